@@ -10,7 +10,8 @@ import numpy as np
 from numba import carray
 
 from kernels.memory import banks
-from kernels.memory.banks.compiled import NEVER, Memory, Room, simulate
+from kernels.memory.banks.clock import NEVER, Memory
+from kernels.memory.banks.compiled import Room, simulate
 from kernels.memory.banks.plain import Machine
 from kernels.portable.case import Answer, Array, Call, Case, Measure
 from kernels.runtime.jit import kernel

@@ -21,6 +21,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from kernels.contract import Check, Footprint, Work, require_range
+from kernels.memory.banks import clock as _clock
 from kernels.memory.banks import compiled as _compiled
 from kernels.memory.banks.plain import WAITS, Trace, bandwidth, run_out, trace
 from kernels.memory.banks.problem import HEAVY, PORTS, Job, Loop, Problem
@@ -99,7 +100,7 @@ def states_of(problem: Problem, starts: np.ndarray) -> np.ndarray:
         for port, start in enumerate(starts[number]):
             states[number, port] = _repeated(1 << int(start), problem.banks)
             states[number, 3 + port] = _repeated(1 << int(start) % problem.sections, problem.sections)
-    states[problem.cpus :, _compiled.READY] = _compiled.NEVER
+    states[problem.cpus :, _clock.READY] = _clock.NEVER
     return states
 
 
@@ -111,15 +112,15 @@ def books_of(state: State) -> np.ndarray:
     return books
 
 
-def _memory(problem: Problem) -> _compiled.Memory:
+def _memory(problem: Problem) -> _clock.Memory:
     all_ones, none = np.uint64(2**64 - 1), np.uint64(0)
-    return _compiled.Memory(
+    return _clock.Memory(
         np.uint64(problem.busy),
         all_ones if problem.lines == 1 else none,
         all_ones if problem.lines == 2 else none,
         np.uint64(problem.priority == "alternating"),
         problem.leap,
-        np.uint64(problem.limit) if problem.limit else _compiled.NEVER,
+        np.uint64(problem.limit) if problem.limit else _clock.NEVER,
     )
 
 
@@ -131,11 +132,11 @@ def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> R
     """
     require_range("threads", threads, 1, 1)
     memory, out, room = _memory(problem), np.zeros((5, 5), np.uint64), _compiled.Room.new()
+    first = states_of(problem, state.starts), books_of(state)
     for _ in range(repeats):
         out[:] = 0
         out[problem.cpus : 4, 0] = 1
-        books = books_of(state)
-        states = states_of(problem, state.starts)
+        states, books = (each.copy() for each in first)
         _compiled.simulate(memory, problem.cpus, states, state.programs, state.rows, state.strips, books, out, room)
     return _result(problem, out)
 

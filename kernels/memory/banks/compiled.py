@@ -1,49 +1,46 @@
-"""The bank simulator's clock: a few register operations for a port and a cycle, no list of banks walked.
-
-A set of banks is one 64-bit word.  The pattern of ``banks`` bits is repeated until the word is full,
-so a request for bank b is the word with bits b, b + banks, b + 2 banks … set, and the next element of
-a vector is that word rotated by the stride: one machine instruction, whatever the number of banks.  The
-section of a bank is another such word.  A port's request is granted where its word and the word of
-what is busy or taken have no bit in common.  Between two beginnings of strips two CPUs live in registers.
+"""The compiled bank simulator: beginnings of strips, leaps over whole periods, and between them the clock.
 
 Functions share ``memory``, ``states``, ``programs``, ``rows``, ``strips``, ``books``, ``out`` and ``room`` of
-:func:`simulate`, and these: ``job``, a number; ``cpu``, the sixteen numbers of a row of ``states``; ``t``, the cycle;
-``busy``, the banks that are busy as it begins; ``now``, those granted in it so far; ``ring``, as in :class:`Room`.
+:func:`simulate`, and these: ``job``, a number; ``t``, the cycle; ``ring``, as in :class:`Room`.
 """
 
 from typing import NamedTuple
 
 import numpy as np
 
+from kernels.memory.banks.clock import (
+    ALL,
+    BY_A,
+    BY_B,
+    BY_C,
+    CHAINED,
+    HOLDS,
+    LEFT_A,
+    LEFT_B,
+    LEFT_C,
+    NEVER,
+    OLD_C,
+    ONE,
+    READY,
+    RING,
+    ZERO,
+    U,
+    asks,
+    due,
+    four_to_next_strip,
+    load_row,
+    one_to_next_strip,
+    two_by_lines_to_next_strip,
+    two_to_next_strip,
+)
 from kernels.runtime.jit import kernel
 
-U = np.uint64
-ZERO, ONE, FULL, HALF = U(0), U(1), U(63), U(64)
-ALL = U(2**64 - 1)
-RING = U(15)  # index mask of the ring of grants
-NEVER = U(2**63)
 IDLE_WORTH_A_LEAP = U(16)
 
-#: Columns of a CPU's state: banks and sections that the ports ask for next, elements left (of C those of
-#: the strip before and of this strip), strides, first cycle of the chained store, all ones where the next
-#: strip waits for the store, cycle before which the next strip need not be looked at.
-BANK_A, BANK_B, BANK_C, SECTION_A, SECTION_B, SPARE, LEFT_A, LEFT_B, OLD_C, LEFT_C = range(10)
-BY_A, BY_B, BY_C, CHAINED, HOLDS, READY = range(10, 16)
 #: Columns of a program's rows: strides and elements of the ports, cycles, HOLDS, strips of the row.
 STRIDE_A, STRIDE_B, STRIDE_C, LOAD_A, LOAD_B, STORE, OVERHEAD, LATENCY, HOLD, STRIPS = range(10)
 #: Columns of a job's book: row, strips left in it, passes left, whether in the overhead, strips begun.
 ROW, LEFT, PASSES, IN_GAP, BEGUN = range(5)
-
-
-class Memory(NamedTuple):
-    """What does not change."""
-
-    busy: np.uint64  # cycles for which a granted bank stays busy, 1 … 15
-    one_line: np.uint64  # all ones where a CPU has one line to a section, else zero
-    two_lines: np.uint64  # all ones where it has two, else zero
-    alternating: np.uint64  # 1 where the order of the CPUs is reversed in every other cycle
-    leap: bool  # whether whole periods are leapt over
-    limit: np.uint64  # cycle at which to stop, NEVER for the end of the jobs
 
 
 class Room(NamedTuple):
@@ -59,124 +56,6 @@ class Room(NamedTuple):
     def new(cls) -> "Room":
         """Work space in which nothing was granted yet."""
         return cls(*(np.zeros(size, np.uint64) for size in (16, 16, 96, 96)), np.zeros(4, np.int64))
-
-
-@kernel(inline=True)
-def _rotated(word, by):
-    """The set of banks ``word`` moved on ``by`` 0 … 63 banks."""
-    return (word << by) | (word >> ((HALF - by) & FULL))
-
-
-@kernel(inline=True)
-def _clock(cpu, t, busy, now, one_line, two_lines):
-    """One cycle of one CPU's three ports: its new state, and the banks granted so far in this cycle.
-
-    ``one_line`` and ``two_lines`` as in :class:`Memory`.
-    """
-    a, b, c, sa, sb, spare, na, nb, no, nc, by_a, by_b, by_c, chained, holds, ready = cpu
-
-    line_a = line_b = ZERO
-    if na != ZERO:
-        granted = a & ~(busy | now)
-        if granted != ZERO:
-            line_a = sa
-            a, sa = _rotated(a, by_a), _rotated(sa, by_a)
-            na -= ONE
-            now |= granted
-    if nb != ZERO:
-        granted = b & ~(busy | now | (line_a & one_line))
-        if granted != ZERO:
-            line_b = sb
-            b, sb = _rotated(b, by_b), _rotated(sb, by_b)
-            nb -= ONE
-            now |= granted
-    if no != ZERO or (nc > max(na, nb) and t >= chained):
-        taken = ((line_a | line_b) & one_line) | (line_a & line_b & two_lines)
-        granted = c & ~(busy | now | taken)
-        if granted != ZERO:
-            c = _rotated(c, by_c)
-            now |= granted
-            if no != ZERO:
-                no -= ONE
-            else:
-                nc -= ONE
-    return (a, b, c, sa, sb, spare, na, nb, no, nc, by_a, by_b, by_c, chained, holds, ready), now
-
-
-@kernel(inline=True)
-def _load(states, job):
-    """A CPU's row as sixteen values; no view of the row, which would count references."""
-    s, k = states, job
-    return (
-        s[k, 0], s[k, 1], s[k, 2], s[k, 3], s[k, 4], s[k, 5], s[k, 6], s[k, 7],
-        s[k, 8], s[k, 9], s[k, 10], s[k, 11], s[k, 12], s[k, 13], s[k, 14], s[k, 15],
-    )  # fmt: skip
-
-
-@kernel(inline=True)
-def _store(states, job, cpu):
-    """The row of a job becomes ``cpu``, without what no cycle changes."""
-    s, k = states, job
-    s[k, 0], s[k, 1], s[k, 2], s[k, 3], s[k, 4] = cpu[0], cpu[1], cpu[2], cpu[3], cpu[4]
-    s[k, 6], s[k, 7], s[k, 8], s[k, 9] = cpu[6], cpu[7], cpu[8], cpu[9]
-
-
-@kernel(inline=True)
-def _due(cpu, t):
-    """Whether nothing is left that the next strip has to wait for."""
-    return ((cpu[LEFT_A] | cpu[LEFT_B] | cpu[OLD_C] | (cpu[LEFT_C] & cpu[HOLDS])) == ZERO) & (t >= cpu[READY])
-
-
-@kernel(inline=True)
-def _asks(cpu):
-    """Whether a port has elements left to ask for."""
-    return (cpu[LEFT_A] | cpu[LEFT_B] | cpu[OLD_C] | cpu[LEFT_C]) != ZERO
-
-
-@kernel(inline=True)
-def _to_next_strip(states, t, busy, ring, memory, second):
-    """Cycles of the first CPU, and of the ``second`` where there is one, in fixed order up to the next beginning of a
-    strip, at least one; the cycle and the busy banks then."""
-    length, one_line, two_lines, limit = memory.busy, memory.one_line, memory.two_lines, memory.limit
-    a, b = _load(states, 0), _load(states, 1)
-    more = True
-    while more:
-        busy &= ~ring[(t - length) & RING]
-        a, now = _clock(a, t, busy, ZERO, one_line, two_lines)
-        if second:
-            b, now = _clock(b, t, busy, now, one_line, two_lines)
-        ring[t & RING] = now
-        busy |= now
-        t += ONE
-        more = not (_due(a, t) or _due(b, t) or t >= limit or (now == ZERO and not (_asks(a) or _asks(b))))
-    _store(states, 0, a)
-    _store(states, 1, b)
-    return t, busy
-
-
-@kernel
-def _one(states, t, busy, ring, memory):
-    """``_to_next_strip`` of one CPU."""
-    return _to_next_strip(states, t, busy, ring, memory, False)
-
-
-@kernel
-def _two(states, t, busy, ring, memory):
-    """``_to_next_strip`` of two CPUs."""
-    return _to_next_strip(states, t, busy, ring, memory, True)
-
-
-@kernel
-def _four(states, t, busy, ring, memory):
-    """One cycle of up to four CPUs, in either order; the next cycle and the busy banks."""
-    busy &= ~ring[(t - memory.busy) & RING]
-    now = ZERO
-    for k in range(4):
-        job = k if (t & memory.alternating) == ZERO else 3 - k
-        cpu, now = _clock(_load(states, job), t, busy, now, memory.one_line, memory.two_lines)
-        _store(states, job, cpu)
-    ring[t & RING] = now
-    return t + ONE, busy | now
 
 
 @kernel
@@ -218,10 +97,10 @@ def _strips(jobs, states, t, programs, books, rows, out):
     began, ended = -1, True
     for job in range(jobs - 1, -1, -1):
         if out[job, 0] == ZERO:
-            if _due(_load(states, job), t):
+            if due(load_row(states, job), t):
                 if _next_strip(states, job, t, programs, books, rows):
                     began = job
-                elif books[job, PASSES] == 0 and not _asks(_load(states, job)) and books[job, IN_GAP] == 0:
+                elif books[job, PASSES] == 0 and not asks(load_row(states, job)) and books[job, IN_GAP] == 0:
                     out[job, 0] = t
                     states[job, READY] = NEVER
             ended = ended and out[job, 0] != ZERO
@@ -233,7 +112,7 @@ def _idle_until(jobs, states, t):
     """Cycle before which none of the CPUs of ``jobs`` asks for anything; ``t`` where one may ask now."""
     least = NEVER
     for job in range(jobs):
-        if _asks(_load(states, job)):
+        if asks(load_row(states, job)):
             return t
         least = min(least, states[job, READY])
     return least
@@ -356,11 +235,13 @@ def simulate(memory, jobs, states, programs, rows, strips, books, out, room):
                 for job in range(4):
                     begun[job] = books[job, BEGUN]
         if many:
-            t, busy = _four(states, t, busy, ring, memory)
+            t, busy = four_to_next_strip(states, t, busy, ring, memory)
+        elif memory.one_line == ZERO:
+            t, busy = two_by_lines_to_next_strip(states, t, busy, ring, memory)
         elif jobs == 2:
-            t, busy = _two(states, t, busy, ring, memory)
+            t, busy = two_to_next_strip(states, t, busy, ring, memory)
         else:
-            t, busy = _one(states, t, busy, ring, memory)
+            t, busy = one_to_next_strip(states, t, busy, ring, memory)
     for job in range(4):
         out[job, 1] = U(books[job, BEGUN])
         out[job, 2], out[job, 3] = states[job, LEFT_A], states[job, LEFT_B]
