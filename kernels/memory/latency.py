@@ -181,9 +181,11 @@ def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> R
     after = run_team(work, threads, cpus)
     state.positions[:threads] = after
     step = problem.spacing // ITEM
-    begun, ended = (state.rank[np.array(items) // step].astype(np.int64) for items in (before, after))
-    named = state.order[(begun + loads) % problem.nodes].astype(np.int64)
-    return Result((ended - begun) % problem.nodes, np.array(after), named, loads, problem.nodes, state.huge)
+    # number by number: NumPy's calls for a few would take as long as hundreds of loads
+    begun, ended = ([int(state.rank[item // step]) for item in items] for items in (before, after))
+    advance = [(there - here) % problem.nodes for here, there in zip(begun, ended, strict=True)]
+    named = [int(state.order[(here + loads) % problem.nodes]) for here in begun]
+    return Result(np.array(advance), np.array(after), np.array(named), loads, problem.nodes, state.huge)
 
 
 def reference(problem: Problem, state: State) -> Result:
