@@ -546,15 +546,16 @@ def test_after_the_end_nothing_is_warmed(end, times):
     assert calls == ["warm"] * times + ["sample"]
 
 
-def test_a_round_that_would_end_with_the_time_is_taken(monkeypatch):
-    """Rounds of one second that begin at 0, 1 … s of 4 s: each round asks whether it and another still fit."""
-    now = itertools.count(-1.0)  # when it is warmed
+@pytest.mark.parametrize("second", [1.0, 0.5])
+def test_a_round_that_would_end_with_the_time_is_taken(second, monkeypatch):
+    """Rounds that begin at 0, 1 … of 4 times their length: each round asks whether it and another still fit."""
+    now = itertools.count(-second, second)  # when it is warmed
     monkeypatch.setattr(engine, "time", SimpleNamespace(perf_counter=lambda: next(now)))
     taken = []
-    one = SimpleNamespace(expected=1.0, warm=lambda: None, sample=lambda last: taken.append(last), watched=0.0)
+    one = SimpleNamespace(expected=second, warm=lambda: None, sample=lambda last: taken.append(last), watched=0.0)
     by = engine.Alone(progress=False)
     with by.steps(9):
-        engine.sample_rounds([one], 9, 0, 4.0, by)
+        engine.sample_rounds([one], 9, 0, 4.0 * second, by)
     assert taken == [False, False, False, True]
 
 

@@ -66,6 +66,11 @@ def test_files_that_are_there_are_not_replaced(tmp_path):
     reframe.write(tmp_path, force=True)
 
 
+def test_a_check_keeps_its_time_to_a_hundredth_of_a_second():
+    case = {"experiment": "p5plus-exchange", "system": "rerun", "partition": "local", "num_tasks": 2, "result": "pass"}
+    assert reframe._check({**case, "time_total": 1.23456})["seconds"] == 1.23
+
+
 @pytest.mark.weekly  # .ci/run runs checks of two experiments
 def test_reframe_runs_a_check_and_keeps_its_record(tmp_path):
     program = shutil.which("reframe", path=str(Path(sys.executable).parent))

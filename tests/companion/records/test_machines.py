@@ -48,6 +48,12 @@ def test_what_changes_on_one_machine_is_its_history(here, change):
     assert machines.same(here, changed(here, **change))
 
 
+def test_a_clock_stands_in_a_name_to_a_tenth(here):
+    slow, fast = (changed(here, cpu={"nominal_hz": hertz}) for hertz in (2_449_900_000, 2_500_100_000))
+    names = machines.labels([slow, fast])
+    assert names[0].endswith("(2.4 GHz)") and names[1].endswith("(2.5 GHz)")
+
+
 @pytest.mark.parametrize("change", OTHERS, ids=str)
 def test_another_property_is_another_machine_with_a_name_of_its_own(here, change):
     other = changed(here, **change)
@@ -67,6 +73,7 @@ def test_a_clock_calibrated_anew_and_a_page_less_are_the_same_machine(here):
     known = changed(here, cpu={"nominal_hz": 2_596_086_000}, memory={"total_bytes": 25_276_514_304})
     again = changed(here, cpu={"nominal_hz": 2_596_120_000}, memory={"total_bytes": 25_276_502_016})
     assert machines.same(known, again)
+    assert machines.fingerprint(known)["nominal clock"] == 2.6  # GHz
 
 
 def test_ten_machines_of_one_processor_have_ten_names(here):

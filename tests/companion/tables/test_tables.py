@@ -422,3 +422,9 @@ def test_a_descriptor_that_lacks_a_word_is_refused_in_a_sentence(monkeypatch, ki
     with pytest.raises(tables.TableError, match="resources.json: .* mend the descriptor"):
         tables.load(document, resource["name"])
     tables.forget()
+
+
+def test_a_number_has_a_last_place_that_float64_holds():
+    """Half a unit of the last place, which bounds a rounded number, would else become zero or infinite."""
+    texts = ["1e300", "1e-300", "1.5e301", "1e301", "1e-301", "1.5e-300", "1e999"]
+    assert [csv.is_number(text) for text in texts] == [True, True, True, False, False, False, False]
