@@ -16,6 +16,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
+from kernels.runtime.barriers import unknown
 from kernels.runtime.target import LANES
 from kernels.runtime.vector import ask_for, repeated
 from kernels.runtime.walks import ADDRESS, SUM, beyond, gap, load, long, walk
@@ -184,12 +185,16 @@ def _steps(streams=1, asking=False, at_once=_AT_ONCE, turn=None):
 
         def read(place, number):
             far = builder.add(place, builder.mul(pace, gap(builder, ahead)))
+            at = place
             for k in range(turn):
                 distance = builder.mul(pace, gap(builder, k))
                 if asking:
                     _ask_for(builder, builder.add(far, distance))
-                item = load(builder, builder.add(place, distance, flags=SUM), _WORD, _ITEM)
-                _add_to(builder, sums[at_once * number + k % at_once], item)
+                if turn == at_once:
+                    at = builder.add(place, distance, flags=SUM)
+                elif k:  # each from the one before: LLVM loads from so many distances in an order of its own
+                    at = unknown(builder, builder.add(at, pace, flags=SUM), "r")
+                _add_to(builder, sums[at_once * number + k % at_once], load(builder, at, _WORD, _ITEM))
 
         turns, left = builder.udiv(count, long(turn)), builder.urem(count, long(turn))
         here = _walk(builder, here, builder.mul(pace, gap(builder, turn)), turns, read, streams)
