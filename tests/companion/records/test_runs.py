@@ -154,6 +154,19 @@ REFUSED = [
 ]
 
 
+@pytest.mark.parametrize(
+    ("value", "whole"), [(2**63 - 1, True), (2**63, False), (-(2**63), True), (-(2**63) - 1, False)]
+)
+def test_a_whole_number_has_64_bits(record, value, whole):
+    """The schema itself says so of a record that was never a file."""
+    record = changed(record, ("seed",), value)
+    if whole:
+        assert validate(record)["seed"] == value
+    else:
+        with pytest.raises(RunRecordError, match="not of type 'integer'"):
+            validate(record)
+
+
 @pytest.mark.parametrize(("path", "value", "reason"), REFUSED)
 def test_what_does_not_fit_is_refused_by_name_and_reason(record, tmp_path, path, value, reason):
     file = tmp_path / "some.json"
