@@ -1,9 +1,10 @@
 """How fast each family is to be beside other software, and how far the committed runs reach that.
 
-``python -m peers.kit.goals`` prints it, and the page *Peers* shows it.  A goal stands in ``goals.csv``, for the ratio
+``python -m peers.kit.goals`` prints it.  A goal stands in ``goals.csv``, for the ratio
 of the fastest samples and for that of the medians alike: the lower of both counts.  How far it is met, the case that is
 furthest from it, that case's limit, and the layouts that a faster peer had are computed from the committed peer
-records.  The column ``why`` says, for a goal that is not met everywhere, what was measured that explains it.
+records.  The column ``why`` says, for a goal that is not met everywhere, what was measured that explains it; the page
+*Peers* shows it where a peer is faster.
 """
 
 import re
@@ -133,32 +134,31 @@ def goals_table(records) -> pd.DataFrame:
             if _best(frame, goal).empty:
                 rows.append({"goal": goal.name, "to reach": significant(goal.limit, 3), "met": "not measured"})
             for (where, _), part in _best(frame, goal).groupby(["machine", "threads"]):
-                rows.append(_row(goal, part) | ({"machine": where} if several else {}))
+                found = _row(goal, part)
+                why = {"why": goal.why} if found["met"] == "no" else {}
+                rows.append(found | ({"machine": where} if several else {}) | why)
     return pd.DataFrame(rows + _first(records))
 
 
-def page(records) -> Table:
-    """Every goal with what the committed records reach of it and, where that is short, what holds it."""
+def behind(records) -> Table:
+    """Families in which a peer is faster in some case: the lowest ratios, and what was measured that explains them."""
     every = goals_table(records)
     if every.empty:
-        return sentence("No committed run says how far the goals are met; python -m peers.kit.goals prints them.")
-    measured = every[every["met"] != "not measured"]
-    reasons = {goal.name: goal.why for goal in _EVERY}
+        return sentence("No committed run has measured the limits of its host, so nothing explains the ratios yet.")
+    # of a family with goals for several percentiles the lowest ratio is the same: one row says it
+    once = {(goal.module, goal.groups): goal.name for goal in reversed(_EVERY) if goal.percentile}
+    reasons = {goal.name: goal.why for goal in _EVERY if not goal.percentile or goal.name in once.values()}
+    found = every[(pd.to_numeric(every["lowest"], errors="coerce") < 1) & every["goal"].isin(list(reasons))]
     rows = []
-    for name, part in measured.groupby("goal", sort=False):
-        lines = [
-            ", ".join([*([each["machine"]] if isinstance(each.get("machine"), str) else []),
-                       f"{plural(int(each['threads']), 'thread')}: {each['reached']}, lowest {each['lowest']}"])
-            for each in part.to_dict("records")
-        ]  # fmt: skip
-        why = reasons[name] if (part["met"] == "no").any() else "–"
-        found = {"goal": name, "to reach": part["to reach"].iloc[0], "reached": "; ".join(lines)}
-        rows.append(found | {"what holds it": why})
-    caption = (
-        f"What each family is to reach: {(measured['met'] == 'yes').sum()} of {len(measured)} goals are met, each "
-        "counted for every machine and number of threads; of the two ratios of a case the lower counts"
-    )
-    return listed(pd.DataFrame(rows), caption=caption, name="peers_goals")
+    for name, part in found.groupby("goal", sort=False):
+        lines = []
+        for each in part.to_dict("records"):
+            where = [each["machine"]] if isinstance(each.get("machine"), str) else []
+            lines.append(f"{each['lowest']} ({', '.join([*where, plural(int(each['threads']), 'thread')])})")
+        why = reasons[name] or "nothing yet"
+        rows.append({"beside": name, "lowest ratio": "; ".join(lines), "what was measured": why})
+    caption = "Families in which a peer is faster in some case, and what was measured that explains it"
+    return listed(pd.DataFrame(rows), caption=caption, name="peers_behind")
 
 
 if __name__ == "__main__":

@@ -404,7 +404,18 @@ def test_goals_say_what_is_met_and_what_holds_the_rest():
     assert shtns["share and limit of it"] == "40 %, flops"
     assert shtns["cases below it"] == "SHTns's latitudes next to each other in 1 of 1 case"
     assert told[one + "ducc0"]["cases below it"] == "–"
-    assert goals.goals_table([old]).empty and "says how far" in goals.page([old]).text
+    assert goals.goals_table([old]).empty and "nothing explains" in goals.behind([old]).text
+
+
+def test_every_goal_that_is_not_met_says_why_and_the_page_where_a_peer_is_faster():
+    records = committed()
+    every, shown = goals.goals_table(records), goals.behind(records).text
+    short = set(every.loc[every["met"] == "no", "goal"])
+    assert short and [goal.name for goal in goals._EVERY if goal.name in short and not goal.why] == []
+    slower = {each["goal"] for each in every.to_dict("records") if each.get("lowest", "–") < "1"}
+    assert slower and {goal for goal in slower if goal not in shown} <= {
+        goal for goal in slower if "percentile" in goal
+    }
 
 
 def test_every_goal_names_groups_that_are_committed():
