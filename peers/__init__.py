@@ -148,6 +148,16 @@ def differ(ours, theirs) -> float:
     return float(np.any(np.asarray(ours) != np.asarray(theirs)))
 
 
+def alone(group: str, label: str, ours: Callable, work: Work | None = None, size: int | None = None) -> Comparison:
+    """A time of ours that nobody stands beside."""
+    return Comparison(group, label, ours, {}, differ, work=work, size=size)
+
+
+def clocked(seconds: Callable[[], float]) -> Clocked:
+    """A side that only says how long it took."""
+    return Clocked(lambda: (seconds(), None))
+
+
 def repeating(work: Callable[[], Any]) -> Callable:
     """A side that does ``work`` as often as it is asked to, and returns what the last time gave."""
 

@@ -5,7 +5,6 @@ real step finds them, and its state is compared with that of a real step.  A loo
 is a sixtieth of a step of class W and less of the others.
 """
 
-import math
 from collections.abc import Iterator
 from functools import partial
 
@@ -18,11 +17,13 @@ from kernels.bt.lines import along
 from kernels.bt.solver import Stepper
 from kernels.bt.step import fill_tiles, scratch, turn_back, update
 from kernels.contract import Work
-from kernels.runtime.clock import monotonic, now
+from kernels.runtime.clock import monotonic
 from kernels.runtime.jit import kernel
 from kernels.runtime.threads import Team
 from kernels.runtime.vector import LANES
-from peers import Clocked, Comparison
+from peers import Comparison, alone, clocked
+from peers.kit import steps
+from peers.kit.steps import until
 
 #: Parts of a step, each a place in the seconds that a thread spends: name, which of ``bt.work``'s operations it does a
 #: third of in a step, fields that it reads and writes, and whether it finds them in the cache, a plane at a time.
@@ -40,16 +41,7 @@ _PARTS = (
     ("adding to the solution", "update", 2, 1, False),
 )
 _R_X, _R_Y, _R_Z, _TURN, _E_X, _S_X, _E_Y, _S_Y, _E_Z, _S_Z, _ADD = range(len(_PARTS))
-_SAMPLE = 0.012  # seconds of steps in a sample, at least
 _V, _ZERO, _ONE = (np.uint64(n) for n in (LANES, 0, 1))
-
-
-@kernel
-def _until(spent, part, begin):
-    """Book the seconds since ``begin`` in place ``part`` of ``spent``, float64; the clock as it is now."""
-    now = monotonic()
-    spent[part] += now - begin
-    return now
 
 
 @kernel
@@ -62,26 +54,26 @@ def _planes(u, rhs, grid, direction, work, spent, first, last):
         at, clock = grid.base + k * grid.plane, monotonic()
         for group in range(groups):
             differences(u, rhs, rhs, along(1, at + group * _V, grid, points), direction, _ZERO)
-        clock, j = _until(spent, _R_Y, clock), _ONE
+        clock, j = until(spent, _R_Y, clock), _ONE
         while j < points - _ONE:
             start = min(j, max(points - _ONE, _V + _ONE) - _V)
             place = at + start * line
             fill_tiles(u, rhs, place, grid, tile_u, tile_r)
-            clock = _until(spent, _TURN, clock)
+            clock = until(spent, _TURN, clock)
             differences(tile_u, tile_r, tile_r, x, direction, _ZERO)
-            clock = _until(spent, _R_X, clock)
+            clock = until(spent, _R_X, clock)
             eliminate(tile_u, tile_r, x, direction, upper, ring, _ZERO)
-            clock = _until(spent, _E_X, clock)
+            clock = until(spent, _E_X, clock)
             substitute(tile_r, x, upper)
-            clock = _until(spent, _S_X, clock)
+            clock = until(spent, _S_X, clock)
             turn_back(tile_r, rhs, place, grid, j - start, min(_V, points - _ONE - start), block)
-            clock, j = _until(spent, _TURN, clock), start + _V
+            clock, j = until(spent, _TURN, clock), start + _V
         for group in range(groups):
             lines = along(1, at + group * _V, grid, points)
             eliminate(u, rhs, lines, direction, upper, ring, grid.plane)
-            clock = _until(spent, _E_Y, clock)
+            clock = until(spent, _E_Y, clock)
             substitute(rhs, lines, upper)
-            clock = _until(spent, _S_Y, clock)
+            clock = until(spent, _S_Y, clock)
 
 
 @kernel
@@ -94,38 +86,31 @@ def _rows(u, rhs, forcing, grid, direction, work, spent, first, last):
             place = grid.base + j * line + group * _V
             lines, clock = along(2, place, grid, points), monotonic()
             eliminate(u, rhs, lines, direction, upper, ring, line)
-            clock = _until(spent, _E_Z, clock)
+            clock = until(spent, _E_Z, clock)
             substitute(rhs, lines, upper)
-            clock = _until(spent, _S_Z, clock)
+            clock = until(spent, _S_Z, clock)
             update(u, rhs, place, grid)
-            clock = _until(spent, _ADD, clock)
+            clock = until(spent, _ADD, clock)
             differences(u, forcing, rhs, lines, direction, line)
-            _until(spent, _R_Z, clock)
+            until(spent, _R_Z, clock)
 
 
-class Steps:
+class Steps(steps.Steps):
     """Steps of one problem from its initial field, with the seconds of each part."""
 
     def __init__(self, problem: bt.Problem, team: Team, threads: int):
         """``RuntimeError`` unless the timed steps leave what those of the solver leave."""
-        self.problem, self.team, self.threads = problem, team, threads
-        self.state, self.count = bt.setup(problem), 1
+        super().__init__(threads, len(_PARTS))
+        self.team, self.state = team, bt.setup(problem)
         self.stepper = Stepper(self.state, threads)
-        self.timed()
-        mine = bt.solution(self.state)
-        self.whole()
-        if not np.array_equal(mine, bt.solution(self.state)):
-            raise RuntimeError("the timed parts of BT leave another field than its steps; mend peers/_bt_parts.py")
-        self.count = max(1, math.ceil(_SAMPLE / self.whole()))
+        self.calibrate("the timed parts of BT leave another field than its steps; mend peers/_bt_parts.py")
 
-    def _begin(self) -> None:
+    def begin(self) -> None:
         bt.reset(self.state)
         self.stepper.step()
 
-    def timed(self) -> np.ndarray:
-        """Seconds of each part in a step, float64 (parts,), as mean over the threads."""
+    def march(self, spent: np.ndarray) -> None:
         state, stepper, inner = self.state, self.stepper, self.state.layout.N - 2
-        spent = np.zeros((self.threads, 8 * LANES))  # threads write into cache lines of their own
         shares = [(1 + t * inner // self.threads, 1 + (t + 1) * inner // self.threads) for t in range(self.threads)]
 
         def planes(t):
@@ -135,23 +120,15 @@ class Steps:
             fields = state.u, state.rhs, state.forcing
             _rows(*fields, stepper.grid, stepper.along_z, stepper.work[t], spent[t], *shares[t])
 
-        self._begin()
         for _ in range(self.count):
             self.team.run(planes)
             self.team.run(rows)
-        return spent[:, : len(_PARTS)].mean(axis=0) / self.count
 
-    def part(self, place: int) -> float:
-        """Seconds of one part in a step."""
-        return float(self.timed()[place])
+    def step(self) -> None:
+        self.stepper.step()
 
-    def whole(self) -> float:
-        """Seconds of a step as the solver takes it."""
-        self._begin()
-        begin = now()
-        for _ in range(self.count):
-            self.stepper.step()
-        return (now() - begin) / self.count
+    def left(self) -> list[np.ndarray]:
+        return [bt.solution(self.state)]
 
 
 def _work(problem: bt.Problem, operations: str | None, read: int, written: int) -> Work:
@@ -165,19 +142,11 @@ def comparisons(name: str, threads: int) -> Iterator[Comparison]:
     """Each part of a step of class ``name``, and the step; nobody beside us."""
     problem = bt.Problem.preset(name)
     with Team(threads) as team:
-        steps, field, whole = Steps(problem, team, threads), 5 * 8 * problem.N**3, bt.work(problem)
-        sides = {"a whole step": (steps.whole, Work(whole.flops // problem.NS, 5 * field, 3 * field), 4 * field)}
+        timer, field, whole = Steps(problem, team, threads), 5 * 8 * problem.N**3, bt.work(problem)
+        sides = {"a whole step": (timer.whole, Work(whole.flops // problem.NS, 5 * field, 3 * field), 4 * field)}
         for place, (part, operations, read, written, cached) in enumerate(_PARTS):
             size = 2 * field // problem.N if cached else 3 * field
-            side = partial(steps.part, place)
+            side = partial(timer.part, place)
             sides[part] = side, _work(problem, operations, read, written), size
         for label, (side, work, size) in sides.items():
-            yield Comparison(
-                group="parts of BT, a step",
-                label=f"class {name}, {label}",
-                ours=Clocked(lambda side=side: (side(), None)),
-                peers={},
-                check=lambda ours, theirs: 0.0,
-                work=work,
-                size=size,
-            )
+            yield alone("parts of BT, a step", f"class {name}, {label}", clocked(side), work, size)

@@ -4,8 +4,6 @@ Bands, rows and stages are those of ``kernels.gridpoint.scan`` for a state in me
 with what its steps leave.
 """
 
-import math
-import time
 from collections.abc import Iterator
 from functools import partial
 
@@ -32,8 +30,10 @@ from kernels.gridpoint.state import (
 from kernels.gridpoint.tendencies import advance, tendency
 from kernels.runtime.clock import monotonic
 from kernels.runtime.jit import kernel
-from kernels.runtime.vector import LANES, address
-from peers import Clocked, Comparison
+from kernels.runtime.vector import address
+from peers import Comparison, alone, clocked
+from peers.kit import steps
+from peers.kit.steps import until
 
 #: Points of a row and rows; with 15 levels and time steps that fit.
 SIZES = ((96, 48, 1800.0), (192, 96, 900.0), (384, 192, 450.0), (768, 384, 225.0))
@@ -53,15 +53,6 @@ PARTS = (
     "waiting for the other thread",
 )
 _COMPLETE, _FLOW, _TENDENCY, _FILTER, _ADVANCE, _IMPLICIT, _ELIMINATE, _SUBSTITUTE, _RESTORE, _COPY, _WAIT = range(11)
-_SAMPLE = 0.012  # seconds of steps in a sample, at least
-
-
-@kernel
-def _until(spent, part, begin):
-    """Book the seconds since ``begin`` in place ``part`` of ``spent``, float64; the clock as it is then."""
-    end = monotonic()
-    spent[part] += end - begin
-    return end
 
 
 @kernel
@@ -70,9 +61,9 @@ def _beside(plan, arrays, t, rows, spent):
     clock = monotonic()
     for j in range(rows[0], rows[1]):
         complete(plan, arrays, j, t)
-    clock = _until(spent, _COMPLETE, clock)
+    clock = until(spent, _COMPLETE, clock)
     flow(plan, arrays, rows[2], t)
-    return _until(spent, _FLOW, clock)
+    return until(spent, _FLOW, clock)
 
 
 @kernel
@@ -83,27 +74,27 @@ def _explicit(plan, arrays, shared, t, band, spent):
     for j in range(first, end + 2):
         if j < end:
             complete(plan, arrays, j, t)
-            clock = _until(spent, _COMPLETE, clock)
+            clock = until(spent, _COMPLETE, clock)
         elif j == end < size.nj:
             copy(w, (end % size.ring) * size.row, address(shared.spare[t]), 0, size.row)
-            clock = _until(spent, _COPY, clock)
+            clock = until(spent, _COPY, clock)
         if first < j <= end:
             flow(plan, arrays, j - 1, t)
-            clock = _until(spent, _FLOW, clock)
+            clock = until(spent, _FLOW, clock)
         if j - 2 >= first:
             tendency(plan, arrays, j - 2, t)
-            clock = _until(spent, _TENDENCY, clock)
+            clock = until(spent, _TENDENCY, clock)
             filter_tendencies(plan, arrays, j - 2, t)
-            clock = _until(spent, _FILTER, clock)
+            clock = until(spent, _FILTER, clock)
             advance(plan, arrays, j - 2, t, False)
-            clock = _until(spent, _ADVANCE, clock)
+            clock = until(spent, _ADVANCE, clock)
         if j - 2 == first:
             edge = window_row(size, first, 0).v_change - HALO
             copy(address(shared.edge[t]), 0, w, edge, size.levels * size.pitch)
-            clock = _until(spent, _COPY, clock)
+            clock = until(spent, _COPY, clock)
         if j - 3 >= first:
             implicit(plan, arrays, j - 3, t)
-            clock = _until(spent, _IMPLICIT, clock)
+            clock = until(spent, _IMPLICIT, clock)
 
 
 @kernel
@@ -114,22 +105,22 @@ def _implicit(plan, arrays, shared, t, band, spent):
     if end < size.nj:
         edge = window_row(size, end, 0).v_change - HALO
         copy(address(arrays.window), edge, address(shared.edge[t + 1]), 0, size.levels * size.pitch)
-        clock = _until(spent, _COPY, clock)
+        clock = until(spent, _COPY, clock)
     implicit(plan, arrays, end - 1, t)
-    clock = _until(spent, _IMPLICIT, clock)
+    clock = until(spent, _IMPLICIT, clock)
     wait(shared.gate, threads)
-    clock, waves = _until(spent, _WAIT, clock), size.ni // 2 + 1
+    clock, waves = until(spent, _WAIT, clock), size.ni // 2 + 1
     for j in range(size.nj):
         eliminate(plan, arrays, j, waves * t // threads, waves * (t + 1) // threads)
-    clock = _until(spent, _ELIMINATE, clock)
+    clock = until(spent, _ELIMINATE, clock)
     for j in range(size.nj - 2, -1, -1):
         substitute(plan, arrays, j, waves * t // threads, waves * (t + 1) // threads)
-    clock = _until(spent, _SUBSTITUTE, clock)
+    clock = until(spent, _SUBSTITUTE, clock)
     wait(shared.gate, threads)
-    clock = _until(spent, _WAIT, clock)
+    clock = until(spent, _WAIT, clock)
     for j in range(first, end):
         restore(plan, arrays, j, t)
-    _until(spent, _RESTORE, clock)
+    until(spent, _RESTORE, clock)
 
 
 @kernel
@@ -141,38 +132,37 @@ def _march(plan, arrays, shared, t, spent, steps):
         if end < size.nj:
             clock = _beside(plan, arrays, t, (end - 1, end + 2, end), spent)
             copy(address(shared.spare[t]), 0, address(arrays.window), (end % size.ring) * size.row, size.row)
-            _until(spent, _COPY, clock)
+            until(spent, _COPY, clock)
         if first > 0:
             _beside(plan, arrays, t, (first - 2, first + 1, first - 1), spent)
         clock = monotonic()
         wait(shared.gate, threads)
-        _until(spent, _WAIT, clock)
+        until(spent, _WAIT, clock)
         _explicit(plan, arrays, shared, t, (first, end), spent)
         clock = monotonic()
         wait(shared.gate, threads)
-        _until(spent, _WAIT, clock)
+        until(spent, _WAIT, clock)
         _implicit(plan, arrays, shared, t, (first, end), spent)
         clock = monotonic()
         wait(shared.gate, threads)
-        _until(spent, _WAIT, clock)
+        until(spent, _WAIT, clock)
 
 
-class Steps:
+class Steps(steps.Steps):
     """Steps of one forecast in memory, from the same state each time, with the seconds of each part."""
 
     def __init__(self, problem: Problem, threads: int):
         """``RuntimeError`` unless the timed steps leave what those of the forecast leave."""
-        self.model, self.threads, self.count = Model(problem, gridpoint.setup(problem), threads), threads, 1
+        super().__init__(threads, len(PARTS))
+        self.model = Model(problem, gridpoint.setup(problem), threads)
         self.model.advance()  # Euler's step
         self.model.step = 2  # without radiation or write-up
-        self._start = tuple(array.copy() for array in self._state())
-        self.timed()
-        mine = tuple(array.copy() for array in self._state())
-        self.whole()
-        if not all(map(np.array_equal, mine, self._state())):
+        self._start = self.left()
+        try:
+            self.calibrate("the timed parts leave another state than a step; mend peers/_forecast_parts.py")
+        except RuntimeError:
             self.close()
-            raise RuntimeError("the timed parts leave another state than a step; mend peers/_forecast_parts.py")
-        self.count = max(1, math.ceil(_SAMPLE / self.whole()))
+            raise
 
     def close(self) -> None:
         self.model.close()
@@ -180,30 +170,20 @@ class Steps:
     def _state(self) -> tuple[np.ndarray, np.ndarray]:
         return self.model.arrays.records, self.model.arrays.G
 
-    def _begin(self) -> None:
+    def begin(self) -> None:
         for array, start in zip(self._state(), self._start, strict=True):
             array[:] = start
         self.model._set_how()
 
-    def timed(self) -> np.ndarray:
-        """Seconds of each part in a step, float64 (parts,), as mean over the threads."""
-        model, spent = self.model, np.zeros((self.threads, 8 * LANES))  # threads write into cache lines of their own
-        self._begin()
-        model.team.run(lambda t: _march(model.short, model.bands[t], model.shared, t, spent[t], self.count))
-        return spent[:, : len(PARTS)].mean(axis=0) / self.count
-
-    def part(self, place: int) -> float:
-        """Seconds of one part in a step."""
-        return float(self.timed()[place])
-
-    def whole(self) -> float:
-        """Seconds of a step as the forecast takes it."""
+    def march(self, spent: np.ndarray) -> None:
         model = self.model
-        self._begin()
-        begin = time.perf_counter()
-        for _ in range(self.count):
-            model._by_bands()
-        return (time.perf_counter() - begin) / self.count
+        model.team.run(lambda t: _march(model.short, model.bands[t], model.shared, t, spent[t], self.count))
+
+    def step(self) -> None:
+        self.model._by_bands()
+
+    def left(self) -> list[np.ndarray]:
+        return [array.copy() for array in self._state()]
 
 
 def works(problem: Problem, model: Model) -> list[tuple[Work | None, int]]:
@@ -240,23 +220,17 @@ def comparisons(threads: int) -> Iterator[Comparison]:
     """Each part of a step at each size, and the step; nobody beside us."""
     for ni, nj, dt in SIZES:
         problem = Problem(ni=ni, nj=nj, levels=_LEVELS, dt=dt, hours=dt / 900, writeup=0.0)
-        steps = Steps(problem, threads)
+        timer = Steps(problem, threads)
         try:
-            flops = sum(work.flops for work, _ in works(problem, steps.model) if work)
-            moved = record_bytes(problem) + steps.model.arrays.G.nbytes + steps.model.arrays.halves.nbytes
-            sides = {"a whole step": (steps.whole, (Work(flops, moved, moved), moved))}
-            for place, (part, work) in enumerate(zip(PARTS, works(problem, steps.model), strict=True)):
+            each, arrays = works(problem, timer.model), timer.model.arrays
+            flops = sum(work.flops for work, _ in each if work)
+            moved = record_bytes(problem) + arrays.G.nbytes + arrays.halves.nbytes
+            sides = {"a whole step": (timer.whole, (Work(flops, moved, moved), moved))}
+            for place, (part, work) in enumerate(zip(PARTS, each, strict=True)):
                 if work[0] or threads > 1:
-                    sides[part] = partial(steps.part, place), work
+                    sides[part] = partial(timer.part, place), work
             for label, (side, (work, size)) in sides.items():
-                yield Comparison(
-                    group="parts of a forecast, a step",
-                    label=f"{ni} × {nj} points and {_LEVELS} levels, {label}",
-                    ours=Clocked(lambda side=side: (side(), None)),
-                    peers={},
-                    check=lambda ours, theirs: 0.0,
-                    work=work,
-                    size=size or None,
-                )
+                said = f"{ni} × {nj} points and {_LEVELS} levels, {label}"
+                yield alone("parts of a forecast, a step", said, clocked(side), work, size or None)
         finally:
-            steps.close()
+            timer.close()

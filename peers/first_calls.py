@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from kernels.files.pending import WorkFolder
-from peers import Absent, Clocked, Comparison
+from peers import Absent, Comparison, alone, clocked
 
 _ROOT = Path(__file__).parents[1]
 _START = """
@@ -66,10 +66,4 @@ def comparisons(threads: int) -> Iterator[Comparison | Absent]:
     with WorkFolder(None, "peers-bytecode") as work:
         bytecode = str(work.path)
         for label, case in CASES.items():
-            yield Comparison(
-                group="first calls of a process",
-                label=label,
-                ours=Clocked(lambda case=case: (process(*case, bytecode), None)),
-                peers={},
-                check=lambda ours, theirs: 0.0,
-            )
+            yield alone("first calls of a process", label, clocked(lambda case=case: process(*case, bytecode)))

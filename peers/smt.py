@@ -70,5 +70,4 @@ def comparisons(threads: int) -> Iterator[Comparison | Absent]:
             )
             yield beside_c
             if per_core == 1:  # how far apart one and the same code comes out
-                twice = {"group": f"{AGAIN}, {problem.label}", "peers": {AGAIN: ours}, "builds": ()}
-                yield replace(beside_c, **twice)
+                yield replace(beside_c, group=f"{AGAIN}, {problem.label}", peers={AGAIN: ours}, builds=())

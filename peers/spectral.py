@@ -31,7 +31,7 @@ from kernels import spectral
 from kernels.contract import Work
 from kernels.runtime.threads import run_team
 from kernels.spectral.plan import groups_of
-from peers import Absent, Comparison, _shtns, installed, relative_difference
+from peers import Absent, Comparison, _shtns, alone, installed, relative_difference
 
 #: Truncations on full grids with 2N = T + 1 rows, and linear classic reduced grids.
 FULL = (159, 399, 639, 799, 1279)
@@ -228,15 +228,8 @@ def _parts(case: _Case) -> Iterator[Comparison | Absent]:
                     case.part(direct, number, group)
 
             sizes = (between, outer[name]) if number else (outer[name], between)
-            yield Comparison(
-                group=f"parts of a transform, {direction}",
-                label=f"{case.label}, {name}",
-                ours=part,
-                peers={},
-                check=lambda ours, theirs: 0.0,
-                work=Work(case.flops[name], *sizes),
-                size=outer[name] + between // len(groups),
-            )
+            work, size = Work(case.flops[name], *sizes), outer[name] + between // len(groups)
+            yield alone(f"parts of a transform, {direction}", f"{case.label}, {name}", part, work, size)
 
 
 def versions() -> dict[str, str]:

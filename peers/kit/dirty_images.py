@@ -14,7 +14,7 @@ import numpy as np
 from kernels.imaging import dirty, gridding, masters
 from kernels.imaging.array import IM, RE, WEIGHT, U, V
 from kernels.imaging.masters import CELL, SIZES
-from peers import Comparison, relative_difference
+from peers import Comparison, alone, relative_difference
 
 #: Accuracies that a peer may be asked for, the least first.
 _EPSILONS = (1e-3, 1e-4, 1e-5, 1e-6)
@@ -169,7 +169,7 @@ def _parts(plan: dirty.Plan, records, label: str, threads: int) -> Iterator[Comp
         "transforms": plan.transformed,
     }
     for name, part in parts.items():
-        yield Comparison("parts of a dirty image", f"{label}: {name}", part, {}, relative_difference)
+        yield alone("parts of a dirty image", f"{label}: {name}", part)
 
 
 def comparisons(ducc0, finufft, threads: int) -> Iterator[Comparison]:

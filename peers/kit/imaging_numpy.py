@@ -10,7 +10,7 @@ from kernels.imaging import arithmetic, masters, selfcal, sorting, tasks
 from kernels.imaging.array import IM, RE
 from kernels.imaging.masters import SIZES
 from kernels.runtime.threads import run_team
-from peers import Comparison, relative_difference
+from peers import Comparison, alone, relative_difference
 
 
 def _numpy_sort(records, order):
@@ -34,15 +34,8 @@ def _sorting(threads: int) -> Iterator[Comparison]:
         records = masters.masters(name).records
         out = np.empty_like(records)
         copied = Work(bytes_read=records.nbytes, bytes_written=records.nbytes)
-        yield Comparison(
-            "parts of UVSRT",
-            f"{len(records)} visibilities: a copy in the order they have",
-            partial(_copy, records, out, threads),
-            {},
-            relative_difference,
-            work=copied,
-            size=copied.bytes,
-        )
+        label = f"{len(records)} visibilities: a copy in the order they have"
+        yield alone("parts of UVSRT", label, partial(_copy, records, out, threads), copied, copied.bytes)
         for order in ("baseline", "tile"):
             yield Comparison(
                 "UVSRT",

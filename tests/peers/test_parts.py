@@ -7,12 +7,13 @@ from kernels import bt, gridpoint
 from kernels.gridpoint import Problem
 from kernels.runtime.threads import Team
 from peers import _bt_parts, _forecast_parts
+from peers.kit import steps
 
 
 @pytest.fixture(autouse=True)
 def short(monkeypatch):
     """Samples of one step."""
-    monkeypatch.setattr(_bt_parts, "_SAMPLE", 0.0)
+    monkeypatch.setattr(steps, "SAMPLE", 0.0)
 
 
 @pytest.mark.parametrize("threads", [1, 2])
@@ -42,7 +43,6 @@ def test_parts_that_leave_another_field_are_refused(monkeypatch):
 
 @pytest.mark.parametrize("threads", [1, 2])
 def test_parts_of_a_forecast_do_the_work_of_a_step(threads, monkeypatch):
-    monkeypatch.setattr(_forecast_parts, "_SAMPLE", 0.0)
     monkeypatch.setattr(_forecast_parts, "SIZES", ((32, 16, 1800.0),))
     found = {}
     for item in _forecast_parts.comparisons(threads):
