@@ -32,8 +32,9 @@ from kernels.runtime.vector import (
 )
 from kernels.spectral.quads import BLOCK, SPAN, WHOLE, emit_rows, listed, load4, load_columns, store4, strided
 
-HALF = LANES // 2
-_HALF = (0.0,) * HALF
+#: Lanes of the recurrence's vectors: a block of latitudes fits into the registers as vectors of one register each.
+NARROW = LANES if WHOLE else LANES // 2
+_NARROW = (0.0,) * NARROW
 PAIR = 2 * SPAN  # doubles of two ell: four degrees of eight fields, an 8×8 matrix
 
 
@@ -181,8 +182,28 @@ def begin(functions, block, state, place):
 
 
 @kernel(inline=True)
+def _load_part(values, place):
+    """Three vectors of ``NARROW`` lanes, a part of a block, from ``place`` of ``values`` (address of float64)."""
+    return (
+        load_as(values, place, _NARROW),
+        load_as(values, place + NARROW, _NARROW),
+        load_as(values, place + 2 * NARROW, _NARROW),
+    )
+
+
+@kernel(inline=True)
+def _store_part(values, place, three):
+    """Write ``three`` vectors of ``NARROW`` lanes to ``values`` (address of float64) from ``place`` on."""
+    store(values, place, three[0])
+    store(values, place + NARROW, three[1])
+    store(values, place + 2 * NARROW, three[2])
+
+
+@kernel(inline=True)
 def build(functions, block, ell, count, panel, width, state):
     """``p_l`` of 24 latitudes for ``count`` values of ell from ``ell`` on; ``state`` carries two values on.
+
+    Where a vector takes two registers, half of the latitudes after the other: all would need eighteen.
 
     Parameters
     ----------
@@ -197,45 +218,14 @@ def build(functions, block, ell, count, panel, width, state):
     state : (address of float64, int)
         Two values of every latitude, with their place in doubles.
     """
-    x = load_block(functions.squares, block * BLOCK)
-    q, p = load_block(state[0], state[1]), load_block(state[0], state[1] + BLOCK)
-    for i in range(count):
-        store_block(panel[0], panel[1] + i * width, p)
-        q, p = step(functions, ell + i, x, q, p)
-    store_block(state[0], state[1], q)
-    store_block(state[0], state[1] + BLOCK, p)
-
-
-@kernel(inline=True)
-def _load_half(values, place):
-    """Half a block from ``place`` of ``values`` (address of float64): three vectors of half the lanes."""
-    return load_as(values, place, _HALF), load_as(values, place + HALF, _HALF), load_as(values, place + 2 * HALF, _HALF)
-
-
-@kernel(inline=True)
-def _store_half(values, place, three):
-    """Write ``three`` vectors of half the lanes to ``values`` (address of float64) from ``place`` on."""
-    store(values, place, three[0])
-    store(values, place + HALF, three[1])
-    store(values, place + 2 * HALF, three[2])
-
-
-@kernel(inline=True)
-def _build_by_halves(functions, block, ell, count, panel, width, state):
-    """``build`` where a vector takes two registers, of which a block's latitudes would need eighteen: half of them
-    after the other; ``functions``, ``block``, ``ell``, ``count``, ``panel``, ``width`` and ``state`` as there."""
-    for half in range(0, BLOCK, 3 * HALF):
-        x, kept = _load_half(functions.squares, block * BLOCK + half), state[1] + half
-        q, p = _load_half(state[0], kept), _load_half(state[0], kept + BLOCK)
+    for part in range(0, BLOCK, 3 * NARROW):
+        x, kept = _load_part(functions.squares, block * BLOCK + part), state[1] + part
+        q, p = _load_part(state[0], kept), _load_part(state[0], kept + BLOCK)
         for i in range(count):
-            _store_half(panel[0], panel[1] + i * width + half, p)
+            _store_part(panel[0], panel[1] + i * width + part, p)
             q, p = step(functions, ell + i, x, q, p)
-        _store_half(state[0], kept, q)
-        _store_half(state[0], kept + BLOCK, p)
-
-
-if not WHOLE:
-    build = _build_by_halves
+        _store_part(state[0], kept, q)
+        _store_part(state[0], kept + BLOCK, p)
 
 
 @kernel
