@@ -1,10 +1,10 @@
 """How fast each family is to be beside other software, and how far the committed runs reach that.
 
-``python -m peers.kit.goals`` prints it.  A goal stands in ``goals.csv``, for the ratio
-of the fastest samples and for that of the medians alike: the lower of both counts.  How far it is met, the case that is
-furthest from it, that case's limit, and the layouts that a faster peer had are computed from the committed peer
-records.  The column ``why`` says, for a goal that is not met everywhere, what was measured that explains it; the page
-*Peers* shows it where a peer is faster.
+``python -m peers.kit.goals`` prints it.  A goal stands in ``goals.csv``, for the ratio of the fastest samples and for
+that of the medians alike: the lower of both counts.  How far it is met, the case that is furthest from it, that case's
+limit, and the layouts that a faster peer had are computed from the committed peer records.  The column ``why`` says,
+for a goal that is not met everywhere, what was measured that explains it; the page *Peers* shows it where a peer is
+faster.
 """
 
 import re
