@@ -65,8 +65,8 @@ def calibrate(call, shortest: float, label: str, clock=timed) -> tuple[int, floa
                 break
         if seconds >= shortest:
             return repeats, seconds
-        growth = 1.3 * shortest / seconds if seconds > 0 else 100.0
-        repeats = math.ceil(repeats * min(100.0, max(1.3, growth)))
+        growth = 1.3 * shortest / seconds if seconds > 0 else math.inf
+        repeats = math.ceil(repeats * min(100.0, growth))
         if repeats > 2**48:
             break
     raise RuntimeError(

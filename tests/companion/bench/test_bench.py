@@ -596,3 +596,37 @@ def test_a_cpu_that_the_system_does_not_count_is_left_out(monkeypatch):
     monkeypatch.setattr(sampling.psutil, "cpu_times", lambda percpu: [row(1.0, 0.0), row(20.0, 0.0)])
     load._cpus = [1, 2]
     assert load.read()[1] == 20.0
+
+
+@pytest.mark.parametrize(
+    ("step", "asked"),
+    [
+        (1_000_000, [1, 13, 13, 13]),  # 1 ms a repeat: three tenths more than the ten that it needs
+        (10_000, [1, 100, 130 * 10, 130 * 10, 130 * 10]),  # 10 µs a repeat: at most a hundred times as many at once
+        (200_000_000, [1]),  # as long as is certain
+        (199_000_000, [1, 1, 1]),
+    ],
+)
+def test_repeats_grow_by_what_the_clock_asks(clock, step, asked):
+    said = []
+
+    def call(repeats):
+        said.append(repeats)
+        clock.now += step * repeats
+
+    sampling.calibrate(call, 0.010, "steady")
+    assert said == asked
+
+
+@pytest.mark.parametrize(
+    ("seconds", "repeats", "times"),
+    [
+        (0.0, 100**8, 8),  # no time at all: by hundreds, up to more than 2⁴⁸
+        (0.009, None, 24),  # nearly enough, always: so often and no more
+    ],
+)
+def test_a_call_that_never_lasts_longer_is_given_up(seconds, repeats, times):
+    said = []
+    with pytest.raises(RuntimeError, match=f"{repeats or ''} repeats still last {seconds:.2g} s"):
+        sampling.calibrate(None, 0.010, "constant", lambda call, asked: (said.append(asked) or seconds, None))
+    assert len(said) == times and said[1] == (100 if seconds == 0 else 2)

@@ -58,3 +58,17 @@ def test_rows_of_a_table_have_one_statistic_each_with_its_own_rates(record):
     assert least == (case["label"], "minimum", "1.000", "3.000", "5.000", "load")
     assert middle == ("", "median", "2.000", "1.500", "2.500", "")
     assert len(display.HEADS) == len(least) and set(display.NUMBERS) < set(display.HEADS)
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        (999_999_999_999_999.0, "999999999999999"),  # a whole number of fifteen digits is one that float64 holds
+        (1e15, "1.000e+15"),
+        ([0.5] * 12, ", ".join(["0.5000"] * 12)),
+        ([0.5] * 13, ", ".join(["0.5000"] * 12) + ", … (13 values)"),
+    ],
+)
+def test_long_numbers_and_long_lists_are_cut(record, value, said):
+    record["outputs"] = {"found": {"value": value, "units": "1", "dims": []}}
+    assert f"found: {said}" in display.text(record).splitlines()[-1]
