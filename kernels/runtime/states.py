@@ -3,10 +3,11 @@
 Compiled code checks no bounds and asks no page whether it may be written: an array that is shorter, of another
 type, read-only, or the same memory as another ends the process or gives another answer.  ``setup`` therefore
 leaves a note of every array's shape, type and place, and ``run`` compares the state that it is given with the
-note (about 1 µs an array).  What the arrays hold is the caller's.
+note: about 8 µs an array, and 3 µs where the same arrays passed in the last call.  What they hold is the caller's.
 """
 
 import functools
+import weakref
 from collections.abc import Callable
 from dataclasses import fields, is_dataclass
 from typing import Any, NamedTuple
@@ -94,9 +95,8 @@ class Layout(NamedTuple):
             notes.setdefault(path, set()).add(note(array)._replace(on_line=placed(array)))
         return cls(notes, shared(found))
 
-    def complaint(self, state: Any) -> str | None:
-        """One sentence on the first array of ``state`` that does not fit, None where all do."""
-        found = arrays(state)
+    def complaint(self, found: list[tuple[str, np.ndarray]]) -> str | None:
+        """One sentence on the first of a state's :func:`arrays` that does not fit, None where all do."""
         missing = set(self.notes) - {path for path, _ in found}
         if missing:
             return f"{min(missing)} is no array; setup made one"
@@ -131,6 +131,8 @@ class Notes:
     def __init__(self, *besides: str):
         self.besides = (*besides, "folder")
         self._layouts: dict[tuple, list[Layout]] = {}
+        #: Problem and arrays that passed last.
+        self._passed: tuple[list, list[weakref.ref]] = [], []
 
     def setup(self, setup: Callable) -> Callable:
         """``setup`` that leaves a note of what it made."""
@@ -167,12 +169,19 @@ class Notes:
 
     def require(self, problem: Any, state: Any) -> None:
         """``ValueError`` unless the arrays of ``state`` lie as ``setup(problem)`` left them."""
-        known = self._layouts.get(_key(problem, self.besides))
+        key, found = _key(problem, self.besides), arrays(state)
+        looks = [key, *((path, each.shape, each.strides, each.dtype, each.flags.writeable) for path, each in found)]
+        before, same = self._passed
+        # an array that has kept its shape and strides has not moved
+        if looks == before and all(one() is each for one, (_, each) in zip(same, found, strict=True)):
+            return
+        known = self._layouts.get(key)
         if not known:
             raise ValueError(f"state was not made for {problem}; call setup(problem)")
-        complaints = [layout.complaint(state) for layout in known]
+        complaints = [layout.complaint(found) for layout in known]
         if None not in complaints:
             raise ValueError(f"{complaints[0]}; call setup(problem)")
+        self._passed = looks, [weakref.ref(each) for _, each in found]
 
 
 #: The notes of each kernel, by its module.

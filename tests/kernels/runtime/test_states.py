@@ -125,6 +125,37 @@ def test_one_memory_for_two_arrays_is_refused():
     assert states.shared([("a", frozen), ("b", frozen)]) == set()
 
 
+def _in_place(array, change):
+    match change:
+        case "read-only":
+            array.flags.writeable = False
+        case "type":
+            array.dtype = np.int64
+        case "shape":
+            array.shape = (array.size // 2, 2)
+
+
+@pytest.mark.parametrize("change", ["read-only", "type", "shape", "its twin", "gone"])
+def test_what_changes_after_a_run_is_looked_at_again(change):
+    """Arrays that passed are known again by themselves, not by their place or number."""
+    setup, run = made(states.Notes())
+    state = setup(Problem())
+    run(Problem(), state)
+    run(Problem(), state._replace(read=state.write, write=state.read))  # they lie alike
+    if change == "its twin":
+        state = state._replace(read=state.write)
+    elif change == "gone":
+        size, addresses = state.write.size, {id(state.write)}
+        state = state._replace(write=None)
+        shorter = [np.zeros(size - 1) for _ in range(100)]  # one of which may get the number of the lost array
+        addresses &= {id(each) for each in shorter}
+        state = state._replace(write=next((each for each in shorter if id(each) in addresses), shorter[0]))
+    else:
+        _in_place(state.write, change)
+    with pytest.raises(ValueError, match="call setup"):
+        run(Problem(), state)
+
+
 @pytest.mark.parametrize("repeats", [0, -1, 1.5, True, None, 2**41])
 def test_repeats_are_whole_and_at_least_one(repeats):
     setup, run = made(states.Notes())
