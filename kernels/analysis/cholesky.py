@@ -1,139 +1,131 @@
-"""Cholesky factors of small matrices, eight rows at a time, with what is solved for as further rows.
+"""Cholesky factors of small matrices, strip by strip, with what is solved for as further rows.
 
-``a`` holds a symmetric positive definite matrix A by columns: a[j, i] is A_ij for i ≥ j, float64 (n, width), n and
-width multiples of eight.  ``factor`` puts L with A = L Lᵀ in its place.  Columns from n on belong to right-hand
-sides: a[j, n + c] = C_jc becomes (L⁻¹ C)_jc, because [A C; Cᵀ ·] is factored like any other matrix.  So
+``a`` holds a symmetric positive definite matrix A by columns: a[j, i] is A_ij for i ≥ j, float64 (n, ld), n a multiple
+of eight.  ``factor`` puts L with A = L Lᵀ in its place.  Columns from n on belong to right-hand sides:
+a[j, n + c] = C_jc becomes (L⁻¹ C)_jc, because [A C; Cᵀ ·] is factored like any other matrix.  So
 
     Cᵀ A⁻¹ d = (L⁻¹ C)ᵀ (L⁻¹ d),      (A⁻¹)_ii = Σ_k (L⁻¹)_ki²
 
-come without a substitution backwards.  Eight columns are finished at a time; tiles of 24 × 8 numbers stay in
-registers while all earlier columns are taken from them.
+come without a substitution backwards.  A strip is as many rows i as one to three vectors have.  It is finished from
+its first column to its last, ``STEP`` columns at a time: a tile of so many rows and columns stays in registers while
+all earlier columns are taken from it, and the strip in the cache next to them.  From every number the columns are
+taken in their order, so that the factor depends neither on ``STEP`` nor on the strips.
 
-In the compiled functions ``a`` is the matrix or its address, ``ld`` the distance of its columns in doubles, ``j`` the
-first of eight columns, ``r`` the first of eight rows, ``first`` the first column that takes from them, ``x`` eight
-vectors, a column each, and ``o`` the place of the first of them.
+In the compiled functions ``shape`` is a tuple as long as a tile has vectors, ``a`` the address of the matrix, ``ld``
+the distance of its columns in doubles, ``j`` the first column of a tile, ``r`` its first row, and ``first`` the first
+column that is taken from it.
 """
 
-import math
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
 
-from kernels.runtime.jit import CONTRACT, REDUCE, kernel
-from kernels.runtime.vector import LANES, address, at, fnma, load, put, store
-
-
-@kernel(inline=True)
-def _three(a, ld, j, r, first):
-    """Rows r to r + 23 of columns j to j + 7, less what columns ``first`` to j − 1 take from them."""
-    o = j * ld + r
-    p0, q0, s0 = load(a, o), load(a, o + 8), load(a, o + 16)
-    p1, q1, s1 = load(a, o + ld), load(a, o + ld + 8), load(a, o + ld + 16)
-    p2, q2, s2 = load(a, o + 2 * ld), load(a, o + 2 * ld + 8), load(a, o + 2 * ld + 16)
-    p3, q3, s3 = load(a, o + 3 * ld), load(a, o + 3 * ld + 8), load(a, o + 3 * ld + 16)
-    p4, q4, s4 = load(a, o + 4 * ld), load(a, o + 4 * ld + 8), load(a, o + 4 * ld + 16)
-    p5, q5, s5 = load(a, o + 5 * ld), load(a, o + 5 * ld + 8), load(a, o + 5 * ld + 16)
-    p6, q6, s6 = load(a, o + 6 * ld), load(a, o + 6 * ld + 8), load(a, o + 6 * ld + 16)
-    p7, q7, s7 = load(a, o + 7 * ld), load(a, o + 7 * ld + 8), load(a, o + 7 * ld + 16)
-    for k in range(first, j):
-        b, x = k * ld + j, k * ld + r
-        u, v, w = load(a, x), load(a, x + 8), load(a, x + 16)
-        f = at(a, b)
-        p0, q0, s0 = fnma(f, u, p0), fnma(f, v, q0), fnma(f, w, s0)
-        f = at(a, b + 1)
-        p1, q1, s1 = fnma(f, u, p1), fnma(f, v, q1), fnma(f, w, s1)
-        f = at(a, b + 2)
-        p2, q2, s2 = fnma(f, u, p2), fnma(f, v, q2), fnma(f, w, s2)
-        f = at(a, b + 3)
-        p3, q3, s3 = fnma(f, u, p3), fnma(f, v, q3), fnma(f, w, s3)
-        f = at(a, b + 4)
-        p4, q4, s4 = fnma(f, u, p4), fnma(f, v, q4), fnma(f, w, s4)
-        f = at(a, b + 5)
-        p5, q5, s5 = fnma(f, u, p5), fnma(f, v, q5), fnma(f, w, s5)
-        f = at(a, b + 6)
-        p6, q6, s6 = fnma(f, u, p6), fnma(f, v, q6), fnma(f, w, s6)
-        f = at(a, b + 7)
-        p7, q7, s7 = fnma(f, u, p7), fnma(f, v, q7), fnma(f, w, s7)
-    _finish(a, ld, j, r, (p0, p1, p2, p3, p4, p5, p6, p7))
-    _finish(a, ld, j, r + 8, (q0, q1, q2, q3, q4, q5, q6, q7))
-    _finish(a, ld, j, r + 16, (s0, s1, s2, s3, s4, s5, s6, s7))
+from kernels.runtime.jit import CONTRACT, kernel
+from kernels.runtime.lanes import wide
+from kernels.runtime.registers import HERE, Registers
+from kernels.runtime.vector import address, at, call, fma, load_as, repeated, total
 
 
-@kernel(inline=True)
-def _reduced(a, ld, j, r, first):
-    """Eight rows as ``_three`` leaves them before they are divided."""
-    o = j * ld + r
-    p0, p1, p2, p3 = load(a, o), load(a, o + ld), load(a, o + 2 * ld), load(a, o + 3 * ld)
-    p4, p5, p6, p7 = load(a, o + 4 * ld), load(a, o + 5 * ld), load(a, o + 6 * ld), load(a, o + 7 * ld)
-    for k in range(first, j):
-        b, u = k * ld + j, load(a, k * ld + r)
-        p0, p1 = fnma(at(a, b), u, p0), fnma(at(a, b + 1), u, p1)
-        p2, p3 = fnma(at(a, b + 2), u, p2), fnma(at(a, b + 3), u, p3)
-        p4, p5 = fnma(at(a, b + 4), u, p4), fnma(at(a, b + 5), u, p5)
-        p6, p7 = fnma(at(a, b + 6), u, p6), fnma(at(a, b + 7), u, p7)
-    return p0, p1, p2, p3, p4, p5, p6, p7
+def shape(registers: Registers = HERE) -> tuple[int, int]:
+    """Rows of a vector, which are the columns of a tile, and vectors of a tile that stays in the ``registers``."""
+    step = max(4, registers.lanes)
+    return step, registers.chains * registers.lanes // step**2
 
 
-@kernel(inline=True)
-def _finish(a, ld, j, r, x):
-    """Divide eight rows by the diagonal block, whose diagonal holds reciprocals here, and store them."""
-    x0, x1, x2, x3, x4, x5, x6, x7 = x
-    d = j * ld + j  # a[j + c, j + e] is L_ec of the block
-    x0 = x0 * at(a, d)
-    x1, x2, x3 = fnma(at(a, d + 1), x0, x1), fnma(at(a, d + 2), x0, x2), fnma(at(a, d + 3), x0, x3)
-    x4, x5 = fnma(at(a, d + 4), x0, x4), fnma(at(a, d + 5), x0, x5)
-    x6, x7 = fnma(at(a, d + 6), x0, x6), fnma(at(a, d + 7), x0, x7)
-    d += ld
-    x1 = x1 * at(a, d + 1)
-    x2, x3, x4 = fnma(at(a, d + 2), x1, x2), fnma(at(a, d + 3), x1, x3), fnma(at(a, d + 4), x1, x4)
-    x5, x6, x7 = fnma(at(a, d + 5), x1, x5), fnma(at(a, d + 6), x1, x6), fnma(at(a, d + 7), x1, x7)
-    d += ld
-    x2 = x2 * at(a, d + 2)
-    x3, x4, x5 = fnma(at(a, d + 3), x2, x3), fnma(at(a, d + 4), x2, x4), fnma(at(a, d + 5), x2, x5)
-    x6, x7 = fnma(at(a, d + 6), x2, x6), fnma(at(a, d + 7), x2, x7)
-    d += ld
-    x3 = x3 * at(a, d + 3)
-    x4, x5 = fnma(at(a, d + 4), x3, x4), fnma(at(a, d + 5), x3, x5)
-    x6, x7 = fnma(at(a, d + 6), x3, x6), fnma(at(a, d + 7), x3, x7)
-    d += ld
-    x4 = x4 * at(a, d + 4)
-    x5, x6, x7 = fnma(at(a, d + 5), x4, x5), fnma(at(a, d + 6), x4, x6), fnma(at(a, d + 7), x4, x7)
-    d += ld
-    x5 = x5 * at(a, d + 5)
-    x6, x7 = fnma(at(a, d + 6), x5, x6), fnma(at(a, d + 7), x5, x7)
-    d += ld
-    x6 = x6 * at(a, d + 6)
-    x7 = fnma(at(a, d + 7), x6, x7) * at(a, d + ld + 7)
-    _store8(a, ld, j * ld + r, (x0, x1, x2, x3, x4, x5, x6, x7))
+#: Rows of a vector and columns of a tile; most vectors of a tile, three or one.
+STEP, _MOST = shape()
+_ONE, _TWO, _THREE, _FOUR = ((0.0,) * length for length in range(1, 5))
+_LONG = ir.IntType(64)
 
 
-@kernel(inline=True)
-def _store8(a, ld, o, x):
-    """Store eight vectors, a column each."""
-    store(a, o, x[0])
-    store(a, o + ld, x[1])
-    store(a, o + 2 * ld, x[2])
-    store(a, o + 3 * ld, x[3])
-    store(a, o + 4 * ld, x[4])
-    store(a, o + 5 * ld, x[5])
-    store(a, o + 6 * ld, x[6])
-    store(a, o + 7 * ld, x[7])
+def _place(builder, row, column, further=0):
+    """Pointer to a number of a row of ``a``."""
+    return builder.gep(row, [builder.add(column, ir.Constant(_LONG, further))])
 
 
-@kernel(inline=True)
-def _diagonal(a, ld, j):
-    """Factor the block of columns j to j + 7; its diagonal becomes reciprocals.  False where A is not definite."""
-    _store8(a, ld, j * ld + j, _reduced(a, ld, j, j, 0))
-    for c in range(LANES):
-        o = (j + c) * ld + j
-        square = at(a, o + c)
-        if not square > 0.0:
-            return False
-        reciprocal = 1.0 / math.sqrt(square)
-        column = load(a, o) * reciprocal
-        store(a, o, column)
-        for e in range(c + 1, LANES):
-            below = (j + e) * ld + j
-            store(a, below, fnma(at(a, o + e), column, load(a, below)))
-        put(a, o + c, reciprocal)
-    return True
+def _vectors(builder, row, column, count):
+    """Pointers to ``count`` vectors of a row of ``a``."""
+    kind = ir.VectorType(ir.DoubleType(), STEP).as_pointer()
+    return [builder.bitcast(_place(builder, row, column, v * STEP), kind) for v in range(count)]
+
+
+def _less(builder, value, number, vector):
+    """value − number · vector with one rounding; all may be numbers."""
+    number = repeated(builder, number, STEP) if isinstance(vector.type, ir.VectorType) else number
+    return call(builder, "fma", builder.fneg(number), vector, value)
+
+
+def _reduced(builder, a, rows, span, count):
+    """A tile [column][vector] of ``rows`` of ``a``, less what all columns of ``span`` take from it."""
+    ld, j, r, first = span
+    slots = [
+        [cgutils.alloca_once_value(builder, builder.load(place, align=8)) for place in _vectors(builder, row, r, count)]
+        for row in rows
+    ]
+    with cgutils.for_range(builder, j, start=first, intp=_LONG) as loop:
+        row = builder.gep(a, [builder.mul(loop.index, ld)])
+        given = [builder.load(place, align=8) for place in _vectors(builder, row, r, count)]
+        for c, line in enumerate(slots):
+            number = builder.load(_place(builder, row, j, c), align=8)
+            for value, slot in zip(given, line, strict=True):
+                builder.store(_less(builder, builder.load(slot), number, value), slot)
+    return [[builder.load(slot) for slot in line] for line in slots]
+
+
+def _block_in_memory(builder, rows, j):
+    """The factor L_ec [c][e] of a diagonal block that is finished, reciprocals on its diagonal."""
+    return [
+        [builder.load(_place(builder, row, j, e), align=8) if e >= c else None for e in range(STEP)]
+        for c, row in enumerate(rows)
+    ]
+
+
+def _block(builder, lines):
+    """The same of the block whose columns are the vectors ``lines``, and whether it is definite."""
+    one, zero = ir.Constant(ir.DoubleType(), 1.0), ir.Constant(ir.DoubleType(), 0.0)
+    good = ir.Constant(ir.IntType(1), 1)
+    x = [[builder.extract_element(line, ir.Constant(ir.IntType(32), e)) for e in range(STEP)] for line in lines]
+    for c, line in enumerate(x):
+        good = builder.and_(good, builder.fcmp_ordered(">", line[c], zero))
+        line[c] = builder.fdiv(one, call(builder, "sqrt", line[c]))
+        line[c + 1 :] = [builder.fmul(each, line[c]) for each in line[c + 1 :]]
+        for d in range(c + 1, STEP):
+            x[d][d:] = [_less(builder, x[d][e], line[d], line[e]) for e in range(d, STEP)]
+    return x, good
+
+
+def _tile(lead):
+    """The intrinsic that finishes a tile; with ``lead`` its first vector is the diagonal block (r = j), else that is
+    finished.  False where the block is not definite."""
+
+    @intrinsic
+    def function(typingctx, shape, a, ld, j, r, first):
+        def code(context, builder, sig, args):
+            a, ld, j, r = args[1:5]
+            rows = [builder.gep(a, [builder.mul(builder.add(j, ir.Constant(_LONG, c)), ld)]) for c in range(STEP)]
+            tile = _reduced(builder, a, rows, args[2:], shape.count)
+            good = ir.Constant(ir.IntType(1), 1)
+            if lead:
+                block, good = _block(builder, [line[0] for line in tile])
+            else:
+                block = _block_in_memory(builder, rows, j)
+            for c, line in enumerate(tile):
+                line[:] = [builder.fmul(repeated(builder, block[c][c], STEP), value) for value in line]
+                for e in range(c + 1, STEP):
+                    tile[e] = [_less(builder, x, block[c][e], value) for x, value in zip(tile[e], line, strict=True)]
+                for value, place in zip(line, _vectors(builder, rows[c], r, shape.count), strict=True):
+                    builder.store(value, place, align=8)
+                if lead:
+                    builder.store(block[c][c], _place(builder, rows[c], j, c), align=8)
+            return good
+
+        return types.boolean(shape, a, types.intp, types.intp, types.intp, types.intp), code
+
+    return function
+
+
+_lead, _further = _tile(True), _tile(False)
 
 
 @kernel(fastmath=CONTRACT)
@@ -143,35 +135,54 @@ def factor(a, width, identity):
 
     What lies above the diagonal of A is not read.  ``width``: columns in use, those of right-hand sides included, at
     most ld.  ``identity``: first column of a right-hand side that is the identity, whose zeros are then skipped; n or
-    more, ``width`` or more for none.  Both are multiples of eight.
+    more, ``width`` or more for none.  Both are multiples of ``STEP``.
     """
     n, ld = a.shape
-    p = address(a)
-    for j in range(0, n, LANES):
-        if not _diagonal(p, ld, j):
-            return False
-        plain = min(width, identity)
-        end = min(width, max(plain, identity + j + LANES))
-        r = j + LANES
-        while r < end:
-            first = max(0, r - identity)
-            if r + 3 * LANES <= end:
-                _three(p, ld, j, r, first)
-                r += 3 * LANES
+    p, r = address(a), 0
+    while r < width:
+        left = (width - r) // STEP
+        count = left if left <= _MOST else max(1, _MOST - 1) if left == _MOST + 1 else _MOST
+        first = max(0, r - identity)
+        for j in range(first, min(r, n), STEP):
+            if count == 3:
+                _further(_THREE, p, ld, j, r, first)
+            elif count == 2:
+                _further(_TWO, p, ld, j, r, first)
             else:
-                _finish(p, ld, j, r, _reduced(p, ld, j, r, first))
-                r += LANES
+                _further(_ONE, p, ld, j, r, first)
+        end = r + count * STEP
+        for j in range(r, min(end, n), STEP):
+            if end - j == 3 * STEP:
+                good = _lead(_THREE, p, ld, j, j, 0)
+            elif end - j == 2 * STEP:
+                good = _lead(_TWO, p, ld, j, j, 0)
+            else:
+                good = _lead(_ONE, p, ld, j, j, 0)
+            if not good:
+                return False
+        r = end
     return True
 
 
-@kernel(fastmath=REDUCE)
+@kernel(fastmath=CONTRACT)
 def backwards(a, n, column, x):
     """x = L⁻ᵀ z with z = L⁻¹ d in column ``column`` of what ``factor`` made of ``a``: A x = d for the first ``n``.
 
-    ``x`` is float64 (at least n,) and overwritten.
+    ``x`` is float64 (at least n,), contiguous, and overwritten.
     """
-    for j in range(n - 1, -1, -1):
-        left = a[j, column]
-        for i in range(j + 1, n):
-            left -= a[j, i] * x[i]
-        x[j] = left * a[j, j]
+    p, y, ld = address(a), address(x), a.shape[1]
+    for j in range(n - 4, -1, -4):
+        d0, d1, d2, d3 = j * ld, (j + 1) * ld, (j + 2) * ld, (j + 3) * ld
+        s0 = wide(0.0, load_as(y, j, _FOUR))
+        s1, s2, s3 = s0, s0, s0
+        for i in range(j + 4, n, 4):
+            u = load_as(y, i, _FOUR)
+            s0, s1 = fma(load_as(p, d0 + i, _FOUR), u, s0), fma(load_as(p, d1 + i, _FOUR), u, s1)
+            s2, s3 = fma(load_as(p, d2 + i, _FOUR), u, s2), fma(load_as(p, d3 + i, _FOUR), u, s3)
+        x3 = (at(p, d3 + column) - total(s3)) * at(p, d3 + j + 3)
+        x2 = (at(p, d2 + column) - total(s2) - at(p, d2 + j + 3) * x3) * at(p, d2 + j + 2)
+        x1 = at(p, d1 + column) - total(s1) - at(p, d1 + j + 3) * x3 - at(p, d1 + j + 2) * x2
+        x1 = x1 * at(p, d1 + j + 1)
+        x0 = at(p, d0 + column) - total(s0) - at(p, d0 + j + 3) * x3 - at(p, d0 + j + 2) * x2
+        x0 = (x0 - at(p, d0 + j + 1) * x1) * at(p, d0 + j)
+        x[j], x[j + 1], x[j + 2], x[j + 3] = x0, x1, x2, x3

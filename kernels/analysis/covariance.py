@@ -23,7 +23,7 @@ compiled functions take what those of the same name (``check``, ``assimilate``, 
 
 import numpy as np
 
-from kernels.analysis.cholesky import backwards, factor
+from kernels.analysis.cholesky import STEP, backwards, factor
 from kernels.contract import require_range
 from kernels.routines.elementary import EXP_FLOPS, exp
 from kernels.runtime.arrays import readable, require_room
@@ -51,8 +51,8 @@ def _correlation(dx, dy, dz, dp):
 def covariances(points, rows, others, columns, out, offset):
     """out[j, offset + i] = cov of point j < ``rows`` of ``points`` and i < ``columns`` of ``others``.
 
-    ``points`` and ``others`` are float64 (8, n), ``out`` float64 (n, width); ``columns`` and ``offset`` are multiples
-    of eight.  With ``offset`` 0 what lies left of j's own eight columns is left out: the matrix is symmetric.
+    ``points`` and ``others`` are float64 (8, n), ``out`` float64 (n, width); ``columns`` is a multiple of
+    eight.  With ``offset`` 0 what lies left of j's own eight columns is left out: the matrix is symmetric.
     """
     p, o, q = address(points), address(others), address(out)
     np, no, ld = points.shape[1], others.shape[1], out.shape[1]
@@ -77,7 +77,7 @@ def _system(points, departures, n, a):
     covariances(points, n, points, n, a, 0)
     for j in range(n):
         a[j, j] += 1.0
-        a[j, n : n + LANES] = 0.0
+        a[j, n : n + STEP] = 0.0
         a[j, n] = departures[j]
 
 
@@ -86,7 +86,7 @@ def _check(points, departures, n, a, out):
     """``check`` without a look at what it is given; so are those below."""
     room = a[:n]
     _system(points, departures, n, room)
-    first = n + LANES
+    first = n + STEP
     for j in range(n):
         room[j, first : first + n] = 0.0
         room[j, first + j] = 1.0
@@ -110,7 +110,7 @@ def _check(points, departures, n, a, out):
 
 @kernel(fastmath=CONTRACT)
 def _assimilate(points, departures, n, grid, columns, a, weights, reduction):
-    room, first = a[:n], n + LANES
+    room, first = a[:n], n + STEP
     _system(points, departures, n, room)
     covariances(points, n, grid, columns, room, first)
     if not factor(room, first + columns, first + columns):

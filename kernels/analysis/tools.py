@@ -5,13 +5,14 @@ import numpy as np
 from kernels.analysis import covariance, vertical
 from kernels.analysis.boxes import POINTS
 from kernels.analysis.constants import R
+from kernels.runtime.pages import zeros
 
 
 class Compiled:
     """The compiled code, with the room that one thread needs for a box of ``padded`` data."""
 
     def __init__(self, padded: int):
-        self.room = np.zeros((padded, padded + 8 + max(padded, POINTS)))
+        self.room = zeros((padded, padded + 8 + max(padded, POINTS)))
         self.interpolate, self.geopotential = vertical.interpolate, vertical.geopotential
         self.evaluate = covariance.evaluate
 
