@@ -1,8 +1,9 @@
 """Boxes of the analysis beside LAPACK: one symmetric positive definite system each, many small ones after another.
 
-Every side gets the same matrices anew before each sample, each in the order of its memory that it wants; ours hold
-the right-hand side as a further column.  SciPy calls LAPACK's ``dposv`` on arrays that it may overwrite; NumPy solves
-the stack in one call, by LU.
+Ours and LAPACK copy one matrix after another into the same room and solve there, as a thread of the analysis does with
+its boxes; each has the order of memory that it wants, and ours holds the right-hand side as a further column.  SciPy
+calls LAPACK's ``dposv`` on the room, which it may overwrite.  NumPy solves the stack in one call, by LU, and copies
+each matrix into a room of its own.
 """
 
 from collections.abc import Callable, Iterator
@@ -12,8 +13,9 @@ import scipy
 from scipy.linalg import lapack
 from threadpoolctl import threadpool_limits
 
-from kernels.analysis.cholesky import backwards, factor
+from kernels.analysis.cholesky import STEP, backwards, factor
 from kernels.contract import Work
+from kernels.runtime.pages import zeros
 from peers import Absent, Comparison, relative_difference, repeating
 
 _SIZES = (48, 96, 144, 192)
@@ -28,28 +30,29 @@ def _systems(n: int) -> tuple[np.ndarray, np.ndarray]:
 
 def _ours(matrices: np.ndarray, right: np.ndarray) -> Callable:
     n = right.shape[1]
-    given = np.zeros((_COUNT, n, n + 8))
+    given = zeros((_COUNT, n, n + 8))
     given[:, :, :n], given[:, :, n] = matrices, right
-    room, out = np.empty_like(given), np.empty_like(right)
+    room, out = zeros((n, n + 8)), np.empty_like(right)
 
     def work() -> np.ndarray:
-        np.copyto(room, given)
         for k in range(_COUNT):
-            factor(room[k], n + 8, n + 8)
-            backwards(room[k], n, n, out[k])
+            np.copyto(room, given[k])
+            factor(room, n + STEP, n + STEP)
+            backwards(room, n, n, out[k])
         return out
 
     return repeating(work)
 
 
 def _lapack(matrices: np.ndarray, right: np.ndarray) -> Callable:
-    given = [np.asfortranarray(each) for each in matrices]
-    room, out = [each.copy(order="F") for each in given], np.empty_like(right)
+    given, n = zeros(matrices.shape), right.shape[1]
+    given[:] = matrices.transpose(0, 2, 1)  # so that ``given[k].T`` is the matrix in LAPACK's order
+    room, out = zeros((n, n)).T, np.empty_like(right)
 
     def work() -> np.ndarray:
         for k in range(_COUNT):
-            np.copyto(room[k], given[k])
-            out[k] = lapack.dposv(room[k], right[k], lower=1, overwrite_a=1)[1]
+            np.copyto(room, given[k].T)
+            out[k] = lapack.dposv(room, right[k], lower=1, overwrite_a=1)[1]
         return out
 
     return repeating(work)
@@ -85,5 +88,5 @@ def comparisons(threads: int) -> Iterator[Comparison | Absent]:
                 check=relative_difference,
                 tolerance=1e-10,
                 work=_work(n),
-                size=2 * _COUNT * n * (n + 8) * 8,
+                size=(_COUNT + 1) * n * (n + 8) * 8,
             )
