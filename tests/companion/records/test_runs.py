@@ -143,6 +143,7 @@ REFUSED = [
     (("measurements", 0, "samples"), [], "measurements.0.samples"),
     (("measurements", 0, "samples"), [1.0, "2"], "measurements.0.samples.1"),
     (("measurements", 0, "samples"), [-1.0], "measurements.0.samples.0"),
+    (("measurements", 0, "samples"), [1.0, 0.0], "measurements.0.samples.1"),
     (("measurements", 0, "checks_after"), [], "checks_after"),
     (("measurements", 0, "checks_before", 0, "ok"), False, "checks_before.0.ok"),
     (("measurements", 1, "problem"), ..., "problem"),
