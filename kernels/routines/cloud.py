@@ -22,14 +22,15 @@ build, eight in the vector build, where ``select`` keeps the results of the colu
 """
 
 from dataclasses import dataclass
+from math import log
 
 import numpy as np
 
 from kernels.contract import Check, Footprint, Work, real, worst
 from kernels.proof import Proof
 from kernels.routines.blocking import SMALL_BLOCKS, BlockedProblem, block, over_blocks, random_columns, unblock
-from kernels.routines.elementary import EXP_FLOPS, exp
-from kernels.routines.saturation import CP, E0, EPS, T0, T1, A, L, saturation_humidity
+from kernels.routines.elementary import EXP2_FLOPS, exp2
+from kernels.routines.saturation import A2, CP, E0, EPS, T0, T1, A, L, saturation_humidity
 from kernels.routines.width import WIDTHS, one_by_one
 from kernels.runtime.jit import kernel
 from kernels.runtime.lanes import any_true, both, fma, less, root, select, wide
@@ -44,10 +45,11 @@ MIXING = 1.0e-4  # evaporation of cloud water, 1/s
 C0, C1 = 1.0e-4, 300.0  # 1/s; growth by collection, with √F in (kg/(m² s))^½ / 15
 LCRIT = 3.0e-4  # in-cloud water where precipitation sets in, kg/kg
 ALPHA = 6.0e-3  # evaporation of rain, 1/s with √R
+LOG2E = 1.0 / log(2.0)
 
 # Operations of one point whose every step is taken; tests/kernels/routines/test_counts.py counts them.
 _DIVIDES, _ROOTS, _EXPS = 9, 3, 2
-_FLOPS = 68 + _DIVIDES + _ROOTS + _EXPS * EXP_FLOPS
+_FLOPS = 69 + _DIVIDES + _ROOTS + _EXPS * EXP2_FLOPS
 
 
 @dataclass(frozen=True)
@@ -75,7 +77,7 @@ def one_level(t, q, water, p, dp, rain, snow, dt):
     """
     mass = dp * (1.0 / (G * dt))  # kg/(m² s) of flux that a unit of mixing ratio makes
     x = 1.0 / (t - T1)
-    n = (EPS * E0) * exp(A * ((t - T0) * x))
+    n = (EPS * E0) * exp2((A2 * x) * (t - T0))
     d = fma(n, -(1.0 - EPS) / EPS, p)
     qs = n / d
     slope = ((p * (L / CP * A * (T0 - T1))) * (qs * qs)) * (x * x)  # L/cp dqs/dT = slope / n
@@ -98,7 +100,7 @@ def one_level(t, q, water, p, dp, rain, snow, dt):
     if any_true(cloudy):
         inside = water / (select(less(cover, 0.05), 0.05, cover) * LCRIT)
         inside = select(less(inside, 6.0), inside, 6.0)
-        rate = (fma(root(rain + snow), C1 / 15.0, 1.0) * (C0 * dt)) * (1.0 - exp(-(inside * inside)))
+        rate = (fma(root(rain + snow), C1 / 15.0, 1.0) * (C0 * dt)) * (1.0 - exp2((inside * inside) * -LOG2E))
         change = select(cloudy, water - water / (1.0 + rate), 0.0)
         water = water - change
         cold = less(t, T0)

@@ -61,6 +61,7 @@ NUMBERS = {
     "one_by_one": lambda x: x,
     "wide": lambda value, x: Counting(),
     "exp": special(elementary.EXP_FLOPS),
+    "exp2": special(elementary.EXP2_FLOPS),
 }
 
 
@@ -92,8 +93,8 @@ def fields(number):
 
 @pytest.mark.parametrize("iterations", [1, 2, 5])
 def test_saturation(monkeypatch, iterations):
-    problem = saturation.Problem(columns=3, levels=2, iterations=iterations)
-    counted = count(monkeypatch, [saturation], saturation.adjust, *fields(5), Part(0, 1, 2, 3, 3), iterations, SCALAR)
+    problem = saturation.Problem(columns=5, levels=2, iterations=iterations)  # four columns abreast, and one
+    counted = count(monkeypatch, [saturation], saturation.adjust, *fields(5), Part(0, 1, 2, 5, 5), iterations, SCALAR)
     assert counted == tally(problem, saturation)
 
 
@@ -117,10 +118,11 @@ def test_interpolation(monkeypatch, scheme):
     assert count(monkeypatch, [stencil], kernel, *arguments) == tally(problem, interpolation)
 
 
-def test_exponential(monkeypatch):
+@pytest.mark.parametrize("name, flops", [("exp", elementary.EXP_FLOPS), ("exp2", elementary.EXP2_FLOPS)])
+def test_exponentials(monkeypatch, name, flops):
     monkeypatch.setattr(elementary, "bits", lambda x: 0)  # a power of two is added to the exponent, at no cost
     monkeypatch.setattr(elementary, "from_bits", lambda x: x)
-    assert count(monkeypatch, [elementary], elementary.exp, Counting())["flops"] == elementary.EXP_FLOPS
+    assert count(monkeypatch, [elementary], getattr(elementary, name), Counting())["flops"] == flops
 
 
 def test_matrix_products():
