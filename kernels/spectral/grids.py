@@ -74,7 +74,7 @@ class Grid:
         """Whether all rows have the same length."""
         return bool((self.pl == self.pl[0]).all())
 
-    @property
+    @functools.cached_property
     def starts(self) -> np.ndarray:
         """Index of the first point of each row, int64, 2N."""
         return np.concatenate([[0], np.cumsum(self.pl)[:-1]]).astype(np.int64)

@@ -4,8 +4,8 @@ shows how its samples spread and which cases are flagged.
 The figures and tables are those of the register of drawings (:mod:`companion.drawings`); every committed run is tried.
 """
 
-import copy
 import hashlib
+import json
 import re
 
 import numpy as np
@@ -57,7 +57,8 @@ def pixels(monkeypatch):
         figure.set_layout_engine("none")
         for axis in figure.axes:
             axis.set_axis_off()  # marks move with the ends of their axis, and its labels take most of the time
-        for legend in figure.findobj(Legend):
+        held = (each for axis in figure.axes for each in (axis.get_legend(), *axis.artists))
+        for legend in (*figure.legends, *(each for each in held if isinstance(each, Legend))):
             legend.set_visible(False)  # what it says of marks is in the caption
         figure.set_dpi(50)
         canvas = FigureCanvasAgg(figure)
@@ -104,9 +105,14 @@ def of_samples(case, change) -> None:
         case["observed"][name] = change(values) if None not in values else values
 
 
+def copied(record):
+    """A record once more, in a fifth of the time of ``copy.deepcopy``."""
+    return json.loads(json.dumps(record))
+
+
 def slower(record):
     """The same run on another machine, about ten times slower, not every case by as much."""
-    record = copy.deepcopy(record)
+    record = copied(record)
     record["machine"]["cpu"]["model"] = SECOND
     for number, case in enumerate(record["measurements"]):
         of_samples(case, lambda values, factor=10 + number: scaled(values, factor))
@@ -170,7 +176,7 @@ def test_the_first_machine_stays_the_first_whichever_run_is_newer(tmp_path):
 
 def with_flags_and_with_wider_samples(record):
     """Two runs as ``record``, of which one differs in flags alone, the other in all that spreads."""
-    flagged, wide = copy.deepcopy(record), copy.deepcopy(record)
+    flagged, wide = copied(record), copied(record)
     for case in flagged["measurements"]:
         case["flags"] = {"drift": "the samples move by +7% from first to last"}
     for case in wide["measurements"]:
