@@ -1,4 +1,5 @@
-# make help says what there is.  Each target makes .venv from the hashed lock when it is missing or stale.
+# make help says what there is.  Each target makes .venv from the hashed lock when it is missing or stale; modules are
+# compiled to bytecode when they are first imported, by pip's installation as by uv's.
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
@@ -16,7 +17,7 @@ $(LOCKED): requirements.lock
 	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11) and "make: Python 3.11 or newer is needed, found " + sys.version.split()[0] + "; name another with PYTHON=python3.12")'
 ifeq ($(UV),)
 	"$(PYTHON)" -m venv --clear $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --require-hashes -r requirements.lock
 else
 	"$(UV)" venv --quiet --clear --seed --python "$(PYTHON)" $(VENV)
 	"$(UV)" pip install --quiet --python $(BIN)/python --require-hashes -r requirements.lock
