@@ -112,6 +112,9 @@ def test_without_an_interval_no_difference_is_measured():
     assert not found.measurable
     assert found.times == "2.00 times (too few samples for an interval)"
     assert found.percent == "100 % (too few samples for an interval)"
+    # as many digits as an interval of 5 % on either side would have
+    assert ratio([2.0], [2.0]).times == "1.00 times (too few samples for an interval)"
+    assert ratio([2.0], [1.8]).times == "0.900 times (too few samples for an interval)"
 
 
 @settings(max_examples=20, deadline=None)

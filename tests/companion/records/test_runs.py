@@ -25,6 +25,17 @@ def test_what_is_saved_comes_back(record, tmp_path):
     assert not path.stat().st_mode & 0o111
 
 
+def test_a_record_is_held_to_its_schema_once(record, tmp_path, monkeypatch):
+    """A page reads a record many times, and what was just written was valid."""
+    path, seen = save(changed(record, ("seed",), 987_654), tmp_path), []  # a record that no other test has read
+    plainly = store.Format.validate
+    monkeypatch.setattr(store.Format, "validate", lambda self, *asked: seen.append(asked) or plainly(self, *asked))
+    read(path)
+    assert not seen
+    path.write_text(path.read_text().replace("{", "{ ", 1))  # another file of the same record
+    assert read(path) == read(path) and len(seen) == 1
+
+
 def test_a_record_as_a_dataset(record, tmp_path):
     data = load(save(record, tmp_path))
     assert data.sizes["case"] == 2 and data.sizes["sample"] == 3
