@@ -141,14 +141,6 @@ def weights(departure, stencil, mesh, part, top, width):
 
 
 @kernel(inline=True)
-def line_and_field(turn, levels, fields):
-    """Line (block and level) and field of a ``turn``, with as many ``levels`` and ``fields``: all fields of a block
-    before the next block."""
-    block, rest = divmod(turn, fields * levels)
-    return block * levels + rest % levels, rest // levels
-
-
-@kernel(inline=True)
 def four_numbers(stencil, i, row, width):
     """Position and distances, or the weights of one axis: from place ``i`` of ``stencil`` on, every ``row`` doubles."""
     return (
@@ -163,13 +155,14 @@ def four_numbers(stencil, i, row, width):
 def linear(field, stencil, values, fields, mesh, part, width):
     """Trilinear values of ``field`` into ``values``."""
     levels, row = part.levels, part.row
-    for turn in range(part.first * fields * levels, part.end * fields * levels):
-        line, number = line_and_field(turn, levels, fields)
-        begin = mesh.start + number * mesh.size
-        for lane in range(0, part.count, len(width)):
-            p, dx, dy, dz = four_numbers(stencil, 16 * line * row + lane, row, width)
-            value = eight_corners(field, one_by_one(p), begin, mesh, dx, dy, dz)
-            store(values, (line * fields + number) * row + lane, value)
+    for b in range(part.first, part.end):
+        for number in range(fields):  # all fields of a block before the next block
+            begin = mesh.start + number * mesh.size
+            for line in range(b * levels, (b + 1) * levels):
+                for lane in range(0, part.count, len(width)):
+                    p, dx, dy, dz = four_numbers(stencil, 16 * line * row + lane, row, width)
+                    value = eight_corners(field, one_by_one(p), begin, mesh, dx, dy, dz)
+                    store(values, (line * fields + number) * row + lane, value)
 
 
 @kernel(inline=True)
@@ -213,22 +206,23 @@ def cubic(field, stencil, values, fields, mesh, part, monotone, width):
     """Cubic values of ``field`` into ``values``; ``monotone`` ones stay within the range of the eight corners."""
     levels, row = part.levels, part.row
     along, up = mesh.along, mesh.up
-    for turn in range(part.first * fields * levels, part.end * fields * levels):
-        line, number = line_and_field(turn, levels, fields)
-        begin = mesh.start + number * mesh.size
-        for lane in range(0, part.count, len(width)):
-            i = 16 * line * row + lane
-            p = one_by_one(load_as(stencil, i, width))
-            dx, dy = load_as(stencil, i + row, width), load_as(stencil, i + 2 * row, width)
-            wx = four_numbers(stencil, i + 4 * row, row, width)
-            wy = four_numbers(stencil, i + 8 * row, row, width)
-            level1, least1, most1 = twelve_points(field, p, begin, along, dx, wx, wy)
-            level2, least2, most2 = twelve_points(field, p, begin + up, along, dx, wx, wy)
-            level0 = four_corners(field, p, begin - up, along, dx, dy)
-            level3 = four_corners(field, p, begin + 2 * up, along, dx, dy)
-            wz = four_numbers(stencil, i + 12 * row, row, width)
-            value = four_terms(*wz, level0, level1, level2, level3)
-            if monotone:
-                value = larger(value, smaller(least1, least2))
-                value = smaller(value, larger(most1, most2))
-            store(values, (line * fields + number) * row + lane, value)
+    for b in range(part.first, part.end):
+        for number in range(fields):  # all fields of a block before the next block
+            begin = mesh.start + number * mesh.size
+            for line in range(b * levels, (b + 1) * levels):
+                for lane in range(0, part.count, len(width)):
+                    i = 16 * line * row + lane
+                    p = one_by_one(load_as(stencil, i, width))
+                    dx, dy = load_as(stencil, i + row, width), load_as(stencil, i + 2 * row, width)
+                    wx = four_numbers(stencil, i + 4 * row, row, width)
+                    wy = four_numbers(stencil, i + 8 * row, row, width)
+                    level1, least1, most1 = twelve_points(field, p, begin, along, dx, wx, wy)
+                    level2, least2, most2 = twelve_points(field, p, begin + up, along, dx, wx, wy)
+                    level0 = four_corners(field, p, begin - up, along, dx, dy)
+                    level3 = four_corners(field, p, begin + 2 * up, along, dx, dy)
+                    wz = four_numbers(stencil, i + 12 * row, row, width)
+                    value = four_terms(*wz, level0, level1, level2, level3)
+                    if monotone:
+                        value = larger(value, smaller(least1, least2))
+                        value = smaller(value, larger(most1, most2))
+                    store(values, (line * fields + number) * row + lane, value)
