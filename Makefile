@@ -1,5 +1,6 @@
 # make help says what there is.  Each target makes .venv from the hashed lock when it is missing or stale; modules are
-# compiled to bytecode when they are first imported, by pip's installation as by uv's.
+# compiled to bytecode when they are first imported, by pip's installation as by uv's.  The lock names all dependencies:
+# pip need not resolve them again, and checks afterwards that none is missing.
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
@@ -17,7 +18,8 @@ $(LOCKED): requirements.lock
 	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11) and "make: Python 3.11 or newer is needed, found " + sys.version.split()[0] + "; name another with PYTHON=python3.12")'
 ifeq ($(UV),)
 	"$(PYTHON)" -m venv --clear $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --require-hashes -r requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --no-deps --require-hashes -r requirements.lock
+	@$(BIN)/python -m pip check --quiet --disable-pip-version-check
 else
 	"$(UV)" venv --quiet --clear --seed --python "$(PYTHON)" $(VENV)
 	"$(UV)" pip install --quiet --python $(BIN)/python --require-hashes -r requirements.lock
