@@ -28,10 +28,10 @@ _STATES = _PROGRAMS + _PROGRAM
 _OUTS = _STATES + _STATE
 _ROOM = _OUTS + _OUT
 WORDS = _ROOM + 2 * (_RING + _SNAP)
-#: Places in the array ``counts``: the first book of each job (4, 5), loops and strips of each, then work space.
-_ROWS = 20
+#: Places in the array ``counts``: the first book of each job (4, 4), loops and strips of each, then work space.
+_ROWS = 16
 _STRIPS, _BOOKS = _ROWS + 4, _ROWS + 8
-_BEGUN = _BOOKS + 20
+_BEGUN = _BOOKS + 16
 COUNTS = _BEGUN + 4
 
 
@@ -44,7 +44,7 @@ def _out(words):
 @kernel
 def _simulated(words, counts, memory):
     """``out`` of a simulation from the start with ``memory`` (:class:`Memory`)."""
-    states, books = carray(address(words[_STATES:]), (4, 16)), carray(address(counts[_BOOKS:]), (4, 5))
+    states, books = carray(address(words[_STATES:]), (4, 16)), carray(address(counts[_BOOKS:]), (4, 4))
     programs, out = carray(address(words[_PROGRAMS:]), (4, 1, 10)), _out(words)
     for i in range(_STATE):
         words[_STATES + i] = words[i]

@@ -99,14 +99,15 @@ def states_of(problem: Problem, starts: np.ndarray) -> np.ndarray:
     for number in range(4):
         for port, start in enumerate(starts[number]):
             states[number, port] = _repeated(1 << int(start), problem.banks)
-            states[number, 3 + port] = _repeated(1 << int(start) % problem.sections, problem.sections)
+            if port < 2:  # no port of the CPU asks after C in a cycle: its section is not kept
+                states[number, 3 + port] = _repeated(1 << int(start) % problem.sections, problem.sections)
     states[problem.cpus :, _clock.READY] = _clock.NEVER
     return states
 
 
 def books_of(state: State) -> np.ndarray:
     """Where the jobs are in their programs before the first cycle."""
-    books = np.zeros((4, 5), np.int64)
+    books = np.zeros((4, 4), np.int64)
     books[:, _compiled.LEFT] = state.programs[:, 0, _compiled.STRIPS]
     books[:, _compiled.PASSES] = state.passes
     return books

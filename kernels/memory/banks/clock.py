@@ -8,16 +8,16 @@ what is busy or taken have no bit in common.  A port that asks for nothing asks 
 cycle looks at no counter but those that it changes.
 
 Functions share ``states`` and ``memory`` of :func:`kernels.memory.banks.compiled.simulate`, and these: ``job``, a
-number; ``cpu``, the sixteen numbers of a row of ``states``; ``asked``, the twelve of :func:`_asked`; ``t``, the cycle;
-``until``, the one before which the walk need not stop; ``busy``, the banks that are busy; ``ring``, uint64 (16,), the
-banks granted in each of the last cycles; ``single``, whether a CPU has one line to a section.
+number; ``cpu`` and ``row``, the sixteen numbers of a row of ``states``; ``asked``, the twelve of :func:`_asked`;
+``later``, the three of :func:`_later`; ``t``, the cycle; ``until``, the one before which the walk need not stop;
+``busy``, the banks that are busy; ``ring``, uint64 (16,), the banks granted in each of the last cycles; ``single``,
+whether a CPU has one line to a section.
 """
 
 from typing import NamedTuple
 
 import numpy as np
 
-from kernels.runtime.barriers import opaque
 from kernels.runtime.jit import kernel
 
 U = np.uint64
@@ -27,10 +27,11 @@ RING = U(15)  # index mask of the ring of grants
 NEVER = U(2**63)
 BEYOND = U(2**62)  # more than elements of a strip; added to those of the strip before, which wait for no load
 
-#: Columns of a CPU's state: banks and sections that the ports ask for next, elements left (of C those of
-#: the strip before and of this strip), strides, first cycle of the chained store, all ones where the next
-#: strip waits for the store, cycle before which the next strip need not be looked at.
-BANK_A, BANK_B, BANK_C, SECTION_A, SECTION_B, SPARE, LEFT_A, LEFT_B, OLD_C, LEFT_C = range(10)
+#: Columns of a CPU's state: banks and sections that the ports ask for next, cycles from the end of this strip to
+#: the next one, elements left (of C those of the strip before and of this strip), strides, first cycle of the
+#: chained store, all ones where the next strip waits for the store, cycle before which the next strip need not be
+#: looked at.
+BANK_A, BANK_B, BANK_C, SECTION_A, SECTION_B, GAP, LEFT_A, LEFT_B, OLD_C, LEFT_C = range(10)
 BY_A, BY_B, BY_C, CHAINED, HOLDS, READY = range(10, 16)
 
 
@@ -74,45 +75,88 @@ def asks(cpu):
 
 
 @kernel(inline=True)
-def _asked(states, job, t, until):
-    """What a CPU asks for: the banks of A, B and C, sections of A and B, elements left of each, strides, and where the
-    elements of C end.  And the next cycle in which that changes though nothing is granted, or ``until``."""
-    s, k = states, job
-    a = s[k, BANK_A] if s[k, LEFT_A] != ZERO else ZERO
-    b = s[k, BANK_B] if s[k, LEFT_B] != ZERO else ZERO
-    c, left, end = s[k, BANK_C], s[k, LEFT_C], ZERO
-    if s[k, OLD_C] != ZERO:
-        left, end = s[k, OLD_C] + BEYOND, BEYOND
-    elif left == ZERO or t < s[k, CHAINED]:
-        c = ZERO
-    if s[k, CHAINED] > t:
-        until = min(until, s[k, CHAINED])
-    if s[k, READY] > t:
-        until = min(until, s[k, READY])
-    elif due(load_row(s, k), t):
-        until = min(until, t + ONE)
-    asked = a, b, c, s[k, SECTION_A], s[k, SECTION_B], s[k, LEFT_A], s[k, LEFT_B], left
-    return (*asked, s[k, BY_A], s[k, BY_B], s[k, BY_C], end), until
+def _asked(row):
+    """What the CPU of a ``row`` asks for: the banks of A, B and C, sections of A and B, elements left of each, strides,
+    and where the elements of C end.  A port without elements asks for nothing, and C for nothing before
+    :func:`_chained`."""
+    a = row[BANK_A] if row[LEFT_A] != ZERO else ZERO
+    b = row[BANK_B] if row[LEFT_B] != ZERO else ZERO
+    end = BEYOND if row[OLD_C] != ZERO else ZERO
+    left = row[OLD_C] + BEYOND if row[OLD_C] != ZERO else row[LEFT_C]
+    asked = a, b, ZERO, row[SECTION_A], row[SECTION_B], row[LEFT_A], row[LEFT_B], left
+    return (*asked, row[BY_A], row[BY_B], row[BY_C], end)
 
 
 @kernel(inline=True)
-def _keep(states, job, asked):
-    """The row of a job after a walk: where a port stands follows from how many elements it has moved."""
+def _later(row):
+    """The bank that C asks for next, the cycle before which no strip begins, and cycles between strips that are yet to
+    begin."""
+    return row[BANK_C], row[READY], row[GAP]
+
+
+@kernel(inline=True)
+def _due(row, asked, later, t):
+    """As :func:`due`, of a CPU that is being walked."""
+    _, _, _, _, _, na, nb, nc, _, _, _, end = asked
+    return ((na | nb | end | (nc & row[HOLDS])) == ZERO) & (t >= later[1])
+
+
+@kernel(inline=True)
+def _chained(row, asked, later, t, until):
+    """``asked`` with the bank of C where it may store, and the next cycle in which that changes though nothing is
+    granted, or ``until``."""
+    a, b, c, sa, sb, na, nb, nc, by_a, by_b, by_c, end = asked
+    bank_c, ready, _ = later
+    c = bank_c if (end | nc) != ZERO and (end != ZERO or t >= row[CHAINED]) else ZERO
+    if row[CHAINED] > t:
+        until = min(until, row[CHAINED])
+    if ready > t:
+        until = min(until, ready)
+    elif _due(row, asked, later, t):
+        until = min(until, t + ONE)
+    return (a, b, c, sa, sb, na, nb, nc, by_a, by_b, by_c, end), until
+
+
+@kernel(inline=True)
+def _settled(row, asked, later, t):
+    """``asked`` and ``later`` after some cycles: where the store of the strip before is done, that of this strip is
+    next; where the loads are, the cycles before the next strip begin."""
+    a, b, c, sa, sb, na, nb, nc, by_a, by_b, by_c, end = asked
+    bank_c, ready, gap = later
+    if c != ZERO:
+        bank_c = c
+    if end != ZERO and nc == end:
+        nc, end = row[LEFT_C], ZERO
+    asked = a, b, c, sa, sb, na, nb, nc, by_a, by_b, by_c, end
+    if gap != ZERO and _due(row, asked, later, t):
+        ready, gap = t + gap, ZERO
+    return asked, (bank_c, ready, gap)
+
+
+@kernel(inline=True)
+def _left(asked):
+    """Above 0 where a CPU that is being walked has elements left."""
+    return asked[5] | asked[6] | asked[7]
+
+
+@kernel(inline=True)
+def _keep(states, job, asked, later):
+    """The row of a job after a walk: where A and B stand follows from how many elements they have moved."""
     s, k = states, job
-    _, _, _, _, _, na, nb, nc, by_a, by_b, by_c, end = asked
+    _, _, _, _, _, na, nb, nc, by_a, by_b, _, end = asked
     far = by_a * (s[k, LEFT_A] - na) & FULL
     s[k, BANK_A], s[k, SECTION_A], s[k, LEFT_A] = _rotated(s[k, BANK_A], far), _rotated(s[k, SECTION_A], far), na
     far = by_b * (s[k, LEFT_B] - nb) & FULL
     s[k, BANK_B], s[k, SECTION_B], s[k, LEFT_B] = _rotated(s[k, BANK_B], far), _rotated(s[k, SECTION_B], far), nb
-    column = OLD_C if end != ZERO else LEFT_C
-    s[k, BANK_C] = _rotated(s[k, BANK_C], by_c * (s[k, column] - (nc - end)) & FULL)
-    s[k, column] = nc - end
+    s[k, BANK_C], s[k, READY], s[k, GAP] = later
+    s[k, OLD_C] = nc - end if end != ZERO else ZERO
+    s[k, LEFT_C] = nc if end == ZERO else s[k, LEFT_C]
 
 
 @kernel(inline=True)
 def _ports(asked, busy, until, memory, single):
     """One cycle of one CPU's three ports: what it asks for and the busy banks then, and 0 in place of ``until`` where
-    the CPU may ask for something else now.  ``opaque`` makes a branch of what would otherwise be computed each time."""
+    the CPU may ask for something else now."""
     a, b, c, sa, sb, na, nb, nc, by_a, by_b, by_c, end = asked
     one_line = ALL if single else memory.one_line
     line_a = line_b = ZERO
@@ -124,7 +168,7 @@ def _ports(asked, busy, until, memory, single):
         if na == ZERO:
             a = ZERO
             if nb == ZERO:
-                until = opaque(ZERO)
+                until = ZERO
     if b & ~(busy | (line_a & one_line)) != ZERO:
         busy |= b
         line_b = sb
@@ -133,7 +177,7 @@ def _ports(asked, busy, until, memory, single):
         if nb == ZERO:
             b = ZERO
             if na == ZERO:
-                until = opaque(ZERO)
+                until = ZERO
     if nc > na and nc > nb:
         taken = (line_a | line_b) & one_line
         if not single:
@@ -143,7 +187,7 @@ def _ports(asked, busy, until, memory, single):
             c = _rotated(c, by_c)
             nc -= ONE
             if nc == end:
-                until = opaque(ZERO)
+                until = ZERO
     return (a, b, c, sa, sb, na, nb, nc, by_a, by_b, by_c, end), busy, until
 
 
@@ -170,14 +214,20 @@ def _to_next_strip(states, t, busy, ring, memory, jobs, single):
     """Cycles of the CPUs of ``jobs``, one, two or four, up to the next beginning of a strip, at least one; the cycle
     and the busy banks then."""
     begins, alive = False, True
+    row_a = row_b = row_c = row_d = load_row(states, 0)
+    if jobs > 1:
+        row_b = load_row(states, 1)
+    if jobs > 2:
+        row_c, row_d = load_row(states, 2), load_row(states, 3)
+    a, b, c, d = _asked(row_a), _asked(row_b), _asked(row_c), _asked(row_d)
+    later_a, later_b, later_c, later_d = _later(row_a), _later(row_b), _later(row_c), _later(row_d)
     while alive and not begins and t < memory.limit:
-        a, until = _asked(states, 0, t, memory.limit)
-        b = c = d = a
+        a, until = _chained(row_a, a, later_a, t, memory.limit)
         if jobs > 1:
-            b, until = _asked(states, 1, t, until)
+            b, until = _chained(row_b, b, later_b, t, until)
         if jobs > 2:
-            c, until = _asked(states, 2, t, until)
-            d, until = _asked(states, 3, t, until)
+            c, until = _chained(row_c, c, later_c, t, until)
+            d, until = _chained(row_d, d, later_d, t, until)
         cpus = a, b, c, d
         more = True
         while more:
@@ -191,16 +241,23 @@ def _to_next_strip(states, t, busy, ring, memory, jobs, single):
             t += ONE
             more = t < until
         a, b, c, d = cpus
-        _keep(states, 0, a)
+        a, later_a = _settled(row_a, a, later_a, t)
+        begins, left = _due(row_a, a, later_a, t), _left(a)
         if jobs > 1:
-            _keep(states, 1, b)
+            b, later_b = _settled(row_b, b, later_b, t)
+            begins, left = begins | _due(row_b, b, later_b, t), left | _left(b)
         if jobs > 2:
-            _keep(states, 2, c)
-            _keep(states, 3, d)
-        alive = False
-        for job in range(jobs):
-            alive = alive or asks(load_row(states, job))
-            begins = begins or due(load_row(states, job), t)
+            c, later_c = _settled(row_c, c, later_c, t)
+            d, later_d = _settled(row_d, d, later_d, t)
+            begins, left = begins | _due(row_c, c, later_c, t), left | _left(c)
+            begins, left = begins | _due(row_d, d, later_d, t), left | _left(d)
+        alive = left != ZERO
+    _keep(states, 0, a, later_a)
+    if jobs > 1:
+        _keep(states, 1, b, later_b)
+    if jobs > 2:
+        _keep(states, 2, c, later_c)
+        _keep(states, 3, d, later_d)
     return t, busy
 
 

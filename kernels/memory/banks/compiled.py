@@ -7,6 +7,7 @@ Functions share ``memory``, ``states``, ``programs``, ``rows``, ``strips``, ``bo
 from typing import NamedTuple
 
 import numpy as np
+from numba import carray
 
 from kernels.memory.banks.clock import (
     ALL,
@@ -14,6 +15,7 @@ from kernels.memory.banks.clock import (
     BY_B,
     BY_C,
     CHAINED,
+    GAP,
     HOLDS,
     LEFT_A,
     LEFT_B,
@@ -34,13 +36,14 @@ from kernels.memory.banks.clock import (
     two_to_next_strip,
 )
 from kernels.runtime.jit import kernel
+from kernels.runtime.vector import address
 
 IDLE_WORTH_A_LEAP = U(16)
 
 #: Columns of a program's rows: strides and elements of the ports, cycles, HOLDS, strips of the row.
 STRIDE_A, STRIDE_B, STRIDE_C, LOAD_A, LOAD_B, STORE, OVERHEAD, LATENCY, HOLD, STRIPS = range(10)
-#: Columns of a job's book: row, strips left in it, passes left, whether in the overhead, strips begun.
-ROW, LEFT, PASSES, IN_GAP, BEGUN = range(5)
+#: Columns of a job's book: row, strips left in it, passes left, strips begun.
+ROW, LEFT, PASSES, BEGUN = range(4)
 
 
 class Room(NamedTuple):
@@ -58,19 +61,19 @@ class Room(NamedTuple):
         return cls(*(np.zeros(size, np.uint64) for size in (16, 16, 96, 96)), np.zeros(4, np.int64))
 
 
+@kernel(inline=True)
+def _borrowed(array):
+    """``array`` without a count of its references, which inlined functions would change: the caller keeps it."""
+    return carray(address(array), array.shape)
+
+
 @kernel
 def _next_strip(states, job, t, programs, books, rows):
-    """Where the next strip is due: its overhead first, then the strip.  True where a strip begins."""
+    """Begin the next strip, which is due.  True where a strip begins."""
     s, k, row = states, job, books[job, ROW]
     if books[k, PASSES] == 0:  # all strips are loaded: the rest of the store is left
         s[k, HOLDS] = ALL
         return False
-    if books[k, IN_GAP] == 0:
-        books[k, IN_GAP] = 1
-        if programs[k, row, OVERHEAD] > ZERO:
-            s[k, READY] = t + programs[k, row, OVERHEAD]
-            return False
-    books[k, IN_GAP] = 0
     books[k, BEGUN] += 1
     books[k, LEFT] -= 1
     if books[k, LEFT] == 0:
@@ -88,6 +91,7 @@ def _next_strip(states, job, t, programs, books, rows):
     s[k, BY_A], s[k, BY_B] = programs[k, row, STRIDE_A], programs[k, row, STRIDE_B]
     s[k, BY_C], s[k, HOLDS] = programs[k, row, STRIDE_C], programs[k, row, HOLD]
     s[k, CHAINED], s[k, READY] = t + programs[k, row, LATENCY], ZERO
+    s[k, GAP] = programs[k, books[k, ROW], OVERHEAD] if books[k, PASSES] > 0 else ZERO
     return True
 
 
@@ -100,7 +104,7 @@ def _strips(jobs, states, t, programs, books, rows, out):
             if due(load_row(states, job), t):
                 if _next_strip(states, job, t, programs, books, rows):
                     began = job
-                elif books[job, PASSES] == 0 and not asks(load_row(states, job)) and books[job, IN_GAP] == 0:
+                elif books[job, PASSES] == 0 and not asks(load_row(states, job)):
                     out[job, 0] = t
                     states[job, READY] = NEVER
             ended = ended and out[job, 0] != ZERO
@@ -131,7 +135,7 @@ def _write(snap, states, books, out, ring, t, memory):
                 snap[at + 1 + k] = states[job, k]
             snap[at + 14] = max(states[job, CHAINED], t) - t
             snap[at + 15] = max(states[job, READY], t) - t
-            snap[at + 16] = (U(books[job, ROW]) << U(48)) | (U(books[job, LEFT]) << ONE) | U(books[job, IN_GAP])
+            snap[at + 16] = (U(books[job, ROW]) << U(48)) | U(books[job, LEFT])
         at += 17
     for back in range(1, np.int64(memory.busy)):
         snap[at] = ring[(t - U(back)) & RING]
@@ -197,17 +201,23 @@ def simulate(memory, jobs, states, programs, rows, strips, books, out, room):
         Loops of each job.
     rows, strips : (4,) int64
         Loops and strips of each job.
-    books : (4, 5) int64
+    books : (4, 4) int64
         Where each job is in its program.
     out : (5, 5) uint64
         Of each job: cycle in which it ended, strips begun, elements left in A, in B and in C;
         in the last row the cycles simulated, and how many of them by leaps over periods.
     room : Room
     """
-    ring, _, kept, here, begun = room
+    states, books, out = _borrowed(states), _borrowed(books), _borrowed(out)
+    programs, rows, strips = _borrowed(programs), _borrowed(rows), _borrowed(strips)
+    ring, turned, kept, here, begun = room
+    ring, kept, here, begun = _borrowed(ring), _borrowed(kept), _borrowed(here), _borrowed(begun)
+    room = Room(ring, _borrowed(turned), kept, here, begun)
     ring[:] = ZERO
     t, then, busy, leapt = ZERO, ZERO, ZERO, ZERO
     taken, wanted = 0, 1
+    for job in range(jobs):
+        states[job, READY] = programs[job, 0, OVERHEAD]
     many = jobs > 2 or memory.alternating != ZERO
     while t < memory.limit:
         began, ended = _strips(jobs, states, t, programs, books, rows, out)
