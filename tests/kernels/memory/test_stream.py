@@ -51,6 +51,13 @@ def test_kernels_on_arbitrary_data(data, lines):
             np.testing.assert_allclose(target, expected, rtol=1e-15, atol=1e-15)
 
 
+@pytest.mark.parametrize("n", [2**21 - 8, 2**21, 2**21 + 8])
+def test_long_arrays_have_the_closed_form(n):
+    """On some processors the triad goes another way from 2²¹ elements on."""
+    problem = stream.Problem(n=n)
+    assert all_ok(problem, stream.run(problem, stream.setup(problem), repeats=2))
+
+
 def test_the_cycle_stays_where_it_is():
     problem = stream.Problem(n=64, operation="cycle")
     a, _b, _c = stream.expected_values(problem, repeats=1000)
