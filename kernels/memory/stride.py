@@ -51,8 +51,7 @@ _MODULUS = 2**32
 LOADS = ("vector", "scalar", "any")
 _LARGEST_INDEX = 2**31 // 16  # stride below which a gather's indices fit into 32 bits
 _TRIAL = 2**20  # items that each loop reads in a round of the trial, at least a pass
-_ROUNDS, _LEFT = 4, 4  # rounds of the trial, and loops that take part in the later ones
-_LONG = 0.005  # seconds of a round from which no interruption decides which loops are left
+_LEFT = 99, 99, 8, 8, 4, 4, 4, 4  # loops that take part in each round of the trial: none goes after a single sample
 
 
 @dataclass(frozen=True)
@@ -215,11 +214,10 @@ def _fastest(problem: Problem, state: State, threads: int, cpus) -> str:
     left = list(best)
     method = left[0]
     run_team(seconds, threads, cpus)  # fills the caches
-    for number in range(_ROUNDS):
+    for count in _LEFT:
+        left = sorted(left, key=best.__getitem__)[:count]
         for method in left:
             best[method] = min(best[method], max(run_team(seconds, threads, cpus)))
-        if number or min(best.values()) > _LONG:
-            left = sorted(left, key=best.__getitem__)[:_LEFT]
     return min(best, key=best.__getitem__)
 
 
