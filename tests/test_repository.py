@@ -1,5 +1,6 @@
 """What may and must stand in the repository."""
 
+import csv
 import os
 import re
 import subprocess
@@ -112,3 +113,14 @@ def test_lab_is_started_by_the_program_that_refuses_other_addresses_and_no_token
     recipe = re.search(r"^lab:.*\n\t(.*)", (ROOT / "Makefile").read_text(), re.MULTILINE).group(1)
     assert "-m companion.lab" in recipe
     assert "token" not in recipe and "password" not in recipe
+
+
+def test_every_row_of_a_table_has_the_fields_of_its_head():
+    """A comma in a text that nobody quoted would end whatever reads the table."""
+    wrong = []
+    for name in _tracked():
+        if name.endswith(".csv"):
+            with (ROOT / name).open(newline="", encoding="utf-8") as file:
+                head, *rows = csv.reader(file, strict=True)
+            wrong += [f"{name}:{number}" for number, row in enumerate(rows, start=2) if len(row) not in (0, len(head))]
+    assert not wrong
