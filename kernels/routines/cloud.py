@@ -22,14 +22,13 @@ build, eight in the vector build, where ``select`` keeps the results of the colu
 """
 
 from dataclasses import dataclass
-from math import log
 
 import numpy as np
 
 from kernels.contract import Check, Footprint, Work, real, worst
 from kernels.proof import Proof
 from kernels.routines.blocking import SMALL_BLOCKS, BlockedProblem, block, over_blocks, random_columns, unblock
-from kernels.routines.elementary import EXP2_FLOPS, exp2
+from kernels.routines.elementary import EXP2_FLOPS, LOG2E, exp2
 from kernels.routines.saturation import A2, CP, E0, EPS, T0, T1, A, L, saturation_humidity
 from kernels.routines.width import WIDTHS, one_by_one
 from kernels.runtime.jit import kernel
@@ -45,7 +44,6 @@ MIXING = 1.0e-4  # evaporation of cloud water, 1/s
 C0, C1 = 1.0e-4, 300.0  # 1/s; growth by collection, with √F in (kg/(m² s))^½ / 15
 LCRIT = 3.0e-4  # in-cloud water where precipitation sets in, kg/kg
 ALPHA = 6.0e-3  # evaporation of rain, 1/s with √R
-LOG2E = 1.0 / log(2.0)
 
 # Operations of one point whose every step is taken; tests/kernels/routines/test_counts.py counts them.
 _DIVIDES, _ROOTS, _EXPS = 9, 3, 2

@@ -24,7 +24,7 @@ EXP_FLOPS = 2 * 13 + 3
 #: Operations of one ``exp2``: eleven multiply-adds, two differences, a sum and a product.
 EXP2_FLOPS = 2 * 11 + 4
 
-_LOG2E = float.fromhex("0x1.71547652b82fep+0")
+LOG2E = float.fromhex("0x1.71547652b82fep+0")
 _LN2_HIGH = float.fromhex("0x1.62e42fefa39efp-1")
 _LN2_LOW = float.fromhex("0x1.abc9e3b39803fp-56")
 _ROUND = 1.5 * 2.0**52  # adding it leaves the nearest whole number in the last bits
@@ -33,7 +33,7 @@ _ROUND = 1.5 * 2.0**52  # adding it leaves the nearest whole number in the last 
 @kernel(inline=True)
 def exp(x):
     """eˣ for −708 ≤ x ≤ 709, x a float64 or a vector."""
-    n = fma(x, _LOG2E, _ROUND)
+    n = fma(x, LOG2E, _ROUND)
     whole = n - _ROUND
     r = fma(whole, -_LN2_HIGH, x)
     r = fma(whole, -_LN2_LOW, r)
