@@ -8,6 +8,8 @@ LOCKED := $(VENV)/.locked
 READY  := $(VENV)/.ready
 UV     := $(shell command -v uv 2>/dev/null)
 ARGS   ?=
+# Images of containers set this, and each of the many interpreters that start would compile all libraries anew.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help book test weekly lab peers lock clean env
 .DELETE_ON_ERROR:
