@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Annotated, NamedTuple
 
 import typer
+from tools import ROOT
 
-ROOT = Path(__file__).resolve().parent.parent
 #: A release with a published vulnerability (CVE-2023-32681): what knows nothing of it, knows nothing.
 PROBE = "requests==2.30.0\n"
 SECONDS = 1800

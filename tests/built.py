@@ -11,8 +11,8 @@ import threading
 from pathlib import Path
 
 import pytest
+from tools import ROOT
 
-ROOT = Path(__file__).parents[1]
 HTML = ROOT / "book" / "_build" / "html"
 REQUIRED = bool(os.environ.get("RERUN_REQUIRE_BROWSER"))
 PAGES = (
@@ -70,20 +70,18 @@ def absent(sentence: str) -> None:
     pytest.skip(sentence)
 
 
-class Quiet(http.server.SimpleHTTPRequestHandler):
+class Files(http.server.SimpleHTTPRequestHandler):
     """Files of the built book as they are."""
 
     def __init__(self, *arguments):
         super().__init__(*arguments, directory=str(HTML))
 
-    def log_message(self, *arguments):
-        pass
-
 
 @contextlib.contextmanager
 def running(handler: type[http.server.BaseHTTPRequestHandler]):
     """A free port of loopback on which ``handler`` answers."""
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+    silent = type("Silent", (handler,), {"log_message": lambda *arguments: None})
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), silent) as server:
         thread = threading.Thread(target=server.serve_forever, daemon=True)
         thread.start()
         yield server.server_address[1]
@@ -92,7 +90,7 @@ def running(handler: type[http.server.BaseHTTPRequestHandler]):
 
 
 @contextlib.contextmanager
-def served(handler: type[http.server.BaseHTTPRequestHandler] = Quiet):
+def served(handler: type[http.server.BaseHTTPRequestHandler] = Files):
     """Base address of the built book on a free loopback port."""
     if not PAGES:
         absent("the book is not built, so no page of it is tested; run make book")

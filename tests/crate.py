@@ -11,7 +11,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
+from tools import ROOT
+
 PACKAGES = ("roc-validator==0.13.0", "rocrate==0.13.0")
 #: Prints each requirement that is not met, and how many were checked.
 CHECK = """

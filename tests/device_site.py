@@ -78,9 +78,6 @@ def served(folder: Path, isolated: bool = False) -> Iterator[str]:
                 self.send_header("Cross-Origin-Embedder-Policy", "require-corp")
             super().end_headers()
 
-        def log_message(self, *arguments):
-            pass
-
     with running(Handler) as port:
         yield f"http://127.0.0.1:{port}/"
 
@@ -120,9 +117,6 @@ def proxy() -> Iterator[tuple[str, list[tuple[str, str, int]]]]:
             self.send_error(403)
 
         do_POST = do_PUT = do_CONNECT = do_HEAD = do_OPTIONS = _refused
-
-        def log_message(self, *arguments):
-            pass
 
     with running(Handler) as port:
         yield f"127.0.0.1:{port}", asked

@@ -28,8 +28,8 @@ import pandas as pd
 import psutil
 import typer
 from llvmlite import binding
+from tools import ROOT
 
-ROOT = Path(__file__).resolve().parents[1]
 # before the folder of this file, in which tests of companion have its name
 sys.path[:0] = [str(ROOT), str(ROOT / "book" / "_ext")]
 
@@ -39,6 +39,7 @@ from firefox import Firefox, found  # noqa: E402
 from companion.bench.sampling import QUIET  # noqa: E402
 from companion.host import chromium, machine  # noqa: E402
 from kernels.portable import build  # noqa: E402
+from peers.kit import vectors  # noqa: E402
 
 #: Samples of every case, [name, label, measure, seconds of a repeat], in so many seconds.
 Way = Callable[[float], list[list[Any]]]
@@ -86,21 +87,12 @@ _MEASURE = """rerunDevice.measure({ budget: %f, wanted: (name) => name.startsWit
         .map((each) => [each.name, each.label, each.unit, each.samples]))"""
 
 
-def features(bits: int) -> str:
-    """The processor's features for numba, without those that have longer vectors."""
-    left_out = WITHOUT[bits]
-    host = binding.get_host_cpu_features()
-    return ",".join(
-        f"{'+' if has and not name.startswith(left_out or '-') else '-'}{name}" for name, has in host.items()
-    )
-
-
 def environment(bits: int) -> dict[str, str]:
     """What chooses native code for vectors of so many bits, two lanes at 128."""
     found = {**os.environ, "NUMBA_CACHE_DIR": str(ROOT / ".cache" / f"vectors-{bits}")}
     if bits < 512:
-        found |= {"NUMBA_CPU_FEATURES": features(bits), "RERUN_TARGET": "host128" if bits == 128 else "host"}
-        found |= {"NUMBA_CPU_NAME": "x86-64-v2" if bits == 128 else binding.get_host_cpu_name()}
+        target, name = ("host128", "x86-64-v2") if bits == 128 else ("host", binding.get_host_cpu_name())
+        found |= {"RERUN_TARGET": target, "NUMBA_CPU_NAME": name, "NUMBA_CPU_FEATURES": vectors.features(WITHOUT[bits])}
     return found
 
 

@@ -22,8 +22,8 @@ import time
 from pathlib import Path
 
 import platforms
+from tools import ROOT
 
-ROOT = Path(__file__).resolve().parents[1]
 PLACE = ROOT / ".cache" / "aarch64"
 SYSTEM, PYTHON = "Linux aarch64, glibc 2.28", "3.11"  # whose Python is Debian 12's
 RELEASE = "bookworm"

@@ -3,9 +3,8 @@
 import os
 import subprocess
 import sys
-from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+from tools import ROOT
 
 
 def start(program: str, *arguments, **environment) -> subprocess.CompletedProcess[str]:

@@ -48,9 +48,8 @@ class Mutant:
 
 def named_tuples(sources: dict[str, str]) -> list[Fields]:
     """The fields of every named tuple that ``sources`` define."""
-    classes = (
-        node for text in sources.values() for node in ast.walk(ast.parse(text)) if isinstance(node, ast.ClassDef)
-    )
+    trees = (ast.parse(text) for text in sources.values() if "NamedTuple" in text)
+    classes = (node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.ClassDef))
     return [
         {each.target.id: ast.unparse(each.annotation) for each in node.body if isinstance(each, ast.AnnAssign)}
         for node in classes
@@ -89,11 +88,12 @@ class Sites(ast.NodeVisitor):
 
     def visit_FunctionDef(self, node):
         named = {each.func if isinstance(each, ast.Call) else each for each in node.decorator_list}
-        within = {getattr(each, "id", None) for each in ast.walk(node)}
+        nodes = list(ast.walk(node))
+        within = {each.id for each in nodes if isinstance(each, ast.Name)}
         counts = self.everywhere or any(getattr(each, "id", None) in COMPILED for each in named) or "prange" in within
         before = self._used
         self._used = {}
-        for each in ast.walk(node):
+        for each in nodes:
             if isinstance(each, ast.Attribute) and isinstance(each.value, ast.Name):
                 self._used.setdefault(each.value.id, set()).add(each.attr)
         self._depth += counts
@@ -199,7 +199,7 @@ class Sites(ast.NodeVisitor):
     def _alike(self, name: str, field: str) -> Iterator[str]:
         """The next field of the same type in the first named tuple that has all that is read of ``name``."""
         for fields in self.tuples:
-            if self._used.get(name, set()) <= fields.keys() and field in fields:
+            if field in fields and self._used.get(name, set()) <= fields.keys():
                 order = list(fields)
                 ahead = order[order.index(field) + 1 :] + order[: order.index(field)]
                 yield from [other for other in ahead if fields[other] == fields[field]][:1]

@@ -15,7 +15,6 @@ import itertools
 import random
 import sys
 import tempfile
-import time
 from collections.abc import Collection
 from pathlib import Path
 from typing import Annotated
@@ -122,14 +121,13 @@ def _say(row: dict) -> None:
         tqdm.write(f"survives{by_verify}: {row['path']}:{row['line']}: {row['old']} → {row['new']}")
 
 
-def evaluate(runner: Runner, mutants, rows: list[dict], sample: str, out=None, minutes=1e6, again=None) -> int:
+def evaluate(runner: Runner, mutants, rows: list[dict], sample: str, out=None, again=None) -> int:
     """Run the oracles, or one of them ``again``, on mutants; fills ``rows`` and counts those that none could run on."""
-    begin, unfit, by = time.monotonic(), 0, {_key(row): row for row in rows}
-    host = this_host()
+    unfit, by, host = 0, {_key(row): row for row in rows}, this_host()
     for mutant in tqdm(mutants, unit="mutant"):
         row = by.get(known(mutant))
         missed = row is not None and row[again] == "False" if again else row is None
-        if not missed or time.monotonic() - begin > 60 * minutes:
+        if not missed:
             continue
         try:
             found, seconds = runner.evaluate(mutant, (again,) if again else ORACLES)
@@ -151,26 +149,13 @@ def evaluate(runner: Runner, mutants, rows: list[dict], sample: str, out=None, m
     return unfit
 
 
-def same_code(runner: Runner, mutants) -> None:
-    """Say of each mutant how many functions that can see it have other machine code."""
-    for mutant in mutants:
-        found = runner.code(mutant)
-        said = "its function was not compiled" if found is None else f"{found[1]} of {found[0]} functions differ"
-        print(f"{mutant.place}: {mutant.old} → {mutant.new}: {said}", flush=True)
-
-
 def main(
     count: Annotated[int, typer.Option(min=1, help="Mutants.")] = 300,
     seed: Annotated[int, typer.Option(help="Chooses them.")] = 1,
     of: Annotated[str, typer.Option(help=f"What is changed: {' or '.join(ROOMS)}.")] = "kernels",
     room: Annotated[list[str] | None, typer.Option(help="Only these folders or modules of it.")] = None,
     out: Annotated[Path | None, typer.Option(help="Keep the table as CSV; go on where it ends.")] = None,
-    minutes: Annotated[float, typer.Option(min=0, help="Begin no mutant after this time.")] = 10**6,
-    part: Annotated[str, typer.Option(help="Run every so many-th only, as 0/2 and 1/2 side by side.")] = "0/1",
     again: Annotated[str | None, typer.Option(help="Run this oracle again on what it missed of --out's rows.")] = None,
-    code: Annotated[
-        bool, typer.Option("--code", help="Compare the machine code of --out's survivors instead.")
-    ] = False,
 ) -> None:
     """Change code one place at a time and report which oracle notices."""
     if again not in (None, *ORACLES):
@@ -178,16 +163,12 @@ def main(
     if of not in ROOMS:
         raise typer.BadParameter(f"{of!r} is none of {', '.join(ROOMS)}")
     rooms, sample = room or ROOMS[of], f"{of}, seed {seed}"
-    first, step = map(int, part.split("/"))
     rows = read_rows(out) if out is not None else []
     with tempfile.TemporaryDirectory(prefix="mutation-") as folder:
         runner = Runner(Path(folder) / "runner", [each.removeprefix("kernels/") for each in rooms])
         found = sites(runner.root, rooms)
-        if code:
-            rows = [row for row in rows if row["tests"] == "False" and row["path"].startswith("kernels/")]
-            return same_code(runner, found_again(rows, found))
         chosen = found_again(rows, found) if again else draw(found, count, seed)
-        unfit = evaluate(runner, chosen[first::step], rows, sample, out, minutes, again)
+        unfit = evaluate(runner, chosen, rows, sample, out, again)
     lines = summary(rows, equivalent(out) if out is not None else ())
     for each in lines:
         print(line(each))

@@ -9,11 +9,9 @@ of processor time, so that a machine that stands still does not count as an endl
 import ast
 import contextlib
 import functools
-import hashlib
 import importlib
 import json
 import os
-import re
 import resource
 import shutil
 import signal
@@ -24,7 +22,8 @@ from collections import defaultdict
 from dataclasses import asdict
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+from tools import ROOT
+
 COPIED = ("kernels", "companion", "supercomputers_rerun", "tests", "pyproject.toml", "conftest.py")
 LINKED = ("data", "notebooks", "book", "peers", "README.md", "CONTRIBUTING.md")
 #: What kernels and their tests import that is not ours; loaded once, before any oracle is forked.
@@ -135,19 +134,6 @@ def tests(items) -> int:
 
     code = pytest.main([*OPTIONS, *(item for item in items if "/" in item)])
     return code or on_two_ranks([each for each in PROBLEMS if each[0] in items and each[1]["ranks"] == 2])
-
-
-def compiled(names) -> None:
-    """Print a digest of the machine code of each function that the quick presets of kernels compile in this process."""
-    verify(names)
-    for module in [found for name, found in sorted(sys.modules.items()) if name.startswith("kernels.")]:
-        for name, function in vars(module).items():
-            if hasattr(function, "inspect_asm") and function.py_func.__module__ == module.__name__:
-                for signature in function.signatures:
-                    with contextlib.suppress(Exception):  # it was compiled before, and kept as machine code alone
-                        text = re.sub(r"v\d+B", "vB", function.inspect_asm(signature))
-                        digest = hashlib.sha256(text.encode()).hexdigest()
-                        print("code", module.__name__, name, str(signature).replace(" ", ""), digest)
 
 
 class Unfit(Exception):
@@ -283,6 +269,7 @@ class Runner:
         places = [str(self.root), str(self.root / "tests")]
         own = (ROOT, ROOT / "tests")
         sys.path[:] = places + [place for place in sys.path if Path(place or ".").resolve() not in own]
+        del sys.modules["tools"]  # its ROOT is this checkout: programs that tests start would run the unchanged tree
         sys.dont_write_bytecode = True
         os.environ |= {
             "PYTHONPATH": str(self.root),
@@ -359,36 +346,6 @@ class Runner:
                 if file.name.split(".")[0] not in known.get(folder.name, ()):
                     (changed / folder.name / file.name).hardlink_to(file)
         return changed
-
-    def code(self, mutant) -> tuple[int, int] | None:
-        """How many functions that can see the mutant have been compiled, and how many of them have other machine code;
-        None where the changed function is not among them.
-
-        The unchanged tree gets a comment, so that it is compiled anew as well.
-        """
-        path, found = self.root / mutant.path, []
-        before, stamp = path.read_bytes(), path.stat()
-        for text in (before + b"# the same\n", before[: mutant.start] + mutant.new.encode() + before[mutant.end :]):
-            path.write_bytes(text)
-            changed = self._seed_cache(mutant.path)
-            try:
-                self._ask(lambda: compiled(self.names(mutant.path)), SECONDS)
-                lines = (line.rsplit(" ", 1) for line in self.heard.splitlines() if line.startswith("code "))
-                found.append(dict(lines))
-            finally:
-                path.write_bytes(before)
-                os.utime(path, ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
-                shutil.rmtree(changed, ignore_errors=True)
-        one, other = found
-        module = mutant.path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
-        around = {
-            f"code {module} {node.name} "
-            for node in ast.walk(ast.parse(before))
-            if isinstance(node, ast.FunctionDef) and node.lineno <= mutant.line <= node.end_lineno
-        }
-        if not any(name.startswith(tuple(around)) for name in one):
-            return None
-        return len(one), sum(one.get(name) != other.get(name) for name in one.keys() | other.keys())
 
     def evaluate(self, mutant, oracles=ORACLES) -> tuple[dict[str, bool], dict[str, float]]:
         """Which oracles notice the mutant, and what each cost in seconds; the tree is as before afterwards."""

@@ -12,8 +12,8 @@ import tempfile
 from pathlib import Path
 
 import platforms
+from tools import ROOT
 
-ROOT = Path(__file__).resolve().parents[1]
 WORDS = {"lowest-direct": "lowest versions of the ranges used", "highest": "newest versions used"}
 EXTRAS = "notebooks,formats,imaging"
 SMOKE = """

@@ -20,7 +20,8 @@ from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
+from tools import ROOT
+
 PROGRAMS = ("slurmctld", "slurmd", "srun", "sbatch", "scontrol", "munged")
 CONFIGURATION = """
 ClusterName=rerun

@@ -3,8 +3,8 @@
 ``python tests/injector.py`` tries every call of every writer; here a few of those that take milliseconds.
 """
 
-import ast
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -58,15 +58,9 @@ STANDS_FOR = {
 
 def gives_names(path) -> bool:
     """Whether a module writes files that take their name when they are whole (a folder for work has none)."""
-    makers = {"Pending", "atomic", "write_atomically", "write_bytes", "write_text", "write_zip"}
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.ImportFrom) and node.module in ("companion.files", "kernels.files.pending"):
-            if makers & {each.name for each in node.names}:
-                return True
-        if isinstance(node, ast.Attribute) and node.attr in makers and isinstance(node.value, ast.Name):
-            if node.value.id in ("files", "pending"):
-                return True
-    return False
+    makers, text = "Pending|atomic|write_atomically|write_bytes|write_text|write_zip", path.read_text(encoding="utf-8")
+    imported = rf"^ *from (?:companion\.files|kernels\.files\.pending) import (?:\([^)]*|.*)\b(?:{makers})\b"
+    return bool(re.search(rf"{imported}|\b(?:files|pending)\.(?:{makers})\b", text, re.MULTILINE))
 
 
 def test_every_module_that_writes_has_its_writer_among_those_tried():

@@ -60,9 +60,6 @@ class Handler(http.server.BaseHTTPRequestHandler):
         with contextlib.suppress(ConnectionError):
             self.wfile.write(body)
 
-    def log_message(self, *arguments):
-        pass
-
 
 def visit(browser, address: str, page_path: str, slow: bool = True) -> tuple[int, float]:
     """Bytes of all files of a first visit, and milliseconds to the first contentful paint."""

@@ -51,10 +51,10 @@ def suffix() -> str:
     return f"_{bits()}" if bits() else ""
 
 
-def features() -> str:
-    """The processor's features for numba, without AVX-512: ``+avx2,-avx512f,…``."""
+def features(without: tuple[str, ...] = ("avx512",)) -> str:
+    """The processor's features for numba, less those whose names begin so: ``+avx2,-avx512f,…``."""
     found = binding.get_host_cpu_features()
-    return ",".join(f"{'+' if has and not name.startswith('avx512') else '-'}{name}" for name, has in found.items())
+    return ",".join(f"{'+' if has and not name.startswith(without) else '-'}{name}" for name, has in found.items())
 
 
 def _numpy_without() -> str:

@@ -31,6 +31,7 @@ def dwarf(monkeypatch, tmp_path):
     path.chmod(0o755)
     monkeypatch.setenv("CLOUDSC", str(tmp_path))
     monkeypatch.delenv("CLOUDSC_BUILD", raising=False)
+    monkeypatch.setattr(cloudsc, "_LEVELS", 10)  # of our side
     return path
 
 

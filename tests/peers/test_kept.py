@@ -1,8 +1,6 @@
 """Runs of ``python -m peers`` that are kept, whatever ends them."""
 
 import signal
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -62,20 +60,30 @@ def test_a_run_is_kept_as_a_record_that_reads_back(monkeypatch, tmp_path, capsys
     assert "1 of 1 comparisons were measured beside other load" in said and "kept in" in said
 
 
+@pytest.fixture
+def interruptible():
+    """Ctrl-C interrupts this process, as it does one that a terminal started."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 @pytest.mark.parametrize(
     ("error", "status", "reason"),
     [
-        (KeyboardInterrupt(), 130, "stopped by hand"),
+        (None, 130, "stopped by hand"),  # by Ctrl-C
         (MemoryError("too large"), 2, "MemoryError"),
         (OSError(28, "No space left on device", "/some/place"), 2, "No space left on device"),
     ],
 )
 def test_what_was_complete_is_kept_whatever_ends_a_run(
-    monkeypatch, tmp_path, capsys, error, status, reason, comparison, kept
+    monkeypatch, tmp_path, capsys, error, status, reason, comparison, kept, interruptible
 ):
     def items(names, threads):
         yield comparison()
-        raise error
+        if error is not None:
+            raise error
+        signal.raise_signal(signal.SIGINT)
 
     monkeypatch.setattr("peers.__main__.collect", items)
     assert main(["smt", "--threads", "1", "--rounds", "1", "--out", str(tmp_path)]) == status
@@ -114,31 +122,6 @@ def test_without_a_folder_nothing_is_written(monkeypatch, tmp_path, comparison, 
     offered([comparison()])
     assert main(["smt", "--threads", "1", "--rounds", "1"]) == 0
     assert list(tmp_path.iterdir()) == []
-
-
-def test_a_signal_ends_a_real_run_with_its_record(tmp_path, kept):
-    """The module in a process of its own, stopped by the signal of Ctrl-C after its first comparison."""
-    code = (
-        "import signal, sys, peers.__main__ as main, peers.kit.record\n"
-        "peers.kit.record.WATCH, main.ceilings.of = 0.21, lambda counts: {}\n"
-        "from peers import Comparison\n"
-        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # a shell's background job ignores it
-        "def items(names, threads):\n"
-        "    yield Comparison('g', 'l', lambda: 1.0, {'same': lambda: 1.0}, lambda a, b: abs(a - b))\n"
-        "    print('ready', flush=True)\n"
-        "    import time; time.sleep(60)\n"
-        "main.collect = items\n"
-        "sys.exit(main.main(['smt', '--threads', '1', '--rounds', '1', '--out', sys.argv[1]]))\n"
-    )
-    process = subprocess.Popen(
-        [sys.executable, "-c", code, str(tmp_path)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
-    while process.stdout.readline() not in ("ready\n", ""):
-        pass
-    process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=120)
-    assert process.returncode == 130 and len(said.strip().splitlines()) == 1
-    assert kept(tmp_path)["interrupted"] == "stopped by hand"
 
 
 def test_the_printed_summary_is_that_of_the_record(monkeypatch, tmp_path):
