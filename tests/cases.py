@@ -12,7 +12,7 @@ from typing import Annotated, NamedTuple
 
 import pytest
 import typer
-from tools import FAULTS, ROOT, read_rows, write_rows
+from tools import FAULTS, ROOT, write_rows
 
 TABLE = FAULTS / "classes.csv"
 COLUMNS = ("class", "tried from outside", "fell short then", "cases now", "fall short now", "held by")
@@ -109,33 +109,24 @@ class Tally:
             self.short[report.nodeid.partition("::")[0]] += 1
 
 
-def rows(tally: Tally, kept=()) -> list[dict]:
-    """The table: a line a class, and one of all; classes that are ``kept`` have the counts of an earlier table."""
+def rows(tally: Tally) -> list[dict]:
+    """The table: a line a class, and one of all."""
     lines = []
     for one in CLASSES:
         cases, short = (sum(counts[file] for file in one.files) for counts in (tally.cases, tally.short))
-        if one.name in kept:
-            cases, short = (int(kept[one.name][name]) for name in COLUMNS[3:5])
         lines.append(dict(zip(COLUMNS, (one.name, *one.before, cases, short, ", ".join(one.files)), strict=True)))
     now = [sum(line[name] for line in lines) for name in COLUMNS[3:5]]
     lines.append(dict(zip(COLUMNS, ("all", "about 360", "about 55", *now, "all of these"), strict=True)))
     return lines
 
 
-def main(
-    out: Annotated[Path, typer.Option(help="The table (CSV).")] = TABLE,
-    only: Annotated[
-        list[str] | None, typer.Option(help="Count these classes anew; the others keep their lines.")
-    ] = None,
-) -> None:
+def main(out: Annotated[Path, typer.Option(help="The table (CSV).")] = TABLE) -> None:
     """Count the cases of every class; ends with 1 if one of them falls short."""
     import cases  # the tests count in the module of this name, not in the one that runs
 
-    tally, chosen = cases.Tally(), [one for one in CLASSES if not only or one.name in only]
-    files = [str(ROOT / file) for one in chosen for file in one.files]
+    tally, files = cases.Tally(), [str(ROOT / file) for one in CLASSES for file in one.files]
     pytest.main(["-q", "-p", "no:cacheprovider", f"--rootdir={ROOT}", *files], plugins=[tally])
-    kept = {line["class"]: line for line in read_rows(out) if only and line["class"] not in only}
-    lines = rows(tally, kept)
+    lines = rows(tally)
     write_rows(out, lines)
     for line in lines:
         print(f"{line['class']}: {line['cases now']} cases, {line['fall short now']} fall short")

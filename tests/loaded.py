@@ -34,15 +34,14 @@ def loops(count: int):
             process.wait()
 
 
-def ran(one_cpu: bool, more: list[str]) -> tuple[int, int, str]:
+def ran(one_cpu: bool) -> tuple[int, int, str]:
     """Tests that passed and failed, and what pytest said last; on the first usable CPU, or on all."""
     cpus = os.sched_getaffinity(0)
 
     def bind():
         os.sched_setaffinity(0, {min(cpus)} if one_cpu else cpus)
 
-    command = [sys.executable, *PYTEST, *more]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, preexec_fn=bind)
+    done = subprocess.run([sys.executable, *PYTEST], cwd=ROOT, capture_output=True, text=True, preexec_fn=bind)
     passed, failed = (
         int(found[1]) if (found := re.search(rf"(\d+) {word}", done.stdout)) else 0 for word in ("passed", "failed")
     )
@@ -52,18 +51,14 @@ def ran(one_cpu: bool, more: list[str]) -> tuple[int, int, str]:
 def main(
     times: Annotated[int, typer.Option(min=1, help="Runs in each surrounding.")] = 5,
     out: Annotated[Path | None, typer.Option(help="Keep the table as CSV.")] = None,
-    only: Annotated[list[str] | None, typer.Option(help="Only in these surroundings.")] = None,
-    more: Annotated[list[str] | None, typer.Argument(help="Further arguments of pytest.")] = None,
 ) -> None:
     """Run the tests that depend on time beside two busy loops, and on one CPU; ends with 1 where one fails."""
     rows = []
     for name, busy, one_cpu in SURROUNDINGS:
-        if only and name not in only:
-            continue
         row = {"surroundings": name, "host": this_host(), "runs": times, "tests": 0, "failed": 0}
         for _ in range(times):
             with loops(busy):
-                passed, failed, said = ran(one_cpu, more or [])
+                passed, failed, said = ran(one_cpu)
             row["tests"] += passed + failed
             row["failed"] += failed
             if failed or not passed:
