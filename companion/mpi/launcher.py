@@ -29,12 +29,6 @@ PREFIX = "@rerun "
 ERRORS = "RERUN_MPI_ERRORS"
 #: Lines of a job's other output that are kept for the error message.
 _KEPT_LINES = 60
-HOW_TO_GET_IT = (
-    "install the extra: python -m pip install 'supercomputers-rerun[mpi]' (mpi4py and MPICH as wheels), "
-    "or mpi4py beside the MPI of the system"
-)
-
-
 #: A rank is one thread unless it starts more itself; libraries that would start their own are told.
 _ONE_THREAD = {"OPENBLAS_NUM_THREADS": 1, "OMP_NUM_THREADS": 1}
 
@@ -131,6 +125,7 @@ def library(name: str | None = None) -> Library:
     """
     from companion.host import doctor
     from companion.host.doctor import Unavailable
+    from kernels.mpi.world import HOW_TO_GET_IT
 
     finding = doctor.mpi()
     known = libraries() if finding.ok else ()

@@ -1,6 +1,8 @@
 """The check file for ReFrame: made from the register, and run under the local scheduler."""
 
+import contextlib
 import importlib.util
+import io
 import json
 import os
 import re
@@ -13,7 +15,7 @@ from types import SimpleNamespace
 import pytest
 from cases import tried
 
-from companion import experiments
+from companion import cli, commands, experiments
 from companion.mpi import libraries, reframe
 from companion.pages import cluster
 from companion.records import runs
@@ -94,6 +96,14 @@ def test_reframe_runs_a_check_and_keeps_its_record(tmp_path):
     assert runs.read(record)["machine"]["mpi"]["ranks"] == 2
 
 
+def said_here(command, **_):
+    """What a command of ``companion`` says, in this process."""
+    assert command[:3] == [sys.executable, "-m", "companion"]
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()) as errors:
+        code = commands.status(cli.app, "python -m companion", command[3:])
+    return SimpleNamespace(returncode=code, stderr=errors.getvalue())
+
+
 @pytest.fixture(scope="module")
 def checks(tmp_path_factory):
     """The module of the checks."""
@@ -104,6 +114,7 @@ def checks(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(sys.modules, spec.name, module)
         spec.loader.exec_module(module)
+        patch.setattr(module, "subprocess", SimpleNamespace(run=said_here))
         yield module
 
 
