@@ -1,9 +1,9 @@
 """Run by every rank: damage results of kernels on one rank at a time, and see whether ``verify`` notices.
 
 Takes JSON: a list of ``[name below kernels, fields of its Problem]``; a seed, by which numbers are drawn; and in how
-many of three places (the first, the last, a drawn one) each array is damaged in each way.  Every case is a run of its
-own, since some checks take what they have looked at away.  Rank 0 tells how many cases there were, and which were taken
-for whole.
+many of three places (the first, the last, a drawn one) each array is damaged in each way.  Where checks take what they
+have looked at away, so that a result passes them once alone, every case is a run of its own.  Rank 0 tells how many
+cases there were, and which were taken for whole.
 """
 
 import sys
@@ -42,22 +42,32 @@ def damage(result, path, share, kind):
     return (lambda: array.__setitem__(at, value)) if array[at] != value else None
 
 
+def passes(kernel, problem, result):
+    """Whether every check of a result holds."""
+    with np.errstate(all="ignore"):
+        return all(check.ok for check in kernel.verify(problem, result))
+
+
 def damage_kernel(kernel, fields, seed, count):
     """Number of cases, and those that were taken for whole."""
     problem = kernel.Problem(**fields)
     comm = world.team(problem.ranks)
     state, tried, taken = kernel.setup(problem), 0, []
-    for number, case in enumerate(list(cases(comm, kernel, problem, kernel.run(problem, state), seed, count))):
-        result = kernel.run(problem, state)
+    result = kernel.run(problem, state)
+    drawn = list(cases(comm, kernel, problem, result, seed, count))
+    assert passes(kernel, problem, result)
+    lasting = world.total(comm, passes(kernel, problem, result)) == comm.size
+    for number, case in enumerate(drawn):
+        result = result if lasting else kernel.run(problem, state)
         mend = damage(result, *case) if number % comm.size == comm.rank else None
         if not world.total(comm, mend is not None):
             continue
         tried += 1
-        with np.errstate(all="ignore"):
-            if all(check.ok for check in kernel.verify(problem, result)):
-                taken.append(f"{case[0]} [{case[1]}] {case[2]} on rank {number % comm.size}")
+        if passes(kernel, problem, result):
+            taken.append(f"{case[0]} [{case[1]}] {case[2]} on rank {number % comm.size}")
         if mend is not None:
             mend()
+    assert not lasting or passes(kernel, problem, result)
     if hasattr(kernel, "close"):
         kernel.close(state)
     return {"tried": tried, "taken": taken}
