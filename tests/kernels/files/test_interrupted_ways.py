@@ -29,7 +29,7 @@ def write(path, way):
 
 
 @pytest.mark.filterwarnings("ignore")  # finalizers are interrupted, too
-@pytest.mark.parametrize("places", [40, pytest.param(400, marks=pytest.mark.weekly)])
+@pytest.mark.parametrize("places", [12, pytest.param(400, marks=pytest.mark.weekly)])
 @pytest.mark.parametrize("way", ["netcdf", "zarr", "mapped", "positioned"])
 def test_control_c_comes_out_of_every_way_and_leaves_nothing(tmp_path, ctrl_c, way, places):
     for _ in range(2):  # what is loaded or compiled once runs no lines afterwards

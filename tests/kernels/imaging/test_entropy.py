@@ -24,7 +24,7 @@ def _failed(converge, **changed):
     return {check.name.removeprefix("VTESS: ") for check in found if not check.ok}
 
 
-@pytest.mark.parametrize("size", ["small", "medium"])
+@pytest.mark.parametrize("size", ["small", pytest.param("medium", marks=pytest.mark.weekly)])
 def test_the_image_has_the_skys_flux_and_the_residual_is_noise(size):
     problem = ddt.Problem(task="VTESS", size=size, converge=True)
     state = ddt.setup(problem)
@@ -76,7 +76,10 @@ def test_an_independent_solver_finds_the_same_image(monkeypatch):
     assert -minus_j(np.log(mine))[0] == pytest.approx(-found.fun, rel=1e-5)
 
 
-@pytest.mark.parametrize(("noise", "steps"), [(1e-9, 10_000), (1e-4, 2_000), (30.0, 2_000)])
+@pytest.mark.parametrize(
+    ("noise", "steps"),
+    [(1e-9, 2_000), pytest.param(1e-9, 10_000, marks=pytest.mark.weekly), (1e-4, 2_000), (30.0, 2_000)],
+)
 def test_thousands_of_steps_stay_finite_and_positive(noise, steps):
     """Towards a noise that the box does not allow, as many as there may be; one that it does; one above the image."""
     made = masters.masters("tiny")

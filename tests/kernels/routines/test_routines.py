@@ -375,7 +375,9 @@ def test_sums_of_a_panel_fit_into_the_registers(target, features, scalar, vector
 SHAPES = {(panel.shape(1, row), panel.shape(8, row)): row for row in registers.REGISTERS}
 
 
-@pytest.mark.parametrize("chosen", SHAPES.values())
+@pytest.mark.parametrize(
+    "chosen", [pytest.param(row, marks=[pytest.mark.weekly] if n else []) for n, row in enumerate(SHAPES.values())]
+)
 def test_panels_of_any_shape_give_the_same_product(monkeypatch, chosen):
     monkeypatch.setattr(panel, "shape", lambda lanes, rule=panel.shape: rule(lanes, chosen))
     generator = np.random.default_rng(7)

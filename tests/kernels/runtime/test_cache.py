@@ -26,27 +26,6 @@ def test_the_digest_follows_every_source():
     assert len(before) == 16
 
 
-OWN = """
-import sys; sys.path.insert(0, {root!r})
-import numba
-from kernels.runtime.jit import kernel
-from own import doubled
-print(doubled(2.0), repr(numba.config.CACHE_DIR), doubled.stats.cache_path)
-"""
-
-
-def test_importing_kernels_leaves_the_cache_of_other_code_alone(tmp_path):
-    """A function of the reader's own, cached by numba itself, goes where numba puts it."""
-    (tmp_path / "own.py").write_text("import numba\n\n@numba.njit(cache=True)\ndef doubled(x):\n    return 2 * x\n")
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("NUMBA_")}
-    root = str(Path(cache.__file__).parents[2])
-    command = [sys.executable, "-c", OWN.format(root=root)]
-    done = subprocess.run(command, env=environment, text=True, capture_output=True, cwd=tmp_path, check=True)
-    value, setting, folder = done.stdout.split()
-    assert (value, setting) == ("4.0", "''")
-    assert Path(folder).is_relative_to(tmp_path) and list(Path(folder).glob("own.doubled*.nbi"))
-
-
 @pytest.fixture
 def caches(tmp_path):
     """``caches(days, ...)`` makes one cache folder per age."""
@@ -168,29 +147,84 @@ def small_copy(root):
     return root
 
 
-def child(root, cache_home, before="", **environment):
-    code = (
-        f"import sys; sys.path.insert(0, {str(root)!r})\n{before}\nfrom kernels.outer import outer\n"
-        "print(outer(2.0), sum(outer.stats.cache_hits.values()) if hasattr(outer.stats, 'cache_hits') else 0)"
-    )
+#: Each piece of code runs in a fork, which then imports the copy and says what it answers, and whether from the cache.
+CHILDREN = """
+import os, sys, numba
+sys.path.insert(0, os.getcwd())
+numba.njit(lambda x: x)(1.0)  # what a first compilation sets up, all of them have
+for before in sys.argv[1:]:
+    if os.fork():
+        _, status = os.wait()
+        if status:
+            sys.exit(1)
+    else:
+        exec(before)
+        from kernels.outer import outer
+        print(outer(2.0), sum(outer.stats.cache_hits.values()), flush=True)
+        os._exit(0)
+"""
+OWN = """
+from kernels.runtime.jit import kernel
+from own import doubled
+print(doubled(2.0), repr(numba.config.CACHE_DIR), doubled.stats.cache_path)
+"""
+HELPER = "from kernels.runtime.jit import kernel\n\n@kernel\ndef helper(x):\n    return x + {}\n"
+OUTER = (
+    "from kernels.runtime.jit import kernel\nfrom kernels.helper import helper\n\n"
+    "@kernel\ndef outer(x):\n    return 10 * helper(x)\n"
+)
+FULL = """
+import resource, signal
+os.environ["XDG_CACHE_HOME"] = "full"
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (64, 64))
+"""
+
+
+@pytest.fixture(scope="module")
+def said(tmp_path_factory):
+    """What a copy says whose helper is edited, whose disk is full and whose functions are interpreted: its folder, the
+    lines, and what came on stderr."""
+    root = small_copy(tmp_path_factory.mktemp("copy"))
+    (root / "kernels" / "outer.py").write_text(OUTER)
+    (root / "own.py").write_text("import numba\n\n@numba.njit(cache=True)\ndef doubled(x):\n    return 2 * x\n")
+    first, second = (f"open('kernels/helper.py', 'w').write({HELPER.format(number)!r})" for number in (1, 2))
+    steps = [first, "", second, OWN, FULL, "numba.config.DISABLE_JIT = 1"]
     given = {name: value for name, value in os.environ.items() if not name.startswith("NUMBA_")}
-    given |= {"XDG_CACHE_HOME": str(cache_home), **environment}
-    done = subprocess.run([sys.executable, "-c", code], env=given, text=True, capture_output=True, cwd=root)
-    return done
+    given["XDG_CACHE_HOME"] = "cache"
+    command = [sys.executable, "-c", CHILDREN, *steps]
+    done = subprocess.run(command, env=given, text=True, capture_output=True, cwd=root)
+    assert done.returncode == 1  # the last
+    return root, done.stdout.splitlines(), done.stderr
 
 
-def test_an_edited_helper_never_answers_with_old_machine_code(tmp_path):
+def test_an_edited_helper_never_answers_with_old_machine_code(said):
     """numba alone keeps the old code of a cached caller; the digest in the cache's path does not."""
-    root, home = small_copy(tmp_path / "copy"), tmp_path / "cache"
-    helper = "from kernels.runtime.jit import kernel\n\n@kernel\ndef helper(x):\n    return x + {}\n"
-    outer = "from kernels.runtime.jit import kernel\nfrom kernels.helper import helper\n\n"
-    (root / "kernels" / "outer.py").write_text(outer + "@kernel\ndef outer(x):\n    return 10 * helper(x)\n")
-    (root / "kernels" / "helper.py").write_text(helper.format(1))
-    assert [child(root, home).stdout.split() for _ in range(2)] == [["30.0", "0"], ["30.0", "1"]]
-    (root / "kernels" / "helper.py").write_text(helper.format(2))
-    assert child(root, home).stdout.split() == ["40.0", "0"]
-    folders = {next(part for part in path.parts if part.startswith("rerun-")) for path in home.rglob("*.nbi")}
+    root, lines, _ = said
+    assert lines[:3] == ["30.0 0", "30.0 1", "40.0 0"]
+    folders = {part for path in (root / "cache").rglob("*.nbi") for part in path.parts if part.startswith("rerun-")}
     assert len(folders) == 2
+
+
+def test_importing_kernels_leaves_the_cache_of_other_code_alone(said):
+    """A function of the reader's own, cached by numba itself, goes where numba puts it."""
+    root, lines, _ = said
+    value, setting, folder = lines[3].split()
+    assert (value, setting) == ("4.0", "''") and lines[4] == "40.0 1"
+    assert Path(folder).is_relative_to(root) and not Path(folder).is_relative_to(root / "cache")
+    assert list(Path(folder).glob("own.doubled*.nbi"))
+
+
+def test_a_full_disk_costs_one_warning_and_leaves_no_temporary(said):
+    root, lines, errors = said
+    assert lines[5:] == ["40.0 0"]
+    assert errors.count("compiled code is not kept") == 1 and "the next run compiles again" in errors
+    assert [path for path in (root / "full").rglob("*") if path.is_file() and ".tmp." in path.name] == []
+
+
+def test_interpreted_kernels_are_refused_in_a_sentence(said):
+    sentence = said[2].splitlines()[-1]
+    assert "NUMBA_DISABLE_JIT is set" in sentence and "unset it" in sentence
 
 
 def test_damaged_files_are_compiled_anew_and_no_foreign_pickle_is_opened(tmp_path, monkeypatch):
@@ -249,22 +283,6 @@ def test_who_asks_while_another_compiles_waits_for_its_file(tmp_path, monkeypatc
     assert first._cache._lock is second._cache._lock is None
 
 
-FULL = """
-import resource, signal
-signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-resource.setrlimit(resource.RLIMIT_FSIZE, (64, 64))
-"""
-
-
-def test_a_full_disk_costs_one_warning_and_leaves_no_temporary(tmp_path):
-    root, home = small_copy(tmp_path / "copy"), tmp_path / "cache"
-    done = child(root, home, FULL)
-    assert done.stdout.split() == ["20.0", "0"]
-    assert done.stderr.count("compiled code is not kept") == 1
-    assert "the next run compiles again" in done.stderr
-    assert [path for path in home.rglob("*") if path.is_file() and ".tmp." in path.name] == []
-
-
 def test_no_writable_place_costs_one_warning(tmp_path, monkeypatch):
     monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", "/dev/null")
@@ -306,10 +324,3 @@ def test_temporaries_of_killed_writers_go(tmp_path):
     os.utime(code, (time.time() - 7200,) * 2)
     cache.prune(tmp_path, keep)
     assert (old.exists(), young.exists(), code.exists()) == (False, True, True)
-
-
-def test_interpreted_kernels_are_refused_in_a_sentence(tmp_path):
-    done = child(small_copy(tmp_path / "copy"), tmp_path / "cache", NUMBA_DISABLE_JIT="1")
-    assert done.returncode == 1
-    assert "NUMBA_DISABLE_JIT is set" in done.stderr.splitlines()[-1]
-    assert "unset it" in done.stderr.splitlines()[-1]
