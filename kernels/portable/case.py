@@ -104,7 +104,8 @@ class Native:
 
     def __init__(self, case: Case, exports: Iterable[Export]):
         self.case = case
-        self.functions = {export.name: native(export) for export in exports}
+        calls = {call.function for call in (*case.prepare, case.run, case.verify)}
+        self.functions = {export.name: native(export) for export in exports if export.name in calls}
         self.arrays = {name: _filled(array) for name, array in case.arrays.items()}
         for call in case.prepare:
             self._call(call)

@@ -19,9 +19,9 @@ from kernels.portable.case import Native
 
 ROOT = Path(__file__).resolve().parents[3]
 ENGINE, RUNNER = ROOT / "book" / "_static" / "device" / "engine.js", ROOT / "tests" / "device.cjs"
-#: One small case a module, for this processor; BT and transforms take a minute to compile, and run under Node as well.
+#: One small case a module, for this processor; what takes long to compile runs under Node as well, beside the book.
 SMALL = [
-    (banks, lambda: banks.case(2, passes=7)),
+    pytest.param(banks, lambda: banks.case(2, passes=7), marks=pytest.mark.weekly),
     pytest.param(portable_bt, lambda: portable_bt.case("S"), marks=pytest.mark.weekly),
     pytest.param(forecast, lambda: forecast.case(truncation=21, grid="F32", hours=2.0), marks=pytest.mark.weekly),
     (latency, lambda: latency.case(2**14)),
