@@ -41,8 +41,8 @@ def test_factors_and_right_hand_sides(seed, n, more):
     np.testing.assert_allclose(matrix @ x, right[:, 0], atol=1e-7)
 
 
-@pytest.mark.parametrize("step, most", sorted({cholesky.shape(row) for row in REGISTERS}))
-def test_tiles_of_any_shape_give_the_same_factor(monkeypatch, step, most):
+@pytest.mark.parametrize("step, most", sorted({cholesky.shape(row) for row in REGISTERS} - {cholesky.shape()}))
+def test_tiles_of_any_other_shape_give_the_same_factor(monkeypatch, step, most):
     """With and without right-hand sides, the identity among them; what lies above the diagonal is NaN."""
     n, rng = 40, np.random.default_rng(5)
     root, a = rng.normal(size=(n, n)), np.zeros((n, 2 * n + 8))

@@ -207,14 +207,8 @@ def test_overlap_counts_bytes_that_move_while_rows_are_computed():
 
 
 def kept(problem, initial, folder):
-    """Copies of a run's write-up files."""
-    copies = []
-
-    def copy(path):
-        copies.append(folder / path.name)
-        copies[-1].write_bytes(path.read_bytes())
-
-    return gridpoint.run(problem, initial, on_writeup=copy), copies
+    """A run, and its write-up files in order."""
+    return gridpoint.run(problem, initial, on_writeup=writeup.store_in(folder)), sorted(folder.iterdir())
 
 
 @pytest.mark.parametrize("physics_", [False, True])
