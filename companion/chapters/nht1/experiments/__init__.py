@@ -29,10 +29,6 @@ _LARGE = 80
 _SIZES = {"quick": ("small",), "paper": ("small", "medium", "paper"), "modern": ("paper", "modern")}
 
 
-def _counts(threads: int) -> list[int]:
-    return sorted({1, threads})
-
-
 @cases_of("nht1-solver")
 def _solver(preset: str, threads: int) -> list[Case]:
     """The classes of a preset with one thread and with all that were asked for."""
@@ -43,7 +39,7 @@ def _solver(preset: str, threads: int) -> list[Case]:
     return [
         Case(f"class {name}, {count} threads", bt, problem, count, {"class": name, **of(problem, "N", "NS")})
         for name, problem in problems.items()
-        for count in _counts(threads)
+        for count in sorted({1, threads})
     ]
 
 
@@ -73,7 +69,7 @@ def _application(preset: str, threads: int) -> list[Case]:
     cases = []
     for size in _SIZES[preset]:
         sample = application.Problem.preset(size)
-        for count in _counts(threads):
+        for count in sorted({1, threads}):
             common, label = of(sample, "N", "NS", "IW"), f"N = {sample.N}, {count} threads"
             cases.append(Case(f"{label}, without writing", bt, sample.solver, count, {**common, "way": "none"}))
             for text, way, asynchronous, fsync in _ways(sample.N, count, threads):

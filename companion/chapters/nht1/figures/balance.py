@@ -150,8 +150,8 @@ def by_processors(record: xr.Dataset, printed: pd.DataFrame, way: str) -> Shown:
 
 def _case(record: xr.Dataset, N: int, threads: int, way: str) -> int:
     """Number of a case."""
-    same = (record["N"] == N) & (record["threads"] == threads) & (record["way"] == way)
-    return int(np.flatnonzero(same.values)[0])
+    cases = zip(record["N"].values, record["threads"].values, record["way"].values, strict=True)
+    return list(cases).index((N, threads, way))
 
 
 def processors_table(record: xr.Dataset, way: str) -> pd.DataFrame:

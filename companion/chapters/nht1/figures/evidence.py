@@ -5,7 +5,7 @@ import pandas as pd
 import xarray as xr
 
 from companion.chapters.nht1.figures.opening import METHODS
-from companion.chapters.nht1.figures.writing import written
+from companion.chapters.nht1.figures.writing import largest
 from companion.figures.beside import each_machine
 from companion.figures.parts import bars, converted, log_axis, of_samples, points, printed_ranges, times
 from companion.figures.rendering import Shown, show
@@ -49,9 +49,8 @@ def surviving_rates(
 def rates_here(record: xr.Dataset) -> pd.DataFrame:
     """Rates of the methods of 1993 on the largest grid with most threads, in MB/s with their spread, by method
     (``system``) and by ``what``: :data:`WHOLE` or :data:`FILE`."""
-    frame, found = written(record)
-    largest = (frame["N"] == frame["N"].max()) & (frame["threads"] == frame["threads"].max())
-    rows = frame.index[largest & frame["way"].isin(METHODS)]
+    frame, found = largest(record)
+    rows = frame.index[frame["way"].isin(METHODS)]
     record = single(record)
     cases = np.flatnonzero(record["way"].values != "none")[rows]
     spent = of_samples(record["observed_transferring"].values[cases], record["flags"].values[cases])
@@ -83,7 +82,6 @@ def rates_then_and_now(surviving: pd.DataFrame, record: xr.Dataset) -> Shown:
     )
     old = "; ".join(f"{row.system} {row.what} {row.low:.3g} to {row.high:.3g}" for row in surviving.itertuples())
     now = "; ".join(f"{row.system} {row.what} {row.middle:.3g}" for row in here.itertuples())
-    frame, _ = written(record)
     return show(
         figure,
         data=pd.concat([surviving, here], ignore_index=True),
@@ -91,7 +89,7 @@ def rates_then_and_now(surviving: pd.DataFrame, record: xr.Dataset) -> Shown:
         run=record,
         then=old.replace("nan", "open"),
         now=now,
-        n_most=frame["N"].max(),
+        n_most=record["N"].values.max(),
     )
 
 

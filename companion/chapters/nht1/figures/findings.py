@@ -8,7 +8,7 @@ from companion.chapters.nht1.figures.balance import beside_table, waits
 from companion.chapters.nht1.figures.evidence import FILE, WHOLE, rates_here
 from companion.chapters.nht1.figures.opening import METHODS
 from companion.chapters.nht1.figures.stalls import overhead_parts
-from companion.chapters.nht1.figures.writing import written
+from companion.chapters.nht1.figures.writing import largest
 from companion.figures.parts import cpu
 from companion.records.runs import single
 
@@ -16,22 +16,15 @@ from companion.records.runs import single
 _POINTS = "40-byte elements"
 
 
-def _largest(record: xr.Dataset) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
-    """Runs on the largest grid with most threads: what they are, their overheads, their rates."""
-    frame, found = written(record)
-    rows = (frame["N"] == frame["N"].max()) & (frame["threads"] == frame["threads"].max())
-    return frame[rows], found["zeta"][rows], found["R_IO"][rows]
-
-
 def added(printed: pd.DataFrame, record: xr.Dataset) -> str:
     """What writing added in 1993, and adds on the largest grid of a run with a solver thread on every processor, by
     the methods of the Y-MP and of the first code of the iPSC/860: medians with their intervals."""
     old = printed.set_index("system")
-    frame, found, _ = _largest(record)
+    frame, found = largest(record)
 
     def zeta(method: str) -> str:
         (row,) = frame.index[frame["way"].map(METHODS.get) == method]
-        return "{:.0f} % ({:.0f} to {:.0f})".format(*found.loc[row, ["middle", "low", "high"]])
+        return "{:.0f} % ({:.0f} to {:.0f})".format(*found["zeta"].loc[row, ["middle", "low", "high"]])
 
     return (
         f"Writing added {old.loc['Y-MP', 'low']:g} to {old.loc['Y-MP', 'high']:g} % to a run on the Y-MP of 1993, "
@@ -42,12 +35,12 @@ def added(printed: pd.DataFrame, record: xr.Dataset) -> str:
 
 def small(record: xr.Dataset) -> str:
     """Large writes against writes of a point, on the largest grid: what both add, and why the large are not ranked."""
-    frame, found, _ = _largest(record)
+    frame, found = largest(record)
     points = (frame["way"] == _POINTS).to_numpy()
     parts = overhead_parts(record).set_index("way").drop(_POINTS)
     within, between = (parts["T_T, largest"] / parts["T_T, least"]).max(), parts["T_T"].max() / parts["T_T"].min()
     doubt = "; this run cannot rank them" if within > between else ""
-    zeta, N = found["middle"].to_numpy(), int(frame["N"].max())
+    zeta, N = found["zeta"]["middle"].to_numpy(), int(frame["N"].max())
     return (
         f"On the largest grid the methods that write planes or arrays add {zeta[~points].min():.0f} to "
         f"{zeta[~points].max():.0f} %. Samples of one method differ by a factor of up to {within:.2f}, and medians of "

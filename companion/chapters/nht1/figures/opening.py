@@ -5,7 +5,7 @@ import pandas as pd
 import xarray as xr
 
 from companion.chapters.nht1.figures.balance import waits
-from companion.chapters.nht1.figures.writing import percent_axis, written
+from companion.chapters.nht1.figures.writing import largest, percent_axis
 from companion.figures.beside import each_machine
 from companion.figures.parts import bars, cpu, printed_ranges, with_spread
 from companion.figures.rendering import Shown, show
@@ -24,9 +24,8 @@ _SLOW = "arrays, slow solver"
 def measured(record: xr.Dataset, base: xr.Dataset) -> pd.DataFrame:
     """Overhead in percent, with its spread, of the methods of 1993 on the largest grid with most threads; and what the
     slowest code of ``base`` waits for its dumps on its largest grid, over its computing time."""
-    frame, found = written(record)
-    largest = (frame["N"] == frame["N"].max()) & (frame["threads"] == frame["threads"].max())
-    rows = frame.index[largest & frame["way"].isin(METHODS)]
+    frame, found = largest(record)
+    rows = frame.index[frame["way"].isin(METHODS)]
     first = found["zeta"].loc[rows].assign(what=frame["way"][rows].map(METHODS))
     slow = waits(base).sort_values(["N", "computing"]).iloc[[-1]].assign(what=_SLOW)
     names = ["what", "low", "middle", "high", "flagged"]
@@ -38,7 +37,7 @@ def opening(printed: pd.DataFrame, record: xr.Dataset, base: xr.Dataset) -> Show
     """The ranges of the abstract above the overheads here, on one axis."""
     here = measured(record, base)
     here["flagged"] = here["flagged"].astype(bool)
-    frame, found = written(record)
+    frame, _ = largest(record)
     figure, axis = axes(height=2.7)
     old, new = np.arange(len(printed)), len(printed) + np.arange(len(here))
     printed_ranges(axis, old, printed["low"], printed["high"])

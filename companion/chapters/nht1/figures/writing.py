@@ -44,6 +44,13 @@ def written(record: xr.Dataset) -> tuple[pd.DataFrame, dict[str, pd.DataFrame]]:
     return cases.loc[rows].reset_index(drop=True), found
 
 
+def largest(record: xr.Dataset) -> tuple[pd.DataFrame, dict[str, pd.DataFrame]]:
+    """Of :func:`written`, the runs on the largest grid with most threads."""
+    frame, found = written(record)
+    rows = (frame["N"] == frame["N"].max()) & (frame["threads"] == frame["threads"].max())
+    return frame[rows], {name: each[rows] for name, each in found.items()}
+
+
 def runs_table(record: xr.Dataset) -> pd.DataFrame:
     """T_T, T_C, R_IO and zeta of every run with writing, medians of the samples."""
     frame, found = written(record)

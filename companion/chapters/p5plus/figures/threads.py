@@ -9,7 +9,7 @@ import pandas as pd
 import xarray as xr
 
 from companion.figures.beside import each_machine
-from companion.figures.parts import bars, converted, cpu, intervals, points, quotient, times, with_spread
+from companion.figures.parts import TIMES, bars, converted, cpu, intervals, points, quotient, times, with_spread
 from companion.figures.rendering import Shown, show
 from companion.figures.style import INK, axes, series
 from companion.labels import plural
@@ -24,8 +24,7 @@ LOOPS = {f"s{count}": plural(count, "accumulator") for count in (1, 2, 10)}
 def curves(record: xr.Dataset, columns: list[str]) -> pd.DataFrame:
     """Coordinates of each case, its times, flags and work, as a table."""
     record = single(record)
-    times = ["minimum", "median", "maximum", "median_low", "median_high", "flags"]
-    names = [*columns, "threads", *times, "bytes_read", "bytes_written", "flops"]
+    names = [*columns, "threads", *TIMES, "bytes_read", "bytes_written", "flops"]
     return record[[name for name in names if name not in record.coords]].to_dataframe()[names]
 
 

@@ -6,7 +6,6 @@ from typing import Any
 from companion.bench import Case, Measurement
 from companion.chapters import cases_of, of, outputs_of
 from companion.chapters.xc30.experiments.counters import routine_counters as routine_counters
-from companion.chapters.xc30.experiments.model import counts
 from companion.labels import plural
 
 # --- transforms ------------------------------------------------------------------------------------
@@ -28,7 +27,7 @@ def _transforms(preset: str, threads: int) -> list[Case]:
         "modern": ["T799", "TL1279", "TL2047", "TL2559"],
     }
     cases = []
-    for count in counts(threads):
+    for count in sorted({1, threads}):
         team, beside = plural(count, "thread"), {"what": "peak", "truncation": 0, "fields": 0}
         cases.append(Case(f"peak, {team}", peak, peak.Problem.preset(preset), count, beside))
         for size in presets[preset]:

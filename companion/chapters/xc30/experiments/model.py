@@ -22,11 +22,6 @@ SPLIT = {"computing": "computing", "waiting": "waiting at barriers", "serial": "
 _COUNTED = {"transforms": ("Legendre", "FFT"), "grid-point": ("grid-point",), "spectral": ("spectral",)}
 
 
-def counts(threads: int) -> list[int]:
-    """One thread, and as many as were asked for."""
-    return sorted({1, threads})
-
-
 def named(name: str, part: int, steps: int):
     """A resolution of the talk, its truncation and rows divided by ``part``, cut to a few steps."""
     from kernels import shallow_water
@@ -131,7 +126,7 @@ def sections(preset: str, threads: int) -> list[Case]:
             {"truncation": problem.truncation, "grid": problem.grid, "forecast_hours": problem.hours},
             lambda result: {**result.seconds, **result.split},
         )
-        for count in counts(threads)
+        for count in sorted({1, threads})
     ]
 
 

@@ -6,9 +6,10 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from companion.figures.parts import of_samples, points, run_title
+from companion.figures.parts import bars, of_samples, points, run_title
+from companion.figures.parts import rows as named
 from companion.figures.rendering import Shown, show
-from companion.figures.style import INK, axes
+from companion.figures.style import axes
 from companion.records.runs import single
 
 
@@ -29,19 +30,10 @@ def _draw(axis, series: Series, place: np.ndarray) -> None:
         where = np.repeat(place, values.shape[1])
         points(axis, values.ravel(), where, label=series.label, index=series.index, line=False)
         return
-    known = np.isfinite(values).any(1)
-    middle = np.full(len(values), np.nan)
-    middle[known] = np.nanmedian(values[known], axis=1)
-    drawn = points(axis, middle, place, label=series.label, host=True, index=series.index, line=False)
-    axis.hlines(
-        place[known],
-        np.nanmin(values[known], axis=1),
-        np.nanmax(values[known], axis=1),
-        drawn.get_color(),
-        linewidth=1.6,
-    )
-    if series.flagged is not None and series.flagged.any():
-        axis.plot(middle[series.flagged], place[series.flagged], "x", color=INK, markersize=8, linestyle="none")
+    samples = pd.DataFrame(values)
+    found = pd.DataFrame({"low": samples.min(axis=1), "middle": samples.median(axis=1), "high": samples.max(axis=1)})
+    found["flagged"] = False if series.flagged is None else series.flagged
+    bars(axis, place, found, label=series.label, index=series.index, line=False, across=True)
 
 
 def dots(
@@ -62,10 +54,7 @@ def dots(
     columns = _columns([each.label for each in series])
     lines, row = -(-len(series) // columns), 0.36 if any("\n" in row for row in rows) else 0.26
     figure, axis = axes(height=1.0 + 0.18 * lines + (0.21 if tight else row) * len(rows))
-    place = np.arange(len(rows), dtype=float)
-    axis.set_yticks(place, rows)
-    axis.set_ylim(len(rows) - 0.4, -0.6)
-    axis.grid(False, axis="y")
+    place = named(axis, rows, above=0.6, below=0.6)
     shift = 0.44 / max(len(series) - 1, 1)
     for number, each in enumerate(series):
         _draw(axis, each, place + (number - (len(series) - 1) / 2) * shift)
@@ -99,14 +88,10 @@ def _frame(rows, series: list[Series]) -> pd.DataFrame:
 def observed(record: xr.Dataset, key: str = "configuration") -> xr.Dataset:
     """What was observed of every sample along ``key`` and ``sample``, and whether the case is ``flagged``."""
     record = single(record)
-    found = {
-        str(name).removeprefix("observed_"): record[name]
-        for name in record.data_vars
-        if str(name).startswith("observed_")
-    }
-    data = xr.Dataset(found | {"flagged": record["flags"].astype(str) != ""})
-    names = record[key].values.astype(str)
-    return data.drop_vars(list(data.coords)).assign_coords({key: ("case", names)}).swap_dims(case=key)
+    names = [str(name) for name in record.data_vars if str(name).startswith("observed_")]
+    found = {name.removeprefix("observed_"): record.variables[name] for name in names}
+    data = xr.Dataset(found | {"flagged": record.variables["flags"].astype(str) != ""})
+    return data.assign_coords({key: ("case", record[key].values.astype(str))}).swap_dims(case=key)
 
 
 def any_flagged(record: xr.Dataset, rows: int) -> np.ndarray:

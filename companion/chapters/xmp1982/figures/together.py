@@ -72,11 +72,15 @@ def lost_on_disk(printed: tuple[pd.DataFrame, pd.DataFrame]) -> pd.Series:
 
 def _part(cases: xr.Dataset, test: str, job: int, part: str) -> np.ndarray:
     """Seconds of one part of a job in every round."""
-    case = cases.sel(test=test)
     if part == "write-up steps":
-        names = [name for name in case.data_vars if str(name).startswith(f"job_{job}_write_step_")]
-        return np.sum([case[name].values for name in names], axis=0)
-    return case[f"job_{job}_{'net' if part == 'net forecast' else 'posts'}"].values
+        return np.sum(_each_step(cases, test, job), axis=0)
+    return cases[f"job_{job}_{'net' if part == 'net forecast' else 'posts'}"].sel(test=test).values
+
+
+def _each_step(cases: xr.Dataset, test: str, job: int) -> list[np.ndarray]:
+    """Seconds of each write-up step of a job in every round."""
+    row = cases.indexes["test"].get_loc(test)
+    return [cases[name].values[row] for name in cases.data_vars if str(name).startswith(f"job_{job}_write_step_")]
 
 
 @each_machine
@@ -247,8 +251,7 @@ def pairs_table(printed: xr.Dataset, record: xr.Dataset) -> Table:
 
 
 def _steps(cases: xr.Dataset, test: str, job: int) -> np.ndarray:
-    names = [name for name in cases.data_vars if str(name).startswith(f"job_{job}_write_step_")]
-    return np.concatenate([cases[name].sel(test=test).values for name in names])
+    return np.concatenate(_each_step(cases, test, job))
 
 
 @each_machine

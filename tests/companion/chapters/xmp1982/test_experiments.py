@@ -16,8 +16,8 @@ from kernels.runtime.resources import usable_cpus
 
 
 def record(id, cases, outputs=None):
-    """A record of the cases, by the way that every record goes, but with one round."""
-    measured = bench.measure(cases, rounds=1, progress=False) if cases else []
+    """A record of the cases, by the way that every record goes, but with one sample."""
+    measured = bench.measure(cases, rounds=1, budget=0.0, progress=False) if cases else []
     return {
         "schema": runs.SCHEMA,
         "version": runs.VERSION,
@@ -70,7 +70,7 @@ def test_balance_is_that_of_the_report():
 def test_what_pairs_are_worth_is_held_to_the_same_jobs_alone(brief, monkeypatch):
     monkeypatch.setattr(pairs, "PAIRINGS", (("ssd1-async", "bmr1"),))
     monkeypatch.setattr(pairs, "HOURS", {"quick": brief.hours})
-    measured = bench.measure(pairs._pairs("one each", "synchronous")("quick", 1), rounds=2, progress=False)
+    measured = bench.measure(pairs._pairs("one each", "synchronous")("quick", 1), rounds=1, budget=0.0, progress=False)
     assert [each.parameters["test"] for each in measured] == ["ssd1-async", "bmr1", "ssd1-async+bmr1"]
     assert all(job.problem.overlap == "none" for each in measured for job in each.problem.jobs)
     found = pairs.worth(measured)
