@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from math import ceil
 
 import weights
-from built import PAGES, ROOT, served
+from built import PAGES
 
 SCREEN, PHONE = (1400, 900), (390, 844)
 #: Screens of a chapter's story, and pixels of text in a figure.
@@ -182,17 +182,9 @@ def table(pages: list[Page]) -> str:
 
 def main(names: list[str]) -> int:
     """Print the table, and what exceeds a limit, of pages whose path holds one of ``names``; status 1 if any does."""
-    sys.path.insert(0, str(ROOT))  # before the folder of this file, in which tests of companion have its name
-    from companion.host import chromium
-
-    if not PAGES or chromium.executable() is None:
-        print("pages: the book is not built, or Chromium is not installed", file=sys.stderr)
-        return 1
     wanted = [path for path in PAGES if not names or any(name in path for name in names)]
-    with served(weights.Handler) as address, weights.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium.executable(), args=chromium.FLAGS)
+    with weights.opened() as (address, browser):
         pages = [measure(browser, address, path) for path in wanted]
-        browser.close()
     print(table(pages))
     said = [f"{page.path}: {sentence}" for page in pages for sentence in over(page)]
     print("\n".join(said))

@@ -10,8 +10,10 @@ import gzip
 import http.server
 import mimetypes
 import sys
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from built import HTML, PAGES, ROOT, served
@@ -79,22 +81,28 @@ def visit(browser, address: str, page_path: str, slow: bool = True) -> tuple[int
     return sum(len(sent(HTML / unquote(path).lstrip("/"))[0]) for path in asked), painted
 
 
-def main() -> int:
-    """Print both of every page; status 1 if one is above its limit or could not be visited."""
+@contextlib.contextmanager
+def opened() -> Iterator[tuple[str, Any]]:
+    """Address of the built book and Chromium; ``SystemExit`` where one of them is missing."""
     sys.path.insert(0, str(ROOT))  # before the folder of this file, in which tests of companion have its name
     from companion.host import chromium
 
     if not PAGES or chromium.executable() is None:
-        print("weights: the book is not built, or Chromium is not installed", file=sys.stderr)
-        return 1
-    heavy = 0
+        raise SystemExit("the book is not built, or Chromium is not installed")
     with served(Handler) as address, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium.executable(), args=chromium.FLAGS)
+        yield address, browser
+        browser.close()
+
+
+def main() -> int:
+    """Print both of every page; status 1 if one is above its limit."""
+    heavy = 0
+    with opened() as (address, browser):
         for path in PAGES:
             weight, painted = visit(browser, address, path)
             heavy += weight >= limit(path) or painted > PAINT
             print(f"{path:36} {weight / 1000:7.0f} kB {painted / 1000:6.2f} s")
-        browser.close()
     print(
         f"{heavy} of {len(PAGES)} pages above {WEIGHT / 1e6:g} MB ({STORY / 1e6:g} of a chapter) or {PAINT / 1000:g} s"
     )
