@@ -29,7 +29,7 @@ def no_builds(monkeypatch):
 
 def test_sweep_in_c_gives_our_answer_and_missing_builds_are_named(monkeypatch):
     monkeypatch.setenv("NPB_BT_CLASSES", "S")
-    monkeypatch.setattr(compiled, "OPTION_SETS", {"C": ("-O1",)})
+    monkeypatch.setattr(compiled, "OPTION_SETS", {"C": ("-O1", "-march=native")})
     items = list(bt.comparisons(1))
     absent = [str(item) for item in items if isinstance(item, Absent)]
     assert all(any(variable in line for line in absent) for variable in VARIABLES)
