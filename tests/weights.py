@@ -17,7 +17,6 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from built import HTML, PAGES, ROOT, served
-from playwright.sync_api import sync_playwright
 
 #: Bytes that a first visit to a chapter and to another page may transfer, and milliseconds until it paints.
 STORY, WEIGHT, PAINT = 600_000, 1_000_000, 2000
@@ -85,6 +84,8 @@ def visit(browser, address: str, page_path: str, slow: bool = True) -> tuple[int
 def opened() -> Iterator[tuple[str, Any]]:
     """Address of the built book and Chromium; ``SystemExit`` where one of them is missing."""
     sys.path.insert(0, str(ROOT))  # before the folder of this file, in which tests of companion have its name
+    from playwright.sync_api import sync_playwright  # late: tests are collected with this module
+
     from companion.host import chromium
 
     if not PAGES or chromium.executable() is None:

@@ -5,7 +5,6 @@ import json
 import re
 from pathlib import Path
 
-import frictionless
 import nbformat
 import pytest
 
@@ -32,6 +31,8 @@ def test_the_package_is_in_step_with_the_descriptors():
 
 
 def test_frictionless_finds_nothing_wrong():
+    import frictionless  # which takes long to import
+
     report = frictionless.validate(str(tables.DATA / "datapackage.json"))
     assert report.valid, report.flatten(["name", "rowNumber", "fieldName", "note"])[:5]
     assert report.stats["tasks"] == len(tables.package()["resources"])
@@ -39,6 +40,8 @@ def test_frictionless_finds_nothing_wrong():
 
 def test_frictionless_and_the_reader_refuse_the_same_damage(tmp_path):
     """Independent reader, same descriptor: a cell of another type, an extra cell, a key twice."""
+    import frictionless
+
     resource = tables.describe("nht1", "table_1")
     good = (tables.DATA / "nht1" / "table_1.csv").read_text(encoding="utf-8")
     for damage in (
