@@ -1,8 +1,7 @@
-"""The data page and the ledger: every table and every claim is on them, files open, the filter filters."""
+"""The data page and the ledger: every table and every claim is on them, and files open."""
 
 import json
 import re
-import shutil
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -16,9 +15,9 @@ from hypothesis import strategies as st
 from companion import claims, items, tables
 from companion.claims.mutants import shares
 from companion.pages import data, ledger
+from companion.tables import downloads
 
 ROOT = Path(__file__).parents[3]
-STATIC = ROOT / "book" / "_static"
 
 
 @pytest.fixture(scope="module")
@@ -206,7 +205,9 @@ def application(folder, pages, kind="html"):
     )
 
 
-def test_a_build_writes_the_downloads_that_its_pages_link(tmp_path, frame):
+def test_a_build_writes_the_downloads_that_its_pages_link(tmp_path, frame, monkeypatch):
+    """What is in the NetCDF files is looked at in ``test_downloads``."""
+    monkeypatch.setattr(downloads, "write_netcdf", lambda dataset, path: path.write_bytes(b""))
     data_files._write(application(tmp_path, {"book/data", "book/ledger"}), None)
     folder = tmp_path / "_static" / "data"
     page = f"{data.every_table().html}{ledger.full_table().html}"
@@ -235,96 +236,3 @@ def test_a_build_writes_the_downloads_that_its_pages_link(tmp_path, frame):
 def test_a_build_without_these_pages_writes_nothing(tmp_path, pages, kind, failure):
     data_files._write(application(tmp_path, pages, kind), failure)
     assert not list(tmp_path.rglob("*"))
-
-
-# The filter, in a browser where there is one
-
-
-@pytest.fixture(scope="module")
-def page_file(tmp_path_factory, whole):
-    folder = tmp_path_factory.mktemp("ledger")
-    for name in ("ledger.js", "tables.css"):
-        shutil.copy(STATIC / name, folder / name)
-    path = folder / "ledger.html"
-    path.write_text(
-        '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>ledger</title>'
-        '<link rel="stylesheet" href="tables.css"><script src="ledger.js" defer></script></head>'
-        f"<body>{whole.html}</body></html>",
-        encoding="utf-8",
-    )
-    return path
-
-
-def rows_of(page) -> list[list[str]]:
-    """Document, verdict and whole text of the rows that can be seen."""
-    return page.evaluate(
-        "() => [...document.querySelectorAll('#ledger tbody tr')]"
-        ".filter(row => row.getClientRects().length)"
-        ".map(row => [row.cells[0].textContent, row.cells[1].textContent, row.textContent])"
-    )
-
-
-def wait_for_count(page, number: int, total: int) -> None:
-    page.wait_for_function(
-        "text => document.querySelector('#ledger-filter output').textContent === text",
-        arg=f"{number} of {total} claims",
-        timeout=10_000,
-    )
-
-
-def test_the_filter_shows_what_is_asked_for_and_all_again(browser, page_file, frame):
-    page = browser.new_page()
-    complaints = []
-    page.on("pageerror", lambda error: complaints.append(str(error)))
-    page.goto(page_file.as_uri())
-    wait_for_count(page, len(frame), len(frame))
-    page.select_option("select[name=document]", "p5plus")
-    page.select_option("select[name=verdict]", "contradicts")
-    chosen = frame[(frame["document"] == "p5plus") & (frame["verdict"] == "contradicts")]
-    wait_for_count(page, len(chosen), len(frame))
-    assert [row[:2] for row in rows_of(page)] == [[items.title("p5plus"), "contradicts"]] * len(chosen)
-    page.fill("input[name=words]", "WALL-CLOCK  operations")
-    page.wait_for_function(f"() => document.querySelectorAll('#ledger tbody tr:not([hidden])').length < {len(chosen)}")
-    found = rows_of(page)
-    assert all("wall-clock" in row[2].lower() and "operations" in row[2].lower() for row in found)
-    page.fill("input[name=words]", "no such words <b>")
-    wait_for_count(page, 0, len(frame))
-    assert rows_of(page) == []
-    page.click("button[type=reset]")
-    wait_for_count(page, len(frame), len(frame))
-    assert len(rows_of(page)) == len(frame) and not complaints
-    page.close()
-
-
-def test_an_address_asks_for_rows_and_nonsense_is_passed_over(browser, page_file, frame):
-    page = browser.new_page()
-    page.goto(page_file.as_uri() + "?document=xmp1982&verdict=not+checkable")
-    chosen = frame[(frame["document"] == "xmp1982") & (frame["verdict"] == "not checkable")]
-    wait_for_count(page, len(chosen), len(frame))
-    assert [row[:2] for row in rows_of(page)] == [[items.title("xmp1982"), "not checkable"]] * len(chosen)
-    page.goto(page_file.as_uri() + "?document=nothing&verdict=%3Cscript%3E")
-    wait_for_count(page, len(frame), len(frame))
-    page.close()
-
-
-def test_without_the_script_the_whole_table_is_there(browser, page_file, frame):
-    context = browser.new_context(java_script_enabled=False)
-    page = context.new_page()
-    page.goto(page_file.as_uri())
-    assert page.locator("#ledger tbody tr").count() == len(frame)
-    assert page.locator("#ledger tbody tr").last.is_visible()
-    assert not page.locator("#ledger-filter").is_visible()
-    context.close()
-
-
-def test_the_ledger_stays_in_its_frame(browser, page_file):
-    page = browser.new_page()
-    page.goto(page_file.as_uri())
-    for width in (1280, 360, 320):
-        page.set_viewport_size({"width": width, "height": 700})
-        assert page.evaluate("() => document.documentElement.scrollWidth") <= width
-        inner, outer = page.evaluate(
-            "() => { const frame = document.querySelector('#ledger'); return [frame.scrollWidth, frame.clientWidth] }"
-        )
-        assert width > 640 or inner <= outer + 1, "on a phone a claim is read without scrolling sideways"
-    page.close()
