@@ -6,6 +6,7 @@ versions, date) is no part of it and is the history of its records.  A property 
 with every value, since older records know less.
 """
 
+import os
 import re
 import tomllib
 from collections.abc import Iterable, Sequence
@@ -168,8 +169,12 @@ def first(folder: Path) -> dict[str, Any]:
 
 def stamp(folder: Path) -> tuple:
     """What changes when a record of ``folder`` or its first machine does."""
-    paths = [*Path(folder).glob("*.json"), *Path(folder).glob("first.toml")]
-    return tuple(sorted((path.name, path.stat().st_mtime_ns) for path in paths))
+    try:
+        with os.scandir(folder) as found:
+            named = [each for each in found if each.name.endswith(".json") or each.name == "first.toml"]
+            return tuple(sorted((each.name, each.stat().st_mtime_ns) for each in named if each.is_file()))
+    except FileNotFoundError:
+        return ()
 
 
 def known(folder: Path = COMMITTED) -> tuple[Machine, ...]:

@@ -74,15 +74,11 @@ def validate(record: Any, name: str = "record") -> dict[str, Any]:
         raise RunRecordError(f"{name} {reason}")
     sizes: dict[str, int] = {}
     for output, entry in record["outputs"].items():
-        for dim, size in zip(*_shape(output, entry, name), strict=True):
+        dims, array = output_array(output, entry, name)
+        for dim, size in zip(dims, array.shape, strict=True):
             if sizes.setdefault(dim, size) != size:
                 raise RunRecordError(f"{name}: output {output!r} has {size} along {dim!r}, another one {sizes[dim]}")
     return record
-
-
-def _shape(name: str, entry: dict[str, Any], where: str):
-    dims, array = output_array(name, entry, where)
-    return dims, array.shape
 
 
 def upgrade(record: dict[str, Any]) -> dict[str, Any]:
@@ -179,21 +175,19 @@ def committed(experiment: str, folder=None) -> list:
     They may come from several machines; nothing is merged.  A damaged committed file is an error, not a gap.
     """
     folder = COMMITTED if folder is None else Path(folder)
-    return [run.copy() for run in _committed(experiment, folder, machines.stamp(folder))]
+    return [run.copy() for run in _runs(experiment, folder, machines.stamp(folder))]
 
 
-@lru_cache(maxsize=128)
-def _committed(experiment: str, folder: Path, stamp: tuple) -> list:
-    records = [(read(path), path) for path in sorted(folder.glob(f"{experiment}_*.json"))]
-    return _datasets(experiment, records, folder)
-
-
-def _datasets(experiment: str, records: list[tuple[dict[str, Any], Path]], folder: Path) -> list:
-    found = []
-    for record, path in sorted(records, key=lambda each: each[0]["date"]):
-        if record["experiment"] == experiment:
-            found.append(dataset([record], folder).assign_attrs(file=path.name))
-    return found
+@lru_cache(maxsize=256)
+def _runs(experiment: str, folder: Path, stamp: tuple, foreign: bool = False) -> list:
+    """The runs of a folder whose files have a ``stamp``; a ``foreign`` one may hold other files, and no machine."""
+    paths = sorted(folder.glob(f"{experiment}_*.json"))
+    records = native(experiment, folder) if foreign else [(read(path), path) for path in paths]
+    return [
+        dataset([record], COMMITTED if foreign else folder).assign_attrs(file=path.name)
+        for record, path in sorted(records, key=lambda each: each[0]["date"])
+        if record["experiment"] == experiment
+    ]
 
 
 #: Folders whose records are drawn as those of the reader's own machine.
@@ -225,9 +219,10 @@ def native(experiment: str, folder: Path) -> list[tuple[dict[str, Any], Path]]:
 
 def own(experiment: str, folders: Iterable[Path] | None = None) -> list:
     """The reader's records of an experiment in folders, by default those of :func:`beside`, oldest first."""
-    records = [each for folder in (_own if folders is None else folders) for each in native(experiment, folder)]
+    places = map(Path, _own if folders is None else folders)
+    found = [run for folder in places for run in _runs(experiment, folder, machines.stamp(folder), True)]
     mine = {"label": "this machine", "place": -1, "own": 1}
-    return [run.assign_attrs(mine) for run in _datasets(experiment, records, COMMITTED)]
+    return [run.assign_attrs(mine) for run in sorted(found, key=lambda run: run.attrs["date"])]
 
 
 def readers(experiment: str) -> list:

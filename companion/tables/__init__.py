@@ -174,7 +174,7 @@ def _load(document: str, table: str) -> xr.Dataset:
 
 def forget() -> None:
     """Read everything anew at the next call, as other files or another :data:`DATA` need it."""
-    for kept in (_fragment, _cells, _load):
+    for kept in (_fragment, _cells, _load, _machines):
         kept.cache_clear()
 
 
@@ -255,20 +255,28 @@ def machines(long: bool = False) -> xr.Dataset | pd.DataFrame:
     where no document states it; with ``long=True`` the rows of every file: machine, property, value and
     unit as printed, document, item, note.  Raises ``TableError`` for a property or unit out of place.
     """
-    properties = _fragment("machines")["properties"]
+    if not long:
+        return _machines().copy(deep=True)
+    return _stated()[["machine", "property", "value", "unit", "document", "item", "note"]]
+
+
+def _stated() -> pd.DataFrame:
     frames = [text("machines", name).assign(machine=name) for name in names("machines")]
-    rows = pd.concat(frames, ignore_index=True)
-    if long:
-        return rows[["machine", "property", "value", "unit", "document", "item", "note"]]
+    return pd.concat(frames, ignore_index=True)
+
+
+@cache
+def _machines() -> xr.Dataset:
+    rows = _stated()
     order = list(dict.fromkeys(rows["machine"]))
-    dataset = xr.Dataset(coords={"machine": order})
-    for name, about in properties.items():
+    variables: dict[str, tuple] = {}
+    for name, about in _fragment("machines")["properties"].items():
         chosen, unit = rows[rows["property"] == name].set_index("machine"), about["unit"]
         stated = chosen["value"].astype(float) * chosen["unit"].map(about["accepts"]) if unit else chosen["value"]
         values = stated.reindex(order, fill_value=math.nan if unit else "").tolist()
         attributes = {"units": unit} if unit else {}
-        dataset[name] = ("machine", values, attributes | {"long_name": about["description"]})
-    return dataset
+        variables[name] = ("machine", values, attributes | {"long_name": about["description"]})
+    return xr.Dataset(variables, coords={"machine": order})
 
 
 def _check_machine(path: Path, resource: dict, body: list[list[str]]) -> None:

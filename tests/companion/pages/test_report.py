@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from synthetic import on
 
-from companion import suite
+from companion import drawings, suite
 from companion.cli import app
 from companion.commands import status
 from companion.figures.rendering import Shown, offered, undrawn
-from companion.pages import explored, report
+from companion.pages import eras, explored, report
 from companion.records import machines, runs
 
 MADE_UP = "Slowpoke 1000"
@@ -29,9 +29,29 @@ def folder(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def html(folder):
-    with undrawn():
-        return report.html(folder)
+def made(folder):
+    """The page, the points that it has, and the experiments whose runs these take.
+
+    Of the figures of chapters, which ``test_second_machine`` draws all, three of each experiment.
+    """
+    found, asked, points, each, every = [], set(), explored.points, runs.each, drawings.every_drawing()
+    few = [one for name in suite.ASKED for one in [each for each in every if each.experiment == name][:3]]
+    with undrawn(), pytest.MonkeyPatch.context() as patch:
+
+        def watched():
+            with pytest.MonkeyPatch.context() as inner:
+                inner.setattr(runs, "each", lambda name, folder=None: (asked.add(name), each(name, folder))[1])
+                found.append(points())
+            return found[0]
+
+        patch.setattr(explored, "points", watched)
+        patch.setattr(drawings, "every_drawing", lambda: few)
+        return report.html(folder), found[0], asked
+
+
+@pytest.fixture(scope="module")
+def html(made):
+    return made[0]
 
 
 def test_each_answer_is_a_sentence_with_a_number_of_this_machine(html, folder):
@@ -44,10 +64,9 @@ def test_each_answer_is_a_sentence_with_a_number_of_this_machine(html, folder):
     assert "preset" not in "".join(caveat for _, caveat in answers)  # all are of the report's size
 
 
-def test_every_figure_has_the_machine_beside_the_reports_and_the_books_machines(html, folder):
-    with runs.beside(folder):
-        points = explored.points()
-        mine = {key for key, frame in points.items() if (frame["order"] < 0).any()}
+def test_every_figure_has_the_machine_beside_the_reports_and_the_books_machines(made):
+    html, points, _ = made
+    mine = {key for key, frame in points.items() if (frame["order"] < 0).any()}
     assert mine >= {"files", "file-balance", "bandwidth", "computing", "rate", "peak", "hour"}
     on_axes = html[html.index("On one axis") : html.index("Figures of the chapters")]
     figures = re.findall(r"<figure.*?</figure>", on_axes, re.DOTALL)
@@ -57,7 +76,7 @@ def test_every_figure_has_the_machine_beside_the_reports_and_the_books_machines(
         assert "this machine" in words and len(set(words)) > 2 and "AMD EPYC (znver4)" in words
     chapters = html[html.index("Figures of the chapters") :]
     assert chapters.count("<section>") == 5 and chapters.count("<figure") > 10
-    assert not (explored.points()["files"]["order"] < 0).any()  # outside, the book's machines alone
+    assert not (eras.file_rates()["order"] < 0).any()  # outside, the book's machines alone
 
 
 def test_the_page_needs_no_other_file(html):
@@ -96,13 +115,8 @@ def test_a_page_that_exists_is_replaced_only_if_asked(folder, tmp_path, capsys, 
     assert (tmp_path / report.NAME).read_text() == "page"
 
 
-def test_where_time_is_short_what_the_page_asks_is_measured_first(tmp_path):
-    asked = set()
-    with pytest.MonkeyPatch.context() as patch:
-        each = runs.each
-        patch.setattr(runs, "each", lambda name, folder=None: (asked.add(name), each(name, folder))[1])
-        explored.points()
-    assert asked <= set(suite.ASKED)
+def test_where_time_is_short_what_the_page_asks_is_measured_first(made, tmp_path):
+    assert set() < made[2] <= set(suite.ASKED)
     whole = suite.plan(tmp_path, [], "quick", 1, 0)
     room = 4 * whole.expected[0]
     some = suite.within(whole, room)
