@@ -11,6 +11,7 @@ import re
 import sys
 from pathlib import Path
 
+from companion import schemas  # noqa: F401  before JupyterLab: as that imports jsonschema, it takes seconds
 from companion.terminal import say
 
 LOOPBACK = "--ServerApp.ip=127.0.0.1"

@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import nbformat
 import pytest
@@ -30,17 +31,29 @@ def test_no_token_is_refused():
     assert "token is switched off" in refusal("127.0.0.1", "")
 
 
-@pytest.mark.parametrize(
-    ("option", "word"),
-    [("--ServerApp.ip=0.0.0.0", "0.0.0.0"), ("--IdentityProvider.token=", "token is switched off")],
-)
-def test_the_program_does_not_start(tmp_path, option, word):
-    command = [sys.executable, "-m", "companion.lab", "--no-browser", "--allow-root", "--port=0", option, str(tmp_path)]
-    done = subprocess.run(command, text=True, capture_output=True, timeout=60)
+def test_the_program_does_not_start(tmp_path):
+    command = [sys.executable, "-m", "companion.lab", "--no-browser", "--allow-root", "--port=0"]
+    done = subprocess.run(
+        [*command, "--IdentityProvider.token=", str(tmp_path)], text=True, capture_output=True, timeout=60
+    )
     assert done.returncode == 2
-    said = [line for line in done.stderr.splitlines() if line.startswith("companion:")]
-    assert len(said) == 1
-    assert word in said[0]
+    (said,) = [line for line in done.stderr.splitlines() if line.startswith("companion:")]
+    assert "token is switched off" in said
+
+
+@pytest.mark.parametrize(
+    ("ip", "token", "password", "word"),
+    [("0.0.0.0", "secret", "", "0.0.0.0"), ("::1", "", "", "switched off"), ("127.0.0.1", "", "argon2:…", "")],
+)
+def test_a_server_starts_as_its_settings_allow(monkeypatch, capsys, ip, token, password, word):
+    """With a server that only notes that it was started."""
+    started, provider = [], SimpleNamespace(token=token, hashed_password=password)
+    server = SimpleNamespace(ip=ip, identity_provider=provider, start=lambda: started.append(ip))
+    application = SimpleNamespace(initialize_server=lambda arguments: server)
+    monkeypatch.setitem(sys.modules, "jupyterlab.labapp", SimpleNamespace(LabApp=application))
+    monkeypatch.setenv("JUPYTER_CONFIG_PATH", "mine")
+    assert lab.main(["--allow-root"]) == (2 if word else 0)
+    assert bool(started) is not bool(word) and word in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
