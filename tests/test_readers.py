@@ -123,10 +123,9 @@ COMMANDS = (
 
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: " ".join(command[:2]))
 def test_every_command_that_takes_a_file_refuses_what_is_none(odd, command):
-    module, *rest = command
-    for name in ("fifo", "socket", "zero", "tty", "folder", "loop"):
-        arguments = [str(odd[name]) if word == "FILE" else word for word in rest]
-        done = forked.run(module, *arguments, cwd=odd["folder"], timeout=bounds.PATIENCE)
+    names = ("fifo", "socket", "zero", "tty", "folder", "loop")
+    commands = [[str(odd[name]) if word == "FILE" else word for word in command] for name in names]
+    for name, done in zip(names, forked.run(*commands, cwd=odd["folder"]), strict=True):
         (line,) = done.stderr.strip().splitlines()
         assert done.returncode in (1, 2) and name in line and "Traceback" not in line, done.stderr
         assert done.stdout == "" and os.listdir(odd["folder"]) == []
@@ -176,11 +175,17 @@ def texts() -> dict[str, str]:
 JSON_READERS = ("run record", "peer record", "report of ReFrame", "descriptor", "notebook")
 
 
-@pytest.mark.parametrize("name", JSON_READERS)
-def test_json_that_costs_much_is_refused_within_the_bounds(tmp_path, name):
+@pytest.fixture(scope="module")
+def costly(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("costly")
     for number, text in enumerate(texts().values()):
-        (tmp_path / f"{number}.json").write_text(text)
-    assert all(said_of(name, *tmp_path.iterdir()))
+        (folder / f"{number}.json").write_text(text)
+    return list(folder.iterdir())
+
+
+@pytest.mark.parametrize("name", JSON_READERS)
+def test_json_that_costs_much_is_refused_within_the_bounds(costly, name):
+    assert all(said_of(name, *costly))
 
 
 def test_a_record_that_would_make_a_large_table_is_refused_within_the_bounds(tmp_path):

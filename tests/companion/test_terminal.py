@@ -55,22 +55,22 @@ def test_one_function_prints():
         "peers/_ranks.py": 1,  # answers to the program that started it
     }
     found = {}
+    writers = ("print", "typer.echo", "click.echo", "sys.stdout.write", "sys.stderr.write")
     for path in [*(ROOT / "companion").rglob("*.py"), *(ROOT / "peers").rglob("*.py")]:
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            called = ast.unparse(node.func) if isinstance(node, ast.Call) else ""
-            if called in ("print", "typer.echo", "click.echo", "sys.stdout.write", "sys.stderr.write"):
+        text = path.read_text(encoding="utf-8")
+        for node in ast.walk(ast.parse(text)) if any(f"{name}(" in text for name in writers) else ():
+            if isinstance(node, ast.Call) and ast.unparse(node.func) in writers:
                 found[path.relative_to(ROOT).as_posix()] = found.get(path.relative_to(ROOT).as_posix(), 0) + 1
     assert found == allowed
 
 
-def printed(*arguments, cwd=None) -> str:
-    """What a command prints on both streams."""
-    module, *rest = arguments
-    done = forked.run(module, *rest, cwd=cwd)
-    said = done.stdout + done.stderr
-    assert "Traceback" not in said, said[-2000:]
-    assert said.strip()
-    return said
+def printed(*commands, cwd) -> list[str]:
+    """What commands print on both streams."""
+    found = [done.stdout + done.stderr for done in forked.run(*commands, cwd=cwd)]
+    for said in found:
+        assert "Traceback" not in said, said[-2000:]
+        assert said.strip()
+    return found
 
 
 ARGUMENTS = (
@@ -92,17 +92,14 @@ ALONE = ("\n", "\udcff")
 TOGETHER = [text for text in HOSTILE if text not in ("\0", *ALONE)]
 
 
-@pytest.mark.parametrize("number", range(len(ARGUMENTS)))
-def test_arguments(tmp_path, number):
-    for texts in (TOGETHER, *ALONE):
-        said = printed(*ARGUMENTS[number]("a".join(texts)), cwd=tmp_path)
-        assert not raw(said), (number, texts, said)
-        tried(len(texts))
+def test_arguments(tmp_path):
+    commands = [of("a".join(texts)) for of in ARGUMENTS for texts in (TOGETHER, *ALONE)]
+    for command, said in zip(commands, printed(*commands, cwd=tmp_path), strict=True):
+        assert not raw(said), (command, said)
+    tried(len(ARGUMENTS) * (len(TOGETHER) + len(ALONE)))
 
 
-def test_names_of_files_and_what_foreign_files_say(tmp_path):
-    path = min((ROOT / "data" / "runs").glob("p5plus-*.json"), key=lambda path: path.stat().st_size)
-    record = json.loads(path.read_text(encoding="utf-8"))
+def test_names_of_files_and_what_foreign_files_say(record, tmp_path):
     name = "".join(text for text in HOSTILE if text not in ("\0", "\udcff"))
     (tmp_path / f"{name}.json").write_text(json.dumps(record))
     (tmp_path / "solution\x1b[2J").write_bytes(b"\x1b[2J" * 2000)
@@ -113,8 +110,7 @@ def test_names_of_files_and_what_foreign_files_say(tmp_path):
         ("companion", "verify", "solution\x1b[2J"),
         ("companion", "reframe", "--report", f"{name}.json"),
     ]
-    for command in commands:
-        said = printed(*command, cwd=tmp_path)
+    for command, said in zip(commands, printed(*commands, cwd=tmp_path), strict=True):
         assert not raw(said), (command, said)
         tried()
     assert (tmp_path / f"{name}.csv").exists()
