@@ -5,9 +5,13 @@ import subprocess
 from functools import cache
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+import peers
+from companion.pages import peer_tables
 from companion.records import peer_records, runs
+from peers.kit import goals
 
 ROOT = Path(__file__).resolve().parents[3]
 #: Records that break the rule and are to be measured again, by the beginning of their names.
@@ -50,12 +54,52 @@ def test_a_committed_run_keeps_the_rule(path):
     assert from_here(record)
 
 
+@pytest.fixture(scope="module")
+def comparisons():
+    return peer_records.committed()
+
+
+@pytest.mark.parametrize("path", sorted(peer_records.COMMITTED.glob("*.json")), ids=lambda path: path.stem)
+def test_committed_comparisons_are_whole(path):
+    record = peer_records.read(path)
+    assert set(record["modules"]) <= set(peers.modules())
+    assert record["machine"]["cpu"]["model"] and record["machine"]["software"]["numba"]
+    if record["date"] < "2026-11-22T12":  # the load of a run was not recorded before, that of its rows was
+        assert "load" not in record
+        return
+    assert record["load"] and record["ours"] and record["ceilings"]
+    assert any(row["peers"] for row in record["rows"]) or record["modules"] == ["first_calls"]
+    assert peer_records.unversioned(record) == []
+
+
 @pytest.mark.parametrize("path", committed(peer_records.COMMITTED))
 def test_committed_comparisons_keep_the_rule(path):
     record = peer_records.read(path)
     # records of before 22 November 2026, 12 h UTC do not know the load of the whole run, but that of each row
     assert set(peer_records.unfit(record)) <= {"the load of the host was not recorded"}
     assert from_here(record)
+
+
+def test_no_row_of_the_book_is_above_its_limit(comparisons):
+    data = peer_records.newest(peer_records.dataset(comparisons))
+    assert np.nanmax(data.share.values) <= 1
+
+
+def test_every_goal_that_is_not_met_says_why_and_the_page_where_a_peer_is_faster(comparisons):
+    every, shown = goals.goals_table(comparisons), goals.behind(comparisons).text
+    short = set(every.loc[every["met"] == "no", "goal"])
+    assert short and [goal.name for goal in goals._EVERY if goal.name in short and not goal.why] == []
+    slower = {each["goal"] for each in every.to_dict("records") if each.get("lowest", "–") < "1"}
+    assert slower and {goal for goal in slower if goal not in shown} <= {
+        goal for goal in slower if "percentile" in goal
+    }
+
+
+def test_every_goal_names_groups_that_are_committed(comparisons):
+    """A pattern that fits nothing would leave its goal out of the table without a word."""
+    frame = peer_tables.pairs(comparisons)
+    missing = [goal.name for goal in goals.GOALS if goals._best(frame, goal).empty and goal.module != "files"]
+    assert missing == []
 
 
 def test_what_does_not_belong_to_the_book_is_noticed(record):
