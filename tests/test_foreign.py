@@ -5,6 +5,7 @@ here.  A refusal has 200 MB and one second of processor time (``bounds``).
 """
 
 import ast
+import io
 import json
 import os
 import pickle
@@ -13,8 +14,10 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import bounds
+import forked
 import numpy as np
 import pytest
 from cases import tried
@@ -23,6 +26,7 @@ from test_walls import modules
 from tools import FAULTS, ROOT, read_rows
 
 from companion import notebooks
+from kernels.files.format import read_netcdf
 from kernels.files.format.layout import SolutionError
 from kernels.files.format.opening import open_solution
 from kernels.files.format.seal import MANIFEST, seal_file, seal_folder
@@ -208,7 +212,7 @@ def test_a_zarr_folder_is_left_at_the_first_thing_that_does_not_belong(folder, t
     """20 000 files more, a FIFO among the chunks, a chunk that is a folder, folders within folders."""
     copy = shutil.copytree(folder, tmp_path / "many")
     for number in range(20_000):
-        (copy / "U" / f"{number}").touch()
+        os.mknod(copy / "U" / f"{number}")
     assert "does not belong" in bounds.refusal(open_solution, copy)
     copy = shutil.copytree(folder, tmp_path / "fifo")
     (copy / "U/c/0/0/0/0/0").unlink()
@@ -311,7 +315,30 @@ FILLS = {
 }
 
 
+def served(path) -> dict:
+    """What the process says that reads a NetCDF file, and is asked for no dump."""
+    sys.stdout, sys.stdin = SimpleNamespace(buffer=io.BytesIO(), flush=lambda: None), []
+    read_netcdf.serve(str(path))
+    return json.loads(sys.stdout.buffer.getvalue())
+
+
+#: What is opened each day as whoever asks for one opens it: in a process of its own, with the limits of that.
+OPENED = ("groups in groups", "a coordinate of 80 GB", "no dump")
+
+
 def test_no_netcdf_file_but_ours_is_read(tmp_path):
+    pytest.importorskip("netCDF4")
+    for name in OPENED:
+        netcdf(tmp_path / name, FILLS[name])
+    refused(open_solution, tmp_path)
+    others = [netcdf(tmp_path / str(n), fill) for n, (name, fill) in enumerate(FILLS.items()) if name not in OPENED]
+    for name, found in zip(others, forked.answers(served, others), strict=True):
+        assert list(found) == ["error"] and "\n" not in found["error"], name
+    tried(len(others))
+
+
+@pytest.mark.weekly
+def test_each_netcdf_file_but_ours_is_refused_by_its_name(tmp_path):
     pytest.importorskip("netCDF4")
     for number, fill in enumerate(FILLS.values()):
         netcdf(tmp_path / str(number), fill)
