@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from companion import experiments
+from companion.figures import rendering
 from companion.records import runs
 
 ROOT = Path(__file__).parents[2]
@@ -44,6 +45,7 @@ def shown(trees):
 @pytest.mark.parametrize("chapter", CHAPTERS)
 def test_sections_on_ranks_need_no_mpi(monkeypatch, chapter, committed):
     monkeypatch.setenv("RERUN_WITHOUT_MPI", "1")
+    monkeypatch.setenv(rendering.FIGURES, "text")
     over_mpi = {entry.id for entry in experiments.REGISTER.values() if entry.ranks}
     if not committed:
         latest = runs.latest
