@@ -57,8 +57,8 @@ class Dense:
         return (getattr(self, of) @ (self.twice * spectrum)).real
 
     def analysis(self, values):
-        """Spectrum of grid values by quadrature."""
-        return self.harmonic.conj().T @ (self.weight * values)
+        """Spectrum of grid values, which are real, by quadrature."""
+        return (self.harmonic.T @ (self.weight * values)).conj()
 
     def wind(self, vorticity, divergence):
         """Wind from the spectra of vorticity and divergence."""
@@ -70,9 +70,9 @@ class Dense:
         return u / (RADIUS * self.cosine), v / (RADIUS * self.cosine)
 
     def divergence(self, zonal, meridional):
-        """Spectrum of the divergence of a vector field, integrated by parts."""
+        """Spectrum of the divergence of a vector field, which is real, integrated by parts."""
         scale = self.weight / (RADIUS * self.cosine)
-        return -(self.east.conj().T @ (scale * zonal) + self.north.conj().T @ (scale * meridional))
+        return -(self.east.T @ (scale * zonal) + self.north.T @ (scale * meridional)).conj()
 
     def curl(self, zonal, meridional):
         """Spectrum of the vertical component of the curl."""

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from kernels_found import KERNELS, every_kernel, every_single, small
 
 from kernels.contract import Check, Footprint, Kernel, Presets, Work, require_choice, require_range
+from kernels.memory import stride
 from kernels.runtime import pages, resources
 
 FINITE = st.floats(-1e9, 1e9)
@@ -265,6 +266,7 @@ def test_nothing_is_written_beyond_arrays_and_no_answer_comes_from_there(name, m
     if name in FILES_ALONE:
         assert not hasattr(module, "PROOF")
         return
+    monkeypatch.setattr(stride, "_TRIAL", 1)  # which of its loops is the fastest does not matter: all are proven
     like = module.Problem.preset("quick")
     assert hash(module.PROOF.problem(like)) == hash(module.PROOF.problem(like))
     for problem in module.PROOF.problems(module.Problem):
