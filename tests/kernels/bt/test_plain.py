@@ -1,11 +1,10 @@
-"""The plain solver gives what the compiled one gives, and writes the same dumps."""
+"""The plain solver gives what the compiled one gives, and a textbook's the published norms."""
 
 import numpy as np
 import pytest
 
 from kernels import bt
 from kernels.bt import plain, textbook
-from kernels.files import application
 
 
 def test_the_plain_solver_agrees_with_the_compiled_one():
@@ -20,18 +19,6 @@ def test_the_plain_solver_agrees_with_the_compiled_one():
 def test_a_grid_that_would_take_minutes_is_refused():
     with pytest.raises(ValueError, match="N = 64"):
         plain.setup(bt.Problem.preset("A"))
-
-
-def test_both_codes_write_the_same_solution():
-    diagonals = {}
-    for code in ("compiled", "textbook", "plain"):
-        problem = application.Problem(N=8, NS=6, IW=3, code=code)
-        result = application.run(problem, application.setup(problem))
-        checks = application.verify(problem, result)
-        assert all(check.ok for check in checks)
-        diagonals[code] = application.verify_file(result.path).diagonal
-    for code in ("textbook", "plain"):
-        assert np.allclose(diagonals[code], diagonals["compiled"], rtol=1e-12)
 
 
 def test_line_by_line_meets_the_published_norms():

@@ -93,14 +93,6 @@ def test_a_missing_write_up_is_named(tmp_path):
         writeup.newest(tmp_path)
 
 
-def test_write_ups_are_kept_and_the_newest_restarts(start, tmp_path):
-    whole = gridpoint.run(SHORT, start, on_writeup=writeup.store_in(tmp_path))
-    assert len(list(tmp_path.iterdir())) == len(SHORT.writeup_steps)
-    (tmp_path / "step000008").unlink()
-    assert writeup.newest(tmp_path).name == "step000004"
-    assert gridpoint.run(SHORT, gridpoint.restart(SHORT, writeup.newest(tmp_path))).digest == whole.digest
-
-
 FORECAST = """
 import sys
 from dataclasses import replace
