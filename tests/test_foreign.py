@@ -326,23 +326,16 @@ def served(path) -> dict:
 OPENED = ("groups in groups", "a coordinate of 80 GB", "no dump")
 
 
-def test_no_netcdf_file_but_ours_is_read(tmp_path):
+@pytest.mark.parametrize("opened", [OPENED, pytest.param(tuple(FILLS), marks=pytest.mark.weekly)], ids=["some", "all"])
+def test_no_netcdf_file_but_ours_is_read(tmp_path, opened):
     pytest.importorskip("netCDF4")
-    for name in OPENED:
+    for name in opened:
         netcdf(tmp_path / name, FILLS[name])
     refused(open_solution, tmp_path)
-    others = [netcdf(tmp_path / str(n), fill) for n, (name, fill) in enumerate(FILLS.items()) if name not in OPENED]
-    for name, found in zip(others, forked.answers(served, others), strict=True):
-        assert list(found) == ["error"] and "\n" not in found["error"], name
+    others = [netcdf(tmp_path / str(n), fill) for n, (name, fill) in enumerate(FILLS.items()) if name not in opened]
+    for path, found in zip(others, forked.answers(served, others), strict=True):
+        assert list(found) == ["error"] and "\n" not in found["error"], path
     tried(len(others))
-
-
-@pytest.mark.weekly
-def test_each_netcdf_file_but_ours_is_refused_by_its_name(tmp_path):
-    pytest.importorskip("netCDF4")
-    for number, fill in enumerate(FILLS.values()):
-        netcdf(tmp_path / str(number), fill)
-    refused(open_solution, tmp_path)
 
 
 def test_netcdf_dumps_are_read_in_any_order_and_left_in_the_middle(tmp_path):
