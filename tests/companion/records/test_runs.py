@@ -310,6 +310,9 @@ def test_committed_records_stay_apart_and_the_newest_is_that_of_the_latest_date(
     (tmp_path / "toy-sum_quick_broken.json").write_text("{")
     with pytest.raises(RunRecordError, match="broken"):
         committed("toy-sum", folder=tmp_path)
+    save(changed(record, ("date",), "2030-06-01T00:00:00Z"), tmp_path / "other")
+    mine = runs.own("toy-sum", [tmp_path, tmp_path / "other"])  # what is broken there is somebody else's
+    assert [one.attrs["date"][:7] for one in mine] == ["2030-01", "2030-06", "2031-01"]
 
 
 def test_what_takes_one_record_refuses_several(record):

@@ -303,6 +303,8 @@ def test_machines_come_in_one_unit():
     assert math.isnan(machines["peak"].sel(machine="bluegene_l"))
     assert machines["interconnect"].sel(machine="power7").item() == "IBM HFI"
     assert set(tables.machines(long=True)["machine"]) == set(machines["machine"].values)
+    machines["clock"].values[:] = 0
+    assert not machines.identical(tables.machines()), "who changes them changes them for all"
 
 
 @pytest.mark.parametrize(
