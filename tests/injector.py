@@ -19,7 +19,6 @@ import atexit
 import contextlib
 import ctypes
 import errno
-import io
 import itertools
 import json
 import os
@@ -77,22 +76,16 @@ def build(folder: Path) -> Path:
 def _export(record: Path, suffix: str) -> Writer:
     """``python -m companion export`` of a record, replacing what is there."""
     import xarray as xr
-    from typer.main import get_command
+    from typer.testing import CliRunner
 
     from companion.cli import app
 
     def write(folder):
-        heard = io.StringIO()
-        with contextlib.redirect_stdout(heard), contextlib.redirect_stderr(heard):
-            try:
-                named = str(folder / f"x{suffix}")
-                code = get_command(app)(["export", str(record), "--to", named, "--force"], standalone_mode=False)
-            except SystemExit as end:
-                code = end.code
-            except typer.Exit as end:
-                code = end.exit_code
-        if code:
-            raise OSError(heard.getvalue().strip())
+        done = CliRunner().invoke(app, ["export", str(record), "--to", str(folder / f"x{suffix}"), "--force"])
+        if done.exception is not None and not isinstance(done.exception, SystemExit):
+            raise done.exception
+        if done.exit_code:
+            raise OSError(done.output.strip())
 
     def read(path):
         if suffix == ".nc":
