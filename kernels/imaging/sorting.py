@@ -9,21 +9,19 @@ nothing needs to be counted: the pass that moves records looks whether it was so
 that it writes whole lines, and to each page of memory more than one record.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 
 from kernels.contract import Check, require_choice
-from kernels.imaging.array import BASELINE, TIME, WEIGHT, U, V, require_form
+from kernels.imaging.array import BASELINE, WEIGHT, U, V, require_form
 from kernels.runtime.arrays import require_array
 from kernels.runtime.jit import kernel
 from kernels.runtime.threads import run_parts
 from kernels.runtime.vector import address, load_as, prefetch, store
 
-ORDERS = ("baseline", "tile", "time")
+ORDERS = ("baseline", "tile")
 #: Tiles of the order "tile" along u and v, of the plane that the data fill.
 TILES = 32
-_LONGEST = 10**8  # s, about three years: a count is kept of each second
+_KEYS = 32**2  # of either order: two antennas of at most 32, or a row and column of tiles
 _RECORD = (0,) * 8  # one vector
 _AHEAD = 16  # records from asking for a place to writing it
 _READ_AHEAD = 512  # numbers, 2 KiB: processors foresee no further than to the end of a page
@@ -32,37 +30,20 @@ _TIMES = 16  # of a block in a transposition
 _LINE = 16  # numbers of a cache line
 
 
-class _Rule(NamedTuple):
-    """How a record's key follows from its values."""
-
-    order: int  # number in ORDERS
-    start: np.float32  # added to u and v in tiles, or taken from the time
-    scale: np.float32  # tiles of a wavelength, or seconds of a day
-    keys: int  # that there are
-
-
-@kernel(inline=True)
-def _key(records, n, rule):
-    """Key of record ``n`` of ``records`` by ``rule`` (:class:`_Rule`), of baselines or times; ``rule.keys``, which is
-    none, where a value gives no place.  No branch depends on a value; what is no number becomes the smallest one of 32
-    bits, far from every key, or zero."""
-    none = np.uint64(rule.keys)
-    if rule.order == 0:
-        name = np.uint64(np.int64(np.int32(records[n, np.uint64(BASELINE)])))
-        first, second = name >> np.uint64(8), name & np.uint64(255)
-        return first * np.uint64(32) + second if name & ~np.uint64(0x1F1F) == 0 else none
-    return min(np.uint64((records[n, np.uint64(TIME)] - rule.start) * rule.scale), none - np.uint64(1))
-
-
 @kernel
-def _count(records, rule, keys, counts, threads, thread):
-    """The key by ``rule`` of each of this ``thread``'s part of ``records`` into ``keys``, unsigned (n + _AHEAD,), and
-    how many have it into its row of ``counts``, int64 (threads, keys + 1); the last are those without a key."""
+def _count(records, keys, counts, threads, thread):
+    """The key by baseline of each of this ``thread``'s part of ``records`` into ``keys``, uint16 (n + _AHEAD,), and how
+    many have it into its row of ``counts``, int64 (threads, _KEYS + 1); the last are those without a key.
+
+    No branch depends on a value; what is no number becomes the smallest one of 32 bits, far from every key, or zero.
+    """
     numbers, mine = records.shape[0], counts[thread]
     source = address(records)
     for n in range(np.uint64(numbers * thread // threads), np.uint64(numbers * (thread + 1) // threads)):
         prefetch(source, np.int64(n) * 8 + _READ_AHEAD)
-        key = _key(records, n, rule)
+        name = np.uint64(np.int64(np.int32(records[n, np.uint64(BASELINE)])))
+        first, second = name >> np.uint64(8), name & np.uint64(255)
+        key = first * np.uint64(32) + second if name & ~np.uint64(0x1F1F) == 0 else np.uint64(_KEYS)
         keys[n] = key
         mine[key] += 1
 
@@ -79,14 +60,14 @@ def _largest_baseline(records, most, threads, thread):
 
 
 @kernel
-def _count_tiles(records, rule, keys, counts, threads, thread):
-    """As :func:`_count` in the order of tiles; ``records``, ``rule``, ``keys``, ``counts``, ``threads`` and ``thread``
-    as there.
+def _count_tiles(records, scale, keys, counts, threads, thread):
+    """As :func:`_count` in the order of tiles, of which a wavelength has ``scale``; ``records``, ``keys``, ``counts``,
+    ``threads`` and ``thread`` as there.
 
     Keys of a block come in vectors, between loops that read records and that count.  What is no number becomes the
     smallest one of 32 bits.
     """
-    numbers, mine, scale, start = records.shape[0], counts[thread], rule.scale, rule.start
+    numbers, mine, start = records.shape[0], counts[thread], np.float32(TILES / 2)
     source, u, v = address(records), np.empty(_BLOCK, np.float32), np.empty(_BLOCK, np.float32)
     begin, end = np.uint64(numbers * thread // threads), np.uint64(numbers * (thread + 1) // threads)
     for first in range(begin, end, np.uint64(_BLOCK)):
@@ -162,8 +143,7 @@ def sort(records: np.ndarray, order: str, out: np.ndarray | None = None, threads
     ----------
     records : ndarray, float32 (n, 8)
     order : str
-        ``"baseline"``: by antennas; ``"tile"``: by tile of the plane, rows of tiles to and fro;
-        ``"time"``: by time in steps of a second.
+        ``"baseline"``: by antennas; ``"tile"``: by tile of the plane, rows of tiles to and fro.
     out : ndarray, optional
         Where to write; not ``records`` itself.
     threads : int
@@ -173,15 +153,13 @@ def sort(records: np.ndarray, order: str, out: np.ndarray | None = None, threads
     records = require_form(records)
     out = np.empty_like(records) if out is None else out
     require_array("out", out, np.float32, records.shape, writable=True, apart=(records,))
-    rule = _rule(records, order, threads)
-    if order == "baseline" and _transposed(records, rule, out, threads):
+    if order == "baseline" and _transposed(records, out, threads):
         return out
-    if rule.keys > len(records):  # counts of each thread would take more memory than records
-        threads = 1
-    counts = np.zeros((threads, rule.keys + 1), np.int64)
-    keys = np.empty(len(records) + _AHEAD, np.uint16 if rule.keys < 2**16 else np.uint32)
-    keys[len(records) :] = 0
-    run_parts(_count_tiles if order == "tile" else _count, threads, records, rule, keys, counts, threads)
+    counts, keys = np.zeros((threads, _KEYS + 1), np.int64), np.zeros(len(records) + _AHEAD, np.uint16)
+    if order == "tile":
+        run_parts(_count_tiles, threads, records, _scale(records, threads), keys, counts, threads)
+    else:
+        run_parts(_count, threads, records, keys, counts, threads)
     if counts[:, -1].any():  # keys become places in memory
         raise ValueError(f"a visibility has a value that gives no place in the order {order!r}; leave the record out")
     _places(counts)
@@ -189,15 +167,15 @@ def sort(records: np.ndarray, order: str, out: np.ndarray | None = None, threads
     return out
 
 
-def _transposed(records, rule, out, threads) -> bool:
+def _transposed(records, out, threads) -> bool:
     """Whether each time has the same baselines in the same order: then ``out`` is sorted."""
-    names = records[: rule.keys + 1, BASELINE]
+    names = records[: _KEYS + 1, BASELINE]
     again = np.flatnonzero(names[1:] == names[0])
     if not again.size or len(records) % (again[0] + 1):
         return False
     names = names[: again[0] + 1]
-    counts, other = np.zeros((1, rule.keys + 1), np.int64), np.empty(threads, np.int64)
-    _count(records[: len(names)], rule, np.empty(len(names), np.uint16), counts, 1, 0)
+    counts, other = np.zeros((1, _KEYS + 1), np.int64), np.empty(threads, np.int64)
+    _count(records[: len(names)], np.empty(len(names), np.uint16), counts, 1, 0)
     if counts.max() > 1 or counts[0, -1]:
         return False
     places = np.zeros(len(names) + 1, np.int64)
@@ -206,19 +184,11 @@ def _transposed(records, rule, out, threads) -> bool:
     return not other.any()
 
 
-def _rule(records, order, threads) -> _Rule:
-    number = ORDERS.index(order)
-    if order == "baseline":
-        return _Rule(number, np.float32(0), np.float32(0), 32 * 32)
-    if order == "tile":
-        most = np.empty(threads, np.float32)
-        run_parts(_largest_baseline, threads, records, most, threads)
-        return _Rule(number, np.float32(TILES / 2), np.float32(TILES * 0.499 / max(float(most.max()), 1e-30)), TILES**2)
-    start, end = records[:, TIME].min(), records[:, TIME].max()
-    span = (float(end) - float(start)) * 86400
-    if not span < _LONGEST:
-        raise ValueError(f"times from {start} to {end} days span no finite time below {_LONGEST} s")
-    return _Rule(number, start, np.float32(86400), int(span) + 2)
+def _scale(records, threads) -> np.float32:
+    """Tiles of a wavelength."""
+    most = np.empty(threads, np.float32)
+    run_parts(_largest_baseline, threads, records, most, threads)
+    return np.float32(TILES * 0.499 / max(float(most.max()), 1e-30))
 
 
 def keys_of(records: np.ndarray, order: str) -> np.ndarray:
@@ -226,8 +196,6 @@ def keys_of(records: np.ndarray, order: str) -> np.ndarray:
     require_choice("order", order, ORDERS)
     if order == "baseline":
         return records[:, BASELINE].astype(np.int64)
-    if order == "time":
-        return ((records[:, TIME] - records[:, TIME].min()) * np.float32(86400)).astype(np.int64)
     scale = np.float32(TILES * 0.499 / np.abs(records[:, : V + 1]).max())
     x, y = ((records[:, column] * scale + np.float32(TILES / 2)).astype(np.int64) for column in (U, V))
     return y * TILES + np.where(y % 2 == 0, x, TILES - 1 - x)

@@ -15,7 +15,7 @@ from kernels import bt
 from kernels.analysis import covariance, vertical
 from kernels.files.conversion import DECODE, ENCODE
 from kernels.imaging import arithmetic, direct, selfcal, sorting
-from kernels.imaging.array import BASELINE, TIME, U
+from kernels.imaging.array import BASELINE, U
 from kernels.runtime.arrays import readable, require_array
 from kernels.spectral import Grid, Plan, grid
 from kernels.spectral.reference import synthesise
@@ -76,13 +76,13 @@ def imaging_calls():
 def test_a_number_in_a_record_that_would_become_an_address_does_no_harm(value):
     records = plain((40, 8), np.float32)
     records[:, BASELINE] = 256.0 + np.arange(40) % 8 + 2
-    for column, order in ((BASELINE, "baseline"), (TIME, "time"), (U, "tile")):
+    for column, order in ((BASELINE, "baseline"), (U, "tile")):
         given = records.copy()
         given[7, column] = value
         try:
             found = sorting.sort(given, order)
         except ValueError as refusal:
-            assert "record out" in str(refusal) or "times from" in str(refusal)
+            assert "record out" in str(refusal)
         else:
             assert sorted(row.tobytes() for row in found) == sorted(row.tobytes() for row in given)
     records[7, BASELINE] = value

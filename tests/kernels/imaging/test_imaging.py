@@ -144,7 +144,7 @@ def test_baselines_of_equal_order_at_each_time_are_transposed_unless_one_differs
     swapped[-2:, array.BASELINE] = whole[:-3:-1, array.BASELINE]
     renamed[len(whole) // 2, array.BASELINE] += 1
     twice = np.concatenate([whole, whole[: array.PAIRS // 2]])
-    transposed = [sorting._transposed(each, sorting._rule(each, "baseline", 1), each.copy(), 1)
+    transposed = [sorting._transposed(each, each.copy(), 1)
                   for each in (whole, swapped, renamed, lost, twice)]  # fmt: skip
     assert transposed == [times > 1, False, False, False, False]
     for records in (whole, swapped, renamed, lost, twice):
