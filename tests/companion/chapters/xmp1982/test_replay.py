@@ -25,30 +25,28 @@ class Ideal:
     """The kernel on a clock of its own: everything takes exactly its time, on a host of any speed."""
 
     __name__ = "kernels.files.replay, reference"
-    footprint, setup, verify, work = replay.footprint, replay.setup, replay.verify, replay.work
+    footprint, setup, verify, work = map(staticmethod, (replay.footprint, replay.setup, replay.verify, replay.work))
 
     def run(self, problem, state, threads=1, repeats=1):
         """The reference, so many times."""
-        found = [reference(problem) for _ in range(repeats)]
-        return found[-1]
-
-
-def ideal(preset):
-    """Measurements of every case on the reference's clock."""
-    kernel = Ideal()
-    for word in ("footprint", "setup", "verify", "work"):
-        setattr(kernel, word, getattr(replay, word))
-    cases = [
-        bench.Case(each.label, kernel, each.problem, 1, each.parameters, each.observe)
-        for each in replayed._cases(preset, 1)
-    ]
-    return bench.measure(cases, rounds=1, progress=False)
+        return [reference(problem) for _ in range(repeats)][-1]
 
 
 @pytest.fixture(scope="module")
-def record():
+def ideal():
+    """Measurements of every case on the reference's clock."""
+    kernel = Ideal()
+    cases = [
+        bench.Case(each.label, kernel, each.problem, 1, each.parameters, each.observe)
+        for each in replayed._cases("paper", 1)
+    ]
+    return bench.measure(cases, rounds=1, budget=0.0, progress=False)
+
+
+@pytest.fixture(scope="module")
+def record(ideal):
     entry = experiments.REGISTER["xmp1982-replay"]
-    made = experiments.assemble(entry, "paper", 1, 0, runs.now(), ideal("paper"))
+    made = experiments.assemble(entry, "paper", 1, 0, runs.now(), ideal)
     return runs.dataset([runs.validate(made)])
 
 
@@ -107,9 +105,9 @@ def test_a_request_to_a_disk_gives_the_printed_forecast(bands):
     assert replay.reference(problem).net[0] == pytest.approx(model.printed_net("fig5_2", "disk4"), rel=1e-9)
 
 
-def test_outputs_are_seconds_of_1982():
-    one, *_ = found = ideal("quick")
-    outputs = replayed.replayed(found)
+def test_outputs_are_seconds_of_1982(ideal):
+    one, *_ = ideal
+    outputs = replayed.replayed(ideal)
     factor = one.parameters["factor"]
     assert outputs["replay_complete"]["value"][0][0] == pytest.approx(factor * one.observed["complete"][0])
     assert np.shape(outputs["replay_complete"]["value"]) == (1, 20)
