@@ -11,6 +11,7 @@ from companion.figures.rendering import offered
 from companion.host import limits
 from companion.records import runs
 from kernels import gridpoint, jobs
+from kernels.jobs import workers
 from kernels.runtime import resources
 from kernels.runtime.resources import usable_cpus
 
@@ -34,6 +35,12 @@ def record(id, cases, outputs=None):
         "measurements": [each.recorded() for each in measured],
         "outputs": outputs(measured) if outputs else {},
     }
+
+
+@pytest.fixture(scope="module", autouse=True)
+def pool():
+    """The processes of jobs live from one test to the next: each start reads all compiled code."""
+    yield workers.shared()
 
 
 @pytest.fixture
