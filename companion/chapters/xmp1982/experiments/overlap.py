@@ -17,7 +17,7 @@ from companion.chapters.xmp1982.experiments.forecast import observe, sized
 #: Work files of the paced comparison: device, overlap.
 _PACED = (("SSD", "none"), ("SSD", "both"), ("BMR", "none"), ("BMR", "one"), ("BMR", "both"))
 #: Length of the forecasts, h: shares do not depend on it.
-HOURS = {"quick": 24.0, "paper": 6.0, "modern": 0.25}
+HOURS = {"quick": 6.0, "paper": 6.0, "modern": 0.25}
 #: Seconds that a step of the paced comparison computes, and its steps.
 STEP = {"quick": 0.05, "paper": 0.4}
 _PACED_STEPS = 6
