@@ -163,13 +163,13 @@ def test_the_same_name_leads_to_the_same_modules_in_a_checkout():
         "assert one is two and tables is same and one.__spec__.name == 'kernels.bt'\n"
         "assert sys.modules['kernels'] is sys.modules['supercomputers_rerun.kernels']\n"
     )
-    subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT)
+    code += "print('alike', flush=True)\nimport supercomputers_rerun.kernels.nothing"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, text=True, capture_output=True)
+    assert done.stdout == "alike\n" and "ModuleNotFoundError" in done.stderr, done.stderr
     done = subprocess.run(
         [sys.executable, "-m", "supercomputers_rerun.companion", "--version"], cwd=ROOT, text=True, capture_output=True
     )
     assert done.stdout.startswith("supercomputers-rerun "), done.stderr
-    done = subprocess.run([sys.executable, "-c", "import supercomputers_rerun.kernels.nothing"], capture_output=True)
-    assert b"ModuleNotFoundError" in done.stderr
 
 
 @pytest.mark.parametrize(
