@@ -124,8 +124,8 @@ def test_a_defect_keeps_its_traceback(call, toy_experiment, toy, tmp_path, monke
         call("run", "toy-sum", "--out", tmp_path)
 
 
-SLOW = """
-import signal, sys, time
+TAKING_DOWN = """
+import signal, sys, time, weakref
 signal.signal(signal.SIGINT, signal.default_int_handler)      # a test run in the background ignores it
 sys.path.insert(0, {tests!r})
 from conftest import ToyKernel, ToyProblem
@@ -133,7 +133,10 @@ from companion import experiments
 from companion.bench import Case
 class Slow(ToyKernel):
     def run(self, problem, state, threads=1, repeats=1):
-        print("running", flush=True)
+        class Thing: pass
+        thing = Thing()
+        weakref.finalize(thing, lambda: (print("running", flush=True), time.sleep(60)))
+        del thing
         time.sleep(60)
 experiments.register(experiments.Experiment("toy-slow", "toy", "T9", "Slow",
                      lambda preset, threads: [Case("slow", Slow(), ToyProblem())]))
@@ -158,17 +161,6 @@ main()
 """
 
 
-TAKING_DOWN = SLOW.replace(
-    """        print("running", flush=True)
-""",
-    """        class Thing: pass
-        thing = Thing()
-        weakref.finalize(thing, lambda: (print("running", flush=True), time.sleep(60)))
-        del thing
-""",
-).replace("import signal,", "import signal, weakref,")
-
-
 def signalled(program, number, after=0.0, **options):
     """Exit code and standard error of a program that gets a signal once it has said that it runs."""
     process = subprocess.Popen(
@@ -191,11 +183,11 @@ WEEKLY = pytest.mark.weekly
 @pytest.mark.parametrize(
     ("program", "number", "code", "word"),
     [
-        pytest.param(program, number, code, word, id=f"{moment}-{word}", marks=[WEEKLY] * weekly)
-        for moment, program in (("measuring", SLOW), ("importing", IMPORTING), ("taking down", TAKING_DOWN))
-        for number, code, word, weekly in (
-            (signal.SIGINT, 130, "interrupted", moment == "measuring"),
-            (signal.SIGTERM, 143, "terminated", True),  # on each day while a real experiment measures, below
+        pytest.param(program, number, code, word, id=f"{moment}-{word}", marks=marks)
+        for moment, program in (("importing", IMPORTING), ("taking down", TAKING_DOWN))
+        for number, code, word, marks in (
+            (signal.SIGINT, 130, "interrupted", ()),
+            (signal.SIGTERM, 143, "terminated", WEEKLY),  # each day while a real experiment measures, below
         )
     ],
 )
