@@ -1,6 +1,7 @@
 # make help says what there is.  Each target makes .venv from the hashed lock when it is missing or stale; modules are
 # compiled to bytecode when they are first imported, by pip's installation as by uv's.  The lock names all dependencies:
-# pip need not resolve them again, and checks afterwards that none is missing.
+# pip need not resolve them again, so that two of it install eighths of the lock in turns, and one checks afterwards that
+# none is missing.
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
@@ -20,7 +21,9 @@ $(LOCKED): requirements.lock
 	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11) and "make: Python 3.11 or newer is needed, found " + sys.version.split()[0] + "; name another with PYTHON=python3.12")'
 ifeq ($(UV),)
 	"$(PYTHON)" -m venv --clear $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --no-deps --require-hashes -r requirements.lock
+	awk '/^[^ #]/ { n++ } { print > ("$(VENV)/lock." n % 8) }' requirements.lock
+	ls $(VENV)/lock.* | xargs -P 2 -n 1 $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --no-deps --require-hashes -r
+	@rm $(VENV)/lock.*
 	@$(BIN)/python -m pip check --quiet --disable-pip-version-check
 else
 	"$(UV)" venv --quiet --clear --seed --python "$(PYTHON)" $(VENV)

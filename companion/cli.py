@@ -130,7 +130,7 @@ def run(  # noqa: PLR0913 - each is an option of the command line
     preset: Annotated[str, typer.Option(help="quick, paper or modern.")] = "quick",
     threads: Annotated[int, typer.Option(help="Threads, up to the usable CPUs.")] = 1,
     out: Annotated[Path, typer.Option(help="Folder for the record.")] = Path("."),
-    budget: Annotated[float | None, typer.Option(help="Seconds; rounds that do not fit are left out.")] = None,
+    budget: Annotated[float | None, typer.Option(help="Seconds for the rounds that fit; 0: one call a case.")] = None,
     rounds: Annotated[int | None, typer.Option(help="Samples per case.")] = None,
     seed: Annotated[int, typer.Option(help="Seed of states and order.")] = 0,
     ranks: Annotated[int | None, typer.Option(help="Ranks of an MPI program.")] = None,

@@ -53,14 +53,14 @@ class Experiment:
     def seconds(self, preset: str) -> float | None:
         """Budget of a preset.  A timing keeps to ``RERUN_BUDGET`` of the environment where that is less.
 
-        ``ValueError`` if the environment holds no number above zero.
+        ``ValueError`` if the environment holds no number, or one below zero.
         """
         given, most = self.budgets.get(preset), os.environ.get("RERUN_BUDGET")
         if not most or self.kind == "study":
             return given
         try:
             least = numbers.number(most)
-            limits.require_seconds("RERUN_BUDGET", least)
+            limits.require_seconds("RERUN_BUDGET", least, none=True)
         except ValueError as error:
             raise ValueError(f"{error} (RERUN_BUDGET in the environment, a number of seconds)") from None
         return least if given is None else min(given, least)
@@ -202,7 +202,7 @@ def accept(
     if preset not in entry.presets:
         raise ValueError(f"preset = {preset!r} is unknown to {id}; choose one of {', '.join(entry.presets)}")
     machine.require_threads(threads)
-    limits.require_seconds("budget", budget)
+    limits.require_seconds("budget", budget, none=True)
     limits.require_integer("seed", seed, 0, 2**63 - 1)
     if rounds is not None:
         require_rounds(rounds)
@@ -255,7 +255,7 @@ def run_record(  # noqa: PLR0913 - what the command line offers, by name
     threads : int
         1 … usable CPUs.
     budget : float, optional
-        Seconds; by default what the experiment gives its preset.
+        Seconds; by default what the experiment gives its preset.  Zero lets each case run once.
     seed : int
         Seeds states and order; 0 … 2**63 - 1.
     rounds : int, optional

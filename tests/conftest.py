@@ -81,7 +81,8 @@ def toy_cases(toy):
 
 @pytest.fixture
 def toy_experiment(monkeypatch, toy):
-    """An experiment registered for one test."""
+    """An experiment registered for one test, with time for all its samples."""
+    monkeypatch.setenv("RERUN_BUDGET", "5")
 
     def cases(preset, threads):
         sizes = {"quick": (10, 20), "paper": (1000,)}[preset]

@@ -3,12 +3,12 @@
 Before its first timing in a process a kernel proves itself where it says how (``PROOF``, see ``kernels/contract.py``):
 a small problem with one thread and with two, compared with the kernel's independent reference.
 
-For every case: set up once, time the first call apart (it compiles), verify, calibrate the number
-of repeats against the clock, warm up, take samples in rounds that visit all cases in seeded random
-order, verify the last sample, and flag what makes the numbers doubtful.  A case that is prepared after the budget is
-spent has one sample, its last call of the calibration.  Cases with the same kernel and problem share one state.
-Cases whose states do not fit into memory together are measured in consecutive batches; only cases of one batch are
-interleaved.
+For every case: set up once, time the first call apart (it compiles), verify, calibrate the number of repeats against
+the clock, warm up, take samples in rounds that visit all cases in seeded random order, verify the last sample, and
+flag what makes the numbers doubtful.  A case that is prepared after the budget is spent has one sample, its last call
+of the calibration.  With a budget of zero that sample is its first call.  Cases with the same kernel and problem share
+one state. Cases whose states do not fit into memory together are measured in consecutive batches; only cases of one
+batch are interleaved.
 
 A study asks for a result and not for a time: :func:`study` runs each case once and keeps what it gave.
 """
@@ -121,6 +121,8 @@ def plain(value: Any) -> Any:
     return value if value is None or isinstance(value, (bool, int, float, str)) else str(value)
 
 
+#: The flag ``budget`` of a budget of zero.
+_ONCE = "the time budget is zero: the only sample is the first call, with compilation"
 #: What the system refuses of a folder, where the sentence is to name it.
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
 
@@ -154,13 +156,18 @@ class _Runner(Sampler):
     def prepare(self, seed: int, shortest: float, end: float, first: "_Runner") -> None:
         """All that comes before the samples, on the state that ``first`` sets up for its group.
 
-        Past ``end`` (of ``time.perf_counter``) the call that calibrated is the only sample.
+        Past ``end`` (of ``time.perf_counter``) the call that calibrated is the only sample; without any time, at the
+        end -inf, it is the first call.
         """
         if first is self:
             self.set_up(seed)
         self.state, self.setup_s = first.state, first.setup_s
         self.compile_s, result = self.clock(self.call, 1)
         self.before = self.verified(result, "before")
+        if end == -math.inf:
+            self.take(self.compile_s, result, final=False)
+            self.after = list(self.before)
+            return
         seconds, result = self.calibrate(shortest)
         if self.by.shared(self.case, time.perf_counter() > end):
             self.take(seconds, result, final=True)
@@ -293,7 +300,7 @@ def _measured(cases, rounds: int, seed: int, budget: float | None, peak, by: Alo
     started, shortest = time.perf_counter(), by.decided(shortest_sample())
     free = by.memory()
     limit = math.inf if free is None else _MEMORY_SHARE * free
-    latest = math.inf if budget is None else started + budget
+    latest = math.inf if budget is None else started + budget if budget else -math.inf
     done: dict[int, Measurement] = {}
     pending, batch, taken = _groups(cases), 0, 0
     while pending:
@@ -304,6 +311,7 @@ def _measured(cases, rounds: int, seed: int, budget: float | None, peak, by: Alo
             load = by.load()
             end = math.inf if budget is None else time.perf_counter() + (budget - spent) * share
             cut = sample_rounds(list(runners.values()), rounds, seed, end, by, load)
+            cut = _ONCE if budget == 0 else cut
             whole = load.value()
         if by.reports:
             own = {index: load.value(runner.watched) for index, runner in runners.items()}
@@ -325,10 +333,11 @@ def measure(
 ) -> list[Measurement]:
     """Measure ``cases`` against each other; the results are in their order, of many processes from the first alone.
 
-    ``rounds``: samples a case; six are the fewest that give a 95 % interval.  ``seed``: of the states and of the random
-    order of every round.  ``budget``: seconds for everything; rounds that do not fit are dropped (flag ``budget``), one
-    always runs.  ``progress``: a bar on stderr, if someone watches.  ``peak``: limits of a thread for the flag ``rate
-    over peak``, ``{"flops": flop/s, "bytes": byte/s}``; by default what no CPU of this architecture reaches
+    ``rounds``: samples a case; six are the fewest that give a 95 % interval.  ``seed``: of the states and of the
+    random order of every round.  ``budget``: seconds for everything; rounds that do not fit are dropped (flag
+    ``budget``), one always runs; with zero each case runs once, which shows that it works and no speed.  ``progress``:
+    a bar on stderr, if someone watches.  ``peak``: limits of a thread for the flag ``rate over peak``, ``{"flops":
+    flop/s, "bytes": byte/s}``; by default what no CPU of this architecture reaches
     (:func:`companion.host.machine.ceiling`).  ``by``: the processes that measure; by default this one, alone.
 
     ``ValueError``: no case, equal labels, no round, or more threads than usable CPUs. ``UnverifiedError`` where a

@@ -35,12 +35,13 @@ _SHARED = Path("/dev/shm")
 _TEMPORARY, _DEFAULT = ("TMPDIR", "TEMP", "TMP"), Path("/tmp")
 
 
-def require_seconds(field: str, seconds: float | None) -> None:
-    """``ValueError`` unless ``seconds`` are None, or a number above zero and at most a year."""
-    if seconds is None:
+def require_seconds(field: str, seconds: float | None, none: bool = False) -> None:
+    """``ValueError`` unless ``seconds`` are None, or a number above zero (``none``: or zero) and at most a year."""
+    if seconds is None or (none and type(seconds) in (int, float) and seconds == 0):
         return
     if isinstance(seconds, bool) or not isinstance(seconds, (int, float)) or not 0 < seconds <= _LONGEST:
-        raise ValueError(f"{field} = {seconds!r} s must be above zero and at most {_LONGEST:.0f} s, a year")
+        least = "zero or more" if none else "above zero"
+        raise ValueError(f"{field} = {seconds!r} s must be {least} and at most {_LONGEST:.0f} s, a year")
 
 
 def require_time(seconds: float | None, threads: int, what: str) -> None:

@@ -298,6 +298,14 @@ def test_a_long_call_that_calibrates_past_the_budget_is_the_sample(clock, make_t
     assert found.checks_after and seen == [calls]
 
 
+def test_a_budget_of_zero_lets_each_case_run_once_and_says_so(toy, toy_cases):
+    for found in measure(toy_cases, rounds=9, budget=0, progress=False):
+        assert found.samples == [found.compile_s] and found.repeats == 1
+        assert found.checks_before == found.checks_after and found.checks_after[0]["ok"]
+        assert "first call" in found.flags["budget"]
+    assert toy.calls == len(toy_cases) and set(toy.repeats) == {1}
+
+
 def test_a_generous_budget_cuts_nothing(toy_cases):
     measured = measure(toy_cases, rounds=2, budget=1e6, progress=False)
     assert [len(found.samples) for found in measured] == [2, 2, 2]

@@ -183,9 +183,9 @@ WORDS = ("setup", "run", "verify", "work", "footprint", "Problem")
 NOWHERE = machine._ROOT / "no such folder"
 
 
-@pytest.mark.parametrize("seconds", [0, -1, float("nan"), float("inf"), 1e300, True, "5"])
-def test_seconds_are_above_zero_and_at_most_a_year(toy_experiment, seconds):
-    with pytest.raises(ValueError, match=r"^budget = .* s must be above zero and at most 31557600 s, a year$"):
+@pytest.mark.parametrize("seconds", [-1, float("nan"), float("inf"), 1e300, True, "5"])
+def test_seconds_are_zero_or_more_and_at_most_a_year(toy_experiment, seconds):
+    with pytest.raises(ValueError, match=r"^budget = .* s must be zero or more and at most 31557600 s, a year$"):
         experiments.accept("toy-sum", budget=seconds)
 
 
