@@ -118,7 +118,9 @@ class Sites(ast.NodeVisitor):
             return
         start, end = self._span(node)
         text = self.source[start:end].decode()
-        places = [match.start() for match in re.finditer("[0-9]", re.split("[eExX]", text)[0])]
+        if text[1:2] in tuple("xXoObB"):
+            return  # a digit of another base may have no next one
+        places = [match.start() for match in re.finditer("[0-9]", re.split("[eE]", text)[0])]
         for place in places:
             digit = str((int(text[place]) + 1) % 10)
             self._add(node, "constant", start, end, text[:place] + digit + text[place + 1 :])

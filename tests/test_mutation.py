@@ -62,6 +62,8 @@ def test_every_mutant_is_another_program_that_can_be_parsed():
         text = (source[: m.start] + m.new.encode() + source[m.end :]).decode()
         assert text != SOURCE and m.old == source[m.start : m.end].decode()
         ast.parse(text)
+    bases = "def modes():\n    return 0o755, 0x1F, 0b11\n"
+    assert mutants.Sites("companion/toy.py", bases, everywhere=True).found == []
 
 
 def test_the_same_seed_draws_the_same_mutants_of_the_tree():
