@@ -151,6 +151,7 @@ def small_copy(root):
 CHILDREN = """
 import os, sys, numba
 sys.path.insert(0, os.getcwd())
+sys.dont_write_bytecode = True  # two edits of one second look the same to Python
 numba.njit(lambda x: x)(1.0)  # what a first compilation sets up, all of them have
 for before in sys.argv[1:]:
     if os.fork():
