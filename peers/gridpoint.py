@@ -16,6 +16,7 @@ from kernels.gridpoint.helmholtz import _product, eliminate, substitute
 from kernels.gridpoint.layout import HEADER, Extents, window_row
 from kernels.gridpoint.model import Model
 from kernels.gridpoint.rows import complete, flow
+from kernels.gridpoint.scan import ALONE
 from kernels.gridpoint.tendencies import advance, tendency
 from kernels.runtime.jit import STRICT, kernel
 from kernels.runtime.threads import run_team
@@ -42,12 +43,12 @@ def _explicit(plan, arrays, passes):
     for _ in range(passes):
         for j in range(nj + 2):
             if j < nj:
-                complete(plan, arrays, j, 0)
+                complete(plan, arrays, j, ALONE)
             if 0 < j <= nj:
-                flow(plan, arrays, j - 1, 0)
+                flow(plan, arrays, j - 1, ALONE)
             if j > 1:
-                tendency(plan, arrays, j - 2, 0)
-                advance(plan, arrays, j - 2, 0, False)
+                tendency(plan, arrays, j - 2, ALONE)
+                advance(plan, arrays, j - 2, ALONE, False)
 
 
 @kernel(fastmath=STRICT)
@@ -55,9 +56,9 @@ def _solve(plan, arrays, passes):
     waves = plan.size.ni // 2 + 1
     for _ in range(passes):
         for j in range(plan.size.nj):
-            eliminate(plan, arrays, j, 0, waves)
+            eliminate(plan, arrays, j, ALONE, waves)
         for j in range(plan.size.nj - 2, -1, -1):
-            substitute(plan, arrays, j, 0, waves)
+            substitute(plan, arrays, j, ALONE, waves)
 
 
 @kernel(fastmath=STRICT)

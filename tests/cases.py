@@ -1,8 +1,8 @@
 """Counts the cases of bad input and faults that the tests try, by class: ``python tests/cases.py --out TABLE``.
 
-A test counts as one case, also where hypothesis makes a hundred examples for it; one that goes through its cases
-itself says how many with :func:`tried`.  The columns of what was tried before are those of the reading of the
-project from outside that these tests answer; it counted about 360 cases in all and one class apart.
+Weekly tests count too.  A test counts as one case, also where hypothesis makes a hundred examples for it; one that
+goes through its cases itself says how many with :func:`tried`.  The columns of what was tried before are those of the
+reading of the project from outside that these tests answer; it counted about 360 cases in all and one class apart.
 """
 
 import sys
@@ -125,7 +125,8 @@ def main(out: Annotated[Path, typer.Option(help="The table (CSV).")] = TABLE) ->
     import cases  # the tests count in the module of this name, not in the one that runs
 
     tally, files = cases.Tally(), [str(ROOT / file) for one in CLASSES for file in one.files]
-    pytest.main(["-q", "-p", "no:cacheprovider", f"--rootdir={ROOT}", *files], plugins=[tally])
+    weekly_too = ["-m", "not built"]
+    pytest.main(["-q", "-p", "no:cacheprovider", f"--rootdir={ROOT}", *weekly_too, *files], plugins=[tally])
     lines = rows(tally)
     write_rows(out, lines)
     for line in lines:

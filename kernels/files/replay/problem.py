@@ -40,7 +40,8 @@ class Program(NamedTuple):
     @property
     def radiating(self) -> set[int]:
         """Steps that radiate: none of those that write up."""
-        found, plain = set(), [n for n in range(self.scans) if n not in self.writing]
+        writing = self.writing
+        found, plain = set(), [n for n in range(self.scans) if n not in writing]
         for n in range(self.radiations):
             found.add(plain[int((n + 0.5) * len(plain) / self.radiations)])
         return found
