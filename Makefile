@@ -21,6 +21,7 @@ $(LOCKED): requirements.lock
 	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11) and "make: Python 3.11 or newer is needed, found " + sys.version.split()[0] + "; name another with PYTHON=python3.12")'
 ifeq ($(UV),)
 	"$(PYTHON)" -m venv --clear $(VENV)
+	@$(BIN)/python -m pip uninstall -qq --disable-pip-version-check --yes setuptools  # of the venv: the lock has its own
 	awk '/^[^ #]/ { n++ } { print > ("$(VENV)/lock." n % 8) }' requirements.lock
 	ls $(VENV)/lock.* | xargs -P 2 -n 1 $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --no-deps --require-hashes -r
 	@rm $(VENV)/lock.*

@@ -3,8 +3,8 @@
 Figures, tables and sentences are rendered as HTML, SVG and Markdown beside a text that says the same;
 the text is compared, the rendering (with its generated ids) is not stored.
 
-With a cold cache they take some 1300 s of processor (Zen 3): about 210 s to compile every kernel once, and 280 s for
-the chapters' notebooks, of which live experiments are nine tenths; installing what they need takes 70 s more.  Files
+With a cold cache they take some 900 s of processor (Zen 3): about 210 s to compile every kernel once, and 200 s for the
+chapters' notebooks; two workers take eight minutes, and installing what they need takes one more.  Files
 come in an order in which two workers that each take the next one (``--dist=loadfile --no-loadscope-reorder``) meet in
 no kernel: each is compiled once, by its own tests, before ranks, notebooks and chapters use it.  What needs no kernel
 comes last, the longest files first, and evens out the end.
