@@ -8,7 +8,7 @@ import os
 import shutil
 import time
 from collections.abc import Iterator
-from pathlib import Path
+from pathlib import Path, PurePath
 
 try:
     import resource
@@ -67,17 +67,14 @@ def smt_siblings(root: Path = _CPUS) -> list[list[int]]:
     return sorted(core for core in [*cores, *([cpu] for cpu in usable if cpu not in known)] if core)
 
 
-def _upwards(base: Path, group: str) -> Iterator[Path]:
+def _upwards(base: Path, group: str) -> list[Path]:
     """The folder of ``group`` under ``base`` and every folder above it, down to ``base``.
 
     A limit holds for all groups below it.  Inside a container the group's own path may not be
     mounted; then ``base`` is the container's group and comes last in any case.
     """
-    folder = base / group.lstrip("/")
-    while folder != base and base in folder.parents:
-        yield folder
-        folder = folder.parent
-    yield base
+    names = PurePath(group.lstrip("/")).parts
+    return [base.joinpath(*names[:count]) for count in range(len(names), -1, -1)]
 
 
 def _control_folders(controller: str, root: Path, proc: Path) -> list[Path]:

@@ -34,8 +34,8 @@ def test_every_damaged_number_is_noticed(places):
     tried(sum(each["tried"] for each in told))
     assert len(told) == len(PROBLEMS)
     assert [f"{each['kernel']}: {taken}" for each in told for taken in each["taken"]] == [], f"seed {seed}"
-    # the least is one array of few elements: exchange, halo and the norms of shallow water
-    assert all(each["tried"] >= 2 * places for each in told)
+    # the least is one array of whole numbers, in exchange and halo: of a zero only the smallest change is one
+    assert all(each["tried"] >= places for each in told)
 
 
 @pytest.mark.parametrize("name", sorted(set(damaged_results.KERNELS) - set(damaged_results.SINGLE)))
