@@ -17,10 +17,14 @@ needs_compiler = pytest.mark.skipif(
 )
 
 
+#: Every call of every writer takes longer than other tests may.
+ALL = (pytest.mark.weekly, pytest.mark.timeout(1800))
+
+
 @needs_compiler
 @pytest.mark.parametrize(
     ("chosen", "every"),
-    [(("text", "solution, positioned"), 3), pytest.param((), 1, marks=pytest.mark.weekly)],
+    [(("text", "solution, positioned"), 3), pytest.param((), 1, marks=ALL)],
     ids=["some", "all"],
 )
 def test_no_failing_call_and_no_power_cut_falls_short(chosen, every):
