@@ -39,14 +39,13 @@ def trend(samples) -> float | None:
     samples = np.asarray(samples, dtype=float)
     if samples.size < MIN_TREND or np.ptp(samples) == 0:
         return None
-    first, second = np.triu_indices(samples.size, 1)
-    slope = np.median((samples[second] - samples[first]) / (second - first))
-    change = float(slope * (samples.size - 1) / np.median(samples))
-    if abs(change) <= 0.02:
-        return None
-    from scipy import stats  # late: it takes longer to load than all the rest, and most series have no slope
+    from scipy import stats  # late: it takes longer to load than all the rest
 
-    return change if stats.kendalltau(np.arange(samples.size), samples).pvalue < 0.01 else None
+    order = np.arange(samples.size)
+    if not stats.kendalltau(order, samples).pvalue < 0.01:
+        return None
+    change = stats.theilslopes(samples, order).slope * (samples.size - 1) / np.median(samples)
+    return float(change) if abs(change) > 0.02 else None
 
 
 @dataclass(frozen=True)
@@ -99,15 +98,20 @@ def ratio(samples_a, samples_b, seed: int = 0) -> Ratio:
     samples give the same interval); None when a side has under six samples. ``ValueError`` if a side is empty or holds
     a time that is not positive and finite.
     """
+    from scipy import stats  # late: it takes longer to load than all the rest
+
     a, b = (np.asarray(samples, dtype=float) for samples in (samples_a, samples_b))
     for name, samples in (("samples_a", a), ("samples_b", b)):
         if samples.size == 0 or not np.all((samples > 0) & np.isfinite(samples)):
             raise ValueError(f"{name} must hold at least one time, and only finite times above zero")
     interval = None
     if min(a.size, b.size) >= MIN_TREND:
-        # as scipy.stats.bootstrap does it, which takes longer to load than all the rest
-        rng = np.random.default_rng(seed)
-        x, y = (np.median(s[rng.integers(0, s.size, (2000, s.size))], axis=1) for s in (a, b))
-        low, high = np.quantile(y / x, [(1 - 0.95) / 2, (1 + 0.95) / 2])
+
+        def quotient(x, y, axis):
+            return np.median(y, axis=axis) / np.median(x, axis=axis)
+
+        low, high = stats.bootstrap(
+            (a, b), quotient, method="percentile", n_resamples=2000, rng=np.random.default_rng(seed)
+        ).confidence_interval
         interval = (float(low), float(high))
     return Ratio(float(b.min() / a.min()), float(np.median(b) / np.median(a)), interval)

@@ -73,18 +73,6 @@ def test_ratio_says_how_many_times_faster_the_first_is():
     assert "2.000" in str(found)
 
 
-def test_the_interval_of_a_ratio_is_that_of_scipys_bootstrap():
-    from scipy import stats
-
-    def quotient(x, y, axis):
-        return np.median(y, axis=axis) / np.median(x, axis=axis)
-
-    generator = np.random.default_rng(11)
-    both = generator.lognormal(size=9), generator.lognormal(size=14)
-    expected = stats.bootstrap(both, quotient, method="percentile", n_resamples=2000, rng=np.random.default_rng(3))
-    assert ratio(*both, seed=3).interval == pytest.approx(expected.confidence_interval, rel=1e-12)
-
-
 @settings(max_examples=20, deadline=None)
 @given(st.lists(st.floats(1e-3, 1.0), min_size=6, max_size=12), st.floats(0.1, 10.0))
 def test_scaled_samples_give_the_scale(samples, scale):
