@@ -60,7 +60,7 @@ class Experiment:
             return given
         try:
             least = numbers.number(most)
-            limits.require_seconds("RERUN_BUDGET", least, none=True)
+            limits.require_seconds("RERUN_BUDGET", least, zero=True)
         except ValueError as error:
             raise ValueError(f"{error} (RERUN_BUDGET in the environment, a number of seconds)") from None
         return least if given is None else min(given, least)
@@ -202,7 +202,7 @@ def accept(
     if preset not in entry.presets:
         raise ValueError(f"preset = {preset!r} is unknown to {id}; choose one of {', '.join(entry.presets)}")
     machine.require_threads(threads)
-    limits.require_seconds("budget", budget, none=True)
+    limits.require_seconds("budget", budget, zero=True)
     limits.require_integer("seed", seed, 0, 2**63 - 1)
     if rounds is not None:
         require_rounds(rounds)

@@ -35,12 +35,13 @@ _SHARED = Path("/dev/shm")
 _TEMPORARY, _DEFAULT = ("TMPDIR", "TEMP", "TMP"), Path("/tmp")
 
 
-def require_seconds(field: str, seconds: float | None, none: bool = False) -> None:
-    """``ValueError`` unless ``seconds`` are None, or a number above zero (``none``: or zero) and at most a year."""
-    if seconds is None or (none and type(seconds) in (int, float) and seconds == 0):
+def require_seconds(field: str, seconds: float | None, zero: bool = False) -> None:
+    """``ValueError`` unless ``seconds`` are None, or a number above zero (``zero``: or zero) and at most a year."""
+    if seconds is None:
         return
-    if isinstance(seconds, bool) or not isinstance(seconds, (int, float)) or not 0 < seconds <= _LONGEST:
-        least = "zero or more" if none else "above zero"
+    number = isinstance(seconds, (int, float)) and not isinstance(seconds, bool)
+    if not number or not (0 < seconds <= _LONGEST or (zero and seconds == 0)):
+        least = "zero or more" if zero else "above zero"
         raise ValueError(f"{field} = {seconds!r} s must be {least} and at most {_LONGEST:.0f} s, a year")
 
 
