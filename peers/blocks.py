@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from kernels.files import devices, filesystem
-from kernels.files.pending import WorkFolder
+from kernels.files.work_folder import WorkFolder
 from peers import Absent, Comparison, differ
 from peers.kit import fio
 

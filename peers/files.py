@@ -18,7 +18,7 @@ import numpy as np
 from kernels.files import filesystem, ways
 from kernels.files.format.layout import Layout
 from kernels.files.format.solution import SolutionWriter
-from kernels.files.pending import WorkFolder
+from kernels.files.work_folder import WorkFolder
 from peers import Absent, Comparison, differ, installed
 from peers.kit import fio
 

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from kernels.files.pending import WorkFolder
+from kernels.files.work_folder import WorkFolder
 from peers import Absent, Comparison, alone, clocked
 
 _ROOT = Path(__file__).parents[1]

@@ -21,7 +21,7 @@ from companion.bench import Case
 from companion.host import limits
 from companion.mpi import JobError, Library, libraries
 from companion.mpi.processes import Group, environment
-from kernels.files.pending import WorkFolder
+from kernels.files.work_folder import WorkFolder
 from peers import Absent, Comparison
 from peers.kit import compiled
 

@@ -16,7 +16,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from kernels.files.pending import WorkFolder
+from kernels.files.work_folder import WorkFolder
 
 _STALLED = ("stalled-cycles-frontend", "stalled-cycles-backend")
 _GENERIC = ("cycles", "instructions", "branches", "branch-misses", "cache-misses", *_STALLED)

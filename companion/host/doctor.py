@@ -18,7 +18,7 @@ from typing import Any
 import psutil
 
 from companion.host import chromium, limits, machine
-from kernels.files.pending import WorkFolder
+from kernels.files.work_folder import WorkFolder
 
 _ROOT = Path(__file__).resolve().parents[2]
 _COMPILERS = ("cc", "gcc", "clang")

@@ -21,7 +21,8 @@ from companion.host import limits
 from companion.labels import plural
 from companion.mpi.processes import Group, environment
 from companion.records import runs
-from kernels.files.pending import Deferred, WorkFolder
+from kernels.files.work_folder import WorkFolder
+from kernels.runtime.interrupts import Deferred
 
 #: What a rank writes to speak to the launcher; anything else is for people.
 PREFIX = "@rerun "

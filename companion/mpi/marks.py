@@ -22,7 +22,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from kernels.files.pending import Deferred
+from kernels.runtime.interrupts import Deferred
 
 SHARED = Path("/dev/shm")
 _SIGNED = re.compile(r"^([0-9]{1,10}) ([0-9]{1,10}) (\S{1,255})$", re.MULTILINE)

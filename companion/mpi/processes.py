@@ -11,7 +11,7 @@ import time
 import psutil
 
 from companion.mpi.marks import Mark
-from kernels.files.pending import Deferred
+from kernels.runtime.interrupts import Deferred
 
 MARK = "RERUN_MPI_JOB"
 #: Seconds between the request to end and the end by force.

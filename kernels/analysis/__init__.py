@@ -33,7 +33,7 @@ from kernels.analysis.tools import Compiled, Plain
 from kernels.analysis.verification import NO_OUTPUT, properties
 from kernels.contract import Check, Footprint, Work, worst
 from kernels.files.filesystem import require_direct
-from kernels.files.pending import WorkFolder
+from kernels.files.work_folder import WorkFolder
 from kernels.proof import Proof, ReferenceCache
 from kernels.runtime.resources import require_disk
 from kernels.runtime.states import checked, noted

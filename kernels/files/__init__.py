@@ -15,6 +15,7 @@ and what these are made of:
 ``solution``      one writing session: checks, temporary name, double buffer, read-back, rename
 ``verification``  the separate program that reads a solution file and checks it
 ``pending``       files that appear under their name complete or not at all
+``work_folder``   a folder for the files of one measurement
 ``disturber``     other processes that load the file system meanwhile; ``processes`` starts and ends them
 ``syscalls``      loops of small system calls
 ``filesystem``    what kind of filesystem a folder is on, and getting a file out of the page cache

@@ -39,8 +39,8 @@ from kernels.files.format.verification import (
     verify_file,
 )
 from kernels.files.formulas import dump_bytes, require_schedule, solution_bytes, transfer_rate
-from kernels.files.pending import WorkFolder
 from kernels.files.ways import CONTAINERS, require_way
+from kernels.files.work_folder import WorkFolder
 from kernels.proof import Proof
 from kernels.runtime.states import checked, noted
 from kernels.runtime.threads import run_team

@@ -25,7 +25,7 @@ import numpy as np
 
 from kernels.contract import Check, Footprint, Presets, Work, require_choice, require_range
 from kernels.files.filesystem import require_direct
-from kernels.files.pending import WorkFolder
+from kernels.files.work_folder import WorkFolder
 from kernels.gridpoint.stores import File, page_aligned
 from kernels.runtime.states import checked, noted
 from kernels.runtime.threads import run_team

@@ -4,7 +4,7 @@ import errno
 import os
 from pathlib import Path
 
-from kernels.files.pending import WorkFolder
+from kernels.files.work_folder import WorkFolder
 
 #: Filesystems that keep their files in memory.
 IN_MEMORY = frozenset({"tmpfs", "ramfs", "devtmpfs"})

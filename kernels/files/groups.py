@@ -21,9 +21,9 @@ from kernels.files.filesystem import describe
 from kernels.files.format.layout import DTYPE, Layout, SolutionError, checksum, require_checksums, write_plainly
 from kernels.files.format.opening import open_solution
 from kernels.files.formulas import COMPONENTS, WORD, dump_bytes
-from kernels.files.pending import WorkFolder
 from kernels.files.processes import Processes
 from kernels.files.ways import pwrite_all, solution_file
+from kernels.files.work_folder import WorkFolder
 from kernels.runtime.states import checked, noted
 
 ELEMENT = COMPONENTS * WORD  # bytes of U at a point

@@ -27,7 +27,7 @@ from typing import ClassVar
 import numpy as np
 
 from kernels.contract import Check, Footprint, Presets, Work, one_of, real, whole
-from kernels.files.pending import WorkFolder
+from kernels.files.work_folder import WorkFolder
 from kernels.runtime.states import checked, noted
 
 WAYS = ("reopened", "synced", "late", "kept", "off")

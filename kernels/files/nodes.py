@@ -28,8 +28,8 @@ from kernels.files.filesystem import describe
 from kernels.files.format.layout import DTYPE, Layout, checksum, write_plainly
 from kernels.files.formulas import dump_bytes, require_schedule
 from kernels.files.parts import WRITERS, Task, worker
-from kernels.files.pending import WorkFolder
 from kernels.files.ways import solution_file
+from kernels.files.work_folder import WorkFolder
 from kernels.runtime.states import checked, noted
 from kernels.runtime.threads import run_team
 

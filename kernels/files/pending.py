@@ -21,14 +21,12 @@ import re
 import secrets
 import shutil
 import socket
-import tempfile
 import time
 import weakref
 from pathlib import Path
 from typing import NamedTuple
 
 from kernels.runtime.interrupts import Deferred
-from kernels.runtime.resources import require_disk
 
 _PART = ".part"
 _OLD = ".old.part"
@@ -255,42 +253,6 @@ class Pending:
 
     def __exit__(self, *exception):
         self.discard()
-
-
-class WorkFolder:
-    """A folder for the files of one measurement, removed with this object.
-
-    Made inside ``base`` (default: the system's folder for temporary files) as a pending file that is
-    never committed, so that the next measurement also clears what a killed one left.  ``OSError`` where ``base``
-    takes no files, or has no room for the ``nbytes`` of ``what``.
-    """
-
-    def __init__(self, base, name: str, nbytes: int = 0, what: str = ""):
-        base = Path(tempfile.gettempdir() if base is None else base)
-        if not base.is_dir():
-            raise FileNotFoundError(errno.ENOENT, f"the folder {base} does not exist; make it or choose another")
-        if nbytes:
-            require_disk(base, nbytes, what)
-        try:
-            self._pending = Pending(base / name)
-            self.path = self._pending.part
-            self.path.mkdir()
-        except OSError as error:
-            raise type(error)(
-                error.errno,
-                f"the folder {base} cannot take files "
-                f"({os.strerror(error.errno)}); choose a folder that can be written",
-            ) from None
-
-    def close(self) -> None:
-        """Remove the folder and everything in it."""
-        self._pending.discard()
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *exception):
-        self.close()
 
 
 #: Errors of a device that has no room, or of a file that may not grow.

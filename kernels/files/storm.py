@@ -25,9 +25,9 @@ from kernels.contract import Check, Footprint, Presets, Work, real, whole
 from kernels.files.disturber import Disturbers
 from kernels.files.filesystem import describe
 from kernels.files.groups import PROCESS_BYTES
-from kernels.files.pending import WorkFolder
 from kernels.files.syscalls import touch_files
 from kernels.files.ways import preallocate, write_all
+from kernels.files.work_folder import WorkFolder
 from kernels.runtime.states import checked, noted
 
 try:

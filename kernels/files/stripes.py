@@ -21,7 +21,7 @@ import numpy as np
 
 from kernels.contract import Check, Footprint, Presets, Work, one_of, whole
 from kernels.files import filesystem
-from kernels.files.pending import WorkFolder
+from kernels.files.work_folder import WorkFolder
 from kernels.runtime.states import checked, noted
 
 WAYS = ("one", "striped", "asynchronous")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from kernels.files.pending import WorkFolder
+from kernels.files.work_folder import WorkFolder
 from kernels.gridpoint import state as given
 from kernels.gridpoint import stores, writeup
 from kernels.gridpoint.layout import PAIR, ForecastArrays, record_words, require_stamps, stamp_rows, views

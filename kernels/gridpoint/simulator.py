@@ -17,7 +17,7 @@ from statistics import median
 import numpy as np
 
 from kernels.contract import Check, Work
-from kernels.files.pending import WorkFolder
+from kernels.files.work_folder import WorkFolder
 from kernels.gridpoint import model, postprocess, writeup
 from kernels.gridpoint import state as forecast
 from kernels.gridpoint.layout import record_words, require_stamps, stamp_rows

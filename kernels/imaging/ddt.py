@@ -19,7 +19,7 @@ import numpy as np
 
 from kernels.contract import Check, Footprint, Presets, Work, one_of, real, whole
 from kernels.files import messages
-from kernels.files.pending import WorkFolder
+from kernels.files.work_folder import WorkFolder
 from kernels.imaging import checks, clean, fits, fourier, habits, tasks
 from kernels.imaging.direct import FLOPS
 from kernels.imaging.masters import CELL, SIZES, Masters, bytes_of, masters

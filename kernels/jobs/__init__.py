@@ -26,7 +26,7 @@ from typing import Any, ClassVar
 from kernels import gridpoint
 from kernels.contract import Check, Footprint, Presets, Work, one_of, require_choice, require_range
 from kernels.files.filesystem import require_direct
-from kernels.files.pending import WorkFolder
+from kernels.files.work_folder import WorkFolder
 from kernels.gridpoint import postprocess, simulator
 from kernels.gridpoint.state import Step
 from kernels.jobs.programs import KINDS, PROGRAMS, Done, Job, Post, answer, in_memory

@@ -13,7 +13,7 @@ import numpy as np
 
 from kernels import gridpoint
 from kernels.contract import Check, Work, worst
-from kernels.files.pending import WorkFolder
+from kernels.files.work_folder import WorkFolder
 from kernels.gridpoint import Problem, footprint, writeup
 from kernels.jobs.workers import Worker
 from kernels.runtime.resources import require_memory

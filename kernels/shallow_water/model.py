@@ -8,7 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from kernels.contract import Footprint
-from kernels.files.pending import WorkFolder, atomic
+from kernels.files.pending import atomic
+from kernels.files.work_folder import WorkFolder
 from kernels.runtime.clock import Account
 from kernels.runtime.resources import require_disk
 from kernels.runtime.states import checked, noted

@@ -16,7 +16,8 @@ import numpy as np
 
 from kernels import shallow_water as serial
 from kernels.contract import Check, Footprint, Presets, Work, real, require_range, whole, worst
-from kernels.files.pending import WorkFolder, atomic
+from kernels.files.pending import atomic
+from kernels.files.work_folder import WorkFolder
 from kernels.mpi import world
 from kernels.mpi.mesh import Mesh
 from kernels.mpi.traffic import Traffic

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from kernels.files.pending import WorkFolder
+from kernels.files.work_folder import WorkFolder
 from peers import Absent
 from peers.kit import vectors
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from kernels.files.pending import WorkFolder
+from kernels.files.work_folder import WorkFolder
 from kernels.imaging import ddt, fits, masters, measurement_set, tasks
 from kernels.imaging.masters import CELL, SIZES
 from peers import Absent, Comparison, relative_difference

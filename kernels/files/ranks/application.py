@@ -20,9 +20,9 @@ from kernels.files.format.opening import open_solution
 from kernels.files.format.solution import SolutionWriter
 from kernels.files.format.verification import compare_diagonals, mean_error_checks, verify_file
 from kernels.files.formulas import require_schedule, solution_bytes, transfer_rate
-from kernels.files.pending import WorkFolder
 from kernels.files.ranks.shared import WAYS, SharedSolution, shared_folder
 from kernels.files.ranks.shared import close as close
+from kernels.files.work_folder import WorkFolder
 from kernels.mpi import world
 from kernels.runtime.states import checked, noted
 

@@ -19,9 +19,9 @@ from kernels.files.format.opening import open_solution
 from kernels.files.format.solution import SolutionWriter
 from kernels.files.formulas import dump_bytes
 from kernels.files.groups import field_values, rows_of
-from kernels.files.pending import WorkFolder
 from kernels.files.ranks.shared import WAYS, SharedSolution, shared_folder
 from kernels.files.ranks.shared import close as close
+from kernels.files.work_folder import WorkFolder
 from kernels.mpi import world
 from kernels.runtime.states import checked, noted
 

@@ -21,8 +21,9 @@ from kernels.files import positioned
 from kernels.files.format.layout import DTYPE, Layout, checksum
 from kernels.files.formulas import COMPONENTS
 from kernels.files.groups import ELEMENT, rows_of, write_box
-from kernels.files.pending import Pending, WorkFolder
+from kernels.files.pending import Pending
 from kernels.files.ways import end_file, preallocate, pwrite_all
+from kernels.files.work_folder import WorkFolder
 from kernels.mpi import world
 
 WAYS = ("collective", "independent", "elements", "per-rank")
