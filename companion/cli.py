@@ -123,7 +123,7 @@ def list_experiments(
 
 
 @app.command()
-def run(  # noqa: PLR0913 - each is an option of the command line
+def run(
     experiment: Annotated[
         str | None, typer.Argument(help="Its name; the command list shows all.", autocompletion=_named)
     ] = None,

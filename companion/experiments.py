@@ -227,7 +227,7 @@ def accept(
     return entry
 
 
-def run_record(  # noqa: PLR0913 - what the command line offers, by name
+def run_record(
     id: str,
     preset: str = "quick",
     threads: int = 1,

@@ -229,7 +229,7 @@ def _sigterm_raises():
         signal.signal(signal.SIGTERM, before)
 
 
-def launch(  # noqa: PLR0913 - what a caller may say of a job
+def launch(
     arguments, ranks: int, timeout: float | None = None, name: str | None = None, hear=None, oversubscribe: bool = False
 ) -> list[dict]:
     """Run ``python arguments…`` on ``ranks`` ranks and return the messages that were no progress.
@@ -280,7 +280,7 @@ def launch(  # noqa: PLR0913 - what a caller may say of a job
     return heard
 
 
-def run_record(  # noqa: PLR0913 - the same
+def run_record(
     id: str, ranks: int, timeout: float | None, name: str | None, progress: bool, oversubscribe: bool = False, **options
 ):
     """The record of one experiment, run on ``ranks`` ranks of this machine.
