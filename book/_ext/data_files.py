@@ -1,10 +1,14 @@
 """Sphinx extension that puts the downloads of the book's pages into the built book.
 
-The files are made after the pages are written: every table as CSV and NetCDF and the package as one zip
-(``companion.tables.downloads``), every claim as ``ledger.csv``, and the source as ``source.zip``.  The script of
+The data behind figures and tables, which a notebook carries as addresses of kind ``data:``, become files of
+``_static/csv``.  Other files are made after the pages are written: every table as CSV and NetCDF and the package as one
+zip (``companion.tables.downloads``), every claim as ``ledger.csv``, and the source as ``source.zip``.  The script of
 the ledger is loaded by that page alone, the style of long tables by these pages, that of peers and that of items.
 """
 
+import base64
+import hashlib
+import re
 import shutil
 from functools import partial
 from pathlib import Path
@@ -16,6 +20,34 @@ REPRODUCED = "book/reproduced"
 ROOT = Path(__file__).resolve().parent.parent.parent
 #: What a build, a test run or an editor leaves in the tree.
 MADE = {"_build", "__pycache__", "node_modules"}
+CSV = re.compile(r'<a download="([^"]+)\.csv" href="data:text/csv;charset=utf-8;base64,([^"]+)"')
+
+
+def filed(body: str, folder: Path, prefix: str) -> str:
+    """``body`` with its data addresses replaced by files in ``folder``, reached through ``prefix``.
+
+    Other data under a name that the page has used gets a number: no two of its files are saved under one name.
+    """
+    named: dict[str, list[bytes]] = {}
+
+    def place(match) -> str:
+        name, content = match[1], base64.b64decode(match[2])
+        file = folder / f"{re.sub(r'[^A-Za-z0-9_.-]+', '_', name)}-{hashlib.sha256(content).hexdigest()[:8]}.csv"
+        folder.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(content)
+        contents = named.setdefault(name, [])
+        if content not in contents:
+            contents.append(content)
+        copy = contents.index(content)
+        return f'<a download="{name}{f"-{copy + 1}" if copy else ""}.csv" href="{prefix}{file.name}"'
+
+    return CSV.sub(place, body)
+
+
+def _file(app, pagename, templatename, context, doctree) -> None:
+    if body := context.get("body"):
+        prefix = "../" * pagename.count("/") + "_static/csv/"
+        context["body"] = filed(body, Path(app.outdir) / "_static" / "csv", prefix)
 
 
 def sources(root: Path = ROOT) -> list[Path]:
@@ -77,5 +109,6 @@ def _dress(app, pagename, templatename, context, doctree) -> None:
 
 def setup(app):
     app.connect("html-page-context", _dress)
+    app.connect("html-page-context", _file, priority=950)  # after what reads the addresses
     app.connect("build-finished", _write)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

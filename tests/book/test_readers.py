@@ -52,15 +52,12 @@ def test_a_student_reads_what_a_chapter_found(reader, number):
     assert 3 <= box.locator("li").count() <= 4 and reader.clicks == 1
 
 
-def test_a_teacher_takes_a_figure_and_a_lecture(reader):
+def test_a_teacher_takes_a_figure(reader):
     _chapter(reader, 4)
     figure = reader.page.locator("figure.rerun-figure").first
     with reader.page.expect_download() as waiting:
         reader.click(figure.get_by_role("button", name="PNG"))
     assert Path(waiting.value.path()).read_bytes().startswith(b"\x89PNG") and reader.clicks == 2
-    with reader.page.expect_download() as waiting:
-        reader.click(reader.page.locator(".rerun-lecture a"))
-    assert waiting.value.suggested_filename.endswith(".zip") and reader.clicks == 3
 
 
 def test_a_historian_cites_a_number_of_a_report(reader):

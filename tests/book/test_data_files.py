@@ -1,0 +1,27 @@
+"""Data of a page becomes files, the source becomes a zip."""
+
+import base64
+import re
+import zipfile
+
+import data_files
+
+
+def test_no_two_files_of_a_page_are_saved_under_one_name(tmp_path):
+    packed = [base64.b64encode(text).decode() for text in (b"a\n1\n", b"a\n2\n", b"a\n1\n")]
+    body = "".join(f'<a download="t.csv" href="data:text/csv;charset=utf-8;base64,{each}">data</a>' for each in packed)
+    out = data_files.filed(body, tmp_path / "csv", "../")
+    assert re.findall(r'download="([^"]+)"', out) == ["t.csv", "t-2.csv", "t.csv"] and "base64" not in out
+    assert sorted(file.read_bytes() for file in (tmp_path / "csv").iterdir()) == [b"a\n1\n", b"a\n2\n"]
+
+
+def test_the_source_leaves_out_what_was_made(tmp_path):
+    kept = {"Makefile", ".gitignore", ".ci/run", "kernels/a.py"}
+    made = {".venv/bin/python", "kernels/__pycache__/a.pyc", "book/_build/html/index.html", ".cache/x"}
+    for name in kept | made | {"x.egg-info/PKG", "book/.hidden/y", ".coverage.1"}:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(name)
+    assert {path.relative_to(tmp_path).as_posix() for path in data_files.sources(tmp_path)} == kept
+    data_files.write_source(tmp_path, tmp_path.parent / "a.zip")
+    with zipfile.ZipFile(tmp_path.parent / "a.zip") as archive:
+        assert archive.read("supercomputers-rerun/kernels/a.py") == b"kernels/a.py"
