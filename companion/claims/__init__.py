@@ -1,13 +1,13 @@
 """Every derived number of the five documents, recomputed from the numbers it derives from.
 
 Each document has a register, ``companion/chapters/<document>/claims.csv``.  ``check`` gives the claims, ``frame``
-the same as a table, ``mutation`` how many printed digits the documents' own redundancy protects.
+the same as a table.
 """
 
 import pandas as pd
 
 from companion import chapters
-from companion.claims import engine, mutants, register
+from companion.claims import engine, register
 from companion.claims.engine import Claim, Maker
 from companion.claims.verdicts import VERDICTS
 
@@ -38,8 +38,3 @@ def frame(document: str | None = None, verdict: str | None = None) -> pd.DataFra
     rows = [vars(each) | dict(zip(("low", "high"), each.interval, strict=True))
             for each in check(document) if verdict in (None, each.verdict)]  # fmt: skip
     return pd.DataFrame(rows, columns=columns)
-
-
-def mutation(documents: list[str] | None = None) -> pd.DataFrame:
-    """Change every digit of every table by one and see who notices; see ``mutants.survey``."""
-    return mutants.survey({name: ledger(name) for name in documents or chapters.files("claims.csv")})

@@ -1,16 +1,12 @@
-"""The data page: every table with its source and downloads, notes, machines, and what protects the digits."""
+"""The data page: every table with its source and downloads, notes and machines."""
 
 from collections.abc import Iterable
 from html import escape
-from textwrap import fill
 
-import numpy as np
 import pandas as pd
 
 from companion import tables
-from companion.claims.mutants import shares
-from companion.figures.rendering import NUMBER, Shown, csv_link, show
-from companion.figures.style import INK, axes, meaning
+from companion.figures.rendering import NUMBER, csv_link
 from companion.figures.tabular import Table, titled
 from companion.items import title
 
@@ -134,59 +130,3 @@ def machines_table() -> Table:
         name="machines-list",
         caption="What the five documents state about their machines",
     )
-
-
-def protection(cells: pd.DataFrame) -> Shown:
-    """Share of numeric cells by document whose digits are protected all, in part, or not at all.
-
-    ``cells`` are of ``claims.mutation()``.
-    """
-    summary = shares(cells).set_index("document")
-    whole, some = 100 * summary["cells_whole"], 100 * summary["cells_some"]
-    figure, axis = axes(height=1.2 + 0.42 * len(summary))
-    names = [fill(title(name), 18) for name in summary.index]
-    for label, left, width, style in (
-        ("every digit", 0, whole, {"color": meaning("calculated")}),
-        ("some digits", whole, some - whole, {"color": meaning("calculated"), "alpha": 0.45, "hatch": "////"}),
-        ("none", some, 100 - some, {"color": "none"}),
-    ):
-        axis.barh(names, width, left=left, height=0.62, label=label, edgecolor=INK, linewidth=0.5, **style)
-    parts = "; ".join(
-        f"{title(row.Index)}: {row.digits_share:.0%} of {row.digits} digits, "
-        f"{100 * row.cells_whole:.0f} % of {row.cells} cells in every digit"
-        for row in summary.itertuples()
-    )
-    return show(figure, data=shares(cells), name="protected_by_document", parts=parts)
-
-
-def protection_by_table(cells: pd.DataFrame) -> Shown:
-    """Share of digits protected in every table, a panel for each document; ``cells`` are of ``claims.mutation()``."""
-    summary = shares(cells, "table")
-    sizes = summary["document"].value_counts(sort=False)
-    figure, panels = axes(
-        rows=len(sizes),
-        height=1.0 + len(sizes) * 0.35 + _ROOM * len(summary),
-        sharex=True,
-        squeeze=False,
-        gridspec_kw={"height_ratios": [n + 1 for n in sizes]},
-    )
-    for document, axis in zip(sizes.index, np.ravel(panels), strict=True):
-        part = summary[summary["document"] == document]
-        axis.barh(part["table"], 100 * part["digits_share"], height=0.62, color=meaning("calculated"))
-        axis.invert_yaxis()
-        axis.grid(False, axis="y")
-        axis.set_title(title(document), loc="left")
-        axis.margins(y=0.02)
-    axis.set_xlim(0, 100)
-    axis.set_xlabel("share of digits whose change is noticed [%]")
-    whole, none = (summary["digits_share"] == 1).sum(), (summary["digits_noticed"] == 0).sum()
-    return show(figure, data=summary, name="protected_by_table", tables=len(summary), whole=whole, none=none)
-
-
-def unprotected(cells: pd.DataFrame) -> Table:
-    """The twelve columns with the most digits whose change nothing notices; ``cells`` are of ``claims.mutation()``."""
-    left = cells.assign(left=cells["digits"] - cells["noticed"])
-    summary = left.groupby(["document", "table", "column"], sort=False)[["digits", "left"]].sum().reset_index()
-    shown = summary[summary["left"] > 0].nlargest(12, "left").rename(columns={"left": "not protected"})
-    caption = f"The columns with the most of the {left['left'].sum()} digits that nothing protects"
-    return listed(_titled(shown.astype(str)), caption=caption, name="unprotected-list")

@@ -13,7 +13,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from companion import claims, items, tables
-from companion.claims.mutants import shares
 from companion.pages import data, ledger
 from companion.tables import downloads
 
@@ -84,38 +83,6 @@ def test_machines_keep_value_unit_and_place():
     assert len(rows) == (stated["property"] != "name").sum()
     cells = {tuple(cell.text for cell in row.find_all("td")[:3]) for row in rows}
     assert ("Thinking Machines CM-2", "io rate serial", "4.3 MB/s") in cells
-
-
-# What redundancy protects
-
-
-def survey(*digits):
-    """Cells with digits and noticed digits."""
-    frame = pd.DataFrame(digits, columns=["document", "table", "digits", "noticed"])
-    return frame.assign(row=2, column="x", cell="0", itself=0)
-
-
-def test_shares_count_cells_whole_and_in_part_and_digits():
-    cells = survey(("a", "t", 2, 2), ("a", "t", 3, 1), ("a", "u", 5, 0), ("a", "u", 2, 2), ("b", "t", 4, 0))
-    found = shares(cells).set_index("document")
-    assert found.loc["a", ["cells_whole", "cells_some"]].tolist() == [0.5, 0.75]
-    assert found["digits_share"].tolist() == [5 / 12, 0]
-    shown = data.protection(cells)
-    assert "a: 42% of 12 digits, 50 % of 4 cells in every digit" in shown.alt and "<svg" in shown.html
-    by_table = data.protection_by_table(cells)
-    assert "each of 3 tables. All digits are protected in 0 tables, none in 1." in by_table.alt
-    left = repr(data.unprotected(cells))
-    assert "of the 11 digits" in left and [line.split()[:2] for line in left.splitlines()[2:]] == [
-        ["a", "u"],
-        ["b", "t"],
-        ["a", "t"],
-    ]
-
-
-def test_the_figures_take_the_survey_of_a_document():
-    cells = claims.mutation(["xc30"])
-    assert "IFS from IBM to Cray XC30, 2014:" in data.protection(cells).alt
-    assert f"each of {cells['table'].nunique()} tables" in data.protection_by_table(cells).alt
 
 
 # The ledger

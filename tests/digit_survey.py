@@ -7,10 +7,6 @@ only an *identity* or a *restored by this* would notice is counted apart: such a
 cell was the same on both sides, or was filled in by it.
 """
 
-from collections.abc import Mapping
-
-import pandas as pd
-
 from companion import tables
 from companion.claims.engine import Maker
 from companion.claims.sheets import Reader, Sheet
@@ -92,36 +88,3 @@ def survey_table(document: str, table: str, makers: list[tuple[Maker, list]]) ->
         values = (document, table, row + 2, columns[column], cell, len(places), noticed, itself)
         records.append(dict(zip(COLUMNS, values, strict=True)))
     return records
-
-
-def survey(ledgers: Mapping[str, list[Maker]]) -> pd.DataFrame:
-    """Change every digit of every numeric cell and see whether it is noticed.
-
-    Returns one row per numeric cell with ``digits``, ``noticed`` (digits whose change is noticed) and ``itself``
-    (digits whose change only an identity or a restored cell notices).
-    """
-    records = []
-    for document, ledger in ledgers.items():
-        makers = users(ledger)
-        for table in tables.names(document):
-            records += survey_table(document, table, makers.get(table, []))
-    return pd.DataFrame(records, columns=COLUMNS)
-
-
-def shares(cells: pd.DataFrame, by: str = "document") -> pd.DataFrame:
-    """Share of cells with every digit protected, with some, and share of digits, per document or table."""
-    groups = [by] if by == "document" else ["document", by]
-    marked = cells.assign(whole=cells["noticed"] == cells["digits"], some=cells["noticed"] > 0)
-    return (
-        marked.groupby(groups, sort=False)
-        .agg(
-            cells=("digits", "size"),
-            digits=("digits", "sum"),
-            cells_whole=("whole", "mean"),
-            cells_some=("some", "mean"),
-            digits_noticed=("noticed", "sum"),
-            digits_itself=("itself", "sum"),
-        )
-        .assign(digits_share=lambda frame: frame["digits_noticed"] / frame["digits"])
-        .reset_index()
-    )
