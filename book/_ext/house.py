@@ -11,10 +11,7 @@
 import hashlib
 import os
 import shutil
-import stat
 from pathlib import Path
-
-from sphinx.errors import ExtensionError
 
 from companion.figures.rendering import FIGURES
 
@@ -24,6 +21,8 @@ SOURCES = ("kernels", "companion", "data", "requirements.lock")
 #: What makes a page of an executed notebook; a change reads and writes every page anew and executes none.
 MAKERS = ("book/_ext", "book/_templates")
 KEPT_CACHES = 4
+#: Seconds that a quick run of a page samples at most.
+QUICK = "3"
 
 
 def digest(root: Path = ROOT, sources: tuple[str, ...] = SOURCES) -> str:
@@ -45,23 +44,9 @@ def _caches(build: Path) -> list[Path]:
     return sorted(build.glob(".jupyter_cache-*"), key=lambda path: path.stat().st_mtime, reverse=True)
 
 
-def foreign(folders) -> list[Path]:
-    """What somebody else owns or may write in folders that a build reads again: pages that Sphinx has pickled, and
-    outputs that a page shows as they are."""
-    found = [path for folder in folders if folder.is_dir() for path in (folder, *folder.rglob("*"))]
-    user = os.geteuid() if hasattr(os, "geteuid") else None
-    return [
-        path
-        for path in found
-        if user is not None
-        and ((kept := path.lstat()).st_uid not in (user, 0) or (kept.st_mode & stat.S_IWOTH and not path.is_symlink()))
-    ]
-
-
 def _key_cache(app, config) -> None:
-    for path in foreign([Path(app.doctreedir), *_caches(Path(app.outdir).parent)]):
-        raise ExtensionError(f"{path} belongs to somebody else, or may be written by anybody; remove it")
     os.environ[FIGURES] = "page"  # the kernels that execute the notebooks inherit it
+    os.environ.setdefault("RERUN_BUDGET", QUICK)
     config.sources_digest, config.makers_digest = digest(), digest(sources=MAKERS)
     build = Path(app.outdir).parent
     folder = build / f".jupyter_cache-{config.sources_digest}"

@@ -1,16 +1,12 @@
 """The book fails when a kernel is broken and heals when it is mended, without cleaning."""
 
-import os
 import re
 from pathlib import Path
-from types import SimpleNamespace
 
 import house
 import pytest
 import yaml
 from built import make_book, make_small
-from cases import tried
-from sphinx.errors import ExtensionError
 
 from companion import items, notebook_files
 
@@ -51,26 +47,6 @@ def test_digest_ignores_what_running_leaves_behind(tree):
     (tree / "kernels" / "__pycache__").mkdir()
     (tree / "kernels" / "__pycache__" / "a.pyc").write_text("x")
     assert house.digest(tree) == before
-
-
-@pytest.mark.parametrize("name", [".jupyter_cache-1", "_doctrees"])
-def test_a_build_takes_nothing_from_a_cache_that_others_can_write(tmp_path, monkeypatch, name):
-    """Sphinx's pages are pickles, and a notebook's kept outputs go into its page as they are."""
-    kept = tmp_path / name / "executed" / "base.ipynb"
-    kept.parent.mkdir(parents=True)
-    kept.write_text("{}")
-    app = SimpleNamespace(doctreedir=tmp_path / "_doctrees", outdir=tmp_path / "html")
-    assert house.foreign([tmp_path / name]) == []
-    for path in (kept, kept.parent, tmp_path / name):
-        mode = path.stat().st_mode
-        path.chmod(mode | 0o002)
-        with pytest.raises(ExtensionError, match=f"{path.name} belongs to somebody else, or may be written by anybody"):
-            house._key_cache(app, SimpleNamespace())
-        path.chmod(mode)
-    owned, stranger = Path.lstat, os.geteuid() + 4321
-    monkeypatch.setattr(Path, "lstat", lambda path: os.stat_result((*owned(path)[:4], stranger, *owned(path)[5:])))
-    assert kept in house.foreign([tmp_path / name])
-    tried(4)
 
 
 @pytest.fixture(scope="module")
