@@ -30,7 +30,7 @@ A kernel that computes has a word more, ``PROOF`` (``kernels/proof.py``): the sm
 with its ``reference`` before it is timed.
 
 ``verify`` notices any number of the result that is NaN, infinite, lost or changed by a thousandth.  What it does not
-notice stands beside it with the reason, by the name of the field, and the page *What can go wrong* lists it:
+notice stands beside it with the reason, by the name of the field:
 
 ``NO_OUTPUT``
     Field -> why it is no answer of the run: inputs that the result carries along, times.  A function of the problem

@@ -1,4 +1,4 @@
-"""The recipe of ``CONTRIBUTING.md``: a chapter is a notebook, a record, a folder in data/ and one in
+"""The recipe of ``companion/README.md``: a chapter is a notebook, a record, a folder in data/ and one in
 companion/chapters/.
 
 A toy document is added to a copy of the tree, nothing else is touched, and its page is built.
@@ -147,9 +147,3 @@ def test_what_is_on_the_record_has_left_the_story(pages, gone):
 def test_tables_are_numbered_through_story_and_record(pages):
     numbers = [re.findall(r"Table (7\.\d+)\. ", pages[name]) for name in ("notebooks", "book/records")]
     assert numbers[0] == ["7.1"] and numbers[1][:2] == ["7.2", "7.3"]
-
-
-def test_contributing_names_what_a_chapter_is():
-    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-    for name in ("data/<document>/", "companion/chapters/<document>/", "items.csv", "resources.json"):
-        assert name in text, name

@@ -1,14 +1,9 @@
 """The front page promises what the register holds."""
 
-import re
-from pathlib import Path
-
 import pytest
 
 from companion import experiments, notebook_files, tables
 from companion.pages import front
-
-ROOT = Path(__file__).parents[3]
 
 
 @pytest.fixture(scope="module")
@@ -27,14 +22,6 @@ def test_a_row_counts_the_experiments_of_the_register(chapters):
         own = [entry for entry in experiments.REGISTER.values() if entry.document == row.document]
         assert row.experiments == len(own)
         assert front.rerun(row).startswith(str(len(own)) if own else "nothing")
-
-
-def test_the_readme_says_rerun_where_the_register_does(chapters):
-    """A report without experiments in the register is not said to be rerun."""
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    for row in chapters.itertuples():
-        line = re.search(rf"^\| `{row.document}` \|.*$", readme, re.MULTILINE).group()
-        assert row.experiments > 0 or line.endswith("| not yet |"), line
 
 
 def test_links_of_the_table_lead_to_chapters_and_ledger():
