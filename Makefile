@@ -76,8 +76,9 @@ weekly: $(READY)
 	$(BIN)/python tests/emulated.py --anew
 	$(BIN)/python tests/crate.py
 
+# the settings there fetch no news and look for no updates
 lab: $(READY)
-	$(BIN)/python -m companion.lab . $(ARGS)
+	JUPYTER_CONFIG_PATH=companion/jupyter $(BIN)/jupyter lab START.md $(ARGS)
 
 peers: $(READY)
 	$(BIN)/python -m peers

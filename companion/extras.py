@@ -4,7 +4,7 @@ import importlib.util
 
 _BROUGHT = {
     "notebooks": (
-        *("matplotlib", "PIL", "IPython", "ipykernel", "jupyterlab", "jupyter_client", "jupyter_server"),
+        *("matplotlib", "PIL", "IPython", "ipykernel", "jupyterlab"),
         *("nbclient", "nbformat"),
     ),
     "formats": ("netCDF4", "zarr", "numcodecs"),

@@ -1,96 +1,73 @@
-"""JupyterLab starts for this machine's own user alone."""
+"""JupyterLab as ``make lab`` starts it: on loopback, with a token, and without a request to anybody else."""
 
 import json
+import os
 import re
 import subprocess
 import sys
-from pathlib import Path
-from types import SimpleNamespace
+import time
+from urllib.error import HTTPError
+from urllib.request import urlopen
 
 import nbformat
 import pytest
 
-from companion import lab, notebook_files
-from companion.lab import FILES, LOOPBACK, OPENING, SETTINGS, START, options, refusal
+from companion import notebook_files
 
 ROOT = notebook_files.FOLDER.parent
+#: What every interpreter of this test does first: note whom it connects to.
+WATCH = """
+import sys
+def note(event, arguments):
+    if event == "socket.connect" and isinstance(arguments[1], tuple):
+        with open({path!r}, "a") as file:
+            print(arguments[1][0], file=file)
+sys.addaudithook(note)
+"""
 
 
-@pytest.mark.parametrize("ip", ["127.0.0.1", "127.9.9.9", "::1", "localhost"])
-def test_loopback_with_a_token_may_start(ip):
-    assert refusal(ip, "secret") is None
-    assert refusal(ip, "", "argon2:…") is None
+@pytest.fixture
+def lab(tmp_path):
+    """What a running JupyterLab says of itself, and the file of addresses that it connected to."""
+    (tmp_path / "sitecustomize.py").write_text(WATCH.format(path=str(tmp_path / "asked")))
+    folders = {f"JUPYTER_{name}_DIR": str(tmp_path / name) for name in ("RUNTIME", "CONFIG", "DATA")}
+    recipe = re.search(r"^lab:.*\n\t(.*)", (ROOT / "Makefile").read_text(), re.MULTILINE)[1]
+    command = recipe.replace("$(BIN)", os.path.dirname(sys.executable)).removesuffix("$(ARGS)")
+    environment = os.environ | folders | {"PYTHONPATH": str(tmp_path)}
+    with open(tmp_path / "log", "w") as log:
+        server = subprocess.Popen(
+            f"exec env {command} --no-browser --allow-root --port=0", shell=True, cwd=ROOT, env=environment, stderr=log
+        )
+    try:
+        until, found = time.monotonic() + 60, []
+        while not found and time.monotonic() < until and server.poll() is None:
+            time.sleep(0.1)
+            found = [text for path in tmp_path.glob("RUNTIME/jpserver-*.json") if (text := path.read_text())]
+        assert found, (tmp_path / "log").read_text()
+        yield json.loads(found[0]), tmp_path / "asked"
+    finally:
+        server.terminate()
+        server.wait(30)
 
 
-@pytest.mark.parametrize("ip", ["", "*", "0.0.0.0", "::", "192.168.1.2", "example", "fe80::1"])
-def test_other_addresses_are_refused(ip):
-    assert "SSH tunnel" in refusal(ip, "secret")
-
-
-def test_no_token_is_refused():
-    assert "token is switched off" in refusal("127.0.0.1", "")
-
-
-def test_the_program_does_not_start(tmp_path):
-    command = [sys.executable, "-m", "companion.lab", "--no-browser", "--allow-root", "--port=0"]
-    done = subprocess.run(
-        [*command, "--IdentityProvider.token=", str(tmp_path)], text=True, capture_output=True, timeout=60
-    )
-    assert done.returncode == 2
-    (said,) = [line for line in done.stderr.splitlines() if line.startswith("companion:")]
-    assert "token is switched off" in said
-
-
-@pytest.mark.parametrize(
-    ("ip", "token", "password", "word"),
-    [("0.0.0.0", "secret", "", "0.0.0.0"), ("::1", "", "", "switched off"), ("127.0.0.1", "", "argon2:…", "")],
-)
-def test_a_server_starts_as_its_settings_allow(monkeypatch, capsys, ip, token, password, word):
-    """With a server that only notes that it was started."""
-    started, provider = [], SimpleNamespace(token=token, hashed_password=password)
-    server = SimpleNamespace(ip=ip, identity_provider=provider, start=lambda: started.append(ip))
-    application = SimpleNamespace(initialize_server=lambda arguments: server)
-    monkeypatch.setitem(sys.modules, "jupyterlab.labapp", SimpleNamespace(LabApp=application))
-    monkeypatch.setenv("JUPYTER_CONFIG_PATH", "mine")
-    assert lab.main(["--allow-root"]) == (2 if word else 0)
-    assert bool(started) is not bool(word) and word in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    ("given", "left"),
-    [
-        ([], [LOOPBACK, OPENING, FILES]),
-        (["--ServerApp.ip=::1"], [OPENING, FILES]),
-        (["--ip=::1", "--LabApp.default_url=/lab"], [FILES]),
-        (["--zip=1", "."], [LOOPBACK, OPENING, FILES]),
-    ],
-)
-def test_what_the_command_line_leaves_open_is_added(given, left):
-    assert options(given) == left
+def test_lab_listens_on_loopback_with_a_token_and_asks_nobody(lab):
+    about, asked = lab
+    assert about["hostname"] in ("localhost", "127.0.0.1") and len(about["token"]) > 20
+    with pytest.raises(HTTPError, match="403"):
+        urlopen(f"{about['url']}api/contents")
+    part = "@jupyterlab/apputils-extension:notification"
+    with urlopen(f"{about['url']}lab/api/settings/{part}?token={about['token']}") as answer:
+        properties = json.load(answer)["schema"]["properties"]
+    assert properties["checkForUpdates"]["default"] is False and properties["fetchNews"]["default"] == "false"
+    urlopen(f"{about['url']}lab/tree/START.md?token={about['token']}").close()
+    hosts = set(asked.read_text().split()) if asked.exists() else set()
+    assert hosts <= {"127.0.0.1", "::1", "localhost"}
 
 
 def test_the_start_page_lists_every_chapter_by_its_title_and_links_to_files():
-    text = (ROOT / START).read_text(encoding="utf-8")
-    links = dict((target, words) for words, target in re.findall(r"\[([^\]]+)\]\(([^)]+)\)", text))
+    text = (ROOT / "START.md").read_text(encoding="utf-8")
+    links = {target: words for words, target in re.findall(r"\[([^\]]+)\]\(([^)]+)\)", text)}
     for path in notebook_files.paths():
         title = nbformat.read(path, as_version=4).cells[0].source.splitlines()[0].removeprefix("# ")
         assert links[f"notebooks/{path.name}"] == title
     assert all((ROOT / target).is_file() for target in links)
-
-
-def test_settings_of_lab_name_parts_that_lab_has():
-    """A part that JupyterLab renamed would be passed over without a word."""
-    found = json.loads((SETTINGS / "labconfig" / "default_setting_overrides.json").read_text())
-    schemas = Path(sys.prefix) / "share/jupyter/lab/schemas"
-    for part, settings in found.items():
-        package, _, name = part.partition(":")
-        schema = json.loads((schemas / package / f"{name}.json").read_text())
-        assert set(settings) <= set(schema["properties"])
-
-
-def test_root_is_told_in_one_sentence_what_to_add():
-    sentence = lab.refused_to_root(["."], 0)
-    assert "--allow-root" in sentence and "\n" not in sentence
-    for arguments in (["--allow-root", "."], ["--ServerApp.allow_root=True"]):
-        assert lab.refused_to_root(arguments, 0) is None
-    assert lab.refused_to_root(["."], 1000) is None and lab.refused_to_root(["."], None) is None
