@@ -30,8 +30,6 @@ if __name__ == "__main__":  # before tests/, whose rooms have the names of those
 from kernels_found import KERNELS, SINGLE, small
 from tools import FAULTS, keep_rows, read_rows, this_host, write_rows
 
-from kernels.runtime.states import arrays
-
 #: Smaller than the small problem where every case takes long; whole blocks, whose places beyond the last column are
 #: computed and read by nobody.
 TINY = {
@@ -58,9 +56,26 @@ class Case(NamedTuple):
         return f"{self.array} [{self.place}] {self.kind}"
 
 
+def _arrays(state: Any, path: str = "state") -> list[tuple[str, np.ndarray]]:
+    """Every array in nested dataclasses, named tuples, tuples, lists and dicts, with its path; others are left out."""
+    if isinstance(state, np.ndarray):
+        return [(path, state)] if state.dtype != object else []
+    if is_dataclass(state) and not isinstance(state, type):
+        inner = [(f"{path}.{field.name}", getattr(state, field.name, None)) for field in fields(state)]
+    elif isinstance(state, tuple) and hasattr(state, "_fields"):
+        inner = [(f"{path}.{name}", value) for name, value in zip(state._fields, state, strict=True)]
+    elif isinstance(state, list | tuple):
+        inner = [(f"{path}[]", value) for value in state]
+    elif isinstance(state, dict):
+        inner = [(f"{path}[{key!r}]", value) for key, value in state.items()]
+    else:
+        return []
+    return [found for name, value in inner for found in _arrays(value, name)]
+
+
 def named(result) -> list[tuple[str, np.ndarray]]:
     """Every array of a result with its path; one of records as its columns."""
-    found = [(path.lstrip("."), array) for path, array in arrays(result, "") if array.size]
+    found = [(path.lstrip("."), array) for path, array in _arrays(result, "") if array.size]
     return [
         pair
         for path, array in found

@@ -167,6 +167,10 @@ def test_work_and_footprint_are_plain_numbers(name, preset):
 ASKING = {"kernels.analysis": {"rest": "cache"}}
 
 
+#: Kernels whose processes, or one thread, do the work, whatever the number of threads.
+THREADLESS = {f"kernels.files.{name}" for name in ("devices", "groups", "messages", "stripes")}
+
+
 @every_single
 def test_results_verify_and_stay_within_the_footprint(name, tmp_path, monkeypatch):
     """``reference`` returns what ``run`` does, which refuses a disk without room, a folder and threads that are not
@@ -190,7 +194,7 @@ def test_results_verify_and_stay_within_the_footprint(name, tmp_path, monkeypatc
     for result in (expected, found):
         checks = module.verify(problem, result)
         assert checks and [str(check) for check in checks if not check.ok] == []
-    if name != "kernels.files.groups":  # its processes do the work, whatever the number of threads
+    if name not in THREADLESS:
         with pytest.raises(ValueError, match="threads = 1000000"):
             module.run(problem, state, threads=10**6)
     del state, expected, found, result
