@@ -63,7 +63,6 @@ weekly: $(READY)
 	$(BIN)/python tests/cases.py
 	$(BIN)/python tests/fuzz.py --seconds 600 --out tests/faults/readers.csv
 	$(BIN)/python tests/injector.py --out tests/faults/writers.csv
-	$(BIN)/python tests/damaged_results.py
 	$(BIN)/python tests/loaded.py --times 5 --out tests/faults/loaded.csv
 	$(BIN)/python tests/killed.py --count 50 --out tests/faults/killed.csv
 	rm -f tests/faults/mutants.csv

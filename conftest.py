@@ -43,7 +43,7 @@ CLOCK = re.compile(r"\btime\.(sleep|monotonic|perf_counter)\(")
 #: Where files lie, in the order of their turns; of several that hold a file, the longest counts.
 TURNS = (
     *("tests/kernels", "tests/kernels/shallow_water", "tests/kernels/jobs", "tests/kernels/files"),
-    "tests/kernels/test_contract.py",
+    "tests/kernels/test_every_kernel.py",
     *("tests/kernels/mpi", "tests/companion/mpi", "tests/peers", "notebooks", "tests/book"),
     *("tests/companion/chapters/test_second_machine.py", "tests/test_readers.py", "tests/companion/test_cli.py"),
     *("tests/companion/test_terminal.py", "tests/test_foreign.py"),

@@ -1,6 +1,6 @@
 """The words every kernel answers to.
 
-A kernel is a module (or package) with these names at its top; ``tests/kernels/test_contract.py`` finds
+A kernel is a module (or package) with these names at its top; ``tests/kernels/test_every_kernel.py`` finds
 every one of them and holds it to this page:
 
 ``Problem``

@@ -30,7 +30,7 @@ class Class(NamedTuple):
 
 CLASSES = (
     Class("fields of problems", ("tests/kernels/test_problems.py",)),
-    Class("arrays that enter compiled code", ("tests/kernels/test_arrays.py",)),
+    Class("arrays that enter compiled code", ("tests/kernels/test_arrays.py", "tests/kernels/runtime/test_states.py")),
     Class(
         "damaged results",
         ("tests/kernels/test_damaged_results.py", "tests/kernels/mpi/test_damaged_on_ranks.py"),

@@ -3,7 +3,6 @@
 import importlib
 import os
 import pkgutil
-import tempfile
 from dataclasses import replace
 
 import pytest
@@ -46,25 +45,6 @@ every_kernel = pytest.mark.parametrize("name", KERNELS)
 #: Kernels of one process; those with ``ranks`` run under mpiexec, and tests/kernels/mpi runs them there.
 SINGLE = [name for name in KERNELS if not hasattr(KERNELS[name].Problem, "ranks")]
 every_single = pytest.mark.parametrize("name", SINGLE)
-
-
-#: A program that prints :func:`complaints` of every kernel that it is given, after what makes its process another host.
-COMPLAINTS = """
-from kernels_found import complaints
-
-for name in sys.argv[1:]:
-    print(name, complaints(name))
-"""
-
-
-def complaints(name) -> list[str]:
-    """Checks that a kernel's own small run fails, as text."""
-    kernel = KERNELS[name]
-    with tempfile.TemporaryDirectory() as folder:
-        problem = small(name, folder)
-        return [
-            str(check) for check in kernel.verify(problem, kernel.run(problem, kernel.setup(problem))) if not check.ok
-        ]
 
 
 def small(name, folder):

@@ -22,6 +22,7 @@ from kernels.mpi import world
 from kernels.mpi.mesh import Mesh
 from kernels.mpi.traffic import Traffic
 from kernels.runtime.resources import require_disk, require_memory
+from kernels.runtime.states import checked, noted
 from kernels.shallow_water.cases import initial
 from kernels.shallow_water.problem import GRAVITY, RADIUS
 from kernels.spectral.legendre import epsilon
@@ -207,6 +208,7 @@ class Stepper:
         traffic.book("barrier" if comm.rank else "serial")
 
 
+@noted()
 def setup(problem: Problem, seed: int = 0) -> State:
     """Legendre functions and the initial spectra of the rank's wavenumbers (``seed`` is not used)."""
     require_memory(footprint(problem).memory // problem.ranks, f"a rank's share of T{problem.truncation}")
@@ -250,6 +252,7 @@ def close(state: State) -> None:
         state.keep.close()
 
 
+@checked
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> Result:
     """Integrate from the initial state, ``repeats`` times."""
     traffic = state.traffic
