@@ -60,20 +60,6 @@ test: $(READY)
 # what takes too long for every change: every step of an interruption, another processor, readers, mutants, the lock
 weekly: $(READY)
 	$(BIN)/python -m pytest -m weekly tests
-	$(BIN)/python tests/cases.py
-	$(BIN)/python tests/fuzz.py --seconds 600 --out tests/faults/readers.csv
-	$(BIN)/python tests/injector.py --out tests/faults/writers.csv
-	$(BIN)/python tests/loaded.py --times 5 --out tests/faults/loaded.csv
-	$(BIN)/python tests/killed.py --count 50 --out tests/faults/killed.csv
-	rm -f tests/faults/mutants.csv
-	$(BIN)/python tests/mutation.py --count 300 --seed 2 --out tests/faults/mutants.csv
-	$(BIN)/python tests/mutation.py --of companion --count 200 --seed 2 --out tests/faults/mutants.csv
-	$(BIN)/python tests/audit.py
-	$(BIN)/python tests/platforms.py
-	$(BIN)/python tests/ranges.py lowest-direct
-	$(BIN)/python tests/ranges.py highest
-	$(BIN)/python tests/emulated.py --anew
-	$(BIN)/python tests/crate.py
 
 # the settings there fetch no news and look for no updates
 lab: $(READY)

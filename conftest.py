@@ -45,8 +45,7 @@ TURNS = (
     *("tests/kernels", "tests/kernels/shallow_water", "tests/kernels/jobs", "tests/kernels/files"),
     "tests/kernels/test_every_kernel.py",
     *("tests/kernels/mpi", "tests/companion/mpi", "tests/peers", "notebooks", "tests/book"),
-    *("tests/companion/chapters/test_second_machine.py", "tests/test_readers.py", "tests/companion/test_cli.py"),
-    *("tests/companion/test_terminal.py", "tests/test_foreign.py"),
+    *("tests/companion/chapters/test_second_machine.py", "tests/companion/test_cli.py"),
     *("tests/companion/chapters", "tests/companion/bench", "tests/companion", "tests"),
 )
 

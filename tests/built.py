@@ -11,8 +11,8 @@ import threading
 from pathlib import Path
 
 import pytest
-from tools import ROOT
 
+ROOT = Path(__file__).resolve().parent.parent
 HTML = ROOT / "book" / "_build" / "html"
 REQUIRED = bool(os.environ.get("RERUN_REQUIRE_BROWSER"))
 PAGES = (

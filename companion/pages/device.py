@@ -13,7 +13,7 @@ from companion.records import runs
 
 #: Share of native speed from which a browser's lead is named.
 _AHEAD = 1.1
-#: Written by ``python tests/device_speed.py``; one row a case.
+#: One row a case; ``data/browser/README.md`` says how it was measured.
 _SPEEDS = Path(__file__).resolve().parents[2] / "data" / "browser" / "speeds.csv"
 
 
@@ -80,7 +80,7 @@ CASES = (
 
 
 def speeds() -> pd.DataFrame:
-    """Every case and way, as ``tests/device_speed.py`` wrote them."""
+    """Every case and way."""
     return pd.read_csv(_SPEEDS)
 
 

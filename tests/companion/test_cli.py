@@ -10,7 +10,6 @@ import sys
 import time
 from pathlib import Path
 
-import forked
 import pandas as pd
 import pytest
 import xarray as xr
@@ -478,7 +477,7 @@ def test_closed_streams_are_no_files(tmp_path, record, closed):
     """The first file opened would otherwise get the number of standard output, and what is printed."""
     first, target = runs.save(record, tmp_path), tmp_path / "x.csv"
     before = f"import os, sys\nfor number in {closed}: os.close(number)\nsys.stdin = sys.stdout = sys.stderr = None"
-    (done,) = forked.run(("companion", "export", first, "--to", target), cwd=ROOT, before=before)
+    done = bare(before, ["export", first, "--to", target])
     assert done.returncode == 0, done.stderr
     assert len(pd.read_csv(target)) == sum(len(case["samples"]) for case in record["measurements"])
 

@@ -6,12 +6,11 @@ from typer.main import get_command
 from typer.testing import CliRunner
 
 from companion import cli, notebooks, numbers
-from companion.claims import __main__ as claims
 from companion.mpi import job
 from peers import __main__ as peers
 from peers.kit import vectors
 
-PROGRAMS = {"companion": cli, "companion.mpi.job": job, "peers": peers, "claims": claims, "notebooks": notebooks}
+PROGRAMS = {"companion": cli, "companion.mpi.job": job, "peers": peers, "notebooks": notebooks}
 #: Texts that Python takes for whole numbers or for numbers, or that people write for them; none is one here.
 NEITHER = (
     *(

@@ -1,10 +1,11 @@
 """Runs that are kept: the load of the host, its ceilings, and vectors shorter than the processor's."""
 
+import os
+import subprocess
 import sys
 
 import numpy as np
 import pytest
-from interpreter import said
 
 from companion.host import machine
 from companion.records import peer_records
@@ -151,7 +152,8 @@ def test_shorter_vectors_reach_both_sides(tmp_path):
         "assert all('-mno-avx512f' in flags for flags in sets.values()) and '-O3 512-bit' not in sets\n"
         "print(vectors.suffix(), vectors.ours())\n"
     )
-    found = said(code, **vectors.environment(256) | {"NUMBA_CACHE_DIR": str(tmp_path)})
+    given = {**os.environ, **vectors.environment(256), "NUMBA_CACHE_DIR": str(tmp_path)}
+    found = subprocess.check_output([sys.executable, "-c", code], env=given, text=True)
     assert found.startswith("_256 numba -O") and "without AVX-512" in found
 
 

@@ -45,22 +45,6 @@ def test_variables_of_this_machine_go_to_the_local_partition_alone(tmp_path, mon
     assert "libmpi" not in checks.read_text()
 
 
-def test_the_page_tells_what_ran_under_slurm(tmp_path):
-    (tmp_path / "slurm.json").write_text(json.dumps({"slurm": "1.2", "date": "2027-01-01", "checks": {"x": False}}))
-    assert "failed" in cluster.slurm_table(tmp_path / "slurm.json").text
-    assert "No run under Slurm" in cluster.slurm_table(tmp_path / "none").text
-
-
-@pytest.mark.weekly
-@pytest.mark.timeout(600)
-def test_jobs_run_under_a_real_slurm():
-    if os.geteuid() or not (shutil.which("slurmctld") and shutil.which("munged")):
-        pytest.skip("Slurm is not here, or not for this user; install slurm-wlm and munge")
-    root = Path(reframe.__file__).parents[2]
-    done = subprocess.run([sys.executable, "tests/slurm.py"], cwd=root, capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout + done.stderr
-
-
 def test_files_that_are_there_are_not_replaced(tmp_path):
     reframe.write(tmp_path)
     with pytest.raises(FileExistsError):

@@ -7,9 +7,8 @@ not know would give another sky.
 
 import itertools
 import os
-import sys
+import re
 
-import bounds
 import numpy as np
 import pytest
 from cases import tried
@@ -34,8 +33,6 @@ QUIET = pytest.mark.filterwarnings("ignore")
 READERS = [
     ("raw", 7),
     pytest.param("astropy", 41, marks=QUIET),
-    pytest.param("raw", 1, marks=pytest.mark.weekly),
-    pytest.param("astropy", 1, marks=[QUIET, pytest.mark.weekly]),
 ]
 
 
@@ -79,7 +76,7 @@ def variants(raw: bytes):
 @pytest.mark.parametrize("reader, every", READERS)
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_changed_card_changes_no_number_or_the_file_is_refused(tmp_path, kind, reader, every):
-    """The same check comes before either reader, so that astropy sees fewer files each day, and all of them weekly."""
+    """The same check comes before either reader, so that astropy sees fewer files."""
     if reader == "astropy":
         pytest.importorskip("astropy")
     write, read, whole = KINDS[kind]
@@ -108,9 +105,8 @@ def _endless(path, size):
     os.truncate(path, size)
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="limits and /proc of Linux")
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_header_is_refused_within_the_bounds(tmp_path, kind):
+def test_a_header_that_asks_for_too_much_is_refused(tmp_path, kind):
     write, read, _ = KINDS[kind]
     write(tmp_path / "large.fits")
     raw = (tmp_path / "large.fits").read_bytes()
@@ -125,7 +121,6 @@ def test_a_header_is_refused_within_the_bounds(tmp_path, kind):
             (tmp_path / f"{number}.fits").write_bytes(with_header(raw, lines))
     for size in (10**6, 3 * 10**9):
         _endless(tmp_path / f"{size}.fits", size)
-    paths = list(tmp_path.iterdir())
-    for path, said in zip(paths, bounds.refusals(read, paths), strict=True):
-        assert said.startswith("ValueError") and str(path) in said, said
-    tried(len(paths))
+    for path in tmp_path.iterdir():
+        with pytest.raises(ValueError, match=re.escape(str(path))):
+            read(path)

@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 from built import PAGES, absent
-from interpreter import said
 
 from kernels import bt
 from kernels.bt.state import Layout
@@ -197,29 +196,3 @@ def test_the_median_and_its_interval_are_those_of_the_companion():
         interval = median_interval(each)
         assert found["least"] == min(each) and found["median"] == pytest.approx(np.median(each))
         assert found["interval"] == (None if interval is None else list(interval))
-
-
-@pytest.mark.weekly
-def test_native_code_for_vectors_of_two_lanes_is_right():
-    """The same text on this processor: BT, transforms of pairs of fields, and the sums."""
-    script = """
-from kernels import bt, spectral
-from kernels.memory import stride
-for kernel, problem in ((bt, bt.Problem(N=13, NS=2, dt=0.01)), (spectral, spectral.Problem(15, "F12", 4)),
-                        (stride, stride.Problem(nbytes=5000, stride=3))):
-    state = kernel.setup(problem)
-    result = kernel.run(problem, state)
-    if kernel is spectral:
-        expected = kernel.reference(problem, state)
-        assert abs(result.values - expected.values).max() < 1e-11, abs(result.values - expected.values).max()
-        assert abs(result.back - result.spectrum).max() < 1e-12
-    else:
-        assert all(check.ok for check in kernel.verify(problem, result))
-try:
-    spectral.run(spectral.Problem(15, "F12", 3), spectral.setup(spectral.Problem(15, "F12", 3)))
-except ValueError as error:
-    assert "transforms pairs of them" in str(error)
-else:
-    raise AssertionError("an odd number of fields was transformed")
-"""
-    said(script, RERUN_TARGET="host128")

@@ -10,7 +10,6 @@ import threading
 import time
 from pathlib import Path
 
-import bounds
 import pytest
 from cases import tried
 from hypothesis import given, settings
@@ -114,13 +113,8 @@ def test_a_fifo_a_folder_and_nothing_are_not_read(tmp_path):
     assert cache.unsealed(str(tmp_path / "absent")) is None
     os.mkfifo(tmp_path / "fifo")
     (tmp_path / "device").symlink_to("/dev/zero")
-    for name in ("fifo", "device"):
-        assert bounds.refusal(_refused, tmp_path / name) == f"ValueError: {name} is none"
-
-
-def _refused(path):
-    assert cache.unsealed(str(path)) is None
-    raise ValueError(f"{path.name} is none")
+    assert cache.unsealed(str(tmp_path / "fifo")) is None
+    assert cache.unsealed(str(tmp_path / "device")) is None
 
 
 class Bomb:

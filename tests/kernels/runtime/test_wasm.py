@@ -1,12 +1,12 @@
 """Kernels as WebAssembly: the change of numba's text, and modules from toy kernels, looked at and run under Node."""
 
 import json
+import os
 import shutil
 import subprocess
 import sys
 
 import pytest
-from interpreter import start
 
 from kernels.runtime import wasm
 from kernels.runtime.wasm_object import imports, module, sections
@@ -163,5 +163,6 @@ def test_what_is_no_object_is_refused():
 
 @pytest.mark.parametrize("target", ["", "x86", "wasm"])
 def test_an_unknown_target_is_refused(target):
-    done = start("import kernels.runtime.target", RERUN_TARGET=target)
+    command, given = [sys.executable, "-c", "import kernels.runtime.target"], {**os.environ, "RERUN_TARGET": target}
+    done = subprocess.run(command, env=given, capture_output=True, text=True)
     assert done.returncode and f"RERUN_TARGET = {target!r} in the environment is unknown" in done.stderr
