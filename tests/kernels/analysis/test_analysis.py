@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from kernels import analysis
-from kernels.analysis import boxes, gap, sphere, synthetic, tools, verification
+from kernels.analysis import boxes, gap, sphere, tools, verification
 from kernels.analysis.constants import LN_P
-from kernels.analysis.datasets import Dataset, copy
 from kernels.runtime.resources import usable_cpus
 
 PROBLEM = analysis.Problem()
@@ -116,23 +115,3 @@ def test_gradients_of_fields_are_their_slopes():
     scale = 6.371229e6 / field.length
     np.testing.assert_allclose((east - value)[0] / step, scale * np.einsum("cn,cnj->j", up.east, slope), atol=2e-4)
     np.testing.assert_allclose((higher - value)[0] / step, thick[0] / field.depth, atol=2e-4)
-
-
-def test_a_dataset_keeps_records_apart(tmp_path):
-    one, other = (Dataset(tmp_path, name, "cache", 3, 700) for name in "ab")
-    for record in range(3):
-        one.put(record, np.full(700, record + 1.0))
-    copy(one, other)
-    assert [float(other.get(record)[-1]) for record in range(3)] == [1.0, 2.0, 3.0]
-    assert one.moved == [3 * 8192, 3 * 8192]
-    one.close(), other.close()
-
-
-def test_observations_are_in_their_boxes(state):
-    sorter = boxes.Sorter(PROBLEM, state.data, np.zeros(state.data.value.size), (0, 1, 2))
-    homes = 0
-    for box in boxes.boxes(PROBLEM):
-        record = sorter.record(box, *sorter.column(box.j, box.i))
-        homes += int(record[boxes.HOME].sum())
-    assert 0.5 * sorter.chosen.size < homes <= sorter.chosen.size
-    assert synthetic.ERRORS["u"] > 0

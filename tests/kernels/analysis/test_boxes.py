@@ -5,12 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kernels.analysis import cholesky, covariance, vertical
+from kernels.analysis import covariance, vertical
 from kernels.analysis.cholesky import backwards, factor
 from kernels.analysis.constants import R
 from kernels.analysis.tools import Plain, correlations
-from kernels.runtime.jit import CONTRACT, kernel
-from kernels.runtime.registers import REGISTERS
 
 FEW = settings(max_examples=25, deadline=None)
 SEEDS = st.integers(0, 2**32 - 1)
@@ -39,26 +37,6 @@ def test_factors_and_right_hand_sides(seed, n, more):
     x = np.zeros(n)
     backwards(a, n, n, x)
     np.testing.assert_allclose(matrix @ x, right[:, 0], atol=1e-7)
-
-
-@pytest.mark.parametrize("step, most", sorted({cholesky.shape(row) for row in REGISTERS} - {cholesky.shape()}))
-def test_tiles_of_any_other_shape_give_the_same_factor(monkeypatch, step, most):
-    """With and without right-hand sides, the identity among them; what lies above the diagonal is NaN."""
-    n, rng = 40, np.random.default_rng(5)
-    root, a = rng.normal(size=(n, n)), np.zeros((n, 2 * n + 8))
-    a[:, :n] = np.where(np.tri(n, k=-1, dtype=bool), np.nan, root @ root.T + np.eye(n))
-    a[:, n], a[:, n + 8 :] = rng.normal(size=n), np.eye(n)
-    monkeypatch.setattr(cholesky, "STEP", step)
-    monkeypatch.setattr(cholesky, "_MOST", most)
-    other = kernel(factor.py_func, fastmath=CONTRACT, cache=False)
-    for width in (n, n + 8, 2 * n + 8):
-        ours, theirs = a.copy(), a.copy()
-        assert factor(ours, width, n + 8) and other(theirs, width, n + 8)
-        assert np.array_equal(ours[:, n:], theirs[:, n:]) and np.all(np.isfinite(ours[:, n:]))
-        assert np.array_equal(np.triu(ours[:, :n]), np.triu(theirs[:, :n]))
-    assert f"<{step} x double>" in other.inspect_llvm(other.signatures[0])
-    inverse = ours[:, n + 8 :]
-    np.testing.assert_allclose(inverse @ (root @ root.T + np.eye(n)) @ inverse.T, np.eye(n), atol=1e-9)
 
 
 @pytest.mark.parametrize("pivot", [-1.0, 0.0, np.nan])

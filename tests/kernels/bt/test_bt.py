@@ -3,7 +3,6 @@
 import importlib
 import itertools
 import os
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -15,7 +14,6 @@ from kernels.bt.elimination import RING, UPPER
 from kernels.bt.lines import Direction, Lines
 from kernels.bt.pieces import BACKWARD, FORWARD, eliminate_piece, substitute_piece
 from kernels.bt.problem import SECOND, exact_solution, initial_field
-from kernels.bt.published import CLASSES
 from kernels.bt.ranks.box import Ends
 from kernels.runtime import resources
 
@@ -157,41 +155,3 @@ def test_pack_and_unpack_are_inverse(points, seed):
     part = np.zeros_like(field)
     bt.pack(state, part, 1, 3)
     assert np.array_equal(part[1:3], field[1:3]) and not part[0].any() and not part[3:].any()
-
-
-def test_arrays_begin_on_cache_lines_and_strides_are_odd_lines():
-    for points in (6, 12, 16, 64, 102):
-        _, state = started(points, 1e-3) if points < 20 else (None, None)
-        grid = bt.state.Layout.of(points)
-        assert grid.row >= points and grid.row // 8 % 2 == 1 and grid.plane // 8 % 2 == 1
-        if state is not None:
-            assert all(array.ctypes.data % 64 == 0 for array in (state.u, state.rhs, state.forcing))
-
-
-def test_verify_refuses_what_is_wrong():
-    problem, entry = bt.Problem.preset("S"), CLASSES["S"]
-    right = bt.Result(np.array(entry.residual), np.array(entry.error))
-    assert all(check.ok for check in bt.verify(problem, right))
-    for wrong in (replace(right, residual=right.residual * (1 + 2e-8)), replace(right, error=right.error * np.nan)):
-        assert sum(not check.ok for check in bt.verify(problem, wrong)) == 5
-    other = bt.Problem(N=12, NS=59, dt=0.01)
-    assert other.published is None and other.name == "N=12" and problem.name == "S"
-    assert all(check.ok for check in bt.verify(other, right))
-    assert not any(check.ok for check in bt.verify(other, bt.Result(np.full(5, np.nan), np.full(5, np.inf))))
-
-
-def test_presets_are_the_document_and_the_classes():
-    assert bt.Problem.preset("paper").N == 102 and bt.Problem.preset("paper").name == "B"
-    assert bt.Problem.preset("quick").name == "S" and bt.Problem.preset("modern").name == "C"
-    assert [bt.Problem.preset(name).name for name in "SWABC"] == list("SWABC")
-
-
-def test_planes_beyond_the_field_are_refused():
-    _, state = started(6, 1e-3)
-    with pytest.raises(ValueError, match="last = 7"):
-        bt.pack(state, np.zeros((6, 6, 6, 5)), 0, 7)
-
-
-def test_reference_is_for_small_problems():
-    with pytest.raises(ValueError, match="N = 64 points for the plain reference is outside 6 … 40"):
-        bt.reference(bt.Problem.preset("A"))

@@ -43,17 +43,6 @@ def test_sweep_in_c_gives_our_answer_and_missing_builds_are_named(monkeypatch):
         assert all(sweep.check(ours, peer()) <= sweep.tolerance for peer in sweep.peers.values())
 
 
-def test_executables_are_found_by_class(tmp_path):
-    (tmp_path / "bt.A.txt").write_text("no program")
-    wanted = program(tmp_path, "bt.A.x", "exit 0")
-    program(tmp_path, "bt.B", "exit 0")
-    assert bt.executable(str(tmp_path), "A") == wanted
-    assert bt.executable(str(tmp_path), "B").name == "bt.B"
-    assert bt.executable(str(tmp_path), "C") is None
-    assert bt.executable(str(wanted), "A") == wanted and bt.executable(str(wanted), "B") is None
-    assert bt.executable(str(tmp_path / "nowhere"), "A") is None
-
-
 @pytest.mark.parametrize(
     ("body", "believed"),
     [
@@ -65,16 +54,6 @@ def test_executables_are_found_by_class(tmp_path):
 )
 def test_reports_are_believed_only_if_verified(tmp_path, body, believed):
     assert bt.npb_run(program(tmp_path, "bt.A", body), "A", 1) is believed
-
-
-def test_threads_reach_the_program(tmp_path):
-    body = f"test $OMP_NUM_THREADS = 2 && printf '{REPORT.format('A', 'SUCCESSFUL')}'"
-    assert bt.npb_run(program(tmp_path, "bt.A", body), "A", 2)
-
-
-def test_programs_without_a_report_are_refused(tmp_path):
-    with pytest.raises(RuntimeError, match="bt.A ended with status 3 and without NPB's report"):
-        bt.npb_run(program(tmp_path, "bt.A", "exit 3"), "A", 1)
 
 
 def test_whole_runs_are_compared_where_a_build_is_named(tmp_path, monkeypatch):
@@ -101,23 +80,3 @@ def test_whole_runs_are_compared_where_a_build_is_named(tmp_path, monkeypatch):
     assert not peers.measure(found["BT whole run, tuned builds"], rounds=1, seed=0).wrong
     assert bt.versions()["NPB blk8"] == "blk8"
     assert bt.versions()["NPB Fortran, serial"] == "3.4.2, gfortran, -O3 -march=native"
-
-
-@pytest.mark.parametrize(
-    ("options", "taken"),
-    [("-O3 -march=native", True), ("-march=native -O3", True), ("-O3", False), ("-O3 -fopenmp -march=native", False)],
-)
-def test_a_plain_build_is_one_with_its_options_and_no_others(tmp_path, options, taken):
-    said = REPORT.format("S", "SUCCESSFUL")
-    build = program(tmp_path, "bt.S", f"cat <<'END'\n{said}\n    FFLAGS       = {options}\nEND")
-    if taken:
-        assert bt.npb_run(build, "S", 1, bt.PLAIN)
-    else:
-        with pytest.raises(RuntimeError, match="build it with -O3 -march=native alone"):
-            bt.npb_run(build, "S", 1, bt.PLAIN)
-
-
-def test_a_serial_build_is_absent_from_runs_with_threads(tmp_path, monkeypatch):
-    program(tmp_path, "bt.S", "exit 3")
-    monkeypatch.setenv("NPB_BT_PLAIN", str(tmp_path))
-    assert "NPB Fortran, serial (built without OpenMP: it has one thread)" in map(str, bt._whole_run(2, "S"))

@@ -1,7 +1,6 @@
 """The plain solver gives what the compiled one gives, and a textbook's the published norms."""
 
 import numpy as np
-import pytest
 
 from kernels import bt
 from kernels.bt import plain, textbook
@@ -14,11 +13,6 @@ def test_the_plain_solver_agrees_with_the_compiled_one():
     assert np.allclose(found.residual, expected.residual, rtol=1e-11)
     assert np.allclose(found.error, expected.error, rtol=1e-11)
     assert all(check.ok for check in plain.verify(problem, found))
-
-
-def test_a_grid_that_would_take_minutes_is_refused():
-    with pytest.raises(ValueError, match="N = 64"):
-        plain.setup(bt.Problem.preset("A"))
 
 
 def test_line_by_line_meets_the_published_norms():

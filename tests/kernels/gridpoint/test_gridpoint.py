@@ -1,6 +1,5 @@
 """The grid-point forecast: against NumPy, against theory, through every kind of work file, and when things fail."""
 
-import os
 import zlib
 from dataclasses import replace
 
@@ -10,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kernels import gridpoint
-from kernels.gridpoint import Problem, model, physics, postprocess, state, stores, writeup
+from kernels.gridpoint import Problem, physics, postprocess, state, writeup
 from kernels.gridpoint.layout import half_words, record_words
 from kernels.gridpoint.levels import vertical
 from kernels.gridpoint.verification import integrals
@@ -180,14 +179,6 @@ def test_record_of_the_operational_grid_is_full():
     assert record_words(192, 15) * 96 == 3_440_640
 
 
-def test_work_grows_with_the_grid_and_not_with_threads():
-    paper = Problem.preset("paper")
-    work = gridpoint.work(paper)
-    assert work == gridpoint.work(paper, 2) and work.flops == sum(flops for _, flops in work.parts)
-    half = gridpoint.work(replace(paper, hours=12.0))
-    assert work.flops == pytest.approx(2 * half.flops, rel=0.02)
-
-
 def test_overlap_counts_bytes_that_move_while_rows_are_computed():
     share = state.overlapped_share([(0.0, 1.0, 100), (2.0, 4.0, 100)], [(0.5, 1.5), (3.0, 3.5)])
     assert share == pytest.approx((50 + 25) / 200)
@@ -210,20 +201,6 @@ def test_restart_from_a_write_up_gives_the_same_bits(tmp_path, physics_):
     assert writeup.newest(tmp_path) == copies[1]
     again = gridpoint.run(problem, gridpoint.restart(problem, copies[1]))
     assert again.digest == whole.digest
-
-
-def test_damaged_write_ups_are_refused(tmp_path, start):
-    _, copies = kept(SHORT, start, tmp_path)
-    data = bytearray(copies[1].read_bytes())
-    data[-9] ^= 1
-    copies[1].write_bytes(data)
-    with pytest.raises(OSError, match="damaged"):
-        gridpoint.restart(SHORT, copies[1])
-    copies[1].write_bytes(data[:-100_000])
-    with pytest.raises(OSError, match="cut off"):
-        gridpoint.restart(SHORT, copies[1])
-    with pytest.raises(ValueError, match="levels = 6"):
-        gridpoint.restart(replace(SHORT, levels=6), copies[0])
 
 
 def test_post_processing_reads_rows_or_the_whole(tmp_path, start):
@@ -272,43 +249,6 @@ def test_isothermal_air_loses_only_what_leaves_to_space(temperature, levels):
 # What is refused, and faults
 
 
-def test_device_without_direct_access_is_named(start):
-    if not os.path.isdir("/dev/shm"):
-        pytest.skip("no file system in memory")
-    with pytest.raises(OSError, match="direct = True is not possible"):
-        gridpoint.run(replace(SHORT, files=2, place="direct", folder="/dev/shm"), start)
-
-
-def test_cut_off_work_file_is_named(start, tmp_path):
-    problem = replace(SHORT, files=2, place="cache", overlap="both", folder=str(tmp_path), writeup=0.0)
-    with model.Model(problem, start, 1) as forecast:
-        forecast.advance()
-        os.truncate(forecast.files.files[forecast.files.source].path, 1000)
-        with pytest.raises(OSError, match="ends within record"):
-            forecast.advance()
-    assert not list(tmp_path.iterdir())
-
-
-def test_overwritten_record_is_noticed(start):
-    problem = replace(SHORT, files=1, writeup=0.0)
-    with model.Model(problem, start, 1) as forecast:
-        forecast.advance()
-        file = forecast.files.files[0]
-        file.memory[5 * file.nbytes : 5 * file.nbytes + 8] = 0
-        with pytest.raises(OSError, match="row 5"):
-            forecast.advance()
-
-
-def test_paced_device_takes_the_time_that_it_is_told():
-    channel = stores.Channel(1e6, 1e-3)
-    import time
-
-    begin = time.perf_counter()
-    for _ in range(10):
-        channel.wait(2000)
-    assert time.perf_counter() - begin >= 0.027  # 10 (1 ms + 2 ms), but for the last sleep's leave
-
-
 # Memory that is bounded
 
 
@@ -325,14 +265,6 @@ def test_bounded_memory_changes_no_bit_and_keeps_no_state(start, answer, tmp_pat
     # the totals are those of a forecast that keeps its state
     whole = {check.name: check for check in gridpoint.verify(SHORT, answer)}
     assert checks["total energy"].value == pytest.approx(whole["total energy"].value, rel=1e-13)
-
-
-def test_modern_state_exceeds_the_memory_that_it_is_allowed():
-    problem = Problem.preset("modern")
-    state_bytes = gridpoint.record_bytes(problem)
-    assert gridpoint.footprint(problem).memory <= problem.allowed < state_bytes
-    with pytest.raises(MemoryError, match="allowed = 1e.06 bytes"):
-        gridpoint.setup(replace(problem, allowed=1e6))
 
 
 # Daily looks, builds, the simulator
@@ -380,11 +312,3 @@ def test_simulator_and_forecast_move_what_is_counted(start, tmp_path, files, pla
     assert sum("write-up" in step.kind for step in stood_in.steps) == len(problem.writeup_steps)
     assert all(check.ok for check in simulator.verify(problem, stood_in))
     assert not list(tmp_path.iterdir())
-
-
-def test_simulator_takes_its_pace_from_a_forecast():
-    from kernels.gridpoint import simulator
-
-    problem = Problem(hours=4.0, writeup=0.0)
-    pace = simulator.setup(replace(problem, files=2, overlap="both"))
-    assert pace is simulator.setup(problem) and pace.rate > 1e7 and pace.steps["normal"] >= 0

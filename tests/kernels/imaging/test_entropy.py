@@ -9,23 +9,7 @@ from kernels.imaging.bits import agreement
 from kernels.imaging.convolution import convolve
 
 
-def _failed(converge, **changed):
-    """Names of checks that the ten iterations of the small problem, or their change, do not pass."""
-    problem = ddt.Problem(task="VTESS", converge=converge)
-    state = ddt.setup(problem)
-    result = ddt.run(ddt.Problem(task="VTESS"), state)
-    products = {name: np.array(value) for name, value in result.products.items()}
-    for name, change in changed.items():
-        products[name] = change(products[name])
-    size, made = masters.SIZES["small"], state.masters
-    noise = tasks.noise_of(size.visibilities)
-    found = entropy.verify(products, made.dirty, made.beam, noise, float(made.flux[0]), tasks.ITERATIONS, converge)
-    state.files.close()
-    return {check.name.removeprefix("VTESS: ") for check in found if not check.ok}
-
-
-@pytest.mark.parametrize("size", ["small", pytest.param("medium", marks=pytest.mark.weekly)])
-def test_the_image_has_the_skys_flux_and_the_residual_is_noise(size):
+def test_the_image_has_the_skys_flux_and_the_residual_is_noise(size="small"):
     problem = ddt.Problem(task="VTESS", size=size, converge=True)
     state = ddt.setup(problem)
     result = ddt.run(problem, state)
@@ -78,7 +62,7 @@ def test_an_independent_solver_finds_the_same_image(monkeypatch):
 
 @pytest.mark.parametrize(
     ("noise", "steps"),
-    [(1e-9, 2_000), pytest.param(1e-9, 10_000, marks=pytest.mark.weekly), (1e-4, 2_000), (30.0, 2_000)],
+    [(1e-9, 2_000), (1e-4, 2_000), (30.0, 2_000)],
 )
 def test_thousands_of_steps_stay_finite_and_positive(noise, steps):
     """Towards a noise that the box does not allow, as many as there may be; one that it does; one above the image."""
@@ -98,34 +82,3 @@ def test_the_flux_may_be_left_free():
     noise = 10 * tasks.noise_of(masters.SIZES["small"].visibilities)
     found = entropy.restore(made.dirty, made.beam, noise, None, 2000)
     assert found.converged and found.model.sum(dtype=float) == pytest.approx(float(made.flux[0]), rel=0.1)
-
-
-def test_ten_iterations_are_accepted_as_ten_and_refused_as_converged():
-    assert _failed(False) == set()
-    assert {"residual at the noise, Jy per beam", "part of ln(b/m) that the residual does not tell"} <= _failed(True)
-
-
-@pytest.mark.parametrize(
-    ("name", "change", "noticed"),
-    [
-        ("model", lambda image: image * np.float32(71.8 / 8.85), "flux, Jy"),  # what this kernel once gave
-        ("model", lambda image: image * np.float32(1.02), "flux, Jy"),
-        ("model", lambda image: image * np.nan, "flux, Jy"),
-        ("model", lambda b: np.where(b == b.max(), -b, b), "pixels of the box that are not positive"),
-        ("model", lambda image: image + 1e-9, "pixels outside the box that are not zero"),
-        ("rms", lambda rms: rms[::-1], "last rms"),
-        ("rms", lambda rms: rms * 1.01, "first rms"),
-        ("rms", lambda rms: rms[:-1], "iterations"),
-        ("entropy", lambda found: found[::-1], "last entropy"),
-    ],
-)  # fmt: skip
-def test_results_that_are_none_are_refused(name, change, noticed):
-    assert noticed in _failed(False, **{name: change})
-
-
-def test_a_noise_or_flux_that_is_none_is_refused():
-    made = masters.masters("tiny")
-    for given, words in (({"noise": -1.0}, "noise = -1"), ({"noise": 1.0, "flux": 0.0}, "flux = 0"),
-                         ({"noise": 1.0, "iterations": 10_001}, "iterations = 10001")):  # fmt: skip
-        with pytest.raises(ValueError, match=words):
-            entropy.restore(made.dirty, made.beam, **given)

@@ -44,11 +44,6 @@ def test_transforms_of_sixteen_lines_are_numpys(length):
     assert np.abs(found - expected).max() < 1e-6 * np.abs(expected).max()
 
 
-def test_a_length_with_another_prime_factor_is_refused():
-    with pytest.raises(ValueError, match="10 points has prime factors other than 2 and 3"):
-        fourier.radices(10)
-
-
 def test_a_source_in_the_middle_gives_the_beam():
     records = RECORDS.copy()
     records[:, array.RE], records[:, array.IM] = 1, 0
@@ -151,12 +146,6 @@ def test_baselines_of_equal_order_at_each_time_are_transposed_unless_one_differs
         for threads in range(1, usable_cpus() + 1):
             found = sorting.sort(records, "baseline", threads=threads)
             assert np.array_equal(found, sorting.reference(records, "baseline"))
-
-
-def test_a_lost_record_is_noticed():
-    after = sorting.sort(RECORDS, "tile")
-    after[5] = after[6]
-    assert not all(check.ok for check in sorting.verify(RECORDS, after, "tile"))
 
 
 def test_convolution_is_scipys():
@@ -323,49 +312,3 @@ def test_bits_are_logarithms_to_two():
     assert bits.agreement(ours, expected, skip=4) == (bits.EXACT, bits.EXACT)
     assert bits.agreement(expected + 2.0**-10, expected).maximum == pytest.approx(10)
     assert bits.agreement(expected * np.nan, expected) == (0, 0)
-
-
-def test_what_cannot_be_imaged_is_refused_in_one_sentence():
-    nothing, flagged, broken = RECORDS[:0], RECORDS.copy(), RECORDS.copy()
-    flagged[:, array.WEIGHT] = 0
-    broken[7, array.RE] = np.inf
-    for records, words in (
-        (nothing, "zero records"),
-        (flagged, "are flagged"),
-        (broken, "visibility 7 holds a value that is not finite"),
-        (RECORDS.astype(np.float64), "float32"),
-        (RECORDS[:, :7].copy(), "8 columns"),
-    ):
-        with pytest.raises(ValueError, match=words):
-            dirty.dirty(records, SIDE, CELL)
-    with pytest.raises(ValueError, match="too coarse for the longest baseline"):
-        dirty.dirty(RECORDS, SIDE, 2 * CELL)
-    with pytest.raises(ValueError, match="side = 100 is unknown"):
-        dirty.dirty(RECORDS, 100, CELL)
-
-
-@pytest.mark.parametrize("column", range(8))
-def test_no_column_of_a_record_may_hold_what_is_not_finite(column):
-    for value in (np.inf, -np.inf, np.nan):
-        broken = RECORDS.copy()
-        broken[[9, 30], column] = value
-        if column == array.WEIGHT and not value > 0:  # flagged
-            assert array.survey(broken)[:2] == (len(RECORDS) - 2, -1)
-            continue
-        assert array.survey(broken)[1] == 9
-        with pytest.raises(ValueError, match="visibility 9 holds a value that is not finite"):
-            array.require_records(broken)
-
-
-def test_what_cannot_be_cleaned_is_refused_in_one_sentence(images):
-    _, image, beam = images
-    with pytest.raises(ValueError, match="outside the image"):
-        clean.clark(image, beam, clean.Limits(box=(0, 128, 0, 5)))
-    with pytest.raises(ValueError, match="outside the image"):
-        arithmetic.part(image, (0, 5, 100, 200))
-    with pytest.raises(ValueError, match="gain = 0"):
-        clean.Limits(gain=0.0)
-    with pytest.raises(ValueError, match="not finite"):
-        hogbom.clean(image * np.float32(np.nan), beam, clean.Limits())
-    with pytest.raises(ValueError, match="beam is float32"):
-        hogbom.clean(image, image, clean.Limits())

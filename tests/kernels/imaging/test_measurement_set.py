@@ -2,12 +2,9 @@
 
 import shutil
 import subprocess
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
-from cases import tried
 
 from kernels.imaging import array, dirty, fits, measurement_set, sky
 
@@ -31,13 +28,6 @@ def read(path) -> np.ndarray:
     return records
 
 
-def test_without_casacore_one_sentence_says_so(tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "casacore", None)
-    with pytest.raises(RuntimeError, match="need python-casacore, which is not installed"):
-        measurement_set.write(tmp_path / "data.ms", RECORDS)
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_visibilities_come_back(tmp_path):
     pytest.importorskip("casacore.tables", reason="python-casacore is not installed")
     records = RECORDS.copy()
@@ -48,16 +38,6 @@ def test_visibilities_come_back(tmp_path):
     assert np.array_equal(found[:, exact], records[:, exact])
     assert np.allclose(found[:, [array.U, array.V]], records[:, [array.U, array.V]], rtol=1e-6)
     assert np.abs(found[:, array.TIME] - records[:, array.TIME]).max() < 1e-6
-
-
-@pytest.mark.parametrize("make", [Path.mkdir, Path.touch, lambda path: path.symlink_to("nowhere")])
-def test_what_is_there_is_never_opened_by_the_library(tmp_path, monkeypatch, make):
-    """casacore is absent here: whatever is asked of it fails otherwise than by this refusal."""
-    monkeypatch.setattr(measurement_set, "_casacore", lambda: None)
-    make(tmp_path / "data.ms")
-    with pytest.raises(FileExistsError, match="data.ms exists"):
-        measurement_set.write(tmp_path / "data.ms", RECORDS)
-    tried()
 
 
 @pytest.mark.skipif(shutil.which("wsclean") is None, reason="wsclean is not installed")

@@ -6,7 +6,6 @@ from dataclasses import replace
 import pytest
 
 from kernels import analysis, gridpoint, jobs
-from kernels.contract import Check
 from kernels.jobs import schedule, workers
 from kernels.runtime.resources import usable_cpus
 
@@ -76,36 +75,6 @@ def test_a_simulator_stands_in_and_an_analysis_runs_beside(tmp_path, pool):
     assert len(posts_after) == 5
 
 
-def test_a_wrong_answer_fails(tmp_path, pool):
-    problem = replace(jobs.Problem((jobs.Job("forecast", DAY),)), folder=str(tmp_path))
-    found = jobs.run(problem, jobs.setup(problem))
-    (done,) = found.jobs
-    for wrong in (
-        replace(done, answer=done.answer + 1),
-        replace(done, packed=(*done.packed[:-1], 0)),
-        replace(done, packed=done.packed[:-1]),
-        replace(done, wrong=("total energy",)),
-        replace(done, bytes=1),
-    ):
-        checks = jobs.verify(problem, replace(found, jobs=(wrong,)))
-        assert sum(not check.ok for check in checks) == 1
-    checks = jobs.verify(problem, replace(found, posts=found.posts[1:]))
-    assert [check.name for check in checks if not check.ok] == ["forecast 1: write-ups post-processed"]
-    assert all(isinstance(check, Check) for check in checks)
-
-
-def test_a_process_that_dies_is_one_error_and_the_next_run_has_another(tmp_path, pool):
-    problem = replace(jobs.Problem((jobs.Job("forecast", DAY),)), folder=str(tmp_path))
-    state = jobs.setup(problem)
-    process = state.pool[0].process
-    process.kill()
-    process.wait()
-    with pytest.raises((RuntimeError, OSError), match="process ended with code"):
-        jobs.run(problem, state)
-    assert list(tmp_path.iterdir()) == []
-    assert all(check.ok for check in jobs.verify(problem, jobs.run(problem, state)))
-
-
 def test_processes_end_with_their_pool():
     own = workers.Pool()
     process = own[0].process
@@ -115,10 +84,3 @@ def test_processes_end_with_their_pool():
     process = own[0].process
     del own
     assert process.poll() is not None
-
-
-@TWO
-def test_more_processes_than_cpus_are_refused():
-    job = jobs.Job("forecast", DAY)
-    with pytest.raises(ValueError, match="choose another binding"):
-        jobs.setup(jobs.Problem(17 // 2 * (job,), "one each"))

@@ -185,16 +185,3 @@ def test_work_counts_the_words_moved():
     result = simulated(problem)
     assert banks.work(problem).bytes_read == 8 * result.granted[:, :2].sum()
     assert banks.work(problem).bytes_written == 8 * result.granted[:, 2].sum()
-
-
-@pytest.mark.parametrize(
-    ("make", "sentence"),
-    [
-        (lambda: banks.run(Problem(), banks.setup(Problem()), threads=2), "threads = 2 is outside 1 … 1"),
-        (lambda: banks.reference(Problem.preset("paper"), None), "stopped after"),
-    ],
-)
-def test_nonsense_is_refused_in_one_sentence(make, sentence, monkeypatch):
-    monkeypatch.setattr("kernels.memory.banks.plain._MAX_CYCLES", 1000)
-    with pytest.raises(ValueError, match=sentence):
-        make()

@@ -69,26 +69,8 @@ def test_threads_move_equally_far():
     assert all_ok(problem, result)
 
 
-def test_verify_sees_a_broken_cycle():
-    problem = latency.Problem(nbytes=2**14, loads=100)
-    state = latency.setup(problem)
-    state.next_item[state.order[10]] = state.order[0]
-    assert not all_ok(problem, latency.run(problem, state))
-
-
 def test_counted_loads():
     assert latency.work(latency.Problem(loads=1000)).bytes == 4000
-
-
-def test_grids_begin_where_two_nodes_fit():
-    assert [problem.nbytes for problem in latency.grid("quick")][:2] == [4096, 8192]
-    walk = latency.grid("paper", pattern="stride", spacing=4096)
-    assert min(problem.nbytes for problem in walk) == 4096 and max(p.nbytes for p in walk) == 2**29
-
-
-def test_an_unknown_preset_of_a_grid_is_refused():
-    with pytest.raises(ValueError, match="preset"):
-        latency.grid("huge")
 
 
 def curve(capacities, levels, noise=0.0, seed=0, per_doubling=4, top=29):
@@ -153,12 +135,3 @@ def test_a_flat_curve_is_one_level_and_a_slope_none():
     (only,) = plateaus(sizes, np.full(sizes.size, 3.0))
     assert (only.ns, only.capacity) == (3.0, None)
     assert plateaus(sizes, 2.0 ** np.arange(sizes.size)) == []
-
-
-def test_curves_that_are_none_are_refused():
-    with pytest.raises(ValueError, match="equal length"):
-        plateaus([1, 2, 3], [1, 2])
-    with pytest.raises(ValueError, match="increase"):
-        plateaus([2, 1], [1, 1])
-    with pytest.raises(ValueError, match="positive"):
-        plateaus([1, 2], [1, float("nan")])

@@ -50,24 +50,8 @@ def test_every_method_sums_every_rest(method, step):
         assert out[:3].tolist() == [a[::step].sum(dtype=np.uint32), 2, 0]
 
 
-def test_each_question_has_the_methods_that_answer_it():
-    def kinds(step, loads):
-        return {name.split(",")[0] for name in stride.Problem(nbytes=2**20, stride=step, loads=loads).methods}
-
-    for step in (1, stride.LARGEST_IN_LINE):
-        assert kinds(step, "vector") == {"lines"}
-        assert kinds(step, "any") == {"lines", "items", "gathers"}
-    for step in (stride.LARGEST_IN_LINE + 1, 1024):
-        assert kinds(step, "vector") == kinds(step, "any") == {"items", "gathers"}
-    assert kinds(1, "scalar") == kinds(1024, "scalar") == {"items"}
-    assert kinds(2**20 // 4 // LARGEST_FEW, "scalar") == {"items", "few items"}
-    assert kinds(2**20 // 4 // LARGEST_FEW - 1, "any") == {"items", "gathers"}
-    huge = stride.Problem(nbytes=2**36, stride=2**27)
-    assert "gathers" not in huge.methods and "gathers" in stride.Problem(nbytes=2**36, stride=2**27 - 1).methods
-
-
-@pytest.mark.parametrize("interrupted", [0, 1, 2, 5])
-@pytest.mark.parametrize("fastest", ["items", "items, 16 ahead", "gathers"])
+@pytest.mark.parametrize("interrupted", [0, 2])
+@pytest.mark.parametrize("fastest", ["items", "gathers"])
 def test_a_state_keeps_the_fastest_method_of_each_problem_and_team(monkeypatch, fastest, interrupted):
     """Slower ones leave the trial after two rounds and after four; one sample that was interrupted decides nothing."""
     now, tried, read = [0.0], [], stride._read
@@ -125,11 +109,7 @@ def test_small_pages_are_small_and_alignment_holds():
     assert pages.allocate(100, np.float64).ctypes.data % 64 == 0
 
 
-@pytest.mark.parametrize(
-    "method",
-    [method if method == "items" else pytest.param(method, marks=pytest.mark.weekly) for method in stride.METHODS],
-)
-def test_passes_are_not_optimised_away(method):
+def test_passes_are_not_optimised_away(method="items"):
     """The compiled loops, which are one with other sums, load and add in every pass: the barrier stands in the code."""
     function, ahead = stride.METHODS[method]
     fresh = kernel(cache=False)(function.py_func)
@@ -143,16 +123,3 @@ def test_counted_reads():
         problem = stride.Problem(nbytes=4 * items, stride=step)
         places = np.arange(0, items, step)
         assert stride.work(problem).bytes == 4 * places.size
-
-
-def test_grid_leaves_out_strides_beyond_the_set():
-    sweep = stride.grid("paper", pages="huge")
-    assert len(sweep) == 18 * 11
-    assert {problem.pages for problem in sweep} == {"huge"}
-    assert all(problem.stride <= problem.items for problem in sweep)
-    assert max(problem.nbytes for problem in sweep) == 2**29
-
-
-def test_an_unknown_preset_of_a_grid_is_refused():
-    with pytest.raises(ValueError, match="preset = 'tiny'"):
-        stride.grid("tiny")

@@ -12,21 +12,16 @@ from built import PAGES, absent
 
 from kernels import bt
 from kernels.bt.state import Layout
-from kernels.portable import banks, build, everything, forecast, latency, loops, spectral, stream, stride
-from kernels.portable import bt as portable_bt
+from kernels.portable import build, everything, latency, loops, stream, stride
 from kernels.portable.case import Native
 
 ROOT = Path(__file__).resolve().parents[3]
 ENGINE, RUNNER = ROOT / "book" / "_static" / "device" / "engine.js", ROOT / "tests" / "device.cjs"
 #: One small case a module, for this processor; what takes long to compile runs under Node as well, beside the book.
 SMALL = [
-    pytest.param(banks, lambda: banks.case(2, passes=7), marks=pytest.mark.weekly),
-    pytest.param(portable_bt, lambda: portable_bt.case("S"), marks=pytest.mark.weekly),
-    pytest.param(forecast, lambda: forecast.case(truncation=21, grid="F32", hours=2.0), marks=pytest.mark.weekly),
     (latency, lambda: latency.case(2**14)),
     (loops, lambda: loops.case("skipping", 1000)),
     (loops, lambda: loops.case("s10", 1000)),
-    pytest.param(spectral, lambda: spectral.case(15, "F12"), marks=pytest.mark.weekly),
     (stream, lambda: stream.case(64)),
     (stride, lambda: stride.case(2**12, 16)),
     (stride, lambda: stride.case(2**12, 3)),
@@ -58,11 +53,6 @@ def under_node(folder, **asked):
 
 def unpacked(text, kind=np.float64):
     return np.frombuffer(base64.b64decode(text), kind)
-
-
-def test_a_stride_that_no_loop_is_for_is_refused():
-    with pytest.raises(ValueError, match="step = 12 is unknown"):
-        stride.case(2**12, 12)
 
 
 @pytest.mark.parametrize(("module", "make"), SMALL)
@@ -152,33 +142,6 @@ def test_a_wrong_answer_is_refused_by_name(folder, described, tmp_path):
     shutil.copy(folder / "stream.wasm", tmp_path)
     (told,) = under_node(tmp_path, names=["triad-168"], options={"budget": 1})
     assert "“triad of three arrays of 168 words” is wrong on this device: least value of a is 2.207" in told["refused"]
-
-
-def test_modules_are_made_anew_for_other_sources_and_kept_for_these(tmp_path, monkeypatch):
-    calls = []
-
-    def process(command, **options):
-        calls.append(command)
-        (Path(command[-1]) / "cases.json").write_text("[]")
-        return subprocess.CompletedProcess(command, 0, "", "")
-
-    monkeypatch.setattr(build.subprocess, "run", process)
-    first = build.build(tmp_path)
-    assert build.build(tmp_path) == first and len(calls) == 1
-    monkeypatch.setattr(build, "source_digest", lambda: "another")
-    second = build.build(tmp_path)
-    assert second != first and len(calls) == 2 and (first / "cases.json").exists()
-    for number in range(5):
-        monkeypatch.setattr(build, "source_digest", lambda number=number: str(number))
-        build.build(tmp_path)
-    assert not first.exists() and len(list(tmp_path.glob("*"))) == build._KEPT
-
-
-def test_a_failed_compilation_is_told(tmp_path, monkeypatch):
-    monkeypatch.setattr(build.wasm, "environment", dict)  # without it the process compiles for this processor
-    with pytest.raises(RuntimeError, match="code here is made for this processor"):
-        build.build(tmp_path)
-    assert not list(tmp_path.glob("*"))
 
 
 def test_the_median_and_its_interval_are_those_of_the_companion():

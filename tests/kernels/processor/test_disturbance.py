@@ -26,13 +26,6 @@ def test_drifted_threads_are_disturbed_in_steps_of_their_own():
     assert together.max(axis=0).sum() == 8 + 2 and amounts.max(axis=0).sum() == 16
 
 
-def test_nonsense_is_refused():
-    with pytest.raises(ValueError, match="period"):
-        disturbance.additions(disturbance.Problem("drifted", steps=2, period=2), 3)
-    with pytest.raises(ValueError, match="step"):
-        disturbance.simulate([0.0], 0.1, 2.0, 1.0)
-
-
 def test_known_cases():
     # together: dt once; apart in steps of their own: dt each; one that begins in another's wait: its rest only
     assert disturbance.simulate(np.full(50, 10.2), 0.25, 1.0, 60.0) == pytest.approx(0.25)

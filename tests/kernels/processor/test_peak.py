@@ -6,11 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from llvmlite import binding
-from numba import cfunc, types
 
 from kernels.processor import peak
-from kernels.runtime import registers
 from kernels.runtime.jit import kernel
 from kernels.runtime.resources import usable_cpus
 
@@ -60,33 +57,3 @@ def test_the_loop_holds_every_chain_in_a_register():
         pytest.skip("no AVX with fused multiply-add here")
     loops = re.findall(rf"((?:\tvfmadd[^\n]*\n){{{peak.CHAINS},}})", text)
     assert loops and all(register in line and "(" not in line for line in loops[0].splitlines())
-
-
-def loops_for_aarch64(row, processor):
-    """The machine code of every loop with multiply-adds, made here for another processor."""
-    chains = peak.chains(row)
-
-    def plain(start, a, b, n, out):
-        chains(start, a, b, n, out)
-
-    doubles = types.CPointer(types.float64)
-    made = cfunc(types.void(doubles, types.float64, types.float64, types.int64, doubles))(plain)
-    text = re.sub(r'target (triple|datalayout) = "[^"]*"', "", made.inspect_llvm())
-    text = re.sub(r'"(target-cpu|target-features|tune-cpu|prefer-vector-width)"="[^"]*"', "", text)
-    binding.initialize_all_targets()
-    binding.initialize_all_asmprinters()
-    target = binding.Target.from_triple("aarch64-unknown-linux-gnu")
-    module = binding.parse_assembly(text)
-    code = target.create_target_machine(cpu=processor, opt=3).emit_assembly(module)
-    return [block for block in re.split(r"(?m)^\.LBB", code) if "\tfmla\t" in block and re.search(r"\tb\.\w+\t", block)]
-
-
-@pytest.mark.parametrize("processor", ["neoverse-n1", "neoverse-v1", "apple-m1"])
-def test_chains_stay_in_registers_on_aarch64(processor):
-    """Multiply-adds alone between a loop's label and jump, where chains x ← a x + b copy and spill."""
-    arm = registers.registers("aarch64-unknown-linux-gnu", "")
-    idle = re.compile(r"\t(?:st|ld)[pr]\t|\tmov\tv")
-    loops = loops_for_aarch64(arm, processor)
-    assert loops and all(loop.count("\tfmla\t") % arm.chains == 0 and not idle.search(loop) for loop in loops)
-    other = loops_for_aarch64(arm._replace(sums=False), processor)
-    assert other and all(idle.search(loop) for loop in other)

@@ -10,10 +10,8 @@ from hypothesis import strategies as st
 
 from kernels.processor import loops, smt
 from kernels.processor.lists import list_cpus
-from kernels.runtime import resources
 from kernels.runtime.jit import CONTRACT, kernel
 from kernels.runtime.resources import smt_siblings, usable_cpus
-from kernels.runtime.threads import run_team
 
 CAN_BIND = hasattr(os, "sched_setaffinity")
 HAS_SMT = any(len(core) > 1 for core in smt_siblings())
@@ -76,21 +74,6 @@ def test_counted_work():
     assert smt.work(problem_of(loop="s2", n=1000, streams=2)).flops == 4000
 
 
-def test_fused_streams_are_never_called_smt():
-    assert "no SMT" in smt.Problem(streams=2).label
-    assert smt.Problem(threads_per_core=2).label != smt.Problem(streams=2).label
-
-
-def test_siblings_are_read_from_the_topology(tmp_path, monkeypatch):
-    monkeypatch.setattr(resources, "affinity_cpus", lambda: [0, 1, 2, 3])
-    for cpu, shared in enumerate(["0,2", "1,3", "0,2", "1,3"]):
-        folder = tmp_path / f"cpu{cpu}" / "topology"
-        folder.mkdir(parents=True)
-        (folder / "thread_siblings_list").write_text(shared + "\n")
-    assert smt_siblings(tmp_path) == [[0, 2], [1, 3]]
-    assert smt_siblings(tmp_path / "nothing") == [[0], [1], [2], [3]]
-
-
 def test_placement_on_a_host_with_smt(monkeypatch):
     monkeypatch.setattr(smt, "smt_siblings", lambda: [[0, 4], [1, 5], [2, 6]])
     assert smt.thread_cpus(smt.Problem(), 3) == [0, 1, 2]
@@ -125,13 +108,6 @@ def test_doubled_threads_divide_the_same_work():
     assert smt.work(problem_of(doubled=True)).flops == 2 * smt.work(problem_of()).flops
 
 
-def test_no_smt_is_said(monkeypatch):
-    monkeypatch.setattr(smt, "smt_siblings", lambda: [[0], [1]])
-    problem = smt.Problem(threads_per_core=2)
-    with pytest.raises(ValueError, match="needs SMT.*streams = 2"):
-        smt.run(problem, smt.setup(problem))
-
-
 @pytest.mark.skipif(not (HAS_SMT and CAN_BIND), reason="cores here have one hardware thread")
 def test_two_threads_on_one_core():
     problem = smt.Problem(loop="streaming", n=1000, threads_per_core=2)
@@ -155,20 +131,3 @@ def test_model():
     ):
         with pytest.raises(ValueError, match="positive"):
             call()
-
-
-def test_a_team_reports_the_error_of_a_member():
-    def work(number):
-        if number == 1:
-            raise RuntimeError("member 1")
-        return number
-
-    assert run_team(lambda number: number**2, 4) == [0, 1, 4, 9]
-    with pytest.raises(RuntimeError, match="member 1"):
-        run_team(work, 3)
-
-
-@pytest.mark.skipif(not CAN_BIND, reason="this system cannot bind threads")
-def test_a_team_whose_member_cannot_start_ends():
-    with pytest.raises(OSError):
-        run_team(lambda number: number, 2, [sorted(os.sched_getaffinity(0))[0], 10**6])

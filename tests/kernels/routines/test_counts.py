@@ -151,10 +151,7 @@ def assembly(kernel, arguments):
 
 @pytest.mark.skipif(not X86, reason="reads x86-64 instruction names")
 @pytest.mark.parametrize("width", [SCALAR, VECTOR], ids=["scalar", "vector"])
-@pytest.mark.parametrize(
-    ("module", "kernel"), [(saturation, "adjust"), pytest.param(cloud, "sweep", marks=pytest.mark.weekly)]
-)
-def test_builds_use_the_registers_they_name(module, kernel, width):
+def test_builds_use_the_registers_they_name(width, module=saturation, kernel="adjust"):
     build = "scalar" if width == SCALAR else "vector"
     problem, captured = module.Problem(columns=8, levels=2, build=build), []
     with pytest.MonkeyPatch.context() as patch:

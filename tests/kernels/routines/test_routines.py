@@ -8,10 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kernels import routines
-from kernels.routines import cloud, elementary, interpolation, matmul, panel, saturation, vertical
+from kernels.routines import cloud, elementary, interpolation, matmul, saturation, vertical
 from kernels.routines.blocking import block, unblock
 from kernels.routines.width import SCALAR, VECTOR
-from kernels.runtime import registers
 from kernels.runtime.jit import kernel
 from kernels.runtime.pages import zeros
 from kernels.runtime.resources import usable_cpus
@@ -81,28 +80,7 @@ def test_builds_blocks_threads_and_repeats_do_not_matter(name):
     assert np.array_equal(answer(name, problem, module.run(problem, state, repeats=3)), expected)
 
 
-def test_presets_are_small_enough_for_quick():
-    for module, changes in routines.PROFILE.values():
-        problem = module.Problem.preset("quick", **changes)
-        assert module.work(problem).flops < 2e7
-
-
 # Errors
-
-
-def test_columns_of_the_plane_follow_from_its_sides():
-    assert dataclasses.replace(SMALL["cubic"], nx=20).columns == 240
-    with pytest.raises(TypeError, match="columns"):
-        interpolation.Problem.preset("quick", columns=7)
-
-
-@pytest.mark.parametrize("value", [2.6, -2.6, float("nan"), float("inf")])
-def test_a_wind_beyond_the_margin_is_refused(value):
-    problem = SMALL["trajectory"]
-    state = interpolation.setup(problem)
-    state.wind[1, 3, 4, 5] = value
-    with pytest.raises(ValueError, match="not within courant = 2.5; raise courant"):
-        interpolation.run(problem, state)
 
 
 # The pieces
@@ -353,38 +331,3 @@ def test_cloud_process_takes_every_branch():
     assert np.any((q < qs) & (water == 0) & (q_new > q))  # rain evaporated into dry air
     # snow melted: only that takes energy from a level
     assert np.any((t > cloud.T0) & (cloud.CP * (t_new - t) + cloud.L * (q_new - q) < -1.0))
-
-
-@pytest.mark.parametrize(
-    "target, features, scalar, vector",
-    [
-        ("x86_64-unknown-linux-gnu", "+avx,+avx512f", (12, 2), (12, 2)),
-        ("x86_64-unknown-linux-gnu", "+avx", (6, 2), (6, 1)),
-        ("x86_64-unknown-linux-gnu", "+sse2", (6, 2), (3, 1)),
-        ("aarch64-unknown-linux-gnu", "", (12, 2), (6, 1)),
-    ],
-)
-def test_sums_of_a_panel_fit_into_the_registers(target, features, scalar, vector):
-    found = registers.registers(target, features)
-    assert panel.shape(1, found) == scalar and panel.shape(8, found) == vector
-    for lanes, (rows, vectors) in ((1, scalar), (8, vector)):
-        assert rows * vectors * max(1, lanes // found.lanes) <= found.chains
-
-
-#: One processor for each pair of shapes, of single numbers and of vectors.
-SHAPES = {(panel.shape(1, row), panel.shape(8, row)): row for row in registers.REGISTERS}
-
-
-@pytest.mark.parametrize(
-    "chosen", [pytest.param(row, marks=[pytest.mark.weekly] if n else []) for n, row in enumerate(SHAPES.values())]
-)
-def test_panels_of_any_shape_give_the_same_product(monkeypatch, chosen):
-    monkeypatch.setattr(panel, "shape", lambda lanes, rule=panel.shape: rule(lanes, chosen))
-    generator = np.random.default_rng(7)
-    weights, x = generator.standard_normal((5, 31)), generator.standard_normal((5, 48))
-    for width in (SCALAR, VECTOR):
-        multiply = kernel(panel.multiply.py_func, cache=False)
-        out = np.zeros((31, 48))
-        matrices = (panel.Matrix(array.reshape(-1), 0, array.shape[1]) for array in (weights, x, out))
-        multiply(*matrices, 31, 5, 48, width)
-        np.testing.assert_allclose(out, weights.T @ x, rtol=1e-13, atol=1e-14)

@@ -201,22 +201,6 @@ def test_sections_and_output(tmp_path):
     assert np.array_equal(stored[1], found["vorticity"].astype(np.float32))
 
 
-def test_temporary_output_is_removed(tmp_path, monkeypatch):
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    problem = sw.Problem(**SMALL, case="galewsky", output=1.0)
-    state = sw.setup(problem)
-    sw.run(problem, state)
-    assert list(tmp_path.iterdir()) == []
-
-    def interrupted(self):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(sw.Stepper, "height_and_vorticity", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        sw.run(problem, state)
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_energy_spectrum_sums_to_the_mean():
     problem = sw.Problem(**SMALL, case="galewsky", perturbation=100.0)
     result = sw.run(problem, sw.setup(problem))
@@ -341,34 +325,6 @@ def test_work_counts_the_transforms_of_a_step():
     assert sum(parts.values()) == one.flops
     assert sw.work(problem).flops == 2 * one.flops
     assert sw.work(problem).bytes == 2 * one.bytes
-
-
-@pytest.mark.parametrize("build", sw.BUILDS)
-def test_unstable_step_is_named_with_a_remedy(build):
-    problem = sw.Problem(42, "F32", "galewsky", dt=7200.0, hours=480.0, build=build)
-    words = r"^step \d+ \(hour .*dt = 7200 s is too long.*take dt = \d+"
-    with pytest.raises(FloatingPointError, match=words):
-        sw.run(problem, sw.setup(problem))
-
-
-def test_non_finite_state_is_named():
-    problem = sw.Problem(**SMALL)
-    state = sw.setup(problem)
-    state.spectra[1, 5] = np.nan
-    with pytest.raises((FloatingPointError, ValueError), match="finite|meaningful"):
-        sw.run(problem, state)
-
-
-def test_scores_refuse_what_cannot_be_compared():
-    problem = sw.Problem(21, "F16", "galewsky", dt=1800.0, perturbation=10.0)
-    with pytest.raises(ValueError, match="truth has truncation 21"):
-        sw.paired_scores(replace(problem, truncation=22, grid="F17"), problem, 1, (6,))
-    with pytest.raises(ValueError, match="perturbation = 0"):
-        sw.paired_scores(replace(problem, perturbation=0.0), problem, 1, (6,))
-    with pytest.raises(ValueError, match="no multiple of the time step"):
-        sw.paired_scores(problem, problem, 1, (6.25,))
-    with pytest.raises(ValueError, match="relation = 'quartic' is unknown"):
-        sw.grid_for(problem.truncation, "quartic")
 
 
 @pytest.mark.parametrize("threads", sorted({1, resources.usable_cpus()}))

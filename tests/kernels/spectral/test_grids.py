@@ -86,9 +86,3 @@ def test_coordinates_start_at_greenwich_and_go_east():
     assert longitude[1] == pytest.approx(2 * np.pi / 20)
     assert np.degrees(latitude[0]) == pytest.approx(grid.latitudes[0])
     assert grid.longitudes(1)[1] == pytest.approx(360 / 24)
-
-
-@pytest.mark.parametrize("name", ["N641", "N0", "X64", "640", "F", "O-3", "F9000", None, 640])
-def test_unknown_grid_is_one_clear_error(name):
-    with pytest.raises(ValueError, match="grid name|rows between pole and equator"):
-        spectral.grid(name)

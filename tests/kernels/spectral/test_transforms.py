@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from kernels import spectral
 from kernels.runtime import resources
 from kernels.spectral import fourier, quads
-from kernels.spectral import plan as plan_module
 from kernels.spectral.reference import analyse, row_values, synthesise
 
 TOLERANCE = 2e-13  # of the field's norm, at the truncations used here
@@ -263,64 +262,6 @@ def test_a_plan_sums_what_matters_and_says_how_much():
 
 
 # --- errors -----------------------------------------------------------------------------------
-
-
-def test_truncation_beyond_the_longest_row():
-    with pytest.raises(ValueError, match="needs rows of at least 255 points, the longest row of F31 has 124"):
-        spectral.Plan("F31", 127)
-    with pytest.raises(ValueError, match="truncation = 0 is outside"):
-        spectral.Plan("F32", 0)
-
-
-def test_truncation_beyond_memory(monkeypatch):
-    monkeypatch.setattr(resources, "available_memory", lambda: 2 * 2**20)
-    with pytest.raises(MemoryError, match="plan of truncation 399 on F200 needs .* choose a smaller problem"):
-        spectral.Plan("F200", 399)
-    with pytest.raises(MemoryError, match="fields of truncation 399"):
-        spectral.setup(spectral.Problem(truncation=399, grid="N200", fields=1000))
-
-
-@pytest.mark.parametrize("bad", [np.nan, np.inf])
-@pytest.mark.parametrize("fields", [1, 8])
-def test_not_finite_is_one_clear_error(bad, fields):
-    plan = spectral.Plan("N32", 31)
-    values = np.zeros((fields, plan.grid.points))
-    values[-1, 3] = bad
-    with pytest.raises(ValueError, match=f"a value of field {fields - 1} is not finite"):
-        plan.direct(values)
-    spectrum = np.zeros((fields, plan.ncoef), dtype=complex)
-    spectrum[-1, plan.index(30, 31)] = bad
-    with pytest.raises(ValueError, match=f"a coefficient of field {fields - 1} is not finite"):
-        plan.inverse(spectrum)
-
-
-def test_a_part_of_a_transform_takes_a_group_of_fields():
-    plan = spectral.Plan("F16", 21)
-    spectra, values = random_spectrum(plan, 9), np.zeros((9, plan.grid.points))
-    for group in plan_module.groups_of(9):
-        for number in (0, 1):
-            plan.part(False, number, spectra, values, group)
-    assert np.array_equal(values, plan.inverse(spectra))
-    for bad, message in (
-        ((False, 2, spectra, values, slice(8, 9)), "number = 2 is outside"),
-        ((False, 0, spectra, values, slice(0, 9)), "is none of 9 fields"),
-        ((True, 0, spectra[:, 1:], values, slice(8, 9)), "spectra"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            plan.part(*bad)
-
-
-def test_wrong_shapes_and_threads():
-    plan = spectral.Plan("F16", 21)
-    with pytest.raises(ValueError, match="takes complex128 of shape"):
-        plan.inverse(np.zeros(7, dtype=complex))
-    with pytest.raises(ValueError, match="takes float64 of shape"):
-        plan.direct(np.zeros(plan.grid.points, dtype=np.float32))
-    for threads in (0, -1, 10**9):
-        with pytest.raises(ValueError, match=f"threads = {threads} is outside"):
-            plan.direct(np.zeros(plan.grid.points), threads=threads)
-    with pytest.raises(ValueError, match="give equal shapes"):
-        plan.vordiv(np.zeros(plan.grid.points), np.zeros((1, plan.grid.points)))
 
 
 @pytest.mark.parametrize("n", [1, 2, 31, 37, 192, 194, 200, 216, 225, 243, 375, 462, 640, 1280, 2560, 4374])
