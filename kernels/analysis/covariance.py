@@ -16,17 +16,12 @@ then A = cov + 1 is the matrix of the departures' covariances, well conditioned 
 
 Arrays are float64 and may be longer than is said here: ``points`` (8, n), of data; ``departures`` (n,), observation
 less background over the observation's error; ``grid`` (8, ``columns``), points of the analysis; ``weights`` (n,),
-A⁻¹ d; ``a``, room for a matrix of n rows; ``out`` and ``reduction`` are written.  ``n`` is a multiple of eight.  The
-compiled functions take what those of the same name (``check``, ``assimilate``, ``evaluate``) look at first, which raise
-``ValueError`` for arrays of other kinds, too short, or that share memory.
+A⁻¹ d; ``a``, room for a matrix of n rows; ``out`` and ``reduction`` are written.  ``n`` is a multiple of
+eight, and so is ``columns`` but for :func:`evaluate`.  No function checks what it is given.
 """
 
-import numpy as np
-
 from kernels.analysis.cholesky import STEP, backwards, factor
-from kernels.contract import require_range
 from kernels.routines.elementary import EXP_FLOPS, exp
-from kernels.runtime.arrays import readable, require_room
 from kernels.runtime.jit import CONTRACT, kernel
 from kernels.runtime.lanes import less, select
 from kernels.runtime.vector import LANES, address, at, fma, load, put, spread, store, total
@@ -37,7 +32,6 @@ X, Y, Z, P, ALPHA, BX, BY, BZ = range(8)
 FAR = -600.0
 #: Operations of one covariance, a fused multiply-add as two.
 PAIR_FLOPS = EXP_FLOPS + 4 + 8 + 6 + 6 + 2 + 2 + 1
-_MOST = 2**31  # points
 
 
 @kernel(inline=True)
@@ -82,8 +76,13 @@ def _system(points, departures, n, a):
 
 
 @kernel(fastmath=CONTRACT)
-def _check(points, departures, n, a, out):
-    """``check`` without a look at what it is given; so are those below."""
+def check(points, departures, n, a, out):
+    """Each datum against what all others say of it, without a matrix for each.
+
+    With w = A⁻¹ d the others miss datum i by w_i / (A⁻¹)_ii, whose variance is 1 / (A⁻¹)_ii.  ``out`` (2, n) receives
+    the departure from what the others say, in units of its standard deviation, and (A⁻¹)_ii; ``a`` has 2 n + 8
+    columns.  False where A is not positive definite.
+    """
     room = a[:n]
     _system(points, departures, n, room)
     first = n + STEP
@@ -109,7 +108,12 @@ def _check(points, departures, n, a, out):
 
 
 @kernel(fastmath=CONTRACT)
-def _assimilate(points, departures, n, grid, columns, a, weights, reduction):
+def assimilate(points, departures, n, grid, columns, a, weights, reduction):
+    """``weights`` of a box's data, and by how much they lower the error's variance at grid points.
+
+    ``reduction`` (``columns``,) receives cᵀ A⁻¹ c of each; ``a`` has n + 8 + ``columns`` columns, a multiple of eight.
+    False where A is not positive definite.
+    """
     room, first = a[:n], n + STEP
     _system(points, departures, n, room)
     covariances(points, n, grid, columns, room, first)
@@ -127,7 +131,11 @@ def _assimilate(points, departures, n, grid, columns, a, weights, reduction):
 
 
 @kernel(fastmath=CONTRACT)
-def _evaluate(points, weights, n, grid, columns, out):
+def evaluate(points, weights, n, grid, columns, out):
+    """What weighted data say at grid points, of which only coordinates are read.
+
+    ``out`` (5, ``columns``): ψ/E; the three components of length ∇ψ/E; depth ∂(ψ/E)/∂ln p.
+    """
     g, p, w = address(grid), address(points), address(weights)
     ng, np = grid.shape[1], points.shape[1]
     for i in range(columns):
@@ -147,58 +155,3 @@ def _evaluate(points, weights, n, grid, columns, out):
         put(address(out), 2 * out.shape[1] + i, total(gy))
         put(address(out), 3 * out.shape[1] + i, total(gz))
         put(address(out), 4 * out.shape[1] + i, total(gp))
-
-
-def _require_eights(name: str, value) -> None:
-    """``ValueError`` unless ``value`` is a multiple of eight."""
-    require_range(name, value, 0, _MOST)
-    if value % LANES:
-        raise ValueError(f"{name} = {value} is no multiple of {LANES}; fill up with zeros")
-
-
-def check(points, departures, n, a, out) -> bool:
-    """Each datum against what all others say of it, without a matrix for each.
-
-    With w = A⁻¹ d the others miss datum i by w_i / (A⁻¹)_ii, whose variance is 1 / (A⁻¹)_ii.  ``out`` (2, n) receives
-    the departure from what the others say, in units of its standard deviation, and (A⁻¹)_ii; ``a`` has 2 n + 8
-    columns.  False where A is not positive definite.
-    """
-    _require_eights("n", n)
-    require_room("points", points, np.float64, (8, n))
-    require_room("departures", departures, np.float64, (n,))
-    require_room("a", a, np.float64, (n, 2 * n + LANES), writable=True, apart=(points, departures))
-    require_room("out", out, np.float64, (2, n), writable=True, apart=(points, departures, a))
-    return _check(readable(points), readable(departures), n, a, out)
-
-
-def assimilate(points, departures, n, grid, columns, a, weights, reduction) -> bool:
-    """``weights`` of a box's data, and by how much they lower the error's variance at grid points.
-
-    ``reduction`` (``columns``,) receives cᵀ A⁻¹ c of each; ``a`` has n + 8 + ``columns`` columns, a multiple of eight.
-    False where A is not positive definite.
-    """
-    _require_eights("n", n)
-    _require_eights("columns", columns)
-    require_room("points", points, np.float64, (8, n))
-    require_room("departures", departures, np.float64, (n,))
-    require_room("grid", grid, np.float64, (8, columns))
-    given = points, departures, grid
-    require_room("a", a, np.float64, (n, n + LANES + columns), writable=True, apart=given)
-    require_room("weights", weights, np.float64, (n,), writable=True, apart=(*given, a))
-    require_room("reduction", reduction, np.float64, (columns,), writable=True, apart=(*given, a, weights))
-    points, departures, grid = map(readable, given)
-    return _assimilate(points, departures, n, grid, columns, a, weights, reduction)
-
-
-def evaluate(points, weights, n, grid, columns, out) -> None:
-    """What weighted data say at grid points, of which only coordinates are read.
-
-    ``out`` (5, ``columns``): ψ/E; the three components of length ∇ψ/E; depth ∂(ψ/E)/∂ln p.
-    """
-    _require_eights("n", n)
-    require_range("columns", columns, 0, _MOST)
-    require_room("points", points, np.float64, (8, n))
-    require_room("weights", weights, np.float64, (n,))
-    require_room("grid", grid, np.float64, (8, columns))
-    require_room("out", out, np.float64, (5, columns), writable=True, apart=(points, weights, grid))
-    _evaluate(readable(points), readable(weights), n, readable(grid), columns, out)

@@ -1,19 +1,19 @@
 """Columns from one vertical coordinate to another, by ln p.
 
-Fields are float64 (levels, n), as are ln p of the levels they come from and go to, both from the top downwards.  The
-compiled functions take ``field``, ``temperature``, ``source``, ``surface``, ``target`` and ``out`` as
-:func:`interpolate` and :func:`geopotential`, which check them first.
+Fields are float64 (levels, n), as are ln p of the levels they come from and go to, both from the top downwards.
+No function checks what it is given.
 """
 
-import numpy as np
-
 from kernels.analysis.constants import R
-from kernels.runtime.arrays import readable, require_array
 from kernels.runtime.jit import CONTRACT, kernel
 
 
 @kernel(fastmath=CONTRACT)
-def _interpolate(field, source, target, out):
+def interpolate(field, source, target, out):
+    """``out`` (J, n): ``field`` (K, n) of levels ``source`` at levels ``target`` (J, n), linear in ln p.
+
+    Constant beyond the highest and the lowest level, of which there are at least two.
+    """
     last = field.shape[0] - 1
     for i in range(field.shape[1]):
         k = 0
@@ -27,7 +27,12 @@ def _interpolate(field, source, target, out):
 
 
 @kernel(fastmath=CONTRACT)
-def _geopotential(temperature, source, surface, target, out):
+def geopotential(temperature, source, surface, target, out):
+    """``out`` (J, n): geopotential, m²/s², at levels ``target``, exact where T is linear in ln p between levels.
+
+    ``temperature`` (K, n) in K at levels ``source``; ``surface`` (2, n) is ln p and geopotential of the ground.  Below
+    the lowest level T is the lowest level's, above the highest the highest one's.
+    """
     last = temperature.shape[0] - 1
     for i in range(temperature.shape[1]):
         k = last  # the level whose geopotential is at hand
@@ -45,37 +50,3 @@ def _geopotential(temperature, source, surface, target, out):
                 part = (source[k, i] - x) / (source[k, i] - source[k - 1, i])
                 there = t + part * (temperature[k - 1, i] - t)
             out[j, i] = phi + 0.5 * R * (t + there) * (source[k, i] - x)
-
-
-def _require_columns(name: str, field, source, target, out) -> None:
-    """``ValueError`` unless fields of the same columns on two or more levels go to an ``out`` of their own."""
-    require_array(name, field, np.float64, (None, None))
-    levels, columns = field.shape
-    if levels < 2:
-        raise ValueError(f"{name} has {levels} level(s); give two or more")
-    require_array("source", source, np.float64, (levels, columns))
-    require_array("target", target, np.float64, (None, columns))
-    require_array("out", out, np.float64, target.shape, writable=True, apart=(field, source, target))
-
-
-def interpolate(field, source, target, out) -> None:
-    """``out`` (J, n): ``field`` (K, n) of levels ``source`` at levels ``target`` (J, n), linear in ln p.
-
-    Constant beyond the highest and the lowest level. ``ValueError`` for arrays of other kinds or lengths, fewer than
-    two levels, or an ``out`` over an input.
-    """
-    _require_columns("field", field, source, target, out)
-    _interpolate(*map(readable, (field, source, target)), out)
-
-
-def geopotential(temperature, source, surface, target, out) -> None:
-    """``out`` (J, n): geopotential, m²/s², at levels ``target``, exact where T is linear in ln p between levels.
-
-    ``temperature`` (K, n) in K at levels ``source``; ``surface`` (2, n) is ln p and geopotential of the ground.  Below
-    the lowest level T is the lowest level's, above the highest the highest one's.
-
-    ``ValueError`` as for :func:`interpolate`.
-    """
-    _require_columns("temperature", temperature, source, target, out)
-    require_array("surface", surface, np.float64, (2, temperature.shape[1]), apart=(out,))
-    _geopotential(*map(readable, (temperature, source, surface, target)), out)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kernels.contract import require_range
-from kernels.runtime.arrays import readable, require_array
+from kernels.runtime.arrays import require_array
 from kernels.runtime.jit import kernel
 from kernels.runtime.pages import aligned
 from kernels.runtime.vector import LANES
@@ -61,11 +61,6 @@ class State:
     ready: bool = False
 
 
-def _require_serial(state: State, field: np.ndarray, name: str, writable: bool) -> None:
-    require_array("the solution of the state", state.u, np.float64, (state.layout.size,), not writable)
-    require_array(name, field, np.float64, (state.layout.N,) * 3 + (5,), writable, (state.u,))
-
-
 @kernel
 def _pack_planes(u, out, points, row, plane, base, first, last):
     """The planes first … last − 1 of ``u``, in the solver's layout, into ``out``, flat [k, j, i, m].
@@ -116,7 +111,7 @@ def pack(state: State, out: np.ndarray, first: int = 0, last: int | None = None)
     """
     grid = state.layout
     last = grid.N if last is None else last
-    _require_serial(state, out, "out", True)
+    require_array("out", out, np.float64, (grid.N,) * 3 + (5,), True, (state.u,))
     require_range("first", first, 0, last)
     require_range("last", last, first, grid.N)
     _pack_planes(state.u, out.reshape(-1), grid.N, grid.row, grid.plane, grid.base, first, last)
@@ -129,8 +124,8 @@ def unpack(field: np.ndarray, state: State) -> None:
     ``ValueError`` if ``field`` is of another shape, type or order.
     """
     grid = state.layout
-    _require_serial(state, field, "field", False)
-    _unpack_planes(readable(field).reshape(-1), state.u, grid.N, grid.row, grid.plane, grid.base)
+    require_array("field", field, np.float64, (grid.N,) * 3 + (5,), apart=(state.u,))
+    _unpack_planes(field.reshape(-1), state.u, grid.N, grid.row, grid.plane, grid.base)
     state.ready = False
 
 

@@ -14,7 +14,7 @@ from numba import float32
 from kernels.imaging.array import require_form
 from kernels.imaging.clean import summed
 from kernels.imaging.convolution import Convolver
-from kernels.runtime.arrays import readable, require_array
+from kernels.runtime.arrays import require_array
 from kernels.runtime.jit import CONTRACT, kernel
 from kernels.runtime.lanes import SINGLES, fma, lanewise, larger, magnitude, spread
 from kernels.runtime.pages import aligned
@@ -48,7 +48,7 @@ def combine(x, y, a: float, b: float, out=None, threads: int = 1) -> np.ndarray:
     for image in (x, y):
         if np.may_share_memory(out, image) and out.ctypes.data != image.ctypes.data:
             raise ValueError("out begins within an image; give it memory of its own, or the image's")
-    flat = readable(x).reshape(-1), readable(y).reshape(-1), np.float32(a), np.float32(b), out.reshape(-1)
+    flat = x.reshape(-1), y.reshape(-1), np.float32(a), np.float32(b), out.reshape(-1)
     run_parts(_combine, threads, *flat, threads)
     return out
 

@@ -122,7 +122,7 @@ def require_records(records) -> np.ndarray:
 
 def require_cell(records: np.ndarray, cell: float, limit: float = 0.48) -> None:
     """``ValueError`` unless the longest |u| or |v| is at most ``limit`` wavelengths a cell (radians)."""
-    _good, _bad, longest = survey(readable(records))
+    _good, _bad, longest = survey(records)
     if not np.isfinite(cell) or cell <= 0:
         raise ValueError(f"cell = {cell!r} rad must be above zero")
     if longest * cell > limit:

@@ -31,7 +31,6 @@ from numba import float32
 from kernels.contract import Check, require_range
 from kernels.imaging.clean import Limits, require_images
 from kernels.imaging.convolution import Convolver, convolve
-from kernels.runtime.arrays import readable
 from kernels.runtime.jit import REDUCE, kernel
 from kernels.runtime.threads import run_parts
 
@@ -145,7 +144,7 @@ class _Search:
     def __init__(self, dirty, convolver, level, flux, box, threads):
         self.convolver, self.level, self.flux, self.box, self.threads = convolver, level, flux, box, threads
         self.inner = slice(box[0], box[1] + 1), slice(box[2], box[3] + 1)
-        self.images = (readable(dirty), *(np.zeros_like(dirty) for _ in range(6)))
+        self.images = (dirty, *(np.zeros_like(dirty) for _ in range(6)))
         _, self.model, self.residual, self.step, self.turned, _, _ = self.images
         self.model[self.inner] = level
         self.convolve()

@@ -7,7 +7,6 @@ import numpy as np
 from numba import float32
 
 from kernels.imaging.clean import Cleaned, Limits, require_images, summed
-from kernels.runtime.arrays import readable
 from kernels.runtime.jit import CONTRACT, kernel
 from kernels.runtime.lanes import SINGLES, fnma, larger, largest, magnitude, spread
 from kernels.runtime.pages import aligned
@@ -122,6 +121,6 @@ def clean(dirty: np.ndarray, beam: np.ndarray, limits: Limits) -> Cleaned:
     inside[box[2] : box[3] + 1] = 1
     places, fluxes = np.empty((limits.components, 2), np.int32), np.empty(limits.components, np.float32)
     gain, threshold = np.float32(limits.gain), np.float32(limits.threshold)
-    count = _hogbom(residual.reshape(-1), readable(beam).reshape(-1), inside, box, gain, threshold, places, fluxes)
+    count = _hogbom(residual.reshape(-1), beam.reshape(-1), inside, box, gain, threshold, places, fluxes)
     places, fluxes = places[:count].copy(), fluxes[:count].copy()
     return Cleaned(places, fluxes, summed(places, fluxes, side), residual, count)

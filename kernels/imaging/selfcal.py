@@ -17,7 +17,6 @@ import numpy as np
 from kernels.contract import require_range
 from kernels.imaging.array import ANTENNAS, IM, RE, TIME, WEIGHT, require_form
 from kernels.imaging.sky import antenna_numbers, interval_numbers
-from kernels.runtime.arrays import readable, require_array
 from kernels.runtime.jit import CONTRACT, kernel
 from kernels.runtime.lanes import LANES, fma, less, select, spread, total
 from kernels.runtime.registers import HERE
@@ -165,14 +164,12 @@ def sums(records: np.ndarray, model: np.ndarray, intervals: int):
 def solve(x, y, p, threads: int = 1, limit: float = 1e-9, most: int = 200, reference: int = 0) -> Solution:
     """Gains from the sums of :func:`sums`, phases relative to antenna ``reference``."""
     require_range("reference", reference, 0, ANTENNAS - 1)
-    for name, each in (("x", x), ("y", y), ("p", p)):
-        require_array(name, each, np.float64, (len(x), ANTENNAS, WIDE))
     require_range("most", most, 1, 10**6)
     count = len(x)
     gains = np.zeros((count, 2, WIDE))
     gains[:, 0, :ANTENNAS] = 1
     steps, change = np.zeros(count, np.int64), np.zeros(count)
-    flat = tuple(readable(each).reshape(-1) for each in (x, y, p))
+    flat = tuple(each.reshape(-1) for each in (x, y, p))
     run_parts(_solve, threads, flat, gains, limit, most, steps, change, threads)
     found = gains[:, 0, :ANTENNAS] + 1j * gains[:, 1, :ANTENNAS]
     turn = found[:, reference, None].conj() / np.abs(found[:, reference, None])

@@ -289,8 +289,8 @@ class Plan(VectorTransforms):
         require_threads(threads)
         require_range("number", number, 0, 1)
         fields = len(values)
-        require_array("spectra", spectra, COMPLEX, (fields, self.ncoef), writable=True, apart=(values,))
-        require_array("values", values, REAL, (fields, self.grid.points), writable=True)
+        require_array("spectra", spectra, COMPLEX, (fields, self.ncoef), True, (values,))
+        require_array("values", values, REAL, (fields, self.grid.points), True)
         if group not in groups_of(fields):
             raise ValueError(f"group = {group} is none of {fields} fields; choose one of groups_of({fields})")
         call = self._call(direct, group.stop - group.start, 0, threads)
