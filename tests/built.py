@@ -4,7 +4,6 @@ import contextlib
 import http.server
 import os
 import re
-import shutil
 import subprocess
 import sys
 import threading
@@ -25,33 +24,6 @@ PAGES = (
     else []
 )
 CHAPTERS = [path for path in PAGES if path.startswith("notebooks/")]
-
-
-def make_small(root: Path) -> Path:
-    """A book of one notebook under this book's configuration and extension, in ``root``."""
-    import nbformat
-    import yaml
-
-    for folder in ("_ext", "_static", "_templates"):
-        shutil.copytree(ROOT / "book" / folder, root / "book" / folder, ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("_config.yml", "references.bib", "execution.md"):
-        shutil.copy(ROOT / "book" / name, root / "book" / name)
-    (root / "kernels").mkdir()
-    (root / "kernels" / "__init__.py").write_text("def answer():\n    return 6 * 7\n")
-    (root / "notebooks").mkdir()
-    cells = [
-        nbformat.v4.new_markdown_cell("# One"),
-        nbformat.v4.new_code_cell("import kernels\nassert kernels.answer() == 42\nkernels.answer()"),
-    ]
-    nbformat.write(nbformat.v4.new_notebook(cells=cells), root / "notebooks" / "one.ipynb")
-    (root / "book" / "index.md").write_text("# Index\n\nA page.\n")
-    toc = {
-        "format": "jb-book",
-        "root": "book/index",
-        "chapters": [{"file": "notebooks/one"}, {"file": "book/execution"}],
-    }
-    (root / "book" / "_toc.yml").write_text(yaml.safe_dump(toc))
-    return root
 
 
 def make_book(root: Path) -> subprocess.CompletedProcess[str]:

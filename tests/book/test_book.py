@@ -6,7 +6,6 @@ from pathlib import Path
 import house
 import pytest
 import yaml
-from built import make_book, make_small
 
 from companion import items, notebook_files
 
@@ -47,41 +46,6 @@ def test_digest_ignores_what_running_leaves_behind(tree):
     (tree / "kernels" / "__pycache__").mkdir()
     (tree / "kernels" / "__pycache__" / "a.pyc").write_text("x")
     assert house.digest(tree) == before
-
-
-@pytest.fixture(scope="module")
-def small_book(tmp_path_factory):
-    return make_small(tmp_path_factory.mktemp("small"))
-
-
-def _build(root):
-    done = make_book(root)
-    return done.returncode, done.stdout + done.stderr
-
-
-@pytest.mark.weekly  # .ci/run builds the book itself
-def test_a_broken_kernel_and_a_warning_break_the_book_until_they_are_mended(small_book):
-    kernel, page = small_book / "kernels" / "__init__.py", small_book / "book" / "index.md"
-    good, sound = kernel.read_text(), page.read_text()
-
-    status, said = _build(small_book)
-    assert status == 0, said
-    assert "Executed notebook" in said
-
-    page.write_text(sound + "\n[nowhere](nothing.md)\n")
-    for _ in range(2):
-        status, said = _build(small_book)
-        assert status != 0 and "nothing.md" in said, said
-        assert "Executed notebook" not in said, "a notebook is executed again though no source of it changed"
-
-    kernel.write_text(good.replace("6 * 7", "6 * 9"))
-    for _ in range(2):
-        status, said = _build(small_book)
-        assert status != 0 and "AssertionError" in said, "a cached notebook hid a broken kernel"
-
-    kernel.write_text(good), page.write_text(sound)
-    status, said = _build(small_book)
-    assert status == 0, said
 
 
 def test_every_page_is_in_the_contents_and_exists():

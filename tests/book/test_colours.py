@@ -28,11 +28,3 @@ def filled(drawing: str) -> list[str]:
 def test_nothing_is_filled_with_the_colour_of_printed_numbers(path):
     text = (HTML / path).read_text(encoding="utf-8")
     assert not [shape for drawing in DRAWN.findall(text) for shape in filled(drawing)]
-
-
-@pytest.mark.parametrize(("outline", "style", "count"), [("z", "", 1), ("", "", 0), ("z", ";fill-opacity:0", 0)])
-def test_a_filled_mark_is_found_and_a_stroke_or_a_hollow_one_is_not(outline, style, count):
-    colour = f"fill:{MEANINGS['printed']}{style}"
-    path = f'<path d="M0 0L1 0L1 1{outline}" style="{colour}" />'
-    mark = f'<path id="m" d="M0 0L1 0L1 1{outline}" /><use href="#m" style="{colour}" />'
-    assert len(filled(path)) == len(filled(mark)) == count

@@ -1,18 +1,8 @@
 """Data of a page becomes files, the source becomes a zip."""
 
-import base64
-import re
 import zipfile
 
 import data_files
-
-
-def test_no_two_files_of_a_page_are_saved_under_one_name(tmp_path):
-    packed = [base64.b64encode(text).decode() for text in (b"a\n1\n", b"a\n2\n", b"a\n1\n")]
-    body = "".join(f'<a download="t.csv" href="data:text/csv;charset=utf-8;base64,{each}">data</a>' for each in packed)
-    out = data_files.filed(body, tmp_path / "csv", "../")
-    assert re.findall(r'download="([^"]+)"', out) == ["t.csv", "t-2.csv", "t.csv"] and "base64" not in out
-    assert sorted(file.read_bytes() for file in (tmp_path / "csv").iterdir()) == [b"a\n1\n", b"a\n2\n"]
 
 
 def test_the_source_leaves_out_what_was_made(tmp_path):

@@ -4,8 +4,6 @@ import base64
 import json
 import os
 import re
-import shutil
-import subprocess
 import zlib
 from pathlib import Path
 
@@ -25,7 +23,6 @@ from companion.pages import rates, synthesis
 from companion.records import runs
 
 ROOT = Path(__file__).resolve().parents[2]
-ENGINE = ROOT / "book" / "_static" / "device" / "engine.js"
 BUILT = HTML / "_static" / "device"
 #: Seconds of a measurement in a test: no time decides one.
 SHORT = 4.0
@@ -200,47 +197,6 @@ def way_keeps(tab):
     )
 
 
-@pytest.mark.parametrize("part", ["stride", "worker"])
-@pytest.mark.built
-def test_a_damaged_module_is_refused(opened, site, tmp_path, part):
-    folder = tmp_path / "site"
-    shutil.copytree(site, folder)
-    script = folder / "device" / f"{part}.js"
-    text = script.read_text(encoding="utf-8")
-    if part == "stride":
-        start = text.index('"module":"') + len('"module":"') + 4000
-        text = text[:start] + ("A" if text[start] != "A" else "B") + text[start + 1 :]
-    else:
-        text = text[: len(text) // 2]
-    script.write_text(text, encoding="utf-8")
-    with opened(1280) as tab:
-        tab.goto(folder.as_uri() + "/light.html")
-        assert re.search(r"damaged", measured(tab))
-        assert tab.evaluate(STARS) == 0 and tab.evaluate("Object.keys(rerunDevice.results).length") == 0
-
-
-@pytest.mark.built
-def test_a_page_in_the_background_is_refused(opened, site):
-    hide = """Object.defineProperty(document, "hidden", { configurable: true, get: () => true }),
-              document.dispatchEvent(new Event("visibilitychange"))"""
-    with opened(1280) as tab:
-        tab.goto(site.as_uri() + "/light.html")
-        tab.evaluate(f"({RUN % 30})")
-        tab.until("!document.querySelector('progress').hidden && document.querySelector('progress').value > 0")
-        if isinstance(tab, firefox.Firefox):  # for once as a reader would do it
-            other = tab.send("browsingContext.create", type="tab", background=False)["context"]
-            refused = tab.until(DONE)
-            tab.send("browsingContext.close", context=other)
-            tab.send("browsingContext.activate", context=tab.context)
-        else:
-            tab.evaluate(f"({hide})")
-            refused = tab.until(DONE)
-        assert refused.startswith("The page was in the background"), refused
-        assert tab.evaluate(STARS) == 0
-        tab.evaluate(f"({hide})")  # and it does not begin there
-        assert measured(tab).startswith("The page was in the background")
-
-
 @pytest.mark.built
 def test_stop_ends_it_and_another_run_is_possible(opened, site):
     with opened(390) as tab:
@@ -293,36 +249,6 @@ def test_threads_are_measured_where_the_page_is_isolated(opened, site):
             assert each["threads"] == count and len(each["samples"]) == 7 and len(each["before"]) % count == 0, name
         assert "may not share memory" not in tab.evaluate("document.querySelector('#rerun-device').textContent")
         runs.validate(tab.evaluate("rerunDevice.record(rerunDevice.results, false)"))
-
-
-@pytest.mark.parametrize(
-    ("lost", "sentence"),
-    [
-        ("window.WebAssembly = undefined", "This browser has no WebAssembly"),
-        ("WebAssembly.validate = () => false", "no vectors of 128 bits"),
-    ],
-)
-@pytest.mark.built
-def test_a_browser_that_lacks_something_is_told_in_a_sentence(opened, site, lost, sentence):
-    with opened(390) as tab:
-        tab.goto(site.as_uri() + "/light.html")
-        tab.evaluate(f"({lost})")
-        assert sentence in measured(tab)
-
-
-@pytest.mark.built
-def test_refused_memory_is_told_in_a_sentence(site):
-    node = shutil.which("node")
-    if node is None:
-        pytest.skip("no Node here to run the engine in")
-    script = """
-    const engine = require(process.argv[1]);
-    WebAssembly.Memory = class { constructor() { throw new RangeError("could not allocate memory"); } };
-    const arrays = { a: { kind: "float64[]", length: 1e7 } };
-    try { new engine.Running(null, { label: "a case", arrays, prepare: [] }); }
-    catch (error) { console.log(error instanceof engine.Refused, error.message); }"""
-    done = subprocess.run([node, "-e", script, ENGINE], capture_output=True, check=True, text=True)
-    assert done.stdout.strip() == "true This browser gives a page less than the 77 MB that “a case” needs."
 
 
 @pytest.mark.built

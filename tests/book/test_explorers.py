@@ -2,7 +2,6 @@
 
 import json
 import random
-import re
 import subprocess
 from html.parser import HTMLParser
 from pathlib import Path
@@ -135,13 +134,3 @@ def test_an_explorer_carries_its_data_and_the_still_picture(monkeypatch):
         explorer("other", {}, still=still)
     with pytest.raises(ValueError):
         packed({"x": float("nan")})
-
-
-def test_the_library_is_named_with_version_and_licence():
-    folder = STATIC / "plot"
-    listed = (folder / "README.md").read_text()
-    for file in folder.glob("*.js"):
-        version = re.search(r"v(\d+\.\d+\.\d+)", file.read_text(encoding="utf-8")[:200])[1]
-        assert f"| `{file.name}` |" in listed and f"| {version} |" in listed
-    for word in re.findall(r"`(LICENSE-\w+)`", listed):
-        assert "ISC" in (folder / word).read_text() or "Permission to use" in (folder / word).read_text()

@@ -14,6 +14,7 @@ import pytest
 import yaml
 from built import make_book
 
+pytestmark = pytest.mark.built  # it builds a book of its own
 ROOT = Path(__file__).parents[2]
 COPIED = ("companion", "kernels", "book/_ext", "book/_static", "book/_templates", "data")
 LEFT_OUT = shutil.ignore_patterns("runs", "peers", "*.nc", "_build")
@@ -118,7 +119,6 @@ def pages(tmp_path_factory):
 TABLE = "Sums of two numbers. A. Toy, Sums of whole numbers, 1999, Table 1"
 
 
-@pytest.mark.weekly
 @pytest.mark.parametrize(
     ("name", "shown"),
     [
@@ -137,13 +137,11 @@ def test_the_pages_of_a_new_chapter_show(pages, name, shown):
     assert shown in pages[name]
 
 
-@pytest.mark.weekly
 @pytest.mark.parametrize("gone", ["behind 42", "Words behind the sums"])
 def test_what_is_on_the_record_has_left_the_story(pages, gone):
     assert gone not in pages["notebooks"]
 
 
-@pytest.mark.weekly
 def test_tables_are_numbered_through_story_and_record(pages):
     numbers = [re.findall(r"Table (7\.\d+)\. ", pages[name]) for name in ("notebooks", "book/records")]
     assert numbers[0] == ["7.1"] and numbers[1][:2] == ["7.2", "7.3"]

@@ -4,11 +4,10 @@ import json
 import re
 
 import pytest
-import take_away
 from bs4 import BeautifulSoup
 from built import CHAPTERS, HTML, PAGES
 
-from companion import drawn, tables
+from companion import tables
 from companion.figures.style import MEANINGS
 
 PRINTED = f"stroke:{MEANINGS['printed']}"
@@ -60,20 +59,3 @@ def test_what_draws_printed_numbers_is_cited_with_their_place(page, path):
     assert not left
     for said in known.values():
         assert said and all(any(places) and name in tables.documents() for name, places in said.items())
-
-
-def test_a_figure_rests_on_its_tables_or_on_those_of_its_points():
-    assert take_away.rests_on("nht1_table_1", "") == [("nht1", "table_1")]
-    assert take_away.rests_on("p5plus_cpi", "") == list(drawn.register("p5plus")["p5plus_cpi"])
-    points = "a,../book/records/03_nht1.html#tab-nht1-systems\nb,../_static/runs/x.json\n"
-    assert take_away.rests_on("file_rates", points) == [("nht1", "systems")]
-    assert take_away.rests_on("peers_memory", "1,2") == []
-
-
-def test_a_page_names_its_reports_and_of_a_steered_figure_every_table_that_it_may_show():
-    body = f'<div {take_away.STEERED}>"../book/records/03_nht1.html#tab-nht1-systems"</div>'
-    about = take_away.sources("notebooks/06_machines", body)
-    assert about["steered"] == {"tab-nht1-systems": {"nht1": ["abstract and Sections 3.1 to 3.3"]}}
-    assert about["report"] == "" and list(about["reports"]) == ["nht1"]
-    assert about["reports"]["nht1"]["entry"].startswith("@techreport{nht1,")
-    assert take_away.sources("notebooks/03_nht1")["report"] == "nht1"

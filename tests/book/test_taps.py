@@ -59,23 +59,6 @@ def test_the_contents_of_the_page_open_and_lead_to_a_section(reader, width):
     page.wait_for_selector("#pst-secondary-sidebar-modal[open]", state="detached")
 
 
-def test_the_wide_page_shows_its_contents_without_a_tap(reader):
-    page = reader(CHAPTER, 1400)
-    assert page.locator("#pst-primary-sidebar a").first.is_visible()
-    assert page.locator("#pst-secondary-sidebar a").first.is_visible()
-
-
-def test_search_is_tapped_typed_and_answers_with_snippets(reader):
-    page = reader(CHAPTER)
-    _shown(page, ".search-button__button").tap()
-    page.fill("#pst-search-dialog input[name=q]", "median")
-    page.keyboard.press("Enter")
-    page.wait_for_url("**/search.html?q=median")
-    page.wait_for_selector("#search-results li a")
-    page.wait_for_selector("#search-results li p.context")
-    assert "median" in page.inner_text("#search-results").lower()
-
-
 def test_search_in_a_folder_finds_pages(browser):
     """The book opened as files, without any server."""
     page_file = HTML / "search.html"
@@ -88,15 +71,6 @@ def test_search_in_a_folder_finds_pages(browser):
         page.wait_for_selector("#search-results li a", timeout=20_000)
     finally:
         context.close()
-
-
-def test_the_theme_button_goes_through_light_and_dark(reader):
-    page = reader(CHAPTER)
-    seen = set()
-    for _ in range(3):
-        _shown(page, ".theme-switch-button").tap()
-        seen.add(page.evaluate("document.documentElement.dataset.theme"))
-    assert {"light", "dark"} <= seen
 
 
 def test_the_filter_of_the_ledger_is_chosen_and_reset(reader):
@@ -137,27 +111,6 @@ def test_a_figure_is_taken_away_with_its_source_and_cited(reader):
     figure.locator(".rerun-cite summary").click()
     words = figure.locator(".rerun-cite pre").inner_text()
     assert "@techreport{nht1," in words and f"{CHAPTER}#{figure.get_attribute('id')}" in words
-
-
-@pytest.mark.parametrize("word", ["transposition", "CLEAN"])
-def test_search_finds_chapters_first_and_shows_their_text(reader, word):
-    page = reader(f"search.html?q={word}")
-    page.wait_for_selector("#search-results li p.context")
-    found = [link.get_attribute("href") for link in page.locator("#search-results li > a").all()]
-    assert "notebooks/" in next(each for each in found if "glossary" not in each)  # whose terms come before pages
-    assert word.lower() in page.locator("#search-results li p.context").first.inner_text().lower()
-
-
-def test_the_source_can_be_downloaded_and_holds_the_makefile(reader):
-    import zipfile
-
-    page = reader("book/run.html")
-    with page.expect_download() as waiting:
-        page.tap("a[href$='source.zip']")
-    with zipfile.ZipFile(waiting.value.path()) as archive:
-        names = archive.namelist()
-    assert "supercomputers-rerun/Makefile" in names
-    assert not [name for name in names if "/.venv/" in name or "/_build/" in name]
 
 
 def test_on_paper_tables_are_whole_and_dark_pages_are_readable(browser, address):

@@ -28,27 +28,3 @@ def test_places_name_figure_page_and_slide_of_each_document_once():
     found = drawn.places([("nht1", "table_1"), ("xc30", "runs"), ("nht1", "figure_1_axes"), ("nht1", "table_1")])
     assert found["nht1"] == ["Table 1, page 3", "Figure 1, page 11"]
     assert found["xc30"] == ['slide "Statistics for IFS 10-day Forecast"']
-
-
-@pytest.mark.parametrize(
-    ("text", "error"),
-    [
-        ("name,tables\n", "row 1: the columns are name, tables; they must be figure, tables"),
-        ("figure,tables\na,table_1\na,table_1\n", "row 3: a stands there twice"),
-        ("figure,tables\na,table_9\n", "table 'table_9' of nht1 is unknown"),
-    ],
-)
-def test_a_damaged_register_is_refused_with_its_place(tmp_path, monkeypatch, text, error):
-    path = tmp_path / "drawn.csv"
-    path.write_text(text)
-    monkeypatch.setattr(chapters, "files", lambda name: {"nht1": path})
-    drawn.register.cache_clear()
-    try:
-        with pytest.raises(ValueError, match=error):
-            drawn.register("nht1")
-    finally:
-        drawn.register.cache_clear()
-
-
-def test_a_chapter_without_a_register_draws_no_table(monkeypatch):
-    assert drawn.register("no such document") == {}

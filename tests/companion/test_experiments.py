@@ -42,21 +42,6 @@ def test_a_record_holds_what_was_asked(toy_experiment):
     assert record["machine"]["usable"]["cpus"] >= 1
 
 
-def test_registration_is_checked():
-    register(entry())
-    with pytest.raises(ValueError, match="registered twice"):
-        register(entry())
-    for bad in ("Toy", "toy_x", "toy--x", "", "../x"):
-        with pytest.raises(ValueError, match="lower-case words"):
-            register(entry(id=bad))
-    with pytest.raises(ValueError, match="need 'gpu' is unknown; choose of affinity, compiler"):
-        register(entry(id="toy-third", needs=frozenset({"gpu"})))
-    with pytest.raises(ValueError, match="kind = 'survey' is unknown; choose one of timing, study"):
-        register(entry(id="toy-third", kind="survey"))
-    with pytest.raises(ValueError, match="says in few_samples why once is enough"):
-        register(entry(id="toy-third", kind="study"))
-
-
 def test_unmet_needs_are_one_sentence_with_the_remedy(monkeypatch):
     absent = Finding("SMT", False, "every core shows one thread", "enable it")
     monkeypatch.setitem(doctor.NEEDS, "smt", lambda: absent)

@@ -69,10 +69,3 @@ def test_no_figure_of_a_record_is_left_out(document):
         if about.return_annotation is Shown and "record" in about.parameters and "name" not in about.parameters
     }
     assert makers and makers <= {drawing.function.rpartition(".")[2] for drawing in drawings.of(document)}
-
-
-def test_what_no_row_gives_is_named(monkeypatch):
-    rows = {"nht1": [{"name": "", "function": "base", "takes": "bases; run nht1-base"}]}
-    monkeypatch.setattr(drawings, "_rows", lambda: rows)
-    with pytest.raises(ValueError, match="nht1/drawings.csv: 'bases' is neither"):
-        drawings.every_drawing()

@@ -4,7 +4,7 @@ import pytest
 
 from companion.pages import peer_tables
 from companion.records import peer_records
-from peers import Absent, Comparison, cloudsc, measure
+from peers import Comparison, cloudsc, measure
 from peers.kit.record import Run
 
 #: What the program says, as it was built by gfortran 12 for the committed comparison; most variables left out.
@@ -39,27 +39,6 @@ def test_the_report_of_a_run_is_read():
     report = cloudsc.read(SAID)
     assert (report.seconds, report.columns) == (1.064, 8192)
     assert report.flops == pytest.approx(124_823.29) and report.error == pytest.approx(3.36e-12, rel=1e-2)
-
-
-@pytest.mark.parametrize("gone", ["Reference MFLOP", "1 x", "2D"])
-def test_a_report_that_lacks_a_part_is_refused(gone):
-    with pytest.raises(RuntimeError, match="ended without its table"):
-        cloudsc.read("".join(line for line in SAID.splitlines(keepends=True) if gone not in line))
-
-
-def test_where_the_program_is_missing_it_says_so(monkeypatch, tmp_path):
-    monkeypatch.delenv("CLOUDSC", raising=False)
-    (item,) = cloudsc.comparisons(1)
-    assert isinstance(item, Absent) and "CLOUDSC does not name" in str(item) and cloudsc.versions() == {}
-    monkeypatch.setenv("CLOUDSC", str(tmp_path))
-    (item,) = cloudsc.comparisons(1)
-    assert "no dwarf-cloudsc-fortran in the folder" in str(item) and cloudsc.versions() == {}
-
-
-def test_a_failing_program_is_an_error_in_words(dwarf):
-    dwarf.write_text("#!/bin/sh\nexit 3\n")
-    with pytest.raises(RuntimeError, match="CLOUDSC ended with status 3; run it by hand"):
-        list(cloudsc.comparisons(1))
 
 
 def test_rates_of_both_sides_are_measured_kept_and_shown(dwarf, tmp_path, monkeypatch):

@@ -5,10 +5,8 @@ import signal
 import numpy as np
 import pytest
 
-from companion.records import peer_records
-from peers import Absent, Row, summarise
+from peers import Absent, Row
 from peers.__main__ import main
-from peers.kit.record import Run
 
 
 @pytest.fixture(autouse=True)
@@ -91,50 +89,3 @@ def test_what_was_complete_is_kept_whatever_ends_a_run(
     assert [row["label"] for row in record["rows"]] == ["l"]
     assert record["interrupted"] == reason
     assert len(capsys.readouterr().err.strip().splitlines()) == 1
-
-
-def test_a_defect_keeps_its_traceback_and_the_record(monkeypatch, tmp_path, comparison, kept):
-    monkeypatch.setattr("peers.__main__.collect", lambda names, threads: (1 / n and comparison() for n in (1, 0)))
-    with pytest.raises(ZeroDivisionError):
-        main(["smt", "--threads", "1", "--rounds", "1", "--out", str(tmp_path)])
-    assert kept(tmp_path)["interrupted"] == "ZeroDivisionError"
-
-
-def test_a_run_that_measured_nothing_leaves_nothing(monkeypatch, tmp_path, capsys):
-    def interrupted(names, threads):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("peers.__main__.collect", interrupted)
-    assert main(["smt", "--threads", "1", "--out", str(tmp_path / "new")]) == 130
-    assert not (tmp_path / "new").exists()
-
-
-def test_a_folder_that_cannot_be_written_is_found_before_measuring(monkeypatch, tmp_path, capsys):
-    monkeypatch.setattr("peers.__main__.collect", lambda names, threads: pytest.fail("measured"))
-    (tmp_path / "file").write_text("")
-    assert main(["smt", "--out", str(tmp_path / "file")]) == 2
-    (line,) = capsys.readouterr().err.strip().splitlines()
-    assert line.startswith("peers: ") and str(tmp_path / "file") in line and "choose a folder" in line
-
-
-def test_without_a_folder_nothing_is_written(monkeypatch, tmp_path, comparison, offered):
-    monkeypatch.chdir(tmp_path)
-    offered([comparison()])
-    assert main(["smt", "--threads", "1", "--rounds", "1"]) == 0
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_the_printed_summary_is_that_of_the_record(monkeypatch, tmp_path):
-    """Two readers of the same rows, samples here and times in the record, agree."""
-    generator = np.random.default_rng(1)
-    rows = [
-        Row(group, str(label), generator.uniform(1, 2, 5), {name: generator.uniform(1, 3, 5) for name in "abc"})
-        for group in "gh"
-        for label in range(6)
-    ]
-    run = Run(["smt"], [1], 5, 0)
-    for row in rows:
-        run.add("smt", 1, row)
-    found = peer_records.summary(peer_records.load(run.save(tmp_path)[0]))
-    for (group, stands), line in zip(summarise(rows).items(), found, strict=True):
-        assert group == line["group"] and stands == pytest.approx({name: line[name] for name in stands})

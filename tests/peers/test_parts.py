@@ -4,7 +4,6 @@ import pytest
 
 from kernels import bt, gridpoint
 from kernels.gridpoint import Problem
-from kernels.runtime.threads import Team
 from peers import _bt_parts, _forecast_parts
 from peers.kit import steps
 
@@ -33,19 +32,11 @@ def test_parts_of_bt_do_the_work_of_a_step_and_are_timed_inside_one(threads):
     assert all(part.size and part.work.bytes for part in items)
 
 
-def test_parts_that_leave_another_field_are_refused(monkeypatch):
-    monkeypatch.setattr(_bt_parts, "_planes", lambda *arguments: None)
-    with Team(1) as team, pytest.raises(RuntimeError, match="another field than its steps"):
-        _bt_parts.Steps(bt.Problem.preset("S"), team, 1)
-
-
-@pytest.mark.parametrize("timed", [False, pytest.param(True, marks=pytest.mark.weekly)])
 @pytest.mark.parametrize("threads", [1, 2])
-def test_parts_of_a_forecast_do_the_work_of_a_step(threads, timed, monkeypatch):
-    """To compile the timed steps takes about as long as the forecast; every day its own steps run in their place."""
+def test_parts_of_a_forecast_do_the_work_of_a_step(threads, monkeypatch):
+    """To compile the timed steps takes about as long as the forecast; its own steps run in their place."""
     monkeypatch.setattr(_forecast_parts, "SIZES", ((32, 16, 1800.0),))
-    if not timed:
-        monkeypatch.setattr(_forecast_parts.Steps, "march", lambda steps, spent: steps.step())
+    monkeypatch.setattr(_forecast_parts.Steps, "march", lambda steps, spent: steps.step())
     found = {}
     for item in _forecast_parts.comparisons(threads):
         found[item.label.partition(", ")[2]] = item
@@ -57,9 +48,3 @@ def test_parts_of_a_forecast_do_the_work_of_a_step(threads, timed, monkeypatch):
     first = dict(gridpoint.work(problem).parts)["Helmholtz"] // (problem.steps - 1)  # Euler's step has none
     counted = {name: flops // problem.steps for name, flops in gridpoint.work(problem).parts}
     assert whole.work.flops == counted["rows"] + counted["polar filter"] + first
-
-
-def test_parts_that_leave_another_state_are_refused(monkeypatch):
-    monkeypatch.setattr(_forecast_parts, "_march", lambda *arguments: None)
-    with pytest.raises(RuntimeError, match="another state than a step"):
-        _forecast_parts.Steps(Problem(hours=1.0), 1)

@@ -64,89 +64,6 @@ def test_relative_difference():
     assert relative_difference([], []) == 0
 
 
-def test_an_absent_compiler_is_said_and_no_failure(monkeypatch, capsys):
-    monkeypatch.setattr(compiled, "compilers", dict)
-    items = list(collect(["memory", "smt"], 1))
-    assert [type(item) for item in items] == [Absent, Absent]
-    assert main(["memory", "smt", "--threads", "1", "--rounds", "1"]) == 0
-    said = capsys.readouterr().out
-    assert "Absent, so not compared" in said and "install one or set CC" in said
-
-
-def compiler(folder, name, said):
-    path = folder / name
-    path.write_text(f"#!/bin/sh\necho '{said}'\n")
-    path.chmod(0o755)
-    return path
-
-
-def test_every_compiler_counts_once(monkeypatch, tmp_path):
-    monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.setenv("CC", "no-such-compiler-here")
-    assert compiled.compilers() == {}
-    compiler(tmp_path, "cc", "cc 1")
-    assert list(compiled.compilers()) == ["cc"]  # only where neither of the usual ones is
-    (tmp_path / "gcc").symlink_to(tmp_path / "cc")
-    compiler(tmp_path, "clang", "clang 2")
-    assert list(compiled.compilers()) == ["gcc", "clang"]
-    compiler(tmp_path, "mine", "mine 3")
-    monkeypatch.setenv("CC", "mine -some-option")
-    assert list(compiled.compilers()) == ["mine", "gcc", "clang"]
-    compiler(tmp_path, "again", "clang 2")  # another file that is the same by its own account
-    monkeypatch.setenv("CC", "again")
-    assert list(compiled.compilers()) == ["again", "gcc"]
-    assert compiled.versions({"-O9": ("-O9", "-x")}) == {"again -O9": "clang 2, -O9 -x", "gcc -O9": "cc 1, -O9 -x"}
-
-
-@pytest.mark.skipif(not HAS_C, reason="no C compiler is found")
-def test_a_refused_option_is_absent_with_its_reason():
-    built, absent = compiled.variants("smt.c", {"good": ("-O1",), "bad": ("-fno-such-option-here",)})
-    assert list(built) == [f"{name} good" for name in compiled.compilers()]
-    refused = [str(item) for item in absent if " bad of " in item.name]
-    assert len(refused) == len(built) and all("no-such-option-here" in reason for reason in refused)
-
-
-@pytest.mark.skipif(not HAS_C, reason="no C compiler is found")
-def test_a_compiler_that_is_not_here_is_said(monkeypatch, tmp_path):
-    name, path = next(iter(compiled.compilers().items()))
-    monkeypatch.setattr(compiled, "_USUAL", ("nocc", name))
-    (absent,) = compiled.variants("smt.c", {"good": ("-O1",)})[1]
-    assert str(absent) == "builds by nocc (not found; install it or set CC)"
-
-
-@pytest.mark.skipif(not HAS_C, reason="no C compiler is found")
-def test_builds_of_the_same_machine_code_count_once():
-    options = {"one": ("-O2",), "same": ("-O2", "-Wextra"), "other": ("-O0",)}
-    built, absent = compiled.variants("smt.c", options)
-    assert list(built) == [f"{name} {kind}" for name in compiled.compilers() for kind in ("one", "other")]
-    assert not any("same" in item.name for item in absent)
-
-
-def test_slower_builds_leave_a_trial_before_its_longer_steps(monkeypatch):
-    clock, calls = [0.0], []
-
-    def side(number):
-        def call(repeats=1):
-            calls.append((number, repeats))
-            clock[0] += number * repeats + (1000 if len(calls) == 5 else 0)  # an interruption
-            return 1.0
-
-        return call
-
-    monkeypatch.setattr("peers.time.perf_counter", lambda: clock[0])
-    names = {f"build {number}": side(number) for number in range(1, 21)}
-    tried = peers._trial(names, 64, dict.fromkeys(names, 0.1))
-    assert set(names) - set(tried) == {"build 1", "build 2"}
-    assert [count for _, count in calls] == [2] * 20 + [16] * 16 + [64] * 10
-    assert [number for number, count in calls if count == 64] == [1, 2, 3, 4, 6, 7, 1, 2, 3, 4]
-    assert tried["build 5"] == 505  # it left when it was interrupted
-    calls.clear()
-    peers._trial(names, 64, {name: number for number, name in enumerate(names, 1)})
-    assert calls == []  # calls that were long are the trial
-    peers._trial(names, 4, {name: number / 100 for number, name in enumerate(names, 1)})
-    assert [count for _, count in calls] == [1] * 16 + [4] * 10  # a call of one repeat was the first step
-
-
 def test_a_trial_leaves_the_fastest_builds_to_the_rounds(monkeypatch, comparison):
     """Three calls in turns, or only that which checks where it is long; other peers are timed whatever they take."""
     clock, cost = [0.0], {"a": 0.4, "b": 0.1, "c": 0.3, "d": 0.2, "slow": 9.0}
@@ -174,50 +91,6 @@ def test_a_trial_leaves_the_fastest_builds_to_the_rounds(monkeypatch, comparison
     cost |= {name: 10 * seconds for name, seconds in cost.items()}
     row = measure(comparison(peers={name: side(name) for name in "abcd"}, builds="abcd"), rounds=2, seed=0)
     assert row.tried == pytest.approx({"c": 3.0, "a": 4.0}) and calls == [*"abcd"]
-
-
-def test_truncations_are_those_asked_for(monkeypatch):
-    from peers import spectral
-
-    assert spectral.asked(spectral.FULL) == list(spectral.FULL)
-    monkeypatch.setenv("SPECTRAL_TRUNCATIONS", "159,399")
-    assert spectral.asked(spectral.FULL) == [159, 399] and spectral.asked(spectral.REDUCED) == [(399, "N200")]
-
-
-def test_parts_of_a_transform_are_timed_where_they_add_up_to_it(monkeypatch):
-    """Nine fields: a group of eight and one alone."""
-    from peers import spectral
-
-    case = spectral._Case("F8", 15, 9, 1)
-    items = list(spectral._parts(case))
-    assert [(item.group.split()[-1], item.label.split(", ")[-1]) for item in items] == [
-        (direction, name) for direction, names in spectral.PARTS.items() for name in names
-    ]
-    for first, second in (items[:2], items[2:]):
-        assert first.work.flops + second.work.flops == case.work.flops
-        assert first.work.bytes_written == second.work.bytes_read == 32 * 9 * case.plan.waves
-        assert first.work.bytes_read + second.work.bytes_written == case.size
-    case.values[:] = 0
-    items[1].ours()
-    assert case.values[8].any() and not items[1].peers
-    part = case.part
-    monkeypatch.setattr(case, "part", lambda direct, number, group: part(direct, number, group) if number else None)
-    found = next(spectral._parts(case))  # the second part finds what another group left
-    assert isinstance(found, Absent) and "another answer" in str(found)
-
-
-def test_a_module_that_cannot_be_imported_is_absent(monkeypatch):
-    monkeypatch.setattr(peers, "modules", lambda: ["missing_module"])
-    (item,) = collect(["missing_module"], 1)
-    assert isinstance(item, Absent) and "cannot be imported" in str(item)
-
-
-def test_bad_input(capsys):
-    assert main(["nobody"]) == 2
-    assert "'nobody' is unknown; choose one of" in capsys.readouterr().err
-    assert main(["smt", "--threads", "100000"]) == 2
-    assert "ask for fewer threads" in capsys.readouterr().err
-    assert main(["smt", "--rounds", "0"]) == 2
 
 
 def test_the_report(monkeypatch, capsys, comparison, offered):
@@ -255,30 +128,9 @@ def test_our_c_sources_agree_with_us(monkeypatch):
 
 
 @pytest.mark.skipif(not HAS_C, reason="no C compiler is found")
-def test_nothing_compiled_is_kept(tmp_path, monkeypatch):
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    compiled.build.cache_clear()
-    for path in compiled.compilers().values():
-        compiled.build("smt.c", ("-O1",), path)
-    assert list(tmp_path.iterdir()) == []
-    assert not list(compiled.SOURCES.glob("*.so"))
-
-
-@pytest.mark.skipif(not HAS_C, reason="no C compiler is found")
 @pytest.mark.parametrize("option", ["-ffast-math", "-Ofast"])
 def test_a_fast_library_leaves_our_own_arithmetic_alone(option):
     """Loaded the usual way it would make this process flush subnormal numbers to zero."""
     for path in compiled.compilers().values():
         compiled.build("smt.c", ("-O1", option), path)
     assert np.all(np.full(64, np.finfo(float).tiny) / 4 > 0)
-
-
-def test_versions_are_those_that_the_modules_name():
-    found = peers.versions(["smt", "routines", "spectral", "files"])
-    assert found["ducc0"] == importlib.metadata.version("ducc0")
-    assert found["NumPy"] == np.__version__
-    assert peers.versions(["no_such_module"]) == {}
-    for name in compiled.compilers():
-        assert "-ffast-math" in found[f"{name} -O3 fast-math"]
-        assert "-fno-tree-vectorize" in found[f"{name} -O3 scalar"]
-        assert any(digit.isdigit() for digit in found[f"{name} -O3"].partition(",")[0])

@@ -84,18 +84,3 @@ def test_every_layout_gives_rows_in_our_order(layout, threads):
     assert way.library.threads == [1 if apart else threads]
     way.close()
     assert way.library.kept == [] and way.library.info is None
-
-
-def test_one_field_and_one_thread_have_fewer_ways():
-    assert len(_shtns.ways(1, 1)) == 3 and len(_shtns.ways(1, 8)) == 5 and len(_shtns.ways(2, 8)) == 8
-    assert not any(apart for _, _, apart in _shtns.ways(1, 8))
-
-
-def test_an_extension_without_the_functions_counts_as_absent(monkeypatch):
-    import _ctypes  # a library that certainly shows none of them
-    import sys
-    import types
-
-    monkeypatch.setitem(sys.modules, "_shtns", types.SimpleNamespace(__file__=_ctypes.__file__))
-    with pytest.raises(ImportError, match="shows no"):
-        _shtns.library()

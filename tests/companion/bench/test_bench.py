@@ -1,12 +1,6 @@
 """The harness, on toy kernels and a toy clock: no assertion depends on how fast anything is."""
 
-import gc
-import io
 import itertools
-import subprocess
-import sys
-from collections import namedtuple
-from contextlib import contextmanager
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -15,7 +9,7 @@ import psutil
 import pytest
 
 from companion import bench
-from companion.bench import Case, UnverifiedError, engine, interleave, measure, sampling, study
+from companion.bench import Case, UnverifiedError, interleave, measure, sampling, study
 from companion.host import machine
 from kernels.contract import Check, Footprint, Work
 
@@ -79,11 +73,6 @@ def test_equal_kernel_and_problem_share_one_state(toy, toy_cases):
     assert toy.setups == 2
 
 
-def test_problems_that_cannot_be_hashed_are_accepted(toy):
-    problem = SimpleNamespace(n=5)
-    assert measure([Case("five", toy, problem)], rounds=1, progress=False)[0].samples
-
-
 def test_the_first_call_is_timed_apart_and_never_calibrates(clock, make_toy):
     # 5 s for the call that compiles, 1 µs for each repeat afterwards.
     kernel = timed_kernel(clock, make_toy, lambda call: 5_000_000_000 if call == 1 else 1_000)
@@ -92,13 +81,6 @@ def test_the_first_call_is_timed_apart_and_never_calibrates(clock, make_toy):
     assert found.samples == [pytest.approx(1e-6)] * 6
     assert found.repeats * 1e-6 >= sampling.MIN_SAMPLE
     assert kernel.repeats[:2] == [1, 1]
-
-
-def test_a_coarse_clock_asks_for_longer_samples(clock, make_toy, monkeypatch):
-    monkeypatch.setattr(sampling, "clock_grain", lambda reads=0: 1e-3)
-    kernel = timed_kernel(clock, make_toy, lambda call: 1_000_000)
-    found = measure([Case("one", kernel, kernel.Problem())], rounds=1, progress=False)[0]
-    assert found.repeats * 1e-3 >= 1.0
 
 
 @pytest.mark.parametrize("interrupted", [[1], [2], [1, 2], [3, 5]])
@@ -252,35 +234,6 @@ def test_each_long_case_has_the_load_of_its_own_samples(monkeypatch, clock, make
     assert 0.6 < found["short"].other_load < 0.8 and "load" in found["short"].flags
 
 
-def test_living_descendants_are_not_others():
-    """A team of processes that an experiment starts lives on while it is measured."""
-    # more than is asked for below: the system counts in ticks, and rounds them down
-    spinning = "import time\nwhile time.process_time() < 0.4: pass\nprint(flush=True)\ntime.sleep(60)"
-    nested = f"import subprocess, sys\nsubprocess.run([sys.executable, '-c', {spinning!r}])"
-    load = sampling.OtherLoad()
-    before = load.ours()
-    with subprocess.Popen([sys.executable, "-c", nested], stdout=subprocess.PIPE) as child:
-        child.stdout.readline()
-        grandchildren = psutil.Process(child.pid).children()
-        assert grandchildren and load.ours() - before >= 0.3
-        for process in (*grandchildren, child):
-            process.kill()
-
-
-def test_each_of_the_times_of_a_process_is_counted(monkeypatch):
-    load = sampling.OtherLoad()
-    times = SimpleNamespace(user=1.0, system=2.0, children_user=4.0, children_system=8.0)
-    alone = SimpleNamespace(cpu_times=lambda: times, children=lambda recursive: [])
-    monkeypatch.setattr(load, "_process", alone)
-    assert load.ours() == 15.0
-
-
-def test_too_short_a_time_says_nothing_about_load(monkeypatch):
-    monkeypatch.setattr(sampling.time, "perf_counter", lambda: 1.0)
-    assert sampling.OtherLoad().value() is None
-    assert sampling.disturbed(None) is None
-
-
 def test_a_spent_budget_cuts_rounds_but_one_always_runs(toy_cases):
     for found in measure(toy_cases, rounds=9, budget=1e-9, progress=False):
         assert len(found.samples) == 1
@@ -304,12 +257,6 @@ def test_a_budget_of_zero_lets_each_case_run_once_and_says_so(toy, toy_cases):
         assert found.checks_before == found.checks_after and found.checks_after[0]["ok"]
         assert "first call" in found.flags["budget"]
     assert toy.calls == len(toy_cases) and set(toy.repeats) == {1}
-
-
-def test_a_generous_budget_cuts_nothing(toy_cases):
-    measured = measure(toy_cases, rounds=2, budget=1e6, progress=False)
-    assert [len(found.samples) for found in measured] == [2, 2, 2]
-    assert all("budget" not in found.flags for found in measured)
 
 
 def test_rounds_visit_every_case_in_seeded_order(make_toy):
@@ -359,63 +306,6 @@ def test_states_that_do_not_fit_together_are_measured_in_batches(make_toy, monke
     assert max(most) <= 400
 
 
-def test_a_kernel_that_finds_no_room_beside_others_gets_its_own_batch(make_toy):
-    kernel, held = make_toy(), []
-    plain_setup = kernel.setup
-
-    def setup(problem, seed=0):
-        if held and problem.n == 20:
-            held.clear()
-            raise MemoryError("no room")
-        held.append(problem.n)
-        return plain_setup(problem)
-
-    kernel.setup = setup
-    found = measure([Case(str(n), kernel, kernel.Problem(n)) for n in (10, 20)], rounds=1, progress=False)
-    assert [m.batch for m in found] == [0, 1]
-
-
-def test_a_state_that_never_fits_is_an_error(make_toy):
-    kernel = make_toy()
-
-    def setup(problem, seed=0):
-        raise MemoryError("the array needs 9 TiB")
-
-    kernel.setup = setup
-    with pytest.raises(MemoryError, match="9 TiB"):
-        measure([Case("one", kernel, kernel.Problem())], progress=False)
-
-
-def test_bad_requests(toy, toy_cases):
-    with pytest.raises(ValueError, match="nothing to measure"):
-        measure([])
-    with pytest.raises(ValueError, match="rounds = 0"):
-        measure(toy_cases, rounds=0)
-    with pytest.raises(ValueError, match="rounds = True"):
-        measure(toy_cases, rounds=True)
-    with pytest.raises(ValueError, match="'ten' names more than one case"):
-        measure([toy_cases[0], toy_cases[0]])
-    with pytest.raises(TypeError, match="no footprint"):
-        measure([Case("one", object(), None)])
-
-
-@pytest.mark.parametrize("threads", [0, -1, 10**6, 1.0, True])
-def test_threads_beyond_the_usable_cpus_are_refused(toy, threads):
-    with pytest.raises(ValueError, match="threads = "):
-        measure([Case("one", toy, toy.Problem(), threads)])
-    assert toy.calls == 0
-
-
-@pytest.mark.parametrize("stop", [KeyboardInterrupt, UnverifiedError])
-def test_collection_is_switched_on_again(toy, stop):
-    def observe(result):
-        raise stop
-
-    with pytest.raises(stop):
-        measure([Case("one", toy, toy.Problem(), observe=observe)], progress=False)
-    assert gc.isenabled()
-
-
 def test_interleave_asks_for_repeats_where_they_are_declared(clock):
     asked = []
 
@@ -432,40 +322,6 @@ def test_interleave_asks_for_repeats_where_they_are_declared(clock):
     assert found["a"].shape == found["b"].shape == (5,)
     assert asked[0] == 1 and asked[-1] >= sampling.MIN_SAMPLE / 1e-6
     assert bench.ratio(found["a"], found["b"]).minima == pytest.approx(3.0)
-
-
-def test_interleave_refuses_nothing():
-    with pytest.raises(ValueError, match="nothing to measure"):
-        interleave({})
-    with pytest.raises(ValueError, match="rounds"):
-        interleave({"a": print}, rounds=0)
-
-
-class Stream(io.StringIO):
-    def __init__(self, terminal):
-        super().__init__()
-        self.terminal = terminal
-
-    def isatty(self):
-        return self.terminal
-
-
-@pytest.mark.parametrize("terminal", [True, False])
-def test_progress_shows_on_a_terminal_only(toy_cases, monkeypatch, terminal):
-    stream = Stream(terminal)
-    monkeypatch.setattr(sys, "stderr", stream)
-    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: None))
-    assert sampling.watched() is terminal
-    if not terminal:
-        measure(toy_cases, rounds=1)
-        assert stream.getvalue() == ""
-
-
-@pytest.mark.parametrize("takes_input", [True, False])
-def test_an_executed_notebook_stores_no_progress(monkeypatch, takes_input):
-    shell = SimpleNamespace(kernel=SimpleNamespace(_allow_stdin=takes_input))
-    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: shell))
-    assert sampling.watched() is takes_input
 
 
 def test_plain_turns_everything_into_json_types(toy):
@@ -525,85 +381,6 @@ def test_without_a_proof_nothing_is_timed(toy, how):
         with pytest.raises(UnverifiedError, match="ten: a small problem came out otherwise.*sum: 1, expected 0"):
             how([Case("ten", toy, toy.Problem(10))])
     assert toy.calls == toy.setups == 0 and toy.PROOF.asked == 1
-
-
-def test_a_rate_at_the_peak_is_no_doubt_and_one_above_it_is():
-    one = SimpleNamespace(flop_rate=4e9, bandwidth=8e9)
-    assert bench._over_peak(one, {"flops": 2e9, "bytes": 4e9}, threads=2) is None
-    assert "flop/s exceed" in bench._over_peak(one, {"flops": 1.9e9, "bytes": None}, threads=2)
-    assert "byte/s exceed" in bench._over_peak(one, {"flops": None, "bytes": 3.9e9}, threads=2)
-
-
-def test_a_budget_that_is_just_kept_is_kept(toy_cases, monkeypatch):
-    """Five seconds of a study's clock at each look; one look before the first case and one after each."""
-    looks = itertools.count(0, 5)
-    monkeypatch.setattr(bench, "time", SimpleNamespace(perf_counter=lambda: float(next(looks))))
-    found = study(toy_cases, budget=10.0, progress=False)
-    assert ["budget" in one.flags for one in found] == [False, False, True]
-
-
-@pytest.mark.parametrize(("end", "times"), [(np.inf, 1), (-np.inf, 0)])
-def test_after_the_end_nothing_is_warmed(end, times):
-    calls = []
-    one = SimpleNamespace(
-        expected=0.0, warm=lambda: calls.append("warm"), sample=lambda _: calls.append("sample"), watched=0.0
-    )
-    by = engine.Alone(progress=False)
-    with by.steps(2):
-        engine.sample_rounds([one], 1, 0, end, by)
-    assert calls == ["warm"] * times + ["sample"]
-
-
-@pytest.mark.parametrize("second", [1.0, 0.5])
-def test_a_round_that_would_end_with_the_time_is_taken(second, monkeypatch):
-    """Rounds that begin at 0, 1 … of 4 times their length: each round asks whether it and another still fit."""
-    now = itertools.count(-second, second)  # when it is warmed
-    monkeypatch.setattr(engine, "time", SimpleNamespace(perf_counter=lambda: next(now)))
-    taken = []
-    one = SimpleNamespace(expected=second, warm=lambda: None, sample=lambda last: taken.append(last), watched=0.0)
-    by = engine.Alone(progress=False)
-    with by.steps(9):
-        engine.sample_rounds([one], 9, 0, 4.0 * second, by)
-    assert taken == [False, False, False, True]
-
-
-def test_a_study_shows_every_case_as_a_step(toy_cases, monkeypatch):
-    seen = []
-
-    @contextmanager
-    def bar(total, what, shown):
-        seen.append((total, what))
-        yield SimpleNamespace(update=lambda: seen.append("step"))
-
-    monkeypatch.setattr(engine, "progress_bar", bar)
-    study(toy_cases)
-    assert seen == [(3, "studying"), "step", "step", "step"]
-
-
-def test_a_call_that_just_lasts_long_enough_is_looked_at_again(clock):
-    """The first was interrupted: 10 ms, where later ones last 1 ms a repeat."""
-    calls = itertools.count(1)
-
-    def call(repeats):
-        clock.now += 10_000_000 if next(calls) == 1 else 1_000_000 * repeats
-
-    repeats, seconds = sampling.calibrate(call, 0.010, "interrupted")
-    assert repeats >= 10 and seconds >= 0.010
-
-
-def test_load_needs_a_fifth_of_a_second():
-    load = sampling.OtherLoad()
-    assert load.value(np.array([0.2, 0.3, 0.1])) == pytest.approx(1.0)
-    assert load.value(np.array([0.199, 0.3, 0.1])) is None
-
-
-def test_a_cpu_that_the_system_does_not_count_is_left_out(monkeypatch):
-    """Two CPUs are counted, and this process may use the second and a third."""
-    load = sampling.OtherLoad()
-    row = namedtuple("row", ["user", "idle"])
-    monkeypatch.setattr(sampling.psutil, "cpu_times", lambda percpu: [row(1.0, 0.0), row(20.0, 0.0)])
-    load._cpus = [1, 2]
-    assert load.read()[1] == 20.0
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import bdtr
 
-from companion.bench.statistics import Ratio, median_interval, ratio, trend
+from companion.bench.statistics import median_interval, ratio, trend
 
 TIMES = st.lists(st.floats(1e-6, 1e3), min_size=1, max_size=60)
 
@@ -85,36 +85,6 @@ def test_scaled_samples_give_the_scale(samples, scale):
 def test_ratio_of_few_samples_has_no_interval():
     assert ratio([1.0], [2.0]).interval is None
     assert "no interval" in str(ratio([1.0], [2.0]))
-
-
-@pytest.mark.parametrize("bad", [[], [0.0], [-1.0], [float("nan")]])
-def test_ratio_refuses_what_is_no_time(bad):
-    with pytest.raises(ValueError, match="samples_b"):
-        ratio([1.0], bad)
-
-
-def test_words_of_a_measured_difference_give_median_and_interval():
-    assert Ratio(1.5, 1.601, (1.519, 1.688)).times == "1.60 times (95 % interval 1.52 to 1.69)"
-    assert Ratio(1.5, 1.601, (1.519, 1.688)).percent == "60 % (95 % interval 52 to 69 %)"
-    assert Ratio(1.0, 1.006, (1.002, 1.011)).percent == "0.60 % (95 % interval 0.20 to 1.10 %)"
-    assert Ratio(12.0, 12.34, (11.0, 130.4)).times == "12 times (95 % interval 11 to 130)"
-
-
-@pytest.mark.parametrize("interval", [(0.98, 1.03), (1.0, 1.03), (0.98, 1.0)])
-def test_words_of_an_interval_with_1_in_it_say_that_nothing_is_measurable(interval):
-    found = Ratio(1.0, 1.005, interval)
-    assert not found.measurable
-    assert "no measurable difference)" in found.times and "no measurable difference)" in found.percent
-
-
-def test_without_an_interval_no_difference_is_measured():
-    found = ratio([1.0], [2.0])
-    assert not found.measurable
-    assert found.times == "2.00 times (too few samples for an interval)"
-    assert found.percent == "100 % (too few samples for an interval)"
-    # as many digits as an interval of 5 % on either side would have
-    assert ratio([2.0], [2.0]).times == "1.00 times (too few samples for an interval)"
-    assert ratio([2.0], [1.8]).times == "0.900 times (too few samples for an interval)"
 
 
 @settings(max_examples=20, deadline=None)

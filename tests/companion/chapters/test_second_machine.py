@@ -34,8 +34,8 @@ DRAWN = {
 TIMED = [
     name for name in DRAWN if experiments.REGISTER[name].kind == "timing" and not experiments.REGISTER[name].simulated
 ]
-#: Of these, of each kind of figure one: its marks are tried every day, those of the others weekly.
-DAILY = {
+#: Of these, of each kind of figure one.
+CHOSEN = {
     *("xmp1982-accounts", "xmp1982-limits", "xmp1982-replay", "xmp1982-sharing", "xmp1982-typical"),
     *("aips58-messages", "aips58-stripes", "aips58-tape", "nht1-groups", "nht1-legal", "nht1-ranks", "nht1-solver"),
     *("p5plus-binding", "p5plus-monitoring", "p5plus-stream", "xc30-moves", "xc30-sections", "xc30-storm"),
@@ -141,7 +141,7 @@ def drawings_of(experiment, record):
 
 def test_every_drawing_is_of_runs_of_the_register():
     assert len(DRAWINGS) >= 50 and len({each.experiment for each in DRAWINGS}) >= 30
-    assert {each.experiment for each in DRAWINGS} <= set(experiments.REGISTER) and set(TIMED) >= DAILY
+    assert {each.experiment for each in DRAWINGS} <= set(experiments.REGISTER) and set(TIMED) >= CHOSEN
 
 
 def stretched(values):
@@ -205,9 +205,7 @@ def test_no_drawing_takes_two_runs(document):
                 draw(two)
 
 
-@pytest.mark.parametrize(
-    "experiment", [name if name in DAILY else pytest.param(name, marks=pytest.mark.weekly) for name in TIMED]
-)
+@pytest.mark.parametrize("experiment", sorted(CHOSEN))
 def test_a_second_machine_changes_nothing_that_it_did_not_measure(experiment, pixels):
     """Wider samples and flags change every picture that a slower machine changes; its caption names the marks."""
     record = latest(experiment)

@@ -86,15 +86,6 @@ def test_what_is_no_formula_is_refused(text):
         formula(text)
 
 
-def test_a_formula_asks_only_for_what_is_there():
-    with pytest.raises(KeyError, match="table ifs_times has no cell .*'3D-Var'"):
-        formula("ifs_times['3D-Var', wall]")(scope("p5plus"))
-    with pytest.raises(ValueError, match="'wall' is a column, and no loop gives its row"):
-        formula("wall")(scope("p5plus"))
-    with pytest.raises(ValueError, match="zip"):
-        formula("max(blades[..., cpus] / drhook[..., calls])")(scope("p5plus"))
-
-
 def test_loops_bind_words_and_rows():
     turns = list(loop("routine in main, laitli; rows of cpi_{routine} where group is T", Reader("p5plus")))
     assert [turn.label for turn in turns[:2]] == [("main", "T, T"), ("main", "T, A")]
@@ -144,35 +135,6 @@ def test_an_empty_cell_outside_a_loop_over_rows_is_an_error():
     lines = {"claim": "gain", "printed": "{prose.chips}", "formula": "changes['medium pages', gain_high]"}
     with pytest.raises(LookupError, match="prints nothing at"):
         made("p5plus", lines)
-
-
-@pytest.mark.parametrize(
-    "lines, said",
-    [
-        ([CHIPS | {"formula": "prose.chips ** 2"}], "claim chips: 'prose.chips \\*\\* 2' is none of cells"),
-        ([CHIPS | {"formula": "python"}], "claim chips: its formula is python, and claims.py has no function"),
-        ([CHIPS | {"where": ""}], "claim chips: its rows lack a place"),
-        ([CHIPS | {"printed": "", "formula": ""}], "claim chips: its rows lack a place, a sentence or a printed value"),
-        ([CHIPS | {"instead": "same"}], "claim chips: 'same' is none of 'identity', 'restored by this', 'our base'"),
-        ([CHIPS, CHIPS | {"claim": "others"}, CHIPS], "claim chips: two claims have this name; rename one"),
-    ],
-)
-def test_what_is_wrong_in_a_register_is_said_with_its_claim(lines, said):
-    with pytest.raises(ValueError, match=said):
-        made("p5plus", *lines)
-
-
-def test_a_register_with_other_columns_is_refused(tmp_path, monkeypatch):
-    path = tmp_path / "claims.csv"
-    monkeypatch.setattr(chapters, "files", lambda name: {"p5plus": path})
-    register.ledger.cache_clear()
-    for text, said in (
-        ("claim,item\n", "row 1: .*they must be claim, item, where"),
-        (",".join(register.COLUMNS), "row 2"),
-    ):
-        path.write_text(f"{text}\nx,y\n", encoding="utf-8")
-        with pytest.raises(ValueError, match=f"p5plus/claims.csv, {said}"):
-            register.ledger("p5plus")
 
 
 def test_every_word_of_the_language_and_every_function_is_used():

@@ -61,17 +61,6 @@ def test_every_machine_of_the_book_is_on_the_axes_and_in_the_data(drawn):
         assert np.allclose(line.get_xdata(), frame.loc[frame["machine"] == label, RATE])
 
 
-def test_marks_lie_within_the_axes_whatever_a_machine_gives(drawn, tmp_path):
-    record = newest(EXPERIMENT)
-    with runs.beside(own(tmp_path, on("Slowpoke 1000", 1000.0, record))):
-        frame = offered(loops())
-    axis = drawn["p5plus_loops"].axes[0]
-    least, most = sorted(axis.get_xlim())
-    assert frame["machine"].iloc[0] == "this machine"  # the reader's own is drawn in full
-    assert least < frame[RATE].min() and frame[RATE].max() < most
-    assert axis.get_ylim()[0] > axis.get_ylim()[1]  # rows still go down
-
-
 def test_the_readers_own_run_is_a_star_beside_the_machine_of_the_sentences(drawn, tmp_path, monkeypatch):
     own(tmp_path, on("Slowpoke 1000", 2.0, newest(EXPERIMENT)))
     monkeypatch.setenv(runs.RECORDS, str(tmp_path))
@@ -123,40 +112,9 @@ def made_up(rows, variants=1):
     return draw
 
 
-def test_a_machine_with_other_rows_is_not_drawn_on_these(each, drawn):
-    first, like, unlike = _run("first"), _run("like"), _run("unlike")
-    each(first, like, unlike)
-    made_up({"first": ["a", "b"], "like": ["a", "b"], "unlike": ["b", "a"]})(first)
-    assert heading(drawn["made_up"]) == "◆ like; 1 more machine on the record"
-
-
-def test_the_name_of_a_machine_in_a_row_does_not_make_it_another(each, drawn):
-    first, second = _run("first"), _run("second")
-    each(first, second)
-    made_up({name: [f"loop, {name}"] for name in ("first", "second")})(first)
-    assert heading(drawn["made_up"]) == "◆ second"
-
-
-@pytest.mark.parametrize("variants, shown", [(1, 8), (3, 2), (9, 0)])
-def test_a_panel_holds_as_many_machines_as_stay_legible(variants, shown, each, drawn):
-    found = [_run(f"machine {number}") for number in range(11)]
-    each(*found)
-    made_up({run.attrs["label"]: ["a"] for run in found}, variants)(found[0])
-    text = heading(drawn["made_up"])
-    assert sum(text.count(letter) for letter in beside.SHAPES.values()) == shown
-    assert text.endswith(f"{10 - shown} more machines on the record") == bool(shown)
-
-
 @pytest.mark.parametrize("attributes", [{"simulated": 1}, {"kind": "study"}])
 def test_what_is_not_timed_is_alike_on_all_machines(attributes, each, drawn):
     first, second = _run("first", **attributes), _run("second", **attributes)
     each(first, second)
     made_up({"first": ["a"], "second": ["a"]})(first)
     assert not heading(drawn["made_up"])
-
-
-def test_a_machine_whose_run_lacks_what_is_drawn_is_left_out(each, drawn):
-    first, second = _run("first"), _run("second")
-    each(first, second)
-    made_up({"first": ["a"]})(first)
-    assert heading(drawn["made_up"]) == ""

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from companion import figures
-from companion.figures import parts, stacks, style
+from companion.figures import stacks, style
 
 ROOT = Path(__file__).parents[3]
 SOURCES = sorted(
@@ -30,11 +30,6 @@ def test_no_figure_names_a_colour_but_by_its_meaning(path):
     assert {(path.name, colour) for colour in own} <= ALONE
 
 
-def test_what_is_unknown_has_no_colour():
-    with pytest.raises(ValueError, match="'idling' has no colour; choose one of printed, measured"):
-        figures.meaning("idling")
-
-
 def test_printed_is_hollow_in_one_colour_and_measured_filled_in_others():
     for number in range(8):
         old, new = style.document_style(number), style.host_style(number)
@@ -50,20 +45,6 @@ def test_the_first_measured_variant_of_a_figure_has_the_colour_of_measured_numbe
     assert drawn == list(style.SERIES[:2])
     again = figures.points(axis, [1], [1], label="", host=True, index=indices[0])
     assert again.get_color() == drawn[0]
-
-
-def test_a_quantity_with_a_meaning_keeps_its_colour_hollow_and_filled():
-    _, axis = figures.axes()
-    old, new = (figures.points(axis, [1], [1], label="", host=host, colour="files") for host in (False, True))
-    assert old.get_color() == new.get_color() == style.MEANINGS["files"]
-    assert old.get_markerfacecolor() == "none" and new.get_markerfacecolor() == style.MEANINGS["files"]
-
-
-def test_calculated_marks_are_neither_hollow_nor_filled():
-    _, axis = figures.axes()
-    line = parts.calculated(axis, [1, 2], [1, 2], label="counted")
-    assert line.get_fillstyle() == "left" and line.get_markerfacecoloralt() == "none"
-    assert style.hatched()["hatch"] and "hatch" not in style.hollow("printed")
 
 
 NAMES = ["parallel", "comms", "barrier", "serial", "I/O", "missing"]

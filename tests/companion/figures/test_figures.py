@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from companion import figures
 from companion.figures import rendering
-from companion.figures.parts import bytes_label, plain, times
+from companion.figures.parts import times
 from companion.figures.tabular import significant
 
 ROOT = Path(__file__).parents[3]
@@ -101,47 +101,6 @@ def test_ids_of_two_figures_differ_and_references_resolve():
         assert references and references <= ids
 
 
-def test_text_form_is_the_alternative_text():
-    shown = figures.show(_figure(), alt="  Two\n lines. ")
-    assert shown._repr_mimebundle_()["text/plain"] == "Two lines." == repr(shown)
-
-
-ONE = pd.DataFrame({"a": [1]})
-TREE = {"name": "all", "value": 1.0, "children": [{"name": "more", "value": 1.5}]}
-
-
-@pytest.mark.parametrize(
-    ("call", "words"),
-    [
-        *((lambda alt=alt: figures.show(_figure(), alt=alt), "alt is empty") for alt in ("", "  \n", None)),
-        (lambda: figures.csv_text([1, 2]), "data must be"),
-        (lambda: figures.table(ONE, caption=" "), "caption is empty"),
-        (lambda: figures.table(ONE, caption="c", units={"b": "s"}), "units names the column 'b'"),
-        (lambda: figures.stacked_bars(figures.axes()[1], pd.DataFrame({"work": [-1.0]})), "every part"),
-        (lambda: figures.stacked_bars(figures.axes()[1], pd.DataFrame({"work": [np.nan]})), "every part"),
-        (lambda: figures.icicle(figures.axes()[1], TREE), "children of 'all'"),
-        (lambda: figures.icicle(figures.axes()[1], {"name": "none", "value": 0.0}), "must be above 0"),
-        (lambda: figures.box(report="R", mattered="M", findings=[], missing="X"), "findings is empty"),
-        (lambda: figures.box(report="R", mattered="M", findings=["f"], missing=" "), "missing is empty"),
-        (lambda: figures.answer(" "), "paragraph: there is no text"),
-        (lambda: figures.folded(title="Nothing"), "folded: give what is folded"),
-        (lambda: figures.checked(0, "case", "x"), "checked: give how many"),
-        (lambda: figures.checked(3, " ", "x"), "checked: give how many"),
-        (lambda: figures.checked(3, "case"), "checked: give how many"),
-        (lambda: figures.checked(3, "case", " "), "checked: give how many"),
-        (lambda: times([1.0], [np.nan]), "at least one time"),
-    ],
-)
-def test_what_a_reader_could_not_use_is_refused(call, words):
-    with pytest.raises((ValueError, TypeError), match=words):
-        call()
-
-
-def test_alternative_text_is_escaped():
-    shown = figures.show(_figure(), alt='a < b & "c"')
-    assert _svg(shown).get("aria-label") == 'a < b & "c"'
-
-
 def test_data_of_a_figure_come_back_from_its_link():
     data = xr.Dataset(
         {"rate": ("size", [1.5, 2.5], {"units": "GB/s"})},
@@ -174,26 +133,10 @@ def test_table_has_caption_units_and_scrolls_inside_itself():
     assert "1.23" in repr(shown) and "nan" not in repr(shown).lower()
 
 
-def test_table_shows_named_rows_as_its_first_column():
-    frame = pd.DataFrame({"x": [1]}, index=pd.Index(["row"], name="machine"))
-    head = re.findall(r"<th [^>]*>([^<]*)", figures.table(frame, caption="c").html)
-    assert head == ["machine", "x"]
-
-
 @given(st.floats(min_value=1e-3, max_value=1e12), st.integers(1, 8))
 def test_significant_digits_round_by_less_than_half_a_unit(value, digits):
     printed = float(significant(value, digits))
     assert abs(printed - value) <= 0.5000001 * 10.0 ** (np.floor(np.log10(value)) - digits + 1)
-
-
-@pytest.mark.parametrize(("value", "label"), [(512, "512 B"), (2**12, "4 KB"), (3 * 2**19, "1.5 MB"), (2**31, "2 GB")])
-def test_sizes_are_labelled_in_powers_of_1024(value, label):
-    assert bytes_label(value) == label
-
-
-@pytest.mark.parametrize(("value", "label"), [(0.01, "0.01"), (1, "1"), (1000, "1000"), (2e4, "20 k"), (3e6, "3 M")])
-def test_ticks_are_plain(value, label):
-    assert plain(value) == label
 
 
 def test_stacked_bars_add_up():
@@ -233,36 +176,6 @@ def test_log_axis_of_one_decade_is_labelled_between():
     assert not any(tick.get_text() for tick in axis.get_xticklabels(minor=True))
 
 
-def test_table_prints_counts_without_a_decimal_point_and_gaps_as_dashes():
-    frame = pd.DataFrame({"cpus": [2.0, np.nan], "text": ["", "x"]})
-    shown = figures.table(frame, caption="c")
-    cells = re.findall(r"<td[^>]*>([^<]*)", shown.html)
-    assert cells == ["2", "–", "–", "x"]
-
-
-def test_saved_picture_is_the_same_every_time_and_follows_the_scheme(tmp_path):
-    texts = []
-    for _ in range(2):
-        figures.save(_figure(), tmp_path / "a.svg", alt="Two lines.")
-        texts.append((tmp_path / "a.svg").read_text())
-    assert texts[0] == texts[1]
-    root = ET.fromstring(texts[0])
-    assert root.find("{http://www.w3.org/2000/svg}title").text == "Two lines."
-    assert "prefers-color-scheme: dark" in texts[0]
-    assert [path.name for path in tmp_path.iterdir()] == ["a.svg"]
-    with pytest.raises(ValueError, match="alt is empty"):
-        figures.save(_figure(), tmp_path / "b.svg", alt="")
-
-
-def test_printed_numbers_stand_to_the_right_and_long_text_has_room():
-    frame = pd.DataFrame({"printed": [".42", "1,049", ""], "mixed": ["4.", "x", ""], "note": ["", "", "w" * 41]})
-    html = figures.table(frame, caption="c").html
-    styles = dict(zip(("printed", "mixed", "note"), re.findall(r'<th scope="col" style="([^"]*)"', html), strict=True))
-    assert styles["printed"] == "text-align: right"
-    assert styles["mixed"] == "text-align: left"
-    assert "min-width" in styles["note"]
-
-
 def test_picture_of_the_front_page_is_current(tmp_path):
     """README's picture is what book/picture.py draws from the present data and committed runs."""
     import picture
@@ -271,14 +184,6 @@ def test_picture_of_the_front_page_is_current(tmp_path):
     figures.save(drawn, tmp_path / "loops.svg", alt=alt)
     assert (tmp_path / "loops.svg").read_text() == picture.PATH.read_text(), "run python book/picture.py"
     assert picture.PATH.relative_to(ROOT).as_posix() in (ROOT / "README.md").read_text()
-
-
-def test_labels_keep_every_digit():
-    figure, axis = figures.axes()
-    axis.plot([0, 1], [0, 1])
-    axis.set_xticks([0.125, 0.375], ["0.125", "0.375"])
-    shown = figures.show(figure, alt="a line")
-    assert ">0.125</text>" in shown.html.replace("\n", "") and ">0.375</text>" in shown.html.replace("\n", "")
 
 
 def test_a_figure_shows_its_caption_title_and_the_run_it_draws():
@@ -296,57 +201,6 @@ def test_a_figure_shows_its_caption_title_and_the_run_it_draws():
     assert 'download="r_cpu-r-9-2-cores_2026-11-21.csv"' in shown.html
     assert "Lines.</figcaption>" not in shown.html
     assert "Lines. </figcaption>" in figures.show(_figure(), alt="Lines.").html
-
-
-def test_notes_become_footnotes_and_columns_words():
-    frame = pd.DataFrame({"run_time": ["1", "2", "3"], "note": ["bad <scan>", "", "bad <scan>"]})
-    shown = figures.table(
-        frame, caption="c", notes=frame["note"], descriptions={"run_time": "clock"}, folded=True, name="t"
-    )
-    assert shown.html.count("<sup>a</sup>") == 3 and shown.html.count("bad &lt;scan&gt;") == 1
-    assert '<span title="clock">run time</span>' in shown.html and ">note<" not in shown.html
-    assert shown.html.startswith('<details class="rerun-block" data-name="t">') and "(3 rows)" in shown.html
-    assert "run_time" in str(shown) and "bad <scan>" in str(shown)
-
-
-def test_symbols_keep_their_index_and_pure_numbers_need_no_unit():
-    frame = pd.DataFrame({"T_C": [1.0], "best R_IO": [2.0], "ratio": [0.5]})
-    shown = figures.table(frame, caption="c", units={"T_C": "s", "ratio": "1"})
-    heads = ("T<sub>C</sub> [s]", "best R<sub>IO</sub>", "ratio")
-    assert all(f">{head}</th>" in shown.html for head in heads)
-
-
-def test_the_box_says_all_four_things_and_refuses_less():
-    shown = figures.box(report="R & D.", mattered="M.", findings=["1 < 2."], missing="X.")
-    assert "R &amp; D." in shown.html and "<li>1 &lt; 2.</li>" in shown.html and "- 1 < 2." in str(shown)
-
-
-def test_an_answer_is_folded_and_says_something():
-    shown = figures.answer("1 < 2: yes.")
-    assert "<summary>Answer</summary>" in shown.html and ">1 &lt; 2: yes.</p></details>" in shown.html
-    assert str(shown) == str(figures.paragraph("1 < 2: yes.")) == "1 < 2: yes."
-
-
-def test_folded_keeps_what_is_inside_and_refuses_nothing():
-    table = figures.table(pd.DataFrame({"a": [1]}), caption="Fig. 1 here: one number.", name="little")
-    assert "<strong>Fig. 1 here:</strong> one number." in table.html
-    shown = figures.folded(table, title="Made here & now")
-    assert "<summary>Made here &amp; now</summary>" in shown.html and 'data-name="little"' in shown.html
-    assert repr(shown).startswith("Made here & now:\nFig. 1 here: one number.")
-
-
-@pytest.mark.parametrize(("built", "said"), [("page", "when this page was built"), ("", "now on this machine")])
-def test_a_small_run_says_when_it_was_made_where_it_is_read(monkeypatch, built, said):
-    monkeypatch.setenv(rendering.FIGURES, built)
-    table = figures.table(pd.DataFrame({"a": [1]}), caption="One.")
-    assert f"<summary>The same, measured {said}</summary>" in figures.folded(table).html
-
-
-def test_a_mark_of_what_was_checked_opens_and_says_what_with_what():
-    shown = figures.checked(372, "case", "All are <whole>.", "Each file twice.")
-    assert "<summary>checked: 372 cases</summary><p>All are &lt;whole&gt;.</p><p>Each file twice.</p>" in shown.html
-    assert repr(shown) == "checked: 372 cases\nAll are <whole>.\nEach file twice."
-    assert repr(figures.checked(1, "case", "It is."))[:15] == "checked: 1 case"
 
 
 def test_two_cases_of_a_record_give_one_ratio_of_medians_in_words():
@@ -380,19 +234,6 @@ def test_on_a_phone_no_text_is_small_or_wider_than_the_figure(monkeypatch):
     assert sizes == [rendering.LEGIBLE, 5.0]
     assert words in page and words not in phone
     assert (text.get_text(), text.get_size()) == (words, 5)
-
-
-def test_a_picture_whose_sides_have_one_scale_is_drawn_once(monkeypatch):
-    monkeypatch.setenv(rendering.FIGURES, "page")
-    figure, axis = figures.axes()
-    axis.imshow(np.zeros((4, 4)))
-    assert figures.show(figure, alt="A field.").html.count("<svg") == 1
-
-
-def test_where_only_text_is_compared_no_figure_is_drawn(monkeypatch):
-    monkeypatch.setenv(rendering.FIGURES, "text")
-    shown = figures.show(_figure(), alt="Lines.")
-    assert repr(shown) == "Lines." and "<svg></svg>" in shown.html
 
 
 def test_figures_of_two_programs_on_one_page_share_no_id(monkeypatch):

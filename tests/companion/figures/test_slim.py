@@ -4,10 +4,9 @@ import re
 import xml.etree.ElementTree as ET
 
 import numpy as np
-import pytest
 
 from companion.figures import axes, rendering
-from companion.figures.slim import _path, slim
+from companion.figures.slim import slim
 
 
 def _figure():
@@ -37,18 +36,6 @@ def test_every_drawn_thing_stays(monkeypatch):
     used = re.findall(r'(?:url\(#|href="#)([^)"]+)', out)
     assert used and set(used) <= set(re.findall(r'\bid="([^"]+)"', out))
     assert "rotate(-90" in out and "rotate(-0" not in out
-
-
-@pytest.mark.parametrize(
-    ("long", "short"),
-    [
-        ("M 94.66 179.07 \nL 94.66 78.30 \nz\n", "M94.66 179.07L94.66 78.3z"),
-        ("M 0 0 \nL -3.50 100 \n", "M0 0L-3.5 100"),
-        ("M 10.00 3.00 \nL 1140.0 2.5 \nL 0.05 -0.0\n", "M10 3L1140 2.5L0.05 -0"),
-    ],
-)
-def test_paths_keep_their_numbers(long, short):
-    assert _path(long) == short
 
 
 def test_no_number_of_a_path_ends_with_its_point(monkeypatch):

@@ -48,16 +48,3 @@ def test_only_a_change_beyond_the_interval_is_one(folder):
     shown = machines.history(folder)
     assert f"1 of {len(found)} differ" in shown.alt and "1 experiment" in shown.alt
     assert shown.alt in machines.repeated(folder).alt and "2.00 times" in machines.repeated(folder).alt
-
-
-def test_where_nothing_was_repeated_a_sentence_says_so(folder):
-    (again,) = folder.glob("*20310203*")
-    again.unlink()
-    machines._records.cache_clear()
-    assert machines.repeated(folder).alt == "No machine has measured an experiment twice so far."
-
-
-def test_the_book_has_machines_and_every_record_in_the_table():
-    text = machines.measured_table().text
-    for path in runs.COMMITTED.glob("*.json"):
-        assert runs.read(path)["experiment"] in text

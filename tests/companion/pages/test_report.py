@@ -7,11 +7,9 @@ import pytest
 from synthetic import on
 
 from companion import drawings, suite
-from companion.cli import app
-from companion.commands import status
 from companion.figures.rendering import Shown, offered, undrawn
 from companion.pages import eras, explored, report
-from companion.records import machines, runs
+from companion.records import runs
 
 MADE_UP = "Slowpoke 1000"
 #: Times of the made-up machine over those of the record that it is made of.
@@ -94,27 +92,6 @@ def test_a_quick_run_says_that_its_size_is_not_the_reports(folder, tmp_path):
     assert "smaller than that of 1982" in answers[0][0] and "Measured in preset quick" in answers[1][1]
 
 
-@pytest.mark.parametrize(("case", "said"), [("none", "has no run record"), ("two", "is of one machine")])
-def test_a_folder_without_records_or_of_two_machines_is_refused(case, said, folder, tmp_path, capsys):
-    if case == "two":
-        record = runs.read(next(folder.glob("p5plus-smt_p*.json")))
-        runs.save(record, tmp_path)
-        runs.save(on("Another 7", SLOWER, record) | {"experiment": "p5plus-latency"}, tmp_path)
-    out = tmp_path / "page"
-    assert status(app, "companion", ["report", str(tmp_path), "--out", str(out)]) == 2
-    error = capsys.readouterr().err
-    assert said in error and error.count("\n") == 1 and not out.exists()
-
-
-def test_a_page_that_exists_is_replaced_only_if_asked(folder, tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr(report, "html", lambda _: "page")
-    arguments = ["report", str(folder), "--out", str(tmp_path)]
-    (tmp_path / report.NAME).write_text("mine")
-    assert status(app, "companion", arguments) == 2 and (tmp_path / report.NAME).read_text() == "mine"
-    assert status(app, "companion", [*arguments, "--force"]) == 0
-    assert (tmp_path / report.NAME).read_text() == "page"
-
-
 def test_where_time_is_short_what_the_page_asks_is_measured_first(made, tmp_path):
     assert set() < made[2] <= set(suite.ASKED)
     whole = suite.plan(tmp_path, [], "quick", 1, 0)
@@ -124,9 +101,3 @@ def test_where_time_is_short_what_the_page_asks_is_measured_first(made, tmp_path
     assert suite.within(whole, 1e6).todo[: len(suite.ASKED)] != whole.todo[: len(suite.ASKED)]
     with pytest.raises(ValueError, match="nothing fits into 1 s"):
         suite.within(whole, 1)
-
-
-def test_the_label_of_the_readers_machine_is_its_own_even_where_the_book_has_it(folder):
-    with runs.beside(runs.COMMITTED):
-        assert [run.attrs["label"] for run in runs.each("p5plus-smt")][0] == "this machine"
-    assert machines.label(runs.read(next(folder.glob("p5plus-smt_p*.json")))["machine"]) == MADE_UP

@@ -6,7 +6,6 @@ What its notebook draws it says in words, which are compared; here is what only 
 import json
 import re
 
-import numpy as np
 import pytest
 
 from companion import notebook_files, tables
@@ -51,12 +50,6 @@ def test_a_peak_is_that_of_the_machine_it_is_held_against():
         run, threads, peak = synthesis.peak_on(machine)
         assert run.attrs["label"] == machine and threads == 2 and peak["middle"].item() > 5e10
     assert synthesis.peak_on("no such machine") is None
-
-
-def test_labels_of_near_points_are_moved_apart():
-    placed = eras._spaced(np.array([10.0, 8.0, 100.0]), 0.2)
-    assert placed[1] == pytest.approx(np.log10(8)) and placed[0] == pytest.approx(np.log10(8) + 0.2)
-    assert placed[2] == 2.0
 
 
 def test_the_explorer_carries_every_point_and_names_no_report_by_its_identifier(frames):

@@ -9,9 +9,7 @@ import numpy as np
 import pytest
 
 import peers
-from companion.pages import peer_tables
 from companion.records import peer_records, runs
-from peers.kit import goals
 
 ROOT = Path(__file__).resolve().parents[3]
 #: Records that break the rule and are to be measured again, by the beginning of their names.
@@ -83,25 +81,6 @@ def test_committed_comparisons_keep_the_rule(path):
 def test_no_row_of_the_book_is_above_its_limit(comparisons):
     data = peer_records.newest(peer_records.dataset(comparisons))
     assert np.nanmax(data.share.values) <= 1
-
-
-def test_every_goal_that_is_not_met_says_why_and_the_page_where_a_peer_is_faster(comparisons, monkeypatch):
-    every = goals.goals_table(comparisons)
-    monkeypatch.setattr(goals, "goals_table", lambda records: every)  # it takes a second
-    shown = goals.behind(comparisons).text
-    short = set(every.loc[every["met"] == "no", "goal"])
-    assert short and [goal.name for goal in goals._EVERY if goal.name in short and not goal.why] == []
-    slower = {each["goal"] for each in every.to_dict("records") if each.get("lowest", "–") < "1"}
-    assert slower and {goal for goal in slower if goal not in shown} <= {
-        goal for goal in slower if "percentile" in goal
-    }
-
-
-def test_every_goal_names_groups_that_are_committed(comparisons):
-    """A pattern that fits nothing would leave its goal out of the table without a word."""
-    frame = peer_tables.pairs(comparisons)
-    missing = [goal.name for goal in goals.GOALS if goals._best(frame, goal).empty and goal.module != "files"]
-    assert missing == []
 
 
 def test_what_does_not_belong_to_the_book_is_noticed(record):

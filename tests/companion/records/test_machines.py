@@ -1,7 +1,6 @@
 """One machine or two, and what they are called."""
 
 import copy
-import json
 
 import pytest
 
@@ -48,12 +47,6 @@ def test_what_changes_on_one_machine_is_its_history(here, change):
     assert machines.same(here, changed(here, **change))
 
 
-def test_a_clock_stands_in_a_name_to_a_tenth(here):
-    slow, fast = (changed(here, cpu={"nominal_hz": hertz}) for hertz in (2_449_900_000, 2_500_100_000))
-    names = machines.labels([slow, fast])
-    assert names[0].endswith("(2.4 GHz)") and names[1].endswith("(2.5 GHz)")
-
-
 @pytest.mark.parametrize("change", OTHERS, ids=str)
 def test_another_property_is_another_machine_with_a_name_of_its_own(here, change):
     other = changed(here, **change)
@@ -76,17 +69,6 @@ def test_a_clock_calibrated_anew_and_a_page_less_are_the_same_machine(here):
     assert machines.fingerprint(known)["nominal clock"] == 2.6  # GHz
 
 
-def test_ten_machines_of_one_processor_have_ten_names(here):
-    many = [changed(here, usable={"cpus": count}) for count in range(1, 11)]
-    assert len(set(machines.labels(many))) == 10
-
-
-def test_trade_marks_and_clocks_are_no_part_of_a_name(here):
-    said = {"Intel(R) Xeon(R) Processor @ 2.80GHz": "Intel Xeon", "AMD EPYC 9654 96-Core Processor": "AMD EPYC 9654"}
-    assert {name: machines.short(changed(here, cpu={"model": name})) for name in said} == said
-    assert machines.short(changed(here, cpu={"model": None})) == here["cpu"]["architecture"]
-
-
 def test_every_committed_machine_has_one_name_and_the_first_measured_most():
     found = machines.known()
     assert len({each.label for each in found}) == len(found) >= 2
@@ -100,9 +82,3 @@ def test_of_one_machine_the_newest_record_counts(record, tmp_path):
     (newest,) = runs.each("toy-sum", tmp_path)
     assert newest.attrs["date"].startswith("2002") and runs.each("toy-none", tmp_path) == []
     assert runs.latest("toy-none", tmp_path) is None
-
-
-def test_files_that_are_no_records_are_no_machines(tmp_path):
-    for name, text in {"a": "{", "b": "[]", "c": json.dumps({"machine": {}}), "d": "\x00"}.items():
-        (tmp_path / f"{name}.json").write_text(text)
-    assert machines.known(tmp_path) == ()

@@ -113,12 +113,6 @@ def same(left: str, right: str) -> bool:
         return False
 
 
-def test_no_descriptor_or_note_is_left_from_a_template():
-    for path in tables.DATA.rglob("resources.json"):
-        text = path.read_text(encoding="utf-8")
-        assert "TODO" not in text and "…" not in text, path
-
-
 # --- numbers of a document outside data/ and claims -----------------------------------------------
 
 

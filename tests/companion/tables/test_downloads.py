@@ -42,8 +42,3 @@ def test_the_zip_is_the_package(folder):
     assert json.loads(found["datapackage.json"]) == tables.package()
     for resource in tables.package()["resources"]:
         assert found[resource["path"]] == (tables.DATA / resource["path"]).read_bytes()
-
-
-def test_equal_data_give_equal_zips(folder, tmp_path):
-    assert downloads.package_zip(tmp_path / "again.zip").read_bytes() == (folder / "data.zip").read_bytes()
-    assert [path.name for path in tmp_path.iterdir()] == ["again.zip"]

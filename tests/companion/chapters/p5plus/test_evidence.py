@@ -62,13 +62,6 @@ def test_outputs_of_made_up_times():
     assert found["lost_drifted"]["value"] == [1, 2]
 
 
-def test_cpi_tree_refuses_children_that_exceed_their_parent():
-    cpi = tables.load("p5plus", "cpi_main").copy(deep=True)
-    cpi["cycles"].loc[{"node": "C1"}] = 2 * cpi["cycles"].sel(node="C").item()
-    with pytest.raises(ValueError, match="children of 'Stalls' exceed it"):
-        p5.cpi_tree(cpi, "MAIN")
-
-
 def test_every_compiled_region_of_the_model_has_a_name():
     problem = shallow_water.Problem(truncation=15, grid="F12", hours=0.5, dt=900.0, accounts=True)
     result = shallow_water.run(problem, shallow_water.setup(problem))

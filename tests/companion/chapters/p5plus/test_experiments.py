@@ -5,7 +5,6 @@ from types import SimpleNamespace
 import pytest
 
 from companion import experiments
-from companion.chapters import counts_to
 from companion.chapters.p5plus import experiments as p5plus
 from companion.host import machine
 from companion.host.doctor import Finding
@@ -18,10 +17,6 @@ def measurement(median, **parameters):
 def loops(times):
     """Measurements of every loop with the same times by kind."""
     return [measurement(seconds, loop=loop, kind=kind) for loop in p5plus.LOOPS for kind, seconds in times.items()]
-
-
-def test_thread_counts():
-    assert [counts_to(n) for n in (1, 2, 3, 8)] == [[1], [1, 2], [1, 2, 3], [1, 2, 4, 8]]
 
 
 MODEL = {"one thread": 1.0, p5plus.PAIR: 2 / 1.35, "shared work": 1.8, f"shared work, {p5plus.PAIR}": 1.5}
@@ -88,11 +83,6 @@ def test_latency_outputs_find_the_plateaus_of_a_made_up_curve():
     ]
 
 
-def test_sizes_read_well():
-    texts = [p5plus._size(n) for n in (4096, 2**20, 3 * 2**19, 2**29)]
-    assert texts == ["4 KiB", "1 MiB", "1536 KiB", "512 MiB"]
-
-
 @pytest.mark.parametrize(
     ("preset", "caches", "free", "words", "level"),
     [
@@ -109,15 +99,3 @@ def test_stream_leaves_the_caches_or_says_that_it_does_not(monkeypatch, preset, 
     cases = p5plus._stream(preset, 1)
     assert {case.problem.n for case in cases} == {words}
     assert {case.parameters["level"] for case in cases} == {level}
-
-
-def test_last_caches_of_all_sockets_count():
-    caches = [
-        {"level": 1, "type": "instruction", "bytes": 2**15, "shared_by": 1},
-        {"level": 2, "type": "unified", "bytes": 2**20, "shared_by": 1},
-        {"level": 3, "type": "unified", "bytes": 2**25, "shared_by": 8},
-    ]
-    here = {"cpu": {"logical_cpus": 16}, "caches": caches}
-    assert p5plus.machine.last_caches(here) == 2**26
-    here["caches"] = []
-    assert p5plus.machine.last_caches(here) is None

@@ -31,25 +31,6 @@ def _points(axis, label):
     return np.asarray(line.get_xdata(), dtype=float)
 
 
-@pytest.mark.parametrize(
-    ("name", "text"),
-    [
-        ("cray1a-disk4", "Cray 1-A, disk × 4"),
-        ("ssd2-async", "SSD × 2, async"),
-        ("ssd1+3-degraded", "SSD × 1+3, degraded"),
-        ("bmr1+disk4", "BMR × 1 + disk × 4"),
-    ],
-)
-def test_labels(name, text):
-    assert figures.label(name) == text
-
-
-@pytest.mark.parametrize("name", ["ssd", "tape4", "ssd2+", "disk4 "])
-def test_a_label_of_another_form_is_refused(name):
-    with pytest.raises(ValueError, match="configuration ="):
-        figures.label(name)
-
-
 def test_every_configuration_has_a_label():
     for table, key in (("write_ups", "configuration"), ("fig4_3_times", "configuration"), ("fig5_3", "test")):
         for name in _load(table)[key].values:
@@ -72,14 +53,3 @@ def test_bank_times_are_cpu_times_over_the_first(drawn):
         np.testing.assert_allclose(_points(axis, label), cpu / cpu[0])
     kernel, post = _points(axis, "memory kernel"), _points(axis, "post processing")
     assert kernel[1] < 1.04 and kernel[2:].min() > 1.15 and post.max() / post.min() < 1.01
-
-
-def test_configuration_names_the_rates_of_the_table(drawn):
-    (axis,) = drawn("configuration")["axes"]
-    texts = "\n".join(text.get_text() for text in axis.texts)
-    rates = tables.printed("xmp1982", "fig7_3").set_index("target")
-    for rate in (
-        *rates["stand_alone"][["SSD", "BMR"]].round(),
-        *rates["two_copies"][["4 DISKS (A1)", "4 DISKS (A2)"]],
-    ):
-        assert f"{rate:g} MB/s" in texts
