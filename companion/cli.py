@@ -112,7 +112,7 @@ def list_experiments(
     with _one_sentence():
         from companion import experiments, suite
 
-        chosen, rows = [experiments.experiment(name) for name in names or experiments.REGISTER], []
+        chosen, rows = [experiments.find(name) for name in names or experiments.REGISTER], []
         for entry in chosen:
             times = ", ".join(f"{preset} {suite.duration(suite.estimate(entry, preset))}" for preset in entry.presets)
             rows.append((entry.id, entry.item, entry.title, times, experiments.unavailable(entry) or ""))

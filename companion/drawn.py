@@ -31,6 +31,12 @@ def register(document: str) -> dict[str, tuple[tuple[str, str], ...]]:
     return found
 
 
+def said(html: str, document: str) -> list[tuple[str, str]]:
+    """Document and name of each table that a figure of a document says it draws (``tables`` of ``show``)."""
+    found = re.search(r'<figure[^>]* data-tables="([^"]+)"', html)
+    return [_table(document, name) for name in found[1].split()] if found else []
+
+
 def _table(document: str, name: str) -> tuple[str, str]:
     """``"drhook"`` or ``"p5plus/drhook"``, which must exist."""
     home, _, table = name.rpartition("/")

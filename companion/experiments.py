@@ -1,12 +1,26 @@
-"""The register of experiments: what each document measured, with which kernel, and what that needs.
+"""Experiments: what each document measured, with which kernel, what that needs, and what is drawn of it.
 
-A row of ``companion/chapters/<document>/experiments.csv`` is an experiment.  In the chapter's part ``experiments``,
-functions that give its cases and outputs are marked (:mod:`companion.chapters`).  Kernels are imported when an
-experiment asks for its cases, so that a broken kernel stops its own experiments and nothing else.
+A function of a chapter that gives the cases of an experiment is made one by :func:`experiment`; what its record holds
+beside times, and what is drawn of it, stands below it::
+
+    @experiment("p5plus-latency", item="P3", title="Memory latency", rounds=11, seconds={"quick": 15})
+    def latency(preset, threads):
+        return [Case(...), ...]
+
+    @latency.outputs_of
+    def _plateaus(measurements):
+        return {"plateau_ns": Output([...], "ns", "plateau", "latency of the plateau")}
+
+    @latency.figure
+    def load_times(runs):
+        return show(...)
+
+Kernels are imported when an experiment asks for its cases, so that a broken kernel stops its own experiments and
+nothing else.
 """
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Any
@@ -24,8 +38,23 @@ _KINDS = ("timing", "study")
 
 
 @dataclass(frozen=True)
+class Output:
+    """A result of an experiment other than a time, as its record keeps it."""
+
+    value: Any  # a number, a text, or a list of these
+    units: str | None = None  # "1" of a plain number; a text has none
+    dims: str = ""  # names of its dimensions, separated by spaces
+    meaning: str = ""
+
+    def recorded(self) -> dict[str, Any]:
+        """The entry of ``outputs`` in a record."""
+        value = list(self.value) if isinstance(self.value, Iterator) else self.value
+        return {"value": value, "units": self.units, "dims": self.dims.split(), "long_name": self.meaning}
+
+
+@dataclass(eq=False)
 class Experiment:
-    """One entry of the register."""
+    """One experiment of a document; made by :func:`experiment`."""
 
     id: str  # lower-case words joined by hyphens, the document first
     document: str
@@ -45,10 +74,43 @@ class Experiment:
     few_samples: str = ""
     kind: str = "timing"  # of _KINDS; ``outputs`` of a study reads the ``result`` of its measurements
     ranks: int = 0  # ranks to start unless asked otherwise; 0: not an MPI program
+    #: Functions that draw it: ``figure(runs)`` takes runs as :meth:`runs` gives them.
+    figures: list[Callable] = field(default_factory=list)
 
     def __post_init__(self):
         if self.ranks:
-            object.__setattr__(self, "needs", self.needs | {"mpi"})
+            self.needs = self.needs | {"mpi"}
+
+    def __call__(self, *asked: Any) -> list[Any]:
+        """Its cases."""
+        return self.cases(*asked)
+
+    def outputs_of(self, function: Callable) -> Callable:
+        """Mark ``function(measurements)``, which gives the outputs by name, each an :class:`Output`."""
+        self.outputs = lambda measurements: {
+            name: output.recorded() for name, output in function(measurements).items()
+        }
+        return function
+
+    def figure(self, function: Callable) -> Callable:
+        """Mark a function that draws this experiment: the command line, the report and the record call it."""
+        self.figures.append(function)
+        return function
+
+    def run(self, preset: str = "quick", threads: int = 1, **options: Any):
+        """Run it here; the record as an ``xarray.Dataset``, drawn as "this run" (options as of :func:`run`)."""
+        found = run(self.id, preset, threads, **options)
+        return found if "file" in found.attrs else found.assign_attrs(label="this run", own=1)
+
+    def runs(self, *here: Any) -> list[Any]:
+        """What a figure of it draws: the newest stored run of each machine, then those made ``here``.
+
+        The first is that of the machine which the prose names, and is drawn in full.  The attribute ``mark`` of each
+        other one is the shape of its medians.  Stored runs that :meth:`run` gave in place of one made here are there
+        already.
+        """
+        own = [run for run in (*runs.readers(self.id), *here) if run is not None and "file" not in run.attrs]
+        return runs.marked([*runs.each(self.id), *own])
 
     def seconds(self, preset: str) -> float | None:
         """Budget of a preset.  A timing keeps to ``RERUN_BUDGET`` of the environment where that is less.
@@ -69,6 +131,68 @@ class Experiment:
 REGISTER: dict[str, Experiment] = {}
 #: what reads and checks a file that an experiment left: ``verifier(path)`` gives lines to print and checks
 VERIFIERS: list[Callable[[Any], tuple[list[str], list]]] = []
+
+
+def experiment(
+    id: str,
+    *,
+    item: str,
+    title: str,
+    rounds: int = 0,
+    seconds: Mapping[str, float] | None = None,
+    presets: Sequence[str] = PRESETS,
+    needs: str = "",
+    ranks: int = 0,
+    few_samples: str = "",
+    simulated: bool = False,
+) -> Callable[[Cases], Experiment]:
+    """Make an experiment of the function that gives its cases, ``cases(preset, threads)``.
+
+    Over MPI the function takes ``ranks``, too.  ``ValueError`` for an id given twice or malformed, or an unknown need.
+
+    Parameters
+    ----------
+    id : str
+        Lower-case words joined by hyphens, the document first.
+    item, title : str
+        Item or items of the document's checklist, ``"P7, P11"``, and a few words.
+    rounds : int
+        Samples of each case; 0 for a study, whose cases run once.
+    seconds : mapping, optional
+        Budget of a preset; a preset that is not named has none.
+    presets : sequence of str
+        Those that it has.
+    needs : str
+        Words of ``companion.host.doctor.NEEDS``.
+    ranks : int
+        Ranks to start unless asked otherwise; 0 for a program without MPI.
+    few_samples : str
+        Why fewer than three samples of a case are taken; empty where three or more are.
+    simulated : bool
+        Its outputs come from a model.
+    """
+
+    def register_cases(function: Cases) -> Experiment:
+        return register(
+            Experiment(
+                id,
+                id.partition("-")[0],
+                item,
+                title,
+                function,
+                tuple(presets),
+                frozenset(needs.split()),
+                None,
+                rounds or 1,
+                dict(seconds or {}),
+                simulated,
+                few_samples,
+                "timing" if rounds else "study",
+                ranks,
+            )
+        )
+
+    return register_cases
 
 
 def register(entry: Experiment) -> Experiment:
@@ -114,6 +238,7 @@ def _discover() -> None:
     """Register the experiments of every chapter.  ``ValueError`` for a function that no row has, or the reverse."""
     for document in chapters.documents("experiments"):
         chapters.part(document, "experiments")
+    chapters.sections()
     for document, rows in chapters.rows("experiments.csv", COLUMNS).items():
         for row in rows:
             if row["rounds"] and row["id"] not in CASES:
@@ -126,8 +251,8 @@ def _discover() -> None:
             raise ValueError(f"{id} has cases or outputs, and no row of experiments.csv")
 
 
-def experiment(id: str) -> Experiment:
-    """The entry with this id; ``ValueError`` that names those of nearly the same letters, or how to see all."""
+def find(id: str) -> Experiment:
+    """The experiment with this id; ``ValueError`` that names those of nearly the same letters, or how to see all."""
     if id not in REGISTER:
         near = get_close_matches(id, REGISTER)
         remedy = f"did you mean {' or '.join(near)}?" if near else "python -m companion list shows all"
@@ -195,7 +320,7 @@ def accept(
 
     ``started`` says that its ranks run already, perhaps on other machines: what they take is not looked at.
     """
-    entry = experiment(id)
+    entry = find(id)
     if ranks is not None and not entry.ranks:
         names = ", ".join(other.id for other in REGISTER.values() if other.ranks)
         raise ValueError(f"ranks = {ranks}: {id} is no MPI program; leave ranks out or choose one of {names or 'none'}")

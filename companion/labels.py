@@ -8,6 +8,11 @@ def plural(number, noun: str) -> str:
     return f"{int(number)} {noun}" if number == 1 else f"{int(number)} {noun}s"
 
 
+def size(nbytes: int) -> str:
+    """``512 KiB``, ``16 MiB``."""
+    return f"{nbytes // 2**20} MiB" if nbytes % 2**20 == 0 else f"{nbytes / 2**10:g} KiB"
+
+
 def significant(value, digits: int) -> str:
     """``value`` to ``digits`` significant digits, without an exponent between 1e-4 and 1e15."""
     if value is None or (isinstance(value, float) and math.isnan(value)):

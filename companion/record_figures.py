@@ -13,7 +13,7 @@ from typing import Any
 
 import pandas as pd
 
-from companion import drawings, files
+from companion import drawings, experiments, files
 from companion.figures import beside
 from companion.figures.rendering import Shown, offered, picture, undrawn
 from companion.figures.tabular import Table
@@ -97,6 +97,11 @@ def drawn_from(run, every: list[drawings.Drawing]) -> tuple[list[tuple[str, Any]
             made.append((name, drawing(run)))
         except beside.LACKING as error:
             left.append(f"{name} does not find in this record what it draws ({' '.join(str(error).split())[:120]})")
+    for figure in experiments.find(run.attrs["experiment"]).figures:
+        try:
+            made.append((figure.__name__, figure([run])))
+        except beside.LACKING as error:
+            left.append(f"{figure.__name__} does not find in this record what it draws ({error})")
     return made, left
 
 

@@ -91,7 +91,7 @@ def plan(folder: Path, names: list[str], preset: str, threads: int, seed: int) -
 
     ``ValueError``: an unknown name, or settings that no experiment accepts.
     """
-    wanted = [experiments.experiment(name) for name in names] if names else list(experiments.REGISTER.values())
+    wanted = [experiments.find(name) for name in names] if names else list(experiments.REGISTER.values())
     have = _finished(folder, preset, threads, seed)
     found = _Plan(preset, threads, seed)
     for entry in wanted:

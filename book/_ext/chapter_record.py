@@ -124,7 +124,7 @@ def _links(html: str, section: str, address: str) -> str:
     document = name.partition("_")[0]
     if document not in tables.documents():
         return f' · <a class="rerun-more" href="{POINTS}">all numbers of this figure</a>'
-    drawn_here = drawn.register(document).get(unescape(name))
+    drawn_here = drawn.said(html, document) or drawn.register(document).get(unescape(name))
     printed = f"{_of(drawn_here[0][0], address)}#{drawn.anchor(*drawn_here[0])}" if drawn_here else ""
     made = f"{_of(run.partition('-')[0], address)}#{{}}-{run}" if run else ""
     behind = f"{address}#record-{section}" if section else ""

@@ -42,6 +42,23 @@ def part(document: str, name: str) -> ModuleType:
     return found
 
 
+#: Modules of a chapter that are none of its sections.
+_OTHER = {"claims", "experiments", "figures"}
+
+
+def sections() -> dict[str, list[ModuleType]]:
+    """The modules of the sections of every chapter, imported: their experiments and figures."""
+    found: dict[str, list[ModuleType]] = {}
+    for chapter in pkgutil.iter_modules(__path__):
+        folder = str(Path(__file__).parent / chapter.name)
+        found[chapter.name] = [
+            importlib.import_module(f"{__name__}.{chapter.name}.{module.name}")
+            for module in pkgutil.iter_modules([folder])
+            if module.name not in _OTHER
+        ]
+    return found
+
+
 def files(name: str) -> dict[str, Path]:
     """The file ``name`` of every document whose folder has it."""
     return {path.parent.name: path for path in sorted(Path(__file__).parent.glob(f"*/{name}"))}

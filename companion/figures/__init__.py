@@ -1,17 +1,34 @@
-"""House style of every figure and table, and one module of figures per document.
+"""House style of every figure and table.
 
 ``axes`` gives styled axes without pyplot's global state, ``show`` turns a figure into an inline SVG
 that takes its text colour from the page (so that it reads in light and dark) and carries alternative
-text and its data, ``table`` does the same for a table.
+text and its data, ``table`` does the same for a table, ``source`` for a loop.
+
+Names are imported from their modules when they are first asked for: a command that lists experiments, whose modules
+hold their figures too, need not wait for Matplotlib.
 """
+
+from importlib import import_module
 
 from companion import extras
 
-extras.require(*extras.DRAWING)
+_MODULES = {
+    "box": "answer box checked folded paragraph",
+    "document": "claims_summary claims_table document_table",
+    "parts": "MARKED bars bytes_axis bytes_label calculated case_intervals cases converted cpu ends intervals legend "
+    "log_axis of_samples points printed_ranges quotient rows run_title spread spread_of times together with_spread",
+    "ranks": "case_rows cross_flagged doubts observed rank_title",
+    "rendering": "Shown csv_text save show source",
+    "stacks": "icicle stacked_bars",
+    "style": "INK MEANINGS STYLE axes document_style hatched hollow host_style meaning series",
+    "tabular": "Table table",
+}
+_HOME = {name: module for module, names in _MODULES.items() for name in names.split()}
+__all__ = sorted(_HOME)
 
-from companion.figures.box import answer, box, checked, folded, paragraph
-from companion.figures.document import claims_summary, claims_table, document_table
-from companion.figures.parts import bytes_axis, icicle, log_axis, points, stacked_bars
-from companion.figures.rendering import Shown, csv_text, save, show
-from companion.figures.style import INK, MEANINGS, STYLE, axes, document_style, host_style, meaning, series
-from companion.figures.tabular import Table, table
+
+def __getattr__(name: str):
+    if name not in _HOME:
+        raise AttributeError(f"companion.figures has no {name}")
+    extras.require(*extras.DRAWING)
+    return getattr(import_module(f"companion.figures.{_HOME[name]}"), name)

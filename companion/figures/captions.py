@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 
 from companion import chapters
-from companion.figures.parts import MARKED, MARKS, cpu, flag_note, log_axis, run_title
+from companion.figures.parts import MARKED, MARKS, cpu, flag_note, legend, log_axis, run_title
 from companion.figures.ranks import BARRED, doubts, rank_title
 
 _PAGES = Path(__file__).parents[1] / "pages" / "figures.csv"
@@ -134,7 +134,7 @@ def _set(axis, word: str, rest: str) -> None:
     elif word == "x>":
         axis.set_xlabel(rest, loc="right")
     elif word == "legend":
-        _legend(axis, rest)
+        legend(axis, rest)
     else:
         axis.set(**{"x": {"xlabel": rest}, "y": {"ylabel": rest}, "title": {"title": rest}}[word])
 
@@ -142,9 +142,7 @@ def _set(axis, word: str, rest: str) -> None:
 def furnish(figure, name: str | None, heading: str | None, machines: str = "") -> None:
     """Heading and legend of a figure, as its row has them; ``machines`` are the other ones, a line of the heading.
 
-    ``"below 2"`` is a legend of two columns below all panels, ``"above 2"`` one above the first panel, at its middle or
-    at the part of its width that follows, ``"above 2 0.4"``; ``"under 2 0.5 -0.2"`` hangs at these parts of the panel's
-    width and height; other words are a place within it.
+    The place of a legend is as :func:`companion.figures.parts.legend` has it.
     """
     titled = [legend.get_title() for legend in figure.legends if legend.get_title().get_text()]
     if titled and machines:
@@ -152,18 +150,4 @@ def furnish(figure, name: str | None, heading: str | None, machines: str = "") -
     elif heading or machines:
         figure.suptitle("\n".join(filter(None, [heading or figure.get_suptitle(), machines])), size=9)
     if place := declared().get(name or "", {}).get("legend"):
-        _legend(figure.axes[0], place)
-
-
-def _legend(axis, place: str) -> None:
-    """The legend of a panel, or below all panels."""
-    word, *rest = place.split()
-    if word == "below":
-        axis.figure.legend(loc="outside lower center", ncols=int(rest[0]))
-    elif word == "above":
-        anchor = float(rest[1]) if rest[1:] else 0.5, 1.0
-        axis.legend(loc="lower center", bbox_to_anchor=anchor, ncols=int(rest[0]))
-    elif word == "under":
-        axis.legend(loc="upper center", bbox_to_anchor=(float(rest[1]), float(rest[2])), ncols=int(rest[0]))
-    else:
-        axis.legend(loc=place)
+        legend(figure.axes[0], place)

@@ -12,7 +12,7 @@ from companion.figures import beside
 from companion.figures.stacks import icicle as icicle
 from companion.figures.stacks import stacked_bars as stacked_bars
 from companion.figures.style import INK, calculated_style, document_style, hollow, host_style, meaning
-from companion.records.runs import single
+from companion.records.runs import OWN, SHAPES, single
 
 
 def plain(value: float) -> str:
@@ -82,19 +82,28 @@ def _turn(axis, index: int) -> int:
     return seen.index(index)
 
 
-def points(axis, x, y, *, label: str, host: bool = False, index: int = 0, line: bool = True, colour: str = ""):
+def points(
+    axis, x, y, *, label: str, host: bool = False, index: int = 0, line: bool = True, colour: str = "", run=None
+):
     """Plot one machine: hollow angular markers for a document's, filled circles for a measured one's.
 
     ``index`` chooses the shape of a document's machine, and says which variant of a figure is measured.  ``colour``
     names the meaning of a quantity that has one; without it the colour says whether it is printed or measured.
+    ``run`` is the run of a measured one; if :meth:`companion.experiments.Experiment.runs` gave it a ``mark``, its
+    points have this shape, small but for the reader's own, and stand in no legend.
     """
     style = host_style(0 if colour else _turn(axis, index)) if host else document_style(index)
     if colour:
         style |= {"color": meaning(colour)} | ({"markerfacecolor": meaning(colour)} if host else {})
     if not line:
         style["linestyle"] = "none"
+    mark = "" if run is None else run.attrs.get("mark", "")
+    if mark:
+        label = "_nolegend_"
+        size, alpha, above = (9, 1.0, 2.5) if mark == OWN else (3.6, 0.65, 1.8)
+        style |= {"marker": mark, "markersize": size, "alpha": alpha, "zorder": above, "linewidth": 0.7}
     (drawn,) = axis.plot(x, y, label=label, **style)
-    if host:
+    if host and run is None:
         beside.measured.add(drawn)
     return drawn
 
@@ -135,6 +144,9 @@ def printed_ranges(axis, place, low, high, *, colour: str = "printed", across: b
             axis.annotate("", (x, y), xytext=tip, textcoords="offset points", arrowprops=arrow)
 
 
+#: The letter that stands for a mark in a heading, and the letters of a line of one.
+LETTERS = dict(zip((*SHAPES, OWN), "◆▲▼■✚✖⬢⬟★", strict=True))
+_WIDTH = 52
 #: What the marks of :func:`spread` are, for the title of a figure that has them.
 MARKS = "points: median; bars: its 95 % interval\n(range of samples where under six); ×: flagged"
 #: The same as a sentence, for its caption.
@@ -146,6 +158,13 @@ MARKED = (
 
 #: What each case of a run took, as :func:`intervals` wants it.
 TIMES = ["minimum", "median", "maximum", "median_low", "median_high", "flags"]
+
+
+def cases(run: xr.Dataset, *names: str) -> pd.DataFrame:
+    """Coordinates of each case by their ``names``, its threads, times, flags and work, a case a row."""
+    columns = [*names, "threads", *TIMES, "bytes_read", "bytes_written", "flops"]
+    run = single(run)
+    return run[[name for name in columns if name not in run.coords]].to_dataframe()[columns]
 
 
 def intervals(cases: pd.DataFrame) -> pd.DataFrame:
@@ -246,8 +265,11 @@ def bars(
     line: bool = True,
     across: bool = False,
     colour: str = "",
+    run=None,
 ):
     """Medians with their spread; flagged ones are crossed.  Other parameters are those of :func:`points`.
+
+    Of a run that is not the first of its figure, the medians alone.
 
     Parameters
     ----------
@@ -260,7 +282,9 @@ def bars(
     """
     place, middle = np.asarray(place, dtype=float), found["middle"].to_numpy(dtype=float)
     x, y = (middle, place) if across else (place, middle)
-    drawn = points(axis, x, y, label=label, host=True, index=index, line=line, colour=colour)
+    drawn = points(axis, x, y, label=label, host=True, index=index, line=line, colour=colour, run=run)
+    if run is not None and run.attrs.get("mark"):
+        return drawn
     (axis.hlines if across else axis.vlines)(place, found["low"], found["high"], color=drawn.get_color(), linewidth=1.6)
     flagged = found["flagged"].to_numpy(dtype=bool)
     if flagged.any():
@@ -276,7 +300,7 @@ def rows(axis, names, above: float = 0.5, below: float = 0.5) -> np.ndarray:
     return np.arange(len(names))
 
 
-def spread(axis, x, cases: pd.DataFrame, convert, *, label: str, index: int = 0, line: bool = True):
+def spread(axis, x, cases: pd.DataFrame, convert, *, label: str, index: int = 0, line: bool = True, run=None):
     """Median of every case of a run with its spread; flagged cases are crossed.
 
     Parameters
@@ -288,7 +312,46 @@ def spread(axis, x, cases: pd.DataFrame, convert, *, label: str, index: int = 0,
     convert : callable
         Seconds to the quantity drawn, elementwise.
     """
-    return bars(axis, x, converted(intervals(cases), convert), label=label, index=index, line=line)
+    return bars(axis, x, converted(intervals(cases), convert), label=label, index=index, line=line, run=run)
+
+
+def together(runs, frames) -> pd.DataFrame:
+    """The data of several runs in one table, with a column ``machine`` where there are more than one."""
+    if len(runs) == 1:
+        return frames[0].reset_index(drop=True)
+    named = [frame.assign(machine=cpu(run)) for run, frame in zip(runs, frames, strict=True)]
+    return pd.concat(named, ignore_index=True)
+
+
+def machines(runs) -> str:
+    """Which mark is which machine, of all runs of a figure but the first, in lines that a phone has room for."""
+    said = [f"{LETTERS[run.attrs['mark']]} {cpu(run)}" for run in runs if run.attrs.get("mark")]
+    lines: list[str] = []
+    for clause in said:
+        if lines and len(lines[-1]) + len(clause) + 2 <= _WIDTH:
+            lines[-1] += f"; {clause}"
+        else:
+            lines.append(clause)
+    return ";\n".join(lines)
+
+
+def legend(axis, place: str) -> None:
+    """The legend of a panel, or below all panels.
+
+    ``"below 2"`` is a legend of two columns below all panels, ``"above 2"`` one above the panel, at its middle or at
+    the part of its width that follows, ``"above 2 0.4"``; ``"under 2 0.5 -0.2"`` hangs at these parts of the panel's
+    width and height; other words are a place within it.
+    """
+    word, *rest = place.split()
+    if word == "below":
+        axis.figure.legend(loc="outside lower center", ncols=int(rest[0]))
+    elif word == "above":
+        anchor = float(rest[1]) if rest[1:] else 0.5, 1.0
+        axis.legend(loc="lower center", bbox_to_anchor=anchor, ncols=int(rest[0]))
+    elif word == "under":
+        axis.legend(loc="upper center", bbox_to_anchor=(float(rest[1]), float(rest[2])), ncols=int(rest[0]))
+    else:
+        axis.legend(loc=place)
 
 
 def with_spread(frame: pd.DataFrame, **quantities: pd.DataFrame) -> pd.DataFrame:

@@ -2,6 +2,7 @@
 
 import base64
 import contextlib
+import inspect
 import io
 import itertools
 import os
@@ -17,6 +18,7 @@ from matplotlib.text import Text
 
 from companion.figures import beside, captions
 from companion.figures.joined import JOINED, panels
+from companion.figures.parts import machines
 from companion.figures.slim import slim
 from companion.figures.style import INK, LEGIBLE, PAGE, PLAIN
 from companion.files import write_text
@@ -100,9 +102,12 @@ def _tidy(svg: str, prefix: str, alt: str, width: float) -> str:
 class Shown:
     """A figure that displays itself: SVG where HTML is understood, its alternative text elsewhere."""
 
-    def __init__(self, html: str, alt: str):
+    def __init__(self, html: str, alt: str, name: str = "", title: str = "", data=None):
         self.html = html
         self.alt = alt
+        self.name = name
+        self.title = title
+        self.data = data  # what is drawn, as a table
 
     def __repr__(self) -> str:
         return self.alt
@@ -245,9 +250,12 @@ def show(
     data=None,
     name: str | None = None,
     run=None,
+    runs=(),
     alt: str | None = None,
     title: str | None = None,
     caption: str | None = None,
+    heading: str = "",
+    tables: str = "",
     **values,
 ) -> Shown:
     """Display ``figure`` for light and dark pages, with alternative text and its data.
@@ -266,12 +274,19 @@ def show(
     run : xarray.Dataset, optional
         The run that is drawn; its machine and day enter the name of the CSV file, and the book leads from the figure
         to the checks of its experiment.
+    runs : list of xarray.Dataset, optional
+        All runs that are drawn, the first in full; the heading says which marks are whose.
     alt : str, optional
         What a reader who cannot see the figure must know: axes, ranges, and the finding.
     title : str, optional
         A few words, set bold before the caption.
     caption : str, optional
         What to see in the figure, shown below it; the alternative text if not given.
+    heading : str
+        A line above the panels.
+    tables : str
+        Printed tables that are drawn, separated by spaces, to which the book leads: ``"smt_benefit"``, or of another
+        document ``"p5plus/drhook"``.
     **values
         Fields of the templates of ``alt``, ``title`` and ``caption`` (:mod:`companion.figures.captions`), where these
         are not given.
@@ -279,20 +294,34 @@ def show(
     captions.arrange(figure, name)
     if beside.collect(figure, name or "", data):
         return Shown("", "")
+    run = runs[0] if runs and run is None else run
     texts = captions.words(name, run, **values)
     title, caption = title or texts.get("title"), caption or texts.get("caption")
     alt = _described(alt or texts.get("alt", ""))
-    data, machines = beside.add(figure, name or "", data, str(getattr(run, "attrs", {}).get("label")))
-    captions.furnish(figure, name, texts.get("heading"), machines)
+    data, others = beside.add(figure, name or "", data, str(getattr(run, "attrs", {}).get("label")))
+    captions.furnish(figure, name, heading or texts.get("heading"), machines(runs) or others)
     svg = _drawings(figure, alt, name)
     experiment = getattr(run, "attrs", {}).get("experiment")
     checked = f' data-run="{escape(experiment)}"' if experiment else ""
+    drawn = f' data-tables="{escape(tables)}"' if tables else ""
     link = csv_link(data, run_stem(name or "figure", run)) if data is not None else ""
     head = f"<strong>{escape(title.rstrip('.'))}.</strong> " if title else ""
     html = (
-        f'<figure class="rerun-figure" data-name="{escape(name or "figure")}"{checked} '
+        f'<figure class="rerun-figure" data-name="{escape(name or "figure")}"{checked}{drawn} '
         'style="margin: 0.5em 0; max-width: 100%">'
         f'{svg}<figcaption style="font-size: 0.85em">{NUMBER}{head}{escape(caption or alt)} {link}</figcaption>'
         "</figure>"
     )
-    return Shown(html, alt)
+    return Shown(html, alt, name or "figure", title or "", data)
+
+
+def source(function) -> Shown:
+    """The source of a function, as a page shows the loop that it times; of a compiled one what it was compiled from."""
+    function = getattr(function, "py_func", function)
+    text = textwrap.dedent(inspect.getsource(function)).strip()
+    where = f"{function.__module__.replace('.', '/')}.py"
+    html = (
+        f'<figure class="rerun-source"><pre><code>{escape(text)}</code></pre>'
+        f"<figcaption>The loop itself, from <code>{escape(where)}</code></figcaption></figure>"
+    )
+    return Shown(html, text)

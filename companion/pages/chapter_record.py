@@ -1,5 +1,6 @@
 """The record of a chapter: tables as printed, arithmetic rechecked, and how its stored runs were made and checked."""
 
+from collections.abc import Callable
 from functools import cache
 from html import escape
 from typing import Literal
@@ -158,7 +159,7 @@ def runs_table(document: str) -> Table | str:
     return _by_experiment(frame, "last", "run", descriptions=said, **shown)
 
 
-def _on(run, drawing: drawings.Drawing) -> Shown | None:
+def _on(run, drawing: Callable) -> Shown | None:
     """A figure of the chapter drawn from one run; None for tables, sentences and what the run does not hold."""
     try:
         with beside.alone():
@@ -180,13 +181,16 @@ def other_machines(document: str) -> Shown:
 
     What leads to an experiment finds its address whether or not an older run holds what the figures draw.
     """
-    every, parts = drawings.of(document), []
+    every: list[Callable] = drawings.of(document)
+    parts = []
     for name in [name for name, entry in experiments.REGISTER.items() if entry.document == document]:
         if not is_elsewhere(name):
             continue
         parts.append(Shown(f'<span id="elsewhere-{name}"></span>', ""))
         for run in runs.each(name)[1:]:
-            shown = [each for drawing in every if drawing.experiment == name and (each := _on(run, drawing))]
+            calls = [drawing for drawing in every if drawing.experiment == name]
+            calls += [lambda run, figure=figure: figure([run]) for figure in experiments.find(name).figures]
+            shown = [each for call in calls if (each := _on(run, call))]
             title = f"{experiments.REGISTER[name].title}: {run.attrs['label']}, {run.attrs['date'][:10]}"
             parts.append(folded(*shown, title=title) if shown else _undrawn(title))
     if not parts:

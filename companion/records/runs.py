@@ -241,6 +241,22 @@ def each(experiment: str, folder=None) -> list:
     return sorted(newest.values(), key=lambda record: record.attrs["place"])
 
 
+#: Marks of the machines after the first, in their order, and that of the reader's own.
+SHAPES, OWN = ("D", "^", "v", "s", "P", "X", "h", "p"), "*"
+
+
+def marked(found: list) -> list:
+    """Runs of one figure, each with the shape of its marks as attribute ``mark``; that of the first is empty."""
+    shapes = iter(SHAPES)
+    marks = [OWN if "own" in run.attrs else next(shapes, SHAPES[-1]) for run in found[1:]]
+    return [run.assign_attrs(mark=mark) for run, mark in zip(found, ["", *marks], strict=True)] if found else []
+
+
+def partner(run, experiment: str):
+    """The newest stored run of another experiment on the machine of ``run``; None where it has none."""
+    return next((other for other in each(experiment) if other.attrs["label"] == run.attrs["label"]), None)
+
+
 def latest(experiment: str, folder=None):
     """The newest record of an experiment on the first machine of :func:`each`; None without any.
 

@@ -57,4 +57,4 @@ def test_sections_on_ranks_need_no_mpi(monkeypatch, chapter, committed):
     assert len(results) >= 4
     absent = any(runs.latest(id) is None for id in over_mpi if id.startswith(chapter[3:]))
     assert bool(told) is absent
-    assert not any(experiments.unavailable(experiments.experiment(id)) is None for id in over_mpi)
+    assert not any(experiments.unavailable(experiments.find(id)) is None for id in over_mpi)

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
-from companion import chapters, cli, drawings, record_figures
+from companion import chapters, cli, drawings, experiments, record_figures
 from companion.figures import rendering
 from companion.figures.rendering import Shown
 from companion.records import runs
@@ -43,6 +43,7 @@ def test_show_draws_nothing_where_that_is_asked(quick, tmp_path, monkeypatch):
 
 def test_every_committed_record_is_drawn_somewhere(monkeypatch):
     known = {drawing.experiment for drawing in drawings.every_drawing()}
+    known |= {name for name, entry in experiments.REGISTER.items() if entry.figures}
     assert {runs.read(path)["experiment"] for path in runs.COMMITTED.glob("*.json")} <= known
 
 

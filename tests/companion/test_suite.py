@@ -95,7 +95,7 @@ def test_what_is_left_follows_the_pace_of_this_machine():
 
 
 def test_an_estimate_comes_from_the_newest_committed_record():
-    entry = experiments.experiment("p5plus-smt")
+    entry = experiments.find("p5plus-smt")
     newest = max((runs.read(path) for path in runs.COMMITTED.glob("p5plus-smt_*.json")), key=lambda one: one["date"])
     assert suite.estimate(entry, "paper") == suite.STARTING + suite.recorded_seconds(newest)
     assert suite.estimate(entry, "quick") <= suite.STARTING + entry.budgets["quick"]

@@ -119,7 +119,7 @@ def test_no_mpi_experiment_starts_what_the_machine_cannot_hold(host, name):
 @pytest.mark.parametrize("name", [entry.id for entry in experiments.REGISTER.values() if entry.ranks])
 def test_no_mpi_experiment_starts_where_its_files_have_no_room(host, name):
     """The disk of all its cases is compared before a rank starts, in every preset that writes."""
-    entry, ranks = experiments.experiment(name), 2
+    entry, ranks = experiments.find(name), 2
     for preset in entry.presets:
         disks = limits.total(entry.cases(preset, 1, ranks))[1]
         if not disks:  # what writes nothing of the smallest size writes nothing

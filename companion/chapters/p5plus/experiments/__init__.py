@@ -10,17 +10,13 @@ import numpy as np
 from companion.bench import Case, Measurement
 from companion.chapters import cases_of, counts_to, of, outputs_of
 from companion.host import doctor, machine
-from companion.labels import plural
+from companion.labels import plural, size
 
 LOOPS = ("s1", "s2", "s10", "streaming", "skipping")
 #: Two hardware threads of one core.
 PAIR = "two threads on one core"
 #: Bytes between the loads of the document's latency walk: 1024 items of 4 bytes.
 _WALK = 4096
-
-
-def _size(nbytes: int) -> str:
-    return f"{nbytes // 2**20} MiB" if nbytes % 2**20 == 0 else f"{nbytes / 2**10:g} KiB"
 
 
 #: Pages of the sweeps: the large ones are in the place of the document's 64 KB, the small ones of its 4 KB.
@@ -50,50 +46,9 @@ def _reading(problem, count: int) -> Case:
     """One point of the sweep."""
     from kernels.memory import stride
 
-    label = f"{_size(problem.nbytes)}, stride {problem.stride}, {problem.pages} pages, {count} threads"
+    label = f"{size(problem.nbytes)}, stride {problem.stride}, {problem.pages} pages, {count} threads"
     parameters = of(problem, "nbytes", "stride", "pages", "loads")
     return Case(label + ", a load an item" * (problem.loads == "scalar"), stride, problem, count, parameters)
-
-
-@cases_of("p5plus-latency")
-def _latency(preset: str, threads: int) -> list[Case]:
-    """The random chase, and the document's walk of 1024 items, which prefetchers see through, on both kinds of pages.
-
-    Each sample observes which share of the memory the system put on huge pages.
-    """
-    from kernels.memory import latency
-
-    loads = latency.Problem.preset(preset).loads
-    cases = []
-    for pages, (pattern, spacing) in product(PAGES, (("random", latency.LINE), ("stride", _WALK))):
-        for problem in latency.grid(preset, pattern=pattern, spacing=spacing, loads=loads, pages=pages):
-            label = f"{_size(problem.nbytes)}, {pattern}, {pages} pages"
-            parameters = of(problem, "nbytes", "pattern", "spacing", "loads", "pages")
-            cases.append(Case(label, latency, problem, threads, parameters, _huge))
-    return cases
-
-
-def _huge(result) -> dict[str, float]:
-    """Share of the memory on huge pages; NaN where the system does not say."""
-    return {"huge": np.nan if result.huge is None else result.huge}
-
-
-@outputs_of("p5plus-latency")
-def _latency_outputs(measurements: Sequence[Measurement]) -> dict[str, Any]:
-    """Plateaus of the random chase on large pages, without page walks, beside the caches that the system reports."""
-    from kernels.memory.plateaus import plateaus
-
-    chase = [m for m in measurements if (m.parameters["pattern"], m.parameters["pages"]) == ("random", LARGE)]
-    sizes = [m.parameters["nbytes"] for m in chase]
-    levels = plateaus(sizes, [1e9 * m.median / m.parameters["loads"] for m in chase])
-    reported = [cache["bytes"] for cache in machine.describe()["caches"] if cache["type"] != "instruction"]
-    return {
-        "plateau_ns": [level.ns for level in levels],
-        "plateau_first": [level.first for level in levels],
-        "plateau_last": [level.last for level in levels],
-        "plateau_capacity": [level.capacity for level in levels],
-        "reported_capacity": reported,
-    }
 
 
 def _loop_case(loop: str, preset: str, kind: str, threads: int, **changes) -> Case:

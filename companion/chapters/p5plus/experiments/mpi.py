@@ -5,14 +5,7 @@ from typing import Any
 
 from companion.bench import Case
 from companion.chapters import cases_of, counts_to, of, outputs_of, sent
-from companion.labels import plural
-
-
-def _size(nbytes: int) -> str:
-    for unit, step in (("MiB", 2**20), ("KiB", 2**10)):
-        if nbytes >= step and nbytes % step == 0:
-            return f"{nbytes // step} {unit}"
-    return f"{nbytes} B"
+from companion.labels import plural, size
 
 
 @cases_of("p5plus-exchange")
@@ -24,7 +17,7 @@ def _exchange(preset: str, threads: int, ranks: int = 2) -> list[Case]:
     cases = []
     for used in counts_to(ranks)[1:]:
         for nbytes in exchange.SIZES[preset]:
-            label = f"{_size(nbytes)}, {plural(used // 2, 'pair')}"
+            label = f"{size(nbytes)}, {plural(used // 2, 'pair')}"
             problem = exchange.Problem(nbytes, used)
             cases.append(Case(label, exchange, problem, threads, {"nbytes": nbytes, "pairs": used // 2}))
     return cases

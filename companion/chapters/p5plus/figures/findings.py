@@ -5,7 +5,7 @@ import pandas as pd
 import xarray as xr
 
 from companion.chapters.p5plus.figures.threads import LOOPS, smt_cases
-from companion.figures.parts import case_intervals, cpu, of_samples, times
+from companion.figures.parts import cpu, of_samples, times
 from companion.records.runs import single
 
 #: A median and the ends of its interval, in the order of a sentence.
@@ -40,21 +40,6 @@ def widest_change(changes: pd.DataFrame) -> str:
     """The change whose printed gain has the widest range."""
     row = changes.loc[(changes["gain_high"] - changes["gain_low"]).idxmax()]
     return f"The widest range is that of {row['change']}: {row['gain_low']:g} to {row['gain_high']:g} %."
-
-
-def load_times(record: xr.Dataset) -> str:
-    """Time of a load of the report's walk and of a random chase, for the largest working set on huge pages."""
-    record = single(record)
-    largest = record["nbytes"].values == record["nbytes"].values.max()
-    chosen = np.flatnonzero(largest & (record["pages"].values == "huge")) if "pages" in record else largest.nonzero()[0]
-    ns = {}
-    for row in chosen:
-        found = case_intervals(record).loc[row, _ENDS] * 1e9 / float(record["loads"].values[row])
-        ns[str(record["pattern"].values[row])] = "{:.3g} ns ({:.3g} to {:.3g})".format(*found)
-    return (
-        f"On {cpu(record)} a load from memory takes {ns['stride']} when the program walks in steps of 4 KB, as in the "
-        f"report, because the processor can foresee the next address. In random order it takes {ns['random']}."
-    )
 
 
 def disturbed(record: xr.Dataset) -> str:

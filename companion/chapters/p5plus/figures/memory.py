@@ -8,7 +8,7 @@ from companion.chapters.p5plus.figures.threads import curves
 from companion.figures.beside import each_machine
 from companion.figures.parts import bytes_axis, bytes_label, spread, times
 from companion.figures.rendering import Shown, show
-from companion.figures.style import INK, axes
+from companion.figures.style import axes
 from companion.labels import plural
 from companion.records.runs import single
 
@@ -93,61 +93,6 @@ def loads_gain(record: xr.Dataset) -> str:
         said = "; ".join(f"stride {stride}, {gain.times}" for stride, gain in gains.items())
         parts.append(f" In {bytes_label(nbytes)}: {said}.")
     return f"Items a second by whole lines, over items a second by single loads.{''.join(parts)}"
-
-
-#: The two walks of a latency run, in the words of legends.
-_WALKS = {"random": "random chase", "stride": "stride 1024 items (4 KB)"}
-
-
-def _loads_in_turn(record: xr.Dataset) -> pd.DataFrame:
-    """Cases of a latency run; ``ns``, median nanoseconds until a load has its value."""
-    if "pages" not in record.coords:  # a run of before both kinds were measured
-        record = record.assign_coords(pages=("case", ["default"] * record.sizes["case"]))
-    frame = curves(record, ["nbytes", "pattern", "pages", "loads"])
-    return frame.assign(ns=1e9 * frame["median"] / frame["loads"])
-
-
-@each_machine
-def latency(record: xr.Dataset) -> Shown:
-    """Time of one dependent load against working set: random chase and walk of 1024 items, on both kinds of pages."""
-    frame = _loads_in_turn(record)
-    figure, axis = axes(height=3.6)
-    for number, ((pattern, pages), line) in enumerate(frame.groupby(["pattern", "pages"])):
-        line, name = line.sort_values("nbytes"), f"{_WALKS[pattern]}, {pages} pages"
-        spread(axis, line["nbytes"], line, lambda t, loads=line["loads"]: 1e9 * t / loads, label=name, index=number)
-    for first, last, ns in zip(
-        record["plateau_first"].values, record["plateau_last"].values, record["plateau_ns"].values, strict=True
-    ):
-        named = None if "plateau" in axis.get_legend_handles_labels()[1] else "plateau"
-        axis.plot([first, last], [ns, ns], color=INK, linewidth=4, alpha=0.35, solid_capstyle="butt", label=named)
-    for number, size in enumerate(np.unique(record["reported_capacity"].values)):
-        axis.axvline(
-            size, color=INK, linewidth=0.9, linestyle=":", label=None if number else "caches the system reports"
-        )
-    bytes_axis(axis, frame["nbytes"])
-    last = frame[frame["nbytes"] == frame["nbytes"].max()].replace({"pattern": _WALKS})
-    return show(figure, data=frame.reset_index(drop=True), name="p5plus_latency", run=record, items=last)
-
-
-def plateaus(record: xr.Dataset) -> pd.DataFrame:
-    """Plateaus of the latency curve: latency, range of working sets, capacity estimated and reported."""
-    reported = np.unique(single(record)["reported_capacity"].values)
-    capacity = np.atleast_1d(record["plateau_capacity"].values.astype(float))
-    nearest = [
-        reported[np.argmin(np.abs(np.log(reported / size)))] if np.isfinite(size) and reported.size else np.nan
-        for size in capacity
-    ]
-    frame = pd.DataFrame(
-        {
-            "time of a load": record["plateau_ns"].values,
-            "from": record["plateau_first"].values / 2**10,
-            "to": record["plateau_last"].values / 2**10,
-            "capacity found": capacity / 2**10,
-            "nearest reported": np.array(nearest, dtype=float) / 2**10,
-        }
-    )
-    frame.attrs["units"] = {"time of a load": "ns", **dict.fromkeys(frame.columns[1:], "KB")}
-    return frame
 
 
 #: STREAM's own rule: an array is at least so many times as large as the last caches together.

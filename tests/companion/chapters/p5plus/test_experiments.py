@@ -74,7 +74,7 @@ def test_latency_outputs_find_the_plateaus_of_a_made_up_curve():
     ]
     others = [("random", "small"), ("stride", "huge"), ("stride", "small")]
     rest = [measurement(1.0, nbytes=n, pattern=way, pages=kind, loads=1000) for n in sizes for way, kind in others]
-    found = p5plus._latency_outputs(curve + rest)
+    found = experiments.find("p5plus-latency").outputs(curve + rest)
     assert found["plateau_ns"]["value"] == [pytest.approx(1.0), pytest.approx(4.0), pytest.approx(80.0)]
     assert 2**15 <= found["plateau_capacity"]["value"][0] <= 2**16
     assert found["plateau_capacity"]["value"][-1] is None

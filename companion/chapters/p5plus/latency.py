@@ -1,0 +1,164 @@
+"""The section *How long does one load take?*: a random chase and the report's walk of 1024 items."""
+
+from itertools import product
+
+import numpy as np
+
+from companion import figures
+from companion.bench import Case
+from companion.chapters import of
+from companion.experiments import Output, experiment
+from companion.host import machine
+from companion.labels import size
+from companion.late import pd
+from companion.records.runs import single
+
+#: Pages of the sweep: the large ones are in the place of the document's 64 KB, the small ones of its 4 KB.
+PAGES = ("small", "huge")
+#: Bytes between the loads of the document's walk: 1024 items of 4 bytes.
+_WALK = 4096
+#: The two walks, in the words of legends.
+_WALKS = {"random": "random chase", "stride": "stride 1024 items (4 KB)"}
+
+
+@experiment(
+    "p5plus-latency",
+    item="P3",
+    title="Memory latency: random chase and stride 1024",
+    rounds=11,
+    seconds={"quick": 15},
+)
+def loads(preset: str, threads: int) -> list[Case]:
+    """The random chase, and the document's walk of 1024 items, which prefetchers see through, on both kinds of pages.
+
+    Each sample observes which share of the memory the system put on huge pages.
+    """
+    from kernels.memory import latency
+
+    count = latency.Problem.preset(preset).loads
+    cases = []
+    for pages, (pattern, spacing) in product(PAGES, (("random", latency.LINE), ("stride", _WALK))):
+        for problem in latency.grid(preset, pattern=pattern, spacing=spacing, loads=count, pages=pages):
+            label = f"{size(problem.nbytes)}, {pattern}, {pages} pages"
+            parameters = of(problem, "nbytes", "pattern", "spacing", "loads", "pages")
+            cases.append(Case(label, latency, problem, threads, parameters, _huge))
+    return cases
+
+
+def _huge(result) -> dict[str, float]:
+    """Share of the memory on huge pages; NaN where the system does not say."""
+    return {"huge": np.nan if result.huge is None else result.huge}
+
+
+@loads.outputs_of
+def _plateaus(measurements) -> dict[str, Output]:
+    """Plateaus of the random chase on huge pages, without page walks, beside the caches that the system reports."""
+    from kernels.memory.plateaus import plateaus
+
+    chase = [m for m in measurements if (m.parameters["pattern"], m.parameters["pages"]) == ("random", "huge")]
+    nbytes = [m.parameters["nbytes"] for m in chase]
+    levels = plateaus(nbytes, [1e9 * m.median / m.parameters["loads"] for m in chase])
+    reported = [cache["bytes"] for cache in machine.describe()["caches"] if cache["type"] != "instruction"]
+    words = {
+        "ns": ("ns", "latency of the plateau"),
+        "first": ("byte", "smallest working set on the plateau"),
+        "last": ("byte", "largest working set on the plateau"),
+        "capacity": ("byte", "capacity estimated from the curve"),
+    }
+    return {
+        f"plateau_{name}": Output([getattr(level, name) for level in levels], units, "plateau", meaning)
+        for name, (units, meaning) in words.items()
+    } | {"reported_capacity": Output(reported, "byte", "cache", "data caches the system reports")}
+
+
+def _lines(run) -> "pd.DataFrame":
+    """Cases of a run; ``ns``, median nanoseconds until a load has its value."""
+    frame = figures.cases(run, "nbytes", "pattern", "pages", "loads").sort_values("nbytes", kind="stable")
+    return frame.assign(ns=1e9 * frame["median"] / frame["loads"])
+
+
+@loads.figure
+def load_times(runs) -> "figures.Shown":
+    """Time of one dependent load against working set: random chase and walk of 1024 items, on both kinds of pages."""
+    figure, axis = figures.axes(height=3.6)
+    frames = [_lines(run) for run in runs]
+    for run, frame in zip(runs, frames, strict=True):
+        for number, ((pattern, pages), line) in enumerate(frame.groupby(["pattern", "pages"])):
+            name = f"{_WALKS[pattern]}, {pages} pages"
+            ns = 1e9 / line["loads"]
+            figures.spread(axis, line["nbytes"], line, lambda t, ns=ns: ns * t, label=name, index=number, run=run)
+    first = runs[0]
+    ends = (first[f"plateau_{name}"].values for name in ("first", "last", "ns"))
+    for number, (least, most, ns) in enumerate(zip(*ends, strict=True)):
+        label = None if number else "plateau"
+        axis.plot(
+            [least, most], [ns, ns], color=figures.INK, linewidth=4, alpha=0.35, solid_capstyle="butt", label=label
+        )
+    for number, nbytes in enumerate(np.unique(first["reported_capacity"].values)):
+        label = None if number else "caches the system reports"
+        axis.axvline(nbytes, color=figures.INK, linewidth=0.9, linestyle=":", label=label)
+    figures.log_axis(axis, "y")
+    figures.bytes_axis(axis, frames[0]["nbytes"])
+    axis.set(xlabel="working set", ylabel="time of one load [ns]")
+    figures.legend(axis, "under 1 0.5 -0.22")
+    last = frames[0][frames[0]["nbytes"] == frames[0]["nbytes"].max()]
+    said = ", ".join(f"{_WALKS[row.pattern]}, {row.pages} pages {row.ns:.3g} ns" for row in last.itertuples())
+    return figures.show(
+        figure,
+        name="p5plus_latency",
+        runs=runs,
+        data=figures.together(runs, frames),
+        heading=figures.run_title(first),
+        title="Latency of a load",
+        caption="Time until a load has its value, against the size of what is walked through, on pages of 4 KB (small) "
+        "and of 2 MB (huge). With huge pages the random chase has a plateau (grey) for each cache that it does not "
+        "share, and for memory. With small pages the time to find each page's address is added. Dotted lines are the "
+        f"caches that the system reports. The report's curves are lost. {figures.MARKED}",
+        alt=f"Load latency on {figures.cpu(first)} against working set, logarithmic axes. In the largest set: {said}. "
+        "Grey bars mark plateaus of the random chase on huge pages, dotted lines the cache sizes the system reports. "
+        f"{figures.MARKED}",
+    )
+
+
+@loads.figure
+def plateaus(runs) -> "figures.Table":
+    """Plateaus of the latency curve: latency, range of working sets, capacity estimated and reported."""
+    run = single(runs[0])
+    reported = np.unique(run["reported_capacity"].values)
+    capacity = np.atleast_1d(run["plateau_capacity"].values.astype(float))
+    nearest = [
+        reported[np.argmin(np.abs(np.log(reported / size)))] if np.isfinite(size) and reported.size else np.nan
+        for size in capacity
+    ]
+    frame = pd.DataFrame(
+        {
+            "time of a load": run["plateau_ns"].values,
+            "from": run["plateau_first"].values / 2**10,
+            "to": run["plateau_last"].values / 2**10,
+            "capacity found": capacity / 2**10,
+            "nearest reported": np.array(nearest, dtype=float) / 2**10,
+        }
+    )
+    return figures.table(
+        frame,
+        digits=3,
+        name="p5plus_plateaus",
+        run=run,
+        units={"time of a load": "ns", **dict.fromkeys(frame.columns[1:], "KB")},
+        caption="Plateaus of the random chase, with the nearest cache that the system reports. On a plateau loads take "
+        "about the same time. A capacity needs a plateau of the next level as well.",
+    )
+
+
+def found(run) -> str:
+    """Time of a load of the report's walk and of a random chase, for the largest working set on huge pages."""
+    run = single(run)
+    largest = (run["nbytes"].values == run["nbytes"].values.max()) & (run["pages"].values == "huge")
+    ns = {}
+    for row in np.flatnonzero(largest):
+        ends = figures.case_intervals(run).loc[row, ["middle", "low", "high"]] * 1e9 / float(run["loads"].values[row])
+        ns[str(run["pattern"].values[row])] = "{:.3g} ns ({:.3g} to {:.3g})".format(*ends)
+    return (
+        f"On {figures.cpu(run)} a load from memory takes {ns['stride']} when the program walks in steps of 4 KB, as in "
+        f"the report, and {ns['random']} in random order."
+    )
