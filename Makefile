@@ -32,7 +32,7 @@ else
 endif
 	@touch $@
 
-$(READY): $(LOCKED) pyproject.toml setup.py
+$(READY): $(LOCKED) pyproject.toml
 ifeq ($(UV),)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 else

@@ -287,7 +287,7 @@ def run_record(
 
     ``options`` are those of ``python -m companion.mpi.job``; errors as :func:`launch`.
     """
-    arguments = ["-m", f"{__package__}.job", id]
+    arguments = ["-m", f"supercomputers_rerun.{__package__}.job", id]
     for key, value in options.items():
         if value is not None:
             arguments += [f"--{key}", str(value)]

@@ -18,7 +18,7 @@ class Worker:
 
     def __init__(self, environment: dict[str, str] | None = None):
         self.process = subprocess.Popen(
-            [sys.executable, "-m", f"{__package__}.serve"],
+            [sys.executable, "-m", f"supercomputers_rerun.{__package__}.serve"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
