@@ -50,7 +50,7 @@ def _one_sentence():
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise typer.Exit(0) from None
     except OSError as error:
-        _stop(files.sentence(error))
+        _stop(str(error))
     except (ValueError, Unavailable, MemoryError) as error:
         _stop(str(error) or "memory ran out; choose a smaller preset")
 
@@ -301,7 +301,7 @@ def export(
 
         data = runs.load(records)
         if to.suffix == ".nc":
-            files.write_atomically(to, lambda path: files.write_netcdf(data, path), overwrite=force)
+            files.write_netcdf(data, to, overwrite=force)
         else:
             samples = data.drop_dims(set(data.dims) - {"case", "sample"}).to_dataframe()
             files.write_text(to, samples.dropna(subset=["seconds"]).to_csv(lineterminator="\n"), overwrite=force)

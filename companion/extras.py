@@ -7,7 +7,7 @@ _BROUGHT = {
         *("matplotlib", "PIL", "IPython", "ipykernel", "jupyterlab"),
         *("nbclient", "nbformat"),
     ),
-    "formats": ("netCDF4", "zarr", "numcodecs"),
+    "formats": ("netCDF4",),
     "imaging": ("astropy",),
     "mpi": ("mpi4py",),
     "peers": ("ducc0", "threadpoolctl"),

@@ -4,11 +4,7 @@ import json
 import sys
 from pathlib import Path
 
-from kernels.files import foreign
-
 FOLDER = Path(__file__).resolve().parents[1] / "notebooks"
-#: A committed notebook has some hundred kilobytes; one with its pictures may have megabytes.
-_LARGEST = 2**24
 
 
 def paths(names=()) -> list[Path]:
@@ -29,7 +25,7 @@ def title(path: Path) -> str:
 
 def text(path) -> str:
     """What stands in the file of a notebook; ``OSError`` or ``ValueError`` where that is no text."""
-    return foreign.content(path, _LARGEST).decode("utf-8")
+    return Path(path).read_text(encoding="utf-8")
 
 
 def inside() -> bool:

@@ -8,7 +8,6 @@ comparison can hold: execution counts and text.  Pictures, HTML and the outputs 
 
 import ast
 import hashlib
-import json
 import re
 import sys
 from enum import StrEnum
@@ -20,9 +19,8 @@ import nbformat
 import typer
 
 from companion import commands, notebook_files
-from companion.files import sentence, write_text
+from companion.files import write_text
 from companion.notebook_files import paths
-from companion.records.store import named_once
 from companion.terminal import say
 
 _IGNORED = {"nbval-ignore-output", "nbval-skip"}
@@ -162,11 +160,10 @@ def problems(path: Path) -> list[str]:
     path = Path(path)
     try:
         stored = notebook_files.text(path)
-        json.loads(stored, object_pairs_hook=named_once)  # nbformat takes long for objects of many names
         notebook = nbformat.reads(stored, as_version=4)
         nbformat.validate(notebook)
     except OSError as error:
-        return [sentence(error)]
+        return [str(error)]
     except (*_NO_NOTEBOOK, nbformat.ValidationError) as error:
         return [f"{path.name}: cannot be read as a notebook: {_first_line(error)}"]
     wanted, found = normal(notebook), []
@@ -221,7 +218,7 @@ def _stored(path: Path, execute: bool) -> str | None:
     except (CellControlSignal, DeadKernelError, nbformat.ValidationError) as error:
         reason = _first_line(error)
     except OSError as error:
-        return sentence(error)
+        return str(error)
     except _NO_NOTEBOOK:
         reason = "it is no notebook"
     else:

@@ -12,7 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from companion import bench, experiments, files
+from companion import bench, experiments
 from companion.bench.sampling import watched
 from companion.experiments import Experiment
 from companion.host import machine
@@ -159,7 +159,7 @@ def measure(entry: Experiment, planned: _Plan, folder: Path) -> _Outcome:
     except bench.UnverifiedError as error:
         return _Outcome(entry, error=str(error), unverified=True)
     except OSError as error:
-        return _Outcome(entry, error=files.sentence(error))
+        return _Outcome(entry, error=str(error))
     except (ValueError, MemoryError, experiments.Unavailable, JobError) as error:
         return _Outcome(entry, error=str(error) or "memory ran out; choose a smaller preset")
     flagged = sum(bool(case["flags"]) for case in record["measurements"])

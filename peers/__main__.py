@@ -9,7 +9,7 @@ import typer
 
 from companion import commands
 from companion.bench.engine import require_rounds
-from companion.files import prepared, sentence
+from companion.files import prepared
 from companion.labels import plural
 from companion.terminal import say
 from kernels.runtime.resources import require_threads, usable_cpus
@@ -134,7 +134,7 @@ def compare(
         require_room(chosen, run.folder)
         disagreed = _walk_and_save(run, out)
     except OSError as error:
-        commands.stop("peers", sentence(error))
+        commands.stop("peers", str(error))
     except (ValueError, MemoryError, RuntimeError) as error:  # RuntimeError: a peer's program failed
         commands.stop("peers", error)
     except KeyboardInterrupt:

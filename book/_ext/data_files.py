@@ -9,8 +9,6 @@ the ledger is loaded by that page alone, the style of long tables by these pages
 import base64
 import hashlib
 import re
-import shutil
-from functools import partial
 from pathlib import Path
 
 from companion import files
@@ -81,7 +79,7 @@ def write_ledger(path: Path) -> None:
 def _copy_records(folder: Path) -> None:
     """The committed run records, to which points of figures lead."""
     for record in (ROOT / "data" / "runs").glob("*.json"):
-        files.write_atomically(folder / record.name, partial(shutil.copyfile, record), True)
+        files.write_text(folder / record.name, record.read_text(encoding="utf-8"), overwrite=True)
 
 
 def _write(app, exception) -> None:

@@ -15,10 +15,7 @@ from companion import files
 from companion.mpi import launcher
 from companion.records.store import strict_json
 from companion.terminal import plain
-from kernels.files import foreign
 
-#: A report of all checks has some hundred kilobytes.
-_LARGEST = 4_000_000
 CHECKS, SETTINGS = "rerun_checks.py", "rerun_settings.py"
 
 _CHECKS = '''"""Experiments over MPI as ReFrame tests; written by python -m companion reframe."""
@@ -135,9 +132,8 @@ def digest(report) -> dict:
     sample). ``ValueError`` where the file is no report of these checks. ``OSError`` where it is no regular file, or too
     large.
     """
-    raw = foreign.content(report, _LARGEST)
     try:
-        found = strict_json(raw.decode("utf-8"))
+        found = strict_json(Path(report).read_text(encoding="utf-8"))
         session = found["session_info"]
         checks = [_check(case) for part in found["runs"] for case in part["testcases"]]
         return {

@@ -9,7 +9,7 @@ import numpy as np
 
 from companion.bench.statistics import median_interval
 from companion.host import machine
-from companion.records import machines, store
+from companion.records import machines
 
 
 class RunRecordError(ValueError):
@@ -154,8 +154,6 @@ def dataset(records: Sequence[dict[str, Any]], folder: Path = machines.COMMITTED
     if len({record.get("kind") == "browser" for record in records}) > 1:
         raise ValueError("a browser's records and those of native code cannot share one Dataset; load them apart")
     rows = [(record, case) for record in records for case in record["measurements"]]
-    if reason := store.oversized([case for _, case in rows]):
-        raise RunRecordError(f"what is to share one Dataset {reason}")
     variables = _case_variables(rows)
     coordinates = _case_coordinates(rows, variables)
     data = xr.Dataset(variables, coords=coordinates)

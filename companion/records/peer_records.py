@@ -111,7 +111,7 @@ def save(record: dict[str, Any], folder) -> Path:
     disk is full.
     """
     record = validate(store.finite(record))
-    return _FORMAT.write(Path(folder) / file_name(record), record, "rows")
+    return store.write(Path(folder) / file_name(record), store.text(record, "rows"))
 
 
 def committed(folder=None) -> list[dict[str, Any]]:

@@ -127,7 +127,7 @@ def save(record: dict[str, Any], folder) -> Path:
     ``OSError`` where the folder cannot be written, or the disk is full.
     """
     record = validate(finite(record))
-    return _FORMAT.write(Path(folder) / file_name(record), record, "measurements")
+    return store.write(Path(folder) / file_name(record), store.text(record, "measurements"))
 
 
 def unfit(record: dict[str, Any]) -> list[str]:

@@ -16,13 +16,9 @@ from itertools import islice
 from pathlib import Path
 from typing import NoReturn
 
-from kernels.files import foreign
-
 # digits of ASCII alone: \d and float() take those of every script
 NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,9})?")
 _INTEGER = re.compile(r"[+-]?[0-9]+")
-#: Bytes of the longest table or descriptor that is read; the longest there is has 33 000.
-_LARGEST = 2**20
 #: Departures among which the one to name is chosen.
 _MOST_ERRORS = 100
 
@@ -44,7 +40,7 @@ def fail(path: Path, row: int | None, column: str | int | None, problem: str) ->
 def _raw_bytes(path: Path) -> bytes:
     """Content of a file; ``TableError`` where there is none or it cannot be read."""
     try:
-        return foreign.content(path, _LARGEST)
+        return path.read_bytes()
     except FileNotFoundError:
         fail(path, None, None, "the file is missing; restore it from the repository.")
     except OSError as error:

@@ -1,11 +1,9 @@
 """The tables as a reader downloads them: CSV as committed, NetCDF with units, one zip of the package."""
 
-import shutil
-from functools import partial
 from pathlib import Path
 
 from companion import tables
-from companion.files import write_atomically, write_netcdf, write_zip
+from companion.files import write_netcdf, write_text, write_zip
 
 
 def package_zip(path: Path) -> Path:
@@ -26,7 +24,7 @@ def write(folder: Path | str) -> list[Path]:
             dataset, stem = tables.load(document, name), Path(folder) / document / name
             source = tables.DATA / document / f"{name}.csv"
             written += [
-                write_atomically(stem.with_suffix(".csv"), partial(shutil.copyfile, source), True),
-                write_atomically(stem.with_suffix(".nc"), partial(write_netcdf, dataset), True),
+                write_text(stem.with_suffix(".csv"), source.read_text(encoding="utf-8"), overwrite=True),
+                write_netcdf(dataset, stem.with_suffix(".nc"), overwrite=True),
             ]
     return [*written, package_zip(Path(folder) / "data.zip")]

@@ -19,6 +19,7 @@ from kernels.runtime.resources import require_memory, require_threads
 # the package's name ``reference`` is its word; the module behind it has the steps
 from kernels.bt.reference import forcing, norms, step  # isort: skip
 from kernels.proof import Proof
+from kernels.runtime.states import checked, noted
 
 __all__ = ["Problem", "Result", "State", "footprint", "march", "reference", "reset", "run", "setup", "solution",
            "verify", "work"]  # fmt: skip
@@ -38,6 +39,7 @@ def footprint(problem: Problem) -> Footprint:
     return Footprint(8 * problem.N**3 * (15 + 4 * 25 * 5))
 
 
+@noted("", "NS")
 def setup(problem: Problem, seed: int = 0) -> State:
     """Fields at the start; ``seed`` is unused.
 
@@ -70,6 +72,7 @@ def march(
             on_step(number, state)
 
 
+@checked
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> Result:
     """``repeats`` times: back to the initial field, then NS steps.  Returns the norms at the end."""
     for _ in range(repeats):

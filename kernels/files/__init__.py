@@ -10,11 +10,9 @@ and what these are made of:
 
 ``formulas``      elapsed time, transfer rate R_IO and overhead zeta of NHT-1
 ``layout``        the solution file: header, dumps, trailer; reading it plane by plane
-``ways``          the ways of writing it; ``containers`` the same through xarray, ``read_…`` reading those
-``foreign``       files of others: regular ones alone, and up to a size
+``ways``          the ways of writing it; ``netcdf`` the same through its library
 ``solution``      one writing session: checks, temporary name, double buffer, read-back, rename
 ``verification``  the separate program that reads a solution file and checks it
-``pending``       files that appear under their name complete or not at all
 ``work_folder``   a folder for the files of one measurement
 ``disturber``     other processes that load the file system meanwhile; ``processes`` starts and ends them
 ``syscalls``      loops of small system calls

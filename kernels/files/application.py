@@ -27,8 +27,8 @@ from kernels.bt.reference import forcing
 from kernels.bt.reference import step as reference_step
 from kernels.contract import Check, Footprint, Presets, Work, one_of, whole, worst
 from kernels.files.filesystem import describe
-from kernels.files.format.containers import estimated_bytes, memory_bytes
 from kernels.files.format.layout import Layout, checksum, write_plainly
+from kernels.files.format.netcdf import estimated_bytes
 from kernels.files.format.solution import SolutionWriter
 from kernels.files.format.verification import (
     EPSILON,
@@ -39,9 +39,10 @@ from kernels.files.format.verification import (
     verify_file,
 )
 from kernels.files.formulas import dump_bytes, require_schedule, solution_bytes, transfer_rate
-from kernels.files.ways import CONTAINERS, require_way
+from kernels.files.ways import require_way
 from kernels.files.work_folder import WorkFolder
 from kernels.proof import Proof
+from kernels.runtime.states import checked, noted
 from kernels.runtime.threads import run_team
 
 _CODES = {"compiled": bt, "textbook": textbook, "plain": plain}
@@ -118,11 +119,11 @@ def footprint(problem: Problem) -> Footprint:
     solver = _CODES[problem.code].footprint(problem.solver)
     buffers = (2 if problem.asynchronous else 1) * dump_bytes(problem.N)
     layout = Layout(problem.N, problem.NS, problem.IW, records=True)
-    size = estimated_bytes(layout) if problem.way in CONTAINERS else layout.total_bytes
-    memory = solver.memory + buffers + memory_bytes(problem.way, layout)
-    return Footprint(memory, 2 * size, solver.each_thread)
+    size = estimated_bytes(layout) if problem.way == "netcdf" else layout.total_bytes
+    return Footprint(solver.memory + buffers, 2 * size, solver.each_thread)
 
 
+@noted("", "NS", "IW", "way", "asynchronous", "fsync", "direct")
 def setup(problem: Problem, seed: int = 0) -> bt.State | plain.State:
     """State of the solver (``seed`` is not used: the initial field is part of the problem)."""
     return _CODES[problem.code].setup(problem.solver, seed)
@@ -143,7 +144,7 @@ def _serial(state: bt.State | plain.State, threads: int):
 
 def _once(problem: Problem, state: bt.State, threads: int) -> Result:
     keep = WorkFolder(problem.folder, "application-io")
-    path = keep.path / ("solution" + {"zarr": ".zarr", "netcdf": ".nc"}.get(problem.way, ".nht1"))
+    path = keep.path / ("solution.nc" if problem.way == "netcdf" else "solution.nht1")
     code = _CODES[problem.code]
     code.reset(state)
     fill = _serial(state, threads)
@@ -178,6 +179,7 @@ def _once(problem: Problem, state: bt.State, threads: int) -> Result:
     )
 
 
+@checked
 def run(problem: Problem, state: bt.State, threads: int = 1, repeats: int = 1) -> Result:
     """The benchmark, ``repeats`` times; the result with the smallest T_T.
 

@@ -18,13 +18,20 @@ import numpy as np
 from kernels.contract import Check, Footprint, Presets, Work, require_range, whole
 from kernels.decomposition import box, process_grid
 from kernels.files.filesystem import describe
-from kernels.files.format.layout import DTYPE, Layout, SolutionError, checksum, require_checksums, write_plainly
-from kernels.files.format.opening import open_solution
+from kernels.files.format.layout import (
+    DTYPE,
+    Layout,
+    SolutionError,
+    checksum,
+    require_checksums,
+    write_plainly,
+)
+from kernels.files.format.netcdf import open_solution
 from kernels.files.formulas import COMPONENTS, WORD, dump_bytes
 from kernels.files.processes import Processes
 from kernels.files.ways import pwrite_all, solution_file
 from kernels.files.work_folder import WorkFolder
-from kernels.runtime.resources import require_memory
+from kernels.runtime.states import checked, noted
 
 ELEMENT = COMPONENTS * WORD  # bytes of U at a point
 PROCESS_BYTES = 40 * 2**20  # memory of a Python process with NumPy
@@ -194,12 +201,13 @@ def footprint(problem: Problem) -> Footprint:
     return Footprint(memory, disk, processes=problem.P)
 
 
+@noted("{problem.P} writing processes with N = {problem.N}")
 def setup(problem: Problem, seed: int = 0) -> Team:
     """Start the processes, each with its part of U in memory (``seed`` is not used)."""
-    require_memory(footprint(problem).memory, f"{problem.P} writing processes with N = {problem.N}")
     return Team(problem)
 
 
+@checked
 def run(problem: Problem, state: Team, threads: int = 1, repeats: int = 1) -> Result:
     """Write the file once a group size and repeat, group sizes interleaved.
 

@@ -2,7 +2,7 @@
 
 ``open_way(way, part, layout, direct)`` opens the temporary file, pre-allocated; ``put(index, u, crc32)`` writes
 dump ``index``; ``finish(tail, fsync)`` writes the file's ``tail`` and waits for the device if ``fsync``;
-``seal(fsync)`` protects what the format leaves open, after T_T; ``close()`` lets go whatever happened.
+``close()`` lets go whatever happened.
 ``u`` is float64 (N, N, N, 5), ``[k, j, i, m]``, C-contiguous; ``crc32`` is its checksum, which those ways
 need that keep it beside the dump.
 """
@@ -187,9 +187,6 @@ class FileWay:
         if fsync:
             os.fsync(self.handle)
 
-    def seal(self, fsync: bool) -> None:
-        """Nothing is left open: header, dumps and trailer carry checksums."""
-
     def close(self) -> None:
         self.stream = None
         if self.handle is not None:
@@ -321,10 +318,8 @@ WAYS = {
     "parallel": Form(kind=Parallel),
     "mapped": Form(kind=Mapped),
 }
-#: Ways that leave the form of the file to a library.
-CONTAINERS = ("netcdf", "zarr")
-#: Every name that ``way`` may have.
-NAMES = (*WAYS, *CONTAINERS)
+#: Every name that ``way`` may have; a library lays out the file of the last.
+NAMES = (*WAYS, "netcdf")
 #: Ways that can be combined with O_DIRECT.
 DIRECT_WAYS = tuple(name for name, way in WAYS.items() if way.direct)
 
@@ -341,10 +336,10 @@ def require_way(way: str, direct: bool) -> None:
 
 def open_way(way: str, part, layout: Layout, direct: bool):
     """Open ``part`` for writing the way called ``way``."""
-    if way in CONTAINERS:
-        from kernels.files.format.containers import WRITERS
+    if way == "netcdf":
+        from kernels.files.format.netcdf import NetcdfWay
 
-        return WRITERS[way](part, layout)
+        return NetcdfWay(part, layout)
     return WAYS[way].kind(part, layout, direct, WAYS[way].write)
 
 

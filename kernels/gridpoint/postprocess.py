@@ -17,9 +17,9 @@ from pathlib import Path
 import numpy as np
 
 from kernels.files import positioned
-from kernels.files.pending import Pending
 from kernels.gridpoint import writeup
 from kernels.gridpoint.levels import GRAVITY, R, vertical
+from kernels.runtime.atomic import atomic_write
 
 #: Standard levels, Pa.
 PRESSURES = np.array([1000, 850, 700, 500, 400, 300, 250, 200, 150, 100, 50], float) * 100
@@ -142,14 +142,9 @@ def timed(path, target, device: bool):
     if device:
         _forget(path)
     begin, cpu = time.perf_counter(), time.process_time()
-    with Pending(target or path.with_name(path.name + ".packed")) as pending:
-        with open(pending.part, "wb") as out:
-            yield out, found
-            found["bytes"] = out.tell()
-            if device:
-                out.flush()
-                os.fsync(out.fileno())
-        pending.commit()
+    with atomic_write(target or path.with_name(path.name + ".packed"), fsync=device) as part, open(part, "wb") as out:
+        yield out, found
+        found["bytes"] = out.tell()
     end = time.perf_counter()
     found.update(clock=end - begin, cpu=time.process_time() - cpu, begin=begin, end=end)
 

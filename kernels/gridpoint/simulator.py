@@ -144,7 +144,7 @@ class _Run:
             writer.commit(p.fsync)
         if writes and self.files is not None:
             self.files.turn()
-        return writer.pending.path if writer else None
+        return writer.path if writer else None
 
     def _start(self, group):
         if self.files is None or group is None:

@@ -25,7 +25,6 @@ import numpy as np
 
 from kernels.files import positioned
 from kernels.files.filesystem import ALIGNMENT, require_direct
-from kernels.files.pending import named
 from kernels.files.ways import preallocate, pwrite_all
 from kernels.runtime import pages
 
@@ -85,13 +84,12 @@ class File:
         self.handle = None
         if self.memory is None:
             flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | (os.O_DIRECT if problem.place == "direct" else 0)
-            with named("making the work file", path):
-                self.handle = os.open(path, flags, 0o666)
-                try:
-                    preallocate(self.handle, records * nbytes)
-                except BaseException:
-                    self.close()
-                    raise
+            self.handle = os.open(path, flags, 0o666)
+            try:
+                preallocate(self.handle, records * nbytes)
+            except BaseException:
+                self.close()
+                raise
 
     def read(self, record: int, data: memoryview) -> None:
         start = record * self.nbytes
@@ -102,8 +100,7 @@ class File:
             return
         got = 0
         while got < self.nbytes:
-            with named("reading the work file", self.path):
-                some = positioned.fill(self.handle, data[got:], start + got)
+            some = positioned.fill(self.handle, data[got:], start + got)
             if some <= 0:
                 raise OSError(
                     f"the work file {self.path.name} ends within record {record}: it was cut off or never written; "
@@ -118,8 +115,7 @@ class File:
             if self.channel:
                 self.channel.wait(self.nbytes)
         else:
-            with named("writing the work file", self.path):
-                pwrite_all(self.handle, data, start)
+            pwrite_all(self.handle, data, start)
 
     def close(self) -> None:
         if self.handle is not None:

@@ -16,9 +16,9 @@ from pathlib import Path
 
 import numpy as np
 
-from kernels.files.pending import Pending, named
 from kernels.files.ways import pwrite_all
 from kernels.gridpoint.layout import BEFORE, FIELDS, HALO, Extents
+from kernels.runtime.atomic import atomic_write
 
 MAGIC, VERSION, HEADER = float(0x5832_0A17), 2.0, 512
 NAMES = ("u", "v", "T", "q", "u_before", "v_before", "T_before", "q_before", "cloud", "heating")
@@ -62,15 +62,14 @@ class Writer:
     """One write-up file, in rows that come in any order."""
 
     def __init__(self, path: Path, ni: int, nj: int, levels: int, step: int, time: float):
-        self.pending = Pending(path)
+        self.path, self.part = path, path.with_name(f".{path.name}.part")
         self.header = np.zeros(HEADER)
         self.header[:7] = MAGIC, VERSION, ni, nj, levels, step, time
         self.sums = np.zeros(nj, np.uint32)
         self.handle = None
         try:
-            with named("writing the write-up", path):
-                self.handle = os.open(self.pending.part, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666)
-                pwrite_all(self.handle, memoryview(self.header).cast("B"), 0)
+            self.handle = os.open(self.part, os.O_RDWR | os.O_CREAT, 0o666)
+            pwrite_all(self.handle, memoryview(self.header).cast("B"), 0)
         except BaseException:
             self.discard()
             raise
@@ -78,18 +77,16 @@ class Writer:
     def rows(self, first: int, data: np.ndarray) -> None:
         """Write rows ``first`` and on, float64 (n, words)."""
         self.sums[first : first + len(data)] = row_sums(data)
-        with named("writing the write-up", self.pending.path):
-            pwrite_all(self.handle, memoryview(data).cast("B"), self.header.nbytes + first * data[0].nbytes)
+        pwrite_all(self.handle, memoryview(data).cast("B"), self.header.nbytes + first * data[0].nbytes)
 
     def commit(self, fsync: bool) -> None:
         """Finish the header and give the file its name."""
         self.header[7] = zlib.crc32(self.sums)
-        with named("writing the write-up", self.pending.path):
-            pwrite_all(self.handle, memoryview(self.header).cast("B"), 0)
-            if fsync:
-                os.fsync(self.handle)
+        pwrite_all(self.handle, memoryview(self.header).cast("B"), 0)
+        if fsync:
+            os.fsync(self.handle)
         self.close()
-        self.pending.commit()
+        os.replace(self.part, self.path)
 
     def close(self) -> None:
         if self.handle is not None:
@@ -99,7 +96,7 @@ class Writer:
     def discard(self) -> None:
         """Leave nothing behind."""
         self.close()
-        self.pending.discard()
+        self.part.unlink(missing_ok=True)
 
 
 def read(path) -> tuple[dict[str, np.ndarray], dict[str, float]]:
@@ -131,12 +128,11 @@ def store_in(folder) -> Callable[[Path], None]:
 
     def store(path: Path) -> None:
         step = int(np.fromfile(path, np.float64, 6)[5])
-        with Pending(folder / f"step{step:06d}") as pending, named("keeping the write-up", pending.path):
+        with atomic_write(folder / f"step{step:06d}", fsync=False) as part:
             try:
-                os.link(path, pending.part)
+                os.link(path, part)
             except OSError:  # another file system, or one without links
-                shutil.copyfile(path, pending.part)
-            pending.commit()
+                shutil.copyfile(path, part)
 
     return store
 

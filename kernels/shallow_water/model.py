@@ -8,10 +8,11 @@ from typing import NamedTuple
 import numpy as np
 
 from kernels.contract import Footprint
-from kernels.files.pending import atomic
 from kernels.files.work_folder import WorkFolder
+from kernels.runtime.atomic import atomic_write
 from kernels.runtime.clock import Account
-from kernels.runtime.resources import require_disk, require_memory
+from kernels.runtime.resources import require_disk
+from kernels.runtime.states import checked, noted
 from kernels.runtime.threads import numba_threads
 from kernels.shallow_water.cases import initial, random_height
 from kernels.shallow_water.compiled import ADVANCE, PRODUCTS, Levels, Step, Tendencies, reals
@@ -76,12 +77,12 @@ def _every(problem: Problem) -> int:
     return max(1, round(problem.output * 3600.0 / problem.dt))
 
 
+@noted("truncation {problem.truncation} on {problem.grid}", "build", "accounts")
 def setup(problem: Problem, seed: int = 0, folder=None) -> State:
     """Plan, initial spectra and work space; ``seed`` draws the perturbation of the initial height.
 
     ``ValueError`` if grid and truncation do not fit, or the initial state has no fluid somewhere.
     """
-    require_memory(footprint(problem).memory, f"truncation {problem.truncation} on {problem.grid}")
     plan = Plan(problem.grid, problem.truncation, radius=RADIUS)
     start = initial(problem, plan.grid)
     spectra = np.zeros((3, plan.ncoef), dtype=np.complex128)
@@ -201,7 +202,7 @@ class Stepper:
 def _write(stepper, folder, number):
     """One output step: height and vorticity in single precision, moved into place when complete."""
     fields = stepper.height_and_vorticity().astype(np.float32)
-    with atomic(folder / f"{number:06d}.f32") as part:
+    with atomic_write(folder / f"{number:06d}.f32", fsync=False) as part:
         fields.tofile(part)
 
 
@@ -222,6 +223,7 @@ def _integrate(problem, state, threads, folder):
     return stepper, history
 
 
+@checked
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> Result:
     """Integrate from the initial state, ``repeats`` times.
 

@@ -16,12 +16,13 @@ import numpy as np
 
 from kernels import shallow_water as serial
 from kernels.contract import Check, Footprint, Presets, Work, real, require_range, whole, worst
-from kernels.files.pending import atomic
 from kernels.files.work_folder import WorkFolder
 from kernels.mpi import world
 from kernels.mpi.mesh import Mesh
 from kernels.mpi.traffic import Traffic
+from kernels.runtime.atomic import atomic_write
 from kernels.runtime.resources import require_disk, require_memory
+from kernels.runtime.states import checked, noted
 from kernels.shallow_water.cases import initial
 from kernels.shallow_water.problem import GRAVITY, RADIUS
 from kernels.spectral.legendre import epsilon
@@ -200,13 +201,14 @@ class Stepper:
             traffic.bytes += height.nbytes
         traffic.book("communication")
         if comm.rank == 0:
-            with atomic(state.keep.path / f"{self.done:06d}.f32") as part:
+            with atomic_write(state.keep.path / f"{self.done:06d}.f32", fsync=False) as part:
                 everything.astype(np.float32).tofile(part)
             traffic.book("serial")
         comm.Barrier()
         traffic.book("barrier" if comm.rank else "serial")
 
 
+@noted()
 def setup(problem: Problem, seed: int = 0) -> State:
     """Legendre functions and the initial spectra of the rank's wavenumbers (``seed`` is not used)."""
     require_memory(footprint(problem).memory // problem.ranks, f"a rank's share of T{problem.truncation}")
@@ -250,6 +252,7 @@ def close(state: State) -> None:
         state.keep.close()
 
 
+@checked
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> Result:
     """Integrate from the initial state, ``repeats`` times."""
     traffic = state.traffic

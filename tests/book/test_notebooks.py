@@ -73,7 +73,7 @@ def test_strict_comparison_sees_a_changed_result(tmp_path):
             "-q",
             "-p",
             "no:cacheprovider",
-            *(f"-pno:{name}" for name in ("zarr", "anyio", "hypothesispytest", "xdist")),
+            *(f"-pno:{name}" for name in ("anyio", "hypothesispytest", "xdist")),
             "--nbval",
             "--nbval-current-env",
             "--rootdir",

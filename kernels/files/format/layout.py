@@ -27,7 +27,6 @@ from pathlib import Path
 import numpy as np
 
 from kernels.contract import require_range
-from kernels.files import foreign
 from kernels.files.formulas import COMPONENTS, WORD, dump_bytes, require_schedule
 
 try:
@@ -205,15 +204,6 @@ class Solution:
         self.layout, self.steps = layout, layout.steps
         self.N, self.NS, self.IW = layout.N, layout.NS, layout.IW
 
-    def _announced(self, attributes) -> None:
-        """Take the layout from ``N``, ``NS`` and ``IW`` of a form that keeps them as attributes."""
-        try:
-            self._take(Layout(*(attributes[name] for name in ("N", "NS", "IW"))))
-        except KeyError as error:
-            raise SolutionError(f"{self.path} is not an NHT-1 solution: it lacks {error}") from None
-        except (TypeError, ValueError) as error:
-            raise SolutionError(f"{self.path} is not an NHT-1 solution: {error}") from None
-
     def close(self) -> None:
         """Let the file go; harmless a second time."""
 
@@ -230,7 +220,7 @@ class SolutionFile(Solution):
     _file = None
 
     def _open(self) -> None:
-        self._file = foreign.opened(self.path)
+        self._file = open(self.path, "rb")
         self._take(_parse_header(self.path, self._file.read(HEADER_BYTES)))
         self._read_trailer()
 

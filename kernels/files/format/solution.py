@@ -7,13 +7,14 @@
         writer.finish()              # transfers complete: T_T ends here
                                      # leaving the block: read back, compare, rename
 
-Before the first dump: arguments, free memory and free space are checked, what killed runs left is
-removed, the file is pre-allocated.  At the end every dump is read back and its checksum compared,
+Before the first dump: arguments, free memory and free space are checked, the file is
+pre-allocated.  At the end every dump is read back and its checksum compared,
 then the file gets its name; until then that name does not exist (or is an older, complete file).
 """
 
 import errno
 import os
+import secrets
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -21,31 +22,11 @@ from pathlib import Path
 import numpy as np
 
 from kernels.files.filesystem import describe, drop_cache
-from kernels.files.format.containers import estimated_bytes, memory_bytes
 from kernels.files.format.layout import DTYPE, Layout, checksum, require_checksums
-from kernels.files.format.opening import open_solution
-from kernels.files.format.seal import holds_nothing_else
+from kernels.files.format.netcdf import estimated_bytes, open_solution
 from kernels.files.formulas import dump_bytes
-from kernels.files.pending import Pending
-from kernels.files.ways import CONTAINERS, WAYS, dump_buffer, open_way, place_dump, require_way
+from kernels.files.ways import WAYS, dump_buffer, open_way, place_dump, require_way
 from kernels.runtime.resources import require_disk, require_memory
-
-
-def _explain(error: OSError, path: Path) -> OSError:
-    """The same error with the file and a remedy in its sentence."""
-    remedy = {
-        errno.ENOSPC: "free some space or choose another folder",
-        errno.EDQUOT: "free some of the quota or choose another folder",
-        errno.EFBIG: "raise the limit on file size (ulimit -f) or choose a smaller problem",
-        **dict.fromkeys((errno.EROFS, errno.EACCES, errno.EPERM), "choose a folder that can be written"),
-    }.get(error.errno)
-    if remedy is None and isinstance(error.filename, str) and Path(error.filename) != path:
-        return type(error)(error.errno, error.strerror, str(path))  # and not the temporary that nobody asked for
-    if remedy is None or getattr(error, "explained", False):
-        return error
-    explained = type(error)(error.errno, f"{path} cannot be written: {os.strerror(error.errno)}; {remedy}")
-    explained.explained = True
-    return explained
 
 
 class SolutionWriter:
@@ -85,57 +66,35 @@ class SolutionWriter:
         self.path = Path(path)
         require_way(way, direct)
         form = WAYS.get(way)
-        self._is_folder = way == "zarr"
         self.layout = Layout(N, NS, IW, form is not None and form.records, form is not None and form.arrays)
         self.asynchronous, self.fsync = bool(asynchronous), bool(fsync)
-        self._require_folder()
-        size = estimated_bytes(self.layout) if way in CONTAINERS else self.layout.total_bytes
+        size = estimated_bytes(self.layout) if way == "netcdf" else self.layout.total_bytes
         require_disk(self.path.parent, size, f"the solution of {self.layout.dumps} dumps with N = {N}")
         buffers = 2 if asynchronous else 1
-        memory = buffers * dump_bytes(N) + memory_bytes(way, self.layout)
-        require_memory(memory, f"writing {self.layout.dumps} dumps with N = {N} ({way}, {buffers} buffer(s))")
+        require_memory(
+            buffers * dump_bytes(N), f"writing {self.layout.dumps} dumps with N = {N} ({way}, {buffers} buffer(s))"
+        )
         self.filesystem = describe(self.path.parent, direct, fsync)
         self.checksums: list[int] = []
         self.stalls: list[float] = []
         self.transfer_seconds: list[float] = []
         self.finish_seconds = 0.0
         self._buffers = [None] * buffers
-        self._pending = self._way = self._pool = None
+        self._part = self.path.with_name(f".{self.path.name}.{secrets.token_hex(4)}.part")
+        self._way = self._pool = None
         self._futures: list = []
         self._finished = self._published = False
         start = time.perf_counter()
         try:
-            self._pending = Pending(self.path)
-            self._way = open_way(way, self._pending.part, self.layout, direct)
+            self._way = open_way(way, self._part, self.layout, direct)
             if asynchronous or staged:  # touched now: no dump shall pay for first use of the memory
                 self._buffers = [dump_buffer(self.layout) for _ in self._buffers]
             if asynchronous:
                 self._pool = ThreadPoolExecutor(1, thread_name_prefix="solution-writer")
-        except OSError as error:
-            self.abort()
-            raise _explain(error, self.path) from None
         except BaseException:
             self.abort()
             raise
         self.open_seconds = time.perf_counter() - start
-
-    def _require_folder(self) -> None:
-        if not self.path.parent.is_dir():
-            raise FileNotFoundError(
-                errno.ENOENT, f"the folder {self.path.parent} does not exist; make it or choose another"
-            )
-        if not os.access(self.path.parent, os.W_OK | os.X_OK):
-            raise PermissionError(
-                errno.EACCES, f"the folder {self.path.parent} is read-only; choose a folder that can be written"
-            )
-        self._require_replaceable()
-
-    def _require_replaceable(self) -> None:
-        """A folder gives way to a Zarr solution if it is one itself; whatever else it holds is somebody's."""
-        if self.path.is_dir() and not (self._is_folder and holds_nothing_else(self.path)):
-            raise FileExistsError(
-                errno.EEXIST, f"{self.path} is a folder and no solution that can be replaced; choose another name"
-            )
 
     def write(self, step: int, u) -> None:
         """Write the dump of time step ``step``.
@@ -153,17 +112,14 @@ class SolutionWriter:
             )
         if not callable(u) and np.shape(u) != self.layout.shape:
             raise ValueError(f"u has shape {np.shape(u)}, a dump with N = {self.layout.N} has {self.layout.shape}")
-        try:
-            if self.asynchronous:
-                if index >= 2:
-                    self._futures[index - 2].result()  # its buffer is free again
-                staged = self._fill(index % 2, u)
-                self._futures.append(self._pool.submit(self._transfer, index, staged))
-            else:
-                plain = isinstance(u, np.ndarray) and u.flags.c_contiguous and u.dtype == DTYPE
-                self._transfer(index, u if plain else self._fill(index, u))
-        except OSError as error:
-            raise _explain(error, self.path) from None
+        if self.asynchronous:
+            if index >= 2:
+                self._futures[index - 2].result()  # its buffer is free again
+            staged = self._fill(index % 2, u)
+            self._futures.append(self._pool.submit(self._transfer, index, staged))
+        else:
+            plain = isinstance(u, np.ndarray) and u.flags.c_contiguous and u.dtype == DTYPE
+            self._transfer(index, u if plain else self._fill(index, u))
         self.stalls.append(time.perf_counter() - start)
 
     def _fill(self, index: int, u) -> np.ndarray:
@@ -194,12 +150,9 @@ class SolutionWriter:
             raise ValueError(
                 f"{len(self.stalls)} of {self.layout.dumps} dumps were written; write all of them before finish"
             )
-        try:
-            for future in self._futures:
-                future.result()
-            self._way.finish(self.layout.trailer(self.checksums), self.fsync)
-        except OSError as error:
-            raise _explain(error, self.path) from None
+        for future in self._futures:
+            future.result()
+        self._way.finish(self.layout.trailer(self.checksums), self.fsync)
         self._finished = True
         self.finish_seconds = time.perf_counter() - start
 
@@ -212,19 +165,14 @@ class SolutionWriter:
         if self._published:
             return
         self.finish()
-        try:
-            self._way.seal(self.fsync)
-        except OSError as error:
-            raise _explain(error, self.path) from None
         self._close()
-        if self.filesystem["reached_device"] and self._pending.part.is_file():
-            drop_cache(self._pending.part)
-        with open_solution(self._pending.part) as solution:
+        if self.filesystem["reached_device"]:
+            drop_cache(self._part)
+        with open_solution(self._part) as solution:
             if solution.crc32 != self.checksums:
                 raise OSError(errno.EIO, f"{self.path} was not written: the checksums read back differ")
             require_checksums(solution)
-        self._require_replaceable()
-        self._pending.commit(durable=self.fsync)
+        os.replace(self._part, self.path)
         self._published = True
 
     def _close(self) -> None:
@@ -240,8 +188,7 @@ class SolutionWriter:
         try:
             self._close()
         finally:
-            if self._pending is not None:
-                self._pending.discard()
+            self._part.unlink(missing_ok=True)
 
     def __enter__(self):
         return self

@@ -15,7 +15,7 @@ import numpy as np
 from kernels.contract import Check, worst
 from kernels.files.filesystem import drop_cache
 from kernels.files.format.layout import SolutionError, crc32
-from kernels.files.format.opening import open_solution
+from kernels.files.format.netcdf import open_solution
 from kernels.files.formulas import COMPONENTS, WORD
 from kernels.runtime.resources import require_memory
 
@@ -69,14 +69,14 @@ def verify_file(path, exact_plane: Callable[[int], np.ndarray] | None = None, co
     Parameters
     ----------
     path : str or Path
-        A finished solution file, NetCDF file or Zarr folder.
+        A finished solution file, our own or NetCDF.
     exact_plane : callable, optional
         ``exact_plane(k)`` gives the exact solution at ``[j, i, m]``, float64 (N, N, 5).  Error norm of
         component m: ``sqrt(sum((u − exact)²) / (N − 2)³)`` with the sum over all points, as NPB has it.
     cold : bool
         Drop the file from the page cache first, where the system and the filesystem can.
     """
-    cold = cold and Path(path).is_file() and drop_cache(path)
+    cold = cold and drop_cache(path)
     with open_solution(path) as solution:
         N, dumps = solution.N, len(solution.steps)
         if exact_plane is not None and N < 3:

@@ -16,7 +16,7 @@ from kernels.bt import ranks as bt
 from kernels.contract import Check, Footprint, Presets, Work, one_of
 from kernels.files.application import exact_plane, known_diagonal
 from kernels.files.format.layout import Layout, require_checksums
-from kernels.files.format.opening import open_solution
+from kernels.files.format.netcdf import open_solution
 from kernels.files.format.solution import SolutionWriter
 from kernels.files.format.verification import compare_diagonals, mean_error_checks, verify_file
 from kernels.files.formulas import require_schedule, solution_bytes, transfer_rate
@@ -24,6 +24,7 @@ from kernels.files.ranks.shared import WAYS, SharedSolution, shared_folder
 from kernels.files.ranks.shared import close as close
 from kernels.files.work_folder import WorkFolder
 from kernels.mpi import world
+from kernels.runtime.states import checked, noted
 
 #: Up to this N files are compared with what one process writes.
 COMPARED = 16
@@ -83,6 +84,7 @@ class Result(NamedTuple):
     norms: bt.Result
 
 
+@noted()
 def setup(problem: Problem, seed: int = 0) -> State:
     """The solver's boxes and a folder (``seed`` is not used)."""
     solver = bt.setup(problem.solver)
@@ -117,6 +119,7 @@ def _once(problem: Problem, state: State) -> Result:
     return Result(state, path, seconds, transfer_rate(problem.N, problem.NS, problem.IW, seconds), found)
 
 
+@checked
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> Result:
     """The benchmark, ``repeats`` times; the result with the smallest T_T."""
     return min((_once(problem, state) for _ in range(repeats)), key=lambda result: result.T_T)

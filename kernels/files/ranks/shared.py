@@ -21,7 +21,6 @@ from kernels.files import positioned
 from kernels.files.format.layout import DTYPE, Layout, checksum
 from kernels.files.formulas import COMPONENTS
 from kernels.files.groups import ELEMENT, rows_of, write_box
-from kernels.files.pending import Pending
 from kernels.files.ways import end_file, preallocate, pwrite_all
 from kernels.files.work_folder import WorkFolder
 from kernels.mpi import world
@@ -66,9 +65,8 @@ class SharedSolution:
     def __init__(self, comm, path: Path, layout: Layout, limits, way: str = "collective"):
         require_choice("way", way, WAYS)
         self.comm, self.path, self.layout, self.limits, self.way = comm, Path(path), layout, limits, way
-        self._pending = Pending(self.path) if comm.rank == 0 else None
-        self.part = Path(world.broadcast(comm, str(self._pending.part) if self._pending else None))
-        self.own = self.part.with_suffix(f".rank-{comm.rank}.part")
+        self.part = self.path.with_name(f".{self.path.name}.part")
+        self.own = self.path.with_name(f".{self.path.name}.rank-{comm.rank}.part")
         MPI = world.mpi()
         if comm.rank == 0:
             handle = os.open(self.part, os.O_RDWR | os.O_CREAT, 0o666)
@@ -122,7 +120,7 @@ class SharedSolution:
                 end_file(handle, self.layout.trailer(sums), self.layout)
             finally:
                 os.close(handle)
-            self._pending.commit()
+            os.replace(self.part, self.path)
         self.comm.Barrier()
 
     def _dump(self, handle: int, index: int) -> np.ndarray:
@@ -151,5 +149,5 @@ class SharedSolution:
     def abort(self) -> None:
         """Remove what is not finished (this rank's part of it)."""
         self.own.unlink(missing_ok=True)
-        if self._pending:
-            self._pending.discard()
+        if self.comm.rank == 0:
+            self.part.unlink(missing_ok=True)

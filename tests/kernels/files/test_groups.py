@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from kernels import decomposition
 from kernels.files import groups, nodes, parts
-from kernels.files.format.opening import open_solution
+from kernels.files.format.netcdf import open_solution
 
 
 @given(N=st.integers(6, 12), P=st.integers(1, 64))

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from kernels import bt
 from kernels.files import nodes, parts
-from kernels.files.format.opening import open_solution
+from kernels.files.format.netcdf import open_solution
 
 
 @given(N=st.integers(6, 12), P=st.integers(1, 6), unit=st.sampled_from(["row", "element"]))

@@ -21,7 +21,6 @@ _WAYS = (
     ("positioned arrays, several threads", "parallel", False, False),
     ("memory-mapped", "mapped", False, False),
     ("NetCDF", "netcdf", False, False),
-    ("Zarr", "zarr", False, False),
 )
 #: Grid points a direction beyond which one run takes many seconds.
 _LARGE = 80
@@ -118,7 +117,7 @@ def _verify_solution(path) -> tuple[list[str], list]:
     """
     from kernels.files import application
     from kernels.files.format import verification
-    from kernels.files.format.opening import open_solution
+    from kernels.files.format.netcdf import open_solution
 
     with open_solution(path) as solution:
         N = solution.N

@@ -1,6 +1,5 @@
 """Solution files: same content whatever the way, and one clear sentence for whatever goes wrong."""
 
-import errno
 import itertools
 import json
 import os
@@ -10,13 +9,13 @@ import zlib
 
 import numpy as np
 import pytest
+import xarray as xr
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from kernels.files import filesystem, formulas, positioned, ways
-from kernels.files.format import solution as solution_module
 from kernels.files.format.layout import HEADER_BYTES, Layout, SolutionError, checksum, require_checksums
-from kernels.files.format.opening import open_solution
+from kernels.files.format.netcdf import open_solution
 from kernels.files.format.solution import SolutionWriter
 from kernels.files.format.verification import verify_file
 
@@ -161,20 +160,22 @@ def test_other_damage(tmp_path, place, word):
         verify_file(tmp_path / "s")
 
 
-@pytest.mark.parametrize("way", ["netcdf", "zarr"])
-def test_unfinished_container(tmp_path, way):
-    """A container whose writer stopped after two of three dumps is refused."""
+def test_an_unfinished_netcdf_file_is_refused(tmp_path):
+    """Its writer stopped after two of three dumps."""
     dumps = dumps_of(4, 3)
-    layout = Layout(4, 15, 5)
-    part = ways.open_way(way, tmp_path / "s", layout, False)
+    part = ways.open_way("netcdf", tmp_path / "s", Layout(4, 15, 5), False)
     for index in range(2):
         part.put(index, dumps[index], checksum([dumps[index]]))
-    part.finish(b"", False)
-    with pytest.raises(SolutionError, match="never finished"):
-        open_solution(tmp_path / "s")
-    part.seal(False)
+    part.close()
     with pytest.raises(SolutionError, match="2 of 3 dumps"):
         open_solution(tmp_path / "s")
+
+
+def test_xarray_reads_the_netcdf_file(tmp_path):
+    dumps = dumps_of(4, 3)
+    write(tmp_path / "s.nc", dumps, way="netcdf")
+    with xr.open_dataset(tmp_path / "s.nc") as data:
+        assert np.array_equal(data.U, dumps) and list(data.step) == [5, 10, 15]
 
 
 def test_not_finite_is_refused_by_the_verification(tmp_path):
@@ -235,64 +236,9 @@ def test_direct_without_o_direct(tmp_path, monkeypatch):
 # What may go wrong
 
 
-def test_missing_and_read_only_folder(tmp_path, monkeypatch):
-    with pytest.raises(FileNotFoundError, match="does not exist; make it"):
-        SolutionWriter(tmp_path / "nowhere" / "s", 5, 5, 5)
-    # The superuser may write anywhere, so the system's answer is put in its mouth.
-    monkeypatch.setattr(solution_module.os, "access", lambda *_: False)
-    with pytest.raises(PermissionError, match="is read-only; choose a folder that can be written"):
-        SolutionWriter(tmp_path / "s", 5, 5, 5)
-    monkeypatch.undo()
-
-    def refuse(*_args, **_options):
-        raise OSError(errno.EROFS, os.strerror(errno.EROFS))
-
-    monkeypatch.setattr(solution_module, "Pending", refuse)
-    with pytest.raises(OSError, match="cannot be written: Read-only file system; choose a folder"):
-        SolutionWriter(tmp_path / "s", 5, 5, 5)
-
-
 def test_too_little_space_is_known_before_anything_is_written(tmp_path):
     with pytest.raises(OSError, match="choose a smaller problem or another folder"):
         SolutionWriter(tmp_path / "s", 2000, 10**5, 1)
-    assert not os.listdir(tmp_path)
-
-
-@pytest.mark.parametrize("asynchronous", [False, True])
-def test_disk_full_at_a_later_dump(tmp_path, monkeypatch, asynchronous):
-    """A filesystem that cannot pre-allocate may fill up in mid-run: no file, an older one untouched."""
-    write(tmp_path / "s", dumps_of(5, 2))
-    before = (tmp_path / "s").read_bytes()
-    real, calls = positioned.write, []
-
-    def pwrite(handle, data, offset):
-        calls.append(offset)
-        if len(calls) == 3:
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        return real(handle, data, offset)
-
-    monkeypatch.setattr(positioned, "write", pwrite)
-    with pytest.raises(OSError, match="No space left on device; free some space"):
-        write(tmp_path / "s", dumps_of(5, 6, seed=1), asynchronous=asynchronous)
-    assert os.listdir(tmp_path) == ["s"]
-    assert (tmp_path / "s").read_bytes() == before
-
-
-@pytest.mark.parametrize("way", [*sorted(ways.WAYS), "elements without preallocation"])
-def test_limit_on_file_size(tmp_path, monkeypatch, way):
-    """The system's own limit, not a simulated one.  Compiled system calls have no errno here: Python makes the one that
-    fails again."""
-    way, _, without = way.partition(" ")
-    if without:
-        monkeypatch.setattr(ways, "preallocate", lambda *_: None)
-    resource = pytest.importorskip("resource")
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (HEADER_BYTES + 10_000, before[1]))
-    try:
-        with pytest.raises(OSError, match="File too large; raise the limit on file size"):
-            write(tmp_path / "s", dumps_of(8, 3), way=way)
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)
     assert not os.listdir(tmp_path)
 
 

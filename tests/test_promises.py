@@ -1,0 +1,106 @@
+"""The promises of the page *How it is measured*, one test each.
+
+The first, that a result which fails verification gets no time, is in ``companion/bench/test_bench.py``
+(``test_nan_fails_verification``) and ``companion/test_cli.py`` (an unverified result has its own code and no record).
+"""
+
+import json
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import psutil
+import pytest
+from typer.testing import CliRunner
+
+from companion.cli import app
+from companion.records import runs
+from kernels.files.format.solution import SolutionWriter
+
+ROOT = Path(__file__).resolve().parents[1]
+RECORD = min(runs.COMMITTED.glob("p5plus-smt_*.json"))
+
+
+def refused(*arguments) -> str:
+    """The one sentence with which a command refuses, before it has printed anything."""
+    done = CliRunner().invoke(app, [str(each) for each in arguments])
+    (line,) = done.stderr.strip().splitlines()
+    assert (done.exit_code, done.stdout) == (2, "")
+    return line
+
+
+FULL = """
+import resource, sys
+from companion.records import runs
+record = runs.read(sys.argv[1])
+resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+runs.save(record, sys.argv[2])
+"""
+
+
+def test_2_a_record_that_the_disk_does_not_take_is_printed(tmp_path):
+    done = subprocess.run([sys.executable, "-c", FULL, RECORD, tmp_path], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode and "File too large (what was measured stands in the line above" in done.stderr
+    assert json.loads(done.stdout) == runs.read(RECORD) and os.listdir(tmp_path) == []
+
+
+def test_4_a_record_is_json_and_nothing_else(tmp_path):
+    marker, path = tmp_path / "ran", tmp_path / "record.json"
+    path.write_bytes(pickle.dumps(type("Trap", (), {"__reduce__": lambda self: (open, (str(marker), "w"))})()))
+    assert "record.json is no run record" in refused("show", path) and not marker.exists()
+    record = json.loads(RECORD.read_text())
+    record["measurements"][0]["samples"][0] = float("nan")
+    path.write_text(json.dumps(record))
+    assert "record.json is no run record: it is damaged or not JSON (NaN is not JSON)" in refused("show", path)
+
+
+@pytest.mark.parametrize("way", ["positioned", "netcdf"])
+def test_4_a_truncated_or_foreign_solution_is_refused(tmp_path, way):
+    path = tmp_path / "solution"
+    with SolutionWriter(path, 5, 2, 1, way) as writer:
+        for step in (1, 2):
+            writer.write(step, np.ones((5, 5, 5, 5)))
+    whole = path.read_bytes()
+    for content in (whole[:-100], whole[: len(whole) // 2], whole[:8] + bytes(5000), pickle.dumps(1), b""):
+        path.write_bytes(content)
+        assert str(path) in refused("verify", path)
+
+
+WRITING = """
+import signal, sys
+import numpy as np
+from kernels.files.format.solution import SolutionWriter
+signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+with SolutionWriter(sys.argv[1], 32, 100_000, 100, "positioned", asynchronous=True) as writer:
+    print("ready", flush=True)
+    while True:
+        for step in range(100, 100_001, 100):
+            writer.write(step, np.ones((32, 32, 32, 5)))
+"""
+
+
+def end(process: subprocess.Popen, number: int) -> tuple[int, str]:
+    """Send a signal to a process and its group, as a terminal does; its code and what it says."""
+    others = psutil.Process(process.pid).children(recursive=True)
+    os.killpg(process.pid, number)
+    _, said = process.communicate(timeout=30)
+    assert not psutil.wait_procs(others, timeout=10)[1]
+    return process.returncode, said
+
+
+SIGNALS = [(signal.SIGINT, 130), (signal.SIGTERM, 143)]
+PIPES = {"start_new_session": True, "text": True, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "cwd": ROOT}
+
+
+@pytest.mark.parametrize(("number", "code"), SIGNALS)
+def test_5_a_solution_that_is_being_written_leaves_nothing(tmp_path, number, code):
+    process = subprocess.Popen([sys.executable, "-c", WRITING, tmp_path / "solution"], **PIPES)
+    assert process.stdout.readline() == "ready\n"
+    time.sleep(0.2)
+    found, _ = end(process, number)
+    assert found == (-number if number == signal.SIGINT else code) and os.listdir(tmp_path) == []
