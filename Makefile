@@ -12,7 +12,7 @@ ARGS   ?=
 # Images of containers set this, and each of the many interpreters that start would compile all libraries anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help book test weekly lab peers lock clean env
+.PHONY: help book test lab peers lock clean env
 .DELETE_ON_ERROR:
 
 env: $(READY)
@@ -45,7 +45,6 @@ help:
 	@echo "make test    runs the tests, notebooks included"
 	@echo "make lab     opens the notebooks in JupyterLab; make lab ARGS=--no-browser passes a flag on"
 	@echo "make peers   times the kernels and other software in turns"
-	@echo "make weekly  what takes too long for every change"
 	@echo "make lock    resolves the dependencies anew into requirements.lock"
 	@echo "make env     makes .venv alone, with uv where it is on the path"
 	@echo "make clean   removes everything the other targets made"
@@ -56,10 +55,6 @@ book: $(READY)
 
 test: $(READY)
 	$(BIN)/python -m pytest -n 2 --dist=loadfile --no-loadscope-reorder
-
-# what takes too long for every change: every step of an interruption, another processor, readers, mutants, the lock
-weekly: $(READY)
-	$(BIN)/python -m pytest -m weekly tests
 
 # the settings there fetch no news and look for no updates
 lab: $(READY)

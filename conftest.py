@@ -12,7 +12,6 @@ comes last, the longest files first, and evens out the end.
 
 import gc
 import os
-import re
 from collections import Counter
 from pathlib import Path
 
@@ -38,8 +37,6 @@ def pytest_runtest_setup(item):
         os.environ.pop("RERUN_FIGURES", None)
 
 
-#: What a test says that depends on time.
-CLOCK = re.compile(r"\btime\.(sleep|monotonic|perf_counter)\(")
 #: Where files lie, in the order of their turns; of several that hold a file, the longest counts.
 TURNS = (
     *("tests/kernels", "tests/kernels/shallow_water", "tests/kernels/jobs", "tests/kernels/files"),
@@ -51,14 +48,7 @@ TURNS = (
 
 
 def pytest_collection_modifyitems(config, items):
-    """Sort the files; of the kernels, those of different folders take turns, in each the one with most tests first.
-
-    Tests of files that look at a clock, or wait for something, are marked ``timed``.
-    """
-    timed = {path: path.suffix == ".py" and bool(CLOCK.search(path.read_text())) for path in {i.path for i in items}}
-    for item in items:
-        if timed[item.path]:
-            item.add_marker("timed")
+    """Sort the files; of the kernels, those of different folders take turns, in each the one with most tests first."""
     counts = Counter(item.path for item in items)
     seen: Counter[Path] = Counter()
     places = {}

@@ -87,9 +87,7 @@ class Experiment:
 
     def outputs_of(self, function: Callable) -> Callable:
         """Mark ``function(measurements)``, which gives the outputs by name, each an :class:`Output`."""
-        self.outputs = lambda measurements: {
-            name: output.recorded() for name, output in function(measurements).items()
-        }
+        self.outputs = lambda measurements: {name: output.recorded() for name, output in function(measurements).items()}
         return function
 
     def figure(self, function: Callable) -> Callable:

@@ -49,7 +49,7 @@ def cited(body: str) -> dict[str, dict[str, list[str]]]:
     found, parts = {}, BLOCK.split(body)
     for name, rest in zip(map(unescape, parts[1::2]), parts[2::2], strict=True):
         link = DATA.search(rest)
-        document, said = name.partition("_")[0], f'<figure{rest.partition(">")[0]}>'
+        document, said = name.partition("_")[0], f"<figure{rest.partition('>')[0]}>"
         behind = drawn.said(said, document) or rests_on(name, base64.b64decode(link[1]).decode() if link else "")
         if behind and name not in found:
             found[name] = drawn.places(behind)

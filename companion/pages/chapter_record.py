@@ -181,14 +181,14 @@ def other_machines(document: str) -> Shown:
 
     What leads to an experiment finds its address whether or not an older run holds what the figures draw.
     """
-    every: list[Callable] = drawings.of(document)
+    every = drawings.of(document)
     parts = []
     for name in [name for name, entry in experiments.REGISTER.items() if entry.document == document]:
         if not is_elsewhere(name):
             continue
         parts.append(Shown(f'<span id="elsewhere-{name}"></span>', ""))
         for run in runs.each(name)[1:]:
-            calls = [drawing for drawing in every if drawing.experiment == name]
+            calls: list[Callable] = [drawing for drawing in every if drawing.experiment == name]
             calls += [lambda run, figure=figure: figure([run]) for figure in experiments.find(name).figures]
             shown = [each for call in calls if (each := _on(run, call))]
             title = f"{experiments.REGISTER[name].title}: {run.attrs['label']}, {run.attrs['date'][:10]}"

@@ -35,8 +35,7 @@ from kernels.contract import Check, Footprint, Work, worst
 from kernels.files.filesystem import require_direct
 from kernels.files.work_folder import WorkFolder
 from kernels.proof import Proof, ReferenceCache
-from kernels.runtime.resources import require_disk
-from kernels.runtime.states import checked, noted
+from kernels.runtime.resources import require_disk, require_memory, require_threads
 
 __all__ = ["Problem", "Result", "State", "footprint", "reference", "run", "setup", "verify", "work"]
 __all__ += ["BOUNDED", "NO_OUTPUT"]
@@ -99,9 +98,9 @@ def footprint(problem: Problem) -> Footprint:
     return Footprint(kept + room + files - outside + 2**26, disk, room)
 
 
-@noted("an analysis with its files", "work", "rest", "folder", "tmpfs")
 def setup(problem: Problem, seed: int = 0) -> State:
     """A truth, a first guess, and observations."""
+    require_memory(footprint(problem).memory, "an analysis with its files")
     return _state_in_memory(_in_memory(problem), seed)
 
 
@@ -160,7 +159,6 @@ def _run(problem: Problem, state: State, threads: int, make, on_ready=lambda: No
             going.close()
 
 
-@checked
 def run(
     problem: Problem, state: State, threads: int = 1, repeats: int = 1, on_ready: Callable[[], None] = lambda: None
 ) -> Result:
@@ -168,8 +166,9 @@ def run(
 
     ``on_ready()`` is called when the files are there, before the clock starts. ``OSError``: what the disk refuses;
     nothing is left in the folders then. ``ArithmeticError`` if the covariances of a box's data are not positive
-    definite.
+    definite. ``ValueError``: more threads than usable CPUs.
     """
+    require_threads(threads)
     result = None
     for _ in range(repeats):
         result = _run(problem, state, threads, lambda: Compiled(problem.padded), on_ready)

@@ -43,7 +43,6 @@ from kernels.bt.state import State, pack, solution, unpack
 from kernels.bt.step import work_size
 from kernels.contract import Check, Footprint, Work, require_range, worst
 from kernels.proof import Proof
-from kernels.runtime.states import checked, noted
 
 #: Largest N that ``reference`` accepts (about 10 s and 1 GB a hundred steps).
 LARGEST_REFERENCE = 40
@@ -67,7 +66,6 @@ def footprint(problem: Problem) -> Footprint:
     return Footprint(required_memory(problem) + scratch, each_thread=scratch)
 
 
-@noted("", "NS")
 def setup(problem: Problem, seed: int = 0) -> State:
     """Arrays of one run, at the initial field; the benchmark has no random part, ``seed`` is unused.
 
@@ -108,7 +106,6 @@ def march(
             on_step(step, state)
 
 
-@checked
 def run(
     problem: Problem,
     state: State,

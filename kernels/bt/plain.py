@@ -19,7 +19,6 @@ from kernels.runtime.resources import require_memory, require_threads
 # the package's name ``reference`` is its word; the module behind it has the steps
 from kernels.bt.reference import forcing, norms, step  # isort: skip
 from kernels.proof import Proof
-from kernels.runtime.states import checked, noted
 
 __all__ = ["Problem", "Result", "State", "footprint", "march", "reference", "reset", "run", "setup", "solution",
            "verify", "work"]  # fmt: skip
@@ -39,7 +38,6 @@ def footprint(problem: Problem) -> Footprint:
     return Footprint(8 * problem.N**3 * (15 + 4 * 25 * 5))
 
 
-@noted("", "NS")
 def setup(problem: Problem, seed: int = 0) -> State:
     """Fields at the start; ``seed`` is unused.
 
@@ -72,7 +70,6 @@ def march(
             on_step(number, state)
 
 
-@checked
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> Result:
     """``repeats`` times: back to the initial field, then NS steps.  Returns the norms at the end."""
     for _ in range(repeats):

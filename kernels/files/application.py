@@ -42,7 +42,6 @@ from kernels.files.formulas import dump_bytes, require_schedule, solution_bytes,
 from kernels.files.ways import require_way
 from kernels.files.work_folder import WorkFolder
 from kernels.proof import Proof
-from kernels.runtime.states import checked, noted
 from kernels.runtime.threads import run_team
 
 _CODES = {"compiled": bt, "textbook": textbook, "plain": plain}
@@ -123,7 +122,6 @@ def footprint(problem: Problem) -> Footprint:
     return Footprint(solver.memory + buffers, 2 * size, solver.each_thread)
 
 
-@noted("", "NS", "IW", "way", "asynchronous", "fsync", "direct")
 def setup(problem: Problem, seed: int = 0) -> bt.State | plain.State:
     """State of the solver (``seed`` is not used: the initial field is part of the problem)."""
     return _CODES[problem.code].setup(problem.solver, seed)
@@ -179,7 +177,6 @@ def _once(problem: Problem, state: bt.State, threads: int) -> Result:
     )
 
 
-@checked
 def run(problem: Problem, state: bt.State, threads: int = 1, repeats: int = 1) -> Result:
     """The benchmark, ``repeats`` times; the result with the smallest T_T.
 

@@ -14,7 +14,7 @@ from kernels.contract import Check, Footprint, Presets, Work, one_of, whole, wor
 from kernels.files.formulas import COMPONENTS, WORD
 from kernels.files.words import copy_words, decode_cray, decode_pairs, encode_cray, encode_pairs, swap_words
 from kernels.proof import Proof
-from kernels.runtime.states import checked, noted
+from kernels.runtime.resources import require_memory, require_threads
 from kernels.runtime.threads import run_team
 
 FORMATS = ("native", "big-endian", "Cray 64", "Cray 128")
@@ -69,9 +69,9 @@ def footprint(problem: Problem) -> Footprint:
     return Footprint(WORD * (3 * problem.words + problem.foreign))
 
 
-@noted("converting a dump with N = {problem.N}")
 def setup(problem: Problem, seed: int = 0) -> State:
     """The initial field of BT as ``source``, in the foreign format if it is to be decoded."""
+    require_memory(footprint(problem).memory, f"converting a dump with N = {problem.N}")
     from kernels.bt.problem import initial_field
 
     source = np.ascontiguousarray(initial_field(problem.N)).reshape(-1).view(np.uint64).copy()
@@ -83,9 +83,9 @@ def setup(problem: Problem, seed: int = 0) -> State:
     return State(source, target)
 
 
-@checked
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> Result:
-    """Convert ``repeats`` times, the words shared out over ``threads``."""
+    """Convert ``repeats`` times, the words shared out over ``threads``; ``ValueError``: more than usable CPUs."""
+    require_threads(threads)
     convert = (ENCODE if problem.direction == "encode" else DECODE)[problem.format]
     cuts = [problem.words * n // threads for n in range(threads + 1)]
 

@@ -27,7 +27,7 @@ from kernels.contract import Check, Footprint, Presets, Work, require_choice, re
 from kernels.files.filesystem import require_direct
 from kernels.files.work_folder import WorkFolder
 from kernels.gridpoint.stores import File, page_aligned
-from kernels.runtime.states import checked, noted
+from kernels.runtime.resources import require_memory
 from kernels.runtime.threads import run_team
 
 PLACES = ("memory", "tmpfs", "cache", "direct")
@@ -110,9 +110,9 @@ def footprint(problem: Problem) -> Footprint:
     return Footprint(inside + 2 * sum(WORD * job.record for job in problem.jobs), outside)
 
 
-@noted("the jobs' buffers and files", "folder", "tmpfs")
 def setup(problem: Problem, seed: int = 0) -> State:
     """Buffers, filled."""
+    require_memory(footprint(problem).memory, "the jobs' buffers and files")
     rng, buffers = np.random.default_rng(seed), []
     for job in problem.jobs:
         buffer = page_aligned((1, job.record))
@@ -166,7 +166,6 @@ def _work(problem: Problem, state: State, folders: dict[str, Path]) -> Result:
     return Result(begins, *found, transfers, max(each.begin + each.seconds for each in going) - first)
 
 
-@checked
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> Result:
     """All jobs at once, ``repeats`` times; times of the last.  ``threads`` is not used: every job is one.
 

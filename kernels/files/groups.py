@@ -31,7 +31,7 @@ from kernels.files.formulas import COMPONENTS, WORD, dump_bytes
 from kernels.files.processes import Processes
 from kernels.files.ways import pwrite_all, solution_file
 from kernels.files.work_folder import WorkFolder
-from kernels.runtime.states import checked, noted
+from kernels.runtime.resources import require_memory
 
 ELEMENT = COMPONENTS * WORD  # bytes of U at a point
 PROCESS_BYTES = 40 * 2**20  # memory of a Python process with NumPy
@@ -201,13 +201,12 @@ def footprint(problem: Problem) -> Footprint:
     return Footprint(memory, disk, processes=problem.P)
 
 
-@noted("{problem.P} writing processes with N = {problem.N}")
 def setup(problem: Problem, seed: int = 0) -> Team:
     """Start the processes, each with its part of U in memory (``seed`` is not used)."""
+    require_memory(footprint(problem).memory, f"{problem.P} writing processes with N = {problem.N}")
     return Team(problem)
 
 
-@checked
 def run(problem: Problem, state: Team, threads: int = 1, repeats: int = 1) -> Result:
     """Write the file once a group size and repeat, group sizes interleaved.
 

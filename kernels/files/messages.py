@@ -28,7 +28,7 @@ import numpy as np
 
 from kernels.contract import Check, Footprint, Presets, Work, one_of, real, whole
 from kernels.files.work_folder import WorkFolder
-from kernels.runtime.states import checked, noted
+from kernels.runtime.resources import require_memory
 
 WAYS = ("reopened", "synced", "late", "kept", "off")
 #: Lines of a procedure, and the argument with which a stored one is checked.
@@ -79,9 +79,9 @@ def footprint(problem: Problem) -> Footprint:
     return Footprint(memory, stored + (0 if problem.way == "off" else size))
 
 
-@noted("{problem.messages} messages")
 def setup(problem: Problem, seed: int = 0) -> State:
     """The lines: number, time and letters, each ``line_bytes`` long."""
+    require_memory(footprint(problem).memory, f"{problem.messages} messages")
     letters = np.random.default_rng(seed).integers(65, 91, (problem.messages, problem.line_bytes), np.uint8)
     letters[:, -1] = 10
     lines = [f"DDT {n:8d} ".encode() + bytes(letters[n, 13:]) for n in range(problem.messages)]
@@ -174,7 +174,6 @@ def hand_over(problem: Problem, path: Path, lines) -> None:
             _append(path, (line,), problem.way == "synced")
 
 
-@checked
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> Result:
     """Hand all lines over ``repeats`` times, each time to a new file; one thread writes.
 

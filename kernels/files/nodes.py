@@ -30,7 +30,7 @@ from kernels.files.formulas import dump_bytes, require_schedule
 from kernels.files.parts import WRITERS, Task, worker
 from kernels.files.ways import solution_file
 from kernels.files.work_folder import WorkFolder
-from kernels.runtime.states import checked, noted
+from kernels.runtime.resources import require_memory
 from kernels.runtime.threads import run_team
 
 
@@ -107,9 +107,9 @@ def footprint(problem: Problem) -> Footprint:
     return Footprint(memory, len(problem.sizes) * layout.total_bytes, solver.each_thread, problem.P)
 
 
-@noted("{problem.P} writing processes with N = {problem.N}")
 def setup(problem: Problem, seed: int = 0) -> State:
     """Solver, processes, and the dumps' checksums from one run of the solver (``seed`` is not used)."""
+    require_memory(footprint(problem).memory, f"{problem.P} writing processes with N = {problem.N}")
     solver, sums = bt.setup(problem.solver), []
 
     def keep(step, state):
@@ -156,7 +156,6 @@ def _write(problem: Problem, state: State, g: int, path: Path, threads: int) -> 
         return _march(problem, state, threads, on_step)
 
 
-@checked
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> Result:
     """One run without writing and one for every group size, ``repeats`` times in turn.
 

@@ -28,7 +28,7 @@ from kernels.files.groups import PROCESS_BYTES
 from kernels.files.syscalls import touch_files
 from kernels.files.ways import preallocate, write_all
 from kernels.files.work_folder import WorkFolder
-from kernels.runtime.states import checked, noted
+from kernels.runtime.resources import require_memory, require_threads
 
 try:
     import resource
@@ -104,9 +104,9 @@ def footprint(problem: Problem) -> Footprint:
     return Footprint(memory, disk, processes=problem.load)
 
 
-@noted("a record")
 def setup(problem: Problem, seed: int = 0) -> np.ndarray:
     """One record, uint8 (record_bytes,); its first 16 bytes are overwritten by step and file number."""
+    require_memory(footprint(problem).memory, "a record")
     # Compiled now, so that the first output step does not pay for it.
     touch_files(np.zeros((1, 1), np.uint8), 0, os.O_RDONLY, 0.0, np.zeros(1, np.uint8), np.zeros(3, np.int64))
     return np.random.default_rng(seed).integers(0, 256, problem.record_bytes, dtype=np.uint8)
@@ -211,12 +211,13 @@ class _Variant:
                 self.asked[name] += calls[name] - asked[name]
 
 
-@checked
 def run(problem: Problem, state: np.ndarray, threads: int = 1, repeats: int = 1) -> Result:
     """All output steps of both variants, taking turns; ``repeats`` writes everything again.
 
-    Times are those of the last repeat. ``OSError`` if the folder cannot be written or has not enough space.
+    Times are those of the last repeat. ``ValueError``: more threads than usable CPUs. ``OSError`` if the folder
+    cannot be written or has not enough space.
     """
+    require_threads(threads)
     keep = WorkFolder(problem.folder, "output-steps", footprint(problem).disk, "the output steps")
     record = state.copy()
     with Disturbers(keep.path, problem.load, problem.small_bytes) as others:

@@ -22,7 +22,7 @@ import numpy as np
 from kernels.contract import Check, Footprint, Presets, Work, one_of, whole
 from kernels.files import filesystem
 from kernels.files.work_folder import WorkFolder
-from kernels.runtime.states import checked, noted
+from kernels.runtime.resources import require_memory
 
 WAYS = ("one", "striped", "asynchronous")
 
@@ -67,9 +67,9 @@ def footprint(problem: Problem) -> Footprint:
     return Footprint(3 * size + 2**20, size)
 
 
-@noted("{problem.blocks} blocks")
 def setup(problem: Problem, seed: int = 0) -> State:
     """Blocks of random bytes."""
+    require_memory(footprint(problem).memory, f"{problem.blocks} blocks")
     shape = problem.blocks, problem.block_bytes
     data = np.random.default_rng(seed).integers(0, 256, shape, np.uint8)
     return State(data, np.zeros_like(data))
@@ -107,7 +107,6 @@ def _move(problem: Problem, paths, blocks, write: bool) -> None:
         list(pool.map(lambda part: _in_turn([part[0]], part[1], write), parts))
 
 
-@checked
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> Result:
     """Write all blocks to new files and read them back, ``repeats`` times.
 

@@ -10,7 +10,6 @@ from pathlib import Path
 import numpy as np
 
 from kernels.files.work_folder import WorkFolder
-from kernels.gridpoint import state as given
 from kernels.gridpoint import stores, writeup
 from kernels.gridpoint.layout import PAIR, ForecastArrays, record_words, require_stamps, stamp_rows, views
 from kernels.gridpoint.plan import ForecastPlan, make, scratch_words
@@ -365,10 +364,9 @@ def run(
 
     ``on_ready()`` is called when the work files are made, before the clock starts; ``on_writeup(path)`` is told of each
     write-up file when it is whole, and the files are removed at the end; ``accounts()`` as in ``transfers.Driver``.
-    ``ValueError``: more threads than usable CPUs, fewer repeats than one, or a state of another problem. ``OSError`` or
-    ``MemoryError``: what memory or disk refuse; nothing is left in the folder then.
+    ``ValueError``: more threads than usable CPUs. ``OSError`` or ``MemoryError``: what memory or disk refuse;
+    nothing is left in the folder then.
     """
-    given.require_state(problem, state, repeats)
     best = None
     for _ in range(repeats):
         with Model(problem, state, threads, accounts) as model:

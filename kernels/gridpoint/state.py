@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from kernels.contract import Footprint, Work, require_range
+from kernels.contract import Footprint, Work
 from kernels.gridpoint import cases, writeup
 from kernels.gridpoint.layout import PAIR, record_words
 from kernels.gridpoint.plan import row_coefficients
@@ -14,7 +14,6 @@ from kernels.gridpoint.problem import LAG, WORD, Problem
 from kernels.gridpoint.stores import Counters
 from kernels.gridpoint.verification import Integrals
 from kernels.runtime.resources import require_memory
-from kernels.runtime.states import MOST_REPEATS
 
 #: Parts of a record that the dynamics does not change, by name in a write-up.
 KEPT = ("cloud", "heating", "phis", "surface", "rain", "wetness")
@@ -149,25 +148,6 @@ def _start(problem: Problem, rows) -> dict[str, np.ndarray]:
     fields |= {f"{name}_before": given[name] for name in ("u", "v", "T", "q", "ps")}
     fields |= {name: np.zeros(shape) for name in ("cloud", "heating")}
     return fields | {"rain": np.zeros(row), "wetness": np.zeros(row), "surface": given["T"][:, -1].copy()}
-
-
-def require_state(problem: Problem, state: State, repeats: int) -> None:
-    """``ValueError`` unless every field is float64 of the problem's shape, or its rows can be made."""
-    require_range("repeats", repeats, 1, MOST_REPEATS)
-    shape = problem.nj, problem.levels, problem.ni
-    if not state.fields:
-        made = state.problem and (state.problem.nj, state.problem.levels, state.problem.ni)
-        if made != shape:
-            raise ValueError(f"state has no fields, or its rows are of {made} and not {shape}; call setup(problem)")
-        return
-    whole = ("u", "v", "T", "q")
-    before = tuple(f"{name}_before" for name in (*whole, "ps"))
-    for name in (*whole, "cloud", "heating", "ps", "phis", "rain", "wetness", "surface", *before):
-        levels = name.removesuffix("_before") in (*whole, "cloud", "heating")
-        wanted, field = shape if levels else shape[::2], state.fields.get(name)
-        if not isinstance(field, np.ndarray) or field.dtype != np.float64 or field.shape != wanted:
-            found = f"{field.dtype} of shape {field.shape}" if isinstance(field, np.ndarray) else type(field).__name__
-            raise ValueError(f"{name} of the state is {found}; give float64 of shape {wanted}, or call setup(problem)")
 
 
 def restart(problem: Problem, path) -> State:

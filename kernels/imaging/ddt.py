@@ -25,8 +25,7 @@ from kernels.imaging.direct import FLOPS
 from kernels.imaging.masters import CELL, SIZES, Masters, bytes_of, masters
 from kernels.imaging.taps import DEGREE, TAPS, grid_side
 from kernels.proof import Proof
-from kernels.runtime.resources import require_disk
-from kernels.runtime.states import checked, noted
+from kernels.runtime.resources import require_disk, require_memory
 
 
 @dataclass(frozen=True)
@@ -140,9 +139,9 @@ def footprint(problem: Problem) -> Footprint:
     return Footprint(memory, disk, 2 * 128 * grid_side(2 * size.side), problem.beside)
 
 
-@noted("{problem.task} at size {problem.size}")
 def setup(problem: Problem, seed: int = 0) -> State:
     """Masters of the size; the first run writes them to files."""
+    require_memory(footprint(problem).memory, f"{problem.task} at size {problem.size}")
     made = masters(problem.size, seed)
     return State(made, Files(problem, made))
 
@@ -191,7 +190,6 @@ def _store(array, path: Path) -> None:
     np.ascontiguousarray(array).tofile(path)
 
 
-@checked
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> Result:
     """Read, work and write ``repeats`` times.
 

@@ -29,7 +29,7 @@ from kernels.proof import Proof
 from kernels.runtime import pages
 from kernels.runtime.barriers import barrier
 from kernels.runtime.jit import kernel
-from kernels.runtime.states import checked, noted
+from kernels.runtime.resources import require_memory
 from kernels.runtime.threads import Placement, first_cpus, run_team
 
 ITEM = 4  # bytes of an item
@@ -147,9 +147,9 @@ def footprint(problem: Problem) -> Footprint:
     return Footprint(problem.nbytes + 24 * problem.nodes)
 
 
-@noted("latency: a working set of nbytes = {problem.nbytes}", "loads", "binding")
 def setup(problem: Problem, seed: int = 0) -> State:
     """The cycle, every page touched."""
+    require_memory(footprint(problem).memory, f"latency: a working set of nbytes = {problem.nbytes}")
     nodes, step = problem.nodes, problem.spacing // ITEM
     if problem.pattern == "random":
         generator = np.random.default_rng(seed)
@@ -167,7 +167,6 @@ def setup(problem: Problem, seed: int = 0) -> State:
     return State(next_item, order, rank, [int(order[0])], pages.huge_fraction(next_item))
 
 
-@checked
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> Result:
     """``repeats`` times ``loads`` dependent loads; each thread on the same cycle, from its own place."""
     cpus = state.placement.cpus(threads, first_cpus if problem.binding else lambda _: None)

@@ -34,7 +34,7 @@ from kernels.runtime import pages, walks
 from kernels.runtime.barriers import barrier
 from kernels.runtime.jit import kernel
 from kernels.runtime.registers import HERE
-from kernels.runtime.states import checked, noted
+from kernels.runtime.resources import require_memory
 from kernels.runtime.threads import Placement, first_cpus, run_team
 from kernels.runtime.vector import LANES, fence, fma, load, repeated, store, stream
 
@@ -241,16 +241,15 @@ def footprint(problem: Problem) -> Footprint:
     return Footprint(3 * WORD * problem.n)
 
 
-@noted("stream: three arrays of n = {problem.n}", "operation", "nontemporal", "binding")
 def setup(problem: Problem, seed: int = 0) -> State:
     """The three arrays at their starting values (the seed is not used: STREAM's data are constants)."""
+    require_memory(footprint(problem).memory, f"stream: three arrays of n = {problem.n}")
     state = State(*(pages.allocate(problem.n, np.float64, problem.pages) for _ in range(3)))
     _reset(state, slice(None))
     state.huge = pages.huge_fraction(state.a)
     return state
 
 
-@checked
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> Result:
     """The kernel on all elements ``repeats`` times, each thread on a contiguous share.
 

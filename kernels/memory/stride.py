@@ -38,10 +38,8 @@ from kernels.memory.loops import METHODS
 from kernels.memory.sums import LARGEST_FEW, LARGEST_IN_LINE
 from kernels.proof import Proof
 from kernels.runtime import pages
-from kernels.runtime.arrays import require_array
 from kernels.runtime.jit import kernel
 from kernels.runtime.resources import require_memory
-from kernels.runtime.states import Notes
 from kernels.runtime.threads import Placement, first_cpus, run_team
 
 ITEM = 4  # bytes of an item
@@ -221,10 +219,6 @@ def _fastest(problem: Problem, state: State, threads: int, cpus) -> str:
     return min(best, key=best.__getitem__)
 
 
-_NOTES = Notes("stride", "loads", "binding")
-
-
-@_NOTES.setup
 def setup(problem: Problem, seed: int = 0) -> State:
     """The first thread's array, filled.
 
@@ -239,23 +233,6 @@ def setup(problem: Problem, seed: int = 0) -> State:
     return state
 
 
-def serve(problem: Problem, state: State) -> State:
-    """``state``, made for a larger working set, of which ``run`` then reads the first ``nbytes``.
-
-    Raises
-    ------
-    ValueError
-        If an array is shorter than the working set, or none that ``setup`` makes.
-    """
-    for number, a in enumerate(state.arrays):
-        require_array(f"array {number}", a, np.uint32, (None,))
-        if a.size < problem.items:
-            raise ValueError(f"array {number} has {a.nbytes} bytes; nbytes = {problem.nbytes} needs a longer one")
-    _NOTES.add(problem, state)
-    return state
-
-
-@_NOTES.run
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> Result:
     """Each thread reads its own array ``repeats`` times; all start together.
 

@@ -18,7 +18,7 @@ from kernels.mpi import world
 from kernels.mpi.library import address_of, call, handle, require_success
 from kernels.runtime.jit import kernel
 from kernels.runtime.pages import allocate
-from kernels.runtime.states import checked, noted
+from kernels.runtime.resources import require_memory
 
 #: Message sizes of a curve, bytes.
 SIZES = {
@@ -65,9 +65,9 @@ def message(rank: int, words: int) -> np.ndarray:
     return np.arange(words, dtype=np.int64) + (rank << 32)
 
 
-@noted("{problem.ranks} ranks with messages of {problem.bytes} bytes")
 def setup(problem: Problem, seed: int = 0) -> State:
     """Buffers with every page touched (``seed`` is not used)."""
+    require_memory(footprint(problem).memory, f"{problem.ranks} ranks with messages of {problem.bytes} bytes")
     comm = world.team(problem.ranks)
     partner = (comm.rank + comm.size // 2) % comm.size
     out, into = (allocate(problem.words, np.int64, "default") for _ in range(2))
@@ -90,7 +90,6 @@ def _exchanges(function, out, into, words, kind, partner, comm, status, repeats)
     return np.int32(0)
 
 
-@checked
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> State:
     """``repeats`` exchanges."""
     comm, partner, out, into = state

@@ -23,7 +23,7 @@ from kernels.mpi import world
 from kernels.mpi.mesh import Mesh, cut, shape
 from kernels.mpi.scale import Count
 from kernels.mpi.traffic import Traffic
-from kernels.runtime.states import checked, noted
+from kernels.runtime.resources import require_memory
 from kernels.shallow_water.problem import RADIUS
 
 WAYS = ("fixed", "part 2 on demand", "on demand")
@@ -175,9 +175,9 @@ def _ask(state, points: np.ndarray):
     return wanted, asked, numbers.astype(np.int64)
 
 
-@noted("a semi-Lagrangian halo on {problem.grid}")
 def setup(problem: Problem, seed: int = 0) -> State:
     """Values of the own points; the fixed halo is agreed on once (``seed`` is not used)."""
+    require_memory(footprint(problem).memory, f"a semi-Lagrangian halo on {problem.grid}")
     traffic = Traffic(world.team(problem.ranks))
     mesh = problem.mesh
     own = owned(mesh, traffic.comm.rank)
@@ -203,7 +203,6 @@ def _fetch(state, part: int, points: np.ndarray, asked) -> None:
     state.fetched[part] = points, into
 
 
-@checked
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> State:
     """Both parts of one step, ``repeats`` times."""
     traffic, facts = state.traffic, state.facts

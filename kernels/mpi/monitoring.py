@@ -15,7 +15,6 @@ import numpy as np
 
 from kernels.contract import Check, Footprint, Presets, Work, one_of, real, require_range, whole
 from kernels.mpi import world
-from kernels.runtime.states import checked, noted
 
 WAYS = ("none", "synchronised", "drifted")
 
@@ -64,7 +63,6 @@ class Result(NamedTuple):
     visits: int  # of the sensor
 
 
-@noted()
 def setup(problem: Problem, seed: int = 0) -> State:
     """Nothing but the communicator (``seed`` is not used)."""
     return State(world.team(problem.ranks))
@@ -90,7 +88,6 @@ def _once(problem: Problem, comm) -> Result:
     return Result(comm, computing, waiting, len(visits))
 
 
-@checked
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> Result:
     """All steps, ``repeats`` times; the result is the last one's."""
     for _ in range(repeats):

@@ -28,7 +28,6 @@ from kernels.mpi.mesh import Mesh
 from kernels.mpi.moves import copy_blocks
 from kernels.mpi.traffic import Traffic, starts
 from kernels.runtime.resources import affinity_cpus, require_memory
-from kernels.runtime.states import checked, noted
 from kernels.spectral.ranks import Transform, table_bytes
 
 WAYS = ("alltoallv", "ialltoallv", "progress")
@@ -81,7 +80,6 @@ class State(NamedTuple):
     back: list[np.ndarray]
 
 
-@noted()
 def setup(problem: Problem, seed: int = 0) -> State:
     """The rank's share of random spectra, group by group."""
     require_memory(footprint(problem).memory // problem.ranks, f"a rank's share of T{problem.truncation}")
@@ -170,7 +168,6 @@ def _direct(state: State, exchange: Callable, column, wave) -> None:
         made._to_degrees(columns, back)
 
 
-@checked
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> State:
     """Inverse and direct Legendre transform of all groups with their exchanges, ``repeats`` times."""
     own, other = _halves(state.comm) if problem.spare else (None, None)

@@ -16,7 +16,7 @@ from kernels.mpi.library import require_success
 from kernels.mpi.mesh import Mesh, Shared
 from kernels.mpi.moves import ROUTINES, Moves, there_and_back
 from kernels.mpi.traffic import Traffic
-from kernels.runtime.states import checked, noted
+from kernels.runtime.resources import require_memory
 
 
 @dataclass(frozen=True)
@@ -72,16 +72,15 @@ def places(moves: Moves) -> tuple[np.ndarray, ...]:
     )
 
 
-@noted("transpositions of {problem.fields} fields of T{problem.truncation}")
 def setup(problem: Problem, seed: int = 0) -> State:
     """Arrays filled with their places (``seed`` is not used)."""
+    require_memory(footprint(problem).memory, f"transpositions of {problem.fields} fields of T{problem.truncation}")
     moves = Moves(problem.mesh, Traffic(world.team(problem.ranks), barriers=False))
     grid, lines, waves, columns = moves.spaces()
     grid[:], _, waves[:], _ = places(moves)
     return State(moves, grid, lines, waves, columns, np.zeros_like(waves), np.zeros_like(grid), {}, [1])
 
 
-@checked
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> State:
     """``repeats`` times there and back."""
     moves, grid, lines, waves, columns, waves_back, grid_back, seconds, counted = state

@@ -20,7 +20,6 @@ import numpy as np
 from kernels.contract import Check, Footprint, Presets, Work, one_of, whole
 from kernels.processor.loops import s1_loop
 from kernels.proof import Proof
-from kernels.runtime.states import checked, noted
 from kernels.runtime.threads import Placement, run_team, where_bound
 
 PATTERNS = ("undisturbed", "synchronised", "drifted")
@@ -57,7 +56,6 @@ def footprint(problem: Problem) -> Footprint:
     return Footprint(0, each_thread=64)
 
 
-@noted()
 def setup(problem: Problem, seed: int = 0) -> Placement:
     """Where threads go, each on a CPU of its own; the seed is not used."""
     return Placement()
@@ -79,7 +77,6 @@ def additions(problem: Problem, threads: int) -> np.ndarray:
     return found
 
 
-@checked
 def run(problem: Problem, state: Placement, threads: int = 1, repeats: int = 1) -> Result:
     """All threads do their steps, waiting for each other after each.
 

@@ -26,7 +26,7 @@ from kernels.runtime.barriers import barrier
 from kernels.runtime.jit import kernel
 from kernels.runtime.lanes import call, repeated
 from kernels.runtime.registers import HERE, Registers
-from kernels.runtime.states import checked, noted
+from kernels.runtime.resources import require_memory
 from kernels.runtime.threads import Placement, run_team, where_bound
 from kernels.runtime.vector import pointer
 
@@ -101,9 +101,9 @@ def footprint(problem: Problem) -> Footprint:
     return Footprint(2 * 8 * CHAINS * LANES, each_thread=8 * CHAINS * LANES)
 
 
-@noted("peak: the values of the chains", "n", "a", "b")
 def setup(problem: Problem, seed: int = 0) -> State:
     """Chains start from 0, 1, 2, … (the seed is not used)."""
+    require_memory(footprint(problem).memory, "peak: the values of the chains")
     return State(np.arange(float(CHAINS * LANES)))
 
 
@@ -114,7 +114,6 @@ class Result:
     last: np.ndarray  # (threads, CHAINS · LANES) float64
 
 
-@checked
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> Result:
     """Every thread runs all chains ``repeats`` times, each time from their first values."""
     cpus = state.placement.cpus(threads, where_bound)

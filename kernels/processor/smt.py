@@ -35,7 +35,6 @@ from kernels.processor.lists import LISTS, list_cpus
 from kernels.processor.loops import FACTOR, array_loop, array_loop_fused, s1_loop, s2_loop, s4_loop, s10_loop, s20_loop
 from kernels.proof import Proof
 from kernels.runtime.resources import require_memory, smt_siblings
-from kernels.runtime.states import checked, noted
 from kernels.runtime.threads import Placement, run_team
 
 #: Loop: (accumulators, step through the array in words or 0, flops an iteration).
@@ -149,7 +148,6 @@ def footprint(problem: Problem) -> Footprint:
     return Footprint(arrays, each_thread=0 if problem.shared else arrays)
 
 
-@noted()
 def setup(problem: Problem, seed: int = 0) -> State:
     """The first thread's arrays, if the loop has one (the seed is not used: the data are fixed).
 
@@ -183,7 +181,6 @@ def _share(problem: Problem, thread: int, threads: int) -> tuple[int, int]:
     return (problem.iterations * thread // threads, problem.iterations * (thread + 1) // threads)
 
 
-@checked
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> Result:
     """Every thread runs its loop (or, ``shared``, its part of one loop) ``repeats`` times.
 

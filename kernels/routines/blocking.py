@@ -17,6 +17,7 @@ import numpy as np
 from kernels.contract import Presets, one_of, require_range, whole
 from kernels.routines.width import WIDTHS, Part
 from kernels.runtime.pages import zeros
+from kernels.runtime.resources import require_threads
 from kernels.runtime.threads import run_team
 from kernels.runtime.vector import LANES
 
@@ -88,7 +89,11 @@ def unblock(problem: BlockedProblem, field: np.ndarray) -> np.ndarray:
 
 
 def over_blocks(problem: BlockedProblem, work: Callable[[Part], object], threads: int, repeats: int) -> None:
-    """``work(part)`` on every block, ``repeats`` times, shared among threads."""
+    """``work(part)`` on every block, ``repeats`` times, shared among threads.
+
+    ``ValueError``: more threads than usable CPUs.
+    """
+    require_threads(threads)
 
     def member(number):
         part = problem.part(problem.blocks * number // threads, problem.blocks * (number + 1) // threads)

@@ -34,7 +34,7 @@ from kernels.routines.width import WIDTHS, one_by_one
 from kernels.runtime.jit import kernel
 from kernels.runtime.lanes import any_true, both, fma, less, root, select, wide
 from kernels.runtime.pages import zeros
-from kernels.runtime.states import checked, noted
+from kernels.runtime.resources import require_memory
 from kernels.runtime.vector import load_as, store
 
 G = 9.80665  # m/s²
@@ -159,9 +159,9 @@ def footprint(problem: Problem) -> Footprint:
     return Footprint(18 * problem.field_bytes() + 2 * problem.field_bytes(1))
 
 
-@noted("the cloud-like process")
 def setup(problem: Problem, seed: int = 0) -> State:
     """Random moist columns, with cloud water in about a third of the points."""
+    require_memory(footprint(problem).memory, "the cloud-like process")
     air = random_columns(problem, seed)
     q = air["rh"] * saturation_humidity(air["t"], air["p"])
     rng = np.random.default_rng(seed + 1)
@@ -173,7 +173,6 @@ def setup(problem: Problem, seed: int = 0) -> State:
     return State(inputs, zeros((4, *shape)), zeros((2, problem.blocks, 1, problem.row)))
 
 
-@checked
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> State:
     """Advance every column by Δt; the answer is in ``new`` and ``fallen``."""
     flat = [array.reshape(-1) for array in (state.inputs, state.new, state.fallen)]

@@ -45,7 +45,7 @@ from kernels.routines.plain_interpolation import lagrange, nodes, quasi_cubic, t
 from kernels.routines.smooth import farthest
 from kernels.routines.width import WIDTHS
 from kernels.runtime.pages import zeros
-from kernels.runtime.states import checked, noted
+from kernels.runtime.resources import require_memory
 
 #: Scheme: the profile's name for this work.
 ROUTINES = {"trajectory": None, "weights": "LASCAW", "linear": "LAITLI", "cubic": "LAITQM"}
@@ -143,9 +143,9 @@ def footprint(problem: Problem) -> Footprint:
     return Footprint((4 + problem.fields) * wide + blocked)
 
 
-@noted("semi-Lagrangian interpolation", "scheme", "courant")
 def setup(problem: Problem, seed: int = 0) -> State:
     """Smooth wind and field of random phase; for ``linear`` and ``cubic`` the weights are made as well."""
+    require_memory(footprint(problem).memory, "semi-Lagrangian interpolation")
     rng = np.random.default_rng(seed)
     phase = rng.uniform(0.0, 2.0 * np.pi, (3 + problem.fields, 3))
     z, y, x = np.ogrid[: problem.levels, : problem.ny, : problem.nx]
@@ -205,7 +205,6 @@ def _work(problem: Problem, state: State, scheme: str):
     return work
 
 
-@checked
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> State:
     """The scheme on every point; the answer is in ``departure``, ``stencil`` or ``values``.
 

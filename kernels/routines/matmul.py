@@ -22,7 +22,7 @@ from kernels.routines.panel import Matrix, multiply, padded
 from kernels.routines.width import WIDTHS
 from kernels.runtime.jit import kernel
 from kernels.runtime.pages import zeros
-from kernels.runtime.states import checked, noted
+from kernels.runtime.resources import require_memory, require_threads
 from kernels.runtime.threads import run_team
 
 
@@ -80,9 +80,9 @@ def footprint(problem: Problem) -> Footprint:
     return Footprint(8 * (len(terms) + factors + len(terms) * problem.fields * row))
 
 
-@noted("the Legendre product")
 def setup(problem: Problem, seed: int = 0) -> State:
     """Random matrices, uniform in ±1."""
+    require_memory(footprint(problem).memory, "the Legendre product")
     terms, row = problem.terms, padded(problem.latitudes)
     line, total = padded(problem.fields), int(terms.sum())
     rng = np.random.default_rng(seed)
@@ -94,9 +94,9 @@ def setup(problem: Problem, seed: int = 0) -> State:
     return State(terms, spectrum, p, zeros((len(terms), problem.fields, row)))
 
 
-@checked
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> State:
     """All products; the answer is in ``out``.  Threads take turns, so that each gets long and short sums."""
+    require_threads(threads)
     width = WIDTHS[problem.build]
     row = state.p.shape[1]
     count = row if problem.build == "vector" else problem.latitudes

@@ -32,7 +32,7 @@ from kernels.routines.elementary import EXP2_FLOPS, exp2
 from kernels.routines.width import WIDTHS, one_by_one
 from kernels.runtime.jit import kernel
 from kernels.runtime.lanes import fma, less, select
-from kernels.runtime.states import checked, noted
+from kernels.runtime.resources import require_memory
 from kernels.runtime.vector import load_as, store
 
 E0, A, T0, T1 = 611.21, 17.502, 273.16, 32.19  # Pa, 1, K, K
@@ -156,16 +156,15 @@ def footprint(problem: Problem) -> Footprint:
     return Footprint(10 * problem.field_bytes())
 
 
-@noted("saturation adjustment")
 def setup(problem: Problem, seed: int = 0) -> State:
     """Random moist columns, a tenth or so of the points above saturation."""
+    require_memory(footprint(problem).memory, "saturation adjustment")
     air = random_columns(problem, seed)
     q = air["rh"] * saturation_humidity(air["t"], air["p"])
     t, q, p = (block(problem, field) for field in (air["t"], q, air["p"]))
     return State(t, q, p, block(problem, 0.0 * air["t"]), block(problem, 0.0 * air["t"]))
 
 
-@checked
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> State:
     """Adjust every point; the answer is in ``t_new`` and ``q_new``."""
     how = problem.iterations, WIDTHS[problem.build]

@@ -24,7 +24,7 @@ from kernels.routines.panel import Matrix, multiply, padded
 from kernels.routines.width import WIDTHS
 from kernels.runtime.jit import kernel
 from kernels.runtime.pages import zeros
-from kernels.runtime.states import checked, noted
+from kernels.runtime.resources import require_memory
 
 
 @dataclass(frozen=True)
@@ -106,9 +106,9 @@ def footprint(problem: Problem) -> Footprint:
     return Footprint(4 * problem.field_bytes(problem.levels + 1) + matrix)
 
 
-@noted("vertical integration")
 def setup(problem: Problem, seed: int = 0) -> State:
     """A random field: a cubic polynomial in η with coefficients of its own in every column."""
+    require_memory(footprint(problem).memory, "vertical integration")
     eta = level_positions(problem.levels)
     weights = zeros((problem.levels, padded(problem.levels + 1)))
     weights[:, : problem.levels + 1] = integral_matrix(eta).T
@@ -117,7 +117,6 @@ def setup(problem: Problem, seed: int = 0) -> State:
     return State(weights, block(problem, f), zeros((problem.blocks, problem.levels + 1, problem.row)))
 
 
-@checked
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> State:
     """Integrate every column; the answer is in ``integral``."""
     width = WIDTHS[problem.build]

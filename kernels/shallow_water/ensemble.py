@@ -7,7 +7,6 @@ import numpy as np
 
 from kernels import shallow_water
 from kernels.contract import Check, Footprint, Work, worst
-from kernels.runtime.states import checked, noted
 from kernels.shallow_water import Scores
 
 
@@ -42,13 +41,11 @@ class State:
     seed: int  # of the first member; the others follow
 
 
-@noted()
 def setup(problem: Problem, seed: int = 0) -> State:
     """Nothing is allocated: each member sets up its own integrations."""
     return State(seed)
 
 
-@checked
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> Scores:
     """The whole ensemble, ``repeats`` times."""
     found: Any = None

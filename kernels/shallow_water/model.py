@@ -11,8 +11,7 @@ from kernels.contract import Footprint
 from kernels.files.work_folder import WorkFolder
 from kernels.runtime.atomic import atomic_write
 from kernels.runtime.clock import Account
-from kernels.runtime.resources import require_disk
-from kernels.runtime.states import checked, noted
+from kernels.runtime.resources import require_disk, require_memory
 from kernels.runtime.threads import numba_threads
 from kernels.shallow_water.cases import initial, random_height
 from kernels.shallow_water.compiled import ADVANCE, PRODUCTS, Levels, Step, Tendencies, reals
@@ -77,12 +76,12 @@ def _every(problem: Problem) -> int:
     return max(1, round(problem.output * 3600.0 / problem.dt))
 
 
-@noted("truncation {problem.truncation} on {problem.grid}", "build", "accounts")
 def setup(problem: Problem, seed: int = 0, folder=None) -> State:
     """Plan, initial spectra and work space; ``seed`` draws the perturbation of the initial height.
 
     ``ValueError`` if grid and truncation do not fit, or the initial state has no fluid somewhere.
     """
+    require_memory(footprint(problem).memory, f"truncation {problem.truncation} on {problem.grid}")
     plan = Plan(problem.grid, problem.truncation, radius=RADIUS)
     start = initial(problem, plan.grid)
     spectra = np.zeros((3, plan.ncoef), dtype=np.complex128)
@@ -223,7 +222,6 @@ def _integrate(problem, state, threads, folder):
     return stepper, history
 
 
-@checked
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> Result:
     """Integrate from the initial state, ``repeats`` times.
 

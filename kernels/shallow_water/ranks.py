@@ -22,7 +22,6 @@ from kernels.mpi.mesh import Mesh
 from kernels.mpi.traffic import Traffic
 from kernels.runtime.atomic import atomic_write
 from kernels.runtime.resources import require_disk, require_memory
-from kernels.runtime.states import checked, noted
 from kernels.shallow_water.cases import initial
 from kernels.shallow_water.problem import GRAVITY, RADIUS
 from kernels.spectral.legendre import epsilon
@@ -208,7 +207,6 @@ class Stepper:
         traffic.book("barrier" if comm.rank else "serial")
 
 
-@noted()
 def setup(problem: Problem, seed: int = 0) -> State:
     """Legendre functions and the initial spectra of the rank's wavenumbers (``seed`` is not used)."""
     require_memory(footprint(problem).memory // problem.ranks, f"a rank's share of T{problem.truncation}")
@@ -252,7 +250,6 @@ def close(state: State) -> None:
         state.keep.close()
 
 
-@checked
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> Result:
     """Integrate from the initial state, ``repeats`` times."""
     traffic = state.traffic

@@ -12,7 +12,7 @@ import numpy as np
 from kernels.contract import Check, worst
 from kernels.proof import Proof
 from kernels.runtime.pages import zeros
-from kernels.runtime.states import checked, noted
+from kernels.runtime.resources import require_memory
 from kernels.spectral.gauss import gaussian
 from kernels.spectral.grids import Grid, classic_rows, grid
 from kernels.spectral.plan import Plan
@@ -45,9 +45,11 @@ class State(NamedTuple):
     back: np.ndarray
 
 
-@noted("{problem.fields} fields of truncation {problem.truncation} on {problem.grid}")
 def setup(problem: Problem, seed: int = 0) -> State:
     """Plan and a spectrum whose real and imaginary parts are uniform in ±1."""
+    require_memory(
+        footprint(problem).memory, f"{problem.fields} fields of truncation {problem.truncation} on {problem.grid}"
+    )
     points = grid(problem.grid).points
     plan = Plan(problem.grid, problem.truncation)
     rng = np.random.default_rng(seed)
@@ -57,7 +59,6 @@ def setup(problem: Problem, seed: int = 0) -> State:
     return State(plan, spectrum, values, back)
 
 
-@checked
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> State:
     """Inverse transform of every field, then the direct one, ``repeats`` times."""
     for _ in range(repeats):

@@ -26,7 +26,6 @@ from kernels.mpi.mesh import Mesh, Shared
 from kernels.mpi.moves import Moves
 from kernels.mpi.traffic import Traffic
 from kernels.runtime.resources import require_memory
-from kernels.runtime.states import checked, noted
 from kernels.spectral import Plan
 from kernels.spectral import work as serial_work
 from kernels.spectral.gauss import half_nodes
@@ -215,7 +214,6 @@ def global_spectra(problem: Problem, seed: int) -> Iterator[np.ndarray]:
         yield spectrum
 
 
-@noted()
 def setup(problem: Problem, seed: int = 0) -> State:
     """Legendre functions and the rank's share of a spectrum that ``seed`` draws."""
     require_memory(footprint(problem).memory // problem.ranks, f"a rank's share of T{problem.truncation}")
@@ -224,7 +222,6 @@ def setup(problem: Problem, seed: int = 0) -> State:
     return State(transform, spectrum, transform.grid, np.zeros_like(spectrum), seed, [1])
 
 
-@checked
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> State:
     """Inverse transform of every field, then the direct one, ``repeats`` times."""
     traffic = state.transform.traffic

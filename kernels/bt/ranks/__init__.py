@@ -24,7 +24,6 @@ from kernels.mpi import world
 from kernels.mpi.traffic import Traffic
 from kernels.runtime.pages import zeros
 from kernels.runtime.resources import require_memory
-from kernels.runtime.states import checked, noted
 from kernels.runtime.vector import LANES
 
 
@@ -105,7 +104,6 @@ def _scratch(box: Box) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return zeros(max(upper, LANES)), zeros(max(carry, FORWARD)), zeros(work_size(box.sizes))
 
 
-@noted()
 def setup(problem: Problem, seed: int = 0) -> State:
     """The initial field and the forcing on the rank's box (``seed`` is not used)."""
     require_memory(footprint(problem).memory // problem.ranks, f"a box of BT with N = {problem.N}")
@@ -221,7 +219,6 @@ def norms(problem: Problem, state: State) -> tuple[np.ndarray, np.ndarray]:
     return tuple(np.sqrt(found / (problem.N - 2) ** 3))
 
 
-@checked
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1, on_step=None) -> Result:
     """``repeats`` times: back to the initial field, then NS steps; ``on_step(number, state)`` after each."""
     traffic = state.traffic

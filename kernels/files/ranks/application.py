@@ -24,7 +24,6 @@ from kernels.files.ranks.shared import WAYS, SharedSolution, shared_folder
 from kernels.files.ranks.shared import close as close
 from kernels.files.work_folder import WorkFolder
 from kernels.mpi import world
-from kernels.runtime.states import checked, noted
 
 #: Up to this N files are compared with what one process writes.
 COMPARED = 16
@@ -84,7 +83,6 @@ class Result(NamedTuple):
     norms: bt.Result
 
 
-@noted()
 def setup(problem: Problem, seed: int = 0) -> State:
     """The solver's boxes and a folder (``seed`` is not used)."""
     solver = bt.setup(problem.solver)
@@ -119,7 +117,6 @@ def _once(problem: Problem, state: State) -> Result:
     return Result(state, path, seconds, transfer_rate(problem.N, problem.NS, problem.IW, seconds), found)
 
 
-@checked
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> Result:
     """The benchmark, ``repeats`` times; the result with the smallest T_T."""
     return min((_once(problem, state) for _ in range(repeats)), key=lambda result: result.T_T)

@@ -23,7 +23,7 @@ from kernels.files.ranks.shared import WAYS, SharedSolution, shared_folder
 from kernels.files.ranks.shared import close as close
 from kernels.files.work_folder import WorkFolder
 from kernels.mpi import world
-from kernels.runtime.states import checked, noted
+from kernels.runtime.resources import require_memory
 
 #: Files up to this size are compared with the serial writer's, byte for byte.
 COMPARED = 64 * 2**20
@@ -81,9 +81,9 @@ class Result(NamedTuple):
     seconds: float  # slowest rank, best of the repeats
 
 
-@noted("writing with N = {problem.N}")
 def setup(problem: Problem, seed: int = 0) -> State:
     """The rank's part of every dump (``seed`` is not used)."""
+    require_memory(footprint(problem).memory, f"writing with N = {problem.N}")
     comm = world.team(problem.ranks)
     need, what = footprint(problem).disk, "the files of the write groups"
     folder, keep = shared_folder(comm, problem.folder, "mpi-groups", need, what)
@@ -124,7 +124,6 @@ def _once(problem: Problem, state: State, path: Path) -> float:
     return world.largest(state.comm, seconds)
 
 
-@checked
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> Result:
     """Write the file ``repeats`` times; the last one stays."""
     path = state.folder / f"{problem.way}-{problem.group}.nht1"

@@ -26,7 +26,6 @@ from kernels.memory.banks import compiled as _compiled
 from kernels.memory.banks.plain import WAITS, Trace, bandwidth, run_out, trace
 from kernels.memory.banks.problem import HEAVY, PORTS, Job, Loop, Problem
 from kernels.proof import Proof
-from kernels.runtime.states import checked, noted
 
 __all__ = ["HEAVY", "PORTS", "WAITS", "Job", "Loop", "Problem", "Result", "Trace"]
 __all__ += ["bandwidth", "footprint", "reference", "run", "setup", "stream", "trace", "verify", "work"]
@@ -75,7 +74,6 @@ def _program(job: Job) -> tuple[list[list[int]], int]:
     return rows, job.passes
 
 
-@noted("", "leap", "limit")
 def setup(problem: Problem, seed: int = 0) -> State:
     """The jobs as arrays; nothing is random."""
     programs = np.zeros((4, max(len(job.loops) for job in problem.jobs), 10), np.uint64)
@@ -125,7 +123,6 @@ def _memory(problem: Problem) -> _clock.Memory:
     )
 
 
-@checked
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> Result:
     """Simulate the jobs ``repeats`` times, each time from the start.
 
