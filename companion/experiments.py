@@ -335,7 +335,6 @@ def accept(
     if reason:
         raise Unavailable(reason)
     limits.temporary()
-    limits.require_time(entry.seconds(preset) if budget is None else budget, threads, id)
     if not entry.ranks:
         cases = entry.cases(preset, threads)
         if any(getattr(case.problem, "binding", None) is True for case in cases):

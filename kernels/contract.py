@@ -119,7 +119,6 @@ class Footprint:
     memory: int  # state, work space and copies made on the way, with one thread
     disk: int = 0  # files that exist at once
     each_thread: int = 0  # memory that every further thread adds, where threads own data of their own
-    processes: int = 0  # that the problem starts beside this one, all at once
 
     def memory_of(self, threads: int) -> int:
         """Bytes of memory with ``threads`` threads."""

@@ -6,7 +6,6 @@ interpreter takes itself.
 
 import os
 import tempfile
-import time
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -18,14 +17,8 @@ from companion.labels import plural
 _A_CPU = 4
 #: Bytes that only one rank uses once its kernels are loaded: 140 to 210 MiB were measured (Linux, Python 3.11).
 _RANK_BYTES = 256 * 2**20
-#: Bytes of addresses that it reserves: 600 to 700 MiB were measured.
-RANK_ADDRESSES = 768 * 2**20
 #: Bytes of shared memory that MPICH fills for each rank: 1.01 MiB; Open MPI fills less.
 _RANK_SHARED = 5 * 2**18
-#: Files that the process which starts the ranks has open: four for each (pipes and a socket), and its own.
-_RANK_FILES, _OWN_FILES = 4, 32
-#: Threads of a rank beside those that compute, and processes of the launcher.
-_RANK_THREADS, _LAUNCHER = 2, 4
 #: Most ranks that anybody may ask for: what the scale model is drawn to (``kernels.mpi.world``).
 MOST_RANKS = 100_000
 #: Seconds that one may ask for: a year.
@@ -43,16 +36,6 @@ def require_seconds(field: str, seconds: float | None, zero: bool = False) -> No
     if not number or not (0 < seconds <= _LONGEST or (zero and seconds == 0)):
         least = "zero or more" if zero else "above zero"
         raise ValueError(f"{field} = {seconds!r} s must be {least} and at most {_LONGEST:.0f} s, a year")
-
-
-def require_time(seconds: float | None, threads: int, what: str) -> None:
-    """``OSError`` if ``threads`` that compute for ``seconds`` exceed the processor time left to this process."""
-    limit = machine.process_limit("RLIMIT_CPU")
-    if seconds is not None and limit is not None and seconds * threads > limit - time.process_time():
-        raise OSError(
-            f"{what} may compute for {seconds * threads:.0f} s, {max(0.0, limit - time.process_time()):.0f} s of "
-            "processor time are left (ulimit -t); ask for a smaller budget or raise the limit"
-        )
 
 
 def temporary() -> tuple[str, str]:
@@ -80,25 +63,21 @@ def require_integer(field: str, value: int, least: int, most: int) -> None:
 def require_cases(what: str, cases: Iterable[Any]) -> None:
     """Refuse what one process cannot do: the largest of the cases, since they can be measured one by one.
 
-    ``MemoryError`` or ``OSError`` where memory, disk, processes or open files do not suffice; the message names the
-    case.
+    ``MemoryError`` or ``OSError`` where memory or disk do not suffice; the message names the case.
     """
     for case in cases:
         need, named = case.kernel.footprint(case.problem), f"{what}, {case.label},"
         machine.require_memory(need.memory_of(case.threads), named)
         if need.disk:
             machine.require_disk(_folder(case), need.disk, named)
-        if need.processes:
-            machine.require_processes(need.processes + case.threads, named)
-            machine.require_files(2 * need.processes + _OWN_FILES, named)
 
 
 def require_ranks(ranks: int, threads: int = 1, cases: Iterable[Any] = (), oversubscribe: bool = False) -> None:
     """Refuse ranks, of so many threads each, that this machine cannot hold.
 
     What they measure, ``cases``, is in memory, and its files on the disk, at once.  ``oversubscribe``: more than four a
-    CPU are wanted. ``ValueError``: more than four a CPU. ``MemoryError`` or ``OSError`` where memory, shared memory,
-    disk, processes or open files do not suffice.
+    CPU are wanted. ``ValueError``: more than four a CPU. ``MemoryError`` or ``OSError`` where memory, shared memory or
+    disk do not suffice.
     """
     memory, disks = total(cases)
     most, what = max(1, _A_CPU * machine.usable_cpus() // threads), f"a job of {plural(ranks, 'rank')}"
@@ -108,19 +87,11 @@ def require_ranks(ranks: int, threads: int = 1, cases: Iterable[Any] = (), overs
             "ask for fewer, or say --oversubscribe (oversubscribe=True) if times do not matter"
         )
     fewer = "ask for fewer ranks or a smaller problem"
-    machine.require_memory(ranks * (_RANK_BYTES + _RANK_SHARED) + memory, what, others=True, remedy=fewer)
-    addresses, limit = RANK_ADDRESSES + memory // ranks, machine.process_limit("RLIMIT_AS")
-    if limit is not None and addresses > limit:
-        raise MemoryError(
-            f"a rank of {what} needs {addresses // 2**20} MiB of addresses, {limit // 2**20} MiB are allowed "
-            f"(ulimit -v); raise the limit or {fewer}"
-        )
+    machine.require_memory(ranks * (_RANK_BYTES + _RANK_SHARED) + memory, what, remedy=fewer)
     if _SHARED.is_dir():
         machine.require_disk(_SHARED, ranks * _RANK_SHARED, what, remedy=fewer)
     for folder, disk in disks.items():
         machine.require_disk(folder, disk, what)
-    machine.require_processes(ranks * (threads + _RANK_THREADS) + _LAUNCHER, what)
-    machine.require_files(ranks * _RANK_FILES + _OWN_FILES, what)
 
 
 def require_share(cases: Iterable[Any], ranks: int, here: int) -> None:

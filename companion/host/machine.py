@@ -19,11 +19,8 @@ from kernels.runtime.resources import (
     core_groups,
     cpu_list,
     cpu_quota,
-    process_limit,
     require_disk,
-    require_files,
     require_memory,
-    require_processes,
     require_threads,
     usable_cpus,
 )

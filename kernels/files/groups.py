@@ -198,7 +198,7 @@ def footprint(problem: Problem) -> Footprint:
     """Every process with its part of U, one dump in the calling process; a file for every group size."""
     memory = problem.dumps * dump_bytes(problem.N) + problem.P * PROCESS_BYTES + 2 * dump_bytes(problem.N)
     disk = len(problem.sizes) * Layout(problem.N, problem.dumps, 1).total_bytes
-    return Footprint(memory, disk, processes=problem.P)
+    return Footprint(memory, disk)
 
 
 def setup(problem: Problem, seed: int = 0) -> Team:

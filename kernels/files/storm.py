@@ -101,7 +101,7 @@ def footprint(problem: Problem) -> Footprint:
     small = (len(READ_BY_EVERY_TASK) + 1) * problem.small_bytes
     memory = 2 * problem.record_bytes + small + problem.load * PROCESS_BYTES
     disk = len(VARIANTS) * (records + small) + problem.load * problem.small_bytes
-    return Footprint(memory, disk, processes=problem.load)
+    return Footprint(memory, disk)
 
 
 def setup(problem: Problem, seed: int = 0) -> np.ndarray:

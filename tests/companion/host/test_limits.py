@@ -2,7 +2,6 @@
 
 import re
 import subprocess
-import sys
 import tempfile
 from pathlib import Path
 from types import SimpleNamespace
@@ -26,7 +25,7 @@ GIB = 2**30
 def host(monkeypatch):
     """``host(cpus=…, memory=…)``: a machine of that size with nothing else to limit us, on which nothing can start."""
 
-    def build(cpus=4, memory=16 * GIB, processes=100_000, files=100_000, limit=None, disk=2**50):
+    def build(cpus=4, memory=16 * GIB, disk=2**50):
         monkeypatch.setattr(launcher, "Group", None)
         monkeypatch.setattr(subprocess, "Popen", None)
 
@@ -36,10 +35,7 @@ def host(monkeypatch):
 
         monkeypatch.setattr(resources, "shutil", SimpleNamespace(disk_usage=usage))
         monkeypatch.setattr(machine, "usable_cpus", lambda: cpus)
-        monkeypatch.setattr(resources, "available_memory", lambda *_, **__: memory)
-        monkeypatch.setattr(resources, "available_processes", lambda *_: processes)
-        monkeypatch.setattr(resources, "available_files", lambda *_: files)
-        monkeypatch.setattr(machine, "process_limit", lambda name: (limit or {}).get(name))
+        monkeypatch.setattr(resources, "available_memory", lambda: memory)
 
     return build
 
@@ -59,23 +55,12 @@ def test_four_ranks_a_cpu_and_more_only_when_asked_for(host, cpus):
 
 
 @pytest.mark.parametrize("oversubscribe", [False, True])
-@pytest.mark.parametrize(
-    ("what", "room", "error"),
-    [
-        ({"memory": GIB}, 3, MemoryError),
-        ({"processes": 20}, 5, OSError),
-        ({"files": 60}, 7, OSError),
-        ({"limit": {"RLIMIT_AS": limits.RANK_ADDRESSES - 1}}, 0, MemoryError),
-    ],
-    ids=["memory", "processes", "files", "addresses"],
-)
-def test_never_beyond_what_the_machine_holds(host, what, room, error, oversubscribe):
-    """``room`` ranks go, one more does not, whatever was asked for."""
-    host(**what)
-    if room:
-        limits.require_ranks(room, oversubscribe=oversubscribe)
-    with pytest.raises(error, match=rf"^a (job of|rank of a job of) {room + 1} ranks? needs .*(ask for|raise)"):
-        limits.require_ranks(room + 1, oversubscribe=oversubscribe)
+def test_never_beyond_what_the_machine_holds(host, oversubscribe):
+    """Three ranks go, one more does not, whatever was asked for."""
+    host(memory=GIB)
+    limits.require_ranks(3, oversubscribe=oversubscribe)
+    with pytest.raises(MemoryError, match=r"^a job of 4 ranks needs .* ask for"):
+        limits.require_ranks(4, oversubscribe=oversubscribe)
 
 
 def test_what_the_ranks_allocate_counts(host):
@@ -159,9 +144,8 @@ def test_launch_itself_refuses_as_well(host, asked, message):
         (Footprint(2**50), "big, n = 10, needs 1048576.00 GiB of memory"),
         (Footprint(0, each_thread=2**50), None),
         (Footprint(0, disk=2**60), "big, n = 10, needs 1073741824.00 GiB in "),
-        (Footprint(0, processes=10**7), "big, n = 10, needs 10000001 processes and threads"),
     ],
-    ids=["memory", "memory of threads that are not asked for", "disk", "processes"],
+    ids=["memory", "memory of threads that are not asked for", "disk"],
 )
 def test_a_case_that_does_not_fit_is_refused_before_the_first_is_set_up(monkeypatch, toy, need, message):
     small, big = (SimpleNamespace(**{name: getattr(toy, name) for name in WORDS}, __name__="toy") for _ in range(2))
@@ -230,42 +214,6 @@ def test_peers_ask_for_room_and_ranks_before_the_first_comparison(tmp_path, monk
     assert "peers: comparisons of files needs 160.0 MiB in " in capsys.readouterr().err
     monkeypatch.setattr(mpi, "_Job", None)
     monkeypatch.setattr(mpi, "_peers", dict)
-    monkeypatch.setattr(resources, "available_memory", lambda *_, **__: 10**6)
+    monkeypatch.setattr(resources, "available_memory", lambda: 10**6)
     with pytest.raises(MemoryError, match="^a job of 2 ranks needs"):
         next(mpi._on(None, 2))
-
-
-def test_processor_time_that_is_limited_bounds_the_budget(monkeypatch, toy_experiment):
-    monkeypatch.setattr(machine, "process_limit", lambda name: 100 if name == "RLIMIT_CPU" else None)
-    with pytest.raises(OSError, match=r"^toy-sum may compute for 200 s, \d+ s of processor time are left"):
-        experiments.accept("toy-sum", budget=200.0)
-
-
-LIMITED = """
-import os, resource, sys
-from companion.host import machine
-machine.usable_cpus = lambda: 2
-from companion import __main__, cli, experiments
-sys.argv[1:] = ['run', 'p5plus-exchange', '--ranks', '8', '--budget', '5000']
-for name, number in {limits}:
-    if not (child := os.fork()):
-        resource.setrlimit(getattr(resource, name), (number,) * 2)
-        __main__.main()
-    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
-"""
-
-
-@MPI
-def test_ulimit_is_asked_before_the_first_process(tmp_path):
-    """The command a user types, under lowered limits."""
-    messages = {
-        ("RLIMIT_NOFILE", 40): "a job of 8 ranks needs 64 open files, 3[0-9] may be opened",
-        ("RLIMIT_NPROC", 20): "a job of 8 ranks needs 28 processes and threads, ",
-        ("RLIMIT_CPU", 1000): "p5plus-exchange may compute for 5000 s, (9[0-9][0-9]|1000) s of processor time are left",
-    }
-    command = [sys.executable, "-c", LIMITED.format(limits=list(messages))]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120)
-    assert done.stdout == "2\n2\n2\n", done.stderr
-    for said, message in zip(done.stderr.strip().splitlines(), messages.values(), strict=True):
-        assert re.match(f"companion: {message}", said)
-    assert list(tmp_path.iterdir()) == []
