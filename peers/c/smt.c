@@ -1,4 +1,4 @@
-/* The five loops of kernels/smt.py as one would write them in C.  KEEP makes a sum unknown to the
+/* The five loops of kernels/processor/smt.py as one would write them in C.  KEEP makes a sum unknown to the
    compiler, at no instruction, so that the chains stay chains under every option. */
 
 #include <stdint.h>
