@@ -332,24 +332,6 @@ def contribute(
 
 
 @app.command()
-def reframe(
-    out: Annotated[Path, typer.Option(help="Folder for the two files.")] = Path("."),
-    force: Annotated[bool, typer.Option(help="Replace files of these names.")] = False,
-    report: Annotated[Path | None, typer.Option(help="Instead, store what this report of ReFrame says.")] = None,
-) -> None:
-    """Write a ReFrame check file of all MPI experiments, and settings for local, Slurm, PBS and Flux."""
-    with _one_sentence():
-        from companion.mpi import reframe as checks
-
-        if report is not None:
-            say(str(checks.save_report(report, out)))
-            return
-        checks_file, settings = checks.write(out, force)
-        say(str(checks_file), str(settings))
-        say(f"run with: reframe -C {settings} -c {checks_file} --system rerun:local -n p5plus-exchange -r")
-
-
-@app.command()
 def verify(
     file: Annotated[Path, typer.Argument(help="Solution file of the NHT-1 application I/O benchmark.")],
     diagonal: Annotated[bool, typer.Option(help="Print the diagonal u(i,i,i,m) of every dump.")] = True,
