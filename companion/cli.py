@@ -134,8 +134,6 @@ def run(
     rounds: Annotated[int | None, typer.Option(help="Samples per case.")] = None,
     seed: Annotated[int, typer.Option(help="Seed of states and order.")] = 0,
     ranks: Annotated[int | None, typer.Option(help="Ranks of an MPI program.")] = None,
-    timeout: Annotated[float | None, typer.Option(help="Seconds after which an MPI program is ended.")] = None,
-    library: Annotated[str | None, typer.Option(help="Which MPI: MPICH or 'Open MPI'.")] = None,
     oversubscribe: Annotated[
         bool, typer.Option("--oversubscribe", help="Accept more than four ranks for each CPU, as far as memory allows.")
     ] = False,
@@ -160,7 +158,7 @@ def run(
             experiments.accept(experiment, **asked)
             return say(f"{experiment} can run here as asked")
         with files.prepared(out):
-            record = experiments.run_record(experiment, **asked, timeout=timeout, library=library)
+            record = experiments.run_record(experiment, **asked)
             path, reasons = runs.deposit(record, out)
         if as_json:
             say_json(record)

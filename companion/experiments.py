@@ -359,14 +359,12 @@ def run_record(
     folder=None,
     progress: bool = True,
     ranks: int | None = None,
-    timeout: float | None = None,
-    library: str | None = None,
     oversubscribe: bool = False,
 ) -> dict[str, Any]:
     """Run one experiment and return its record, ready for :func:`companion.records.runs.save`.
 
-    ``ValueError``: unknown id or preset; threads, budget, timeout, seed, rounds or ranks out of range.
-    ``companion.mpi.JobError`` where a rank died or the time ran out; nothing of the job is left. ``Unavailable`` where
+    ``ValueError``: unknown id or preset; threads, budget, seed, rounds or ranks out of range.
+    ``companion.mpi.JobError`` where a rank died or failed; nothing of the job is left. ``Unavailable`` where
     the machine lacks something. ``MemoryError`` or ``OSError`` where the run needs more memory, disk, processes or open
     files than this process may use (:mod:`companion.host.limits`); nothing was started. ``UnverifiedError`` or
     ``MemoryError``: see :func:`companion.bench.measure`.
@@ -385,13 +383,11 @@ def run_record(
     folder : path, optional
         The folder whose filesystem the experiment uses; its type is recorded.  By default the folder for
         temporary files, where experiments write theirs.
-    ranks, timeout, library
-        Of an MPI program: how many ranks (by default the experiment's), seconds until it is given up,
-        and which MPI (:func:`companion.mpi.libraries`).
+    ranks : int, optional
+        Of an MPI program; by default the experiment's.
     oversubscribe : bool
         More ranks than four a CPU are wanted; never more than memory holds.
     """
-    limits.require_seconds("timeout", timeout)
     entry = accept(id, preset, threads, budget, seed, rounds, ranks, oversubscribe)
     if entry.ranks:
         from companion.mpi import launcher
@@ -399,8 +395,6 @@ def run_record(
         return launcher.run_record(
             id,
             ranks or entry.ranks,
-            timeout,
-            library,
             progress,
             preset=preset,
             threads=threads,

@@ -84,6 +84,7 @@ class _Work:
 
 
 def main() -> None:
+    world.end_with_parent()
     made, orders, answers, problems = sys.argv[1:]
     comm, problems = world.mpi().COMM_WORLD, json.loads(problems)
     libraries = [ctypes.CDLL(path) for path in json.loads(made)]

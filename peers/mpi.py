@@ -1,4 +1,4 @@
-"""Exchange and transposition between ranks beside the same in C, with every MPI library that has a compiler here.
+"""Exchange and transposition between ranks beside the same in C, where MPI has its compiler here.
 
 Both sides run in one job of ``threads`` ranks and use the same buffers, so that pages, places and the library's own
 state are the same; the C functions are compiled with the library's ``mpicc``, by each C compiler in turn, and called
@@ -6,51 +6,44 @@ in the ranks of :mod:`peers._ranks`.  An order to the ranks goes through a pipe,
 sample of more than ten milliseconds, on either side.
 """
 
-import contextlib
 import json
 import os
 import select
 import shutil
 import subprocess
 import sys
-import time
+import tempfile
 from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from companion.bench import Case
-from companion.host import limits
-from companion.mpi import JobError, Library, libraries
-from companion.mpi.processes import Group, environment
-from kernels.files.work_folder import WorkFolder
+from companion.host import doctor, limits
+from companion.mpi import JobError
+from companion.mpi.launcher import mpiexec, started
 from peers import Absent, Comparison
 from peers.kit import compiled
 
 OPTIONS = ("-O3", "-march=native")
 #: Messages from here on are summarised apart from shorter ones.
 LONG = 2**16
-_PATIENCE = 120.0  # seconds after which ranks that do not answer are given up
-_PARTING = 20.0  # seconds in which ranks that were asked to end have to do so
 #: Truncation, grid and fields of the transpositions, by the size of the messages between two ranks.
 _SPACES = ((42, "F32", 2), (63, "F48", 3), (63, "F48", 16), (159, "N80", 8), (399, "N200", 8), (399, "N200", 32))
 
 
-def _compiler(library: Library) -> str | None:
-    """The ``mpicc`` that belongs to a launcher, or None."""
-    place = Path(library.launcher)
-    suffix = place.suffix if place.suffix in (".openmpi", ".mpich") else ""
-    return next(
-        (found for name in (f"mpicc{suffix}", "mpicc") if (found := shutil.which(name, path=place.parent))), None
-    )
+def _compiler() -> str | None:
+    """The ``mpicc`` that belongs to the launcher, or None."""
+    return shutil.which("mpicc", path=Path(mpiexec()).parent)
 
 
 def _by(path: str) -> dict[str, str]:
-    """The environment in which either library's ``mpicc`` runs the compiler at ``path``."""
+    """The environment in which ``mpicc`` runs the compiler at ``path``."""
     return {**os.environ, "OMPI_CC": path, "MPICH_CC": path}
 
 
-def _lack(library: Library) -> str | None:
-    """What a library needs for a program in C and does not have here."""
-    compiler, others = _compiler(library), list(compiled.compilers().values())
+def _lack() -> str | None:
+    """What MPI needs for a program in C and does not have here."""
+    compiler, others = _compiler(), list(compiled.compilers().values())
     if compiler is None or not others:
         return "mpicc"
     command = [compiler, "-E", "-x", "c", "-"]
@@ -65,9 +58,9 @@ def _peers() -> dict[str, str]:
     return {f"{name} -O3, same buffers": path for name, path in compiled.compilers().items()}
 
 
-def _built(compiler: str, path: str, made: Path) -> str:
+def _built(path: str, made: Path) -> str:
     """Compile ``c/mpi.c`` into the shared object ``made``."""
-    command = [compiler, *OPTIONS, "-shared", "-fPIC", "-o", made, compiled.SOURCES / "mpi.c"]
+    command = [_compiler(), *OPTIONS, "-shared", "-fPIC", "-o", made, compiled.SOURCES / "mpi.c"]
     done = subprocess.run(command, check=False, capture_output=True, text=True, env=_by(path))
     if done.returncode:
         lines = done.stderr.splitlines() or ["it gave no reason"]
@@ -75,66 +68,39 @@ def _built(compiler: str, path: str, made: Path) -> str:
     return str(made)
 
 
-class _Job:
-    """Ranks that wait for orders; to be used in a ``with`` statement, which ends them.
+@contextmanager
+def _job(ranks: int, problems: list):
+    """Ranks that wait for orders: ``ask(problem, side, repeats, check)`` has all of them carry one out, and returns the
+    number of wrong values where it asks for a check.
 
-    They end by themselves where nothing failed.  A launcher that is made to end has not waited for its ranks, and what
+    They end by themselves where nothing failed.  An mpiexec that is made to end has not waited for its ranks, and what
     they used would count as other programs' load.
     """
+    with tempfile.TemporaryDirectory(prefix="peers-mpi-") as folder, ExitStack() as stack:
+        made = [_built(path, Path(folder) / f"{n}.so") for n, path in enumerate(_peers().values())]
+        pipes, handles = [f"{folder}/orders", f"{folder}/answers"], []
+        for pipe in pipes:
+            os.mkfifo(pipe)
+            handles.append(os.open(pipe, os.O_RDWR))
+            stack.callback(os.close, handles[-1])
+        arguments = ["-m", f"{__package__}._ranks", json.dumps(made), *pipes, json.dumps(problems)]
+        process = stack.enter_context(started(arguments, ranks, folder))
 
-    def __init__(self, library: Library, ranks: int, problems: list):
-        self.folder = WorkFolder(None, "peers-mpi")
-        try:
-            place = self.folder.path
-            mpicc = _compiler(library)
-            made = [_built(mpicc, path, place / f"{n}.so") for n, path in enumerate(_peers().values())]
-            pipes = [place / "orders", place / "answers"]
-            for pipe in pipes:
-                os.mkfifo(pipe)
-            self.orders, self.answers = (os.open(pipe, os.O_RDWR) for pipe in pipes)
-            self.group = Group(
-                [
-                    *library.command(ranks),
-                    sys.executable,
-                    "-m",
-                    f"{__package__}._ranks",
-                    json.dumps(made),
-                    *pipes,
-                    json.dumps(problems),
-                ],
-                environment(TMPDIR=place, OPENBLAS_NUM_THREADS=1, OMP_NUM_THREADS=1, **library.variables),
-                Path(__file__).parents[1],
-            )
-        except BaseException:
-            self.folder.close()
-            raise
+        def ask(*order: int) -> int:
+            os.write(handles[0], f"{' '.join(map(str, order))}\n".encode())
+            while not select.select([handles[1]], [], [], 1.0)[0]:
+                if process.poll() is not None:
+                    raise JobError("the ranks of the MPI comparisons ended; run them with fewer threads")
+            return int(os.read(handles[1], 64))
 
-    def __enter__(self):
-        return self
-
-    def __exit__(self, kind, *exception):
-        if kind is None:
-            os.write(self.orders, b"-1 0 0 0\n")
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                self.group.process.wait(_PARTING)
-        self.group.end()
-        os.close(self.orders)
-        os.close(self.answers)
-        self.folder.close()
-
-    def ask(self, *order: int) -> int:
-        """Carry out one order on all ranks; the number of wrong values where it asks for a check."""
-        os.write(self.orders, f"{' '.join(map(str, order))}\n".encode())
-        end = time.monotonic() + _PATIENCE
-        while not select.select([self.answers], [], [], 1.0)[0]:
-            if self.group.process.poll() is not None or time.monotonic() > end:
-                raise JobError("the ranks of the MPI comparisons ended or do not answer; run them with fewer threads")
-        return int(os.read(self.answers, 64))
+        yield ask
+        os.write(handles[0], b"-1 0 0 0\n")
+        process.wait()
 
 
-def _side(job: _Job, number: int, side: int):
+def _side(ask, number: int, side: int):
     def call(repeats=None):
-        return job.ask(number, side, repeats or 1, int(repeats is None))
+        return ask(number, side, repeats or 1, int(repeats is None))
 
     return call
 
@@ -152,38 +118,42 @@ def _problems(ranks: int):
         yield "transposition", mean, f"T{T}, {fields} fields, {mean:,} bytes a message", ["transposition", asked]
 
 
-def _on(library: Library, ranks: int) -> Iterator[Comparison]:
+def _on(ranks: int) -> Iterator[Comparison]:
     from kernels.mpi import exchange, transposition
 
     listed, names = list(_problems(ranks)), list(_peers())
     kernels = {"exchange": exchange, "transposition": transposition}
     cases = [Case(label, kernels[name], kernels[name].Problem(**asked)) for *_, label, (name, asked) in listed]
     limits.require_ranks(ranks, cases=cases)
-    with _Job(library, ranks, [problem for *_, problem in listed]) as job:
+    with _job(ranks, [problem for *_, problem in listed]) as ask:
         for number, (kind, nbytes, label, _) in enumerate(listed):
             yield Comparison(
-                group=f"{kind}, {library.name}, {'64 KiB and more' if nbytes >= LONG else 'shorter messages'}",
+                group=f"{kind}, {'64 KiB and more' if nbytes >= LONG else 'shorter messages'}",
                 label=label,
-                ours=_side(job, number, 0),
-                peers={name: _side(job, number, side) for side, name in enumerate(names, start=1)},
+                ours=_side(ask, number, 0),
+                peers={name: _side(ask, number, side) for side, name in enumerate(names, start=1)},
                 check=lambda ours, theirs: float(ours + theirs),  # wrong values of either side
                 tolerance=0,
                 builds=names,
             )
 
 
+def _library() -> str:
+    """What the MPI library that ranks load says of itself, in one line."""
+    command = [sys.executable, "-c", "from mpi4py import MPI; print(MPI.Get_library_version())"]
+    said = subprocess.run(command, check=False, capture_output=True, text=True).stdout
+    return " ".join(said.partition("\n")[0].split())
+
+
 def versions() -> dict[str, str]:
-    """Compiler and options of each C build, for each library."""
-    found: dict[str, list[str]] = {}
-    for library in libraries():
-        if (compiler := _compiler(library)) is not None:
-            for name, path in _peers().items():
-                asked = subprocess.run(
-                    [compiler, "--version"], check=False, capture_output=True, text=True, env=_by(path)
-                )
-                said = next(iter(asked.stdout.splitlines()), "mpicc")
-                found.setdefault(name, []).append(f"{library.name}: {said}, {' '.join(OPTIONS)}")
-    return {name: "; ".join(parts) for name, parts in found.items()}
+    """Compiler and options of each C build."""
+    found: dict[str, str] = {}
+    if doctor.mpi().ok and (compiler := _compiler()) is not None:
+        for name, path in _peers().items():
+            asked = subprocess.run([compiler, "--version"], check=False, capture_output=True, text=True, env=_by(path))
+            said = next(iter(asked.stdout.splitlines()), "mpicc")
+            found[name] = f"{_library()}: {said}, {' '.join(OPTIONS)}"
+    return found
 
 
 def comparisons(threads: int) -> Iterator[Comparison | Absent]:
@@ -192,11 +162,9 @@ def comparisons(threads: int) -> Iterator[Comparison | Absent]:
     if ranks < 2:
         yield Absent("MPI in C on one processor", "messages need two ranks; ask for two threads")
         return
-    known = libraries()
-    if not known:
+    if not doctor.mpi().ok:
         yield Absent("MPI in C", "no MPI is installed; install the extra mpi")
-    for library in known:
-        if lack := _lack(library):
-            yield Absent(f"{library.name} in C", f"its {lack} is missing; install its development package")
-        else:
-            yield from _on(library, ranks)
+    elif lack := _lack():
+        yield Absent("MPI in C", f"{lack} of the MPI here is missing; install its development package")
+    else:
+        yield from _on(ranks)

@@ -7,7 +7,6 @@ that no disk can lose it on the way.
 
 import json
 import os
-import sys
 import time
 import traceback
 from contextlib import nullcontext
@@ -16,45 +15,33 @@ from typing import Annotated
 
 import typer
 
-from companion import commands
-from companion.mpi.launcher import ERRORS, PREFIX
+from companion.mpi.launcher import KINDS, PREFIX
 
 #: Characters of a record in one message: a line that a pipe takes in one piece, also where each is escaped.
 PIECE = 2000
-#: Seconds in which ``mpiexec`` notices that a rank has died.
-_NOTICE = 3.0
+#: Seconds in which the launcher hears of an error and ends the job.
+_NOTICE = 2.0
 
 
 def send(message: dict) -> None:
-    """One line to the launcher, in one piece.
-
-    An error is also left in a file: what a rank printed just before it ends the job may be lost on its way through
-    ``mpiexec``, which ends at the same time.
-    """
-    line = f"{json.dumps(message)}\n"
-    if "error" in message and ERRORS in os.environ:
-        with open(os.environ[ERRORS], "a", encoding="utf-8") as file:
-            file.write(line)
-    os.write(1, f"{PREFIX}{line}".encode())
+    """One line to the launcher, in one piece."""
+    os.write(1, f"{PREFIX}{json.dumps(message)}\n".encode())
 
 
 def fail(comm, error: BaseException) -> None:
     """Tell the launcher of an error that a rank met, and end the job, whose other ranks may wait for this one.
 
-    An error of MPI itself may be the echo of another rank's death: ``mpiexec`` is given a moment to notice that and
-    to end the job with its cause.
+    An error of MPI itself may be the echo of another rank's death, which is the cause: it is printed and not told.
     """
     from kernels.mpi import world
 
-    kinds = ("UnverifiedError", "ValueError", "MemoryError", "OSError")
-    names = [kind.__name__ for kind in type(error).__mro__]
-    kind = next((name for name in kinds if name in names), type(error).__name__)
-    send({"error": kind, "text": " ".join(str(error).split()), "rank": comm.rank})
-    if isinstance(error, world.mpi().Exception):
-        time.sleep(_NOTICE)
-    if kind not in kinds:  # nobody has ended us: the error is this rank's own
-        traceback.print_exception(error)
-        sys.stderr.flush()
+    kinds = [kind.__name__ for kind in type(error).__mro__ if kind.__name__ in KINDS]
+    if not kinds:
+        os.write(1, "".join(traceback.format_exception(error)).encode())
+    if not isinstance(error, world.mpi().Exception):
+        kind = kinds[0] if kinds else type(error).__name__
+        send({"error": kind, "text": " ".join(str(error).split()), "rank": comm.rank})
+    time.sleep(_NOTICE)
     comm.Abort(1)
 
 
@@ -68,24 +55,20 @@ def _record(comm, world, experiment, preset, threads, seed, budget, rounds, out)
     date, found = runs.now(), world.describe(comm)
     cases, hosts = entry.cases(preset, threads, comm.size), found["host_of_rank"]
     limits.require_share(cases, comm.size, hosts.count(hosts[comm.rank]))
-    by = Ranks(world, send)
     with files.prepared(out) if comm.rank == 0 and out else nullcontext():
-        measurements = experiments.measured(entry, cases, preset, seed, budget, rounds, by)
-        if comm.rank == 0:
-            record = experiments.assemble(entry, preset, threads, seed, date, measurements)
-            record["machine"]["mpi"] = bench.plain(found)
-            if out:
-                send({"record": str(runs.save(record, out))})
-            else:
-                text = json.dumps(record)
-                for at in range(0, len(text), PIECE):
-                    send({"piece": text[at : at + PIECE]})
+        measurements = experiments.measured(entry, cases, preset, seed, budget, rounds, Ranks(world, send))
+        if comm.rank:
+            return
+        record = experiments.assemble(entry, preset, threads, seed, date, measurements)
+        record["machine"]["mpi"] = bench.plain(found)
+        if out:
+            send({"record": str(runs.save(record, out))})
+            return
+        text = json.dumps(record)
+        for at in range(0, len(text), PIECE):
+            send({"piece": text[at : at + PIECE]})
 
 
-app = commands.program()
-
-
-@app.command()
 def job(
     experiment: str,
     preset: str = "quick",
@@ -98,6 +81,7 @@ def job(
     """What every rank of an experiment runs."""
     from kernels.mpi import world
 
+    world.end_with_parent()
     comm = world.mpi().COMM_WORLD
     try:
         _record(comm, world, experiment, preset, threads, seed, budget, rounds, out)
@@ -106,4 +90,4 @@ def job(
 
 
 if __name__ == "__main__":
-    sys.exit(commands.status(app, "python -m companion.mpi.job"))
+    typer.run(job)

@@ -1,27 +1,20 @@
-"""Communicators, and who runs where.  mpi4py is imported when a rank first asks for it.
+"""Communicators, and who runs where.  mpi4py is imported when a rank first asks for it."""
 
-A rank does not outlive its launcher: from then on it waits, asleep, for the lock that the launcher holds.
-"""
-
+import ctypes
 import functools
 import json
 import os
+import re
 import signal
 import socket
-import threading
+import sys
 import time
+from pathlib import Path
 
 import numpy as np
 
 from kernels.runtime.resources import affinity_cpus
 
-try:
-    import fcntl
-except ImportError:  # not a POSIX system: no locks, so nothing to wait for
-    fcntl = None
-
-#: Environment variable that names the lock which the launcher of a job on this machine holds as long as it lives.
-LAUNCHER = "RERUN_MPI_LAUNCHER"
 #: Most ranks that a problem may name: what the scale model is drawn to.
 LARGEST = 100_000
 HOW_TO_GET_IT = (
@@ -34,34 +27,24 @@ class NoMPI(RuntimeError):
     """MPI is not there; the message says how to get it."""
 
 
-def _end_with(lock: str) -> None:
-    """Wait until the launcher's lock is free or gone, which it is when the launcher has ended, and end."""
-    try:
-        handle = os.open(lock, os.O_RDONLY)
-        fcntl.flock(handle, fcntl.LOCK_SH)
-    except FileNotFoundError:
-        pass
-    except OSError:  # a file system without locks: the launcher's other means have to do
-        return
-    os.kill(os.getpid(), signal.SIGKILL)
-
-
-def follow_launcher() -> None:
-    """End this process when its launcher ends, however that ends; nothing where none has left its lock's name."""
-    lock = os.environ.get(LAUNCHER)
-    if lock and fcntl is not None:
-        threading.Thread(target=_end_with, args=(lock,), daemon=True).start()
+def end_with_parent() -> None:
+    """Let this process be killed when the one that started it ends, however that ends (Linux)."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
 
 
 @functools.cache
 def mpi():
     """The module ``mpi4py.MPI``, initialised; :class:`NoMPI` where it cannot be loaded."""
-    follow_launcher()
     try:
         from mpi4py import MPI
     except (ImportError, RuntimeError) as error:  # mpi4py is there and finds no library: RuntimeError
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise NoMPI(f"MPI cannot be loaded ({reason}); {HOW_TO_GET_IT}") from None
+    MPI.COMM_WORLD.Barrier()
+    if sys.platform == "linux":  # all ranks have MPICH's shared memory: without a name it goes with them, killed or not
+        for name in re.findall(r"/dev/shm/mpich_\w+", Path("/proc/self/maps").read_text()):
+            Path(name).unlink(missing_ok=True)
     return MPI
 
 

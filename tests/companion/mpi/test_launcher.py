@@ -1,140 +1,83 @@
 """Jobs of many ranks: what they say, and how they end when something goes wrong."""
 
 import os
-import re
-import select
-import subprocess
-import sys
-import textwrap
-import time
 from types import SimpleNamespace
 
 import psutil
 import pytest
-from mpi_libraries import EACH, gone
 
 from companion import experiments
 from companion.experiments import Unavailable
 from companion.host import doctor
 from companion.host.doctor import Finding
-from companion.mpi import JobError, job, launch, launcher, libraries
+from companion.mpi import JobError, launch, launcher
 from kernels.mpi import world
 
-pytestmark = pytest.mark.skipif(not libraries(), reason="no MPI is installed; install the extra mpi")
-
-BEGIN = """
-    import os, sys, tempfile, time
-    from mpi4py import MPI
-    from companion.mpi.job import send
-    comm = MPI.COMM_WORLD
-    """
-
-
-def script(tmp_path, body):
-    path = tmp_path / "program.py"
-    path.write_text(textwrap.dedent(BEGIN) + textwrap.dedent(body))
-    return [str(path)]
-
-
-@pytest.mark.parametrize("name", EACH)
-def test_a_rank_killed_while_it_writes_leaves_one_sentence_and_no_file(tmp_path, name):
-    """The command a user types: BT writes through MPI-IO when one of its ranks is killed."""
-    for folder in ("work", "records"):
-        (tmp_path / folder).mkdir()
-    command = [sys.executable, "-m", "companion", "run", "nht1-mpiio", "--ranks", "2", "--rounds", "1000"]
-    process = subprocess.Popen(
-        [*command, "--budget", "300", "--library", name, "--out", tmp_path / "records"],
-        env={**os.environ, "TMPDIR": str(tmp_path / "work")},
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+MPI = pytest.mark.skipif(not doctor.mpi().ok, reason="no MPI is installed; install the extra mpi")
+RANK = """
+import os, tempfile
+from companion.mpi.job import fail, send
+from kernels.mpi import world
+world.end_with_parent()
+comm = world.mpi().COMM_WORLD
+comm.Barrier()
+shared = [line for line in open("/proc/self/maps") if "/dev/shm/mpich" in line and "(deleted)" not in line]
+send({"pid": os.getpid(), "folder": tempfile.gettempdir(), "shared": shared})
+comm.Barrier()
+if comm.rank == 1:
     try:
-        ranks = _while_writing(process, tmp_path / "work")
-        ranks[1].kill()
-        begin = time.monotonic()
-        said = process.communicate(timeout=60)[1]
-    finally:
-        process.kill()
-    assert time.monotonic() - begin < 20
-    assert process.returncode == 2
-    (sentence,) = [line for line in said.replace("\r", "\n").splitlines() if line.startswith("companion:")]
-    assert re.search(r"the job of 2 ranks ended early: .* was killed by signal 9 \(SIGKILL\)", sentence)
-    assert "Traceback" not in said
-    assert all(gone(rank.pid) for rank in ranks)
-    assert list((tmp_path / "work").rglob("*")) == list((tmp_path / "records").rglob("*")) == []
+        $
+    except Exception as error:
+        fail(comm, error)
+comm.Barrier()
+"""
 
 
-@pytest.mark.parametrize("name", EACH)
-def test_a_rank_that_crashes_leaves_what_it_said(tmp_path, name):
-    # mpiexec kills the other rank, and where that one's end reaches it first it names that signal
-    body = """
-    if comm.rank == 1:
-        print("what it said last", flush=True)
-        os.abort()
-    comm.Barrier()
-    """
-    with pytest.raises(JobError, match=r"ended early: .* was killed by signal (6 \(SIGABRT|9 \(SIGKILL)\)") as caught:
-        launch(script(tmp_path, body), 2, timeout=60, name=name)
-    assert "what it said last" in caught.value.output
-    assert caught.value.is_defect or "SIGKILL" in str(caught.value)
-    assert JobError("a rank was killed by signal 6 (SIGABRT)", "words").is_defect
-    assert not JobError("rank 1 was killed by signal 9 (SIGKILL)", "words").is_defect
+@MPI
+@pytest.mark.parametrize(
+    ("last", "error", "said"),
+    [
+        ("raise MemoryError('N = 9000 does not fit; take 64')", MemoryError, "^N = 9000 does not fit; take 64$"),
+        ("raise ArithmeticError('no')", JobError, "^the job of 2 ranks failed on rank 1: ArithmeticError: no$"),
+        ("os.kill(os.getpid(), 9)", JobError, "^the job of 2 ranks ended early: a rank was killed by SIGKILL$"),
+    ],
+    ids=["a refusal", "a defect", "a killed rank"],
+)
+def test_a_rank_that_fails_ends_the_job_with_one_sentence_and_leaves_nothing(last, error, said):
+    heard = []
+    with pytest.raises(error, match=said) as caught:
+        launch(["-c", RANK.replace("$", last)], 2, heard.append)
+    assert len(heard) == 2
+    assert not any(each["shared"] for each in heard)
+    assert not any(_runs(each["pid"]) for each in heard)
+    assert not any(os.path.exists(each["folder"]) for each in heard)
+    assert getattr(caught.value, "is_defect", False) is ("Arithmetic" in last)
 
 
-@pytest.mark.parametrize("name", EACH)
-def test_a_killed_rank_is_named_though_another_met_an_error_of_mpi_first(tmp_path, name):
-    """What one rank meets because another has died can reach the launcher before the death itself."""
-    body = """
-    from companion.mpi.job import fail
-    if comm.rank == 0:
-        fail(comm, MPI.Exception(MPI.ERR_OTHER))
-    time.sleep(0.5)
-    os.kill(os.getpid(), 9)
-    """
-    with pytest.raises(JobError, match=r"ended early: .* was killed by signal 9 \(SIGKILL\)"):
-        launch(script(tmp_path, body), 2, timeout=60, name=name)
-
-
-def _is_rank(process) -> bool:
-    """Whether it computes; one that ended between being listed and being asked does not."""
+def _runs(pid: int) -> bool:
+    """Whether a process computes still; one that nobody has waited for does not."""
     try:
-        return "companion.mpi.job" in process.cmdline() and "python" in process.name()
-    except (psutil.NoSuchProcess, psutil.AccessDenied):
+        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
         return False
 
 
-def _while_writing(process, folder):
-    """Its ranks, as soon as an unfinished solution file is there."""
-    for _ in range(2000):
-        if any(folder.rglob("*.nht1.*.part")):
-            ranks = [child for child in psutil.Process(process.pid).children(recursive=True) if _is_rank(child)]
-            if len(ranks) >= 2:
-                return ranks
-        assert process.poll() is None, process.stderr.read()
-        time.sleep(0.05)
-    raise AssertionError("no rank began to write")
-
-
-def test_an_error_whose_line_was_lost_on_its_way_is_still_the_error_of_the_job(tmp_path):
-    body = """
-    if comm.rank == 1:
-        sys.stdout.flush()
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # as mpiexec drops what comes while it ends
-        send({"error": "MemoryError", "text": "N = 9000 does not fit; take 64", "rank": 1})
-        comm.Abort(1)
-    comm.Barrier()
-    """
-    with pytest.raises(MemoryError, match="^N = 9000 does not fit; take 64$"):
-        launch(script(tmp_path, body), 2, timeout=120)
+@MPI
+def test_a_record_of_ranks_says_where_they_ran():
+    record = experiments.run_record("p5plus-transposition", ranks=2, rounds=1, progress=False)
+    found = record["machine"]["mpi"]
+    assert found["ranks"] == 2 and len(found["host_of_rank"]) == 2 and found["library"]
+    assert len(record["measurements"]) > 1
+    for case in record["measurements"]:
+        assert case["parameters"]["ranks"] == 2
+        assert set(case["observed"]) == {"TRGTOL", "TRLTOM", "TRMTOL", "TRLTOG", "messages", "bytes"}
+        assert case["observed"]["bytes"] == [case["parameters"]["sent_bytes"]]
 
 
 def test_a_rank_count_the_program_cannot_use_is_refused_before_the_start(monkeypatch):
-    monkeypatch.setattr(launcher, "Group", None)
+    monkeypatch.setattr(launcher, "started", None)
     with pytest.raises(ValueError, match="ranks = 3 cannot be paired; legal are the even numbers 2, 4, 6"):
         experiments.run_record("p5plus-exchange", ranks=3)
-    with pytest.raises(ValueError, match="ranks = 0 must be a whole number of at least 1"):
-        experiments.run_record("p5plus-exchange", ranks=0)
     with pytest.raises(ValueError, match="p5plus-bandwidth is no MPI program; leave ranks out"):
         experiments.run_record("p5plus-bandwidth", ranks=2)
 
@@ -149,42 +92,8 @@ def test_without_mpi_a_sentence_says_how_to_get_it(monkeypatch):
         experiments.run_record("p5plus-exchange", ranks=2)
 
 
-def test_a_record_comes_in_pieces_that_a_pipe_takes_whole(monkeypatch):
-    """Lines up to PIPE_BUF are never mixed with those of other ranks, also where every character is escaped."""
-    written = []
-    monkeypatch.setattr(job.os, "write", lambda handle, line: written.append(line))
-    monkeypatch.delenv(job.ERRORS, raising=False)
-    for letter in ('"', "\\", "x"):
-        job.send({"piece": letter * job.PIECE})
-    assert max(map(len, written)) <= select.PIPE_BUF
-
-
-@pytest.mark.parametrize("name", EACH)
-def test_a_record_of_ranks_says_where_they_ran_and_no_disk_can_lose_it(tmp_path, monkeypatch, name):
-    """The ranks run with all that writes a record taken away."""
-    path = tmp_path / "program.py"
-    path.write_text(
-        "import sys\n"
-        "from companion import commands\n"
-        "from companion.mpi import job\n"
-        "from companion.records import runs, store\n"
-        "runs.save = store.write = store.write_text = None\n"
-        "sys.exit(commands.status(job.app, 'job'))\n"
-    )
-    monkeypatch.setattr(launcher, "launch", lambda command, *given: launch([str(path), *command[2:]], *given))
-    options = {"ranks": 2, "rounds": 1, "timeout": 300, "library": name, "progress": False}
-    record = experiments.run_record("p5plus-transposition", **options)
-    found = record["machine"]["mpi"]
-    assert found["ranks"] == 2 and len(found["host_of_rank"]) == 2 and found["library"]
-    assert len(record["measurements"]) > 1
-    for case in record["measurements"]:
-        assert case["parameters"]["ranks"] == 2
-        assert set(case["observed"]) == {"TRGTOL", "TRLTOM", "TRMTOL", "TRLTOG", "messages", "bytes"}
-        assert case["observed"]["bytes"] == [case["parameters"]["sent_bytes"]]
-
-
 @pytest.mark.parametrize(
-    "hosts, variables, transport",
+    ("hosts", "variables", "transport"),
     [
         (["a", "a"], {}, "within one host"),
         (["a", "b"], {}, "chosen by the library"),
