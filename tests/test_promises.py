@@ -20,7 +20,10 @@ from typer.testing import CliRunner
 
 from companion.cli import app
 from companion.records import runs
+from kernels.contract import Footprint
+from kernels.files import storm
 from kernels.files.format.solution import SolutionWriter
+from kernels.memory import latency
 
 ROOT = Path(__file__).resolve().parents[1]
 RECORD = min(runs.COMMITTED.glob("p5plus-smt_*.json"))
@@ -49,6 +52,28 @@ def test_2_a_record_that_the_disk_does_not_take_is_printed(tmp_path):
     assert json.loads(done.stdout) == runs.read(RECORD) and os.listdir(tmp_path) == []
 
 
+@pytest.mark.parametrize(
+    ("arguments", "word"),
+    [
+        (["p5plus-latency", "--preset", "huge"], "preset = 'huge' is unknown"),
+        (["p5plus-latency", "--threads", 4096], "threads = 4096 is outside 1 …"),
+        (["p5plus-exchange", "--ranks", 1000], "ranks = 1000 exceeds"),
+        (["p5plus-latency"], "needs 9313.23 GiB of memory"),
+        (["xc30-storm"], "needs 9313.23 GiB in "),
+    ],
+)
+def test_3_what_cannot_be_met_is_refused(monkeypatch, tmp_path, arguments, word):
+    monkeypatch.setattr(latency, "footprint", lambda problem: Footprint(10**13))
+    monkeypatch.setattr(storm, "footprint", lambda problem: Footprint(0, 10**13))
+    assert word in refused("run", *arguments, "--out", tmp_path / "new")
+    assert os.listdir(tmp_path) == []
+
+
+def test_3_an_mpi_that_is_missing_is_named(monkeypatch, tmp_path):
+    monkeypatch.setenv("RERUN_WITHOUT_MPI", "1")
+    assert "MPI" in refused("run", "p5plus-exchange", "--out", tmp_path)
+
+
 def test_4_a_record_is_json_and_nothing_else(tmp_path):
     marker, path = tmp_path / "ran", tmp_path / "record.json"
     path.write_bytes(pickle.dumps(type("Trap", (), {"__reduce__": lambda self: (open, (str(marker), "w"))})()))
@@ -74,7 +99,10 @@ def test_4_a_truncated_or_foreign_solution_is_refused(tmp_path, way):
 WRITING = """
 import signal, sys
 import numpy as np
+from kernels.contract import Footprint
+from kernels.files import storm
 from kernels.files.format.solution import SolutionWriter
+from kernels.memory import latency
 signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
 with SolutionWriter(sys.argv[1], 32, 100_000, 100, "positioned", asynchronous=True) as writer:
     print("ready", flush=True)
