@@ -2,12 +2,6 @@
 
 Figures, tables and sentences are rendered as HTML, SVG and Markdown beside a text that says the same;
 the text is compared, the rendering (with its generated ids) is not stored.
-
-With a cold cache they take some 900 s of processor (Zen 3): about 210 s to compile every kernel once, and 200 s for the
-chapters' notebooks; two workers take eight minutes, and installing what they need takes one more.  Files
-come in an order in which two workers that each take the next one (``--dist=loadfile --no-loadscope-reorder``) meet in
-no kernel: each is compiled once, by its own tests, before ranks, notebooks and chapters use it.  What needs no kernel
-comes last, the longest files first, and evens out the end.
 """
 
 import gc
@@ -21,6 +15,15 @@ import pytest
 os.environ.setdefault("RERUN_BUDGET", "0")
 
 RENDERED = ("text/html", "text/markdown", "image/svg+xml", "text/latex", "application/javascript")
+#: Kernels are compiled by their own tests, each once, before ranks, peers, notebooks and chapters use them.
+ORDER = (
+    "tests/kernels",
+    "tests/kernels/test_every_kernel.py",
+    "tests/kernels/mpi",
+    "tests/peers",
+    "notebooks",
+    "tests",
+)
 
 
 def pytest_collectstart(collector):
@@ -37,27 +40,19 @@ def pytest_runtest_setup(item):
         os.environ.pop("RERUN_FIGURES", None)
 
 
-#: Where files lie, in the order of their turns; of several that hold a file, the longest counts.
-TURNS = (
-    *("tests/kernels", "tests/kernels/shallow_water", "tests/kernels/jobs", "tests/kernels/files"),
-    "tests/kernels/test_every_kernel.py",
-    *("tests/kernels/mpi", "tests/companion/mpi", "tests/peers", "notebooks", "tests/book"),
-    *("tests/companion/chapters/test_second_machine.py", "tests/companion/test_cli.py"),
-    *("tests/companion/chapters", "tests/companion/bench", "tests/companion", "tests"),
-)
-
-
 def pytest_collection_modifyitems(config, items):
-    """Sort the files; of the kernels, those of different folders take turns, in each the one with most tests first."""
-    counts = Counter(item.path for item in items)
-    seen: Counter[Path] = Counter()
-    places = {}
-    for path in sorted(counts, key=lambda path: (-counts[path], path)):
-        name = path.relative_to(config.rootpath).as_posix()
-        turn = max((room for room in TURNS if f"{name}/".startswith(f"{room}/")), key=len, default="tests")
-        places[path] = TURNS.index(turn), seen[path.parent] if turn == "tests/kernels" else 0, name
-        seen[path.parent] += 1
-    items.sort(key=lambda item: places[item.path])
+    """Sort by :data:`ORDER`, in which the last folder that holds a file counts; those of one folder lie far apart, so
+    that two workers seldom compile the same kernel."""
+    seen: dict[Path, list[Path]] = {}
+
+    def turn(item):
+        name, files = item.path.relative_to(config.rootpath).as_posix(), seen.setdefault(item.path.parent, [])
+        if item.path not in files:
+            files.append(item.path)
+        room = max((n for n, room in enumerate(ORDER[:-1]) if f"{name}/".startswith(f"{room}/")), default=len(ORDER))
+        return room, files.index(item.path)
+
+    items.sort(key=turn)
 
 
 def pytest_collection_finish():
