@@ -7,7 +7,6 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from cases import tried
 
 from companion import experiments, suite
 from companion.bench import Case
@@ -50,7 +49,6 @@ def test_four_ranks_a_cpu_and_more_only_when_asked_for(host, cpus):
             with pytest.raises(ValueError, match=rf"^ranks = {ranks} exceeds {most}, .*{cpus} usable.*--oversubscribe"):
                 limits.require_ranks(ranks, threads)
             limits.require_ranks(ranks, threads, oversubscribe=True)
-            tried()
 
 
 @pytest.mark.parametrize("oversubscribe", [False, True])
@@ -96,7 +94,6 @@ def test_no_mpi_experiment_starts_what_the_machine_cannot_hold(host, name):
     host(cpus=2, memory=GIB // 8)
     with pytest.raises(MemoryError, match="needs .* of memory, 128.0 MiB are available"):
         experiments.run_record(name)
-    tried(6)
 
 
 @MPI
@@ -112,7 +109,6 @@ def test_no_mpi_experiment_starts_where_its_files_have_no_room(host, name):
             host(cpus=64, memory=10_000 * GIB, disk=need)
             with pytest.raises(OSError, match=f"^a job of 2 ranks needs .* in {re.escape(folder)}, "):
                 experiments.run_record(name, preset, ranks=ranks)
-            tried()
 
 
 @MPI
@@ -180,7 +176,6 @@ def test_another_folder_for_temporary_files_than_asked_for_is_refused(tmp_path, 
         with pytest.raises(OSError, match=f"^{name} = .* takes no files; name a folder"):
             experiments.run_record("toy-sum")
         assert peers.main(["smt"]) == 2
-        tried(2)
     monkeypatch.setattr(tempfile, "tempdir", None)
     monkeypatch.setenv(name, str(tmp_path / "." / "new" / ".."))
     assert toy.setups == 0 and experiments.run_record("toy-sum")["machine"]["filesystem"]["source"] == name
