@@ -19,6 +19,7 @@ import pytest
 from typer.testing import CliRunner
 
 from companion.cli import app
+from companion.host import doctor
 from companion.records import runs
 from kernels.contract import Footprint
 from kernels.files import storm
@@ -132,3 +133,18 @@ def test_5_a_solution_that_is_being_written_leaves_nothing(tmp_path, number, cod
     time.sleep(0.2)
     found, _ = end(process, number)
     assert found == (-number if number == signal.SIGINT else code) and os.listdir(tmp_path) == []
+
+
+@pytest.mark.skipif(not doctor.mpi().ok, reason="no MPI is installed; install the extra mpi")
+@pytest.mark.parametrize(("number", "code"), SIGNALS)
+def test_5_a_job_of_two_ranks_leaves_no_process_and_no_file(tmp_path, number, code):
+    """The signal comes when both ranks have begun; mpiexec, its proxy and the ranks are four processes."""
+    (tmp_path / "tmp").mkdir()
+    command = [sys.executable, "-m", "companion", "run", "p5plus-sensors", "--ranks", "2", "--out", tmp_path / "new"]
+    process = subprocess.Popen(command, env={**os.environ, "TMPDIR": str(tmp_path / "tmp")}, **PIPES)
+    while len(psutil.Process(process.pid).children(recursive=True)) < 4 and process.poll() is None:
+        time.sleep(0.02)
+    time.sleep(1)
+    found, said = end(process, number)
+    assert (found, len(said.splitlines())) == (code, 1), said
+    assert os.listdir(tmp_path) == ["tmp"] and os.listdir(tmp_path / "tmp") == []
