@@ -25,7 +25,7 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Any
 
-from companion import bench, chapters, notebook_files, numbers
+from companion import bench, chapters, notebook_files
 from companion.bench import Measurement
 from companion.bench.engine import require_rounds
 from companion.chapters import CASES, COLUMNS, MEANINGS, OUTPUT_COLUMNS, OUTPUTS, PRESETS, Cases, Outputs
@@ -111,18 +111,11 @@ class Experiment:
         return runs.marked([*runs.each(self.id), *own])
 
     def seconds(self, preset: str) -> float | None:
-        """Budget of a preset.  A timing keeps to ``RERUN_BUDGET`` of the environment where that is less.
-
-        ``ValueError`` if the environment holds no number, or one below zero.
-        """
+        """Budget of a preset.  A timing keeps to ``RERUN_BUDGET`` of the environment where that is less."""
         given, most = self.budgets.get(preset), os.environ.get("RERUN_BUDGET")
         if not most or self.kind == "study":
             return given
-        try:
-            least = numbers.number(most)
-            limits.require_seconds("RERUN_BUDGET", least, zero=True)
-        except ValueError as error:
-            raise ValueError(f"{error} (RERUN_BUDGET in the environment, a number of seconds)") from None
+        least = float(most)
         return least if given is None else min(given, least)
 
 

@@ -14,18 +14,16 @@ def paths(names=()) -> list[Path]:
 
 def sources(path: Path) -> list[str]:
     """The code cells of a notebook, in order."""
-    cells = json.loads(text(path))["cells"]
-    return ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
+    return ["".join(cell["source"]) for cell in _cells(path) if cell["cell_type"] == "code"]
 
 
 def title(path: Path) -> str:
     """The heading that opens a notebook."""
-    return "".join(json.loads(text(path))["cells"][0]["source"]).splitlines()[0].removeprefix("# ")
+    return "".join(_cells(path)[0]["source"]).splitlines()[0].removeprefix("# ")
 
 
-def text(path) -> str:
-    """What stands in the file of a notebook; ``OSError`` or ``ValueError`` where that is no text."""
-    return Path(path).read_text(encoding="utf-8")
+def _cells(path: Path) -> list[dict]:
+    return json.loads(path.read_text(encoding="utf-8"))["cells"]
 
 
 def inside() -> bool:

@@ -6,26 +6,21 @@ comparison can hold: execution counts and text.  Pictures, HTML and the outputs 
 ``nbval-ignore-output`` are rendered anew wherever the notebook runs, so they stay out of version control.
 """
 
-import ast
 import hashlib
 import re
 import sys
 from enum import StrEnum
-from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import nbformat
 import typer
 
-from companion import commands, notebook_files
+from companion import commands
 from companion.files import write_text
 from companion.notebook_files import paths
-from companion.terminal import say
 
 _IGNORED = {"nbval-ignore-output", "nbval-skip"}
-_CELL_LINES = 12
-_FUNCTION_LINES = 8
 
 #: Of every notebook; nothing of the machine that executed it.
 METADATA = {
@@ -36,13 +31,6 @@ _UNSTABLE = (
     (re.compile(r"\b0x[0-9a-f]{6,}"), "a memory address"),
     (re.compile(r"(?<![\w.])/(?:home|root|tmp|work|Users|var|mnt)/\w"), "a path of one machine"),
 )
-
-#: What nbformat raises for JSON that is no notebook, beside its own error.
-_NO_NOTEBOOK = (ValueError, LookupError, AttributeError, TypeError, RecursionError)
-
-
-def _first_line(error: Exception) -> str:
-    return (str(error).splitlines() or [type(error).__name__])[0][:200]
 
 
 def tags(cell) -> set[str]:
@@ -108,37 +96,11 @@ def text(notebook) -> str:
     return nbformat.writes(notebook).rstrip("\n") + "\n"
 
 
-def _long_functions(source: str) -> list[str]:
-    # Lines of IPython's own (%magic, !command) are no Python; they hold no definitions.
-    plain = "\n".join("" if line.lstrip().startswith(("%", "!")) else line for line in source.splitlines())
-    try:
-        tree = ast.parse(plain)
-    except SyntaxError as error:
-        return [f"the source is not Python: {error.msg}"]
-    kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-    sizes = {
-        node.name: (node.end_lineno or node.lineno) - node.lineno + 1
-        for node in ast.walk(tree)
-        if isinstance(node, kinds)
-    }
-    return [
-        f"{name} has {lines} lines, at most {_FUNCTION_LINES} are allowed; move it to companion or kernels"
-        for name, lines in sizes.items()
-        if lines > _FUNCTION_LINES
-    ]
-
-
 def _cell_problems(cell) -> list[str]:
     found: list[str] = []
     if cell.cell_type == "markdown":
         return found
-    lines = len(cell.source.splitlines())
-    if lines > _CELL_LINES:
-        found.append(f"{lines} lines, at most {_CELL_LINES} are allowed; split the cell")
-    found += _long_functions(cell.source)
-    if not cell.source.strip():
-        found.append("the cell is empty; delete it")
-    elif cell.execution_count is None:
+    if cell.execution_count is None:
         found.append("there is no execution count, so nothing would be compared; normalise the notebook")
     for output in cell.outputs:
         if output.output_type == "error":
@@ -158,14 +120,8 @@ def _cell_problems(cell) -> list[str]:
 def problems(path: Path) -> list[str]:
     """Each departure of one notebook from form and rules, as a sentence naming notebook and cell."""
     path = Path(path)
-    try:
-        stored = notebook_files.text(path)
-        notebook = nbformat.reads(stored, as_version=4)
-        nbformat.validate(notebook)
-    except OSError as error:
-        return [str(error)]
-    except (*_NO_NOTEBOOK, nbformat.ValidationError) as error:
-        return [f"{path.name}: cannot be read as a notebook: {_first_line(error)}"]
+    stored = path.read_text(encoding="utf-8")
+    notebook = nbformat.reads(stored, as_version=4)
     wanted, found = normal(notebook), []
     for number, (cell, form) in enumerate(zip(notebook.cells, wanted.cells, strict=True), start=1):
         where = f"{path.name}, cell {number}"
@@ -192,7 +148,7 @@ def normalise(path: Path, execute: bool = True) -> bool:
     ``nbclient.exceptions.CellExecutionError`` if a cell fails; the file then stays as it was.
     """
     path = Path(path)
-    before = notebook_files.text(path)
+    before = path.read_text(encoding="utf-8")
     notebook = nbformat.reads(before, as_version=4)
     if execute:
         from nbclient import NotebookClient
@@ -207,27 +163,7 @@ def normalise(path: Path, execute: bool = True) -> bool:
     return True
 
 
-def _stored(path: Path, execute: bool) -> str | None:
-    """Normalise one notebook for the command line; a sentence where that was impossible."""
-    from nbclient.exceptions import CellControlSignal, CellExecutionError, DeadKernelError
-
-    try:
-        changed = normalise(path, execute)
-    except CellExecutionError as error:
-        reason = f"a cell failed with {error.ename} ({error.evalue}); mend it"
-    except (CellControlSignal, DeadKernelError, nbformat.ValidationError) as error:
-        reason = _first_line(error)
-    except OSError as error:
-        return str(error)
-    except _NO_NOTEBOOK:
-        reason = "it is no notebook"
-    else:
-        say(f"{path.name}: {'stored' if changed else 'unchanged'}")
-        return None
-    return f"{path.name}: left as it was, because {reason}"
-
-
-app = commands.program()
+app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
 
 _Command = StrEnum("_Command", ["normalise", "check"])
 
@@ -238,21 +174,16 @@ def run(
     notebook: Annotated[list[str] | None, typer.Argument(help="All of notebooks/ when none is named.")] = None,
     keep_outputs: Annotated[bool, typer.Option("--keep-outputs", help="Normalise without executing.")] = False,
 ) -> None:
-    """The committed form of notebooks."""
+    """The committed form of notebooks; the status is 1 when something departs from it."""
     found = []
-    for path in paths(notebook or []):
-        failure = _stored(path, not keep_outputs) if command == "normalise" else None
-        found += problems(path) if failure is None else [failure]
-    say(*found, err=True)
+    with commands.one_sentence("companion.notebooks"):
+        for path in paths(notebook or []):
+            if command == "normalise":
+                print(f"{path.name}: {'stored' if normalise(path, not keep_outputs) else 'unchanged'}")
+            found += problems(path)
+    print(*found, sep="\n", end="\n" if found else "", file=sys.stderr)
     raise typer.Exit(1 if found else 0)
 
 
-#: The command line; the exit status is 1 when something departs from the form or could not be stored.
-main = partial(commands.status, app, "python -m companion.notebooks")
-
-
 if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except KeyboardInterrupt:
-        sys.exit("interrupted; no unfinished file is left")
+    app(prog_name="python -m companion.notebooks")

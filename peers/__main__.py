@@ -1,7 +1,5 @@
 """``python -m peers [names] [--threads N] [--rounds R] [--vectors BITS] [--out FOLDER]``: ratios against others."""
 
-import sys
-from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -11,7 +9,6 @@ from companion import commands
 from companion.bench.engine import require_rounds
 from companion.files import prepared
 from companion.labels import plural
-from companion.terminal import say
 from kernels.runtime.resources import require_threads, usable_cpus
 from peers import Absent, Row, collect, measure, modules, require_known, require_room, summarise
 from peers.kit import ceilings, vectors
@@ -44,11 +41,8 @@ def _walk(run: Run) -> bool:
     """Measure and print everything that ``run`` asks for; True if a peer disagreed with us."""
     disagreed = False
     for threads in run.threads:
-        say(
-            "",
-            f"{plural(threads, 'thread')}; ratio = peer's time / our time, "
-            "of the fastest samples and as median over rounds",
-        )
+        heads = "ratio = peer's time / our time, of the fastest samples and as median over rounds"
+        print(f"\n{plural(threads, 'thread')}; {heads}")
         rows, group = [], None
         for name in run.names:
             for item in collect([name], threads):
@@ -59,8 +53,8 @@ def _walk(run: Run) -> bool:
                 run.add(name, threads, row)
                 if row.group != group:
                     group = row.group
-                    say("", group, f"  {'case':<44} {'ours, ms':>10} {'peer':<22} {'min':>8} {'median':>8}")
-                say(*_lines(row))
+                    print(f"\n{group}\n  {'case':<44} {'ours, ms':>10} {'peer':<22} {'min':>8} {'median':>8}")
+                print(*_lines(row), sep="\n", flush=True)
                 disagreed |= bool(row.wrong)
                 rows.append(row)
         _print_summary(rows)
@@ -78,17 +72,14 @@ def _measured(item, run: Run) -> Row:
 
 def _print_summary(rows: list[Row]) -> None:
     if rows:
-        say(
-            "",
-            f"  {'against the fastest peer of each case':<44} {'cases':>10} "
-            f"{'median':>8} {'10 %':>8} {'lowest':>8} {'median of medians':>18}",
-        )
+        heads = f"{'cases':>10} {'median':>8} {'10 %':>8} {'lowest':>8} {'median of medians':>18}"
+        print(f"\n  {'against the fastest peer of each case':<44} {heads}")
     for group, stands in summarise(rows).items():
         cases, *ratios, last = stands.values()
-        say(f"  {group:<44} {cases:10d} {' '.join(f'{ratio:8.3f}' for ratio in ratios)} {last:18.3f}")
+        print(f"  {group:<44} {cases:10d} {' '.join(f'{ratio:8.3f}' for ratio in ratios)} {last:18.3f}")
     doubtful = sum(bool(row.flags) for row in rows)
     if doubtful:
-        say("", f"  {doubtful} of {len(rows)} comparisons were measured beside other load")
+        print(f"\n  {doubtful} of {len(rows)} comparisons were measured beside other load")
 
 
 def _walk_and_save(run: Run, folder: Path | None) -> bool:
@@ -106,10 +97,10 @@ def _walk_and_save(run: Run, folder: Path | None) -> bool:
         finally:
             if saved := run.save(folder):
                 path, reasons = saved
-                say("", f"kept in {path}", *(f"not in {folder}: {reason}" for reason in reasons))
+                print(f"\nkept in {path}", *(f"not in {folder}: {reason}" for reason in reasons), sep="\n")
 
 
-app = commands.program()
+app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
 
 
 @app.command()
@@ -125,7 +116,7 @@ def compare(
     out: Annotated[Path | None, typer.Option(help="Folder for the record; none is kept if left out.")] = None,
 ) -> None:
     """Our kernels beside other software, interleaved in one run."""
-    try:
+    with commands.one_sentence("peers"):
         require_rounds(rounds)
         counts = [require_threads(threads)] if threads is not None else sorted({1, usable_cpus()})
         chosen = list(dict.fromkeys(require_known(names or (modules() if bits is None else vectors.COMPARED))))
@@ -133,19 +124,9 @@ def compare(
         run = Run(chosen, counts, rounds, seed)
         require_room(chosen, run.folder)
         disagreed = _walk_and_save(run, out)
-    except OSError as error:
-        commands.stop("peers", str(error))
-    except (ValueError, MemoryError, RuntimeError) as error:  # RuntimeError: a peer's program failed
-        commands.stop("peers", error)
-    except KeyboardInterrupt:
-        commands.stop("peers", "interrupted; the comparisons above are complete", 130)
-    say("", _report_absent(run.absent))
-    raise typer.Exit(int(disagreed))
-
-
-#: Run the comparisons; exit status 1 if a peer disagreed with us, 2 for a bad argument.
-main = partial(commands.status, app, "python -m peers")
+    print(f"\n{_report_absent(run.absent)}")
+    raise typer.Exit(int(disagreed))  # 1 if a peer disagreed with us
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    app(prog_name="python -m peers")

@@ -19,7 +19,6 @@ from companion.labels import plural
 from companion.pages.data import listed
 from companion.pages.peer_tables import pairs, sentence, time_text
 from companion.records import peer_records
-from companion.terminal import say
 
 
 class _Goal(NamedTuple):
@@ -163,4 +162,4 @@ def behind(records) -> Table:
 
 if __name__ == "__main__":
     for row in goals_table(peer_records.committed()).fillna("").to_dict("records"):
-        say("; ".join(f"{name}: {value}" for name, value in row.items() if value != ""))
+        print("; ".join(f"{name}: {value}" for name, value in row.items() if value != ""))

@@ -13,7 +13,6 @@ import numpy as np
 from llvmlite import binding
 from numba.core import config
 
-from companion import numbers
 from kernels.runtime.cache import CACHE_FOLDER
 
 _VARIABLE = "RERUN_PEER_VECTORS"
@@ -23,15 +22,9 @@ _WITHOUT = {256: ("-mno-avx512f", "-mprefer-vector-width=256")}
 
 
 def bits() -> int | None:
-    """Bits of the vectors that this process was started for; None for the processor's own.
-
-    ``ValueError`` where the environment holds no whole number.
-    """
+    """Bits of the vectors that this process was started for; None for the processor's own."""
     text = os.environ.get(_VARIABLE)
-    try:
-        return numbers.integer(text) if text else None
-    except ValueError as error:
-        raise ValueError(f"{error} ({_VARIABLE} in the environment)") from None
+    return int(text) if text else None
 
 
 def flags() -> tuple[str, ...]:

@@ -8,7 +8,7 @@ import pytest
 
 import peers
 from peers import Absent, Comparison, Row, collect, measure, relative_difference
-from peers.__main__ import main
+from peers.__main__ import app
 from peers.kit import compiled
 
 HAS_C = bool(compiled.compilers())
@@ -96,14 +96,14 @@ def test_a_trial_leaves_the_fastest_builds_to_the_rounds(monkeypatch, comparison
 def test_the_report(monkeypatch, capsys, comparison, offered):
     ghost = Absent("ghost", "GHOST is unset")
     offered([comparison(), ghost, ghost])
-    assert main(["smt", "--threads", "1", "--rounds", "2"]) == 0
+    assert app(["smt", "--threads", "1", "--rounds", "2"], standalone_mode=False) == 0
     said = capsys.readouterr().out
     assert "same" in said and said.count("ghost (GHOST is unset)") == 1
 
 
 def test_disagreement_fails_the_run(monkeypatch, capsys, comparison, offered):
     offered([comparison(peers={"other": lambda: 2.0})])
-    assert main(["smt", "--threads", "1", "--rounds", "1"]) == 1
+    assert app(["smt", "--threads", "1", "--rounds", "1"], standalone_mode=False) == 1
     assert "another answer" in capsys.readouterr().out
 
 

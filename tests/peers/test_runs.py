@@ -6,7 +6,7 @@ import pytest
 from companion.host import machine
 from companion.records import peer_records
 from peers import Comparison, Row
-from peers.__main__ import main
+from peers.__main__ import app
 
 
 def fake_module(monkeypatch, flags=()):
@@ -52,7 +52,7 @@ def book(monkeypatch, tmp_path):
 def test_the_book_takes_records_of_a_quiet_host(monkeypatch, book, kept):
     Load.answers = [0.1, 0.2, 0.25]
     fake_module(monkeypatch)
-    assert main(["smt", "--threads", "1", "--rounds", "3", "--out", str(book)]) == 0
+    assert app(["smt", "--threads", "1", "--rounds", "3", "--out", str(book)], standalone_mode=False) == 0
     assert kept(book)["load"] == {"before": 0.1, "during": 0.2, "after": 0.25}
     assert "numba -O" in kept(book)["ours"]["kernels"]
 
@@ -60,6 +60,6 @@ def test_the_book_takes_records_of_a_quiet_host(monkeypatch, book, kept):
 def test_a_loaded_host_is_refused_before_anything_is_measured(monkeypatch, book, capsys):
     Load.answers = [0.5]
     monkeypatch.setattr("peers.__main__.collect", lambda names, threads: pytest.fail("measured"))
-    assert main(["smt", "--threads", "1", "--rounds", "3", "--out", str(book)]) == 2
+    assert app(["smt", "--threads", "1", "--rounds", "3", "--out", str(book)], standalone_mode=False) == 2
     (line,) = capsys.readouterr().err.strip().splitlines()
     assert "others keep 0.50 CPUs busy" in line and "at most 0.25" in line and "name another folder" in line
