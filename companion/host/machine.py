@@ -176,8 +176,7 @@ def _virtualised(proc: Path) -> bool | None:
     return "hypervisor" in flags[1].split() if flags else None
 
 
-def version(package: str) -> str | None:
-    """The installed version of a package, None where it is missing."""
+def _version(package: str) -> str | None:
     try:
         return importlib.metadata.version(package)
     except importlib.metadata.PackageNotFoundError:
@@ -276,7 +275,7 @@ def describe(
         "software": {
             "python": platform.python_version(),
             "threading_layer": _threading_layer(),
-            **{package: version(package) for package in _PACKAGES},
+            **{package: _version(package) for package in _PACKAGES},
         },
         "provenance": _provenance(also),
     }
