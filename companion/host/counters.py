@@ -1,7 +1,7 @@
 """Hardware counters of a Python program, through ``perf stat``, and the arithmetic done with them.
 
-Many virtual machines and containers offer no counters.  Then every call answers None, and
-:func:`unavailable` says why in one sentence.  Only the program's own (user-mode) events are counted.
+Many virtual machines and containers offer no counters.  Then every call answers None.  Only the program's own
+(user-mode) events are counted.
 
 The arithmetic is that of Hague, *Performance of P5+ at ECMWF*, 2006: two ways to floating-point
 operations and cycles an instruction with their breakdown.
@@ -14,7 +14,6 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 from kernels.files.work_folder import WorkFolder
 
@@ -29,7 +28,6 @@ _FLOPS = {
     "fp_arith_inst_retired.512b_packed_double": 8,
     "fp_ret_sse_avx_ops.all": 1,  # AMD
 }
-PARANOID = Path("/proc/sys/kernel/perf_event_paranoid")
 
 
 def _stat(events: Sequence[str], command: Sequence[str], timeout: float | None = None) -> dict[str, float]:
@@ -78,50 +76,21 @@ def events() -> tuple[str, ...]:
     return tuple(event for event in (*_GENERIC, *_FLOPS) if _counts_here(event))
 
 
-def unavailable() -> str | None:
-    """Why nothing can be counted here, in one sentence, or None if it can."""
-    if events():
-        return None
-    if platform.system() != "Linux":
-        return f"hardware counters are read through perf, which {platform.system()} does not have"
-    if shutil.which("perf") is None:
-        return "perf is not installed; install the system's package of it (linux-perf, linux-tools or perf)"
-    try:
-        level = int(PARANOID.read_text())
-    except (OSError, ValueError):
-        level = 0
-    if level > 2:
-        return f"kernel.perf_event_paranoid = {level} forbids counting; the administrator can set it to 2"
-    return "perf finds no hardware counters: virtual machines and containers often offer none"
-
-
-def count(command: Sequence[str]) -> dict[str, float] | None:
-    """Counts of one command, every event of :func:`events`, or None where nothing can be counted.
-
-    ``"flops"`` is added where the processor counts floating-point operations. ``RuntimeError`` if the command fails.
-    """
-    if not events():
-        return None
-    counts = _stat(events(), command)
-    known = [counts[event] * weight for event, weight in _FLOPS.items() if event in counts]
-    return counts | ({"flops": sum(known)} if known else {})
-
-
 def per_repeat(source: str, few: int = 1, many: int = 101) -> dict[str, float] | None:
     """Counts of one repeat of a piece of Python, or None where nothing can be counted.
 
     The program runs in processes of its own with the variable ``repeats`` set: once uncounted (so that compiled code is
     in its cache), then with ``few`` and with ``many`` repeats, 1 ≤ few < many.  What start, imports and loading cost
-    is alike in both and falls out of the difference. ``ValueError`` if ``few`` and ``many`` are out of order.
-    ``RuntimeError`` if the program fails.
+    is alike in both and falls out of the difference.  ``"flops"`` is added where the processor counts floating-point
+    operations. ``RuntimeError`` if the program fails.
     """
-    if not 1 <= few < many:
-        raise ValueError(f"few = {few}, many = {many} must satisfy 1 ≤ few < many")
     if not events():
         return None
 
     def counted(repeats: int) -> dict[str, float]:
-        return count([sys.executable, "-c", f"repeats = {repeats}\n{source}"]) or {}
+        counts = _stat(events(), [sys.executable, "-c", f"repeats = {repeats}\n{source}"])
+        known = [counts[event] * weight for event, weight in _FLOPS.items() if event in counts]
+        return counts | ({"flops": sum(known)} if known else {})
 
     counted(few)
     low, high = counted(few), counted(many)

@@ -7,7 +7,6 @@ interpreter takes itself.
 import os
 import tempfile
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Any
 
 from companion.host import machine
@@ -17,15 +16,12 @@ from companion.labels import plural
 _A_CPU = 4
 #: Bytes that only one rank uses once its kernels are loaded: 140 to 210 MiB were measured (Linux, Python 3.11).
 _RANK_BYTES = 256 * 2**20
-#: Bytes of shared memory that MPICH fills for each rank: 1.01 MiB; Open MPI fills less.
-_RANK_SHARED = 5 * 2**18
 #: Most ranks that anybody may ask for: what the scale model is drawn to (``kernels.mpi.world``).
 MOST_RANKS = 100_000
 #: Seconds that one may ask for: a year.
 _LONGEST = 31_557_600.0
-_SHARED = Path("/dev/shm")
-#: Where Python asks for the folder of temporary files, in this order, and where it looks first if none is set.
-_TEMPORARY, _DEFAULT = ("TMPDIR", "TEMP", "TMP"), Path("/tmp")
+#: Where Python asks for the folder of temporary files, in this order.
+_TEMPORARY = ("TMPDIR", "TEMP", "TMP")
 
 
 def require_seconds(field: str, seconds: float | None, zero: bool = False) -> None:
@@ -41,16 +37,13 @@ def require_seconds(field: str, seconds: float | None, zero: bool = False) -> No
 def temporary() -> tuple[str, str]:
     """What names the folder for temporary files (a variable of the environment, or ``"default"``), and the folder.
 
-    ``OSError`` where the folder takes no files: Python would choose another, unasked, and measure a file system that
-    nobody named.
+    ``OSError`` where the folder that was named takes no files: Python would choose another, unasked, and measure a file
+    system that nobody named.
     """
     source = next((name for name in _TEMPORARY if os.environ.get(name)), "default")
     asked, chosen = os.environ.get(source), tempfile.gettempdir()
-    if asked is None and _DEFAULT.is_dir():
-        asked = str(_DEFAULT)
     if asked is not None and os.path.realpath(asked) != os.path.realpath(chosen):
-        named = f"{source} = {asked!r}" if source != "default" else f"{asked}, the folder for temporary files,"
-        raise OSError(f"{named} takes no files; name a folder in TMPDIR that can be written and has room")
+        raise OSError(f"{source} = {asked!r} takes no files; name a folder that can be written and has room")
     return source, chosen
 
 
@@ -76,8 +69,8 @@ def require_ranks(ranks: int, threads: int = 1, cases: Iterable[Any] = (), overs
     """Refuse ranks, of so many threads each, that this machine cannot hold.
 
     What they measure, ``cases``, is in memory, and its files on the disk, at once.  ``oversubscribe``: more than four a
-    CPU are wanted. ``ValueError``: more than four a CPU. ``MemoryError`` or ``OSError`` where memory, shared memory or
-    disk do not suffice.
+    CPU are wanted. ``ValueError``: more than four a CPU. ``MemoryError`` or ``OSError`` where memory or disk do not
+    suffice.
     """
     memory, disks = total(cases)
     most, what = max(1, _A_CPU * machine.usable_cpus() // threads), f"a job of {plural(ranks, 'rank')}"
@@ -86,10 +79,7 @@ def require_ranks(ranks: int, threads: int = 1, cases: Iterable[Any] = (), overs
             f"ranks = {ranks} exceeds {most}, {_A_CPU} threads on each of the {machine.usable_cpus()} usable CPUs; "
             "ask for fewer, or say --oversubscribe (oversubscribe=True) if times do not matter"
         )
-    fewer = "ask for fewer ranks or a smaller problem"
-    machine.require_memory(ranks * (_RANK_BYTES + _RANK_SHARED) + memory, what, remedy=fewer)
-    if _SHARED.is_dir():
-        machine.require_disk(_SHARED, ranks * _RANK_SHARED, what, remedy=fewer)
+    machine.require_memory(ranks * _RANK_BYTES + memory, what, remedy="ask for fewer ranks or a smaller problem")
     for folder, disk in disks.items():
         machine.require_disk(folder, disk, what)
 

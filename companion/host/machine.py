@@ -176,7 +176,8 @@ def _virtualised(proc: Path) -> bool | None:
     return "hypervisor" in flags[1].split() if flags else None
 
 
-def _version(package: str) -> str | None:
+def version(package: str) -> str | None:
+    """The installed version of a package, None where it is missing."""
     try:
         return importlib.metadata.version(package)
     except importlib.metadata.PackageNotFoundError:
@@ -275,7 +276,7 @@ def describe(
         "software": {
             "python": platform.python_version(),
             "threading_layer": _threading_layer(),
-            **{package: _version(package) for package in _PACKAGES},
+            **{package: version(package) for package in _PACKAGES},
         },
         "provenance": _provenance(also),
     }
