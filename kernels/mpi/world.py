@@ -23,10 +23,6 @@ HOW_TO_GET_IT = (
 )
 
 
-class NoMPI(RuntimeError):
-    """MPI is not there; the message says how to get it."""
-
-
 def end_with_parent() -> None:
     """Let this process be killed when the one that started it ends, however that ends (Linux)."""
     if sys.platform == "linux":
@@ -35,12 +31,12 @@ def end_with_parent() -> None:
 
 @functools.cache
 def mpi():
-    """The module ``mpi4py.MPI``, initialised; :class:`NoMPI` where it cannot be loaded."""
+    """The module ``mpi4py.MPI``, initialised; ``ImportError`` where it cannot be loaded, which says how to get it."""
     try:
         from mpi4py import MPI
     except (ImportError, RuntimeError) as error:  # mpi4py is there and finds no library: RuntimeError
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise NoMPI(f"MPI cannot be loaded ({reason}); {HOW_TO_GET_IT}") from None
+        raise ImportError(f"MPI cannot be loaded ({reason}); {HOW_TO_GET_IT}") from None
     MPI.COMM_WORLD.Barrier()
     if sys.platform == "linux":  # all ranks have MPICH's shared memory: without a name it goes with them, killed or not
         for name in re.findall(r"/dev/shm/mpich_\w+", Path("/proc/self/maps").read_text()):

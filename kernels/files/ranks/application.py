@@ -1,7 +1,7 @@
 """NHT-1 Application I/O over MPI-IO (N1, N6): BT on ranks, writing U every IW steps.
 
 T_T, T_C, R_IO and zeta as in ``kernels.files.application``; the ways of writing are those of
-``shared``.  Opening the file comes before the clock, joining, checksums and the final name after it.
+``shared``.  Opening the file comes before the clock, joining and checksums after it.
 """
 
 import functools
@@ -101,19 +101,14 @@ def _once(problem: Problem, state: State) -> Result:
         if number % problem.IW == 0 and solution is not None:
             solution.write(number // problem.IW - 1, bt.solution(solver))
 
-    try:
-        comm.Barrier()
-        start = perf_counter()
-        found = bt.run(problem.solver, state.solver, on_step=on_step)
-        if solution is not None:
-            solution.finish(problem.fsync)
-        seconds = world.largest(comm, perf_counter() - start)
-        if solution is not None:
-            solution.publish()
-    except BaseException:
-        if solution is not None:
-            solution.abort()
-        raise
+    comm.Barrier()
+    start = perf_counter()
+    found = bt.run(problem.solver, state.solver, on_step=on_step)
+    if solution is not None:
+        solution.finish(problem.fsync)
+    seconds = world.largest(comm, perf_counter() - start)
+    if solution is not None:
+        solution.complete()
     return Result(state, path, seconds, transfer_rate(problem.N, problem.NS, problem.IW, seconds), found)
 
 

@@ -1,8 +1,7 @@
 """The solution file of NHT-1 through MPI-IO: many ranks, each with a box of U, one file or many.
 
 The layout is that of ``kernels.files.format.layout``, byte for byte: what ranks wrote together cannot
-be told from what the serial writer wrote.  Until it is complete the file has a temporary name; rank 0
-renames it.  Four ways, those of NPB's BT-IO:
+be told from what the serial writer wrote.  Four ways, those of NPB's BT-IO:
 
     collective   one call for all ranks (``Write_at_all``): the library may rearrange the data first
     independent  the same view of the file, every rank for itself (``Write_at``)
@@ -10,14 +9,12 @@ renames it.  Four ways, those of NPB's BT-IO:
     per-rank     every rank a file of its own, joined afterwards, outside the clock
 """
 
-import errno
 import os
 from pathlib import Path
 
 import numpy as np
 
 from kernels.contract import require_choice
-from kernels.files import positioned
 from kernels.files.format.layout import DTYPE, Layout, checksum
 from kernels.files.formulas import COMPONENTS
 from kernels.files.groups import ELEMENT, rows_of, write_box
@@ -31,20 +28,12 @@ WAYS = ("collective", "independent", "elements", "per-rank")
 def shared_folder(comm, base, name: str, nbytes: int, what: str) -> tuple[Path, WorkFolder | None]:
     """A work folder with room for ``nbytes`` that rank 0 made and holds (the second value is None elsewhere).
 
-    ``OSError`` on every rank, if rank 0 cannot make it, or another host does not see it.
+    ``OSError`` if rank 0 cannot make it, or another host does not see it.
     """
-    keep, found = None, None
-    if comm.rank == 0:
-        try:
-            keep = WorkFolder(base, name, nbytes, what)
-            found = str(keep.path)
-        except OSError as error:
-            found = [error.errno, error.strerror or str(error)]
-    found = world.broadcast(comm, found)
-    if isinstance(found, list):
-        raise OSError(*filter(None, found))
+    keep = WorkFolder(base, name, nbytes, what) if comm.rank == 0 else None
+    found = world.broadcast(comm, keep and str(keep.path))
     if world.total(comm, float(Path(found).is_dir())) < comm.size:
-        raise OSError(errno.ENOENT, f"the folder {base} is not shared by all hosts; name a shared one in folder")
+        raise OSError(f"the folder {base} is not shared by all hosts; name a shared one in folder")
     return Path(found), keep
 
 
@@ -58,27 +47,25 @@ def close(state) -> None:
 class SharedSolution:
     """One solution file that the ranks of ``comm`` write together.
 
-    ``path`` is its name once it is complete, ``layout`` has no record marks, ``limits`` are the half-open ranges of i,
-    j and k that this rank holds, and ``way`` is one of ``WAYS``.
+    ``path`` lies in a work folder, where an older file of that name makes room. ``layout`` has no record marks,
+    ``limits`` are the half-open ranges of i, j and k that this rank holds, and ``way`` is one of ``WAYS``.
     """
 
     def __init__(self, comm, path: Path, layout: Layout, limits, way: str = "collective"):
         require_choice("way", way, WAYS)
         self.comm, self.path, self.layout, self.limits, self.way = comm, Path(path), layout, limits, way
-        self.part = self.path.with_name(f".{self.path.name}.part")
-        self.own = self.path.with_name(f".{self.path.name}.rank-{comm.rank}.part")
+        self.own = self.path.with_name(f"{self.path.name}.rank-{comm.rank}")
         MPI = world.mpi()
         if comm.rank == 0:
-            handle = os.open(self.part, os.O_RDWR | os.O_CREAT, 0o666)
+            self.path.unlink(missing_ok=True)
+            handle = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o666)
             preallocate(handle, layout.total_bytes)
             pwrite_all(handle, layout.header(), 0)
             os.close(handle)
         comm.Barrier()
-        mode = MPI.MODE_CREATE | MPI.MODE_WRONLY
-        if way == "per-rank":
-            self.file = MPI.File.Open(MPI.COMM_SELF, str(self.own), mode)
-        else:
-            self.file = MPI.File.Open(comm, str(self.part), mode)
+        apart = way == "per-rank"
+        place = MPI.COMM_SELF if apart else comm, str(self.own if apart else self.path)
+        self.file = MPI.File.Open(*place, MPI.MODE_CREATE | MPI.MODE_WRONLY)
         sizes = [stop - start for start, stop in reversed(limits)]
         self.shape = (*sizes, COMPONENTS)
         self._view = None
@@ -104,50 +91,29 @@ class SharedSolution:
         if fsync:
             self.file.Sync()
         self.file.Close()
-        self.file = None
         self.comm.Barrier()
 
-    def publish(self) -> None:
-        """After the clock: join what lies apart, checksums read back, trailer, final name."""
+    def complete(self) -> None:
+        """After the clock: join what lies apart, checksums read back, trailer."""
         if self.way == "per-rank":
             self._join()
         if self._view is not None:
             self._view.Free()
         if self.comm.rank == 0:
-            handle = os.open(self.part, os.O_RDWR)
-            try:
-                sums = [checksum([self._dump(handle, index)]) for index in range(self.layout.dumps)]
-                end_file(handle, self.layout.trailer(sums), self.layout)
-            finally:
-                os.close(handle)
-            os.replace(self.part, self.path)
+            places = (self.layout.offset(index) for index in range(self.layout.dumps))
+            count = int(np.prod(self.layout.shape))
+            sums = [checksum([np.fromfile(self.path, DTYPE, count, offset=place)]) for place in places]
+            handle = os.open(self.path, os.O_RDWR)
+            end_file(handle, self.layout.trailer(sums), self.layout)
+            os.close(handle)
         self.comm.Barrier()
-
-    def _dump(self, handle: int, index: int) -> np.ndarray:
-        found = np.empty(self.layout.shape, DTYPE)
-        view = memoryview(found.reshape(-1).view(np.uint8))
-        done = 0
-        while done < found.nbytes:
-            step = positioned.fill(handle, view[done:], self.layout.offset(index) + done)
-            if not step:
-                raise OSError(errno.EIO, f"{self.part} ends inside dump {index}")
-            done += step
-        return found
 
     def _join(self) -> None:
         """Every rank copies its own file into the common one, row by row."""
-        handle = os.open(self.part, os.O_WRONLY)
-        try:
-            boxes = np.fromfile(self.own, DTYPE).reshape(self.layout.dumps, *self.shape)
-            for index, box in enumerate(boxes):
-                write_box(handle, self.layout, index, box, self.limits)
-        finally:
-            os.close(handle)
+        handle = os.open(self.path, os.O_WRONLY)
+        boxes = np.fromfile(self.own, DTYPE).reshape(self.layout.dumps, *self.shape)
+        for index, box in enumerate(boxes):
+            write_box(handle, self.layout, index, box, self.limits)
+        os.close(handle)
         self.own.unlink()
         self.comm.Barrier()
-
-    def abort(self) -> None:
-        """Remove what is not finished (this rank's part of it)."""
-        self.own.unlink(missing_ok=True)
-        if self.comm.rank == 0:
-            self.part.unlink(missing_ok=True)
