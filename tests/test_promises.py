@@ -161,3 +161,16 @@ def test_5_a_job_of_two_ranks_leaves_no_process_and_no_file(tmp_path, number, co
     found, said = end(process, number)
     assert found == code and "Traceback" not in said, said
     assert os.listdir(tmp_path) == ["tmp"] and os.listdir(tmp_path / "tmp") == []
+
+
+@pytest.mark.parametrize(("number", "code"), SIGNALS)
+def test_5_a_run_leaves_no_process_and_no_file(tmp_path, number, code):
+    """The signal comes when the processes of the experiment write their files."""
+    (tmp_path / "tmp").mkdir()
+    command = [sys.executable, "-m", "companion", "run", "nht1-groups", "--out", tmp_path / "new"]
+    process = subprocess.Popen(command, env={**os.environ, "TMPDIR": str(tmp_path / "tmp")}, **PIPES)
+    while not list((tmp_path / "tmp").glob(".*/*")) and process.poll() is None:
+        time.sleep(0.02)
+    found, said = end(process, number)
+    assert found == code and len(said.splitlines()) <= 1, said
+    assert os.listdir(tmp_path) == ["tmp"] and os.listdir(tmp_path / "tmp") == []

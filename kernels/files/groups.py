@@ -35,7 +35,6 @@ from kernels.runtime.resources import require_memory
 
 ELEMENT = COMPONENTS * WORD  # bytes of U at a point
 PROCESS_BYTES = 40 * 2**20  # memory of a Python process with NumPy
-_PATIENCE = 600.0  # seconds after which a silent worker is given up
 
 
 def field_values(N: int, dump: int, i: tuple[int, int], j: tuple[int, int], k: tuple[int, int]) -> np.ndarray:
@@ -110,18 +109,18 @@ def _worker(connection, rank, problem, barrier, gates):
 
 
 def serve(connection, write, barrier=None):
-    r"""One process of a :class:`Team`: ``write(handle, *rest)`` for every message (path, \*rest), until None comes.
+    r"""One process of a :class:`Team`: ``write(handle, *rest)`` for every message (path, \*rest) of the starter.
 
     Answers are begin and end, s; with ``barrier`` all processes begin together.
     """
     connection.send((0.0, 0.0))
-    while (message := connection.recv()) is not None:
+    while message := _told(connection):
         path, *rest = message
         try:
             handle = os.open(path, os.O_WRONLY)
             try:
                 if barrier is not None:
-                    barrier.wait(_PATIENCE)
+                    barrier.wait()
                 start = time.perf_counter()  # one clock for all processes of a machine
                 write(handle, *rest)
                 end = time.perf_counter()
@@ -132,6 +131,14 @@ def serve(connection, write, barrier=None):
             if barrier is not None:
                 barrier.abort()
             connection.send(f"{type(error).__name__}: {error}")
+
+
+def _told(connection):
+    """The next message; None when nobody will send one."""
+    try:
+        return connection.recv()
+    except (EOFError, ConnectionResetError):
+        return None
 
 
 def rows_of(layout, dump, part, limits):
@@ -171,10 +178,7 @@ class Team:
 
     def collect(self) -> float:
         """Wait for the answers; seconds from the first start to the last end."""
-        try:
-            answers = self.processes.answers()
-        except EOFError:
-            raise RuntimeError("a writing process ended unexpectedly; what it said is on standard error") from None
+        answers = self.processes.answers()
         errors = [answer for answer in answers if isinstance(answer, str)]
         if errors:
             self.barrier.reset()

@@ -162,7 +162,7 @@ def _read(path: Path, scratch: Path | None = None):
 def _others(count: int):
     """``count`` processes that do nothing but use a CPU, ended with the block."""
     idle = "import os\nparent = os.getppid()\nwhile os.getppid() == parent:\n    sum(range(10000))"
-    busy = [subprocess.Popen([sys.executable, "-c", idle]) for _ in range(count)]
+    busy = [subprocess.Popen([sys.executable, "-c", idle], start_new_session=True) for _ in range(count)]
     try:
         if busy:
             time.sleep(0.1)  # they start meanwhile

@@ -165,8 +165,8 @@ def setup(problem: Problem, seed: int = 0) -> State:
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> Result:
     """All jobs at once, each computing on ``threads`` threads, ``repeats`` times; times of the last.
 
-    ``RuntimeError`` if a process ends early; its message is on standard error. ``OSError`` if the disk cannot take the
-    files of all. ``ValueError`` if the state was made for other jobs.
+    ``OSError`` if a process ends early, or the disk cannot take the files of all. ``ValueError`` if the state was made
+    for other jobs.
     """
     require_threads(threads)
     require_range("repeats", repeats, 1, 2**40)

@@ -93,7 +93,7 @@ def _difference(ours: list[Path], theirs: list[Path]) -> Difference:
 def run(problem: Problem, state: None, threads: int = 1, repeats: int = 1) -> Builds:
     """The forecast by every build, one after another; ``threads`` and ``repeats`` change nothing.
 
-    ``RuntimeError`` if a build's process ends early; its message is on standard error.
+    ``OSError`` if a build's process ends early; its message is on standard error.
     """
     with WorkFolder(problem.folder, "forecast-builds") as work:
         made = [_write_ups(problem, changes, str(work.path / f"build{n}")) for n, changes in enumerate(BUILDS.values())]

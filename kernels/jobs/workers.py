@@ -23,6 +23,7 @@ class Worker:
             stdout=subprocess.PIPE,
             text=True,
             env={**os.environ, **(environment or {})},
+            start_new_session=True,  # Ctrl-C is for the process that ends this one
         )
 
     def close(self) -> None:
@@ -40,14 +41,14 @@ class Worker:
             self.process.stdin.flush()
 
     def wait(self, on_writeup=None) -> dict:
-        """The next answer; write-ups are told as they come.  ``RuntimeError`` if the process died."""
+        """The next answer; write-ups are told as they come.  ``OSError`` if the process died."""
         while line := self.process.stdout.readline():
             answer = json.loads(line)
             if answer["event"] != "write-up":
                 return answer
             if on_writeup is not None:
                 on_writeup(answer["path"])
-        raise RuntimeError(f"a job's process ended with code {self.process.wait()}; its message is on standard error")
+        raise OSError(f"a job's process ended with code {self.process.wait()}; its message is on standard error")
 
     def ask(self, order: dict, on_writeup=None) -> dict:
         """Send an order and wait for its answer."""

@@ -1,7 +1,9 @@
 """Write groups: the parts cover the cube once, every file is right, every dump passes the gate."""
 
+import multiprocessing
 import os
 import pickle
+import signal
 import subprocess
 import sys
 
@@ -70,6 +72,17 @@ def test_failure_of_a_process_is_told_and_survived(swept):
     assert all(check.ok for check in groups.verify(problem, groups.run(problem, team)))
 
 
+def test_a_killed_process_is_not_waited_for(tmp_path):
+    """The others stand at the barrier, which it never reaches."""
+    others = set(multiprocessing.active_children())
+    team = groups.setup(groups.Problem(N=8, P=3))
+    (tmp_path / "f").touch()
+    os.kill((set(multiprocessing.active_children()) - others).pop().pid, signal.SIGKILL)
+    with pytest.raises(OSError, match="ended from outside"):
+        team.write(tmp_path / "f", 1, None)
+    assert set(multiprocessing.active_children()) == others
+
+
 class Gate:
     """A semaphore that knows how many were inside at once."""
 
@@ -99,7 +112,7 @@ def test_every_dump_is_written_inside_the_gate(tmp_path):
             self.sent.append(answer)
 
     class Barrier:
-        def wait(self, _):
+        def wait(self):
             assert (tmp_path / "f").stat().st_size == 0
 
     groups._worker(Connection(), 0, problem, Barrier(), {1: Gate(log)})
