@@ -14,7 +14,7 @@ from companion import extras
 
 _MODULES = {
     "box": "answer box checked folded paragraph",
-    "document": "claims_summary claims_table document_table",
+    "document": "claims_summary claims_table document_table document_tables",
     "parts": "MARKED bars bytes_axis bytes_label calculated case_intervals cases converted cpu ends intervals legend "
     "log_axis of_samples points printed_ranges quotient rows run_title spread spread_of times together with_spread",
     "ranks": "case_rows cross_flagged doubts observed rank_title",

@@ -4,6 +4,7 @@ import pandas as pd
 
 from companion import claims, tables
 from companion.claims import places
+from companion.figures.rendering import Shown
 from companion.figures.tabular import Table, table
 
 #: Printed tables of more rows than this are folded: the figures that draw them come first.
@@ -44,6 +45,12 @@ def document_table(document: str, name: str, *, folded: bool | None = None, seen
         notes=cells["note"] if "note" in cells else None,
         descriptions={field["name"]: field.get("description", "") for field in about["schema"]["fields"]},
     )
+
+
+def document_tables(document: str) -> Shown:
+    """Every table of a document as printed, folded below its caption."""
+    parts = [document_table(document, name, folded=True) for name in tables.names(document)]
+    return Shown("\n".join(each.html for each in parts), "\n".join(map(repr, parts)))
 
 
 def claims_summary(document: str) -> Table:

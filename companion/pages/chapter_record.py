@@ -7,10 +7,10 @@ from typing import Literal
 
 import pandas as pd
 
-from companion import drawings, experiments, items, tables
+from companion import drawings, experiments, items
 from companion.figures import beside
 from companion.figures.box import checked, folded
-from companion.figures.document import claims_summary, claims_table, document_table
+from companion.figures.document import claims_summary, claims_table, document_tables
 from companion.figures.rendering import Shown, with_own_ids
 from companion.figures.tabular import Table, table
 from companion.labels import plural
@@ -28,7 +28,7 @@ def _together(parts: list[Table]) -> Shown:
 
 def printed(document: str) -> Shown:
     """Every table of a document as printed, folded below its caption."""
-    return _together([document_table(document, name, folded=True) for name in tables.names(document)])
+    return document_tables(document)
 
 
 def arithmetic(document: str) -> Shown:
