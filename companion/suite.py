@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 from companion import bench, experiments
-from companion.bench.sampling import watched
 from companion.experiments import Experiment
 from companion.host import machine
 from companion.labels import plural
@@ -156,12 +155,9 @@ def measure(entry: Experiment, planned: _Plan, folder: Path) -> _Outcome:
     try:
         record = experiments.run_record(entry.id, planned.preset, threads, seed=planned.seed)
         path = runs.save(record, folder)
-    except bench.UnverifiedError as error:
-        return _Outcome(entry, error=str(error), unverified=True)
-    except OSError as error:
-        return _Outcome(entry, error=str(error))
-    except (ValueError, MemoryError, experiments.Unavailable, JobError) as error:
-        return _Outcome(entry, error=str(error) or "memory ran out; choose a smaller preset")
+    except (ValueError, OSError, MemoryError, bench.UnverifiedError, experiments.Unavailable, JobError) as error:
+        said = str(error) or "memory ran out; choose a smaller preset"
+        return _Outcome(entry, error=said, unverified=isinstance(error, bench.UnverifiedError))
     flagged = sum(bool(case["flags"]) for case in record["measurements"])
     return _Outcome(entry, path, flagged, time.perf_counter() - started)
 
@@ -176,21 +172,13 @@ def remaining(expected: list[float], taken: list[float]) -> str:
 
 def go(planned: _Plan, folder: Path, say: Callable[[str], None]) -> Iterator[_Outcome]:
     """Measure what is left of a plan, in order, and say after each how much time is left."""
-    from tqdm.auto import tqdm
-
-    expected, form = planned.expected, "{desc} |{bar}| {elapsed} passed{postfix}"
     taken: list[float] = []
-    with tqdm(total=sum(expected), bar_format=form, leave=False, disable=not watched()) as bar:
-        for entry, seconds in zip(planned.todo, expected, strict=True):
-            started, place = time.perf_counter(), f"{len(taken) + 1} of {len(expected)}"
-            bar.set_description_str(f"{place}, {entry.id}", refresh=False)
-            bar.set_postfix_str(remaining(expected, taken))
-            outcome = measure(entry, planned, folder)
-            taken.append(time.perf_counter() - started)
-            bar.update(seconds)
-            bar.clear()
-            say(f"{place}: {line(outcome)}; {remaining(expected, taken)}")
-            yield outcome
+    for entry in planned.todo:
+        started = time.perf_counter()
+        outcome = measure(entry, planned, folder)
+        taken.append(time.perf_counter() - started)
+        say(f"{len(taken)} of {len(planned.todo)}: {line(outcome)}; {remaining(planned.expected, taken)}")
+        yield outcome
 
 
 def line(outcome: _Outcome) -> str:

@@ -8,7 +8,7 @@ import pytest
 import xarray as xr
 from typer.testing import CliRunner
 
-from companion import cli, experiments, named
+from companion import cli, named
 from companion.host import doctor
 from companion.host.doctor import Finding
 from companion.records import runs
@@ -68,12 +68,6 @@ def test_an_unverified_result_has_its_own_code_and_no_record(call, toy_experimen
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_missing_need_is_one_sentence(call, toy_experiment, tmp_path, monkeypatch):
-    monkeypatch.setattr(experiments, "unavailable", lambda entry: "toy-sum needs MPI: none found; install it")
-    code, _, err = call("run", "toy-sum", "--out", tmp_path)
-    assert code == 2 and "needs MPI" in sentence(err)
-
-
 def test_a_missing_library_is_one_sentence(call, toy_experiment, toy, monkeypatch):
     monkeypatch.setattr(toy, "setup", lambda problem, seed=0: __import__("nowhere"))
     with pytest.raises(ImportError):
@@ -81,13 +75,6 @@ def test_a_missing_library_is_one_sentence(call, toy_experiment, toy, monkeypatc
     monkeypatch.setattr("companion.extras.EXTRAS", {"nowhere": "imaging"})
     code, _, err = call("run", "toy-sum")
     assert code == 1 and "pip install 'supercomputers-rerun[imaging]'" in sentence(err)
-
-
-def test_a_file_in_place_of_the_folder(call, toy_experiment, toy, tmp_path):
-    (tmp_path / "file").write_text("x")
-    code, _, err = call("run", "toy-sum", "--out", tmp_path / "file")
-    assert code == 2 and "file" in sentence(err)
-    assert toy.calls == 0
 
 
 def test_a_defect_keeps_its_traceback(call, toy_experiment, toy, tmp_path, monkeypatch):

@@ -9,7 +9,6 @@ from types import SimpleNamespace
 import pytest
 
 from companion.host import machine
-from kernels.runtime import resources
 
 
 def tree(root, files):
@@ -105,11 +104,6 @@ def test_what_the_system_does_not_say_is_none(tmp_path, monkeypatch):
     assert set(found["filesystem"].values()) == {None}
     assert "unknown" in set(machine.summary(found)["value"])
     assert machine.line(found).startswith(cpu["architecture"])
-
-
-@pytest.mark.parametrize(("text", "cpus"), [("0-3,8", [0, 1, 2, 3, 8]), ("5", [5]), ("", []), (None, [])])
-def test_cpu_lists(text, cpus):
-    assert resources.cpu_list(text) == cpus
 
 
 def test_this_host_is_json_and_names_nobody(tmp_path):
