@@ -10,8 +10,6 @@ large arrays need not live together.  A peer that cannot run here is yielded as 
 is said in the report and is no failure.  Before anything is timed, every callable runs once and
 its result is compared with ours; a peer that gives another answer is not timed.
 
-It may say in ``DISK`` how many bytes its files take at once; they are asked for before the first comparison.
-
 It may also offer ``versions() -> Mapping[str, str]``: by name of a peer, which version of it ran and
 how it was built.  It is asked once, after the module's comparisons.
 
@@ -33,7 +31,6 @@ import numpy as np
 
 from companion.bench.engine import interleave, takes_repeats
 from companion.bench.sampling import OtherLoad, calibrate, disturbed
-from companion.host import machine
 from companion.records.peer_records import standing
 from kernels.contract import Work
 
@@ -201,12 +198,6 @@ def _modules(names: Iterable[str]) -> Iterator[tuple[str, Any]]:
             yield name, importlib.import_module(f"{__name__}.{name}")
         except ImportError as error:
             yield name, error
-
-
-def require_room(names: Iterable[str], folder: str) -> None:
-    """``OSError`` where ``folder`` cannot take the files of one of the named modules."""
-    for name, module in _modules(names):
-        machine.require_disk(folder, getattr(module, "DISK", 0), f"comparisons of {name}", "choose another folder")
 
 
 def collect(names: Iterable[str], threads: int) -> Iterator[Comparison | Absent]:

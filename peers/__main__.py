@@ -10,11 +10,11 @@ from companion.bench.engine import require_rounds
 from companion.files import prepared
 from companion.labels import plural
 from kernels.runtime.resources import require_threads, usable_cpus
-from peers import Absent, Row, collect, measure, modules, require_known, require_room, summarise
+from peers import Absent, Row, collect, measure, modules, require_known, summarise
 from peers.kit import ceilings, vectors
 from peers.kit.record import Run
 
-_AGAIN = 8  # times that a comparison is measured at most, if others are busy meanwhile
+_AGAIN = 8  # times that a comparison of a kept run is measured at most, if others are busy meanwhile
 
 
 def _lines(row: Row) -> list[str]:
@@ -37,8 +37,11 @@ def _report_absent(absent: list[dict]) -> str:
     return f"Absent, so not compared: {'; '.join(unique)}."
 
 
-def _walk(run: Run) -> bool:
-    """Measure and print everything that ``run`` asks for; True if a peer disagreed with us."""
+def _walk(run: Run, times: int = 1) -> bool:
+    """Measure and print everything that ``run`` asks for; True if a peer disagreed with us.
+
+    A comparison that was measured beside other load is measured again, ``times`` times in all.
+    """
     disagreed = False
     for threads in run.threads:
         heads = "ratio = peer's time / our time, of the fastest samples and as median over rounds"
@@ -49,7 +52,7 @@ def _walk(run: Run) -> bool:
                 if isinstance(item, Absent):
                     run.add(name, threads, item)
                     continue
-                row = _measured(item, run)
+                row = _measured(item, run, times)
                 run.add(name, threads, row)
                 if row.group != group:
                     group = row.group
@@ -61,9 +64,9 @@ def _walk(run: Run) -> bool:
     return disagreed
 
 
-def _measured(item, run: Run) -> Row:
-    """The comparison measured, for the book again while it was beside other load; the last time counts."""
-    for _ in range(_AGAIN if run.strict else 1):
+def _measured(item, run: Run, times: int) -> Row:
+    """The comparison measured, again while it was beside other load; the last time counts."""
+    for _ in range(times):
         row = measure(item, run.rounds, run.seed)
         if not row.flags:
             break
@@ -87,17 +90,17 @@ def _walk_and_save(run: Run, folder: Path | None) -> bool:
     if folder is None:
         return _walk(run)
     with prepared(folder):
-        run.begin(folder)
+        run.begin()
         try:
             run.ceilings = ceilings.of(run.threads)
-            return _walk(run)
+            return _walk(run, _AGAIN)
         except BaseException as error:
             run.stopped(error)
             raise
         finally:
             if saved := run.save(folder):
                 path, reasons = saved
-                print(f"\nkept in {path}", *(f"not in {folder}: {reason}" for reason in reasons), sep="\n")
+                print(f"\nkept in {path}", *(f"not for the book: {reason}" for reason in reasons), sep="\n")
 
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
@@ -122,7 +125,6 @@ def compare(
         chosen = list(dict.fromkeys(require_known(names or (modules() if bits is None else vectors.COMPARED))))
         vectors.enter(bits, chosen)
         run = Run(chosen, counts, rounds, seed)
-        require_room(chosen, run.folder)
         disagreed = _walk_and_save(run, out)
     print(f"\n{_report_absent(run.absent)}")
     raise typer.Exit(int(disagreed))  # 1 if a peer disagreed with us

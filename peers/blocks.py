@@ -18,7 +18,7 @@ from peers.kit import fio
 #: Blocks of the report's program, how many a file has, and how often it is moved: writing, or reading what is there.
 _BLOCK, _BLOCKS, _LOOPS = 8 * 384_000, 32, 4
 #: Bytes of our file and of fio's.
-DISK = 2 * _BLOCK * _BLOCKS
+_DISK = 2 * _BLOCK * _BLOCKS
 
 
 def _fio_blocks(program: str, folder: Path, rw: str, direct: bool, blocks: int = _BLOCKS, loops: int = _LOOPS) -> int:
@@ -50,7 +50,7 @@ def _device_comparisons(program: str, base: Path, where: str, places) -> Iterato
     """The report's blocks written and read, each place of a folder; both sides with one start of fio."""
     for place in places:
         for rw in ("write", "read"):
-            with WorkFolder(base, "peers-blocks") as work:
+            with WorkFolder(base, "peers-blocks", _DISK, "comparisons of blocks") as work:
                 folder = work.path
                 own = folder / "fio"
                 own.mkdir()

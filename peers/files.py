@@ -23,7 +23,7 @@ from peers import Absent, Comparison, differ, installed
 from peers.kit import fio
 
 N, _DUMPS = 64, 8  # 10 485 760 bytes a dump: whole blocks, as fio needs them for O_DIRECT
-DISK = 2 * _DUMPS * 40 * N**3  # bytes: our file, and one of a peer
+_DISK = 2 * _DUMPS * 40 * N**3  # bytes: our file, and one of a peer
 
 
 def _session(folder: Path, u: np.ndarray, way: str) -> Callable[[], int]:
@@ -141,7 +141,7 @@ def comparisons(threads: int) -> Iterator[Comparison | Absent]:
     if threads > 1:
         return
     u = np.random.default_rng(0).random((N, N, N, 5))
-    with WorkFolder(None, "peers-files") as work:
+    with WorkFolder(None, "peers-files", _DISK, "comparisons of files") as work:
         folder = work.path
         facts = filesystem.describe(folder)
         where = f"{facts['type'] or 'unknown filesystem'} ({facts['kind']})"

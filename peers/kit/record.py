@@ -14,8 +14,6 @@ from peers.kit import vectors
 
 #: Seconds that the host is watched before and after a run that is kept.
 WATCH = 2.0
-#: Where a record goes that the book's folder does not take.
-ASIDE = Path(__file__).resolve().parents[2] / ".cache" / "peers"
 
 
 class Run:
@@ -30,21 +28,11 @@ class Run:
         self.interrupted: str | None = None
         self.ceilings: dict[str, Any] = {}
         self.load: dict[str, float | None] = {}
-        self.strict = False  # for the book, which takes records of a quiet host only
         self._other: OtherLoad | None = None
 
-    def begin(self, folder: Path) -> None:
-        """Watch what others keep busy before anything is measured; from here on, meanwhile.
-
-        ``ValueError`` if others keep the host busy and ``folder`` is that of the book.
-        """
-        self.load["before"] = before = _watched()
-        self.strict = _belongs_to_the_book(folder)
-        if self.strict and before is not None and before > peer_records.QUIET:
-            raise ValueError(
-                f"others keep {before:.2f} CPUs busy, and data/peers takes records of a host where they keep at most "
-                f"{peer_records.QUIET:g}; end what else runs, or name another folder"
-            )
+    def begin(self) -> None:
+        """Watch what others keep busy before anything is measured; from here on, meanwhile."""
+        self.load["before"] = _watched()
         self._other = OtherLoad()
 
     def end(self) -> None:
@@ -89,16 +77,12 @@ class Run:
         }
 
     def save(self, folder: Path) -> tuple[Path, list[str]] | None:
-        """Write the record; its path and why it is not where it was asked for, None where nothing has been measured.
-
-        What does not belong to the book goes to :data:`ASIDE` instead of the book's folder.
-        """
+        """Write the record; its path, and why it does not belong to the book; None where nothing has been measured."""
         if not self.rows:
             return None
         self.end()
         record = self.record()
-        reasons = peer_records.unfit(record) if _belongs_to_the_book(folder) else []
-        return peer_records.save(record, ASIDE if reasons else folder), reasons
+        return peer_records.save(record, folder), peer_records.unfit(record)
 
 
 def _watched() -> float | None:
@@ -106,11 +90,6 @@ def _watched() -> float | None:
     load = OtherLoad()
     time.sleep(WATCH)
     return load.value()
-
-
-def _belongs_to_the_book(folder: Path) -> bool:
-    """Whether ``folder`` is that of the committed records."""
-    return folder.resolve() == peer_records.COMMITTED
 
 
 def _row(module: str, threads: int, row: Row) -> dict[str, Any]:
