@@ -12,27 +12,27 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 #: Lines at most: ``.py`` and C, of the book also JavaScript, CSS and HTML.  These numbers only ever go down.
 LINES = {
-    "kernels/analysis": 1960,
-    "kernels/bt": 2410,
-    "kernels/files": 6080,
-    "kernels/gridpoint": 3950,
-    "kernels/imaging": 4160,
+    "kernels/analysis": 1880,
+    "kernels/bt": 2390,
+    "kernels/files": 4970,
+    "kernels/gridpoint": 3910,
+    "kernels/imaging": 4100,
     "kernels/jobs": 830,
-    "kernels/memory": 2500,
-    "kernels/mpi": 1840,
+    "kernels/memory": 2470,
+    "kernels/mpi": 1810,
     "kernels/portable": 1510,
     "kernels/processor": 780,
     "kernels/routines": 2040,
-    "kernels/runtime": 2850,
+    "kernels/runtime": 2440,
     "kernels/shallow_water": 1750,
-    "kernels/spectral": 4630,
+    "kernels/spectral": 4620,
     "companion/chapters": 10760,
-    "companion": 24000,
-    "peers": 6100,
-    "book": 2800,
-    "tests": 20000,
+    "companion": 22500,
+    "peers": 6040,
+    "book": 2770,
+    "tests": 17500,
 }
-PRODUCTION = 70_000
+PRODUCTION = 67_050
 #: What a kernel's module imports when it is imported itself; other libraries only inside the functions that need them.
 KERNELS = {"kernels", "numpy", "numba", "llvmlite", "psutil", "scipy", "zlib_ng", *sys.stdlib_module_names}
 #: What the rest of ``companion`` calls of the kernels; only chapters call the kernels themselves.
