@@ -101,7 +101,6 @@ def _stride(libraries, threads: int, largest: int) -> Iterator[Comparison]:
         return call
 
     for problem in stride_points(largest):
-        stride.serve(problem, state)
         sides = {
             f"{name}{remark}": c_side(problem, getattr(library, function), ahead)
             for name, library in libraries.items()

@@ -104,7 +104,7 @@ def footprint(problem: Problem) -> Footprint:
     shared = (2 if problem.asynchronous else 1) * dump_bytes(problem.N)
     layout = Layout(problem.N, problem.NS, problem.IW)
     memory = solver.memory + shared + problem.P * groups.PROCESS_BYTES
-    return Footprint(memory, len(problem.sizes) * layout.total_bytes, solver.each_thread, problem.P)
+    return Footprint(memory, len(problem.sizes) * layout.total_bytes, solver.each_thread)
 
 
 def setup(problem: Problem, seed: int = 0) -> State:

@@ -136,7 +136,7 @@ def footprint(problem: Problem) -> Footprint:
     if problem.scratch:  # the largest input once more
         more = max(16 * size.side**2, 32 * size.visibilities)
         disk, memory = disk + more, memory + more
-    return Footprint(memory, disk, 2 * 128 * grid_side(2 * size.side), problem.beside)
+    return Footprint(memory, disk, 2 * 128 * grid_side(2 * size.side))
 
 
 def setup(problem: Problem, seed: int = 0) -> State:
