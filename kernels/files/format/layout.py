@@ -17,7 +17,6 @@ A file without a trailer is not finished.
 """
 
 import json
-import operator
 import os
 import struct
 import zlib
@@ -39,8 +38,6 @@ MAGIC = b"NHT-1 U\n"
 END = b"\nEND U\r\n"
 MARK = 0x0102030405060708
 VERSION = 1
-#: Dumps of one file: their list is read in one piece.
-MOST_DUMPS = 2**18
 DTYPE = np.dtype("<f8")
 _ORDERS = ("u[k][j][i][m], m fastest", "u[m][k][j][i], i fastest")  # one array, five arrays
 _TAIL = struct.Struct("<QII8s")  # bytes of JSON, its CRC-32, zero, END
@@ -62,7 +59,7 @@ class Layout:
 
     def __post_init__(self):
         require_range("N", self.N, 1, 2000, "grid points")
-        require_range("NS/IW", require_schedule(self.NS, self.IW), 1, MOST_DUMPS, "dumps")
+        require_schedule(self.NS, self.IW)
 
     @property
     def dumps(self) -> int:
@@ -139,34 +136,21 @@ class Layout:
 
 
 def _parse_header(path: Path, head: bytes) -> Layout:
-    if len(head) < HEADER_BYTES and head[:8] == MAGIC[: len(head)]:
-        raise SolutionError(
-            f"{path} is truncated: it ends inside its {HEADER_BYTES}-byte header; write or copy it again"
-        )
-    swapped = head[8:16] == struct.pack(">Q", MARK)
-    if head[:8] == MAGIC[::-1] or (head[:8] == MAGIC and swapped):
+    if head[:8] == MAGIC[::-1] or head[8:16] == struct.pack(">Q", MARK):
         raise SolutionError(
             f"{path} has the wrong endianness: its words are big-endian where the format "
             "asks for little-endian; swap the bytes of every 8-byte word"
         )
-    if head[:8] != MAGIC:
-        raise SolutionError(f"{path} is not an NHT-1 solution file: it does not start with {MAGIC!r}")
     try:
         facts = json.loads(head[16:])
-        if facts["version"] != VERSION:
-            raise SolutionError(
-                f"{path} has version {facts['version']!r} of the solution format, this program reads version {VERSION}"
-            )
         layout = Layout(
-            facts["N"], facts["NS"], facts["IW"], facts["records"] == "k-plane", facts["order"] == _ORDERS[1]
+            *(facts[name] for name in ("N", "NS", "IW")), facts["records"] == "k-plane", facts["order"] == _ORDERS[1]
         )
-    except (KeyError, TypeError, ValueError, RecursionError) as error:
-        if isinstance(error, SolutionError):
-            raise
-        raise SolutionError(f"{path} has a damaged header: {error}") from None
-    if head != layout.header():
-        raise SolutionError(f"{path} has a damaged header: its entries contradict each other")
-    return layout
+        if head == layout.header():
+            return layout
+    except (LookupError, TypeError, ValueError):
+        pass
+    raise SolutionError(f"{path} is not an NHT-1 solution file, or its header is truncated or damaged; copy it again")
 
 
 class Solution:
@@ -239,34 +223,11 @@ class SolutionFile(Solution):
                 f"{self.path} is truncated or was never finished: it does not end with "
                 "its trailer; write or copy it again"
             )
-        if length > self.layout.trailer_bytes:
-            raise SolutionError(
-                f"{self.path} has a damaged trailer: {length} bytes, {self.layout.dumps} dumps need "
-                f"{self.layout.trailer_bytes} at most; write or copy it again"
-            )
         self._file.seek(self.layout.trailer_offset)
         text = self._file.read(length)
         if zlib.crc32(text) != crc:
             raise SolutionError(f"{self.path} has a damaged trailer: its checksum does not match")
-        self.crc32 = self._entries(text)
-
-    def _entries(self, text: bytes) -> list[int]:
-        """Checksums of the trailer; only the trailer that this layout writes is accepted."""
-        try:
-            steps, crc32 = (json.loads(text)[name] for name in ("steps", "crc32"))
-            sums = [operator.index(value) for value in crc32]
-            if (
-                len(steps) == len(sums) == self.layout.dumps
-                and steps == self.steps
-                and self.layout.trailer(sums)[: len(text)] == text
-            ):
-                return sums
-        except (ValueError, TypeError, KeyError, RecursionError):
-            pass
-        raise SolutionError(
-            f"{self.path} has a damaged trailer: it does not list the {self.layout.dumps} dumps that the header "
-            "announces with a checksum each; write or copy it again"
-        )
+        self.crc32 = json.loads(text)["crc32"]
 
     def planes(self, index: int):
         """As :meth:`Solution.planes`."""

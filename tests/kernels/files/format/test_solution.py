@@ -146,7 +146,7 @@ def test_wrong_endianness(tmp_path, whole):
     ("place", "word"),
     [
         (0, "not an NHT-1"),
-        (20, "damaged header"),
+        (20, "header is truncated or damaged"),
         (-40, "damaged trailer"),
         (HEADER_BYTES, "record mark"),
     ],
