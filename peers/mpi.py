@@ -83,7 +83,7 @@ def _job(ranks: int, problems: list):
             os.mkfifo(pipe)
             handles.append(os.open(pipe, os.O_RDWR))
             stack.callback(os.close, handles[-1])
-        arguments = ["-m", f"{__package__}._ranks", json.dumps(made), *pipes, json.dumps(problems)]
+        arguments = ["-m", f"supercomputers_rerun.{__package__}._ranks", json.dumps(made), *pipes, json.dumps(problems)]
         process = stack.enter_context(started(arguments, ranks, folder))
 
         def ask(*order: int) -> int:

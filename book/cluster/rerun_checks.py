@@ -9,8 +9,7 @@ import reframe as rfm
 import reframe.utility.sanity as sn
 from reframe.core.backends import getlauncher
 from reframe.core.builtins import parameter, run_after, sanity_function, variable
-
-from companion.experiments import REGISTER
+from supercomputers_rerun.companion.experiments import REGISTER
 
 
 @rfm.simple_test
@@ -34,8 +33,8 @@ class Rerun(rfm.RunOnlyRegressionTest):
         self.num_cpus_per_task = self.threads
         if self.current_partition.scheduler.registered_name == "local":
             self.job.launcher = getlauncher("mpiexec")()
-        options = f"-m companion.mpi.job {self.experiment} --preset {self.preset} --threads {self.threads}"
-        self.executable_opts = [*options.split(), "--out", "records"]
+        options = f"{self.experiment} --preset {self.preset} --threads {self.threads} --out records"
+        self.executable_opts = ["-m", "supercomputers_rerun.companion.mpi.job", *options.split()]
         self.env_vars = {"OPENBLAS_NUM_THREADS": str(self.threads), "OMP_NUM_THREADS": str(self.threads)}
 
     @sanity_function

@@ -96,10 +96,11 @@ def launch(arguments, ranks: int, hear=None, oversubscribe: bool = False) -> lis
     what, output, heard = f"the job of {plural(ranks, 'rank')}", [], []
     with tempfile.TemporaryDirectory(prefix="rerun-") as folder, started(arguments, ranks, folder) as process:
         for line in process.stdout:
-            if not line.startswith(PREFIX):
-                output.append(line)
+            said, found, text = line.partition(PREFIX)
+            output.append(said)
+            if not found:
                 continue
-            message = json.loads(line.removeprefix(PREFIX))
+            message = json.loads(text)
             if "error" in message:
                 _fail(what, message, "".join(output))
             heard.append(message)
@@ -107,10 +108,9 @@ def launch(arguments, ranks: int, hear=None, oversubscribe: bool = False) -> lis
                 hear(message)
         code = process.wait()
     if code:
-        said = "".join(output)
-        found = re.search(r"\(signal (\d+)\)", said)
-        cause = f"a rank was killed by {signal.Signals(int(found[1])).name}" if found else f"exit code {code}"
-        raise JobError(f"{what} ended early: {cause}", said)
+        killed = re.search(r"\(signal (\d+)\)", "".join(output))
+        cause = f"a rank was killed by {signal.Signals(int(killed[1])).name}" if killed else f"exit code {code}"
+        raise JobError(f"{what} ended early: {cause}", "".join(output))
     return heard
 
 
