@@ -122,12 +122,10 @@ def run(
 ) -> None:
     """Run one experiment, write its record, and set what it measured beside the report's values."""
     from companion import experiments
-    from companion.host import doctor
     from companion.records import display, runs
 
     asked: dict[str, Any] = {"preset": preset, "threads": threads, "budget": budget, "seed": seed}
     asked |= {"rounds": rounds, "ranks": ranks, "oversubscribe": oversubscribe}
-    doctor.refuse_windows()
     if plan_only:
         experiments.accept(experiment, **asked)
         return print(f"{experiment} can run here as asked")
@@ -174,9 +172,8 @@ def measure_all(
 ) -> None:
     """Measure all that this machine can; a second call measures only what is still missing."""
     from companion import experiments, suite
-    from companion.host import doctor, machine
+    from companion.host import machine
 
-    doctor.refuse_windows()
     if preset not in experiments.PRESETS:
         raise ValueError(f"preset = {preset!r} is unknown; choose one of {', '.join(experiments.PRESETS)}")
     threads = machine.usable_cpus() if threads is None else threads

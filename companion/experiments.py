@@ -276,26 +276,6 @@ def _require(id: str, need: str) -> None:
         raise Unavailable(reason)
 
 
-def listing(document: str | None = None):
-    """The register as a ``pandas.DataFrame``: id, document, item, title, needs, available."""
-    import pandas as pd
-
-    rows = [
-        {
-            "id": entry.id,
-            "document": entry.document,
-            "item": entry.item,
-            "title": entry.title,
-            "presets": ", ".join(entry.presets),
-            "needs": ", ".join(sorted(entry.needs)),
-            "available": unavailable(entry) or "yes",
-        }
-        for entry in REGISTER.values()
-        if document in (None, entry.document)
-    ]
-    return pd.DataFrame(rows, columns=["id", "document", "item", "title", "presets", "needs", "available"])
-
-
 def accept(
     id: str,
     preset: str = "quick",
@@ -311,6 +291,7 @@ def accept(
 
     ``started`` says that its ranks run already, perhaps on other machines: what they take is not looked at.
     """
+    doctor.refuse_windows()
     entry = find(id)
     if ranks is not None and not entry.ranks:
         names = ", ".join(other.id for other in REGISTER.values() if other.ranks)

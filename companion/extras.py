@@ -2,21 +2,15 @@
 
 import importlib.util
 
-_BROUGHT = {
-    "notebooks": (
-        *("matplotlib", "PIL", "IPython", "ipykernel", "jupyterlab"),
-        *("nbclient", "nbformat"),
-    ),
-    "formats": ("netCDF4",),
-    "imaging": ("astropy",),
-    "mpi": ("mpi4py",),
-    "peers": ("ducc0", "threadpoolctl"),
-    "book": ("yaml",),
-}
 #: module -> extra of ``supercomputers-rerun``
-EXTRAS = {module: extra for extra, modules in _BROUGHT.items() for module in modules}
-
-
+EXTRAS = {
+    **dict.fromkeys(("matplotlib", "PIL", "IPython", "nbclient", "nbformat"), "notebooks"),
+    "netCDF4": "formats",
+    "astropy": "imaging",
+    "mpi4py": "mpi",
+    "ducc0": "peers",
+    "threadpoolctl": "peers",
+}
 #: What figures need, and so the tables that stand beside them.
 DRAWING = ("matplotlib", "PIL")
 
@@ -24,8 +18,9 @@ DRAWING = ("matplotlib", "PIL")
 def sentence(module: str | None) -> str | None:
     """That a module is missing and which extra brings it; None for what no extra brings."""
     top = (module or "").partition(".")[0]
-    extra = EXTRAS.get(top)
-    return extra and f"{top} is not installed; pip install 'supercomputers-rerun[{extra}]' brings it"
+    if top not in EXTRAS:
+        return None
+    return f"{top} is not installed; pip install 'supercomputers-rerun[{EXTRAS[top]}]' brings it"
 
 
 def missing(*modules: str) -> str | None:
