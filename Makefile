@@ -34,7 +34,7 @@ endif
 
 $(READY): $(LOCKED) pyproject.toml
 ifeq ($(UV),)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	PYTHONWARNINGS=ignore $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 else
 	"$(UV)" pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation -e .
 endif
