@@ -61,13 +61,13 @@ def _published(record: dict[str, Any]) -> _Finding:
     name, commit = "from a published commit", record["machine"]["provenance"]["commit"]
     if not commit:
         return _Finding(name, False, "it names no commit; run it from a clone of the repository")
-    for branch in ("origin/main", "main", "HEAD"):
-        if machine.git("rev-parse", "--verify", "--quiet", branch) is not None:
-            if machine.git("merge-base", "--is-ancestor", commit, branch) is not None:
-                return _Finding(name, True, f"commit {commit[:12]} is in the history of {branch}")
-            remedy = "check out main without changes and run it again"
-            return _Finding(name, False, f"commit {commit[:12]} is not in the history of {branch}; {remedy}")
-    return _Finding(name, False, "this is no git checkout, so the commit cannot be looked up; use a clone")
+    known = [name for name in ("origin/main", "main", "HEAD") if machine.git("rev-parse", "--verify", "-q", name)]
+    if not known:
+        return _Finding(name, False, "this is no git checkout, so the commit cannot be looked up; use a clone")
+    if machine.git("merge-base", "--is-ancestor", commit, known[0]) is None:
+        remedy = "check out main without changes and run it again"
+        return _Finding(name, False, f"commit {commit[:12]} is not in the history of {known[0]}; {remedy}")
+    return _Finding(name, True, f"commit {commit[:12]} is in the history of {known[0]}")
 
 
 def _measured_by_the_rules(record: dict[str, Any]) -> _Finding:
@@ -83,12 +83,9 @@ def _measured_by_the_rules(record: dict[str, Any]) -> _Finding:
 
 def examine(record: dict[str, Any]) -> list[_Finding]:
     """What is looked at in a record that :func:`companion.records.runs.read` accepted."""
-    here, where = record["machine"], machines.known()
-    number = machines.place(here)
-    label = machines.label(here)
-    new = number == len(where)
-    said = f"{label}, {'a machine that the book does not have yet' if new else 'a machine of the book'}"
-    named = here["cpu"]["model"] is not None
+    here = record["machine"]
+    new, named = machines.place(here) == len(machines.known()), here["cpu"]["model"] is not None
+    said = f"{machines.label(here)}, a machine {'that the book does not have yet' if new else 'of the book'}"
     known = _Finding("machine named", named, said if named else "the record does not name the processor")
     return [_verified(record), _possible(record), _measured_by_the_rules(record), _published(record), known]
 

@@ -105,7 +105,7 @@ def smt() -> Finding:
     shared = [group for group in machine.smt_siblings() or () if len(ours & set(group)) > 1]
     if shared:
         return Finding("SMT", True, f"{len(shared)} core(s) with two or more usable threads")
-    remedy = "switch SMT on in the firmware, if the CPU has it, and leave both threads of a core in the affinity mask"
+    remedy = "switch SMT on in the firmware, or leave both threads of a core in the affinity mask"
     return Finding("SMT", False, "no core shows two usable threads", remedy)
 
 
