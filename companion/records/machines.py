@@ -161,40 +161,40 @@ def _known(folder: Path, stamp: tuple) -> tuple[Machine, ...]:
     )
 
 
-def first(folder: Path) -> dict[str, Any]:
-    """Label and properties of the machine that comes first, as ``first.toml`` of a folder says; empty without one."""
-    path = Path(folder) / "first.toml"
-    return tomllib.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+def _named(folder: Path) -> dict[str, dict[str, str]]:
+    """Machines that have a letter, by what they are called, that of the prose first; none in a reader's own folder."""
+    path = Path(folder).parent / "machines" / "measured.toml"
+    if not path.is_file():
+        return {}
+    found = tomllib.loads(path.read_text(encoding="utf-8"))
+    letters = sorted(found["machine"], key=lambda letter: (letter != found["prose"], letter))
+    return {f"{letter} ({found['machine'][letter]['cpu']})": found["machine"][letter] for letter in letters}
 
 
 def stamp(folder: Path) -> tuple:
-    """What changes when a record of ``folder`` or its first machine does."""
+    """What changes when a record of ``folder`` does."""
     try:
         with os.scandir(folder) as found:
-            named = [each for each in found if each.name.endswith(".json") or each.name == "first.toml"]
-            return tuple(sorted((each.name, each.stat().st_mtime_ns) for each in named if each.is_file()))
+            return tuple(sorted((each.name, each.stat().st_mtime_ns) for each in found if each.name.endswith(".json")))
     except FileNotFoundError:
         return ()
 
 
 def known(folder: Path = COMMITTED) -> tuple[Machine, ...]:
-    """Every machine of a folder of records, first the one that :func:`first` names, which the prose names too.
+    """Every machine of a folder of records: first that of the prose, then those with a letter, then by what was
+    measured on them."""
+    named = _named(folder)
 
-    The others come by the number of experiments that they measured.
-    """
-    chosen = first(folder)
-    wanted = chosen.get("fingerprint", {})
+    def name(machine: Machine) -> str | None:
+        traits = _traits(machine.description) | {"model": short(machine.description)}
+        fits = (
+            label for label, words in named.items() if all(traits.get(k) == v for k, v in words.items() if k != "cpu")
+        )
+        return next(fits, None)
 
-    def named(machine: Machine) -> bool:
-        properties = fingerprint(machine.description)
-        return bool(wanted) and all(properties.get(name) == value for name, value in wanted.items())
-
-    found = sorted(
-        _known(Path(folder), stamp(folder)), key=lambda machine: (not named(machine), -len(machine.experiments))
-    )
-    if found and named(found[0]):
-        found[0] = replace(found[0], label=chosen["label"])
-    return tuple(found)
+    found = [replace(each, label=name(each) or each.label) for each in _known(Path(folder), stamp(folder))]
+    places = {label: number for number, label in enumerate(named)}
+    return tuple(sorted(found, key=lambda each: (places.get(each.label, len(places)), -len(each.experiments))))
 
 
 def place(machine: dict[str, Any], folder: Path = COMMITTED) -> int:

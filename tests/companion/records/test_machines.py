@@ -69,11 +69,15 @@ def test_a_clock_calibrated_anew_and_a_page_less_are_the_same_machine(here):
     assert machines.fingerprint(known)["nominal clock"] == 2.6  # GHz
 
 
-def test_every_committed_machine_has_one_name_and_the_first_measured_most():
-    found = machines.known()
-    assert len({each.label for each in found}) == len(found) >= 2
-    counts = [len(each.experiments) for each in found]
-    assert counts == sorted(counts, reverse=True)
+def test_every_committed_machine_has_a_letter_by_the_date_of_its_first_record():
+    """That of the prose comes first."""
+    letters = [each.label[0] for each in machines.known()]
+    assert sorted(letters) == list("ABCD")[: len(letters)] and letters[0] == "D" and letters[1:] == sorted(letters[1:])
+    firsts: dict[str, str] = {}
+    for record in map(runs.read, runs.COMMITTED.glob("*.json")):
+        letter = machines.label(record["machine"])[0]
+        firsts[letter] = min(firsts.get(letter, record["date"]), record["date"])
+    assert sorted(firsts, key=lambda letter: firsts[letter]) == sorted(firsts)
 
 
 def test_of_one_machine_the_newest_record_counts(record, tmp_path):
