@@ -61,7 +61,7 @@ def read(said: str) -> _Report:
 
 
 def run(path: Path, folder: str, threads: int, nproma: int) -> _Report:
-    """One run of the dwarf on :data:`_COLUMNS` columns. ``RuntimeError`` if it fails or prints no table."""
+    """One run of the dwarf on :data:`_COLUMNS` columns. ``RuntimeError`` if it prints no table."""
     done = subprocess.run(
         [path, str(threads), str(_COLUMNS), str(nproma)],
         cwd=folder,
@@ -69,10 +69,8 @@ def run(path: Path, folder: str, threads: int, nproma: int) -> _Report:
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        check=False,
+        check=True,
     )
-    if done.returncode:
-        raise RuntimeError(f"{_PEER} ended with status {done.returncode}; run it by hand where CLOUDSC points to")
     return read(done.stdout)
 
 

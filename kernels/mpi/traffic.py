@@ -72,21 +72,16 @@ class Traffic:
         self.messages += repeats * sum(each.messages for each in planned)
         self.bytes += repeats * sum(each.bytes for each in planned)
 
-    def totals(self) -> tuple[int, int]:
-        """Messages and bytes of all ranks together, on every rank."""
-        return int(world.total(self.comm, self.messages)), int(world.total(self.comm, self.bytes))
-
     def counts(self, repeats: int) -> dict[str, float]:
         """Messages and bytes of all ranks in one of ``repeats`` repeats, by name, on every rank."""
-        messages, nbytes = self.totals()
-        return {"messages": messages / repeats, "bytes": nbytes / repeats}
+        sums = (int(world.total(self.comm, value)) for value in (self.messages, self.bytes))
+        return dict(zip(("messages", "bytes"), (value / repeats for value in sums), strict=True))
 
     def split(self, repeats: int) -> dict[str, float]:
         """Seconds of every class in one of ``repeats`` repeats, mean over the ranks, and :meth:`counts`."""
         ranks = self.comm.size * repeats
-        return {name: world.total(self.comm, value) / ranks for name, value in self.seconds.items()} | self.counts(
-            repeats
-        )
+        mean = {name: world.total(self.comm, value) / ranks for name, value in self.seconds.items()}
+        return mean | self.counts(repeats)
 
     def checks(self, counted, repeats: int, what: str) -> list[Check]:
         """What one of ``repeats`` repeats sent, against the formula's ``counted.messages`` and ``counted.bytes``."""
