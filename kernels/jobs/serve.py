@@ -16,6 +16,7 @@ scheduler's (``/proc/thread-self/schedstat``), *waiting for transfers* is what w
 import functools
 import json
 import os
+import signal
 import sys
 import time
 from collections.abc import Callable
@@ -138,4 +139,5 @@ def _serve() -> None:
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))  # through what removes its folders
     _serve()
