@@ -5,32 +5,18 @@ interpreter lock, divides as IEEE 754 does instead of raising, and gets no fast-
 its caller does not name.
 """
 
-import numba
-from numba.core.codegen import JITCPUCodegen, JitEngine
+import os
 
-from kernels.runtime import cache as _kept
-from kernels.runtime.dispatch import Dispatcher
-from kernels.runtime.interrupts import Deferred
-from kernels.runtime.library import Library
+import numba
+
+from kernels.runtime.cache import CACHE_FOLDER, Cache
+from kernels.runtime.compiling import Dispatcher
 
 if numba.config.DISABLE_JIT:
     raise ImportError(
         "NUMBA_DISABLE_JIT is set: the kernels are made of machine instructions and addresses that the interpreter "
         "has no words for; unset it"
     )
-
-_finalize = JitEngine.finalize_object
-
-
-def _finalize_uninterrupted(engine):
-    """Make machine code.  LLVM calls Python meanwhile, where an exception would be dropped with the code: signals wait,
-    as they do for the rest of this call."""
-    with Deferred():
-        _finalize(engine)
-
-
-JitEngine.finalize_object = _finalize_uninterrupted
-JITCPUCodegen._library_class = Library
 
 #: Sums may be reordered so that a reduction vectorises; NaN and infinity keep their meaning.
 REDUCE = frozenset({"reassoc", "nsz", "contract", "arcp"})
@@ -74,8 +60,10 @@ def kernel(function=None, *, fastmath=STRICT, parallel=False, inline=False, cach
 
     def decorate(plain):
         compiled = Dispatcher(plain, targetoptions=options)
-        if cache:
-            _kept.enable(compiled)
+        # where numba is told not to optimise (``kernels.runtime.wasm``) its text is wanted, which no cache has
+        # a function of a notebook's cell has no file
+        if cache and CACHE_FOLDER is not None and numba.config.OPT != 0 and os.path.exists(plain.__code__.co_filename):
+            compiled._cache = Cache(plain)
         return compiled
 
     return decorate if function is None else decorate(function)

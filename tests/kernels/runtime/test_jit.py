@@ -1,10 +1,38 @@
-"""The compile policy, on compiled code."""
+"""How code is compiled and kept: the policy, wrappers for what Python calls alone, the cache that follows sources."""
+
+import importlib
+import shutil
+import signal
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
+from llvmlite import binding
+from numba import prange
 
-from kernels.runtime import jit
-from kernels.runtime.jit import FINITE, REDUCE, kernel, versions
+from kernels.runtime import cache, jit
+from kernels.runtime.compiling import bare
+from kernels.runtime.jit import CONTRACT, FINITE, REDUCE, STRICT, kernel
+
+MADE = """
+from kernels.runtime.jit import kernel
+
+@kernel
+def inner(x):
+    if x < 0:
+        raise ValueError("no root of", x)
+    return x ** 0.5
+
+@kernel
+def outer(x):
+    return 2.0 * inner(x)
+"""
+
+
+def results(function):
+    """Whether each compiled form of a function is bare."""
+    return [bare(result) for result in function.overloads.values()]
 
 
 @kernel(cache=False)
@@ -15,75 +43,106 @@ def strict_sum(values):
     return total
 
 
-@kernel(fastmath=REDUCE, cache=False)
-def reduced_sum(values):
-    total = 0.0
-    for index in range(np.uint64(values.size)):
-        total += values[np.uint64(index)]
-    return total
+def test_strict_code_adds_in_the_order_written_and_divides_as_ieee():
+    values = np.array([1e16, 1.0, -1e16, 1.0] * 64)  # 1 is lost beside 1e16: the answer tells the order of additions
+    assert strict_sum(values) == sum(values) != 128.0
+    reduced = kernel(strict_sum.py_func, fastmath=REDUCE, cache=False)
+    plain = np.random.default_rng(0).random(1000)
+    assert reduced(plain) == pytest.approx(strict_sum(plain), rel=1e-13)
+    assert "reassoc" in reduced.inspect_llvm(reduced.signatures[0])
+    assert kernel(lambda a, b: a / b, cache=False)(1.0, 0.0) == np.inf
 
 
-@kernel(cache=False)
-def quotient(a, b):
-    return a / b
+def test_flags_are_named():
+    for flags in (REDUCE, CONTRACT, FINITE, STRICT):
+        assert not flags & {"fast", "afn"}
+    for flags in (True, "reassoc", None):
+        with pytest.raises(TypeError, match="set of LLVM flag names"):
+            kernel(fastmath=flags)
 
 
-@kernel(fastmath=REDUCE, cache=False)
-def is_nan(value):
-    return value != value
+def test_an_inner_function_is_no_machine_code_until_python_calls_it():
+    @kernel
+    def inner(x):
+        return x + 1.0
+
+    @kernel(parallel=True)
+    def outer(x, many):
+        for i in prange(many.size):
+            many[i] = inner(x)
+
+    many = np.empty(3)
+    outer(1.0, many)
+    (kept,) = inner.overloads.values()
+    assert list(many) == [2.0] * 3 and (results(inner), results(outer)) == ([True], [False])
+    assert kept.library._get_compiled_object() == b""
+    assert inner(1.0) == 2.0 and results(inner) == [False]
 
 
-def test_strict_code_adds_in_the_order_written():
-    # 1 is lost beside 1e16 in every order but one: the answer tells the order of additions.
-    values = np.array([1e16, 1.0, -1e16, 1.0] * 64)
-    expected = 0.0
-    for value in values:
-        expected += value
-    assert strict_sum(values) == expected
-    assert expected != 128.0
+@pytest.fixture
+def made(tmp_path, monkeypatch):
+    """``made()`` imports a module of two functions anew, as another process would; its cache stays."""
+    monkeypatch.setattr(cache, "CACHE_FOLDER", tmp_path / "cache")
+    monkeypatch.setattr(jit, "CACHE_FOLDER", tmp_path / "cache")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    (tmp_path / "made_here.py").write_text(MADE)
+
+    def anew():
+        sys.modules.pop("made_here", None)
+        return importlib.import_module("made_here")
+
+    yield anew
+    sys.modules.pop("made_here", None)
 
 
-def test_named_flags_change_order_only():
-    values = np.random.default_rng(0).random(1000)
-    assert reduced_sum(values) == pytest.approx(strict_sum(values), rel=1e-13)
-    (code,) = [reduced_sum.inspect_llvm(signature) for signature in reduced_sum.signatures]
-    assert "reassoc" in code
-    assert " fast " not in code
-    assert is_nan(float("nan"))
+def hits(function):
+    return sum(function.stats.cache_hits.values())
 
 
-def test_division_follows_ieee():
-    assert quotient(1.0, 0.0) == float("inf")
-    assert np.isnan(quotient(0.0, 0.0))
+def test_both_forms_are_kept_and_raise_what_they_say(made):
+    assert made().outer(1.0) == 2.0
+    second = made()
+    assert second.inner(1.0) == 1.0 and hits(second.inner) == 0  # kept without wrappers alone
+    third = made()
+    assert third.inner(1.0) == 1.0 and third.outer(1.0) == 2.0
+    assert (hits(third.inner), hits(third.outer)) == (1, 1)
+    with pytest.raises(ValueError, match="no root of") as caught:  # by way of an environment
+        third.outer(-1.0)
+    assert caught.value.args == ("no root of", -1.0)
 
 
-def test_policy_of_a_compiled_function():
-    options = strict_sum.targetoptions
-    assert options["nogil"] and options["error_model"] == "numpy"
-    assert not options["fastmath"]
+def test_ctrl_c_while_machine_code_is_made_comes_out(monkeypatch):
+    """LLVM's engine would drop it, in a callback."""
+    emit = binding.TargetMachine.emit_object
+
+    def interrupted(machine, module):
+        signal.raise_signal(signal.SIGINT)
+        return emit(machine, module)
+
+    function = kernel(lambda x: 3.0 * x, cache=False)
+    monkeypatch.setattr(binding.TargetMachine, "emit_object", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        function(2.0)
+    monkeypatch.undo()
+    assert function(2.0) == 6.0
 
 
-@pytest.mark.parametrize("flags", [True, False, "reassoc", ["reassoc"], None])
-def test_fastmath_that_names_no_set_is_refused(flags):
-    with pytest.raises(TypeError, match="set of LLVM flag names"):
-        kernel(fastmath=flags)
+def test_an_edited_helper_never_answers_with_old_machine_code(tmp_path, monkeypatch):
+    """numba alone keeps the old code of a cached caller; the digest in the cache's path does not."""
+    package = shutil.copytree(Path(cache.__file__).parent, tmp_path / "kernels" / "runtime")
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "named"))
+    monkeypatch.setattr(cache, "__file__", str(package / "cache.py"))
+    folders = []
+    for text in ("x = 1", "x = 2"):
+        cache.source_digest.cache_clear()
+        (tmp_path / "kernels" / "helper.py").write_text(text)
+        folders.append(cache.cache_folder())
+    cache.source_digest.cache_clear()
+    assert folders[0] != folders[1] and all(folder.parent == tmp_path / "named" for folder in folders)
 
 
-def test_a_misspelt_flag_is_refused():
-    @kernel(fastmath={"reasoc"}, cache=False)
-    def double(x):
-        return 2 * x
-
-    with pytest.raises(ValueError, match="reasoc"):
-        double(1.0)
-
-
-def test_no_predefined_set_holds_every_flag():
-    everything = {"nnan", "ninf", "nsz", "arcp", "contract", "afn", "reassoc", "fast"}
-    for flags in (jit.REDUCE, jit.CONTRACT, FINITE, jit.STRICT):
-        assert flags < everything
-        assert "fast" not in flags and "afn" not in flags
-
-
-def test_versions_name_the_compiler_chain():
-    assert set(versions()) == {"numba", "llvmlite"}
+def test_no_writable_place_costs_one_warning(tmp_path, monkeypatch):
+    monkeypatch.setenv("NUMBA_CACHE_DIR", "/dev/null")
+    with pytest.warns(UserWarning, match="compiled code is not kept") as said:
+        monkeypatch.setattr(jit, "CACHE_FOLDER", cache.cache_folder())
+    assert len(said) == 1 and jit.CACHE_FOLDER is None and kernel(strict_sum.py_func)(np.ones(3)) == 3.0
