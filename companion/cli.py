@@ -118,19 +118,15 @@ def run(
         bool, typer.Option("--oversubscribe", help="Accept more than four ranks for each CPU, as far as memory allows.")
     ] = False,
     as_json: Annotated[bool, JSON] = False,
-    plan_only: Annotated[bool, typer.Option("--plan", help="Say whether this machine can run it, and stop.")] = False,
 ) -> None:
     """Run one experiment, write its record, and set what it measured beside the report's values."""
     from companion import experiments
     from companion.records import display, runs
 
-    asked: dict[str, Any] = {"preset": preset, "threads": threads, "budget": budget, "seed": seed}
-    asked |= {"rounds": rounds, "ranks": ranks, "oversubscribe": oversubscribe}
-    if plan_only:
-        experiments.accept(experiment, **asked)
-        return print(f"{experiment} can run here as asked")
     with files.prepared(out):
-        record = experiments.run_record(experiment, **asked)
+        record = experiments.run_record(
+            experiment, preset, threads, budget, seed, rounds, ranks=ranks, oversubscribe=oversubscribe
+        )
         path, reasons = runs.deposit(record, out)
     if as_json:
         return print(json.dumps(record, indent=1, allow_nan=False))
