@@ -1,4 +1,4 @@
-"""The book fails when a kernel is broken and heals when it is mended, without cleaning."""
+"""The book follows its sources; its pages, citations and configuration are whole."""
 
 import re
 from pathlib import Path

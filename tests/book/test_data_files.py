@@ -1,4 +1,4 @@
-"""Data of a page becomes files, the source becomes a zip."""
+"""The source that the book offers is a zip without what was made."""
 
 import zipfile
 

@@ -1,4 +1,4 @@
-"""Every figure of a story leads to its numbers and its checks, and is cited by the places that it rests on."""
+"""Every figure of a story leads to its numbers and its checks, and what draws printed numbers is cited."""
 
 import json
 import re

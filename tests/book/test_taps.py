@@ -1,4 +1,4 @@
-"""What a reader taps on a phone: both menus, search, theme, the filter of the ledger, downloads."""
+"""What a reader taps on a phone: both menus, the filter of the ledger, downloads, paper."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The register: what it takes, what it refuses, and that every entry in it holds together."""
+"""The register: what its runs are, and that every entry in it holds together."""
 
 import dataclasses
 import os

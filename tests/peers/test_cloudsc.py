@@ -1,4 +1,4 @@
-"""ECMWF's cloud scheme: its program is found, its report read, and believed only where its own validation holds."""
+"""ECMWF's cloud scheme: its report is read, and believed only where its own validation holds."""
 
 import pytest
 

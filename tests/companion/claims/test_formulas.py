@@ -1,4 +1,4 @@
-"""The language in which registers of claims are written, and the registers themselves."""
+"""The language in which registers of claims are written, and the digest of all verdicts."""
 
 import hashlib
 from types import SimpleNamespace

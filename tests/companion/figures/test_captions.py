@@ -1,4 +1,4 @@
-"""Rows of ``figures.csv``: templates, headings and legends."""
+"""Rows of ``figures.csv``: templates and axes."""
 
 import pandas as pd
 import pytest

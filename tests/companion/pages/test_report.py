@@ -1,4 +1,4 @@
-"""The page of a reader's own machine: what it answers, where its numbers come from, what it refuses."""
+"""The page of a reader's own machine: what it answers, and where its numbers come from."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""A record as text: every case, quantity and unit, and what was doubted."""
+"""A record as text: every case, quantity and unit."""
 
 import pytest
 from typer.testing import CliRunner

@@ -1,4 +1,4 @@
-"""Peer records: what is written comes back, what is none is refused, and of several the newest counts."""
+"""Peer records: what is written comes back, and of several the newest counts."""
 
 import copy
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The strict reader, the layouts and the printed precision."""
+"""Tables as printed, the layouts and the printed precision."""
 
 import json
 import math
@@ -189,6 +189,3 @@ def test_machines_come_in_one_unit():
     assert set(tables.machines(long=True)["machine"]) == set(machines["machine"].values)
     machines["clock"].values[:] = 0
     assert not machines.identical(tables.machines()), "who changes them changes them for all"
-
-
-# Damage of any kind

@@ -1,4 +1,4 @@
-"""peers.bt: our C sweep agrees with ours, and builds of NPB are found, run and believed only if verified."""
+"""peers.bt: our C sweep agrees with ours, and builds of NPB are believed only if verified."""
 
 import shutil
 

@@ -1,4 +1,4 @@
-"""The grid-point forecast: against NumPy, against theory, through every kind of work file, and when things fail."""
+"""The grid-point forecast: against NumPy, against theory, and through every kind of work file."""
 
 import zlib
 from dataclasses import replace
@@ -244,9 +244,6 @@ def test_isothermal_air_loses_only_what_leaves_to_space(temperature, levels):
     # the air lets through
     through = physics.WEIGHTS @ np.exp(-physics.ABSORPTION * (1e-3 + physics.Q_0) * 1e5 / 9.80616)
     assert np.allclose(lost, -physics.STEFAN * temperature**4 * (1 - through), rtol=1e-9)
-
-
-# What is refused, and faults
 
 
 # Memory that is bounded

@@ -1,4 +1,4 @@
-"""The Dirty Dozen Test: every product of a task is looked at, files go, and what is no result is refused."""
+"""The Dirty Dozen Test: counted work, damaged runs, and the habits of AIPS."""
 
 import dataclasses
 

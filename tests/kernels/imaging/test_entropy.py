@@ -1,4 +1,4 @@
-"""VTESS against an independent convex solver, the sky it was made from, and results that are none."""
+"""VTESS against an independent convex solver, and the sky it was made from."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""FITS files: what we write astropy reads, both readers agree, and damaged files are refused in one sentence."""
+"""FITS files: what we write astropy reads, and both readers agree."""
 
 from datetime import date
 

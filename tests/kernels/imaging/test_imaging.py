@@ -1,4 +1,4 @@
-"""Imaging: gridding and transforms against the direct sum, adjointness, sorting, CLEAN's identity, gains, errors."""
+"""Imaging: gridding and transforms against the direct sum, adjointness, sorting, CLEAN's identity, gains."""
 
 import numpy as np
 import pytest

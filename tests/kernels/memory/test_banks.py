@@ -1,4 +1,4 @@
-"""The bank simulator: Oed and Lange's theorems, the plain simulation, closed forms and refusals."""
+"""The bank simulator: Oed and Lange's theorems, the plain simulation and closed forms."""
 
 from dataclasses import replace
 from fractions import Fraction

@@ -80,9 +80,6 @@ def test_builds_blocks_threads_and_repeats_do_not_matter(name):
     assert np.array_equal(answer(name, problem, module.run(problem, state, repeats=3)), expected)
 
 
-# Errors
-
-
 # The pieces
 
 

@@ -1,4 +1,4 @@
-"""Gaussian grids: nodes and weights against exact arithmetic, point counts, row tables, errors."""
+"""Gaussian grids: nodes and weights against exact arithmetic, point counts, row tables."""
 
 import math
 from decimal import Decimal, localcontext

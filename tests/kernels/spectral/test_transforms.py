@@ -261,9 +261,6 @@ def test_a_plan_sums_what_matters_and_says_how_much():
     assert 0.9 * full < 2 * 4 * terms < full
 
 
-# --- errors -----------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("n", [1, 2, 31, 37, 192, 194, 200, 216, 225, 243, 375, 462, 640, 1280, 2560, 4374])
 def test_a_length_is_split_into_two_that_the_passes_take(n):
     n1, n2 = fourier.split(n)

@@ -1,4 +1,4 @@
-"""companion.host.counters: with a perf that we script, and with whatever this machine has."""
+"""companion.host.counters: with a perf that we script."""
 
 import stat
 import sys
