@@ -24,11 +24,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from kernels.contract import Check, Footprint, Presets, Work, require_choice, require_range
+from kernels.contract import Check, Footprint, Presets, Work, one_of, require_choice, require_range, whole
 from kernels.proof import Proof
 from kernels.runtime import pages
 from kernels.runtime.barriers import barrier
 from kernels.runtime.jit import kernel
+from kernels.runtime.pages import POLICIES
 from kernels.runtime.resources import require_memory
 from kernels.runtime.threads import Placement, first_cpus, run_team
 
@@ -48,11 +49,11 @@ class Problem(Presets):
         If a field is outside its range, or the spacing exceeds the working set.
     """
 
-    nbytes: int = 2**20  # working set, bytes
-    pattern: str = "random"  # "random" or "stride"
+    nbytes: whole(2**12, ITEM * 2**32, "bytes") = 2**20  # working set, bytes; items have indices of 32 bits
+    pattern: one_of(*PATTERNS) = "random"  # "random" or "stride"
     spacing: int = LINE  # bytes from node to node (4096 for the document's stride of 1024 items)
-    loads: int = 2**16  # dependent loads of one repeat and thread
-    pages: str = "default"  # "default", "small" (4 KiB) or "huge" (2 MiB)
+    loads: whole(1, 2**40) = 2**16  # dependent loads of one repeat and thread
+    pages: one_of(*POLICIES) = "default"  # "default", "small" (4 KiB) or "huge" (2 MiB)
     binding: bool = False  # bind each thread to a CPU of its own
 
     PRESETS: ClassVar = {
@@ -63,14 +64,9 @@ class Problem(Presets):
     }
 
     def __post_init__(self):
-        require_choice("pattern", self.pattern, PATTERNS)
-        # Items are addressed by 32-bit indices.
-        require_range("nbytes", self.nbytes, 2**12, ITEM * 2**32, "bytes")
         require_range("spacing", self.spacing, ITEM, self.nbytes, "bytes")
         if self.spacing % ITEM:
             raise ValueError(f"spacing = {self.spacing} bytes is not a multiple of an item's {ITEM} bytes")
-        require_range("loads", self.loads, 1, 2**40)
-        require_choice("pages", self.pages, pages.POLICIES)
 
     @property
     def nodes(self) -> int:

@@ -89,21 +89,8 @@ def plateaus(sizes, ns, tolerance: float = 0.25, step: float = 1.4, doublings: f
     -------
     list of Plateau
         By increasing size; empty if the curve has no flat part.
-
-    Raises
-    ------
-    ValueError
-        If the arrays do not match, the sizes do not increase, or a latency is not positive.
     """
     sizes, ns = np.asarray(sizes, dtype=float), np.asarray(ns, dtype=float)
-    if sizes.ndim != 1 or sizes.shape != ns.shape:
-        raise ValueError(
-            f"sizes and ns must be one-dimensional and of equal length, got shapes {sizes.shape} and {ns.shape}"
-        )
-    if np.any(np.diff(sizes) <= 0):
-        raise ValueError("sizes must increase strictly; sort the curve")
-    if not np.all(ns > 0):
-        raise ValueError("ns must be positive and finite at every size")
     ns = np.minimum.accumulate(ns[::-1])[::-1]
     runs = [(i, j) for i, j in _flat_runs(ns, tolerance) if np.log2(sizes[j - 1] / sizes[i]) >= doublings]
     merged: list[tuple[int, int]] = []

@@ -28,11 +28,12 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from kernels.contract import Check, Footprint, Presets, Work, extremes, require_choice, require_range, worst
+from kernels.contract import Check, Footprint, Presets, Work, extremes, one_of, whole, worst
 from kernels.proof import Proof
 from kernels.runtime import pages, walks
 from kernels.runtime.barriers import barrier
 from kernels.runtime.jit import kernel
+from kernels.runtime.pages import POLICIES
 from kernels.runtime.registers import HERE
 from kernels.runtime.resources import require_memory
 from kernels.runtime.threads import Placement, first_cpus, run_team
@@ -63,10 +64,10 @@ class Problem(Presets):
         If a field is outside its range, or n is no multiple of 8 (a cache line).
     """
 
-    n: int = 2**17  # elements of one array
-    operation: str = "triad"  # "copy", "scale", "add", "triad" or "cycle" (the four in turn)
+    n: whole(LANES, 2**40, "elements") = 2**17  # elements of one array
+    operation: one_of(*OPERATIONS) = "triad"  # "copy", "scale", "add", "triad" or "cycle" (the four in turn)
     nontemporal: bool = False  # stores that bypass the caches
-    pages: str = "default"  # "default", "small" (4 KiB) or "huge" (2 MiB)
+    pages: one_of(*POLICIES) = "default"  # "default", "small" (4 KiB) or "huge" (2 MiB)
     binding: bool = False  # bind each thread to a CPU of its own
 
     PRESETS: ClassVar = {
@@ -76,13 +77,10 @@ class Problem(Presets):
     }
 
     def __post_init__(self):
-        require_range("n", self.n, LANES, 2**40, "elements")
         if self.n % LANES:
             raise ValueError(
                 f"n = {self.n} is no multiple of {LANES}, the words of a cache line; take {self.n + -self.n % LANES}"
             )
-        require_choice("operation", self.operation, OPERATIONS)
-        require_choice("pages", self.pages, pages.POLICIES)
 
 
 # All eight take the three arrays (float64, (n,); they begin on a cache line and hold whole lines), STREAM's factor and

@@ -33,12 +33,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from kernels.contract import Check, Footprint, Presets, Work, require_choice, require_range
+from kernels.contract import Check, Footprint, Presets, Work, one_of, require_choice, require_range, whole
 from kernels.memory.loops import METHODS
 from kernels.memory.sums import LARGEST_FEW, LARGEST_IN_LINE
 from kernels.proof import Proof
 from kernels.runtime import pages
 from kernels.runtime.jit import kernel
+from kernels.runtime.pages import POLICIES
 from kernels.runtime.resources import require_memory
 from kernels.runtime.threads import Placement, first_cpus, run_team
 
@@ -62,10 +63,10 @@ class Problem(Presets):
         If a field is outside its range, or the stride exceeds the working set.
     """
 
-    nbytes: int = 2**20  # working set of one thread, bytes
+    nbytes: whole(2**12, 2**40, "bytes") = 2**20  # working set of one thread, bytes
     stride: int = 1  # distance of consecutive reads, items of 4 bytes
-    loads: str = "vector"  # "vector": whole cache lines up to stride 8; "scalar": one load an item; "any": the fastest
-    pages: str = "default"  # "default", "small" (4 KiB) or "huge" (2 MiB)
+    loads: one_of(*LOADS) = "vector"  # whole lines up to stride 8; "scalar": one an item; "any": the fastest
+    pages: one_of(*POLICIES) = "default"  # "default", "small" (4 KiB) or "huge" (2 MiB)
     binding: bool = False  # bind each thread to a CPU of its own
 
     PRESETS: ClassVar = {
@@ -75,10 +76,7 @@ class Problem(Presets):
     }
 
     def __post_init__(self):
-        require_range("nbytes", self.nbytes, 4 * 2**10, 2**40, "bytes")
         require_range("stride", self.stride, 1, self.items)
-        require_choice("loads", self.loads, LOADS)
-        require_choice("pages", self.pages, pages.POLICIES)
 
     @property
     def in_lines(self) -> bool:

@@ -144,8 +144,6 @@ def simulate(phases: np.ndarray, dt: float, step: float, period: float) -> float
     float
         Seconds until all steps of the undisturbed period are done, less the period.
     """
-    if not (dt > 0 and step > 0 and period >= step):
-        raise ValueError(f"dt = {dt}, step = {step}, period = {period} must be above zero, step at most period")
     moments, steps = np.sort(np.asarray(phases, dtype=float)), round(period / step)
     now, done, first = 0.0, 0, 0
     while done < steps:

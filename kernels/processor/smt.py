@@ -264,36 +264,21 @@ def work(problem: Problem, threads: int = 1) -> Work:
 
 
 def smt_factor(seconds_one: float, seconds_two: float) -> float:
-    """S = 2 T₁/T₂: throughput of two copies on a core that take T₂ over that of one that takes T₁.
-
-    ``ValueError`` if a time is not positive.
-    """
-    _require("a positive number of seconds", seconds_one=seconds_one, seconds_two=seconds_two)
+    """S = 2 T₁/T₂: throughput of two copies on a core that take T₂ over that of one that takes T₁."""
     return 2 * seconds_one / seconds_two
 
 
 def scaling_factor(seconds: float, seconds_doubled: float) -> float:
-    """f = T(n)/T(2n): gain of the same work (``shared``) from twice the threads on twice the cores.
-
-    ``ValueError`` if a time is not positive.
-    """
-    _require("a positive number of seconds", seconds=seconds, seconds_doubled=seconds_doubled)
+    """f = T(n)/T(2n): gain of the same work (``shared``) from twice the threads on twice the cores."""
     return seconds / seconds_doubled
-
-
-def _require(what: str, **values: float) -> None:
-    for name, value in values.items():
-        if not (value > 0 and np.isfinite(value)):
-            raise ValueError(f"{name} = {value!r} must be {what}")
 
 
 def speedup(S: float, f: float) -> float:
     """S·f/2: gain of a parallel job from SMT, which doubles its threads on the same cores.
 
     ``S`` is the throughput gain of two threads a core (1 … 2) and ``f`` what the job gains from twice the threads on
-    twice the cores (up to 2): the report's model for jobs of many threads. ``ValueError`` if a factor is not positive.
+    twice the cores (up to 2): the report's model for jobs of many threads.
     """
-    _require("positive", S=S, f=f)
     return S * f / 2
 
 

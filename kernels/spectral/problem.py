@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from kernels.contract import Footprint, Presets, Work, require_range
+from kernels.contract import Footprint, Presets, Work, whole
 from kernels.spectral.checks import LARGEST_TRUNCATION
 from kernels.spectral.grids import grid
 from kernels.spectral.legendre import table_bytes
@@ -15,9 +15,9 @@ from kernels.spectral.legendre import table_bytes
 class Problem(Presets):
     """Triangular truncation, grid and number of fields (levels times variables)."""
 
-    truncation: int = 63  # triangular truncation, 1
+    truncation: whole(1, LARGEST_TRUNCATION) = 63  # triangular truncation, 1
     grid: str = "F48"  # Gaussian grid: F, N or O and the rows between pole and equator
-    fields: int = 8  # fields transformed at once, 1
+    fields: whole(1, 100_000) = 8  # fields transformed at once, 1
 
     PRESETS: ClassVar[dict[str, dict[str, Any]]] = {
         "quick": {"truncation": 159, "grid": "N80", "fields": 8},
@@ -35,8 +35,6 @@ class Problem(Presets):
     }
 
     def __post_init__(self):
-        require_range("truncation", self.truncation, 1, LARGEST_TRUNCATION)
-        require_range("fields", self.fields, 1, 100000)
         grid(self.grid)
 
 

@@ -3,10 +3,11 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from kernels.contract import Presets, require_choice, require_range
+from kernels.contract import Presets, one_of, require_choice, require_range, whole
 
 PORTS = ("A", "B", "C")  # two ports that load and one that stores
 PRIORITIES = ("fixed", "alternating")
+POWERS = (1, 2, 4, 8, 16, 32, 64)
 MAX_ELEMENTS = 2**40
 
 
@@ -90,14 +91,14 @@ class Problem(Presets):
         If a field is outside its range, or banks and sections do not divide.
     """
 
-    banks: int = 16  # a power of two up to 64; consecutive words lie in consecutive banks
-    busy: int = 4  # cycles for which a bank that was granted refuses everybody
-    sections: int = 4  # bank b lies in section b modulo sections
-    lines: int = 1  # requests that one CPU may send to one section in one cycle, 1 … 3
-    priority: str = "fixed"  # "fixed": the first CPU first; "alternating": reversed every other cycle
+    banks: one_of(*POWERS) = 16  # a power of two up to 64; consecutive words lie in consecutive banks
+    busy: whole(1, 15, "cycles") = 4  # cycles for which a bank that was granted refuses everybody
+    sections: one_of(*POWERS) = 4  # bank b lies in section b modulo sections
+    lines: whole(1, 3) = 1  # requests that one CPU may send to one section in one cycle, 1 … 3
+    priority: one_of(*PRIORITIES) = "fixed"  # "fixed": the first CPU first; "alternating": reversed every other cycle
     jobs: tuple[Job, ...] = (Job(), Job())  # one a CPU, up to four
     leap: bool = True  # leap over whole periods of the state; the answer is the same
-    limit: int = 0  # cycles to simulate, 0 for all that the jobs take
+    limit: whole(0, 2**62, "cycles") = 0  # cycles to simulate, 0 for all that the jobs take
 
     PRESETS: ClassVar = {
         "quick": {"jobs": 2 * (Job(passes=2000),)},
@@ -111,16 +112,9 @@ class Problem(Presets):
         for job in jobs:
             if not isinstance(job, Job):
                 raise ValueError(f"jobs holds {job!r}; give a tuple of Job")
-        require_choice("banks", self.banks, (1, 2, 4, 8, 16, 32, 64))
-        require_range("busy", self.busy, 1, 15, "cycles")
-        require_choice("sections", self.sections, (1, 2, 4, 8, 16, 32, 64))
         if self.sections > self.banks:
             raise ValueError(f"sections = {self.sections} is outside 1 … {self.banks}, the number of banks")
-        require_range("lines", self.lines, 1, 3)
-        require_choice("priority", self.priority, PRIORITIES)
         require_range("jobs", len(jobs), 1, 4)
-        require_choice("leap", self.leap, (False, True))
-        require_range("limit", self.limit, 0, 2**62, "cycles")
 
     @property
     def cpus(self) -> int:
