@@ -43,7 +43,7 @@ CALLED = ("kernels.runtime.", "kernels.mpi.world", "kernels.files.work_folder")
 def sources(room: str) -> list[Path]:
     kinds = {".py", ".c", *((".js", ".css", ".html") if room == "book" else ())}
     paths = [path for path in (ROOT / room).rglob("*") if path.suffix in kinds]
-    return sorted(path for path in paths if not {"_build", "plot"} & set(path.parts))
+    return sorted(path for path in paths if not {"_build"} & set(path.parts))
 
 
 def name_of(path: Path) -> str:

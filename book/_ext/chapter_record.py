@@ -21,9 +21,7 @@ from companion.pages.chapter_record import is_elsewhere, mark
 RECORDS, STORIES, TAG = "book/records/", "notebooks/", "record"
 #: What a notebook's own text with the tag is wrapped in; markdown has no cells in a page.
 MOVED = "rerun-moved"
-TEMPLATES = Path(__file__).resolve().parent.parent / "_templates"
-#: What is one document's own; the chapter that compares the documents has no folder there.
-CHAPTERS = TEMPLATES.parents[1] / "companion" / "chapters"
+TEMPLATE = Path(__file__).resolve().parent.parent / "_templates" / "chapter_record.md"
 END = re.compile(r"(?=</figcaption>)")
 #: The table of points of a chapter that compares the reports.
 POINTS = "#tab-points"
@@ -41,7 +39,7 @@ class ChapterRecord(Directive):
     def run(self):
         env = self.state.document.settings.env
         env.note_dependency(env.doc2path(story_of(env.docname)))
-        env.note_dependency(str(template_of(env.docname)))
+        env.note_dependency(str(TEMPLATE))
         return [Place()]
 
 
@@ -53,12 +51,6 @@ def story_of(docname: str) -> str:
 def record_of(docname: str) -> str:
     """``notebooks/03_nht1`` -> ``book/records/03_nht1``."""
     return docname.replace(STORIES, RECORDS, 1)
-
-
-def template_of(docname: str) -> Path:
-    """What the record has beside the cells of its story: all of a document, or nothing for a chapter without one."""
-    document = docname.removeprefix(RECORDS).partition("_")[2]
-    return TEMPLATES / ("chapter_record.md" if (CHAPTERS / document).is_dir() else "synthesis_record.md")
 
 
 def wrapped(cell: dict) -> str:
@@ -166,19 +158,12 @@ def _minutes(doctree) -> int:
     return max(1, round(words / 200 + drawn / 3))
 
 
-#: What a record holds, by its template.
-HOLDS = {
-    "chapter_record.md": "the printed tables, all numbers and checks",
-    "synthesis_record.md": "what the reports state about their machines",
-}
-
-
 def _announce(doctree, docname: str, address: str) -> None:
     """Below the title: how long the story takes, and where its record is."""
     title = doctree.next_node(nodes.title)
     html = (
         f'<p class="rerun-reading">{_minutes(doctree)} minutes to read. '
-        f'<a href="{address}">The record</a> holds {HOLDS[template_of(record_of(docname)).name]}.</p>'
+        f'<a href="{address}">The record</a> holds the printed tables, all numbers and checks.</p>'
     )
     title.parent.insert(title.parent.index(title) + 1, nodes.raw("", html, format="html"))
 
@@ -187,7 +172,9 @@ def _part(app, doctree) -> None:
     env, docname = app.env, app.env.docname
     if not hasattr(env, "rerun_moved"):
         env.rerun_moved = {}
-    if docname.startswith(STORIES) and record_of(docname) in env.found_docs:
+    if docname.startswith(STORIES) and record_of(docname) not in env.found_docs:
+        _lead(doctree, [], "")  # a chapter that compares the reports has no record of its own
+    elif docname.startswith(STORIES):
         groups, above = taken(doctree)
         env.rerun_moved[docname] = groups
         address = app.builder.get_relative_uri(docname, record_of(docname))
@@ -219,7 +206,7 @@ def _write_out(app, docname, source) -> None:
     if docname.startswith(RECORDS):
         number, _, document = docname.removeprefix(RECORDS).partition("_")
         named = {"title": source[0].strip(), "stem": f"{number}_{document}", "document": document}
-        source[0] = template_of(docname).read_text(encoding="utf-8").format(number=int(number), **named)
+        source[0] = TEMPLATE.read_text(encoding="utf-8").format(number=int(number), **named)
 
 
 def _stories_first(app, env, docnames) -> None:

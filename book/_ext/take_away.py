@@ -25,8 +25,6 @@ def entry(key: str) -> str:
     return found.group() if found else ""
 
 
-#: A figure whose reader chooses which points it shows.
-STEERED = 'data-kind="quantities"'
 BLOCK = re.compile(r'<(?:figure|div|details)[^>]*class="rerun-(?:figure|block)"[^>]*data-name="([^"]+)"')
 DATA = re.compile(r'href="data:text/csv;charset=utf-8;base64,([^"]+)"')
 
@@ -57,15 +55,14 @@ def cited(body: str) -> dict[str, dict[str, list[str]]]:
 
 
 def sources(pagename: str, body: str = "") -> dict:
-    """What figures and tables of a page come from: the report of the page; by name the places that each rests on; of
-    a figure that can be steered those of every table that it may show; and reports and this book as BibTeX."""
+    """What figures and tables of a page come from: the report of the page; by name the places that each rests on; and
+    reports and this book as BibTeX."""
     found = DOCUMENT.search(pagename)
     document = found.group(1) if found and found.group(1) in tables.documents() else ""
-    names, anchors = cited(body), re.findall(r"/records/[^\s\"]*#(tab-[\w-]+)", body) if STEERED in body else []
-    steered = {anchor: drawn.places([drawn.by_anchor()[anchor]]) for anchor in anchors if anchor in drawn.by_anchor()}
-    used = {document} | {name for each in (*names.values(), *steered.values()) for name in each}
+    names = cited(body)
+    used = {document} | {name for each in names.values() for name in each}
     reports = {name: {"citation": tables.citation(name), "entry": entry(name)} for name in sorted(used - {""})}
-    return {"report": document, "book": bibtex().alt, "cited": names, "steered": steered, "reports": reports}
+    return {"report": document, "book": bibtex().alt, "cited": names, "reports": reports}
 
 
 def _dress(app, pagename, templatename, context, doctree) -> None:

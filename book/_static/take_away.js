@@ -26,14 +26,8 @@
     return `${number} ${title}`.trim().replace(/[.:]$/, "");
   };
 
-  /* What a figure or table rests on: places by report. One that is steered names the tables that it shows. */
-  const rests = (block) => {
-    if (!block.dataset.shows) return about.cited[block.dataset.name] ?? (about.report ? { [about.report]: [] } : {});
-    const found = {};
-    for (const anchor of block.dataset.shows.split(" ")) for (const [name, places] of Object.entries(about.steered[anchor] ?? {}))
-      found[name] = [...new Set([...(found[name] ?? []), ...places])];
-    return found;
-  };
+  /* What a figure or table rests on: places by report. */
+  const rests = (block) => about.cited[block.dataset.name] ?? (about.report ? { [about.report]: [] } : {});
   const after = (block) => Object.entries(rests(block)).map(([name, places]) =>
     [about.reports[name].citation, places.filter(Boolean).join("; ")].filter(Boolean).join(", "));
   /* The entries of the reports, each with its figure, table, page or slide. */

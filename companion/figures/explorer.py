@@ -1,7 +1,7 @@
 """A figure that readers of the page can steer: its data, the picture that paper shows, and a table of the same.
 
-The page carries the data as JSON, computed when it is built; ``book/_static/explorers.js`` draws them with the library
-in ``book/_static/plot`` and asks for no file but that.  Where no script runs (a notebook, paper) the picture stays.
+The page carries the data as JSON, computed when it is built; ``book/_static/explorers.js`` draws them.  Where no
+script runs (a notebook, paper) the picture stays.
 """
 
 import json
@@ -11,7 +11,7 @@ from companion.figures.style import MEANINGS, SERIES
 from companion.figures.tabular import Table
 
 #: What ``explorers.js`` can draw.
-KINDS = ("banks", "clock", "ledger", "quantities", "surface")
+KINDS = ("banks", "clock")
 
 
 def packed(data) -> str:

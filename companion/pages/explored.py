@@ -1,17 +1,15 @@
-"""The explorer of the five reports: every quantity of the synthesis, by year or against another, for every machine."""
+"""Every quantity of the synthesis, for every machine that has it, and where each number comes from."""
 
 from html import escape
 
 import pandas as pd
 
-from companion.figures.explorer import explorer
-from companion.figures.rendering import Shown, csv_link
+from companion.figures.rendering import csv_link
 from companion.figures.tabular import Table, significant
 from companion.pages import eras, rates, synthesis
 from companion.pages.data import cells, framed, numbers
 
-#: Quantities by their names in an address: what a reader calls them, where their points come from, and whether
-#: their axis is logarithmic.
+#: Quantities: what a reader calls them, where their points come from, and whether their axis is logarithmic.
 QUANTITIES = {
     "files": ("rate of one program to its files", eras.file_rates, True),
     "file-balance": ("rate of a file for each flop at peak", eras.file_per_flop, True),
@@ -29,12 +27,12 @@ QUANTITIES = {
 
 
 def points() -> dict[str, pd.DataFrame]:
-    """Every quantity's points, by its name in an address."""
+    """Every quantity's points, by its name."""
     return {key: make() for key, (_, make, _) in QUANTITIES.items()}
 
 
 def points_table(found: dict[str, pd.DataFrame]) -> Table:
-    """Every point of the explorer, with a link to the printed table or the run record that holds its number."""
+    """Every point, with a link to the printed table or the run record that holds its number."""
     body, frames = [], []
     for key, frame in found.items():
         name, unit = QUANTITIES[key][0], frame.attrs["units"]["value"]
@@ -50,17 +48,3 @@ def points_table(found: dict[str, pd.DataFrame]) -> Table:
     link, text = csv_link(pd.concat(frames, ignore_index=True), "points"), ", ".join(printed)
     text = f"Where each number comes from. Printed in reports: {text}"
     return framed(caption, head, body, link, name="points", folded=True, text=text)
-
-
-def explored(found: dict[str, pd.DataFrame], still: Shown) -> Shown:
-    """The explorer, with the picture of its first quantity by year for paper."""
-    quantities = [
-        {"key": key, "name": name, "unit": found[key].attrs["units"]["value"], "log": log}
-        for key, (name, _, log) in QUANTITIES.items()
-    ]
-    columns = ["machine", "what", "year", "value", "low", "high", "kind", "source", "bound"]
-    kept = {key: frame[columns].astype(object) for key, frame in found.items()}
-    rows = {key: frame.where(frame.notna(), None).to_numpy().tolist() for key, frame in kept.items()}
-    documents = {str(synthesis.year(each)): synthesis.title(each) for each in synthesis.documents()}
-    return explorer("quantities", {"quantities": quantities, "columns": columns, "points": rows, "reports": documents},
-                    still=still)  # fmt: skip

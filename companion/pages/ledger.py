@@ -8,7 +8,6 @@ import pandas as pd
 
 from companion import claims
 from companion.claims import places
-from companion.figures.explorer import explorer
 from companion.figures.rendering import Shown, csv_link, show
 from companion.figures.style import axes, meaning
 from companion.figures.tabular import Table, significant
@@ -112,7 +111,7 @@ def departures(frame: pd.DataFrame | None = None) -> pd.DataFrame:
 
 
 def departures_figure() -> Shown:
-    """How far recomputed values lie from printed ones; the page lets its reader choose, point and go to a row."""
+    """How far recomputed values lie from printed ones."""
     frame = departures()
     documents = list(dict.fromkeys(frame["document"]))
     figure, axis = axes(height=3.6)
@@ -125,15 +124,7 @@ def departures_figure() -> Shown:
     axis.set_yticks(range(len(documents)), [fill(title(name), 18) for name in documents])
     axis.set_ylim(len(documents) - 0.5, -0.5)
     within = (frame["departure"].abs() <= 0.01).mean()
-    still = show(figure, data=frame, name="ledger_departures", claims=len(frame), within=within)
-    points = [
-        [documents.index(claim.document), claim.verdict, float(f"{claim.departure:.5g}"), int(claim.row)]
-        for claim in frame.itertuples(index=False)
-    ]
-    names = [fill(title(name), 18) for name in documents]
-    colours = {"verdicts": list(_COLOURS), "verdictColours": list(_COLOURS.values())}
-    data = {"documents": names, **colours, "claims": points}
-    return explorer("ledger", data, still=still)
+    return show(figure, data=frame, name="ledger_departures", claims=len(frame), within=within)
 
 
 def full_table() -> Table:

@@ -52,5 +52,5 @@ def machine_facts(fact: str) -> pd.DataFrame:
     for machine, value in values.to_series().dropna().items():
         document = known.loc[known["machine"] == machine, "document"].iloc[0]
         row = printed(f"{document}/machines", machine, {"clock": "clock rate", "cpus": "processors"}[fact], value)
-        rows.append({**row, "source": "../book/records/06_machines.html#tab-machines"})
+        rows.append({**row, "source": "06_machines.html#tab-machines"})
     return frame_of(rows, {"clock": "MHz", "cpus": "processors"}[fact])

@@ -19,7 +19,7 @@ from companion.labels import plural
 from companion.pages import eras, explored, synthesis
 from companion.records import machines, runs
 
-#: Quantities of chapter 6 that the page draws: the name in the explorer and in the figure.
+#: Quantities of chapter 6 that the page draws.
 AXES = ("file-balance", "computing", "rate", "peak", "hour")
 PAGE = Path(__file__).with_name("report.html")
 NAME = "index.html"

@@ -12,7 +12,6 @@ from companion.chapters.xmp1982 import model
 from companion.chapters.xmp1982.figures import explored
 from companion.figures import rendering
 from companion.figures.explorer import explorer, packed
-from companion.pages import ledger
 from kernels.memory import banks
 from kernels.memory.banks.plain import Machine
 
@@ -95,14 +94,6 @@ def test_a_day_is_the_model_and_ends_near_what_was_printed():
 def test_what_overlaps_ends_sooner():
     ends = {(day.device, day.files, day.driver, day.cpus): day.end for day in explored.days()}
     assert ends["ssd", 2, "async", 1] < ends["ssd", 2, "sync", 1] < ends["disk", 4, "async", 1]
-
-
-def test_claims_in_the_figure_of_the_ledger_lead_to_their_rows():
-    frame, rows = ledger.departures(), ledger.claims.frame()
-    assert len(frame) > 500 and (rows.loc[frame["row"], "statement"].to_numpy() == frame["claim"].to_numpy()).all()
-    exact = rows.loc[frame["row"], "printed"].str.replace(",", "").astype(float)
-    found = rows.loc[frame["row"], "recomputed"].astype(float).to_numpy() / exact.to_numpy() - 1
-    assert (found == frame["departure"].to_numpy()).all()
 
 
 class _Reader(HTMLParser):

@@ -1,15 +1,14 @@
 """Points of the synthesis: each leads to the table or record that holds its number.
 
-What its notebook draws it says in words, which are compared; here is what only the explorer has.
+What its notebook draws it says in words, which are compared; here is what only the table of points has.
 """
 
 import json
-import re
 
 import pytest
 
 from companion import notebook_files, tables
-from companion.pages import eras, explored, synthesis
+from companion.pages import explored, synthesis
 from companion.records import machines, runs
 
 
@@ -26,7 +25,7 @@ def test_every_point_has_a_unit_a_number_and_a_source_that_exists(frames, name):
     pages = {path.stem for path in notebook_files.paths()}
     anchors = {f"tab-{d}-{t}".replace("_", "-") for d in tables.documents() for t in tables.names(d)}
     for row in frame.itertuples():
-        if row.source == "../book/records/06_machines.html#tab-machines":
+        if row.source == "06_machines.html#tab-machines":
             assert row.kind == "report" and row.machine in set(tables.machines()["name"].values)
         elif row.kind == "report":
             page, _, anchor = row.source.removeprefix("../book/records/").partition(".html#")
@@ -50,16 +49,6 @@ def test_a_peak_is_that_of_the_machine_it_is_held_against():
         run, threads, peak = synthesis.peak_on(machine)
         assert run.attrs["label"] == machine and threads == 2 and peak["middle"].item() > 5e10
     assert synthesis.peak_on("no such machine") is None
-
-
-def test_the_explorer_carries_every_point_and_names_no_report_by_its_identifier(frames):
-    html = explored.explored(frames, eras.files_through_time()).html
-    data = json.loads(re.search(r'<script type="application/json">(.*?)</script>', html, re.DOTALL)[1])
-    assert {name: len(rows) for name, rows in data["points"].items()} == {name: len(f) for name, f in frames.items()}
-    assert [one["key"] for one in data["quantities"]] == list(explored.QUANTITIES)
-    assert set(data["reports"]) == {"1982", "1989", "1993", "2006", "2014"}
-    shown = " ".join([*data["reports"].values(), *(str(row[0]) for rows in data["points"].values() for row in rows)])
-    assert not any(document in shown for document in tables.documents())
 
 
 def test_what_one_processor_reads_and_the_clock_of_a_period(frames):

@@ -1,4 +1,4 @@
-"""The bandwidth of reading over working set and stride, as a surface that readers can cut."""
+"""The bandwidth of reading over working set and stride, as a surface and a cut through it."""
 
 import numpy as np
 import pandas as pd
@@ -7,8 +7,7 @@ from matplotlib.colors import LogNorm
 
 from companion.chapters.p5plus.figures.memory import per_thread, read_by_lines
 from companion.figures.beside import each_machine
-from companion.figures.explorer import explorer
-from companion.figures.parts import bytes_axis, bytes_label, converted, intervals, log_axis, run_title, spread
+from companion.figures.parts import bytes_axis, bytes_label, log_axis, run_title, spread
 from companion.figures.rendering import Shown, show
 from companion.figures.style import axes
 from companion.figures.tabular import table
@@ -47,7 +46,7 @@ def _drawn(record: xr.Dataset, alone: pd.DataFrame, whole: pd.DataFrame, ends: t
 
 @each_machine
 def surface(record: xr.Dataset) -> Shown:
-    """Read bandwidth of a thread over working set and stride; the page lets its reader choose a cut through it."""
+    """Read bandwidth of a thread over working set and stride, and a cut through it."""
     frame = _rates(record)
     kinds = list(dict.fromkeys(sorted(frame["kind"], key=lambda kind: (kind[0], kind.split()[-2] != "small"))))
     alone = frame[frame["kind"] == kinds[0]]
@@ -68,14 +67,4 @@ def surface(record: xr.Dataset) -> Shown:
         folded=True,
         run=record,
     )
-    found = converted(intervals(frame), per_thread(frame))
-    cells = [
-        [int(nbytes), int(stride), kinds.index(kind), *(float(f"{rate:.4g}") for rate in ends), int(flagged)]
-        for (nbytes, stride, kind), (*ends, flagged) in zip(
-            frame[["nbytes", "stride", "kind"]].itertuples(index=False),
-            found[["middle", "low", "high", "flagged"]].itertuples(index=False),
-            strict=True,
-        )
-    ]
-    data = {"machine": run_title(record).replace("\n", ", "), "kinds": kinds, "cells": cells, "range": [low, high]}
-    return explorer("surface", data, still=still, table=listed)
+    return Shown(f"{still.html}{listed.html}", still.alt)
