@@ -11,8 +11,8 @@ from companion import tables
 from companion.figures.style import MEANINGS
 
 PRINTED = f"stroke:{MEANINGS['printed']}"
-#: Verdicts of the ledger are of all reports; a published case is from a paper that the chapter cites.
-ELSEWHERE = ("ledger_", "xc30_cases")
+#: Verdicts of the ledger are of all reports.
+ELSEWHERE = ("ledger_",)
 
 
 @pytest.fixture

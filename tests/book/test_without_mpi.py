@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from companion import experiments
+from companion import experiments, notebook_files
 from companion.figures import rendering
 from companion.records import runs
 
 ROOT = Path(__file__).parents[2]
-CHAPTERS = ("03_nht1", "04_p5plus", "05_xc30")
+CHAPTERS = ("03_nht1", "04_p5plus")
 
 
 def cells(chapter):
@@ -57,3 +57,16 @@ def test_sections_on_ranks_need_no_mpi(monkeypatch, chapter, committed):
     absent = any(runs.latest(id) is None for id in over_mpi if id.startswith(chapter[3:]))
     assert bool(told) is absent
     assert not any(experiments.unavailable(experiments.find(id)) is None for id in over_mpi)
+
+
+@pytest.mark.parametrize("id", [id for id, entry in experiments.REGISTER.items() if entry.ranks and entry.figures])
+def test_the_stored_run_stands_in_a_notebook_where_none_can_be_made(monkeypatch, id):
+    monkeypatch.setenv("RERUN_WITHOUT_MPI", "1")
+    monkeypatch.setenv(rendering.FIGURES, "text")
+    said: list[str] = []
+    monkeypatch.setattr(notebook_files, "inside", lambda: True)
+    monkeypatch.setattr(notebook_files, "say", said.append)
+    entry = experiments.find(id)
+    stored, here = entry.runs(), entry.run()
+    assert len(said) == 1 and "needs MPI" in said[0]
+    assert [run.attrs["file"] for run in entry.runs(here)] == [run.attrs["file"] for run in stored]

@@ -1,0 +1,301 @@
+"""The sections on time and messages: what threads and ranks do, and what a forecast sends."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from companion import figures, tables
+from companion.bench import Case
+from companion.chapters import counts_to, of, sent
+from companion.chapters.xc30.common import named
+from companion.experiments import Output, experiment
+from companion.labels import plural
+from companion.late import pd
+from companion.records.runs import single
+
+#: What threads do, as the model books it, and in words.
+_BOOKED = {"computing": "computing", "waiting": "waiting at barriers", "serial": "serial work"}
+#: What ranks do, as the model books it, and in the words of the talk.
+CLASSES = {"compute": "CPU", "communication": "Comms", "barrier": "Barrier", "serial": "Serial"}
+
+
+@experiment(
+    "xc30-ranks",
+    item="C2, C3",
+    title="Shallow-water model on ranks: computing, communication, barrier, serial",
+    rounds=5,
+    seconds={"quick": 3, "paper": 90, "modern": 300},
+    ranks=2,
+)
+def ranks(preset: str, threads: int, ranks: int = 2) -> list[Case]:
+    """The shallow-water model on 1, 2, 4 … ranks: strong scaling, and the split of the time."""
+    from kernels.mpi import scale
+    from kernels.shallow_water import ranks as shallow_water
+
+    cases = []
+    for used in counts_to(ranks):
+        problem = shallow_water.Problem.preset(preset, ranks=used)
+        parameters = of(problem, "truncation", "steps") | sent(scale.shallow_water(problem)) | {"scaling": "strong"}
+        label = f"T{problem.truncation}, {plural(used, 'rank')}"
+        cases.append(Case(label, shallow_water, problem, threads, parameters, shallow_water.split))
+    return cases
+
+
+def _spent(runs, names, cases, *, share: bool = False, **words) -> "figures.Shown":
+    """Time by what it was spent on, a row for each of ``names`` and a mark for each case.
+
+    ``cases(run)`` names the cases of a run.  Milliseconds, or with ``share`` per cent of the case's sum of medians.
+    """
+    figure, axis = figures.axes(height=2.2 + 0.35 * len(names))
+    place, frames, said = figures.rows(axis, list(names.values())), [], []
+    for run in map(single, runs):
+        found = [figures.of_samples(run[f"observed_{name}"].values, run["flags"].values) for name in names]
+        for number, label in enumerate(cases(run)):
+            part = pd.concat([each.loc[[number]] for each in found], ignore_index=True)
+            factor = 100 / part["middle"].sum() if share else 1e3
+            part = figures.converted(part, lambda seconds, factor=factor: factor * seconds)
+            at, style = place + 0.2 * (number - 0.5), {"line": False, "across": True, "run": run}
+            figures.bars(axis, at, part, label=label, index=number, **style)
+            part.insert(0, "what", list(names.values()))
+            frames.append(part.assign(case=label, machine=figures.cpu(run)))
+            if run is runs[0]:
+                each = ", ".join(f"{row.what} {row.middle:.3g}" for row in part.itertuples())
+                said.append(f"{label}: {each}")
+    axis.set(xlabel="share of the time [%]" if share else "time [ms]", xlim=(-2, 102) if share else (0, None))
+    figures.legend(axis, "below 2")
+    words |= {
+        "caption": f"{words['caption']} {figures.MARKED} {figures.doubts(runs[0])}",
+        "alt": f"{words['caption']} {'; '.join(said)} {'%' if share else 'ms'}.",
+    }
+    return figures.show(figure, runs=runs, data=pd.concat(frames, ignore_index=True), **words)
+
+
+@ranks.figure
+def split(runs) -> "figures.Shown":
+    """The four classes of the talk's pies, as shares of the time, by number of ranks."""
+    return _spent(
+        runs,
+        CLASSES,
+        lambda run: [plural(count, "rank") for count in run["ranks"].values],
+        share=True,
+        name="xc30_ranks_split",
+        heading=figures.rank_title(runs[0]),
+        title="Where the time of ranks goes",
+        caption="The four classes of the talk's pie charts, for a model of one layer on ranks of one machine.",
+    )
+
+
+@experiment(
+    "xc30-sections",
+    item="C3",
+    title="Time of a forecast by section",
+    rounds=5,
+    seconds={"quick": 3, "paper": 120, "modern": 600},
+)
+def sections(preset: str, threads: int) -> list[Case]:
+    """A forecast with output: three hours of the small model, fields written every hour."""
+    from kernels import shallow_water
+
+    part = {"quick": 8, "paper": 2, "modern": 1}[preset]
+    problem = replace(named("TL1279", part, 1), hours=3.0, output=1.0, accounts=True)
+    about = {"truncation": problem.truncation, "grid": problem.grid, "forecast_hours": problem.hours}
+    return [
+        Case(
+            f"T{problem.truncation} on {problem.grid}, {plural(count, 'thread')}",
+            shallow_water,
+            problem,
+            count,
+            about,
+            lambda result: {**result.seconds, **result.split},
+        )
+        for count in sorted({1, threads})
+    ]
+
+
+@sections.figure
+def classes(runs) -> "figures.Shown":
+    """Shares of the time of the threaded model by what its threads did."""
+    return _spent(
+        [run for run in runs if "observed_computing" in run],  # older ones booked sections alone
+        _BOOKED,
+        lambda run: [plural(count, "thread") for count in run["threads"].values],
+        share=True,
+        name="xc30_classes",
+        heading=figures.run_title(runs[0]),
+        title="What the threads did",
+        caption="Computing is the mean of the threads' shares of each loop, waiting the rest of the loops' time, "
+        "serial the time between loops.",
+    )
+
+
+# --- what a forecast sends -------------------------------------------------------------------------
+
+#: Ranks of which each number is counted in the model of the halo; more than these are scaled.
+_COUNTED = 48
+_PARTS = {"transpositions": "transpositions", "halo_fixed": "halo of fixed width", "halo_on_demand": "halo on demand"}
+
+
+@experiment(
+    "xc30-volume",
+    item="C2",
+    title="Bytes and messages of a forecast by number of ranks, counted from the decompositions",
+    presets=("quick",),
+    simulated=True,
+    few_samples="nothing is timed: outputs are counted, and every run repeats them to the last digit",
+)
+def volume(preset: str, threads: int) -> list[Case]:
+    """Nothing runs: what a model of the talk's size sends is counted."""
+    return []
+
+
+@volume.outputs_of
+def _counted(measurements) -> dict[str, Output]:
+    """Bytes and messages of a model of the report's size, for every number of ranks, by the decompositions."""
+    from kernels.mpi import halo, scale
+    from kernels.spectral import classic_rows
+
+    facts = tables.printed("xc30", "forecast").set_index("fact")["value"].astype(float)
+    truncation, levels, width = (int(facts[name]) for name in ("truncation", "levels", "halo_width"))
+    rows = next(n for n in sorted(classic_rows()) if 4 * n >= 2 * truncation + 1)
+    count = round(facts["days"] * 86400 / facts["timestep"])
+    about = {"grid": f"N{rows}", "dt": facts["timestep"], "width": width, "levels": levels}
+    found = {}
+    for number in sorted({*scale.RANKS[::3], scale.RANKS[-1], *_tasks()}):
+        if (moved := scale.forecast(f"N{rows}", truncation, levels, number)) is None:
+            continue
+        ways = {way: halo.Problem(**about, way=way, ranks=number) for way in ("fixed", "on demand")}
+        fixed, demanded = (halo.count_messages(problem, _COUNTED) for problem in ways.values())
+        found[number] = dict(zip(_PARTS, (moved, fixed, demanded), strict=True))
+    outputs = {"ranks": Output(list(found), "1", "ranks", "MPI ranks")}
+    for name, words in _PARTS.items():
+        nbytes, messages = ([getattr(each[name], what) for each in found.values()] for what in ("bytes", "messages"))
+        outputs[f"{name}_bytes"] = Output(
+            [count * each for each in nbytes], "byte", "ranks", f"bytes of the forecast, {words}"
+        )
+        outputs[f"{name}_messages"] = Output(messages, "1", "ranks", f"messages of one step, {words}")
+    return outputs
+
+
+def _tasks() -> list[int]:
+    """Tasks of the talk's two runs."""
+    return tables.load("xc30", "runs")["tasks"].values.astype(int).tolist()
+
+
+def whole_halo(run) -> np.ndarray:
+    """Terabytes of transpositions and of a halo fetched whole, for the tasks of the two runs of the talk."""
+    parts = run[["transpositions_bytes", "halo_fixed_bytes"]].sel(ranks=_tasks())
+    return parts.to_array().sum("variable").values / 1e12
+
+
+@volume.figure
+def sent_bytes(runs) -> "figures.Shown":
+    """Bytes of a forecast by ranks, and the volume that the report states, with the cores of its runs."""
+    run, about = runs[0], tables.load("xc30", "runs")
+    stated, cores = float(tables.load("xc30", "forecast")["mpi_volume"]), about["cores"].to_series()
+    figure, axis = figures.axes(height=2.9)
+    for style, (name, label) in zip((":", "--", "-"), _PARTS.items(), strict=True):
+        sent = run[f"{name}_bytes"].values / 1e12
+        figures.calculated(axis, run["ranks"].values, sent, label=f"{label}, counted").set_linestyle(style)
+    figures.points(axis, about["tasks"], [stated] * len(cores), line=False, label="whole model, the talk (2014)")
+    for value in cores:
+        axis.axvline(value, color=figures.INK, linestyle=":", linewidth=0.9)
+    figures.log_axis(axis)
+    axis.set(xlabel="MPI ranks", ylabel="sent in the forecast [TB]")
+    figures.legend(axis, "below 2")
+    names = [f"{name}_{what}" for name in _PARTS for what in ("bytes", "messages")]
+    moved = run["transpositions_bytes"].values / 1e12
+    listed = ", ".join(f"{value:.0f} cores, {name}" for name, value in cores.items())
+    return figures.show(
+        figure,
+        name="xc30_volume",
+        data=run[["ranks", *names]].to_dataframe().reset_index(drop=True),
+        title="What the forecast sends",
+        caption="Terabytes of a ten-day forecast, counted from the decomposition and not measured (half-filled). "
+        "Squares: what the talk states for the whole model, at the tasks of its two runs. On each level six fields are "
+        "transformed to the grid and four back; three of the wind and six others come from the halo, with a wind of at "
+        "most 80 m/s.",
+        alt="Terabytes that transpositions and semi-Lagrangian halos of the forecast send against the number of MPI "
+        f"ranks, logarithmic axes: the transpositions from {moved.min():.0f} to {moved.max():.0f}, and the "
+        f"{stated:.0f} TB that the report states for the whole model. Dotted: {listed}.",
+        tables="prose runs machines",
+    )
+
+
+@experiment(
+    "xc30-moves",
+    item="C5",
+    title="Transposition routines of IFS on a mesh of ranks",
+    rounds=7,
+    seconds={"quick": 3, "paper": 60, "modern": 120},
+    ranks=4,
+)
+def moves(preset: str, threads: int, ranks: int = 4) -> list[Case]:
+    """The four transpositions of IFS with as many fields as fill a few megabytes a rank."""
+    from kernels.mpi import scale, transposition
+
+    problem = transposition.Problem.preset(preset, ranks=ranks)
+    label = f"T{problem.truncation}, {problem.fields} fields, {problem.mesh.W} × {problem.mesh.V} ranks"
+    parameters = of(problem, "fields") | sent(scale.transposition(problem.mesh))
+    return [Case(label, transposition, problem, threads, parameters, transposition.times)]
+
+
+_ROUTINES = {
+    "TRGTOL": "grid to Fourier",
+    "TRLTOM": "Fourier to spectral",
+    "TRMTOL": "spectral to Fourier",
+    "TRLTOG": "Fourier to grid",
+}
+
+
+@moves.figure
+def transpositions(runs) -> "figures.Shown":
+    """Time of each transposition routine on the slowest rank."""
+    return _spent(
+        runs,
+        {name: f"{name}, {what}" for name, what in _ROUTINES.items()},
+        lambda run: [str(label) for label in run["label"].values],
+        name="xc30_moves",
+        heading=figures.rank_title(runs[0]),
+        title="Four transpositions",
+        caption="Time of each transposition routine on the slowest rank.",
+    )
+
+
+@experiment(
+    "xc30-halo",
+    item="C8",
+    title="Semi-Lagrangian halo: fixed width against points on demand",
+    rounds=7,
+    seconds={"quick": 3, "paper": 60, "modern": 120},
+    ranks=2,
+)
+def halo(preset: str, threads: int, ranks: int = 2) -> list[Case]:
+    """Both parts of the halo in one step: fetched whole, the second on demand, both on demand."""
+    from kernels.mpi import halo
+
+    cases = []
+    for way in halo.WAYS:
+        problem = halo.Problem.preset(preset, way=way, ranks=ranks)
+        parameters = of(problem, "way") | sent(halo.count_messages(problem))
+        cases.append(Case(way, halo, problem, threads, parameters, halo.parts))
+    return cases
+
+
+@halo.figure
+def halo_parts(runs) -> "figures.Shown":
+    """Time of both parts of the semi-Lagrangian halo, and what is sent, for each way of fetching."""
+    return _spent(
+        runs,
+        {"part 1": "part 1, the wind", "part 2": "part 2, other fields"},
+        lambda run: [f"{way}, {sent / 1e6:.1f} MB" for way, sent in zip(run["way"].values, _sent(run), strict=True)],
+        name="xc30_halo",
+        heading=figures.rank_title(runs[0]),
+        title="The halo in two parts",
+        caption="Time of a step on the slowest rank, and bytes that all ranks send: a halo of fixed width, its second "
+        "part on demand, and both on demand.",
+    )
+
+
+def _sent(run) -> np.ndarray:
+    """Bytes of both parts of the halo in a step, for each way of fetching."""
+    return figures.observed(run, "part 1 bytes", "part 2 bytes").sum(axis=1).to_numpy()

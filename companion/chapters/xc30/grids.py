@@ -1,0 +1,127 @@
+"""The section *Why give the same waves a finer grid?*: one truncation on a linear, a quadratic and a cubic grid."""
+
+import numpy as np
+
+from companion import figures
+from companion.bench import Case
+from companion.experiments import Output, experiment
+from companion.late import pd
+from companion.records.runs import single
+
+
+@experiment(
+    "xc30-aliasing",
+    item="C6",
+    title="One truncation on a linear, a quadratic and a cubic grid",
+    seconds={"quick": 3, "paper": 120, "modern": 1200},
+    few_samples="results of a model are drawn, which every run repeats to the last digit; the times are not",
+)
+def jet(preset: str, threads: int) -> list[Case]:
+    """An unstable jet at one truncation on the linear, the quadratic and the cubic grid.
+
+    The maps are drawn after ``forecast_hours``.
+    """
+    from kernels import shallow_water
+
+    truncation, dt = {"quick": (63, 900.0), "paper": (127, 450.0), "modern": (255, 225.0)}[preset]
+    cases = []
+    for relation in ("linear", "quadratic", "cubic"):
+        grid = shallow_water.grid_for(truncation, relation)
+        problem = shallow_water.Problem(truncation, grid, "galewsky", dt=dt, hours=144.0, diffusion=48.0)
+        about = {"relation": relation, "grid": grid, "truncation": truncation, "forecast_hours": problem.hours}
+        cases.append(Case(f"T{truncation}, {relation} grid {grid}", shallow_water, problem, threads, about))
+    return cases
+
+
+@jet.outputs_of
+def _maps(measurements) -> dict[str, Output]:
+    """Vorticity of the northern mid-latitudes at the end, and errors of the tendency by degree, for each grid."""
+    from kernels import shallow_water
+
+    first = measurements[0]
+    ends = {m.parameters["relation"]: m.result for m in measurements}
+    found = shallow_water.compare_grids(first.problem, ends, first.threads)
+    drawn = next(iter(found.values()))
+    rows = (drawn.latitude > 20) & (drawn.latitude < 80)
+    every = max(1, drawn.longitude.size // 256)
+    # five digits of the largest are more than a map shows, and keep the record small
+    vorticity = [one.vorticity[rows][::every, ::every].round(9) for one in found.values()]
+    errors = [one.product_error for one in found.values()]
+    meaning = "error of the vorticity tendency by degree, over the whole tendency"
+    return {
+        "latitude": Output(drawn.latitude[rows][::every], "degree", "row", "latitude"),
+        "longitude": Output(drawn.longitude[::every], "degree", "column", "longitude"),
+        "matching": Output(list(found), None, "matching_grid", "relation of grid and truncation"),
+        "matching_name": Output([one.grid for one in found.values()], None, "matching_grid", "grid"),
+        "vorticity": Output(vorticity, "1/s", "matching_grid row column", "relative vorticity"),
+        "degree": Output(np.arange(drawn.enstrophy.size), "1", "wave", "degree"),
+        "product_error": Output(errors, "1", "matching_grid wave", meaning),
+    }
+
+
+def errors(run):
+    """Error of the rate of change of vorticity by degree, a column for each grid; that of the cubic one is zero."""
+    run = single(run)
+    frame = pd.DataFrame(run["product_error"].values.T[1:], columns=run["matching"].values.astype(str))
+    return frame.assign(degree=run["degree"].values[1:])
+
+
+def _draw_map(axis, run, name: str, most: float):
+    """Vorticity on one grid, in 10⁻⁵ s⁻¹."""
+    (at,) = np.flatnonzero(run["matching"].values == name)
+    ends = float(run["latitude"].min()), float(run["latitude"].max())
+    style = {"extent": (0, 360, *ends), "origin": "upper", "aspect": "auto", "interpolation": "nearest"}
+    image = axis.imshow(1e5 * run["vorticity"].values[at], cmap="RdBu_r", vmin=-most, vmax=most, **style)
+    axis.set(title=f"{name} grid {run['matching_name'].values[at]}", ylabel="latitude [°]", xticks=range(0, 361, 60))
+    axis.grid(False)
+    return image
+
+
+@jet.figure
+def aliasing(runs) -> "figures.Shown":
+    """Vorticity of one truncation on a linear and on a cubic grid, and by degree the error of each grid's products."""
+    run = single(runs[0])
+    shown = [run, *(other for other in runs[1:] if "own" in other.attrs)]  # all machines give the same
+    field = dict(zip(run["matching"].values.astype(str), 1e5 * run["vorticity"].values, strict=True))
+    figure, (*maps, degrees) = figures.axes(3, 1, height=5.6, height_ratios=(2, 2, 3))
+    most = float(np.percentile(np.abs(run["vorticity"]), 99.5)) * 1e5
+    images = [_draw_map(axis, run, name, most) for axis, name in zip(maps, ("linear", "cubic"), strict=True)]
+    maps[0].tick_params(labelbottom=False)
+    maps[1].set_xlabel("longitude [°]")
+    bar = figure.colorbar(images[0], ax=list(maps), shrink=0.8)
+    bar.set_label("vorticity [10⁻⁵ s⁻¹]")
+    bar.outline.set_edgecolor(figures.INK)
+    for each in shown:
+        frame = errors(each)
+        for number, name in enumerate(("linear", "quadratic")):
+            error = frame[name].where(frame[name] > 0)
+            style = {"label": f"{name} grid", "host": True, "index": number, "run": each}
+            figures.points(degrees, frame["degree"], error, **style).set_markersize(4 if each is not run else 2.5)
+    degrees.set(yscale="log", xlabel="degree of the spherical harmonic", ylabel="relative error\nof tendency")
+    degrees.legend()
+    days = float(run["forecast_hours"].values.ravel()[-1]) / 24
+    linear, quadratic = (100 * _rms(field[name], field["cubic"]) for name in ("linear", "quadratic"))
+    rows, columns = np.meshgrid(run["latitude"], run["longitude"], indexing="ij")
+    data = pd.DataFrame({"latitude [degree]": rows.round(2).ravel(), "longitude [degree]": columns.ravel()})
+    for name in ("linear", "cubic"):
+        data[f"{name} [1e-5/s]"] = field[name].round(3).ravel()
+    worst = ", ".join(f"{errors(run)[name].max():.0e} on the {name} grid" for name in ("linear", "quadratic"))
+    return figures.show(
+        figure,
+        name="xc30_aliasing",
+        runs=shown,
+        data=pd.concat([data, errors(run)], axis=1),
+        heading=figures.run_title(run),
+        title="One truncation on two grids",
+        caption=f"Above, vorticity of an unstable jet after {days:.0f} days. The linear grid differs from the cubic "
+        f"one by {linear:.0f} % (RMS), a quadratic grid, which is not drawn, by {quadratic:.2g} %. Below, how wrong "
+        "the rate of change of vorticity of one state is, against the cubic grid and over the whole.",
+        alt=f"Two maps of vorticity of an unstable jet {days:.0f} days after its start, northern mid-latitudes, equal "
+        f"truncation, linear and cubic grid. They differ by {linear:.0f} % RMS, quadratic and cubic grid by "
+        f"{quadratic:.2g} %. Below them the relative error of the tendency by degree, at most {worst}.",
+    )
+
+
+def _rms(one: np.ndarray, other: np.ndarray) -> float:
+    """Difference of two fields over the second, root mean square."""
+    return float(np.sqrt(((one - other) ** 2).mean() / (other**2).mean()))

@@ -1,0 +1,212 @@
+"""The section *How much of its peak does a forecast reach?*: forecasts of a small model, and transforms alone."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from companion import figures, tables
+from companion.bench import Case
+from companion.chapters import of
+from companion.chapters.xc30.common import named, rates
+from companion.experiments import experiment
+from companion.labels import plural
+from companion.late import pd
+from companion.records.runs import partner, single
+
+#: Truncations and grids of the transforms; those of a preset of the kernel have its name.
+_SIZES: dict[str, list] = {
+    "quick": [{"truncation": waves, "grid": grid} for waves, grid in ((159, "N80"), (319, "N160"), (511, "N256"))],
+    "paper": ["T399", "T799", "TL1279", "TL2047"],
+    "modern": ["T799", "TL1279", "TL2047", "TL2559"],
+}
+
+
+@experiment(
+    "xc30-transforms",
+    item="C2",
+    title="Spectral transforms and their share of measured peak",
+    rounds=7,
+    seconds={"quick": 3, "paper": 240, "modern": 600},
+)
+def transforms(preset: str, threads: int) -> list[Case]:
+    """Inverse and direct transform of one field and of eight, and the peak of as many threads."""
+    from kernels import spectral
+    from kernels.processor import peak
+
+    cases = []
+    for count in sorted({1, threads}):
+        team, beside = plural(count, "thread"), {"what": "peak", "truncation": 0, "fields": 0}
+        cases.append(Case(f"peak, {team}", peak, peak.Problem.preset(preset), count, beside))
+        for size in _SIZES[preset]:
+            for fields in (1, 8):
+                name, changes = ("quick", size) if isinstance(size, dict) else (size, {})
+                problem = spectral.Problem.preset(name, fields=fields, **changes)
+                label = f"T{problem.truncation} on {problem.grid}, {plural(fields, 'field')}, {team}"
+                parameters = {"what": "transforms", **of(problem, "truncation", "fields")}
+                cases.append(Case(label, spectral, problem, count, parameters))
+    return cases
+
+
+@experiment(
+    "xc30-forecast",
+    item="C2, C3, P13",
+    title="A whole forecast of the small model: elapsed time, share of peak, time by section and region",
+    rounds=6,
+    seconds={"quick": 3, "paper": 900, "modern": 3600},
+)
+def forecast(preset: str, threads: int) -> list[Case]:
+    """A forecast of the small model with an output step every two hours, and the peak of as many threads.
+
+    At ``paper`` the talk's ten days, with about as many output steps, at a fifth of its truncation and rows: at its
+    truncation one sample would take hours.
+    """
+    from kernels import shallow_water
+    from kernels.processor import peak
+
+    part, days = {"quick": (8, 1), "paper": (5, 10), "modern": (2, 10)}[preset]
+    problem = replace(named("TL1279", part, 1), hours=24.0 * days, output=2.0, accounts=True)
+    about = {"truncation": problem.truncation, "days": days, "time_step": problem.dt, "steps": problem.steps}
+    team = plural(threads, "thread")
+    label = f"T{problem.truncation} on {problem.grid}, {team}"
+    return [
+        Case(label, shallow_water, problem, threads, {"what": "forecast", **about}, _accounted),
+        Case(f"peak, {team}", peak, peak.Problem.preset(preset), threads, {"what": "peak", **dict.fromkeys(about, 0)}),
+    ]
+
+
+def _accounted(result) -> dict[str, float]:
+    """Seconds by section and by what the threads did, and calls and seconds of each compiled region."""
+    found = {**result.seconds, **result.split}
+    for name, (calls, seconds) in result.parts.items():
+        found |= {f"calls of {name}": calls, f"seconds of {name}": seconds}
+    return found
+
+
+def shares(run, what: str):
+    """Each case of one kind: its rate [GFLOPS], the peak of as many threads in the same run, the share [%]; spreads."""
+    frame, rate = rates(run, what, "truncation", *(["fields"] if what == "transforms" else []))
+    teams, peak = rates(run, "peak")
+    own = peak.loc[[teams.index[teams["threads"] == threads][0] for threads in frame["threads"]]].reset_index(drop=True)
+    share = figures.converted(figures.quotient(rate, own), lambda ratio: 100 * ratio)
+    return figures.with_spread(frame, rate=rate, peak=own, share=share)
+
+
+def truncation() -> int:
+    """Truncation of the talk's forecast."""
+    return int(tables.load("xc30", "forecast")["truncation"])
+
+
+def cores_then():
+    """Peak of one core, share of it [%] and rate of the ten-day forecast, as the talk prints them; GFLOPS."""
+    machines, about = tables.load("xc30", "machines"), tables.load("xc30", "runs")
+    peak = 1e3 * (machines["peak"] / machines["cores"]).to_series()
+    frame = pd.DataFrame({"peak": peak, "share": about["peak_percent"].to_series()})
+    frame["rate"] = frame["peak"] * frame["share"] / 100
+    return frame.reset_index(names="what").assign(what="forecast, " + frame.index + " (2014)")
+
+
+def cores_now(run):
+    """:func:`shares` of a thread: a forecast of the small model, and the transforms alone at the talk's truncation."""
+    found = {"one-layer model": shares(run, "forecast")}
+    if (alone := partner(run, "xc30-transforms")) is not None:
+        at = {"truncation": truncation(), "fields": 8, "threads": 1}
+        frame = shares(alone, "transforms")
+        found["transforms"] = frame[(frame[list(at)] == pd.Series(at)).all(axis=1)]
+    rows = pd.concat(found, names=["what"]).reset_index("what").reset_index(drop=True)
+    rows["what"] = [f"{row.what} on {plural(row.threads, 'thread')}, {figures.cpu(run)}" for row in rows.itertuples()]
+    for name in ("rate", "rate_low", "rate_high", "peak", "peak_low", "peak_high"):
+        rows[name] /= rows["threads"]  # of one thread
+    return rows
+
+
+@forecast.figure
+def cores(runs) -> "figures.Shown":
+    """The rate of one core and its peak: whole forecasts of 2014, a small model and transforms of today."""
+    then, now = cores_then(), [cores_now(run) for run in runs]
+    first = pd.concat([then, now[0]], ignore_index=True)
+    figure, axis = figures.axes(height=2.8)
+    old = np.arange(len(then))
+    figures.points(axis, then["peak"], old, label="peak, as stated", colour="serial", index=1, line=False)
+    figures.points(axis, then["rate"], old, label="reached, as printed", line=False)
+    for run, found in zip(runs, now, strict=True):
+        place = len(then) + np.arange(len(found))
+        for name, label, colour in (("peak", "peak, measured", "serial"), ("rate", "reached, measured", "")):
+            shown = figures.spread_of(found, name)
+            figures.bars(axis, place, shown, label=label, colour=colour, line=False, across=True, run=run)
+    for number, row in enumerate(first.itertuples()):
+        axis.hlines(number, 1.12 * row.rate, row.peak / 1.12, color=figures.INK, linewidth=0.6, alpha=0.5)
+        axis.text(np.sqrt(row.rate * row.peak), number - 0.12, f"{row.share:.2g} %", ha="center", va="bottom", size=9)
+    figures.rows(axis, [name.replace(", ", "\n", 1) for name in first["what"]], above=0.6, below=0.6)
+    figures.log_axis(axis, "x")
+    axis.set_xlabel("rate of one core or thread [GFLOPS]")
+    figures.legend(axis, "below 2")
+    said = (f"{row.what} {row.rate:.3g} of {row.peak:.3g} GFLOPS, {row.share:.2g} %" for row in first.itertuples())
+    return figures.show(
+        figure,
+        name="xc30_cores",
+        runs=runs,
+        data=pd.concat([then, *now], ignore_index=True),
+        title="Peak of a core, and the rate that programs reach",
+        caption=f"Hollow: the forecast of 2014 at truncation {truncation()}, with physics and messages. Filled: a "
+        f"forecast with one layer and no physics at truncation {shares(runs[0], 'forecast')['truncation'][0]}, and "
+        f"spectral transforms alone at truncation {truncation()}. Each peak was measured in the run of its program. "
+        f"{figures.MARKED}",
+        alt=f"Rate and peak of one core on a logarithmic axis: {', '.join(said)}. {figures.MARKED}",
+        tables="machines runs",
+    )
+
+
+@transforms.figure
+def transform_shares(runs) -> "figures.Shown":
+    """Share of peak of the transforms against truncation, with the shares of the forecasts of 2014."""
+    printed = tables.load("xc30", "runs")["peak_percent"].to_series()
+    figure, axis = figures.axes(height=3.9)
+    for number, (system, value) in enumerate(printed.items()):
+        name = f"forecast, {system} (2014)"
+        figures.points(axis, [truncation()], [value], label=name, index=number, line=False)
+    frames, said = [shares(run, "transforms") for run in runs], []
+    for run, frame in zip(runs, frames, strict=True):
+        for number, (fields, line) in enumerate(frame[frame["threads"] == 1].groupby("fields")):
+            name, found = f"transforms of {plural(fields, 'field')}", figures.spread_of(line, "share")
+            figures.bars(axis, line["truncation"], found, label=name, index=number, run=run)
+            if run is runs[0]:
+                last = line.iloc[-1]
+                said.append(f"{name} {last.share:.0f} % ({last.share_low:.0f} to {last.share_high:.0f})")
+    figures.log_axis(axis, "y")
+    axis.set(xlabel="truncation", ylabel="share of peak [%]", xlim=(0, None))
+    figures.legend(axis, "below 2")
+    return figures.show(
+        figure,
+        name="xc30_transforms",
+        runs=runs,
+        data=figures.together(runs, frames),
+        heading=figures.run_title(runs[0]),
+        title="Share of peak: spectral transforms now, whole forecasts then",
+        caption="Filled: transforms on one thread, as shares of the peak measured in the same run. Hollow: whole "
+        f"forecasts of 2014, with physics, advection and communication. {figures.MARKED}",
+        alt=f"Share of peak of spectral transforms on one thread of {figures.cpu(runs[0])}, logarithmic. At "
+        f"truncation {frames[0]['truncation'].max()}: {', '.join(said)}. Whole forecasts of 2014: "
+        f"{' and '.join(f'{value:g} % ({name})' for name, value in printed.items())}. {figures.MARKED}",
+        tables="runs",
+    )
+
+
+def shares_now(run) -> str:
+    """Share of its own measured peak that a forecast of the small model and the transforms alone reach."""
+    rows = cores_now(run).itertuples()
+    model, *alone = (f"{row.share:.0f} % ({row.share_low:.0f} to {row.share_high:.0f})" for row in rows)
+    rest = f", and spectral transforms alone reach {alone[0]}" if alone else ""
+    return f"Today a forecast with one layer reaches {model} of a thread's peak{rest}."
+
+
+def whole_said(run) -> str:
+    """Elapsed time of a forecast of the small model, beside the talk's."""
+    talk, frame = tables.load("xc30", "forecast"), figures.cases(single(run), "what", "truncation", "days")
+    (row,) = np.flatnonzero(frame["what"] == "forecast")
+    about, time = frame.iloc[row], figures.intervals(frame).iloc[row]
+    return (
+        f"A small model of one layer, at truncation {about.truncation} and without physics, makes "
+        f"{plural(about.days, 'day')} of forecast in {time.middle:.0f} s ({time.low:.0f} to {time.high:.0f}) on "
+        f"{plural(about.threads, 'thread')} of {figures.cpu(run)}. The talk's {float(talk['days']):.0f} days, with "
+        f"{float(talk['levels']):.0f} levels at truncation {truncation()}, took about {float(talk['elapsed']):.0f} s."
+    )

@@ -1,0 +1,164 @@
+"""The section *What would the next resolution cost?*: steps of a small spectral model on the grids of the talk."""
+
+import numpy as np
+
+from companion import figures, tables
+from companion.bench import Case
+from companion.bench.statistics import Ratio
+from companion.chapters import of
+from companion.chapters.xc30.common import named
+from companion.experiments import Output, experiment
+from companion.host import machine
+from companion.late import pd
+from companion.records.runs import single
+
+#: The talk's pairs of truncation and grid, by the names that the kernels know.
+RESOLUTIONS = ("TL1279", "TL2047", "TQ1364", "TC1023", "TL2559", "TQ1706", "TC1279")
+#: The matching of wavenumbers and grid that the letters of a resolution name.
+_MATCHING = {"TL": "linear", "TQ": "quadratic", "TC": "cubic"}
+#: Pairs of the linear and the cubic truncation on one grid of the talk.
+SAME_GRID = (("TL2047", "TC1023"), ("TL2559", "TC1279"))
+#: What a step consists of; output belongs to steps of its own.
+_STEP = ("inverse transforms", "direct transforms", "grid-point", "spectral")
+#: Operations counted by the model, with the sections that perform them.
+_COUNTED = {("Legendre", "FFT"): _STEP[:2], ("grid-point",): _STEP[2:3], ("spectral",): _STEP[3:]}
+_DAY = 86400.0
+
+
+def _fits(problem) -> bool:
+    """Whether the small model's work space takes less than half of the memory that is free."""
+    from kernels.shallow_water import footprint
+
+    free = machine.available_memory()
+    return free is None or footprint(problem).memory < 0.5 * free
+
+
+@experiment(
+    "xc30-resolutions",
+    item="C6",
+    title="Cost of a step on the seven grids of the talk",
+    rounds=3,
+    seconds={"quick": 3, "paper": 300, "modern": 900},
+)
+def steps(preset: str, threads: int) -> list[Case]:
+    """A few steps on each of the seven grids; at ``quick`` on grids of an eighth of the rows."""
+    from kernels import shallow_water
+
+    part, count = {"quick": (8, 4), "paper": (1, 2), "modern": (1, 4)}[preset]
+    cases = []
+    for name in RESOLUTIONS:
+        problem = named(name, part, count)
+        if _fits(problem):
+            label = f"{name[:2]}{problem.truncation} on {problem.grid}"
+            parameters = {"resolution": name, "part": part, "steps": count, **of(problem, "truncation", "grid")}
+            cases.append(Case(label, shallow_water, problem, threads, parameters, lambda result: dict(result.seconds)))
+    return cases
+
+
+@steps.outputs_of
+def work_model(measurements) -> dict[str, Output]:
+    """Seconds of one step of each resolution of the talk, from the rates of the largest case that was measured.
+
+    ``Σ operations of a kind / rate of the kind``, kinds being transforms, grid-point and spectral work.
+    """
+    from kernels import shallow_water
+
+    largest = max(measurements, key=lambda m: m.work["flops"] / m.parameters["steps"])
+    rates = {}  # flop/s by kind, of the least seconds of each section
+    for parts, sections in _COUNTED.items():
+        seconds = sum(min(largest.observed[section]) for section in sections) / largest.repeats
+        rates[parts] = sum(largest.work["parts"][part] for part in parts) / seconds
+    counts = [dict(shallow_water.work(named(name, 1, 1)).parts) for name in RESOLUTIONS]
+    model = [sum(sum(count[part] for part in parts) / rate for parts, rate in rates.items()) for count in counts]
+    return {
+        "model_resolution": Output(RESOLUTIONS, None, "resolution_model", "resolution of the talk"),
+        "model_step": Output(model, "s", "resolution_model", "one step, work model"),
+    }
+
+
+def _step_samples(run) -> np.ndarray:
+    """Seconds of one step of the small model, (cases, samples), without output."""
+    run = single(run)
+    counts = (run["repeats"].values * run["steps"].values)[:, np.newaxis]
+    return sum(run[f"observed_{section}"].values for section in _STEP) / counts
+
+
+def day_table(run):
+    """Cost of a day of forecast over that of the first resolution, with its spread, and what it comes from.
+
+    A time step in proportion to 1 / truncation, with the talk's step at the talk's truncation: an assumption, since
+    the talk prints one step only.  ``measured`` are seconds of a day at full size, ``model`` those of the work model.
+    """
+    run, talk = single(run), tables.load("xc30", "forecast")
+    frame = pd.DataFrame({"resolution": run["resolution"].values.astype(str)})
+    model = dict(zip(run["model_resolution"].values, run["model_step"].values, strict=True))
+    frame["one step, model"] = frame["resolution"].map(model)
+    waves = frame["resolution"].str[2:].astype(float)
+    frame["dt"] = float(talk["timestep"]) * float(talk["truncation"]) / waves
+    frame["steps"] = _DAY / frame["dt"]
+    step = figures.of_samples(_step_samples(run), run["flags"].values)
+    frame["measured"] = step["middle"] * frame["steps"] * np.where(run["part"].values == 1, 1.0, np.nan)
+    frame["model"] = frame["one step, model"] * frame["steps"]
+    frame["model, relative"] = frame["model"] / frame["model"][0]
+    base = frame["steps"][0] * step["middle"][0]
+    found = figures.converted(step, lambda seconds: seconds * frame["steps"] / base)
+    found = figures.with_spread(frame, cost=found)
+    found.attrs["units"] = dict.fromkeys(("one step, model", "dt", "measured", "model"), "s")
+    return found
+
+
+@steps.figure
+def day(runs) -> "figures.Shown":
+    """Cost of a day of forecast of the small model on the seven grids of the talk, over that on the first."""
+    grids = tables.load("xc30", "resolutions")["truncation"].to_series().dropna()
+    letter = {matching: letters for letters, matching in _MATCHING.items()}
+    size = {f"{letter[matching]}{waves:.0f}": points / 1e6 for (points, matching), waves in grids.items()}
+    figure, axis = figures.axes(height=3.0)
+    frames = [day_table(run) for run in runs]
+    for run, frame in zip(runs, frames, strict=True):
+        for number, (letters, matching) in enumerate(_MATCHING.items()):
+            line = frame[frame["resolution"].str.startswith(letters)]
+            place = line["resolution"].map(size)
+            found = figures.spread_of(line, "cost")
+            figures.bars(axis, place, found, label=f"{matching} ({letters})", index=number, run=run)
+            for x, y, name in zip(place, line["cost"], line["resolution"], strict=True):
+                if not run.attrs.get("mark"):
+                    axis.annotate(name, (x, y), (7, -9), textcoords="offset points", size=9)
+    first = frames[0]
+    base = first["resolution"][0]
+    figures.log_axis(axis, "y")
+    axis.set(xlabel="horizontal grid points [million]", ylabel=f"cost of a day\nover that of {base}")
+    axis.set(xlim=(1.5, 10.2), ylim=(0.7, None))
+    figures.legend(axis, "upper left")
+    return figures.show(
+        figure,
+        name="xc30_day",
+        runs=runs,
+        data=figures.together(runs, frames),
+        heading=figures.run_title(runs[0]),
+        title="Cost of a forecast day at the seven resolutions of the talk",
+        caption=f"Steps of a day times the measured time of a step of a model of one layer, over the same at {base}. "
+        f"Grids, truncations and the time step at {base} are the talk's; other time steps are taken in proportion to "
+        f"1 / truncation. A run at quick has an eighth of the rows. {figures.MARKED}",
+        alt="Cost of a day of forecast of a one-layer model against the grid points of the talk's three grids, a line "
+        f"for each matching of truncation and grid, over {base}: "
+        f"{', '.join(f'{row.resolution} {row.cost:.1f}' for row in first.itertuples())}. {figures.MARKED}",
+        tables="resolutions forecast",
+    )
+
+
+def over(run, above: str, below: str, day: bool = False) -> Ratio:
+    """A step, or a day, at one resolution over one at another."""
+    step, names = _step_samples(run), list(run["resolution"].values.astype(str))
+    more = int(above[2:]) / int(below[2:]) if day else 1.0
+    return figures.times(step[names.index(above)] * more, step[names.index(below)])
+
+
+def linear_cost(run) -> str:
+    """A step with the linear truncation over one with the cubic one of the same grid, and what makes a day of it."""
+    linear, cubic = SAME_GRID[-1]
+    return (
+        f"On the talk's finest grid a step of a one-layer model takes {over(run, linear, cubic).times} as long "
+        f"with {linear[2:]} waves (linear truncation) as with {cubic[2:]} (cubic); with time steps half as long, a day "
+        f"takes {over(run, linear, cubic, day=True).medians:.1f} times as long."
+    )

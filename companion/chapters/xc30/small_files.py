@@ -1,0 +1,202 @@
+"""The section *Why did forecasts wait for small files?*: output steps with and without them."""
+
+import numpy as np
+
+from companion import figures, tables
+from companion.bench import Case
+from companion.chapters import of
+from companion.experiments import experiment
+from companion.late import pd
+from companion.records.runs import single
+
+#: Processes that load the file system beside the output steps, and what the steps are then called.
+_LOADS = {0: "", 1: ", file system loaded"}
+_CODES = {"before": "with small files", "after": "without"}
+
+
+@experiment(
+    "xc30-storm",
+    item="C10-C12",
+    title="Output steps with and without a storm of small files",
+    rounds=3,
+    seconds={"quick": 3, "paper": 120, "modern": 300},
+)
+def storm(preset: str, threads: int) -> list[Case]:
+    """Output steps with and without small files, steps of both taking turns; alone, and beside a storming process.
+
+    At ``quick`` fewer steps and files than in the talk, with all of its tasks.
+    """
+    from kernels.files import storm
+
+    changes = {"steps": 25, "tasks": storm.Problem.preset("paper").tasks} if preset == "quick" else {}
+    cases = []
+    for load, beside in _LOADS.items():
+        problem = storm.Problem.preset(preset, load=load, **changes)
+        label = f"{problem.tasks} tasks, {problem.files} files, {problem.steps} steps{beside}"
+        parameters = of(problem, "steps", "files", "tasks", "record_bytes", "load")
+        cases.append(Case(label, storm, problem, threads, parameters, _every_step))
+    return cases
+
+
+def _every_step(result) -> dict[str, float]:
+    """Seconds of every step, and the system calls, of both codes."""
+    found = {f"{name} step {n}": time for name in _CODES for n, time in enumerate(result.seconds[name])}
+    return found | {f"{name} calls": sum(result.calls[name].values()) for name in _CODES}
+
+
+@storm.figure
+def output_steps(runs) -> "figures.Shown":
+    """Time of every output step with and without the small files, alone and while others load the file system."""
+    run = single(runs[0])
+    number = np.arange(1, int(run["steps"].values[0]) + 1)
+    figure, panels = figures.axes(run.sizes["case"], 1, height=6.2, sharex=True, sharey=True)
+    data: dict[str, np.ndarray] = {"step": number - 1}
+    typical = {}
+    for row, axis in enumerate(np.ravel(panels)):
+        for colour, (code, name) in enumerate(_CODES.items()):
+            name += _LOADS[int(run["load"].values[row])]
+            every = 1e3 * np.array([run[f"observed_{code} step {n - 1}"].values[row] for n in number])
+            data[name], typical[name] = np.nanmedian(every, axis=1), np.nanmedian(every)
+            ends, paint = (np.nanmin(every, axis=1), np.nanmax(every, axis=1)), figures.series(colour)
+            axis.fill_between(number, *ends, color=paint, alpha=0.3, linewidth=0)
+            axis.plot(number, data[name], color=paint, linewidth=1.2, label=name)
+        figures.log_axis(axis, "y")
+        axis.set_ylabel("time of the step [ms]")
+        figures.legend(axis, "above 1")
+    np.ravel(panels)[-1].set_xlabel("output step")
+    calls = [run[f"observed_{code} calls"].values[0].mean() / number.size for code in _CODES]
+    rate = run["record_bytes"].values[0] / typical[_CODES["after"]] / 1e3
+    said = (
+        f"Median steps: {', '.join(f'{name} {time:.1f} ms' for name, time in typical.items())}. Without small files "
+        f"each file gets {rate:.0f} MB/s, one after the other. A step makes {calls[0]:.0f} system calls with them, "
+        f"{calls[1]:.0f} without."
+    )
+    return figures.show(
+        figure,
+        name="xc30_storm",
+        run=run,
+        data=pd.DataFrame(data),
+        heading=figures.run_title(run),
+        title="Time of the output steps",
+        caption=f"{said} Lines are medians, bands the range of the samples of a step. {figures.doubts(run)}",
+        alt=f"Time of {number.size} output steps on a logarithmic axis. {said}",
+    )
+
+
+#: Seconds that an open of a small file takes at least; 0: what it takes here.
+_LATENCIES = (0.0, 1e-4, 1e-3, 1e-2)
+#: A step of these cases is that of the talk over this: as many small files for each byte, in a memory of today.
+_PART = 20
+
+
+@experiment(
+    "xc30-records",
+    item="C10-C12",
+    title="Output steps with and without small files by size of a record and time of an open",
+    rounds=7,
+    seconds={"quick": 3, "paper": 150, "modern": 300},
+)
+def records(preset: str, threads: int) -> list[Case]:
+    """A part of an output step with and without small files: by size of record, and by time of an open."""
+    from kernels.files import storm
+
+    talk, whole = tables.load("xc30", "hres_io"), storm.Problem.preset("paper")
+    most = round(storm.full_record_bytes(1e12 * float(talk["volume"]), int(talk["steps"]), int(talk["files"])))
+    sizes = [2**16] if preset == "quick" else [*(2**power for power in (16, 18, 20, 22, 24)), most]
+    wanted = [(size, 0.0) for size in sizes]
+    wanted += [(size, latency) for size in dict.fromkeys((sizes[0], sizes[-1])) for latency in _LATENCIES[1:]]
+    cases = []
+    for size, latency in wanted:
+        problem = storm.Problem(
+            steps=2 if latency > 0 else min(25, max(2, 2**29 // (size * whole.files // _PART))),
+            files=whole.files // _PART,
+            tasks=whole.tasks // _PART,
+            record_bytes=size,
+            latency=latency,
+        )
+        parameters = of(problem, "steps", "files", "tasks", "record_bytes", "latency")
+        label = f"records of {size / 1e6:.3g} MB, opens of {1e3 * latency:g} ms at least"
+        cases.append(Case(label, storm, problem, threads, parameters, middle_steps))
+    return cases
+
+
+def middle_steps(result) -> dict[str, float]:
+    """Median seconds of a step without the small files, and of the small files in a step that has them."""
+    return {"without": float(np.median(result.seconds["after"])), "small": float(np.median(result.small_seconds))}
+
+
+def by_task() -> int:
+    """Small files that a task opens in a step."""
+    talk = tables.load("xc30", "hres_io")
+    return int(talk["list_files"] + talk["namelist_files"])
+
+
+def with_small_files(run):
+    """Size of a record, time of an open and, of every sample, a step with small files over one without, with spread.
+
+    The step with small files is the one without and the time of the small files: both write the same.
+    """
+    run = single(run)
+    without, small = (run[f"observed_{name}"].values for name in ("without", "small"))
+    found = figures.of_samples(1 + small / without, run["flags"].values)
+    frame = pd.DataFrame({"record_bytes": run["record_bytes"].values, "asked": run["latency"].values})
+    frame["open"] = np.nanmedian(small, axis=1) / (run["tasks"].values * by_task())
+    frame["without"] = np.nanmedian(without, axis=1)
+    return figures.with_spread(frame, times=found)
+
+
+@records.figure
+def opens(runs) -> "figures.Shown":
+    """What small files cost an output step by the time of an open, for the least and the largest records."""
+    frames = [with_small_files(run) for run in runs]
+    first = frames[0]
+    figure, axis = figures.axes(height=2.9)
+    said = []
+    for number, nbytes in enumerate((first["record_bytes"].max(), first["record_bytes"].min())):
+        label = f"records of {nbytes / 1e6:.2g} MB{'' if number else ', as in the talk'}"
+        for run, frame in zip(runs, frames, strict=True):
+            line = frame[frame["record_bytes"] == nbytes].sort_values("open")
+            found = figures.spread_of(line, "times")
+            figures.bars(axis, 1e3 * line["open"], found, label=label, index=number, run=run)
+            if not run.attrs.get("mark"):
+                each = (f"{row.times:.3g} times with opens of {1e3 * row.open:.2g} ms" for row in line.itertuples())
+                said.append(f"{nbytes / 1e6:.2g} MB: {', '.join(each)}")
+    figures.log_axis(axis)
+    axis.axhline(1, color=figures.INK, linewidth=0.8)
+    axis.set(xlabel="one set of open, read, close [ms]", ylabel="step with small files\nover one without")
+    figures.legend(axis, "upper left")
+    return figures.show(
+        figure,
+        name="xc30_opens",
+        runs=runs,
+        data=figures.together(runs, frames),
+        heading=figures.run_title(runs[0]),
+        title="What small files cost, by the time of an opening",
+        caption="Time of an output step with small files over the same without. On the left each opening takes the "
+        "time that it takes here, in the memory of one machine; further right it is delayed on purpose. The talk's "
+        f"times are lost. {figures.MARKED}",
+        alt="Logarithmic axes: time of an output step with small files over the same without, by the time of an open. "
+        f"{'; '.join(said)}. {figures.MARKED}",
+        tables="hres_io io_to_remove",
+    )
+
+
+def largest(run):
+    """Of :func:`with_small_files`, the cases with the largest records, by the time of an open."""
+    frame = with_small_files(run)
+    return frame[frame["record_bytes"] == frame["record_bytes"].max()].sort_values("open")
+
+
+def cost(run) -> str:
+    """What small files add to an output step with the largest records: as this host opens, and with slow opens."""
+    here, *_, slow = largest(run).itertuples()
+
+    def found(row) -> str:
+        doubt = ", no measurable difference" if row.times_low <= 1 <= row.times_high else ""
+        return f"{row.times:.2f} times ({row.times_low:.2f} to {row.times_high:.2f}{doubt})"
+
+    return (
+        f"With {here.record_bytes / 1e6:.0f} MB to each file, as in the talk, an output step takes {found(here)} as "
+        f"long with small files as without them here, and {found(slow)} when each opening is made to take "
+        f"{1e3 * slow.open:.0f} ms."
+    )

@@ -1,0 +1,157 @@
+"""The experiments of 2014: what is measured, what records hold of given measurements, and that each run is drawn."""
+
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from drawing import cases
+
+from companion import bench, drawn, experiments, tables
+from companion.chapters.xc30 import common, compilers, grids, peak, resolutions, small_files
+from companion.figures.rendering import undrawn
+from companion.records import runs
+from kernels import shallow_water, spectral
+from kernels.files import storm
+
+HERE = {name: entry for name, entry in experiments.REGISTER.items() if entry.document == "xc30"}
+
+
+@pytest.mark.parametrize("name", [name for name, entry in HERE.items() if not entry.ranks])
+def test_a_quick_run_is_drawn_beside_the_stored_ones_and_alone(name):
+    run = HERE[name].run(progress=False)
+    with undrawn():
+        for figure in HERE[name].figures:
+            beside, alone = figure(HERE[name].runs(run)), figure([run])
+            assert len(beside.data) > 0 < len(alone.data) and beside.alt
+            drawn.said(beside.html, "xc30")  # tables that exist
+
+
+@pytest.mark.parametrize("name", [name for name, entry in HERE.items() if entry.ranks])
+def test_runs_on_ranks_are_drawn_of_each_machine(name):
+    with undrawn():
+        for run in runs.each(name):
+            assert all(figure([run]).alt for figure in HERE[name].figures)
+
+
+def test_the_seven_resolutions_are_those_of_the_talk():
+    printed = tables.load("xc30", "resolutions")["truncation"].to_series().dropna()
+    pairs = {(int(points), int(truncation)) for (points, _), truncation in printed.items()}
+    full = [common.named(name, 1, 1) for name in resolutions.RESOLUTIONS]
+    assert {(spectral.grid(problem.grid).points, problem.truncation) for problem in full} == pairs
+
+
+def test_an_eighth_keeps_the_relation_of_grid_and_truncation():
+    letters = {"TL": "linear", "TQ": "quadratic", "TC": "cubic"}
+    for case in resolutions.steps("quick", 1):
+        assert case.problem.relation == letters[case.parameters["resolution"][:2]]
+        assert case.problem.steps == case.parameters["steps"]
+
+
+def test_what_does_not_fit_is_left_out(monkeypatch):
+    monkeypatch.setattr(resolutions.machine, "available_memory", lambda: 10**9)
+    left = [case.parameters["resolution"] for case in resolutions.steps("paper", 1)]
+    assert "TL2559" not in left and len(left) < len(resolutions.RESOLUTIONS)
+
+
+def test_the_work_model_is_operations_over_measured_rates():
+    seconds = {"inverse transforms": 0.3, "direct transforms": 0.5, "grid-point": 0.1, "spectral": 0.02}
+    parts = dict(shallow_water.work(common.named("TC1279", 8, 4)).parts)
+    ran = SimpleNamespace(
+        parameters={"steps": 4},
+        work={"flops": sum(parts.values()), "parts": parts},
+        repeats=2,
+        observed={name: [2 * value, 3 * value] for name, value in seconds.items()},
+    )
+    found = resolutions.work_model([ran])
+    model = dict(zip(found["model_resolution"].value, found["model_step"].value, strict=True))
+    full, same = (dict(shallow_water.work(common.named(*of)).parts) for of in (("TL2559", 1, 1), ("TC1279", 8, 1)))
+    expected = (
+        0.8 / 4 * (full["Legendre"] + full["FFT"]) / (same["Legendre"] + same["FFT"])
+        + 0.1 / 4 * full["grid-point"] / same["grid-point"]
+        + 0.02 / 4 * full["spectral"] / same["spectral"]
+    )
+    assert model["TL2559"] == pytest.approx(expected) and set(model) == set(resolutions.RESOLUTIONS)
+
+
+def rate(what, value, threads=1, **coordinates):
+    """A case of one kind that reaches ``value`` GFLOPS in its median sample."""
+    each = {"truncation": 0, "fields": 0, "threads": threads}
+    return {**each, "what": what, **coordinates, "flops": int(value * 1e9), "seconds": [1.0, 1.25, 0.8]}
+
+
+def test_a_share_is_of_the_peak_of_as_many_threads():
+    run = cases(
+        [rate("peak", 100.0), rate("peak", 150.0, 2)]
+        + [rate("transforms", 25.0, truncation=9, fields=1), rate("transforms", 75.0, 2, truncation=9, fields=8)]
+    )
+    assert peak.shares(run, "transforms")["share"].tolist() == [25.0, 50.0]
+
+
+def test_without_a_run_of_the_transforms_the_forecast_is_alone(monkeypatch):
+    monkeypatch.setattr(peak, "partner", lambda run, experiment: None)
+    run = cases([rate("peak", 100.0, 2), rate("forecast", 40.0, 2, truncation=255)])
+    (row,) = peak.cores_now(run).itertuples()
+    assert (row.share, row.rate, row.peak) == (40.0, 20.0, 50.0)
+    assert "40 %" in peak.shares_now(run) and "transforms" not in peak.shares_now(run)
+
+
+def test_a_forecast_books_its_regions_and_has_a_peak_beside_it():
+    case, beside = peak.forecast("quick", 1)
+    assert (case.parameters["what"], beside.parameters["what"]) == ("forecast", "peak")
+    short = replace(case.problem, hours=0.5)
+    found = case.observe(case.kernel.run(short, case.kernel.setup(short)))
+    assert found["calls of advance_strict"] == short.steps > 0
+    regions = sum(seconds for name, seconds in found.items() if name.startswith("seconds of "))
+    assert regions == pytest.approx(found["computing"] + found["waiting"])
+
+
+def test_maps_are_those_of_the_grids_that_ran():
+    asked = [
+        replace(case, problem=replace(case.problem, truncation=21, grid=grid, dt=1800.0, hours=6.0))
+        for case in grids.jet("quick", 1)
+        if (grid := shallow_water.grid_for(21, case.parameters["relation"]))
+    ]
+    found = grids.jet.outputs(bench.study(asked, progress=False))
+    assert found["matching"]["value"] == ["linear", "quadratic", "cubic"]
+    rows, columns = (len(found[name]["value"]) for name in ("latitude", "longitude"))
+    assert np.shape(found["vorticity"]["value"]) == (3, rows, columns)
+    linear, *_, cubic = found["product_error"]["value"]
+    assert cubic.max() == 0.0 < linear.max()
+
+
+def test_three_builds_are_judged_by_the_paired_test():
+    (case,) = compilers.scored("quick", 1)
+    problem = replace(case.problem, truth=replace(case.problem.truth, dt=900.0), members=3, leads=(6.0, 12.0))
+    (found,) = bench.study([replace(case, problem=problem)], progress=False)
+    checked = {check["name"].split(",")[0] for check in found.checks_after}
+    assert {"truth: mass", "strict: energy", "fast: enstrophy", "wrong 1: mass"} <= checked
+    outputs = compilers.scores([replace(found, parameters={"members": 3})])
+    last, fast, seventh = np.abs(outputs["difference"].value).max(axis=1)
+    assert max(last, fast) < outputs["rounding"].value < 1e-3 * seventh
+    # Student's t of three pairs, 95 %: 4.30265
+    pairs = found.result.fast - found.result.strict
+    half = 4.302653 * pairs.std(axis=0, ddof=1) / np.sqrt(3)
+    np.testing.assert_allclose(outputs["difference_high"].value[1], pairs.mean(axis=0) + half, rtol=1e-6)
+
+
+def test_storm_counts_the_calls_of_its_steps():
+    record = experiments.run("xc30-storm", rounds=1, progress=False)
+    problem = storm.Problem(steps=int(record["steps"][0]), tasks=int(record["tasks"][0]), files=int(record["files"][0]))
+    calls = storm.expected_calls(problem)
+    expected = [sum(calls[name].values()) / problem.steps for name in ("before", "after")]
+    found = [record[f"observed_{name} calls"].values / problem.steps for name in ("before", "after")]
+    np.testing.assert_allclose(found, np.repeat(expected, 2).reshape(2, 2, 1))  # alone, and beside another process
+    assert f"observed_after step {problem.steps - 1}" in record
+    assert problem.tasks == storm.Problem.preset("paper").tasks
+
+
+def test_records_keep_the_talks_share_of_small_files_and_reach_its_size():
+    whole, asked = storm.Problem.preset("paper"), small_files.records("paper", 1)
+    assert {case.problem.tasks / case.problem.files for case in asked} == {whole.tasks / whole.files}
+    talk = tables.load("xc30", "hres_io")
+    volume = max(case.problem.record_bytes for case in asked) * float(talk["steps"] * talk["files"])
+    assert volume == pytest.approx(1e12 * float(talk["volume"]))
+    result = storm.run(problem := replace(asked[0].problem, steps=2, latency=1e-3), storm.setup(problem))
+    opens = problem.tasks * small_files.by_task()
+    assert small_files.middle_steps(result)["small"] > 1e-3 * opens and all(c.ok for c in storm.verify(problem, result))
