@@ -6,6 +6,7 @@ the text is compared, the rendering (with its generated ids) is not stored.
 
 import gc
 import os
+import signal
 from collections import Counter
 from pathlib import Path
 
@@ -15,15 +16,24 @@ import pytest
 os.environ.setdefault("RERUN_BUDGET", "0")
 
 RENDERED = ("text/html", "text/markdown", "image/svg+xml", "text/latex", "application/javascript")
-#: Kernels are compiled by their own tests, each once, before ranks, peers, notebooks and chapters use them.
+#: Kernels are compiled by their own tests, each once, before ranks, peers, notebooks and chapters use them.  Long files
+#: come before short ones, so that two workers end together.
 ORDER = (
     "tests/kernels",
     "tests/kernels/test_every_kernel.py",
     "tests/kernels/mpi",
     "tests/peers",
     "notebooks",
+    "tests/test_promises.py",
+    "tests/test_wheel.py",
+    "tests/test_layout.py",
     "tests",
 )
+
+
+def pytest_configure(config):
+    """A shell that starts the tests in the background lets them, and what they start, ignore Ctrl-C."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collectstart(collector):

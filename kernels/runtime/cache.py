@@ -64,6 +64,16 @@ class Cache(caching.FunctionCache):
         pattern = self._cache_file._data_name_pattern
         self._cache_file._data_name_pattern = pattern.replace("{number", f"{os.getpid()}.{{number")
 
+    def held(self):
+        """A context that holds the function: of processes that begin together one compiles it, the others load it."""
+        held = contextlib.ExitStack()
+        with contextlib.suppress(OSError, ImportError):  # a filesystem without locks; Windows
+            import fcntl
+
+            file = held.enter_context(open(f"{self._cache_file._index_path}.lock", "w"))
+            fcntl.flock(file, fcntl.LOCK_EX)
+        return held
+
     def _index_key(self, sig, codegen):
         return (*super()._index_key(sig, codegen), *(["bare"] * self.bare))
 

@@ -7,7 +7,7 @@ import house
 import pytest
 import yaml
 
-from companion import items, notebook_files
+from companion import items
 
 ROOT = Path(__file__).parents[2]
 BOOK = ROOT / "book"
@@ -54,8 +54,7 @@ def test_every_page_is_in_the_contents_and_exists():
     named = {contents["root"], *(entry["file"] for entry in entries if "file" in entry)}
     assert {"glob": "notebooks/*"} in entries and {"glob": "book/records/*"} in entries
     records = {path.stem for path in (BOOK / "records").glob("*.md")}
-    synthesis = {path.stem for path in notebook_files.paths()} - {items.page(each) for each in items.documents()}
-    assert records == {items.page(document) for document in items.documents()} | synthesis and len(synthesis) == 1
+    assert records == {items.page(document) for document in items.documents()}
     assert named == {f"book/{path.stem}" for path in BOOK.glob("*.md")}
 
 
