@@ -21,7 +21,7 @@ def anchor(document: str, table: str) -> str:
 def register(document: str) -> dict[str, tuple[tuple[str, str], ...]]:
     """Figure -> the document and name of each printed table in it; empty where the chapter has no register.
 
-    ``ValueError`` if the columns are others, or a figure comes twice. ``tables.TableError`` if a table is unknown.
+    ``ValueError`` if the columns are others, a figure comes twice, or a table is unknown.
     """
     found: dict[str, tuple[tuple[str, str], ...]] = {}
     for number, row in enumerate(chapters.rows("drawn.csv", COLUMNS).get(document, []), start=2):

@@ -1,17 +1,18 @@
 """How many printed digits the documents' own redundancy protects.
 
 Every digit of every numeric cell is changed by one (9 becomes 8, so that a cell keeps its length).  A
-change is noticed when the reader refuses the table, or when a claim changes its verdict or can no longer
+change is noticed when the descriptor refuses the table, or when a claim changes its verdict or can no longer
 be computed: the tests hold every verdict.  Only claims that use the table are computed again.  A change that
 only an *identity* or a *restored by this* would notice is counted apart: such a claim protects nothing, since the
 cell was the same on both sides, or was filled in by it.
 """
 
+import frictionless
+
 from companion import tables
 from companion.claims.engine import Maker
 from companion.claims.sheets import Reader, Sheet
 from companion.claims.verdicts import IDENTITY, RESTORED
-from companion.tables import csv
 
 COLUMNS = ["document", "table", "row", "column", "cell", "digits", "noticed", "itself"]
 
@@ -51,9 +52,9 @@ def users(ledger: list[Maker]) -> dict[str, list[tuple[Maker, list]]]:
 
 
 def refused(document: str, table: str, row: int, column: int, cell: str, cells: list[list[str]]) -> bool:
-    """Whether the reader's constraints catch the altered cell."""
+    """Whether the constraints of the descriptor catch the altered cell."""
     schema = tables.describe(document, table)["schema"]
-    if csv.cell_problem(schema["fields"][column], cell):
+    if frictionless.Schema.from_descriptor(schema).fields[column].read_cell(cell)[1]:
         return True
     key = [place for place, field in enumerate(schema["fields"]) if field["name"] in schema["primaryKey"]]
     keys = [[line[place] for place in key] for line in cells]

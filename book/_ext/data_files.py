@@ -1,7 +1,7 @@
 """Sphinx extension that puts the downloads of the book's pages into the built book.
 
 The data behind figures and tables, which a notebook carries as addresses of kind ``data:``, become files of
-``_static/csv``.  Other files are made after the pages are written: every table as CSV and NetCDF and the package as one
+``_static/csv``.  Other files are made after the pages are written: every table as CSV and NetCDF, packages as one
 zip (``companion.tables.downloads``), every claim as ``ledger.csv``, and the source as ``source.zip``.  The script of
 the ledger is loaded by that page alone, the style of long tables by these pages, that of peers and that of items.
 """

@@ -15,8 +15,7 @@ def document_table(document: str, name: str, *, folded: bool | None = None, seen
     """A table as printed, with units, source and the remarks of the digitisation where there are any.
 
     Long tables, lists of facts and ticks of axes are folded unless ``folded`` says otherwise.  ``seen`` is a sentence
-    that says what to see in the table; it enters the caption. ``TableError`` if the table is unknown or its file
-    damaged.
+    that says what to see in the table; it enters the caption. ``ValueError`` if the table is unknown.
     """
     about = tables.describe(document, name)
     cells = tables.text(document, name)

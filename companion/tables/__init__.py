@@ -1,9 +1,9 @@
-"""Tables of the five documents and the data of their machines.
+"""Tables of the five documents, and what the documents state of their machines.
 
-``data/<document>/`` holds one CSV per printed table (one row per printed row, one column per printed
-column, nothing corrected) and ``resources.json``, which describes them: types, units, keys, constraints,
-source, and the layout in which analysis wants them.  ``data/datapackage.json`` is made from these
-descriptors by ``python -m companion.tables package``.  ``data/README.md`` gives the conventions.
+``data/<document>/`` is a Frictionless data package: one CSV per printed table (one row per printed row, one column per
+printed column, nothing corrected) and ``datapackage.json``, which gives types, units, keys, constraints, source, and
+the layout in which analysis wants each table.  ``data/machines/`` is one, too.  ``data/README.md`` has the conventions.
+Tests validate the packages.
 """
 
 from __future__ import annotations
@@ -14,70 +14,48 @@ from functools import cache
 from pathlib import Path
 from typing import Literal, overload
 
-from companion.files import write_text
 from companion.late import pd, xr
-from companion.tables import csv, layouts
-from companion.tables.csv import TableError, half_unit
+from companion.tables import layouts
 
 DATA = Path(__file__).resolve().parents[2] / "data"
 
 
 def documents() -> list[str]:
     """Identifiers of the documents that have tables."""
-    return sorted(path.parent.name for path in DATA.glob("*/resources.json") if path.parent.name != "machines")
+    return sorted(path.parent.name for path in DATA.glob("*/datapackage.json") if path.parent.name != "machines")
 
 
 @cache
-def _fragment(document: str) -> dict:
-    if document not in documents() and document != "machines":
-        raise TableError(f"document {document!r} is unknown; choose one of {', '.join(documents())}.")
-    return csv.descriptor(DATA / document / "resources.json")
+def package(document: str) -> dict:
+    """The data package of one document, or of ``machines``.  ``ValueError`` where there is none."""
+    if document not in (*documents(), "machines"):
+        raise ValueError(f"document {document!r} is unknown; choose one of {', '.join(documents())}.")
+    return json.loads((DATA / document / "datapackage.json").read_text(encoding="utf-8"))
 
 
 def names(document: str) -> list[str]:
-    """Tables of one document, in the document's order; the files of ``machines``."""
-    if document == "machines":
-        return sorted(path.stem for path in (DATA / document).glob("*.csv"))
-    return [resource["name"] for resource in _fragment(document)["resources"]]
+    """Tables of one document, in the document's order."""
+    return [resource["name"] for resource in package(document)["resources"]]
 
 
 def describe(document: str, table: str) -> dict:
-    """Descriptor of one table as it stands in ``resources.json``.  Raises ``TableError`` when unknown."""
-    if document == "machines" and table in names(document):
-        return {"name": table, **_fragment(document)["each"]}
-    for resource in _fragment(document)["resources"]:
+    """Descriptor of one table as it stands in ``datapackage.json``.  ``ValueError`` when unknown."""
+    for resource in package(document)["resources"]:
         if resource["name"] == table:
             return resource
-    views = [view["name"] for view in _fragment(document).get("views", [])]
-    raise TableError(f"table {table!r} of {document} is unknown; choose one of {', '.join(names(document) + views)}.")
+    known = names(document) + [view["name"] for view in package(document).get("views", [])]
+    raise ValueError(f"table {table!r} of {document} is unknown; choose one of {', '.join(known)}.")
 
 
 @cache
-def _cells(document: str, table: str) -> tuple[tuple[str, ...], ...]:
-    resource, path = describe(document, table), DATA / document / f"{table}.csv"
-    body = csv.read(path, resource)
-    (_check_machine if document == "machines" else _check_facts)(path, resource, body)
-    return tuple(map(tuple, body))
-
-
-def _check_facts(path: Path, resource: dict, body: list[list[str]]) -> None:
-    """In a table of facts a value with a unit is a number."""
-    facts = resource.get("facts")
-    if not facts:
-        return
-    columns = [field["name"] for field in resource["schema"]["fields"]]
-    unit = columns.index(facts["unit"])
-    for number, row in enumerate(body, start=2):
-        for column in facts["values"]:
-            cell = row[columns.index(column)]
-            if row[unit] and cell and not csv.is_number(cell):
-                csv.fail(path, number, column, f"{cell!r} has the unit {row[unit]} but is not a number.")
+def _cells(document: str, table: str) -> pd.DataFrame:
+    path = DATA / document / describe(document, table)["path"]
+    return pd.read_csv(path, dtype=str, keep_default_na=False).astype(object)
 
 
 def text(document: str, table: str) -> pd.DataFrame:
     """Every cell of a table as the text that is printed, empty where nothing is."""
-    columns = [field["name"] for field in describe(document, table)["schema"]["fields"]]
-    return pd.DataFrame(_cells(document, table), columns=columns, dtype=object)
+    return _cells(document, table).copy()
 
 
 def printed(document: str, table: str) -> pd.DataFrame:
@@ -85,25 +63,26 @@ def printed(document: str, table: str) -> pd.DataFrame:
 
     Numbers are float64 (NaN where nothing is printed) or int64; text is ``""`` where nothing is printed.
     """
-    frame = {}
-    schema = describe(document, table)["schema"]
-    missing = schema.get("missingValues", [""])  # a dash or asterisks, kept in ``text``
-    for position, field in enumerate(schema["fields"]):
-        column = ["" if row[position] in missing else row[position] for row in _cells(document, table)]
-        frame[field["name"]] = _typed(field, column)
-    return pd.DataFrame(frame)
+    schema, cells = describe(document, table)["schema"], text(document, table)
+    cells = cells.mask(cells.isin(schema.get("missingValues", [""])), "")  # a dash or asterisks stay in ``text``
+    return pd.DataFrame({field["name"]: _typed(field, cells[field["name"]]) for field in schema["fields"]})
 
 
-def _typed(field: dict, column: list[str]):
+def _typed(field: dict, column: pd.Series) -> pd.Series:
     if field["type"] == "string":
-        return pd.Series(column, dtype=object)
-    values = [csv.parse(field, cell) if cell else None for cell in column]
-    if None in values:
-        return pd.Series(
-            [math.nan if value is None else value for value in values],
-            dtype=object if field["type"] == "boolean" else float,
-        )
-    return pd.Series(values, dtype={"integer": "int64", "number": float, "boolean": bool}[field["type"]])
+        return column
+    empty = (column == "").any()
+    if field["type"] == "boolean":
+        values = dict.fromkeys(field.get("trueValues", ["true"]), True)
+        values |= dict.fromkeys(field.get("falseValues", ["false"]), False)
+        return column.map(values).astype(object if empty else bool)
+    return column.replace("", "nan").astype("int64" if field["type"] == "integer" and not empty else float)
+
+
+def half_unit(text: str) -> float:
+    """Half a unit in the last printed place: ``"0.354"`` gives 0.0005, ``"12e15"`` gives 5e14."""
+    mantissa, _, exponent = text.lower().partition("e")
+    return 0.5 * 10.0 ** (int(exponent or 0) - len(mantissa.partition(".")[2]))
 
 
 def half(field: dict, cell: str, unit: str | None = None) -> float:
@@ -112,7 +91,9 @@ def half(field: dict, cell: str, unit: str | None = None) -> float:
     A column says ``"exact": true`` for counts, ``"resolution": r`` where trailing zeros are not significant;
     a fact in the unit ``count`` is exact.
     """
-    if not cell or not csv.is_number(cell):
+    try:
+        float(cell)
+    except ValueError:
         return math.nan
     if field.get("exact") or unit == "count":
         return 0.0
@@ -120,67 +101,41 @@ def half(field: dict, cell: str, unit: str | None = None) -> float:
 
 
 def digits(document: str, table: str) -> pd.DataFrame:
-    """Half a unit in the last printed place of every cell (see ``half``), same shape as ``printed``."""
-    resource = describe(document, table)
-    cells = text(document, table)
-    unit = cells[resource["facts"]["unit"]] if "facts" in resource else [None] * len(cells)
-    numeric = _numeric_columns(resource)
-    return pd.DataFrame(
-        {
-            field["name"]: [
-                half(field, cell, u) if field["name"] in numeric and u != "" else math.nan
-                for cell, u in zip(cells[field["name"]], unit, strict=True)
-            ]
-            for field in resource["schema"]["fields"]
-        }
-    )
+    """Half a unit in the last printed place of every cell (see ``half``), same shape as ``printed``.
 
-
-def _numeric_columns(resource: dict) -> list[str]:
-    """Columns whose cells are numbers: those of a numeric type, and the value columns of facts."""
-    return [
-        field["name"]
-        for field in resource["schema"]["fields"]
-        if field["type"] in ("integer", "number") or field["name"] in resource.get("facts", {}).get("values", {})
-    ]
+    NaN in columns of text, and for a fact that has no unit.
+    """
+    resource, cells = describe(document, table), text(document, table)
+    facts = resource.get("facts", {"values": {}})
+    units = cells[facts["unit"]] if "unit" in facts else [None] * len(cells)
+    found = {}
+    for field in resource["schema"]["fields"]:
+        name = field["name"]
+        numeric = field["type"] in ("integer", "number") or name in facts["values"]
+        known = [numeric and unit != "" for unit in units]
+        found[name] = [
+            half(field, cell, unit) if holds else math.nan
+            for cell, unit, holds in zip(cells[name], units, known, strict=True)
+        ]
+    return pd.DataFrame(found)
 
 
 def load(document: str, table: str) -> xr.Dataset:
     """A table as ``xarray.Dataset`` with the dimensions its descriptor declares.
 
     Variables carry ``units`` and ``long_name``, the dataset ``title``, ``document`` and ``source``. A combination is
-    NaN (or ``""``) where the document prints nothing for it. ``TableError`` when the table is unknown, or its CSV is
-    damaged or does not match the descriptor.  A *view* of several tables has a name like a table.
+    NaN (or ``""``) where the document prints nothing for it. ``ValueError`` when the table is unknown.  A *view* of
+    several tables has a name like a table.
     """
-    try:
-        return _load(document, table).copy(deep=True)
-    except TableError:
-        raise
-    except (LookupError, TypeError, AttributeError, ValueError) as error:  # a word or a column that it lacks
-        what = " ".join(str(error).split())
-        raise TableError(
-            f"{DATA / document / 'resources.json'}: what it says of table {table} does not fit the table's columns "
-            f"({type(error).__name__}: {what}); mend the descriptor"
-        ) from error
+    return _load(document, table).copy(deep=True)
 
 
 @cache
 def _load(document: str, table: str) -> xr.Dataset:
-    for view in _fragment(document).get("views", []):
+    for view in package(document).get("views", []):
         if view["name"] == table:
             return _view(document, view)
-    return _table(document, describe(document, table))
-
-
-def forget() -> None:
-    """Read everything anew at the next call, as other files or another :data:`DATA` need it."""
-    for kept in (_fragment, _cells, _load, _machines):
-        kept.cache_clear()
-
-
-def _table(document: str, resource: dict) -> xr.Dataset:
-    """One table, which is no view."""
-    table = resource["name"]
+    resource = describe(document, table)
     if "facts" in resource:
         dataset = layouts.facts(text(document, table), resource)
     elif "tree" in resource:
@@ -192,7 +147,7 @@ def _table(document: str, resource: dict) -> xr.Dataset:
 
 def citation(document: str) -> str:
     """Authors, title, institution and date of a document."""
-    return _fragment(document)["document"]["citation"]
+    return package(document)["document"]["citation"]
 
 
 def source(document: str, resource: dict) -> str:
@@ -205,10 +160,7 @@ def source(document: str, resource: dict) -> str:
 
 def _view(document: str, view: dict) -> xr.Dataset:
     """Several tables of one shape side by side along a new dimension."""
-    for name in view["tables"]:
-        if name not in names(document):
-            raise TableError(f"view {view['name']} of {document}: {name!r} is no table; name tables, and no views.")
-    parts = [_table(document, describe(document, name)) for name in view["tables"]]
+    parts = [_load(document, name) for name in view["tables"]]
     labels = xr.DataArray(view["labels"], dims=view["dim"], name=view["dim"], attrs={"long_name": view["dim"]})
     joined = xr.concat(parts, dim=labels, join="outer", combine_attrs="drop_conflicts", data_vars="all")
     joined = joined.reindex(
@@ -229,15 +181,13 @@ def catalogue() -> pd.DataFrame:
     records = []
     for document in documents():
         for name in names(document):
-            resource = describe(document, name)
-            cells = text(document, name)
-            values = digits(document, name)
-            counted = int(values.notna().to_numpy().sum())
+            resource, cells = describe(document, name), text(document, name)
+            counted = int(digits(document, name).notna().to_numpy().sum())
             notes = int((cells["note"] != "").sum()) if "note" in cells else 0
             about = (document, name, resource["title"], source(document, resource))
             records.append((*about, *cells.shape, counted, notes))
-    names_of = ["document", "table", "title", "source", "rows", "columns", "numeric_cells", "notes"]
-    return pd.DataFrame(records, columns=names_of)
+    columns = ["document", "table", "title", "source", "rows", "columns", "numeric_cells", "notes"]
+    return pd.DataFrame(records, columns=columns)
 
 
 @overload
@@ -252,77 +202,21 @@ def machines(long: bool = False) -> xr.Dataset | pd.DataFrame:
     """What the documents state about the historical machines.
 
     Returns a dataset along ``machine`` with one variable per property in its canonical unit, NaN (or ``""``)
-    where no document states it; with ``long=True`` the rows of every file: machine, property, value and
-    unit as printed, document, item, note.  Raises ``TableError`` for a property or unit out of place.
+    where no document states it; with ``long=True`` one row per statement: machine, property, value and unit as
+    printed, document, item, note.
     """
-    if not long:
-        return _machines().copy(deep=True)
-    return _stated()[["machine", "property", "value", "unit", "document", "item", "note"]]
-
-
-def _stated() -> pd.DataFrame:
-    frames = [text("machines", name).assign(machine=name) for name in names("machines")]
-    return pd.concat(frames, ignore_index=True)
+    return text("machines", "machines") if long else _machines().copy(deep=True)
 
 
 @cache
 def _machines() -> xr.Dataset:
-    rows = _stated()
+    rows = text("machines", "machines")
     order = list(dict.fromkeys(rows["machine"]))
     variables: dict[str, tuple] = {}
-    for name, about in _fragment("machines")["properties"].items():
+    for name, about in package("machines")["properties"].items():
         chosen, unit = rows[rows["property"] == name].set_index("machine"), about["unit"]
         stated = chosen["value"].astype(float) * chosen["unit"].map(about["accepts"]) if unit else chosen["value"]
         values = stated.reindex(order, fill_value=math.nan if unit else "").tolist()
         attributes = {"units": unit} if unit else {}
         variables[name] = ("machine", values, attributes | {"long_name": about["description"]})
     return xr.Dataset(variables, coords={"machine": order})
-
-
-def _check_machine(path: Path, resource: dict, body: list[list[str]]) -> None:
-    """Every property is known and carries one of its units; numbers are numbers."""
-    properties = _fragment("machines")["properties"]
-    for number, (name, value, unit, *_) in enumerate(body, start=2):
-        accepted = properties[name]["accepts"] if name in properties else None
-        if accepted is None:
-            csv.fail(path, number, "property", f"{name!r} is none of {', '.join(properties)}.")
-        if unit not in (accepted or [""]):
-            csv.fail(path, number, "unit", f"{unit!r} is no unit of {name}; choose one of {', '.join(accepted)}.")
-        if accepted and not csv.is_number(value):
-            csv.fail(path, number, "value", f"{value!r} has the unit {unit} but is not a number.")
-
-
-def package() -> dict:
-    """The Frictionless data package of every table, put together from the descriptors."""
-    resources = []
-    for document in [*documents(), "machines"]:
-        for name in names(document):
-            resource = describe(document, name)
-            extra = {key: value for key, value in resource.items() if key not in ("name", "schema", "page")}
-            schema = {"missingValues": [""]} | resource["schema"]
-            resources.append(
-                {
-                    "name": f"{document}-{name.replace('_', '-')}",
-                    "path": f"{document}/{name}.csv",
-                    "profile": "tabular-data-resource",
-                    "format": "csv",
-                    "mediatype": "text/csv",
-                    "encoding": "utf-8",
-                    "sources": [{"title": source(document, resource)}],
-                    **extra,
-                    "schema": schema,
-                }
-            )
-    return {
-        "name": "supercomputers-rerun",
-        "profile": "tabular-data-package",
-        "title": "Tables of five supercomputer benchmark reports, 1982-2014",
-        "description": "One CSV per printed table, as printed; see README.md for the conventions.",
-        "resources": resources,
-    }
-
-
-def write_package() -> Path:
-    """Write ``data/datapackage.json`` (atomically) and return its path."""
-    content = json.dumps(package(), indent=1, ensure_ascii=False) + "\n"
-    return write_text(DATA / "datapackage.json", content, overwrite=True)

@@ -1,4 +1,4 @@
-"""The tables as a reader downloads them: CSV as committed, NetCDF with units, one zip of the package."""
+"""The tables as a reader downloads them: CSV as committed, NetCDF with units, one zip of the packages."""
 
 from pathlib import Path
 
@@ -6,19 +6,17 @@ from companion import tables
 from companion.files import write_netcdf, write_text, write_zip
 
 
-def package_zip(path: Path) -> Path:
-    """Every CSV with ``datapackage.json`` and ``README.md`` in one zip, equal for equal data."""
-    members = ["README.md", "datapackage.json", *(each["path"] for each in tables.package()["resources"])]
-    return write_zip(path, "supercomputers-rerun-data", {member: tables.DATA / member for member in members})
-
-
 def write(folder: Path | str) -> list[Path]:
     """Write ``<document>/<table>.csv``, ``<document>/<table>.nc`` and ``data.zip`` under ``folder``.
 
-    The folder is made where it is missing; every file takes its name when it is whole.  Returns the paths written.
-    ``TableError`` when a table is damaged. ``OSError`` when a file cannot be written.
+    The zip has the data package of each document and that of the machines, and ``README.md``.  The folder is made where
+    it is missing; every file takes its name when it is whole.  Returns the paths written. ``OSError`` when a file
+    cannot be written.
     """
-    written = []
+    members, written = ["README.md"], []
+    for document in (*tables.documents(), "machines"):
+        paths = [resource["path"] for resource in tables.package(document)["resources"]]
+        members += [f"{document}/{path}" for path in ("datapackage.json", *paths)]
     for document in tables.documents():
         for name in tables.names(document):
             dataset, stem = tables.load(document, name), Path(folder) / document / name
@@ -27,4 +25,5 @@ def write(folder: Path | str) -> list[Path]:
                 write_text(stem.with_suffix(".csv"), source.read_text(encoding="utf-8"), overwrite=True),
                 write_netcdf(dataset, stem.with_suffix(".nc"), overwrite=True),
             ]
-    return [*written, package_zip(Path(folder) / "data.zip")]
+    files = {member: tables.DATA / member for member in members}
+    return [*written, write_zip(Path(folder) / "data.zip", "supercomputers-rerun-data", files)]

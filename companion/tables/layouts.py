@@ -7,10 +7,6 @@ import math
 import numpy as np
 
 from companion.late import pd, xr
-from companion.tables.csv import TableError
-
-#: Most cells of a table once its rows are dimensions: a thousand times those of the largest there is.
-MOST_CELLS = 10**6
 
 
 def _attributes(field: dict) -> dict:
@@ -24,23 +20,9 @@ def cube(frame: pd.DataFrame, resource: dict) -> xr.Dataset:
     """Rows to dimensions: ``dims`` (default: the primary key), wide columns to one by ``stack``."""
     fields = {field["name"]: _attributes(field) for field in resource["schema"]["fields"]}
     dims = list(resource.get("dims", resource["schema"]["primaryKey"]))
-    for dim in dims:
-        if dims.count(dim) > 1:
-            raise TableError(f"table {resource['name']}, column {dim!r}: it stands twice in dims; name it once.")
-    if frame.duplicated(dims).any():
-        twice = ", ".join(str(value) for value in frame[frame.duplicated(dims)].iloc[0][dims])
-        raise TableError(
-            f"table {resource['name']}, columns {', '.join(dims)}: {twice} stands twice; name more columns in dims."
-        )
     stack = resource.get("stack", {"variables": {}})
     wide = [name for columns in stack["variables"].values() for name in columns if name]
     order = {dim: list(dict.fromkeys(frame[dim])) for dim in dims}
-    cells = math.prod(map(len, order.values()))
-    if cells > MOST_CELLS:
-        raise TableError(
-            f"table {resource['name']}, columns {', '.join(dims)}: as dimensions they make {cells} cells of "
-            f"{len(frame)} rows, at most {MOST_CELLS} are made; name fewer columns in dims."
-        )
     narrow = frame.drop(columns=wide).set_index(dims)
     dataset = narrow.to_xarray().reindex(order)
     for variable, columns in stack["variables"].items():
@@ -75,21 +57,12 @@ def tree(frame: pd.DataFrame, resource: dict) -> xr.Dataset:
     node, parent = resource["tree"]["node"], resource["tree"]["parent"]
     root = frame[node].iloc[0]
     frame = frame[(frame[parent] != frame[node]) | (frame[node] == root)]
-    if frame[node].duplicated().any():
-        raise TableError(
-            f"table {resource['name']}, column {node!r}: "
-            f"node {frame[node][frame[node].duplicated()].iloc[0]} has two parents."
-        )
     up = dict(zip(frame[node], frame[parent], strict=True))
     depth = []
-    for leaf in frame[node]:
-        name, steps = leaf, 0
-        while name != root and name in up and steps < len(up):
+    for name in frame[node]:
+        steps = 0
+        while name != root:
             name, steps = up[name], steps + 1
-        if name != root:
-            raise TableError(
-                f"table {resource['name']}, column {parent!r}: node {leaf} does not hang on the root {root}."
-            )
         depth.append(steps)
     fields = {field["name"]: _attributes(field) for field in resource["schema"]["fields"]}
     above = [up[name] if name != root else "" for name in frame[node]]

@@ -20,10 +20,12 @@ COPIED = ("companion", "kernels", "book/_ext", "book/_static", "book/_templates"
 LEFT_OUT = shutil.ignore_patterns("runs", "peers", "*.nc", "_build")
 
 DESCRIPTOR = {
-    "document": {"id": "toy", "citation": "A. Toy, Sums of whole numbers, 1999"},
+    "name": "toy",
+    "document": {"citation": "A. Toy, Sums of whole numbers, 1999"},
     "resources": [
         {
             "name": "sums",
+            "path": "sums.csv",
             "title": "Sums of two numbers",
             "item": "Table 1",
             "rows": 2,
@@ -68,7 +70,7 @@ def add_a_chapter(root: Path) -> None:
     """What the recipe names: two files of a table, claims, experiments and items, a notebook and its record."""
     data, chapter = root / "data" / "toy", root / "companion" / "chapters" / "toy"
     data.mkdir(), chapter.mkdir()
-    (data / "resources.json").write_text(json.dumps(DESCRIPTOR))
+    (data / "datapackage.json").write_text(json.dumps(DESCRIPTOR))
     (data / "sums.csv").write_text("case,a,b,sum,note\nright,1,2,3,\nwrong,2,2,5,\n")
     (chapter / "__init__.py").write_text('"""The toy document."""\n')
     (chapter / "claims.csv").write_text(CLAIMS)

@@ -1,6 +1,5 @@
 """The data page and the ledger: every table and every claim is on them, and files open."""
 
-import json
 import re
 from pathlib import Path
 from types import SimpleNamespace
@@ -36,9 +35,8 @@ def soup(shown):
 # The tables
 
 
-def test_the_page_lists_every_table_of_the_package_with_both_files():
-    package = json.loads((tables.DATA / "datapackage.json").read_text(encoding="utf-8"))
-    paths = {each["path"] for each in package["resources"] if not each["path"].startswith("machines/")}
+def test_the_page_lists_every_table_of_the_packages_with_both_files():
+    paths = {f"{name}/{each['path']}" for name in tables.documents() for each in tables.package(name)["resources"]}
     links = {
         link["href"].removeprefix(data.FILES + "/")
         for link in soup(data.every_table()).find_all("a")
@@ -143,7 +141,7 @@ def application(folder, pages, kind="html"):
 
 
 def test_a_build_writes_the_downloads_that_its_pages_link(tmp_path, frame, monkeypatch):
-    """What is in the NetCDF files is looked at in ``test_downloads``."""
+    """What is in the NetCDF files is looked at in ``tests/companion/tables``."""
     monkeypatch.setattr(downloads, "write_netcdf", lambda dataset, path, overwrite: path.write_bytes(b""))
     data_files._write(application(tmp_path, {"book/data", "book/ledger"}), None)
     folder = tmp_path / "_static" / "data"

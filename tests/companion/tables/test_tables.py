@@ -1,151 +1,150 @@
-"""Tables as printed, the layouts and the printed precision."""
+"""Tables: valid by frictionless, as printed, in the layouts that analysis wants, and as downloads."""
 
 import json
 import math
+import re
+import zipfile
 from decimal import Decimal
 
+import frictionless
 import numpy as np
+import pandas as pd
 import pytest
+import xarray as xr
 from hypothesis import given
 from hypothesis import strategies as st
 
 from companion import tables
+from companion.tables import downloads, layouts
+
+PACKAGES = [*tables.documents(), "machines"]
+
+
+def is_number(cell: str) -> bool:
+    try:
+        return math.isfinite(float(cell))
+    except ValueError:
+        return False
+
+
+@pytest.mark.parametrize("document", PACKAGES)
+def test_a_package_is_valid_and_describes_every_file(document):
+    """Header, types, required cells, limits, patterns and keys by frictionless; rows by the descriptor."""
+    report = frictionless.validate(str(tables.DATA / document / "datapackage.json"))
+    assert report.valid, report.flatten(["name", "rowNumber", "fieldName", "note"])[:5]
+    resources = tables.package(document)["resources"]
+    assert [task.stats["rows"] for task in report.tasks] == [resource["rows"] for resource in resources]
+    assert {resource["path"] for resource in resources} == {p.name for p in (tables.DATA / document).glob("*.csv")}
+
+
+def test_frictionless_refuses_damage(tmp_path):
+    good = (tables.DATA / "nht1" / "table_1.csv").read_text(encoding="utf-8")
+    schema = frictionless.Schema.from_descriptor(tables.describe("nht1", "table_1")["schema"])
+    path = tmp_path / "table_1.csv"
+    for old, new in (("12,60", "12,six"), ("12,60", "12,60,1"), ("64,200", "12,200"), ("12,60", ",60"), ("NS", "X")):
+        path.write_text(good.replace(old, new), encoding="utf-8")
+        with frictionless.system.use_context(trusted=True):
+            assert not frictionless.validate(frictionless.Resource(path=str(path), schema=schema)).valid, (old, new)
+
+
+@pytest.mark.parametrize("document", PACKAGES)
+def test_cells_are_printable_and_every_column_says_what_it_is(document):
+    for name in tables.names(document):
+        resource, cells = tables.describe(document, name), tables.text(document, name)
+        fields = resource["schema"]["fields"]
+        assert (
+            resource["title"] and resource["item"] and resource["schema"]["primaryKey"] and fields[-1]["name"] == "note"
+        )
+        assert [field["name"] for field in fields] == list(cells)
+        for field in fields:
+            assert field["description"], (name, field["name"])
+            assert field["type"] == "string" or field["type"] == "boolean" or field["unit"], (name, field["name"])
+        for cell in cells.to_numpy().ravel():
+            assert cell == cell.strip() and cell.isprintable(), (name, cell)
+        for note in cells["note"]:
+            assert not note.startswith("restored") or re.match(r"restored: .{12,}", note), (name, note)
+        for column in resource.get("facts", {}).get("values", {}):
+            numbers = cells[column][(cells[resource["facts"]["unit"]] != "") & (cells[column] != "")]
+            assert numbers.map(is_number).all(), (name, column)
+
+
+def test_machines_have_known_properties_in_known_units_as_their_document_prints_them():
+    properties = tables.package("machines")["properties"]
+    for row in tables.machines(long=True).itertuples():
+        accepted = properties[row.property]["accepts"]
+        assert row.unit in accepted and is_number(row.value) if accepted else row.unit == "", row
+        if row.unit and (row.machine, row.property) != ("js21", "power_cpus"):  # 14 blades of 4, two numbers in print
+            cells = {c for name in tables.names(row.document) for c in tables.text(row.document, name).values.flat}
+            assert any(is_number(cell) and float(cell) == float(row.value) for cell in cells), row
+
+
+def test_an_unknown_table_is_named():
+    with pytest.raises(ValueError, match="document 'nht2' is unknown; choose one of aips58, nht1"):
+        tables.names("nht2")
+    with pytest.raises(ValueError, match="table 'table_2' of nht1 is unknown; choose one of table_1"):
+        tables.load("nht1", "table_2")
+
 
 FIELDS = [
-    {"name": "name", "type": "string", "description": "name", "constraints": {"required": True}},
-    {
-        "name": "count",
-        "type": "integer",
-        "unit": "count",
-        "exact": True,
-        "description": "how many",
-        "constraints": {"minimum": 0, "maximum": 99},
-    },
+    {"name": "name", "type": "string", "description": "name"},
+    {"name": "count", "type": "integer", "unit": "count", "exact": True, "description": "how many"},
     {"name": "rate", "type": "number", "unit": "MB/s", "description": "rate"},
     {"name": "used", "type": "boolean", "trueValues": ["Y"], "falseValues": ["N"], "description": "used"},
-    {"name": "note", "type": "string", "description": "our remark"},
 ]
-GOOD = 'name,count,rate,used,note\nalpha,1,.42,Y,\nbeta,2,10.0,N,"one, two"\n'
-RESOURCE = {
-    "name": "toy",
-    "title": "Toy",
-    "item": "Table 1",
-    "page": 7,
-    "rows": 2,
-    "schema": {"primaryKey": ["name"], "fields": FIELDS},
-}
 
 
 @pytest.fixture
-def house(tmp_path, monkeypatch):
-    """A data folder of its own; ``put`` writes tables into it."""
-    monkeypatch.setattr(tables, "DATA", tmp_path)
-    (tmp_path / "doc").mkdir()
-    tables.forget()
-
-    def put(raw=GOOD, views=(), **changes):
-        tables.forget()
-        resource = RESOURCE | changes
-        description = {
-            "document": {"id": "doc", "citation": "A. Author, Report, 1990"},
-            "resources": [resource],
-            "views": list(views),
-        }
-        (tmp_path / "doc" / "resources.json").write_text(json.dumps(description))
-        raw = raw if isinstance(raw, bytes) else raw.encode()
-        (tmp_path / "doc" / f"{resource['name']}.csv").write_bytes(raw)
-        return tmp_path / "doc" / f"{resource['name']}.csv"
-
-    yield put
-    tables.forget()
+def toy(tmp_path, monkeypatch):
+    """A document of one table that prints a dash where it has no rate."""
+    schema = {"primaryKey": ["name"], "missingValues": ["", "-"], "fields": FIELDS}
+    resource = {"name": "toy", "path": "toy.csv", "title": "Toy", "item": "Table 1", "page": 7, "schema": schema}
+    (tmp_path / "toy.csv").write_text("name,count,rate,used\nalpha,1,.42,Y\nbeta,2,-,N\nNA,,10.0,\n")
+    monkeypatch.setattr(tables, "DATA", tmp_path.parent)
+    monkeypatch.setattr(tables, "_cells", tables._cells.__wrapped__)
+    package = {"document": {"citation": "A. Author, Report, 1990"}, "resources": [resource]}
+    monkeypatch.setattr(tables, "package", lambda document: package)
+    return tmp_path.name
 
 
-def test_a_good_table_is_read_as_printed(house):
-    house()
-    frame = tables.printed("doc", "toy")
-    assert frame["count"].tolist() == [1, 2] and frame["count"].dtype == np.int64
-    assert frame["rate"].tolist() == [0.42, 10.0] and frame["used"].tolist() == [True, False]
-    assert tables.text("doc", "toy")["rate"].tolist() == [".42", "10.0"]
-    assert frame["note"].tolist() == ["", "one, two"]
-    half = tables.digits("doc", "toy")
-    assert half["count"].tolist() == [0, 0] and half["rate"].tolist() == pytest.approx([0.005, 0.05])
-    assert half[["name", "used", "note"]].isna().all(axis=None)
-
-
-def test_load_labels_dimensions_units_and_source(house):
-    house()
-    dataset = tables.load("doc", "toy")
-    assert dict(dataset.sizes) == {"name": 2} and dataset["rate"].attrs == {
-        "long_name": "rate",
-        "units": "MB/s",
-    }
+def test_a_table_is_read_as_printed(toy):
+    frame = tables.printed(toy, "toy")
+    assert frame["name"].tolist() == ["alpha", "beta", "NA"] and tables.text(toy, "toy")["rate"][1] == "-"
+    np.testing.assert_array_equal(frame["rate"], [0.42, math.nan, 10.0])
+    np.testing.assert_array_equal(frame["count"], [1, 2, math.nan])
+    assert frame["used"].tolist()[:2] == [True, False] and pd.isna(frame["used"][2])
+    np.testing.assert_allclose(tables.digits(toy, "toy")["rate"], [0.005, math.nan, 0.05])
+    np.testing.assert_array_equal(tables.digits(toy, "toy")["count"], [0, 0, math.nan])
+    dataset = tables._load.__wrapped__(toy, "toy")
+    assert dataset["rate"].attrs == {"long_name": "rate", "units": "MB/s"} and dataset["rate"].dims == ("name",)
     assert dataset.attrs["source"] == "A. Author, Report, 1990, Table 1, page 7"
-    assert float(dataset["rate"].sel(name="beta")) == 10.0
 
 
-def test_stacked_columns_become_a_dimension(house):
-    fields = [FIELDS[0], FIELDS[2] | {"name": "a"}, FIELDS[2] | {"name": "b"}, FIELDS[2] | {"name": "c"}]
-    house(
-        "name,a,b,c\nx,1,2,3\ny,4,,6\n",
-        schema={"primaryKey": ["name"], "fields": fields},
-        stack={"dim": "size", "labels": ["S", "L"], "variables": {"time": ["a", "b"], "cost": [None, "c"]}},
-    )
-    dataset = tables.load("doc", "toy")
-    assert dataset["time"].dims == ("name", "size")
+def test_stacked_columns_become_a_dimension():
+    fields = [FIELDS[0], *({**FIELDS[2], "name": name} for name in "abc")]
+    stack = {"dim": "size", "labels": ["S", "L"], "variables": {"time": ["a", "b"], "cost": [None, "c"]}}
+    frame = pd.DataFrame({"name": ["x", "y"], "a": [1.0, 4.0], "b": [2.0, math.nan], "c": [3.0, 6.0]})
+    dataset = layouts.cube(frame, {"schema": {"primaryKey": ["name"], "fields": fields}, "stack": stack})
     np.testing.assert_array_equal(dataset["time"], [[1, 2], [4, math.nan]])
     np.testing.assert_array_equal(dataset["cost"], [[math.nan, 3], [math.nan, 6]])
 
 
-def tree(rows):
-    names = ("group", "node", "cycles")
-    fields = [{"name": n, "type": "integer" if n == "cycles" else "string", "description": n} for n in names]
-    return dict(
-        raw="group,node,cycles\n" + "".join(f"{g},{n},1\n" for g, n in rows),
-        rows=len(rows),
-        schema={"primaryKey": ["group", "node"], "fields": fields},
-        tree={"node": "node", "parent": "group"},
-    )
-
-
-def test_a_hierarchy_has_parents_and_depths(house):
-    house(**tree([("T", "T"), ("T", "A"), ("T", "B"), ("A", "A"), ("A", "A1"), ("A1", "A11")]))
-    dataset = tables.load("doc", "toy")
+def test_a_hierarchy_has_parents_and_depths():
+    rows = [("T", "T"), ("T", "A"), ("T", "B"), ("A", "A"), ("A", "A1"), ("A1", "A11")]
+    fields = [{"name": name, "type": "string", "description": name} for name in ("group", "node")]
+    about = {"schema": {"fields": fields}, "tree": {"node": "node", "parent": "group"}}
+    dataset = layouts.tree(pd.DataFrame(rows, columns=["group", "node"]), about)
     assert dataset["node"].values.tolist() == ["T", "A", "B", "A1", "A11"]
     assert dataset["parent"].values.tolist() == ["", "T", "T", "A", "A1"]
     assert dataset["depth"].values.tolist() == [0, 1, 1, 2, 3]
 
 
-FACTS = [{"name": n, "type": "string", "description": n} for n in ("fact", "old", "new", "unit", "note")]
-
-
-def test_facts_carry_their_own_units(house):
-    house(
-        "fact,old,new,unit,note\nclock,1.9,,GHz,why\nswitch,A,B,,\n",
-        schema={"primaryKey": ["fact"], "fields": FACTS},
-        facts={"key": "fact", "unit": "unit", "values": {"old": "Old", "new": "New"}, "dim": "system"},
-    )
-    dataset = tables.load("doc", "toy")
+def test_facts_carry_their_own_units():
+    frame = pd.DataFrame({"fact": ["clock", "switch"], "old": ["1.9", "A"], "new": ["", "B"], "unit": ["GHz", ""]})
+    about = {"key": "fact", "unit": "unit", "values": {"old": "Old", "new": "New"}, "dim": "system"}
+    dataset = layouts.facts(frame.assign(note=["why", ""]), {"facts": about})
     assert dataset["clock"].attrs == {"long_name": "clock", "units": "GHz", "note": "why"}
     assert float(dataset["clock"].sel(system="Old")) == 1.9 and math.isnan(dataset["clock"].sel(system="New"))
     assert dataset["switch"].values.tolist() == ["A", "B"]
-    assert tables.digits("doc", "toy")["old"].tolist()[0] == 0.05
-    assert math.isnan(tables.digits("doc", "toy")["old"][1])
-
-
-@pytest.mark.parametrize(
-    "text, half",
-    [
-        ("815", 0.5),
-        ("0.354", 0.0005),
-        (".42", 0.005),
-        ("10.0", 0.05),
-        ("12e15", 0.5e15),
-        ("1.71e6", 0.005e6),
-        ("-3", 0.5),
-    ],
-)
-def test_half_a_unit_in_the_last_place(text, half):
-    assert tables.half_unit(text) == pytest.approx(half, rel=1e-12)
 
 
 @given(st.decimals(min_value=-(10**9), max_value=10**9, places=3, allow_nan=False))
@@ -153,6 +152,7 @@ def test_a_rounded_number_lies_within_half_a_unit(value):
     for places in (0, 1, 2):
         text = f"{value:.{places}f}"
         assert float(abs(Decimal(text) - value)) <= tables.half_unit(text) * (1 + 1e-12)
+    assert [tables.half_unit(text) for text in ("815", ".42", "12e15")] == pytest.approx([0.5, 0.005, 5e14])
 
 
 def test_views_join_tables_of_one_shape():
@@ -162,30 +162,37 @@ def test_views_join_tables_of_one_shape():
         np.testing.assert_array_equal(view["cycles"].sel(routine=routine), tables.load("p5plus", table)["cycles"])
 
 
-def test_the_cube_of_smt_binding_and_affinity_is_full():
-    times = tables.load("p5plus", "smt_binding")["time"]
-    assert times.dims == ("smt", "bind", "memory_affinity") and times.shape == (2, 2, 2)
-    printed = tables.printed("p5plus", "smt_binding")
-    for row in printed.itertuples():
-        assert float(times.sel(smt=row.smt, bind=row.bind, memory_affinity=row.memory_affinity)) == row.time
-    assert bool(times.notnull().all())
-
-
-def test_catalogue_counts_what_stands_in_the_files():
-    catalogue = tables.catalogue()
-    assert set(catalogue["document"]) == set(tables.documents())
-    assert not catalogue.duplicated(["document", "table"]).any()
-    row = catalogue.set_index(["document", "table"]).loc[("nht1", "table_1")]
+def test_the_catalogue_counts_what_stands_in_the_files():
+    catalogue = tables.catalogue().set_index(["document", "table"])
+    assert catalogue.index.is_unique and len(catalogue) == sum(len(tables.names(each)) for each in tables.documents())
+    row = catalogue.loc[("nht1", "table_1")]
     assert (row["rows"], row["columns"], row["numeric_cells"], row["notes"]) == (3, 4, 9, 3)
 
 
 def test_machines_come_in_one_unit():
     machines = tables.machines()
-    assert machines["clock"].attrs["units"] == "MHz"
-    assert float(machines["clock"].sel(machine="power7")) == 3800
+    assert machines["clock"].attrs["units"] == "MHz" and float(machines["clock"].sel(machine="power7")) == 3800
     assert float(machines["memory"].sel(machine="cray_ymp")) == 256 * 8
     assert math.isnan(machines["peak"].sel(machine="bluegene_l"))
     assert machines["interconnect"].sel(machine="power7").item() == "IBM HFI"
-    assert set(tables.machines(long=True)["machine"]) == set(machines["machine"].values)
     machines["clock"].values[:] = 0
     assert not machines.identical(tables.machines()), "who changes them changes them for all"
+
+
+def test_downloads_carry_what_the_tables_carry(tmp_path):
+    written = downloads.write(tmp_path)
+    assert sorted(written) == sorted(path for path in tmp_path.rglob("*") if path.is_file())
+    with xr.open_dataset(tmp_path / "aips58" / "ddt_small.nc", decode_times=False, mask_and_scale=False) as read:
+        expected = tables.load("aips58", "ddt_small")
+        assert set(read.variables) == set(expected.variables) and read.attrs == expected.attrs
+        for key, variable in expected.variables.items():
+            np.testing.assert_array_equal(read[key].values, variable.values)
+    with zipfile.ZipFile(tmp_path / "data.zip") as archive:
+        found = {name.partition("/")[2]: archive.read(name) for name in archive.namelist()}
+    for document in PACKAGES:
+        assert json.loads(found[f"{document}/datapackage.json"]) == tables.package(document)
+        for resource in tables.package(document)["resources"]:
+            path = f"{document}/{resource['path']}"
+            assert found[path] == (tables.DATA / path).read_bytes()
+            if document != "machines":
+                assert found[path] == (tmp_path / path).read_bytes()

@@ -1,7 +1,6 @@
-"""The data package, what every table must carry, and numbers that stand outside ``data/``."""
+"""No number that a report prints stands in code or prose outside ``data/``."""
 
 import ast
-import json
 import re
 from pathlib import Path
 
@@ -23,97 +22,6 @@ ALLOWED = {
     "3600": "seconds of an hour",
     "86400": "seconds of a day",
 }
-
-
-def test_the_package_is_in_step_with_the_descriptors():
-    committed = json.loads((tables.DATA / "datapackage.json").read_text(encoding="utf-8"))
-    assert committed == tables.package(), "run: python -m companion.tables package"
-
-
-def test_frictionless_finds_nothing_wrong():
-    import frictionless  # which takes long to import
-
-    report = frictionless.validate(str(tables.DATA / "datapackage.json"))
-    assert report.valid, report.flatten(["name", "rowNumber", "fieldName", "note"])[:5]
-    assert report.stats["tasks"] == len(tables.package()["resources"])
-
-
-def test_frictionless_and_the_reader_refuse_the_same_damage(tmp_path):
-    """Independent reader, same descriptor: a cell of another type, an extra cell, a key twice."""
-    import frictionless
-
-    resource = tables.describe("nht1", "table_1")
-    good = (tables.DATA / "nht1" / "table_1.csv").read_text(encoding="utf-8")
-    for damage in (
-        ("12,60", "12,sixty"),
-        ("12,60", "12,60,1"),
-        ("64,200", "12,200"),
-        ("12,60", ",60"),
-        ("N,NS", "N,X"),
-    ):
-        path = tmp_path / "table_1.csv"
-        path.write_text(good.replace(*damage), encoding="utf-8")
-        with pytest.raises(tables.TableError):
-            tables.csv.read(path, resource)
-        with frictionless.system.use_context(trusted=True):
-            report = frictionless.validate(
-                frictionless.Resource(path=str(path), schema=frictionless.Schema.from_descriptor(resource["schema"]))
-            )
-        assert not report.valid, damage
-
-
-def test_every_csv_is_described_and_every_description_has_its_csv():
-    described = {resource["path"] for resource in tables.package()["resources"]}
-    assert described == {
-        path.relative_to(tables.DATA).as_posix()
-        for folder in (*tables.documents(), "machines")
-        for path in (tables.DATA / folder).glob("*.csv")
-    }
-
-
-@pytest.mark.parametrize("document", tables.documents())
-def test_every_table_states_source_keys_types_units_and_note(document):
-    for name in tables.names(document):
-        resource = tables.describe(document, name)
-        assert resource["title"] and resource["item"] and resource["rows"] and resource["schema"]["primaryKey"], name
-        fields = resource["schema"]["fields"]
-        assert fields[-1]["name"] == "note", name
-        assert re.fullmatch(r"[a-z0-9_]+", name)
-        for field in fields:
-            assert field["description"] and not field["description"].endswith("."), (name, field["name"])
-            if field["type"] in ("integer", "number"):
-                assert field["unit"], (name, field["name"])
-
-
-@pytest.mark.parametrize("document", tables.documents())
-def test_restored_cells_say_how(document):
-    for name in tables.names(document):
-        for note in tables.text(document, name)["note"]:
-            if note.startswith("restored"):
-                assert re.match(r"restored: .{12,}", note), (name, note)
-
-
-def test_machines_print_what_the_tables_of_their_document_print():
-    derived = {("js21", "power_cpus")}  # 14 blades of 4 CPUs, printed as the two factors
-    for row in tables.machines(long=True).itertuples():
-        if row.unit and (row.machine, row.property) not in derived:
-            cells = {
-                cell
-                for name in tables.names(row.document)
-                for column in tables.text(row.document, name).values.T
-                for cell in column
-            }
-            assert row.value in cells or any(same(row.value, cell) for cell in cells), row
-
-
-def same(left: str, right: str) -> bool:
-    try:
-        return float(left) == float(right)
-    except ValueError:
-        return False
-
-
-# --- numbers of a document outside data/ and claims -----------------------------------------------
 
 
 def significant(text: str) -> str:
