@@ -7,31 +7,10 @@ import numpy as np
 import pytest
 from drawing import cases
 
-from companion import bench, drawn, experiments, tables
+from companion import bench, experiments, tables
 from companion.chapters.xc30 import common, compilers, grids, peak, resolutions, small_files
-from companion.figures.rendering import undrawn
-from companion.records import runs
 from kernels import shallow_water, spectral
 from kernels.files import storm
-
-HERE = {name: entry for name, entry in experiments.REGISTER.items() if entry.document == "xc30"}
-
-
-@pytest.mark.parametrize("name", [name for name, entry in HERE.items() if not entry.ranks])
-def test_a_quick_run_is_drawn_beside_the_stored_ones_and_alone(name):
-    run = HERE[name].run(progress=False)
-    with undrawn():
-        for figure in HERE[name].figures:
-            beside, alone = figure(HERE[name].runs(run)), figure([run])
-            assert len(beside.data) > 0 < len(alone.data) and beside.alt
-            drawn.said(beside.html, "xc30")  # tables that exist
-
-
-@pytest.mark.parametrize("name", [name for name, entry in HERE.items() if entry.ranks])
-def test_runs_on_ranks_are_drawn_of_each_machine(name):
-    with undrawn():
-        for run in runs.each(name):
-            assert all(figure([run]).alt for figure in HERE[name].figures)
 
 
 def test_the_seven_resolutions_are_those_of_the_talk():

@@ -1,0 +1,36 @@
+"""Every experiment with figures: a quick run is drawn beside the stored ones and alone, and names tables that exist."""
+
+import pytest
+
+from companion import drawn, experiments
+from companion.figures.rendering import Shown, undrawn
+from companion.records import runs
+
+DRAWN = {name: entry for name, entry in experiments.REGISTER.items() if entry.figures}
+
+
+def hold(entry, found):
+    """Its figures of these runs have data, words and known tables."""
+    with undrawn():
+        for shown in [figure(found) for figure in entry.figures]:
+            if isinstance(shown, Shown):
+                assert len(shown.data) > 0 and shown.alt
+                drawn.said(shown.html, entry.document)
+            else:
+                assert shown.text
+
+
+@pytest.mark.parametrize("name", [name for name, entry in DRAWN.items() if not entry.ranks])
+def test_a_quick_run_is_drawn_beside_the_stored_ones_and_alone(name):
+    entry = DRAWN[name]
+    if reason := experiments.unavailable(entry):
+        pytest.skip(reason)
+    run = entry.run(progress=False)
+    hold(entry, entry.runs(run))
+    hold(entry, [run])
+
+
+@pytest.mark.parametrize("name", [name for name, entry in DRAWN.items() if entry.ranks])
+def test_runs_on_ranks_are_drawn_of_each_machine(name):
+    for run in runs.each(name):
+        hold(DRAWN[name], [run])
