@@ -1,5 +1,6 @@
 """The record of a chapter: tables as printed, arithmetic rechecked, and how its stored runs were made and checked."""
 
+import re
 from collections.abc import Callable
 from functools import cache
 from html import escape
@@ -7,7 +8,7 @@ from typing import Literal
 
 import pandas as pd
 
-from companion import drawings, experiments, items
+from companion import drawings, experiments, items, notebook_files
 from companion.figures import beside
 from companion.figures.box import checked, folded
 from companion.figures.document import claims_summary, claims_table, document_tables
@@ -159,49 +160,81 @@ def runs_table(document: str) -> Table | str:
     return _by_experiment(frame, "last", "run", descriptions=said, **shown)
 
 
-def _on(run, drawing: Callable) -> Shown | None:
-    """A figure of the chapter drawn from one run; None for tables, sentences and what the run does not hold."""
+def _on(drawn: list, figure: Callable) -> Shown | Table | None:
+    """What a function of a chapter shows of these runs; None where they lack what it takes."""
     try:
-        with beside.alone():
-            shown = drawing(run)
+        return figure(drawn)
     except beside.LACKING:
         return None
-    return shown if isinstance(shown, Shown) and "<figure" in shown.html else None
+
+
+@cache
+def _story(document: str) -> str:
+    """The code of a chapter's notebook."""
+    return "\n".join(notebook_files.sources(notebook_files.FOLDER / f"{items.page(document)}.ipynb"))
+
+
+def _holds_all(shown: Shown | Table, drawn: list) -> bool:
+    """Whether a figure shows the machine of each of these runs: its data have a row of each."""
+    data = getattr(shown, "data", None)
+    return data is not None and "machine" in data and data["machine"].nunique() >= len(drawn)
+
+
+def _drawn(entry) -> list:
+    """What an experiment draws of its stored runs and the story does not show.
+
+    What can draw one machine only comes again, folded, for each other machine.
+    """
+    found, stored = [], entry.runs()
+    for figure in entry.figures if stored else []:
+        shown = _on(stored, figure)
+        if shown is None:
+            continue
+        if not re.search(rf"\b{figure.__name__}\(", _story(entry.document)):
+            found.append(shown)
+        for run in [] if _holds_all(shown, stored) else stored[1:]:
+            other = _on([run], figure)
+            found += [] if other is None else [folded(other, title=f"The same on {_machine(run)}")]
+    return found
+
+
+def _machine(run) -> str:
+    return f"{run.attrs['label']}, {run.attrs['date'][:10]}"
 
 
 @cache
 def is_elsewhere(experiment: str) -> bool:
-    """Whether the book has times of an experiment on more than one machine; a model gives the same on all."""
+    """Whether the record draws an experiment once more on each other machine: what draws it takes one run."""
     entry = experiments.REGISTER[experiment]
-    return entry.kind == "timing" and len(runs.each(experiment)) > 1
+    return not entry.figures and entry.kind == "timing" and len(runs.each(experiment)) > 1
 
 
-def other_machines(document: str) -> Shown:
-    """The figures that draw an experiment, from the newest run of each other machine: a fold for each of these.
+def _elsewhere(entry) -> list:
+    """The figures of an experiment, from the newest run of each machine but the first: a fold for each of these."""
+    every, found = drawings.of(entry.document), []
+    for run in runs.each(entry.id)[1:] if is_elsewhere(entry.id) else []:
+        with beside.alone():
+            calls = [_on(run, drawing) for drawing in every if drawing.experiment == entry.id]
+        shown = [each for each in calls if isinstance(each, Shown) and "<figure" in each.html]
+        said = f"The same on {_machine(run)}"
+        undrawn = Shown(f"<p>{escape(said)}: this run does not hold what the figures draw.</p>", said)
+        found.append(folded(*shown, title=said) if shown else undrawn)
+    return found
 
-    What leads to an experiment finds its address whether or not an older run holds what the figures draw.
-    """
-    every = drawings.of(document)
+
+def further_figures(document: str) -> Shown:
+    """Figures and tables of the stored runs of each experiment that the chapter's story does not show."""
     parts = []
-    for name in [name for name, entry in experiments.REGISTER.items() if entry.document == document]:
-        if not is_elsewhere(name):
+    for entry in experiments.REGISTER.values():
+        if entry.document != document:
             continue
-        parts.append(Shown(f'<span id="elsewhere-{name}"></span>', ""))
-        for run in runs.each(name)[1:]:
-            calls: list[Callable] = [drawing for drawing in every if drawing.experiment == name]
-            calls += [lambda run, figure=figure: figure([run]) for figure in experiments.find(name).figures]
-            shown = [each for call in calls if (each := _on(run, call))]
-            title = f"{experiments.REGISTER[name].title}: {run.attrs['label']}, {run.attrs['date'][:10]}"
-            parts.append(folded(*shown, title=title) if shown else _undrawn(title))
+        if found := _drawn(entry) if entry.figures else _elsewhere(entry):
+            heading = f'<h3 id="elsewhere-{entry.id}">{escape(entry.title)}</h3>'
+            parts.append(Shown("\n".join([heading, *(each.html for each in found)]), "\n".join(map(repr, found))))
     if not parts:
-        return Shown("<p>No experiment of this chapter was measured on a second machine.</p>", "no second machine")
-    together = Shown("\n".join(part.html for part in parts), "\n".join(part.alt for part in parts if part.alt))
+        return Shown("<p>The chapter shows all figures of its runs.</p>", "no further figure")
+    together = Shown("\n".join(part.html for part in parts), "\n".join(part.alt for part in parts))
     return with_own_ids(together, "e")  # the page has figures of the chapter's notebook too
-
-
-def _undrawn(title: str) -> Shown:
-    text = f"{title}: this run does not hold what the figures draw."
-    return Shown(f"<p>{escape(text)}</p>", text)
 
 
 def became(document: str) -> Shown:

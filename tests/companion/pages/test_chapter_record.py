@@ -4,10 +4,9 @@ import re
 
 import pytest
 
-from companion import experiments, tables
+from companion import tables
 from companion.figures import rendering
 from companion.pages import chapter_record
-from companion.records import runs
 
 
 @pytest.mark.parametrize("document", tables.documents())
@@ -43,16 +42,15 @@ def test_a_chapter_without_runs_says_so():
     assert "No run" in chapter_record.checks_table("toy") and "No run" in chapter_record.runs_table("toy")
 
 
-def test_figures_of_other_machines_are_folded_under_the_address_of_their_experiment(monkeypatch):
+def test_further_figures_stand_under_their_experiment_and_repeat_nothing_of_the_story(monkeypatch):
     monkeypatch.setattr(rendering, "_drawn", lambda *_: "<svg></svg>")
-    shown = chapter_record.other_machines("p5plus")
-    several = [
-        name
-        for name, entry in experiments.REGISTER.items()
-        if entry.document == "p5plus" and entry.kind == "timing" and not entry.simulated and len(runs.each(name)) > 1
-    ]
-    assert several and re.findall(r'id="elsewhere-([^"]+)"', shown.html) == several
-    for name in several:
-        for run in runs.each(name)[1:]:
-            assert f"{experiments.REGISTER[name].title}: {run.attrs['label']}, {run.attrs['date'][:10]}" in shown.alt
-    assert shown.html.count("<figure") >= len(several)
+    shown = chapter_record.further_figures("p5plus")
+    found = re.findall(r'<h3 id="elsewhere-([^"]+)"', shown.html)
+    assert found and len(found) == len(set(found)) and all(name.startswith("p5plus-") for name in found)
+    monkeypatch.setattr(chapter_record, "_story", lambda document: "")  # a chapter that shows nothing
+    more = chapter_record.further_figures("p5plus")
+    assert more.html.count("<figure") > shown.html.count("<figure") or more.html.count("<table") > shown.html.count(
+        "<table"
+    )
+    monkeypatch.setattr(chapter_record, "_holds_all", lambda *_: False)  # figures of one machine
+    assert "The same on " in chapter_record.further_figures("p5plus").html
