@@ -49,7 +49,7 @@ help:
 	@echo "make env     makes .venv alone, with uv where it is on the path"
 	@echo "make clean   removes everything the other targets made"
 
-# The execution cache and the reaction to changed sources are in book/_ext/house.py.
+# The execution cache and the reaction to changed sources are in book/_ext/execution.py.
 book: $(READY)
 	$(BIN)/jupyter-book build . --config book/_config.yml --toc book/_toc.yml --path-output book -W -n --keep-going
 

@@ -73,8 +73,8 @@ def _number(app, doctree) -> None:
     docname = app.env.docname
     known = app.env.rerun_counts = getattr(app.env, "rerun_counts", {})
     known.pop(docname, None)
-    before, taken = known.get(story_of(docname), ({}, set()))
-    counts, seen = known[docname] = dict(before), set(taken)
+    counts = known[docname] = dict(known.get(story_of(docname), {}))
+    seen: set[str] = set()
     ledger = app.builder.get_relative_uri(docname, LEDGER)
     domain = app.env.domaindata["std"]
     for node in list(doctree.findall(nodes.raw)):
@@ -84,8 +84,9 @@ def _number(app, doctree) -> None:
         node.rawsource = html
         node.children = [nodes.Text(html)]
         for identity, label in labels:
-            domain["labels"][identity] = (docname, identity, label)
-            domain["anonlabels"][identity] = (docname, identity)
+            if story_of(docname) == docname or identity not in domain["labels"]:  # a story means its own table
+                domain["labels"][identity] = (docname, identity, label)
+                domain["anonlabels"][identity] = (docname, identity)
 
 
 def _names(tree: ast.Module) -> set[str]:

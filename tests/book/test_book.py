@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-import house
+import execution
 import pytest
 import yaml
 
@@ -25,27 +25,27 @@ def tree(tmp_path):
 
 @pytest.mark.parametrize("name", ["kernels/a.py", "companion/b.py", "data/c.csv", "requirements.lock"])
 def test_digest_follows_every_source_and_comes_back(tree, name):
-    before = house.digest(tree)
+    before = execution.digest(tree)
     content = (tree / name).read_bytes()
     (tree / name).write_bytes(content + b"#")
-    assert house.digest(tree) != before
+    assert execution.digest(tree) != before
     (tree / name).write_bytes(content)
-    assert house.digest(tree) == before
+    assert execution.digest(tree) == before
 
 
 def test_digest_sees_new_and_renamed_files(tree):
-    before = house.digest(tree)
+    before = execution.digest(tree)
     (tree / "kernels" / "new.py").write_text("")
-    new = house.digest(tree)
+    new = execution.digest(tree)
     (tree / "kernels" / "new.py").rename(tree / "kernels" / "newer.py")
-    assert len({before, new, house.digest(tree)}) == 3
+    assert len({before, new, execution.digest(tree)}) == 3
 
 
 def test_digest_ignores_what_running_leaves_behind(tree):
-    before = house.digest(tree)
+    before = execution.digest(tree)
     (tree / "kernels" / "__pycache__").mkdir()
     (tree / "kernels" / "__pycache__" / "a.pyc").write_text("x")
-    assert house.digest(tree) == before
+    assert execution.digest(tree) == before
 
 
 def test_every_page_is_in_the_contents_and_exists():

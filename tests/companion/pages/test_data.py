@@ -4,9 +4,9 @@ import re
 from pathlib import Path
 from types import SimpleNamespace
 
-import data_files
 import pandas as pd
 import pytest
+import take_away
 from bs4 import BeautifulSoup
 from hypothesis import given
 from hypothesis import strategies as st
@@ -135,15 +135,16 @@ def test_counts_are_those_of_the_claims_and_lead_to_their_rows(frame):
 
 
 def application(folder, pages, kind="html"):
+    config, env = SimpleNamespace(sources_digest="a"), SimpleNamespace(found_docs=set(pages))
     return SimpleNamespace(
-        outdir=folder, builder=SimpleNamespace(format=kind), env=SimpleNamespace(found_docs=set(pages))
+        outdir=folder, doctreedir=folder, builder=SimpleNamespace(format=kind), env=env, config=config
     )
 
 
 def test_a_build_writes_the_downloads_that_its_pages_link(tmp_path, frame, monkeypatch):
     """What is in the NetCDF files is looked at in ``tests/companion/tables``."""
     monkeypatch.setattr(downloads, "write_netcdf", lambda dataset, path, overwrite: path.write_bytes(b""))
-    data_files._write(application(tmp_path, {"book/data", "book/ledger"}), None)
+    take_away._write(application(tmp_path, {"book/data", "book/ledger"}), None)
     folder = tmp_path / "_static" / "data"
     page = f"{data.every_table().html}{ledger.full_table().html}"
     page += (ROOT / "book" / "data.md").read_text(encoding="utf-8")

@@ -2,7 +2,7 @@
 
 import zipfile
 
-import data_files
+import take_away
 
 
 def test_the_source_leaves_out_what_was_made(tmp_path):
@@ -11,7 +11,7 @@ def test_the_source_leaves_out_what_was_made(tmp_path):
     for name in kept | made | {"x.egg-info/PKG", "book/.hidden/y", ".coverage.1"}:
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(name)
-    assert {path.relative_to(tmp_path).as_posix() for path in data_files.sources(tmp_path)} == kept
-    data_files.write_source(tmp_path, tmp_path.parent / "a.zip")
+    assert {path.relative_to(tmp_path).as_posix() for path in take_away.sources(tmp_path)} == kept
+    take_away.write_source(tmp_path, tmp_path.parent / "a.zip")
     with zipfile.ZipFile(tmp_path.parent / "a.zip") as archive:
         assert archive.read("supercomputers-rerun/kernels/a.py") == b"kernels/a.py"
