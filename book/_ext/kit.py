@@ -3,13 +3,13 @@
 - Figures and tables are numbered page by page (``Figure 3.2`` in chapter 3) and become targets: ``fig-<name>`` and
   ``tab-<name>``, which a page names as ``[](#fig-<name>)`` and shows as the number.
 - A printed cell that a claim recomputes leads to the row of that claim in the ledger.
-- Code that only shows what is ready is left out of the page, other code is folded; a cell tagged ``teaches`` stays.
+- Code that only shows what is ready is left out of the page, code that measures or computes is folded; a cell tagged
+  ``teaches`` stays.
 - A notebook names figures, tables and sources in words, because JupyterLab shows no number and knows no bibliography:
   ``[the table of sizes](#tab-sizes)`` becomes the number, ``[Hague 2006](../book/references.bib#p5plus)`` the citation.
 - Where a page first uses a term of the glossary, the term leads there and tells its meaning to who points at it.
 """
 
-import ast
 import json
 import re
 from html import escape
@@ -20,7 +20,7 @@ from docutils import nodes
 GLOSSARY = "book/glossary"
 LEDGER = "book/ledger"
 CLAIMED = re.compile(r'(<td [^>]*data-claim="([^"]+)"[^>]*>)(.*?)</td>')
-LOOPS = ast.For | ast.While | ast.FunctionDef
+COMPUTES = re.compile(r"\.run\(|^\s*(?:assert|def|for|print|while)\b", re.MULTILINE)
 NUMBER = '<span class="rerun-number"></span>'
 FOLD = '<details class="rerun-fold">'
 OPENING = re.compile(r'<(figure|div|details) class="rerun-(figure|block)" data-name="([^"]*)"')
@@ -89,33 +89,9 @@ def _number(app, doctree) -> None:
                 domain["anonlabels"][identity] = (docname, identity)
 
 
-def _names(tree: ast.Module) -> set[str]:
-    """Names that an import binds to something of companion that shows."""
-    found = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("companion"):
-            found |= {name.asname or name.name for name in node.names if name.name in ("figures", "pages", "machines")}
-            if node.module.startswith("companion.pages") or node.module.endswith(".figures"):
-                found |= {name.asname or name.name for name in node.names}
-    return found
-
-
-def _root(node) -> str:
-    while isinstance(node, ast.Call | ast.Attribute):
-        node = node.func if isinstance(node, ast.Call) else node.value
-    return node.id if isinstance(node, ast.Name) else ""
-
-
-def dressing(source: str, names: set[str]) -> str:
-    """The tag that suits a cell: code that shows nothing, or only what is ready, is left out, other code is folded."""
-    body = ast.parse(source).body
-    last = body[-1]
-    if not any(isinstance(node, ast.Expr) for statement in body for node in ast.walk(statement)):
-        return LEFT_OUT
-    if not isinstance(last, ast.Expr) or "experiments.run(" in source or any(isinstance(node, LOOPS) for node in body):
-        return FOLDED
-    value = last.value.body if isinstance(last.value, ast.IfExp) else last.value
-    return LEFT_OUT if isinstance(value, ast.Call) and _root(value) in names else FOLDED
+def dressing(source: str) -> str:
+    """The tag that suits a cell: code that measures, checks or computes is folded, what only shows is left out."""
+    return FOLDED if COMPUTES.search(source) else LEFT_OUT
 
 
 def referring(source: str) -> str:
@@ -130,13 +106,11 @@ def dressed(text: str) -> str:
     for cell in notebook["cells"]:
         if cell["cell_type"] == "markdown":
             cell["source"] = referring(wrapped(cell))
-    cells = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
-    sources = ["".join(cell["source"]) for cell in cells]
-    names = set().union(*(_names(ast.parse(source)) for source in sources))
-    for cell, source in zip(cells, sources, strict=True):
+    for cell in notebook["cells"]:
         tags = cell["metadata"].setdefault("tags", [])
-        if not any(word.startswith(("remove-", "hide-")) for word in tags) and not {"parameters", OPEN} & set(tags):
-            tags.append(dressing(source, names))
+        own = {"parameters", OPEN} & set(tags) or any(word.startswith(("remove-", "hide-")) for word in tags)
+        if cell["cell_type"] == "code" and not own:
+            tags.append(dressing("".join(cell["source"])))
     return json.dumps(notebook)
 
 
