@@ -107,8 +107,8 @@ class Experiment:
         other one is the shape of its medians.  Stored runs that :meth:`run` gave in place of one made here are there
         already.
         """
-        own = [run for run in (*runs.readers(self.id), *here) if run is not None and "file" not in run.attrs]
-        return runs.marked([*runs.each(self.id), *own])
+        made = [run for run in here if run is not None and "file" not in run.attrs]
+        return runs.marked([*runs.each(self.id), *runs.readers(self.id), *made])
 
     def seconds(self, preset: str) -> float | None:
         """Budget of a preset.  A timing keeps to ``RERUN_BUDGET`` of the environment where that is less."""

@@ -11,7 +11,7 @@ from companion.figures import rendering
 from companion.records import runs
 
 ROOT = Path(__file__).parents[2]
-CHAPTERS = ("03_nht1", "04_p5plus")
+CHAPTERS = ("03_nht1",)
 
 
 def cells(chapter):

@@ -34,14 +34,14 @@ def test_run_writes_one_record(call, toy_experiment, tmp_path):
 def test_list_names_experiments_and_a_shell_completes_them(call):
     code, out, _ = call("list", "p5plus-smt")
     assert code == 0 and out.startswith("p5plus-smt ") and "Five loops" in out
-    assert {"p5plus-smt", "p5plus-stream"} <= set(cli._named("p5plus-s")) and "nht1-io" not in cli._named("p5plus-s")
+    assert {"p5plus-smt", "p5plus-sensors"} <= set(cli._named("p5plus-s")) and "nht1-io" not in cli._named("p5plus-s")
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (["absent"], "experiment = 'absent' is unknown; python -m companion list shows all"),
-        (["p5plus-smtt"], "experiment = 'p5plus-smtt' is unknown; did you mean p5plus-smt or "),
+        (["p5plus-smtt"], "experiment = 'p5plus-smtt' is unknown; did you mean p5plus-smt"),
         (["toy-sum", "--preset", "huge"], "preset = 'huge' is unknown to toy-sum; choose one of quick, p"),
         (["toy-sum", "--threads", "0"], "threads = 0"),
         (["toy-sum", "--budget", "nan"], "budget = nan"),

@@ -49,7 +49,7 @@ def transforms(preset: str, threads: int) -> list[Case]:
 
 @experiment(
     "xc30-forecast",
-    item="C2, C3, P13",
+    item="C2, C3",
     title="A whole forecast of the small model: elapsed time, share of peak, time by section and region",
     rounds=6,
     seconds={"quick": 3, "paper": 900, "modern": 3600},

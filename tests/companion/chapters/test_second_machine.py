@@ -38,7 +38,6 @@ TIMED = [
 CHOSEN = {
     *("xmp1982-accounts", "xmp1982-limits", "xmp1982-replay", "xmp1982-sharing", "xmp1982-typical"),
     *("aips58-messages", "aips58-stripes", "aips58-tape", "nht1-groups", "nht1-legal", "nht1-ranks", "nht1-solver"),
-    *("p5plus-binding", "p5plus-monitoring", "p5plus-stream"),
 }
 #: Those of whose times pages show nothing: more ranks than processors, there to be verified.
 UNSHOWN = {"nht1-legal"}

@@ -5,11 +5,10 @@ import pytest
 import xarray as xr
 from synthetic import on
 
-from companion import tables
-from companion.chapters.p5plus import figures as p5
+from companion.chapters.p5plus import loops
 from companion.figures import beside, rendering
 from companion.figures.parts import points
-from companion.figures.rendering import offered, show
+from companion.figures.rendering import show
 from companion.figures.style import axes
 from companion.records import runs
 
@@ -26,11 +25,6 @@ def own(folder, *records):
     for record in records:
         runs.save(record, folder)
     return folder
-
-
-def loops():
-    processors = 16
-    return p5.loops(tables.load("p5plus", "smt_benefit"), processors, runs.latest(EXPERIMENT))
 
 
 @pytest.fixture
@@ -51,38 +45,30 @@ def heading(figure):
 
 
 def test_every_machine_of_the_book_is_on_the_axes_and_in_the_data(drawn):
-    shown = loops()
-    labels = [run.attrs["label"] for run in runs.each(EXPERIMENT)]
-    frame = offered(shown)
+    found = loops.loops.runs()
+    labels, frame = [run.attrs["label"] for run in found], loops.rates(found).data
     assert list(dict.fromkeys(frame["machine"])) == labels and len(labels) > 2
     assert all(label in heading(drawn["p5plus_loops"]) for label in labels[1:])
-    lines = [line for line in drawn["p5plus_loops"].axes[0].get_lines() if line.get_marker() in beside.SHAPES]
-    for line, label in zip([each for each in lines if each not in beside.measured][-2:], labels[1:], strict=True):
-        assert np.allclose(line.get_xdata(), frame.loc[frame["machine"] == label, RATE])
+    marks = {line.get_marker(): line for line in drawn["p5plus_loops"].axes[0].get_lines()}
+    for run in found[1:]:
+        line = marks[run.attrs["mark"]]
+        assert np.allclose(line.get_xdata(), frame.loc[frame["machine"] == run.attrs["label"], RATE])
 
 
 def test_the_readers_own_run_is_a_star_beside_the_machine_of_the_sentences(drawn, tmp_path, monkeypatch):
     own(tmp_path, on("Slowpoke 1000", 2.0, newest(EXPERIMENT)))
     monkeypatch.setenv(runs.RECORDS, str(tmp_path))
-    frame = offered(loops())
+    frame = loops.rates(loops.loops.runs()).data
     figure = drawn["p5plus_loops"]
     assert frame["machine"].iloc[0] == runs.latest(EXPERIMENT).attrs["label"]  # sentences stay as they are
-    assert heading(figure).startswith("★ this machine; ◆ ")
-    (star,) = [line for line in figure.axes[0].get_lines() if line.get_marker() == beside.OWN]
+    assert "★ this machine" in heading(figure)
+    (star,) = [line for line in figure.axes[0].get_lines() if line.get_marker() == runs.OWN]
     assert np.allclose(star.get_xdata(), frame.loc[frame["machine"] == "this machine", RATE])
     assert np.allclose(2 * star.get_xdata(), frame[RATE].iloc[: len(star.get_xdata())])
 
 
-def test_alone_no_other_machine_is_drawn(drawn):
-    with beside.alone():
-        shown = loops()
-    assert "machine" not in offered(shown) and not heading(drawn["p5plus_loops"])
-
-
-def test_a_run_of_another_preset_is_no_neighbour(drawn, tmp_path):
-    with runs.beside(own(tmp_path, on("Slowpoke 1000", 1.0, newest(EXPERIMENT) | {"preset": "quick"}))):
-        shown = loops()
-    assert "machine" not in offered(shown)
+def test_a_figure_of_one_run_draws_no_other_machine(drawn):
+    assert "machine" not in loops.rates(loops.loops.runs()[:1]).data and not heading(drawn["p5plus_loops"])
 
 
 def _run(label, **attributes):

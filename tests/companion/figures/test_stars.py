@@ -6,7 +6,7 @@ import pkgutil
 import pytest
 
 
-@pytest.mark.parametrize("chapter", ["nht1", "p5plus"])
+@pytest.mark.parametrize("chapter", ["nht1"])
 def test_no_figure_is_hidden_by_a_helper_of_its_name(chapter):
     figures = importlib.import_module(f"companion.chapters.{chapter}.figures")
     for module in pkgutil.iter_modules(figures.__path__):

@@ -1,0 +1,155 @@
+"""The section *What does binding gain?*: eight printed times, and the same work by bound and by free threads."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from companion import figures, tables
+from companion.bench import Case
+from companion.experiments import experiment
+from companion.host import doctor
+from companion.late import pd
+from companion.records.runs import single
+
+
+def gained() -> str:
+    """What SMT and what binding gained a day of T399, least and most over the other choices."""
+    time = tables.load("p5plus", "smt_binding")["time"]
+    smt = 100 * (time.sel(smt="N") / time.sel(smt="Y") - 1)
+    bind = 100 * (time.sel(bind="N") / time.sel(bind="Y") - 1)
+    alone, both = (
+        f"{float(each.min()):.1f} to {float(each.max()):.1f} %" for each in (bind.sel(smt="N"), bind.sel(smt="Y"))
+    )
+    return (
+        f"Two threads on a core made a forecast day {float(smt.min()):.0f} to {float(smt.max()):.0f} % faster. Binding "
+        f"threads to processors gained {alone} without a second thread and {both} with one."
+    )
+
+
+def combinations() -> "figures.Shown":
+    """Time of one T399 forecast day against SMT, binding and memory affinity."""
+    cube = tables.load("p5plus", "smt_binding")
+    time, words = cube["time"], {"N": "without SMT", "Y": "with SMT"}
+    figure, axis = figures.axes(height=2.7)
+    for used, affinity in ((used, affinity) for used in "NY" for affinity in "NY"):
+        days = time.sel(smt=used, memory_affinity=affinity, bind=["N", "Y"]).values
+        label = f"{words[used]}, memory affinity {'on' if affinity == 'Y' else 'off'}"
+        line = figures.points(axis, [0, 1], days, label=label, index="NY".index(used))
+        line.set_linestyle("--" if affinity == "N" else "-")
+    axis.set_xticks([0, 1], ["not bound", "bound"])
+    axis.set(xlim=(-0.25, 1.25), ylim=(0, 1.08 * float(time.max())), ylabel="time [s]")
+    figures.legend(axis, "lower center")
+    return figures.show(
+        figure,
+        name="p5plus_smt_binding",
+        data=cube,
+        title="SMT, binding and memory affinity",
+        caption="The same forecast day in eight combinations, as printed. Two threads on a core (SMT) save more than "
+        "binding or memory affinity, and with SMT both of these save less.",
+        alt="Time of a one-day T399 forecast on three nodes, bound and not bound, for four combinations of SMT and "
+        f"memory affinity. From {float(time.max()):.0f} s without any to {float(time.min()):.0f} s with all three; SMT "
+        "gives the largest step.",
+        tables="smt_binding",
+    )
+
+
+#: Runs of the binding test: whether there are twice the threads, the list that binds them, and both in words.
+_BINDINGS = (
+    (False, "", "one thread a core, not bound"),
+    (False, "no_smt", "one thread a core, list without SMT"),
+    (True, "", "two threads a core, not bound"),
+    (True, "smt", "two threads a core, list with SMT"),
+    (True, "smt_front_loaded", "two threads a core, front-loaded list"),
+)
+
+
+@experiment(
+    "p5plus-binding",
+    item="P7, P11",
+    title="Threads bound to CPUs or left to the scheduler",
+    rounds=11,
+    seconds={"quick": 3},
+    needs="affinity",
+)
+def binding(preset: str, threads: int) -> list[Case]:
+    """The loops that use memory, the same work by one thread a core and by two, bound by the report's lists or not.
+
+    Two threads a core only where cores have two.
+    """
+    from companion.chapters.p5plus.loops import case, cores  # of another section, which may be half imported above
+
+    cases = []
+    for loop in ("streaming", "skipping"):
+        for doubled, order, text in _BINDINGS:
+            if threads > cores() or (order == "smt_front_loaded" and threads == 1):  # the same as the list before
+                continue
+            if doubled and not doctor.smt().ok:
+                continue
+            changes = {"doubled": doubled, "order": order, "binding": bool(order), "shared": True}
+            made = case(loop, preset, text, threads, **changes)
+            cases.append(replace(made, parameters={**made.parameters, "order": order, "doubled": doubled}))
+    return cases
+
+
+def _cases(run) -> "pd.DataFrame":
+    """Loop, kind, list that binds (empty: none) and times of each case, and its row in the run as ``place``.
+
+    Older runs also have two threads that take turns on one hardware thread; these are left out.
+    """
+    frame = figures.cases(run, "loop", "kind", "order", "doubled").reset_index(drop=True)
+    frame = frame.assign(doubled=frame["doubled"].astype(bool), place=np.arange(len(frame)))
+    return frame[~frame["kind"].str.contains("turns")]
+
+
+@binding.figure
+def times(runs) -> "figures.Shown":
+    """Time of each loop by kind of binding, over the median of its threads that are not bound."""
+    runs = [run for run in runs if "order" in run]  # older ones were bound by no list
+    frames, heading = [_cases(run) for run in runs], figures.run_title(runs[0])
+    figure, axis = figures.axes(height=3.2)
+    kinds = list(dict.fromkeys((row.loop, row.kind) for frame in frames for row in frame.itertuples()))
+    place = figures.rows(axis, [f"{loop}: {kind}".replace(", ", ",\n", 1) for loop, kind in kinds])
+    for run, frame in zip(runs, frames, strict=True):
+        free = frame[frame["order"] == ""].set_index(["loop", "doubled"])["median"]
+        base = np.array([free[row.loop, row.doubled] for row in frame.itertuples()])
+        at = place[[kinds.index((row.loop, row.kind)) for row in frame.itertuples()]]
+        if run is runs[0]:
+            for row, spot, one in zip(frame["place"], at, base, strict=True):
+                relative = single(run)["seconds"].values[row] / one
+                axis.plot(
+                    relative, np.full(relative.size, spot + 0.2), "o", markersize=3, alpha=0.45, color=figures.INK
+                )
+        found = figures.converted(figures.intervals(frame), lambda seconds, base=base: seconds / base)
+        figures.bars(axis, at, found, label=figures.cpu(run), line=False, across=True, run=run)
+    axis.axvline(1, color=figures.INK, linewidth=0.8)
+    axis.tick_params(axis="y", labelsize=8)
+    axis.set(xlabel="time over that not bound")
+    said = ", ".join(f"{row.loop}: {row.kind} {1e3 * row.median:.3g} ms" for row in frames[0].itertuples())
+    return figures.show(
+        figure,
+        name="p5plus_binding",
+        runs=runs,
+        data=figures.together(runs, [frame.drop(columns="place") for frame in frames]),
+        heading=heading,
+        title="Bound and not bound",
+        caption="Time of two loops, threads bound by the report's lists or placed by the system, over the median of "
+        f"those placed by the system. The report prints no times of these loops. Small dots: all samples on "
+        f"{figures.cpu(runs[0])}. {figures.MARKED}",
+        alt="Time of two loops with threads bound to CPUs, over that of threads which are not bound. Medians on "
+        f"{figures.cpu(runs[0])}: {said}. {figures.MARKED}",
+        tables="binding_lists",
+    )
+
+
+def said(run) -> str:
+    """How long each loop takes without binding over bound by each list, by medians; and what the report promises."""
+    found, seconds = [], single(run)["seconds"].values
+    for (loop, _), part in _cases(run).groupby(["loop", "doubled"], sort=False):
+        free = seconds[part.loc[part["order"] == "", "place"].iloc[0]]
+        for row in part[part["order"] != ""].itertuples():
+            found.append(f"{loop} ({row.kind}) {figures.times(free, seconds[row.place]).times}")
+    low, high = tables.printed("p5plus", "changes").set_index("change").loc["binding, basic", ["gain_low", "gain_high"]]
+    return (
+        f"On {figures.cpu(run)}, time without binding over time with binding: {'; '.join(found)}. The report promises "
+        f"a gain of {low:g} to {high:g} % from binding."
+    )

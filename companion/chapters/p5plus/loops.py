@@ -1,0 +1,218 @@
+"""The section *What does a second thread on a processor gain?*: five loops, then and now."""
+
+from typing import Any
+
+from companion import figures, tables
+from companion.bench import Case
+from companion.chapters import of
+from companion.experiments import Output, experiment
+from companion.host import doctor, machine
+from companion.labels import plural
+from companion.late import pd
+from companion.records.runs import single
+
+#: The loops by their names in the report.
+LOOPS = {
+    "s1": "1 accumulator",
+    "s2": "2 accumulators",
+    "s10": "10 accumulators",
+    "streaming": "streaming",
+    "skipping": "skipping",
+}
+#: Kinds of partner of one thread, in the words of legends.
+_PARTNERS = {"two fused streams": "two copies in one thread", "SMT": "two threads on one core"}
+#: Records of before November 2026 call the fused streams a bound, which they are not.
+_ONCE = {"two streams (bound)": "two fused streams"}
+THEN = "Power5+ 1.9 GHz (2006)"
+
+
+def case(loop: str, preset: str, kind: str, threads: int, **changes) -> Case:
+    """A loop of the report; ``kind`` is the coordinate that tells measured SMT, fused streams and the rest apart."""
+    from kernels.processor import smt
+
+    problem = smt.Problem.preset(preset, loop=loop, **changes)
+    accumulators, step, _flops = smt.LOOPS[loop]
+    binding = "bound" if problem.binding else "unbound"
+    parameters = {"loop": loop, "kind": kind, "accumulators": accumulators, "step": step, "binding": binding}
+    parameters |= of(problem, "streams", "threads_per_core")
+    return Case(f"{loop}, {kind}, {binding}, {plural(threads, 'thread')}", smt, problem, threads, parameters)
+
+
+def cores() -> int:
+    """Cores open to this process; CPUs of unknown cores count as one each."""
+    ours, siblings = set(machine.affinity_cpus()), machine.smt_siblings()
+    return len(ours) if siblings is None else sum(bool(ours & set(group)) for group in siblings)
+
+
+#: Two hardware threads of one core, and twice the threads on as many cores.
+_PAIR, _TWICE = "shared work, two threads on one core", "shared work, twice the threads"
+
+
+@experiment(
+    "p5plus-smt",
+    item="P5, P6",
+    title="Five loops with one and two threads a core, and the factors of the report's model",
+    rounds=11,
+    seconds={"quick": 3},
+    needs="affinity",
+)
+def loops(preset: str, threads: int) -> list[Case]:
+    """The five loops: one thread a core, two copies fused in one stream, and two threads a core where siblings exist.
+
+    With these also one loop divided between two cores, and between the two threads of one core.
+    """
+    cases, siblings = [], doctor.smt().ok and machine.usable_cpus() > 1
+    for loop in LOOPS:
+        cases.append(case(loop, preset, "one thread", 1))
+        cases.append(case(loop, preset, "two fused streams", 1, streams=2))
+        if siblings:
+            cases.append(case(loop, preset, "SMT", 2, threads_per_core=2))
+            cases.append(case(loop, preset, "shared work", 1, shared=True))
+            cases.append(case(loop, preset, _PAIR, 2, shared=True, threads_per_core=2))
+        if siblings and cores() > 1:
+            cases.append(case(loop, preset, _TWICE, 2, shared=True))
+    return cases
+
+
+@loops.outputs_of
+def _factors(measurements) -> dict[str, Output]:
+    """Of each loop the gain of fused streams, S, f, their product S·f/2, and apart from it the gain that it predicts.
+
+    What a machine without two threads on a core, or without a second core, does not measure is None.
+    """
+    from kernels.processor.smt import scaling_factor, smt_factor, speedup
+
+    found: Any = {(m.parameters["loop"], m.parameters["kind"]): m.median for m in measurements}
+    rows = []
+    for loop in LOOPS:
+        one, two, shared, pair, twice = (
+            found.get((loop, kind)) for kind in ("one thread", "SMT", "shared work", _PAIR, _TWICE)
+        )
+        S, f = smt_factor(one, two) if two else None, scaling_factor(shared, twice) if twice else None
+        fused = smt_factor(one, found[loop, "two fused streams"])
+        rows.append((loop, S, fused, f, speedup(S, f) if S and f else None, shared / pair if pair else None))
+    words = {
+        "loop_name": "loop",
+        "S": "throughput of two copies over one, two threads on one core",
+        "S_fused": "gain of two copies fused in one thread: no SMT, and no bound on it",
+        "f": "gain of the same work from twice the threads on twice the cores",
+        "speedup": "S f / 2, predicted from S and f",
+        "speedup_timed": "the same work by one thread over that of two, two threads on one core: measured",
+    }
+    columns = zip(words.items(), zip(*rows, strict=True), strict=True)
+    return {
+        name: Output(list(values), None if name == "loop_name" else "1", "loop", meaning)
+        for (name, meaning), values in columns
+    }
+
+
+def then() -> "pd.DataFrame":
+    """GFLOPS of one processor by loop and mode, ``no SMT`` and ``SMT``: the report prints those of a node."""
+    node = tables.load("p5plus", "smt_benefit")["gflops"].to_pandas()
+    return node / float(tables.load("p5plus", "prose")["physical_cpus"])
+
+
+def _rates(run) -> "dict[str, pd.DataFrame]":
+    """By kind of partner, median GFLOPS of each loop with its spread, in the report's order of loops."""
+    frame = figures.cases(run, "loop", "kind").replace({"kind": _ONCE}).reset_index(drop=True)
+    found = figures.converted(figures.intervals(frame), lambda seconds: frame["flops"] / seconds / 1e9)
+    return {str(kind): found.loc[part.index].reset_index(drop=True) for kind, part in frame.groupby("kind")}
+
+
+@loops.figure
+def rates(runs) -> "figures.Shown":
+    """The five loops on one processor with one thread, then and now."""
+    old = then()["no SMT"]
+    figure, axis = figures.axes(height=2.6)
+    place, frames = figures.rows(axis, list(old.index)), []
+    figures.points(axis, old, place, label=THEN, index=0, line=False)
+    for run in runs:
+        host = _rates(run)["one thread"]
+        figures.bars(axis, place, host, label=f"{figures.cpu(run)}, today", line=False, across=True, run=run)
+        frames.append(figures.with_spread(pd.DataFrame({"loop": old.index, "document": old.to_numpy()}), host=host))
+    figures.log_axis(axis, "x")
+    axis.set(xlabel="rate of one processor, one thread [GFLOPS]")
+    figures.legend(axis, "above 1 0.4")
+    gain = frames[0]["host"] / frames[0]["document"]
+    listed = ", ".join(f"{row.loop} {row.document:.2g} then and {row.host:.2g} now" for row in frames[0].itertuples())
+    return figures.show(
+        figure,
+        name="p5plus_loops",
+        runs=runs,
+        data=figures.together(runs, frames),
+        title="Five loops on one processor, 2006 and today",
+        caption="Chains of additions in registers, and two loops fed from memory. Hollow: Power5+, the printed rate of "
+        f"a node over its processors. Filled: one thread of {figures.cpu(runs[0])}, {gain.min():.1f} to "
+        f"{gain.max():.1f} times as fast. {figures.MARKED}",
+        alt=f"Rate of one thread in GFLOPS, logarithmic, for five loops: {listed}. {figures.MARKED}",
+        tables="smt_benefit",
+    )
+
+
+@loops.figure
+def second(runs) -> "figures.Shown":
+    """What each loop gains from a second thread on its core, or from a second copy in the same thread."""
+    old = then()
+    figure, axis = figures.axes(height=3.0)
+    place, frames = figures.rows(axis, list(old.index)), []
+    figures.points(axis, old["SMT"] / old["no SMT"], place, label=f"{THEN}, two threads", index=0, line=False)
+    for run in runs:
+        host = _rates(run)
+        for number, (kind, words) in enumerate(_PARTNERS.items()):
+            if kind not in host:
+                continue
+            gain = figures.quotient(host[kind], host["one thread"])
+            label = f"{figures.cpu(run)}, {words}"
+            figures.bars(axis, place, gain, label=label, index=number, line=False, across=True, run=run)
+            columns = {
+                "loop": old.index,
+                "document_gflops_per_cpu": old["no SMT"].to_numpy(),
+                "document_gain": (old["SMT"] / old["no SMT"]).to_numpy(),
+                "host_gain_from": kind,
+                "machine": figures.cpu(run),
+            }
+            parts = {"host_gflops": host["one thread"], "host_gain": gain}
+            frames.append(figures.with_spread(pd.DataFrame(columns), **parts))
+    axis.axvline(1, color=figures.INK, linewidth=0.8)
+    axis.set(xlabel="rate with two over rate with one", xlim=(0, None))
+    figures.legend(axis, "above 1 0.4")
+    data = pd.concat(frames, ignore_index=True)
+    first = frames[0]
+    printed = ", ".join(f"{row.loop} {row.document_gain:.2f}" for row in first.itertuples())
+    here = ", ".join(f"{value:.2f}" for value in first["host_gain"])
+    return figures.show(
+        figure,
+        name="p5plus_smt",
+        runs=runs,
+        data=data,
+        heading=figures.run_title(runs[0]),
+        title="What a second thread gains",
+        caption="Hollow: two threads on a core over one, as printed. Filled: two copies of the loop in one thread over "
+        "one copy, which shows where one thread leaves room and is not SMT. A machine whose cores have two threads "
+        f"also has its gain from these, in a second colour. {figures.MARKED}",
+        alt=f"Gain of five loops from two threads on a core in 2006: {printed}. On {figures.cpu(runs[0])} from "
+        f"{_PARTNERS[first['host_gain_from'].iloc[0]]}: {here}. {figures.MARKED}",
+        tables="smt_benefit",
+    )
+
+
+@loops.figure
+def factors(runs) -> "figures.Table":
+    """S, f and S f/2 of the report, and of each loop in runs from machines with SMT, with the gain measured there."""
+    printed = tables.load("p5plus", "smt_model")
+    said = [float(printed[name]) for name in ("S_in_formula", "f_in_formula", "speedup")]
+    rows: list[tuple] = [(f"T799 on {int(printed['cpus'])} CPUs (2006)", *said, "–")]
+    measured = [single(run) for run in runs if "f" in run and run["f"].notnull().any()]
+    for run in measured:
+        each = (run[name].values for name in ("loop_name", "S", "f", "speedup", "speedup_timed"))
+        rows += [(f"{LOOPS[str(loop)]}, {figures.cpu(run)}", *found) for loop, *found in zip(*each, strict=True)]
+    if not measured:
+        rows.append(("five loops", float("nan"), float("nan"), float("nan"), "not measured: no SMT"))
+    columns = ["program", "S", "f", "S f/2", "gain of two threads on one core"]
+    return figures.table(
+        pd.DataFrame(rows, columns=columns),
+        digits=3,
+        index=False,
+        name="p5plus_model",
+        caption="S, f and the predicted gain S f/2, with the gain measured on machines that have SMT.",
+    )

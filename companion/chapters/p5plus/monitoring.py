@@ -1,0 +1,162 @@
+"""The section *Why did monitoring slow the forecast?*: sensors on ranks, and simulated for more processors."""
+
+import numpy as np
+
+from companion import figures, tables
+from companion.bench import Case
+from companion.chapters import of
+from companion.experiments import Output, experiment
+from companion.records.runs import single
+
+
+@experiment(
+    "p5plus-sensors",
+    item="P8",
+    title="Sensors on ranks that wait for each other: none, synchronised, drifted apart",
+    rounds=5,
+    seconds={"quick": 3, "paper": 60, "modern": 120},
+    ranks=2,
+)
+def sensors(preset: str, threads: int, ranks: int = 2) -> list[Case]:
+    """Without sensors, with synchronised and with drifted ones."""
+    from kernels.mpi import monitoring
+
+    problems = [monitoring.Problem.preset(preset, way=way, ranks=ranks) for way in monitoring.WAYS]
+    return [Case(each.way, monitoring, each, threads, of(each, "way"), monitoring.times) for each in problems]
+
+
+#: What ranks do, by what a run observes of it, in the words of legends.
+_SPENT = {"compute": "computing, sensor included", "wait": "waiting for the others"}
+
+
+@sensors.figure
+def spent(runs) -> "figures.Shown":
+    """Computing and waiting without sensors, with synchronised ones and with drifted ones, over the time without."""
+    figure, axis = figures.axes(height=2.9)
+    ways, frames = list(runs[0]["way"].values.astype(str)), []
+    place = figures.rows(axis, ways)
+    for run in runs:
+        frame = figures.observed(run, *_SPENT)
+        whole = frame.iloc[0].sum() / 100
+        for number, (name, words) in enumerate(_SPENT.items()):
+            found = figures.of_samples(single(run)[f"observed_{name}"].values / whole, run["flags"].values)
+            colour = ("computing", "waiting")[number]
+            figures.bars(axis, place, found, label=words, line=False, across=True, colour=colour, run=run)
+        milliseconds = 1e3 * frame.rename(columns=_SPENT)
+        milliseconds.insert(0, "way", ways)
+        frames.append(milliseconds)
+    axis.set(xlabel="time over that without sensors [%], mean of the ranks", xlim=(0, None))
+    figures.legend(axis, "above 1")
+    listed = ", ".join(f"{way} {wait:.1f} ms waiting" for way, wait in zip(ways, frames[0].iloc[:, 2], strict=True))
+    return figures.show(
+        figure,
+        name="p5plus_sensors",
+        runs=runs,
+        data=figures.together(runs, frames),
+        heading=figures.rank_title(runs[0]),
+        title="Sensors at one moment and at several",
+        caption="Computing and waiting at barriers without sensors, with sensors that interrupt all ranks at the same "
+        "moment (synchronised), and with sensors that interrupt each at a moment of its own (drifted). The report "
+        f"prints no times. {figures.MARKED} {figures.doubts(runs[0])}",
+        alt="Computing and waiting of ranks at barriers, percent of the time without sensors, for three ways. On "
+        f"{figures.cpu(runs[0])}: {listed}. {figures.MARKED}",
+    )
+
+
+def disturbed(run) -> str:
+    """What sensors cost ranks: at one moment against none, and at moments of their own against one moment."""
+    wait = dict(zip(run["way"].values, single(run)["observed_wait"].values, strict=True))
+    none, together, apart = (f"{1e3 * np.nanmedian(wait[way]):.0f} ms" for way in ("none", "synchronised", "drifted"))
+    more = figures.times(wait["drifted"], wait["synchronised"])
+    assert more.measurable and not figures.times(wait["synchronised"], wait["none"]).measurable
+    return (
+        f"On {figures.cpu(run)} two processes that meet at barriers wait {together} for each other if both are "
+        f"interrupted at the same moments, as without interruptions ({none}), and {apart} if they are interrupted in "
+        f"turn: {more.times} as long."
+    )
+
+
+_PERIOD = 60.0  # s: the report's "every minute"
+#: Assumptions of the simulation, which the report does not give.
+_DT, _STEPS, _DRIFT = 1e-3, (600, 6000, 60000), 2e-5  # s, barriers a minute, s/s of a clock
+_HOURS = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 24.0)
+
+
+@experiment(
+    "p5plus-monitoring-simulated",
+    item="P8",
+    title="Loss to monitoring against processors and hours, simulated",
+    simulated=True,
+    few_samples="nothing is timed: outputs are counted or simulated, and every run repeats them to the last digit",
+)
+def simulation(preset: str, threads: int) -> list[Case]:
+    """Nothing is measured."""
+    return []
+
+
+@simulation.outputs_of
+def _simulated(measurements) -> dict[str, Output]:
+    """Loss a minute against processors, moments spread over the minute; and against hours, as clocks drift apart.
+
+    The curve ends at the report's largest job; the clocks that drift are those of its analysis, which it saw slow down.
+    """
+    from kernels.processor.disturbance import simulate
+
+    most = int(tables.load("p5plus", "run_2112")["cpus"])
+    job = int(tables.load("p5plus", "ifs_times")["cpus"].sel(job="4D-Var"))
+    processors = [*(2**power for power in range(most.bit_length())), most]
+    drawn = [np.random.default_rng(number).uniform(0, _PERIOD, most) for number in range(5)]
+    rates = _DRIFT * np.random.default_rng(5).standard_normal(job)
+
+    def lost(phases, steps):
+        return simulate(phases, _DT, _PERIOD / steps, _PERIOD) / _DT
+
+    spread = [[np.mean([lost(each[:n], steps) for each in drawn]) for n in processors] for steps in _STEPS]
+    shifted = [(_PERIOD / 2 + 3600 * hour * rates) % _PERIOD for hour in _HOURS]
+    hours = [[lost(phases, steps) for phases in shifted] for steps in _STEPS]
+    return {
+        "processors": Output(processors, "1", "processor", "processors"),
+        "barriers": Output(list(_STEPS), "1/min", "rate", "barriers a minute"),
+        "lost": Output(spread, "1", "rate processor", "loss a minute over dt, moments anywhere"),
+        "hours": Output(list(_HOURS), "h", "hour", "time since the moments were one"),
+        "lost_after": Output(hours, "1", "rate hour", "loss a minute over dt, clocks drifting"),
+        "job": Output(job, "1", "", "processors of the job whose clocks drift"),
+        "drift": Output(1e6 * _DRIFT, "1e-6", "", "standard deviation of the clocks' rates, an assumption"),
+        "assumed_dt": Output(_DT, "s", "", "one disturbance, an assumption"),
+    }
+
+
+@simulation.figure
+def lost(runs) -> "figures.Shown":
+    """Loss to periodic disturbances, simulated for more processors and for hours."""
+    run = runs[0]
+    figure, (many, hours) = figures.axes(2, 1, height=6.4)
+    count, job = run["processors"].values, int(run["job"])
+    for number, rate in enumerate(run["barriers"].values):
+        for axis, x, y in ((many, count, run["lost"]), (hours, run["hours"].values, run["lost_after"])):
+            line = figures.calculated(axis, x, y.values[number], label=f"{int(rate)} barriers a minute")
+            line.set(linestyle=("-", "--", "-.")[number], markersize=4)
+    many.plot(count, count, color=figures.INK, linewidth=0.8, linestyle=":", label="N dt")
+    hours.axhline(job, color=figures.INK, linewidth=0.8, linestyle=":")
+    figures.log_axis(many)
+    title = "moments anywhere in the minute"
+    many.set(xlabel="processors N", ylabel="loss a minute over dt", title=title)
+    title = f"N = {job}, clocks off by {float(run['drift']):g} · 10⁻⁶ (assumed)"
+    hours.set(
+        xlabel="hours since all moments were the same", ylabel="loss a minute over dt", ylim=(0, None), title=title
+    )
+    figures.legend(many, "best")
+    ends = ", ".join(f"{row[-1]:.0f}" for row in run["lost"].values)
+    return figures.show(
+        figure,
+        name="p5plus_monitoring",
+        run=run,
+        data=run[["lost"]].to_dataframe().reset_index(),
+        title="What disturbances cost, simulated",
+        caption="Time lost, in multiples of one disturbance (dt), simulated and not measured. N processors lose dt if "
+        "they are disturbed at the same moment, and up to N dt if at different moments.",
+        alt="Two panels of simulated time lost to periodic disturbances, in multiples of one. For "
+        f"{count[-1]} processors with three rates of barriers: {ends}. Over a day: the loss grows from one "
+        f"towards {job}.",
+        tables="run_2112 ifs_times",
+    )
