@@ -1,20 +1,15 @@
-"""The sections on time and messages: what threads and ranks do, and what a forecast sends."""
-
-from dataclasses import replace
+"""The sections on time and messages: what ranks do, and what a forecast sends."""
 
 import numpy as np
 
 from companion import figures, tables
 from companion.bench import Case
 from companion.chapters import counts_to, of, sent
-from companion.chapters.xc30.common import named
 from companion.experiments import Output, experiment
 from companion.labels import plural
 from companion.late import pd
 from companion.records.runs import single
 
-#: What threads do, as the model books it, and in words.
-_BOOKED = {"computing": "computing", "waiting": "waiting at barriers", "serial": "serial work"}
 #: What ranks do, as the model books it, and in the words of the talk.
 CLASSES = {"compute": "CPU", "communication": "Comms", "barrier": "Barrier", "serial": "Serial"}
 
@@ -82,49 +77,6 @@ def split(runs) -> "figures.Shown":
         heading=figures.rank_title(runs[0]),
         title="Where the time of ranks goes",
         caption="The four classes of the talk's pie charts, for a model of one layer on ranks of one machine.",
-    )
-
-
-@experiment(
-    "xc30-sections",
-    item="C3",
-    title="Time of a forecast by section",
-    rounds=5,
-    seconds={"quick": 3, "paper": 120, "modern": 600},
-)
-def sections(preset: str, threads: int) -> list[Case]:
-    """A forecast with output: three hours of the small model, fields written every hour."""
-    from kernels import shallow_water
-
-    part = {"quick": 8, "paper": 2, "modern": 1}[preset]
-    problem = replace(named("TL1279", part, 1), hours=3.0, output=1.0, accounts=True)
-    about = {"truncation": problem.truncation, "grid": problem.grid, "forecast_hours": problem.hours}
-    return [
-        Case(
-            f"T{problem.truncation} on {problem.grid}, {plural(count, 'thread')}",
-            shallow_water,
-            problem,
-            count,
-            about,
-            lambda result: {**result.seconds, **result.split},
-        )
-        for count in sorted({1, threads})
-    ]
-
-
-@sections.figure
-def classes(runs) -> "figures.Shown":
-    """Shares of the time of the threaded model by what its threads did."""
-    return _spent(
-        [run for run in runs if "observed_computing" in run],  # older ones booked sections alone
-        _BOOKED,
-        lambda run: [plural(count, "thread") for count in run["threads"].values],
-        share=True,
-        name="xc30_classes",
-        heading=figures.run_title(runs[0]),
-        title="What the threads did",
-        caption="Computing is the mean of the threads' shares of each loop, waiting the rest of the loops' time, "
-        "serial the time between loops.",
     )
 
 

@@ -49,8 +49,8 @@ def transforms(preset: str, threads: int) -> list[Case]:
 
 @experiment(
     "xc30-forecast",
-    item="C2, C3",
-    title="A whole forecast of the small model: elapsed time, share of peak, time by section and region",
+    item="C2",
+    title="A whole forecast of the small model: elapsed time and share of peak",
     rounds=6,
     seconds={"quick": 3, "paper": 900, "modern": 3600},
 )
@@ -64,22 +64,14 @@ def forecast(preset: str, threads: int) -> list[Case]:
     from kernels.processor import peak
 
     part, days = {"quick": (8, 1), "paper": (5, 10), "modern": (2, 10)}[preset]
-    problem = replace(named("TL1279", part, 1), hours=24.0 * days, output=2.0, accounts=True)
+    problem = replace(named("TL1279", part, 1), hours=24.0 * days, output=2.0)
     about = {"truncation": problem.truncation, "days": days, "time_step": problem.dt, "steps": problem.steps}
     team = plural(threads, "thread")
     label = f"T{problem.truncation} on {problem.grid}, {team}"
     return [
-        Case(label, shallow_water, problem, threads, {"what": "forecast", **about}, _accounted),
+        Case(label, shallow_water, problem, threads, {"what": "forecast", **about}),
         Case(f"peak, {team}", peak, peak.Problem.preset(preset), threads, {"what": "peak", **dict.fromkeys(about, 0)}),
     ]
-
-
-def _accounted(result) -> dict[str, float]:
-    """Seconds by section and by what the threads did, and calls and seconds of each compiled region."""
-    found = {**result.seconds, **result.split}
-    for name, (calls, seconds) in result.parts.items():
-        found |= {f"calls of {name}": calls, f"seconds of {name}": seconds}
-    return found
 
 
 def shares(run, what: str):

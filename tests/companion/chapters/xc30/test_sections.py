@@ -75,16 +75,6 @@ def test_without_a_run_of_the_transforms_the_forecast_is_alone(monkeypatch):
     assert "40 %" in peak.shares_now(run) and "transforms" not in peak.shares_now(run)
 
 
-def test_a_forecast_books_its_regions_and_has_a_peak_beside_it():
-    case, beside = peak.forecast("quick", 1)
-    assert (case.parameters["what"], beside.parameters["what"]) == ("forecast", "peak")
-    short = replace(case.problem, hours=0.5)
-    found = case.observe(case.kernel.run(short, case.kernel.setup(short)))
-    assert found["calls of advance_strict"] == short.steps > 0
-    regions = sum(seconds for name, seconds in found.items() if name.startswith("seconds of "))
-    assert regions == pytest.approx(found["computing"] + found["waiting"])
-
-
 def test_maps_are_those_of_the_grids_that_ran():
     asked = [
         replace(case, problem=replace(case.problem, truncation=21, grid=grid, dt=1800.0, hours=6.0))
