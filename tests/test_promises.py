@@ -167,7 +167,7 @@ def test_5_a_job_of_two_ranks_leaves_no_process_and_no_file(tmp_path, number, co
 def test_5_a_run_leaves_no_process_and_no_file(tmp_path, number, code):
     """The signal comes when the processes of the experiment write their files."""
     (tmp_path / "tmp").mkdir()
-    command = [sys.executable, "-m", "companion", "run", "nht1-groups", "--out", tmp_path / "new"]
+    command = [sys.executable, "-m", "companion", "run", "nht1-grouped", "--out", tmp_path / "new"]
     surroundings = {**os.environ, "TMPDIR": str(tmp_path / "tmp"), "RERUN_BUDGET": "60"}
     process = subprocess.Popen(command, env=surroundings, **PIPES)
     while not list((tmp_path / "tmp").glob(".*/*")) and process.poll() is None:

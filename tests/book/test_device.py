@@ -16,7 +16,8 @@ from drawing import contrast
 from typer.testing import CliRunner
 
 from companion import cli, tables
-from companion.chapters.nht1 import figures as nht1
+from companion.chapters.nht1.solver import solver as step_times
+from companion.chapters.nht1.solver import steps
 from companion.figures import joined, rendering
 from companion.pages import device as page
 from companion.pages import rates, synthesis
@@ -40,7 +41,7 @@ def site(tmp_path_factory):
         absent("the book is not built, so the page of this device is not tested; run make book")
     os.environ[rendering.FIGURES] = "page"
     try:
-        solver = nht1.solver(runs.latest("nht1-solver"))
+        solver = step_times(steps.runs())
         figures = [page.sustained(), page.bandwidth(), page.latency(), solver]
     finally:
         del os.environ[rendering.FIGURES]

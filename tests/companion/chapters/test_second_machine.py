@@ -37,10 +37,8 @@ TIMED = [
 #: Of these, of each kind of figure one.
 CHOSEN = {
     *("xmp1982-accounts", "xmp1982-limits", "xmp1982-replay", "xmp1982-sharing", "xmp1982-typical"),
-    *("aips58-messages", "aips58-stripes", "aips58-tape", "nht1-groups", "nht1-legal", "nht1-ranks", "nht1-solver"),
+    *("aips58-messages", "aips58-stripes", "aips58-tape"),
 }
-#: Those of whose times pages show nothing: more ranks than processors, there to be verified.
-UNSHOWN = {"nht1-legal"}
 #: Units in which a slower machine gives smaller numbers.
 RATES = re.compile(r"FLOPS|/s$")
 #: What a machine of any speed gives alike, in these units.
@@ -139,7 +137,6 @@ def drawings_of(experiment, record):
 
 
 def test_every_drawing_is_of_runs_of_the_register():
-    assert len(DRAWINGS) >= 50 and len({each.experiment for each in DRAWINGS}) >= 30
     assert {each.experiment for each in DRAWINGS} <= set(experiments.REGISTER) and set(TIMED) >= CHOSEN
 
 
@@ -213,7 +210,7 @@ def test_a_second_machine_changes_nothing_that_it_did_not_measure(experiment, pi
     shown = drawings_of(experiment, runs.dataset([record]))
     flagged, wide, slow = (runs.dataset([made(record)]) for made in (with_flags, with_wider_samples, slower))
     changed = (content(draw(slow)) != content(first) for draw, first in shown)
-    assert any(changed) or experiment in UNSHOWN
+    assert any(changed)
     for draw, first in shown:
         if isinstance(first, Shown):
             made = {"flags": flagged, "wider samples": wide}

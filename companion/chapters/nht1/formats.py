@@ -1,0 +1,128 @@
+"""The section *Can another machine read the file?*: words of other machines (N5), and the check of a file (N3)."""
+
+from companion import figures
+from companion.bench import Case
+from companion.chapters import of
+from companion.chapters.nht1.writing import PRESET
+from companion.experiments import VERIFIERS, experiment
+from companion.late import pd
+from companion.records.runs import single
+
+#: by the names that the kernel's presets have
+_SIZES = {"quick": ("small",), "paper": ("small", "medium", "paper"), "modern": ("paper", "modern")}
+_WAYS = {"encode": "when written", "decode": "when read"}
+
+
+@experiment(
+    "nht1-formats",
+    item="N5",
+    title="Converting a dump between IEEE, big-endian and Cray words of 64 and 128 bits",
+    rounds=11,
+    seconds={"quick": 3, "paper": 30, "modern": 60},
+)
+def formats(preset: str, threads: int) -> list[Case]:
+    """Every format, there and back, for each grid; a plain copy is the base."""
+    from kernels.files import conversion
+
+    problems = [
+        conversion.Problem.preset(size, format=form, direction=direction)
+        for size in _SIZES[preset]
+        for form in conversion.FORMATS
+        for direction in _WAYS
+    ]
+    return [
+        Case(f"N = {p.N}, {p.format}, {p.direction}", conversion, p, threads, of(p, "N", "format", "direction"))
+        for p in problems
+    ]
+
+
+def conversions(run):
+    """Of the largest grid: how many times as long as a copy each conversion takes, with its ends."""
+    run, rows = single(run), []
+    cases = pd.DataFrame({name: run[name].values.astype(str) for name in ("format", "direction", "flags")})
+    cases = cases[run["N"].values == run["N"].values.max()]
+    number = {(row.format, row.direction): row.Index for row in cases.itertuples()}
+    for (form, direction), place in number.items():
+        if form != "native":
+            sides = [run["seconds"].values[each] for each in (place, number["native", direction])]
+            low, middle, high = figures.ends(*sides)
+            flagged = bool(cases["flags"].loc[place])
+            rows.append((form, direction, low, middle, high, flagged))
+    return pd.DataFrame(rows, columns=["format", "direction", "low", "middle", "high", "flagged"])
+
+
+@formats.figure
+def conversion_cost(runs) -> "figures.Shown":
+    """Time of converting a dump, as a multiple of that of a copy."""
+    frames = [conversions(run) for run in runs]
+    names = list(dict.fromkeys(frames[0]["format"]))
+    figure, axis = figures.axes(height=2.4)
+    for run, frame in zip(runs, frames, strict=True):
+        for index, (direction, label) in enumerate(_WAYS.items()):
+            part = frame[frame["direction"] == direction].reset_index(drop=True)
+            place = part["format"].map(names.index) + 0.24 * (index - 0.5)
+            figures.bars(axis, place, part, index=1 + index, line=False, label=label, across=True, run=run)
+    axis.axvline(1, color=figures.INK, linewidth=0.8)
+    figures.rows(axis, names)
+    axis.set(xlabel="time of converting a dump, over that of a copy", xlim=(0, None))
+    figures.legend(axis, "above 2")
+    first = runs[0]
+    N = int(first["N"].values.max())
+    said = ", ".join(f"{row.format} {_WAYS[row.direction]} {row.middle:.2f}" for row in frames[0].itertuples())
+    return figures.show(
+        figure,
+        name="nht1_conversion",
+        runs=runs,
+        data=figures.together(runs, frames),
+        heading=figures.run_title(first),
+        title="Converting a dump",
+        caption=f"Time of converting one dump, N = {N}, between the words of this machine and those of another, as a "
+        f"multiple of that of a copy. {PRESET} Points are ratios of medians, bars their 95 % intervals, crosses mark "
+        "flagged cases.",
+        alt=f"Time of converting a dump over that of a copy on {figures.cpu(first)}: {said}.",
+    )
+
+
+def said(run) -> str:
+    """What converting costs, and what Cray words of 64 and of 128 bits lose on the way there and back."""
+    from kernels.files import conversion
+
+    found, lost = conversions(run), {}
+    for form in ("Cray 64", "Cray 128"):
+        dump = conversion.Problem(N=64, format=form, direction="encode")
+        changed, most = conversion.change(dump, conversion.run(dump, conversion.setup(dump)))
+        lost[form] = changed / dump.words, most
+    swapped, cray = (found[(found["format"] == "big-endian") == each]["middle"] for each in (True, False))
+    share, most = lost["Cray 64"]
+    assert lost["Cray 128"][0] == 0 < share and most <= 2**-48 and swapped.max() < 1.2 < cray.min()
+    return (
+        f"Reversing the order of the bytes takes at most {swapped.max():.2f} times as long as a copy, by the medians. "
+        f"Converting to or from Cray numbers takes {cray.min():.1f} to {cray.max():.1f} times as long. In 64 bits "
+        f"{share:.0%} of the numbers change, by at most {most:.1e} of their value; in 128 bits none does."
+    )
+
+
+def _verify_solution(path) -> tuple[list[str], list]:
+    """The separate verification of the report: one sequential pass over a solution file.
+
+    ``ValueError`` where the file is no solution file, truncated, or holds values that are not finite. ``OSError`` where
+    it cannot be read.
+
+    Returns
+    -------
+    lines : list of str
+        The diagonal u(i,i,i,m) of every dump, a value a line.
+    checks : list of kernels.contract.Check
+        Checksums of the dumps; where BT-IO publishes them for (N, NS, IW), the mean error norms.
+    """
+    from kernels.files import application
+    from kernels.files.format import verification
+    from kernels.files.format.netcdf import open_solution
+
+    with open_solution(path) as solution:
+        N = solution.N
+    found = verification.verify_file(path, application.exact_plane(N) if N >= 3 else None)
+    return list(found.lines()), [verification.checksum_check(found), *verification.mean_error_checks(found)]
+
+
+VERIFIERS.append(_verify_solution)

@@ -1,0 +1,87 @@
+"""The section *How fast is the solver?*: BT by class and threads (N1)."""
+
+import numpy as np
+
+from companion import figures
+from companion.bench import Case
+from companion.chapters import of
+from companion.experiments import experiment
+from companion.labels import plural
+from companion.late import pd
+
+_CLASSES = {"quick": ("S", "W"), "paper": ("S", "W", "A", "B"), "modern": ("A", "B", "C")}
+
+
+@experiment(
+    "nht1-solver",
+    item="N1",
+    title="Block-tridiagonal solver BT by class and threads",
+    rounds=7,
+    seconds={"quick": 3, "paper": 240, "modern": 600},
+)
+def steps(preset: str, threads: int) -> list[Case]:
+    """The classes of a preset with one thread and with all that were asked for."""
+    from kernels import bt
+
+    problems = {name: bt.Problem.preset(name) for name in _CLASSES[preset]}
+    return [
+        Case(f"class {name}, {count} threads", bt, problem, count, {"class": name, **of(problem, "N", "NS")})
+        for name, problem in problems.items()
+        for count in sorted({1, threads})
+    ]
+
+
+def _times(run):
+    """Cases of a run with ``ms_per_step``, median."""
+    frame = figures.cases(run, "N", "NS", "class").sort_values(["N", "threads"])
+    return frame.assign(ms_per_step=1e3 * frame["median"] / frame["NS"])
+
+
+@steps.figure
+def solver(runs) -> "figures.Shown":
+    """Time of one step of BT by class and threads."""
+    figure, axis = figures.axes(height=3.2)
+    frames = [_times(run) for run in runs]
+    counts = sorted({n for frame in frames for n in frame["threads"]})
+    for run, frame in zip(runs, frames, strict=True):
+        for threads, part in frame.groupby("threads"):
+            style = {"index": counts.index(threads), "label": plural(threads, "thread"), "run": run}
+            figures.spread(axis, part["N"], part, lambda t, steps=part["NS"]: 1e3 * t / steps, **style)
+    figures.log_axis(axis)
+    sizes = sorted({N for frame in frames for N in frame["N"]})
+    axis.set_xticks(sizes, [f"{N}" for N in sizes])
+    axis.set_xticks([], minor=True)
+    axis.set(xlabel="grid points in each direction, N", ylabel="time of one step [ms]")
+    figures.legend(axis, "upper left")
+    first = runs[0]
+    said = "; ".join(
+        f"{plural(threads, 'thread')}, {part['ms_per_step'].iloc[0]:.2g} to {part['ms_per_step'].iloc[-1]:.3g} ms"
+        for threads, part in frames[0].groupby("threads")
+    )
+    return figures.show(
+        figure,
+        name="nht1_solver",
+        runs=runs,
+        data=figures.together(runs, frames),
+        heading=figures.run_title(first),
+        title="Time of a step",
+        caption="Time of one step of the solver against the size of the grid. On a line of slope 3 every point would "
+        f"take the same time. {figures.MARKED}",
+        alt=f"Time of one step of the block-tridiagonal solver on {figures.cpu(first)} against the number of grid "
+        f"points in each direction, both axes logarithmic: {said}.",
+    )
+
+
+def said(run) -> str:
+    """A step on the largest grid, and what a second thread gains on each."""
+    frame = _times(run)
+    spread = {threads: figures.intervals(part) for threads, part in frame.groupby("threads")}
+    gain = figures.quotient(spread[1], spread[2])
+    assert (gain["low"] > 1).all() and gain["middle"].iloc[-1] > 1.8 and (np.diff(gain["middle"]) > 0).all()
+    sizes = pd.unique(frame["N"])
+    one, two = (frame[frame["threads"] == n]["ms_per_step"].iloc[-1] for n in (1, 2))
+    return (
+        f"On machine {figures.cpu(run)} a step on the report's largest grid, N = {sizes[-1]}, takes {one:.0f} ms with "
+        f"one thread and {two:.0f} ms with two. Two threads are {gain['middle'].iloc[0]:.1f} times as fast as one for "
+        f"N = {sizes[0]} and {gain['middle'].iloc[-1]:.1f} times for N = {sizes[-1]}."
+    )

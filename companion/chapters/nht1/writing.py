@@ -1,0 +1,224 @@
+"""The section *How fast does a whole run write?*: BT that writes its solution in several ways; rates then and now."""
+
+import numpy as np
+
+from companion import figures, tables
+from companion.bench import Case
+from companion.chapters import of
+from companion.experiments import experiment
+from companion.late import pd
+from companion.records.runs import single
+
+#: Ways of writing: label, way, double buffering, fsync.
+_WAYS = (
+    ("sequential records, one a plane", "records", False, False),
+    ("one array a write", "array", False, False),
+    ("five arrays, one a write", "arrays", False, False),
+    ("40-byte elements", "elements", False, False),
+    ("positioned arrays", "positioned", False, False),
+    ("positioned arrays, fsync", "positioned", False, True),
+    ("positioned arrays, asynchronous", "positioned", True, False),
+    ("positioned arrays, asynchronous, fsync", "positioned", True, True),
+    ("positioned arrays, several threads", "parallel", False, False),
+    ("memory-mapped", "mapped", False, False),
+    ("NetCDF", "netcdf", False, False),
+)
+#: The way whose overhead is compared between grids and threads, and the same beside the solver.
+WAY, LATER = "positioned arrays", "positioned arrays, asynchronous"
+#: Methods of writing that codes of 1993 had, as a mark has room for them.
+METHODS = {
+    "sequential records, one a plane": "plane by plane",
+    "five arrays, one a write": "array by array",
+    "40-byte elements": "point by point",
+}
+#: Grid points a direction beyond which one run takes many seconds.
+_LARGE = 80
+#: Sizes of a preset, by the names that the benchmark's problem knows.
+_SIZES = {"quick": ("small",), "paper": ("small", "medium", "paper"), "modern": ("paper", "modern")}
+_MEGA, _HOUR = 1e6, 3600.0
+#: What a rate is of, in words for a legend.
+WHOLE, FILE, PEAK = "whole run, computing included", "while writing one file", "peak of disks, or of one disk"
+#: Why a point of a page's own run may lie apart, for captions.
+PRESET = "This page's own run has the grid of its preset, N = 12 for quick."
+#: What marks of quotients are, for captions.
+QUOTIENTS = (
+    "Points are quotients of medians. Bars reach from the least to the largest quotient of the ends of their intervals "
+    "(of the samples where there are fewer than six); crosses mark flagged cases."
+)
+
+
+def _observe(result) -> dict[str, float]:
+    return {
+        "T_T": result.T_T,
+        "stalled": result.stalls.sum(),
+        "transferring": result.transfers.sum(),
+        "finish": result.finish_seconds,
+        "R_IO": result.R_IO,
+    }
+
+
+@experiment(
+    "nht1-io",
+    item="N1-N6, N8, N9",
+    title="Application I/O by method of writing: time, rate and overhead of a run",
+    rounds=6,
+    seconds={"quick": 3, "paper": 2700, "modern": 3600},
+)
+def whole_runs(preset: str, threads: int) -> list[Case]:
+    """For each size and thread count: the code without writing, then each way of writing; on a large grid with fewer
+    than all threads, the two ways that show overlap."""
+    from kernels import bt
+    from kernels.files import application
+
+    cases = []
+    for size in _SIZES[preset]:
+        sample = application.Problem.preset(size)
+        for count in sorted({1, threads}):
+            common, label = of(sample, "N", "NS", "IW"), f"N = {sample.N}, {count} threads"
+            cases.append(Case(f"{label}, without writing", bt, sample.solver, count, {**common, "way": "none"}))
+            for text, way, asynchronous, fsync in _WAYS:
+                if sample.N > _LARGE and count < threads and text not in (WAY, LATER):
+                    continue
+                problem = application.Problem.preset(size, way=way, asynchronous=asynchronous, fsync=fsync)
+                parameters = {**common, "way": text, **of(problem, "asynchronous", "fsync", "solution_bytes")}
+                cases.append(Case(f"{label}, {text}", application, problem, count, parameters, _observe))
+    return cases
+
+
+def percent(T_T, T_C):
+    """Overhead zeta = T_T / T_C - 1 in percent, of quantities as ``figures.intervals`` gives them."""
+    return figures.converted(figures.quotient(T_T, T_C), lambda ratio: 100 * (ratio - 1))
+
+
+def written(run):
+    """N, threads and way of every run with writing, and with median and spread (``figures.with_spread``) ``T_T`` and
+    ``T_C`` in s, ``R_IO`` and the rate while ``writing`` in MB/s, ``zeta`` and ``zeta_best`` in percent; the last is
+    held against the least T_C (of medians) of this size with any number of threads."""
+    run = single(run)
+    cases = pd.DataFrame({name: run[name].values for name in ("N", "threads", "way", "solution_bytes")})
+    computing, flags = figures.case_intervals(run), run["flags"].values
+    T_T, spent = (figures.of_samples(run[f"observed_{name}"].values, flags) for name in ("T_T", "transferring"))
+    alone, rows = (cases.index[(cases["way"] == "none") == is_alone] for is_alone in (True, False))
+    of_size = {row: [i for i in alone if cases["N"][i] == cases["N"][row]] for row in rows}
+    same = [next(i for i in of_size[row] if cases["threads"][i] == cases["threads"][row]) for row in rows]
+    best = [min(of_size[row], key=computing["middle"].get) for row in rows]
+    mega = cases["solution_bytes"][rows].to_numpy(dtype=float) / _MEGA
+    return figures.with_spread(
+        cases.loc[rows, ["N", "threads", "way"]],
+        T_T=T_T.loc[rows],
+        T_C=computing.loc[same],
+        R_IO=figures.converted(T_T.loc[rows], lambda seconds: mega / seconds),
+        writing=figures.converted(spent.loc[rows], lambda seconds: mega / seconds),
+        zeta=percent(T_T.loc[rows], computing.loc[same]),
+        zeta_best=percent(T_T.loc[rows], computing.loc[best]),
+    )
+
+
+def largest(run):
+    """Of :func:`written`, the runs on the largest grid with most threads, by way."""
+    frame = written(run)
+    rows = (frame["N"] == frame["N"].max()) & (frame["threads"] == frame["threads"].max())
+    return frame[rows].set_index("way")
+
+
+def percent_axis(axis, linear: float = 10) -> None:
+    """Percent along x, linear up to ±``linear`` and logarithmic beyond: zeta spans decades and can be negative."""
+    axis.set_xscale("symlog", linthresh=linear, linscale=0.7)
+    ticks = [tick for tick in (-100, -10, -1, 0, 1, 10, 100, 1000, 10000) if tick == 0 or abs(tick) >= linear]
+    axis.set_xticks(ticks, ["10 k" if tick == 10000 else f"{tick}" for tick in ticks])
+    axis.minorticks_off()
+
+
+def surviving():
+    """Rates in MB/s that the surviving pages state or bound: ``system``, ``what``, ``low`` and ``high``.
+
+    ``R_IO`` of a run is the bytes of its solution over its time; the time axis of the report's Figure 1 and the 18
+    hours of the CM-2 bound it.  An end that is not known is NaN.
+    """
+    systems, prose = tables.load("nht1", "systems"), tables.load("nht1", "prose")
+    parameters, axes = (tables.printed("nht1", name) for name in ("table_1", "figure_1_axes"))
+    N = int(prose["full_size"])
+    row = parameters.set_index("N").loc[N]
+    nbytes = float(prose["components"]) * float(prose["word"]) * N**3 * (row["NS"] / row["IW"])
+    ends = axes.loc[axes["axis"] == "y", "value"]
+    rows = [
+        (str(system), what, float(rate), float(rate))
+        for fact, what in (("disk_rate", FILE), ("io_rate_serial", FILE), ("io_rate_peak", PEAK))
+        for system, rate in systems[fact].to_series().dropna().items()
+    ]
+    # on the iPSC/860 the rate of a disk is that of one of ten, in theory
+    rows = [(row[0], PEAK, *row[2:]) if row[0] == "iPSC/860" else row for row in rows]
+    hours = float(prose["cm2_time"]) * _HOUR
+    rows.append(("CM-2", WHOLE, np.nan, nbytes / hours / _MEGA))
+    rows.append(("iPSC/860", WHOLE, nbytes / ends.max() / _MEGA, nbytes / ends.min() / _MEGA))
+    order = [str(name) for name in systems["system"].values]
+    frame = pd.DataFrame(rows, columns=["system", "what", "low", "high"])
+    return frame.sort_values("system", key=lambda names: names.map(order.index), kind="stable", ignore_index=True)
+
+
+@whole_runs.figure
+def rates_then_and_now(runs) -> "figures.Shown":
+    """The report's surviving rates, and those of its methods of writing here: whole runs, and while they write."""
+    old, frames = surviving(), [largest(run).loc[list(METHODS)].reset_index() for run in runs]
+    systems = list(dict.fromkeys(old["system"]))
+    figure, axis = figures.axes(height=3.2)
+    figures.log_axis(axis, "x")
+    for what, colour, name in ((WHOLE, "", "R_IO"), (FILE, "files", "writing"), (PEAK, "serial", "")):
+        part = old[old["what"] == what]
+        place = [systems.index(system) for system in part["system"]]
+        figures.printed_ranges(axis, place, part["low"], part["high"], colour=colour or "printed")
+        for run, frame in zip(runs, frames, strict=True):
+            mine = figures.spread_of(frame, name) if name else figures.spread_of(frame, "R_IO")[:0]
+            style = {"colour": colour, "line": False, "across": True, "run": run}
+            figures.bars(axis, len(systems) + np.arange(len(mine)), mine, label=what, **style)
+    axis.axhline(len(systems) - 0.5, color=figures.INK, linewidth=0.8)
+    figures.rows(axis, [*(f"{system} (1993)" for system in systems), *METHODS.values()])
+    axis.set(xlabel="rate [MB/s]", xlim=(old["high"].min() / 3, None))
+    figures.legend(axis, "below 1")
+    then = "; ".join(f"{row.system} {row.what} {row.low:.3g} to {row.high:.3g}" for row in old.itertuples())
+    now = "; ".join(f"{METHODS[row.way]} {row.R_IO:.3g} and {row.writing:.3g}" for row in frames[0].itertuples())
+    return figures.show(
+        figure,
+        name="nht1_rates_then_and_now",
+        runs=runs,
+        data=pd.concat([old, figures.together(runs, frames)], ignore_index=True),
+        heading=figures.run_title(runs[0]),
+        tables="systems table_1 figure_1_axes",
+        title="Rates then and now",
+        caption="Hollow: rates that the report prints or that follow from its times. Filled: "
+        f"N = {frames[0]['N'].max()}, by three methods of writing. {PRESET} {figures.MARKED}",
+        alt=f"Rates in megabytes a second on a logarithmic axis. 1993: {then.replace('nan', 'open')}. "
+        f"{figures.cpu(runs[0])}, whole runs and while writing: {now}.",
+    )
+
+
+@whole_runs.figure
+def runs_table(runs) -> "figures.Table":
+    """T_T, T_C, R_IO and zeta of every run with writing, medians of the samples; the report's tables are lost."""
+    units = {"T_T": "s", "T_C": "s", "R_IO": "MB/s", "zeta": "%", "zeta_best": "%"}
+    return figures.table(
+        written(runs[0])[["N", "threads", "way", *units]],
+        digits=3,
+        folded=True,
+        name="nht1_runs",
+        run=runs[0],
+        units=units,
+        caption="Every run with writing: medians. The overhead zeta is held against the computing time T_C of the same "
+        "code and threads, zeta_best against the least of any number of threads.",
+    )
+
+
+def moved(run) -> str:
+    """Rates of whole runs then, from the ends of an axis and a time, and now, beside those of writing alone."""
+    old, here = surviving().set_index(["system", "what"]), largest(run).loc[list(METHODS)]
+    cm2, ipsc = (old.loc[(system, WHOLE)] for system in ("CM-2", "iPSC/860"))
+    idle, whole, faster = old.loc[("CM-2", FILE), "low"] / cm2["high"], here["R_IO"], here["writing"] / here["R_IO"]
+    assert idle > 100 and faster.min() > 1
+    return (
+        f"On the CM-2 a whole run wrote at most {cm2['high']:.2g} MB/s, 1/{idle:.0f} of the rate at which it wrote its "
+        f"file: it computed nearly all the time. On the iPSC/860 a whole run wrote {ipsc['low']:.2g} to "
+        f"{ipsc['high']:.2g} MB/s. On machine {figures.cpu(run)} whole runs write {whole.min():.0f} to "
+        f"{whole.max():.0f} MB/s by these methods, and {faster.min():.1f} to {faster.max():.1f} times as much while "
+        "they write. The files of 1993 went to disks of three kinds; these go into the memory in which the system "
+        "keeps files, on one machine."
+    )
