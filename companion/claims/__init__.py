@@ -1,14 +1,18 @@
 """Every derived number of the five documents, recomputed from the numbers it derives from.
 
 Each document has a register, ``companion/chapters/<document>/claims.csv``.  ``check`` gives the claims, ``frame``
-the same as a table.
+the same as a table; ``addresses``, ``cell`` and ``of_table`` say where claims and printed cells lie in the book.
 """
+
+import re
+from functools import cache
 
 import pandas as pd
 
 from companion import chapters
-from companion.claims import engine, register
-from companion.claims.engine import Claim, Maker
+from companion.claims import register
+from companion.claims.register import Claim
+from companion.claims.sheets import Reader
 from companion.claims.verdicts import VERDICTS
 
 
@@ -17,17 +21,17 @@ def documents() -> list[str]:
     return sorted(chapters.files("claims.csv"))
 
 
-def ledger(document: str) -> list[Maker]:
-    """The entries of one document, in the order of its register.  Raises ``ValueError`` for an unknown document."""
+@cache
+def _checked(document: str) -> tuple[Claim, ...]:
     if document not in documents():
         raise ValueError(f"document {document!r} has no claims; choose one of {', '.join(documents())}.")
-    return register.ledger(document)
+    reader = Reader(document)
+    return tuple(claim for entry in register.ledger(document) for claim in entry.claims(reader))
 
 
 def check(document: str | None = None) -> list[Claim]:
-    """Recompute every claim of one document, or of all."""
-    chosen = documents() if document is None else [document]
-    return [claim for name in chosen for claim in engine.check(ledger(name))]
+    """Recompute every claim of one document, or of all.  ``ValueError`` for an unknown document."""
+    return [claim for name in (documents() if document is None else [document]) for claim in _checked(name)]
 
 
 def frame(document: str | None = None, verdict: str | None = None) -> pd.DataFrame:
@@ -38,3 +42,35 @@ def frame(document: str | None = None, verdict: str | None = None) -> pd.DataFra
     rows = [vars(each) | dict(zip(("low", "high"), each.interval, strict=True))
             for each in check(document) if verdict in (None, each.verdict)]  # fmt: skip
     return pd.DataFrame(rows, columns=columns)
+
+
+def _slug(*words) -> str:
+    return re.sub(r"[^A-Za-z0-9]+", "-", "-".join(map(str, words))).strip("-").lower()
+
+
+@cache
+def addresses(document: str) -> dict[str, str]:
+    """The address of every claim in the ledger: ``claim-…``, each its own."""
+    found: dict[str, str] = {}
+    for claim in check(document):
+        base = address = f"claim-{_slug(claim.id)}"
+        copies = 1
+        while address in found.values():
+            copies += 1
+            address = f"{base}-{copies}"
+        found[claim.id] = address
+    return found
+
+
+def cell(document: str, table: str, row: int, column: str) -> str:
+    """The address of a printed cell in its chapter."""
+    return f"cell-{_slug(document, table, row, column)}"
+
+
+def of_table(document: str, table: str) -> dict[tuple[int, str], str]:
+    """Cells of a table that claims recompute, ``(row, column)``, with the address of the first such claim."""
+    found: dict[tuple[int, str], str] = {}
+    for claim in check(document):
+        if claim.place.cell and claim.place.cell[0] == table:
+            found.setdefault(claim.place.cell[1:], addresses(document)[claim.id])
+    return found

@@ -56,7 +56,4 @@ def as_interval(value: Interval | float) -> Interval:
 
 def total(values: Iterable[Interval | float]) -> Interval:
     """Sum of intervals."""
-    result = Interval(0.0, 0.0, 0.0)
-    for value in values:
-        result = result + value
-    return result
+    return as_interval(sum(values, Interval(0.0, 0.0, 0.0)))

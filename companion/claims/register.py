@@ -1,98 +1,111 @@
-"""The register of claims: ``companion/chapters/<document>/claims.csv`` made into a ledger.
+"""The register of claims: ``companion/chapters/<document>/claims.csv``.
+
+A claim recomputes a printed number from other printed numbers.  Every input is an interval: the printed value with half
+a unit in its last place to either side (nothing for exact counts).  Interval arithmetic carries that through the
+formula, so the verdict can tell a difference that rounding of the inputs explains from one that it does not.  Inputs
+that occur twice in a formula widen the interval; formulas are written so that they occur once where that matters.
 
 The first row of a claim has its place and its sentence.  Rows that follow under the same name are more items of it, or
 the reason of one.  ``formula`` is arithmetic on cells (``companion.claims.formulas``); ``python`` where the function of
 that name in the chapter's ``claims.py`` computes; empty where the document does not give the inputs.
 """
 
-from collections.abc import Callable
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cache
 from itertools import groupby
-from types import ModuleType
 
 from companion import chapters
 from companion.claims import formulas
-from companion.claims.engine import ALL, Items, Maker
-from companion.claims.sheets import EmptyCell, Reader
-from companion.claims.verdicts import INSTEAD, Bound
+from companion.claims.intervals import Interval, as_interval
+from companion.claims.sheets import Place, Reader
+from companion.claims.verdicts import AGREES, NOT_CHECKABLE, OUR_BOUND, ROUNDING, Bound, verdict
 
 COLUMNS = ("claim", "item", "where", "statement", "for", "printed", "bound", "formula", "instead", "reason", "note")
 PYTHON = "python"
-_Line = dict[str, str]
+ALL = "*"  # in place of an item: what holds for every item of a claim
+
+#: item, printed text, recomputed value; None where the document does not give the inputs
+Items = Iterator[tuple[str, str, Interval | float | None]]
 
 
-def _bounded(text: str, bound: str) -> str:
-    """``bound`` is a sign before the printed value, or all that the value is held to."""
-    if not bound:
-        return text
-    return Bound(bound if any(map(str.isdigit, bound)) else f"{bound} {text}", text)
+@dataclass(frozen=True)
+class Claim:
+    """One rechecked statement of a document."""
+
+    id: str
+    document: str
+    where: str  # figure, table, slide or section
+    statement: str  # our words
+    printed: str  # as printed, unit included
+    recomputed: float  # NaN when not checkable
+    interval: tuple[float, float]  # what the printed inputs allow
+    verdict: str
+    bound: str  # what the value is held to where that is not what is printed but a bound of ours
+    reason: str  # why it contradicts, cannot be checked, or where the base is ambiguous
+    place: Place  # of the printed cell, and what else was read
 
 
-def _items(line: _Line, reader: Reader, function: Callable | None) -> Items:
-    """What a row makes: one item, or one for each turn of its loop."""
-    for scope in formulas.loop(line["for"], reader):
-        try:
-            if function:
-                value = function(reader)
-            else:
-                value = formulas.formula(line["formula"])(scope) if line["formula"] else None
-            text = formulas.sentence(line["printed"])(scope)  # the last cell read is the printed one
-        except (EmptyCell, ZeroDivisionError):
-            if scope.row is None:
-                raise
-            continue  # a row without the number makes no claim
-        item = line["item"].format_map(scope.words) if line["item"] else " ".join(scope.label)
-        yield item, _bounded(text, line["bound"]), value
+class Entry:
+    """The rows of one claim in the register; ``{item}`` in their texts is the item."""
 
+    def __init__(self, document: str, name: str, lines: list[dict[str, str]], functions: object = None):
+        self.document, self.name, self.functions = document, name, functions
+        self.where, self.statement = lines[0]["where"], lines[0]["statement"]
+        self.parts = [line for line in lines if line["printed"] or line["formula"]]
+        noted = [(item, line) for line in lines for item in ([ALL] if line["for"] else line["item"].split(" | "))]
+        self.reasons = {item: line["reason"] for item, line in noted if line["reason"]}
+        self.instead = {item: line["instead"] for item, line in noted if line["instead"]}  # item -> one of INSTEAD
 
-def _function(name: str, parts: list[_Line], functions: ModuleType | None) -> Callable | None:
-    if all(line["formula"] != PYTHON for line in parts):
-        return None
-    if not hasattr(functions, name):
-        raise ValueError("its formula is python, and claims.py has no function of its name")
-    return getattr(functions, name)
+    def items(self, reader: Reader) -> Items:
+        """What the rows make: an item each, or one for each turn of a loop; what the function yields."""
+        for line in self.parts:
+            if line["formula"] == PYTHON and not line["printed"]:
+                yield from getattr(self.functions, self.name)(reader)
+                continue
+            for turn in formulas.loop(line["for"], reader):
+                try:
+                    if line["formula"] == PYTHON:
+                        value = getattr(self.functions, self.name)(reader)
+                    else:
+                        value = turn.value(line["formula"]) if line["formula"] else None
+                    text = turn.sentence(line["printed"])  # the last cell read is the printed one
+                except ArithmeticError:
+                    if turn.row is None:
+                        raise
+                    continue  # a row without the number makes no claim
+                item = line["item"].format_map(turn.words) if line["item"] else " ".join(turn.label)
+                if line["bound"]:  # a sign before the printed value, or all that the value is held to
+                    whole = any(map(str.isdigit, line["bound"]))
+                    text = Bound(line["bound"] if whole else f"{line['bound']} {text}", text)
+                yield item, text, value
 
-
-def _maker(document: str, name: str, group: list[_Line], functions: ModuleType | None) -> Maker:
-    """One claim from its rows.  ``ValueError`` says what is wrong with them."""
-    first, parts = group[0], [line for line in group if line["printed"] or line["formula"]]
-    function = _function(name, parts, functions)
-    if not (first["where"] and first["statement"] and parts):
-        raise ValueError("its rows lack a place, a sentence or a printed value")
-    for line in group:
-        formulas.sentence(line["printed"])
-        if line["formula"] not in ("", PYTHON):
-            formulas.formula(line["formula"])
-        if line["instead"] not in ("", *INSTEAD):
-            raise ValueError(f"{line['instead']!r} is none of {', '.join(map(repr, INSTEAD))}")
-
-    def make(reader: Reader) -> Items:
-        for line in parts:
-            if function and not line["printed"]:
-                yield from function(reader)
-            else:
-                yield from _items(line, reader, function if line["formula"] == PYTHON else None)
-
-    noted = [(item, line) for line in group for item in ([ALL] if line["for"] else line["item"].split(" | "))]
-    reasons, instead = ({item: line[what] for item, line in noted if line[what]} for what in ("reason", "instead"))
-    return Maker(name, document, first["where"], first["statement"], make, reasons, instead)
-
-
-def build(document: str, rows: list[_Line], functions: ModuleType | None = None) -> list[Maker]:
-    """The entries of rows and the functions that some of them name.  ``ValueError`` names the claim that is wrong."""
-    found: dict[str, Maker] = {}
-    for name, group in groupby(rows, key=lambda line: line["claim"]):
-        try:
-            if name in found:
-                raise ValueError("two claims have this name; rename one")
-            found[name] = _maker(document, name, list(group), functions)
-        except ValueError as error:
-            raise ValueError(f"{document}/claims.csv, claim {name}: {error}") from None
-    return list(found.values())
+    def claims(self, reader: Reader) -> Iterator[Claim]:
+        """The claims of this entry, on the tables that ``reader`` gives."""
+        for item, text, computed in self.items(reader):
+            printed, bound = getattr(text, "printed", text), text if isinstance(text, Bound) else ""
+            value = Interval(math.nan, math.nan, math.nan) if computed is None else as_interval(computed)
+            found = NOT_CHECKABLE if computed is None else verdict(text, value)
+            instead = OUR_BOUND if bound else self.instead.get(item, self.instead.get(ALL, ""))
+            yield Claim(
+                f"{self.document}.{self.name}" + (f"[{item}]" if item else ""),
+                self.document,
+                self.where.replace("{item}", item),
+                self.statement.replace("{item}", item),
+                printed,
+                value.mid,
+                (value.lo, value.hi),
+                instead if instead and found in (AGREES, ROUNDING) else found,
+                str(bound),
+                self.reasons.get(item, self.reasons.get(ALL, "")),
+                reader.place(printed),
+            )
 
 
 @cache
-def ledger(document: str) -> list[Maker]:
-    """The claims of one document, in the order of its register."""
+def ledger(document: str) -> list[Entry]:
+    """The entries of one document, in the order of its register."""
     functions = chapters.part(document, "claims") if document in chapters.documents("claims") else None
-    return build(document, chapters.rows("claims.csv", COLUMNS)[document], functions)
+    groups = groupby(chapters.rows("claims.csv", COLUMNS)[document], key=lambda line: line["claim"])
+    return [Entry(document, name, list(lines), functions) for name, lines in groups]

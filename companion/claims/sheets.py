@@ -1,148 +1,141 @@
-"""The cells of a table as claims read them: by key and column, as intervals or as printed text."""
+"""The cells of tables as claims read them: by key and column, as intervals and as printed text."""
 
 import math
-from dataclasses import dataclass
-from functools import cache
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from companion import tables
 from companion.claims.intervals import Interval
 
 
-class EmptyCell(LookupError):
-    """A formula asks for a cell in which nothing is printed."""
+class EmptyCell(ArithmeticError):
+    """A formula asks for a number where none is printed."""
+
+
+class Place(NamedTuple):
+    """Where the printed value of a claim stands, and which tables the claim reads."""
+
+    cell: tuple[str, int, str] | None  # table, row from 0, and column; None where no table holds it
+    read: tuple[str, ...]  # every table that the claim reads, that of the printed cell first
 
 
 @dataclass(frozen=True)
-class Place:
-    """Where the printed value of a claim stands, and which tables the claim reads."""
+class Cell(Interval):
+    """A printed number, NaN where the cell holds none, and its text.
 
-    table: str | None  # of the printed cell; None where no table holds it
-    row: int | None  # of the printed cell, from 0
-    column: str | None
-    read: tuple[str, ...]  # every table that the claim reads, that of the printed cell first
+    As a part of an address it is ``word``: the text of a key, or the name of its column.
+    """
+
+    text: str = ""
+    word: str = ""
+    place: tuple = ()  # table, key and column
+
+    def __str__(self) -> str:
+        return self.word
 
 
 class Sheet:
     """Cells of one table, addressed by primary key and column.
 
-    ``sheet["T399 EPS", "wall"]`` is an ``Interval``, ``EmptyCell`` where nothing is printed (``get`` gives None);
-    ``sheet.text("T399 EPS", "wall")`` the printed text.  In a table of facts with one value column the
-    column may be left out: ``sheet["elapsed"]``.
+    ``sheet["T399 EPS", "wall"]`` is a ``Cell``; ``...`` in place of a part of the key gives all that match, as an
+    array.  ``sheet.text("T399 EPS", "wall")`` is the printed text.  In a table of facts with one column of values the
+    column may be left out: ``sheet["elapsed"]`` or ``sheet.elapsed``.  ``log`` notes what is read.
     """
 
-    def __init__(self, document: str, table: str, cells: list[list[str]] | None = None):
-        resource = tables.describe(document, table)
-        self.resource = resource
-        self.fields = resource["schema"]["fields"]
-        self.columns = {each["name"]: position for position, each in enumerate(self.fields)}
-        self.cells = tables.text(document, table).values.tolist() if cells is None else cells
-        facts = resource.get("facts")
-        self.default = next(iter(facts["values"])) if facts and len(facts["values"]) == 1 else None
-        self.unit = self.columns[facts["unit"]] if facts else None
-        self.key_columns = [self.columns[name] for name in resource["schema"]["primaryKey"]]
-        self.rows = {tuple(row[c] for c in self.key_columns): row for row in self.cells}
-        self._intervals: dict[tuple, Interval | None] = {}
-        #: Table, key, column and text of each cell asked for as text, the table alone of one asked for as a number.
-        self.log: list[tuple] = []
+    def __init__(self, document: str, table: str, log: list[tuple], cells=None):
+        about = tables.describe(document, table)
+        self._table, self._log = table, log
+        self._fields = {field["name"]: field for field in about["schema"]["fields"]}
+        self._key = about["schema"]["primaryKey"]
+        facts = about.get("facts", {"values": {}, "unit": ""})
+        self._unit, values = facts["unit"], list(facts["values"])
+        self._column = values[0] if len(values) == 1 else None
+        lines = (tables.text(document, table) if cells is None else cells).to_dict("records")
+        self._rows = {tuple(line[name] for name in self._key): line for line in lines}
+
+    def __str__(self) -> str:
+        return self._table
 
     def keys(self) -> list[tuple[str, ...]]:
         """Primary keys in printed order."""
-        return list(self.rows)
+        return list(self._rows)
 
-    def _place(self, address) -> tuple[tuple[str, ...], str]:
-        address = address if isinstance(address, tuple) else (address,)
-        if self.default and len(address) == len(self.key_columns):
-            return tuple(map(str, address)), self.default
-        return tuple(map(str, address[:-1])), address[-1]
+    def _cell(self, *address) -> Cell:
+        *parts, column = map(str, address)
+        if self._column and len(parts) < len(self._key):
+            parts, column = [*parts, column], self._column
+        key = tuple(parts)
+        if key not in self._rows or column not in self._fields:
+            raise KeyError(f"table {self._table} has no cell {key}, {column!r}; its first keys are {self.keys()[:5]}.")
+        text, unit = self._rows[key][column], self._rows[key].get(self._unit)
+        half = tables.half(self._fields[column], text, unit)
+        value = half if math.isnan(half) else float(text)
+        return Cell(value, value - half, value + half, text, column, (self._table, key, column))
+
+    def __getitem__(self, address) -> Any:
+        self._log.append((self._table,))
+        *key, column = address if isinstance(address, tuple) else (address,)
+        if ... not in key:
+            return self._cell(*key, column)
+        return np.array([self._cell(*own, column) for own in self._rows if _matches(key, own)], dtype=object)
+
+    def __getattr__(self, fact: str) -> Cell:
+        if fact.startswith("_"):
+            raise AttributeError(fact)
+        return self[fact]
 
     def text(self, *address) -> str:
-        """Printed text of a cell."""
-        key, column = self._place(address)
-        text = self._text(key, column)
-        self.log.append((self.resource["name"], key, column, text))
-        return text
-
-    def _text(self, key: tuple[str, ...], column: str) -> str:
-        if key not in self.rows or column not in self.columns:
-            raise KeyError(
-                f"table {self.resource['name']} has no cell {key}, {column!r}; its first keys are {self.keys()[:5]}."
-            )
-        return self.rows[key][self.columns[column]]
-
-    def get(self, *address) -> Interval | None:
-        """The value of a cell, None where nothing is printed."""
-        place = self._place(address)
-        self.log.append((self.resource["name"],))
-        if place not in self._intervals:
-            cell = self._text(*place)
-            column = self.columns[place[1]]
-            unit = self.rows[place[0]][self.unit] if self.unit is not None else None
-            half = tables.half(self.fields[column], cell, unit)
-            self._intervals[place] = None if math.isnan(half) else Interval.around(float(cell), half)
-        return self._intervals[place]
-
-    def __getitem__(self, address) -> Interval:
-        address = address if isinstance(address, tuple) else (address,)
-        value = self.get(*address)
-        if value is None:
-            raise EmptyCell(f"table {self.resource['name']} prints nothing at {address}.")
-        return value
-
-    def lines(self) -> list["Row"]:
-        """The rows, in printed order."""
-        return [Row(self, key) for key in self.rows]
+        """Printed text of a cell, which may be the printed value of the claim."""
+        cell = self._cell(*address)
+        self._log.append((*cell.place, cell.text))
+        return cell.text
 
 
-@dataclass(frozen=True)
+def _matches(asked: list, key: tuple[str, ...]) -> bool:
+    return all(part is ... or str(part) == own for part, own in zip(asked, key, strict=True))
+
+
 class Row:
     """One row of a sheet, its cells addressed by column alone."""
 
-    sheet: Sheet
-    keys: tuple[str, ...]
+    def __init__(self, sheet: Sheet, keys: tuple[str, ...]):
+        self.sheet, self.keys, self.columns = sheet, keys, sheet._fields
+        self.key = ", ".join(keys)  # as one text
+        kept = {name for name, field in sheet._fields.items() if field["type"] == "string"} | set(sheet._key)
+        #: what is text in the row, by column: its keys and strings
+        self.words = {name: text for name, text in sheet._rows[keys].items() if name in kept} | {"key": self.key}
 
-    @property
-    def key(self) -> str:
-        """The primary key as one text."""
-        return ", ".join(self.keys)
+    def __getitem__(self, column: str) -> Cell:
+        return self.sheet[(*self.keys, column)]
 
-    def text(self, column: str) -> str:
-        """The printed text of a column."""
-        return self.sheet.text(*self.keys, column)
-
-    def words(self) -> dict[str, str]:
-        """What is text in the row, by column: its keys, strings, and ``key``, the primary key as one text."""
-        sheet = self.sheet
-        text = [place for place, each in enumerate(sheet.fields) if each["type"] == "string"]
-        cells = {sheet.fields[place]["name"]: sheet.rows[self.keys][place] for place in {*text, *sheet.key_columns}}
-        return {**cells, "key": self.key}
-
-
-@cache
-def _sheet(document: str, table: str) -> Sheet:
-    return Sheet(document, table)
+    def named(self, column: str, word: str) -> Cell | str:
+        """What a column's name stands for: its number, and in an address ``word``; a text where it holds no number."""
+        cell = replace(self[column], word=word)
+        return word if math.isnan(cell.mid) and self.columns[column]["type"] == "string" else cell
 
 
 class Reader:
-    """Gives a claim its tables and remembers what it used; ``overrides`` replaces tables by altered ones."""
+    """Gives claims the sheets of a document, and notes what they read; ``sheets`` replaces some by altered ones."""
 
-    def __init__(self, document: str, overrides: dict[str, Sheet] | None = None):
+    def __init__(self, document: str, sheets: dict[str, Sheet] | None = None):
         self.document = document
-        self.overrides = overrides or {}
-        self.used: set[str] = set()
-        self.log: list[tuple] = []  # of the sheets, since the last place
+        self.log: list[tuple] = []
+        self.tables = frozenset(tables.names(document))
+        self.sheets = dict(sheets or {})
 
     def __call__(self, table: str) -> Sheet:
-        self.used.add(table)
-        sheet = self.overrides[table] if table in self.overrides else _sheet(self.document, table)
-        sheet.log = self.log
-        return sheet
+        if table not in self.sheets:
+            self.sheets[table] = Sheet(self.document, table, self.log)
+        return self.sheets[table]
 
     def place(self, printed: str) -> Place:
-        """Of the cells read since the last claim, the last whose text is what is printed."""
-        log, read = list(self.log), dict.fromkeys(table for table, *_ in self.log)
+        """Of the cells read as text since the last claim, the last whose text is in what is printed."""
+        read = dict.fromkeys(table for table, *_ in self.log)
+        found = [each for each in self.log if len(each) > 1 and each[3] and each[3] in printed]
         self.log.clear()
-        for table, *cell in reversed(log):
-            if cell and cell[2] and cell[2] in printed:
-                key, column, _ = cell
-                return Place(table, list(self(table).rows).index(key), column, tuple(dict.fromkeys([table, *read])))
-        return Place(None, None, None, tuple(read))
+        if not found:
+            return Place(None, tuple(read))
+        table, key, column, _ = found[-1]
+        return Place((table, self(table).keys().index(key), column), tuple(dict.fromkeys([table, *read])))

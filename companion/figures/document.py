@@ -3,7 +3,6 @@
 import pandas as pd
 
 from companion import claims, tables
-from companion.claims import places
 from companion.figures.rendering import Shown
 from companion.figures.tabular import Table, table
 
@@ -32,7 +31,7 @@ def document_table(document: str, name: str, *, folded: bool | None = None, seen
         if field.get("unit") not in (None, "1", "count") and field["name"] in cells
     }
     cells.attrs["addresses"] = {
-        place: (places.cell(document, name, *place), claim) for place, claim in places.of_table(document, name).items()
+        place: (claims.cell(document, name, *place), claim) for place, claim in claims.of_table(document, name).items()
     }
     return table(
         cells,
@@ -81,7 +80,7 @@ def claims_table(document: str, verdict: str = "contradicts", *, folded: bool = 
     frame = claims.frame(document, verdict)
     columns = ["where", "statement", "printed", "recomputed", "reason"]
     shown = pd.DataFrame(frame[columns].rename(columns={"reason": "explanation"}))
-    known = places.addresses(document)
+    known = claims.addresses(document)
     shown.attrs["addresses"] = {(row, "printed"): ("", known[claim]) for row, claim in enumerate(frame["id"])}
     return table(
         shown,

@@ -7,7 +7,6 @@ from textwrap import fill
 import pandas as pd
 
 from companion import claims
-from companion.claims import places
 from companion.figures.rendering import Shown, csv_link, show
 from companion.figures.style import axes, meaning
 from companion.figures.tabular import Table, significant
@@ -50,20 +49,17 @@ def shown(value: float, printed: str) -> str:
     return text.rstrip("0").rstrip(".") if "." in text and "e" not in text else text
 
 
-def source(claim) -> str:
+def source(claim: claims.Claim) -> str:
     """Where a claim's printed number is: its cell on the chapter's record, else the table that it was made from."""
-    found = places.places(claim.document)[claim.id]
-    where = f"{_RECORDS}/{page(claim.document)}.html"
-    if not found.read:
-        return where
-    if found.table is not None and found.row is not None and found.column is not None:
-        return f"{where}#{places.cell(claim.document, found.table, found.row, found.column)}"
-    return f"{where}#{f'tab-{claim.document}-{found.read[0]}'.replace('_', '-')}"
+    where, found = f"{_RECORDS}/{page(claim.document)}.html", claim.place
+    if found.cell:
+        return f"{where}#{claims.cell(claim.document, *found.cell)}"
+    return f"{where}#{f'tab-{claim.document}-{found.read[0]}'.replace('_', '-')}" if found.read else where
 
 
-def _row(claim) -> str:
-    address = places.addresses(claim.document)[claim.id]
-    low, high = shown(claim.low, claim.printed), shown(claim.high, claim.printed)
+def _row(claim: claims.Claim) -> str:
+    address = claims.addresses(claim.document)[claim.id]
+    low, high = (shown(end, claim.printed) for end in claim.interval)
     value = shown(claim.recomputed, claim.printed)
     allowed = "" if low == high else f"<small>{low} to {high}</small>"
     shown_cells = cells(
@@ -140,7 +136,7 @@ def full_table() -> Table:
         + '<label>words <input type="search" name="words" autocomplete="off" spellcheck="false"></label>'
         '<button type="reset">show all</button><output aria-live="polite"></output></form>'
     )
-    rows = map(_row, frame.itertuples(index=False))
+    rows = map(_row, claims.check())
     link = f'<a href="{FILES}/ledger.csv" download>all claims as CSV</a>'
     table = framed(f"{len(frame)} claims of five documents", _HEAD, rows, link, name="ledger")
     return Table(controls + table.html, table.text)

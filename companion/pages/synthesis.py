@@ -20,8 +20,7 @@ import pandas as pd
 import xarray as xr
 
 from companion import tables
-from companion.claims import formulas
-from companion.claims.intervals import Interval
+from companion.claims.formulas import Turn
 from companion.claims.sheets import Reader
 from companion.figures import beside
 from companion.figures.parts import (
@@ -106,9 +105,8 @@ def stated(quantity: str) -> list[dict]:
     rows = []
     for line in csv.DictReader(_POINTS.read_text(encoding="utf-8").splitlines()):
         if line["quantity"] == quantity:
-            (scope,) = formulas.loop("", Reader(line["place"].partition("/")[0]))
-            what, value = formulas.sentence(line["what"])(scope), formulas.formula(line["value"])(scope)
-            assert isinstance(value, Interval), line
+            words = Turn(Reader(line["place"].partition("/")[0]))
+            what, value = words.sentence(line["what"]), words.value(line["value"])
             rows.append(printed(line["place"], line["machine"], what, value.mid, line["bound"], line["group"]))
     return rows
 

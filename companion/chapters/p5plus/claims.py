@@ -12,7 +12,7 @@ def binding_lists(t):
 
     def entries(column):
         sheet = t("binding_lists")
-        return {int(key): int(sheet[key, column].mid) for (key,) in sheet.keys() if sheet.get(key, column)}
+        return {int(key): int(sheet[key, column].mid) for (key,) in sheet.keys() if sheet[key, column].text}
 
     physical = t("prose").text("physical_cpus")
     pair = t("prose")["logical_per_physical"].mid
