@@ -15,7 +15,7 @@ import pytest
 # No test is decided by a time, so each case of an experiment runs once; notebooks and commands inherit it.
 os.environ.setdefault("RERUN_BUDGET", "0")
 
-RENDERED = ("text/html", "text/markdown", "image/svg+xml", "text/latex", "application/javascript")
+RENDERED = ("image/png", "text/html", "text/markdown", "image/svg+xml", "text/latex", "application/javascript")
 #: Kernels are compiled by their own tests, each once, before ranks, peers, notebooks and chapters use them.  Long files
 #: come before short ones, so that two workers end together.
 ORDER = (

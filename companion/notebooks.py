@@ -2,11 +2,13 @@
 
 ``python -m companion.notebooks normalise [notebook …]`` executes notebooks and stores them in that form;
 ``python -m companion.notebooks check [notebook …]`` says what departs from it.  Outputs keep what strict
-comparison can hold: execution counts and text.  Pictures, HTML and the outputs of cells tagged
-``nbval-ignore-output`` are rendered anew wherever the notebook runs, so they stay out of version control.
+comparison can hold, execution counts and text, and pictures of stored runs, which are not compared: who opens a
+notebook sees its figures.  HTML and the outputs of cells tagged ``nbval-ignore-output`` are rendered anew wherever the
+notebook runs, so they stay out of version control.
 """
 
 import hashlib
+import os
 import re
 import sys
 from enum import StrEnum
@@ -62,7 +64,8 @@ def _outputs(cell) -> list:
         elif output.output_type == "error":
             kept.append(output)
         elif "text/plain" in output.data:
-            fields = {"data": {"text/plain": output.data["text/plain"]}, "metadata": {}}
+            kinds = [kind for kind in ("image/png", "text/plain") if kind in output.data]
+            fields = {"data": {kind: output.data[kind] for kind in kinds}, "metadata": {}}
             if output.output_type == "execute_result":
                 fields["execution_count"] = cell.execution_count
             kept.append(nbformat.v4.new_output(output.output_type, **fields))
@@ -72,7 +75,7 @@ def _outputs(cell) -> list:
 def normal(notebook):
     """A copy of ``notebook`` in the committed form.
 
-    Cell ids follow from the source, metadata shrink to tags, outputs to text.
+    Cell ids follow from the source, metadata shrink to tags, outputs to text and pictures.
     """
     cells, seen = [], {}
     for cell in notebook.cells:
@@ -152,6 +155,8 @@ def normalise(path: Path, execute: bool = True) -> bool:
     notebook = nbformat.reads(before, as_version=4)
     if execute:
         from nbclient import NotebookClient
+
+        os.environ |= {"RERUN_FIGURES": "stored", "RERUN_BUDGET": "0"}
 
         NotebookClient(
             notebook, timeout=600, kernel_name="python3", resources={"metadata": {"path": str(path.parent)}}

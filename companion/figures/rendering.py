@@ -25,8 +25,10 @@ from companion.files import write_text
 
 _counter = itertools.count(1)
 #: In the environment: ``page`` where the book is built, where each figure is drawn for a phone and for the width of
-#: a page; ``text`` where only what figures say is compared, and none is drawn.
+#: a page; ``text`` where only what figures say is compared, and none is drawn; ``stored`` where a notebook gets the
+#: pictures with which it is committed.
 FIGURES = "RERUN_FIGURES"
+STORED = "stored"
 _FONTS = "'DejaVu Sans', Verdana, sans-serif"
 
 
@@ -102,17 +104,20 @@ def _tidy(svg: str, prefix: str, alt: str, width: float) -> str:
 class Shown:
     """A figure that displays itself: SVG where HTML is understood, its alternative text elsewhere."""
 
-    def __init__(self, html: str, alt: str, name: str = "", title: str = "", data=None):
+    def __init__(self, html: str, alt: str, name: str = "", title: str = "", data=None, png: str = ""):
         self.html = html
         self.alt = alt
         self.name = name
         self.title = title
         self.data = data  # what is drawn, as a table
+        self.png = png  # in base64, where a notebook is stored
 
     def __repr__(self) -> str:
         return self.alt
 
     def _repr_mimebundle_(self, include=None, exclude=None) -> dict:
+        if self.png:
+            return {"image/png": self.png, "text/plain": self.alt}
         return {"text/html": self.html, "text/plain": self.alt}
 
 
@@ -171,10 +176,20 @@ def _legible(figure):
         text.set(size=size, text=words)
 
 
+def _stored(figure) -> str:
+    """A picture of at most some 40 KB for the committed notebook, in base64: PNG on white, with a palette."""
+    from PIL import Image
+
+    buffer, packed = io.BytesIO(), io.BytesIO()
+    figure.savefig(buffer, format="png", dpi=90, facecolor="white")
+    Image.open(buffer).convert("RGB").quantize(64).save(packed, "PNG", optimize=True)
+    return base64.b64encode(packed.getvalue()).decode()
+
+
 def _drawings(figure, alt: str, name: str | None = None) -> str:
     """The drawing; in the book the one for a phone, then the one for a page, of which its style sheet shows one."""
     prefix = f"f{next(_counter)}"
-    if os.environ.get(FIGURES) == "text":
+    if os.environ.get(FIGURES) in ("text", STORED):
         return "<svg></svg>"
     if not of_page():
         return _drawn(figure, prefix, alt, name)
@@ -312,7 +327,8 @@ def show(
         f'{svg}<figcaption style="font-size: 0.85em">{NUMBER}{head}{escape(caption or alt)} {link}</figcaption>'
         "</figure>"
     )
-    return Shown(html, alt, name or "figure", title or "", data)
+    png = _stored(figure) if os.environ.get(FIGURES) == STORED else ""
+    return Shown(html, alt, name or "figure", title or "", data, png)
 
 
 def source(function) -> Shown:

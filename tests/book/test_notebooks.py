@@ -41,6 +41,14 @@ def test_notebook_keeps_form_and_rules(path):
 
 
 @pytest.mark.parametrize("path", PATHS, ids=lambda path: path.name)
+def test_stored_pictures_are_light(path):
+    cells = nbformat.read(path, as_version=4).cells
+    pictures = [output.data["image/png"] for cell in cells for output in cell.get("outputs", ())
+                if "image/png" in output.get("data", {})]  # fmt: skip
+    assert all(len(picture) * 3 / 4 <= 40_000 for picture in pictures)
+
+
+@pytest.mark.parametrize("path", PATHS, ids=lambda path: path.name)
 def test_notebook_imports_only_public_rooms(path):
     """Notebooks speak to kernels and companion; private names and other rooms stay closed."""
     for cell in nbformat.read(path, as_version=4).cells:
