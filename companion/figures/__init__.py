@@ -19,7 +19,7 @@ _MODULES = {
     "log_axis of_samples points printed_ranges quotient rows run_title spread spread_of times together with_spread",
     "ranks": "case_rows cross_flagged doubts observed rank_title",
     "rendering": "Shown csv_text save show source",
-    "stacks": "icicle stacked_bars",
+    "stacks": "stacked_bars",
     "style": "INK MEANINGS STYLE axes document_style hatched hollow host_style meaning series",
     "tabular": "Table table",
 }

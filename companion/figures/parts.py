@@ -9,7 +9,6 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from companion.bench.statistics import Ratio, median_interval, ratio
 from companion.figures import beside
-from companion.figures.stacks import icicle as icicle
 from companion.figures.stacks import stacked_bars as stacked_bars
 from companion.figures.style import INK, calculated_style, document_style, hollow, host_style, meaning
 from companion.records.runs import OWN, SHAPES, single

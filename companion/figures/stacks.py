@@ -1,6 +1,6 @@
-"""Wholes cut into parts: stacked bars and icicles, whose colours say what a part of the time goes into."""
+"""Wholes cut into parts: stacked bars, whose colours say what a part of the time goes into."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
@@ -47,54 +47,3 @@ def stacked_bars(axis, frame: pd.DataFrame, *, label: str = "", legend: bool = T
     axis.set_xlabel(label)
     if legend:
         axis.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3)
-
-
-def _children(node: Mapping) -> Sequence[Mapping]:
-    return node.get("children") or ()
-
-
-def icicle(axis, tree: Mapping, *, smallest: float = 0.035) -> None:
-    """Draw a tree of printed shares as an icicle: depth to the right, height by value.
-
-    ``ValueError`` if the children of a node exceed it by more than 2 % of the root, which no tree of shares can.
-
-    Parameters
-    ----------
-    tree : mapping
-        ``{"name": str, "value": float, "children": [ … ]}``; children may add up to less than
-        their parent, whose remainder stays blank.
-    smallest : float
-        Share of the root's value below which a node is drawn without its name.
-    """
-    total = float(tree["value"])
-    if not total > 0:
-        raise ValueError(f"icicle: the root {tree['name']!r} must be above 0, got {total}")
-
-    def depth(node):
-        return 1 + max(map(depth, _children(node)), default=0)
-
-    def draw(node, level, top, colour):
-        height = node["value"] / total
-        axis.bar(
-            level + 0.5, height, width=0.98, bottom=1 - top - height, facecolor="none", edgecolor=colour, linewidth=1.2
-        )
-        if height >= smallest:
-            between = "\n" if height >= 2 * smallest else " "
-            axis.text(
-                level + 0.05,
-                1 - top - height / 2,
-                f"{node['name']}{between}{height:.1%}",
-                va="center",
-                size=9,
-                clip_on=True,
-            )
-        if sum(child["value"] for child in _children(node)) > node["value"] + 0.02 * total:
-            raise ValueError(f"icicle: the children of {node['name']!r} exceed it")
-        names = [child["name"] for child in _children(node)]
-        for child, own in zip(_children(node), colours_of(names), strict=True):
-            draw(child, level + 1, top, own if level == 0 else colour)
-            top += child["value"] / total
-
-    draw(tree, 0, 0.0, INK)
-    axis.set(xlim=(0, depth(tree)), ylim=(0, 1))
-    axis.set_axis_off()

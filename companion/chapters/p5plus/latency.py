@@ -80,7 +80,7 @@ def _lines(run) -> "pd.DataFrame":
 @loads.figure
 def load_times(runs) -> "figures.Shown":
     """Time of one dependent load against working set: random chase and walk of 1024 items, on both kinds of pages."""
-    figure, axis = figures.axes(height=3.6)
+    figure, axis = figures.axes(height=4.6)
     frames = [_lines(run) for run in runs]
     for run, frame in zip(runs, frames, strict=True):
         for number, ((pattern, pages), line) in enumerate(frame.groupby(["pattern", "pages"])):
@@ -111,44 +111,11 @@ def load_times(runs) -> "figures.Shown":
         heading=figures.run_title(first),
         title="Latency of a load",
         caption="Time until a load has its value, against the size of what is walked through, on pages of 4 KB (small) "
-        "and of 2 MB (huge). With huge pages the random chase has a plateau (grey) for each cache that it does not "
-        "share, and for memory. With small pages the time to find each page's address is added. Dotted lines are the "
-        "caches that the system reports. The walk touches one cache line of 64, so that its lines take a 64th of the "
-        f"working set. The report's curves are lost. {figures.MARKED}",
-        alt=f"Load latency on {figures.cpu(first)} against working set, logarithmic axes. In the largest set: {said}. "
-        "Grey bars mark plateaus of the random chase on huge pages, dotted lines the cache sizes the system reports. "
-        f"{figures.MARKED}",
+        "and of 2 MB (huge). Grey: plateaus of the random chase on huge pages, one for each cache that it does not "
+        "share, and one for memory. Dotted: the caches that the system reports. The walk touches one cache line of 64. "
+        f"The report's curves are lost. {figures.MARKED}",
+        alt=f"Load latency on {figures.cpu(first)} against working set, logarithmic axes. In the largest set: {said}.",
         tables="plots",
-    )
-
-
-@loads.figure
-def plateaus(runs) -> "figures.Table":
-    """Plateaus of the latency curve: latency, range of working sets, capacity estimated and reported."""
-    run = single(runs[0])
-    reported = np.unique(run["reported_capacity"].values)
-    capacity = np.atleast_1d(run["plateau_capacity"].values.astype(float))
-    nearest = [
-        reported[np.argmin(np.abs(np.log(reported / size)))] if np.isfinite(size) and reported.size else np.nan
-        for size in capacity
-    ]
-    frame = pd.DataFrame(
-        {
-            "time of a load": run["plateau_ns"].values,
-            "from": run["plateau_first"].values / 2**10,
-            "to": run["plateau_last"].values / 2**10,
-            "capacity found": capacity / 2**10,
-            "nearest reported": np.array(nearest, dtype=float) / 2**10,
-        }
-    )
-    return figures.table(
-        frame,
-        digits=3,
-        name="p5plus_plateaus",
-        run=run,
-        units={"time of a load": "ns", **dict.fromkeys(frame.columns[1:], "KB")},
-        caption="Plateaus of the random chase, with the nearest cache that the system reports. On a plateau loads take "
-        "about the same time. A capacity needs a plateau of the next level as well.",
     )
 
 

@@ -9,7 +9,6 @@ from companion.experiments import Output, experiment
 from companion.host import doctor, machine
 from companion.labels import plural
 from companion.late import pd
-from companion.records.runs import single
 
 #: The loops by their names in the report.
 LOOPS = {
@@ -193,26 +192,4 @@ def second(runs) -> "figures.Shown":
         alt=f"Gain of five loops from two threads on a core in 2006: {printed}. On {figures.cpu(runs[0])} from "
         f"{_PARTNERS[first['host_gain_from'].iloc[0]]}: {here}. {figures.MARKED}",
         tables="smt_benefit",
-    )
-
-
-@loops.figure
-def factors(runs) -> "figures.Table":
-    """S, f and S f/2 of the report, and of each loop in runs from machines with SMT, with the gain measured there."""
-    printed = tables.load("p5plus", "smt_model")
-    said = [float(printed[name]) for name in ("S_in_formula", "f_in_formula", "speedup")]
-    rows: list[tuple] = [(f"T799 on {int(printed['cpus'])} CPUs (2006)", *said, "–")]
-    measured = [single(run) for run in runs if "f" in run and run["f"].notnull().any()]
-    for run in measured:
-        each = (run[name].values for name in ("loop_name", "S", "f", "speedup", "speedup_timed"))
-        rows += [(f"{LOOPS[str(loop)]}, {figures.cpu(run)}", *found) for loop, *found in zip(*each, strict=True)]
-    if not measured:
-        rows.append(("five loops", float("nan"), float("nan"), float("nan"), "not measured: no SMT"))
-    columns = ["program", "S", "f", "S f/2", "gain of two threads on one core"]
-    return figures.table(
-        pd.DataFrame(rows, columns=columns),
-        digits=3,
-        index=False,
-        name="p5plus_model",
-        caption="S, f and the predicted gain S f/2, with the gain measured on machines that have SMT.",
     )

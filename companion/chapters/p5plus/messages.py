@@ -9,6 +9,7 @@ from companion.bench import Case
 from companion.chapters import counts_to, of, sent
 from companion.experiments import Output, experiment
 from companion.labels import plural, size
+from companion.records.runs import single
 
 
 @experiment(
@@ -157,4 +158,16 @@ def moved(runs) -> "figures.Shown":
         alt="Megabytes a second that each rank sends in the transpositions of a spectral model, there and back, "
         f"against the mean size of a message; at most {frames[0]['MB_per_s'].max():.0f} MB/s.",
         tables="plots",
+    )
+
+
+def found(run) -> str:
+    """How long one pair takes to exchange its smallest and its largest message, and the rate of the largest."""
+    run = single(run)
+    frame = figures.case_rows(run, "nbytes", "pairs").query("pairs == 1").sort_values("nbytes")
+    first, last = frame.iloc[0], frame.iloc[-1]
+    return (
+        f"On {figures.cpu(run)} one pair exchanges {figures.bytes_label(first['nbytes'])} in "
+        f"{1e6 * first['median']:.1f} µs and {figures.bytes_label(last['nbytes'])} in {1e6 * last['median']:.0f} µs, "
+        f"which is {last['nbytes'] / last['median'] / 1e9:.0f} GB/s each way."
     )

@@ -64,9 +64,3 @@ def test_stacks_of_printed_numbers_are_hollow(printed):
     figures.stacked_bars(axis, frame, printed=printed)
     assert len(axis.patches) == frame.size
     assert all((patch.get_facecolor()[3] == 0) is printed for patch in axis.patches)
-
-
-def test_a_tree_of_printed_shares_is_hollow():
-    _, axis = figures.axes()
-    figures.icicle(axis, {"name": "all", "value": 2, "children": [{"name": "Stalls", "value": 1}]})
-    assert all(patch.get_facecolor()[3] == 0 for patch in axis.patches)

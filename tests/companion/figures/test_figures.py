@@ -149,21 +149,6 @@ def test_stacked_bars_add_up():
     assert sorted(ends.values()) == [3.5, 4.0]
 
 
-def test_icicle_areas_are_the_values():
-    tree = {
-        "name": "all",
-        "value": 4.0,
-        "children": [
-            {"name": "one", "value": 1.0},
-            {"name": "two", "value": 2.0, "children": [{"name": "half", "value": 1.0}]},
-        ],
-    }
-    _, axis = figures.axes()
-    figures.icicle(axis, tree)
-    assert sorted(bar.get_height() for bar in axis.patches) == [0.25, 0.25, 0.5, 1.0]
-    assert any(text.get_text() == "two\n50.0%" for text in axis.texts)
-
-
 def test_log_axis_of_one_decade_is_labelled_between():
     figure, axis = figures.axes()
     axis.plot([150, 4000], [1, 2])

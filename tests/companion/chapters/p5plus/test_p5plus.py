@@ -132,7 +132,3 @@ def test_exchange_counts_all_pairs_together():
     shown = messages.exchanged([cases(rows, then_message=2e6, then_tasks=128)])
     assert shown.data.groupby("pairs")["MB_per_s"].max().tolist() == pytest.approx([1.0, 0.25])
     assert "1 pair 1; 4 pairs 1 MB/s" in shown.alt and "between 128 tasks, counted" in shown.html
-
-
-def test_the_model_is_the_reports_until_a_machine_with_smt_sends_a_run():
-    assert "not measured: no SMT" in loops.factors(loops.loops.runs()).text
