@@ -4,7 +4,7 @@ import numpy as np
 
 from companion import figures, tables
 from companion.bench import Case
-from companion.chapters.nht1.writing import PRESET
+from companion.chapters.nht1.writing import PRESET, full_size
 from companion.experiments import experiment
 from companion.late import pd
 from companion.records.runs import single
@@ -22,7 +22,6 @@ _CODES = {
     "compiled, line by line with full blocks": ("textbook", "line by line"),
     "plain NumPy solver": ("plain", "NumPy"),
 }
-_MEGA, _HOUR = 1e6, 3600.0
 
 
 def _observe(result) -> dict[str, float]:
@@ -63,21 +62,15 @@ def balance_1993():
     ``what``; ``computing``, seconds of it between two dumps; ``zeta`` in percent, computed from the rate of the serial
     file for the CM-2, and the bound of the abstract for the iPSC/860, whose times are the ends of an axis.
     """
-    systems, prose = tables.load("nht1", "systems"), tables.load("nht1", "prose")
-    parameters, axes, printed = (tables.printed("nht1", name) for name in ("table_1", "figure_1_axes", "overheads"))
-    N = int(prose["full_size"])
-    steps, interval = parameters.set_index("N").loc[N, ["NS", "IW"]]
-    dumps = float(steps / interval)
-    one = float(prose["components"]) * float(prose["word"]) * N**3
-    writes = one / _MEGA / float(systems["io_rate_serial"].sel(system="CM-2"))
-    fast = float(prose["cm2_time"]) * _HOUR / dumps
-    slow = fast * (1 + float(prose["cm2_speedup"]) / 100)
-    bound = float(printed.set_index("system").loc["iPSC/860", "low"])
-    axis = axes.loc[axes["axis"] == "y", "value"]
+    dump, dumps, seconds, times = full_size()
+    bound = float(tables.printed("nht1", "overheads").set_index("system").loc["iPSC/860", "low"])
+    writes = dump / float(tables.load("nht1", "systems")["io_rate_serial"].sel(system="CM-2"))
+    fast = seconds / dumps
+    slow = fast * (1 + float(tables.load("nht1", "prose")["cm2_speedup"]) / 100)
     rows = [
         ("CM-2, faster code", fast, 100 * writes / fast),
         ("CM-2, public sample", slow, 100 * writes / slow),
-        *(("iPSC/860, second code", total / (1 + bound / 100) / dumps, bound) for total in (axis.min(), axis.max())),
+        *(("iPSC/860, second code", total / (1 + bound / 100) / dumps, bound) for total in times),
     ]
     return pd.DataFrame(rows, columns=["what", "computing", "zeta"])
 
@@ -87,25 +80,14 @@ def waits(run):
     percent with its ends; ``apart`` is T_T/T_C - 1 of the same runs, a ``bench.statistics.Ratio``."""
     run, rows = single(run), []
     cases = pd.DataFrame({name: run[name].values for name in ("N", "NS", "IW", "code", "way")})
-    for alone in cases.index[cases["way"] == "none"]:
-        case = cases.loc[alone]
-        same = (cases["N"] == case["N"]) & (cases["code"] == case["code"])
-        (writing,) = cases.index[same & (cases["way"] != "none")]
-        T_C = run["seconds"].values[alone]
-        low, middle, high = (100 * end for end in figures.ends(run["observed_stalled"].values[writing], T_C))
-        rows.append(
-            {
-                "N": int(case["N"]),
-                "code": str(case["code"]),
-                "computing": float(np.nanmedian(T_C)) * case["IW"] / case["NS"],
-                "low": low,
-                "middle": middle,
-                "high": high,
-                "flagged": any(str(run["flags"].values[i]) for i in (alone, writing)),
-                "apart": figures.times(run["observed_T_T"].values[writing], T_C),
-            }
-        )
-    return pd.DataFrame(rows)
+    for (N, code), pair in cases.groupby(["N", "code"], sort=False):
+        alone, writing = pair.index[pair["way"] == "none"][0], pair.index[pair["way"] != "none"][0]
+        T_C, stalled = run["seconds"].values[alone], run["observed_stalled"].values[writing]
+        computing = float(np.nanmedian(T_C)) * pair["IW"][alone] / pair["NS"][alone]
+        flagged = any(str(run["flags"].values[i]) for i in pair.index)
+        ends = (100 * end for end in figures.ends(stalled, T_C))
+        rows.append((N, code, computing, *ends, flagged, figures.times(run["observed_T_T"].values[writing], T_C)))
+    return pd.DataFrame(rows, columns=["N", "code", "computing", "low", "middle", "high", "flagged", "apart"])
 
 
 def _short(seconds: float) -> str:

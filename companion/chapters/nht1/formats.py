@@ -103,17 +103,10 @@ def said(run) -> str:
 
 
 def _verify_solution(path) -> tuple[list[str], list]:
-    """The separate verification of the report: one sequential pass over a solution file.
+    """The separate verification of the report, one sequential pass over a solution file: the diagonal u(i,i,i,m) of
+    every dump, a value a line, and checks of checksums and, where BT-IO publishes them, of the mean error norms.
 
-    ``ValueError`` where the file is no solution file, truncated, or holds values that are not finite. ``OSError`` where
-    it cannot be read.
-
-    Returns
-    -------
-    lines : list of str
-        The diagonal u(i,i,i,m) of every dump, a value a line.
-    checks : list of kernels.contract.Check
-        Checksums of the dumps; where BT-IO publishes them for (N, NS, IW), the mean error norms.
+    ``ValueError`` where the file is no solution file, truncated, or holds values that are not finite.
     """
     from kernels.files import application
     from kernels.files.format import verification

@@ -5,7 +5,7 @@ import numpy as np
 from companion import figures, tables
 from companion.bench import Case
 from companion.chapters import of
-from companion.chapters.nht1.writing import PRESET
+from companion.chapters.nht1.writing import PRESET, full_size
 from companion.experiments import experiment
 from companion.late import pd
 from companion.records.runs import single
@@ -34,9 +34,9 @@ def grouped(preset: str, threads: int) -> list[Case]:
 
 def _printed() -> tuple:
     """Ticks of the report's axis of group sizes, the longest time of its axis over the shortest, and the best size."""
-    sheet = tables.printed("nht1", "figure_1_axes")
-    ticks, times = (sheet.loc[sheet["axis"] == name, "value"] for name in "xy")
-    return ticks.astype(int).tolist(), times.max() / times.min(), int(tables.load("nht1", "prose")["best_group"])
+    sheet, (shortest, longest) = tables.printed("nht1", "figure_1_axes"), full_size()[3]
+    ticks = sheet.loc[sheet["axis"] == "x", "value"].astype(int).tolist()
+    return ticks, longest / shortest, int(tables.load("nht1", "prose")["best_group"])
 
 
 def group_axis(axis, sizes) -> None:

@@ -34,6 +34,7 @@ def overheads(runs) -> "figures.Shown":
     axis.invert_yaxis()
     axis.set_xlabel("overhead ζ [%]")
     axis.legend(loc="lower center", bbox_to_anchor=(0.3, 1.0), ncols=len(sizes))
+    old = "The stored run wrote NetCDF dump by dump, and Zarr; a run of today writes a NetCDF file at the end."
     zeta = waiting[0][waiting[0]["N"] == sizes[0]].set_index("way")["zeta"]
     team = plural(int(every[0]["threads"].max()), "thread")
     return figures.show(
@@ -45,7 +46,8 @@ def overheads(runs) -> "figures.Shown":
         tables="overheads",
         title="What each method of writing adds",
         caption=f"Overhead of writing with {team}, a row for each method in which the solver waits, on an axis that is "
-        f"linear below 10 %. The report's results by method are lost. {PRESET} {QUOTIENTS}",
+        f"linear below 10 %. The report's results by method are lost. {old if 'Zarr' in ways else ''} "
+        f"{PRESET} {QUOTIENTS}",
         alt="Overhead of writing in percent by method, on an axis that is linear below ten percent, on "
         f"{figures.cpu(runs[0])} with {team}. On the largest grid: {zeta.idxmin()} {zeta.min():.0f} percent; "
         f"{zeta.idxmax()} {zeta.max():.0f} percent.",

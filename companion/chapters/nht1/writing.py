@@ -35,7 +35,7 @@ METHODS = {
 _LARGE = 80
 #: Sizes of a preset, by the names that the benchmark's problem knows.
 _SIZES = {"quick": ("small",), "paper": ("small", "medium", "paper"), "modern": ("paper", "modern")}
-_MEGA, _HOUR = 1e6, 3600.0
+_MEGA = 1e6
 #: What a rate is of, in words for a legend.
 WHOLE, FILE, PEAK = "whole run, computing included", "while writing one file", "peak of disks, or of one disk"
 #: Why a point of a page's own run may lie apart, for captions.
@@ -129,28 +129,30 @@ def percent_axis(axis, linear: float = 10) -> None:
     axis.minorticks_off()
 
 
+def full_size() -> tuple:
+    """Of the report's largest grid: megabytes of a dump, dumps of a run, least seconds of a run on the CM-2, and the
+    ends of the axis of run times on the iPSC/860."""
+    prose, axes = tables.load("nht1", "prose"), tables.printed("nht1", "figure_1_axes")
+    row = tables.printed("nht1", "table_1").set_index("N").loc[N := int(prose["full_size"])]
+    dump = float(prose["components"]) * float(prose["word"]) * N**3 / _MEGA
+    ends = axes.loc[axes["axis"] == "y", "value"]
+    return dump, float(row["NS"] / row["IW"]), 3600 * float(prose["cm2_time"]), (ends.min(), ends.max())
+
+
 def surviving():
     """Rates in MB/s that the surviving pages state or bound: ``system``, ``what``, ``low`` and ``high``.
 
-    ``R_IO`` of a run is the bytes of its solution over its time; the time axis of the report's Figure 1 and the 18
-    hours of the CM-2 bound it.  An end that is not known is NaN.
+    ``R_IO`` of a run is the bytes of its solution over its time; an end that is not known is NaN.
     """
-    systems, prose = tables.load("nht1", "systems"), tables.load("nht1", "prose")
-    parameters, axes = (tables.printed("nht1", name) for name in ("table_1", "figure_1_axes"))
-    N = int(prose["full_size"])
-    row = parameters.set_index("N").loc[N]
-    nbytes = float(prose["components"]) * float(prose["word"]) * N**3 * (row["NS"] / row["IW"])
-    ends = axes.loc[axes["axis"] == "y", "value"]
+    systems, (dump, dumps, hours, ends) = tables.load("nht1", "systems"), full_size()
     rows = [
-        (str(system), what, float(rate), float(rate))
+        # on the iPSC/860 the rate of a disk is that of one of ten, in theory
+        (str(system), PEAK if system == "iPSC/860" else what, float(rate), float(rate))
         for fact, what in (("disk_rate", FILE), ("io_rate_serial", FILE), ("io_rate_peak", PEAK))
         for system, rate in systems[fact].to_series().dropna().items()
     ]
-    # on the iPSC/860 the rate of a disk is that of one of ten, in theory
-    rows = [(row[0], PEAK, *row[2:]) if row[0] == "iPSC/860" else row for row in rows]
-    hours = float(prose["cm2_time"]) * _HOUR
-    rows.append(("CM-2", WHOLE, np.nan, nbytes / hours / _MEGA))
-    rows.append(("iPSC/860", WHOLE, nbytes / ends.max() / _MEGA, nbytes / ends.min() / _MEGA))
+    rows.append(("CM-2", WHOLE, np.nan, dump * dumps / hours))
+    rows.append(("iPSC/860", WHOLE, dump * dumps / ends[1], dump * dumps / ends[0]))
     order = [str(name) for name in systems["system"].values]
     frame = pd.DataFrame(rows, columns=["system", "what", "low", "high"])
     return frame.sort_values("system", key=lambda names: names.map(order.index), kind="stable", ignore_index=True)
