@@ -38,14 +38,15 @@ def box(*, report: str, mattered: str, findings: Sequence[str], missing: str) ->
     return Shown(html, text)
 
 
-def paragraph(text: str) -> Shown:
-    """A paragraph of the chapter, in sentences whose numbers are computed where this is called.
+def paragraph(*texts: str) -> Shown:
+    """A paragraph of the chapter, or several, in sentences whose numbers are computed where this is called.
 
     ``ValueError`` if there is no text.
     """
-    if not text.strip():
+    if not texts or not all(text.strip() for text in texts):
         raise ValueError("paragraph: there is no text; write a sentence")
-    return Shown(f'<p class="rerun-paragraph">{escape(text)}</p>', text)
+    html = "".join(f'<p class="rerun-paragraph">{escape(text)}</p>' for text in texts)
+    return Shown(html, "\n".join(texts))
 
 
 def answer(text: str) -> Shown:
