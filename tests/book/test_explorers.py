@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from companion.chapters.xmp1982 import model
-from companion.chapters.xmp1982.figures import explored
+from companion.chapters.xmp1982 import day
 from companion.figures import rendering
 from companion.figures.explorer import explorer, packed
 from kernels.memory import banks
@@ -78,21 +77,8 @@ def test_the_banks_of_the_page_are_those_of_the_kernel():
         assert found == by_python(problem), problem
 
 
-def test_a_day_is_the_model_and_ends_near_what_was_printed():
-    constants = model.calibrate()
-    for day in explored.days():
-        where = model.Layout(
-            day.device, day.files, day.driver == "sync", day.driver == "overlapped", paired=day.cpus == 2
-        )
-        parts = [end - begin for cpu, begin, end, part in day.segments if cpu == 0 and part in explored.PARTS[:-2]]
-        assert sum(parts) == pytest.approx(model.net(where, constants)) and min(parts) >= 0
-        if day.printed:
-            assert day.end == pytest.approx(day.printed, rel=0.03 if day.cpus == 1 else 0.05)
-    assert sum(day.printed is not None for day in explored.days()) >= 8
-
-
 def test_what_overlaps_ends_sooner():
-    ends = {(day.device, day.files, day.driver, day.cpus): day.end for day in explored.days()}
+    ends = {(each.where.device, each.where.files, each.where.driver, each.cpus): each.end for each in day.days()}
     assert ends["ssd", 2, "async", 1] < ends["ssd", 2, "sync", 1] < ends["disk", 4, "async", 1]
 
 

@@ -36,7 +36,6 @@ TIMED = [
 ]
 #: Of these, of each kind of figure one.
 CHOSEN = {
-    *("xmp1982-accounts", "xmp1982-limits", "xmp1982-replay", "xmp1982-sharing", "xmp1982-typical"),
     *("aips58-messages", "aips58-stripes", "aips58-tape"),
 }
 #: Units in which a slower machine gives smaller numbers.

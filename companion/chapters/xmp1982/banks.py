@@ -1,0 +1,266 @@
+"""The section *What would half the memory banks cost?*: a kernel on simulated banks, and two jobs today.
+
+The listing of the report's kernel does not survive.  A loop with two loads and a store in every cycle is taken instead;
+the cycles between its strips, the cycles before its store, and the banks in which its arrays begin are searched for on
+a grid (:data:`GRID`), the same for both jobs.  All of it is simulated.
+"""
+
+from itertools import product
+
+import numpy as np
+
+from companion import figures, tables
+from companion.bench import Case
+from companion.experiments import Output, experiment
+from companion.late import pd
+from companion.records.runs import single
+
+#: What is searched: cycles of overhead and of latency, first banks of the second load and of the store.
+GRID = {"overhead": (8, 16, 24), "latency": (12, 20, 28), "bank_b": tuple(range(16)), "bank_c": tuple(range(16))}
+_RUNS = ("alone", "first of two", "second of two")
+#: Banks and strides of the table of endless streams.
+_BANKS, _STRIDES = (8, 16, 32, 64), (1, 2, 3, 4, 5, 6, 8, 12, 16, 32)
+_STRIPS, _PASSES = 1000, 4000  # strips of each job in the search, and of the best one
+#: Clock periods of the picture.
+_SHOWN = 160
+
+
+def _ends(count: int, cpus: int, job) -> np.ndarray:
+    """Cycles after which each of ``cpus`` equal jobs has ended, in order of their ends."""
+    from kernels.memory import banks
+
+    problem = banks.Problem(banks=count, jobs=cpus * (job,))
+    return np.sort(banks.run(problem, banks.setup(problem)).ends)
+
+
+def _ratios(point: dict, passes: int, full: int, half: int) -> np.ndarray:
+    """Times in ``half`` of the banks, alone and of two, over the time alone in all of them."""
+    from kernels.memory import banks
+
+    loop = banks.Loop(overhead=point["overhead"], latency=point["latency"])
+    job = banks.Job((loop,), (0, point["bank_b"], point["bank_c"]), passes)
+    return np.array([*_ends(half, 1, job), *_ends(half, 2, job)]) / _ends(full, 1, job)[0]
+
+
+def printed(table: str) -> tuple[np.ndarray, int, int]:
+    """CPU times in half of the banks over that alone in all of them, and the numbers of banks (Figs 8.1, 8.2)."""
+    cpu = tables.load("xmp1982", table)["cpu"]
+    full, half = (int(count) for count in cpu["banks"].values)
+    times = [cpu.sel(banks=half, jobs=jobs, job=job) for jobs, job in ((1, 1), (2, 1), (2, 2))]
+    return np.array(times, float) / float(cpu.sel(banks=full, jobs=1, job=1)), full, half
+
+
+@experiment(
+    "xmp1982-banks",
+    item="X20, X21",
+    title="Half the memory banks, simulated",
+    presets=("quick", "paper"),
+    simulated=True,
+    few_samples="nothing is timed, and every run repeats the outputs to the last digit",
+)
+def halved(preset: str, threads: int) -> list[Case]:
+    """Nothing is timed."""
+    return []
+
+
+@halved.outputs_of
+def _fit(measurements) -> dict[str, Output]:
+    """The search, its best point, and the ratios there."""
+    wanted, *counts = printed("fig8_2")
+    points = [dict(zip(GRID, values, strict=True)) for values in product(*GRID.values())]
+    off = np.array([np.abs(_ratios(point, _STRIPS, *counts) / wanted - 1).max() for point in points])
+    best = points[int(off.argmin())]
+    return {
+        "searched": Output(len(points), "count", "", "points of the grid that were simulated"),
+        "within_2_percent": Output(int((off <= 0.02).sum()), "count", "", "points within 2 % of all three ratios"),
+        "largest_departure": Output(off.min(), "1", "", "largest departure of the best point from a ratio"),
+        **{name: Output(best[name], "1", "", f"{name} of the best point") for name in GRID},
+        "run": Output(list(_RUNS), None, "job_run", "run in half of the banks"),
+        "fitted_ratio": Output(
+            _ratios(best, _PASSES, *counts), "1", "job_run", "time over that alone in all banks, fitted"
+        ),
+    }
+
+
+@halved.figure
+def halves(runs) -> "figures.Shown":
+    """CPU time in half the memory banks over that alone in all (Figs 8.1, 8.2), printed and simulated."""
+    (post, full, half), (kernel, *_) = (printed(name) for name in ("fig8_1", "fig8_2"))
+    rows = [f"{full} banks, alone", *(f"{half} banks, {each}" for each in _RUNS)]
+    frame = pd.DataFrame({"configuration": rows, "post processing": [1.0, *post], "memory kernel": [1.0, *kernel]})
+    frame["memory kernel, simulated"] = [1.0, *single(runs[0])["fitted_ratio"].values]
+    figure, axis = figures.axes(height=2.8)
+    place = figures.rows(axis, rows)
+    for number, name in enumerate(frame.columns[1:3]):
+        figures.points(axis, frame[name], place + 0.2 * (number - 1), label=name, index=number, line=False)
+    figures.calculated(axis, frame.iloc[:, 3], place + 0.2, label="kernel, simulated", line=False)
+    figures.legend(axis, "above 2 0.3")
+    axis.set_xlabel("CPU time, all banks and alone = 1")
+    return figures.show(
+        figure,
+        runs=runs,
+        data=frame,
+        name="xmp1982_banks",
+        title="CPU time with half of the memory banks",
+        tables="fig8_1 fig8_2",
+        alt="CPU time over that of the same job alone in all memory banks. Post processing stays at "
+        f"{post.max():.2f} or below. The memory kernel rises to {kernel[0]:.2f} in half the banks, and to "
+        f"{kernel[1]:.2f} and {kernel[2]:.2f} with two jobs. Half-filled circles are simulated.",
+    )
+
+
+def streams() -> "pd.DataFrame":
+    """Words a clock period of one endless stream, and of two with the same stride, by stride and banks, exactly."""
+    from kernels.memory import banks
+
+    rows = []
+    for stride in _STRIDES:
+        row: dict[str, float] = {"stride": stride}
+        for count, cpus in product(_BANKS, (1, 2)):
+            jobs = tuple(banks.stream(stride, cpu) for cpu in range(cpus))
+            name = f"{count} banks, {cpus} stream{'s' if cpus > 1 else ''}"
+            row[name] = float(banks.bandwidth(banks.Problem(banks=count, jobs=jobs)))
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def _spans(held: np.ndarray) -> list[tuple[float, int]]:
+    """Where a row of truths is true: begin and length of each run, for marks that are centred on whole numbers."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[0], held.astype(int), [0]])))
+    return [(begin - 0.5, end - begin) for begin, end in zip(edges[::2], edges[1::2], strict=True)]
+
+
+def _still(trace) -> "figures.Shown":
+    """Who holds which bank in which cycle, and above it how many ports of each CPU wait."""
+    from matplotlib.patches import Patch
+
+    holder, waits = trace.holder, trace.waits
+    (cycles, count), cpus = holder.shape, range(waits.shape[1])
+    figure, axis = figures.axes(height=3.8)
+    for job in cpus:
+        style = {"color": figures.series(job)}
+        for bank in range(count):
+            axis.broken_barh(_spans(holder[:, bank] // 3 == job), (bank - 0.42, 0.84), linewidth=0, **style)
+        waiting, base = (waits[:, job] >= 0).sum(axis=1), count + 0.6 + 3 * job
+        axis.stairs(base + 0.8 * waiting, np.arange(cycles + 1) - 0.5, baseline=base, fill=True, alpha=0.6, **style)
+    rows = [count + 1.8 + 3 * job for job in cpus]
+    words = [*range(0, count, 4), *(f"CPU {job} waits" for job in cpus)]
+    axis.set_yticks([*range(0, count, 4), *rows], words)
+    axis.set(xlim=(-0.5, cycles - 0.5), ylim=(-0.6, rows[-1] + 1.6), xlabel="clock period", ylabel="memory bank")
+    axis.grid(False)
+    handles = [Patch(color=figures.series(job), label=f"CPU {job}") for job in cpus]
+    axis.legend(handles=handles, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)
+    lost = ", ".join(f"{int((waits[:, job] >= 0).sum())} port-cycles of CPU {job}" for job in cpus)
+    data = pd.DataFrame(holder, columns=[f"bank {bank}" for bank in range(count)])
+    return figures.show(
+        figure,
+        data=data.rename_axis("cycle").reset_index(),
+        name="xmp1982_bank_times",
+        title="Simulated banks, clock period by clock period",
+        tables="prose",
+        alt=f"{count} memory banks over {cycles} simulated clock periods, coloured by the CPU that holds them; above, "
+        f"the ports that wait: {lost}.",
+    )
+
+
+def steered() -> "figures.Shown":
+    """Banks over time, which the page lets its reader steer by stride, banks and CPUs."""
+    from companion.figures.explorer import explorer
+    from kernels.memory import banks
+
+    problem, loop = banks.Problem(), banks.HEAVY
+    memory = {"waits": banks.WAITS, **{name: getattr(problem, name) for name in ("busy", "sections", "lines")}}
+    memory["loop"] = {name: getattr(loop, name) for name in ("vector", "overhead", "latency")}
+    memory["starts"] = problem.jobs[0].starts
+    memory["start"] = {"banks": problem.banks, "cpus": problem.cpus, "stride": loop.strides[0]}
+    listed = figures.table(
+        streams().round(3),
+        caption="The same in numbers: simulated words a clock period of endless load streams, by stride",
+        name="xmp1982_bank_streams",
+        folded=True,
+    )
+    return explorer("banks", {"cycles": _SHOWN, **memory}, still=_still(banks.trace(problem, _SHOWN)), table=listed)
+
+
+#: Working sets of one job: in its own cache, in the cache that both share, in memory.
+_LEVELS = {
+    "quick": (2**17, 2**22),
+    "paper": (2**15, 2**17, 2**19, *(2**n for n in range(21, 27)), 2**28),
+    "modern": tuple(2**n for n in range(20, 32)),
+}
+
+
+@experiment(
+    "xmp1982-sharing",
+    item="X20, X21",
+    title="Two jobs that share a cache or the memory",
+    rounds=7,
+    seconds={"quick": 3, "paper": 60, "modern": 120},
+)
+def sharing(preset: str, threads: int) -> list[Case]:
+    """Sums over a working set, line by line, by one job and by two, each on a CPU with an array of its own."""
+    from kernels.memory import stride
+    from kernels.runtime.resources import usable_cpus
+
+    return [
+        Case(f"{nbytes} bytes, {jobs} jobs", stride, stride.Problem(nbytes, 16, binding=True), jobs,
+             {"kind": "sharing", "nbytes": nbytes, "jobs": jobs})
+        for nbytes in _LEVELS[preset]
+        for jobs in range(1, min(2, usable_cpus()) + 1)
+    ]  # fmt: skip
+
+
+def _together(run) -> "pd.DataFrame":
+    """Time of two jobs over that of one, with its ends, by working set; empty where only one CPU was there."""
+    run, found = single(run), figures.case_intervals(run)
+    one, two = ((run["kind"].values == "sharing") & (run["jobs"].values == jobs) for jobs in (1, 2))
+    if not two.any():
+        return pd.DataFrame(columns=["bytes", "low", "middle", "high", "flagged"])
+    ratio = figures.quotient(found[two], found[one])
+    return ratio.assign(bytes=run["nbytes"].values[two].astype(float))
+
+
+@sharing.figure
+def shared(runs) -> "figures.Shown":
+    """Time of two jobs, each on its own CPU with its own array, over the time of one alone."""
+    figure, axis = figures.axes(height=3.4)
+    frames = [_together(run) for run in runs]
+    for run, frame in zip(runs, frames, strict=True):
+        figures.bars(axis, frame["bytes"], frame, label="two jobs at once", run=run)
+    axis.axhline(1.0, linewidth=0.8, color="gray")
+    figures.bytes_axis(axis, runs[0]["nbytes"].values[runs[0]["kind"].values == "sharing"])
+    axis.set(
+        ylim=(0, None), xlabel="working set of each job", ylabel="time of two jobs at once\nover that of one alone [1]"
+    )
+    first = frames[0]
+    said = "The machine of this run has one CPU."
+    if len(first):
+        most = first.loc[first["middle"].idxmax()]
+        said = (f"At most {most.middle:.2f} ({most.low:.2f} to {most.high:.2f}), with "
+                f"{figures.bytes_label(most.bytes)} each.")  # fmt: skip
+    alt = f"Time of two jobs over that of one alone against the working set of each. {said}"
+    return figures.show(
+        figure,
+        name="xmp1982_shared",
+        runs=runs,
+        data=figures.together(runs, [frame.rename(columns={"middle": "ratio"}) for frame in frames]),
+        heading=figures.run_title(runs[0]),
+        title="Two jobs that share a cache or the memory",
+        caption=f"{alt} {figures.MARKED}",
+        alt=alt,
+    )
+
+
+def said(run) -> list[str]:
+    """What half the banks cost the kernel and the job in 1982, and how well the simulation meets it."""
+    (post, *_), (kernel, *_) = printed("fig8_1"), printed("fig8_2")
+    clock = tables.printed("xmp1982", "fig8_1")["total"]
+    rise = 100 * (kernel - 1)
+    return [
+        f"Alone it cost the memory kernel {rise[0]:.0f} % of CPU time; beside its own copy {rise[1]:.0f} and "
+        f"{rise[2]:.0f} %. The post-processing job took hardly more CPU time ({100 * (post.max() - 1):.1f} %). Its "
+        f"clock time rose from {clock[0]} to {clock[3]} s beside another job; the report gives no reason.",
+        f"The best of {int(run['searched'])} simulated loops meets the kernel's three ratios within "
+        f"{100 * float(run['largest_departure']):.1f} %; {int(run['within_2_percent'])} do so within 2 %. Three ratios "
+        "do not determine four parameters.",
+    ]

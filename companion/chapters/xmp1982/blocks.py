@@ -1,0 +1,122 @@
+"""The section *How fast are large blocks?*: the report's program for devices at its record sizes."""
+
+import tempfile
+
+from companion import figures, tables
+from companion.bench import Case
+from companion.chapters.xmp1982.rows import Measured, along, dots, observed
+from companion.experiments import experiment
+
+#: Names of places as in the other sections: SSD, buffer memory, disk.
+_SSD, _BMR, _DISK = "memory", "cache", "direct"
+#: Test of Fig. 7.2 on this host: (place, factor on the report's record, transfers) of each job.
+TESTS = {
+    "ssd": ((_SSD, 1, 1600),),
+    "ssd-2-jobs": ((_SSD, 1, 1600), (_SSD, 1, 1600)),
+    "bmr": ((_BMR, 1, 1600),),
+    "bmr-2-jobs": ((_BMR, 1, 1600), (_BMR, 1, 1600)),
+    "disk": ((_DISK, 2, 800),),
+    "disks-both": ((_DISK, 1, 32 * 80), (_DISK, 1, 32 * 69)),
+    "ssd-with-disk": ((_SSD, 1, 1600), (_DISK, 2, 800)),
+    "bmr-with-disk": ((_BMR, 1, 1600), (_DISK, 2, 800)),
+}
+_NAMES = {
+    "ssd": "SSD",
+    "ssd-2-jobs": "SSD, two jobs",
+    "ssd-with-disk": "SSD, beside a disk job",
+    "bmr": "BMR",
+    "bmr-2-jobs": "BMR, two jobs",
+    "bmr-with-disk": "BMR, beside a disk job",
+    "disk": "one disk",
+    "disks-both": "eight disks, two jobs",
+}
+#: Tests whose two jobs count together; in the others the second job only disturbs.
+_BOTH = ("ssd-2-jobs", "bmr-2-jobs", "disks-both")
+#: At ``quick`` records and transfers are divided by these.
+_SMALLER = {"quick": (50, 40), "paper": (1, 1), "modern": (1, 1)}
+#: Records of a file; at ``modern`` it has 1.6 GB, which no cache of a processor holds.
+_RECORDS = {"quick": 8, "paper": 32, "modern": 512}
+_WORD = 8.0  # bytes
+
+
+def _observe(result) -> dict[str, float]:
+    """Seconds of both jobs together, and of each job in all, writing and reading."""
+    found = {"clock": result.clock}
+    for n, seconds in enumerate(result.seconds):
+        found |= {f"job_{n}_time": seconds, f"job_{n}_written": result.written[n], f"job_{n}_read": result.read[n]}
+    return found
+
+
+@experiment(
+    "xmp1982-devices",
+    item="X19",
+    title="Large blocks written and read",
+    rounds=6,
+    seconds={"quick": 3, "paper": 400, "modern": 1200},
+)
+def devices(preset: str, threads: int) -> list[Case]:
+    """Every test whose places this host has; the page cache is the disk where O_DIRECT is refused."""
+    from kernels.files import devices
+    from kernels.files.filesystem import direct_refusal
+
+    shorter, fewer = _SMALLER[preset]
+    words = int(tables.printed("xmp1982", "fig7_2")["record_length"].min())
+    here = {_SSD: _SSD, _BMR: _BMR, _DISK: _BMR if direct_refusal(tempfile.gettempdir()) else _DISK}
+    cases = []
+    for name, jobs in TESTS.items():
+        made = []
+        for place, factor, transfers in jobs:
+            record = factor * words // shorter // 512 * 512 if shorter > 1 else factor * words
+            made.append(devices.Job(here[place], record, max(2, transfers // fewer), _RECORDS[preset] // factor))
+        mega = [job.record * job.transfers / 1e6 for job in made]
+        parameters = {"test": name, "jobs": len(made), "mwords": mega[0], "mwords_second": (mega + [0.0])[1]}
+        cases.append(Case(name, devices, devices.Problem(tuple(made)), threads, parameters, _observe))
+    return cases
+
+
+def _rates(cases):
+    """MB/s of tests and samples: of both jobs where both count, over the time of the longer one."""
+    both = cases["test"].isin(_BOTH)
+    words = cases["mwords"] + cases["mwords_second"].where(both, 0.0)
+    return _WORD * words / cases["clock"].where(both, cases["job_0_time"])
+
+
+@devices.figure
+def rates(runs) -> "figures.Shown":
+    """Transfer rates of Fig. 7.2, then and now."""
+    then = tables.printed("xmp1982", "fig7_2").set_index("test")["mbyte_rate"].astype(float)
+
+    def here(run) -> dict[str, Measured]:
+        counts = {name: ("test", run[name].values.astype(float)) for name in ("mwords", "mwords_second")}
+        return {"today": along(run, _NAMES, lambda cases: _rates(cases.assign(counts)), "test")}
+
+    return dots(
+        runs,
+        _NAMES,
+        {"X-MP 1982": then[list(_NAMES)].to_numpy()},
+        here,
+        log=True,
+        xlabel="transfer rate [MB/s]",
+        name="xmp1982_devices_rerun",
+        title="Large blocks by device, then and now",
+        tables="fig7_2",
+    )
+
+
+def said(run) -> list[str]:
+    """Devices of 1982 (Figs 7.2 and 7.3) and places of today: one against another, two jobs, and beside a disk job."""
+    then, cases = tables.load("xmp1982", "fig7_3"), observed(run, "test")
+    gain = 100 * (then["two_copies"] / then["stand_alone"] - 1).to_series()
+    one = float(then["stand_alone"].sel(target="SSD") / then["stand_alone"].sel(target="BMR"))
+
+    def seconds(test: str, name: str = "job_0_time"):
+        return cases[name].sel(test=test).values
+
+    more = [figures.times(2 * seconds(test), seconds(f"{test}-2-jobs", "clock")).times for test in ("ssd", "bmr")]
+    return [
+        f"In 1982 one job moved {one:.2f} times as much a second on SSD as in buffer memory. Two jobs moved "
+        f"{gain['SSD']:.0f} % more than one on SSD and {gain['BMR']:.0f} % more in buffer memory.",
+        "Today both places are main memory. Through the page cache one job takes "
+        f"{figures.times(seconds('bmr'), seconds('ssd')).times} as long as in memory of its own.",
+        f"Two jobs together move {more[0]} as much a second as one in memory, and {more[1]} in the page cache.",
+    ]

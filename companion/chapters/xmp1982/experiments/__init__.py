@@ -1,1 +1,0 @@
-"""Experiments of the X-MP report of 1982."""

@@ -1,0 +1,380 @@
+"""The section *How much faster with work files in memory or on SSD?*: the forecast, its simulator, and two days of it.
+
+The places of 1982 have these on a host: the disk is the file system of the folder for temporary files past the page
+cache (through it where that is refused), buffer memory the page cache, the SSD memory of the process that is reached
+by copying.
+"""
+
+import tempfile
+from collections.abc import Callable
+from dataclasses import replace
+from statistics import median
+
+import numpy as np
+
+from companion import figures, tables
+from companion.bench import Case
+from companion.bench.statistics import median_interval
+from companion.chapters.xmp1982.rows import Measured, along, dots, label, medians, observed, padded, ranged, span
+from companion.experiments import Output, experiment
+from companion.late import pd, xr
+from companion.records.runs import partner, single
+
+#: Configuration of the report: files, place on the host, overlap.
+CONFIGURATIONS = {
+    "disk4": (4, "direct", "both"),
+    "bmr1": (1, "cache", "one"),
+    "ssd2-sync": (2, "memory", "none"),
+    "ssd2-async": (2, "memory", "both"),
+    "ssd4-sync": (4, "memory", "none"),
+    "ssd1-sync": (1, "memory", "none"),
+    "bmr1-overlapped": (1, "cache", "both"),
+    "ssd4-async": (4, "memory", "both"),
+    "ssd1-async": (1, "memory", "both"),
+}
+#: The fastest configuration of 1982.
+_FASTEST = "ssd2-async"
+_OWN = ("quick", "paper")
+
+
+def sized(preset: str):
+    """A day's forecast with physics, its state in memory; what it writes up is on the device when a step ends.
+
+    At ``modern`` half an hour without write-ups, whose state exceeds the memory that it is allowed.
+    """
+    from kernels.gridpoint import Problem
+
+    if preset == "modern":
+        return Problem.preset(preset, physics=True)
+    return Problem.preset(preset, physics=True, hours=24.0, writeup=6.0, fsync=True)
+
+
+def places(problem, name: str):
+    """The problem with the work files of a configuration, on this host."""
+    from kernels.files.filesystem import direct_refusal
+
+    files, place, overlap = CONFIGURATIONS[name]
+    if place == "direct" and direct_refusal(problem.folder or tempfile.gettempdir()):
+        place = "cache"
+    return replace(problem, files=files, place=place, overlap=overlap)
+
+
+def observe(result) -> dict[str, float]:
+    """Clock of the parts, CPU time, waiting and overlap of one forecast."""
+    ups = [step for step in result.steps if "write-up" in step.kind]
+    found = {"net": result.net, "cpu": result.cpu, "forecast": result.clock}
+    found |= {"waiting": sum(step.waiting for step in result.steps), "overlapped": result.overlapped}
+    found |= {"requests": result.requests, "bytes": result.bytes}
+    found |= {f"write_step_{n + 1}": step.clock for n, step in enumerate(ups)}
+    for kind in ("normal", "radiation"):
+        if alike := [step for step in result.steps if step.kind == kind]:
+            found[f"{kind}_cpu"] = median(step.cpu for step in alike)
+            found[f"{kind}_clock"] = median(step.clock for step in alike)
+    # the last step only reads and writes up; a write-up that also radiates is told by its number
+    if plain := [step.cpu for step in ups if step.kind == "write-up"]:
+        found["write_up_cpu"] = median(plain)
+    return found
+
+
+def _observe_job(result) -> dict[str, float]:
+    """The same of a forecast that ran as a job, and of its post-processing jobs."""
+    found = observe(result.jobs[0]) | {"complete": result.complete}
+    for n, post in enumerate(result.posts):
+        found |= {f"post_{n + 1}_clock": post.clock, f"post_{n + 1}_cpu": post.cpu}
+    return found
+
+
+def case(label: str, program: str, problem, threads: int, configuration: str, binding: str = "free", **how) -> Case:
+    """A forecast or its simulator, and its post-processing jobs one by one after it unless ``how`` says otherwise."""
+    from kernels import jobs
+
+    parameters = {"configuration": configuration, "place": problem.place, "overlap": problem.overlap}
+    job = jobs.Problem((jobs.Job(program, problem),), binding, **{"posts": "after", **how})
+    return Case(label, jobs, job, threads, parameters, _observe_job)
+
+
+def jobs_of(cases, key: str) -> np.ndarray:
+    """Mean of the post-processing jobs of every sample."""
+    return np.mean([cases[name].values for name in cases.data_vars if str(name).startswith("post_")
+                    and str(name).endswith(key)], axis=0)  # fmt: skip
+
+
+@experiment(
+    "xmp1982-forecast",
+    item="X2, X3, X4, X5, X8",
+    title="A forecast whose state streams through work files",
+    rounds=6,
+    seconds={"quick": 3, "paper": 500, "modern": 1800},
+)
+def forecast(preset: str, threads: int) -> list[Case]:
+    """The state in memory, and work files in every configuration; a bounded memory holds none of them."""
+    base = sized(preset)
+    whole = ("in the page cache", "overlapped") if base.allowed else ("in memory", "memory")
+    names = [name for name, (_, place, _) in CONFIGURATIONS.items() if not base.allowed or place != "memory"]
+    cases = [case(whole[0], "forecast", base, threads, whole[1])]
+    return cases + [case(name, "forecast", places(base, name), threads, name) for name in names]
+
+
+@forecast.outputs_of
+def _posts(measurements) -> dict[str, Output]:
+    """Post-processing jobs of the forecast in memory, medians by write-up."""
+    first = measurements[0].observed
+    ups = [name.removesuffix("_cpu") for name in first if name.startswith("post_") and name.endswith("_cpu")]
+    return {
+        f"post_{key}": Output([median(first[f"{up}_{key}"]) for up in ups], "s", "write_up", f"a job after it, {words}")
+        for key, words in (("clock", "clock"), ("cpu", "CPU time"))
+    }
+
+
+def _over_fastest(cases):
+    return cases["net"] / cases["net"].sel(configuration=_FASTEST).median()
+
+
+@forecast.figure
+def net_times(runs) -> "figures.Shown":
+    """Net time of every configuration over that of two SSD files with the asynchronous driver, then and now."""
+    then = tables.load("xmp1982", "fig4_2")["net_forecast"].to_series().drop("cray1a-disk4")
+    then = then.sort_values(ascending=False) / then[_FASTEST]
+    return dots(
+        runs,
+        {name: label(name) for name in then.index} | {"memory": "no work files"},
+        {"X-MP 1982": [*then, np.nan]},
+        {"today": _over_fastest},
+        log=True,
+        xlabel="net time of the forecast over that of SSD × 2, async",
+        name="xmp1982_net_times_rerun",
+        title="What the place of the work files costs, 1982 and today",
+        tables="fig4_2",
+    )
+
+
+@forecast.figure
+def forecast_times(runs) -> "figures.Shown":
+    """CPU and clock time of the forecast in every configuration (Fig. 4.1), and of the job after it."""
+    printed = tables.load("xmp1982", "fig4_1")
+    rows = {str(name): label(name) for name in printed["configuration"].values} | {"memory": "no work files"}
+    words = {"cpu": "CPU time", "clock": "clock"}
+
+    def here(run) -> dict[str, Measured]:
+        found = {}
+        for key, quantity in (("cpu", "cpu"), ("clock", "forecast")):
+            each = along(run, rows, lambda cases, quantity=quantity: cases[quantity])
+            values = pd.concat([pd.DataFrame(each.values), pd.DataFrame([run[f"post_{key}"].values])])
+            found[f"{words[key]}, today"] = Measured(values.to_numpy(), [*each.flagged, False])
+        return found
+
+    return dots(
+        runs,
+        rows | {"post": "post-processing job"},
+        {
+            f"{words[key]}, 1982": [*printed[f"forecast_{key}"].values, np.nan, printed[f"pp_{key}"].mean()]
+            for key in words
+        },
+        here,
+        log=True,
+        xlabel="time of a one-day forecast, or of one job after it [s]",
+        name="xmp1982_forecast_times_rerun",
+        title="A day of forecast in every configuration, 1982 and rerun",
+        tables="fig4_1",
+    )
+
+
+@forecast.figure
+def write_steps(runs) -> "figures.Shown":
+    """Every write-up step (Fig. 4.2), then and now."""
+    printed = tables.load("xmp1982", "fig4_2")["write_step"].transpose("configuration", "step")
+    return dots(
+        runs,
+        {str(name): label(name) for name in printed["configuration"].values},
+        {"each step, 1982": printed.values},
+        {
+            "all steps and samples, today": lambda cases: xr.concat(
+                [cases[f"write_step_{n}"] for n in range(1, 6)], "step"
+            )
+        },
+        log=True,
+        xlabel="clock of a write-up step [s]",
+        name="xmp1982_write_steps_rerun",
+        title="Write-up steps, 1982 and rerun",
+        tables="fig4_2",
+    )
+
+
+#: The report's section and the measured parts that make it up.
+_PARTS: dict[str, Callable] = {
+    "NORMAL FORECAST TIME STEP": lambda c: c["normal_cpu"],
+    "FORECAST WRITE-UP STEP": lambda c: c["write_up_cpu"],
+    "WRITE-UP OVERHEAD": lambda c: c["write_up_cpu"] - c["normal_cpu"],
+    "FORECAST RADIATION STEP": lambda c: c["radiation_cpu"],
+    "RADIATION OVERHEAD": lambda c: c["radiation_cpu"] - c["normal_cpu"],
+    "24 HOUR FORECAST": lambda c: c["cpu"],
+}
+
+
+@forecast.figure
+def cpu_parts(runs) -> "figures.Shown":
+    """CPU time of the parts of a forecast in units of a normal step (Fig. 4.4), on both machines and in a run."""
+    names = [*_PARTS, "POST PROCESSING JOB"]
+    printed = tables.load("xmp1982", "fig4_4")["cpu"].transpose("section", "machine").to_pandas().loc[names]
+
+    def here(run) -> dict[str, Measured]:
+        whole = observed(run).sel(configuration="memory")
+        values = padded([*(part(whole).values for part in _PARTS.values()), run["post_cpu"].values])
+        return {"today": Measured(values / medians(values)[0], bool(whole["flagged"]))}
+
+    return dots(
+        runs,
+        {name: name.capitalize().replace("Post", "One post") for name in names},
+        {str(machine): printed[machine] / printed[machine].iloc[0] for machine in printed},
+        here,
+        log=True,
+        xlabel="CPU time over that of a normal step",
+        name="xmp1982_parts_rerun",
+        title="Parts of a forecast in units of an ordinary step",
+        tables="fig4_4",
+    )
+
+
+@experiment(
+    "xmp1982-simulator",
+    item="X10, X11",
+    title="The simulator of the forecast",
+    rounds=6,
+    seconds={"quick": 3, "paper": 400},
+    presets=_OWN,
+)
+def simulator(preset: str, threads: int) -> list[Case]:
+    """The simulator in every configuration; it computes on one thread."""
+    base = sized(preset)
+    return [case(name, "simulator", places(base, name), threads, name) for name in CONFIGURATIONS]
+
+
+@simulator.figure
+def simulators(runs) -> "figures.Shown":
+    """Net time of the simulator over that of the forecast on the same machine (section 5.1), then and now."""
+    net = tables.load("xmp1982", "write_ups")["net_forecast"].reindex(configuration=list(CONFIGURATIONS))
+
+    def here(run) -> dict[str, Measured]:
+        if (real := partner(run, forecast.id)) is None:
+            return {"today": Measured(np.full(len(CONFIGURATIONS), np.nan))}
+        net = observed(real)["net"].rename(sample="other")  # each sample of one over each of the other
+        return {"today": along(run, CONFIGURATIONS, lambda cases: cases["net"] / net)}
+
+    return dots(
+        runs,
+        {name: label(name) for name in CONFIGURATIONS},
+        {"X-MP 1982": (net.sel(model="simulator") / net.sel(model="forecast")).values},
+        here,
+        xlabel="net time of the simulator over that of the forecast",
+        name="xmp1982_simulators_rerun",
+        title="The simulator in place of the forecast",
+        tables="fig4_2 fig5_2",
+    )
+
+
+@experiment(
+    "xmp1982-typical",
+    item="X1",
+    title="A forecast of two days",
+    rounds=7,
+    seconds={"quick": 3, "paper": 90},
+    presets=_OWN,
+)
+def typical(preset: str, threads: int) -> list[Case]:
+    """Two days without physics and write-ups, with the state in memory."""
+    from kernels import gridpoint
+
+    problem = replace(sized(preset), hours=48.0, writeup=0.0, physics=False)
+    return [Case("two days in memory", gridpoint, problem, threads, {"configuration": "memory"}, _by_day)]
+
+
+def _by_day(result) -> dict[str, float]:
+    """Clock of a step in each half of the forecast, and of every ordinary step by its number."""
+    clock = {step.number: step.clock for step in result.steps if step.kind in ("first", "normal")}
+    half = result.steps[-1].number / 2
+    found = {"first_day": median(clock[n] for n in clock if 3 <= n < half)}
+    found["second_day"] = median(clock[n] for n in clock if n >= half)
+    return found | {f"step_{n}": float(seconds) for n, seconds in clock.items()}
+
+
+@typical.outputs_of
+def _first(measurements) -> dict[str, Output]:
+    """Every ordinary step of the first sample."""
+    found = measurements[0].observed
+    kept = {int(name.removeprefix("step_")): samples[0] for name, samples in found.items() if name.startswith("step_")}
+    return {
+        "number": Output(list(kept), "1", "step", "number of the step"),
+        "step_clock": Output(list(kept.values()), "s", "step", "clock of the step"),
+    }
+
+
+@typical.figure
+def days(runs) -> "figures.Shown":
+    """Every ordinary step of a forecast of two days, and the median of each day."""
+    figure, axis = figures.axes(height=3.2)
+    last = runs[0]["number"].values.max()
+    axis.plot(
+        runs[0]["number"], 1e3 * runs[0]["step_clock"], ".", markersize=3, color="gray", label="a step of one run"
+    )
+    for run in runs:
+        found = figures.of_samples(1e3 * _halves(run), 2 * [str(run["flags"].values.ravel()[0])])
+        figures.bars(axis, [0.25 * last, 0.75 * last], found, label="median of a day", line=False, run=run)
+    axis.axvline(last / 2, linewidth=0.8, color="gray", linestyle=":")
+    axis.set(ylim=(0, None), xlabel="time step of a forecast of two days", ylabel="clock of the step [ms]")
+    figures.legend(axis, "lower left")
+    first, second = medians(1e3 * _halves(runs[0]))
+    data = [pd.DataFrame({"step": run["number"].values, "ms": 1e3 * run["step_clock"].values}) for run in runs]
+    alt = (
+        f"Clock of every step of a two-day forecast. Medians of all samples: {first:.3g} ms in the first day after its "
+        f"first three steps, {second:.3g} ms in the second. The dotted line separates the days."
+    )
+    return figures.show(
+        figure,
+        name="xmp1982_days",
+        runs=runs,
+        data=figures.together(runs, data),
+        heading=figures.run_title(runs[0]),
+        title="Two days, step by step",
+        caption=f"{alt} {figures.MARKED}",
+        alt=alt,
+    )
+
+
+def _halves(run) -> np.ndarray:
+    return np.stack([single(run)[f"observed_{day}_day"].values.ravel() for day in ("first", "second")])
+
+
+def found(run) -> str:
+    """A forecast with its work files on disk over the fastest one, then and now."""
+    net, here = tables.load("xmp1982", "fig4_2")["net_forecast"], observed(run)["net"]
+    disk, ssd = (here.sel(configuration=name).values for name in ("disk4", _FASTEST))
+    then = float(net.sel(configuration="disk4") / net.sel(configuration=_FASTEST))
+    return (
+        f"With work files on disk the forecast took {then:.2f} times as long as with the fastest files on SSD. On "
+        f"{figures.cpu(run)} it takes {figures.times(disk, ssd).times} as long with files on disk as with files in "
+        "memory."
+    )
+
+
+def said(run) -> list[str]:
+    """What the place could change in 1982 and changes now, and for how long post-processing jobs wait."""
+    printed, cases = tables.load("xmp1982", "fig4_1"), observed(run)
+    xmp = printed.drop_sel(configuration="cray1a-disk4")
+    share = 100 * xmp["forecast_cpu"] / xmp["forecast_clock"]
+    waits = 100 * (1 - xmp["pp_cpu"] / xmp["pp_clock"])
+    one = cases.sel(configuration="disk4")
+    computing = 100 * float(cases["cpu"].sel(configuration="memory").median() / one["forecast"].median())
+    jobs = cases.sel(configuration=[name for name in xmp["configuration"].values if name in cases["configuration"]])
+    every = (1 - jobs_of(jobs, "cpu") / jobs_of(jobs, "clock")).ravel()
+    net = tables.load("xmp1982", "fig4_2")["net_forecast"]
+    then, now = float(net.sel(configuration="ssd2-sync")), cases["net"].sel(configuration="ssd2-sync").values
+    low, high = median_interval(now) or (now.min(), now.max())
+    return [
+        f"No place could change much in 1982: the X-MP computed for {span(share, 0)} % of the forecast's clock time. "
+        f"Today the same computation takes {computing:.0f} % of the clock of a forecast with its files on disk, so the "
+        "disk decides.",
+        f"Without write-up steps, a day on two SSD files with the synchronous driver took {then:.0f} s then and takes "
+        f"{np.median(now):.2g} s ({low:.2g} to {high:.2g}) now, with lighter physics.",
+        f"A post-processing job of 1982 waited for {span(waits, 0)} % of its clock time. Today's job waits for "
+        f"{ranged(every, 100, 0)} %, although it reads its input from the device and writes its output to it.",
+    ]

@@ -1,0 +1,53 @@
+"""The drawing of Fig. 7.1, which is lost, made anew from the text and from Fig. 7.3."""
+
+from companion import figures, tables
+
+#: Ends of the lines between the boxes.
+_LINES = (
+    ((2, 2.93), (2, 2.47)),
+    ((3.33, 3.2), (3.61, 3.2)),
+    ((3.33, 2.2), (3.61, 2.2)),
+    ((1.4, 1.93), (0.8, 1.47)),
+    ((2, 1.93), (2.4, 1.47)),
+    ((0.8, 0.93), (0.8, 0.47)),
+    ((2.4, 0.93), (2.4, 0.47)),
+)
+
+
+def drawn() -> "figures.Shown":
+    """Block diagram of the prototype: processors, memory, SSD, buffer memory, controllers and disks."""
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import FancyBboxPatch
+
+    rates, facts = tables.load("xmp1982", "fig7_3"), tables.load("xmp1982", "prose")
+    alone, both = (rates[name].to_series() for name in ("stand_alone", "two_copies"))
+    cpus, disks, half = int(facts["cpus"]), int(facts["disks"]), int(facts["disks"]) // 2
+    figure, axis = figures.axes(height=3.6)
+    for line in _LINES:
+        axis.add_line(Line2D(*zip(*line, strict=True), color=figures.INK, linewidth=1))
+    for x, y, width, text, colour in (
+        (2, 3.2, 2.6, f"{cpus} CPUs, {int(facts['banks_normal'])} memory banks", 0),
+        (4.4, 3.2, 1.5, f"SSD\n{alone['SSD']:.0f} MB/s", 1),
+        (2, 2.2, 2.6, "I/O subsystem", 2),
+        (4.4, 2.2, 1.5, f"buffer memory\n{alone['BMR']:.0f} MB/s", 1),
+        (0.8, 1.2, 1.4, "BIOP (A1)", 2),
+        (2.4, 1.2, 1.4, "DIOP (A2)", 2),
+        (0.8, 0.2, 1.4, f"{half} disks\n{both['4 DISKS (A1)']:g} MB/s", 3),
+        (2.4, 0.2, 1.4, f"{half} disks\n{both['4 DISKS (A2)']:g} MB/s", 3),
+    ):
+        filled = {"facecolor": figures.series(colour), "alpha": 0.25, "edgecolor": "none"}
+        for style in (filled, {"facecolor": "none", "edgecolor": figures.INK, "linewidth": 0.8}):
+            corner = x - width / 2, y - 0.24
+            axis.add_patch(FancyBboxPatch(corner, width, 0.48, boxstyle="round,pad=0.03", **style))
+        axis.text(x, y, text, ha="center", va="center", size=9)
+    axis.set(xlim=(0, 5.3), ylim=(-0.2, 3.6))
+    axis.set_axis_off()
+    return figures.show(
+        figure,
+        data=rates,
+        name="xmp1982_configuration",
+        title="The prototype",
+        tables="fig7_3 prose",
+        alt=f"Block diagram, drawn for this book: {cpus} CPUs, an SSD, and an I/O subsystem with buffer memory and two "
+        f"I/O processors, BIOP and DIOP, each with {half} of {disks} disks; measured rates in the boxes.",
+    )

@@ -1,0 +1,133 @@
+"""Experiments of chapter 1: what they ask for, and the arithmetic of their figures."""
+
+import dataclasses
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from companion import bench, tables
+from companion.bench import Measurement
+from companion.chapters.xmp1982 import banks, blocks, day, forecast, overlap, rows, second_cpu, weather
+from companion.figures.rendering import undrawn
+from companion.host import limits
+from companion.records import runs
+from kernels import gridpoint, jobs
+from kernels.runtime import resources
+from kernels.runtime.resources import usable_cpus
+
+two_cpus = pytest.mark.skipif(usable_cpus() < 2, reason="two CPUs are needed")
+
+
+def test_every_configuration_of_the_report_has_its_place():
+    printed = tables.load("xmp1982", "write_ups")["configuration"].values
+    assert set(printed) - {"cray1a-disk4"} == set(forecast.CONFIGURATIONS)
+    tests = {second_cpu.printed_name("+".join(pair)) for pair in second_cpu.PAIRINGS}
+    assert tests == set(tables.load("xmp1982", "fig5_3")["test"].values) - {"ecmwf"}
+    kept = {second_cpu.printed_name("+".join(pair)) for pair in second_cpu.ACCOUNTED}
+    accounted = tables.load("xmp1982", "fig5_5")["test"].values
+    assert {"disk4" if name.startswith("disk4-") else name for name in accounted} == kept
+    for table, key in (("write_ups", "configuration"), ("fig4_3_times", "configuration"), ("fig5_3", "test")):
+        assert all(name == "ecmwf" or rows.label(name) for name in tables.load("xmp1982", table)[key].values)
+
+
+def test_records_and_transfers_are_those_of_the_report():
+    printed, compared = tables.printed("xmp1982", "fig7_2").set_index("test"), 0
+    for case in blocks.devices.cases("paper", 1):
+        name = case.parameters["test"]
+        if name in printed.index and not name.startswith("disks"):
+            each = blocks.TESTS[name]
+            assert case.problem.jobs[0].record == float(printed.loc[name, "record_length"])
+            assert sum(job[2] for job in each if job[0] == each[0][0]) == float(printed.loc[name, "transfers"])
+            compared += 1
+    assert compared >= 4
+    pair = [transfers for _place, _factor, transfers in blocks.TESTS["disks-both"]]
+    assert pair == [float(printed.loc[f"disks-{each}", "transfers"]) for each in ("diop", "biop")]
+
+
+def test_balance_is_that_of_the_report():
+    share = overlap.balance()
+    assert share["SSD"] == pytest.approx(0.048, abs=0.002)
+    assert share["BMR"] / share["SSD"] == pytest.approx(245.76 / 43.50)
+
+
+def test_the_second_cpu_of_1982_is_held_to_the_same_places():
+    found = second_cpu.printed_worth()
+    assert found["disk4+disk4"] == pytest.approx(2 * (779 + 5 * 42.2) / 1176)
+    assert found["ssd1+disk4"] == pytest.approx((679 + 5 * 41.5 + 779 + 5 * 42.2) / 1172)
+    assert found.max() < 2 < second_cpu.printed_worth("async").max()
+    paired, usual = second_cpu.printed_parts()
+    assert list((paired - usual).iloc[0]) == [770 - 675, 156 - 104, pytest.approx(230 - 5 * 42.2)]
+
+
+def made_up(test, complete):
+    """A measurement of a test of so many seconds in each round."""
+    empty = dict.fromkeys(field.name for field in dataclasses.fields(Measurement))
+    parameters = {"test": test, "jobs": 1 + test.count("+")}
+    return Measurement(**empty | {"parameters": parameters, "observed": {"complete": complete}})
+
+
+def test_what_a_pair_is_worth_is_both_alone_over_both_at_once():
+    found = second_cpu.gain([made_up("a", [2.0, 4.0]), made_up("b", [4.0, 5.0]), made_up("a+b", [3.0, 6.0])])
+    assert found["pairing"].value == ["a+b"]
+    np.testing.assert_allclose(found["throughput"].value, [[2.0], [1.5]])
+
+
+def test_halves_of_a_forecast_are_told_apart():
+    steps = [SimpleNamespace(number=n, kind="normal", clock=2.0 if n < 10 else 3.0) for n in range(20)]
+    found = forecast._by_day(SimpleNamespace(steps=steps))
+    assert found["first_day"] == 2.0
+    assert found["second_day"] == 3.0
+
+
+@two_cpus
+def test_modern_forecasts_take_less_memory_than_their_state(monkeypatch):
+    cases = forecast.forecast.cases("modern", 1)
+    assert [case.label for case in cases] == ["in the page cache", "disk4", "bmr1", "bmr1-overlapped"]
+    for case in cases:
+        (problem,) = [job.problem for job in case.problem.jobs]
+        assert case.kernel is jobs
+        assert gridpoint.footprint(problem).memory <= problem.allowed < gridpoint.record_bytes(problem)
+    monkeypatch.setattr(resources, "available_memory", lambda *_, **__: 2**27)
+    with pytest.raises(MemoryError, match="are available"):
+        limits.require_cases("forecast", cases)
+
+
+def test_the_day_is_a_sum_of_parts_that_meets_the_rows_it_was_fitted_to():
+    constants = day.constants()
+    printed = tables.printed("xmp1982", "fig5_2").set_index("configuration")["net_forecast"]
+    for name, layout in (("ssd2-sync", ("ssd", 2)), ("ssd4-sync", ("ssd", 4)), ("disk4", ("disk", 4, "async"))):
+        assert day.net(day.Layout(*layout, simulated=True), constants) == pytest.approx(printed[name])
+    for each in day.days():
+        ends = {cpu: 0.0 for cpu in range(each.cpus)}
+        for cpu, begin, end, part in each.segments:
+            assert begin == pytest.approx(ends[cpu])
+            assert end >= begin
+            assert part in day.PARTS
+            ends[cpu] = end
+        if each.printed:
+            assert each.end == pytest.approx(each.printed, rel=0.03 if each.cpus == 1 else 0.05)
+    assert sum(each.printed is not None for each in day.days()) >= 8
+
+
+def test_ratios_of_simulated_banks_are_of_the_same_loop():
+    point = {"overhead": 8, "latency": 20, "bank_b": 3, "bank_c": 7}
+    alone, first, second = banks._ratios(point, 200, 32, 16)
+    assert 1 <= alone <= first <= second < 3
+    assert banks._ratios(point, 200, 16, 16)[0] == 1
+
+
+def test_builds_are_drawn_from_their_differences():
+    from kernels.jobs import builds
+
+    hours, none, some = np.array([0.0, 3.0, 6.0]), np.zeros(3), np.array([0.0, 1e-14, 1e-12])
+    differences = {
+        "same": builds.Difference(hours, none, {name: none for name in builds.FIELDS}),
+        "other": builds.Difference(hours, np.array([0.0, 0.4, 0.9]), {name: some for name in builds.FIELDS}),
+    }
+    found = weather.builds.outputs([SimpleNamespace(result=builds.Builds(differences, ()))])
+    record = runs.read(max(runs.COMMITTED.glob("xmp1982-builds_*.json"))) | {"outputs": bench.plain(found)}
+    with undrawn():
+        shown = weather.drift([runs.dataset([record])])
+    assert "not drawn: same" in shown.alt
+    assert "1e-12 K" in shown.alt
