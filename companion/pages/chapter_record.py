@@ -193,7 +193,7 @@ def _drawn(entry) -> list:
         if not re.search(rf"\b{figure.__name__}\(", _story(entry.document)):
             found.append(shown)
         for run in [] if _holds_all(shown, stored) else stored[1:]:
-            other = _on([run], figure)
+            other = _on(runs.marked([run]), figure)  # in full, not as a mark beside another
             found += [] if other is None else [folded(other, title=f"The same on {_machine(run)}")]
     return found
 
