@@ -113,12 +113,6 @@ def times(runs) -> "figures.Shown":
         free = frame[frame["order"] == ""].set_index(["loop", "doubled"])["median"]
         base = np.array([free[row.loop, row.doubled] for row in frame.itertuples()])
         at = place[[kinds.index((row.loop, row.kind)) for row in frame.itertuples()]]
-        if run is runs[0]:
-            for row, spot, one in zip(frame["place"], at, base, strict=True):
-                relative = single(run)["seconds"].values[row] / one
-                axis.plot(
-                    relative, np.full(relative.size, spot + 0.2), "o", markersize=3, alpha=0.45, color=figures.INK
-                )
         found = figures.converted(figures.intervals(frame), lambda seconds, base=base: seconds / base)
         figures.bars(axis, at, found, label=figures.cpu(run), line=False, across=True, run=run)
     axis.axvline(1, color=figures.INK, linewidth=0.8)
@@ -133,8 +127,7 @@ def times(runs) -> "figures.Shown":
         heading=heading,
         title="Bound and not bound",
         caption="Time of two loops, threads bound by the report's lists or placed by the system, over the median of "
-        f"those placed by the system. The report prints no times of these loops. Small dots: all samples on "
-        f"{figures.cpu(runs[0])}. {figures.MARKED}",
+        f"those placed by the system. The report prints no times of these loops. {figures.MARKED}",
         alt="Time of two loops with threads bound to CPUs, over that of threads which are not bound. Medians on "
         f"{figures.cpu(runs[0])}: {said}. {figures.MARKED}",
         tables="binding_lists",
