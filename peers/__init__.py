@@ -13,8 +13,8 @@ its result is compared with ours; a peer that gives another answer is not timed.
 It may also offer ``versions() -> Mapping[str, str]``: by name of a peer, which version of it ran and
 how it was built.  It is asked once, after the module's comparisons.
 
-A ratio is always *peer's time / our time*: above 1 we are faster.  ``--out FOLDER`` keeps a run as a
-peer record (:mod:`companion.records.peer_records`).
+A ratio is always *peer's time / our time*: above 1 we are faster.  ``--out FOLDER`` keeps a run record of kind "peer"
+for each module (:mod:`companion.records.runs`).
 """
 
 import contextlib
@@ -24,45 +24,22 @@ import importlib.metadata
 import pkgutil
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from llvmlite import binding
+from numba.core import config
 
 from companion.bench.engine import interleave, takes_repeats
 from companion.bench.sampling import OtherLoad, calibrate, disturbed
-from companion.records.peer_records import standing
-from kernels.contract import Work
+from companion.labels import plural
 
 _SAMPLE = 0.012  # seconds a sample of our side lasts at least
 _KEPT = 2  # builds that are timed after a trial
 #: Steps of a trial: the part of a sample that each build does, as its inverse, and how many builds stay after it.
 _TRIAL = ((32, 16), (4, 6), (1, 4), (1, _KEPT))
 _LONG = 0.5  # seconds of a call that tells enough of a build: the call that checks its answer is the trial then
-
-
-class Items(NamedTuple):
-    """What a repeat deals with, where two programs are compared by rates and not by equal answers."""
-
-    name: str  # for example "columns"
-    count: int
-    flops: dict[str, float]  # operations of a repeat by each side's own count: "ours", and by name of the peer
-
-
-@dataclass
-class Clocked:
-    """A side that is a program with a clock of its own: the seconds that ``run`` returns count, not those of its call.
-
-    ``run`` returns seconds and answer of one repeat.
-    """
-
-    run: Callable[[], tuple[float, Any]]
-    seconds: list[float] = field(default_factory=list)
-
-    def __call__(self) -> Any:
-        seconds, answer = self.run()
-        self.seconds.append(seconds)
-        return answer
 
 
 @dataclass(frozen=True)
@@ -74,15 +51,12 @@ class Comparison:
     #: Does the work and returns what ``check`` understands.  Takes no argument, or ``repeats=1``: how often to do it.
     #: Compiled functions are compiled by the checking call that precedes all timing.
     ours: Callable[[], Any]
-    peers: Mapping[str, Callable[[], Any]]  # the same work, by name of the peer; empty: only a time of ours is wanted
+    peers: Mapping[str, Callable[[], Any]]  # the same work, by name of the peer
     #: ``check(our_result, peer_result)`` is their distance, 0 for equal, NaN for none that counts as close.
     check: Callable[[Any, Any], float]
     tolerance: float = 1e-12  # largest distance that counts as the same answer: a peer beyond it is not timed
     #: Peers that are one source built in several ways: a short trial picks the fastest few, which alone are timed.
     builds: Collection[str] = ()
-    work: Work | None = None  # of one repeat of all threads, held against the host's ceilings
-    size: int | None = None  # bytes that a repeat of all threads walks over: which cache, or memory, sets the bandwidth
-    items: Items | None = None  # what is counted where rates stand beside each other and answers need not agree
     #: What a trial of the module's own chose, for example the layout of a peer.  It is no part of the label: the case
     #: is the same whatever the trial of another day chooses.
     chosen: str = ""
@@ -99,38 +73,6 @@ class Absent:
         return f"{self.name} ({self.reason})"
 
 
-@dataclass(frozen=True)
-class Row:
-    """One measured comparison: all samples in seconds, ratios peer / ours."""
-
-    group: str
-    label: str
-    ours: np.ndarray
-    peers: dict[str, np.ndarray]
-    wrong: dict[str, float] = field(default_factory=dict)  # distance of peers with another answer
-    other_load: float | None = None  # CPUs kept busy by others meanwhile
-    flags: dict[str, str] = field(default_factory=dict)  # name -> sentence; empty when nothing is doubtful
-    apart: dict[str, float] = field(default_factory=dict)  # distance of peers with the same answer
-    tried: dict[str, float] = field(default_factory=dict)  # seconds in the trial of builds that it left out
-    work: Work | None = None  # of one repeat
-    size: int | None = None  # bytes that a repeat walks over
-    items: Items | None = None
-    chosen: str = ""  # by a trial of the module's own
-
-    def ratio_min(self, peer: str) -> float:
-        """Ratio of the fastest samples: what each code can do."""
-        return float(self.peers[peer].min() / self.ours.min())
-
-    def ratio_median(self, peer: str) -> float:
-        """Median of the round-by-round ratios: what is met on this host as it is."""
-        return float(np.median(self.peers[peer] / self.ours))
-
-    @property
-    def best(self) -> str | None:
-        """Name of the peer with the fastest sample."""
-        return min(self.peers, key=lambda peer: self.peers[peer].min(), default=None)
-
-
 def relative_difference(ours, theirs) -> float:
     """max |ours − theirs| / max |theirs|, infinite where the shapes differ (a usual ``check``)."""
     ours, theirs = np.asarray(ours), np.asarray(theirs)
@@ -143,16 +85,6 @@ def relative_difference(ours, theirs) -> float:
 def differ(ours, theirs) -> float:
     """1 where numbers that must be equal are not."""
     return float(np.any(np.asarray(ours) != np.asarray(theirs)))
-
-
-def alone(group: str, label: str, ours: Callable, work: Work | None = None, size: int | None = None) -> Comparison:
-    """A time of ours that nobody stands beside."""
-    return Comparison(group, label, ours, {}, differ, work=work, size=size)
-
-
-def clocked(seconds: Callable[[], float]) -> Clocked:
-    """A side that only says how long it took."""
-    return Clocked(lambda: (seconds(), None))
 
 
 def repeating(work: Callable[[], Any]) -> Callable:
@@ -212,32 +144,35 @@ def collect(names: Iterable[str], threads: int) -> Iterator[Comparison | Absent]
             yield from module.comparisons(threads)
 
 
-def versions(names: Iterable[str]) -> dict[str, str]:
-    """What the named modules say about the versions of their peers; nothing of one that cannot."""
-    found: dict[str, str] = {}
-    for _, module in _modules(names):
-        found.update(getattr(module, "versions", dict)())
+def versions(name: str) -> dict[str, str]:
+    """How our kernels are compiled, and what the named module says about the versions of its peers."""
+    processor = config.CPU_NAME or binding.get_host_cpu_name()
+    found = {"ours": f"numba -O{int(config.OPT)} for {processor}, fast-math by flags that each function names"}
+    for _, module in _modules([name]):
+        found |= getattr(module, "versions", dict)()
     return found
 
 
-def measure(comparison: Comparison, rounds: int, seed: int) -> Row:
+def measure(comparison: Comparison, threads: int, rounds: int, seed: int) -> tuple[list[dict[str, Any]], list[Absent]]:
     """Check every peer against us, then time all in interleaved rounds of seeded order.
 
-    Where our side and a peer take ``repeats``, both are asked for the same number of them.
+    Returns the sides as a record has them, ours first, and the peers with another answer, which get no time.  Where our
+    side and a peer take ``repeats``, both are asked for the same number of them.
     """
     ours = comparison.ours()
-    wrong, right, apart, first = {}, {}, {}, {}
+    right, checks, first, wrong = {"ours": comparison.ours}, {}, {}, []
     for name, peer in comparison.peers.items():
         start = time.perf_counter()
         answer = peer()
         first[name] = time.perf_counter() - start
         distance = float(comparison.check(ours, answer))
         if distance <= comparison.tolerance:
-            right[name], apart[name] = peer, distance
+            right[name] = peer
+            checks[name] = {"value": distance, "expected": 0.0, "tolerance": comparison.tolerance, "ok": True}
         else:
-            wrong[name] = distance
-    functions = {"ours": comparison.ours, **right}
-    repeats = 1
+            place = f"{comparison.group}, {comparison.label}"
+            wrong.append(Absent(name, f"another answer for {place}: distance {distance!r}"))
+    functions, repeats = right, 1
     if all(map(takes_repeats, functions.values())):
         # one number for all: a side calibrated apart might be given few, and be charged with the start of its threads
         repeats, _ = calibrate(lambda count: comparison.ours(repeats=count), _SAMPLE, comparison.label)
@@ -246,15 +181,35 @@ def measure(comparison: Comparison, rounds: int, seed: int) -> Row:
     functions = {name: function for name, function in functions.items() if name not in tried}
     load = OtherLoad()
     samples = interleave(functions, rounds=rounds, seed=seed)
-    times = {name: np.asarray(samples[name], dtype=float) / repeats for name in functions}
-    for name, side in {"ours": comparison.ours, **right}.items():
-        if isinstance(side, Clocked):
-            times[name] = np.asarray(side.seconds[-len(times[name]) :])
-    other, ours = load.value(), times.pop("ours")
+    other = load.value()
     doubt = disturbed(other)
-    same = {name: getattr(comparison, name) for name in ("group", "label", "work", "size", "items", "chosen")}
-    flags = {"load": doubt} if doubt else {}
-    return Row(ours=ours, peers=times, wrong=wrong, other_load=other, flags=flags, apart=apart, tried=tried, **same)
+    case = {"family": comparison.group, "case": comparison.label}
+    chosen = {"chosen": comparison.chosen} if comparison.chosen else {}
+    trials = {f"trial of {name}": [seconds] for name, seconds in tried.items()}
+    sides = []
+    for name in functions:
+        mine, times = name == "ours", np.asarray(samples[name], dtype=float) / repeats
+        sides.append(
+            {
+                "label": f"{comparison.group}: {comparison.label}, {plural(threads, 'thread')}, {name}",
+                "threads": threads,
+                "parameters": {**case, "side": name, **(chosen if mine else {})},
+                "samples": times.tolist(),
+                "checks": [{"name": "distance of the answers", **checks[name]}] if name in checks else [],
+                "flags": {"load": doubt} if doubt else {},
+                "other_load": other,
+                "observed": trials if mine else {},
+            }
+        )
+    return sides, wrong
+
+
+def ratios(ours: dict[str, Any], peer: dict[str, Any]) -> tuple[float, float]:
+    """Peer's time over ours: of the fastest samples, what each code can do, and of the medians."""
+    return (
+        min(peer["samples"]) / min(ours["samples"]),
+        float(np.median(peer["samples"]) / np.median(ours["samples"])),
+    )
 
 
 def _trial(builds: Mapping[str, Callable], repeats: int, first: Mapping[str, float]) -> dict[str, float]:
@@ -286,15 +241,3 @@ def _trial(builds: Mapping[str, Callable], repeats: int, first: Mapping[str, flo
 
 def _repeated(function: Callable, count: int):  # whose signature has no ``repeats`` that could be asked for
     return function(repeats=count)
-
-
-def summarise(rows: Iterable[Row]) -> dict[str, dict[str, Any]]:
-    """By group, in order of appearance, how its rows stand, each with its fastest peer (:func:`standing`)."""
-    groups: dict[str, list[Row]] = {}
-    for row in rows:
-        if row.best is not None:
-            groups.setdefault(row.group, []).append(row)
-    return {
-        group: standing([row.ratio_min(row.best) for row in members], [row.ratio_median(row.best) for row in members])
-        for group, members in groups.items()
-    }

@@ -1,106 +1,92 @@
-"""``python -m peers [names] [--threads N] [--rounds R] [--vectors BITS] [--out FOLDER]``: ratios against others."""
+"""``python -m peers [names] [--threads N] [--rounds R] [--out FOLDER]``: ratios against other software."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from companion import commands
 from companion.bench.engine import require_rounds
 from companion.files import prepared
+from companion.host import limits, machine
 from companion.labels import plural
+from companion.records import runs
 from kernels.runtime.resources import require_threads, usable_cpus
-from peers import Absent, Row, collect, measure, modules, require_known, summarise
-from peers.kit import ceilings, vectors
-from peers.kit.record import Run
+from peers import Absent, collect, measure, modules, ratios, require_known, versions
 
 _AGAIN = 8  # times that a comparison of a kept run is measured at most, if others are busy meanwhile
 
 
-def _lines(row: Row) -> list[str]:
-    """The row's table lines: one a peer, our time on the first."""
-    said = {peer: f"{row.ratio_min(peer):8.3f} {row.ratio_median(peer):8.3f}" for peer in row.peers}
-    said |= {peer: f"another answer, distance {far:.3g}: not timed" for peer, far in row.wrong.items()}
-    time = f"{row.ours.min() * 1e3:10.3f}"
-    lines = [
-        f"  {row.label:<44} {'' if number else time:>10} {peer:<22} {words}"
-        for number, (peer, words) in enumerate(said.items())
-    ]
-    return lines or [f"  {row.label:<44} {time:>10}"]
+def _print(sides: list[dict[str, Any]]) -> None:
+    """The comparison's lines: one a peer, our time on the first."""
+    ours, *others = sides
+    case, time = ours["parameters"]["case"], f"{min(ours['samples']) * 1e3:10.3f}"
+    for peer in others:
+        fastest, median = ratios(ours, peer)
+        print(f"  {case:<44} {time:>10} {peer['parameters']['side']:<22} {fastest:8.3f} {median:8.3f}", flush=True)
+        time = ""
+    if not others:
+        print(f"  {case:<44} {time}", flush=True)
 
 
-def _report_absent(absent: list[dict]) -> str:
-    """One sentence on what could not run."""
-    if not absent:
-        return "Every peer was present."
-    unique = dict.fromkeys(f"{item['name']} ({item['reason']})" for item in absent)
-    return f"Absent, so not compared: {'; '.join(unique)}."
-
-
-def _walk(run: Run, times: int = 1) -> bool:
-    """Measure and print everything that ``run`` asks for; True if a peer disagreed with us.
+def _walk(name: str, counts: list[int], rounds: int, seed: int, times: int) -> tuple[list[dict], list[dict], bool]:
+    """Measure and print the comparisons of a module: sides, what is absent, and whether a peer disagreed with us.
 
     A comparison that was measured beside other load is measured again, ``times`` times in all.
     """
-    disagreed = False
-    for threads in run.threads:
-        heads = "ratio = peer's time / our time, of the fastest samples and as median over rounds"
-        print(f"\n{plural(threads, 'thread')}; {heads}")
-        rows, group = [], None
-        for name in run.names:
-            for item in collect([name], threads):
-                if isinstance(item, Absent):
-                    run.add(name, threads, item)
-                    continue
-                row = _measured(item, run, times)
-                run.add(name, threads, row)
-                if row.group != group:
-                    group = row.group
-                    print(f"\n{group}\n  {'case':<44} {'ours, ms':>10} {'peer':<22} {'min':>8} {'median':>8}")
-                print(*_lines(row), sep="\n", flush=True)
-                disagreed |= bool(row.wrong)
-                rows.append(row)
-        _print_summary(rows)
-    return disagreed
+    found: list[dict[str, Any]] = []
+    absent: list[dict[str, Any]] = []
+    disagreed, group = False, None
+    for threads in counts:
+        print(
+            f"\n{name}, {plural(threads, 'thread')}; ratio = peer's time / our time, of the fastest and of the medians"
+        )
+        for item in collect([name], threads):
+            missing: list[Absent] = []
+            if isinstance(item, Absent):
+                missing = [item]
+            else:
+                for _ in range(times):
+                    sides, missing = measure(item, threads, rounds, seed)
+                    if not sides[0]["flags"]:
+                        break
+                disagreed |= bool(missing)
+                if item.group != group:
+                    group = item.group
+                    print(f"\n{group}\n  {'case':<44} {'ours, ms':>10} {'peer':<22} {'fastest':>8} {'median':>8}")
+                _print(sides)
+                found += sides
+            absent += [{"threads": threads, "name": each.name, "reason": each.reason} for each in missing]
+            print(*(f"  not timed: {each}" for each in missing), sep="\n", end="\n" if missing else "")
+    return found, absent, disagreed
 
 
-def _measured(item, run: Run, times: int) -> Row:
-    """The comparison measured, again while it was beside other load; the last time counts."""
-    for _ in range(times):
-        row = measure(item, run.rounds, run.seed)
-        if not row.flags:
-            break
-    return row
-
-
-def _print_summary(rows: list[Row]) -> None:
-    if rows:
-        heads = f"{'cases':>10} {'median':>8} {'10 %':>8} {'lowest':>8} {'median of medians':>18}"
-        print(f"\n  {'against the fastest peer of each case':<44} {heads}")
-    for group, stands in summarise(rows).items():
-        cases, *ratios, last = stands.values()
-        print(f"  {group:<44} {cases:10d} {' '.join(f'{ratio:8.3f}' for ratio in ratios)} {last:18.3f}")
-    doubtful = sum(bool(row.flags) for row in rows)
-    if doubtful:
-        print(f"\n  {doubtful} of {len(rows)} comparisons were measured beside other load")
-
-
-def _walk_and_save(run: Run, folder: Path | None) -> bool:
-    """Walk; whatever ends it, the complete comparisons are kept where a folder is named."""
-    if folder is None:
-        return _walk(run)
-    with prepared(folder):
-        run.begin()
-        try:
-            run.ceilings = ceilings.of(run.threads)
-            return _walk(run, _AGAIN)
-        except BaseException as error:
-            run.stopped(error)
-            raise
-        finally:
-            if saved := run.save(folder):
-                path, reasons = saved
-                print(f"\nkept in {path}", *(f"not for the book: {reason}" for reason in reasons), sep="\n")
+def _record(
+    name: str, counts: list[int], rounds: int, seed: int, found: list, absent: list, date: str
+) -> dict[str, Any]:
+    """A run record of kind "peer" of one module."""
+    source, folder = limits.temporary()
+    few = f"{rounds} rounds were asked for" if rounds < 3 else None
+    return {
+        "schema": runs.SCHEMA,
+        "version": runs.VERSION,
+        "experiment": f"peers-{name.replace('_', '-')}",
+        "document": "peers",
+        "item": name,
+        "title": "Our kernels beside other software",
+        "preset": "native",
+        "threads": max(counts),
+        "seed": seed,
+        "date": date,
+        "simulated": False,
+        "kind": "peer",
+        "few_samples": few,
+        "machine": machine.describe(folder=folder, also=("peers",), source=source, measured=True),
+        "measurements": found,
+        "outputs": {"rounds": {"value": rounds, "units": None}},
+        "software": versions(name),
+        "absent": absent,
+    }
 
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
@@ -112,21 +98,25 @@ def compare(
     threads: Annotated[int | None, typer.Option(help="On either side; if left out, with 1 and with all.")] = None,
     rounds: Annotated[int, typer.Option(help="Interleaved rounds.")] = 11,
     seed: Annotated[int, typer.Option(help="Of the order within a round.")] = 0,
-    bits: Annotated[
-        int | None,
-        typer.Option("--vectors", help="256 builds both sides without AVX-512 and leaves out peers that come built."),
-    ] = None,
-    out: Annotated[Path | None, typer.Option(help="Folder for the record; none is kept if left out.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Folder for the records; none are kept if left out.")] = None,
 ) -> None:
-    """Our kernels beside other software, interleaved in one run."""
+    """Our kernels beside other software, interleaved in one run; a record of each module when it is complete."""
+    disagreed = False
     with commands.one_sentence("peers"):
         require_rounds(rounds)
         counts = [require_threads(threads)] if threads is not None else sorted({1, usable_cpus()})
-        chosen = list(dict.fromkeys(require_known(names or (modules() if bits is None else vectors.COMPARED))))
-        vectors.enter(bits, chosen)
-        run = Run(chosen, counts, rounds, seed)
-        disagreed = _walk_and_save(run, out)
-    print(f"\n{_report_absent(run.absent)}")
+        for name in dict.fromkeys(require_known(names or modules())):
+            date = runs.now()
+            if out is None:
+                disagreed |= _walk(name, counts, rounds, seed, 1)[2]
+                continue
+            with prepared(out):
+                found, absent, other = _walk(name, counts, rounds, seed, _AGAIN)
+                disagreed |= other
+                if found:
+                    record = _record(name, counts, rounds, seed, found, absent, date)
+                    path, reasons = runs.deposit(record, out)
+                    print(f"\nkept in {path}", *(f"not for the book: {reason}" for reason in reasons), sep="\n")
     raise typer.Exit(int(disagreed))  # 1 if a peer disagreed with us
 
 

@@ -14,7 +14,6 @@ from scipy.linalg import lapack
 from threadpoolctl import threadpool_limits
 
 from kernels.analysis.cholesky import STEP, backwards, factor
-from kernels.contract import Work
 from kernels.runtime.pages import zeros
 from peers import Absent, Comparison, relative_difference, repeating
 
@@ -62,12 +61,6 @@ def _stack(matrices: np.ndarray, right: np.ndarray) -> Callable:
     return repeating(lambda: np.linalg.solve(matrices, right[..., None])[..., 0])
 
 
-def _work(n: int) -> Work:
-    """Copies of all systems read and written; factorisation with the right-hand side as a column, then back."""
-    copied = 8 * _COUNT * n * (n + 8)
-    return Work(_COUNT * (n**3 // 3 + 2 * n * n), 2 * copied, 2 * copied)
-
-
 def versions() -> dict[str, str]:
     """SciPy and NumPy, which bring LAPACK."""
     return {"LAPACK dposv (SciPy)": f"scipy {scipy.__version__}", "numpy.linalg.solve": f"numpy {np.__version__}"}
@@ -87,6 +80,4 @@ def comparisons(threads: int) -> Iterator[Comparison | Absent]:
                 peers={"LAPACK dposv (SciPy)": _lapack(matrices, right), "numpy.linalg.solve": _stack(matrices, right)},
                 check=relative_difference,
                 tolerance=1e-10,
-                work=_work(n),
-                size=(_COUNT + 1) * n * (n + 8) * 8,
             )

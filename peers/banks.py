@@ -1,7 +1,6 @@
 """The bank simulator beside the same simulation in C: two CPUs or one.
 
-Two groups.  In the first, ``ours`` walks through every cycle, as C does: one loop beside the same loop.  In the
-second, ``ours`` is what the experiments run: it leaps over whole periods once a state has come back.
+Both walk through every cycle.
 """
 
 import ctypes
@@ -82,15 +81,10 @@ def comparisons(threads: int) -> Iterator[Comparison | Absent]:
         return
     libraries, absent = compiled.variants("banks.c")
     yield from absent
-    for group, leap in (("simulated memory banks", False), ("simulated memory banks, leaping over periods", True)):
-        yield from _group(group, leap, libraries)
-
-
-def _group(group: str, leap: bool, libraries: dict) -> Iterator[Comparison]:
     for count, cpus in _CONFIGURATIONS:
-        problem = replace(Problem(banks=count, leap=leap), jobs=cpus * (Job(passes=_PASSES),))
+        problem = replace(Problem(banks=count, leap=False), jobs=cpus * (Job(passes=_PASSES),))
         yield Comparison(
-            group=group,
+            group="simulated memory banks",
             label=f"{count} banks, {cpus} {'CPU' if cpus == 1 else 'CPUs'}",
             ours=_ours(problem),
             peers={name: _c_side(library, problem) for name, library in libraries.items()},

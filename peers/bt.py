@@ -2,8 +2,7 @@
 
 The sweep is always compared where there is a C compiler.  NPB is not part of this repository; an
 environment variable says where a local build lies, an executable or a folder of executables whose
-names hold the class between dots or at the end (``bt.A.x``, ``bt.B``); with ``--vectors 256`` the variable's name
-ends in ``_256``:
+names hold the class between dots or at the end (``bt.A.x``, ``bt.B``):
 
 ===================  ===============================================================
 ``NPB_BT_PLAIN``     NPB's Fortran as it comes, its usual loops, ``-O3 -march=native``
@@ -18,8 +17,7 @@ The first is serial and has one thread only.  Of these two the options must be i
 has been tuned are compared apart.  ``NPB_BT_CLASSES`` (default ``A``) names the
 classes to run.  A call is a whole run: one step, back to the initial field, all steps, verification.
 NPB also builds the initial field and the forcing in that time, about one hundredth of it; its clock is
-printed with two decimals only and therefore not used.  Whole runs take minutes: ``--rounds 3`` is enough.  The parts
-of a step of these classes are timed without a peer (``_bt_parts``).
+printed with two decimals only and therefore not used.  Whole runs take minutes.
 """
 
 import os
@@ -34,13 +32,12 @@ from kernels import bt
 from kernels.bt.elimination import RING, UPPER, eliminate, substitute
 from kernels.bt.lines import Direction, Lines
 from kernels.bt.problem import SECOND, initial_field
-from kernels.contract import Work
 from kernels.runtime.jit import kernel
 from kernels.runtime.pages import zeros
 from kernels.runtime.threads import run_team
 from kernels.runtime.vector import LANES
-from peers import Absent, Comparison, _bt_parts, relative_difference
-from peers.kit import compiled, vectors
+from peers import Absent, Comparison, relative_difference
+from peers.kit import compiled
 
 PLAIN, _OPENMP = ("-O3", "-march=native"), ("-O3", "-fopenmp", "-march=native")
 #: Peer -> the variable that leads to it, and the options that its report must have, where they are given.
@@ -81,18 +78,6 @@ class _Tiles:
         self.upper, self.ring = zeros(points * UPPER), zeros(RING)
 
 
-def _sweep_work(problem: bt.Problem, threads: int) -> Work:
-    """Of the lines of one call: a third of a step's elimination and substitution is one direction's.
-
-    The right-hand side is copied in, and both ways of the sweep read and write it; the field is read once.
-    """
-    whole = dict(bt.work(problem).parts)
-    lines = _TILES * LANES * threads
-    flops = (whole["elimination"] + whole["substitution"]) // (3 * problem.NS * (problem.N - 2) ** 2) * lines
-    field = 8 * 5 * problem.N * lines
-    return Work(flops, 4 * field, 3 * field)
-
-
 def _sweeps(threads: int) -> Iterator[Comparison | Absent]:
     libraries, absent = compiled.variants("bt_sweep.c")
     yield from absent
@@ -131,8 +116,6 @@ def _sweeps(threads: int) -> Iterator[Comparison | Absent]:
             check=relative_difference,
             tolerance=1e-11,
             builds=libraries,
-            work=_sweep_work(problem, threads),
-            size=sum(array.nbytes for mine in lines for array in (mine.u, mine.start, mine.r)),
         )
 
 
@@ -174,7 +157,7 @@ def npb_run(program: Path, name: str, threads: int, options: tuple[str, ...] = (
         )
     _REPORTED[program] = said = _said(done.stdout)
     whole = not said.endswith("...")  # NPB cuts long options off
-    if options and whole and set(re.findall(r"(?<!\S)-\S+", said)) != {*options, *vectors.flags()}:
+    if options and whole and set(re.findall(r"(?<!\S)-\S+", said)) != {*options}:
         raise RuntimeError(f"{program.name} reports {said}; build it with {' '.join(options)} alone")
     return verdict[1] == "SUCCESSFUL" and ran[1] == name
 
@@ -191,14 +174,13 @@ def _said(report: str) -> str:
 def _places() -> Iterator[tuple[str, str, str | None]]:
     """Name of a peer, the variable that leads to it, and its place; of the tuned builds, None while there are none."""
     for label, (variable, _) in BUILDS.items():
-        yield label, variable + vectors.suffix(), os.environ.get(variable + vectors.suffix())
-    variable = TUNED + vectors.suffix()
-    folder = Path(os.environ.get(variable) or os.devnull)
+        yield label, variable, os.environ.get(variable)
+    folder = Path(os.environ.get(TUNED) or os.devnull)
     builds = sorted(each for each in folder.iterdir() if each.is_dir()) if folder.is_dir() else []
     for build in builds:
-        yield f"{_TUNED_NAME} {build.name}", variable, str(build)
+        yield f"{_TUNED_NAME} {build.name}", TUNED, str(build)
     if not builds:
-        yield _TUNED_NAME, variable, None
+        yield _TUNED_NAME, TUNED, None
 
 
 def versions() -> dict[str, str]:
@@ -247,14 +229,11 @@ def _whole_run(threads: int, name: str) -> Iterator[Comparison | Absent]:
                 check=lambda mine, other: 0.0 if mine and other else np.inf,
                 tolerance=0,
                 builds=tuned,
-                work=bt.work(problem, threads),
-                size=bt.footprint(problem).memory_of(threads),
             )
 
 
 def comparisons(threads: int) -> Iterator[Comparison | Absent]:
-    """The line sweep against C; of the asked classes whole runs against local builds of NPB, and a step's parts."""
+    """The line sweep against C; of the asked classes whole runs against local builds of NPB."""
     yield from _sweeps(threads)
     for name in os.environ.get("NPB_BT_CLASSES", "A"):
         yield from _whole_run(threads, name)
-        yield from _bt_parts.comparisons(name, threads)

@@ -9,8 +9,6 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from kernels import gridpoint
-from kernels.contract import Work
 from kernels.gridpoint import Problem, setup
 from kernels.gridpoint.helmholtz import _product, eliminate, substitute
 from kernels.gridpoint.layout import HEADER, Extents, window_row
@@ -21,7 +19,7 @@ from kernels.gridpoint.tendencies import advance, tendency
 from kernels.runtime.jit import STRICT, kernel
 from kernels.runtime.threads import run_team
 from kernels.runtime.vector import address
-from peers import Absent, Comparison, _forecast_parts, relative_difference
+from peers import Absent, Comparison, relative_difference
 from peers.kit import compiled
 
 #: Rows of the operational grid's length and levels; Δt so short that the explicit stages alone are stable.
@@ -139,26 +137,11 @@ def _c_side(library) -> Callable:
     return work
 
 
-def _work(band: _Band, stage: str) -> Work:
-    """Of one thread's passes: each record, half and product read and written once a pass."""
-    size, whole = band.plan.size, gridpoint.work(ROWS)
-    if stage == "explicit":
-        flops, read, written = dict(whole.parts)["rows"] // ROWS.steps, band.records.nbytes, band.records.nbytes
-    elif stage == "helmholtz":
-        flops, read, written = 5 * band.hat.size, 2 * band.hat.nbytes, 2 * band.hat.nbytes
-    else:
-        modes, summands = 16 * size.groups, 2 * size.levels + 1
-        flops = 2 * size.ni * size.nj * modes * summands
-        read, written = 8 * size.ni * size.nj * summands, 8 * size.ni * size.nj * modes
-    return Work(PASSES * flops, PASSES * read, PASSES * written)
-
-
 versions = compiled.versions
 
 
 def comparisons(threads: int) -> Iterator[Comparison | Absent]:
-    """Stages of rows on one thread or two, each with rows of its own; parts of a step, without a peer."""
-    yield from _forecast_parts.comparisons(threads)
+    """Stages of rows on one thread or two, each with rows of its own."""
     libraries, absent = compiled.variants("gridpoint.c")
     yield from absent
     if not libraries:
@@ -178,6 +161,4 @@ def comparisons(threads: int) -> Iterator[Comparison | Absent]:
             check=relative_difference,
             tolerance=1e-12,
             builds=libraries,
-            work=_work(bands[0], stage).times(threads),
-            size=_work(bands[0], stage).times(threads).bytes // PASSES,
         )

@@ -3,8 +3,7 @@
 Both sides run on the same team of threads, on the same memory and therefore on the same pages.  C has a strided sum
 in the ways that our side has, and as the loop that one would write.  Each way built in each manner is a build, of which
 a short trial picks those that are timed, as one picks our loop.  Three questions are asked, each where it is one of its
-own: bytes of whole lines, a load for each item, and items by any means.  What a sum is held against is every byte of
-the lines that it needs.
+own: bytes of whole lines, a load for each item, and items by any means.
 """
 
 import ctypes
@@ -12,7 +11,6 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from kernels.contract import Work
 from kernels.memory import latency, stream, stride
 from kernels.runtime.resources import available_memory
 from kernels.runtime.threads import run_team
@@ -114,9 +112,6 @@ def _stride(libraries, threads: int, largest: int) -> Iterator[Comparison]:
             check=lambda ours, theirs: float(np.count_nonzero(ours.astype(np.int64) != theirs)),
             tolerance=0,
             builds=sides,
-            work=Work(bytes_read=min(problem.nbytes, stride.LINE * problem.reads)).times(threads),
-            # what the caches have to hold: the lines that are read
-            size=threads * min(problem.nbytes, stride.LINE * problem.reads),
         )
 
 
@@ -216,8 +211,6 @@ def _triad_of(libraries, threads: int, problem: stream.Problem) -> Comparison:
         check=lambda mine, theirs: float(np.max(np.abs(mine - theirs))),
         tolerance=1e-15,
         builds=sides,
-        work=stream.work(problem, threads),
-        size=24 * problem.n,
     )
 
 

@@ -140,6 +140,4 @@ def _comparison(label: str, module, problem, libraries: dict, threads: int) -> C
         check=relative_difference,
         tolerance=1e-12,
         builds=libraries,
-        work=module.work(problem, threads),
-        size=module.footprint(problem).memory_of(threads),
     )

@@ -1,7 +1,6 @@
-"""The five SMT loops beside the same in C, on the same threads, CPUs and arrays, and beside themselves."""
+"""The five SMT loops beside the same in C, on the same threads, CPUs and arrays."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 
 import numpy as np
 
@@ -10,7 +9,6 @@ from kernels.runtime.threads import run_team
 from peers import Absent, Comparison, relative_difference
 from peers.kit import compiled
 
-AGAIN = "our own loops again"
 N = {"s1": 2**14, "s2": 2**14, "s10": 2**14, "streaming": 2**23, "skipping": 2**23}
 
 
@@ -31,9 +29,7 @@ def _c_side(library, problem: smt.Problem, state: smt.State, threads: int) -> Ca
     return call
 
 
-def versions() -> dict[str, str]:
-    """Those of the compilers; our own version is the record's."""
-    return {AGAIN: "the same machine code"} | compiled.versions()
+versions = compiled.versions
 
 
 def comparisons(threads: int) -> Iterator[Comparison | Absent]:
@@ -57,7 +53,7 @@ def comparisons(threads: int) -> Iterator[Comparison | Absent]:
             def ours(repeats=1, problem=problem, state=state):
                 return smt.run(problem, state, threads, repeats).sums[:, 0]
 
-            beside_c = Comparison(
+            yield Comparison(
                 group=f"SMT loops, {problem.label}",
                 label=loop,
                 ours=ours,
@@ -65,9 +61,4 @@ def comparisons(threads: int) -> Iterator[Comparison | Absent]:
                 check=relative_difference,
                 tolerance=problem.iterations * 2.0**-52,
                 builds=libraries,
-                work=smt.work(problem, threads),
-                size=smt.footprint(problem).memory_of(threads),
             )
-            yield beside_c
-            if per_core == 1:  # how far apart one and the same code comes out
-                yield replace(beside_c, group=f"{AGAIN}, {problem.label}", peers={AGAIN: ours}, builds=())

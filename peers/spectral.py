@@ -11,9 +11,6 @@ answers are compared where both are defined alike: on rows that carry every wave
 wavenumbers that every row carries.  On reduced grids ducc0 has no quadrature of its own: the weights are
 multiplied in, inside its time.
 
-On full grids the two parts of each transform are timed alone as well, without a peer: the Legendre part, with the
-coefficients' change of order, and the Fourier part, with the grid's; both by the functions that a transform calls.
-
 ``SPECTRAL_TRUNCATIONS``, for example ``159,399``, names the truncations to run; without it all are, which takes about
 ten minutes for each number of threads.
 """
@@ -28,10 +25,8 @@ import numpy as np
 
 from companion.labels import plural
 from kernels import spectral
-from kernels.contract import Work
 from kernels.runtime.threads import run_team
-from kernels.spectral.plan import groups_of
-from peers import Absent, Comparison, _shtns, alone, installed, relative_difference
+from peers import Absent, Comparison, _shtns, installed, relative_difference
 
 #: Truncations on full grids with 2N = T + 1 rows, and linear classic reduced grids.
 FULL = (159, 399, 639, 799, 1279)
@@ -39,8 +34,6 @@ REDUCED = ((399, "N200"), (799, "N400"), (1279, "N640"))
 #: Many fields, as a model has them: 137 levels.
 MANY = (159, 399)
 TOLERANCE = 1e-10
-#: Parts of an inverse and of a direct transform, in their order.
-PARTS = {"inverse": ("Legendre part", "Fourier part"), "direct": ("Fourier part", "Legendre part")}
 _TRIALS = 5
 
 
@@ -49,13 +42,7 @@ class _Case:
 
     def __init__(self, name: str, truncation: int, fields: int, threads: int):
         problem = spectral.Problem(truncation=truncation, grid=name, fields=fields)
-        both = spectral.work(problem, threads)
-        self.size = both.bytes // 2  # fields and coefficients
-        self.fields = fields
         self.plan, self.spectrum, self.values, self.back = spectral.setup(problem)
-        # of either direction, without what is left out near the poles
-        self.flops = {"Legendre part": 4 * fields * self.plan.terms, "Fourier part": dict(both.parts)["FFT"] // 2}
-        self.work = Work(sum(self.flops.values()), both.bytes_read // 2, both.bytes_written // 2)
         self.threads = threads
         self.label = f"T{truncation} {name}, {plural(fields, 'field')}"
         self.plan.inverse(self.spectrum, out=self.values, threads=threads)
@@ -67,10 +54,6 @@ class _Case:
 
     def direct(self):
         return self.plan.direct(self.values, out=self.back, threads=self.threads)
-
-    def part(self, direct: bool, number: int, group: slice):
-        spectra = self.back if direct else self.spectrum
-        self.plan.part(direct, number, spectra, self.values, group, self.threads)
 
 
 class _Way(NamedTuple):
@@ -186,50 +169,12 @@ def _compare(case: _Case, libraries) -> Iterator[Comparison]:
                 peers={peer: getattr(made[peer][way], direction) for peer, way in found.items()},
                 check=_checks(case)[number],
                 tolerance=TOLERANCE,
-                work=case.work,
-                size=case.size,
                 chosen=chosen,
             )
     finally:
         for ways in made.values():
             for way in ways.values():
                 way.close()
-
-
-def _agree(case: _Case, direct: bool) -> bool:
-    """Whether the parts of a transform, one after the other, give what the whole gives, to the last bit."""
-    out = case.direct() if direct else case.inverse()
-    whole = out.copy()
-    out[:] = 0
-    for group in groups_of(case.fields):
-        case.part(direct, 0, group)
-        case.part(direct, 1, group)
-    return np.array_equal(out, whole)
-
-
-def _parts(case: _Case) -> Iterator[Comparison | Absent]:
-    """The parts of either transform, each of all fields: of several groups the second part reads what the first one
-    left of the last.
-
-    Bytes are coefficients or grid values, and the Fourier coefficients between the parts; one group's are walked over
-    at a time.
-    """
-    groups = groups_of(case.fields)
-    between = 32 * case.fields * case.plan.waves  # real and imaginary parts of two rows
-    outer = {"Legendre part": case.spectrum.nbytes, "Fourier part": case.values.nbytes}
-    for direct, (direction, names) in enumerate(PARTS.items()):
-        if not _agree(case, bool(direct)):
-            yield Absent(f"parts of {case.label}, {direction}", "together they give another answer than the transform")
-            continue
-        for number, name in enumerate(names):
-
-            def part(direct=bool(direct), number=number):
-                for group in groups:
-                    case.part(direct, number, group)
-
-            sizes = (between, outer[name]) if number else (outer[name], between)
-            work, size = Work(case.flops[name], *sizes), outer[name] + between // len(groups)
-            yield alone(f"parts of a transform, {direction}", f"{case.label}, {name}", part, work, size)
 
 
 def versions() -> dict[str, str]:
@@ -260,9 +205,7 @@ def comparisons(threads: int) -> Iterator[Comparison | Absent]:
         full = libraries
     for fields in (1, 8, 137):
         for truncation in asked(FULL if fields < 137 else MANY):
-            case = _Case(f"F{(truncation + 1) // 2}", truncation, fields, threads)
-            yield from _compare(case, full)
-            yield from _parts(case)
+            yield from _compare(_Case(f"F{(truncation + 1) // 2}", truncation, fields, threads), full)
         if libraries and fields < 137:
             for truncation, name in asked(REDUCED):
                 yield from _compare(_Case(name, truncation, fields, threads), libraries)

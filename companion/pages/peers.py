@@ -1,208 +1,254 @@
-"""The page of peers: our kernels compared with other software, from the committed peer records."""
+"""The page of peers: our kernels beside other software, from the committed records of kind "peer"."""
 
-import os
-import textwrap
+import re
+from html import escape
+from itertools import groupby
+from typing import Any
 
 import numpy as np
 import pandas as pd
-from matplotlib.transforms import blended_transform_factory
 
-from companion.figures.parts import log_axis
-from companion.figures.rendering import Shown, show
-from companion.figures.style import INK, SERIES, axes, series
-from companion.figures.tabular import Table, significant
+from companion.figures.rendering import csv_link
+from companion.figures.tabular import Table, significant, table
 from companion.labels import plural
-from companion.pages.peer_tables import (
-    FAMILIES,
-    RATES,
-    absent_table,
-    alone_table,
-    columns,
-    conclusion,
-    origin,
-    overview,
-    pairs,
-    rates_table,
-    ratios_table,
-    runs,
-    sentence,
-    summaries,
+from companion.pages.data import framed, heading, numbers
+from companion.records import machines, runs
+
+#: What the peer modules compare, by name.
+TITLES = {
+    "spectral": "Spectral transforms",
+    "bt": "Block-tridiagonal solver",
+    "gridpoint": "Forecast on a grid",
+    "dycore": "Whole forecasts",
+    "analysis": "Boxes of the analysis",
+    "routines": "IFS routines",
+    "imaging": "Imaging kernels",
+    "smt": "SMT loops",
+    "memory": "Memory",
+    "banks": "Simulated memory banks",
+    "files": "Solution files",
+    "blocks": "Large blocks",
+    "mpi": "Messages between ranks",
+}
+#: Families whose sides do unequal work: their records stay, and the page leaves them out.
+UNEQUAL = ("simulated memory banks, leaping over periods", "our own loops again, one thread a core")
+#: What was measured of the cause where a peer is faster: module, pattern of family and case, machine, sentence.
+CAUSES = (
+    (
+        "spectral",
+        "inverse, full grid, 137 fields: T159",
+        "F",
+        "With one thread the Fourier part of this transform takes 17.9 ms and the Legendre part 19.2 ms, each measured "
+        "alone; the Fourier part writes 56 MB past the caches.",
+    ),
+    ("gridpoint", "explicit stages", "F", "The loop of the temperature reads the stack 33 times in 169 instructions."),
+    (
+        "memory",
+        "^stride",
+        "F",
+        "A trial before the timing chooses one of our seven loops, whose time counts; for C it chooses two of thirty "
+        "builds, and the better time of the two counts.",
+    ),
+    (
+        "memory",
+        "^stride bandwidth: 512 MiB, stride 64$",
+        "F",
+        "Timed beside each other, nine times each, C's best loop is 6 % ahead of ours.",
+    ),
+    (
+        "smt",
+        "^SMT loops",
+        "F",
+        "One of our loops timed beside itself came out between 0.986 and 1.012 by the fastest samples, and between "
+        "0.976 and 1.011 by the medians.",
+    ),
+    (
+        "mpi",
+        "",
+        "F",
+        "Both sides make the same calls of the MPI library on the same buffers, and two builds of the one loop in C "
+        "are up to 8 % apart by the fastest samples.",
+    ),
+    ("mpi", "^transposition", "F", "One to two of the percentage points came from a check of our arrays."),
+    (
+        "mpi",
+        "^exchange.*shorter messages",
+        "B",
+        "Our side called the library through mpi4py then, which takes about a microsecond a call.",
+    ),
 )
-
-__all__ = ["FAMILIES", "absent_table", "conclusion", "family", "overview", "runs"]
-
-
-#: Cases of a family up to which each has a row of its own in the figure.
-_FEW = 10
-#: Series of a figure up to which each build of a program has a mark of its own.
-_MOST = 8
-_MARKERS = ("o", "s", "D", "^", "v", "P")
-_SMALLEST = 8  # points of the letters of a legend
-_STEP = 0.085  # inches between the peers of a row
-_LINE, _LETTERS = 0.17, 56  # inches and letters of a line of a row's title
+_C = ("gcc", "clang", "cc")
+_UNITS = (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6), ("ns", 1e-9))
 
 
-def _short(groups: list[str]) -> dict[str, str]:
-    """Names of groups without the words that all begin with: those make the heading."""
-    common = os.path.commonprefix(groups) if len(groups) > 1 else ""
-    cut = common.rfind(", ") + 2 if ", " in common else 0
-    return {group: group[cut:] for group in groups}
+def _time(side: dict[str, Any], which: str) -> float:
+    """The ``"fastest"`` sample or the ``"median"``; records without samples observed both."""
+    if side["samples"]:
+        return float(np.min(side["samples"]) if which == "fastest" else np.median(side["samples"]))
+    return side["observed"][which][0]
 
 
-def _series(peers: pd.Series) -> pd.Series:
-    """The mark of each peer: its name, or where there are too many the program that it is a build or a call of."""
-    return peers if peers.nunique() <= _MOST else peers.str.split(r"[ ,]", regex=True).str[0]
+def _program(peer: str) -> str:
+    """The program that a peer is a build or a call of."""
+    first = re.split(r"[ ,]", peer)[0]
+    return "C" if first in _C else first
 
 
-def _rows(frame: pd.DataFrame) -> list[tuple[str, str, pd.DataFrame]]:
-    """Heading, title and pairs of every row of a figure.
-
-    A row is a case under the heading of its group where there are few, otherwise a group without heading.
-    """
-    short = _short(list(frame["group"].unique()))
-    if len(frame[["group", "label"]].drop_duplicates()) > _FEW:
-        return [("", short[group], part) for group, part in frame.groupby("group", sort=False)]
-    return [
-        (short[group], label, part)
-        for group, members in frame.groupby("group", sort=False)
-        for label, part in members.groupby("label", sort=False)
-    ]
+def _host(record: dict[str, Any]) -> str:
+    """The machine's letter, or its processor where it has none, and vectors that are not the processor's own."""
+    label = re.sub(r"^([A-Z]) \(.*", r"\1", machines.label(record["machine"], runs.PEERS))
+    return label if record["preset"] == "native" else f"{label}, {record['preset']} vectors"
 
 
-def _write(axis, y: float, words: str, **style) -> float:
-    """Words from the left edge of the figure, below ``y``; where they end."""
-    lines = textwrap.wrap(words, _LETTERS)
-    across = blended_transform_factory(axis.figure.transFigure, axis.transData)
-    # Left out of the layout: the words reach over the axes, which must not make room for them.
-    axis.text(0.012, y + 0.04, "\n".join(lines), transform=across, size=9, va="top", in_layout=False, **style)
-    return y + _LINE * len(lines) + 0.04
+def _version(record: dict[str, Any], peer: str) -> str:
+    """Version and build of a peer; ways of calling one program share it, if their names begin with its."""
+    known = [name for name in record["software"] if peer.startswith(name)]
+    return record["software"][max(known, key=len)] if known else "version not recorded"
 
 
-def _draw(axis, rows, peers: list[str]) -> float:
-    """Put every row below the one before, all lengths in inches; the height used."""
-    y, ticks, names, last = 0.3, [], [], ""
-    for heading, title, part in rows:
-        if heading != last:
-            y, last = _write(axis, y + 0.03, heading, weight="bold"), heading
-        y = _write(axis, y, title)
-        top = y
-        for threads, lane in part.groupby("threads"):
-            present = [peer for peer in peers if (lane["series"] == peer).any()]
-            height = 0.14 + _STEP * len(present)
-            ticks.append(y + height / 2)
-            names.append(plural(threads, "thread"))
-            for place, peer in enumerate(present):
-                ratios = lane.loc[lane["series"] == peer, "ratio_fastest"]
-                at = y + height / 2 + _STEP * (place - (len(present) - 1) / 2)
-                axis.plot(ratios, np.full(len(ratios), at), clip_on=False, **mark(peers.index(peer)))
-            y += height
-        # The line of ratio 1 and the side of the peers, where the points are: titles of rows stay clear of both.
-        axis.vlines(1, top, y, color=INK, linewidth=1.3)
-        axis.fill_betweenx([top, y], axis.get_xlim()[0], 1, color=INK, alpha=0.07, linewidth=0, zorder=0)
-        axis.axhline(y + 0.03, color=INK, alpha=0.18, linewidth=0.6)
-        y += 0.06
-    axis.set_yticks(ticks, names)
-    axis.tick_params(axis="y", length=0)
-    return y
+def _case(side: dict[str, Any]) -> tuple:
+    return side["parameters"]["family"], side["parameters"]["case"], side["threads"]
 
 
-def mark(number: int) -> dict:
-    """Keywords for ``plot`` of one peer: filled, as everything measured, in a shape and colour of its own."""
-    return {
-        "linestyle": "none",
-        "marker": _MARKERS[(number + number // len(SERIES)) % len(_MARKERS)],  # never shape and colour of another
-        "markersize": 5,
-        "alpha": 0.85,
-        "color": series(number),
-        "markeredgewidth": 0,
-    }
+def ratios(records, module: str) -> pd.DataFrame:
+    """Every ratio that counts of a module: of each case, number of threads and host those of the newest record."""
+    newest: dict[tuple, list[dict[str, Any]]] = {}
+    for record in records:  # oldest first
+        if record["item"] != module:
+            continue
+        host = _host(record)
+        for key, group in groupby(record["measurements"], _case):
+            sides = {side["parameters"]["side"]: side for side in group}
+            ours = sides.pop("ours")
+            newest[host, key] = [
+                {
+                    "family": key[0],
+                    "size": key[1],
+                    "threads": key[2],
+                    "host": host,
+                    "ours [s]": _time(ours, "fastest"),
+                    "peer": name,
+                    "version and build": _version(record, name),
+                    "fastest": _time(side, "fastest") / _time(ours, "fastest"),
+                    "median": _time(side, "median") / _time(ours, "median"),
+                    "distance": next((check["value"] for check in side["checks"]), None),
+                    "chosen": ours["parameters"].get("chosen", ""),
+                    "date": record["date"],
+                }
+                for name, side in sides.items()
+                if key[0] not in UNEQUAL
+            ]
+    return pd.DataFrame([row for rows in newest.values() for row in rows])
 
 
-def _figure(frame: pd.DataFrame, family: str) -> Shown:
-    """One machine's ratios of one family."""
-    timed = frame[np.isfinite(frame["ratio_fastest"])]
-    timed = timed.assign(series=_series(timed["peer"]))
-    peers, rows = list(timed["series"].unique()), _rows(timed)
-    merged = len(peers) < timed["peer"].nunique()
-    shared = " Builds of one program share a mark; the table names each." if merged else ""
-    low = min(0.5, timed["ratio_fastest"].min() / 1.15)
-    high = max(2.0, timed["ratio_fastest"].max() * 1.15)
-    figure, axis = axes()
-    axis.set_xlim(low, high)
-    bottom = _draw(axis, rows, peers)
-    figure.set_size_inches(figure.get_figwidth(), bottom + 1.0 + 0.2 * ((len(peers) + 1) // 2))
-    axis.set_ylim(bottom, 0)
-    log_axis(axis, "x")
-    axis.set_xlim(low, high)
-    axis.grid(False)
-    axis.spines["left"].set_visible(False)  # it would run through the titles of the rows
-    for text, side, step in (("peer faster", "right", -4), ("we are faster", "left", 4)):
-        axis.annotate(text, (1, 0.05), (step, 0), textcoords="offset points", ha=side, va="top", size=9)
-    axis.set_xlabel("peer's time over ours, fastest samples")
-    handles = [axis.plot([], [], **mark(number))[0] for number in range(len(peers))]
-    legend = figure.legend(
-        handles,
-        peers,
-        loc="outside upper center",
-        ncols=2,
-        title=origin(frame),
-        title_fontsize=9,
-        columnspacing=1.2,
-        handletextpad=0.4,
-    )
-    _fit(legend)
-    below = int((timed["ratio_fastest"] < 1).sum())
-    return show(
-        figure,
-        alt=_alt(timed, family),
-        title=f"{FAMILIES[family][0].upper()}{FAMILIES[family][1:]} against other software",
-        caption=f"A dot is the peer's time over ours: to the right of the line our kernel is faster. {len(timed)} "
-        f"ratios, {below} of them below 1.{shared}",
-        data=columns(frame),
-        name=f"peers_{family}",
-    )
+def _best(frame: pd.DataFrame) -> pd.DataFrame:
+    """Of each program the fastest build or call in every case."""
+    by = ["family", "size", "threads", "host", frame["peer"].map(_program)]
+    chosen = frame.loc[frame.groupby(by, sort=False)["fastest"].idxmin()]
+    places = {name: number for number, name in enumerate(frame["family"].unique())}
+    return chosen.assign(place=chosen["family"].map(places)).sort_values(["place", "host"], kind="stable")
 
 
-def _fit(legend) -> None:
-    """Make the letters of a legend smaller until it is as wide as its figure at most."""
-    room = legend.figure.bbox.width
-    while (width := legend.get_window_extent().width) > room and legend.get_texts()[0].get_size() > _SMALLEST:
-        for text in legend.get_texts():
-            text.set_size(max(_SMALLEST, text.get_size() * 0.99 * room / width))
+def _under(frame: pd.DataFrame) -> pd.DataFrame:
+    return frame[(frame["fastest"] < 1) | (frame["median"] < 1)]
 
 
-def _alt(timed: pd.DataFrame, family: str) -> str:
-    below = int((timed["ratio_fastest"] < 1).sum())
-    parts = "; ".join(
-        f"{part['group']}, {plural(part['threads'], 'thread')}: median {significant(part['median'], 3)}, "
-        f"lowest {significant(part['lowest'], 3)}"
-        for part in summaries(timed)
-    )
-    return (
-        f"{FAMILIES[family][0].upper()}{FAMILIES[family][1:]} compared with other software: {len(timed)} ratios of a "
-        f"peer's time over ours as dots on a logarithmic axis, {below} of them below 1, where the peer is faster. "
-        f"{origin(timed)}. Against the fastest peer of each case: {parts}."
-    )
+def time_text(seconds: float) -> str:
+    """A time to four digits: 7.856 µs, 12.30 ms, 1.500 s."""
+    unit, factor = next((pair for pair in _UNITS if seconds >= pair[1]), _UNITS[-1])
+    return f"{significant(seconds / factor, 4)} {unit}"
 
 
-def family(records, name: str) -> Shown | Table:
-    """The ratios of one of :data:`FAMILIES`: a figure for each machine, then every ratio, and cases without a peer.
+def _ratio(value: float) -> str:
+    """A ratio; below 1 it is set off as the ledger sets off contradictions."""
+    text = significant(float(value), 3)
+    if value >= 1:
+        return numbers(text)
+    return f'<td class="below" style="text-align: right; box-shadow: inset 3px 0 #d55e00"><strong>{text}</strong></td>'
 
-    ``records`` are those of :func:`companion.records.peer_records.committed`.
-    """
-    every = pairs(records, name)
+
+def _rows(frame: pd.DataFrame):
+    for family, part in frame.groupby("family", sort=False):
+        yield heading(escape(family), 8)
+        for line in part.itertuples(index=False):
+            texts = f"<td>{escape(line.size)}</td>{numbers(line.threads)}<td>{escape(line.host)}</td>"
+            peer = f"<td>{escape(line.peer)}</td><td>{escape(line[6])}</td>"
+            yield f"<tr>{texts}{numbers(time_text(line[4]))}{peer}{_ratio(line.fastest)}{_ratio(line.median)}</tr>"
+
+
+def causes(frame: pd.DataFrame, module: str) -> list[str]:
+    """A sentence for the rows under 1 of which something was measured."""
+    found = []
+    for name, pattern, host, sentence in CAUSES:
+        if name != module:
+            continue
+        rows = _under(frame[frame["host"] == host])
+        fits = rows[(rows["family"] + ": " + rows["size"]).str.contains(pattern, regex=True)]
+        if len(fits):
+            families = "; ".join(fits["family"].unique())
+            found.append(f"Machine {host}, {plural(len(fits), 'row')} under 1 ({families}): {sentence}")
+    return found
+
+
+def family(records, module: str) -> Table:
+    """The comparisons of one of :data:`TITLES` as a table, and what was measured of the rows under 1."""
+    every = ratios(records, module)
     if every.empty:
-        return sentence(f"No committed run has measured this ({FAMILIES[name]}); python -m peers {name} does.")
-    if name in RATES:
-        return rates_table(records, name)
-    beside = every["peer"] != ""
-    frame, alone = every[beside].reset_index(drop=True), every[~beside].reset_index(drop=True)
-    shown = [
-        _figure(part, name)
-        for _, part in frame.groupby("machine", sort=False)
-        if np.isfinite(part["ratio_fastest"]).any()
+        text = f"No committed run has measured this ({TITLES[module]}); python -m peers {module} does."
+        return Table(f"<p>{escape(text)}</p>", text)
+    frame = _best(every)
+    caption = (
+        f"{TITLES[module]} beside other software: {plural(len(frame), 'ratio')} of the peer's time over ours, of the "
+        f"fastest samples and of the medians; in {len(_under(frame))} rows one of the two is below 1, in bold"
+    )
+    head = ["size", "threads", "host", "ours", "peer", "version and build", "fastest", "median"]
+    name = f"peers_{module}"
+    shown = framed(
+        caption,
+        head,
+        _rows(frame),
+        csv_link(every, name),
+        name=name,
+        folded=len(frame) > 40,
+        text=frame.drop(columns=["chosen", "place"]),
+    )
+    said = causes(frame, module)
+    items = "".join(f"<li>{escape(each)}</li>" for each in said)
+    return Table(f"{shown.html}<ul>{items}</ul>" if said else shown.html, "\n".join([shown.text, *said]))
+
+
+def conclusion(records) -> Table:
+    """In how many cases ours is the fastest, by module."""
+    rows = []
+    for module, title in TITLES.items():
+        every = ratios(records, module)
+        if every.empty:
+            continue
+        frame = every.assign(least=every[["fastest", "median"]].min(axis=1))
+        for host, part in frame.groupby("host"):
+            least = part.groupby(["family", "size", "threads"])["least"].min()
+            row = {"kernels": title, "host": host, "cases": len(least), "we are faster": int((least > 1).sum())}
+            rows.append(row | {"median": least.median(), "lowest": least.min()})
+    caption = (
+        "Our kernels beside the fastest peer of each case: the lower of both ratios, of the fastest samples and of the "
+        "medians; above 1 we are faster"
+    )
+    return table(pd.DataFrame(rows), caption=caption, digits=3, index=False, name="peers_overview")
+
+
+def stored(records) -> Table:
+    """The committed runs with their machines and commits."""
+    rows = [
+        {
+            "date": record["date"],
+            "machine": machines.label(record["machine"], runs.PEERS),
+            "vectors": record["preset"],
+            "kernels": TITLES.get(record["item"], record["item"]),
+            "rounds": record["outputs"]["rounds"]["value"],
+            "absent": "; ".join(sorted({f"{each['name']} ({each['reason']})" for each in record["absent"]})) or "–",
+            "commit": record["machine"]["provenance"]["commit"][:12],
+        }
+        for record in records
     ]
-    tables = [ratios_table(frame, name)] if len(frame) else []
-    tables += [alone_table(alone, name)] if len(alone) else []
-    words = [each.alt for each in shown] or [each.text for each in tables]
-    return Shown("".join([*(each.html for each in shown), *(each.html for each in tables)]), " ".join(words))
+    caption = "The stored runs of peers, and what could not run in each"
+    return table(pd.DataFrame(rows), caption=caption, index=False, folded=True, name="peers_runs")

@@ -1,1 +1,1 @@
-"""Run records and peer records: JSON with a schema and a version, written atomically."""
+"""Run records: JSON with a schema and a version, written atomically."""

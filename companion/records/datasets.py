@@ -149,6 +149,8 @@ def dataset(records: Sequence[dict[str, Any]], folder: Path = machines.COMMITTED
 
     if not records:
         raise ValueError("there is no record to read")
+    if any(record.get("kind") == "peer" for record in records):
+        raise ValueError("records of peers hold sides of comparisons and no cases; the page Peers shows them")
     if len({record["simulated"] for record in records}) > 1:
         raise ValueError("simulated and measured records cannot share one Dataset; load them apart")
     if len({record.get("kind") == "browser" for record in records}) > 1:

@@ -9,20 +9,28 @@ experiment, document   identifiers in the register; ``item`` is the item of the 
 preset, threads, seed  what was asked for
 date                   UTC, ``YYYY-MM-DDTHH:MM:SSZ``
 simulated              true if the outputs come from a model and not from this machine
-kind                   "timing" (also where it is missing), "study": each case ran once, for its result, or
-                       "browser": the book measured the device that showed it, through WebAssembly
+kind                   "timing" (also where it is missing), "study": each case ran once, for its result,
+                       "browser": the book measured the device that showed it, through WebAssembly, or
+                       "peer": our kernels beside other software (since version 4)
 few_samples            why cases have fewer than three samples, null where they have more (since
                        version 2)
 machine                :func:`companion.host.machine.describe`
 measurements           one object per case: problem, samples in seconds, checks, flags, and the work
                        of one repeat of all threads together
 outputs                other results by name: ``value``, ``units``, optional ``dims``, ``long_name``
+software, absent       of kind "peer": version and build of each side by name; what could not run, with the number of
+                       threads, name and reason
 =====================  ==================================================================
 
 Version 2 counts the work of all threads.  Version 1 counted one thread's where each thread does as much
 (the kernels of :data:`_ONE_THREAD_COUNTED`); such a record is read with the total in its place.  Version 3 says of the
 file system that was measured also whether it is another than the root's, and what named the folder:
 ``separate_mount`` and ``source``, which older records leave out.
+
+In a record of kind "peer" a measurement is one side of a comparison.  Its ``parameters`` name the family, the case and
+the side: "ours" or a peer, whose ``checks`` say how far its answer is from ours.  ``observed`` of our side has the
+seconds of builds that a short trial left out.  Records of before 26 November 2026, 17 h UTC, have no samples: they
+observed the fastest and the median, and of a peer the median of the ratios round by round.
 """
 
 import os
@@ -38,9 +46,11 @@ from companion.records.store import finite, stamp
 from companion.records.store import now as now
 
 SCHEMA = "supercomputers-rerun/run-record"
-VERSION = 3
+VERSION = 4
 #: Records that belong to the book.
 COMMITTED = machines.COMMITTED
+#: Those of kind "peer".
+PEERS = COMMITTED.with_name("peers")
 #: In the environment: a folder of the reader's own records, from the folder of the source.
 RECORDS = "RERUN_RECORDS"
 #: Where a record goes that the book's folder does not take.
@@ -137,9 +147,9 @@ def unfit(record: dict[str, Any]) -> list[str]:
     cases = record["measurements"]
     found = store.unfit(record, cases)
     unknown = [case["label"] for case in cases if case["other_load"] is None]
-    if unknown:
+    if unknown and record.get("kind") != "peer":
         found.append(f"what others kept busy is unknown in {len(unknown)} of {len(cases)} cases, {unknown[0]!r} first")
-    few = [case["label"] for case in cases if len(case["samples"]) < store.FEWEST]
+    few = [case["label"] for case in cases if 0 < len(case["samples"]) < store.FEWEST]
     if few and record.get("kind") != "study" and not record.get("few_samples"):
         found.append(f"{len(few)} cases have fewer than {store.FEWEST} samples without a reason, {few[0]!r} first")
     return found + store.not_from_cases(record["outputs"], cases)
@@ -147,7 +157,7 @@ def unfit(record: dict[str, Any]) -> list[str]:
 
 def deposit(record: dict[str, Any], folder: Path) -> tuple[Path, list[str]]:
     """:func:`save` in ``folder``; what does not belong to the book goes to :data:`ASIDE` instead, and why."""
-    reasons = unfit(record) if folder.resolve() == COMMITTED else []
+    reasons = unfit(record) if folder.resolve() in (COMMITTED, PEERS) else []
     return save(record, ASIDE if reasons else folder), reasons
 
 
@@ -176,6 +186,13 @@ def committed(experiment: str, folder=None) -> list:
     """
     folder = COMMITTED if folder is None else Path(folder)
     return [run.copy() for run in _runs(experiment, folder, machines.stamp(folder))]
+
+
+def peers(folder=None) -> list[dict[str, Any]]:
+    """The committed records of kind "peer", oldest first; tests validate them, which takes seconds."""
+    paths = sorted((PEERS if folder is None else Path(folder)).glob("*.json"))
+    records = [store.strict_json(path.read_text(encoding="utf-8")) for path in paths]
+    return sorted(records, key=lambda record: record["date"])
 
 
 @lru_cache(maxsize=256)

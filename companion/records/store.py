@@ -1,7 +1,6 @@
-"""What every kind of record shares: JSON with a schema and a version, read so that nothing is executed.
+"""A record as a file: JSON with a schema and a version, read so that nothing is executed.
 
-Run records (:mod:`companion.records.runs`) and peer records (:mod:`companion.records.peer_records`) differ in their
-schema alone; how a file is refused, and how one is written and named, stands here once.
+How a file is refused, and how one is written and named.
 """
 
 import hashlib

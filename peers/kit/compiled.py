@@ -19,7 +19,6 @@ import numpy as np
 
 from kernels.files.work_folder import WorkFolder
 from peers import Absent
-from peers.kit import vectors
 
 SOURCES = Path(__file__).parents[1] / "c"
 
@@ -36,16 +35,6 @@ _NOT_FOR_THE_LINKER = ("-ffast-math", "-Ofast", "-funsafe-math-optimizations")
 
 #: Compilers that are looked for; ``cc`` stands in where none of them is there.
 _USUAL = ("gcc", "clang")
-
-
-def _sets(asked: Mapping[str, tuple[str, ...]] | None) -> dict[str, tuple[str, ...]]:
-    """The option sets, kept to shorter vectors where this process is for them."""
-    without = vectors.flags()
-    return {
-        name: (*flags, *without)
-        for name, flags in (asked or OPTION_SETS).items()
-        if not (without and "-mprefer-vector-width=512" in flags)
-    }
 
 
 @functools.cache
@@ -111,7 +100,7 @@ def variants(
     ]
     built = {}
     for compiler, path in present.items():
-        for options, flags in _sets(option_sets).items():
+        for options, flags in (option_sets or OPTION_SETS).items():
             name = f"{compiler} {options}"
             try:
                 library = build(source, flags, path)
@@ -138,5 +127,5 @@ def versions(option_sets: Mapping[str, tuple[str, ...]] | None = None) -> dict[s
     return {
         f"{compiler} {options}": f"{_says(path)}, {' '.join(flags)}"
         for compiler, path in compilers().items()
-        for options, flags in _sets(option_sets).items()
+        for options, flags in (option_sets or OPTION_SETS).items()
     }

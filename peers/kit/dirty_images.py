@@ -11,10 +11,10 @@ from functools import partial
 
 import numpy as np
 
-from kernels.imaging import dirty, gridding, masters
+from kernels.imaging import dirty, masters
 from kernels.imaging.array import IM, RE, WEIGHT, U, V
 from kernels.imaging.masters import CELL, SIZES
-from peers import Comparison, alone, relative_difference
+from peers import Comparison, relative_difference
 
 #: Accuracies that a peer may be asked for, the least first.
 _EPSILONS = (1e-3, 1e-4, 1e-5, 1e-6)
@@ -161,17 +161,6 @@ def _row(order, label, ours, makes, records, side, threads) -> Comparison:
     )
 
 
-def _parts(plan: dirty.Plan, records, label: str, threads: int) -> Iterator[Comparison]:
-    """Our time by part; the transforms read the same grid again each time, which the folding of one row changes."""
-    parts = {
-        "sorting": lambda: gridding.sort(records, plan.grid_side * CELL, plan.grid_side, threads).points,
-        "spreading over the grid": plan.spread,
-        "transforms": plan.transformed,
-    }
-    for name, part in parts.items():
-        yield alone("parts of a dirty image", f"{label}: {name}", part)
-
-
 def comparisons(ducc0, finufft, threads: int) -> Iterator[Comparison]:
     """Images of visibilities as they come and sorted; ``ducc0`` and ``finufft`` are the modules, None where absent."""
     for name, label in (
@@ -193,4 +182,3 @@ def comparisons(ducc0, finufft, threads: int) -> Iterator[Comparison]:
         ordered = np.ascontiguousarray(records[order])
         makes = sides(ducc0, finufft, planned=True)
         yield _row("sorted beforehand", label, plan.image, makes, ordered, side, threads)
-        yield from _parts(plan, records, label, threads)

@@ -1,16 +1,13 @@
 """Sorting, comparing, calibrating and adding beside NumPy, vectorised, which has one thread."""
 
 from collections.abc import Iterator
-from functools import partial
 
 import numpy as np
 
-from kernels.contract import Work
 from kernels.imaging import arithmetic, masters, selfcal, sorting, tasks
 from kernels.imaging.array import IM, RE
 from kernels.imaging.masters import SIZES
-from kernels.runtime.threads import run_team
-from peers import Comparison, alone, relative_difference
+from peers import Comparison, relative_difference
 
 
 def _numpy_sort(records, order):
@@ -22,20 +19,10 @@ def _numpy_sort(records, order):
     return peer
 
 
-def _copy(records, out, threads: int) -> np.ndarray:
-    """Each thread copies its part of the records: what any order of them takes at least."""
-    parts = [slice(len(records) * n // threads, len(records) * (n + 1) // threads) for n in range(threads)]
-    run_team(lambda number: np.copyto(out[parts[number]], records[parts[number]]), threads)
-    return out
-
-
 def _sorting(threads: int) -> Iterator[Comparison]:
     for name in ("large", "modern"):
         records = masters.masters(name).records
         out = np.empty_like(records)
-        copied = Work(bytes_read=records.nbytes, bytes_written=records.nbytes)
-        label = f"{len(records)} visibilities: a copy in the order they have"
-        yield alone("parts of UVSRT", label, partial(_copy, records, out, threads), copied, copied.bytes)
         for order in ("baseline", "tile"):
             yield Comparison(
                 "UVSRT",

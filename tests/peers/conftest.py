@@ -2,7 +2,7 @@
 
 import pytest
 
-from companion.records import peer_records
+from companion.records import runs
 from peers import Comparison
 
 
@@ -35,6 +35,6 @@ def kept():
 
     def read(folder):
         (path,) = folder.iterdir()
-        return peer_records.read(path)
+        return runs.read(path)
 
     return read

@@ -1,13 +1,14 @@
-"""The peer framework: what is checked, timed, summarised and said; and our C sources."""
+"""The peer framework: what is checked, timed, said and kept; and our C sources."""
 
 import importlib
 import importlib.metadata
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import peers
-from peers import Absent, Comparison, Row, collect, measure, relative_difference
+from peers import Absent, Comparison, collect, measure, ratios, relative_difference
 from peers.__main__ import app
 from peers.kit import compiled
 
@@ -20,13 +21,18 @@ def test_every_module_offers_comparisons():
     assert {"memory", "smt"} <= set(peers.modules())
 
 
+def names(sides) -> list[str]:
+    return [side["parameters"]["side"] for side in sides]
+
+
 def test_a_peer_with_another_answer_is_not_timed(comparison):
-    row = measure(
-        comparison(peers={"same": lambda: 1.0, "other": lambda: 1.1, "nan": lambda: float("nan")}), rounds=2, seed=0
-    )
-    assert list(row.peers) == ["same"] and len(row.ours) == 2
-    assert row.wrong["other"] == pytest.approx(0.1)
-    assert np.isnan(row.wrong["nan"])
+    answers = {"same": lambda: 1.0, "other": lambda: 1.5, "nan": lambda: float("nan")}
+    sides, wrong = measure(comparison(peers=answers), threads=1, rounds=2, seed=0)
+    assert names(sides) == ["ours", "same"] and [len(side["samples"]) for side in sides] == [2, 2]
+    assert list(map(str, wrong)) == [
+        "other (another answer for g, l: distance 0.5)",
+        "nan (another answer for g, l: distance nan)",
+    ]
 
 
 def test_both_sides_are_asked_for_the_same_repeats(monkeypatch, comparison):
@@ -44,17 +50,13 @@ def test_both_sides_are_asked_for_the_same_repeats(monkeypatch, comparison):
         "peers.interleave",
         lambda functions, rounds, seed: {name: [function() * 14.0] * rounds for name, function in functions.items()},
     )
-    row = measure(comparison(ours=side("ours"), peers={"peer": side("peer")}), rounds=2, seed=0)
+    sides, _ = measure(comparison(ours=side("ours"), peers={"peer": side("peer")}), threads=1, rounds=2, seed=0)
     assert asked == {"ours": [1, 7], "peer": [1, 7]}  # checked once, then timed
-    assert row.ours.tolist() == row.peers["peer"].tolist() == [2.0, 2.0]  # seconds of one repeat
+    assert [side["samples"] for side in sides] == [[2.0, 2.0], [2.0, 2.0]]  # seconds of one repeat
 
 
 def test_ratios_are_peer_over_ours():
-    theirs = {"slow": np.array([2.0, 4.0, 4.0]), "fast": np.array([0.5, 1, 3])}
-    row = Row("g", "l", np.array([1.0, 2.0, 2.0]), theirs)
-    assert (row.ratio_min("slow"), row.ratio_median("slow")) == (2, 2)
-    assert (row.ratio_min("fast"), row.ratio_median("fast")) == (0.5, 0.5)
-    assert row.best == "fast"
+    assert ratios({"samples": [1.0, 2.0, 2.0]}, {"samples": [0.5, 1.0, 3.0]}) == (0.5, 0.5)
 
 
 def test_relative_difference():
@@ -81,27 +83,42 @@ def test_a_trial_leaves_the_fastest_builds_to_the_rounds(monkeypatch, comparison
     monkeypatch.setattr(
         "peers.interleave", lambda functions, rounds, seed: {name: [1.0] * rounds for name in functions}
     )
-    row = measure(comparison(peers={name: side(name) for name in cost}, builds="abcd"), rounds=2, seed=0)
-    assert list(row.peers) == ["b", "d", "slow"]
-    assert row.tried == pytest.approx({"c": 0.3, "a": 0.4}) and set(row.apart) == set(cost)
+    sides, _ = measure(comparison(peers={name: side(name) for name in cost}, builds="abcd"), 1, rounds=2, seed=0)
+    assert names(sides) == ["ours", "b", "d", "slow"]
+    assert sides[0]["observed"] == {"trial of c": pytest.approx([0.3]), "trial of a": pytest.approx([0.4])}
     assert calls == [*cost, *"abcd" * 3]
-    few = measure(comparison(peers={name: side(name) for name in "ab"}, builds="ab"), rounds=2, seed=0)
-    assert few.tried == {} and list(few.peers) == ["a", "b"]
+    sides, _ = measure(comparison(peers={name: side(name) for name in "ab"}, builds="ab"), 1, rounds=2, seed=0)
+    assert names(sides) == ["ours", "a", "b"] and sides[0]["observed"] == {}
     calls.clear()
     cost |= {name: 10 * seconds for name, seconds in cost.items()}
-    row = measure(comparison(peers={name: side(name) for name in "abcd"}, builds="abcd"), rounds=2, seed=0)
-    assert row.tried == pytest.approx({"c": 3.0, "a": 4.0}) and calls == [*"abcd"]
+    sides, _ = measure(comparison(peers={name: side(name) for name in "abcd"}, builds="abcd"), 1, rounds=2, seed=0)
+    assert names(sides) == ["ours", "b", "d"] and calls == [*"abcd"]
 
 
-def test_the_report(monkeypatch, capsys, comparison, offered):
-    ghost = Absent("ghost", "GHOST is unset")
-    offered([comparison(), ghost, ghost])
-    assert app(["smt", "--threads", "1", "--rounds", "2"], standalone_mode=False) == 0
+def test_a_run_is_said_and_kept_as_a_record_of_kind_peer(tmp_path, capsys, comparison, offered, kept):
+    offered([comparison(), Absent("ghost", "GHOST is unset")])
+    options = ["--threads", "1", "--rounds", "3", "--seed", "5", "--out", str(tmp_path / "a" / "b")]
+    assert app(["smt", "smt", *options], standalone_mode=False) == 0
+    record = kept(tmp_path / "a" / "b")
+    assert (record["kind"], record["item"], record["threads"], record["seed"]) == ("peer", "smt", 1, 5)
+    assert record["absent"] == [{"threads": 1, "name": "ghost", "reason": "GHOST is unset"}]
+    ours, peer = record["measurements"]
+    assert ours["parameters"] == {"family": "g", "case": "l", "side": "ours"} and len(ours["samples"]) == 3
+    assert peer["checks"][0]["value"] == 0 and peer["label"] == "g: l, 1 thread, same"
+    assert record["software"]["ours"].startswith("numba -O") and record["machine"]["software"]["numba"]
     said = capsys.readouterr().out
-    assert "same" in said and said.count("ghost (GHOST is unset)") == 1
+    assert "same" in said and "ghost (GHOST is unset)" in said and "kept in" in said
 
 
-def test_disagreement_fails_the_run(monkeypatch, capsys, comparison, offered):
+def test_a_comparison_beside_other_load_is_measured_again(monkeypatch, tmp_path, comparison, offered, kept):
+    loads = [0.5, 0.4, 0.1]
+    monkeypatch.setattr("peers.OtherLoad", lambda: SimpleNamespace(value=lambda: loads.pop(0)))
+    offered([comparison()])
+    assert app(["smt", "--threads", "1", "--rounds", "1", "--out", str(tmp_path)], standalone_mode=False) == 0
+    assert loads == [] and [side["other_load"] for side in kept(tmp_path)["measurements"]] == [0.1, 0.1]
+
+
+def test_disagreement_fails_the_run(capsys, comparison, offered):
     offered([comparison(peers={"other": lambda: 2.0})])
     assert app(["smt", "--threads", "1", "--rounds", "1"], standalone_mode=False) == 1
     assert "another answer" in capsys.readouterr().out

@@ -5,15 +5,14 @@ import subprocess
 from functools import cache
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 import peers
-from companion.records import peer_records, runs
+from companion.records import runs
 
 ROOT = Path(__file__).resolve().parents[3]
 #: Records that break the rule and are to be measured again, by the beginning of their names.
-RETAKEN = ("peers_memory_t1_20261122T202423Z",)
+RETAKEN = ("peers-memory_native_t1_20261122T202423Z",)
 
 
 def committed(folder):
@@ -52,35 +51,14 @@ def test_a_committed_run_keeps_the_rule(path):
     assert from_here(record)
 
 
-@pytest.fixture(scope="module")
-def comparisons():
-    return peer_records.committed()
-
-
-@pytest.mark.parametrize("path", sorted(peer_records.COMMITTED.glob("*.json")), ids=lambda path: path.stem)
-def test_committed_comparisons_are_whole(path):
-    record = peer_records.read(path)
-    assert set(record["modules"]) <= set(peers.modules())
-    assert record["machine"]["cpu"]["model"] and record["machine"]["software"]["numba"]
-    if record["date"] < "2026-11-22T12":  # the load of a run was not recorded before, that of its rows was
-        assert "load" not in record
-        return
-    assert record["load"] and record["ours"] and record["ceilings"]
-    assert any(row["peers"] for row in record["rows"]) or record["modules"] == ["first_calls"]
-    assert peer_records.unversioned(record) == []
-
-
-@pytest.mark.parametrize("path", committed(peer_records.COMMITTED))
-def test_committed_comparisons_keep_the_rule(path):
-    record = peer_records.read(path)
-    # records of before 22 November 2026, 12 h UTC do not know the load of the whole run, but that of each row
-    assert set(peer_records.unfit(record)) <= {"the load of the host was not recorded"}
+@pytest.mark.parametrize("path", committed(runs.PEERS))
+def test_a_committed_comparison_keeps_the_rule(path):
+    record = runs.read(path)
+    assert runs.unfit(record) == [] and path.stat().st_size < 1_000_000
     assert from_here(record)
-
-
-def test_no_row_of_the_book_is_above_its_limit(comparisons):
-    data = peer_records.newest(peer_records.dataset(comparisons))
-    assert np.nanmax(data.share.values) <= 1
+    assert record["kind"] == "peer" and record["item"] in {*peers.modules(), "cloudsc", "first_calls"}
+    sides = {side["parameters"]["side"] for side in record["measurements"]} - {"ours"}
+    assert all(side.startswith(tuple(record["software"])) for side in sides)
 
 
 def test_what_does_not_belong_to_the_book_is_noticed(record):

@@ -118,7 +118,7 @@ def test_an_empty_request_is_refused():
 
 REFUSED = [
     (("schema",), "someone-else/v1", "is not a run record"),
-    (("version",), 4, "has version 4, this code reads up to 3"),
+    (("version",), 5, "has version 5, this code reads up to 4"),
     (("version",), "1", "version"),
     (("experiment",), "../../etc/passwd", "experiment"),
     (("experiment",), ..., "'experiment' is a required property"),

@@ -9,7 +9,7 @@ from companion.chapters.aips58.figures import marks
 from companion.chapters.aips58.figures.live import WAY_NAMES, named, runs_frame
 from companion.figures.parts import cpu, run_title, times
 from companion.figures.tabular import Table, table
-from companion.records import peer_records, runs
+from companion.records import runs
 from companion.records.runs import single
 
 #: Bytes of a word of the X-MP.
@@ -196,10 +196,3 @@ def kept(experiment: str, maker, *, name: str, caption: str) -> Table:
     record = runs.latest(experiment)
     frame = None if record is None else maker(record)
     return shown(record, frame, name=name, caption=caption)
-
-
-def largest_distance(records, name: str) -> float:
-    """Largest distance of the newest answers of peers whose names begin with ``name`` from ours, of peer records."""
-    peers = peer_records.newest(peer_records.dataset(records))
-    ours = np.array([str(peer).startswith(name) for peer in peers["peer"].values])
-    return float(np.nanmax(peers["apart"].values[ours]))
