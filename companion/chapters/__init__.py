@@ -43,7 +43,7 @@ def part(document: str, name: str) -> ModuleType:
 
 
 #: Modules of a chapter that are none of its sections.
-_OTHER = {"claims", "experiments", "figures", "overhead"}
+_OTHER = {"claims", "common", "experiments", "figures"}
 
 
 def sections() -> dict[str, list[ModuleType]]:

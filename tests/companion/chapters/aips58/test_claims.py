@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from companion import claims, tables
-from companion.chapters.aips58 import overhead
 
 CONTRADICTIONS = {  # printed, recomputed to the printed place
     "clsc_cpu_per_real[medium ASCAL]": (".78", 0.83),
@@ -99,39 +98,3 @@ def test_ddt_is_system_by_problem_by_size():
     assert float(ddt["cpu"].sel(size="small", problem="UVMAP", system="PSC")) == 9.49
     assert ddt["cpu_over_nrao1"].sel(system="NRAO1").isnull().all()
     assert (ddt["real"] >= ddt["cpu"]).all()
-
-
-DDT, CLASSES = tables.load("aips58", "ddt"), tables.load("aips58", "problem_classes")
-MODEL = overhead.model(DDT, tables.load("aips58", "ddtload"))
-
-
-def test_what_the_prose_says_of_the_printed_times_holds():
-    """Sections 1 to 3: gains, classes, and where the rest of the time goes."""
-    gain = DDT[["cpu", "real"]].sel(system="NRAO1") / DDT[["cpu", "real"]]
-    toronto, pittsburgh = gain.sel(system="CLSC"), gain["real"].sel(system="PSC")
-    assert 9.5 < float(toronto["cpu"].median()) < 10.5 and round(float(toronto["real"].max())) == 8
-    slower = pittsburgh.stack(problem_size=("problem", "size"))
-    assert list(slower["problem_size"].values[slower.values > 1]) == [("ASCAL", "large")]
-    share = (DDT["cpu"] / DDT["real"]).sel(system="CLSC").max("size")
-    assert list(share["problem"].values[share > 0.5]) == ["ASCAL"]
-    loaded = toronto["real"].sel(problem=["IMLOD", "UVLOD"])
-    assert (loaded.sel(size="large") < 1).all() and (loaded.sel(size=["small", "medium"]) > 1).all()
-
-
-def test_what_the_prose_says_of_pittsburghs_files_holds():
-    """Sections 4 to 6: a fixed cost, its exceptions, and CLEAN without it."""
-    extra = DDT["cpu"].sel(system="PSC") - DDT["cpu"].sel(system="CLSC")
-    assert extra.sel(size="large").idxmax("problem") == "ASCAL"
-    assert extra.sel(problem="VTESS").max() < 1.2 * extra.sel(problem="VTESS").min()
-    assert extra.sel(problem="ASCAL", size="large") > 6 * extra.sel(problem="ASCAL", size="medium")
-    left = overhead.table(DDT, MODEL).set_index("problem")["large, without overhead"].drop("IMLOD")
-    assert (abs(left - 1) < 0.22).all() and MODEL.problem_seconds < 1.1 and 48 < float(MODEL.overhead.max()) < 49
-    cleaned = {"size": ["medium", "large"], "problem": ["APCLN", "MXCLN"]}
-    bare = (DDT["cpu"].sel(system="CLSC") / overhead.without(DDT, MODEL)).sel(cleaned)
-    assert int((bare > 1).sum()) == 1 and float(bare.sel(size="medium", problem="MXCLN")) > 1.15
-    assert (extra.sel(cleaned) > 0).all()
-    vector = list(CLASSES["problem"].values[CLASSES["class"].values == "vector"])
-    speeds = overhead.hidden(DDT, MODEL, vector)
-    ahead = speeds["problem"][speeds["medium, without files"] > speeds["medium, Toronto"]]
-    assert list(ahead) == ["MXCLN", "VTESS"] and (speeds["large, without files"] < speeds["large, Toronto"]).all()
-    assert (speeds["large, printed"] < speeds["large, without files"]).all()

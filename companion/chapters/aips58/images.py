@@ -1,0 +1,52 @@
+"""The section *How does one know that an image is right?*: sound and wrong images of one sky."""
+
+import numpy as np
+
+from companion import figures
+from companion.late import pd
+
+
+def cases() -> list:
+    """Sound and damaged runs of the small test."""
+    from kernels.imaging import damage
+
+    return damage.cases("small")
+
+
+def _square_root(top: float):
+    """Colours by the square root of the brightness; from zero to a hundredth of the top below it they go on."""
+    from matplotlib.colors import FuncNorm
+
+    low = -0.01 * top
+    return FuncNorm((lambda x: np.sqrt(np.maximum(x - low, 0)), lambda y: y**2 + low), vmin=low, vmax=top, clip=True)
+
+
+def wrong(cases: list) -> "figures.Shown":
+    """Images of the :func:`cases` that have one, with flux and bits, on the scale of the first, the truth.
+
+    Last digits differ between processors: the alternative text has the verdicts alone.
+    """
+    cases = [case for case in cases if case.image is not None]
+    truth, rows = cases[0], (len(cases) + 2) // 3
+    side = len(truth.image)
+    inner = (slice(side // 4, side - side // 4),) * 2
+    norm = _square_root(float(truth.image.max()))
+    figure, panels = figures.axes(rows, 3, height=1.75 * rows, squeeze=False)
+    for axis in panels.ravel():
+        axis.axis("off")
+    for axis, case in zip(panels.ravel(), cases, strict=False):
+        axis.imshow(case.image[inner], origin="lower", cmap="viridis", norm=norm, rasterized=True)
+        title = f"{case.what.partition(':')[0]}\n{case.flux:.3g} Jy, {case.maximum:.0f} bits"
+        axis.set_title(title.replace("-", "−"), size=9)
+    apart = 100 * float(np.abs(cases[-1].image - cases[-2].image).max() / truth.image.max())
+    verdicts = [f"{case.what.partition(':')[0]} {'accepted' if case.accepted else 'refused'}" for case in cases]
+    return figures.show(
+        figure,
+        data=pd.DataFrame([case._asdict() for case in cases]).drop(columns="image"),
+        name="aips58_wrong",
+        title="Sound and wrong images of one sky",
+        caption="The inner half of the small image, each model smoothed with the same beam, colours as in the truth. "
+        f"The last two images differ by at most {apart:.1f} % of the peak.",
+        alt="Images of one sky in the colours of the truth, above each its total flux and its bits. By the checks: "
+        f"{', '.join(verdicts)}.",
+    )

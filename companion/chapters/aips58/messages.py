@@ -1,0 +1,90 @@
+"""The section *What does a message cost?*: procedures loaded, with a message about each line."""
+
+import numpy as np
+
+from companion import figures, tables
+from companion.bench import Case
+from companion.chapters.aips58 import common
+from companion.chapters.aips58.common import KINDS, NAMES, SYSTEMS
+from companion.experiments import experiment
+from companion.labels import significant
+from companion.late import pd
+from companion.records.runs import single
+
+#: How a message reaches its file, in words.
+_WAYS = {"late": "opened, late answer", "reopened": "opened for each", "kept": "kept open", "off": "no file"}
+
+
+@experiment(
+    "aips58-ddtload",
+    item="A5, A6",
+    title="The command RUN DDTLOAD: procedures translated and stored, with hundreds of messages",
+    rounds=7,
+    seconds={"quick": 3, "paper": 20, "modern": 60},
+)
+def load(preset: str, threads: int) -> list[Case]:
+    """Procedures loaded and stored, a message about each line, by how the messages' file is reached."""
+    from kernels.files import messages
+
+    cases = []
+    for way in _WAYS:
+        problem = messages.Problem.preset(preset, way=way, load=True)
+        cases.append(Case(way, messages, problem, 1, {"way": way, "messages": problem.messages}, common.times))
+    return cases
+
+
+def _spent(run, way: str) -> np.ndarray:
+    """CPU seconds of the rounds of one way."""
+    run = single(run)
+    return run["observed_cpu"].values[run["way"].values.tolist().index(way)]
+
+
+@load.figure
+def loading(runs) -> "figures.Shown":
+    """RUN DDTLOAD: CPU and real time on three systems, and in runs by how messages reach their file."""
+    runs = common.sized(runs, "messages", "messages")
+    old, ways = tables.load("aips58", "ddtload"), list(runs[0]["way"].values)
+    figure, axis = figures.axes(height=2.6)
+    figures.rows(axis, [*NAMES, *(f"today: {_WAYS[way]}" for way in ways)], 0.6)
+    for row, system in enumerate(SYSTEMS):
+        common.old_times(axis, row, system, *(float(old[kind].sel(system=system)) for kind in KINDS))
+    frames = []
+    for run in runs:
+        order = [run["way"].values.tolist().index(way) for way in ways]
+        found = {kind: common.samples(run, kind, order) for kind in KINDS}
+        for number in range(len(ways)):
+            common.new_times(axis, 3 + number, {kind: each.iloc[[number]] for kind, each in found.items()}, run)
+        frames.append(figures.with_spread(pd.DataFrame({"way": ways}), **found))
+    figures.log_axis(axis, "x")
+    axis.set_xlabel("marker: CPU time, stroke: real time [s]")
+    then = float(old["cpu"].sel(system="PSC") / old["cpu"].sel(system="CLSC"))
+    late = figures.times(_spent(runs[0], "late"), _spent(runs[0], "reopened")).times
+    text = (
+        f"Pittsburgh took {then:.1f} times the CPU time of Toronto. Today a file that answers late takes {late} the "
+        "CPU time of one that answers at once"
+    )
+    return common.show(
+        figure,
+        runs,
+        frames,
+        name="aips58_loading",
+        title="A run that writes hundreds of messages",
+        caption=f"{text}; the thread that answers late is part of the CPU time.",
+        alt=f"CPU and real time of RUN DDTLOAD, logarithmic. {text}.",
+        tables="ddtload",
+    )
+
+
+def cost(run) -> str:
+    """CPU time of a message: at Pittsburgh by the model, and in a run by how its file is reached."""
+    from companion.chapters.aips58 import pittsburgh
+
+    ends = [pittsburgh.model(count).message_seconds for count in (max(pittsburgh.COUNTS), min(pittsburgh.COUNTS))]
+    late = 1e6 * np.median(_spent(run, "late") - _spent(run, "reopened")) / float(single(run)["messages"].values[0])
+    few, many = min(pittsburgh.COUNTS), max(pittsburgh.COUNTS)
+    opened = figures.times(_spent(run, "reopened"), _spent(run, "off")).times
+    return (
+        f"By the tables, a message cost Pittsburgh {ends[0]:.2f} s of CPU time if the run wrote {many} of them, and "
+        f"{ends[1]:.2f} s if it wrote {few}. On {figures.cpu(run)} the run takes {opened} as much CPU time when it "
+        f"opens the file for each message as without a file. A late answer adds {significant(float(late), 2)} µs each."
+    )

@@ -1,0 +1,203 @@
+"""The section *Why did Pittsburgh need more CPU time?*: a cost of each problem and of each message, from the tables.
+
+CPU time at Pittsburgh is taken as that at Toronto, plus what files cost there:
+
+    PSC = CLSC + c + m · n
+
+c is the cost of any problem (its files are found, opened and closed), m that of a message, n the messages
+a problem writes.  The memo prints no n.  So c is the least excess of PSC over CLSC among the small problems;
+``RUN DDTLOAD``, which writes hundreds of messages, gives m for a stated number of them; and the excess of each
+small problem gives its n.  Taken from the small problems alone, the same seconds then predict the medium
+and the large ones, which were not used.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from companion import figures, tables
+from companion.chapters.aips58 import common
+from companion.chapters.aips58.common import SIZES
+from companion.experiments import experiment
+from companion.late import pd, xr
+
+#: Messages of RUN DDTLOAD that are tried: the memo says "hundreds"; the middle one gives each problem its messages.
+COUNTS = (200, 400, 800)
+#: Where the data of a run are, by the value of its coordinate ``habits``.
+WAYS = ("in memory", "through files")
+
+
+class Model(NamedTuple):
+    """Seconds of CPU time that Pittsburgh adds."""
+
+    problem_seconds: float  # c
+    message_seconds: float  # m
+    overhead: "xr.DataArray"  # c + m·n of each problem
+
+
+def model(messages: int = COUNTS[1]) -> Model:
+    """c, m and the overhead of every problem, from the small problems and RUN DDTLOAD."""
+    load, excess = tables.load("aips58", "ddtload")["cpu"], extra().sel(size="small", drop=True)
+    least = float(excess.min())
+    return Model(least, (float(load.sel(system="PSC") - load.sel(system="CLSC")) - least) / messages, excess)
+
+
+def extra() -> "xr.DataArray":
+    """CPU seconds of Pittsburgh over those of Toronto, along size and problem."""
+    cpu = common.ddt()["cpu"]
+    return cpu.sel(system="PSC", drop=True) - cpu.sel(system="CLSC", drop=True)
+
+
+def without() -> "xr.DataArray":
+    """CPU time of Pittsburgh less the overhead, along size and problem."""
+    return common.ddt()["cpu"].sel(system="PSC", drop=True) - model().overhead
+
+
+def predictions() -> "pd.DataFrame":
+    """Per problem: overhead, messages it stands for, printed and predicted ratios, and the ratio without it."""
+    found, cpu = model(), common.ddt()["cpu"]
+    clsc, psc = (cpu.sel(system=name, drop=True) for name in ("CLSC", "PSC"))
+    columns = {
+        "overhead": found.overhead.values,
+        "messages": np.round((found.overhead.values - found.problem_seconds) / found.message_seconds),
+    }
+    for size in ("medium", "large"):
+        columns[f"{size}, printed"] = (psc / clsc).sel(size=size).values
+        columns[f"{size}, predicted"] = (1 + found.overhead / clsc).sel(size=size).values
+    columns["large, without overhead"] = ((psc - found.overhead) / clsc).sel(size="large").values
+    return pd.DataFrame({"problem": cpu["problem"].values} | columns)
+
+
+def errors(frame: "pd.DataFrame") -> np.ndarray:
+    """Relative distances of the predicted ratios of the medium and large problems from the printed ones."""
+    off = [np.abs(frame[f"{size}, predicted"] / frame[f"{size}, printed"] - 1) for size in ("medium", "large")]
+    return np.concatenate(off)
+
+
+def predicted() -> "figures.Shown":
+    """Printed ratio of CPU times, Pittsburgh over Toronto, against the one predicted from the small problems."""
+    frame = predictions()
+    figure, axis = figures.axes(height=3.4)
+    for number, size in enumerate(("medium", "large")):
+        x, y = frame[f"{size}, predicted"], frame[f"{size}, printed"]
+        figures.points(axis, x, y, label=size, index=number, line=False)
+    ends = (0.7, 13)
+    axis.plot(ends, ends, color=figures.INK, linewidth=0.8)
+    figures.log_axis(axis)
+    axis.set(xlim=ends, ylim=ends, xlabel="ratio predicted from the small problems", ylabel="printed, PSC over CLSC")
+    figures.legend(axis, "upper left")
+    worst = frame.loc[(frame["large, predicted"] / frame["large, printed"]).sub(1).abs().idxmax()]
+    return figures.show(
+        figure,
+        data=frame,
+        name="aips58_overhead",
+        title="CPU time at Pittsburgh, predicted from the small problems",
+        caption="Each mark is a problem. On the line both ratios are equal. Farthest off of the large problems is "
+        f"{worst['problem']}: {worst['large, printed']:.2f} is printed, {worst['large, predicted']:.2f} predicted.",
+        alt="Printed against predicted ratios of CPU time, logarithmic, with the line on which both are equal; most "
+        f"points lie near it. Farthest off of the large problems is {worst['problem']}: printed "
+        f"{worst['large, printed']:.2f}, predicted {worst['large, predicted']:.2f}.",
+        tables="ddt_small ddt_medium ddt_large",
+    )
+
+
+@experiment(
+    "aips58-habits",
+    item="A11, A12",
+    title="The thirteen problems with data in memory, and through scratch files with messages",
+    rounds=7,
+    seconds={"quick": 3, "paper": 120, "modern": 200},
+)
+def habits(preset: str, threads: int) -> list:
+    """Every problem of the largest size with data in memory, and through scratch files with messages.
+
+    The number of a problem's messages follows from what it cost at Pittsburgh.
+    """
+    from kernels.imaging import tasks
+
+    messages = predictions().set_index("problem")["messages"].astype(int)
+    size, cases = SIZES[preset][-1], []
+    for task in tasks.TASKS:
+        for number, way in enumerate(WAYS):
+            given = {"scratch": bool(number), "messages": int(messages[task]) if number else 0}
+            shown = {"habits": number, "messages": given["messages"]}
+            cases.append(common.problem(f"{task}, {way}", threads, shown, task=task, size=size, **given))
+    return cases
+
+
+def ways(run) -> list[np.ndarray]:
+    """Cases of a run with data in memory, and those through files, both in the order of the problems."""
+    return [np.flatnonzero(run["habits"].values == number) for number in range(len(WAYS))]
+
+
+@habits.figure
+def lost(runs) -> "figures.Shown":
+    """What is added, against the CPU time without: Pittsburgh over Toronto, and runs through files over in memory."""
+    runs = common.sized(runs)
+    toronto, pittsburgh = (common.ddt()["cpu"].sel(system=system).values.ravel() for system in ("CLSC", "PSC"))
+    figure, axis = figures.axes(height=2.9)
+    figures.points(axis, toronto, pittsburgh / toronto, label="Pittsburgh over Toronto", index=2, line=False)
+    frames: list = []
+    fixed = [("printed", float(np.median(pittsburgh - toronto)), toronto.min())]
+    for run in runs:
+        both = ways(run)
+        plain, files = (common.samples(run, "cpu", way) for way in both)
+        here = common.ratios(run, "cpu", *reversed(both))
+        label = f"{figures.cpu(run)}: through files over in memory"
+        figures.bars(axis, plain["middle"], here, label=label, line=False, run=run)
+        if not frames:
+            added = float(np.median(files["middle"] - plain["middle"]))
+            fixed.append(("measured", added, plain["middle"].min()))
+        tasks = pd.DataFrame({"task": run["task"].values[both[0]]})
+        frames.append(figures.with_spread(tasks, plain=plain, ratio=here))
+    for kind, seconds, short in fixed:
+        x = np.geomspace(0.5 * short, 4000 * short, 60)
+        axis.plot(x, 1 + seconds / x, color=figures.meaning(kind), linewidth=0.9, alpha=0.6)
+    axis.axhline(1, color=figures.INK, linewidth=0.8)
+    figures.log_axis(axis)
+    axis.set(ylim=(0.6, 30), xlabel="CPU time without the added cost [s]", ylabel="CPU time, with over without")
+    axis.set_yticks([1, 2, 5, 10, 20], ["1", "2", "5", "10", "20"])
+    figures.legend(axis, "above 1 0.45")
+    first = frames[0]
+    most = first.loc[first["ratio"].idxmax()]
+    text = (
+        f"At Pittsburgh {(pittsburgh / toronto).max():.1f} times at most and a median of {fixed[0][1]:.1f} s more; "
+        f"today {most['ratio']:.1f} times at most ({most['task']}) and a median of {fixed[1][1]:.4f} s more"
+    )
+    none = first["task"][first["ratio_low"] <= 1]
+    text += f", no measurable difference for {', '.join(none)}" if len(none) else ""
+    return common.show(
+        figure,
+        runs,
+        frames,
+        name="aips58_lost",
+        title="The shorter a problem, the more it loses",
+        caption=f"{text}. Lines: these medians added to problems of any length.",
+        alt=f"CPU time with an added cost over that without, against the latter, logarithmic. {text}.",
+        tables="ddt_small ddt_medium ddt_large",
+    )
+
+
+def found() -> str:
+    """How well the extra seconds of the small problems predict the ratios of the larger ones."""
+    frame, seconds = predictions(), model().overhead
+    off = errors(frame)
+    return (
+        f"In the small test Pittsburgh needs {float(seconds.min()):.0f} to {float(seconds.max()):.0f} s more CPU time "
+        "for a task than Toronto. The same seconds predict the ratios of both machines in the larger tests within "
+        f"{100 * np.median(off):.0f} % (median), and within {100 * off.max():.0f} % at worst."
+    )
+
+
+def growth() -> str:
+    """How the difference between both X-MPs and the CPU time itself grow from small to large problems, medians."""
+    clsc = common.ddt()["cpu"].sel(system="CLSC").median("problem")
+    grown = [float(each.sel(size="large") / each.sel(size="small")) for each in (extra().median("problem"), clsc)]
+    vtess, ascal = (
+        ", ".join(f"{value:.0f}" for value in extra().sel(problem=name).values) for name in ("VTESS", "ASCAL")
+    )
+    return (
+        f"From the small to the large problems the median difference grows by a factor of {grown[0]:.2f}, the median "
+        f"CPU time at Toronto by a factor of {grown[1]:.1f}. In the three tests VTESS pays {vtess} s; self-calibration "
+        f"(ASCAL) pays {ascal} s."
+    )

@@ -1,0 +1,96 @@
+"""The sections of chapter 2: figures of its experiments, and the arithmetic behind them."""
+
+import numpy as np
+import pytest
+
+from companion import experiments, tables
+from companion.chapters.aips58 import common, conclusions, gains, gather, images, pittsburgh, users
+from companion.figures import of_samples
+from kernels.imaging import damage
+
+EXPERIMENTS = [entry for entry in experiments.REGISTER.values() if entry.document == "aips58"]
+SIZES, SYSTEMS = ("small", "medium", "large"), ("clsc", "psc")
+
+
+@pytest.mark.parametrize("entry", EXPERIMENTS, ids=lambda entry: entry.id)
+def test_the_text_of_a_figure_is_that_of_the_first_run(entry):
+    """So a notebook's text does not change with the run that it makes; the data have both."""
+    stored = entry.runs()
+    again = stored[0].assign_attrs(label="this run", own=1)
+    del again.attrs["file"]
+    for figure in entry.figures:
+        together, before = figure(entry.runs(again)), figure(stored)
+        assert str(together) == str(before) and "nan" not in str(before)
+        if hasattr(together, "alt"):
+            assert "this run" in together.html and len(together.data) > len(before.data)
+            assert set(together.data["machine"]) >= {stored[0].attrs["label"], "this run"}
+
+
+def test_gains_are_the_printed_ratios_turned_round():
+    """The memo's own columns are an independent statement of what the figure computes."""
+    found = gains.over_convex()
+    for size in SIZES:
+        table = tables.printed("aips58", f"ddt_{size}").set_index("problem").drop("ASCAL")
+        for system in SYSTEMS:
+            for kind in common.KINDS:
+                printed = table[f"{system}_over_nrao1_{kind}"].dropna()
+                ours = 1 / found[kind].sel(size=size, system=system.upper(), problem=list(printed.index)).values
+                np.testing.assert_allclose(ours, printed, atol=0.00501)
+
+
+def test_a_fixed_cost_from_the_small_problems_predicts_the_others():
+    frame, model = pittsburgh.predictions().set_index("problem"), pittsburgh.model()
+    for size in ("medium", "large"):
+        printed = tables.printed("aips58", f"ddt_{size}").set_index("problem")["psc_over_clsc_cpu"]
+        np.testing.assert_allclose(frame[f"{size}, printed"], printed, atol=0.00501)
+    assert model.problem_seconds == pytest.approx(1.51 - 0.46) and float(model.overhead.max()) == pytest.approx(48.73)
+    assert model.message_seconds == pytest.approx((63.91 - 6.95 - 1.05) / 400)
+    assert frame.loc["COMB", "large, predicted"] == pytest.approx(1 + (2.69 - 0.30) / 0.57)
+    assert frame.loc["UVDIF", "messages"] == 0 and frame.loc["COMB", "messages"] == round(1.34 / 0.139775)
+    printed, bare = gather.old_ratios()
+    assert float(printed.sel(problem="MXCLN", size="large")) == pytest.approx(198.36 / 232.64)
+    assert float(bare.sel(problem="MXCLN", size="large")) == pytest.approx(198.36 / (232.64 - 35.53 + 12.48))
+
+
+def test_the_median_over_problems_has_the_interval_of_the_rounds():
+    rounds = np.array([[1.0, 1, 1, 1, 1, 1, np.nan], [2, 2, 2, 2, 2, 2, 9], [9, 9, 9, 9, 9, 9, 9]])
+    assert common.middles(rounds) == (2, 2, 2) and common.typical(rounds, rounds / 2) == "2.00 (2.00 to 2.00)"
+    assert common.typical(rounds[:, :3]) == "2.00"
+    low, high = common.middles([[1.0, 2, 3, 4, 5, 6, 7]])[1:]
+    assert of_samples([[1.0, 2, 3, 4, 5, 6, 7]], [""])["middle"].item() == 4 and low < 4 < high
+
+
+def test_a_ratio_of_several_cases_is_taken_case_by_case():
+    run = users.load.runs()[0]
+    alone, loaded = users._pairs(run)
+    found = common.ratios(run, "real", loaded, alone)
+    real = run["observed_real"].values
+    np.testing.assert_allclose(found["middle"], np.median(real[loaded], axis=1) / np.median(real[alone], axis=1))
+    assert (found["low"] < found["middle"]).all() and (found["middle"] < found["high"]).all()
+
+
+def test_sizes_that_the_memo_has_not_are_left_out_or_named():
+    first = gains.test.runs()[0]
+    other = first.assign(size=("case", np.full(first.sizes["case"], "modern"))).assign_attrs(label="another")
+    assert common.comparable([first, other])[0] is first and len(common.comparable([first, other])) == 1
+    assert common.sized([first, other])[1].attrs["label"] == "another, modern problems"
+    with pytest.raises(ValueError, match="no problems of this size"):
+        common.comparable([other, first])
+
+
+def test_wrong_images_show_flux_and_bits():
+    image = np.random.default_rng(0).random((32, 32))
+    cases = [
+        damage.Case("dirty image", 22.0, 24.0, True),
+        damage.Case("truth", 32.0, 32.0, True, 8.85, image),
+        damage.Case("CLEAN, gain 2.2: 40", 14.0, 20.0, False, -1449.0, image),
+    ]
+    shown = images.wrong(cases)
+    assert "−1.45e+03 Jy, 14 bits" in shown.html
+    assert "truth accepted, CLEAN, gain 2.2 refused" in shown.alt and len(shown.data) == 2
+
+
+def test_conclusions_hold_the_memo_its_tables_and_the_runs():
+    lines = conclusions.table().text.splitlines()
+    assert len(lines) == 2 + 7
+    assert "12.6" in lines[2] and "8.04" in lines[3] and "2.44" in lines[4]
