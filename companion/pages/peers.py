@@ -156,7 +156,7 @@ def _under(frame: pd.DataFrame) -> pd.DataFrame:
 def time_text(seconds: float) -> str:
     """A time to four digits: 7.856 µs, 12.30 ms, 1.500 s."""
     unit, factor = next((pair for pair in _UNITS if seconds >= pair[1]), _UNITS[-1])
-    return f"{significant(seconds / factor, 4)} {unit}"
+    return f"{significant(seconds / factor, 4)}\N{NO-BREAK SPACE}{unit}"
 
 
 def _ratio(value: float) -> str:
@@ -199,7 +199,7 @@ def family(records, module: str) -> Table:
     frame = _best(every)
     caption = (
         f"{TITLES[module]} beside other software: {plural(len(frame), 'ratio')} of the peer's time over ours, of the "
-        f"fastest samples and of the medians; in {len(_under(frame))} rows one of the two is below 1, in bold"
+        f"fastest samples and of the medians; {plural(len(_under(frame)), 'row')} with one of the two below 1, in bold"
     )
     head = ["size", "threads", "host", "ours", "peer", "version and build", "fastest", "median"]
     name = f"peers_{module}"

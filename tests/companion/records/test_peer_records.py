@@ -67,7 +67,7 @@ def test_the_page_shows_the_fastest_build_of_each_program(made):
     sides = [side("ours", [1.0]), *(side(f"{name} -O3", [time]) for name, time in (("gcc", 3.0), ("clang", 0.9)))]
     shown = page.family([made([*sides, side("SHTns", [2.0])])], "smt")
     assert "clang -O3" in shown.html and "gcc -O3" not in shown.html.partition("</table>")[0] and "SHTns" in shown.html
-    assert shown.html.count('class="below"') == 2 and "in 1 rows" in shown.text
+    assert shown.html.count('class="below"') == 2 and "1 row with" in shown.text
     assert "python -m peers bt" in page.family([], "bt").text
 
 
