@@ -7,7 +7,6 @@ from functools import cache, cached_property
 import numpy as np
 
 from kernels.contract import require_range
-from kernels.runtime.arrays import require_array
 from kernels.runtime.pages import zeros
 from kernels.runtime.resources import require_memory, require_threads
 from kernels.runtime.threads import alone, numba_threads
@@ -262,40 +261,6 @@ class Plan(VectorTransforms):
             for part in PARTS[direct]:
                 self._region(part, threads, *arguments)
         return fast.INFINITE
-
-    @alone
-    def part(self, direct, number, spectra, values, group, threads=1):
-        """One part of a transform of a group of fields, whose time is asked for: its other part does not follow.
-
-        Parameters
-        ----------
-        direct : bool
-            The direct transform, otherwise the inverse one.
-        number : int
-            0, the first part, which fills the Fourier buffer, or 1, the second, which reads what was filled last.
-        spectra : complex128, (fields, ncoef), C-contiguous
-            Read, or written by the second part of a direct transform.
-        values : float64, (fields, points), C-contiguous
-            Read, or written by the second part of an inverse transform.
-        group : slice
-            One of ``groups_of(fields)``.
-        threads : int
-
-        Raises
-        ------
-        ValueError
-            If a shape or dtype does not fit, or the group is none.
-        """
-        require_threads(threads)
-        require_range("number", number, 0, 1)
-        fields = len(values)
-        require_array("spectra", spectra, COMPLEX, (fields, self.ncoef), True, (values,))
-        require_array("values", values, REAL, (fields, self.grid.points), True)
-        if group not in groups_of(fields):
-            raise ValueError(f"group = {group} is none of {fields} fields; choose one of groups_of({fields})")
-        call = self._call(direct, group.stop - group.start, 0, threads)
-        with numba_threads(threads):
-            self._region(PARTS[direct][number], threads, call, spectra, values, group.start)
 
     def _region(self, function, threads, *arguments):
         """Call a compiled function whose threads leave stamps; the account books its time, if there is one."""
