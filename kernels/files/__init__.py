@@ -2,8 +2,8 @@
 
 ``application``   NHT-1 Application I/O Benchmark: the block-tridiagonal solver writing its solution
 ``storm``         output steps with and without the small files that every task opens
-``groups``        many processes writing one file, a limited number at a time
-``nodes``         the same beside a running solver, by rows or point by point; ``parts`` are the processes
+``nodes``         many processes writing the solution of one solver, a limited number at a time
+``groups``        the processes of ``nodes``, and rows of boxes in a file
 ``ranks``         the benchmark and the groups over MPI-IO
 
 and what these are made of:

@@ -1,10 +1,9 @@
 """The solver runs, and P processes write its solution in parts, at most g of them at a time.
 
-On the iPSC/860 of NHT-1 every node wrote its own part of U into one file: point by point with a seek before
-each (``unit = "element"``), or row by row in groups of nodes (``"row"``, Figure 1: time of the whole run
-against the size of the group).  Here the BT solver of ``kernels.bt`` marches in this process and hands U over
-in shared memory; the processes stand for the nodes.  With ``asynchronous`` the solver goes on while they write
-and waits for them at the next dump, otherwise at once.
+On the iPSC/860 of NHT-1 every node wrote its own part of U into one file, row by row in groups of nodes
+(Figure 1: time of the whole run against the size of the group).  Here the BT solver of ``kernels.bt`` marches
+in this process and hands U over in shared memory; the processes stand for the nodes.  The solver waits until
+they have written.
 
     T_T     from the first step until the last part is written, s
     T_C     the same steps without writing, s
@@ -21,13 +20,14 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from kernels import bt
-from kernels.contract import Check, Footprint, Presets, Work, one_of, require_range
+from kernels.contract import Check, Footprint, Presets, Work, require_range, whole
+from kernels.decomposition import process_grid
 from kernels.files import groups
 from kernels.files.application import Problem as Application
 from kernels.files.filesystem import describe
-from kernels.files.format.layout import DTYPE, Layout, checksum, write_plainly
+from kernels.files.format.layout import DTYPE, Layout, SolutionError, checksum, require_checksums, write_plainly
+from kernels.files.format.netcdf import open_solution
 from kernels.files.formulas import dump_bytes, require_schedule
-from kernels.files.parts import WRITERS, Task, worker
 from kernels.files.ways import solution_file
 from kernels.files.work_folder import WorkFolder
 from kernels.runtime.resources import require_memory
@@ -38,13 +38,11 @@ from kernels.runtime.threads import run_team
 class Problem(Presets):
     """One solver, P writing processes, and the group sizes to run.  N, NS and IW are the report's symbols."""
 
-    N: int = 12  # grid points in each direction
+    N: whole(6, 500, "grid points") = 12  # grid points in each direction
     NS: int = 10  # time steps
     IW: int = 5  # time steps between two writes of U
-    P: int = 4  # processes that write
+    P: whole(1, 256, "processes") = 4  # processes that write
     groups: tuple[int, ...] = ()  # group sizes g; empty: 1, 2, 4 … P
-    unit: one_of(*WRITERS) = "row"  # what one write holds: a "row" of a box, or an "element" of 40 bytes
-    asynchronous: bool = False  # the solver goes on while the processes write
     folder: str | None = None  # where to write; None: the system's temporary folder
 
     PRESETS: ClassVar = {
@@ -55,9 +53,13 @@ class Problem(Presets):
 
     def __post_init__(self):
         require_schedule(self.NS, self.IW)
-        groups.Problem(self.N, self.P, self.dumps, self.groups)  # refuses N, P and groups that make no sense
-        if self.unit == "element":
-            require_range("P", self.P, 1, self.N, "processes, a column each at least")
+        if max(process_grid(self.P)) > self.N:
+            raise ValueError(
+                f"P = {self.P} processes cannot each hold a part of N = {self.N} points in "
+                "every direction; choose fewer processes"
+            )
+        for g in self.groups:
+            require_range("g", g, 1, self.P, "processes")
         Application(self.N, self.NS, self.IW)
 
     @property
@@ -68,7 +70,9 @@ class Problem(Presets):
     @property
     def sizes(self) -> tuple[int, ...]:
         """The group sizes to run, ascending."""
-        return groups.group_sizes(self.P, self.groups)
+        if self.groups:
+            return tuple(sorted(set(self.groups)))
+        return (*(2**n for n in range(self.P.bit_length()) if 2**n < self.P), self.P)
 
     @property
     def solver(self) -> bt.Problem:
@@ -81,7 +85,7 @@ class State(NamedTuple):
 
     solver: bt.State
     team: groups.Team
-    fields: list[np.ndarray]  # float64 (N, N, N, 5) each, [k, j, i, m], shared with the processes
+    field: np.ndarray  # float64 (N, N, N, 5), [k, j, i, m], shared with the processes
     sums: list[int]  # CRC-32 of every dump, from a run of the solver before any process wrote
 
 
@@ -99,11 +103,10 @@ class Result:
 
 
 def footprint(problem: Problem) -> Footprint:
-    """The solver, a shared field or two, and the processes; a file for every group size."""
+    """The solver, the shared field, and the processes; a file for every group size."""
     solver = bt.footprint(problem.solver)
-    shared = (2 if problem.asynchronous else 1) * dump_bytes(problem.N)
     layout = Layout(problem.N, problem.NS, problem.IW)
-    memory = solver.memory + shared + problem.P * groups.PROCESS_BYTES
+    memory = solver.memory + dump_bytes(problem.N) + problem.P * groups.PROCESS_BYTES
     return Footprint(memory, len(problem.sizes) * layout.total_bytes, solver.each_thread)
 
 
@@ -120,10 +123,9 @@ def setup(problem: Problem, seed: int = 0) -> State:
     bt.march(problem.solver, solver, problem.NS, 1, keep)
     # anonymous memory: nothing to remove, whatever happens
     context = multiprocessing.get_context("spawn")
-    words = dump_bytes(problem.N) // DTYPE.itemsize
-    buffers = [context.RawArray("d", words) for _ in range(2 if problem.asynchronous else 1)]
-    fields = [np.frombuffer(buffer, DTYPE).reshape(Layout(problem.N, 1, 1).shape) for buffer in buffers]
-    return State(solver, groups.Team(Task.of(problem), worker, buffers), fields, sums)
+    buffer = context.RawArray("d", dump_bytes(problem.N) // DTYPE.itemsize)
+    shared = np.frombuffer(buffer, DTYPE).reshape(Layout(problem.N, 1, 1).shape)
+    return State(solver, groups.Team(groups.Task.of(problem), buffer), shared, sums)
 
 
 def _march(problem: Problem, state: State, threads: int, on_step=None) -> float:
@@ -135,25 +137,21 @@ def _march(problem: Problem, state: State, threads: int, on_step=None) -> float:
 
 def _write(problem: Problem, state: State, g: int, path: Path, threads: int) -> float:
     """T_T of one run; the file is complete afterwards."""
-    team, N, flying = state.team, problem.N, False
+    N = problem.N
 
     def on_step(step, solver):
-        nonlocal flying
-        if step % problem.IW:
-            return
-        dump = step // problem.IW - 1
-        out = state.fields[dump % len(state.fields)]
-        run_team(lambda n: bt.pack(solver, out, N * n // threads, N * (n + 1) // threads), threads)
-        if flying:
-            team.collect()
-        team.send(str(path), g, dump)
-        flying = True
-        if not problem.asynchronous or dump == problem.dumps - 1:
-            team.collect()
-            flying = False
+        if step % problem.IW == 0:
+            run_team(lambda n: bt.pack(solver, state.field, N * n // threads, N * (n + 1) // threads), threads)
+            state.team.write(path, g, step // problem.IW - 1)
 
     with solution_file(path, Layout(N, problem.NS, problem.IW), state.sums):
         return _march(problem, state, threads, on_step)
+
+
+def _sweep_files(problem: Problem) -> tuple[WorkFolder, dict[int, Path]]:
+    """A folder with room for a file for each group size, and their paths."""
+    work = WorkFolder(problem.folder, "nodes", footprint(problem).disk, "the files of the group sweep")
+    return work, {g: work.path / f"group-{g}.nht1" for g in problem.sizes}
 
 
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> Result:
@@ -161,19 +159,19 @@ def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> R
 
     ``OSError`` if a process cannot write, or the disk has not enough space.
     """
-    work, paths = groups.sweep_files(problem, "nodes", footprint(problem).disk)
+    work, paths = _sweep_files(problem)
     T_T, T_C, last = {g: np.empty(repeats) for g in paths}, np.empty(repeats), {}
     for repeat in range(repeats):
         T_C[repeat] = _march(problem, state, threads)
         for g, path in paths.items():
             T_T[g][repeat] = _write(problem, state, g, path, threads)
-            last[g] = checksum([state.fields[(problem.dumps - 1) % len(state.fields)]])
+            last[g] = checksum([state.field])
     return Result(T_T, T_C, last, state.sums[-1], describe(work.path), paths, work)
 
 
 def reference(problem: Problem, state: State) -> Result:
     """The same files written whole by this process; the times are NaN."""
-    work, paths = groups.sweep_files(problem, "nodes", footprint(problem).disk)
+    work, paths = _sweep_files(problem)
     dumps: list[np.ndarray] = []
 
     def keep(step, solver):
@@ -190,11 +188,20 @@ def reference(problem: Problem, state: State) -> Result:
 
 def verify(problem: Problem, result: Result) -> list[Check]:
     """Every file reads back to the dumps of a run that wrote nothing, and the solver ended where that run ended."""
+    checks = []
+    for g, path in result.paths.items():
+        try:
+            with open_solution(path) as solution:
+                require_checksums(solution)
+            damaged = 0
+        except SolutionError:
+            damaged = 1
+        checks.append(Check.near(f"damaged files with write group {g}", damaged, 0, 0))
     ends = [
         Check.near(f"last dump in memory with write group {g}, CRC-32", found, result.expected_crc32, 0)
         for g, found in result.last_crc32.items()
     ]
-    return [*groups.verify(problem, result), *ends]
+    return [*checks, *ends]
 
 
 NO_OUTPUT = dict.fromkeys(

@@ -14,11 +14,11 @@ import numpy as np
 
 from kernels.contract import Check, Footprint, Presets, Work, one_of, require_range, whole
 from kernels.decomposition import box, process_grid
-from kernels.files.format.layout import Layout, require_checksums
+from kernels.files.format.layout import DTYPE, Layout, require_checksums
 from kernels.files.format.netcdf import open_solution
 from kernels.files.format.solution import SolutionWriter
-from kernels.files.formulas import dump_bytes
-from kernels.files.groups import field_values, rows_of
+from kernels.files.formulas import COMPONENTS, dump_bytes
+from kernels.files.groups import rows_of
 from kernels.files.ranks.shared import WAYS, SharedSolution, shared_folder
 from kernels.files.ranks.shared import close as close
 from kernels.files.work_folder import WorkFolder
@@ -27,6 +27,14 @@ from kernels.runtime.resources import require_memory
 
 #: Files up to this size are compared with the serial writer's, byte for byte.
 COMPARED = 64 * 2**20
+
+
+def field_values(N: int, dump: int, i: tuple[int, int], j: tuple[int, int], k: tuple[int, int]) -> np.ndarray:
+    """The stand-in for U on a box: every word of the file has a value of its own, exact in float64."""
+    m = np.arange(COMPONENTS)
+    kk, jj, ii = (np.arange(*limits) for limits in (k, j, i))
+    place = ((kk[:, None, None] * N + jj[:, None]) * N + ii)[..., None] * COMPONENTS + m
+    return (place + dump * COMPONENTS * N**3).astype(DTYPE)
 
 
 @dataclass(frozen=True)

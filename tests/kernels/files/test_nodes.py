@@ -1,31 +1,45 @@
 """A running solver whose solution several processes write: every file is the solver's, whatever wrote it."""
 
+import multiprocessing
 import os
+import pickle
+import signal
+import subprocess
+import sys
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kernels import bt
-from kernels.files import nodes, parts
+from kernels import bt, decomposition
+from kernels.files import groups, nodes
+from kernels.files.format.layout import Layout
 from kernels.files.format.netcdf import open_solution
+from kernels.files.ranks.groups import field_values
 
 
-@given(N=st.integers(6, 12), P=st.integers(1, 6), unit=st.sampled_from(["row", "element"]))
-def test_parts_cover_the_cube_once(N, P, unit):
-    problem, count = nodes.Problem(N=N, P=P, unit=unit), np.zeros((N, N, N), int)
+@given(N=st.integers(6, 12), P=st.integers(1, 64))
+def test_parts_cover_the_cube_once(N, P):
+    px, py, pz = decomposition.process_grid(P)
+    assert px * py * pz == P and px <= py <= pz
+    count = np.zeros((N, N, N), int)
     for rank in range(P):
-        (i0, i1), (j0, j1), (k0, k1) = parts.part_of(problem, rank)
+        (i0, i1), (j0, j1), (k0, k1) = decomposition.box(N, P, rank)
         count[k0:k1, j0:j1, i0:i1] += 1
     assert (count == 1).all()
 
 
-@pytest.mark.parametrize(("unit", "asynchronous"), [("row", False), ("element", True)])
-def test_the_file_holds_the_dumps_of_a_run_that_wrote_nothing(tmp_path, unit, asynchronous):
-    problem = nodes.Problem(
-        N=9, NS=4, IW=1, P=2, groups=(1, 2), unit=unit, asynchronous=asynchronous, folder=str(tmp_path)
-    )
+def test_values_are_the_word_numbers():
+    N = 5
+    whole = field_values(N, 0, (0, N), (0, N), (0, N))
+    assert np.array_equal(whole.ravel(), np.arange(5 * N**3))
+    part = field_values(N, 2, (1, 3), (2, 5), (0, 4))
+    assert np.array_equal(part, whole[0:4, 2:5, 1:3] + 2 * 5 * N**3)
+
+
+def test_the_file_holds_the_dumps_of_a_run_that_wrote_nothing(tmp_path):
+    problem = nodes.Problem(N=9, NS=4, IW=1, P=2, groups=(1, 2), folder=str(tmp_path))
     state = nodes.setup(problem)
     try:
         result = nodes.run(problem, state, repeats=2)
@@ -46,13 +60,63 @@ def test_the_file_holds_the_dumps_of_a_run_that_wrote_nothing(tmp_path, unit, as
         del result, written
         assert os.listdir(tmp_path) == []
         with pytest.raises(OSError, match="writing in groups failed: FileNotFoundError"):
-            state.team.send(str(tmp_path / "missing"), 1, 0)
-            state.team.collect()
+            state.team.write(tmp_path / "missing", 1, 0)
+        assert all(check.ok for check in nodes.verify(problem, nodes.run(problem, state)))
     finally:
         state.team.close()
 
 
+def test_a_killed_process_is_not_waited_for(tmp_path):
+    others = set(multiprocessing.active_children())
+    state = nodes.setup(nodes.Problem(N=8, P=3))
+    (tmp_path / "f").touch()
+    os.kill((set(multiprocessing.active_children()) - others).pop().pid, signal.SIGKILL)
+    with pytest.raises(OSError, match="ended from outside"):
+        state.team.write(tmp_path / "f", 1, 0)
+    assert set(multiprocessing.active_children()) == others
+
+
+class Gate:
+    """A semaphore that knows how many were inside at once."""
+
+    def __init__(self, log):
+        self.log = log
+
+    def __enter__(self):
+        self.log.append(1)
+
+    def __exit__(self, *_):
+        self.log.append(-1)
+
+
+def test_every_dump_is_written_inside_the_gate(tmp_path):
+    """One process run here: gate entered and left once a dump."""
+    task, path = groups.Task.of(nodes.Problem(N=6, NS=3, IW=1, P=1)), tmp_path / "f"
+    path.touch()
+    field, log = np.random.default_rng(1).random((6, 6, 6, 5)), []
+    messages, answers = [*((str(path), 1, dump) for dump in range(3)), None], []
+
+    class Connection:
+        def recv(self):
+            return messages.pop(0)
+
+        def send(self, answer):
+            answers.append(answer)
+
+    groups.worker(Connection(), 0, task, {1: Gate(log)}, field)
+    assert log == [1, -1] * 3 and answers == [None] * 4
+    for dump in range(3):
+        assert np.array_equal(np.fromfile(path, "<f8", field.size, offset=Layout(6, 3, 1).offset(dump)), field.ravel())
+
+
+def test_writing_processes_load_no_compiler():
+    """A hundred of them would fill the memory with it."""
+    told = pickle.dumps((groups.worker, groups.Task.of(nodes.Problem())))
+    code = f"import pickle, sys; pickle.loads({told}); print('numba' in sys.modules)"
+    assert subprocess.check_output([sys.executable, "-c", code], text=True) == "False\n"
+
+
 def test_sizes_and_operations():
-    assert nodes.Problem(P=6).sizes == (1, 2, 4, 6)
+    assert nodes.Problem(P=6).sizes == (1, 2, 4, 6) and nodes.Problem(P=8).sizes == (1, 2, 4, 8)
     work = nodes.work(nodes.Problem(groups=(1, 4)))
     assert work.flops == 3 * bt.work(nodes.Problem().solver).flops
