@@ -3,8 +3,8 @@
 At each output step the fields go to ``files`` files, a record each.  In the operational code every
 task also opened, read and closed three small files (one list of directories, two namelists), and the
 master task wrote one; the revised code did not.  Here tasks are shared out over threads, the file
-system is this host's, and there is no metadata server: in its place stand the system time and the
-number of calls this process hands to the system; ``latency`` makes every open as slow as a server's.
+system is this host's, and there is no metadata server: in its place stands the number of calls that
+this process makes; ``latency`` makes every open as slow as a server's.
 
 The two variants take turns step by step, so that both see the same machine.  With ``load`` other processes make,
 read and remove small files of their own on the same file system meanwhile, as other jobs did there.
@@ -29,11 +29,6 @@ from kernels.files.syscalls import touch_files
 from kernels.files.ways import preallocate, write_all
 from kernels.files.work_folder import WorkFolder
 from kernels.runtime.resources import require_memory, require_threads
-
-try:
-    import resource
-except ImportError:  # not a POSIX system
-    resource = None
 
 READ_BY_EVERY_TASK = ("dirlist", "namelist_1", "namelist_2")
 WRITTEN_BY_MASTER = "ncf"
@@ -74,21 +69,16 @@ def full_record_bytes(total_bytes: float, steps: int, files: int) -> float:
 
 @dataclass(frozen=True)
 class Result:
-    """Per variant: seconds of each step, and what the system was asked to do.
+    """Per variant: seconds of each step, and the calls made.
 
     ``seconds`` maps ``"before"`` and ``"after"`` to float64 (steps,); ``small_seconds`` is the part of
-    ``before`` that the small files took.  ``calls`` counts the calls made, ``system_seconds`` and
-    ``user_seconds`` are the process's CPU time (None where the system does not tell), ``system_calls``
-    the read and write calls that the system counted for the whole process (Linux, else None).
+    ``before`` that the small files took.  ``calls`` counts the calls made.
     ``other_sets`` is the number of sets of open, read or write, close a second that the other processes did.
     """
 
     seconds: dict[str, np.ndarray]
     small_seconds: np.ndarray
     calls: dict[str, dict[str, int]]
-    system_seconds: dict[str, float | None]
-    user_seconds: dict[str, float | None]
-    system_calls: dict[str, dict[str, int] | None]
     filesystem: dict
     folders: dict[str, Path]
     other_sets: float
@@ -110,22 +100,6 @@ def setup(problem: Problem, seed: int = 0) -> np.ndarray:
     # Compiled now, so that the first output step does not pay for it.
     touch_files(np.zeros((1, 1), np.uint8), 0, os.O_RDONLY, 0.0, np.zeros(1, np.uint8), np.zeros(3, np.int64))
     return np.random.default_rng(seed).integers(0, 256, problem.record_bytes, dtype=np.uint8)
-
-
-def _cpu() -> tuple[float | None, float | None]:
-    if resource is None:
-        return None, None
-    usage = resource.getrusage(resource.RUSAGE_SELF)
-    return usage.ru_stime, usage.ru_utime
-
-
-def _system_calls() -> dict[str, int] | None:
-    try:
-        lines = Path("/proc/self/io").read_text().split("\n")
-    except OSError:
-        return None
-    found = dict(line.split(": ") for line in lines if line)
-    return {"read": int(found["syscr"]), "write": int(found["syscw"])}
 
 
 def _touch_small(problem: Problem, paths: list[Path], names: np.ndarray, tasks: int) -> np.ndarray:
@@ -157,7 +131,6 @@ class _Variant:
         joined = b"".join(name.ljust(longest, b"\0") for name in names)
         self.names = np.array(list(joined), np.uint8).reshape(len(names), longest)
         self.calls = dict.fromkeys(("open", "read", "write", "close"), 0)
-        self.system, self.user, self.asked = 0.0, 0.0, {"read": 0, "write": 0}
         self.handles = []
 
     def open(self):
@@ -172,7 +145,7 @@ class _Variant:
 
     def step(self, step: int, record: np.ndarray, storm: bool) -> tuple[float, float]:
         """One output step; returns its seconds and those of the small files."""
-        cpu, asked, start = _cpu(), _system_calls(), time.perf_counter()
+        start = time.perf_counter()
         if storm:
             self._storm(step)
         middle = time.perf_counter()
@@ -183,9 +156,7 @@ class _Variant:
             if self.problem.fsync:
                 os.fsync(handle)
         self.calls["write"] += len(self.handles)
-        end = time.perf_counter()
-        self._account(cpu, asked)
-        return end - start, middle - start
+        return time.perf_counter() - start, middle - start
 
     def _storm(self, step: int) -> None:
         problem = self.problem
@@ -196,19 +167,6 @@ class _Variant:
         for name, count, by_master in zip(("open", "read", "close"), counts, (1, 0, 1), strict=True):
             self.calls[name] += int(count) + by_master
         self.calls["write"] += 1
-
-    def _account(self, cpu, asked) -> None:
-        now, calls = _cpu(), _system_calls()
-        if cpu[0] is None:
-            self.system = self.user = None
-        else:
-            self.system += now[0] - cpu[0]
-            self.user += now[1] - cpu[1]
-        if asked is None or calls is None:
-            self.asked = None
-        else:
-            for name in self.asked:
-                self.asked[name] += calls[name] - asked[name]
 
 
 def run(problem: Problem, state: np.ndarray, threads: int = 1, repeats: int = 1) -> Result:
@@ -230,10 +188,7 @@ def run(problem: Problem, state: np.ndarray, threads: int = 1, repeats: int = 1)
     return Result(
         seconds,
         small,
-        *(
-            {name: getattr(variant, what) for name, variant in variants.items()}
-            for what in ("calls", "system", "user", "asked")
-        ),
+        {name: variant.calls for name, variant in variants.items()},
         describe(keep.path, fsync=problem.fsync),
         {name: variant.folder for name, variant in variants.items()},
         other_sets,
@@ -283,10 +238,10 @@ def reference(problem: Problem, state: np.ndarray) -> Result:
             records = np.tile(state, (problem.steps, 1))
             records[:, :16].view("<i8")[:] = [(step, number) for step in range(problem.steps)]
             (folder / f"out-{number:04d}").write_bytes(records.tobytes())
-    unknown, each = dict.fromkeys(VARIANTS), np.full(problem.steps, np.nan)
+    each = np.full(problem.steps, np.nan)
     seconds = dict.fromkeys(VARIANTS, each)
     calls, there = expected_calls(problem), describe(keep.path)
-    return Result(seconds, each, calls, unknown, unknown, unknown, there, folders, np.nan, keep)
+    return Result(seconds, each, calls, there, folders, np.nan, keep)
 
 
 def _misplaced(problem: Problem, folder: Path) -> int:
@@ -315,11 +270,6 @@ def verify(problem: Problem, result: Result) -> list[Check]:
         checks.append(Check.near(f"{name}: records out of place", misplaced, 0, 0))
         for call, count in expected[name].items():
             checks.append(Check.near(f"{name}: {call} calls", result.calls[name][call], count, 0))
-        counted = result.system_calls[name]
-        if counted is not None:  # other threads of the process may add to it
-            for call in counted:
-                made, least, label = counted[call], expected[name][call], f"{name}: {call} calls the system counted"
-                checks.append(Check(f"{label}, at least", float(made), float(least), 0.0, made >= least))
     return checks
 
 
