@@ -1,34 +1,14 @@
-"""The register of figures: which printed tables each draws, so that a figure leads to its numbers and is cited by page.
-
-A row of ``companion/chapters/<document>/drawn.csv`` is a figure, by the name that it is shown under, and its tables;
-one of another document is written ``document/table``.
-"""
+"""Which printed tables a figure draws, so that it leads to its numbers and is cited by page."""
 
 import re
 from functools import cache
 
-from companion import chapters, tables
-
-COLUMNS = ("figure", "tables")
+from companion import tables
 
 
 def anchor(document: str, table: str) -> str:
     """The address of a printed table on the record of its chapter."""
     return f"tab-{re.sub(r'[^A-Za-z0-9]+', '-', f'{document}-{table}').strip('-').lower()}"
-
-
-@cache
-def register(document: str) -> dict[str, tuple[tuple[str, str], ...]]:
-    """Figure -> the document and name of each printed table in it; empty where the chapter has no register.
-
-    ``ValueError`` if the columns are others, a figure comes twice, or a table is unknown.
-    """
-    found: dict[str, tuple[tuple[str, str], ...]] = {}
-    for number, row in enumerate(chapters.rows("drawn.csv", COLUMNS).get(document, []), start=2):
-        if row["figure"] in found:
-            raise ValueError(f"{document}/drawn.csv, row {number}: {row['figure']} stands there twice")
-        found[row["figure"]] = tuple(_table(document, name) for name in row["tables"].split())
-    return found
 
 
 def said(html: str, document: str) -> list[tuple[str, str]]:

@@ -29,7 +29,7 @@ LINES = {
     "companion/chapters": 10760,
     "companion": 22500,
     "peers": 4700,
-    "book": 2770,
+    "book": 2385,
     "tests": 16600,
 }
 PRODUCTION = 67_050

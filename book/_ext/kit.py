@@ -2,6 +2,8 @@
 
 - Figures and tables are numbered page by page (``Figure 3.2`` in chapter 3) and become targets: ``fig-<name>`` and
   ``tab-<name>``, which a page names as ``[](#fig-<name>)`` and shows as the number.
+- Every figure of a story leads to its printed table, its stored runs and their checks on the chapter's record, whose
+  pages are all made from one template.
 - A printed cell that a claim recomputes leads to the row of that claim in the ledger.
 - Code that only shows what is ready is left out of the page, code that measures or computes is folded; a cell tagged
   ``teaches`` stays.
@@ -13,10 +15,18 @@
 import json
 import re
 from html import escape
+from pathlib import Path
 
-from chapter_record import story_of, wrapped
 from docutils import nodes
 
+from companion import drawn, items, tables
+from companion.pages.chapter_record import mark
+
+RECORDS, STORIES = "book/records/", "notebooks/"
+TEMPLATE = Path(__file__).resolve().parent.parent / "_templates" / "chapter_record.md"
+#: The table of points of a chapter that compares the reports, and a heading of every record, as addresses.
+POINTS, ARITHMETIC = "#tab-points", "#the-report-s-arithmetic-rechecked"
+END = re.compile(r"(?=</figcaption>)")
 GLOSSARY = "book/glossary"
 LEDGER = "book/ledger"
 CLAIMED = re.compile(r'(<td [^>]*data-claim="([^"]+)"[^>]*>)(.*?)</td>')
@@ -30,9 +40,9 @@ LEFT_OUT, FOLDED, OPEN = "remove-input", "hide-input", "teaches"
 
 
 def chapter(docname: str) -> str:
-    """Number of a chapter by its file's name, with a full stop; nothing for other pages."""
+    """Number of a chapter by its file's name, with a full stop, after an R on its record; nothing for other pages."""
     found = re.search(r"(?:^|/)(\d+)_", docname)
-    return f"{int(found.group(1))}." if found else ""
+    return f"{'R' * docname.startswith(RECORDS)}{int(found.group(1))}." if found else ""
 
 
 def numbered(html: str, prefix: str, counts: dict, seen: set) -> tuple[str, list[tuple[str, str]]]:
@@ -68,12 +78,77 @@ def claimed(html: str, ledger: str) -> str:
     return CLAIMED.sub(rf'\1<a class="rerun-claim" href="{ledger}#\2">\3</a></td>', html)
 
 
-def _number(app, doctree) -> None:
-    """Numbers run on from a chapter to its record."""
+def record_of(docname: str) -> str:
+    """``notebooks/03_nht1`` -> ``book/records/03_nht1``."""
+    return docname.replace(STORIES, RECORDS, 1)
+
+
+def leading(html: str, address: str) -> str:
+    """Links from a figure of a story to the record: the table it draws, the run it draws, and how this was checked.
+
+    A figure of no report leads to the table of points of its page, each of which has its own source.
+    """
+    name, run = (found[1] if (found := re.search(rf' data-{key}="([^"]+)"', html)) else "" for key in ("name", "run"))
+    document = name.partition("_")[0]
+    if document not in tables.documents():
+        return f' · <a class="rerun-more" href="{POINTS}">all numbers of this figure</a>'
+
+    def of(other: str) -> str:
+        """The address of another document's record, beside that of this chapter's."""
+        return re.sub(r"[^/]+(?=\.html$)", items.page(other), address)
+
+    links = {}
+    if drawn_here := drawn.said(html, document):
+        links["printed table"] = f"{of(drawn_here[0][0])}#{drawn.anchor(*drawn_here[0])}"
+    made, sign = of(run.partition("-")[0]) if run else "", mark(run) if run else None
+    if run:
+        links["stored runs"] = f"{made}#run-{run}"
+    links["how it was checked"] = f"{made}#checks-{run}" if sign else address + ARITHMETIC
+    words = "".join(f' · <a class="rerun-more" href="{place}">{words}</a>' for words, place in links.items())
+    return words + (sign.html if sign else "")
+
+
+def _lead(doctree, address: str) -> int:
+    """Every figure of a story leads to its numbers and checks; how many there are."""
+    count = 0
+    for node in doctree.findall(nodes.raw):
+        if '<figure class="rerun-figure"' in node.astext():
+            count += 1
+            html = END.sub(leading(node.astext(), address), node.astext())
+            node.rawsource, node.children = html, [nodes.Text(html)]
+    return count
+
+
+def _announce(app, doctree) -> None:
+    """Below the title of a story: how long it takes, 200 words a minute and 20 s a figure, and where its record is."""
     docname = app.env.docname
-    known = app.env.rerun_counts = getattr(app.env, "rerun_counts", {})
-    known.pop(docname, None)
-    counts = known[docname] = dict(known.get(story_of(docname), {}))
+    if not docname.startswith(STORIES):
+        return
+    record = record_of(docname)
+    known = record in app.env.found_docs  # a chapter that compares the reports has none
+    address = app.builder.get_relative_uri(docname, record) if known else ""
+    words = sum(len(node.astext().split()) for node in doctree.findall(nodes.paragraph))
+    minutes = max(1, round(words / 200 + _lead(doctree, address) / 3))
+    if known:
+        title = doctree.next_node(nodes.title)
+        html = (
+            f'<p class="rerun-reading">{minutes} minutes to read. '
+            f'<a href="{address}">The record</a> holds the printed tables, all numbers and checks.</p>'
+        )
+        title.parent.insert(title.parent.index(title) + 1, nodes.raw("", html, format="html"))
+
+
+def _write_out(app, docname, source) -> None:
+    """A record's file has its title alone; the rest is the same for all."""
+    if docname.startswith(RECORDS):
+        number, _, document = docname.removeprefix(RECORDS).partition("_")
+        named = {"title": source[0].strip(), "stem": f"{number}_{document}", "document": document}
+        source[0] = TEMPLATE.read_text(encoding="utf-8").format(number=int(number), **named)
+
+
+def _number(app, doctree) -> None:
+    docname = app.env.docname
+    counts: dict[str, int] = {}
     seen: set[str] = set()
     ledger = app.builder.get_relative_uri(docname, LEDGER)
     domain = app.env.domaindata["std"]
@@ -84,7 +159,7 @@ def _number(app, doctree) -> None:
         node.rawsource = html
         node.children = [nodes.Text(html)]
         for identity, label in labels:
-            if story_of(docname) == docname or identity not in domain["labels"]:  # a story means its own table
+            if not docname.startswith(RECORDS) or identity not in domain["labels"]:  # a story means its own table
                 domain["labels"][identity] = (docname, identity, label)
                 domain["anonlabels"][identity] = (docname, identity)
 
@@ -105,7 +180,7 @@ def dressed(text: str) -> str:
     notebook = json.loads(text)
     for cell in notebook["cells"]:
         if cell["cell_type"] == "markdown":
-            cell["source"] = referring(wrapped(cell))
+            cell["source"] = referring("".join(cell["source"]))
     for cell in notebook["cells"]:
         tags = cell["metadata"].setdefault("tags", [])
         own = {"parameters", OPEN} & set(tags) or any(word.startswith(("remove-", "hide-")) for word in tags)
@@ -177,6 +252,9 @@ def _forget(app, env, docnames=None) -> None:
 
 def setup(app):
     app.connect("source-read", _dress)
+    app.connect("source-read", _write_out)
+    # before figures are numbered and headings collected
+    app.connect("doctree-read", _announce, priority=400)
     app.connect("doctree-read", _number)
     app.connect("env-updated", lambda app, env: _forget(app, env))
     app.connect("doctree-resolved", _link_terms, priority=900)

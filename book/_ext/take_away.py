@@ -125,11 +125,8 @@ def rests_on(name: str, data: str) -> list[tuple[str, str]]:
     """The printed tables behind a figure or table: itself, those it draws, or those that its points come from."""
     document = name.partition("_")[0]
     table = name.removeprefix(f"{document}_")
-    if document in tables.documents():
-        if table in tables.names(document):
-            return [(document, table)]
-        if name in (known := drawn.register(document)):
-            return list(known[name])
+    if document in tables.documents() and table in tables.names(document):
+        return [(document, table)]
     anchors = dict.fromkeys(re.findall(r"/records/[^,\s]*#(tab-[\w-]+)", data))
     return [drawn.by_anchor()[anchor] for anchor in anchors if anchor in drawn.by_anchor()]
 

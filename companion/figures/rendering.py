@@ -121,11 +121,6 @@ class Shown:
         return {"text/html": self.html, "text/plain": self.alt}
 
 
-def with_own_ids(shown: Shown, letter: str) -> Shown:
-    """``shown`` with other ids in its pictures, for a page that also has figures of another program, counted anew."""
-    return Shown(re.sub(r'(?<=["#])f(?=\d+(?:phone|page)?-)', letter, shown.html), shown.alt)
-
-
 def _described(alt: str) -> str:
     if not isinstance(alt, str) or not alt.strip():
         raise ValueError("alt is empty; say in a sentence or two what the figure shows")

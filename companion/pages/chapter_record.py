@@ -8,11 +8,10 @@ from typing import Literal
 
 import pandas as pd
 
-from companion import drawings, experiments, items, notebook_files
-from companion.figures import beside
+from companion import experiments, items, notebook_files
 from companion.figures.box import checked, folded
 from companion.figures.document import claims_summary, claims_table, document_tables
-from companion.figures.rendering import Shown, with_own_ids
+from companion.figures.rendering import Shown
 from companion.figures.tabular import Table, table
 from companion.labels import plural
 from companion.pages.items import items_table
@@ -160,11 +159,15 @@ def runs_table(document: str) -> Table | str:
     return _by_experiment(frame, "last", "run", descriptions=said, **shown)
 
 
+#: What a figure raises where runs do not hold what it takes: an older one, or another sweep.
+LACKING = (KeyError, IndexError, ValueError, AssertionError)
+
+
 def _on(drawn: list, figure: Callable) -> Shown | Table | None:
     """What a function of a chapter shows of these runs; None where they lack what it takes."""
     try:
         return figure(drawn)
-    except beside.LACKING:
+    except LACKING:
         return None
 
 
@@ -202,39 +205,18 @@ def _machine(run) -> str:
     return f"{run.attrs['label']}, {run.attrs['date'][:10]}"
 
 
-@cache
-def is_elsewhere(experiment: str) -> bool:
-    """Whether the record draws an experiment once more on each other machine: what draws it takes one run."""
-    entry = experiments.REGISTER[experiment]
-    return not entry.figures and entry.kind == "timing" and len(runs.each(experiment)) > 1
-
-
-def _elsewhere(entry) -> list:
-    """The figures of an experiment, from the newest run of each machine but the first: a fold for each of these."""
-    every, found = drawings.of(entry.document), []
-    for run in runs.each(entry.id)[1:] if is_elsewhere(entry.id) else []:
-        with beside.alone():
-            calls = [_on(run, drawing) for drawing in every if drawing.experiment == entry.id]
-        shown = [each for each in calls if isinstance(each, Shown) and "<figure" in each.html]
-        said = f"The same on {_machine(run)}"
-        undrawn = Shown(f"<p>{escape(said)}: this run does not hold what the figures draw.</p>", said)
-        found.append(folded(*shown, title=said) if shown else undrawn)
-    return found
-
-
 def further_figures(document: str) -> Shown:
     """Figures and tables of the stored runs of each experiment that the chapter's story does not show."""
     parts = []
     for entry in experiments.REGISTER.values():
         if entry.document != document:
             continue
-        if found := _drawn(entry) if entry.figures else _elsewhere(entry):
+        if found := _drawn(entry):
             heading = f'<h3 id="elsewhere-{entry.id}">{escape(entry.title)}</h3>'
             parts.append(Shown("\n".join([heading, *(each.html for each in found)]), "\n".join(map(repr, found))))
     if not parts:
         return Shown("<p>The chapter shows all figures of its runs.</p>", "no further figure")
-    together = Shown("\n".join(part.html for part in parts), "\n".join(part.alt for part in parts))
-    return with_own_ids(together, "e")  # the page has figures of the chapter's notebook too
+    return Shown("\n".join(part.html for part in parts), "\n".join(part.alt for part in parts))
 
 
 def became(document: str) -> Shown:

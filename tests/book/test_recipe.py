@@ -46,40 +46,43 @@ CLAIMS = """claim,item,where,statement,for,printed,bound,formula,instead,reason,
 sums,,Table 1,The sum of {item}.,rows of sums,{sum},,a + b,,,
 sums,wrong,,,,,,,,Two and two are 4.,
 """
-EXPERIMENTS = """id,item,title,rounds,quick,paper,modern,needs,ranks,few_samples
-toy-sum,T1,A sum,,any,,,,,a sum is not timed
-"""
+SECTION = '''"""Sums of the toy document."""
+
+from companion.experiments import experiment
+
+
+@experiment("toy-sum", item="T1", title="A sum", few_samples="a sum is not timed")
+def one(preset, threads):
+    """No case."""
+    return []
+'''
 ITEMS = """item,of,title,survives,status,heading,here
 T1,,sums of two numbers,all,live,Sums,the same sums
 T-F1,T1,a lost plot of sums,its title,not possible,Sums,the points are lost
 """
 CELLS = (
     "# A toy",
-    "from companion import experiments, figures, tables",
+    "from companion import figures, tables\nfrom companion.chapters.toy import sums",
     "## Sums",
     'figures.document_table("toy", "sums")',
-    'print(experiments.run("toy-sum", progress=False).attrs["experiment"], tables.names("toy"))',
+    'print(sums.one.run(progress=False).attrs["experiment"], tables.names("toy"))',
 )
 #: Pages that a record names.
 PAGES = ("ledger", "machines", "methods", "peers")
-#: Cells that leave the chapter's page for its record.
-BEHIND = ('print("behind", 6 * 7)', "## Words behind the sums")
 
 
 def add_a_chapter(root: Path) -> None:
-    """What the recipe names: two files of a table, claims, experiments and items, a notebook and its record."""
+    """What the recipe names: two files of a table, claims, items and a section, a notebook and its record."""
     data, chapter = root / "data" / "toy", root / "companion" / "chapters" / "toy"
     data.mkdir(), chapter.mkdir()
     (data / "datapackage.json").write_text(json.dumps(DESCRIPTOR))
     (data / "sums.csv").write_text("case,a,b,sum,note\nright,1,2,3,\nwrong,2,2,5,\n")
     (chapter / "__init__.py").write_text('"""The toy document."""\n')
     (chapter / "claims.csv").write_text(CLAIMS)
-    (chapter / "experiments.csv").write_text(EXPERIMENTS)
-    (chapter / "experiments.py").write_text('"""Experiments of the toy document."""\n')
+    (chapter / "sums.py").write_text(SECTION)
     (chapter / "items.csv").write_text(ITEMS)
     cell = {True: nbformat.v4.new_markdown_cell, False: nbformat.v4.new_code_cell}
     cells = [cell[text.startswith("#")](text) for text in CELLS]
-    cells += [cell[" " in text[:3]](text.removeprefix("## "), metadata={"tags": ["record"]}) for text in BEHIND]
     nbformat.write(nbformat.v4.new_notebook(cells=cells), root / "notebooks" / "07_toy.ipynb")
     (root / "book" / "records").mkdir()
     (root / "book" / "records" / "07_toy.md").write_text("# Record 7: toy\n")
@@ -131,19 +134,12 @@ TABLE = "Sums of two numbers. A. Toy, Sums of whole numbers, 1999, Table 1"
         ("book/records", 'href="../../notebooks/07_toy.html#sums"'),  # the item leads to its heading
         ("book/records", "rerun live<br><small>toy-sum</small>"),  # and names its experiment
         ("book/records", "a lost plot of sums"),
-        ("book/records", "behind 42"),  # a cell of the record
-        ("book/records", "Words behind the sums"),  # and words of it
     ],
 )
 def test_the_pages_of_a_new_chapter_show(pages, name, shown):
     assert shown in pages[name]
 
 
-@pytest.mark.parametrize("gone", ["behind 42", "Words behind the sums"])
-def test_what_is_on_the_record_has_left_the_story(pages, gone):
-    assert gone not in pages["notebooks"]
-
-
-def test_tables_are_numbered_through_story_and_record(pages):
-    numbers = [re.findall(r"Table (7\.\d+)\. ", pages[name]) for name in ("notebooks", "book/records")]
-    assert numbers[0] == ["7.1"] and numbers[1][:2] == ["7.2", "7.3"]
+def test_tables_are_numbered_page_by_page(pages):
+    numbers = [re.findall(r"Table (R?7\.\d+)\. ", pages[name]) for name in ("notebooks", "book/records")]
+    assert numbers[0] == ["7.1"] and numbers[1][:2] == ["R7.1", "R7.2"]

@@ -1,21 +1,6 @@
-"""The register of figures: every table exists, every figure is one that some chapter shows."""
+"""Where printed tables are, as figures lead to them and are cited by them."""
 
-import pytest
-
-from companion import chapters, drawn, tables
-
-SOURCES = "\n".join(
-    path.read_text(encoding="utf-8") for path in (chapters.files("__init__.py")["nht1"].parents[2]).rglob("*.py")
-)
-
-
-@pytest.mark.parametrize("document", sorted(chapters.files("drawn.csv")))
-def test_every_figure_of_the_register_is_shown_by_a_chapter(document):
-    found = drawn.register(document)
-    assert found and all(tables_of for tables_of in found.values())
-    stems = [name for name in found if f'"{name}"' not in SOURCES]
-    for name in stems:  # names with a part that is put in: a size, a routine
-        assert f'f"{name.rpartition("_")[0]}_{{' in SOURCES, name
+from companion import drawn, tables
 
 
 def test_a_table_has_the_address_that_its_record_gives_it():

@@ -219,12 +219,3 @@ def test_on_a_phone_no_text_is_small_or_wider_than_the_figure(monkeypatch):
     assert sizes == [rendering.LEGIBLE, 5.0]
     assert words in page and words not in phone
     assert (text.get_text(), text.get_size()) == (words, 5)
-
-
-def test_figures_of_two_programs_on_one_page_share_no_id(monkeypatch):
-    shown = figures.show(_figure(), alt="Lines.")
-    ids = {text: re.findall(r'\bid="([^"]+)"', text) for text in (shown.html, rendering.with_own_ids(shown, "e").html)}
-    first, second = ids.values()
-    assert first and len(first) == len(second) and not set(first) & set(second)
-    used = re.findall(r'(?:url\(|href=")#([^")]+)', rendering.with_own_ids(shown, "e").html)
-    assert used and set(used) <= set(second)
