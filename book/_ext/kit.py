@@ -20,7 +20,7 @@ from pathlib import Path
 from docutils import nodes
 
 from companion import drawn, items, tables
-from companion.pages.chapter_record import mark
+from companion.pages.chapter_record import mark, stored_runs
 
 RECORDS, STORIES = "book/records/", "notebooks/"
 TEMPLATE = Path(__file__).resolve().parent.parent / "_templates" / "chapter_record.md"
@@ -100,8 +100,10 @@ def leading(html: str, address: str) -> str:
     links = {}
     if drawn_here := drawn.said(html, document):
         links["printed table"] = f"{of(drawn_here[0][0])}#{drawn.anchor(*drawn_here[0])}"
-    made, sign = of(run.partition("-")[0]) if run else "", mark(run) if run else None
-    if run:
+    home = run.partition("-")[0]
+    stored = bool(run) and run in set(stored_runs(home).get("experiment", ()))  # a study may have none
+    made, sign = of(home) if stored else "", mark(run) if stored else None
+    if stored:
         links["stored runs"] = f"{made}#run-{run}"
     links["how it was checked"] = f"{made}#checks-{run}" if sign else address + ARITHMETIC
     words = "".join(f' · <a class="rerun-more" href="{place}">{words}</a>' for words, place in links.items())
