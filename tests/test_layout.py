@@ -24,7 +24,7 @@ LINES = {
     "kernels/processor": 780,
     "kernels/routines": 2040,
     "kernels/runtime": 2440,
-    "kernels/shallow_water": 1750,
+    "kernels/shallow_water": 1660,
     "kernels/spectral": 4620,
     "companion/chapters": 10760,
     "companion": 22500,

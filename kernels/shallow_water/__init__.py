@@ -24,11 +24,10 @@ from kernels.proof import Proof
 from kernels.shallow_water import dense
 from kernels.shallow_water.cases import initial
 from kernels.shallow_water.compiled import COEFFICIENT_FLOPS, POINT_FLOPS
-from kernels.shallow_water.diagnostics import integrals, kinetic_energy_spectrum, means, norms, weights
+from kernels.shallow_water.diagnostics import integrals, means, norms, weights
 from kernels.shallow_water.model import SECTIONS, Result, State, Stepper, footprint, history_table, run, setup
 from kernels.shallow_water.problem import BUILDS, CASES, GRAVITY, RADIUS, Problem, grid_for, rows_for
-from kernels.shallow_water.published import DAY, MOUNTAIN
-from kernels.shallow_water.studies import Errors, Scores, compare_grids, errors, paired_scores, scores, steady_errors
+from kernels.shallow_water.studies import Scores, compare_grids, paired_scores, scores, steady_errors
 from kernels.spectral import Plan
 from kernels.spectral import grid as gaussian_grid
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from kernels.shallow_water.problem import GRAVITY, RADIUS
+from kernels.shallow_water.problem import GRAVITY
 
 
 def weights(grid) -> np.ndarray:
@@ -47,23 +47,6 @@ def by_degree(plan, spectrum) -> np.ndarray:
     """``Σ_m |s_n^m|²`` over both signs of ``m`` for every degree, float64[T + 1]."""
     square = np.abs(spectrum) ** 2 * np.where(plan.m == 0, 1.0, 2.0)
     return np.bincount(plan.n, weights=square, minlength=plan.truncation + 1)
-
-
-def kinetic_energy_spectrum(plan, spectra) -> np.ndarray:
-    """Kinetic energy of the wind at every degree, m²/s², float64[T + 1].
-
-    ``a² (|ζ_n|² + |D_n|²) / (2 n (n + 1))``; the sum over ``n`` is the mean of ``(u² + v²) / 2``.
-    """
-    n = np.arange(plan.truncation + 1.0)
-    total = by_degree(plan, spectra[0]) + by_degree(plan, spectra[2])
-    total[1:] *= RADIUS**2 / (2.0 * n[1:] * (n[1:] + 1.0))
-    total[0] = 0.0
-    return total
-
-
-def evaluate(plan, spectrum, grid_plan) -> np.ndarray:
-    """Grid values of ``spectrum`` of ``plan`` on the grid of another plan of no lower truncation."""
-    return grid_plan.inverse(change_truncation(plan, spectrum, grid_plan))
 
 
 def change_truncation(plan, spectrum, other) -> np.ndarray:

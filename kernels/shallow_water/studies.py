@@ -1,4 +1,4 @@
-"""Studies: aliasing at equal truncation, scores of two builds of one code, errors of the standard cases."""
+"""Studies: aliasing at equal truncation, scores of two builds of one code, errors of a steady state."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -9,14 +9,7 @@ import numpy as np
 from kernels.contract import require_choice, require_range
 from kernels.runtime.threads import numba_threads
 from kernels.shallow_water.cases import initial
-from kernels.shallow_water.diagnostics import (
-    by_degree,
-    change_truncation,
-    evaluate,
-    integrals,
-    kinetic_energy_spectrum,
-    norms,
-)
+from kernels.shallow_water.diagnostics import by_degree, change_truncation, integrals, norms
 from kernels.shallow_water.model import Result, State, Stepper, setup
 from kernels.shallow_water.problem import BUILDS, GRAVITY, RADIUS, Problem, grid_for
 from kernels.spectral import Plan
@@ -29,9 +22,6 @@ class Aliasing(NamedTuple):
     latitude: np.ndarray  # of the drawn grid's rows, degrees, float64[rows]
     longitude: np.ndarray  # of its columns, degrees, float64[columns]
     vorticity: np.ndarray  # at the end, 1/s, float64[rows, columns]
-    height: np.ndarray  # at the end, m, float64[rows, columns]
-    energy: np.ndarray  # kinetic energy of every degree at the end, m²/s², float64[T + 1]
-    enstrophy: np.ndarray  # vorticity variance of every degree at the end, 1/s², float64[T + 1]
     product_error: np.ndarray  # relative error of the vorticity tendency, by degree, float64[T + 1]
 
 
@@ -52,7 +42,7 @@ def product_error(plan: Plan, exact: Plan, spectra, coriolis, exact_coriolis, th
 def compare_grids(problem: Problem, ends: Mapping[str, Result], threads: int = 1) -> dict[str, Aliasing]:
     """What the grid of each relation makes of ``problem``, from the ends of its integrations there.
 
-    The fields are drawn on one full grid, the cubic one.  On the linear grid the quadratic products of the equations
+    The vorticity is drawn on one full grid, the cubic one.  On the linear grid the quadratic products of the equations
     fold back onto the resolved waves, on the others they do not.  ``product_error`` compares each grid's vorticity
     tendency, for the final state of the first relation, with the cubic grid's.
     """
@@ -63,16 +53,12 @@ def compare_grids(problem: Problem, ends: Mapping[str, Result], threads: int = 1
     for relation, result in ends.items():
         state = result.state
         probe = result.spectra if probe is None else probe
-        vorticity, phi = finest.inverse(result.spectra[:2], threads=threads)
-        ground = finest.inverse(state.ground, threads=threads)
+        vorticity = finest.inverse(result.spectra[0], threads=threads)
         found[relation] = Aliasing(
             state.plan.grid.name,
             finest.grid.latitudes,
             finest.grid.longitudes(0),
             vorticity.reshape(rows, columns),
-            ((phi + state.mean + ground) / GRAVITY).reshape(rows, columns),
-            kinetic_energy_spectrum(state.plan, result.spectra),
-            by_degree(state.plan, result.spectra[0]),
             product_error(state.plan, finest, probe, state.coriolis, exact_coriolis, threads),
         )
     return found
@@ -172,30 +158,11 @@ def paired_scores(
     return Scores(times, found["strict"], found["fast"], drift, others)
 
 
-class Errors(NamedTuple):
-    """Relative errors over the sphere, 1, each ``(l1, l2, l∞)`` as Williamson et al. (1992) define them."""
-
-    height: tuple[float, float, float]  # of the free surface
-    vorticity: tuple[float, float, float]
-
-
 def _surface(state: State, spectra: np.ndarray) -> np.ndarray:
     """Spectrum of the height of the free surface, m."""
     height = (spectra[1] + state.ground) / GRAVITY
     height[0] += state.mean / GRAVITY
     return height
-
-
-def errors(result: Result, truth: Result) -> Errors:
-    """Errors of one integration's end against another's, on the grid of the other.
-
-    ``ValueError`` if ``truth`` has the lower truncation: it could not hold the other's waves.
-    """
-    plan, other = result.state.plan, truth.state.plan
-    _require_finer(other.truncation, plan.truncation)
-    surfaces = (_surface(each.state, each.spectra) for each in (result, truth))
-    pairs = (surfaces, (result.spectra[0], truth.spectra[0]))
-    return Errors(*(norms(other.grid, evaluate(plan, found, other), other.inverse(true)) for found, true in pairs))
 
 
 def steady_errors(result: Result, problem: Problem) -> tuple[float, float, float]:

@@ -54,7 +54,7 @@ def _maps(measurements) -> dict[str, Output]:
         "matching": Output(list(found), None, "matching_grid", "relation of grid and truncation"),
         "matching_name": Output([one.grid for one in found.values()], None, "matching_grid", "grid"),
         "vorticity": Output(vorticity, "1/s", "matching_grid row column", "relative vorticity"),
-        "degree": Output(np.arange(drawn.enstrophy.size), "1", "wave", "degree"),
+        "degree": Output(np.arange(drawn.product_error.size), "1", "wave", "degree"),
         "product_error": Output(errors, "1", "matching_grid wave", meaning),
     }
 
