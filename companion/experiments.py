@@ -28,11 +28,14 @@ from typing import Any
 from companion import bench, chapters, notebook_files
 from companion.bench import Measurement
 from companion.bench.engine import require_rounds
-from companion.chapters import CASES, COLUMNS, MEANINGS, OUTPUT_COLUMNS, OUTPUTS, PRESETS, Cases, Outputs
 from companion.host import doctor, limits, machine
 from companion.host.doctor import Unavailable
 from companion.records import runs
 
+PRESETS = ("quick", "paper", "modern")
+#: What gives the cases of an experiment, and what makes results other than times of their measurements.
+Cases = Callable[..., list[Any]]
+Outputs = Callable[[Any], dict[str, dict[str, Any]]]
 #: A timing samples its cases in rounds; a study runs each once, for its result, or has none.
 _KINDS = ("timing", "study")
 
@@ -208,44 +211,6 @@ def register(entry: Experiment) -> Experiment:
         raise ValueError(f"{entry.id}: a study runs in one process and says in few_samples why once is enough")
     REGISTER[entry.id] = entry
     return entry
-
-
-def _entry(document: str, row: Mapping[str, str]) -> Experiment:
-    """The experiment of a row of ``experiments.csv``."""
-    id, offered = row["id"], {preset: row[preset] for preset in PRESETS if row[preset]}
-    return Experiment(
-        id,
-        document,
-        row["item"],
-        row["title"],
-        CASES.get(id, lambda preset, threads: []),
-        tuple(offered),
-        frozenset(row["needs"].split()),
-        OUTPUTS.get(id),
-        int(row["rounds"] or 1),
-        {preset: float(seconds) for preset, seconds in offered.items() if seconds != "any"},
-        simulated=id not in CASES,
-        few_samples=row["few_samples"],
-        kind="timing" if row["rounds"] else "study",
-        ranks=int(row["ranks"] or 0),
-    )
-
-
-def _discover() -> None:
-    """Register the experiments of every chapter.  ``ValueError`` for a function that no row has, or the reverse."""
-    for document in chapters.documents("experiments"):
-        chapters.part(document, "experiments")
-    chapters.sections()
-    for document, rows in chapters.rows("experiments.csv", COLUMNS).items():
-        for row in rows:
-            if row["rounds"] and row["id"] not in CASES:
-                raise ValueError(f"{document}/experiments.csv: {row['id']} has rounds, and nothing gives its cases")
-            register(_entry(document, row))
-    for rows in chapters.rows("outputs.csv", OUTPUT_COLUMNS).values():
-        MEANINGS.update({(id, row["output"]): row for row in rows for id in row["experiments"].split()})
-    for id in {**CASES, **OUTPUTS}:
-        if id not in REGISTER:
-            raise ValueError(f"{id} has cases or outputs, and no row of experiments.csv")
 
 
 def find(id: str) -> Experiment:
@@ -444,4 +409,4 @@ def run(id: str, preset: str = "quick", threads: int = 1, **options: Any):
         return kept
 
 
-_discover()
+chapters.sections()

@@ -1,21 +1,18 @@
 """A run record as its chapter shows it: the chapter's tables and figures, drawn from this record.
 
-Which these are stands in :mod:`companion.drawings`.  Tables and the data of figures hold the report's values in columns
-of their own, next to those of the run.
+They are those that the section of an experiment marks (``@experiment.figure``).
 """
 
 import re
 from contextlib import nullcontext
 from dataclasses import dataclass
-from html import unescape
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from companion import drawings, experiments, files
-from companion.figures import beside
-from companion.figures.rendering import Shown, offered, picture, undrawn
+from companion import experiments, files
+from companion.figures.rendering import picture, undrawn
 from companion.figures.tabular import Table
 from companion.records import runs
 
@@ -61,59 +58,37 @@ def _lines(frame: pd.DataFrame) -> str:
     return text + (f"\n… {len(frame) - len(head)} more rows" if len(frame) > len(head) else "")
 
 
-def _title(html: str, alt: str) -> str:
-    found = re.search(r"<strong>(.*?)\.</strong>", html)
-    return f"{unescape(found[1])}. {alt}" if found else alt
-
-
-def piece(name: str, shown: Any) -> _Piece:
-    """What a call of a chapter's figures gave, as text and as a picture where it is one."""
-    if isinstance(shown, Shown):
-        data = offered(shown)
-        stem = re.search(r'data-name="([^"]*)"', shown.html)
-        text = _title(shown.html, shown.alt) + ("" if data is None else f"\n{_lines(medians(data))}")
-        return _Piece(stem[1] if stem else name, text, picture(shown))
+def piece(shown: Any) -> _Piece:
+    """What a figure of an experiment gave, as text and as a picture where it is one."""
     if isinstance(shown, Table):
-        return _Piece(name, shown.text)
-    if isinstance(shown, pd.DataFrame):
-        return _Piece(name, _lines(shown))
-    sentences = [shown] if isinstance(shown, str) else [each for each in shown if isinstance(each, str)]
-    return _Piece(name, "\n".join(sentences))
+        return _Piece("table", shown.text)
+    text = f"{shown.title}. {shown.alt}" + ("" if shown.data is None else f"\n{_lines(medians(_frame(shown.data)))}")
+    return _Piece(shown.name, text, picture(shown))
 
 
-def drawn_from(run, every: list[drawings.Drawing]) -> tuple[list[tuple[str, Any]], list[str]]:
-    """What of ``every`` drawing a run gives, by name, and a sentence for each that it does not."""
-    made: list[tuple[str, Any]] = []
-    left = []
-    for drawing in every:
-        if drawing.experiment != run.attrs["experiment"]:
-            continue
-        name = drawing.function.rpartition(".")[2]
-        absent = [other for other in drawing.others if runs.latest(other) is None]
-        if absent:
-            left.append(f"{name} also takes a run of {', '.join(absent)}, of which none is committed")
-            continue
-        try:
-            made.append((name, drawing(run)))
-        except beside.LACKING as error:
-            left.append(f"{name} does not find in this record what it draws ({' '.join(str(error).split())[:120]})")
+def _frame(data) -> pd.DataFrame:
+    return data if isinstance(data, pd.DataFrame) else data.to_dataframe().reset_index()
+
+
+def drawn_from(run) -> tuple[list[Any], list[str]]:
+    """What the figures of an experiment show of one run, and a sentence for each that does not find what it takes."""
+    made, left = [], []
     for figure in experiments.find(run.attrs["experiment"]).figures:
         try:
-            made.append((figure.__name__, figure([run])))
-        except beside.LACKING as error:
+            made.append(figure([run]))
+        except runs.LACKING as error:
             left.append(f"{figure.__name__} does not find in this record what it draws ({error})")
     return made, left
 
 
 def pieces(record: dict[str, Any], drawn: bool = True) -> tuple[list[_Piece], list[str]]:
-    """All of the chapter's tables and figures of this experiment, and a sentence for each that cannot be drawn.
+    """All tables and figures of this experiment, and a sentence for each that cannot be drawn.
 
     Without ``drawn``, figures are their data alone.
     """
-    with beside.alone(), nullcontext() if drawn else undrawn():
-        found, left = drawn_from(runs.dataset([record]), drawings.every_drawing())
-    # numbers that a cell goes on with say nothing alone
-    return list(dict.fromkeys(one for name, shown in found if (one := piece(name, shown)).text)), left
+    with nullcontext() if drawn else undrawn():
+        found, left = drawn_from(runs.dataset([record]))
+        return [piece(shown) for shown in found], left
 
 
 def write(record: dict[str, Any], found: list[_Piece], folder: Path) -> list[Path]:

@@ -5,8 +5,6 @@ import re
 import numpy as np
 import xarray as xr
 
-from companion.figures import captions
-
 #: Variables of a case that are numbers of their own, one where a row does not give them.
 OF_CASES = ("repeats", "flops", "bytes_read", "bytes_written")
 STATISTICS = {"minimum": "min", "median": "median", "maximum": "max"}
@@ -50,17 +48,3 @@ def cases(rows: list[dict], **outputs) -> xr.Dataset:
     coordinates = {name: ("case", np.array([row.get(name, np.nan) for row in rows])) for name in names}
     attributes = {"machine": "a machine", "preset": "quick", "date": "2026-01-02T03:04:05Z"}
     return xr.Dataset({**variables, **outputs}, coords=coordinates, attrs=attributes)
-
-
-def watch(monkeypatch, module, makers):
-    """A function of a name: runs ``makers()[name]`` gives what ``module`` handed to ``show``, and axes."""
-    caught, show = {}, module.show
-
-    def catching(figure, **options):
-        fields = {name: value for name, value in options.items() if name not in ("name", "run")}
-        texts = captions.words(options.get("name"), options.get("run"), **fields)
-        caught.update(texts | options, axes=figure.axes)
-        return show(figure, **options)
-
-    monkeypatch.setattr(module, "show", catching)
-    return lambda name: (makers()[name](), caught)[1]

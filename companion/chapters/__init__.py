@@ -1,8 +1,7 @@
-"""All that is one document's own, one folder a document: ``claims``, ``experiments``, ``figures``, and their tables.
+"""All that is one document's own, one folder a document: a module for each section of its story, claims and items.
 
-A folder here, one in ``data/`` and a notebook make a chapter; nothing else names it.  :func:`cases_of` marks the
-function that gives the cases of a row of ``experiments.csv``, and :func:`outputs_of` what makes results other than
-times of their measurements; ``outputs.csv`` says what these are.
+A folder here, one in ``data/`` and a notebook make a chapter; nothing else names it.  A section holds its experiments
+(:mod:`companion.experiments`), figures and sentences.
 """
 
 import csv
@@ -14,22 +13,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-PRESETS = ("quick", "paper", "modern")
-#: Of ``experiments.csv``.  A study has no ``rounds``.  Under a preset are the seconds of its budget, or ``any``; a
-#: preset that it does not have is empty.
-COLUMNS = ("id", "item", "title", "rounds", *PRESETS, "needs", "ranks", "few_samples")
-#: Of ``outputs.csv``: results other than times that a record has, by the experiments that give them.
-OUTPUT_COLUMNS = ("experiments", "output", "units", "dimensions", "meaning")
-
-Cases = Callable[..., list[Any]]
-Outputs = Callable[[Any], dict[str, dict[str, Any]]]
-CASES: dict[str, Cases] = {}
-OUTPUTS: dict[str, Outputs] = {}
-MEANINGS: dict[tuple[str, str], dict[str, str]] = {}  # of an experiment and an output
-
 
 def documents(part: str) -> list[str]:
-    """Documents whose folder has ``part`` (``"claims"``, ``"experiments"`` or ``"figures"``), sorted."""
+    """Documents whose folder has the module ``part``, sorted."""
     found = sorted(module.name for module in pkgutil.iter_modules(__path__) if module.ispkg)
     return [name for name in found if importlib.util.find_spec(f"{__name__}.{name}.{part}") is not None]
 
@@ -43,7 +29,7 @@ def part(document: str, name: str) -> ModuleType:
 
 
 #: Modules of a chapter that are none of its sections.
-_OTHER = {"claims", "common", "experiments", "figures"}
+_OTHER = {"claims"}
 
 
 def sections() -> dict[str, list[ModuleType]]:
@@ -97,40 +83,3 @@ def counts_to(most: int) -> list[int]:
 def sent(moved: Any) -> dict[str, int]:
     """What a case over MPI sends, counted beforehand, as coordinates."""
     return {"sent_bytes": moved.bytes, "messages": moved.messages}
-
-
-def cases_of(*ids: str) -> Callable[[Cases], Cases]:
-    """Marks ``cases(preset, threads)`` of these experiments; over MPI it takes the ``ranks``, too."""
-
-    def mark(function: Cases) -> Cases:
-        CASES.update(dict.fromkeys(ids, function))
-        return function
-
-    return mark
-
-
-def outputs_of(*ids: str) -> Callable[[Callable], Outputs]:
-    """Marks ``outputs(measurements)`` of these experiments, which gives name -> value.
-
-    What it makes of it tells units, dimensions and meaning, too, from ``outputs.csv``.
-    """
-
-    def mark(function: Callable[[Any], Mapping[str, Any]]) -> Outputs:
-        def outputs(measurements):
-            return {name: _described(ids[0], name, value) for name, value in function(measurements).items()}
-
-        OUTPUTS.update(dict.fromkeys(ids, outputs))
-        return outputs
-
-    return mark
-
-
-def _described(id: str, name: str, value: Any) -> dict[str, Any]:
-    """An output as a record has it; ``KeyError`` where ``outputs.csv`` does not have it."""
-    row = MEANINGS[id, name]
-    return {
-        "value": list(value) if isinstance(value, Iterator) else value,
-        "units": row["units"] or None,  # a text has none
-        "dims": row["dimensions"].split(),
-        "long_name": row["meaning"],
-    }

@@ -8,7 +8,6 @@ import xarray as xr
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from companion.bench.statistics import Ratio, median_interval, ratio
-from companion.figures import beside
 from companion.figures.stacks import stacked_bars as stacked_bars
 from companion.figures.style import INK, calculated_style, document_style, hollow, host_style, meaning
 from companion.records.runs import OWN, SHAPES, single
@@ -102,8 +101,6 @@ def points(
         size, alpha, above = (9, 1.0, 2.5) if mark == OWN else (3.6, 0.65, 1.8)
         style |= {"marker": mark, "markersize": size, "alpha": alpha, "zorder": above, "linewidth": 0.7}
     (drawn,) = axis.plot(x, y, label=label, **style)
-    if host and run is None:
-        beside.measured.add(drawn)
     return drawn
 
 

@@ -1,19 +1,11 @@
-"""What the figures of runs over MPI share, and what a page says where there is no such run."""
+"""What the figures of runs over MPI share."""
 
 import numpy as np
 import pandas as pd
 
 from companion.figures.parts import TIMES, run_title
 from companion.figures.style import INK
-from companion.host import doctor
 from companion.labels import plural
-
-#: What a page says where neither a committed run nor an MPI is there.
-_ABSENT = (
-    "No run of `{id}` over MPI is committed with this edition. To make one: "
-    "`python -m pip install 'supercomputers-rerun[mpi]'`, then `python -m companion run {id} --ranks {ranks}`; "
-    "the page On a cluster tells how to do it under a batch system."
-)
 
 
 def rank_title(record) -> str:
@@ -59,43 +51,3 @@ def doubts(record) -> str:
         for flag, names in found.items()
     )
     return f"Flags: {'; '.join(parts)}."
-
-
-def counts_table(records) -> pd.DataFrame:
-    """Messages and bytes that runs counted as they sent them, and those of the formulas.
-
-    ``records`` are run records of programs over MPI; None is left out.
-    """
-    rows = []
-    for record in records:
-        if record is None:
-            continue
-        found = observed(record, "messages", "bytes")
-        for number, label in enumerate(record["label"].values):
-            rows.append(
-                {
-                    "experiment": record.attrs["experiment"],
-                    "case": str(label),
-                    "ranks": int(record["ranks"].values[number]),
-                    "messages": found["messages"][number],
-                    "messages by formula": float(record["messages"].values[number]),
-                    "sent": found["bytes"][number] / 1e6,
-                    "sent by formula": float(record["sent_bytes"].values[number]) / 1e6,
-                }
-            )
-    names = ["experiment", "case", "ranks", "messages", "messages by formula", "sent", "sent by formula"]
-    frame = pd.DataFrame(rows, columns=names)
-    frame.attrs["units"] = {"sent": "MB", "sent by formula": "MB"}
-    return frame
-
-
-def drawn(draw, record, id: str, ranks: int = 2):
-    """``draw(record)``, or the sentence that tells how to get a record."""
-    from IPython.display import Markdown
-
-    return Markdown(_ABSENT.format(id=id, ranks=ranks)) if record is None else draw(record)
-
-
-def live(run, id: str, ranks: int = 2, **options):
-    """``run(id, ranks=…)`` where MPI is there, otherwise None (the page then uses a committed run)."""
-    return run(id, ranks=ranks, **options) if doctor.mpi().ok else None

@@ -16,7 +16,6 @@ import pandas as pd
 import xarray as xr
 from matplotlib.text import Text
 
-from companion.figures import beside, captions
 from companion.figures.joined import JOINED, panels
 from companion.figures.parts import machines
 from companion.figures.slim import slim
@@ -61,12 +60,6 @@ def csv_link(data, name: str) -> str:
     """HTML link that saves ``data`` as ``<name>.csv``; works without a network."""
     packed = base64.b64encode(csv_text(data).encode()).decode()
     return f'<a download="{escape(name)}.csv" href="data:text/csv;charset=utf-8;base64,{packed}">data as CSV</a>'
-
-
-def offered(shown: "Shown") -> pd.DataFrame | None:
-    """The data that a shown figure offers to its reader; None where it offers none."""
-    found = re.search(r'href="data:text/csv;charset=utf-8;base64,([^"]+)"', shown.html)
-    return pd.read_csv(io.BytesIO(base64.b64decode(found[1]))) if found else None
 
 
 def _tidy(svg: str, prefix: str, alt: str, width: float) -> str:
@@ -261,12 +254,11 @@ def show(
     name: str | None = None,
     run=None,
     runs=(),
-    alt: str | None = None,
+    alt: str,
     title: str | None = None,
     caption: str | None = None,
     heading: str = "",
     tables: str = "",
-    **values,
 ) -> Shown:
     """Display ``figure`` for light and dark pages, with alternative text and its data.
 
@@ -286,7 +278,7 @@ def show(
         to the checks of its experiment.
     runs : list of xarray.Dataset, optional
         All runs that are drawn, the first in full; the heading says which marks are whose.
-    alt : str, optional
+    alt : str
         What a reader who cannot see the figure must know: axes, ranges, and the finding.
     title : str, optional
         A few words, set bold before the caption.
@@ -297,19 +289,11 @@ def show(
     tables : str
         Printed tables that are drawn, separated by spaces, to which the book leads: ``"smt_benefit"``, or of another
         document ``"p5plus/drhook"``.
-    **values
-        Fields of the templates of ``alt``, ``title`` and ``caption`` (:mod:`companion.figures.captions`), where these
-        are not given.
     """
-    captions.arrange(figure, name)
-    if beside.collect(figure, name or "", data):
-        return Shown("", "")
     run = runs[0] if runs and run is None else run
-    texts = captions.words(name, run, **values)
-    title, caption = title or texts.get("title"), caption or texts.get("caption")
-    alt = _described(alt or texts.get("alt", ""))
-    data, others = beside.add(figure, name or "", data, str(getattr(run, "attrs", {}).get("label")))
-    captions.furnish(figure, name, heading or texts.get("heading"), machines(runs) or others)
+    alt = _described(alt)
+    if lines := "\n".join(filter(None, [heading, machines(runs)])):
+        figure.suptitle(lines, size=9)
     svg = _drawings(figure, alt, name)
     experiment = getattr(run, "attrs", {}).get("experiment")
     checked = f' data-run="{escape(experiment)}"' if experiment else ""

@@ -5,7 +5,6 @@ from html import escape
 
 import pandas as pd
 
-from companion.figures import captions
 from companion.figures.rendering import NUMBER, csv_link, run_stem
 from companion.labels import significant as significant
 
@@ -131,7 +130,7 @@ def _units(frame: pd.DataFrame, units: dict | str | None) -> dict:
 def table(
     frame: pd.DataFrame,
     *,
-    caption: str | None = None,
+    caption: str,
     units: dict | str | None = None,
     digits: int | None = None,
     name: str = "table",
@@ -140,7 +139,6 @@ def table(
     notes: pd.Series | None = None,
     descriptions: dict | None = None,
     run=None,
-    **values,
 ) -> Table:
     """Display ``frame`` with a caption, scrolling inside its own frame where the page is narrow.
 
@@ -152,9 +150,9 @@ def table(
         One row per row.  ``frame.attrs["units"]``, a dict of column to unit, is used if ``units``
         is not given.  ``frame.attrs["addresses"]``, ``(row, column)`` to the address of the cell and that of the
         claim that recomputes it, make the cell a place that the ledger leads to and from; either may be empty.
-    caption : str, optional
+    caption : str
         What the table is, with its source, and what to see in it.  Up to the first full stop or colon it is
-        the title.  If it is not given, the row of ``name`` in the chapter's ``figures.csv`` has it.
+        the title.
     units : dict or str, optional
         Unit of each column, written under its name; one of all columns but the first.
     digits : int, optional
@@ -172,10 +170,7 @@ def table(
     run : xarray.Dataset, optional
         The run that the table shows; its machine and day enter the name of the CSV file.  Without one they are
         those of ``frame.attrs``, if it has any.
-    **values
-        Fields of the caption's template (:mod:`companion.figures.captions`), where it is not given.
     """
-    caption = captions.words(name, run, **values).get("caption", "") if caption is None else caption
     if not caption.strip():
         raise ValueError("caption is empty; say what the table is and where it comes from")
     units = _units(frame, units)

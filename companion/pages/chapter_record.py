@@ -159,15 +159,11 @@ def runs_table(document: str) -> Table | str:
     return _by_experiment(frame, "last", "run", descriptions=said, **shown)
 
 
-#: What a figure raises where runs do not hold what it takes: an older one, or another sweep.
-LACKING = (KeyError, IndexError, ValueError, AssertionError)
-
-
 def _on(drawn: list, figure: Callable) -> Shown | Table | None:
     """What a function of a chapter shows of these runs; None where they lack what it takes."""
     try:
         return figure(drawn)
-    except LACKING:
+    except runs.LACKING:
         return None
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from companion.figures.parts import TIMES, bytes_axis, spread
+from companion.figures.parts import MARKED, TIMES, bytes_axis, cpu, legend, log_axis, run_title, spread
 from companion.figures.rendering import Shown, show
 from companion.figures.style import axes
 from companion.figures.tabular import Table, table
@@ -28,14 +28,17 @@ def sustained() -> Shown:
     )
 
 
-def _curve(name: str, run, cases: pd.DataFrame, value, lines: list[tuple[str, pd.Series]]) -> Shown:
+def _curve(run, cases: pd.DataFrame, value, lines: list[tuple[str, pd.Series]], ylabel: str, **words: str) -> Shown:
     """Medians of a committed run against the working set, one line each, logarithmic."""
     figure, axis = axes(height=3.0)
     for number, (label, chosen) in enumerate(lines):
         line = cases[chosen].sort_values("nbytes")
         spread(axis, line["nbytes"], line, lambda seconds, line=line: value(seconds, line), label=label, index=number)
+    log_axis(axis, "y")
     bytes_axis(axis, cases["nbytes"])
-    return show(figure, data=cases.reset_index(drop=True), name=name, run=run)
+    axis.set(xlabel="working set", ylabel=ylabel)
+    legend(axis, "under 2 0.5 -0.2")
+    return show(figure, data=cases.reset_index(drop=True), run=run, heading=run_title(run), **words)
 
 
 def _cases(run, *columns: str) -> pd.DataFrame:
@@ -49,7 +52,18 @@ def bandwidth() -> Shown:
     alone = cases[(cases["threads"] == 1) & (cases["loads"] == "vector") & (cases["pages"] == "small")]
     alone = alone[alone["stride"].isin((1, 16))]
     lines = [(f"stride {stride}", alone["stride"] == stride) for stride in (1, 16)]
-    return _curve("device_bandwidth", run, alone, lambda seconds, line: line["bytes_read"] / seconds / 1e9, lines)
+    return _curve(
+        run,
+        alone,
+        lambda seconds, line: line["bytes_read"] / seconds / 1e9,
+        lines,
+        "bytes asked for [GB/s]",
+        name="device_bandwidth",
+        title="Bandwidth of reading",
+        caption="Bytes a second that one thread asks for, native code on pages of 4 KB. With stride 16, a whole cache "
+        f"line is moved for every four bytes. {MARKED}",
+        alt=f"Read bandwidth of one thread on {cpu(run)} against working set, logarithmic, strides 1 and 16.",
+    )
 
 
 def latency() -> Shown:
@@ -58,7 +72,17 @@ def latency() -> Shown:
     cases = _cases(run, "nbytes", "pattern", "pages", "loads")
     chase = cases[cases["pattern"] == "random"]
     lines = [(f"{pages} pages", chase["pages"] == pages) for pages in sorted(chase["pages"].unique())]
-    return _curve("device_latency", run, chase, lambda seconds, line: 1e9 * seconds / line["loads"], lines)
+    return _curve(
+        run,
+        chase,
+        lambda seconds, line: 1e9 * seconds / line["loads"],
+        lines,
+        "time of one load [ns]",
+        name="device_latency",
+        title="Latency of a load",
+        caption="Time until a load has its value, along a random cycle, native code on two kinds of pages. " + MARKED,
+        alt=f"Load latency on {cpu(run)} against working set, logarithmic, a line for each kind of pages.",
+    )
 
 
 #: Columns of :data:`_SPEEDS` that are drawn, and their words.

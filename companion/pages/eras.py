@@ -10,9 +10,12 @@ import pandas as pd
 
 from companion import tables
 from companion.figures.parts import (
+    MARKED,
     case_intervals,
     converted,
     cpu,
+    legend,
+    log_axis,
     of_samples,
     points,
     printed_ranges,
@@ -259,7 +262,19 @@ def files_through_time() -> Shown:
             )  # fmt: skip
     axis.set(xlim=(1977, 2032), xticks=range(1980, 2030, 10))
     axis.set_ylim(frame["value"].min() / 2, frame["value"].max() * 2.5)
-    return show(figure, data=frame.drop(columns="order"), name="file_rates", said=said(frame))
+    log_axis(axis, "y")
+    axis.set(xlabel="year", ylabel="MB/s")
+    legend(axis, "above 2")
+    return show(
+        figure,
+        data=frame.drop(columns="order"),
+        name="file_rates",
+        title="Forty years of reading and writing",
+        caption="Rates at which one program reads or writes its files, in MB/s. Hollow: printed in the reports of "
+        "1982, 1993 and 2014, as measured unless it says peak; the arrow marks a lower bound. Filled: stored runs on "
+        f"machines of today. {MARKED}",
+        alt=f"Rates of files in MB/s by year, on a logarithmic axis. {said(frame)}.",
+    )
 
 
 #: Documents on which each of the findings rests.

@@ -109,7 +109,20 @@ def history(folder: Path = runs.COMMITTED) -> Shown:
     axis.set_yticks(range(len(keys)), [f"{experiment}, {machine}" for experiment, machine in keys])
     axis.invert_yaxis()
     beyond, repeated = int(found["differs"].sum()), plural(len(keys), "experiment")
-    return figures.show(figure, data=found, name="repeated_runs", beyond=beyond, cases=len(found), repeated=repeated)
+    figures.log_axis(axis, "x", base=2)
+    axis.set(xlabel="later time over that of the first record")
+    return figures.show(
+        figure,
+        data=found,
+        name="repeated_runs",
+        title="Repeated runs",
+        caption="Each mark is a case: its median time in a later record over that in the machine's first record of the "
+        "experiment. It is large if the 95 % interval of the ratio excludes 1, as for "
+        f"{beyond} of {len(found)} cases. Two records of a machine may differ in the kernels, the versions of the "
+        "packages and the load.",
+        alt=f"Ratios of later to first times of {repeated} that a machine repeated; {beyond} of {len(found)} differ "
+        "from 1.",
+    )
 
 
 def changes_table(folder: Path = runs.COMMITTED) -> Table:

@@ -11,7 +11,7 @@ from string import Template
 
 import pandas as pd
 
-from companion import drawings, experiments, files, record_figures
+from companion import experiments, files, record_figures
 from companion.figures.rendering import Shown
 from companion.figures.tabular import significant, table
 from companion.host import machine
@@ -123,13 +123,13 @@ def _axes(points: dict[str, pd.DataFrame]) -> list[Shown]:
 
 def _chapters(found: Iterable[str]) -> str:
     """For each report the first figure that the records of these experiments can draw, and the others folded."""
-    parts, every = [], drawings.every_drawing()
+    parts = []
     for document in synthesis.documents():
         of_document = [name for name in found if experiments.REGISTER[name].document == document]
         drawn = [
             shown
             for name in of_document
-            for _, shown in record_figures.drawn_from(runs.own(name)[-1], every)[0]
+            for shown in record_figures.drawn_from(runs.own(name)[-1])[0]
             if isinstance(shown, Shown) and "<figure" in shown.html and "<script" not in shown.html  # no explorers
         ]
         if drawn:

@@ -22,7 +22,6 @@ import xarray as xr
 from companion import tables
 from companion.claims.formulas import Turn
 from companion.claims.sheets import Reader
-from companion.figures import beside
 from companion.figures.parts import (
     MARKED,
     bars,
@@ -143,7 +142,7 @@ def of_each(experiment: str, points: Callable[[xr.Dataset], list[dict]]) -> list
     for run in runs.each(experiment):
         try:
             rows += points(run)
-        except beside.LACKING:
+        except runs.LACKING:
             if not run.attrs.get("own"):
                 raise
     return rows

@@ -1,17 +1,13 @@
 """A record next to the report's values, and the chapter's figures of it."""
 
-import importlib
-import inspect
-import pkgutil
 import xml.etree.ElementTree as ET
 
 import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
-from companion import chapters, cli, drawings, experiments, record_figures
+from companion import cli, experiments, record_figures
 from companion.figures import rendering
-from companion.figures.rendering import Shown
 from companion.records import runs
 
 
@@ -41,32 +37,11 @@ def test_show_draws_nothing_where_that_is_asked(quick, tmp_path, monkeypatch):
     assert result.exit_code == 0 and "[1]" in result.stdout and list(tmp_path.iterdir()) == []
 
 
-def test_every_committed_record_is_drawn_somewhere(monkeypatch):
-    known = {drawing.experiment for drawing in drawings.every_drawing()}
-    known |= {name for name, entry in experiments.REGISTER.items() if entry.figures}
+def test_every_committed_record_is_drawn_somewhere():
+    known = {name for name, entry in experiments.REGISTER.items() if entry.figures}
     assert {runs.read(path)["experiment"] for path in runs.COMMITTED.glob("*.json")} <= known
 
 
 def test_samples_become_medians_and_other_columns_stay():
     frame = pd.DataFrame({"row": ["a"], "here, 1": [1.0], "here, 2": [5.0], "here, 3": [2.0], "1982": [7]})
     assert record_figures.medians(frame).to_dict("list") == {"row": ["a"], "here, median of 3": [2.0], "1982": [7]}
-
-
-@pytest.mark.parametrize("document", chapters.documents("figures"))
-def test_no_figure_of_a_record_is_left_out(document):
-    """Every public function of a chapter's figures that makes a figure of a record is in the register of drawings."""
-    package = chapters.part(document, "figures")
-    inside = pkgutil.iter_modules(package.__path__, f"{package.__name__}.")
-    modules = [package, *(importlib.import_module(module.name) for module in inside)]
-    signatures = {
-        name: inspect.signature(made)
-        for module in modules
-        for name, made in inspect.getmembers(module, inspect.isfunction)
-        if made.__module__ == module.__name__ and not name.startswith("_")
-    }
-    makers = {
-        name
-        for name, about in signatures.items()
-        if about.return_annotation is Shown and "record" in about.parameters and "name" not in about.parameters
-    }
-    assert makers and makers <= {drawing.function.rpartition(".")[2] for drawing in drawings.of(document)}
