@@ -35,12 +35,12 @@ from kernels.spectral import Plan, winds
 #: Numbers of a case, and entries of its block.
 _NUMBERS = (
     "truncation", "coefficients", "wide", "rows", "columns", "steps", "inverse", "inverse_wide", "direct",
-    "direct_wide", "epsilon", "potential", "laplacian", "damping", "step", "weights", "jet", "bump", "size", "stamps",
+    "direct_wide", "epsilon", "potential", "laplacian", "damping", "step", "weights", "jet", "bump", "size",
     "levels", "scaled", "winds", "curl", "divergence", "kinetic",
 )  # fmt: skip
 (
     _T, _COEFFICIENTS, _WIDE, _ROWS, _COLUMNS, _STEPS, _INVERSE, _INVERSE_WIDE, _DIRECT,
-    _DIRECT_WIDE, _EPSILON, _POTENTIAL, _LAPLACIAN, _DAMPING, _STEP, _WEIGHTS, _JET, _BUMP, _SIZE, _STAMPS,
+    _DIRECT_WIDE, _EPSILON, _POTENTIAL, _LAPLACIAN, _DAMPING, _STEP, _WEIGHTS, _JET, _BUMP, _SIZE,
     _LEVELS, _SCALED, _WINDS, _CURL, _DIVERGENCE, _KINETIC,
 ) = range(len(_NUMBERS))  # fmt: skip
 #: Fields on the grid: ζ and φ', the wind, two vectors, kinetic energy, nothing, the Coriolis parameter.
@@ -99,27 +99,27 @@ def _reals(spectra, reals):
 def _vordiv(block, numbers, flat, first, fields, curl, divergence):
     """``curl`` and ``divergence`` of vectors: ``fields`` zonal parts from the field ``first`` on, then the meridional
     ones."""
-    points, stamps = flat.size // _FIELDS, entry(block, numbers[_STAMPS], flat, (1, 2))
+    points = flat.size // _FIELDS
     wide = _spectra(block, numbers, _WINDS, flat, _VECTORS, True)[: 2 * fields]
     direct(block, numbers[_DIRECT_WIDE], 2 * fields, flat[first * points :][: 2 * fields * points], wide)
     epsilon = _table(block, numbers, _EPSILON, flat, numbers[_WIDE])
     zonal, meridional = wide[:fields], wide[fields:]
-    _curl_and_divergence(1, numbers[_T], epsilon, RADIUS, zonal, meridional, curl, divergence, stamps)
+    _curl_and_divergence(1, numbers[_T], epsilon, RADIUS, zonal, meridional, curl, divergence)
 
 
 @kernel
 def _to_grid(block, numbers, flat, now):
     """ζ, φ' and the wind of the level ``now``, complex (3, n), on the grid."""
-    points, stamps, top = flat.size // _FIELDS, entry(block, numbers[_STAMPS], flat, (1, 2)), numbers[_T]
+    points, top = flat.size // _FIELDS, numbers[_T]
     scaled, wide = (
         _spectra(block, numbers, _SCALED, flat, 2, False),
         _spectra(block, numbers, _WINDS, flat, _WIND, True),
     )
     potential = _table(block, numbers, _POTENTIAL, flat, top + 1)
-    _scale(1, top, potential, now[:1], scaled[:1], stamps)
-    _scale(1, top, potential, now[2:], scaled[1:], stamps)
+    _scale(1, top, potential, now[:1], scaled[:1])
+    _scale(1, top, potential, now[2:], scaled[1:])
     epsilon = _table(block, numbers, _EPSILON, flat, numbers[_WIDE])
-    _zonal_and_meridional(1, top, epsilon, scaled[:1], scaled[1:], wide[:1], wide[1:], stamps)
+    _zonal_and_meridional(1, top, epsilon, scaled[:1], scaled[1:], wide[:1], wide[1:])
     inverse(block, numbers[_INVERSE_WIDE], _WIND, wide, flat[_U * points :][: _WIND * points])
     inverse(block, numbers[_INVERSE], 2, now[:2], flat[_VORTICITY * points :][: 2 * points])
 
@@ -177,11 +177,11 @@ def _step(block, numbers, fields, flat, levels, first):
     """One time step with ``levels`` (old, now, new): forward at the start, when it is the ``first``, leapfrog from then
     on."""
     old, now, new = levels
-    top, stamps = numbers[_T], entry(block, numbers[_STAMPS], flat, (1, 2))
+    top = numbers[_T]
     _to_grid(block, numbers, flat, now)
     state = fields[_U], fields[_V], fields[_VORTICITY], fields[_PHI]
     vectors = fields[_ZONAL:_MERIDIONAL], fields[_MERIDIONAL:_ENERGY], fields[_ENERGY]
-    _products(1, fields[_CORIOLIS], *state, *vectors, stamps)
+    _products(1, fields[_CORIOLIS], *state, *vectors)
     curl = _spectra(block, numbers, _CURL, flat, 2, False)
     divergence = _spectra(block, numbers, _DIVERGENCE, flat, 2, False)
     _vordiv(block, numbers, flat, _ZONAL, 2, curl, divergence)
@@ -195,7 +195,7 @@ def _step(block, numbers, fields, flat, levels, first):
     size = _table(block, numbers, _SIZE, flat, top + 1)
     three = Levels(_reals(old, flat), _reals(now, flat), _reals(new, flat))
     change = Tendencies(_reals(curl, flat), _reals(divergence, flat), kinetic, still)
-    _advance(1, top, three, change, laplacian, damping, Step(span, step[1], middle, end), size, stamps)
+    _advance(1, top, three, change, laplacian, damping, Step(span, step[1], middle, end), size)
 
 
 def integrate(block, fields, numbers, repeats):
@@ -297,7 +297,7 @@ def _block(problem: shallow_water.Problem, plan: Plan, mean: float) -> tuple[np.
     jet, bump = _jet(problem, plan.grid)
     tables = (plan._epsilon(), potential, laplacian, np.array(damping), np.array(step), weights, jet, bump)
     wide = len(plan._epsilon())
-    spaces = (top + 1, 2, 4 * 6 * count, 4 * count, 2 * _VECTORS * wide, 4 * count, 4 * count, 2 * GROUP * count)
+    spaces = (top + 1, 4 * 6 * count, 4 * count, 2 * _VECTORS * wide, 4 * count, 4 * count, 2 * GROUP * count)
     entries = [*transforms, *map(block.table, tables), *map(block.space, spaces)]
     return (*block.words(), entries)
 

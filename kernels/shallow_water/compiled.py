@@ -10,24 +10,21 @@ from typing import NamedTuple
 import numpy as np
 from numba import prange
 
-from kernels.runtime.clock import monotonic
 from kernels.runtime.jit import FINITE, REDUCE, STRICT, kernel
 
 PART = 2048  # points of one part of a loop
 
 
-def products(threads, coriolis, u, v, vorticity, phi, zonal, meridional, kinetic, stamps):
+def products(threads, coriolis, u, v, vorticity, phi, zonal, meridional, kinetic):
     """Products of one time step, at every grid point.
 
     With ``coriolis`` f, ``vorticity`` ζ [1/s], the wind ``u``, ``v`` [m/s] and the geopotential ``phi`` φ' [m²/s²]:
     ``zonal = ((ζ + f) v, φ' u)``, ``meridional = (-(ζ + f) u, φ' v)``, ``kinetic = (u² + v²) / 2``;
-    inputs float64[points], ``zonal`` and ``meridional`` float64[2, points].  ``stamps``, float64[threads, 2], receives
-    the clock of each thread before and after its share, s.
+    inputs float64[points], ``zonal`` and ``meridional`` float64[2, points].
     """
     points = u.size
     parts = (points + PART - 1) // PART
     for thread in prange(threads):
-        stamps[thread, 0] = monotonic()
         for part in range(parts * np.int64(thread) // threads, parts * (np.int64(thread) + 1) // threads):
             low = part * PART
             high = min(low + PART, points)
@@ -38,7 +35,6 @@ def products(threads, coriolis, u, v, vorticity, phi, zonal, meridional, kinetic
                 zonal[1, i] = phi[i] * u[i]
                 meridional[1, i] = phi[i] * v[i]
                 kinetic[i] = 0.5 * (u[i] * u[i] + v[i] * v[i])
-        stamps[thread, 1] = monotonic()
 
 
 class Levels(NamedTuple):
@@ -67,7 +63,7 @@ class Step(NamedTuple):
     end: float  # and into ``new``, 1
 
 
-def advance(threads, truncation, levels, tendencies, laplacian, damping, step, size, stamps):
+def advance(threads, truncation, levels, tendencies, laplacian, damping, step, size):
     """Semi-implicit step, hyperdiffusion and time filter of every coefficient.
 
     With ``L = n(n + 1) / a²`` and ``τ = span / 2``,
@@ -81,15 +77,14 @@ def advance(threads, truncation, levels, tendencies, laplacian, damping, step, s
 
     ``levels``, ``tendencies`` and ``step`` are those of this module; ``laplacian`` and ``damping``, float64 (T + 1,),
     have L [1/m²] and the factor of the hyperdiffusion [1] of each degree up to the ``truncation``; ``size``, float64
-    (T + 1,), receives the sum of squares of ``ζ`` and ``D`` of each wavenumber, 1/s², and ``stamps``, float64
-    (``threads``, 2), the clock of each thread, which takes every ``threads``-th wavenumber, before and after, s.
+    (T + 1,), receives the sum of squares of ``ζ`` and ``D`` of each wavenumber, 1/s².  Each of ``threads`` takes every
+    ``threads``-th wavenumber.
     """
     old, now, new = levels
     curl, divergence, kinetic, ground = tendencies
     span, mean, middle, end = step
     half = 0.5 * span
     for thread in prange(threads):
-        stamps[thread, 0] = monotonic()
         for m in range(np.int64(thread), truncation + 1, threads):
             first = m * (truncation + 1) - m * (m - 1) // 2
             total = 0.0
@@ -120,7 +115,6 @@ def advance(threads, truncation, levels, tendencies, laplacian, damping, step, s
                     new[2, i] = spread + end * bend
                     total += vorticity * vorticity + spread * spread
             size[m] = total
-        stamps[thread, 1] = monotonic()
 
 
 def _build(function, name, flags):

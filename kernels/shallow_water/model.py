@@ -1,6 +1,5 @@
 """The integration: state, one time step, and the driver that times its sections."""
 
-from contextlib import contextmanager
 from pathlib import Path
 from time import perf_counter
 from typing import NamedTuple
@@ -10,7 +9,6 @@ import numpy as np
 from kernels.contract import Footprint
 from kernels.files.work_folder import WorkFolder
 from kernels.runtime.atomic import atomic_write
-from kernels.runtime.clock import Account
 from kernels.runtime.resources import require_disk, require_memory
 from kernels.runtime.threads import numba_threads
 from kernels.shallow_water.cases import initial, random_height
@@ -54,10 +52,6 @@ class Result(NamedTuple):
     seconds: dict[str, float]  # of each section, all repeats together
     history: np.ndarray  # structured: hour, mass, energy, enstrophy
     before: np.ndarray  # complex128 (2, 3, ncoef): the two levels before the last, the second as the filter left it
-    #: with ``accounts``: s of the clock as computing and waiting at barriers, means over the threads, and serial work
-    split: dict[str, float] | None = None
-    #: with ``accounts``: calls of each compiled region and s of the clock inside, all repeats together
-    parts: dict[str, tuple[int, float]] | None = None
 
 
 def footprint(problem: Problem) -> Footprint:
@@ -120,7 +114,6 @@ class Stepper:
         self._laplacian = n * (n + 1.0) / RADIUS**2
         self._size = np.zeros(problem.truncation + 1)
         self._kinetic = np.zeros(state.plan.ncoef, dtype=np.complex128)
-        self._stamps = np.zeros((threads, 2))
 
     @property
     def hour(self) -> float:
@@ -138,7 +131,7 @@ class Stepper:
         plan.inverse(self.now[:2], out=fields[:2], threads=threads)
         clock.append(perf_counter())
         winds = u, v, fields[0], fields[1]
-        self._region(PRODUCTS, self.state.coriolis, *winds, fields[2:4], fields[4:6], fields[6])
+        PRODUCTS[self.problem.build](threads, self.state.coriolis, *winds, fields[2:4], fields[4:6], fields[6])
         clock.append(perf_counter())
         curl, divergence = plan.vordiv(fields[2:4], fields[4:6], threads=threads)
         kinetic = plan.direct(fields[6], out=self._kinetic, threads=threads)
@@ -146,14 +139,6 @@ class Stepper:
         for section, begin, end in zip(SECTIONS, clock, clock[1:], strict=False):
             self.seconds[section] += end - begin
         return curl, divergence, kinetic
-
-    def _region(self, builds, *arguments):
-        """A compiled function of the problem's build; the plan's account books its time, if it has one."""
-        function, account = builds[self.problem.build], self.state.plan.account
-        if account is None:
-            function(self.threads, *arguments, self._stamps)
-        else:
-            account.region(function, self._stamps, self.threads, *arguments)
 
     def step(self):
         """One time step: forward from the initial state, leapfrog from then on."""
@@ -164,8 +149,8 @@ class Stepper:
         span = problem.dt if first else 2.0 * problem.dt
         filtered = 0.0 if first else 0.5 * problem.asselin
         damping = 1.0 / (1.0 + span * problem.coefficient * self._laplacian ** (problem.order // 2))
-        self._region(
-            ADVANCE,
+        ADVANCE[problem.build](
+            self.threads,
             problem.truncation,
             Levels(reals(self.old), reals(self.now), reals(self.new)),
             Tendencies(reals(curl), reals(divergence), reals(kinetic), reals(state.ground)),
@@ -230,30 +215,16 @@ def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> R
     and a remedy. ``OSError`` if the output does not fit on the disk.
     """
     seconds = dict.fromkeys(SECTIONS, 0.0)
-    account = Account() if problem.accounts else None
-    with numba_threads(threads), WorkFolder(None, "shallow-water") as work, booked(state.plan, account):
+    with numba_threads(threads), WorkFolder(None, "shallow-water") as work:
         folder = state.folder or work.path
         if problem.output:
             require_disk(folder, footprint(problem).disk, f"{_outputs(problem)} output steps")
-        begin = perf_counter()
         for _ in range(repeats):
             stepper, history = _integrate(problem, state, threads, folder)
             for name, value in stepper.seconds.items():
                 seconds[name] += value
-        split = account.split(perf_counter() - begin) if account else None
-    parts = account.parts if account else None
     before = np.stack([stepper.new, stepper.old])
-    return Result(state, stepper.now.copy(), stepper.done, seconds, history_table(history), before, split, parts)
-
-
-@contextmanager
-def booked(plan: Plan, account: Account | None):
-    """The plan books its threads' time on ``account`` inside."""
-    plan.account = account
-    try:
-        yield
-    finally:
-        plan.account = None
+    return Result(state, stepper.now.copy(), stepper.done, seconds, history_table(history), before)
 
 
 def history_table(history) -> np.ndarray:

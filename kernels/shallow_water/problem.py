@@ -78,7 +78,6 @@ class Problem(Presets):
     perturbation: real(0.0, 1000.0, "m") = 0.0  # RMS of random height added to the initial state, m (members by seed)
     output: real(0.0, 1e6, "h") = 0.0  # hours between output steps written to disk, h (0: none)
     build: one_of(*BUILDS) = "strict"  # compiled code: IEEE 754 as written, or with named fast-math flags
-    accounts: bool = False  # book the threads' time by computing, waiting at barriers and serial work
 
     PRESETS: ClassVar[dict[str, dict[str, Any]]] = {
         "quick": _named(63, "F48", 600.0) | {"hours": 24.0, "output": 6.0},

@@ -18,7 +18,6 @@ import numba
 import numpy as np
 from numba import carray
 
-from kernels.runtime.clock import monotonic
 from kernels.runtime.jit import kernel
 from kernels.runtime.pages import LINE
 from kernels.runtime.vector import LANES, place_at
@@ -190,43 +189,34 @@ def direct(call, spectra, values, first):
 
 
 @kernel(parallel=True)
-def inverse_legendre(threads, call, spectra, values, first, stamps):
+def inverse_legendre(threads, call, spectra, values, first):
     """Legendre part of the inverse transform.
 
-    ``call``, ``spectra``, ``values`` and ``first`` as above, of as many ``threads``; ``stamps`` (float64, (threads, 2))
-    receive the clock of each thread before and after its share, s.
+    ``call``, ``spectra``, ``values`` and ``first`` as above, of as many ``threads``.
     """
     for thread in numba.prange(threads):
-        stamps[thread, 0] = monotonic()
         _inverse_legendre(np.int64(thread), threads, call, spectra, values, first)
-        stamps[thread, 1] = monotonic()
 
 
 @kernel(parallel=True)
-def inverse_rows(threads, call, spectra, values, first, stamps):
-    """Fourier part of the inverse transform; ``threads``, ``call``, ``spectra``, ``values``, ``first`` and ``stamps``
-    as in ``inverse_legendre``."""
+def inverse_rows(threads, call, spectra, values, first):
+    """Fourier part of the inverse transform; ``threads``, ``call``, ``spectra``, ``values`` and ``first`` as in
+    ``inverse_legendre``."""
     for thread in numba.prange(threads):
-        stamps[thread, 0] = monotonic()
         _inverse_rows(np.int64(thread), threads, call, spectra, values, first)
-        stamps[thread, 1] = monotonic()
 
 
 @kernel(parallel=True)
-def direct_rows(threads, call, spectra, values, first, stamps):
-    """Fourier part of the direct transform; ``threads``, ``call``, ``spectra``, ``values``, ``first`` and ``stamps``
-    as in ``inverse_legendre``."""
+def direct_rows(threads, call, spectra, values, first):
+    """Fourier part of the direct transform; ``threads``, ``call``, ``spectra``, ``values`` and ``first`` as in
+    ``inverse_legendre``."""
     for thread in numba.prange(threads):
-        stamps[thread, 0] = monotonic()
         _direct_rows(np.int64(thread), threads, call, spectra, values, first)
-        stamps[thread, 1] = monotonic()
 
 
 @kernel(parallel=True)
-def direct_legendre(threads, call, spectra, values, first, stamps):
-    """Legendre part of the direct transform; ``threads``, ``call``, ``spectra``, ``values``, ``first`` and ``stamps``
-    as in ``inverse_legendre``."""
+def direct_legendre(threads, call, spectra, values, first):
+    """Legendre part of the direct transform; ``threads``, ``call``, ``spectra``, ``values`` and ``first`` as in
+    ``inverse_legendre``."""
     for thread in numba.prange(threads):
-        stamps[thread, 0] = monotonic()
         _direct_legendre(np.int64(thread), threads, call, spectra, values, first)
-        stamps[thread, 1] = monotonic()

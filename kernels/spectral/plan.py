@@ -87,11 +87,6 @@ class Plan(VectorTransforms):
     radius : float
         Radius of the sphere, used by ``wind`` and ``vordiv`` (1 by default), m.
 
-    Attributes
-    ----------
-    account : runtime.clock.Account, optional
-        Books where the time of the threads goes, from the moment that it is set.
-
     Raises
     ------
     ValueError
@@ -114,7 +109,6 @@ class Plan(VectorTransforms):
         self._workspace: dict = {}
         self._calls: dict = {}
         self.lock = threading.RLock()
-        self.account = None
 
     # --- tables -------------------------------------------------------------------------------
 
@@ -232,11 +226,10 @@ class Plan(VectorTransforms):
     def _transform(self, direct, spectra, values, power, threads):
         """All fields in one direction, by group; ``power`` of ``cos φ`` is divided out, with one degree more for it.
 
-        One thread does a group of fields in one call of compiled code.  Several threads, and an account, take the
-        parts apart.
+        One thread does a group of fields in one call of compiled code.  Several threads take the parts apart.
         """
         whole, degrees = fast.direct if direct else fast.inverse, int(self._columns[power][1])
-        if threads != 1 or self.account is not None:
+        if threads != 1:
             whole = None
             require_threads(threads)
             require_disjoint(spectra, values)
@@ -259,16 +252,8 @@ class Plan(VectorTransforms):
         """A region for each part; the answer asks for a look at every result."""
         with numba_threads(threads):
             for part in PARTS[direct]:
-                self._region(part, threads, *arguments)
+                part(threads, *arguments)
         return fast.INFINITE
-
-    def _region(self, function, threads, *arguments):
-        """Call a compiled function whose threads leave stamps; the account books its time, if there is one."""
-        stamps = self._workspace.setdefault(("stamps", threads), np.zeros((threads, 2)))
-        if self.account is None:
-            function(threads, *arguments, stamps)
-        else:
-            self.account.region(function, stamps, threads, *arguments)
 
     def _call(self, direct, fields, power, threads):
         """What ``fast`` is told of a transform of so many fields, kept between calls with the arrays that it names."""

@@ -7,14 +7,12 @@ the cosine is divided out (or in) with the factors that every row is scaled by a
 The combinations are compiled, wavenumber by wavenumber: array by array they would cost more than
 the transforms.
 
-``threads`` share the wavenumbers up to the ``truncation`` T; ``stamps``, float64 (threads, 2), receives the clock of
-each before and after its share, s.
+``threads`` share the wavenumbers up to the ``truncation`` T.
 """
 
 import numpy as np
 from numba import prange
 
-from kernels.runtime.clock import monotonic
 from kernels.runtime.jit import kernel
 from kernels.runtime.threads import alone, numba_threads
 from kernels.runtime.vector import LANES
@@ -23,7 +21,7 @@ from kernels.spectral.legendre import epsilon
 
 
 @kernel(parallel=True)
-def _zonal_and_meridional(threads, truncation, eps, psi, chi, u, v, stamps):
+def _zonal_and_meridional(threads, truncation, eps, psi, chi, u, v):
     """Spectra of ``∂χ/∂λ - cos φ ∂ψ/∂φ`` and ``∂ψ/∂λ + cos φ ∂χ/∂φ``, up to degree ``T + 1``.
 
     The coefficient of degree ``n`` of ``cos φ ∂f/∂φ`` is ``(n + 2) ε_{n+1} f_{n+1} - (n - 1) ε_n f_{n-1}``.
@@ -36,11 +34,8 @@ def _zonal_and_meridional(threads, truncation, eps, psi, chi, u, v, stamps):
         ``ε_n^m`` in the layout of degrees up to ``T + 1``.
     psi, chi : complex128, (fields, ncoef)
     u, v : complex128, (fields, wide), written
-    stamps : float64, (threads, 2)
-        Receives the clock of each thread before and after its share, s.
     """
     for thread in prange(threads):
-        stamps[thread, 0] = monotonic()
         # with sign: -m must not wrap
         for m in range(np.int64(thread), truncation + 1, threads):
             narrow = m * (truncation + 1) - m * (m - 1) // 2 - m
@@ -62,24 +57,21 @@ def _zonal_and_meridional(threads, truncation, eps, psi, chi, u, v, stamps):
                         east_v += up * chi[k, narrow + n + 1]
                     u[k, wide + n] = east_u
                     v[k, wide + n] = east_v
-        stamps[thread, 1] = monotonic()
 
 
 @kernel(parallel=True)
-def _scale(threads, truncation, factor, spectrum, out, stamps):
+def _scale(threads, truncation, factor, spectrum, out):
     """``out = factor[n] · spectrum``; complex128 (fields, ncoef), float64 (T + 1,)."""
     for thread in prange(threads):
-        stamps[thread, 0] = monotonic()
         for m in range(np.int64(thread), truncation + 1, threads):
             first = m * (truncation + 1) - m * (m - 1) // 2 - m
             for k in range(spectrum.shape[0]):
                 for n in range(m, truncation + 1):
                     out[k, first + n] = factor[n] * spectrum[k, first + n]
-        stamps[thread, 1] = monotonic()
 
 
 @kernel(parallel=True)
-def _curl_and_divergence(threads, truncation, eps, radius, zonal, meridional, vor, div, stamps):
+def _curl_and_divergence(threads, truncation, eps, radius, zonal, meridional, vor, div):
     """Vorticity and divergence from the wide spectra of ``u / cos φ`` and ``v / cos φ``.
 
     ``ζ_n = (im v_n + (n + 1) ε_n u_{n-1} - n ε_{n+1} u_{n+1}) / a``, ``D_n`` with ``im u_n`` and the opposite signs of
@@ -87,7 +79,6 @@ def _curl_and_divergence(threads, truncation, eps, radius, zonal, meridional, vo
     written, ``radius`` is a in m, and ``eps`` as in ``_zonal_and_meridional``.
     """
     for thread in prange(threads):
-        stamps[thread, 0] = monotonic()
         for m in range(np.int64(thread), truncation + 1, threads):
             narrow = m * (truncation + 1) - m * (m - 1) // 2 - m
             wide = narrow + m
@@ -103,7 +94,6 @@ def _curl_and_divergence(threads, truncation, eps, radius, zonal, meridional, vo
                         spread -= down * meridional[k, wide + n - 1]
                     vor[k, narrow + n] = turn / radius
                     div[k, narrow + n] = spread / radius
-        stamps[thread, 1] = monotonic()
 
 
 class VectorTransforms:
@@ -145,7 +135,7 @@ class VectorTransforms:
             self._transform(True, both[1], v[group], 1, threads)
             with numba_threads(threads):
                 inputs = self.truncation, self._epsilon(), self.radius, *both
-                self._region(_curl_and_divergence, threads, *inputs, vor[group], div[group])
+                _curl_and_divergence(threads, *inputs, vor[group], div[group])
         return vor.reshape(*shape, self.ncoef), div.reshape(*shape, self.ncoef)
 
     def _epsilon(self):
@@ -174,9 +164,9 @@ class VectorTransforms:
             scaled = self._pair("scaled", group, self.ncoef)
             both = self._pair("wide", group, int(self._columns[1][-1]))
             with numba_threads(threads):
-                self._region(_scale, threads, self.truncation, factor, psi[group], scaled[0])
-                self._region(_scale, threads, self.truncation, factor, chi[group], scaled[1])
-                self._region(_zonal_and_meridional, threads, self.truncation, self._epsilon(), *scaled, *both)
+                _scale(threads, self.truncation, factor, psi[group], scaled[0])
+                _scale(threads, self.truncation, factor, chi[group], scaled[1])
+                _zonal_and_meridional(threads, self.truncation, self._epsilon(), *scaled, *both)
             for spectrum, into in zip(both, result, strict=True):
                 self._transform(False, spectrum, into[group], 1, threads)
         return result[0].reshape(*shape, points), result[1].reshape(*shape, points)

@@ -314,17 +314,3 @@ def test_work_counts_the_transforms_of_a_step():
     assert sum(parts.values()) == one.flops
     assert sw.work(problem).flops == 2 * one.flops
     assert sw.work(problem).bytes == 2 * one.bytes
-
-
-@pytest.mark.parametrize("threads", sorted({1, resources.usable_cpus()}))
-def test_accounts_book_the_time_and_change_no_bit(threads):
-    problem = sw.Problem(**SMALL)
-    state = sw.setup(problem)
-    plain = sw.run(problem, state, threads)
-    booked = sw.run(replace(problem, accounts=True), state, threads)
-    assert plain.split is None and np.array_equal(plain.spectra, booked.spectra)
-    assert state.plan.account is None
-    inside = sum(booked.seconds[name] for name in sw.SECTIONS)
-    assert set(booked.split) == {"computing", "waiting", "serial"} and min(booked.split.values()) >= 0
-    assert sum(booked.split.values()) >= inside
-    assert booked.split["computing"] > 0
