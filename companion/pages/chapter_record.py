@@ -186,9 +186,7 @@ def _drawn(entry) -> list:
     """
     found, stored = [], entry.runs()
     for figure in entry.figures if stored else []:
-        shown = _on(stored, figure)
-        if shown is None:
-            continue
+        shown = figure(stored)
         if not re.search(rf"\b{figure.__name__}\(", _story(entry.document)):
             found.append(shown)
         for run in [] if _holds_all(shown, stored) else stored[1:]:

@@ -64,7 +64,7 @@ def whole_run(runs) -> "figures.Shown":
     """T_T of a run against the number of processes that write at a time, over the least of the run."""
     frames, factor = [curve(run) for run in runs], _printed()[1]
     figure, axis = figures.axes(height=3.6)
-    axis.axhspan(1, factor, color=figures.meaning("printed"), alpha=0.12, label="times on the axis of 1993")
+    axis.axhspan(1, factor, **figures.hatched("printed"), alpha=0.5, label="times on the axis of 1993")
     for run, frame in zip(runs, frames, strict=True):
         ends = frame[["least", "median", "largest"]] / frame["median"].min()
         found = ends.set_axis(["low", "middle", "high"], axis=1).assign(flagged=bool("".join(run["flags"].values)))
