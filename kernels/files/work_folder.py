@@ -1,11 +1,27 @@
 """A folder for the files of one measurement."""
 
+import os
 import shutil
+import signal
 import tempfile
+import threading
 import weakref
 from pathlib import Path
 
 from kernels.runtime.resources import require_disk
+
+
+def _remove(path: Path) -> None:
+    """Remove a folder.  Ctrl-C or SIGTERM that comes meanwhile comes again afterwards: Python would drop it here, where
+    the folder's owner has gone."""
+    try:
+        shutil.rmtree(path, ignore_errors=True)
+    except (KeyboardInterrupt, SystemExit) as stopped:
+        shutil.rmtree(path, ignore_errors=True)
+        number = signal.SIGINT if isinstance(stopped, KeyboardInterrupt) else signal.SIGTERM
+        again = threading.Timer(0.1, os.kill, (os.getpid(), number))
+        again.daemon = True
+        again.start()
 
 
 class WorkFolder:
@@ -19,7 +35,7 @@ class WorkFolder:
         if nbytes:
             require_disk(base, nbytes, what)
         self.path = Path(tempfile.mkdtemp(prefix=f".{name}-", dir=base))
-        self.close = weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
+        self.close = weakref.finalize(self, _remove, self.path)
 
     def __enter__(self):
         return self
