@@ -8,7 +8,6 @@ import csv
 import importlib
 import importlib.util
 import pkgutil
-from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -21,11 +20,8 @@ def documents(part: str) -> list[str]:
 
 
 def part(document: str, name: str) -> ModuleType:
-    """The part ``name`` of a document's chapter, imported, and what it consists of where it is a package."""
-    found = importlib.import_module(f"{__name__}.{document}.{name}")
-    for module in pkgutil.iter_modules(getattr(found, "__path__", [])):
-        importlib.import_module(f"{found.__name__}.{module.name}")
-    return found
+    """The module ``name`` of a document's chapter, imported."""
+    return importlib.import_module(f"{__name__}.{document}.{name}")
 
 
 #: Modules of a chapter that are none of its sections.

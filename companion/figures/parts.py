@@ -143,9 +143,7 @@ def printed_ranges(axis, place, low, high, *, colour: str = "printed", across: b
 #: The letter that stands for a mark in a heading, and the letters of a line of one.
 LETTERS = dict(zip((*SHAPES, OWN), "◆▲▼■✚✖⬢⬟★", strict=True))
 _WIDTH = 52
-#: What the marks of :func:`spread` are, for the title of a figure that has them.
-MARKS = "points: median; bars: its 95 % interval\n(range of samples where under six); ×: flagged"
-#: The same as a sentence, for its caption.
+#: What the marks of :func:`spread` are, for a caption.
 MARKED = (
     "Points are medians, bars their 95 % intervals (the range of the samples where there are fewer than six), "
     "crosses mark flagged cases."
@@ -369,12 +367,6 @@ def spread_of(frame: pd.DataFrame, name: str) -> pd.DataFrame:
 def case_intervals(record: xr.Dataset) -> pd.DataFrame:
     """:func:`intervals` of every case of a run, in seconds of a repeat."""
     return intervals(pd.DataFrame({name: single(record)[name].values for name in TIMES}))
-
-
-def flag_note(record: xr.Dataset) -> str:
-    """What follows the title of a figure that draws every sample: the names of the flags, if there are any."""
-    flags = {flag.split(":")[0] for text in single(record)["flags"].values for flag in str(text).split("; ") if flag}
-    return f", flagged: {', '.join(sorted(flags))}" if flags else ""
 
 
 def cpu(record: xr.Dataset) -> str:

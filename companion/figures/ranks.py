@@ -27,10 +27,6 @@ def observed(record, *names: str) -> pd.DataFrame:
     return found[[f"observed_{name}" for name in names]].set_axis(list(names), axis=1).reset_index(drop=True)
 
 
-#: What the marks of stacked bars are, for the caption.
-BARRED = "Bars are medians of the samples, lines their range, crosses mark flagged cases."
-
-
 def cross_flagged(axis, record, ends) -> None:
     """Crosses behind the ``ends`` of horizontal bars, one a case, whose cases are flagged."""
     flagged = np.flatnonzero(record["flags"].values.astype(str) != "")

@@ -19,9 +19,7 @@ def _remove(path: Path) -> None:
     except (KeyboardInterrupt, SystemExit) as stopped:
         shutil.rmtree(path, ignore_errors=True)
         number = signal.SIGINT if isinstance(stopped, KeyboardInterrupt) else signal.SIGTERM
-        again = threading.Timer(0.1, os.kill, (os.getpid(), number))
-        again.daemon = True
-        again.start()
+        threading.Timer(0.1, os.kill, (os.getpid(), number)).start()
 
 
 class WorkFolder:
