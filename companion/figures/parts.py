@@ -199,6 +199,11 @@ def of_samples(samples, flags) -> pd.DataFrame:
     )
 
 
+def sampled(run: xr.Dataset, name: str, rows=slice(None)) -> pd.DataFrame:
+    """:func:`of_samples` of the cases ``rows`` of a run: of their times, ``"seconds"``, or of ``"observed_…"``."""
+    return of_samples(run[name].values[rows], run["flags"].values[rows])
+
+
 def converted(found: pd.DataFrame, convert) -> pd.DataFrame:
     """``found``, as :func:`intervals` gives it, in another quantity.
 
@@ -247,6 +252,21 @@ def ends(above, below) -> tuple[float, float, float]:
     found = times(above, below)
     low, high = found.interval or (np.nanmin(above) / np.nanmax(below), np.nanmax(above) / np.nanmin(below))
     return float(low), found.medians, float(high)
+
+
+def ratios(run: xr.Dataset, above, below, name: str = "seconds", under: str = "") -> pd.DataFrame:
+    """Times of the cases ``above`` of a run over those of ``below``, one by one, as :func:`bars` takes them.
+
+    Parameters
+    ----------
+    above, below : array_like of int
+        Numbers of cases.
+    name, under : str
+        The times: ``"seconds"`` or ``"observed_…"``; those of ``below`` are the same unless ``under`` names them.
+    """
+    flags, upper, lower = run["flags"].values.astype(str), run[name].values, run[under or name].values
+    found = [(*ends(upper[i], lower[j]), bool(flags[i] or flags[j])) for i, j in zip(above, below, strict=True)]
+    return pd.DataFrame(found, columns=["low", "middle", "high", "flagged"])
 
 
 def bars(

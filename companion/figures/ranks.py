@@ -9,7 +9,9 @@ from companion.labels import plural
 
 
 def rank_title(record) -> str:
-    """Machine, preset, day and ranks of a run; says so where ranks shared processors."""
+    """Machine, preset and day of a run, and of one over MPI its ranks; says so where they shared processors."""
+    if "ranks" not in record:
+        return run_title(record)
     most = int(np.max(record["ranks"].values))
     shared = any("oversubscribed" in str(flags) for flags in record["flags"].values)
     return f"{run_title(record)}, {plural(most, 'rank')}{', more than processors' if shared else ''}"

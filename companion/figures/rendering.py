@@ -17,7 +17,8 @@ import xarray as xr
 from matplotlib.text import Text
 
 from companion.figures.joined import JOINED, panels
-from companion.figures.parts import machines
+from companion.figures.parts import machines, together
+from companion.figures.ranks import rank_title
 from companion.figures.slim import slim
 from companion.figures.style import INK, LEGIBLE, PAGE, PLAIN
 from companion.files import write_text
@@ -257,7 +258,7 @@ def show(
     alt: str,
     title: str | None = None,
     caption: str | None = None,
-    heading: str = "",
+    heading: str | None = None,
     tables: str = "",
 ) -> Shown:
     """Display ``figure`` for light and dark pages, with alternative text and its data.
@@ -269,7 +270,7 @@ def show(
     figure : matplotlib.figure.Figure
         Drawn on axes from :func:`companion.figures.axes`.  Artists that would be thousands of paths
         are best drawn with ``rasterized=True``.
-    data : xarray.Dataset or pandas.DataFrame, optional
+    data : xarray.Dataset or pandas.DataFrame, or a list of frames, one for each of ``runs``
         What is drawn; offered below the figure as CSV.
     name : str, optional
         Stem of the CSV file's name, and the name by which the book refers to the figure (``fig-<name>``).
@@ -284,14 +285,16 @@ def show(
         A few words, set bold before the caption.
     caption : str, optional
         What to see in the figure, shown below it; the alternative text if not given.
-    heading : str
-        A line above the panels.
+    heading : str, optional
+        A line above the panels; of ``runs`` the machine, preset and day of the first unless it is given.
     tables : str
         Printed tables that are drawn, separated by spaces, to which the book leads: ``"smt_benefit"``, or of another
         document ``"p5plus/drhook"``.
     """
     run = runs[0] if runs and run is None else run
     alt = _described(alt)
+    data = together(runs, data) if isinstance(data, list) else data
+    heading = rank_title(runs[0]) if runs and heading is None else heading
     if lines := "\n".join(filter(None, [heading, machines(runs)])):
         figure.suptitle(lines, size=9)
     svg = _drawings(figure, alt, name)

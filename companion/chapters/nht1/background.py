@@ -45,8 +45,7 @@ def beside(runs) -> "figures.Shown":
         figure,
         name="nht1_beside",
         runs=runs,
-        data=figures.together(runs, frames),
-        heading=figures.run_title(runs[0]),
+        data=frames,
         title="Writing beside the solver",
         caption="Times with a second thread that writes while the solver continues, divided by those of waiting for "
         f"every write. The surviving pages print no such times. {QUOTIENTS}",

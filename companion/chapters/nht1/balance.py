@@ -143,7 +143,6 @@ def balance(runs) -> "figures.Shown":
         name="nht1_balance",
         runs=runs,
         data=pd.concat([old, measured], ignore_index=True),
-        heading=figures.run_title(runs[0]),
         tables="table_1 figure_1_axes overheads",
         title="A slow solver has a low overhead",
         caption="On a dashed line a dump takes the time written on it; a code that computes more slowly is further to "

@@ -73,8 +73,7 @@ def conversion_cost(runs) -> "figures.Shown":
         figure,
         name="nht1_conversion",
         runs=runs,
-        data=figures.together(runs, frames),
-        heading=figures.run_title(first),
+        data=frames,
         title="Converting a dump",
         caption=f"Time of converting one dump, N = {N}, between the words of this machine and those of another, as a "
         f"multiple of that of a copy. {PRESET} Points are ratios of medians, bars their 95 % intervals, crosses mark "

@@ -79,7 +79,7 @@ def whole_run(runs) -> "figures.Shown":
         figure,
         name="nht1_grouped",
         runs=runs,
-        data=figures.together(runs, frames),
+        data=frames,
         heading=f"{figures.run_title(first)}\n{what}",
         tables="figure_1_axes",
         title="A whole run that writes in groups",

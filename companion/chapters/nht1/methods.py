@@ -42,7 +42,6 @@ def overheads(runs) -> "figures.Shown":
         name="nht1_overheads",
         runs=runs,
         data=figures.together(runs, every),
-        heading=figures.run_title(runs[0]),
         tables="overheads",
         title="What each method of writing adds",
         caption=f"Overhead of writing with {team}, a row for each method in which the solver waits, on an axis that is "

@@ -44,6 +44,7 @@ def opening(runs) -> "figures.Shown":
     return figures.show(
         figure,
         name="nht1_opening",
+        heading="",
         runs=runs,
         data=figures.together(runs, [figures.with_spread(each[["what"]], overhead=each) for each in frames]),
         tables="overheads",

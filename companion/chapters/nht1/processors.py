@@ -31,7 +31,7 @@ def by_processors(runs) -> "figures.Shown":
         figure,
         name="nht1_by_processors",
         runs=runs,
-        data=figures.together(runs, frames),
+        data=frames,
         heading=f"{figures.run_title(runs[0])}, {WAY}",
         tables="overheads",
         title="Overhead and the number of processors",

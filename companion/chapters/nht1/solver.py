@@ -62,8 +62,7 @@ def solver(runs) -> "figures.Shown":
         figure,
         name="nht1_solver",
         runs=runs,
-        data=figures.together(runs, frames),
-        heading=figures.run_title(first),
+        data=frames,
         title="Time of a step",
         caption="Time of one step of the solver against the size of the grid. On a line of slope 3 every point would "
         f"take the same time. {figures.MARKED}",

@@ -184,7 +184,6 @@ def rates_then_and_now(runs) -> "figures.Shown":
         name="nht1_rates_then_and_now",
         runs=runs,
         data=pd.concat([old, figures.together(runs, frames)], ignore_index=True),
-        heading=figures.run_title(runs[0]),
         tables="systems table_1 figure_1_axes",
         title="Rates then and now",
         caption="Hollow: rates that the report prints or that follow from its times. Filled: "

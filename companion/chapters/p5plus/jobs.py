@@ -160,7 +160,6 @@ def scaling(runs) -> "figures.Shown":
         name="p5plus_ranks",
         runs=runs,
         data=pd.concat([*frames, *bands], ignore_index=True),
-        heading=figures.rank_title(runs[0]),
         title="Strong and weak scaling",
         caption="Speed of a job, 1 at the processors on which it normally runs. Bands are a model of the printed times "
         "and no measurement: the time of communication and barriers goes from shrinking with the processors to staying "

@@ -107,8 +107,7 @@ def load_times(runs) -> "figures.Shown":
         figure,
         name="p5plus_latency",
         runs=runs,
-        data=figures.together(runs, frames),
-        heading=figures.run_title(first),
+        data=frames,
         title="Latency of a load",
         caption="Time until a load has its value, against the size of what is walked through, on pages of 4 KB (small) "
         "and of 2 MB (huge). Grey: plateaus of the random chase on huge pages, one for each cache that it does not "

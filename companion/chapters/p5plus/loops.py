@@ -137,8 +137,9 @@ def rates(runs) -> "figures.Shown":
     return figures.show(
         figure,
         name="p5plus_loops",
+        heading="",
         runs=runs,
-        data=figures.together(runs, frames),
+        data=frames,
         title="Five loops on one processor, 2006 and today",
         caption="Chains of additions in registers, and two loops fed from memory. Hollow: Power5+, the printed rate of "
         f"a node over its processors. Filled: one thread of {figures.cpu(runs[0])}, {gain.min():.1f} to "
@@ -184,7 +185,6 @@ def second(runs) -> "figures.Shown":
         name="p5plus_smt",
         runs=runs,
         data=data,
-        heading=figures.run_title(runs[0]),
         title="What a second thread gains",
         caption="Hollow: two threads on a core over one, as printed. Filled: two copies of the loop in one thread over "
         "one copy, which shows where one thread leaves room and is not SMT. A machine whose cores have two threads "

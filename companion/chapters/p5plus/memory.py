@@ -91,8 +91,7 @@ def read_rates(runs) -> "figures.Shown":
         figure,
         name="p5plus_bandwidth",
         runs=runs,
-        data=figures.together(runs, frames),
-        heading=figures.run_title(runs[0]),
+        data=frames,
         title="Bandwidth of reading",
         caption="Bytes a second that one thread asks for, against the size of what it reads. Above, one line for each "
         "stride: the larger it is, the more of each cache line is moved unused. Below, stride 1 by number of threads "

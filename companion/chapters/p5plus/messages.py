@@ -124,8 +124,7 @@ def exchanged(runs) -> "figures.Shown":
         figure,
         name="p5plus_exchange",
         runs=runs,
-        data=figures.together(runs, frames),
-        heading=figures.rank_title(runs[0]),
+        data=frames,
         title="Exchange between pairs",
         caption="Two sides send each other a message at the same time. In the report they are two nodes with four "
         f"tasks each, or other numbers; here they are on one machine. {said}",
@@ -150,8 +149,7 @@ def moved(runs) -> "figures.Shown":
         figure,
         name="p5plus_transposition",
         runs=runs,
-        data=figures.together(runs, frames),
-        heading=figures.rank_title(runs[0]),
+        data=frames,
         title="Transposition",
         caption="Bytes a second that each rank sends in the four moves of a spectral model, packing included, by the "
         f"mean size of a message. {said}",

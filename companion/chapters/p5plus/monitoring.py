@@ -52,8 +52,7 @@ def spent(runs) -> "figures.Shown":
         figure,
         name="p5plus_sensors",
         runs=runs,
-        data=figures.together(runs, frames),
-        heading=figures.rank_title(runs[0]),
+        data=frames,
         title="Sensors at one moment and at several",
         caption="Computing and waiting at barriers without sensors, with sensors that interrupt all ranks at the same "
         "moment (synchronised), and with sensors that interrupt each at a moment of its own (drifted). The report "

@@ -91,8 +91,7 @@ def inflight(runs) -> "figures.Shown":
         figure,
         name="xc30_inflight",
         runs=runs,
-        data=figures.together(runs, frames),
-        heading=figures.rank_title(runs[0]),
+        data=frames,
         title="Messages in flight: the talk and today",
         caption="Time of Legendre transforms with their exchanges, over that with blocking calls in one piece on all "
         'processors; left of the dotted line is a gain. "Thread": one more thread a rank drives the exchange. "Apart": '

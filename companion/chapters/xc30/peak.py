@@ -136,6 +136,7 @@ def cores(runs) -> "figures.Shown":
     return figures.show(
         figure,
         name="xc30_cores",
+        heading="",
         runs=runs,
         data=pd.concat([then, *now], ignore_index=True),
         title="Peak of a core, and the rate that programs reach",
@@ -171,8 +172,7 @@ def transform_shares(runs) -> "figures.Shown":
         figure,
         name="xc30_transforms",
         runs=runs,
-        data=figures.together(runs, frames),
-        heading=figures.run_title(runs[0]),
+        data=frames,
         title="Share of peak: spectral transforms now, whole forecasts then",
         caption="Filled: transforms on one thread, as shares of the peak measured in the same run. Hollow: whole "
         f"forecasts of 2014, with physics, advection and communication. {figures.MARKED}",

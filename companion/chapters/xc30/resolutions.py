@@ -134,8 +134,7 @@ def day(runs) -> "figures.Shown":
         figure,
         name="xc30_day",
         runs=runs,
-        data=figures.together(runs, frames),
-        heading=figures.run_title(runs[0]),
+        data=frames,
         title="Cost of a forecast day at the seven resolutions of the talk",
         caption=f"Steps of a day times the measured time of a step of a model of one layer, over the same at {base}. "
         f"Grids, truncations and the time step at {base} are the talk's; other time steps are taken in proportion to "

@@ -77,8 +77,7 @@ def vectorised(runs) -> "figures.Shown":
         figure,
         name="xc30_routines",
         runs=runs,
-        data=figures.together(runs, frames),
-        heading=figures.run_title(runs[0]),
+        data=frames,
         title="Seven routines",
         caption="Rates of our own versions of the algorithms, compiled for one column at a time and for a vector of "
         f"columns, with the rates of the routines of the same name in the profile of 2006. {figures.MARKED}",

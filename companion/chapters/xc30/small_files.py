@@ -169,8 +169,7 @@ def opens(runs) -> "figures.Shown":
         figure,
         name="xc30_opens",
         runs=runs,
-        data=figures.together(runs, frames),
-        heading=figures.run_title(runs[0]),
+        data=frames,
         title="What small files cost, by the time of an opening",
         caption="Time of an output step with small files over the same without. On the left each opening takes the "
         "time that it takes here, in the memory of one machine; further right it is delayed on purpose. The talk's "

@@ -101,6 +101,7 @@ def halves(runs) -> "figures.Shown":
         runs=runs,
         data=frame,
         name="xmp1982_banks",
+        heading="",
         title="CPU time with half of the memory banks",
         tables="fig8_1 fig8_2",
         alt="CPU time over that of the same job alone in all memory banks. Post processing stays at "
@@ -244,7 +245,6 @@ def shared(runs) -> "figures.Shown":
         name="xmp1982_shared",
         runs=runs,
         data=figures.together(runs, [frame.rename(columns={"middle": "ratio"}) for frame in frames]),
-        heading=figures.run_title(runs[0]),
         title="Two jobs that share a cache or the memory",
         caption=f"{alt} {figures.MARKED}",
         alt=alt,

@@ -333,7 +333,6 @@ def days(runs) -> "figures.Shown":
         name="xmp1982_days",
         runs=runs,
         data=figures.together(runs, data),
-        heading=figures.run_title(runs[0]),
         title="Two days, step by step",
         caption=f"{alt} {figures.MARKED}",
         alt=alt,

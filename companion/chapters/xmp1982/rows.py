@@ -171,5 +171,5 @@ def dots(
     )
     alt += f"report, medians of {now} today. {more}".rstrip()
     return figures.show(
-        figure, runs=runs, data=figures.together(runs, data), title=title, alt=alt, caption=f"{alt} {MARKS}", **shown
+        figure, runs=runs, data=data, heading="", title=title, alt=alt, caption=f"{alt} {MARKS}", **shown
     )

@@ -178,8 +178,7 @@ def drift(runs) -> "figures.Shown":
     return figures.show(
         figure,
         runs=runs,
-        data=figures.together(runs, frames),
-        heading=figures.run_title(first),
+        data=frames,
         name="xmp1982_builds",
         title="Two builds of one source drift apart",
         alt="Largest difference of temperature between two builds of the same source by time of the forecast: it "
