@@ -1,8 +1,7 @@
-"""The block-tridiagonal sweep beside the same in C, and whole runs beside builds of NPB's BT.
+"""Whole runs of BT beside builds of NPB.
 
-The sweep is always compared where there is a C compiler.  NPB is not part of this repository; an
-environment variable says where a local build lies, an executable or a folder of executables whose
-names hold the class between dots or at the end (``bt.A.x``, ``bt.B``):
+NPB is not part of this repository; an environment variable says where a local build lies, an executable or a folder of
+executables whose names hold the class between dots or at the end (``bt.A.x``, ``bt.B``):
 
 ===================  ===============================================================
 ``NPB_BT_PLAIN``     NPB's Fortran as it comes, its usual loops, ``-O3 -march=native``
@@ -29,15 +28,7 @@ from pathlib import Path
 import numpy as np
 
 from kernels import bt
-from kernels.bt.elimination import RING, UPPER, eliminate, substitute
-from kernels.bt.lines import Direction, Lines
-from kernels.bt.problem import SECOND, initial_field
-from kernels.runtime.jit import kernel
-from kernels.runtime.pages import zeros
-from kernels.runtime.threads import run_team
-from kernels.runtime.vector import LANES
-from peers import Absent, Comparison, relative_difference
-from peers.kit import compiled
+from peers import Absent, Comparison
 
 PLAIN, _OPENMP = ("-O3", "-march=native"), ("-O3", "-fopenmp", "-march=native")
 #: Peer -> the variable that leads to it, and the options that its report must have, where they are given.
@@ -48,75 +39,6 @@ BUILDS: dict[str, tuple[str, tuple[str, ...]]] = {
 }
 TUNED, _TUNED_NAME = "NPB_BT_BUILDS", "NPB"
 _REPORTED: dict[Path, str] = {}  # by program, what its report says about version and compiler
-_TILES = 32  # tiles of one call and thread, so that a call takes about a millisecond
-
-
-@kernel
-def _sweep(u, r, tiles, points, direction, upper, ring):
-    v, cells = np.uint64(LANES), np.uint64(points)
-    components = np.uint64(0), v, np.uint64(2) * v, np.uint64(3) * v, np.uint64(4) * v
-    cell = np.uint64(5) * v
-    for tile in range(np.uint64(tiles)):
-        lines = Lines(tile * cells * cell, cell, *components, cells)
-        eliminate(u, r, lines, direction, upper, ring, np.uint64(0))
-        substitute(r, lines, upper)
-
-
-class _Tiles:
-    """One thread's tiles of x-lines of the initial field, with a right-hand side and scratch."""
-
-    def __init__(self, points: int, seed: int):
-        field = initial_field(points).reshape(-1, points, 5)
-        size = points * 5 * LANES
-        self.u, self.start, self.r = (zeros(_TILES * size) for _ in range(3))
-        for tile in range(_TILES):
-            first = (tile * 131) % (field.shape[0] - LANES)
-            block = np.moveaxis(field[first : first + LANES], 0, -1)[:, [0, 2, 3, 1, 4]]
-            self.u[tile * size : (tile + 1) * size] = np.ascontiguousarray(block).reshape(-1)
-        self.start[:] = np.random.default_rng(seed).normal(size=self.start.size)
-        self.start.reshape(_TILES, points, -1)[:, [0, -1]] = 0.0  # the boundary does not change
-        self.upper, self.ring = zeros(points * UPPER), zeros(RING)
-
-
-def _sweeps(threads: int) -> Iterator[Comparison | Absent]:
-    libraries, absent = compiled.variants("bt_sweep.c")
-    yield from absent
-    if not libraries:
-        return
-    for name in ("A", "B"):
-        problem = bt.Problem.preset(name)
-        lines = [_Tiles(problem.N, seed) for seed in range(threads)]
-        points, direction = problem.N, Direction(problem.dt, np.empty(0), SECOND[0], 1.0 / (problem.N - 1.0))
-
-        def ours(lines=lines, points=points, direction=direction):
-            def member(n):
-                mine = lines[n]
-                mine.r[:] = mine.start
-                _sweep(mine.u, mine.r, _TILES, points, direction, mine.upper, mine.ring)
-                return mine.r
-
-            return np.array(run_team(member, threads))
-
-        def theirs(library, lines=lines, fixed=(points, direction.dt, direction.second)) -> Callable:
-            bt_sweep = compiled.function(library, "bt_sweep", "aanndda")
-
-            def member(n):
-                mine = lines[n]
-                mine.r[:] = mine.start
-                bt_sweep(mine.u, mine.r, _TILES, *fixed, mine.upper)
-                return mine.r
-
-            return lambda: np.array(run_team(member, threads))
-
-        yield Comparison(
-            group="BT line sweep",
-            ours=ours,
-            label=f"{_TILES * LANES * threads} lines of {problem.N} cells (class {name})",
-            peers={key: theirs(library) for key, library in libraries.items()},
-            check=relative_difference,
-            tolerance=1e-11,
-            builds=libraries,
-        )
 
 
 def executable(place: str, name: str) -> Path | None:
@@ -184,8 +106,8 @@ def _places() -> Iterator[tuple[str, str, str | None]]:
 
 
 def versions() -> dict[str, str]:
-    """Compiler and options of each C build; of NPB's builds that ran, what their reports say."""
-    found = compiled.versions()
+    """Of NPB's builds that ran, what their reports say."""
+    found = {}
     for label, _, place in _places():
         for name in os.environ.get("NPB_BT_CLASSES", "A"):
             said = _REPORTED.get(executable(place, name)) if place else None
@@ -233,7 +155,6 @@ def _whole_run(threads: int, name: str) -> Iterator[Comparison | Absent]:
 
 
 def comparisons(threads: int) -> Iterator[Comparison | Absent]:
-    """The line sweep against C; of the asked classes whole runs against local builds of NPB."""
-    yield from _sweeps(threads)
+    """Of the asked classes whole runs against local builds of NPB."""
     for name in os.environ.get("NPB_BT_CLASSES", "A"):
         yield from _whole_run(threads, name)

@@ -27,7 +27,6 @@ TITLES = {
     "memory": "Memory",
     "banks": "Simulated memory banks",
     "files": "Solution files",
-    "blocks": "Large blocks",
     "mpi": "Messages between ranks",
 }
 #: Families whose sides do unequal work: their records stay, and the page leaves them out.

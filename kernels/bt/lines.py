@@ -30,6 +30,13 @@ class Direction(NamedTuple):
     h: float  # distance of neighbouring points, 1/(N − 1) of the cube's edge
 
 
+class Ends(NamedTuple):
+    """How the lines of one direction end at a box; all bool."""
+
+    low: bool  # the first point lies on the boundary of the whole grid
+    high: bool  # the last point does
+
+
 class Lines(NamedTuple):
     """Eight neighbouring lines, one in each lane of a vector; all uint64, offsets and distances in doubles.
 

@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from kernels.bt.published import CLASSES, Published
-from kernels.contract import Presets, real, require_range, whole
+from kernels.contract import Presets, one_of, real, require_range, whole
 
 #: Largest number of grid points a side: offsets and sizes stay far inside 63 bits.
 LARGEST_N = 4096
@@ -50,6 +50,7 @@ class Problem(Presets):
     N: int  # grid points in each direction, boundaries included
     NS: whole(1, 10**9, "steps") = 200  # time steps
     dt: real(1e-12, 1.0, "time units") = 8e-4  # length of a time step, in the benchmark's units of time
+    code: one_of("lanes", "plain") = "lanes"  # eight lines at once, or line by line with full blocks on one thread
 
     PRESETS: ClassVar = {
         name: {"N": entry.N, "NS": entry.NS, "dt": entry.dt}

@@ -73,8 +73,8 @@ def shallow_water(problem) -> Count:
 
 def bt(problem) -> Count:
     """One run of ``kernels.bt.ranks``: two layers of every face, and six sweeps in bundles, a step."""
-    from kernels.bt.pieces import BACKWARD, FORWARD
-    from kernels.bt.ranks.box import groups
+    from kernels.bt.elimination import BACKWARD, FORWARD
+    from kernels.bt.ranks.box import BUNDLES, groups
     from kernels.decomposition import process_grid
 
     N, grid = problem.N, process_grid(problem.ranks)
@@ -84,7 +84,7 @@ def bt(problem) -> Count:
         others = [edges[place] if place != axis else edges[place][:1] for place in range(3)]
         boxes = [(ni, nj, nk) for ni in others[0] for nj in others[1] for nk in others[2]]
         grouped = [int(groups(sizes, axis)) for sizes in boxes]
-        bundles = sum(min(problem.bundles, count) for count in grouped)
+        bundles = sum(min(BUNDLES, count) for count in grouped)
         messages += (parts - 1) * (2 * len(boxes) + 2 * bundles)
         nbytes += (parts - 1) * 8 * (2 * 2 * 5 * N * N + (FORWARD + BACKWARD) * sum(grouped))
     return Count(problem.NS * messages, problem.NS * nbytes)

@@ -2,7 +2,7 @@
 
 Every rank has a box of the grid.  A step exchanges two layers of neighbours for the right-hand side, then
 solves along i, j and k: an elimination passes through the boxes of a line from the first to the last, the
-substitution comes back.  Lines go in ``bundles``, so that all boxes of a line are at work once the first
+substitution comes back.  Lines go in bundles, so that all boxes of a line are at work once the first
 bundles have passed.  Eight lines are solved at once by the code of ``kernels.bt``; what they hand on has all eight
 lanes, also where a box has fewer lines left.
 """
@@ -13,10 +13,9 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from kernels import bt as serial
-from kernels.bt.elimination import UPPER
-from kernels.bt.pieces import BACKWARD, FORWARD
+from kernels.bt.elimination import BACKWARD, FORWARD, UPPER
 from kernels.bt.problem import exact_parts, initial_component
-from kernels.bt.ranks.box import HALO, Box
+from kernels.bt.ranks.box import BUNDLES, HALO, Box
 from kernels.bt.ranks.lines import Sweep, add, columns, planes, sweep, work_size
 from kernels.contract import Check, Footprint, Presets, Work, whole
 from kernels.decomposition import box, process_grid
@@ -35,7 +34,6 @@ class Problem(Presets):
     NS: int = 60  # time steps
     dt: float = 0.01  # length of a time step
     ranks: whole(1, world.LARGEST) = 1  # ranks that take part
-    bundles: whole(1, 10_000) = 8  # bundles of lines that follow each other through the boxes
 
     PRESETS: ClassVar = serial.Problem.PRESETS
 
@@ -98,7 +96,7 @@ def _neighbours(comm) -> tuple:
 
 def _scratch(box: Box) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """``upper``, ``carry`` and ``work`` of a state."""
-    shared = [axis for axis in range(3) if not box.ends[axis].whole]
+    shared = [axis for axis in range(3) if not box.whole[axis]]
     upper = max((box.groups(axis) * (box.sizes[axis] + 1) * UPPER for axis in shared), default=0)
     carry = max((box.groups(axis) * FORWARD for axis in shared), default=0)
     return zeros(max(upper, LANES)), zeros(max(carry, FORWARD)), zeros(work_size(box.sizes))
@@ -159,17 +157,17 @@ def right_hand_side(state: State, solve=(False, False)) -> None:
     planes(state.u, state.rhs, own.place, own.directions[:2], own.ends[:2], solve, state.work)
 
 
-def _line_solve(problem: Problem, state: State, axis: int) -> None:
+def _line_solve(state: State, axis: int) -> None:
     """Solve along one direction, bundle after bundle where other boxes have a part of the lines."""
     own, traffic = state.box, state.traffic
     groups, fixed = own.groups(axis), (own.place, own.directions[axis], own.ends[axis])
-    if own.ends[axis].whole:
+    if own.whole[axis]:
         part = Sweep(axis, True, True, np.uint64(0), np.uint64(groups))
         sweep(state.u, state.rhs, *fixed, part, state.upper, state.carry, state.work)
         return
     comm, null = traffic.comm, world.mpi().PROC_NULL
     lower, upper = state.neighbours[axis]
-    edges = np.unique(np.arange(problem.bundles + 1) * groups // problem.bundles)
+    edges = np.unique(np.arange(BUNDLES + 1) * groups // BUNDLES)
     for words, source, target in ((FORWARD, lower, upper), (BACKWARD, upper, lower)):
         for a, b in zip(edges, edges[1:], strict=False):
             carry = state.carry[: int(b - a) * words]
@@ -189,13 +187,13 @@ def _line_solve(problem: Problem, state: State, axis: int) -> None:
                 traffic.book("communication")
 
 
-def step(problem: Problem, state: State) -> None:
+def step(state: State) -> None:
     """One time step."""
-    whole = [ends.whole for ends in state.box.ends]
+    whole = state.box.whole
     right_hand_side(state, (whole[0], whole[0] and whole[1]))  # x comes before y
     for axis in range(3):
         if not (axis == 0 and whole[0] or axis == 1 and whole[0] and whole[1]):
-            _line_solve(problem, state, axis)
+            _line_solve(state, axis)
     add(state.u, state.rhs, state.box.place, state.box.ends)
 
 
@@ -226,7 +224,7 @@ def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1, on_s
     for _ in range(repeats):
         reset(state)
         for number in range(1, problem.NS + 1):
-            step(problem, state)
+            step(state)
             if on_step is not None:
                 on_step(number, state)
     traffic.book("compute")

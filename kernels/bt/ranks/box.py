@@ -13,13 +13,15 @@ from typing import NamedTuple
 import numpy as np
 
 from kernels.bt.differences import weights
-from kernels.bt.lines import Direction
+from kernels.bt.lines import Direction, Ends
 from kernels.bt.problem import SECOND
 from kernels.runtime.pages import aligned
 from kernels.runtime.vector import LANES
 
 #: Layers of neighbours' points.
 HALO = 2
+#: Bundles of lines that follow each other through the boxes.
+BUNDLES = 8
 
 
 class Place(NamedTuple):
@@ -31,14 +33,6 @@ class Place(NamedTuple):
     ni: np.uint64  # points of the box along i
     nj: np.uint64  # along j
     nk: np.uint64  # along k
-
-
-class Ends(NamedTuple):
-    """How the lines of one direction end at a box; all bool."""
-
-    low: bool  # the first point lies on the boundary of the whole grid
-    high: bool  # the last point does
-    whole: bool  # both: no other box has a part of these lines
 
 
 class Box:
@@ -58,7 +52,8 @@ class Box:
         self.base = LANES + HALO * self.plane + HALO * 5 * self.row + LANES
         self.size = LANES + (nk + 2 * HALO) * self.plane + LANES
         self.place = Place(*map(np.uint64, (self.base, self.plane, self.row, ni, nj, nk)))
-        self.ends = tuple(Ends(a == 0, b == points, a == 0 and b == points) for a, b in limits)
+        self.ends = tuple(Ends(a == 0, b == points) for a, b in limits)
+        self.whole = tuple(all(ends) for ends in self.ends)  # no other box has a part of the lines
         self.directions = tuple(self._direction(axis) for axis in range(3))
 
     def _direction(self, axis: int) -> Direction:

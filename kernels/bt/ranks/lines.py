@@ -14,61 +14,29 @@ from typing import NamedTuple
 
 import numpy as np
 
+from kernels.bt import step
 from kernels.bt.differences import differences
-from kernels.bt.elimination import RING, UPPER
+from kernels.bt.elimination import BACKWARD, FORWARD, UPPER, eliminate, solve, substitute
 from kernels.bt.lines import TILE as _TILE
 from kernels.bt.lines import along
-from kernels.bt.pieces import BACKWARD, FORWARD, eliminate_piece, substitute_piece
+from kernels.bt.step import fill, scratch, turn_back
 from kernels.runtime.jit import FINITE, kernel
-from kernels.runtime.vector import LANES, load, store, transpose_block
+from kernels.runtime.vector import LANES
 
 _V, _ZERO, _ONE, _TWO, _FIVE = (np.uint64(n) for n in (LANES, 0, 1, 2, 5))
 _UPPER, _FORWARD, _BACKWARD = np.uint64(UPPER), np.uint64(FORWARD), np.uint64(BACKWARD)
+_HALO = np.uint64(2 * LANES)  # cells of a tile that are not the box's
 
 
 def work_size(sizes) -> int:
-    """Doubles of scratch: ring, two tiles, one 8×8 block, the upper blocks of one group of lines."""
-    padded = (2 + -(-(sizes[0] + 2) // LANES)) * LANES
-    return RING + 2 * padded * 5 * LANES + LANES * LANES + (max(sizes) + 1) * UPPER
-
-
-@kernel
-def _scratch(work, place):
-    padded = (_TWO + (place.ni + _TWO + _V - _ONE) // _V) * _V
-    tile = np.uint64(RING)
-    other = tile + padded * _TILE
-    block = other + padded * _TILE
-    return work[:tile], work[tile:other], work[other:block], work[block : block + _V * _V], work[block + _V * _V :]
+    """Doubles of scratch for the lines of a box."""
+    return step.work_size(2 * LANES + max(sizes))
 
 
 @kernel(inline=True)
-def _tile_groups(place):
-    """Groups of eight columns in a tile: the halo, the box, the halo."""
-    return _ONE + (place.ni + _TWO + _V - _ONE) // _V
-
-
-@kernel
-def _fill(source, at, place, tile):
-    """Eight rows of ``source`` turned into a tile, whose cell i + 8 is point i."""
-    for m in range(_FIVE):
-        for group in range(_tile_groups(place)):
-            column = at + m * place.row + group * _V - _V
-            transpose_block(source, column, _FIVE * place.row, tile, group * _V * _TILE + m * _V, _TILE)
-
-
-@kernel
-def _turn_back(tile, r, at, place, lanes, block):
-    """The box's columns of a tile back into ``lanes`` rows of ``r``; ``block`` is scratch of 8×8 words."""
-    line = _FIVE * place.row
-    for m in range(line // place.row):  # five; the constant would be unrolled, with ten copies of the block
-        for group in range(_ONE, _ONE + (place.ni + _V - _ONE) // _V):
-            source, target = group * _V * _TILE + m * _V, at + m * place.row + group * _V - _V
-            if lanes == _V:
-                transpose_block(tile, source, _TILE, r, target, line)
-            else:
-                transpose_block(tile, source, _TILE, block, _ZERO, _V)
-                for lane in range(lanes):
-                    store(r, target + lane * line, load(block, lane * _V))
+def _own(place):
+    """The scratch's cells, and the groups of eight columns of a box."""
+    return _HALO + max(place.ni, place.nj, place.nk), (place.ni + _V - _ONE) // _V
 
 
 @kernel(inline=True)
@@ -83,45 +51,40 @@ def columns(u, forcing, rhs, place, direction, ends):
     """rhs = forcing + z part of dt times the right-hand side, on all inner points of a box."""
     before, points = _visited(ends, place.nk)
     for j in range(place.nj):
-        for group in range((place.ni + _V - _ONE) // _V):
+        for group in range(_own(place)[1]):
             at = place.base + j * _FIVE * place.row + group * _V - before * place.plane
             differences(u, forcing, rhs, along(2, at, place, points), direction, _ZERO)
 
 
 @kernel(fastmath=FINITE)
-def planes(u, rhs, place, directions, ends, solve, work):
-    """y and x part of dt times the right-hand side, plane after plane; then eliminations, where ``solve`` asks.
+def planes(u, rhs, place, directions, ends, solves, work):
+    """y and x part of dt times the right-hand side, plane after plane; then eliminations, where ``solves`` asks.
 
-    ``directions``, ``ends`` and ``solve`` are pairs, for x and for y; only whole lines can be solved here.
+    ``directions``, ``ends`` and ``solves`` are pairs, for x and for y; only whole lines can be solved here.
     """
-    ring, tile_u, tile_r, block, upper = _scratch(work, place)
-    line, nothing = _FIVE * place.row, np.zeros(FORWARD)
+    cells, groups = _own(place)
+    upper, ring, carry, tile_u, tile_r, block = scratch(work, cells)
+    line = _FIVE * place.row
     before, points = _visited(ends[1], place.nj)
     first, cells = _visited(ends[0], place.ni)
     for k in range(place.nk):
         at = place.base + k * place.plane
-        for group in range((place.ni + _V - _ONE) // _V):
+        for group in range(groups):
             differences(u, rhs, rhs, along(1, at + group * _V - before * line, place, points), directions[1], _ZERO)
         for group in range((place.nj + _V - _ONE) // _V):
             rows = at + group * _V * line
-            _fill(u, rows, place, tile_u)
-            _fill(rhs, rows, place, tile_r)
+            fill(u, rows - _V, place.row, groups + _TWO, tile_u)
+            fill(rhs, rows - _V, place.row, groups + _TWO, tile_r)
             lines = along(0, (_V - first) * _TILE, place, cells)
             differences(tile_u, tile_r, tile_r, lines, directions[0], _ZERO)
-            if solve[0]:
+            if solves[0]:
                 lines = along(0, _V * _TILE, place, place.ni)
-                nothing[:] = 0.0
-                eliminate_piece(tile_u, tile_r, lines, directions[0], ends[0], upper, _ZERO, ring, nothing, _ZERO)
-                nothing[:] = 0.0
-                substitute_piece(tile_r, lines, ends[0], upper, _ZERO, nothing, _ZERO)
-            _turn_back(tile_r, rhs, rows, place, min(_V, place.nj - group * _V), block)
-        if solve[1]:
-            for group in range((place.ni + _V - _ONE) // _V):
+                solve(tile_u, tile_r, lines, directions[0], ends[0], upper, ring, carry, _ZERO)
+            turn_back(tile_r, _V, rhs, rows, place.row, groups, _ZERO, min(_V, place.nj - group * _V), block)
+        if solves[1]:
+            for group in range(groups):
                 lines = along(1, at + group * _V, place, place.nj)
-                nothing[:] = 0.0
-                eliminate_piece(u, rhs, lines, directions[1], ends[1], upper, _ZERO, ring, nothing, _ZERO)
-                nothing[:] = 0.0
-                substitute_piece(rhs, lines, ends[1], upper, _ZERO, nothing, _ZERO)
+                solve(u, rhs, lines, directions[1], ends[1], upper, ring, carry, _ZERO)
 
 
 class Sweep(NamedTuple):
@@ -142,37 +105,35 @@ def sweep(u, rhs, place, direction, ends, part, upper, carry, work):
     substituted at once they lie in the scratch and ``upper`` is not used.  ``carry`` has FORWARD or BACKWARD
     words for every group from ``part.first`` on.
     """
-    ring, tile_u, tile_r, block, own = _scratch(work, place)
+    cells, groups = _own(place)
+    own, ring, nothing, tile_u, tile_r, block = scratch(work, cells)
     axis, line = part.axis, _FIVE * place.row
     points = place.ni if axis == 0 else (place.nj if axis == 1 else place.nk)
-    across = ((place.nj if axis == 0 else place.ni) + _V - _ONE) // _V
-    step = _FORWARD if part.forward else _BACKWARD
+    across = (place.nj + _V - _ONE) // _V if axis == 0 else groups
+    words = _FORWARD if part.forward else _BACKWARD
     for group in range(part.first, part.last):
         outer, lanes = group // across, group % across
-        word = (group - part.first) * step
-        start = group * (points + _ONE) * _UPPER
+        handed = carry[(group - part.first) * words :]
+        kept = upper[group * (points + _ONE) * _UPPER :]
         if axis == 0:
             rows = place.base + outer * place.plane + lanes * _V * line
             lines = along(0, _V * _TILE, place, points)
-            _fill(rhs, rows, place, tile_r)
+            fill(rhs, rows - _V, place.row, groups + _TWO, tile_r)
             if part.forward:
-                _fill(u, rows, place, tile_u)
-                eliminate_piece(tile_u, tile_r, lines, direction, ends, upper, start, ring, carry, word)
+                fill(u, rows - _V, place.row, groups + _TWO, tile_u)
+                eliminate(tile_u, tile_r, lines, direction, ends, kept, ring, handed, _ZERO)
             else:
-                substitute_piece(tile_r, lines, ends, upper, start, carry, word)
-            _turn_back(tile_r, rhs, rows, place, min(_V, place.nj - lanes * _V), block)
+                substitute(tile_r, lines, ends, kept, handed)
+            turn_back(tile_r, _V, rhs, rows, place.row, groups, _ZERO, min(_V, place.nj - lanes * _V), block)
             continue
         at = place.base + lanes * _V + outer * (place.plane if axis == 1 else line)
         lines = along(axis, at, place, points)
         if part.forward and part.backward:
-            carry[:] = 0.0
-            eliminate_piece(u, rhs, lines, direction, ends, own, _ZERO, ring, carry, _ZERO)
-            carry[:] = 0.0
-            substitute_piece(rhs, lines, ends, own, _ZERO, carry, _ZERO)
+            solve(u, rhs, lines, direction, ends, own, ring, nothing, _ZERO)
         elif part.forward:
-            eliminate_piece(u, rhs, lines, direction, ends, upper, start, ring, carry, word)
+            eliminate(u, rhs, lines, direction, ends, kept, ring, handed, _ZERO)
         else:
-            substitute_piece(rhs, lines, ends, upper, start, carry, word)
+            substitute(rhs, lines, ends, kept, handed)
 
 
 @kernel

@@ -1,6 +1,5 @@
 """kernels.bt against published norms, its plain reference and what must hold."""
 
-import importlib
 import itertools
 import os
 
@@ -10,15 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kernels import bt
-from kernels.bt.elimination import RING, UPPER
-from kernels.bt.lines import Direction, Lines
-from kernels.bt.pieces import BACKWARD, FORWARD, eliminate_piece, substitute_piece
+from kernels.bt import plain
+from kernels.bt.elimination import BACKWARD, FORWARD, RING, UPPER, eliminate, substitute
+from kernels.bt.lines import Direction, Ends, Lines
 from kernels.bt.problem import SECOND, exact_solution, initial_field
-from kernels.bt.ranks.box import Ends
 from kernels.runtime import resources
-
-# kernels.bt.reference is also the function of that name, which hides the module
-plain = importlib.import_module("kernels.bt.reference")
 
 #: Classes verified here; A, B and C take minutes on a slow machine: BT_CLASSES=SWABC asks for them.
 VERIFIED = os.environ.get("BT_CLASSES", "SW")
@@ -55,15 +50,20 @@ def test_published_norms(name):
     assert max(abs(check.value / check.expected - 1) for check in checks) <= 1e-11
 
 
+def test_line_by_line_meets_the_published_norms():
+    problem = bt.Problem.preset("S", code="plain")
+    assert all(check.ok for check in bt.verify(problem, bt.run(problem, bt.setup(problem))))
+
+
 @settings(max_examples=12, deadline=None)
 @given(points=st.integers(6, 19), dt=st.floats(1e-4, 1e-2), seed=st.integers(0, 99))
 def test_steps_match_the_reference(points, dt, seed):
     field = smooth_field(points, seed)
     problem, state = started(points, dt, field)
-    force = plain.forcing(points)
+    forced = dt * plain.forcing(points)
     for _ in range(3):
         bt.march(problem, state, 1)
-        plain.step(field, force, dt)
+        plain.step(field, forced, dt)
         assert np.abs(bt.solution(state) - field).max() <= 1e-11 * np.abs(field).max()
 
 
@@ -90,31 +90,31 @@ def eight_lines(points, axis):
     offsets = [np.uint64(8 * m) for m in (0, *across, 1 + axis, 4)]
     lines = Lines(np.uint64(0), np.uint64(40), *offsets, np.uint64(points))
     direction = Direction(dt, np.empty(0), SECOND[axis], 1.0 / (points - 1.0))
-    plain.solve_lines(field, right, axis, dt)
+    plain._along(*(np.moveaxis(each, 2 - axis, 2) for each in (field, right)), axis, dt, SECOND[axis], True)
     return *tiles, lines, direction, np.swapaxes(np.moveaxis(right, 2 - axis, 0)[:, 1, 1:9], 1, 2).reshape(-1)
 
 
 @pytest.mark.parametrize("axis", [0, 1, 2])
 @pytest.mark.parametrize("cuts", [(), (4,), (7,), (3, 6)])
 def test_a_line_in_pieces_has_the_solution_of_the_whole(axis, cuts):
-    """Each piece knows of the others what they hand on; blocks and what is handed on begin anywhere in their arrays."""
-    points, start, word, ring = 10, np.uint64(16), np.uint64(24), np.zeros(RING)
+    """Each piece knows of the others what they hand on."""
+    points, ring = 10, np.zeros(RING)
     tile_u, tile_r, lines, direction, expected = eight_lines(points, axis)
     edges = [0, *cuts, points]
     pieces = [
         (
             lines._replace(at=np.uint64(40 * first), points=np.uint64(end - first)),
-            Ends(first == 0, end == points, not cuts),
-            np.full(16 + (end - first + 1) * UPPER, np.nan),
+            Ends(first == 0, end == points),
+            np.full((end - first + 1) * UPPER, np.nan),
         )
         for first, end in itertools.pairwise(edges)
     ]
-    carry = np.zeros(24 + FORWARD)
+    carry = np.zeros(FORWARD)
     for part, ends, upper in pieces:
-        eliminate_piece(tile_u, tile_r, part, direction, ends, upper, start, ring, carry, word)
-    carry = np.zeros(24 + BACKWARD)
+        eliminate(tile_u, tile_r, part, direction, ends, upper, ring, carry, np.uint64(0))
+    carry = np.zeros(BACKWARD)
     for part, ends, upper in reversed(pieces):
-        substitute_piece(tile_r, part, ends, upper, start, carry, word)
+        substitute(tile_r, part, ends, upper, carry)
     assert np.abs(tile_r - expected)[40:-40].max() <= 1e-12 * np.abs(expected).max()
 
 

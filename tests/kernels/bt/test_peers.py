@@ -1,12 +1,9 @@
-"""peers.bt: our C sweep agrees with ours, and builds of NPB are believed only if verified."""
-
-import shutil
+"""peers.bt: builds of NPB are believed only if verified."""
 
 import pytest
 
 import peers
-from peers import Absent, Comparison, bt
-from peers.kit import compiled
+from peers import Comparison, bt
 
 REPORT = " BT Benchmark Completed.\\n Class           =   {}\\n Verification    =   {}\\n"
 
@@ -27,20 +24,9 @@ def no_builds(monkeypatch):
         monkeypatch.delenv(variable, raising=False)
 
 
-def test_sweep_in_c_gives_our_answer_and_missing_builds_are_named(monkeypatch):
-    monkeypatch.setenv("NPB_BT_CLASSES", "S")
-    monkeypatch.setattr(compiled, "OPTION_SETS", {"C": ("-O1", "-march=native")})
-    items = list(bt.comparisons(1))
-    absent = [str(item) for item in items if isinstance(item, Absent)]
+def test_missing_builds_are_named():
+    absent = list(map(str, bt.comparisons(1)))
     assert all(any(variable in line for line in absent) for variable in VARIABLES)
-    sweeps = [item for item in items if isinstance(item, Comparison) and item.peers]
-    if not any(map(shutil.which, ("cc", "gcc", "clang"))):
-        assert not sweeps
-        return
-    assert len(sweeps) == 2
-    for sweep in sweeps:
-        ours = sweep.ours().copy()
-        assert all(sweep.check(ours, peer()) <= sweep.tolerance for peer in sweep.peers.values())
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 from kernels import bt
 from kernels.bt import differences as differences_module
 from kernels.bt import elimination as elimination_module
-from kernels.bt.lines import Direction, Lines
+from kernels.bt.lines import Direction, Ends, Lines
 
 
 class Counting:
@@ -52,7 +52,7 @@ def counted(monkeypatch, module, name, arguments):
     return totals[0] - totals[1]
 
 
-ZERO = np.uint64(0)
+ZERO, WHOLE = np.uint64(0), Ends(True, True)
 
 
 def lines(points):
@@ -76,9 +76,9 @@ def direction(points):
             "elimination",
             elimination_module,
             "eliminate",
-            lambda n: (None, None, lines(n), direction(n), None, None, ZERO),
+            lambda n: (None, None, lines(n), direction(n), WHOLE, None, None, None, ZERO),
         ),
-        ("substitution", elimination_module, "substitute", lambda n: (None, lines(n), None)),
+        ("substitution", elimination_module, "substitute", lambda n: (None, lines(n), WHOLE, None, None)),
     ],
 )
 def test_counts_are_those_of_the_kernels(monkeypatch, part, module, name, arguments):
