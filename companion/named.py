@@ -12,6 +12,7 @@ MOVED = {
     "kernels.mpi.groups": "kernels.files.ranks.groups",
     "kernels.mpi.shallow_water": "kernels.shallow_water.ranks",
     "kernels.mpi.transform": "kernels.spectral.ranks",
+    "kernels.mpi.transposition": "kernels.mpi.moves",
 }
 
 

@@ -1,4 +1,4 @@
-"""Exchange and transposition between ranks beside the same in C, where MPI has its compiler here.
+"""Exchange between ranks beside the same in C, where MPI has its compiler here.
 
 Both sides run in one job of ``threads`` ranks and use the same buffers, so that pages, places and the library's own
 state are the same; the C functions are compiled with the library's ``mpicc``, by each C compiler in turn, and called
@@ -13,7 +13,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
@@ -21,14 +21,15 @@ from companion.bench import Case
 from companion.host import doctor, limits
 from companion.mpi import JobError
 from companion.mpi.launcher import mpiexec, started
+from kernels.mpi import exchange
 from peers import Absent, Comparison
 from peers.kit import compiled
 
 OPTIONS = ("-O3", "-march=native")
 #: Messages from here on are summarised apart from shorter ones.
 LONG = 2**16
-#: Truncation, grid and fields of the transpositions, by the size of the messages between two ranks.
-_SPACES = ((42, "F32", 2), (63, "F48", 3), (63, "F48", 16), (159, "N80", 8), (399, "N200", 8), (399, "N200", 32))
+#: Bytes of a message.
+SIZES = exchange.SIZES["paper"][::2]
 
 
 def _compiler() -> str | None:
@@ -66,9 +67,9 @@ def _built(path: str, made: Path) -> str:
 
 
 @contextmanager
-def _job(ranks: int, problems: list):
-    """Ranks that wait for orders: ``ask(problem, side, repeats, check)`` has all of them carry one out, and returns the
-    number of wrong values where it asks for a check.
+def _job(ranks: int):
+    """Ranks that wait for orders: ``ask(nbytes, side, repeats, check)`` has all of them carry one out, and returns the
+    number of wrong words where it asks for a check.
 
     They end by themselves where nothing failed.  An mpiexec that is made to end has not waited for its ranks, and what
     they used would count as other programs' load.
@@ -80,7 +81,7 @@ def _job(ranks: int, problems: list):
             os.mkfifo(pipe)
             handles.append(os.open(pipe, os.O_RDWR))
             stack.callback(os.close, handles[-1])
-        arguments = ["-m", f"supercomputers_rerun.{__package__}._ranks", json.dumps(made), *pipes, json.dumps(problems)]
+        arguments = ["-m", f"supercomputers_rerun.{__package__}._ranks", json.dumps(made), *pipes]
         process = stack.enter_context(started(arguments, ranks, folder))
 
         def ask(*order: int) -> int:
@@ -91,45 +92,30 @@ def _job(ranks: int, problems: list):
             return int(os.read(handles[1], 64))
 
         yield ask
-        os.write(handles[0], b"-1 0 0 0\n")
+        os.write(handles[0], b"0 0 0 0\n")
         process.wait()
 
 
-def _side(ask, number: int, side: int):
+def _side(ask, nbytes: int, side: int):
     def call(repeats=None):
-        return ask(number, side, repeats or 1, int(repeats is None))
+        return ask(nbytes, side, repeats or 1, int(repeats is None))
 
     return call
 
 
-def _problems(ranks: int):
-    """Group, label and problem of every comparison."""
-    from kernels.mpi import exchange, scale, transposition
-
-    for nbytes in exchange.SIZES["paper"][::2]:
-        yield "exchange", nbytes, f"{nbytes:,} bytes", ["exchange", {"bytes": nbytes, "ranks": ranks}]
-    for T, grid, fields in _SPACES:
-        asked = {"truncation": T, "grid": grid, "fields": fields, "ranks": ranks}
-        counted = scale.transposition(transposition.Problem(**asked).mesh)
-        mean = counted.bytes // counted.messages
-        yield "transposition", mean, f"T{T}, {fields} fields, {mean:,} bytes a message", ["transposition", asked]
-
-
-def _on(ranks: int) -> Iterator[Comparison]:
-    from kernels.mpi import exchange, transposition
-
-    listed, names = list(_problems(ranks)), list(_peers())
-    kernels = {"exchange": exchange, "transposition": transposition}
-    cases = [Case(label, kernels[name], kernels[name].Problem(**asked)) for *_, label, (name, asked) in listed]
+def _on(ranks: int, sizes: Iterable[int]) -> Iterator[Comparison]:
+    names = list(_peers())
+    cases = [Case(f"{nbytes:,} bytes", exchange, exchange.Problem(nbytes, ranks)) for nbytes in sizes]
     limits.require_ranks(ranks, cases=cases)
-    with _job(ranks, [problem for *_, problem in listed]) as ask:
-        for number, (kind, nbytes, label, _) in enumerate(listed):
+    with _job(ranks) as ask:
+        for case in cases:
+            nbytes = case.problem.bytes
             yield Comparison(
-                group=f"{kind}, {'64 KiB and more' if nbytes >= LONG else 'shorter messages'}",
-                label=label,
-                ours=_side(ask, number, 0),
-                peers={name: _side(ask, number, side) for side, name in enumerate(names, start=1)},
-                check=lambda ours, theirs: float(ours + theirs),  # wrong values of either side
+                group=f"exchange, {'64 KiB and more' if nbytes >= LONG else 'shorter messages'}",
+                label=case.label,
+                ours=_side(ask, nbytes, 0),
+                peers={name: _side(ask, nbytes, side) for side, name in enumerate(names, start=1)},
+                check=lambda ours, theirs: float(ours + theirs),  # wrong words of either side
                 tolerance=0,
                 builds=names,
             )
@@ -154,7 +140,7 @@ def versions() -> dict[str, str]:
 
 
 def comparisons(threads: int) -> Iterator[Comparison | Absent]:
-    """Exchange and transposition on ``threads`` ranks, an even number of them."""
+    """Exchange on ``threads`` ranks, an even number of them."""
     ranks = threads - threads % 2
     if ranks < 2:
         yield Absent("MPI in C on one processor", "messages need two ranks; ask for two threads")
@@ -164,4 +150,4 @@ def comparisons(threads: int) -> Iterator[Comparison | Absent]:
     elif lack := _lack():
         yield Absent("MPI in C", f"{lack} of the MPI here is missing; install its development package")
     else:
-        yield from _on(ranks)
+        yield from _on(ranks, SIZES)

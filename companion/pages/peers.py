@@ -18,7 +18,6 @@ from companion.records import machines, runs
 TITLES = {
     "spectral": "Spectral transforms",
     "bt": "Block-tridiagonal solver",
-    "gridpoint": "Forecast on a grid",
     "dycore": "Whole forecasts",
     "analysis": "Boxes of the analysis",
     "routines": "IFS routines",
@@ -26,7 +25,11 @@ TITLES = {
     "smt": "SMT loops",
     "memory": "Memory",
     "banks": "Simulated memory banks",
+<<<<<<< HEAD
     "files": "Solution files",
+=======
+    "blocks": "Large blocks",
+>>>>>>> 98b2d49 (Take away peers in C of our own, and one of two ways to transpose)
     "mpi": "Messages between ranks",
 }
 #: Families whose sides do unequal work: their records stay, and the page leaves them out.
@@ -40,7 +43,6 @@ CAUSES = (
         "With one thread the Fourier part of this transform takes 17.9 ms and the Legendre part 19.2 ms, each measured "
         "alone; the Fourier part writes 56 MB past the caches.",
     ),
-    ("gridpoint", "explicit stages", "F", "The loop of the temperature reads the stack 33 times in 169 instructions."),
     (
         "memory",
         "^stride",

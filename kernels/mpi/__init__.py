@@ -1,13 +1,12 @@
 """What programs over MPI are made of, and those that only send messages.
 
 ``world``          communicators, who runs where; nothing else imports mpi4py
-``library``        the library's own functions for compiled code
 ``traffic``        messages that are counted and timed
-``mesh``           who holds which rows, wavenumbers and fields; ``moves`` the transpositions between them
+``mesh``           who holds which rows, wavenumbers and fields
 ``scale``          bytes and messages of all programs for any number of ranks, without running them
 
 ``exchange``       pairs of ranks exchange messages (P4)
-``transposition``  fields change hands between grid, Fourier and spectral space (P4, C5)
+``moves``          transpositions: fields change hands between grid, Fourier and spectral space (P4, C5)
 ``overlap``        Legendre transforms with messages in flight (C7)
 ``halo``           what a semi-Lagrangian scheme fetches from its neighbours (C8)
 ``monitoring``     what periodic sensors cost ranks that wait for each other (P8)

@@ -5,20 +5,27 @@ time.  A batch system that fills one node after the other puts the halves on dif
 machine the messages go through its memory.  The bandwidth of a rank is bytes sent / time; as many bytes
 arrive meanwhile.
 
-A compiled loop calls the library's own function: mpi4py would add to each call as much as a short message takes.
+A compiled loop calls the library's own function at its address: mpi4py (:func:`plain`) would add to each call as much
+as a short message takes.
 """
 
+import ctypes
+import functools
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
 
 from kernels.contract import Check, Footprint, Presets, Work, whole
 from kernels.mpi import world
-from kernels.mpi.library import address_of, call, handle, require_success
 from kernels.runtime.jit import kernel
 from kernels.runtime.pages import allocate
 from kernels.runtime.resources import require_memory
+from kernels.runtime.vector import pointer
 
 #: Message sizes of a curve, bytes.
 SIZES = {
@@ -75,27 +82,63 @@ def setup(problem: Problem, seed: int = 0) -> State:
     return State(comm, partner, out, into)
 
 
+def plain(state: State, repeats: int = 1) -> None:
+    """``repeats`` exchanges of a rank with its partner, by mpi4py."""
+    for _ in range(repeats):
+        state.comm.Sendrecv(state.out, state.partner, recvbuf=state.into, source=state.partner)
+
+
+@functools.cache
+def _address(name: str) -> int:
+    """Where the library that mpi4py has loaded has the function ``name``."""
+    return ctypes.cast(getattr(ctypes.CDLL(world.mpi().__file__), name), ctypes.c_void_p).value
+
+
+def _handle(of) -> np.integer:
+    """A communicator or a type as the library has it: an int with a sign, or an address."""
+    kind = np.int32 if world.mpi()._sizeof(of) == 4 else np.int64
+    return np.array(world.mpi()._handleof(of) % 2**64, np.uint64).astype(kind)[()]
+
+
+@intrinsic
+def _call(typingctx, function, arguments):
+    """The error code of the function at an address with a tuple of ``arguments``, of which arrays come as their
+    addresses."""
+
+    def code(context, builder, sig, args):
+        function, packed = args
+        values, first = cgutils.unpack_tuple(builder, packed), ir.Constant(ir.IntType(64), 0)
+        values = [
+            pointer(context, builder, kind, value, first) if isinstance(kind, types.Array) else value
+            for kind, value in zip(sig.args[1], values, strict=True)
+        ]
+        called = ir.FunctionType(ir.IntType(32), [value.type for value in values])
+        return builder.call(builder.inttoptr(function, called.as_pointer()), values)
+
+    return types.int32(function, arguments), code
+
+
 @kernel
 def _exchanges(function, out, into, words, kind, partner, comm, status, repeats):
-    """``repeats`` exchanges; the first error code that is none of success, else 0.
+    """``repeats`` calls of ``function``, the address of ``MPI_Sendrecv``; the first error code, or 0 for success.
 
-    ``function``: address of ``MPI_Sendrecv``; ``out`` and ``into``: buffers of ``words``, int32, of the type ``kind``;
-    ``partner``, int32; ``comm`` and ``kind`` as ``library.handle`` gives them; ``status``: place of one.
+    ``out`` and ``into``: buffers of ``words`` words of the type ``kind``; ``status``: place of one.
     """
     tag = np.int32(0)
     for _ in range(repeats):
-        error = call(function, (out, words, kind, partner, tag, into, words, kind, partner, tag, comm, status))
+        error = _call(function, (out, words, kind, partner, tag, into, words, kind, partner, tag, comm, status))
         if error:
             return error
     return np.int32(0)
 
 
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> State:
-    """``repeats`` exchanges."""
+    """``repeats`` exchanges; ``mpi4py.MPI.Exception`` with the library's words where one fails."""
     comm, partner, out, into = state
     status = np.zeros(world.mpi()._sizeof(world.mpi().Status), np.uint8)
-    message = out, into, np.int32(out.size), handle(world.mpi().INT64_T), np.int32(partner), handle(comm)
-    require_success(_exchanges(address_of("MPI_Sendrecv"), *message, status, repeats))
+    message = out, into, np.int32(out.size), _handle(world.mpi().INT64_T), np.int32(partner), _handle(comm)
+    if error := _exchanges(_address("MPI_Sendrecv"), *message, status, repeats):
+        raise world.mpi().Exception(error)
     return state
 
 

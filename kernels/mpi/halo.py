@@ -130,7 +130,7 @@ def count_messages(problem: Problem, most: int = 100_000) -> Count:
     for own in (owned(mesh, int(rank)) for rank in chosen):
         found = {}
         for part, fields in enumerate(problem.PARTS):
-            fixed = WAYS.index(problem.way) < 2 - part
+            fixed = _fixed(problem, part)
             if fixed not in found:
                 points = fixed_halo(mesh, own, problem.width) if fixed else departures(problem, own)
                 found[fixed] = points.size, np.unique(owners(mesh, points)).size
@@ -142,17 +142,22 @@ def count_messages(problem: Problem, most: int = 100_000) -> Count:
 
 
 class State(NamedTuple):
-    """Own values, and what is known of the fixed halo."""
+    """One rank: its points with their values, and the points of others that it wants."""
 
-    mesh: Mesh
+    problem: Problem
     traffic: Traffic
     own: np.ndarray  # numbers of the own points
     values: tuple[np.ndarray, ...]  # of part 1 and 2: float64 (own points, fields · levels)
-    halo: np.ndarray  # numbers of the points of the fixed halo, by owner
-    asked: tuple  # what others ask for with a fixed halo: counts and numbers
-    needed: np.ndarray  # numbers around departure points, of other ranks, by owner
-    fetched: list  # numbers and values of each part after run
+    wanted: tuple[np.ndarray, ...]  # of each part, numbers of points by owner
+    asked: tuple  # what others ask for with a fixed halo: counts wanted, counts and numbers asked for
+    needed: np.ndarray  # numbers around departure points, of other ranks
+    fetched: list[np.ndarray]  # values of each part after run: float64 (points, fields · levels)
     facts: dict
+
+
+def _fixed(problem: Problem, part: int) -> bool:
+    """Whether a part is fetched from all points within the halo's width."""
+    return WAYS.index(problem.way) < 2 - part
 
 
 def point_values(points: np.ndarray, columns: int) -> np.ndarray:
@@ -160,86 +165,71 @@ def point_values(points: np.ndarray, columns: int) -> np.ndarray:
     return points[:, None] * float(columns) + np.arange(columns)
 
 
-def _by_owner(mesh: Mesh, points: np.ndarray) -> np.ndarray:
-    return points[np.argsort(owners(mesh, points), kind="stable")]
-
-
-def _ask(state, points: np.ndarray):
-    """Tell the owners which points are wanted; counts wanted, counts and numbers asked for here."""
-    comm, traffic = state.traffic.comm, state.traffic
-    wanted = np.bincount(owners(state.mesh, points), minlength=comm.size)
+def ask(state: State, points: np.ndarray):
+    """Tell the owners which ``points`` are wanted: counts wanted, and counts and numbers asked for here, by rank."""
+    comm = state.traffic.comm
+    wanted = np.bincount(owners(state.problem.mesh, points), minlength=comm.size)
     asked = np.empty(comm.size, np.int64)
     comm.Alltoall(wanted, asked)
     numbers = np.empty(int(asked.sum()))
-    traffic.alltoallv(comm, points.astype(float), wanted, numbers, asked)
+    state.traffic.alltoallv(comm, points.astype(float), wanted, numbers, asked)
     return wanted, asked, numbers.astype(np.int64)
+
+
+def plain(state: State, part: int) -> np.ndarray:
+    """A halo exchange on demand: ask the owners for points, and get the values of a part from each of them.
+
+    float64 (points wanted, fields · levels).
+    """
+    values, points = state.values[part], state.wanted[part]
+    wanted, asked, numbers = state.asked if _fixed(state.problem, part) else ask(state, points)
+    columns = values.shape[1]
+    send, into = values[np.searchsorted(state.own, numbers)], np.empty((points.size, columns))
+    state.traffic.alltoallv(state.traffic.comm, send.reshape(-1), asked * columns, into.reshape(-1), wanted * columns)
+    return into
 
 
 def setup(problem: Problem, seed: int = 0) -> State:
     """Values of the own points; the fixed halo is agreed on once (``seed`` is not used)."""
     require_memory(footprint(problem).memory, f"a semi-Lagrangian halo on {problem.grid}")
-    traffic = Traffic(world.team(problem.ranks))
-    mesh = problem.mesh
+    traffic, mesh = Traffic(world.team(problem.ranks)), problem.mesh
     own = owned(mesh, traffic.comm.rank)
     values = tuple(point_values(own, fields * problem.levels) for fields in problem.PARTS)
-    halo = _by_owner(mesh, fixed_halo(mesh, own, problem.width))
-    needed = _by_owner(mesh, departures(problem, own))
-    state = State(mesh, traffic, own, values, halo, (), needed, [None, None], {})
-    return state._replace(asked=_ask(state, halo))
-
-
-def _fetch(state, part: int, points: np.ndarray, asked) -> None:
-    wanted, counts, numbers = asked
-    values = state.values[part]
-    columns = values.shape[1]
-    into = np.empty((points.size, columns))
-    state.traffic.alltoallv(
-        state.traffic.comm,
-        values[np.searchsorted(state.own, numbers)].reshape(-1),
-        counts * columns,
-        into.reshape(-1),
-        wanted * columns,
+    halo, needed = (
+        points[np.argsort(owners(mesh, points), kind="stable")]
+        for points in (fixed_halo(mesh, own, problem.width), departures(problem, own))
     )
-    state.fetched[part] = points, into
+    wanted = tuple(halo if _fixed(problem, part) else needed for part in (0, 1))
+    state = State(problem, traffic, own, values, wanted, (), needed, [], {})
+    return state._replace(asked=ask(state, halo))
 
 
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> State:
     """Both parts of one step, ``repeats`` times."""
-    traffic, facts = state.traffic, state.facts
+    traffic, seconds, sent = state.traffic, [0.0, 0.0], [0, 0]
     traffic.start()
-    facts["repeats"] = repeats
-    for part in (0, 1):
-        facts[f"part {part + 1}"] = 0.0
-        facts[f"part {part + 1} bytes"] = 0
     for _ in range(repeats):
+        state.fetched.clear()
         for part in (0, 1):
             begin, before = perf_counter(), traffic.bytes
-            if WAYS.index(problem.way) < 2 - part:
-                _fetch(state, part, state.halo, state.asked)
-            else:
-                _fetch(state, part, state.needed, _ask(state, state.needed))
-            facts[f"part {part + 1}"] += (perf_counter() - begin) / repeats
-            facts[f"part {part + 1} bytes"] += (traffic.bytes - before) // repeats
+            state.fetched.append(plain(state, part))
+            seconds[part] += perf_counter() - begin
+            sent[part] += traffic.bytes - before
+    state.facts.update(seconds=seconds, bytes=sent, repeats=repeats)
     return state
 
 
 def reference(problem: Problem, state: State) -> State:
-    """Numbers and values of both parts without asking anybody."""
-    chosen = [state.halo if WAYS.index(problem.way) < 2 - part else state.needed for part in (0, 1)]
-    fetched = [
-        (points, point_values(points, fields * problem.levels))
-        for points, fields in zip(chosen, problem.PARTS, strict=True)
-    ]
-    return state._replace(fetched=fetched)
+    """The values of both parts without asking anybody."""
+    parts = zip(state.wanted, problem.PARTS, strict=True)
+    return state._replace(fetched=[point_values(points, fields * problem.levels) for points, fields in parts])
 
 
 def verify(problem: Problem, result: State) -> list[Check]:
     """Every value is its point's, every point that is needed is there, the messages are those that are counted."""
     comm, true = result.traffic.comm, reference(problem, result)
-    wrong = missing = 0
-    for (points, found), (_, expected) in zip(result.fetched, true.fetched, strict=True):
-        wrong += int((found != expected).sum())
-        missing += int(np.setdiff1d(result.needed, points).size)
+    wrong = sum(int((found != due).sum()) for found, due in zip(result.fetched, true.fetched, strict=True))
+    missing = sum(int(np.setdiff1d(result.needed, points).size) for points in result.wanted)
     return [
         Check.near("fetched values that are not their point's", world.total(comm, wrong), 0, 0),
         Check.near("points around departure points that were not fetched", world.total(comm, missing), 0, 0),
@@ -247,27 +237,26 @@ def verify(problem: Problem, result: State) -> list[Check]:
     ]
 
 
-NO_OUTPUT = dict.fromkeys(("own", "values", "halo", "asked", "needed"), "what is asked for, and where it lies")
+NO_OUTPUT = dict.fromkeys(("own", "values", "wanted", "asked", "needed"), "what is asked for, and where it lies")
 
 
 def parts(result: State) -> dict[str, float]:
     """Seconds (slowest rank) and bytes (all ranks) of each part of one step; all ranks call it."""
-    comm = result.traffic.comm
-    found = {}
-    for part in ("part 1", "part 2"):
-        found[part] = world.largest(comm, result.facts[part])
-        found[f"{part} bytes"] = world.total(comm, result.facts[f"{part} bytes"])
-    return found | result.traffic.counts(result.facts["repeats"])
+    comm, facts, found = result.traffic.comm, result.facts, {}
+    for part in (0, 1):
+        found[f"part {part + 1}"] = world.largest(comm, facts["seconds"][part] / facts["repeats"])
+        found[f"part {part + 1} bytes"] = world.total(comm, facts["bytes"][part] / facts["repeats"])
+    return found | result.traffic.counts(facts["repeats"])
 
 
 def work(problem: Problem, threads: int = 1) -> Work:
-    """Bytes of the points of the fixed halo (or, on demand, of those that are needed) of all ranks."""
+    """Bytes of the values that all ranks fetch."""
     total = 0
     for own in (owned(problem.mesh, rank) for rank in range(problem.ranks)):
-        halo = fixed_halo(problem.mesh, own, problem.width).size if problem.way != "on demand" else 0
-        needed = departures(problem, own).size if problem.way != "fixed" else 0
-        sizes = {"fixed": (halo, halo), "part 2 on demand": (halo, needed), "on demand": (needed, needed)}[problem.way]
-        total += sum(8 * problem.levels * fields * size for fields, size in zip(problem.PARTS, sizes, strict=True))
+        for part, fields in enumerate(problem.PARTS):
+            fixed = _fixed(problem, part)
+            points = fixed_halo(problem.mesh, own, problem.width) if fixed else departures(problem, own)
+            total += 8 * problem.levels * fields * points.size
     return Work(bytes_read=total, bytes_written=total)
 
 

@@ -1,4 +1,4 @@
-"""The four transpositions of IFS between grid, Fourier and spectral space, on the mesh of ``mesh``.
+"""The four transpositions of IFS between grid, Fourier and spectral space, on the mesh of ``mesh`` (P4, C5).
 
 Names are those of the IFS routines:
 
@@ -13,136 +13,34 @@ Layouts, all float64 and flat, fields of the rank's part running fastest in spec
     lines     [field of the part][point of the band]
     waves     for every w', wavenumber m of w', row of the band that carries m: [field][re, im]
     columns   for every own wavenumber m, row of the sphere that carries m:     [field][re, im]
+
+:class:`Moves` serves the transforms of ``spectral.ranks``.  The kernel makes the moves alone, without computing between
+them and so without a barrier before each.  There every value is the number of its place, so that one that arrived
+elsewhere shows.
 """
 
-from typing import NamedTuple
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from kernels.mpi.library import Collective, all_to_all, copy
-from kernels.mpi.mesh import Mesh
+from kernels.contract import Check, Footprint, Work
+from kernels.mpi import world
+from kernels.mpi.mesh import Mesh, Shared
 from kernels.mpi.traffic import Traffic, starts
-from kernels.runtime.clock import monotonic
 from kernels.runtime.jit import kernel
+from kernels.runtime.resources import require_memory
 
 ROUTINES = ("TRGTOL", "TRLTOM", "TRMTOL", "TRLTOG")
 
 
 @kernel
 def copy_blocks(source, target, source_at, target_at, lengths):
-    """``target[target_at[b] + i] = source[source_at[b] + i]`` for every block b and i < lengths[b]."""
+    """``target[target_at[b] + i] = source[source_at[b] + i]`` for every block b and i < lengths[b]; all flat."""
     for b in range(lengths.size):
-        copy(target, target_at[b], source, source_at[b], lengths[b])
-
-
-@kernel
-def copy_both(source, target, own_source, own_target, source_at, target_at, lengths, others):
-    """``copy_blocks`` twice: what other ranks send or get, and what stays.
-
-    The first ``others`` blocks of source_at, target_at and lengths (int64, (blocks,), in values) go from source to
-    target, the rest from own_source to own_target (all float64, one-dimensional).
-    """
-    copy_blocks(source, target, source_at[:others], target_at[:others], lengths[:others])
-    copy_blocks(own_source, own_target, source_at[others:], target_at[others:], lengths[others:])
-
-
-class Plan(NamedTuple):
-    """What compiled code knows of a rank's ``Moves``."""
-
-    across: int  # ranks that share a band
-    fields: int  # of the part
-    band: int  # points
-    pieces: np.ndarray  # int64 (across + 1,): bounds of the pieces of the band
-    starts: np.ndarray  # int64 (across,): where the lines of each piece begin in ``lines``
-    others: int  # blocks that go to other ranks; the rest stays
-    at: np.ndarray  # int64 (blocks,): of each block the place in the order of ranks, in that of wavenumbers, its length
-    to: np.ndarray
-    sizes: np.ndarray
-    lines: np.ndarray  # what is sent or received, flat
-    columns: np.ndarray
-    to_lines: Collective
-    to_grid: Collective
-    to_columns: Collective
-    to_waves: Collective
-
-
-@kernel
-def pieces_to_lines(plan, lines):
-    """The fields of each piece from where they arrive to their ``lines``; ``plan`` is that of ``Moves``."""
-    for v in range(plan.across):
-        first, count = plan.pieces[v], plan.pieces[v + 1] - plan.pieces[v]
-        for f in range(plan.fields):
-            copy(lines, f * plan.band + first, plan.lines, plan.starts[v] + f * count, count)
-
-
-@kernel
-def lines_to_pieces(plan, lines):
-    """From ``lines`` to where they are sent from, by the same ``plan``."""
-    for v in range(plan.across):
-        first, count = plan.pieces[v], plan.pieces[v + 1] - plan.pieces[v]
-        for f in range(plan.fields):
-            copy(plan.lines, plan.starts[v] + f * count, lines, f * plan.band + first, count)
-
-
-@kernel
-def _trgtol(plan, grid, lines):
-    """The error code of ``Moves.trgtol`` by its ``plan``: ``lines`` from ``grid``."""
-    if plan.across == 1:
-        copy(lines, 0, grid, 0, grid.size)
-        return 0
-    error = all_to_all(plan.to_lines, grid, plan.lines)
-    pieces_to_lines(plan, lines)
-    return error
-
-
-@kernel
-def _trltog(plan, lines, grid):
-    """The error code of ``Moves.trltog`` by its ``plan``: ``grid`` from ``lines``."""
-    if plan.across == 1:
-        copy(grid, 0, lines, 0, grid.size)
-        return 0
-    lines_to_pieces(plan, lines)
-    return all_to_all(plan.to_grid, plan.lines, grid)
-
-
-@kernel
-def _trltom(plan, waves, columns):
-    """The error code of ``Moves.trltom`` by its ``plan``: ``columns`` from ``waves``."""
-    error = all_to_all(plan.to_columns, waves, plan.columns)
-    copy_both(plan.columns, columns, waves, columns, plan.at, plan.to, plan.sizes, plan.others)
-    return error
-
-
-@kernel
-def _trmtol(plan, columns, waves):
-    """The error code of ``Moves.trmtol`` by its ``plan``: ``waves`` from ``columns``."""
-    copy_both(columns, plan.columns, columns, waves, plan.to, plan.at, plan.sizes, plan.others)
-    return all_to_all(plan.to_waves, plan.columns, waves)
-
-
-@kernel
-def there_and_back(plan, spaces, back, seconds, repeats):
-    """The four routines by ``plan``, ``repeats`` times; each adds its ``seconds``, float64 (4,).  An error code, or 0.
-
-    ``spaces``: grid, lines, waves, columns; ``back``: waves and grid that come back, all float64 and C-contiguous.
-    """
-    grid, lines, waves, columns = spaces
-    for _ in range(repeats):
-        begin = monotonic()
-        error = _trgtol(plan, grid, lines)
-        to_lines = monotonic()
-        error |= _trltom(plan, waves, columns)
-        to_columns = monotonic()
-        error |= _trmtol(plan, columns, back[0])
-        to_waves = monotonic()
-        error |= _trltog(plan, lines, back[1])
-        if error:
-            return error
-        seconds[0] += to_lines - begin
-        seconds[1] += to_columns - to_lines
-        seconds[2] += to_waves - to_columns
-        seconds[3] += monotonic() - to_waves
-    return 0
+        for i in range(lengths[b]):
+            target[target_at[b] + i] = source[source_at[b] + i]
 
 
 class Moves:
@@ -155,26 +53,28 @@ class Moves:
         self.mesh, self.traffic = mesh, traffic
         comm = traffic.comm
         self.w, self.v = divmod(comm.rank, mesh.V)
-        self.across, self.down = comm.Split(self.w, self.v), comm.Split(mesh.V + self.v, self.w)
+        across, self.down = comm.Split(self.w, self.v), comm.Split(mesh.V + self.v, self.w)
         self.fields = int(mesh.parts[self.v + 1] - mesh.parts[self.v])
         self.pieces = mesh.pieces(self.w)
         self.points = int(self.pieces[self.v + 1] - self.pieces[self.v])
         self.band_points = mesh.band_points(self.w)
         self.m = mesh.wavenumbers(self.w)
-        self._grid_counts = np.diff(mesh.parts) * self.points
-        self._line_counts = self.fields * np.diff(self.pieces)
+        self._line_tables()
         self._spectral_tables()
-        self.to_lines = traffic.plan(self.across, self._grid_counts, self._line_counts)
-        self.to_grid = traffic.plan(self.across, self._line_counts, self._grid_counts)
+        grid_counts, line_counts = np.diff(mesh.parts) * self.points, self.fields * np.diff(self.pieces)
+        self.to_lines = traffic.plan(across, grid_counts, line_counts)
+        self.to_grid = traffic.plan(across, line_counts, grid_counts)
         self.to_columns = traffic.plan(self.down, self.wave_counts, self.column_counts, own=False)
         self.to_waves = traffic.plan(self.down, self.column_counts, self.wave_counts, own=False)
         self._lines = np.zeros(self.fields * self.band_points)
         self._columns = np.zeros(int(self.column_counts.sum()))
-        self.collectives = self.to_lines, self.to_grid, self.to_columns, self.to_waves
-        plans = (each.compiled() for each in self.collectives)
-        pieces = mesh.V, self.fields, int(self.band_points), self.pieces, starts(self._line_counts)
-        blocks = self._others, self._from, self._to, self._sizes
-        self.plan = Plan(*pieces, *blocks, self._lines, self._columns, *plans)
+
+    def _line_tables(self):
+        """Of every piece and field: place by ranks, place in ``lines``, length."""
+        field, points = np.arange(self.fields), np.diff(self.pieces)[:, None]
+        places = self.fields * self.pieces[:-1, None] + field * points
+        lines = self.pieces[:-1, None] + field * self.band_points
+        self._line_blocks = places.ravel(), lines.ravel(), (points + 0 * field).ravel()
 
     def _spectral_tables(self):
         mesh, width = self.mesh, 2 * self.fields
@@ -192,16 +92,16 @@ class Moves:
         self.column_counts = width * rows.sum(axis=1)
         self.column_rows = rows.sum(axis=0)
         self.column_at = width * starts(self.column_rows)
-        self._lengths = (width * rows).reshape(-1)
-        self._by_rank = starts(self._lengths)
-        self._by_wave = (self.column_at + width * (np.cumsum(rows, axis=0) - rows)).reshape(-1)
-        # Blocks that other ranks send, then those that stay: these lie in ``waves`` as they would have arrived.
-        stays = np.arange(self.mesh.W).repeat(self.m.size) == self.w
+        lengths = (width * rows).reshape(-1)
+        by_rank = starts(lengths)
+        by_wave = (self.column_at + width * (np.cumsum(rows, axis=0) - rows)).reshape(-1)
+        #: blocks of coefficients: place by ranks, place by wavenumbers, length
+        self.blocks = by_rank, by_wave, lengths
+        # What stays lies in ``waves`` as it would have arrived, and is copied from there.
+        stays = np.arange(mesh.W).repeat(self.m.size) == self.w
         shift = int(starts(self.wave_counts)[self.w] - starts(self.column_counts)[self.w])
-        order = np.argsort(stays, kind="stable")
-        self._from = (self._by_rank + shift * stays)[order]
-        self._to, self._sizes = self._by_wave[order], self._lengths[order]
-        self._others = int((~stays).sum())
+        self._sent = by_rank[~stays], by_wave[~stays], lengths[~stays]
+        self._kept = by_rank[stays] + shift, by_wave[stays], lengths[stays]
 
     def trgtol(self, grid: np.ndarray, lines: np.ndarray) -> None:
         """Grid to Fourier space: ``lines`` (fields of the part, points of the band) from ``grid``."""
@@ -209,24 +109,28 @@ class Moves:
             lines[:] = grid
             return
         self.to_lines(grid, self._lines)
-        pieces_to_lines(self.plan, lines)
+        places, at, lengths = self._line_blocks
+        copy_blocks(self._lines, lines.reshape(-1), places, at, lengths)
 
     def trltog(self, lines: np.ndarray, grid: np.ndarray) -> None:
         """Fourier to grid space."""
         if self.mesh.V == 1:
             grid[:] = lines
             return
-        lines_to_pieces(self.plan, lines)
+        places, at, lengths = self._line_blocks
+        copy_blocks(lines.reshape(-1), self._lines, at, places, lengths)
         self.to_grid(self._lines, grid)
 
     def trltom(self, waves: np.ndarray, columns: np.ndarray) -> None:
         """Fourier to spectral space."""
         self.to_columns(waves, self._columns)
-        copy_both(self._columns, columns, waves, columns, self._from, self._to, self._sizes, self._others)
+        copy_blocks(self._columns, columns, *self._sent)
+        copy_blocks(waves, columns, *self._kept)
 
     def trmtol(self, columns: np.ndarray, waves: np.ndarray) -> None:
         """Spectral to Fourier space."""
-        copy_both(columns, self._columns, columns, waves, self._to, self._from, self._sizes, self._others)
+        for target, (places, at, lengths) in ((self._columns, self._sent), (waves, self._kept)):
+            copy_blocks(columns, target, at, places, lengths)
         self.to_waves(self._columns, waves)
 
     def spaces(self) -> tuple[np.ndarray, ...]:
@@ -237,3 +141,128 @@ class Moves:
             np.zeros(int(self.wave_counts.sum())),
             np.zeros(int(self.column_counts.sum())),
         )
+
+
+@dataclass(frozen=True)
+class Problem(Shared):
+    """Truncation, grid and fields, and the ranks that share them."""
+
+    LARGEST: ClassVar[int] = 8000
+    PRESETS: ClassVar[dict[str, dict[str, Any]]] = {
+        "quick": {},
+        "paper": {"truncation": 399, "grid": "N200", "fields": 32},
+        "modern": {"truncation": 1279, "grid": "N640", "fields": 16},
+    }
+
+
+class State(NamedTuple):
+    """Arrays of one rank, see above; ``waves_back`` and ``grid_back`` take the way home."""
+
+    moves: Moves
+    grid: np.ndarray
+    lines: np.ndarray
+    waves: np.ndarray
+    columns: np.ndarray
+    waves_back: np.ndarray
+    grid_back: np.ndarray
+    facts: dict  # of the last call of run: seconds of each routine on this rank, and ``repeats``
+
+
+def places(moves: Moves) -> tuple[np.ndarray, ...]:
+    """What ``grid``, ``lines``, ``waves`` and ``columns`` of this rank must hold."""
+    mesh = moves.mesh
+    total, width = mesh.grid.points, mesh.truncation + 1
+    field = np.arange(mesh.fields)
+    own = field[mesh.parts[moves.v] : mesh.parts[moves.v + 1]]
+    first = mesh.first_point(moves.w)
+    point = first + np.arange(moves.pieces[moves.v], moves.pieces[moves.v + 1])
+    band = first + np.arange(moves.band_points)
+
+    def coefficients(wavenumbers, low, count):
+        rows = [
+            ((np.arange(a, a + n) * width + m)[:, None] * mesh.fields + own) * 2
+            for m, a, n in zip(wavenumbers, low, count, strict=True)
+        ]
+        return (np.concatenate([row.reshape(-1) for row in rows])[:, None] + np.arange(2)).reshape(-1).astype(float)
+
+    owners = np.concatenate([mesh.wavenumbers(w) for w in range(mesh.W)])
+    first_rows = np.searchsorted(mesh.counts[: mesh.grid.N], moves.m, side="right")
+    return (
+        (field[:, None] * total + point).astype(float),
+        (own[:, None] * total + band).astype(float),
+        coefficients(owners, *mesh.rows_with(owners, moves.w)),
+        coefficients(moves.m, first_rows, moves.column_rows),
+    )
+
+
+def setup(problem: Problem, seed: int = 0) -> State:
+    """Arrays filled with their places (``seed`` is not used)."""
+    require_memory(footprint(problem).memory, f"transpositions of {problem.fields} fields of T{problem.truncation}")
+    moves = Moves(problem.mesh, Traffic(world.team(problem.ranks), barriers=False))
+    grid, lines, waves, columns = moves.spaces()
+    grid[:], _, waves[:], _ = places(moves)
+    return State(moves, grid, lines, waves, columns, np.zeros_like(waves), np.zeros_like(grid), {})
+
+
+def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> State:
+    """``repeats`` times there and back."""
+    moves, took = state.moves, dict.fromkeys(ROUTINES, 0.0)
+    moves.traffic.start()
+    steps = (
+        ("TRGTOL", moves.trgtol, state.grid, state.lines),
+        ("TRLTOM", moves.trltom, state.waves, state.columns),
+        ("TRMTOL", moves.trmtol, state.columns, state.waves_back),
+        ("TRLTOG", moves.trltog, state.lines, state.grid_back),
+    )
+    for _ in range(repeats):
+        for name, move, source, target in steps:
+            begin = perf_counter()
+            move(source, target)
+            took[name] += perf_counter() - begin
+    state.facts.update(took, repeats=repeats)
+    return state
+
+
+def reference(problem: Problem, state: State) -> State:
+    """What the arrays of this rank must hold, from the places alone."""
+    grid, lines, waves, columns = places(state.moves)
+    return state._replace(lines=lines, columns=columns, waves_back=waves, grid_back=grid)
+
+
+def verify(problem: Problem, result: State) -> list[Check]:
+    """Every value lies where its place says, there and back; the bytes sent are those of the model."""
+    from kernels.mpi.scale import transposition
+
+    comm, true = result.moves.traffic.comm, reference(problem, result)
+    checks = []
+    for name in ("lines", "columns", "waves_back", "grid_back"):
+        found = getattr(result, name)
+        wrong = world.total(comm, int((found != getattr(true, name)).sum()))
+        checks.append(Check.near(f"misplaced values in {name}", wrong, 0, 0))
+        found[...] = -1.0  # the next repeat has to bring them again
+    return checks + result.moves.traffic.checks(transposition(problem.mesh), result.facts["repeats"], "repeat")
+
+
+NO_OUTPUT = dict.fromkeys(("grid", "waves"), "what is moved")
+
+
+def times(result: State) -> dict[str, float]:
+    """Seconds of every routine a repeat, that of the slowest rank, and what all sent; all ranks call it."""
+    traffic, repeats = result.moves.traffic, result.facts["repeats"]
+    found = {name: world.largest(traffic.comm, result.facts[name] / repeats) for name in ROUTINES}
+    return found | traffic.counts(repeats)
+
+
+def moved_bytes(mesh: Mesh) -> int:
+    """Bytes of one repeat, whoever sends them: what stays on its rank included."""
+    return 2 * 8 * mesh.fields * mesh.grid.points + 2 * 16 * mesh.fields * int(mesh.counts.sum())
+
+
+def work(problem: Problem, threads: int = 1) -> Work:
+    """Bytes that one repeat reads and writes on all ranks, each value once a transposition."""
+    return Work(bytes_read=moved_bytes(problem.mesh), bytes_written=moved_bytes(problem.mesh))
+
+
+def footprint(problem: Problem) -> Footprint:
+    """Bytes of the arrays and buffers of all ranks."""
+    return Footprint(4 * moved_bytes(problem.mesh))

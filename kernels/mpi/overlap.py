@@ -69,7 +69,7 @@ class Problem(Presets):
 
 
 class State(NamedTuple):
-    """One transform for all groups, and per group what is sent and received."""
+    """One transform for all groups, and what is sent and received: an array a group."""
 
     comm: Any
     transform: Transform
@@ -90,9 +90,16 @@ def setup(problem: Problem, seed: int = 0) -> State:
         rng = np.random.default_rng((seed, group))
         size = (problem.truncation + 1) * (problem.truncation + 2)
         spectra.append(made.own(rng.uniform(-1.0, 1.0, size).view(np.complex128) for _ in range(mesh.fields)))
-    sizes = int(made.moves.column_counts.sum()), int(made.moves.wave_counts.sum())
-    columns, packed, waves = ([np.zeros(size) for _ in spectra] for size in (sizes[0], sizes[0], sizes[1]))
-    return State(comm, made, spectra, columns, packed, waves, [np.zeros_like(part) for part in spectra])
+    return _empty(State(comm, made, spectra, [], [], [], []))
+
+
+def _empty(state: State) -> State:
+    """The same with new arrays for what is sent and received."""
+    moves = state.transform.moves
+    sizes = moves.column_counts.sum(), moves.column_counts.sum(), moves.wave_counts.sum()
+    columns, packed, waves = ([np.zeros(int(size)) for _ in state.spectra] for size in sizes)
+    back = [np.zeros_like(part) for part in state.spectra]
+    return state._replace(columns=columns, packed=packed, waves=waves, back=back)
 
 
 def _end(request) -> None:
@@ -101,26 +108,25 @@ def _end(request) -> None:
         request.Wait()
 
 
-class _Driver:
+@contextmanager
+def _driven(comm, cpu: int | None):
     """A thread that keeps asking the library whether anything arrived, which moves what is under way."""
+    stop = threading.Event()
 
-    def __init__(self, comm, cpu: int | None):
-        self.comm, self.cpu, self.stop = comm, cpu, threading.Event()
-        self.thread = threading.Thread(target=self._drive, daemon=True)
-
-    def _drive(self):
-        if self.cpu is not None:
-            os.sched_setaffinity(0, {self.cpu})
-        while not self.stop.is_set():
-            self.comm.Iprobe()
+    def drive():
+        if cpu is not None:
+            os.sched_setaffinity(0, {cpu})
+        while not stop.is_set():
+            comm.Iprobe()
             sleep(0)
 
-    def __enter__(self):
-        self.thread.start()
-
-    def __exit__(self, *exception):
-        self.stop.set()
-        self.thread.join()
+    thread = threading.Thread(target=drive, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join()
 
 
 def _halves(comm) -> tuple[int, int]:
@@ -132,25 +138,12 @@ def _halves(comm) -> tuple[int, int]:
     return cpus[place], cpus[half + place]
 
 
-@contextmanager
-def _bound(cpu: int | None):
-    """This thread on one processor meanwhile."""
-    if cpu is None:
-        yield
-        return
-    before = os.sched_getaffinity(0)
-    os.sched_setaffinity(0, {cpu})
-    try:
-        yield
-    finally:
-        os.sched_setaffinity(0, before)
-
-
 def _inverse(state: State, exchange: Callable, column, wave) -> None:
-    made, moves, waiting = state.transform, state.transform.moves, None
+    made, waiting = state.transform, None
+    by_rank, by_wave, lengths = made.moves.blocks
     for spectrum, columns, packed, waves in zip(state.spectra, state.columns, state.packed, state.waves, strict=True):
         made._to_rows(spectrum, columns)
-        copy_blocks(columns, packed, moves._by_wave, moves._by_rank, moves._lengths)
+        copy_blocks(columns, packed, by_wave, by_rank, lengths)
         begun = exchange([packed, column], [waves, wave])
         _end(waiting)
         waiting = begun
@@ -158,43 +151,43 @@ def _inverse(state: State, exchange: Callable, column, wave) -> None:
 
 
 def _direct(state: State, exchange: Callable, column, wave) -> None:
-    made, moves = state.transform, state.transform.moves
+    made = state.transform
     waiting = exchange([state.waves[0], wave], [state.packed[0], column])
     for group, (columns, packed, back) in enumerate(zip(state.columns, state.packed, state.back, strict=True)):
         _end(waiting)
         if group + 1 < len(state.waves):
             waiting = exchange([state.waves[group + 1], wave], [state.packed[group + 1], column])
-        copy_blocks(packed, columns, moves._by_rank, moves._by_wave, moves._lengths)
+        copy_blocks(packed, columns, *made.moves.blocks)
         made._to_degrees(columns, back)
 
 
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> State:
     """Inverse and direct Legendre transform of all groups with their exchanges, ``repeats`` times."""
-    own, other = _halves(state.comm) if problem.spare else (None, None)
-    with _bound(own), _Driver(state.comm, other) if problem.way == "progress" else nullcontext():
-        _transform(problem.way, state, repeats)
-    return state
+    if not problem.spare:
+        return _transform(problem.way, state, repeats, None)
+    own, other = _halves(state.comm)
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {own})
+    try:
+        return _transform(problem.way, state, repeats, other)
+    finally:
+        os.sched_setaffinity(0, before)
 
 
-def _transform(way: str, state: State, repeats: int) -> None:
+def _transform(way: str, state: State, repeats: int, cpu: int | None) -> State:
     moves = state.transform.moves
     exchange = moves.down.Alltoallv if way == "alltoallv" else moves.down.Ialltoallv
     column, wave = ((counts, starts(counts)) for counts in (moves.column_counts, moves.wave_counts))
-    for _ in range(repeats):
-        _inverse(state, exchange, column, wave)
-        _direct(state, exchange, column, wave)
+    with _driven(state.comm, cpu) if way == "progress" else nullcontext():
+        for _ in range(repeats):
+            _inverse(state, exchange, column, wave)
+            _direct(state, exchange, column, wave)
+    return state
 
 
 def reference(problem: Problem, state: State) -> State:
     """The same group after group with blocking calls, into new arrays."""
-    fresh = state._replace(
-        columns=[np.zeros_like(part) for part in state.columns],
-        packed=[np.zeros_like(part) for part in state.packed],
-        waves=[np.zeros_like(part) for part in state.waves],
-        back=[np.zeros_like(part) for part in state.back],
-    )
-    _transform(WAYS[0], fresh, 1)
-    return fresh
+    return _transform(WAYS[0], _empty(state), 1, None)
 
 
 def verify(problem: Problem, result: State) -> list[Check]:

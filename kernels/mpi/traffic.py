@@ -11,7 +11,6 @@ import numpy as np
 
 from kernels.contract import Check
 from kernels.mpi import world
-from kernels.mpi.library import Collective, address_of, handle
 
 #: What the time of a run is split into: the four classes of the 2014 report's pies.
 CLASSES = ("compute", "communication", "barrier", "serial")
@@ -67,11 +66,6 @@ class Traffic:
         """The same collective for counts that never change; without ``own`` a rank sends itself nothing."""
         return Planned(self, comm, send_counts, receive_counts, own)
 
-    def sent(self, repeats: int, *planned: "Planned") -> None:
-        """Count ``planned`` collectives that compiled code has called ``repeats`` times."""
-        self.messages += repeats * sum(each.messages for each in planned)
-        self.bytes += repeats * sum(each.bytes for each in planned)
-
     def counts(self, repeats: int) -> dict[str, float]:
         """Messages and bytes of all ranks in one of ``repeats`` repeats, by name, on every rank."""
         sums = (int(world.total(self.comm, value)) for value in (self.messages, self.bytes))
@@ -94,9 +88,9 @@ class Traffic:
 class Planned:
     """``MPI_Alltoallv`` of float64 whose counts never change.
 
-    Messages and bytes are counted once, and counts and offsets stand ready as MPI takes them: otherwise
-    that takes as long as a message of some ten kilobytes.  Without ``own`` what a rank would send to itself stays
-    where it is, with its place in both buffers; the caller takes it from there and saves a copy.
+    Messages and bytes are counted once, and counts and offsets stand ready as MPI takes them: otherwise that takes as
+    long as a message of some ten kilobytes.  Without ``own`` what a rank would send to itself stays where it is, with
+    its place in both buffers.
     """
 
     def __init__(self, traffic: Traffic, comm, send_counts, receive_counts, own: bool = True):
@@ -111,11 +105,6 @@ class Planned:
             for counts, _ in (self.send, self.receive):
                 counts[comm.rank] = 0
         self._type = world.mpi().DOUBLE
-
-    def compiled(self) -> Collective:
-        """The same for compiled code, which neither counts nor times."""
-        function = address_of("MPI_Alltoallv")
-        return Collective(function, handle(self.comm), handle(self._type), *self.send, *self.receive)
 
     def __call__(self, send: np.ndarray, receive: np.ndarray) -> None:
         """Exchange, count and time."""

@@ -63,25 +63,20 @@ def team(ranks: int):
     return world.Create_group(world.group.Range_incl([(0, ranks - 1, 1)]))
 
 
-def gather_texts(comm, text: str) -> list[str]:
-    """The texts of all ranks, on every rank."""
-    data = np.frombuffer(text.encode(), np.uint8)
+def gather(comm, value) -> list:
+    """The values of all ranks (whatever JSON holds), on every rank."""
+    data = np.frombuffer(json.dumps(value).encode(), np.uint8)
     sizes = np.empty(comm.size, np.int32)
     comm.Allgather(np.array([data.size], np.int32), sizes)
     starts = np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int32)
     found = np.empty(int(sizes.sum()), np.uint8)
     comm.Allgatherv(data, [found, sizes, starts, mpi().BYTE])
-    return [bytes(found[a : a + n]).decode() for a, n in zip(starts, sizes, strict=True)]
-
-
-def gather(comm, value) -> list:
-    """The values of all ranks (whatever JSON holds), on every rank."""
-    return [json.loads(text) for text in gather_texts(comm, json.dumps(value))]
+    return [json.loads(bytes(found[a : a + n])) for a, n in zip(starts, sizes, strict=True)]
 
 
 def broadcast(comm, value):
     """The value of rank 0 (whatever JSON holds), on every rank."""
-    return json.loads(gather_texts(comm, json.dumps(value) if comm.rank == 0 else "")[0])
+    return gather(comm, value if comm.rank == 0 else None)[0]
 
 
 def total(comm, value: float) -> float:

@@ -47,15 +47,15 @@ _FIELDS = {"quick": (2, 8), "paper": (2, 4, 8, 16, 32, 64), "modern": (4, 16, 64
 )
 def transposition(preset: str, threads: int, ranks: int = 2) -> list[Case]:
     """All four transpositions there and back by number of fields, that is by size of messages, and by ranks."""
-    from kernels.mpi import scale, transposition
+    from kernels.mpi import moves, scale
 
     cases = []
     for used, fields in [(used, fields) for used in counts_to(ranks)[1:] for fields in _FIELDS[preset]]:
-        problem = transposition.Problem.preset(preset, fields=fields, ranks=used)
+        problem = moves.Problem.preset(preset, fields=fields, ranks=used)
         label = f"T{problem.truncation}, {fields} fields, {used} ranks"
         parameters = of(problem, "truncation", "fields") | sent(scale.transposition(problem.mesh))
         parameters |= {"across": problem.mesh.V}
-        cases.append(Case(label, transposition, problem, threads, parameters, transposition.times))
+        cases.append(Case(label, moves, problem, threads, parameters, moves.times))
     return cases
 
 

@@ -183,12 +183,12 @@ def sent_bytes(runs) -> "figures.Shown":
 )
 def moves(preset: str, threads: int, ranks: int = 4) -> list[Case]:
     """The four transpositions of IFS with as many fields as fill a few megabytes a rank."""
-    from kernels.mpi import scale, transposition
+    from kernels.mpi import moves, scale
 
-    problem = transposition.Problem.preset(preset, ranks=ranks)
+    problem = moves.Problem.preset(preset, ranks=ranks)
     label = f"T{problem.truncation}, {problem.fields} fields, {problem.mesh.W} × {problem.mesh.V} ranks"
     parameters = of(problem, "fields") | sent(scale.transposition(problem.mesh))
-    return [Case(label, transposition, problem, threads, parameters, transposition.times)]
+    return [Case(label, moves, problem, threads, parameters, moves.times)]
 
 
 _ROUTINES = {
