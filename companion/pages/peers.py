@@ -25,11 +25,6 @@ TITLES = {
     "smt": "SMT loops",
     "memory": "Memory",
     "banks": "Simulated memory banks",
-<<<<<<< HEAD
-    "files": "Solution files",
-=======
-    "blocks": "Large blocks",
->>>>>>> 98b2d49 (Take away peers in C of our own, and one of two ways to transpose)
     "mpi": "Messages between ranks",
 }
 #: Families whose sides do unequal work: their records stay, and the page leaves them out.
