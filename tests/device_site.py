@@ -26,16 +26,8 @@ figure {{ margin: 0 }}</style>
 <script defer src="device/device.js"></script>{page}<script defer src="device/join.js"></script>
 <body><main><h1>This device</h1>{box}{figures}</main></body></html>"""
 #: Cases that the pages measure, so that tests take little time; the built page measures all.
-FEW = {
-    "stride-4096-1",
-    "stride-4096-16",
-    "stride-1048576-1",
-    "triad-168",
-    "triad-43688",
-    "latency-4096",
-    "latency-1048576",
-}
-FEW |= {"loop-s1", "loop-s10", "loop-streaming", "loop-skipping", "bt-S", "spectral-63", "forecast-63", "banks-1"}
+FEW = {"stride-4096-1", "stride-4096-16", "stride-1048576-1", "latency-4096", "latency-1048576"}
+FEW |= {"loop-s1", "loop-s10", "loop-streaming", "loop-skipping", "bt-S", "forecast-63"}
 #: The other pages of a book: a chapter with a figure, before which nothing was loaded.
 _CHAPTER = """<!doctype html><html lang="en"><meta charset="utf-8"><title>A chapter</title>
 <link rel="icon" href="data:,"><link rel="stylesheet" href="device/device.css">

@@ -97,9 +97,8 @@ WAYS = {
 #: Cases of the table: working sets in the first cache, in the last one and beyond, and the whole programs.
 CASES = (
     "stride-4096-1", "stride-1048576-1", "stride-67108864-1", "stride-4096-16", "stride-67108864-16",
-    "triad-168", "triad-43688", "triad-2796200", "latency-4096", "latency-1048576", "latency-67108864",
-    "loop-s1", "loop-s10", "loop-streaming", "bt-S", "bt-W", "spectral-63", "spectral-159", "forecast-63",
-    "banks-1",
+    "latency-4096", "latency-1048576", "latency-67108864", "loop-s1", "loop-s10", "loop-streaming", "bt-S", "bt-W",
+    "forecast-63",
 )  # fmt: skip
 
 

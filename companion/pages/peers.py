@@ -24,11 +24,10 @@ TITLES = {
     "imaging": "Imaging kernels",
     "smt": "SMT loops",
     "memory": "Memory",
-    "banks": "Simulated memory banks",
     "mpi": "Messages between ranks",
 }
 #: Families whose sides do unequal work: their records stay, and the page leaves them out.
-UNEQUAL = ("simulated memory banks, leaping over periods", "our own loops again, one thread a core")
+UNEQUAL = ("our own loops again, one thread a core",)
 #: What was measured of the cause where a peer is faster: module, pattern of family and case, machine, sentence.
 CAUSES = (
     (

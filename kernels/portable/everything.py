@@ -5,14 +5,11 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from kernels.portable import banks, bt, forecast, latency, loops, spectral, stream, stride
+from kernels.portable import bt, forecast, latency, loops, stride
 from kernels.portable.case import Case
 from kernels.runtime import wasm
 
-MODULES = {
-    module.__name__.rpartition(".")[2]: module
-    for module in (banks, bt, forecast, latency, loops, spectral, stream, stride)
-}
+MODULES = {module.__name__.rpartition(".")[2]: module for module in (bt, forecast, latency, loops, stride)}
 #: Working sets, bytes: in every cache of a core and beyond all of them, and no more than a telephone gives a page.
 SETS = [2**p for p in (12, 14, 16, 18, 20, 23, 26)]
 #: Strides, items of four bytes: every byte of a line, a line for each item.
@@ -27,17 +24,12 @@ def cases() -> Iterator[Case]:
         for step in STRIDES:
             yield stride.case(nbytes, step)
     for nbytes in SETS:
-        yield stream.case(nbytes // 192 * 8)
-    for nbytes in SETS:
         yield latency.case(nbytes)
     for loop in ("s1", "s2", "s10", "streaming", "skipping"):
         yield loops.case(loop, LOOP_WORDS if loop in ("streaming", "skipping") else 2**15)
     for letter in "SW":
         yield bt.case(letter)
-    yield spectral.case(63, "F48")
-    yield spectral.case(159, "F80")
     yield forecast.case()
-    yield banks.case()
 
 
 def write(folder: Path) -> None:

@@ -21,7 +21,6 @@ from numba import carray
 
 from kernels import shallow_water
 from kernels.portable.case import Answer, Array, Call, Case, Measure
-from kernels.portable.spectral import mixed
 from kernels.portable.transforms import GROUP, Block, complexes, direct, entry, inverse, settle
 from kernels.runtime.jit import kernel
 from kernels.runtime.target import TARGET
@@ -57,6 +56,13 @@ _scale, _zonal_and_meridional, _curl_and_divergence = (
     kernel(each.py_func, cache=False)
     for each in (winds._scale, winds._zonal_and_meridional, winds._curl_and_divergence)
 )
+
+
+@kernel
+def mixed(i):
+    """A number between −1 and 1 that no other ``i`` has."""
+    bits = (np.uint64(i + 1) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(12)
+    return np.float64(bits) * 2.0**-51 - 1.0
 
 
 @kernel

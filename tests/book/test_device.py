@@ -109,14 +109,7 @@ def test_the_button_measures_verifies_and_marks(opened, site, tmp_path, width, t
         assert said.startswith("Measured and verified."), said
         results = tab.evaluate("rerunDevice.results")
         assert all(check["ok"] for each in results.values() for check in (*each["before"], *each["after"]))
-        assert {name.partition("-")[0] for name in results} >= {
-            "stride",
-            "triad",
-            "latency",
-            "loop",
-            "banks",
-            "spectral",
-        }
+        assert {name.partition("-")[0] for name in results} >= {"stride", "latency", "loop", "forecast"}
         taken = (r"loop-(s10|streaming|skipping)|bt-W", r"stride-.*", r"latency-.*", r"bt-.*")
         for (name, stars), pattern in zip(tab.evaluate(PLACES), taken, strict=True):
             count = sum(bool(re.fullmatch(pattern, each)) for each in results)
@@ -226,8 +219,7 @@ def test_nothing_leaves_the_device(opened, site):
         during = asked[before:]
     mine = [each for each in during if each[1].startswith(address)]
     assert {each[1].removeprefix(address) for each in mine} == {
-        f"device/{name}.js"
-        for name in ("plan", "worker", "stride", "stream", "latency", "loops", "bt", "spectral", "forecast", "banks")
+        f"device/{name}.js" for name in ("plan", "worker", "stride", "latency", "loops", "bt", "forecast")
     }
     assert all(method == "GET" and size == 0 and "?" not in path for method, path, size in mine)
     foreign = [each for each in during if each not in mine]
@@ -244,10 +236,8 @@ def test_threads_are_measured_where_the_page_is_isolated(opened, site):
         assert measured(tab, 5.0).startswith("Measured and verified.")
         results = tab.evaluate("rerunDevice.results")
         count = tab.evaluate("navigator.hardwareConcurrency")
-        together = {name: each for name, each in results.items() if name.endswith("-threads")}
-        assert len(together) == 2
-        for name, each in together.items():
-            assert each["threads"] == count and len(each["samples"]) == 7 and len(each["before"]) % count == 0, name
+        ((name, each),) = ((name, each) for name, each in results.items() if name.endswith("-threads"))
+        assert each["threads"] == count and len(each["samples"]) == 7 and len(each["before"]) % count == 0, name
         assert "may not share memory" not in tab.evaluate("document.querySelector('#rerun-device').textContent")
         runs.validate(tab.evaluate("rerunDevice.record(rerunDevice.results, false)"))
 

@@ -12,7 +12,6 @@ from companion.chapters.xmp1982 import day
 from companion.figures import rendering
 from companion.figures.explorer import explorer, packed
 from kernels.memory import banks
-from kernels.memory.banks.plain import Machine
 
 STATIC = Path(__file__).parents[2] / "book" / "_static"
 CYCLES = 300
@@ -55,11 +54,11 @@ def as_json(problem):
 
 
 def by_python(problem):
-    machine, grants, waits = Machine(problem), [], []
+    machine, grants, waits = banks.Machine(problem), [], []
     for cycle in range(CYCLES):
-        machine.cycle()
-        grants += [[cycle, *one] for one in machine.grants]
-        waits += [[cycle, *one] for one in machine.waits]
+        granted, refused = banks.plain(machine)
+        grants += [[cycle, *one] for one in granted]
+        waits += [[cycle, *one] for one in refused]
     return {"grants": grants, "waits": waits, "ends": [cpu.end for cpu in machine.cpus]}
 
 

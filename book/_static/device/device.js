@@ -7,9 +7,9 @@
   device.parts = device.parts || {};
 
   const KEPT = "rerun-device";  // in this tab's storage, which no other site and no server sees
-  const SHARES = { stride: 5, stream: 4, latency: 3.5, loops: 2.5, bt: 8, spectral: 1, forecast: 3, banks: 0.5 };
+  const SHARES = { stride: 7, latency: 5, loops: 3.5, bt: 8, forecast: 4 };
   const SHORT = 20, LONG = 120, OF_FIGURE = 8;  // s in all
-  const TOGETHER = ["stream", "loops"], MOST_THREADS = 16;  // of which each has 64 MB
+  const TOGETHER = "loops", TOGETHER_CASE = "loop-s10", MOST_THREADS = 16;
   const LABEL = "this device, in the browser, 128 bits";
 
   class Refused extends Error {}
@@ -140,10 +140,9 @@
           left.push(`“${name}”: ${LATE}`);
         }
         halt();
-        if (threads && TOGETHER.includes(name)) {
-          const last = kernel.cases[kernel.cases.length - 1].name;
+        if (threads && name === TOGETHER) {
           try {
-            const found = await together(address, kernel, name === "loops" ? "loop-s10" : last, seed, 4 * rest + 10);
+            const found = await together(address, kernel, TOGETHER_CASE, seed, 4 * rest + 10);
             results[found.name] = found;
           } catch (error) {
             halt();

@@ -27,9 +27,8 @@
     [save, forget].forEach((each) => { each.disabled = running || !Object.keys(device.results).length; });
   }
 
-  const TITLES = { stride: "Sum over a working set", triad: "Triad over a working set", latency: "Time of a dependent load",
-                   loop: "Loops of 2006", bt: "BT, the flow solver of 1993", spectral: "Spectral transforms, inverse and direct",
-                   banks: "Simulated memory banks of 1982" };
+  const TITLES = { stride: "Sum over a working set", latency: "Time of a dependent load",
+                   loop: "Loops of 2006", bt: "BT, the flow solver of 1993" };
 
   function table(title, results) {
     const frame = element("div", { class: "rerun-table", tabindex: "0", role: "region", "aria-label": title });

@@ -97,13 +97,12 @@ class Problem(Presets):
     lines: whole(1, 3) = 1  # requests that one CPU may send to one section in one cycle, 1 … 3
     priority: one_of(*PRIORITIES) = "fixed"  # "fixed": the first CPU first; "alternating": reversed every other cycle
     jobs: tuple[Job, ...] = (Job(), Job())  # one a CPU, up to four
-    leap: bool = True  # leap over whole periods of the state; the answer is the same
     limit: whole(0, 2**62, "cycles") = 0  # cycles to simulate, 0 for all that the jobs take
 
     PRESETS: ClassVar = {
         "quick": {"jobs": 2 * (Job(passes=2000),)},
-        "paper": {"jobs": 2 * (Job(passes=70_000_000),)},  # about a minute of the X-MP
-        "modern": {"banks": 64, "jobs": 4 * (Job(passes=70_000_000),)},
+        "paper": {"jobs": 2 * (Job(passes=1_000_000),)},  # about a second of the X-MP
+        "modern": {"banks": 64, "jobs": 4 * (Job(passes=1_000_000),)},
     }
 
     def __post_init__(self):

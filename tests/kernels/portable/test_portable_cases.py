@@ -12,7 +12,7 @@ from built import PAGES, absent
 
 from kernels import bt
 from kernels.bt.state import Layout
-from kernels.portable import build, everything, latency, loops, stream, stride
+from kernels.portable import build, everything, latency, loops, stride
 from kernels.portable.case import Native
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -22,7 +22,6 @@ SMALL = [
     (latency, lambda: latency.case(2**14)),
     (loops, lambda: loops.case("skipping", 1000)),
     (loops, lambda: loops.case("s10", 1000)),
-    (stream, lambda: stream.case(64)),
     (stride, lambda: stride.case(2**12, 16)),
     (stride, lambda: stride.case(2**12, 3)),
 ]
@@ -64,7 +63,7 @@ def test_a_case_is_right_on_this_processor_and_a_changed_array_is_noticed(module
         running.run(repeats)
         checks = running.verify()
         assert len(checks) == len(case.answers) and all(check.ok for check in checks), checks
-    name = {"banks": "words", "latency": "at", "spectral": "back", "stream": "a", "bt": "u"}.get(case.kernel, "out")
+    name = {"latency": "at", "bt": "u"}.get(case.kernel, "out")
     if case.kernel == "forecast":  # whose fields lie behind the tables, and the start beside the end
         running.arrays["block"][len(case.arrays["block"].data) :].view(np.float64)[:] *= 1.001
     else:
@@ -129,19 +128,19 @@ def test_bt_of_class_w_is_the_native_solution(folder):
 @pytest.mark.parametrize("place", [3, 1000, -1])
 @pytest.mark.built
 def test_a_damaged_module_is_refused_before_it_runs(folder, place):
-    size = (folder / "stream.wasm").stat().st_size
-    told = under_node(folder, names=["triad-168"], options={"budget": 1}, damage=place % size)
+    size = (folder / "latency.wasm").stat().st_size
+    told = under_node(folder, names=["latency-4096"], options={"budget": 1}, damage=place % size)
     assert told == [{"refused": told[0]["refused"]}]
     assert "A module is damaged" in told[0]["refused"]
 
 
 @pytest.mark.built
 def test_a_wrong_answer_is_refused_by_name(folder, described, tmp_path):
-    case = described["triad-168"] | {"answers": [["least value of a", 2.0, 1e-13], ["largest value of a", 2.2, 1e-13]]}
+    case = described["loop-s1"] | {"answers": [["s1", 2.0, 0.0]]}
     (tmp_path / "cases.json").write_text(json.dumps([case]), encoding="utf-8")
-    shutil.copy(folder / "stream.wasm", tmp_path)
-    (told,) = under_node(tmp_path, names=["triad-168"], options={"budget": 1})
-    assert "“triad of three arrays of 168 words” is wrong on this device: least value of a is 2.207" in told["refused"]
+    shutil.copy(folder / "loops.wasm", tmp_path)
+    (told,) = under_node(tmp_path, names=["loop-s1"], options={"budget": 1})
+    assert "“loop s1” is wrong on this device: s1 is 32768" in told["refused"]
 
 
 def test_the_median_and_its_interval_are_those_of_the_companion():
