@@ -108,7 +108,7 @@ def _run_ahead(app, env, docnames) -> None:
 
             pool.submit(build.build, ROOT / ".cache")
         if any(map(_measures, left.values())):
-            from kernels.runtime.cache import CACHE_FOLDER
+            from kernels.runtime.jit import CACHE_FOLDER
 
             if CACHE_FOLDER and not any(CACHE_FOLDER.rglob("*.nbc")):
                 for name in filter(lambda name: _measures(left[name]), left):

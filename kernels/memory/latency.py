@@ -83,13 +83,7 @@ GRIDS = {
 
 
 def grid(preset: str, **changes) -> list[Problem]:
-    """The sweep over working sets; sets smaller than the spacing are left out.
-
-    Raises
-    ------
-    ValueError
-        If the preset is unknown.
-    """
+    """The sweep over working sets, those smaller than the spacing left out; ``ValueError`` for an unknown preset."""
     require_choice("preset", preset, GRIDS)
     smallest = changes.get("spacing", LINE)
     return [Problem(nbytes=nbytes, **changes) for nbytes in GRIDS[preset] if nbytes >= smallest]
@@ -112,6 +106,9 @@ def chase(next_item, position, loads):
         p = np.uint64(next_item[p])
     barrier(next_item)
     return p
+
+
+plain = chase  # it is as simple as it can be
 
 
 @dataclass

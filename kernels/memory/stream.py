@@ -23,30 +23,19 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
-from llvmlite import ir
-from numba import types
-from numba.core import cgutils
-from numba.extending import intrinsic
 
 from kernels.contract import Check, Footprint, Presets, Work, extremes, one_of, whole, worst
 from kernels.proof import Proof
-from kernels.runtime import pages, walks
+from kernels.runtime import pages
 from kernels.runtime.barriers import barrier
 from kernels.runtime.jit import kernel
 from kernels.runtime.pages import POLICIES
-from kernels.runtime.registers import HERE
 from kernels.runtime.resources import require_memory
 from kernels.runtime.threads import Placement, first_cpus, run_team
-from kernels.runtime.vector import LANES, fence, fma, load, repeated, store, stream
+from kernels.runtime.vector import LANES, fence, fma, load, store, stream
 
 WORD = 8  # bytes of an array element
-LINE = 64  # bytes of a cache line
 SCALAR = float(np.sqrt(2.0) - 1.0)
-#: Elements of an array from which the triad goes by pairs of words.  On AMD's Zen 3, with registers of four words, that
-#: took 0.85 to 0.89 of the time with one thread and three arrays of 16 to 256 MiB, about the same with two threads, and
-#: 1.12 with three arrays of 8 MiB, which a cache holds.  gcc's loop of whole lines, which stores four pairs a line, is
-#: as fast; why more instructions take less time was not measured.  In WebAssembly all lengths go by pairs.
-PAIRS_FROM = 0 if LANES == 2 else 2**21 if HERE.lanes == 4 else 2**62
 START = (1.0, 2.0, 0.5)  # a, b and c before the first kernel
 
 _ARRAYS = {"copy": 2, "scale": 2, "add": 3, "triad": 3}
@@ -56,7 +45,8 @@ OPERATIONS = (*_ARRAYS, "cycle")
 
 @dataclass(frozen=True)
 class Problem(Presets):
-    """Which of STREAM's kernels runs on arrays of which length.
+    """Which of STREAM's kernels runs on arrays of which length: presets ``quick`` (arrays of 1 MiB), ``paper`` (64 MiB)
+    and ``modern`` (512 MiB), the triad.
 
     Raises
     ------
@@ -70,11 +60,7 @@ class Problem(Presets):
     pages: one_of(*POLICIES) = "default"  # "default", "small" (4 KiB) or "huge" (2 MiB)
     binding: bool = False  # bind each thread to a CPU of its own
 
-    PRESETS: ClassVar = {
-        "quick": {"n": 2**17},
-        "paper": {"n": 2**23},
-        "modern": {"n": 2**26},
-    }
+    PRESETS: ClassVar = {"quick": {"n": 2**17}, "paper": {"n": 2**23}, "modern": {"n": 2**26}}
 
     def __post_init__(self):
         if self.n % LANES:
@@ -83,122 +69,77 @@ class Problem(Presets):
             )
 
 
-# All eight take the three arrays (float64, (n,); they begin on a cache line and hold whole lines), STREAM's factor and
-# the number of repeats, so that one name chooses among them.  Each moves whole lines: LLVM takes vectors of half a line
-# on processors whose tuning prefers 256 bits, and two stores a line.
+def plain(operation: str, a, b, c) -> None:
+    """One of STREAM's kernels on arrays, as one writes it."""
+    if operation == "copy":
+        c[:] = a
+    elif operation == "scale":
+        b[:] = SCALAR * c
+    elif operation == "add":
+        c[:] = a + b
+    else:
+        a[:] = b + SCALAR * c
 
 
-@kernel
-def copy(a, b, c, s, repeats):
-    """``c = a``, ``repeats`` times; ``a``, ``b``, ``c`` are float64 (n,), ``s`` and ``b`` are not used."""
-    for _ in range(repeats):
-        for i in range(0, a.size, LANES):
-            store(c, i, load(a, i))
-        barrier(c)
+# All take the three arrays, float64 (n,), which begin on a cache line and hold whole lines, STREAM's factor ``s``, and
+# how often to do it, so that one name chooses among them.  ``past``: by stores that bypass the caches, which need whole
+# lines.  With ordinary stores, loops over single elements take 0.95 to 1.1 of the time.
 
 
-@kernel
-def scale(a, b, c, s, repeats):
-    """``b = s · c``, ``repeats`` times; ``a``, ``b``, ``c`` are float64 (n,)."""
-    for _ in range(repeats):
-        for i in range(0, a.size, LANES):
-            store(b, i, s * load(c, i))
-        barrier(b)
+@kernel(inline=True)
+def _put(array, i, value, past):
+    """The line of ``array`` that begins at element ``i`` becomes ``value``."""
+    if past:
+        stream(array, i, value)
+    else:
+        store(array, i, value)
 
 
-@kernel
-def add(a, b, c, s, repeats):
-    """``c = a + b``, ``repeats`` times; ``a``, ``b``, ``c`` are float64 (n,), ``s`` is not used."""
-    for _ in range(repeats):
-        for i in range(0, a.size, LANES):
-            store(c, i, load(a, i) + load(b, i))
-        barrier(c)
-
-
-@intrinsic
-def triad_by_address(typingctx, a, b, c, s):
-    """``triad_by_address(a, b, c, s)``: a = b + s c on C-contiguous float64 arrays of whole cache lines.
-
-    Two lines a turn in vectors of two, at fixed distances from three addresses.  V8, which has one address and a
-    constant for an access of WebAssembly, otherwise spends three additions on each vector.
-    """
-    if not (a == b == c and a.dtype == types.float64 and a.layout == "C" and s == types.float64):
-        return None
-    pair = ir.VectorType(ir.DoubleType(), 2)
-
-    def codegen(context, builder, signature, args):
-        arrays = [cgutils.create_struct_proxy(a)(context, builder, each) for each in args[:3]]
-        starts = [builder.ptrtoint(each.data, walks.ADDRESS) for each in arrays]
-        factor = repeated(builder, args[3], 2)
-
-        def turn(lines):
-            def pairs(*places):
-                for distance in range(0, LINE * lines, 2 * WORD):
-                    to, *of = (walks.beyond(builder, place, distance) for place in places)
-                    left, right = (walks.load(builder, place, pair, WORD) for place in of)
-                    walks.store(builder, builder.fadd(left, builder.fmul(factor, right)), to, WORD)
-
-            return pairs
-
-        lines = builder.udiv(arrays[0].nitems, walks.long(LINE // WORD))
-        for at_once, turns in ((2, builder.lshr(lines, walks.long(1))), (1, builder.and_(lines, walks.long(1)))):
-            pace = walks.gap(builder, LINE * at_once)
-            starts = walks.walk(builder, starts, pace, turns, turn(at_once))
-        return context.get_dummy_value()
-
-    return types.void(a, b, c, s), codegen
-
-
-@kernel
-def triad(a, b, c, s, repeats):
-    """``a = b + s · c``, ``repeats`` times; ``a``, ``b``, ``c`` are float64 (n,)."""
-    for _ in range(repeats):
-        if a.size >= PAIRS_FROM:
-            triad_by_address(a, b, c, s)
-        else:
-            for i in range(0, a.size, LANES):
-                store(a, i, fma(s, load(c, i), load(b, i)))
-        barrier(a)
-
-
-@kernel
-def copy_nontemporal(a, b, c, s, repeats):
-    """``copy`` past the caches, arguments ``a``, ``b``, ``c``, ``s``, ``repeats`` as there."""
-    for _ in range(repeats):
-        for i in range(0, a.size, LANES):
-            stream(c, i, load(a, i))
+@kernel(inline=True)
+def _end(array, past):
+    """The end of a repeat: what was stored is stored, for all threads."""
+    barrier(array)
+    if past:
         fence()
 
 
 @kernel
-def scale_nontemporal(a, b, c, s, repeats):
-    """``scale`` past the caches, arguments ``a``, ``b``, ``c``, ``s``, ``repeats`` as there."""
+def copy(a, b, c, s, repeats, past):
+    """``c = a``; arguments ``a``, ``b``, ``c``, ``s``, ``repeats``, ``past`` as above."""
     for _ in range(repeats):
         for i in range(0, a.size, LANES):
-            stream(b, i, s * load(c, i))
-        fence()
+            _put(c, i, load(a, i), past)
+        _end(c, past)
 
 
 @kernel
-def add_nontemporal(a, b, c, s, repeats):
-    """``add`` past the caches, arguments ``a``, ``b``, ``c``, ``s``, ``repeats`` as there."""
+def scale(a, b, c, s, repeats, past):
+    """``b = s · c``; arguments ``a``, ``b``, ``c``, ``s``, ``repeats``, ``past`` as above."""
     for _ in range(repeats):
         for i in range(0, a.size, LANES):
-            stream(c, i, load(a, i) + load(b, i))
-        fence()
+            _put(b, i, s * load(c, i), past)
+        _end(b, past)
 
 
 @kernel
-def triad_nontemporal(a, b, c, s, repeats):
-    """``triad`` past the caches, arguments ``a``, ``b``, ``c``, ``s``, ``repeats`` as there."""
+def add(a, b, c, s, repeats, past):
+    """``c = a + b``; arguments ``a``, ``b``, ``c``, ``s``, ``repeats``, ``past`` as above."""
     for _ in range(repeats):
         for i in range(0, a.size, LANES):
-            stream(a, i, fma(s, load(c, i), load(b, i)))
-        fence()
+            _put(c, i, load(a, i) + load(b, i), past)
+        _end(c, past)
 
 
-PLAIN = {"copy": copy, "scale": scale, "add": add, "triad": triad}
-NONTEMPORAL = {"copy": copy_nontemporal, "scale": scale_nontemporal, "add": add_nontemporal, "triad": triad_nontemporal}
+@kernel
+def triad(a, b, c, s, repeats, past):
+    """``a = b + s · c``; arguments ``a``, ``b``, ``c``, ``s``, ``repeats``, ``past`` as above."""
+    for _ in range(repeats):
+        for i in range(0, a.size, LANES):
+            _put(a, i, fma(s, load(c, i), load(b, i)), past)
+        _end(a, past)
+
+
+KERNELS = {"copy": copy, "scale": scale, "add": add, "triad": triad}
 
 
 @dataclass
@@ -257,18 +198,17 @@ def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> R
     """
     cpus = state.placement.cpus(threads, first_cpus if problem.binding else lambda _: None)
     parts = shares(problem.n, threads)
-    functions = NONTEMPORAL if problem.nontemporal else PLAIN
 
     def work(number: int) -> None:
         part = parts[number]
         a, b, c = state.a[part], state.b[part], state.c[part]
         if problem.operation != "cycle":
-            functions[problem.operation](a, b, c, SCALAR, repeats)
+            KERNELS[problem.operation](a, b, c, SCALAR, repeats, problem.nontemporal)
             return
         _reset(state, part)
         for _ in range(repeats):
-            for function in functions.values():
-                function(a, b, c, SCALAR, 1)
+            for function in KERNELS.values():
+                function(a, b, c, SCALAR, 1, problem.nontemporal)
 
     run_team(work, threads, cpus)
     return Result(state.a, state.b, state.c, repeats, state.huge)
@@ -291,22 +231,11 @@ def expected_values(problem: Problem, repeats: int = 1) -> tuple[float, float, f
 
 
 def reference(problem: Problem, state: State) -> Result:
-    """Arrays a, b and c after one repeat from the starting values, by NumPy on whole arrays."""
+    """Arrays a, b and c after one repeat from the starting values."""
     arrays = [np.full(state.a.size, value) for value in START]
     for operation in _ARRAYS if problem.operation == "cycle" else (problem.operation,):
-        arrays = _by_numpy(operation, *arrays)
+        plain(operation, *arrays)
     return Result(*arrays, 1, state.huge)
-
-
-def _by_numpy(operation: str, a, b, c) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """a, b and c after one operation."""
-    if operation == "copy":
-        return a, b, a.copy()
-    if operation == "scale":
-        return a, SCALAR * c, c
-    if operation == "add":
-        return a, b, a + b
-    return b + SCALAR * c, b, c
 
 
 def verify(problem: Problem, result: Result) -> list[Check]:
@@ -341,10 +270,11 @@ def _varied(problem: Problem, state: State, result: Result) -> list[Check]:
         found = [pages.allocate(problem.n, np.float64, problem.pages) for _ in range(3)]
         for array, values in zip(found, np.random.default_rng(1).uniform(1.0, 2.0, (3, problem.n)), strict=True):
             array[:] = values
-        expected = _by_numpy(name, *(array.copy() for array in found))
-        (NONTEMPORAL if problem.nontemporal else PLAIN)[name](*found, SCALAR, 2)
+        expected = [array.copy() for array in found]
+        plain(name, *expected)
+        KERNELS[name](*found, SCALAR, 2, problem.nontemporal)
         off = worst(*(one - other for one, other in zip(found, expected, strict=True)))
-        checks.append(Check.near(f"{name} of unlike elements: largest difference from NumPy", off, 0.0, 1e-15))
+        checks.append(Check.near(f"{name} of unlike elements: largest difference from the plain form", off, 0.0, 1e-15))
     return checks
 
 

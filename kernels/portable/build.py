@@ -9,8 +9,7 @@ import tempfile
 from pathlib import Path
 
 from kernels.runtime import wasm
-from kernels.runtime.cache import source_digest
-from kernels.runtime.jit import versions
+from kernels.runtime.jit import source_digest, versions
 
 _ROOT = Path(__file__).resolve().parents[2]
 _KEPT = 4

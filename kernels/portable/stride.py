@@ -5,9 +5,9 @@ from numba import carray
 
 from kernels.contract import require_choice
 from kernels.memory import stride
-from kernels.memory.loops import sum_in_lines, sum_strided
 from kernels.memory.stride import fill as fill_items
-from kernels.memory.sums import LINE_ITEMS
+from kernels.memory.sums import LINE_ITEMS, sum_items
+from kernels.memory.sums import sum_lines as sum_in_lines
 from kernels.portable.case import Answer, Array, Call, Case, Measure, size
 from kernels.runtime.wasm import Export
 
@@ -21,24 +21,24 @@ def fill(a, items, offset):
 
 def sum_lines(a, out, items, step, repeats):
     """Whole cache lines are loaded; the sum and the passes into ``out``."""
-    sum_in_lines(carray(a, (items,)), items, step, 0, repeats, carray(out, (16,)))
+    sum_in_lines(carray(a, (items,)), items, step, repeats, carray(out, (8,)))
 
 
 def sum_firsts(a, out, items, repeats):
     """The first item of each cache line.  A step that the compiler knows becomes part of each load."""
-    sum_strided(carray(a, (items,)), items, LINE_ITEMS, 0, repeats, carray(out, (16,)))
+    sum_items(carray(a, (items,)), items, LINE_ITEMS, repeats, carray(out, (8,)))
 
 
 def found(out, answers):
     """The sum of the last pass."""
-    carray(answers, (1,))[0] = carray(out, (16,))[0]
+    carray(answers, (1,))[0] = carray(out, (8,))[0]
 
 
 EXPORTS = (
     Export("stride_fill", fill, ("uint32[]", "int64", "int64")),
-    Export("stride_lines", sum_lines, ("uint32[]", "uint32[]", "int64", "int64", "int64")),
-    Export("stride_firsts", sum_firsts, ("uint32[]", "uint32[]", "int64", "int64")),
-    Export("stride_found", found, ("uint32[]", "float64[]")),
+    Export("stride_lines", sum_lines, ("uint32[]", "uint64[]", "int64", "int64", "int64")),
+    Export("stride_firsts", sum_firsts, ("uint32[]", "uint64[]", "int64", "int64")),
+    Export("stride_found", found, ("uint64[]", "float64[]")),
 )
 
 
@@ -59,7 +59,7 @@ def case(nbytes: int, step: int) -> Case:
         label=f"sum over {size(nbytes)}, stride {step}",
         kernel="stride",
         problem={"nbytes": nbytes, "stride": step},
-        arrays={"a": Array("uint32[]", problem.items), "out": Array("uint32[]", 16)},
+        arrays={"a": Array("uint32[]", problem.items), "out": Array("uint64[]", 8)},
         whole={"items": problem.items, "step": step, "offset": _OFFSET},
         prepare=(Call("stride_fill", ("a", "items", "offset")),),
         run=run if problem.in_lines else Call("stride_firsts", ("a", "out", "items", "repeats")),

@@ -112,13 +112,13 @@ def variants(
     return built, absent
 
 
-_KINDS = {"a": ctypes.c_void_p, "n": ctypes.c_int64, "d": ctypes.c_double}
+KINDS = {"a": ctypes.c_void_p, "n": ctypes.c_int64, "d": ctypes.c_double}
 
 
 def function(library: ctypes.CDLL, name: str, kinds: str, result: type | None = None) -> Callable:
     """A C function, its arguments arrays (``a``), whole numbers (``n``) and doubles (``d``)."""
     found = getattr(library, name)
-    found.argtypes, found.restype = [_KINDS[kind] for kind in kinds], result
+    found.argtypes, found.restype = [KINDS[kind] for kind in kinds], result
     return lambda *args: found(*(arg.ctypes.data if isinstance(arg, np.ndarray) else arg for arg in args))
 
 

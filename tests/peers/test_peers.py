@@ -130,7 +130,6 @@ def test_our_c_sources_agree_with_us(monkeypatch):
     from peers import memory, smt
 
     monkeypatch.setattr(memory, "available_memory", lambda: 6 * 2**23)
-    monkeypatch.setattr(memory.stride, "_TRIAL", 1)  # which of our loops is the fastest, nobody asks here
     monkeypatch.setattr(smt, "N", {**smt.N, "streaming": 1000, "skipping": 1000})
     monkeypatch.setattr(compiled, "OPTION_SETS", {"C": ("-O1", "-march=native")})
     groups = {}

@@ -31,7 +31,7 @@ def bandwidth(preset: str, threads: int) -> list[Case]:
                 if problem.stride not in _SHOWN and (pages == "small" or count > 1):
                     continue
                 label = f"{size(problem.nbytes)}, stride {problem.stride}, {pages} pages, {count} threads"
-                parameters = of(problem, "nbytes", "stride", "pages", "loads")
+                parameters = of(problem, "nbytes", "stride", "pages") | {"loads": "vector"}
                 cases.append(Case(label, stride, problem, count, parameters))
     return cases
 

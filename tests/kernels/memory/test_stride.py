@@ -1,14 +1,15 @@
 """Strided sums: exact at every size, stride, thread count and page policy."""
 
 import os
+import subprocess
+import sys
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kernels.memory import stride
-from kernels.memory.sums import LARGEST_FEW, turn_lines
+from kernels.memory import stride, sums
 from kernels.runtime import pages
 from kernels.runtime.jit import kernel
 from kernels.runtime.resources import usable_cpus
@@ -22,57 +23,30 @@ def all_ok(problem, result):
 @given(
     items=st.integers(1024, 6000),
     step=st.integers(1, 10) | st.integers(1, 1024),
-    loads=st.sampled_from(stride.LOADS),
     seed=st.integers(0, 100),
     repeats=st.integers(1, 3),
 )
-def test_sum_is_exact(items, step, loads, seed, repeats):
-    problem = stride.Problem(nbytes=4 * items, stride=step, loads=loads)
+def test_sum_is_exact(items, step, seed, repeats):
+    problem = stride.Problem(nbytes=4 * items, stride=step)
     state = stride.setup(problem, seed)
     result = stride.run(problem, state, repeats=repeats)
     assert result.sums.tolist() == stride.reference(problem, state).sums.tolist()
     assert all_ok(problem, result)
 
 
-@pytest.mark.parametrize("method", stride.METHODS)
 @pytest.mark.parametrize("step", [*range(1, stride.LARGEST_IN_LINE + 2), 100])
-def test_every_method_sums_every_rest(method, step):
-    """What is left over behind whole turns, of two streams and of one, has every length; the array ends there."""
-    if method.startswith("lines") and step > stride.LARGEST_IN_LINE:
-        pytest.skip("whole lines are summed up to stride 8")
-    turn = 16 * max(16, turn_lines(step)) if method.startswith("lines") else 32 * step
-    function, ahead = stride.METHODS[method]
-    whole = np.empty(LARGEST_FEW * step if method.startswith("few") else 3 * turn, np.uint32)
+def test_every_form_sums_every_rest(step):
+    """What is left over behind whole turns has every length; the array ends there."""
+    forms = (sums.sum_items,) if step > stride.LARGEST_IN_LINE else (sums.sum_lines, sums.sum_items)
+    whole = np.empty(3 * max(16 * sums.turn_lines(step), 8 * step), np.uint32)
     stride.fill(whole, 5)
     for items in range(1, whole.size + 1, 3):
-        a, out = whole[-items:], np.zeros(16, np.uint32)
-        function(a, items, step, ahead, 2, out)
-        assert out[:3].tolist() == [a[::step].sum(dtype=np.uint32), 2, 0]
-
-
-@pytest.mark.parametrize("interrupted", [0, 2])
-@pytest.mark.parametrize("fastest", ["items", "gathers"])
-def test_a_state_keeps_the_fastest_method_of_each_problem_and_team(monkeypatch, fastest, interrupted):
-    """Slower ones leave the trial after two rounds and after four; one sample that was interrupted decides nothing."""
-    now, tried, read = [0.0], [], stride._read
-
-    def timed(problem, a, method, repeats):
-        tried.append(method)
-        slow = method != fastest or tried.count(method) == interrupted
-        now[0] += 0.002 if slow else 0.001
-        return read(problem, a, method, repeats)
-
-    monkeypatch.setattr(stride, "_read", timed)
-    monkeypatch.setattr(stride.time, "perf_counter", lambda: now[0])
-    problem = stride.Problem(nbytes=2**14, stride=8, loads="any")
-    state = stride.setup(problem)
-    assert stride.run(problem, state).method == fastest
-    assert set(tried) == set(problem.methods)
-    rounds = sorted(tried.count(method) for method in problem.methods)
-    assert rounds[0] == 2 and rounds[len(problem.methods) - 8] >= 4 and rounds[-1] >= 8
-    tried.clear()
-    assert stride.run(problem, state, repeats=2).method == fastest and tried == [fastest]
-    assert set(state.methods) == {(problem, 1)}
+        a, expected = whole[-items:], whole[-items:][::step].sum(dtype=np.uint32)
+        assert sums.plain(a, items, step) == expected
+        for form in forms:
+            out = np.zeros(3, np.uint64)
+            form(a, items, step, 2, out)
+            assert out.tolist() == [expected, 2, 0]
 
 
 @pytest.mark.parametrize("step", [1, 7])
@@ -109,11 +83,11 @@ def test_small_pages_are_small_and_alignment_holds():
     assert pages.allocate(100, np.float64).ctypes.data % 64 == 0
 
 
-def test_passes_are_not_optimised_away(method="items"):
-    """The compiled loops, which are one with other sums, load and add in every pass: the barrier stands in the code."""
-    function, ahead = stride.METHODS[method]
-    fresh = kernel(cache=False)(function.py_func)
-    fresh(np.zeros(1024, np.uint32), 1024, 3, ahead, 2, np.zeros(16, np.uint32))
+@pytest.mark.parametrize("form", [sums.sum_lines, sums.sum_items])
+def test_passes_are_not_optimised_away(form):
+    """The compiled loops load and add in every pass: the barrier stands in the code."""
+    fresh = kernel(cache=False)(form.py_func)
+    fresh(np.zeros(1024, np.uint32), 1024, 3, 2, np.zeros(2, np.uint64))
     text = next(iter(fresh.inspect_llvm().values()))
     assert "asm sideeffect" in text and "~{memory}" in text
 
@@ -123,3 +97,10 @@ def test_counted_reads():
         problem = stride.Problem(nbytes=4 * items, stride=step)
         places = np.arange(0, items, step)
         assert stride.work(problem).bytes == 4 * places.size
+
+
+def test_a_strided_sum_can_be_taken_home():
+    """It brings at most eight modules of this package, packages included."""
+    program = "import sys, kernels.memory.sums; print(*(name for name in sys.modules if name.startswith('kernels')))"
+    found = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True, text=True).stdout.split()
+    assert len(found) <= 8, found

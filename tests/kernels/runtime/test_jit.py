@@ -11,7 +11,7 @@ import pytest
 from llvmlite import binding
 from numba import prange
 
-from kernels.runtime import cache, jit
+from kernels.runtime import jit
 from kernels.runtime.compiling import bare
 from kernels.runtime.jit import CONTRACT, FINITE, REDUCE, STRICT, kernel
 
@@ -82,7 +82,6 @@ def test_an_inner_function_is_no_machine_code_until_python_calls_it():
 @pytest.fixture
 def made(tmp_path, monkeypatch):
     """``made()`` imports a module of two functions anew, as another process would; its cache stays."""
-    monkeypatch.setattr(cache, "CACHE_FOLDER", tmp_path / "cache")
     monkeypatch.setattr(jit, "CACHE_FOLDER", tmp_path / "cache")
     monkeypatch.syspath_prepend(str(tmp_path))
     (tmp_path / "made_here.py").write_text(MADE)
@@ -129,20 +128,20 @@ def test_ctrl_c_while_machine_code_is_made_comes_out(monkeypatch):
 
 def test_an_edited_helper_never_answers_with_old_machine_code(tmp_path, monkeypatch):
     """numba alone keeps the old code of a cached caller; the digest in the cache's path does not."""
-    package = shutil.copytree(Path(cache.__file__).parent, tmp_path / "kernels" / "runtime")
+    package = shutil.copytree(Path(jit.__file__).parent, tmp_path / "kernels" / "runtime")
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "named"))
-    monkeypatch.setattr(cache, "__file__", str(package / "cache.py"))
+    monkeypatch.setattr(jit, "__file__", str(package / "jit.py"))
     folders = []
     for text in ("x = 1", "x = 2"):
-        cache.source_digest.cache_clear()
+        jit.source_digest.cache_clear()
         (tmp_path / "kernels" / "helper.py").write_text(text)
-        folders.append(cache.cache_folder())
-    cache.source_digest.cache_clear()
+        folders.append(jit.cache_folder())
+    jit.source_digest.cache_clear()
     assert folders[0] != folders[1] and all(folder.parent == tmp_path / "named" for folder in folders)
 
 
 def test_no_writable_place_costs_one_warning(tmp_path, monkeypatch):
     monkeypatch.setenv("NUMBA_CACHE_DIR", "/dev/null")
     with pytest.warns(UserWarning, match="compiled code is not kept") as said:
-        monkeypatch.setattr(jit, "CACHE_FOLDER", cache.cache_folder())
+        monkeypatch.setattr(jit, "CACHE_FOLDER", jit.cache_folder())
     assert len(said) == 1 and jit.CACHE_FOLDER is None and kernel(strict_sum.py_func)(np.ones(3)) == 3.0
