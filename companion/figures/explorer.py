@@ -43,4 +43,4 @@ def explorer(kind: str, data: dict, *, still: Shown, table: Table | None = None)
         f'<div class="rerun-explorer" data-kind="{kind}"><script type="application/json">{text}</script>'
         f"{still.html}{table.html if table else ''}</div>"
     )
-    return Shown(html, still.alt)
+    return Shown(html, still.alt, still.name, still.title, still.data, still.png)

@@ -5,7 +5,6 @@ cache, as in the report.  Places have these on a host: the disk is the file syst
 cache (through it where that is refused), buffer memory the page cache, the SSD memory that is reached by copying.
 """
 
-import os
 import tempfile
 from dataclasses import replace
 
@@ -14,25 +13,16 @@ import numpy as np
 from companion import figures, tables
 from companion.bench import Case
 from companion.chapters.xmp1982 import forecast, second_cpu
-from companion.chapters.xmp1982.rows import Measured, any_flagged, dots, medians, observed, ranged, span, spread_text
-from companion.experiments import Output, experiment
+from companion.chapters.xmp1982.rows import Measured, any_flagged, dots, observed, ranged, span
+from companion.experiments import experiment
 from companion.late import pd, xr
-from companion.records.runs import single
 
-#: Configuration: place of the work files and of the sequential ones, and that of Fig. 6.1 whose place it takes.
+#: Configuration: place of the work files, its row of Fig. 6.1, and both in words.
 _CONFIGURATIONS = {
-    "disk": ("direct", "direct", "FILES ON DISK"),
-    "page cache": ("cache", "direct", "FILES ON BMR"),
-    "half in memory": ("half", "direct", "FILES ON HALF SSD"),
-    "memory": ("memory", "direct", "FILES ON SSD"),
-    "tmpfs": ("tmpfs", "direct", None),
-    "all in memory": ("memory", "memory", None),
-}
-_NAMES = {"disk": "disk", "page cache": "buffer memory; page cache", "half in memory": "half SSD; half in memory"}
-_NAMES |= {
-    "memory": "SSD; memory",
-    "tmpfs": "file system in memory",
-    "all in memory": "sequential files in memory, too",
+    "disk": ("direct", "FILES ON DISK", "disk"),
+    "page cache": ("cache", "FILES ON BMR", "buffer memory; page cache"),
+    "half in memory": ("half", "FILES ON HALF SSD", "half SSD; half in memory"),
+    "memory": ("memory", "FILES ON SSD", "SSD; memory"),
 }
 #: Analysis and forecast together: the analysis' configuration, the forecast's work files.
 _TOGETHER = (
@@ -56,16 +46,14 @@ def _sized(preset: str, name: str):
     from kernels.files.filesystem import direct_refusal
 
     problem, refused = Problem.preset(preset, **_SMALLER.get(preset, {})), direct_refusal(tempfile.gettempdir())
-    work, rest = ("cache" if refused and place == "direct" else place for place in _CONFIGURATIONS[name][:2])
+    work, rest = ("cache" if refused and place == "direct" else place for place in (_CONFIGURATIONS[name][0], "direct"))
     return replace(problem, work=work, rest=rest)
 
 
 def _observe(result) -> dict[str, float]:
-    """Clock and CPU time from step d to w, and of every step."""
-    found = {"clock": result.clock, "cpu": result.cpu, "moved": float(sum(step.moved for step in result.steps))}
-    for n, step in enumerate(result.steps):
-        found |= {f"step_{n:02d}_clock": step.clock, f"step_{n:02d}_cpu": step.cpu}
-    return found
+    """Clock and CPU time from step d to w, and CPU time of every step."""
+    found = {"clock": result.clock, "cpu": result.cpu}
+    return found | {f"step_{n:02d}_cpu": step.cpu for n, step in enumerate(result.steps)}
 
 
 @experiment(
@@ -77,19 +65,11 @@ def _observe(result) -> dict[str, float]:
     presets=_OWN,
 )
 def alone(preset: str, threads: int) -> list[Case]:
-    """The analysis in every place that this host has: one needs a file system in memory that can be written."""
+    """The analysis with its work files in every place."""
     from kernels import analysis
 
-    names = [name for name in _CONFIGURATIONS if name != "tmpfs" or os.access(analysis.Problem().tmpfs, os.W_OK)]
-    return [Case(name, analysis, _sized(preset, name), threads, {"configuration": name}, _observe) for name in names]
-
-
-@alone.outputs_of
-def _steps(measurements) -> dict[str, Output]:
-    """Names of the steps."""
-    from kernels.analysis.chain import STEPS
-
-    return {"step_name": Output([name for _, name, *_ in STEPS], None, "step", "what the step does")}
+    return [Case(name, analysis, _sized(preset, name), threads, {"configuration": name}, _observe)
+            for name in _CONFIGURATIONS]  # fmt: skip
 
 
 def _clocks() -> "pd.Series":
@@ -101,11 +81,11 @@ def _clocks() -> "pd.Series":
 @alone.figure
 def places(runs) -> "figures.Shown":
     """Clock of the analysis from step d to w by place of its work files (Fig. 6.1), then and now."""
-    names = [name for name in _CONFIGURATIONS if name in runs[0]["configuration"].values]
+    clocks = _clocks()
     return dots(
         runs,
-        {name: _NAMES[name] for name in names},
-        {"clock, X-MP 1982": _clocks().reindex([_CONFIGURATIONS[name][2] for name in names]).to_numpy()},
+        {name: words for name, (_, _, words) in _CONFIGURATIONS.items()},
+        {"clock, X-MP 1982": [clocks[row] for _, row, _ in _CONFIGURATIONS.values()]},
         {"clock, today": lambda cases: cases["clock"], "CPU time, today": lambda cases: cases["cpu"]},
         log=True,
         xlabel="time from step d to step w [s]",
@@ -116,29 +96,27 @@ def places(runs) -> "figures.Shown":
 
 
 @alone.figure
-def programs(runs) -> "figures.Table":
-    """CPU time of the four programs (Fig. 6.2), then and now, and their shares of the four."""
-    run, printed = runs[0], tables.printed("xmp1982", "fig6_2")
-    cases, names = observed(run).sel(configuration="disk"), run["step_name"].values.astype(str)
-    here = [sum(cases[f"step_{n:02d}_cpu"].values for n in np.flatnonzero(names == name)) for name in _PROGRAMS]
-    xmp, middles = printed["cray_xmp"].to_numpy(float), medians(here)
-    frame = pd.DataFrame(
-        {
-            "program": list(_PROGRAMS),
-            "Cray 1-A": printed["cray_1a"].to_numpy(float),
-            "X-MP": xmp,
-            "today": [spread_text(each) for each in here],
-            "share, X-MP": (xmp / xmp.sum()).round(3),
-            "share, today": (middles / middles.sum()).round(3),
-        }
-    )
-    return figures.table(
-        frame,
+def programs(runs) -> "figures.Shown":
+    """Shares of the four programs in their CPU time (Fig. 6.2), both passes together, with files on disk."""
+    from kernels.analysis.chain import STEPS
+
+    printed = tables.printed("xmp1982", "fig6_2")[["cray_1a", "cray_xmp"]].to_numpy(float).T
+
+    def here(run) -> dict[str, Measured]:
+        case = observed(run).sel(configuration="disk")
+        cpu = np.array([sum(case[f"step_{n:02d}_cpu"].values for n, step in enumerate(STEPS) if step[1] == name)
+                        for name in _PROGRAMS])  # fmt: skip
+        return {"today": Measured(100 * cpu / cpu.sum(axis=0), bool(case["flagged"]))}
+
+    return dots(
+        runs,
+        {name: name for name in _PROGRAMS},
+        {name: 100 * each / each.sum() for name, each in zip(("Cray 1-A", "X-MP 1982"), printed, strict=True)},
+        here,
+        xlabel="share of the CPU time of the four [%]",
         name="xmp1982_programs_rerun",
-        units=dict.fromkeys(frame.columns[1:4], "s"),
-        run=run,
-        caption=f"CPU time of the main programs of the analysis (Fig. 6.2), and both passes on {figures.cpu(run)} with "
-        "files on disk",
+        title="The main programs of the analysis",
+        tables="fig6_2",
     )
 
 
@@ -161,31 +139,13 @@ def together(preset: str, threads: int) -> list[Case]:
     return [second_cpu.case([one[name] for name in names], "one each") for names in (*((n,) for n in one), *_TOGETHER)]
 
 
-@together.outputs_of
-def _together(measurements) -> dict[str, Output]:
-    """Fig. 6.3: times of both, alone with files on disk, and at once; of the forecast for each of its days."""
-    of = {each.parameters["test"]: {name: np.array(values) for name, values in each.observed.items()}
-          for each in measurements}  # fmt: skip
-    both, days = [of["+".join(pair)] for pair in _TOGETHER], [_DAYS[way] for _, way in _TOGETHER]
-    forecasts = np.transpose([each["job_1_clock"] / d for each, d in zip(both, days, strict=True)])
-    names = [f"{name}; {'disk' if way == 'disk4' else 'memory'}" for name, way in _TOGETHER]
-    alone_forecast = of["disk4"]["job_0_clock"] / _DAYS["disk4"]
-    return second_cpu.gain(measurements) | {
-        "test": Output(names, None, "test_number", "work files of the analysis; of the forecast"),
-        "days": Output(days, "1", "test_number", "length of the forecast in days"),
-        "reference_analysis": Output(of["disk"]["job_0_clock"], "s", "round", "analysis alone, files on disk"),
-        "reference_forecast": Output(alone_forecast, "s", "round", "a day's forecast alone, on disk"),
-        "analysis_clock": Output(
-            np.transpose([each["job_0_clock"] for each in both]), "s", "round test_number", "analysis"
-        ),
-        "forecast_clock": Output(forecasts, "s", "round test_number", "a day of the forecast next to it"),
-    }
-
-
 def _speeds(run) -> "xr.Dataset":
-    """Of each test, round by round: speeds of analysis and forecast over both alone on disk."""
-    names = ("analysis", "forecast")
-    return xr.Dataset({name: single(run)[f"reference_{name}"] / run[f"{name}_clock"] for name in names})
+    """Of each test, round by round: speeds of the analysis and of a day's forecast over each alone on disk."""
+    cases, days = observed(run, "test"), xr.DataArray([_DAYS[way] for _, way in _TOGETHER], dims="test")
+    both, alone = cases.sel(test=["+".join(pair) for pair in _TOGETHER]), cases["job_0_clock"]
+    a_day = alone.sel(test="disk4", drop=True) / _DAYS["disk4"]
+    speeds = {"analysis": alone.sel(test="disk", drop=True) / both["job_0_clock"]}
+    return xr.Dataset(speeds | {"forecast": a_day / (both["job_1_clock"] / days)}).transpose("test", "sample")
 
 
 @together.figure
@@ -199,9 +159,7 @@ def both(runs) -> "figures.Shown":
     then = (_clocks()["FILES ON DISK"] / tests["analysis_time"] + usual / tests["forecast_time"]).to_numpy(float)
 
     def here(run) -> dict[str, Measured]:
-        speeds = _speeds(run)
-        values = (speeds["analysis"] + speeds["forecast"]).transpose("test_number", "round").values
-        return {"today": Measured(values, any_flagged(run))}
+        return {"today": Measured(_speeds(run).to_dataarray().sum("variable").values, any_flagged(run))}
 
     return dots(
         runs,
@@ -224,7 +182,7 @@ def said(run) -> list[str]:
     alone = {"analysis": np.repeat([clock["FILES ON HALF SSD"], clock["FILES ON BMR"]], 2)}
     alone["forecast"] = np.tile([usual["ssd1-sync"], usual["disk4"]], 2)
     more = {name: 100 * (tests[f"{name}_time"].to_numpy(float) / times - 1) for name, times in alone.items()}
-    speed = _speeds(run)["forecast"].transpose("test_number", "round").values
+    speed = _speeds(run)["forecast"].values
     return [
         f"They could in 1982: beside a forecast on SSD the analysis took {span(more['analysis'][::2], 0)} % longer "
         "than alone. Beside one on disks, where part of its own files were, it took "

@@ -1,4 +1,4 @@
-"""The section *What would half the memory banks cost?*: a kernel on simulated banks, and two jobs today.
+"""The section *What would half the memory banks cost?*: a kernel on simulated banks.
 
 The listing of the report's kernel does not survive.  A loop with two loads and a store in every cycle is taken instead;
 the cycles between its strips, the cycles before its store, and the banks in which its arrays begin are searched for on
@@ -183,74 +183,6 @@ def steered() -> "figures.Shown":
     return explorer("banks", {"cycles": _SHOWN, **memory}, still=_still(banks.trace(problem, _SHOWN)), table=listed)
 
 
-#: Working sets of one job: in its own cache, in the cache that both share, in memory.
-_LEVELS = {
-    "quick": (2**17, 2**22),
-    "paper": (2**15, 2**17, 2**19, *(2**n for n in range(21, 27)), 2**28),
-    "modern": tuple(2**n for n in range(20, 32)),
-}
-
-
-@experiment(
-    "xmp1982-sharing",
-    item="X20, X21",
-    title="Two jobs that share a cache or the memory",
-    rounds=7,
-    seconds={"quick": 3, "paper": 60, "modern": 120},
-)
-def sharing(preset: str, threads: int) -> list[Case]:
-    """Sums over a working set, line by line, by one job and by two, each on a CPU with an array of its own."""
-    from kernels.memory import stride
-    from kernels.runtime.resources import usable_cpus
-
-    return [
-        Case(f"{nbytes} bytes, {jobs} jobs", stride, stride.Problem(nbytes, 16, binding=True), jobs,
-             {"kind": "sharing", "nbytes": nbytes, "jobs": jobs})
-        for nbytes in _LEVELS[preset]
-        for jobs in range(1, min(2, usable_cpus()) + 1)
-    ]  # fmt: skip
-
-
-def _together(run) -> "pd.DataFrame":
-    """Time of two jobs over that of one, with its ends, by working set; empty where only one CPU was there."""
-    run, found = single(run), figures.case_intervals(run)
-    one, two = ((run["kind"].values == "sharing") & (run["jobs"].values == jobs) for jobs in (1, 2))
-    if not two.any():
-        return pd.DataFrame(columns=["bytes", "low", "middle", "high", "flagged"])
-    ratio = figures.quotient(found[two], found[one])
-    return ratio.assign(bytes=run["nbytes"].values[two].astype(float))
-
-
-@sharing.figure
-def shared(runs) -> "figures.Shown":
-    """Time of two jobs, each on its own CPU with its own array, over the time of one alone."""
-    figure, axis = figures.axes(height=3.4)
-    frames = [_together(run) for run in runs]
-    for run, frame in zip(runs, frames, strict=True):
-        figures.bars(axis, frame["bytes"], frame, label="two jobs at once", run=run)
-    axis.axhline(1.0, linewidth=0.8, color="gray")
-    figures.bytes_axis(axis, runs[0]["nbytes"].values[runs[0]["kind"].values == "sharing"])
-    axis.set(
-        ylim=(0, None), xlabel="working set of each job", ylabel="time of two jobs at once\nover that of one alone [1]"
-    )
-    first = frames[0]
-    said = "The machine of this run has one CPU."
-    if len(first):
-        most = first.loc[first["middle"].idxmax()]
-        said = (f"At most {most.middle:.2f} ({most.low:.2f} to {most.high:.2f}), with "
-                f"{figures.bytes_label(most.bytes)} each.")  # fmt: skip
-    alt = f"Time of two jobs over that of one alone against the working set of each. {said}"
-    return figures.show(
-        figure,
-        name="xmp1982_shared",
-        runs=runs,
-        data=figures.together(runs, [frame.rename(columns={"middle": "ratio"}) for frame in frames]),
-        title="Two jobs that share a cache or the memory",
-        caption=f"{alt} {figures.MARKED}",
-        alt=alt,
-    )
-
-
 def said(run) -> list[str]:
     """What half the banks cost the kernel and the job in 1982, and how well the simulation meets it."""
     (post, *_), (kernel, *_) = printed("fig8_1"), printed("fig8_2")
@@ -258,8 +190,9 @@ def said(run) -> list[str]:
     rise = 100 * (kernel - 1)
     return [
         f"Alone it cost the memory kernel {rise[0]:.0f} % of CPU time; beside its own copy {rise[1]:.0f} and "
-        f"{rise[2]:.0f} %. The post-processing job took hardly more CPU time ({100 * (post.max() - 1):.1f} %). Its "
-        f"clock time rose from {clock[0]} to {clock[3]} s beside another job; the report gives no reason.",
+        f"{rise[2]:.0f} %.",
+        f"The post-processing job took hardly more CPU time ({100 * (post.max() - 1):.1f} %). Its clock time rose from "
+        f"{clock[0]} to {clock[3]} s beside another job; the report gives no reason.",
         f"The best of {int(run['searched'])} simulated loops meets the kernel's three ratios within "
         f"{100 * float(run['largest_departure']):.1f} %; {int(run['within_2_percent'])} do so within 2 %. Three ratios "
         "do not determine four parameters.",

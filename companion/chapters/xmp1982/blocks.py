@@ -9,42 +9,27 @@ from companion.experiments import experiment
 
 #: Names of places as in the other sections: SSD, buffer memory, disk.
 _SSD, _BMR, _DISK = "memory", "cache", "direct"
-#: Test of Fig. 7.2 on this host: (place, factor on the report's record, transfers) of each job.
+#: Test of Fig. 7.2 on this host: its row, and (place, factor on the report's record, transfers) of each job.
 TESTS = {
-    "ssd": ((_SSD, 1, 1600),),
-    "ssd-2-jobs": ((_SSD, 1, 1600), (_SSD, 1, 1600)),
-    "bmr": ((_BMR, 1, 1600),),
-    "bmr-2-jobs": ((_BMR, 1, 1600), (_BMR, 1, 1600)),
-    "disk": ((_DISK, 2, 800),),
-    "disks-both": ((_DISK, 1, 32 * 80), (_DISK, 1, 32 * 69)),
-    "ssd-with-disk": ((_SSD, 1, 1600), (_DISK, 2, 800)),
-    "bmr-with-disk": ((_BMR, 1, 1600), (_DISK, 2, 800)),
-}
-_NAMES = {
-    "ssd": "SSD",
-    "ssd-2-jobs": "SSD, two jobs",
-    "ssd-with-disk": "SSD, beside a disk job",
-    "bmr": "BMR",
-    "bmr-2-jobs": "BMR, two jobs",
-    "bmr-with-disk": "BMR, beside a disk job",
-    "disk": "one disk",
-    "disks-both": "eight disks, two jobs",
+    "ssd": ("SSD", [(_SSD, 1, 1600)]),
+    "ssd-2-jobs": ("SSD, two jobs", [(_SSD, 1, 1600), (_SSD, 1, 1600)]),
+    "ssd-with-disk": ("SSD, beside a disk job", [(_SSD, 1, 1600), (_DISK, 2, 800)]),
+    "bmr": ("BMR", [(_BMR, 1, 1600)]),
+    "bmr-2-jobs": ("BMR, two jobs", [(_BMR, 1, 1600), (_BMR, 1, 1600)]),
+    "bmr-with-disk": ("BMR, beside a disk job", [(_BMR, 1, 1600), (_DISK, 2, 800)]),
+    "disk": ("one disk", [(_DISK, 2, 800)]),
+    "disks-both": ("eight disks, two jobs", [(_DISK, 1, 32 * 80), (_DISK, 1, 32 * 69)]),
 }
 #: Tests whose two jobs count together; in the others the second job only disturbs.
 _BOTH = ("ssd-2-jobs", "bmr-2-jobs", "disks-both")
-#: At ``quick`` records and transfers are divided by these.
-_SMALLER = {"quick": (50, 40), "paper": (1, 1), "modern": (1, 1)}
-#: Records of a file; at ``modern`` it has 1.6 GB, which no cache of a processor holds.
-_RECORDS = {"quick": 8, "paper": 32, "modern": 512}
+#: Records and transfers of the report are divided by the first two; the third is records of a file.
+_SIZES = {"quick": (50, 40, 8), "paper": (1, 1, 32)}
 _WORD = 8.0  # bytes
 
 
 def _observe(result) -> dict[str, float]:
-    """Seconds of both jobs together, and of each job in all, writing and reading."""
-    found = {"clock": result.clock}
-    for n, seconds in enumerate(result.seconds):
-        found |= {f"job_{n}_time": seconds, f"job_{n}_written": result.written[n], f"job_{n}_read": result.read[n]}
-    return found
+    """Seconds of both jobs together, and of each job."""
+    return {"clock": result.clock} | {f"job_{n}_time": seconds for n, seconds in enumerate(result.seconds)}
 
 
 @experiment(
@@ -52,22 +37,23 @@ def _observe(result) -> dict[str, float]:
     item="X19",
     title="Large blocks written and read",
     rounds=6,
-    seconds={"quick": 3, "paper": 400, "modern": 1200},
+    seconds={"quick": 3, "paper": 400},
+    presets=("quick", "paper"),
 )
 def devices(preset: str, threads: int) -> list[Case]:
     """Every test whose places this host has; the page cache is the disk where O_DIRECT is refused."""
     from kernels.files import devices
     from kernels.files.filesystem import direct_refusal
 
-    shorter, fewer = _SMALLER[preset]
+    shorter, fewer, records = _SIZES[preset]
     words = int(tables.printed("xmp1982", "fig7_2")["record_length"].min())
     here = {_SSD: _SSD, _BMR: _BMR, _DISK: _BMR if direct_refusal(tempfile.gettempdir()) else _DISK}
     cases = []
-    for name, jobs in TESTS.items():
+    for name, (_, jobs) in TESTS.items():
         made = []
         for place, factor, transfers in jobs:
-            record = factor * words // shorter // 512 * 512 if shorter > 1 else factor * words
-            made.append(devices.Job(here[place], record, max(2, transfers // fewer), _RECORDS[preset] // factor))
+            record = factor * words // shorter // 512 * 512  # whole pages for O_DIRECT; the report's is so already
+            made.append(devices.Job(here[place], record, max(2, transfers // fewer), records // factor))
         mega = [job.record * job.transfers / 1e6 for job in made]
         parameters = {"test": name, "jobs": len(made), "mwords": mega[0], "mwords_second": (mega + [0.0])[1]}
         cases.append(Case(name, devices, devices.Problem(tuple(made)), threads, parameters, _observe))
@@ -88,12 +74,12 @@ def rates(runs) -> "figures.Shown":
 
     def here(run) -> dict[str, Measured]:
         counts = {name: ("test", run[name].values.astype(float)) for name in ("mwords", "mwords_second")}
-        return {"today": along(run, _NAMES, lambda cases: _rates(cases.assign(counts)), "test")}
+        return {"today": along(run, TESTS, lambda cases: _rates(cases.assign(counts)), "test")}
 
     return dots(
         runs,
-        _NAMES,
-        {"X-MP 1982": then[list(_NAMES)].to_numpy()},
+        {name: words for name, (words, _) in TESTS.items()},
+        {"X-MP 1982": then[list(TESTS)].to_numpy()},
         here,
         log=True,
         xlabel="transfer rate [MB/s]",

@@ -129,6 +129,11 @@ class Day:
         return max(end for _cpu, _begin, end, _part in self.segments)
 
     @property
+    def parts(self) -> dict[str, float]:
+        """Seconds of each part on the first CPU."""
+        return {name: sum(e - b for cpu, b, e, what in self.segments if what == name and cpu == 0) for name in PARTS}
+
+    @property
     def name(self) -> str:
         how = "" if self.where.device == "disk" else f", {_DRIVERS[self.where.driver]}"
         return f"{self.where.files} on {_DEVICES[self.where.device]}{how}"
@@ -142,16 +147,13 @@ def _mean(table: str, column: str, device: str) -> float:
 
 
 def _printed(where: Layout, cpus: int) -> float | None:
-    if where.driver == "overlapped":
-        return None  # what if: no run of a forecast
-    if cpus == 2:
-        if where.driver != ("sync" if where.device == "ssd" else "async"):
-            return None
-        times = tables.printed("xmp1982", "fig5_3").dropna(subset="complete").set_index("test")["complete"]
-        name = "+".join(2 * [f"{where.device}{where.files}"])
-    else:
+    """What the report printed for the same, if it ran it; pairs had the synchronous driver on SSD."""
+    name = f"{where.device}{where.files}" + f"-{where.driver}" * (where.device == "ssd" or where.driver == "overlapped")
+    if cpus == 1:
         times = tables.printed("xmp1982", "fig4_1").set_index("configuration")["total_clock"]
-        name = f"{where.device}{where.files}" + (f"-{where.driver}" if where.device == "ssd" else "")
+    else:
+        times = tables.printed("xmp1982", "fig5_3").dropna(subset="complete").set_index("test")["complete"]
+        name = "+".join(2 * [name.removesuffix("-sync")])
     return float(times[name]) if name in times.index else None
 
 
@@ -189,14 +191,13 @@ def _still() -> "figures.Shown":
     for axis, cpus in zip(panels, (1, 2), strict=True):
         chosen = [each for each in days() if each.cpus == cpus]
         for place, each in enumerate(chosen):
-            for cpu, begin, end, part in each.segments:
-                if cpu == 0:
-                    axis.barh(place, end - begin, left=begin, height=0.7, color=_colours()[list(PARTS).index(part)])
+            seconds = list(each.parts.values())
+            axis.barh(place, seconds, left=[0.0, *itertools.accumulate(seconds[:-1])], height=0.7, color=_colours())
             if each.printed:
                 figures.points(axis, each.printed, place, label="_", index=1, line=False)
-        axis.set_yticks(range(len(chosen)), [each.name for each in chosen], size=8)
-        axis.grid(False, axis="y")
-        axis.set(xlabel="clock [s]", title="one CPU" if cpus == 1 else "two CPUs", ylim=(len(chosen) - 0.4, -0.6))
+        figures.rows(axis, [each.name for each in chosen])
+        axis.tick_params("y", labelsize=8)
+        axis.set(xlabel="clock [s]", title="one CPU" if cpus == 1 else "two CPUs")
     handles = [Patch(color=colour, label=part) for colour, part in zip(_colours(), PARTS, strict=True)]
     figure.legend(handles=handles, loc="outside lower center", ncols=2)
     ends = [each.end for each in days() if each.cpus == 1]
@@ -221,12 +222,8 @@ def steered() -> "figures.Shown":
     from companion.figures.explorer import explorer
 
     names = list(PARTS)
-    rows = [
-        {"work files": each.name, "CPUs": each.cpus}
-        | {part: sum(e - b for cpu, b, e, what in each.segments if what == part and cpu == 0) for part in names}
-        | {"day ends": each.end, "printed": each.printed}
-        for each in days()
-    ]
+    rows = [{"work files": each.name, "CPUs": each.cpus} | each.parts | {"day ends": each.end, "printed": each.printed}
+            for each in days()]  # fmt: skip
     listed = figures.table(
         pd.DataFrame(rows).round(0).astype({"printed": "Int64"}),
         caption="The same in numbers: seconds of each part on the first CPU, and the printed end of the day",

@@ -15,10 +15,20 @@ import numpy as np
 from companion import figures, tables
 from companion.bench import Case
 from companion.bench.statistics import median_interval
-from companion.chapters.xmp1982.rows import Measured, along, dots, label, medians, observed, padded, ranged, span
-from companion.experiments import Output, experiment
-from companion.late import pd, xr
-from companion.records.runs import partner, single
+from companion.chapters.xmp1982.rows import (
+    Measured,
+    along,
+    any_flagged,
+    dots,
+    label,
+    observed,
+    padded,
+    ranged,
+    span,
+)
+from companion.experiments import experiment
+from companion.late import xr
+from companion.records.runs import partner
 
 #: Configuration of the report: files, place on the host, overlap.
 CONFIGURATIONS = {
@@ -38,14 +48,9 @@ _OWN = ("quick", "paper")
 
 
 def sized(preset: str):
-    """A day's forecast with physics, its state in memory; what it writes up is on the device when a step ends.
-
-    At ``modern`` half an hour without write-ups, whose state exceeds the memory that it is allowed.
-    """
+    """A day's forecast with physics, its state in memory; what it writes up is on the device when a step ends."""
     from kernels.gridpoint import Problem
 
-    if preset == "modern":
-        return Problem.preset(preset, physics=True)
     return Problem.preset(preset, physics=True, hours=24.0, writeup=6.0, fsync=True)
 
 
@@ -64,15 +69,11 @@ def observe(result) -> dict[str, float]:
     ups = [step for step in result.steps if "write-up" in step.kind]
     found = {"net": result.net, "cpu": result.cpu, "forecast": result.clock}
     found |= {"waiting": sum(step.waiting for step in result.steps), "overlapped": result.overlapped}
-    found |= {"requests": result.requests, "bytes": result.bytes}
     found |= {f"write_step_{n + 1}": step.clock for n, step in enumerate(ups)}
-    for kind in ("normal", "radiation"):
-        if alike := [step for step in result.steps if step.kind == kind]:
-            found[f"{kind}_cpu"] = median(step.cpu for step in alike)
-            found[f"{kind}_clock"] = median(step.clock for step in alike)
     # the last step only reads and writes up; a write-up that also radiates is told by its number
-    if plain := [step.cpu for step in ups if step.kind == "write-up"]:
-        found["write_up_cpu"] = median(plain)
+    for kind in ("normal", "radiation", "write-up"):
+        if alike := [step.cpu for step in result.steps if step.kind == kind]:
+            found[f"{kind.replace('-', '_')}_cpu"] = median(alike)
     return found
 
 
@@ -93,10 +94,10 @@ def case(label: str, program: str, problem, threads: int, configuration: str, bi
     return Case(label, jobs, job, threads, parameters, _observe_job)
 
 
-def jobs_of(cases, key: str) -> np.ndarray:
-    """Mean of the post-processing jobs of every sample."""
-    return np.mean([cases[name].values for name in cases.data_vars if str(name).startswith("post_")
-                    and str(name).endswith(key)], axis=0)  # fmt: skip
+def jobs_of(cases, key: str) -> "xr.DataArray":
+    """Mean of the post-processing jobs of every sample: ``clock`` or ``cpu``."""
+    names = [name for name in cases.data_vars if str(name).startswith("post_") and str(name).endswith(key)]
+    return cases[names].to_dataarray("post").mean("post")
 
 
 @experiment(
@@ -104,26 +105,14 @@ def jobs_of(cases, key: str) -> np.ndarray:
     item="X2, X3, X4, X5, X8",
     title="A forecast whose state streams through work files",
     rounds=6,
-    seconds={"quick": 3, "paper": 500, "modern": 1800},
+    seconds={"quick": 3, "paper": 500},
+    presets=_OWN,
 )
 def forecast(preset: str, threads: int) -> list[Case]:
-    """The state in memory, and work files in every configuration; a bounded memory holds none of them."""
+    """The state in memory, and work files in every configuration."""
     base = sized(preset)
-    whole = ("in the page cache", "overlapped") if base.allowed else ("in memory", "memory")
-    names = [name for name, (_, place, _) in CONFIGURATIONS.items() if not base.allowed or place != "memory"]
-    cases = [case(whole[0], "forecast", base, threads, whole[1])]
-    return cases + [case(name, "forecast", places(base, name), threads, name) for name in names]
-
-
-@forecast.outputs_of
-def _posts(measurements) -> dict[str, Output]:
-    """Post-processing jobs of the forecast in memory, medians by write-up."""
-    first = measurements[0].observed
-    ups = [name.removesuffix("_cpu") for name in first if name.startswith("post_") and name.endswith("_cpu")]
-    return {
-        f"post_{key}": Output([median(first[f"{up}_{key}"]) for up in ups], "s", "write_up", f"a job after it, {words}")
-        for key, words in (("clock", "clock"), ("cpu", "CPU time"))
-    }
+    cases = [case("in memory", "forecast", base, threads, "memory")]
+    return cases + [case(name, "forecast", places(base, name), threads, name) for name in CONFIGURATIONS]
 
 
 def _over_fastest(cases):
@@ -150,27 +139,25 @@ def net_times(runs) -> "figures.Shown":
 
 @forecast.figure
 def forecast_times(runs) -> "figures.Shown":
-    """CPU and clock time of the forecast in every configuration (Fig. 4.1), and of the job after it."""
+    """CPU and clock time of the forecast in every configuration (Fig. 4.1), and of a post-processing job."""
     printed = tables.load("xmp1982", "fig4_1")
     rows = {str(name): label(name) for name in printed["configuration"].values} | {"memory": "no work files"}
-    words = {"cpu": "CPU time", "clock": "clock"}
 
-    def here(run) -> dict[str, Measured]:
-        found = {}
-        for key, quantity in (("cpu", "cpu"), ("clock", "forecast")):
-            each = along(run, rows, lambda cases, quantity=quantity: cases[quantity])
-            values = pd.concat([pd.DataFrame(each.values), pd.DataFrame([run[f"post_{key}"].values])])
-            found[f"{words[key]}, today"] = Measured(values.to_numpy(), [*each.flagged, False])
-        return found
+    def and_job(of: str, key: str) -> Callable:
+        """Of the forecast by configuration, and of the jobs after the one without work files as one more."""
+        return lambda cases: xr.concat(
+            [cases[of], jobs_of(cases, key).sel(configuration=["memory"]).assign_coords(configuration=["post"])],
+            "configuration",
+        )
 
     return dots(
         runs,
         rows | {"post": "post-processing job"},
         {
-            f"{words[key]}, 1982": [*printed[f"forecast_{key}"].values, np.nan, printed[f"pp_{key}"].mean()]
-            for key in words
+            f"{words}, 1982": [*printed[f"forecast_{key}"].values, np.nan, printed[f"pp_{key}"].mean()]
+            for words, key in (("CPU time", "cpu"), ("clock", "clock"))
         },
-        here,
+        {"CPU time, today": and_job("cpu", "cpu"), "clock, today": and_job("forecast", "clock")},
         log=True,
         xlabel="time of a one-day forecast, or of one job after it [s]",
         name="xmp1982_forecast_times_rerun",
@@ -187,11 +174,7 @@ def write_steps(runs) -> "figures.Shown":
         runs,
         {str(name): label(name) for name in printed["configuration"].values},
         {"each step, 1982": printed.values},
-        {
-            "all steps and samples, today": lambda cases: xr.concat(
-                [cases[f"write_step_{n}"] for n in range(1, 6)], "step"
-            )
-        },
+        {"all steps and samples, today": lambda c: c[[f"write_step_{n}" for n in range(1, 6)]].to_dataarray("step")},
         log=True,
         xlabel="clock of a write-up step [s]",
         name="xmp1982_write_steps_rerun",
@@ -219,8 +202,8 @@ def cpu_parts(runs) -> "figures.Shown":
 
     def here(run) -> dict[str, Measured]:
         whole = observed(run).sel(configuration="memory")
-        values = padded([*(part(whole).values for part in _PARTS.values()), run["post_cpu"].values])
-        return {"today": Measured(values / medians(values)[0], bool(whole["flagged"]))}
+        values = padded([*(part(whole).values for part in _PARTS.values()), jobs_of(whole, "cpu").values])
+        return {"today": Measured(values / np.nanmedian(values[0]), bool(whole["flagged"]))}
 
     return dots(
         runs,
@@ -289,58 +272,31 @@ def typical(preset: str, threads: int) -> list[Case]:
 
 
 def _by_day(result) -> dict[str, float]:
-    """Clock of a step in each half of the forecast, and of every ordinary step by its number."""
+    """Clock of an ordinary step in each half of the forecast; the first three are left out."""
     clock = {step.number: step.clock for step in result.steps if step.kind in ("first", "normal")}
     half = result.steps[-1].number / 2
-    found = {"first_day": median(clock[n] for n in clock if 3 <= n < half)}
-    found["second_day"] = median(clock[n] for n in clock if n >= half)
-    return found | {f"step_{n}": float(seconds) for n, seconds in clock.items()}
-
-
-@typical.outputs_of
-def _first(measurements) -> dict[str, Output]:
-    """Every ordinary step of the first sample."""
-    found = measurements[0].observed
-    kept = {int(name.removeprefix("step_")): samples[0] for name, samples in found.items() if name.startswith("step_")}
-    return {
-        "number": Output(list(kept), "1", "step", "number of the step"),
-        "step_clock": Output(list(kept.values()), "s", "step", "clock of the step"),
-    }
+    first = median(clock[n] for n in clock if 3 <= n < half)
+    return {"first_day": first, "second_day": median(clock[n] for n in clock if n >= half)}
 
 
 @typical.figure
 def days(runs) -> "figures.Shown":
-    """Every ordinary step of a forecast of two days, and the median of each day."""
-    figure, axis = figures.axes(height=3.2)
-    last = runs[0]["number"].values.max()
-    axis.plot(
-        runs[0]["number"], 1e3 * runs[0]["step_clock"], ".", markersize=3, color="gray", label="a step of one run"
-    )
-    for run in runs:
-        found = figures.of_samples(1e3 * _halves(run), 2 * [str(run["flags"].values.ravel()[0])])
-        figures.bars(axis, [0.25 * last, 0.75 * last], found, label="median of a day", line=False, run=run)
-    axis.axvline(last / 2, linewidth=0.8, color="gray", linestyle=":")
-    axis.set(ylim=(0, None), xlabel="time step of a forecast of two days", ylabel="clock of the step [ms]")
-    figures.legend(axis, "lower left")
-    first, second = medians(1e3 * _halves(runs[0]))
-    data = [pd.DataFrame({"step": run["number"].values, "ms": 1e3 * run["step_clock"].values}) for run in runs]
-    alt = (
-        f"Clock of every step of a two-day forecast. Medians of all samples: {first:.3g} ms in the first day after its "
-        f"first three steps, {second:.3g} ms in the second. The dotted line separates the days."
-    )
-    return figures.show(
-        figure,
+    """Whether one day is typical of two: clock of an ordinary step in each, over the median of the first day."""
+
+    def here(run) -> dict[str, Measured]:
+        both = observed(run)[["first_day", "second_day"]].isel(configuration=0).to_dataarray("day").values
+        return {"today": Measured(both / np.nanmedian(both[0]), any_flagged(run))}
+
+    return dots(
+        runs,
+        {"first": "first day, after three steps", "second": "second day"},
+        {},
+        here,
+        xlabel="clock of an ordinary step, first day = 1",
         name="xmp1982_days",
-        runs=runs,
-        data=figures.together(runs, data),
-        title="Two days, step by step",
-        caption=f"{alt} {figures.MARKED}",
-        alt=alt,
+        title="A forecast of two days",
+        more="The report found one day typical but for its first three steps, and printed no times.",
     )
-
-
-def _halves(run) -> np.ndarray:
-    return np.stack([single(run)[f"observed_{day}_day"].values.ravel() for day in ("first", "second")])
 
 
 def found(run) -> str:
@@ -361,17 +317,15 @@ def said(run) -> list[str]:
     xmp = printed.drop_sel(configuration="cray1a-disk4")
     share = 100 * xmp["forecast_cpu"] / xmp["forecast_clock"]
     waits = 100 * (1 - xmp["pp_cpu"] / xmp["pp_clock"])
-    one = cases.sel(configuration="disk4")
-    computing = 100 * float(cases["cpu"].sel(configuration="memory").median() / one["forecast"].median())
+    disk = (cases["waiting"] / cases["forecast"]).sel(configuration="disk4").values
     jobs = cases.sel(configuration=[name for name in xmp["configuration"].values if name in cases["configuration"]])
-    every = (1 - jobs_of(jobs, "cpu") / jobs_of(jobs, "clock")).ravel()
+    every = (1 - jobs_of(jobs, "cpu") / jobs_of(jobs, "clock")).values.ravel()
     net = tables.load("xmp1982", "fig4_2")["net_forecast"]
     then, now = float(net.sel(configuration="ssd2-sync")), cases["net"].sel(configuration="ssd2-sync").values
     low, high = median_interval(now) or (now.min(), now.max())
     return [
         f"No place could change much in 1982: the X-MP computed for {span(share, 0)} % of the forecast's clock time. "
-        f"Today the same computation takes {computing:.0f} % of the clock of a forecast with its files on disk, so the "
-        "disk decides.",
+        f"Today a forecast with its files on disk waits for them for {ranged(disk, 100, 0)} % of its clock time.",
         f"Without write-up steps, a day on two SSD files with the synchronous driver took {then:.0f} s then and takes "
         f"{np.median(now):.2g} s ({low:.2g} to {high:.2g}) now, with lighter physics.",
         f"A post-processing job of 1982 waited for {span(waits, 0)} % of its clock time. Today's job waits for "

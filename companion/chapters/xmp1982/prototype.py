@@ -35,10 +35,8 @@ def drawn() -> "figures.Shown":
         (0.8, 0.2, 1.4, f"{half} disks\n{both['4 DISKS (A1)']:g} MB/s", 3),
         (2.4, 0.2, 1.4, f"{half} disks\n{both['4 DISKS (A2)']:g} MB/s", 3),
     ):
-        filled = {"facecolor": figures.series(colour), "alpha": 0.25, "edgecolor": "none"}
-        for style in (filled, {"facecolor": "none", "edgecolor": figures.INK, "linewidth": 0.8}):
-            corner = x - width / 2, y - 0.24
-            axis.add_patch(FancyBboxPatch(corner, width, 0.48, boxstyle="round,pad=0.03", **style))
+        style = {"facecolor": (figures.series(colour), 0.25), "edgecolor": figures.INK, "linewidth": 0.8}
+        axis.add_patch(FancyBboxPatch((x - width / 2, y - 0.24), width, 0.48, boxstyle="round,pad=0.03", **style))
         axis.text(x, y, text, ha="center", va="center", size=9)
     axis.set(xlim=(0, 5.3), ylim=(-0.2, 3.6))
     axis.set_axis_off()

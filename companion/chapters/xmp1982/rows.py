@@ -21,16 +21,9 @@ MARKS = "Filled points are medians, bars the range of the samples, crosses mark 
 
 
 def label(configuration: str) -> str:
-    """A configuration for a reader: ``ssd2-async`` is ``SSD × 2, async``, pairs are joined by a plus.
-
-    ``ValueError`` if the name has another form.
-    """
-    jobs = configuration.removeprefix("cray1a-")
-    found = re.findall(r"(disk|bmr|ssd)(\d(?:\+\d)?)(?:-(\w+))?(?:\+|$)", jobs)
-    if not found or "+".join(f"{d}{n}-{s}".rstrip("-") for d, n, s in found) != jobs:
-        raise ValueError(f"configuration = {configuration!r} is not of the form device, files, driver")
-    text = " + ".join(f"{_DEVICES[d]} × {files}" + (f", {driver}" if driver else "") for d, files, driver in found)
-    return f"Cray 1-A, {text}" if configuration.startswith("cray1a") else text
+    """A configuration for a reader: ``ssd2-async`` is ``SSD × 2, async``, pairs are joined by a plus."""
+    text = re.sub(r"(disk|bmr|ssd)(\d)", lambda found: f"{_DEVICES[found[1]]} × {found[2]}", configuration)
+    return text.replace("-", ", ").replace("+", " + ").replace("cray1a", "Cray 1-A")
 
 
 def observed(run, key: str = "configuration") -> "xr.Dataset":
@@ -70,15 +63,6 @@ def ranged(values, scale: float = 1.0, digits: int = 2, nothing: float | None = 
     middle, low, high = (f"{scale * found[end]:.{digits}f}".replace("-", "−") for end in ("middle", "low", "high"))
     doubt = nothing is not None and found["low"] <= nothing <= found["high"]
     return f"{middle} ({low} to {high}{', no measurable difference' if doubt else ''})"
-
-
-def spread_text(values) -> str:
-    """A median with its range, three digits: ``1.23 (1.20 to 1.31)``; nothing where there is no number."""
-    values = np.asarray(values, dtype=float)
-    values = values[np.isfinite(values)]
-    if not values.size:
-        return ""
-    return f"{np.median(values):.3g} ({values.min():.3g} to {values.max():.3g})"
 
 
 def span(values, digits: int = 2) -> str:
@@ -123,7 +107,7 @@ def dots(
     more: str = "",
     **shown,
 ) -> "figures.Shown":
-    """One line of points a row: printed numbers, then medians and range of each run.
+    """One line of points a row: printed numbers, if there are any, then medians and range of each run.
 
     The caption is made of ``xlabel``, the ends of all numbers, ``more`` and how to read the points.
 
@@ -160,16 +144,13 @@ def dots(
     if log:
         figures.log_axis(axis, "x")
     axis.set_xlabel(xlabel, loc="right")
-    figure.legend(loc="outside upper left", ncols=columns, title=figures.run_title(runs[0]), title_fontsize=9,
-                  alignment="left", columnspacing=1.2)  # fmt: skip
+    head = "\n".join(filter(None, [figures.run_title(runs[0]), figures.machines(runs)]))
+    figure.legend(loc="outside upper left", ncols=columns, title=head, title_fontsize=9, alignment="left")
     sources = [printed | {words: each.values for words, each in several.items()} for several in found]
-    data = [pd.DataFrame({"row": list(rows.values())} | {column: numbers for words, values in each.items()
-            for column, numbers in _columns(words, values).items()}) for each in sources]  # fmt: skip
+    frames = [pd.DataFrame({"row": list(rows.values())} | {column: numbers for words, values in each.items()
+              for column, numbers in _columns(words, values).items()}) for each in sources]  # fmt: skip
+    then = f"{_least_and_most(printed.values())} in the report, " if printed else ""
     now = _least_and_most([medians(each.values) for each in found[0].values()])
-    alt = (
-        f"{xlabel[0].upper()}{xlabel[1:]}{', logarithmic' if log else ''}: {_least_and_most(printed.values())} in the "
-    )
-    alt += f"report, medians of {now} today. {more}".rstrip()
-    return figures.show(
-        figure, runs=runs, data=data, heading="", title=title, alt=alt, caption=f"{alt} {MARKS}", **shown
-    )
+    alt = f"{xlabel[0].upper()}{xlabel[1:]}{', logarithmic' if log else ''}: {then}medians of {now} today. {more}"
+    data = figures.together(runs, frames)
+    return figures.show(figure, run=runs[0], data=data, title=title, alt=alt, caption=f"{alt} {MARKS}", **shown)

@@ -11,7 +11,7 @@ from companion import figures, tables
 from companion.bench import Case
 from companion.chapters.xmp1982 import forecast
 from companion.chapters.xmp1982.rows import Measured, any_flagged, dots, label, observed, padded, span
-from companion.experiments import Experiment, Output, Unavailable, experiment
+from companion.experiments import Experiment, Unavailable, experiment
 from companion.late import pd
 from companion.records.runs import partner, single
 
@@ -29,11 +29,18 @@ PAIRINGS = (
 HOURS = {"quick": 24.0, "paper": 8.0}
 #: Of these the accounts are kept, without write-ups.
 ACCOUNTED = (("disk4",), ("ssd1-async",), ("bmr1",), ("bmr1", "disk4"), ("ssd1-async", "disk4"), ("ssd1-async", "bmr1"))
+#: What the system accounts to a job: executing in a CPU, waiting to execute, waiting for transfers.
+_ACCOUNTS = ("executing", "queued", "waiting")
 #: Post-processing jobs of a forecast.
 JOBS = 5
 #: Parts of a forecast with its jobs.
 PARTS = ("net forecast", "write-up steps", "post-processing")
 _OWN = ("quick", "paper")
+
+
+def printed_name(name: str) -> str:
+    """The report's name of a pairing."""
+    return str(name).replace("-async", "")
 
 
 def require_two() -> None:
@@ -59,55 +66,43 @@ def observe(result) -> dict[str, float]:
     found = {"complete": result.complete}
     for n, job in enumerate(result.jobs):
         posts = [post for post in result.posts if post.job == n]
-        values = {"clock": job.clock, "cpu": job.cpu, "net": job.net, "posts": sum(post.clock for post in posts)}
+        values = {"clock": job.clock, "net": job.net, "posts": sum(post.clock for post in posts)}
         values |= {"executing": job.executing, "queued": job.queued, "waiting": job.waiting}
         ups = [step.clock for step in job.steps if "write-up" in step.kind]
         values |= {f"write_step_{number + 1}": clock for number, clock in enumerate(ups)}
-        if posts:
-            values["post_cpu"] = sum(post.cpu for post in posts) / len(posts)
         found |= {f"job_{n}_{name}": value for name, value in values.items()}
     return found
 
 
-def gain(measurements) -> dict[str, Output]:
-    """What the second CPU is worth: both one after another, in the same way and places, over both at once."""
-    complete = {each.parameters["test"]: np.array(each.observed["complete"]) for each in measurements}
-    names = [each.parameters["test"] for each in measurements if each.parameters["jobs"] == 2]
-    values = [sum(complete[half] for half in name.split("+")) / complete[name] for name in names]
-    return {
-        "pairing": Output(names, None, "pairing_number", "work files of both jobs"),
-        "throughput": Output(np.transpose(values), "1", "round pairing_number", "both in turn over both at once"),
-    }
+def gains(run) -> "pd.DataFrame":
+    """What the second CPU is worth: both one after another, in the same way and places, over both at once.
+
+    A pairing a row, in the report's names, a round a column.
+    """
+    complete = observed(run, "test")["complete"].transpose("test", "sample").to_pandas()
+    pairs = [name for name in complete.index if "+" in name]
+    found = {printed_name(name): complete.loc[name.split("+")].sum() / complete.loc[name] for name in pairs}
+    return pd.DataFrame(found).T
 
 
 def _pairs(id: str, binding: str, words: str) -> Experiment:
-    """The pairings and their references under one binding."""
+    """The pairings, and each of their forecasts alone, under one binding."""
 
     def cases(preset: str, threads: int) -> list[Case]:
         require_two()
         hours = HOURS[preset]
-        base, found = replace(forecast.sized(preset), hours=hours, writeup=hours / 4), []
-        alone = dict.fromkeys(name for pairing in PAIRINGS for name in pairing)
-        for names in (*((name,) for name in alone), *PAIRINGS):
-            found.append(
-                case([(name, "forecast", forecast.places(base, name)) for name in names], binding, "overlapped")
-            )
-        return found
+        base = replace(forecast.sized(preset), hours=hours, writeup=hours / 4)
+        alone = dict.fromkeys((name,) for pairing in PAIRINGS for name in pairing)
+        return [case([(name, "forecast", forecast.places(base, name)) for name in names], binding, "overlapped")
+                for names in (*alone, *PAIRINGS)]  # fmt: skip
 
     title = f"Two forecasts at once with their post-processing jobs, and each alone: {words}"
-    made = experiment(id, item="X12, X13, X14", title=title, rounds=6, seconds={"quick": 3, "paper": 340}, presets=_OWN,
+    return experiment(id, item="X12, X13, X14", title=title, rounds=6, seconds={"quick": 3, "paper": 340}, presets=_OWN,
                       needs="affinity" if binding == "one each" else "")(cases)  # fmt: skip
-    made.outputs_of(gain)
-    return made
 
 
 pairs = _pairs("xmp1982-pairs", "one each", "a CPU each")
 free = _pairs("xmp1982-pairs-free", "free", "two CPUs for both")
-
-
-def printed_name(name: str) -> str:
-    """The report's name of a pairing."""
-    return str(name).replace("-async", "")
 
 
 def printed_worth(driver: str = "sync") -> "pd.Series":
@@ -145,12 +140,8 @@ def printed_parts() -> tuple["pd.DataFrame", "pd.DataFrame"]:
 
 def measured_worth(run) -> "pd.DataFrame":
     """What the second CPU of this machine is worth, by pairing: ``low``, ``middle`` and ``high``."""
-    found = figures.of_samples(_throughput(run), [""] * run.sizes["pairing_number"])
-    return found.set_axis([printed_name(name) for name in run["pairing"].values])
-
-
-def _throughput(run) -> np.ndarray:
-    return single(run)["throughput"].transpose("pairing_number", "round").values
+    found = gains(run)
+    return figures.of_samples(found, [""] * len(found)).set_axis(found.index)
 
 
 @pairs.figure
@@ -162,10 +153,9 @@ def worth(runs) -> "figures.Shown":
         found = {}
         for each, words in ((run, "a CPU each"), (partner(run, free.id), "two CPUs for all")):
             if each is not None:
-                known = {printed_name(name): row for row, name in enumerate(each["pairing"].values)}
                 doubt = observed(each, "test")["flagged"].to_series().rename(printed_name)
                 flagged = [doubt[[name, *name.split("+")]].any() for name in then.index]
-                found[f"today, {words}"] = Measured(_throughput(each)[[known[name] for name in then.index]], flagged)
+                found[f"today, {words}"] = Measured(gains(each).loc[then.index], flagged)
         return found
 
     return dots(
@@ -189,31 +179,23 @@ def _part(cases, test: str, job: int, part: str) -> np.ndarray:
     return case[f"job_{job}_{'net' if part == 'net forecast' else 'posts'}"].values
 
 
-def _jobs(run) -> list[tuple[str, int, str]]:
-    """Test and number of every job of a pair, and the same job alone."""
-    return [(str(name), job, str(name).split("+")[job]) for name in single(run)["pairing"].values for job in range(2)]
+@free.figure
+def lost_unbound(runs) -> "figures.Shown":
+    """The same as :func:`lost` where both jobs may use both CPUs."""
+    return lost(runs, "xmp1982_lost_unbound", "What a job loses beside another, two CPUs for both")
 
 
 @pairs.figure
-def lost(runs) -> "figures.Shown":
+def lost(runs, name="xmp1982_lost", title="What a job loses beside another, by part") -> "figures.Shown":
     """What each part of a job takes in a pair over what it takes alone, then and now; pairs with a disk apart."""
-    return _lost(runs, "xmp1982_lost", "What a job loses beside another, by part")
-
-
-@free.figure
-def lost_unbound(runs) -> "figures.Shown":
-    """The same where both jobs may use both CPUs."""
-    return _lost(runs, "xmp1982_lost_unbound", "What a job loses beside another, two CPUs for both")
-
-
-def _lost(runs, name: str, title: str) -> "figures.Shown":
     paired, alone = printed_parts()
     ratios, rows = paired / alone, list(itertools.product(PARTS, (False, True)))
 
     def here(run) -> dict[str, Measured]:
         cases, values, flagged = observed(run, "test"), [], []
         for part, disk in rows:
-            jobs = [each for each in _jobs(run) if ("disk" in each[0]) == disk]
+            tests = [test for test in cases["test"].values if "+" in test and ("disk" in test) == disk]
+            jobs = [(test, n, own) for test in tests for n, own in enumerate(test.split("+"))]
             values.append(np.concatenate([_part(cases, test, n, part) / np.nanmedian(_part(cases, own, 0, part))
                                           for test, n, own in jobs]))  # fmt: skip
             flagged.append(any(bool(cases["flagged"].sel(test=[test, own]).any()) for test, _, own in jobs))
@@ -253,30 +235,6 @@ def accounts(preset: str, threads: int) -> list[Case]:
     ]
 
 
-@accounts.outputs_of
-def _accounts(measurements) -> dict[str, Output]:
-    """Executing, waiting to execute, waiting for transfers, and clock, of each job in every round."""
-    rows = [(each, n) for each in measurements for n in range(each.parameters["jobs"])]
-    tests = [each.parameters["test"] for each, _ in rows]
-    forced = [int(each.parameters["binding"] == "one for all") for each, _ in rows]
-    found = {
-        "account": Output(tests, None, "row", "work files of the test"),
-        "account_job": Output(
-            [test.split("+")[n] for test, (_, n) in zip(tests, rows, strict=True)], None, "row", "job"
-        ),
-        "account_forced": Output(forced, "1", "row", "both on one CPU"),
-    }
-    for key, name, words in (
-        ("executing", "executing", "executing in a CPU"),
-        ("waiting", "queued", "waiting to execute"),
-        ("transfers", "waiting", "waiting for transfers"),
-        ("clock", "clock", "clock"),
-    ):
-        values = np.transpose([each.observed[f"job_{n}_{name}"] for each, n in rows])
-        found[f"account_{key}"] = Output(values, "s", "round row", words)
-    return found
-
-
 @accounts.figure
 def overheads(runs) -> "figures.Shown":
     """System and problem overhead as shares of the clock (Fig. 5.5), then and now, and a forced hang.
@@ -284,27 +242,31 @@ def overheads(runs) -> "figures.Shown":
     System overhead is the clock that no account explains; problem overhead what the accounts exceed those of the same
     job alone.
     """
-    printed, first = tables.load("xmp1982", "fig5_5"), runs[0]
-    tests, jobs = ([printed_name(name) for name in first[key].values] for key in ("account", "account_job"))
-    forced, rows, then = first["account_forced"].values.astype(bool), {}, []
-    for number, (test, job, bound) in enumerate(zip(tests, jobs, forced, strict=True)):
-        other = f"with {label(test.replace(job, '', 1).strip('+'))}" if test != job else "alone"
-        rows[str(number)] = f"{label(job)}, {other}" + ", one CPU" * int(bound)
-        known = printed.sel(test="disk4-biop" if test == "disk4" else test, job=1 + test.split("+").index(job))
-        then.append([np.nan if bound else 100 * float(known[f"{name}_overhead"] / known["clock"])
-                     for name in ("system", "problem")])  # fmt: skip
+    printed, first = tables.load("xmp1982", "fig5_5"), single(runs[0])
+    rows, then, waits = {}, [], []
+    jobs = [(name, test, n, job) for name, test in zip(first["label"].values, first["test"].values, strict=True)
+            for n, job in enumerate(str(test).split("+"))]  # fmt: skip
+    for name, test, n, job in jobs:
+        tested, own, forced = printed_name(test), printed_name(job), name.endswith("one for all")
+        other = f"with {label(tested.replace(own, '', 1).strip('+'))}" if tested != own else "alone"
+        rows[f"{name}, {n}"] = f"{label(own)}, {other}" + ", one CPU" * forced
+        known = printed.sel(test="disk4-biop" if tested == "disk4" else tested, job=n + 1)
+        then.append([np.nan if forced else 100 * float(known[f"{kind}_overhead"] / known["clock"])
+                     for kind in ("system", "problem")])  # fmt: skip
+        if forced:
+            case = observed(first, "label").sel(label=name)
+            waits.append(100 * float(case[f"job_{n}_queued"].median() / case[f"job_{n}_clock"].median()))
 
     def shares(run) -> dict[str, Measured]:
-        clock, *parts = (run[f"account_{name}"].transpose("row", "round").values
-                         for name in ("clock", "executing", "waiting", "transfers"))  # fmt: skip
-        accounted, middles = sum(parts), sum(np.median(part, axis=1) for part in parts)
-        usual = {job: middle for test, job, middle in zip(tests, jobs, middles, strict=True) if test == job}
-        more = accounted - np.array([usual[job] for job in jobs])[:, None]
-        more[np.array(tests) == np.array(jobs)] = np.nan
-        return {"system overhead, today": Measured(100 * (clock - accounted) / clock, any_flagged(run)),
-                "problem overhead, today": Measured(100 * more / clock, any_flagged(run))}  # fmt: skip
+        cases, system, problem = observed(run, "label"), [], []
+        for name, test, n, job in jobs:
+            clock, *parts = (cases[f"job_{n}_{part}"].sel(label=name).values for part in ("clock", *_ACCOUNTS))
+            usual = sum(np.median(cases[f"job_0_{part}"].sel(label=f"{job}, one each")) for part in _ACCOUNTS)
+            system.append(100 * (clock - sum(parts)) / clock)
+            problem.append(100 * (sum(parts) - usual) / clock if test != job else np.nan * clock)
+        return {f"{kind} overhead, today": Measured(np.array(each), any_flagged(run))
+                for kind, each in (("system", system), ("problem", problem))}  # fmt: skip
 
-    waits = 100 * first["account_waiting"].median("round") / first["account_clock"].median("round")
     return dots(
         runs,
         rows,
@@ -314,7 +276,7 @@ def overheads(runs) -> "figures.Shown":
         name="xmp1982_accounts_rerun",
         title="Clock time that no account explains, and accounts that grew",
         tables="fig5_5",
-        more=f"Bound to one CPU with another, a job waits for it for {float(waits[forced].max()):.0f} % of its clock.",
+        more=f"Bound to one CPU with another, a job waits for it for {max(waits):.0f} % of its clock.",
     )
 
 
@@ -328,27 +290,15 @@ def overheads(runs) -> "figures.Shown":
     needs="affinity",
 )
 def degraded(preset: str, threads: int) -> list[Case]:
-    """The usual forecast, and one with right-hand sides in three files; usual and degraded jobs, in turn and beside."""
+    """The usual forecast with the usual jobs, and with right-hand sides in three files and jobs of less memory."""
     require_two()
-    base = forecast.sized(preset)
+    base, cases = forecast.sized(preset), []
     less = replace(base, files=1, place="memory", rhs="files", lines=4)
-    cases = []
-    for (name, problem), (posts, when), small in itertools.product(
-        (("usual", forecast.places(base, "ssd1-sync")), ("degraded", less)),
-        (("after", "in turn"), ("beside", "second CPU")),
-        (False, True),
-    ):
-        words = f"{name} forecast, {'degraded' if small else 'usual'} jobs, {when}"
-        cases.append(forecast.case(words, "forecast", problem, threads, words, "one each", posts=posts, small=small))
+    for name, problem in (("usual", forecast.places(base, "ssd1-sync")), ("degraded", less)):
+        for posts, when in (("after", "in turn"), ("beside", "second CPU")):
+            words, how = f"{name} forecast, {name} jobs, {when}", {"posts": posts, "small": name == "degraded"}
+            cases.append(forecast.case(words, "forecast", problem, threads, words, "one each", **how))
     return cases
-
-
-#: Cases of :func:`completed`, and their rows.
-_COMPLETED = {
-    f"{kind} forecast, {kind} jobs, {when}": f"{kind}, {text}"
-    for kind in ("usual", "degraded")
-    for when, text in (("in turn", "in turn"), ("second CPU", "jobs on CPU 2"))
-}
 
 
 @degraded.figure
@@ -356,10 +306,12 @@ def completed(runs) -> "figures.Shown":
     """Time until forecast and jobs are complete over that of the usual ones in turn (Figs 4.1 and 4.3)."""
     usual, less = tables.load("xmp1982", "fig4_1")["total_clock"], tables.load("xmp1982", "fig4_3_times")
     saved = float(less["complete_clock"][0] / usual.sel(configuration="ssd1-sync"))
-    first = next(iter(_COMPLETED))
+    rows = {f"{kind} forecast, {kind} jobs, {when}": f"{kind}, {when.replace('second', 'jobs on second')}"
+            for kind in ("usual", "degraded") for when in ("in turn", "second CPU")}  # fmt: skip
+    first = next(iter(rows))
     return dots(
         runs,
-        _COMPLETED,
+        rows,
         {"X-MP 1982": [1.0, np.nan, np.nan, saved]},
         {"today": lambda cases: cases["complete"] / cases["complete"].sel(configuration=first).median()},
         xlabel="time until all is complete, usual and in turn = 1",
@@ -388,7 +340,7 @@ def said(run) -> list[str]:
     found = measured_worth(run)
     below = found[found["high"] < 2]
     return [
-        f"In 1982 each of the three parts became longer. The {len(more)} jobs of pairs with a disk lost "
+        "In 1982 each of the three parts became longer. The jobs of pairs with a disk lost "
         f"{more['post-processing'].sum():.0f} s in post-processing, {more['net forecast'].sum():.0f} s in net "
         f"forecasts and {more['write-up steps'].sum():.0f} s in write-up steps. Which lost most is uncertain: each "
         "time was taken once, and times of single jobs differ by as much.",
