@@ -143,10 +143,10 @@ def _beside_the_report(record: dict[str, Any]) -> Iterator[str]:
     if reason := extras.missing(*extras.DRAWING):
         yield f"without the report's values: {reason}"
         return
-    from companion import notebook_files, record_figures
+    from companion import record_figures
+    from companion.records import runs
 
-    if notebook_files.FOLDER.is_dir():
-        yield from (f"\n{piece.text}" for piece in record_figures.pieces(record, drawn=False)[0])
+    yield from (f"\n{record_figures.text(shown)}" for shown in record_figures.drawn_from(runs.dataset([record]))[0])
 
 
 @app.command(name="bench")
@@ -220,10 +220,9 @@ def compare(
 def show(
     record: Annotated[Path, typer.Argument(help="Run record.")],
     samples: Annotated[bool, typer.Option(help="Print every sample as well.")] = False,
-    figures: Annotated[Path, typer.Option(help="Folder for the figures (SVG).")] = Path("figures"),
-    draw: Annotated[bool, typer.Option(help="Draw the chapter's figures from the record.")] = True,
+    figures: Annotated[Path | None, typer.Option(help="Folder for the chapter's figures of it (SVG).")] = None,
 ) -> None:
-    """Print what a record measured, in its units, next to the report's values, and draw the chapter's figures of it."""
+    """Print what a record measured, in its units, next to the report's values; draw the chapter's figures if asked."""
     from companion.records import display, runs
 
     read = runs.read(record)
@@ -232,15 +231,14 @@ def show(
         return print(f"without the report's values and figures: {reason}")
     from companion import record_figures
 
-    found, left = record_figures.pieces(read)
-    for number, piece in enumerate(found, start=1):
-        print(f"\n[{number}] {piece.text}")
+    found, left = record_figures.drawn_from(runs.dataset([read]))
+    for number, shown in enumerate(found, start=1):
+        print(f"\n[{number}] {record_figures.text(shown)}")
     for sentence in left:
         print(f"\nnot shown: {sentence}")
-    if draw and any(piece.svg for piece in found):
+    if figures and found:
         with files.prepared(figures):
-            written = record_figures.write(read, found, figures)
-        print("", *written, sep="\n")
+            print("", *record_figures.write(read, found, figures), sep="\n")
 
 
 @app.command()

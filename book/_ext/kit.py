@@ -20,7 +20,7 @@ from pathlib import Path
 from docutils import nodes
 
 from companion import drawn, items, tables
-from companion.pages.chapter_record import mark, stored_runs
+from companion.pages.chapter_record import checks, stored_runs
 
 RECORDS, STORIES = "book/records/", "notebooks/"
 TEMPLATE = Path(__file__).resolve().parent.parent / "_templates" / "chapter_record.md"
@@ -32,7 +32,6 @@ LEDGER = "book/ledger"
 CLAIMED = re.compile(r'(<td [^>]*data-claim="([^"]+)"[^>]*>)(.*?)</td>')
 COMPUTES = re.compile(r"\.run\(|^\s*(?:assert|def|for|print|while)\b", re.MULTILINE)
 NUMBER = '<span class="rerun-number"></span>'
-FOLD = '<details class="rerun-fold">'
 OPENING = re.compile(r'<(figure|div|details) class="rerun-(figure|block)" data-name="([^"]*)"')
 CITED = re.compile(r"\[[^\]]+\]\(\.\./book/references\.bib#([\w-]+)\)")
 NAMED = re.compile(r"\[the (?:figure|table)\b[^\]]*\]\((#(?:fig|tab)-[\w-]+)\)", re.IGNORECASE)
@@ -46,16 +45,13 @@ def chapter(docname: str) -> str:
 
 
 def numbered(html: str, prefix: str, counts: dict, seen: set) -> tuple[str, list[tuple[str, str]]]:
-    """``html`` with numbers and ids, and ``(id, label)`` of each figure and table in it.
-
-    What a page measured at small size, folded below the run at full size, has an address and no number.
-    """
-    labels, small = [], html.lstrip().startswith(FOLD)
+    """``html`` with numbers and ids, and ``(id, label)`` of each figure and table in it."""
+    labels = []
 
     def open_tag(match) -> str:
         tag, kind, name = match.groups()
         word, short = ("Figure", "fig") if kind == "figure" else ("Table", "tab")
-        counts[word] = counts.get(word, 0) + (not small)
+        counts[word] = counts.get(word, 0) + 1
         identity = base = f"{short}-{re.sub(r'[^A-Za-z0-9]+', '-', name).strip('-').lower()}"
         copies = 1
         while identity in seen:
@@ -66,8 +62,6 @@ def numbered(html: str, prefix: str, counts: dict, seen: set) -> tuple[str, list
         return f'<{tag} id="{identity}" class="rerun-{kind}" data-name="{name}"'
 
     html = OPENING.sub(open_tag, html)
-    if small:
-        return html, []
     for _, label in labels:
         html = html.replace(NUMBER, f'<span class="rerun-number">{label}. </span>', 1)
     return html, labels
@@ -101,13 +95,11 @@ def leading(html: str, address: str) -> str:
     if drawn_here := drawn.said(html, document):
         links["printed table"] = f"{of(drawn_here[0][0])}#{drawn.anchor(*drawn_here[0])}"
     home = run.partition("-")[0]
-    stored = bool(run) and run in set(stored_runs(home).get("experiment", ()))  # a study may have none
-    made, sign = of(home) if stored else "", mark(run) if stored else None
-    if stored:
-        links["stored runs"] = f"{made}#run-{run}"
-    links["how it was checked"] = f"{made}#checks-{run}" if sign else address + ARITHMETIC
-    words = "".join(f' · <a class="rerun-more" href="{place}">{words}</a>' for words, place in links.items())
-    return words + (sign.html if sign else "")
+    if run and run in set(stored_runs(home).get("experiment", ())):  # a study may have none
+        links["stored runs"] = f"{of(home)}#run-{run}"
+    checked = "stored runs" in links and run in set(checks(home)["experiment"])
+    links["how it was checked"] = f"{of(home)}#checks-{run}" if checked else address + ARITHMETIC
+    return "".join(f' · <a class="rerun-more" href="{place}">{words}</a>' for words, place in links.items())
 
 
 def _lead(doctree, address: str) -> int:
@@ -161,7 +153,7 @@ def _number(app, doctree) -> None:
         node.rawsource = html
         node.children = [nodes.Text(html)]
         for identity, label in labels:
-            if not docname.startswith(RECORDS) or identity not in domain["labels"]:  # a story means its own table
+            if docname.startswith(STORIES) or identity not in domain["labels"]:  # a story means its own figure
                 domain["labels"][identity] = (docname, identity, label)
                 domain["anonlabels"][identity] = (docname, identity)
 

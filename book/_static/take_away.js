@@ -65,7 +65,7 @@
 
   /* The picture on paper: dark on white, its source in a line below. */
   const picture = (block) => {
-    const svg = steered(block) ?? (block.querySelector("svg.rerun-page") || block.querySelector("svg")).cloneNode(true);
+    const svg = steered(block) ?? block.querySelector("svg").cloneNode(true);
     const [left, top, width, height] = svg.getAttribute("viewBox").split(/[\s,]+/).map(Number);
     const room = width / 60, state = block.querySelector(".rerun-live .rerun-said")?.textContent ?? "";
     const added = svg.querySelector("[data-said]")?.dataset.said ?? "";

@@ -13,13 +13,13 @@ from importlib import import_module
 from companion import extras
 
 _MODULES = {
-    "box": "answer box checked folded paragraph",
+    "box": "answer box folded paragraph",
     "document": "claims_summary claims_table document_table document_tables",
     "parts": "MARKED bars bytes_axis bytes_label calculated case_intervals cases converted cpu ends intervals legend "
     "log_axis machines of_samples points printed_ranges quotient ratios rows run_title sampled spread spread_of times "
     "together with_spread",
     "ranks": "case_rows cross_flagged doubts observed rank_title",
-    "rendering": "Shown csv_text save show source",
+    "rendering": "Shown save show source",
     "stacks": "stacked_bars",
     "style": "INK MEANINGS STYLE axes document_style hatched hollow host_style meaning series",
     "tabular": "Table table",

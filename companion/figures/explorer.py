@@ -39,8 +39,9 @@ def explorer(kind: str, data: dict, *, still: Shown, table: Table | None = None)
     if kind not in KINDS:
         raise ValueError(f"kind = {kind!r} is unknown; choose one of {', '.join(KINDS)}")
     text = packed({"colours": MEANINGS, "series": SERIES, **data})
-    html = (
-        f'<div class="rerun-explorer" data-kind="{kind}"><script type="application/json">{text}</script>'
-        f"{still.html}{table.html if table else ''}</div>"
-    )
-    return Shown(html, still.alt, still.name, still.title, still.data, still.png)
+    head = f'<div class="rerun-explorer" data-kind="{kind}"><script type="application/json">{text}</script>'
+
+    def html() -> str:
+        return f"{head}{still.html}{table.html if table else ''}</div>"
+
+    return Shown(html, still.alt, still.name, still.title, still.data, still.figure)

@@ -10,11 +10,7 @@ from typing import Any
 from matplotlib.axes import Axes
 
 #: By the names that :func:`companion.figures.show` is given.
-JOINED = frozenset({"p5plus_bandwidth", "p5plus_latency", "p5plus_loops", "nht1_solver", "sustained_rate"}) | {
-    "device_bandwidth",
-    "device_latency",
-    "device_rate",
-}
+JOINED = {"p5plus_bandwidth", "p5plus_latency", "p5plus_loops", "nht1_solver", "sustained_rate"}
 _POINTS = 72  # an inch, as matplotlib's SVG has it
 
 

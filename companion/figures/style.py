@@ -31,13 +31,10 @@ SERIES = tuple(MEANINGS[name] for name in VARIANTS)
 #: Marks of a report, hollow, one shape a machine.
 _DOCUMENT_MARKERS = ("s", "D", "^", "v", "P", "X")
 
-#: Width in inches: at one point a unit the plain width (346 units) shows 10-point text at about
-#: 10 pixels on a phone 360 pixels wide.
-PLAIN, _WIDE = 4.8, 6.4
-#: Points of the smallest text in the drawing for a phone: 9.1 pixels where a column is 358 pixels wide (of 390).
+#: Width in inches: at one point a unit it has 346 units, so that 10-point text has about 10 pixels on a phone.
+_WIDTH = 4.8
+#: Points of the smallest text of a drawing: 9.1 pixels on a phone whose column is 358 pixels wide (of 390).
 LEGIBLE = 8.8
-#: Width in inches where a page of the book has room, at 100 pixels an inch: as wide as its column.
-PAGE = 8.5
 
 STYLE: dict[Any, Any] = {
     "svg.fonttype": "none",
@@ -82,7 +79,7 @@ STYLE: dict[Any, Any] = {
 mpl.rcParams.update(STYLE)
 
 
-def axes(rows: int = 1, columns: int = 1, *, height: float | None = None, wide: bool = False, **subplots):
+def axes(rows: int = 1, columns: int = 1, *, height: float | None = None, **subplots):
     """A styled figure and its axes, outside pyplot, so that nothing is displayed twice.
 
     Parameters
@@ -91,8 +88,6 @@ def axes(rows: int = 1, columns: int = 1, *, height: float | None = None, wide: 
         Panels.  Prefer rows: a figure of two columns is hard to read on a phone.
     height : float, optional
         Inches; 3.2 a row by default.
-    wide : bool
-        6.4 instead of 4.8 inches wide.  Text then shrinks to about 7 pixels on a phone.
     **subplots
         Passed to ``Figure.subplots`` (``sharex=True`` …).
 
@@ -100,7 +95,7 @@ def axes(rows: int = 1, columns: int = 1, *, height: float | None = None, wide: 
     -------
     (Figure, Axes or ndarray of Axes)
     """
-    figure = Figure(figsize=(_WIDE if wide else PLAIN, height or 3.2 * rows))
+    figure = Figure(figsize=(_WIDTH, height or 3.2 * rows))
     panels = figure.subplots(rows, columns, **subplots)
     for panel in np.ravel(panels):
         panel.set_prop_cycle(cycler(color=SERIES))

@@ -1,16 +1,31 @@
 """A table that scrolls inside its own frame, names its units and offers its data."""
 
 import re
+from collections.abc import Iterable
 from html import escape
 
 import pandas as pd
 
-from companion.figures.rendering import NUMBER, csv_link, run_stem
+from companion.figures.rendering import NUMBER, csv_link
 from companion.labels import significant as significant
 
 #: Where the title of a caption ends: at a full stop that ends no abbreviation, or at a colon.
 _TITLE = re.compile(r"(?<!\bFig)(?<!\bFigs)(?<!\bSec)\.(?= |$)|:(?= )")
 _NUMBER = re.compile(r"[-+−]?[\d.,]+ ?%?")
+
+
+class Table:
+    """A table that displays itself: HTML in a scrolling frame, text elsewhere."""
+
+    def __init__(self, html: str, text: str):
+        self.html = html
+        self.text = text
+
+    def __repr__(self) -> str:
+        return self.text
+
+    def _repr_mimebundle_(self, include=None, exclude=None) -> dict:
+        return {"text/html": self.html, "text/plain": self.text}
 
 
 def _cell(value, digits: int | None) -> str:
@@ -29,38 +44,30 @@ def _as_counts(column: pd.Series) -> pd.Series:
     return column
 
 
-def _is_long(cells: pd.Series) -> bool:
-    return cells.str.len().max() > 40
-
-
 def _style(column: pd.Series, cells: pd.Series, room: int) -> str:
     """Numbers to the right, printed ones too; long text gets ``room`` (em), so that rows stay low."""
     filled = cells[cells != "–"]
     if column.dtype.kind in "iufc" or (len(filled) and filled.str.fullmatch(_NUMBER).all()):
         return 'style="text-align: right"'
-    return f'style="text-align: left{f"; min-width: {room}em" if _is_long(cells) else ""}"'
+    return f'style="text-align: left{f"; min-width: {room}em" if cells.str.len().max() > 40 else ""}"'
 
 
 def _words(column, descriptions: dict) -> str:
     """A column's name in words, and what it means where that is known."""
     name = str(column).removesuffix(" [1]")
     hint = descriptions.get(name.partition(" [")[0], "")
-    title = f' title="{escape(hint)}"' if hint else ""
     # a symbol of one letter has an index (T_C), other names are words with underscores
     words = re.sub(r"(?<![A-Za-z_])([A-Z])_([A-Za-z0-9]+)", r"\1<sub>\2</sub>", escape(name)).replace("_", " ")
-    return f"<span{title}>{words}</span>" if title else words
+    return f'<span title="{escape(hint)}">{words}</span>' if hint else words
 
 
-def _footnotes(cells: pd.DataFrame, notes: pd.Series | None) -> tuple[list[str], str]:
-    """A mark for each row that has a note, and the list of notes; equal notes share a mark."""
-    if notes is None or not (notes.fillna("") != "").any():
-        return [""] * len(cells), ""
-    texts = list(dict.fromkeys(note for note in notes.fillna("") if note))
-    marks = {text: _letter(number) for number, text in enumerate(texts)}
-    body = "".join(f"<li><sup>{marks[text]}</sup> {escape(text)}</li>" for text in texts)
-    return [
-        f"<sup>{marks[note]}</sup>" if note else "" for note in notes.fillna("")
-    ], f'<ul class="rerun-notes">{body}</ul>'
+def _footnotes(notes: pd.Series | None, count: int) -> tuple[list[str], str]:
+    """A mark for each of ``count`` rows that has a note, and the list of notes; equal notes share a mark."""
+    said = [""] * count if notes is None else list(notes.fillna(""))
+    letters = (chr(ord("a") + number) for number in range(26))
+    marks = {"": ""} | {text: f"<sup>{next(letters)}</sup>" for text in dict.fromkeys(said) if text}
+    body = "".join(f"<li>{mark} {escape(text)}</li>" for text, mark in marks.items() if text)
+    return [marks[note] for note in said], f'<ul class="rerun-notes">{body}</ul>' if body else ""
 
 
 def titled(caption: str) -> str:
@@ -70,61 +77,44 @@ def titled(caption: str) -> str:
     return f"<strong>{escape(title)}</strong>{escape(rest)}"
 
 
-def _letter(number: int) -> str:
-    """a, b, …, z, aa, ab, …"""
-    before, last = divmod(number, 26)
-    return (_letter(before - 1) if before else "") + chr(ord("a") + last)
+def framed(
+    caption: str, head: Iterable[str], rows: Iterable[str], after: str = "", *, name: str, folded: bool = False,
+    text: str | pd.DataFrame = "", rest: str = "", id: str = "",
+) -> Table:  # fmt: skip
+    """A table in a frame of its own that scrolls, numbered by the book; ``tab-<name>`` is its address.
 
-
-def _body(frame: pd.DataFrame, cells: pd.DataFrame, marks: list[str], descriptions: dict, addresses: dict) -> str:
-    columns = [cells.iloc[:, place] for place in range(frame.shape[1])]
-    # several long columns share the width of a page
-    room = max(10, min(15, 34 // max(1, sum(map(_is_long, columns)))))
-    styles = [_style(frame.iloc[:, place], column, room) for place, column in enumerate(columns)]
-    head = "".join(
-        f'<th scope="col" {style}>{_words(column, descriptions)}</th>'
-        for column, style in zip(frame.columns, styles, strict=True)
+    Parameters
+    ----------
+    caption : str
+        What it is; above the frame, so that all of it can be read on a phone.
+    head, rows : iterable of str
+        Cells of the head, and rows, as HTML.
+    after, rest : str
+        HTML below the table, and beside the caption.
+    folded : bool
+        Only the caption shows until the reader opens the table.
+    text : str or pandas.DataFrame
+        What is said where no HTML is shown; a frame follows the caption.
+    id : str
+        Address of the frame itself, of a table that a style sheet names.
+    """
+    tag, title = ("details", "summary") if folded else ("div", "p")
+    body, place = "\n".join(rows), f' id="{id}"' if id else ""
+    html = (
+        f'<{tag} class="rerun-block" data-name="{escape(name)}"><{title} class="rerun-caption">{NUMBER}'
+        f'{titled(caption)}{rest}</{title}><div class="rerun-table"{place} role="region" '
+        f'tabindex="0" aria-label="{escape(caption)}" style="overflow-x: auto; max-width: 100%">'
+        f'<table class="rerun-data">\n<thead><tr>{"".join(head)}</tr></thead>\n<tbody>\n{body}\n</tbody></table></div>'
+        f"{after}</{tag}>"
     )
-    rows = "\n".join(
-        "<tr>" + "".join(map("<td {}{}>{}</td>".format, styles, known, _marked(row, mark))) + "</tr>"
-        for row, mark, known in zip(
-            cells.itertuples(index=False, name=None),
-            marks,
-            ([addresses.get((row, place), "") for place in range(len(columns))] for row in range(len(cells))),
-            strict=True,
-        )
-    )
-    return f'<table class="rerun-data">\n<thead><tr>{head}</tr></thead>\n<tbody>\n{rows}\n</tbody></table>'
+    if isinstance(text, pd.DataFrame):
+        text = f"{caption}\n{text.to_string(index=not isinstance(text.index, pd.RangeIndex))}"
+    return Table(html, text or caption)
 
 
-def _marked(row: tuple[str, ...], mark: str) -> list[str]:
-    """Cells of a row as HTML, the first with the mark of its note."""
-    return [escape(cell) + (mark if place == 0 else "") for place, cell in enumerate(row)]
-
-
-class Table:
-    """A table that displays itself: HTML in a scrolling frame, text elsewhere."""
-
-    def __init__(self, html: str, text: str):
-        self.html = html
-        self.text = text
-
-    def __repr__(self) -> str:
-        return self.text
-
-    def _repr_mimebundle_(self, include=None, exclude=None) -> dict:
-        return {"text/html": self.html, "text/plain": self.text}
-
-
-def _units(frame: pd.DataFrame, units: dict | str | None) -> dict:
-    """Unit of each column, of one for all columns but the first, or of those that the frame names."""
-    if isinstance(units, str):
-        return dict.fromkeys(frame.columns[1:], units)
-    found = frame.attrs.get("units", {}) if units is None else units
-    unknown = set(found) - ({*frame.columns, *frame.index.names} - {None})
-    if unknown:
-        raise ValueError(f"units names the column {min(unknown, key=str)!r}, which the table has not")
-    return found
+def offered(data, name: str) -> str:
+    """The line below a table that offers its data."""
+    return f'<p style="font-size: 0.85em">{csv_link(data, name)}</p>'
 
 
 def table(
@@ -138,11 +128,8 @@ def table(
     folded: bool = False,
     notes: pd.Series | None = None,
     descriptions: dict | None = None,
-    run=None,
 ) -> Table:
     """Display ``frame`` with a caption, scrolling inside its own frame where the page is narrow.
-
-    ``ValueError`` if ``caption`` is empty or ``units`` names a column that the frame has not.
 
     Parameters
     ----------
@@ -167,41 +154,43 @@ def table(
         A remark for each row, or nothing; set as footnotes in the page.
     descriptions : dict, optional
         What each column means, shown when a reader points at its name.
-    run : xarray.Dataset, optional
-        The run that the table shows; its machine and day enter the name of the CSV file.  Without one they are
-        those of ``frame.attrs``, if it has any.
     """
-    if not caption.strip():
-        raise ValueError("caption is empty; say what the table is and where it comes from")
-    units = _units(frame, units)
+    if isinstance(units, str):
+        units = dict.fromkeys(frame.columns[1:], units)
+    units = frame.attrs.get("units", {}) if units is None else units
     counted = isinstance(frame.index, pd.RangeIndex)
     shown = frame.reset_index() if (not counted if index is None else index) else frame
-    names = list(shown.columns)
-    heads = {column: f"{column} [{units[column]}]" for column in shown.columns if units.get(column)}
-    shown = shown.rename(columns=heads)
+    names = [str(column) for column in shown.columns]
+    shown = shown.set_axis([f"{one} [{units[one]}]" if units.get(one) else one for one in shown.columns], axis=1)
     cells = (shown.apply(_as_counts) if digits is None else shown).map(lambda cell: _cell(cell, digits))
-    marks, list_of_notes = _footnotes(cells, notes)
-    place = [column for column in range(shown.shape[1]) if notes is None or shown.columns[column] != notes.name]
-    known = {
-        (row, place.index(names.index(column))): "".join(
-            f' {name}="{value}"' for name, value in (("id", identity), ("data-claim", claim)) if value
-        )
-        for (row, column), (identity, claim) in frame.attrs.get("addresses", {}).items()
-        if column in names
-    }
-    body = _body(shown.iloc[:, place], cells.iloc[:, place], marks, descriptions or {}, known)
-    # The caption is outside the frame that scrolls, so that all of it can be read on a phone.
-    head, rest = f"{NUMBER}{titled(caption)}", ""
-    if folded:
-        opening = f'<details class="rerun-block" data-name="{escape(name)}"><summary class="rerun-caption">{head}'
-        rest = f" <small>({len(cells)} rows)</small></summary>"
-    else:
-        opening = f'<div class="rerun-block" data-name="{escape(name)}"><p class="rerun-caption">{head}</p>'
-    link = csv_link(shown, run_stem(name, frame if run is None else run))
-    html = (
-        f"{opening}{rest}"
-        f'<div class="rerun-table" role="region" tabindex="0" aria-label="{escape(caption)}" '
-        f'style="overflow-x: auto; max-width: 100%">{body}</div>{list_of_notes}'
-        f'<p style="font-size: 0.85em">{link}</p></{"details" if folded else "div"}>'
+    marks, list_of_notes = _footnotes(notes, len(cells))
+    places = [place for place in range(len(names)) if notes is None or names[place] != notes.name]
+    columns = [cells.iloc[:, place] for place in places]
+    # several long columns share the width of a page
+    room = max(10, min(15, 34 // max(1, sum(column.str.len().max() > 40 for column in columns))))
+    styles = [_style(shown.iloc[:, place], column, room) for place, column in zip(places, columns, strict=True)]
+    known = frame.attrs.get("addresses", {})
+
+    def row(number: int) -> str:
+        found = []
+        for place, style, column in zip(places, styles, columns, strict=True):
+            about = zip(("id", "data-claim"), known.get((number, names[place]), ()), strict=False)
+            attributes = "".join(f' {word}="{value}"' for word, value in about if value)
+            mark = marks[number] if place == places[0] else ""
+            found.append(f"<td {style}{attributes}>{escape(column.iloc[number])}{mark}</td>")
+        return f"<tr>{''.join(found)}</tr>"
+
+    head = [
+        f'<th scope="col" {style}>{_words(shown.columns[place], descriptions or {})}</th>'
+        for place, style in zip(places, styles, strict=True)
+    ]
+    return framed(
+        caption,
+        head,
+        map(row, range(len(cells))),
+        list_of_notes + offered(shown, name),
+        name=name,
+        folded=folded,
+        rest=f" <small>({len(cells)} rows)</small>" if folded else "",
+        text=f"{caption}\n{cells.to_string(index=False)}",
     )
-    return Table(html, f"{caption}\n{cells.to_string(index=False)}")

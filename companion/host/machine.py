@@ -6,7 +6,6 @@ import os
 import platform
 import re
 import subprocess
-from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -345,10 +344,5 @@ def summary(description: dict[str, Any] | None = None):
         ),
         "commit": (described["provenance"]["commit"] or "")[:12] or None,
     }
-    frame = pd.DataFrame(
-        {"value": ["unknown" if value is None else str(value) for value in rows.values()]},
-        index=pd.Index(rows, name="property"),
-    )
-    # by which the file of the table is named
-    frame.attrs |= {"machine": line(described), "date": datetime.now(UTC).strftime("%Y-%m-%d")}
-    return frame
+    values = ["unknown" if value is None else str(value) for value in rows.values()]
+    return pd.DataFrame({"value": values}, index=pd.Index(rows, name="property"))

@@ -1,19 +1,17 @@
 """The record of a chapter: tables as printed, arithmetic rechecked, and how its stored runs were made and checked."""
 
 import re
-from collections.abc import Callable
 from functools import cache
 from html import escape
 from typing import Literal
 
 import pandas as pd
 
-from companion import experiments, items, notebook_files
-from companion.figures.box import checked, folded
+from companion import experiments, items, notebook_files, record_figures
+from companion.figures.box import folded, paragraph
 from companion.figures.document import claims_summary, claims_table, document_tables
 from companion.figures.rendering import Shown
 from companion.figures.tabular import Table, table
-from companion.labels import plural
 from companion.pages.items import items_table
 from companion.records import machines, runs
 
@@ -33,9 +31,8 @@ def printed(document: str) -> Shown:
 
 def arithmetic(document: str) -> Shown:
     """Verdicts on a document's derived numbers, and each number that does not simply agree."""
-    summary = claims_summary(document)
     listed = [claims_table(document, verdict, folded=True) for verdict in _LISTED]
-    return _together([summary, *(each for each in listed if "<td" in each.html)])
+    return _together([claims_summary(document), *(each for each in listed if "<td" in each.html)])
 
 
 def _row(entry, record: dict) -> dict:
@@ -69,10 +66,7 @@ def stored_runs(document: str) -> pd.DataFrame:
     """
     entries = [entry for entry in experiments.REGISTER.values() if entry.document == document]
     paths = [(entry, path) for entry in entries for path in sorted(runs.COMMITTED.glob(f"{entry.id}_*"))]
-    found = [(entry, runs.read(path), path) for entry, path in paths]
-    return pd.DataFrame(
-        [_row(entry, record) | {"path": path} for entry, record, path in found if record["experiment"] == entry.id]
-    )
+    return pd.DataFrame([_row(entry, runs.read(path)) | {"path": path} for entry, path in paths])
 
 
 @cache
@@ -82,41 +76,14 @@ def checks(document: str) -> pd.DataFrame:
     Columns ``experiment``, ``check`` (its name), ``cases`` (of the run in which it was made), ``checks`` (before and
     after the timings) and how many of them ``held``.
     """
-    newest = stored_runs(document).groupby("experiment", sort=False)["path"].last()
-    rows: list[tuple] = []
-    for name, path in newest.items():
-        found: dict[str, list] = {}
-        for number, case in enumerate(runs.read(path)["measurements"]):
-            for check in (*case["checks_before"], *case["checks_after"]):
-                found.setdefault(check["name"].strip(), []).append((number, check["ok"]))
-        rows += [
-            (name, check, len({number for number, _ in made}), len(made), sum(held for _, held in made))
-            for check, made in (found or {"none, since nothing was timed": []}).items()
-        ]
-    return pd.DataFrame(rows, columns=["experiment", "check", "cases", "checks", "held"])
-
-
-#: Names of checks that a mark gives before it counts the rest.
-NAMED = 4
-
-
-@cache
-def mark(experiment: str) -> Shown | None:
-    """What was checked in the newest stored run of an experiment, as a mark that opens; None where nothing was."""
-    document = experiments.REGISTER[experiment].document
-    runs_of, found = stored_runs(document), checks(document)
-    found = found[(found["experiment"] == experiment) & (found["checks"] > 0)]
-    if found.empty:
-        return None
-    cases = int(runs_of.loc[runs_of["experiment"] == experiment, "cases"].iloc[-1])
-    names, rest = list(found["check"][:NAMED]), len(found) - NAMED
-    others = f"; and {plural(rest, 'other')}" if rest > 0 else ""
-    return checked(
-        cases,
-        "case",
-        f"Compared before and after the timings: {found['held'].sum()} of {found['checks'].sum()} checks held.",
-        f"What was compared: {'; '.join(names)}{others}.",
-    )
+    rows = [
+        {"experiment": name, "check": check["name"].strip(), "case": number, "ok": check["ok"]}
+        for name, path in stored_runs(document).groupby("experiment", sort=False)["path"].last().items()
+        for number, case in enumerate(runs.read(path)["measurements"])
+        for check in (*case["checks_before"], *case["checks_after"])
+    ]
+    found = pd.DataFrame(rows).groupby(["experiment", "check"], sort=False)
+    return found.agg(cases=("case", "nunique"), checks=("ok", "size"), held=("ok", "sum")).reset_index()
 
 
 def _by_experiment(frame: pd.DataFrame, keep: Literal["first", "last"], address: str, **shown) -> Table:
@@ -131,15 +98,9 @@ def checks_table(document: str) -> Table | str:
     if stored_runs(document).empty:
         return "No run of this chapter is stored, so nothing was checked."
     frame = checks(document).copy()
-    said = {
-        "cases": "cases of the run in which this was checked",
-        "checks": "before and after the timings",
-        "held": "checks that held",
-    }
-    caption = "What was checked in the newest run of each experiment. "
+    caption = "What was checked in the newest run of each experiment, before and after the timings. "
     caption += f"{frame['held'].sum()} of {frame['checks'].sum()} checks held."
-    shown = {"caption": caption, "name": f"{document}_checks", "folded": True, "descriptions": said}
-    return _by_experiment(frame, "first", "checks", **shown)
+    return _by_experiment(frame, "first", "checks", caption=caption, name=f"{document}_checks", folded=True)
 
 
 def runs_table(document: str) -> Table | str:
@@ -159,58 +120,38 @@ def runs_table(document: str) -> Table | str:
     return _by_experiment(frame, "last", "run", descriptions=said, **shown)
 
 
-def _on(drawn: list, figure: Callable) -> Shown | Table | None:
-    """What a function of a chapter shows of these runs; None where they lack what it takes."""
-    try:
-        return figure(drawn)
-    except runs.LACKING:
-        return None
+def _drawn(entry, story: str) -> list[Shown | Table]:
+    """What an experiment draws of its stored runs and the story, the code of a notebook, does not show.
 
-
-@cache
-def _story(document: str) -> str:
-    """The code of a chapter's notebook."""
-    return "\n".join(notebook_files.sources(notebook_files.FOLDER / f"{items.page(document)}.ipynb"))
-
-
-def _holds_all(shown: Shown | Table, drawn: list) -> bool:
-    """Whether a figure shows the machine of each of these runs: its data have a row of each."""
-    data = getattr(shown, "data", None)
-    return data is not None and "machine" in data and data["machine"].nunique() >= len(drawn)
-
-
-def _drawn(entry) -> list:
-    """What an experiment draws of its stored runs and the story does not show.
-
-    What can draw one machine only comes again, folded, for each other machine.
+    What can draw one machine only comes again, folded, for each other machine, or a sentence says what its run lacks.
     """
-    found, stored = [], entry.runs()
+    found, alone, stored = [], [], entry.runs()
     for figure in entry.figures if stored else []:
         shown = figure(stored)
-        if not re.search(rf"\b{figure.__name__}\(", _story(entry.document)):
+        if not re.search(rf"\b{figure.__name__}\(", story):
             found.append(shown)
-        for run in [] if _holds_all(shown, stored) else stored[1:]:
-            other = _on(runs.marked([run]), figure)  # in full, not as a mark beside another
-            found += [] if other is None else [folded(other, title=f"The same on {_machine(run)}")]
+        data = getattr(shown, "data", None)
+        if data is None or "machine" not in data or data["machine"].nunique() < len(stored):
+            alone.append(figure)
+    for run in stored[1:] if alone else []:
+        made, left = record_figures.drawn_from(runs.marked([run])[0], alone)  # in full, not as a mark beside another
+        title = f"The same on {run.attrs['label']}, {run.attrs['date'][:10]}"
+        found.append(folded(*made, *map(paragraph, left), title=title))
     return found
-
-
-def _machine(run) -> str:
-    return f"{run.attrs['label']}, {run.attrs['date'][:10]}"
 
 
 def further_figures(document: str) -> Shown:
     """Figures and tables of the stored runs of each experiment that the chapter's story does not show."""
-    parts = []
+    parts: list[str] = []
+    texts: list[str] = []
+    story = "\n".join(notebook_files.sources(notebook_files.FOLDER / f"{items.page(document)}.ipynb"))
     for entry in experiments.REGISTER.values():
-        if entry.document != document:
-            continue
-        if found := _drawn(entry):
-            heading = f'<h3 id="elsewhere-{entry.id}">{escape(entry.title)}</h3>'
-            parts.append(Shown("\n".join([heading, *(each.html for each in found)]), "\n".join(map(repr, found))))
+        if entry.document == document and (found := _drawn(entry, story)):
+            parts += [f'<h3 id="elsewhere-{entry.id}">{escape(entry.title)}</h3>', *(each.html for each in found)]
+            texts += map(repr, found)
     if not parts:
         return Shown("<p>The chapter shows all figures of its runs.</p>", "no further figure")
-    return Shown("\n".join(part.html for part in parts), "\n".join(part.alt for part in parts))
+    return Shown("\n".join(parts), "\n".join(texts))
 
 
 def became(document: str) -> Shown:

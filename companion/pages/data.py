@@ -6,36 +6,20 @@ from html import escape
 import pandas as pd
 
 from companion import tables
-from companion.figures.rendering import NUMBER, csv_link
-from companion.figures.tabular import Table, titled
+from companion.figures import tabular
+from companion.figures.rendering import csv_link
+from companion.figures.tabular import Table
 from companion.items import title
 
 #: Where the built book keeps the downloads, as seen from a page in the folder of the data page.
 FILES = "../_static/data"
-_ROOM = 0.22  # inches a bar
 
 
-def framed(
-    caption: str, head: list[str], rows: Iterable[str], link: str = "", *, name: str, folded: bool = False, text=None
-) -> Table:
-    """A table in a frame of its own that scrolls, and its ``text``; ``rows`` and ``link`` are HTML already.
-
-    It is numbered by the book, and ``tab-<name>`` is its address.  ``folded``: only the caption shows until the reader
-    opens the table.  A frame as ``text`` follows the caption.
-    """
-    heads = "".join(f'<th scope="col">{escape(each)}</th>' for each in head)
+def framed(caption: str, head: Iterable[str], rows: Iterable[str], link: str = "", *, name: str, **more) -> Table:
+    """:func:`companion.figures.tabular.framed` with words as heads and a ``link`` below; its frame is named, too."""
+    heads = (f'<th scope="col">{escape(each)}</th>' for each in head)
     note = f'<p style="font-size: 0.85em">{link}</p>' if link else ""
-    tag, title = ("details", "summary") if folded else ("div", "p")
-    body = "\n".join(rows)
-    html = (
-        f'<{tag} class="rerun-block" data-name="{escape(name)}"><{title} class="rerun-caption">{NUMBER}'
-        f'{titled(caption)}</{title}><div class="rerun-table" id="{name}" role="region" tabindex="0" '
-        f'aria-label="{escape(caption)}" style="overflow-x: auto; max-width: 100%"><table class="rerun-data">'
-        f"\n<thead><tr>{heads}</tr></thead>\n<tbody>\n{body}\n</tbody></table></div>{note}</{tag}>"
-    )
-    if isinstance(text, pd.DataFrame):
-        text = f"{caption}\n{text.to_string(index=not isinstance(text.index, pd.RangeIndex))}"
-    return Table(html, text or caption)
+    return tabular.framed(caption, heads, rows, note, name=name, id=name, **more)
 
 
 def cells(*texts: object) -> str:

@@ -4,12 +4,10 @@ from pathlib import Path
 
 import pandas as pd
 
-from companion.figures.parts import MARKED, TIMES, bytes_axis, cpu, legend, log_axis, run_title, spread
-from companion.figures.rendering import Shown, show
-from companion.figures.style import axes
+from companion import experiments
+from companion.figures.rendering import Shown
 from companion.figures.tabular import Table, table
-from companion.pages import rates, synthesis
-from companion.records import runs
+from companion.pages import synthesis
 
 #: Share of native speed from which a browser's lead is named.
 _AHEAD = 1.1
@@ -19,70 +17,14 @@ _SPEEDS = Path(__file__).resolve().parents[2] / "data" / "browser" / "speeds.csv
 
 def sustained() -> Shown:
     """What one processor sustains by kind of work, as in the last chapter."""
-    return synthesis.dots(
-        rates.sustained_rate(),
-        log=True,
-        name="device_rate",
-        title="What one processor sustains, by kind of work",
-        seen="Hollow: reports. Filled: the machine of this book.",
-    )
+    title, seen = "What one processor sustains, by kind of work", "Hollow: reports. Filled: machines of this book."
+    return synthesis.dots(synthesis.sustained_rate(), log=True, name="sustained_rate", title=title, seen=seen)
 
 
-def _curve(run, cases: pd.DataFrame, value, lines: list[tuple[str, pd.Series]], ylabel: str, **words: str) -> Shown:
-    """Medians of a committed run against the working set, one line each, logarithmic."""
-    figure, axis = axes(height=3.0)
-    for number, (label, chosen) in enumerate(lines):
-        line = cases[chosen].sort_values("nbytes")
-        spread(axis, line["nbytes"], line, lambda seconds, line=line: value(seconds, line), label=label, index=number)
-    log_axis(axis, "y")
-    bytes_axis(axis, cases["nbytes"])
-    axis.set(xlabel="working set", ylabel=ylabel)
-    legend(axis, "under 2 0.5 -0.2")
-    return show(figure, data=cases.reset_index(drop=True), run=run, heading=run_title(run), **words)
-
-
-def _cases(run, *columns: str) -> pd.DataFrame:
-    return run[[*TIMES, *columns, "threads", "bytes_read"]].to_dataframe()
-
-
-def bandwidth() -> Shown:
-    """Bytes a second that one thread asks for, against working set, of the committed run."""
-    run = runs.latest("p5plus-bandwidth")
-    cases = _cases(run, "nbytes", "stride", "pages", "loads")
-    alone = cases[(cases["threads"] == 1) & (cases["loads"] == "vector") & (cases["pages"] == "small")]
-    alone = alone[alone["stride"].isin((1, 16))]
-    lines = [(f"stride {stride}", alone["stride"] == stride) for stride in (1, 16)]
-    return _curve(
-        run,
-        alone,
-        lambda seconds, line: line["bytes_read"] / seconds / 1e9,
-        lines,
-        "bytes asked for [GB/s]",
-        name="device_bandwidth",
-        title="Bandwidth of reading",
-        caption="Bytes a second that one thread asks for, native code on pages of 4 KB. With stride 16, a whole cache "
-        f"line is moved for every four bytes. {MARKED}",
-        alt=f"Read bandwidth of one thread on {cpu(run)} against working set, logarithmic, strides 1 and 16.",
-    )
-
-
-def latency() -> Shown:
-    """Time of one dependent load against working set, of the committed run."""
-    run = runs.latest("p5plus-latency")
-    cases = _cases(run, "nbytes", "pattern", "pages", "loads")
-    chase = cases[cases["pattern"] == "random"]
-    lines = [(f"{pages} pages", chase["pages"] == pages) for pages in sorted(chase["pages"].unique())]
-    return _curve(
-        run,
-        chase,
-        lambda seconds, line: 1e9 * seconds / line["loads"],
-        lines,
-        "time of one load [ns]",
-        name="device_latency",
-        title="Latency of a load",
-        caption="Time until a load has its value, along a random cycle, native code on two kinds of pages. " + MARKED,
-        alt=f"Load latency on {cpu(run)} against working set, logarithmic, a line for each kind of pages.",
-    )
+def joined(experiment: str) -> Shown:
+    """The first figure of an experiment, as its chapter draws it of the stored runs."""
+    entry = experiments.find(experiment)
+    return entry.figures[0](entry.runs())
 
 
 #: Columns of :data:`_SPEEDS` that are drawn, and their words.

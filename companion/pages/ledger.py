@@ -2,14 +2,11 @@
 
 import re
 from html import escape
-from textwrap import fill
 
 import pandas as pd
 
 from companion import claims
-from companion.figures.parts import legend
-from companion.figures.rendering import Shown, csv_link, show
-from companion.figures.style import axes, meaning
+from companion.figures.rendering import csv_link
 from companion.figures.tabular import Table, significant
 from companion.items import page, title
 from companion.pages.data import FILES, cells, crossed, framed, heading, numbers
@@ -79,59 +76,6 @@ def _row(claim: claims.Claim) -> str:
 def _choice(name: str, values, said: str = "", words=str) -> str:
     options = "".join(f'<option value="{escape(value)}">{escape(words(value))}</option>' for value in values)
     return f'<label>{said or name} <select name="{name}"><option value="">all</option>{options}</select></label>'
-
-
-_NUMERAL = re.compile(r"-?[\d,]*\.?\d+")
-_COLOURS = {"agrees": meaning("printed"), "rounding": meaning("calculated"), "contradicts": meaning("waiting")}
-
-
-def departures(frame: pd.DataFrame | None = None) -> pd.DataFrame:
-    """Claims whose printed value is one number other than 0, with recomputed over printed, less 1, and their row."""
-    frame = claims.frame() if frame is None else frame
-    kept = frame[
-        frame["printed"].map(lambda text: bool(_NUMERAL.fullmatch(text)))
-        & frame["recomputed"].notna()
-        & (frame["bound"] == "")
-        & frame["verdict"].isin(_COLOURS)
-    ]
-    printed = kept["printed"].str.replace(",", "").astype(float)
-    kept, printed = kept[printed != 0], printed[printed != 0]
-    return pd.DataFrame(
-        {
-            "document": kept["document"],
-            "verdict": kept["verdict"],
-            "claim": kept["statement"],
-            "departure": kept["recomputed"].astype(float) / printed - 1,
-            "row": kept.index,
-        }
-    )
-
-
-def departures_figure() -> Shown:
-    """How far recomputed values lie from printed ones."""
-    frame = departures()
-    documents = list(dict.fromkeys(frame["document"]))
-    figure, axis = axes(height=3.6)
-    for number, (verdict, colour) in enumerate(_COLOURS.items()):
-        rows = frame[frame["verdict"] == verdict]
-        places = [documents.index(name) for name in rows["document"]] + (rows["row"] * 7919 % 23 - 11) / 36
-        style = {"marker": "osD"[number], "markersize": 3, "markerfacecolor": "none", "linestyle": "none"}
-        axis.plot(100 * rows["departure"], places, color=colour, label=verdict, **style)
-    axis.set_xscale("symlog", linthresh=0.1)
-    axis.set_yticks(range(len(documents)), [fill(title(name), 18) for name in documents])
-    axis.set_ylim(len(documents) - 0.5, -0.5)
-    within = (frame["departure"].abs() <= 0.01).mean()
-    axis.set(xlabel="recomputed over printed, less 1, in %")
-    legend(axis, "above 3")
-    return show(
-        figure,
-        data=frame,
-        name="ledger_departures",
-        title="How far recomputed values lie from printed ones",
-        alt=f"{len(frame)} claims with one printed number, by chapter; {within:.0%} of the recomputed values lie "
-        "within 1 % of the printed ones. Within each row points are moved up and down only to be seen apart. The table "
-        "below has every claim.",
-    )
 
 
 def full_table() -> Table:

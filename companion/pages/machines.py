@@ -1,4 +1,4 @@
-"""The page of machines: what each is, what was measured on it, and how repeated runs differ from the first."""
+"""The page of machines: what each is, and what was measured on it."""
 
 from functools import cache
 from pathlib import Path
@@ -6,9 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from companion import comparison, experiments, figures
-from companion.bench.statistics import Ratio, ratio
-from companion.figures.rendering import Shown
+from companion import experiments
 from companion.figures.tabular import Table, table
 from companion.host.machine import size
 from companion.labels import plural
@@ -67,85 +65,3 @@ def measured_table(folder: Path = runs.COMMITTED) -> Table:
         rows.append({"experiment": name} | dict(zip(labels, said, strict=True)))
     caption = "What was measured on which machine: day and commit of the newest record. Empty: not measured there"
     return table(pd.DataFrame(rows), caption=caption, index=False, name="measured")
-
-
-def changes(folder: Path = runs.COMMITTED) -> pd.DataFrame:
-    """Every case that was measured again on its machine: later times over those of the first record.
-
-    Columns ``experiment``, ``machine``, ``first`` and ``later`` (days), ``case``, ``ratio`` of medians, ``low`` and
-    ``high`` of its 95 % interval (missing where samples are too few), ``differs``: the interval excludes 1.
-    """
-    rows, first = [], {}
-    for label, record in _records(folder):
-        key = record["experiment"], record["preset"], record["threads"], label
-        if key not in first:
-            first[key] = record
-            continue
-        for before, after in comparison.shared(first[key], record)[0]:
-            found: Ratio = ratio(before["samples"], after["samples"])
-            low, high = found.interval or (None, None)
-            rows.append(
-                (record["experiment"], label, first[key]["date"][:10], record["date"][:10], before["label"],
-                 found.medians, low, high, found.measurable)
-            )  # fmt: skip
-    names = ["experiment", "machine", "first", "later", "case", "ratio", "low", "high", "differs"]
-    return pd.DataFrame(rows, columns=names)
-
-
-def history(folder: Path = runs.COMMITTED) -> Shown:
-    """Later times over those of the first record, a line for each experiment that a machine repeated."""
-    found = changes(folder)
-    if found.empty:
-        text = "No machine has measured an experiment twice so far."
-        return Shown(f"<p>{text}</p>", text)
-    keys = list(dict.fromkeys(zip(found["experiment"], found["machine"], strict=True)))
-    figure, axis = figures.axes(height=0.8 + 0.24 * len(keys))
-    for place, (experiment, machine) in enumerate(keys):
-        of = found[(found["experiment"] == experiment) & (found["machine"] == machine)]
-        for differs, each in of.groupby("differs"):
-            look = {"linestyle": "none", "markersize": 5 if differs else 3, "alpha": 1 if differs else 0.5}
-            axis.plot(each["ratio"], [place] * len(each), **(figures.host_style() | look))
-    axis.axvline(1, color=figures.INK, linewidth=0.8)
-    axis.set_yticks(range(len(keys)), [f"{experiment}, {machine}" for experiment, machine in keys])
-    axis.invert_yaxis()
-    beyond, repeated = int(found["differs"].sum()), plural(len(keys), "experiment")
-    figures.log_axis(axis, "x", base=2)
-    axis.set(xlabel="later time over that of the first record")
-    return figures.show(
-        figure,
-        data=found,
-        name="repeated_runs",
-        title="Repeated runs",
-        caption="Each mark is a case: its median time in a later record over that in the machine's first record of the "
-        "experiment. It is large if the 95 % interval of the ratio excludes 1, as for "
-        f"{beyond} of {len(found)} cases. Two records of a machine may differ in the kernels, the versions of the "
-        "packages and the load.",
-        alt=f"Ratios of later to first times of {repeated} that a machine repeated; {beyond} of {len(found)} differ "
-        "from 1.",
-    )
-
-
-def changes_table(folder: Path = runs.COMMITTED) -> Table:
-    """Changes beyond the interval: for each repeated experiment how many cases differ, and the one that does most."""
-    found = changes(folder)
-    rows = []
-    for (experiment, machine, first, later), each in found.groupby(
-        ["experiment", "machine", "first", "later"], sort=False
-    ):
-        beyond = each[each["differs"]]
-        most = None if beyond.empty else beyond.loc[(beyond["ratio"].where(beyond["ratio"] > 1, 1 / beyond["ratio"]))
-                                                    .idxmax()]  # fmt: skip
-        said = "none" if most is None else f"{most['case']}: {most['ratio']:.2f} times"
-        rows.append((experiment, machine, first, later, len(each), len(beyond), said))
-    caption = "Cases whose times changed by more than the 95 % interval: later times over those of the first record"
-    names = ["experiment", "machine", "first", "later", "cases in both", "cases that differ", "the largest"]
-    return table(pd.DataFrame(rows, columns=names), caption=caption, index=False, name="changes")
-
-
-def repeated(folder: Path = runs.COMMITTED) -> Shown:
-    """:func:`history` and :func:`changes_table`, or a sentence where nothing was repeated."""
-    shown = history(folder)
-    if changes(folder).empty:
-        return shown
-    below = changes_table(folder)
-    return Shown(f"{shown.html}\n{below.html}", f"{shown.alt}\n{below.text}")

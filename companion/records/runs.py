@@ -262,10 +262,6 @@ def each(experiment: str, folder=None) -> list:
 SHAPES, OWN = ("D", "^", "v", "s", "P", "X", "h", "p"), "*"
 
 
-#: What a figure raises where a run does not hold what it takes: an older one, or another sweep.
-LACKING = (KeyError, IndexError, ValueError, AssertionError)
-
-
 def marked(found: list) -> list:
     """Runs of one figure, each with the shape of its marks as attribute ``mark``; that of the first is empty."""
     shapes = iter(SHAPES)

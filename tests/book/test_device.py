@@ -2,7 +2,6 @@
 
 import base64
 import json
-import os
 import re
 import zlib
 from pathlib import Path
@@ -18,9 +17,9 @@ from typer.testing import CliRunner
 from companion import cli, tables
 from companion.chapters.nht1.solver import solver as step_times
 from companion.chapters.nht1.solver import steps
-from companion.figures import joined, rendering
+from companion.figures import joined
 from companion.pages import device as page
-from companion.pages import rates, synthesis
+from companion.pages import synthesis
 from companion.records import runs
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -39,12 +38,8 @@ PLACES = """[...document.querySelectorAll("figure.rerun-figure")].map((figure) =
 def site(tmp_path_factory):
     if not PAGES:  # which makes the modules; like all tests of pages, these follow it
         absent("the book is not built, so the page of this device is not tested; run make book")
-    os.environ[rendering.FIGURES] = "page"
-    try:
-        solver = step_times(steps.runs())
-        figures = [page.sustained(), page.bandwidth(), page.latency(), solver]
-    finally:
-        del os.environ[rendering.FIGURES]
+    solver = step_times(steps.runs())
+    figures = [page.sustained(), page.joined("p5plus-bandwidth"), page.joined("p5plus-latency"), solver]
     return device_site.write(tmp_path_factory.mktemp("site"), "".join(each.html for each in figures))
 
 
@@ -113,7 +108,7 @@ def test_the_button_measures_verifies_and_marks(opened, site, tmp_path, width, t
         taken = (r"loop-(s10|streaming|skipping)|bt-W", r"stride-.*", r"latency-.*", r"bt-.*")
         for (name, stars), pattern in zip(tab.evaluate(PLACES), taken, strict=True):
             count = sum(bool(re.fullmatch(pattern, each)) for each in results)
-            assert count and stars == [count, count], (name, stars)  # for a phone and for a page
+            assert count and stars == [count], (name, stars)
         assert tab.evaluate("document.documentElement.scrollWidth <= innerWidth")
         assert tab.complaints() == []
         words = tab.evaluate("document.querySelector('figure details').textContent")
@@ -146,11 +141,11 @@ def test_marks_lie_where_the_axes_say(opened, site):
         solver["summary"] = {"least": 0.1, "median": 0.5, "interval": None}
         given = json.dumps({"latency-4096": result, "bt-W": solver})
         tab.evaluate(f"(rerunDevice.results = {given}, rerunDevice.keep())")
-        for name, x, y in (("device_latency", 65536, 20.0), ("nht1_solver", 24, 2.5), ("device_rate", 6.0, 4.2)):
+        for name, x, y in (("p5plus_latency", 65536, 20.0), ("nht1_solver", 24, 2.5), ("sustained_rate", 6.0, 4.2)):
             drawings = f"""document.querySelectorAll('[data-name="{name}"] svg[data-panels]')"""
             taken = """[svg.dataset.panels, svg.querySelector(".rerun-star").getAttribute("points")]"""
             found = tab.evaluate(f"[...{drawings}].map((svg) => {taken})")
-            assert len(found) == 2
+            assert len(found) == 1
             for panels, points in found:
                 panel, corners = (
                     json.loads(panels)[0],
@@ -173,15 +168,15 @@ def test_a_chapter_measures_only_what_its_figure_takes(opened, site):
     with opened(390) as tab:
         tab.goto(site.as_uri() + "/chapter.html")
         assert tab.evaluate("typeof window.rerunDevice") == "undefined"  # nothing is loaded before somebody asks
-        tab.evaluate("""document.querySelector('[data-name="device_latency"] button').click()""")
+        tab.evaluate("""document.querySelector('[data-name="p5plus_latency"] button').click()""")
         tab.until(
-            """document.querySelector('[data-name="device_latency"] [role=status]').textContent.includes("verified")"""
+            """document.querySelector('[data-name="p5plus_latency"] [role=status]').textContent.includes("verified")"""
         )
         assert {name.partition("-")[0] for name in tab.evaluate("rerunDevice.results")} == {"latency"}
         assert tab.evaluate("Object.keys(rerunDevice.parts).sort()") == ["latency", "plan", "worker"]
         tab.goto(site.as_uri() + "/light.html")  # another page of the same tab has the marks at once
         if way_keeps(tab):
-            tab.until(f"{STARS} == 4")  # two cases, in the drawings for a phone and for a page
+            tab.until(f"{STARS} == 2")  # two cases
 
 
 def way_keeps(tab):
@@ -298,11 +293,8 @@ def _part(name):
 
 def test_every_figure_that_can_be_joined_has_a_rule():
     script = (ROOT / "book" / "_static" / "device" / "join.js").read_text(encoding="utf-8")
-    rules = set(re.findall(r"^    (\w+): \{ takes:", script, re.M)) | set(
-        re.findall(r"^  RULES\.(\w+) =", script, re.M)
-    )
-    assert rules == joined.JOINED
-    rows = synthesis.dots(rates.sustained_rate(), log=True, name="sustained_rate", title="t", seen="s").html
+    assert set(re.findall(r"^    (\w+): \{ takes:", script, re.M)) == joined.JOINED
+    rows = synthesis.dots(synthesis.sustained_rate(), log=True, name="sustained_rate", title="t", seen="s").html
     named = json.loads(re.search(r'data-panels="([^"]*)"', rows)[1].replace("&quot;", '"'))[0]["y"]["named"]
     loops = tables.printed("p5plus", "smt_benefit")["loop"]
     for table, known in (("KINDS", named), ("LOOPS", loops)):
@@ -320,7 +312,7 @@ def test_the_built_page_measures(browser):
         assert tab.evaluate(STARS) > 20
         assert tab.complaints() == []
         with tab.page.expect_download() as waiting:
-            tab.page.locator('[data-name="device_latency"]').get_by_role("button", name="SVG").click()
+            tab.page.locator('[data-name="p5plus_latency"]').get_by_role("button", name="SVG").click()
         picture = Path(waiting.value.path()).read_text(encoding="utf-8")
     assert 'class="rerun-star" fill="#a3006d"' in picture  # also where no style sheet is
     assert "Stars: this device, in the browser, 128 bits." in picture

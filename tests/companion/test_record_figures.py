@@ -31,9 +31,9 @@ def test_show_prints_the_reports_values_in_columns_of_their_own_and_draws(quick,
     assert all(str(file) in result.stdout for file in files)
 
 
-def test_show_draws_nothing_where_that_is_asked(quick, tmp_path, monkeypatch):
+def test_show_draws_nothing_unasked(quick, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    result = CliRunner().invoke(cli.app, ["show", str(newest("p5plus-smt")), "--no-draw"])
+    result = CliRunner().invoke(cli.app, ["show", str(newest("p5plus-smt"))])
     assert result.exit_code == 0 and "[1]" in result.stdout and list(tmp_path.iterdir()) == []
 
 

@@ -18,9 +18,6 @@
     nht1_solver: { takes: /^bt-/, x: (result) => result.problem.N, y: (result, device) => 1e3 * device.shown(result).seconds / result.problem.NS, line: () => 0 },
     sustained_rate: { takes: /^(loop-(s10|streaming|skipping)|bt-W)$/, x: value, y: rows(KINDS) },
   };
-  RULES.device_bandwidth = RULES.p5plus_bandwidth;
-  RULES.device_latency = RULES.p5plus_latency;
-  RULES.device_rate = RULES.sustained_rate;
 
   const element = (name, attributes = {}, text = "") => {
     const made = document.createElement(name);

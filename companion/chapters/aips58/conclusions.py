@@ -49,5 +49,4 @@ def table() -> "figures.Table":
         index=False,
         name="aips58_conclusions",
         caption=f"Conclusions of the memo, its tables, and the runs of {of}. Medians with 95 % intervals.",
-        run=test,
     )

@@ -164,7 +164,6 @@ def as_printed(runs) -> "figures.Table":
         name="aips58_here",
         units={"CPU": "s", "real": "s"},
         caption=f"The {size} problems as the memo lays them out. {figures.run_title(run)}".replace("\n", ", "),
-        run=run,
     )
 
 

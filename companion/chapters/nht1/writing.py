@@ -202,7 +202,6 @@ def runs_table(runs) -> "figures.Table":
         digits=3,
         folded=True,
         name="nht1_runs",
-        run=runs[0],
         units=units,
         caption="Every run with writing: medians. The overhead zeta is held against the computing time T_C of the same "
         "code and threads, zeta_best against the least of any number of threads.",

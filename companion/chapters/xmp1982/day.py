@@ -187,7 +187,7 @@ def days() -> list[Day]:
 def _still() -> "figures.Shown":
     from matplotlib.patches import Patch
 
-    figure, panels = figures.axes(1, 2, height=4.6, wide=True, sharey=True)
+    figure, panels = figures.axes(1, 2, height=4.6, sharey=True)
     for axis, cpus in zip(panels, (1, 2), strict=True):
         chosen = [each for each in days() if each.cpus == cpus]
         for place, each in enumerate(chosen):

@@ -29,5 +29,5 @@ def test_rates_follow_from_work_and_the_fastest_sample(record):
 @pytest.mark.parametrize("samples", [[], ["--samples"]])
 def test_the_command_prints_a_committed_record(samples):
     path = next(iter(sorted(runs.COMMITTED.glob("p5plus-sensors*.json"))))
-    done = CliRunner().invoke(app, ["show", str(path), "--no-draw", *samples])
+    done = CliRunner().invoke(app, ["show", str(path), *samples])
     assert done.exit_code == 0 and runs.read(path)["title"] in done.output

@@ -5,7 +5,6 @@ from drawing import cases
 
 from companion import drawn, experiments, tables
 from companion.chapters.nht1 import background, balance, groups, methods, writing
-from companion.figures.rendering import undrawn
 from companion.records import runs
 from kernels.bt import ranks as bt
 
@@ -16,11 +15,10 @@ HERE = {name: entry for name, entry in experiments.REGISTER.items() if entry.doc
 def test_a_run_is_drawn_beside_the_stored_ones_and_alone(name):
     entry = HERE[name]
     run = runs.each(name)[-1] if entry.ranks else entry.run(budget=0, progress=False)
-    with undrawn():
-        for figure in entry.figures:
-            beside, alone = figure(entry.runs(run)), figure([run])
-            assert repr(beside) and repr(alone)
-            drawn.said(beside.html, "nht1")  # tables that exist
+    for figure in entry.figures:
+        beside, alone = figure(entry.runs(run)), figure([run])
+        assert repr(beside) and repr(alone)
+        drawn.said(beside.html, "nht1")  # tables that exist
 
 
 def test_quick_runs_take_at_most_three_seconds_of_samples():
