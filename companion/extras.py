@@ -6,7 +6,6 @@ import importlib.util
 EXTRAS = {
     **dict.fromkeys(("matplotlib", "PIL", "IPython", "nbclient", "nbformat"), "notebooks"),
     "netCDF4": "formats",
-    "astropy": "imaging",
     "mpi4py": "mpi",
     "ducc0": "peers",
     "threadpoolctl": "peers",

@@ -1,200 +1,164 @@
-"""The imaging kernels of chapter 2 beside ducc0, FINUFFT, codex-africanus, pfb-imaging, wsclean and NumPy.
+"""The dirty images of chapter 2 beside ducc0 and FINUFFT, each at the error that it is measured to make.
 
-Every side gets float32 data and the same number of threads; what a peer wants in another form (lengths in
-float64, weighted visibilities, a beam shifted by a pixel) is made before the clock starts.  Answers are
-compared in every row: images and gains with each other, gridding by the image that follows from the grid,
-and a CLEAN whose components come in another order by its flux.
+What accuracy a library is asked for and what error it makes differ by up to a factor of a hundred.  Here the error of
+every side is the root mean square of its difference from the sum itself, in double precision, at some pixels, in parts
+of the image's peak.  A peer is asked for the least accuracy at which its error is not above ours, or for that of its
+least error where it stays above.
 """
 
-import ast
 import importlib
-import importlib.util
-import logging
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Callable, Iterator
+from functools import partial
 
-import numba
 import numpy as np
-import scipy.fft
 
-from kernels.imaging import clean, direct, gridding, hogbom, masters, taps
-from kernels.imaging.array import U, V
+from kernels.imaging import dirty, masters
+from kernels.imaging.array import IM, RE, WEIGHT, U, V
 from kernels.imaging.masters import CELL, SIZES
-from kernels.runtime.threads import numba_threads
 from peers import Absent, Comparison, installed, relative_difference
-from peers.kit import dirty_images, imaging_numpy, wsclean
-from peers.kit.dirty_images import LIGHT, complex_values
 
-#: Components of a row of Högbom's CLEAN and of Clark's minor cycle.
-HOGBOM, MINOR = 200, 1000
-#: Taps and samples a cell of africanus's gridding function; taps must be odd.
-AFRICAN_TAPS, AFRICAN_SAMPLES = 7, 127
+#: Accuracies that a peer may be asked for, the least first.
+_EPSILONS = (1e-3, 1e-4, 1e-5, 1e-6)
+_FFTW_MEASURE = 0
+#: Pixels at which errors are measured.
+_PIXELS = 24
+LIGHT = 299_792_458.0  # m/s: at this frequency in Hz lengths in metres are wavelengths
+
+_Run = Callable[[], Callable[[], np.ndarray]]  # does the work; what it returns makes the image of it
 
 
-# Parts beside codex-africanus
+def complex_values(records) -> np.ndarray:
+    """Real and imaginary parts as complex64 (n,)."""
+    return np.ascontiguousarray(records[:, RE] + 1j * records[:, IM], np.complex64)
 
 
-def _african_grid(records, side):
-    """Gridding by the packed one-dimensional function of africanus's faceting gridder."""
-    kernels = importlib.import_module("africanus.gridding.perleypolyhedron.kernels")
-    gridder = importlib.import_module("africanus.gridding.perleypolyhedron.gridder").gridder
-    grid = taps.grid_side(side)
+def _wgridder(ducc0, records, side, threads, epsilon) -> _Run:
+    """ducc0's gridder without its correction for w, in single precision."""
     uvw = np.zeros((len(records), 3))
     uvw[:, :2] = records[:, [U, V]]
-    vis = np.repeat(complex_values(records)[:, None, None], 2, axis=2)  # XX and YY, from which it makes Stokes I
-    function = kernels.kbsinc(AFRICAN_TAPS, oversample=AFRICAN_SAMPLES)
-    packed = kernels.pack_kernel(function, AFRICAN_TAPS, oversample=AFRICAN_SAMPLES)
-    middle = np.array([[0.0, 0.0]])
-    cell = np.degrees(CELL) * 3600  # arc seconds
+    given = dict(
+        uvw=uvw,
+        freq=np.array([LIGHT]),
+        vis=complex_values(records)[:, None],
+        wgt=np.ascontiguousarray(records[:, WEIGHT, None]),
+        dirty=np.zeros((side, side), np.float32),
+    )
+    total = records[:, WEIGHT].sum(dtype=float)
 
     def peer():
-        found = gridder(
-            uvw, vis, np.ones(1), np.zeros(1, np.int64), grid, cell, middle[0], middle[0], packed, AFRICAN_TAPS,
-            AFRICAN_SAMPLES, "None", "None", "I_FROM_XXYY", "conv_1d_axisymmetric_packed_scatter", np.complex64,
-        )  # fmt: skip
-        return lambda: _image_of_grid(found[0], side, kernels, function)
+        image = ducc0.wgridder.vis2dirty(
+            **given, pixsize_x=CELL, pixsize_y=CELL, epsilon=epsilon, divide_by_n=False, nthreads=threads
+        )
+        return lambda: image.T / total
 
     return peer
 
 
-def _image_of_grid(cells, side, kernels, function) -> np.ndarray:
-    """The image of africanus's grid: transform, the middle, its taper taken off; 1 in the beam's middle."""
-    grid = len(cells)
-    image = np.fft.fftshift(scipy.fft.ifft2(np.fft.ifftshift(cells))).real
-    taper = kernels.compute_detaper_dft_seperable(grid, function, AFRICAN_TAPS, AFRICAN_SAMPLES)
-    inner = slice(grid // 2 - side // 2, grid // 2 + side // 2)
-    return (image / taper)[inner, inner]
-
-
-def _grid_distance(image):
-    """Images agree but for a scale, away from the edges, where africanus's function leaves other images."""
-    part = (slice(len(image) // 4, -len(image) // 4),) * 2
-
-    def distance(_ours, theirs):
-        found = theirs()[part]
-        scale = (found * image[part]).sum() / (found * found).sum()
-        return relative_difference(found * scale, image[part])
-
-    return distance
-
-
-def _gridding(threads) -> Iterator[Comparison]:
-    side, records = SIZES["modern"].side, masters.masters("modern").records
-    grid = taps.grid_side(side)
-    cells = gridding.empty_grid(grid)
-
-    def ours():
-        cells[...] = 0
-        gridding.spread(gridding.sort(records, grid * CELL, grid, threads), cells)
-        return cells
-
-    yield Comparison(
-        "gridding alone, sort included",
-        f"1.0 M visibilities onto {grid}²",
-        ours,
-        {f"africanus, {AFRICAN_TAPS} taps": _african_grid(records, side)},
-        _grid_distance(masters.masters("modern").dirty),
-        2e-2,
-    )
-
-
-def _prediction(threads) -> Iterator[Comparison]:
-    made, size = masters.masters("small"), SIZES["small"]
-    im_to_vis = importlib.import_module("africanus.dft").im_to_vis
-    uvw = np.zeros((len(made.records), 3))
-    uvw[:, :2] = made.records[:, [U, V]]
-    lm = (made.places[:, ::-1] - size.side // 2) * CELL
-    fluxes = made.fluxes.reshape(-1, 1, 1)
-    frequency = np.array([LIGHT])
-
-    def in_kind(dtype):
-        return lambda: im_to_vis(fluxes, uvw, lm, frequency, dtype=dtype)[:, 0, 0]
-
-    yield Comparison(
-        "model visibilities by the direct sum",
-        f"{len(uvw)} visibilities, {len(lm)} components",
-        lambda: direct.predict(made.records, made.places, made.fluxes, size.side, CELL, threads),
-        {"africanus im_to_vis, complex64": in_kind(np.complex64), "africanus im_to_vis": in_kind(np.complex128)},
-        relative_difference,
-        1e-4,
-    )
-
-
-def _hogbom() -> Iterator[Comparison]:
-    made, side = masters.masters("large"), SIZES["large"].side
-    module = importlib.import_module("africanus.deconv.hogbom")
-    logging.getLogger().setLevel(logging.ERROR)  # it warns when it has made the components asked for
-    beam = np.ascontiguousarray(np.roll(made.beam, (-1, -1), (0, 1)))
-    limits = clean.Limits(HOGBOM, gain=0.1, box=(0, side - 1, 0, side - 1))
-    yield Comparison(
-        "Högbom's CLEAN, whole beam",
-        f"1024², {HOGBOM} components",
-        lambda: hogbom.clean(made.dirty, made.beam, limits).residual,
-        {
-            "africanus hogbom_clean": lambda: module.hogbom_clean(
-                made.dirty, beam, gamma=0.1, threshold=0.0, niter=HOGBOM - 1
-            )[1]
-        },
-        relative_difference,
-        1e-4,
-    )
-
-
-# Clark's minor cycle beside pfb-imaging
-
-
-def _subminor():
-    """pfb-imaging's minor cycle, None where it is not installed.
-
-    Importing the package asks for jax and ray and changes numba's settings for everybody, so the one function is
-    taken from its file and compiled as the package compiles it.  It keeps the peak's value as a view, which changes
-    when the peak itself is reached; what lies behind would lose too little, so here the value is copied.
-    """
-    spec = importlib.util.find_spec("pfb_imaging")
-    if spec is None:
-        return None
-    path = Path(spec.submodule_search_locations[0]) / "deconv" / "clark.py"
-    source = path.read_text().replace("xhat = a_set[:, pq]", "xhat = a_set[:, pq].copy()")
-    parts = [node for node in ast.parse(source).body if getattr(node, "name", None) == "subminor"]
-    parts[0].decorator_list = []
-    names = {"np": np, "prange": numba.prange}
-    exec(compile(ast.Module(parts, []), str(path), "exec"), names)
-    return numba.njit(nogil=True, parallel=True)(names["subminor"])
-
-
-def _minor(subminor) -> Iterator[Comparison]:
-    """One minor cycle on the list of the large problem; pfb takes the beam's patch as the whole beam."""
-    made, size = masters.masters("large"), SIZES["large"]
-    minor, box = clean.Minor(made.beam), clean.Limits().within(size.side)
-    limit = clean.list_limit(made.dirty, box, size.list_length, 0.0, 0.0)
-    places, fluxes = np.empty((MINOR, 2), np.int32), np.empty(MINOR, np.float32)
-    inside = np.zeros(made.dirty.shape, bool)
-    inside[box[0] : box[1] + 1, box[2] : box[3] + 1] = True
-    rows, columns = np.nonzero(inside & (np.abs(made.dirty) > limit))
-    listed = made.dirty[None, rows, columns]
-    middle = size.side
-    patch = np.ascontiguousarray(
-        made.beam[None, middle - clean.HALF : middle + clean.HALF + 1, middle - clean.HALF : middle + clean.HALF + 1]
-    )
-    model = np.zeros((1, *made.dirty.shape), np.float32)
-
-    def ours():
-        count = minor(made.dirty, box, limit, 0.1, size.list_length, places, fluxes)
-        return fluxes[:count].sum(dtype=float)
+def _nufft(ducc0, records, side, threads, epsilon, planned=False) -> _Run:
+    """ducc0's transform of weighted points to a grid; ``planned``: points are sorted before the clock starts."""
+    coordinates = np.ascontiguousarray(records[:, [V, U]])
+    points = complex_values(records) * records[:, WEIGHT]
+    total, out = records[:, WEIGHT].sum(dtype=float), np.zeros((side, side), np.complex64)
+    fixed = dict(epsilon=epsilon, nthreads=threads, periodicity=1 / CELL)
+    if planned:
+        plan = ducc0.nufft.plan(nu2u=True, coord=coordinates, grid_shape=(side, side), **fixed)
 
     def peer():
-        model[...] = 0
-        with numba_threads(1):
-            subminor(listed.copy(), patch, rows, columns, model, np.ones(1, np.float32), 0.1, float(limit), MINOR)
-        return model.sum(dtype=float)
+        if planned:
+            plan.nu2u(points=points, forward=False, out=out)
+        else:
+            ducc0.nufft.nu2u(points=points, coord=coordinates, forward=False, out=out, **fixed)
+        return lambda: out.real / total
 
-    yield Comparison(
-        "Clark's minor cycle",
-        f"list of {len(rows)} pixels, {MINOR} components",
+    return peer
+
+
+def _finufft(finufft, records, side, threads, epsilon, planned=False, upsampling=2.0) -> _Run:
+    """FINUFFT's transform of type 1 of weighted points, its Fourier transforms chosen by measurement.
+
+    ``planned``: points are sorted before the clock starts; ``upsampling``: cells of its grid a pixel.
+    """
+    up, across = (np.ascontiguousarray(records[:, column] * (2 * np.pi * CELL), np.float32) for column in (V, U))
+    points = complex_values(records) * records[:, WEIGHT]
+    total, out = records[:, WEIGHT].sum(dtype=float), np.zeros((side, side), np.complex64)
+
+    def prepared():
+        chosen = dict(nthreads=threads, upsampfac=upsampling, fftw=_FFTW_MEASURE, showwarn=0)
+        plan = finufft.Plan(1, (side, side), eps=epsilon, isign=1, dtype="complex64", **chosen)
+        plan.setpts(up, across)
+        return plan
+
+    kept = prepared() if planned else None
+
+    def peer():
+        (kept or prepared()).execute(points, out=out)
+        return lambda: out.real / total
+
+    return peer
+
+
+def sides(ducc0, finufft, planned: bool) -> dict[str, Callable]:
+    """By name of a peer, ``make(records, side, threads, epsilon)``; a library that is None is left out."""
+    found = {}
+    if ducc0 is not None:
+        found |= {"ducc0 wgridder": partial(_wgridder, ducc0), "ducc0 nufft": partial(_nufft, ducc0)}
+    if finufft is not None:
+        for upsampling in (2.0, 1.25):
+            found[f"FINUFFT, upsampling {upsampling:g}"] = partial(_finufft, finufft, upsampling=upsampling)
+    if planned:
+        found |= {
+            f"{name}, planned": partial(make, planned=True) for name, make in found.items() if "nufft" in name.lower()
+        }
+    return found
+
+
+class Errors:
+    """Measured errors of images of the same visibilities."""
+
+    def __init__(self, records, side: int, seed: int = 0):
+        self.pixels = np.random.default_rng(seed).integers(0, side, (_PIXELS, 2))
+        self.expected = dirty.direct(records, side, CELL, self.pixels)
+
+    def of(self, image: np.ndarray) -> float:
+        """Root mean square of the difference from the sum itself, in parts of the peak."""
+        difference = image[self.pixels[:, 0], self.pixels[:, 1]] - self.expected
+        return float(np.sqrt((difference**2).mean()) / np.abs(image).max())
+
+
+def as_accurate(make: Callable[[float], _Run], error: Callable[[np.ndarray], float], ours: float):
+    """The peer ``make(epsilon)`` as the module says, and its accuracy and error in words."""
+    tried = []
+    for epsilon in _EPSILONS:
+        run = make(epsilon)
+        tried.append((error(run()()), epsilon, run))
+        if tried[-1][0] <= ours:
+            break
+    found, epsilon, run = tried[-1] if tried[-1][0] <= ours else min(tried, key=lambda each: each[0])
+    return run, f"error {found:.1e}, asked for {epsilon:.0e}"
+
+
+def _distance(ours, theirs) -> float:
+    return relative_difference(ours, theirs())
+
+
+def _row(order, label, ours, makes, records, side, threads) -> Comparison:
+    errors = Errors(records, side)
+    mine = errors.of(ours())
+    found = {
+        name: as_accurate(lambda epsilon, make=make: make(records, side, threads, epsilon), errors.of, mine)
+        for name, make in makes.items()
+    }
+    said = "; ".join([f"ours: error {mine:.1e}", *(f"{name}: {words}" for name, (_, words) in found.items())])
+    peers = {name: run for name, (run, _) in found.items()}
+    return Comparison(
+        f"dirty image, visibilities {order}",
+        label,
         ours,
-        {"pfb subminor, its view copied": peer},
-        relative_difference,
-        1e-3,
+        peers,
+        _distance,
+        5e-5,
+        builds=tuple(name for name in peers if name.startswith("FINUFFT")),
+        chosen=said,
     )
 
 
@@ -207,34 +171,34 @@ def _found(name: str):
 
 def versions() -> dict[str, str]:
     """Versions of the peers that are installed."""
-    found = installed(ducc0="ducc0", FINUFFT="finufft", africanus="codex-africanus", pfb="pfb-imaging")
-    return {"NumPy": np.__version__} | found | wsclean.versions()
+    return installed(ducc0="ducc0", FINUFFT="finufft")
 
 
 def comparisons(threads: int) -> Iterator[Comparison | Absent]:
-    """Images, gridding, prediction, CLEAN and records; peers of one thread stand beside one thread of ours.
-
-    NumPy's sort has one thread, too, and stands beside as many of ours as are asked for.
-    """
+    """Images of visibilities as they come and sorted."""
     ducc0, finufft = _found("ducc0"), _found("finufft")
     if ducc0 is None:
         yield Absent("ducc0", "not installed")
     if finufft is None:
         yield Absent("FINUFFT", "not installed; pip install finufft")
-    if ducc0 is not None or finufft is not None:
-        yield from dirty_images.comparisons(ducc0, finufft, threads)
-    yield from wsclean.comparisons(threads)
-    yield from imaging_numpy.comparisons(threads)
-    if threads > 1:
+    if ducc0 is None and finufft is None:
         return
-    if _found("africanus") is None:
-        yield Absent("africanus", "not installed; pip install codex-africanus")
-    else:
-        yield from _gridding(threads)
-        yield from _prediction(threads)
-        yield from _hogbom()
-    subminor = _subminor()
-    if subminor is None:
-        yield Absent("pfb", "not installed; pip install pfb-imaging")
-    else:
-        yield from _minor(subminor)
+    for name, label in (
+        ("modern", "1.0 M visibilities, 1024²"),
+        ("large", "large problem: 77 571 visibilities, 1024²"),
+    ):
+        side, records = SIZES[name].side, masters.masters(name).records
+        yield _row(
+            "in the order of time",
+            label,
+            lambda records=records, side=side: dirty.dirty(records, side, CELL, threads),
+            sides(ducc0, finufft, planned=False),
+            records,
+            side,
+            threads,
+        )
+        plan = dirty.Plan(records, side, CELL, threads)
+        order = np.where(plan.points.order < 0, -1 - plan.points.order, plan.points.order)
+        ordered = np.ascontiguousarray(records[order])
+        makes = sides(ducc0, finufft, planned=True)
+        yield _row("sorted beforehand", label, plan.image, makes, ordered, side, threads)

@@ -20,7 +20,6 @@ TITLES = {
     "bt": "Block-tridiagonal solver",
     "dycore": "Whole forecasts",
     "analysis": "Boxes of the analysis",
-    "routines": "IFS routines",
     "imaging": "Imaging kernels",
     "smt": "SMT loops",
     "memory": "Memory",

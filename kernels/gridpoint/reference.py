@@ -13,7 +13,7 @@ import numpy as np
 from kernels.gridpoint.levels import CP, GRAVITY, KAPPA, OMEGA, P_REF, RADIUS, T_REF, R
 from kernels.gridpoint.physics import ABSORPTION, DRAG, DRAG_ABOVE, Q_0, STEFAN, WEIGHTS
 from kernels.gridpoint.problem import Problem
-from kernels.routines.cloud import plain_level
+from kernels.routines.cloud import plain as plain_level
 
 
 def _east(x):

@@ -34,11 +34,9 @@ class Problem(Presets):
 
     task: one_of(*tasks.TASKS) = "UVMAP"  # of TASKS
     size: one_of(*SIZES) = "small"  # of SIZES
-    method: one_of(*clean.METHODS) = "blocks"  # of CLEAN's minor cycle
-    reader: one_of(*fits.READERS) = "raw"  # of FITS files
+    method: one_of(*clean.METHODS) = "gather"  # of CLEAN's minor cycle
     folder: str | None = None  # where files lie; None: the system's temporary folder
     beside: whole(0, 64) = 0  # other processes that keep a CPU busy meanwhile
-    converge: bool = False  # VTESS goes on until it converges; the memo's makes ten iterations
     scratch: bool = False  # data move as AIPS moved them: in pieces, through scratch files, past the page cache
     # of the task, to a file that is opened and closed for each, by way of a late broker
     messages: whole(0, 1_000_000) = 0
@@ -121,10 +119,9 @@ class Result:
     masters: Masters = field(repr=False)
 
 
-_KINDS = {"places": (np.int32, 2), "records": (np.float32, 8), "changed": (np.float32, 8)}
-_KINDS |= {name: (np.float32, 8) for name in ("corrupted", "by_tile")} | {
-    name: (np.float32, 0) for name in ("fluxes", "flux")
-}
+#: Type and columns of input files that are no image, for which both are worked out.
+_KINDS = {"places": (np.int32, 2), "fluxes": (np.float32, None), "flux": (np.float32, None)}
+_KINDS |= dict.fromkeys(("records", "changed", "corrupted", "by_tile"), (np.float32, 8))
 
 
 def footprint(problem: Problem) -> Footprint:
@@ -150,12 +147,9 @@ def _read(path: Path, scratch: Path | None = None):
     """Array of one input file, by way of a scratch file; FITS files stay paths, for the tasks that load them."""
     if path.suffix == ".fits":
         return path if scratch is None else habits.fetched(path, scratch.with_suffix(".fits"))
-    kind, columns = _KINDS.get(path.name, (np.float32, -1))
+    kind, columns = _KINDS.get(path.name, (np.float32, 0))
     data = np.fromfile(path, kind) if scratch is None else habits.through_scratch(path, scratch).view(kind)
-    if columns < 0:
-        side = int(round(data.size**0.5))
-        return data.reshape(side, side)
-    return data.reshape(-1, columns) if columns else data
+    return data if columns is None else data.reshape(-1, columns or math.isqrt(data.size))
 
 
 @contextmanager
@@ -202,9 +196,7 @@ def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> R
         cpu, real = time.process_time(), time.perf_counter()
         for _ in range(repeats):
             inputs = [_read(_fetched(path, problem.pace, files.out), scratch) for path in files.inputs]
-            products = tasks.perform(
-                problem.task, inputs, size, threads, problem.method, problem.reader, problem.converge
-            )
+            products = tasks.perform(problem.task, inputs, size, threads, problem.method)
             for name, value in products.items():
                 put(value, files.out / name)
             lines = files.write_messages()
@@ -213,16 +205,16 @@ def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> R
 
 
 def reference(problem: Problem, state: State) -> Result:
-    """The same products by NumPy, SciPy and astropy; minutes and gigabytes beyond the small size."""
-    inputs = [_read(path) for path in state.files.make().inputs]
-    products = tasks.reference(problem.task, inputs, SIZES[problem.size])
-    return Result(products, inputs, math.nan, math.nan, problem.messages, state.masters)
+    """The same products by NumPy and SciPy; minutes and gigabytes beyond the small size."""
+    inputs, made = [_read(path) for path in state.files.make().inputs], state.masters
+    products = tasks.reference(problem.task, inputs, SIZES[problem.size], made, problem.method)
+    return Result(products, inputs, math.nan, math.nan, problem.messages, made)
 
 
 def verify(problem: Problem, result: Result) -> list[Check]:
     """DDT's bits of every product, inputs and messages whole, all numbers finite; see :mod:`kernels.imaging.checks`."""
     made = result.masters
-    found = checks.of(problem.task, result.products, result.inputs, SIZES[problem.size], made, problem.converge)
+    found = checks.of(problem.task, result.products, result.inputs, SIZES[problem.size], made)
     pairs = zip(tasks.INPUTS[problem.task], result.inputs, strict=True)
     other = sum(not np.array_equal(value, getattr(made, name)) for name, value in pairs if not isinstance(value, Path))
     wrong = sum(np.count_nonzero(~np.isfinite(product)) for product in result.products.values())
@@ -323,8 +315,19 @@ def work(problem: Problem, threads: int = 1) -> Work:
 #: Products are float32; peaks as high as each other may be found in another order.
 PROOF = Proof(
     {"size": "tiny"},
-    each={"task": tasks.TASKS, "method": clean.METHODS},
-    only={"method": ("task", ("APCLN", "MXCLN"))},
+    each={
+        "task": tasks.TASKS,
+        "method": clean.METHODS,
+        "scratch": (False, True),
+        "messages": (0, 2),
+        "pace": (0.0, 1000.0),
+    },
+    only={
+        "method": ("task", ("APCLN", "MXCLN")),
+        "scratch": ("task", ("UVLOD", "UVSRT")),
+        "messages": ("task", ("COMB",)),
+        "pace": ("task", ("IMLOD",)),
+    },
     within={"products": 5e-6, "products residual": 2e-5, "products gains": 1e-6},
     not_compared=("inputs", "masters", "products places", "products fluxes"),
 )

@@ -253,6 +253,10 @@ class Plan:
         weakref.finalize(self, _SPARE.__setitem__, key, (self.grid, self.half, self.scratch))
         self.shape = _Shape(side, self.grid_side, rows, self.grid.shape[1], threads)
 
+    def sorted_column(self, records: np.ndarray, column: int) -> np.ndarray:
+        """One column of the ``records``, float32 (used,), in the order of the tiles."""
+        return records[np.where(self.points.order < 0, -1 - self.points.order, self.points.order), column]
+
     @alone
     def image(self, out: np.ndarray | None = None, values: np.ndarray | None = None) -> np.ndarray:
         """The dirty image, float32 (side, side).

@@ -210,7 +210,7 @@ class _Search:
         self.q = max(1.0, (self.q + curved / norm) / 2) if norm > 0 else self.q
 
 
-def restore(dirty, beam, noise, flux=None, iterations=10, box=None, threads=1, convolver=None) -> Restored:
+def restore(dirty, beam, noise, flux=None, iterations=10, box=None, threads=1) -> Restored:
     """The image of maximum entropy, or what ``iterations`` steps make of it.
 
     ``ValueError``: a number outside its range, images of other shapes or with pixels that are not finite.
@@ -233,7 +233,7 @@ def restore(dirty, beam, noise, flux=None, iterations=10, box=None, threads=1, c
         require_range("flux", flux, 1e-30, 1e30, "Jy")
     side = require_images(dirty, beam)
     box = Limits(box=box).within(side)
-    convolver = Convolver(beam, threads) if convolver is None else convolver
+    convolver = Convolver(beam, threads)
     pixels = (box[1] - box[0] + 1) * (box[3] - box[2] + 1)
     peak = max(float(dirty[box[0] : box[1] + 1, box[2] : box[3] + 1].max()), 1e-20)
     search = _Search(dirty, convolver, peak / pixels if flux is None else flux / pixels, flux, box, threads)
@@ -254,7 +254,7 @@ def restore(dirty, beam, noise, flux=None, iterations=10, box=None, threads=1, c
     return Restored(search.model, search.residual, np.array(track), np.array(entropy), search.alpha, converged)
 
 
-def reference(dirty, beam, noise, flux, iterations=10) -> Restored:
+def plain(dirty, beam, noise, flux, iterations=10) -> Restored:
     """The same steps over the inner half, float64, with NumPy and SciPy's transforms."""
     side = len(dirty)
     inner = (slice(side // 4, side - side // 4),) * 2

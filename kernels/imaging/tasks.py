@@ -5,9 +5,9 @@ Each takes its input arrays, the size and the threads, and returns its products 
 
 import numpy as np
 
-from kernels.imaging import arithmetic, clean, cotton_schwab, direct, dirty, entropy, fits, selfcal, sorting
-from kernels.imaging.array import IM, RE
-from kernels.imaging.convolution import Convolver
+from kernels.imaging import arithmetic, clean, direct, dirty, entropy, fits, selfcal, sorting
+from kernels.imaging.array import IM, RE, WEIGHT
+from kernels.imaging.convolution import Convolver, convolve
 from kernels.imaging.masters import CELL, NOISE
 
 TASKS = (
@@ -31,11 +31,12 @@ INPUTS = {
 }
 #: Largest difference that UVDIF lets pass, by column.
 LIMITS = (0.0, 0.0, 0.0, 0.0, 0.0, 1e-3, 1e-3, 1e-6)
-ITERATIONS, MOST = 10, 10_000  # of VTESS: the memo's, and those after which convergence is given up
+ITERATIONS = 10  # of VTESS
 GAIN = 0.1  # part of the peak that a component takes
 
 
-def limits_of(size, method="blocks") -> clean.Limits:
+def limits_of(size, method: str = "gather") -> clean.Limits:
+    """When the two CLEANs stop at a size."""
     return clean.Limits(size.components, gain=GAIN, list_length=size.list_length, method=method)
 
 
@@ -60,28 +61,17 @@ def _mapped(records, size, threads) -> dict:
     """Image and beam; the beam of the same side, as both tasks make it."""
     plan = dirty.Plan(records, size.side, CELL, threads)
     image = plan.image()
-    weights = records[np.where(plan.points.order < 0, -1 - plan.points.order, plan.points.order), 7]
-    ones = np.zeros((len(weights), 2), np.float32)
-    ones[:, 0] = weights
+    ones = np.zeros((len(plan.points.points), 2), np.float32)
+    ones[:, 0] = plan.sorted_column(records, WEIGHT)
     return {"dirty": image, "beam": plan.image(values=ones)}
 
 
-def _self_calibrated(records, places, fluxes, size, threads) -> dict:
-    model = direct.predict(records, places, fluxes, size.side, CELL, threads)
-    found = selfcal.solve(*selfcal.sums(records, model, size.intervals), threads=threads)
-    return {"model": model, "gains": found.gains, "records": selfcal.apply(records, found.gains)}
-
-
-def _of_entropy(found: entropy.Restored) -> dict:
-    return {"model": found.model, "residual": found.residual, "rms": found.rms, "entropy": found.entropy}
-
-
-def perform(task: str, inputs: list, size, threads: int, method="blocks", reader="raw", converge=False) -> dict:
+def perform(task: str, inputs: list, size, threads: int, method: str = "gather") -> dict:
     """The products of one task by name."""
     if task == "IMLOD":
-        return {"image": fits.read_image(inputs[0], reader)}
+        return {"image": fits.read_image(inputs[0])}
     if task == "UVLOD":
-        return {"records": fits.read_visibilities(inputs[0], reader)}
+        return {"records": fits.read_visibilities(inputs[0])}
     if task == "COMB":
         return {"image": arithmetic.combine(*inputs, 0.5, 0.25, threads=threads)}
     if task == "SUBIM":
@@ -95,54 +85,62 @@ def perform(task: str, inputs: list, size, threads: int, method="blocks", reader
     if task == "APRES":
         return {"residual": arithmetic.subtract(*inputs, threads=threads)}
     if task == "ASCAL":
-        return _self_calibrated(*inputs, size, threads)
+        records, places, fluxes = inputs
+        model = direct.predict(records, places, fluxes, size.side, CELL, threads)
+        gains = selfcal.solve(*selfcal.sums(records, model, size.intervals), threads=threads).gains
+        return {"model": model, "gains": gains, "records": selfcal.apply(records, gains)}
     if task == "MXCLN":
-        found = cotton_schwab.clean(inputs[0], size.side, CELL, limits_of(size, method), threads)
+        found = clean.schwab(inputs[0], size.side, CELL, limits_of(size, method), threads)
         return _cleaned(found.cleaned, found.beam, threads) | {"dirty": found.dirty, "response": found.beam}
     if task in ("MXMAP", "UVMAP"):
         return _mapped(inputs[0], size, threads)
     image, beam, flux = inputs
-    noise, iterations = noise_of(size.visibilities), MOST if converge else ITERATIONS
-    return _of_entropy(entropy.restore(image, beam, noise, float(flux[0]), iterations, threads=threads))
+    found = entropy.restore(image, beam, noise_of(size.visibilities), float(flux[0]), ITERATIONS, threads=threads)
+    return {name: getattr(found, name) for name in ("model", "residual", "rms", "entropy")}
 
 
-def direct_image(records, side: int, ones: bool = False) -> np.ndarray:
-    """The dirty image (or beam) by the sum itself as a product of matrices, float64; small sizes only."""
-    good = records[records[:, 7] > 0].astype(np.float64)
-    data = good[:, 7] * (1.0 if ones else good[:, RE] + 1j * good[:, IM])
+def _summed(records, side: int, ones: bool = False) -> np.ndarray:
+    """The dirty image, or the beam, by the sum itself as a product of matrices, float64; small sizes only."""
+    good = records[records[:, WEIGHT] > 0].astype(np.float64)
+    data = good[:, WEIGHT] * (1.0 if ones else good[:, RE] + 1j * good[:, IM])
     pixel = 2 * np.pi * CELL * (np.arange(side) - side // 2)
     across, up = np.exp(1j * np.outer(good[:, 0], pixel)), np.exp(1j * np.outer(pixel, good[:, 1]))
-    return ((up * data) @ across).real / good[:, 7].sum()
+    return ((up * data) @ across).real / good[:, WEIGHT].sum()
 
 
-def reference(task: str, inputs: list, size) -> dict:
-    """The same products by NumPy, SciPy and astropy: slow, and for the small size."""
-    if task in ("IMLOD", "UVLOD"):
-        return perform(task, inputs, size, 1, reader="astropy")
-    if task == "COMB":
-        return {"image": (0.5 * inputs[0].astype(float) + 0.25 * inputs[1]).astype(np.float32)}
+def reference(task: str, inputs: list, size, made, method: str = "gather") -> dict:
+    """The same products by NumPy and SciPy, of a CLEAN by the other minor cycle; slow from APCLN on.
+
+    ``made``: the masters, of which the loading tasks have read a file.
+    """
+    if task == "IMLOD":
+        return {"image": made.dirty}
+    if task == "UVLOD":
+        return {"records": made.records}
+    if task == "COMB":  # halves and quarters are exact, so that one rounding is left
+        return {"image": np.float32(0.5) * inputs[0] + np.float32(0.25) * inputs[1]}
     if task == "SUBIM":
-        box = subimage_box(size.side)
-        return {"image": inputs[0][box[0] : box[1] + 1, box[2] : box[3] + 1].copy()}
+        return {"image": inputs[0][size.side // 4 : size.side - size.side // 4, size.side // 4 :][:, : size.side // 2]}
     if task == "UVDIF":
         difference = np.abs(inputs[0] - inputs[1])
         return {"columns": (difference > np.float32(LIMITS)).sum(axis=0), "largest": difference.max(axis=0)}
     if task == "UVSRT":
         return {order: sorting.reference(inputs[0], order) for order in ("baseline", "tile")}
     if task == "APRES":
-        model = clean.summed(inputs[2], inputs[3], size.side)
-        return {"residual": inputs[0] - clean.convolve(inputs[1], model.astype(float))}
+        return {"residual": inputs[0] - convolve(inputs[1], clean.summed(*inputs[2:], size.side).astype(float))}
     if task == "ASCAL":
-        model = direct.reference(inputs[0], inputs[1], inputs[2], size.side, CELL)
-        gains = selfcal.solve_numpy(*selfcal.sums(inputs[0], model, size.intervals)).gains
+        model = direct.reference(*inputs, size.side, CELL)
+        gains = selfcal.plain(*selfcal.sums(inputs[0], model, size.intervals)).gains
         return {"model": model, "gains": gains, "records": selfcal.apply(inputs[0], gains)}
     if task in ("MXMAP", "UVMAP"):
-        return {name: direct_image(inputs[0], size.side, name == "beam") for name in ("dirty", "beam")}
+        return {name: _summed(inputs[0], size.side, name == "beam") for name in ("dirty", "beam")}
     if task == "APCLN":
-        return perform(task, inputs, size, 1, method=clean.PLAIN)
+        (other,) = set(clean.METHODS) - {method}
+        return perform(task, inputs, size, 1, other)
     if task == "MXCLN":
-        image = direct_image(inputs[0], size.side).astype(np.float32)
-        beam = direct_image(inputs[0], 2 * size.side, True).astype(np.float32)
-        return perform("APCLN", [image, beam], size, 1, method=clean.PLAIN) | {"dirty": image, "response": beam}
+        image = _summed(inputs[0], size.side).astype(np.float32)
+        beam = _summed(inputs[0], 2 * size.side, True).astype(np.float32)
+        return reference("APCLN", [image, beam], size, made, method) | {"dirty": image, "response": beam}
     image, beam, flux = inputs
-    return _of_entropy(entropy.reference(image, beam, noise_of(size.visibilities), float(flux[0]), ITERATIONS))
+    found = entropy.plain(image, beam, noise_of(size.visibilities), float(flux[0]), ITERATIONS)
+    return {name: getattr(found, name) for name in ("model", "residual", "rms", "entropy")}

@@ -6,7 +6,6 @@ module        name in the profile work
 saturation    CUADJTQ             saturation adjustment by Newton's iteration
 interpolation LASCAW LAITLI LAITQM semi-Lagrangian weights, linear and cubic interpolation
 vertical      VERINT              vertical integrals by a full matrix along the column
-matmul        MXMAOP              the Legendre transform's products of small matrices
 cloud         CLOUDSC             a branchy column process with many divisions
 ============= =================== =======================================================
 
@@ -20,16 +19,15 @@ of T399 with 62 levels, ``"share"`` what one of 96 processors had of it.  ``Work
 (``"divides"``, ``"special functions"``) beside the flops.
 """
 
-from kernels.routines import cloud, interpolation, matmul, saturation, vertical
+from kernels.routines import cloud, interpolation, saturation, vertical
 
-__all__ = ["PROFILE", "cloud", "interpolation", "matmul", "saturation", "vertical"]
+__all__ = ["PROFILE", "cloud", "interpolation", "saturation", "vertical"]
 
 #: Name in the profile -> (module, fields of its Problem that make it this work).
 PROFILE = {
     "CUADJTQ": (saturation, {}),
     "CLOUDSC": (cloud, {}),
     "LAITQM": (interpolation, {"scheme": "cubic"}),
-    "MXMAOP": (matmul, {}),
     "VERINT": (vertical, {}),
     "LAITLI": (interpolation, {"scheme": "linear"}),
     "LASCAW": (interpolation, {"scheme": "weights"}),

@@ -6,23 +6,54 @@ a cache line; the places beyond the last column repeat it, so that whole vectors
 
 A block is worked on by one thread from its first row to its last, and shares nothing with others:
 results depend neither on the number of threads nor on NPROMA.
+
+A routine is a function of *numbers*.  Called with ``SCALAR`` it works on one float64 after another, called with
+``VECTOR`` on eight at once (``kernels.runtime.lanes``).  The width is the type of an argument, so that one source gives
+both builds and both do the same operations in the same order: results agree bit for bit.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
+from numba import types
+from numba.extending import overload
 
 from kernels.contract import Presets, one_of, require_range, whole
-from kernels.routines.width import WIDTHS, Part
+from kernels.runtime.barriers import opaque
 from kernels.runtime.pages import zeros
 from kernels.runtime.resources import require_threads
 from kernels.runtime.threads import run_team
 from kernels.runtime.vector import LANES
 
+#: Widths, passed to compiled functions: only the length counts.
+SCALAR, VECTOR = (0,), (0,) * LANES
+WIDTHS = {"scalar": SCALAR, "vector": VECTOR}
 #: A problem for proofs: blocks that a vector does not fill, the last of them filled in part.
 SMALL_BLOCKS = {"columns": 67, "levels": 7, "nproma": 24}
+
+
+class Part(NamedTuple):
+    """Some blocks of blocked fields (blocks, levels, row), which one call works on."""
+
+    first: int  # the first block
+    end: int  # the block after the last
+    levels: int
+    row: int  # places of a row in memory
+    count: int  # places of a row that are computed
+
+
+def one_by_one(x):
+    """x itself; a single float64 becomes unknown to the compiler, so that its loop stays scalar."""
+    return x
+
+
+@overload(one_by_one, inline="never")
+def _one_by_one(x):
+    if x == types.float64:
+        return lambda x: opaque(x)
+    return lambda x: x
 
 
 @dataclass(frozen=True)

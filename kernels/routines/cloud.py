@@ -27,10 +27,18 @@ import numpy as np
 
 from kernels.contract import Check, Footprint, Work, real, worst
 from kernels.proof import Proof
-from kernels.routines.blocking import SMALL_BLOCKS, BlockedProblem, block, over_blocks, random_columns, unblock
+from kernels.routines.blocking import (
+    SMALL_BLOCKS,
+    WIDTHS,
+    BlockedProblem,
+    block,
+    one_by_one,
+    over_blocks,
+    random_columns,
+    unblock,
+)
 from kernels.routines.elementary import EXP2_FLOPS, LOG2E, exp2
 from kernels.routines.saturation import A2, CP, E0, EPS, T0, T1, A, L, saturation_humidity
-from kernels.routines.width import WIDTHS, one_by_one
 from kernels.runtime.jit import kernel
 from kernels.runtime.lanes import any_true, both, fma, less, root, select, wide
 from kernels.runtime.pages import zeros
@@ -123,7 +131,7 @@ def one_level(t, q, water, p, dp, rain, snow, dt):
 
 @kernel
 def sweep(inputs, new, fallen, field, ground, part, dt, width):
-    """The process in a ``part`` (:class:`width.Part`) of the blocks, column by column from the top down.
+    """The process in a ``part`` (:class:`blocking.Part`) of the blocks, column by column from the top down.
 
     ``inputs``, ``new``, ``fallen``: float64, flat, as ``State`` says, in its units; the last two are written.
     ``field``, ``ground``: doubles of one field of ``inputs`` or ``new``, and of one of ``fallen``.  ``dt``: time step,
@@ -181,7 +189,7 @@ def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> S
     return state
 
 
-def plain_level(t, q, water, p, dp, rain, snow, dt):
+def plain(t, q, water, p, dp, rain, snow, dt):
     """One level of one column in Python's own arithmetic, written as the equations stand."""
     qs = saturation_humidity(t, p)
     dqs = qs * (1.0 + (1.0 / EPS - 1.0) * qs) * A * (T0 - T1) / (t - T1) ** 2
@@ -220,9 +228,7 @@ def reference(problem: Problem, state: State) -> State:
         for i in range(problem.row):
             rain = snow = 0.0
             for level in range(problem.levels):
-                *new[:, b, level, i], rain, snow = plain_level(
-                    *state.inputs[:, b, level, i], rain, snow, problem.timestep
-                )
+                *new[:, b, level, i], rain, snow = plain(*state.inputs[:, b, level, i], rain, snow, problem.timestep)
             fallen[:, b, 0, i] = rain, snow
     return State(state.inputs, new, fallen)
 

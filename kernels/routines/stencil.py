@@ -4,18 +4,18 @@ A field with margin is one array of doubles: ``along`` apart are the rows of a l
 levels, and its point (0, 0, 0) is at ``start``.  The position of a grid box is a whole number kept in a
 float64, so that it lies in the same kind of array as the weights.
 
-The compiled schemes work on a ``part`` (:class:`width.Part`) of blocked arrays, ``width`` (``SCALAR`` or ``VECTOR``)
-columns at a time.  All arrays are float64 and flat: ``wind`` and ``field`` with margin, as ``mesh`` (:class:`Mesh`)
-says; ``departure``, points (x, y, z) in grid intervals; ``stencil``, what :func:`weights` writes; ``values`` of as many
+The compiled schemes work on a ``part`` (:class:`blocking.Part`) of blocked arrays, ``width`` (``SCALAR`` or ``VECTOR``)
+columns at a time.  All arrays are float64 and flat: ``field`` with margin, as ``mesh`` (:class:`Mesh`) says;
+``departure``, points (x, y, z) in grid intervals; ``stencil``, what :func:`weights` writes; ``values`` of as many
 ``fields``, in their unit.  ``top`` is the number of the last level.
 """
 
 from typing import NamedTuple
 
+from kernels.routines.blocking import one_by_one
 from kernels.routines.neighbours import gather_four, gather_two
-from kernels.routines.width import one_by_one
 from kernels.runtime.jit import kernel
-from kernels.runtime.lanes import floor, fma, less, select, wide
+from kernels.runtime.lanes import floor, fma, less, select
 from kernels.runtime.vector import load_as, store
 
 
@@ -67,38 +67,6 @@ def eight_corners(field, position, start, mesh, dx, dy, dz):
         four_corners(field, position, start + mesh.up, mesh.along, dx, dy),
         dz,
     )
-
-
-@kernel
-def trajectory(wind, arrival, departure, mesh, part, iterations, top, width):
-    """Departure points of the columns at ``arrival``, blocked (x, y) in grid intervals, into ``departure``.
-
-    ``wind``: displacement in a time step in x, y and z, three fields, grid intervals; ``iterations`` of the trajectory.
-    """
-    start, size, levels, row = mesh.start, mesh.size, part.levels, part.row
-    along, up = float(mesh.along), float(mesh.up)
-    for b in range(part.first, part.end):
-        for level in range(levels):
-            for lane in range(0, part.count, len(width)):
-                x = one_by_one(load_as(arrival, 2 * b * row + lane, width))
-                y = load_as(arrival, (2 * b + 1) * row + lane, width)
-                z = wide(float(level), x)
-                u, v, w = wide(0.0, x), wide(0.0, x), wide(0.0, x)
-                for _ in range(iterations):
-                    middle = fma(w, -0.5, z)
-                    middle = select(less(middle, 0.0), 0.0, middle)
-                    middle = select(less(top, middle), top, middle)
-                    p, dx, dy, dz = box(fma(u, -0.5, x), fma(v, -0.5, y), middle, top - 1.0, along, up)
-                    u = eight_corners(wind, p, start, mesh, dx, dy, dz)
-                    v = eight_corners(wind, p, size + start, mesh, dx, dy, dz)
-                    w = eight_corners(wind, p, 2 * size + start, mesh, dx, dy, dz)
-                z = z - w
-                z = select(less(z, 0.0), 0.0, z)
-                z = select(less(top, z), top, z)
-                o = 3 * (b * levels + level) * row + lane
-                store(departure, o, x - u)
-                store(departure, o + row, y - v)
-                store(departure, o + 2 * row, z)
 
 
 @kernel(inline=True)

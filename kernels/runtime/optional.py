@@ -4,7 +4,7 @@ import importlib
 from types import ModuleType
 
 #: module -> extra of ``supercomputers-rerun``
-EXTRAS = {"netCDF4": "formats", "astropy": "imaging"}
+EXTRAS = {"netCDF4": "formats"}
 
 
 def library(name: str, what: str) -> ModuleType:

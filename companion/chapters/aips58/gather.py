@@ -12,7 +12,7 @@ _TASKS = ("APCLN", "MXCLN")
 @experiment(
     "aips58-gather",
     item="A8",
-    title="CLEAN with gather by loop, by instruction, and without",
+    title="CLEAN with gather by loop and by instruction",
     rounds=7,
     seconds={"quick": 3, "paper": 60, "modern": 120},
 )

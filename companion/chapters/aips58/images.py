@@ -22,11 +22,10 @@ def _square_root(top: float):
 
 
 def wrong(cases: list) -> "figures.Shown":
-    """Images of the :func:`cases` that have one, with flux and bits, on the scale of the first, the truth.
+    """Images of the :func:`cases`, with flux and bits, on the scale of the first, the truth.
 
     Last digits differ between processors: the alternative text has the verdicts alone.
     """
-    cases = [case for case in cases if case.image is not None]
     truth, rows = cases[0], (len(cases) + 2) // 3
     side = len(truth.image)
     inner = (slice(side // 4, side - side // 4),) * 2

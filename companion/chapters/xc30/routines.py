@@ -1,4 +1,4 @@
-"""The section *What does vectorising gain?*: algorithms of seven routines of a profile, vectorised and scalar."""
+"""The section *What does vectorising gain?*: algorithms of routines of a profile, vectorised and scalar."""
 
 from companion import figures, tables
 from companion.bench import Case
@@ -51,20 +51,21 @@ def gains(run) -> dict[str, Ratio]:
 
 @builds.figure
 def vectorised(runs) -> "figures.Shown":
-    """Rates of our versions of seven routines, vectorised and scalar, and those of the profile of 2006."""
-    names, *_ = _by_build(runs[0])
-    then = tables.load("p5plus", "drhook")["mflops"].reindex(routine=names).values
+    """Rates of our versions of routines, vectorised and scalar, and those of the profile of 2006."""
+    names = list(dict.fromkeys(name for run in runs for name in _by_build(run)[0]))
+    then = tables.load("p5plus", "drhook")["mflops"].reindex(routine=names).to_series()
     figure, axis = figures.axes(height=3.5)
     place = figures.rows(axis, names)
     figures.points(axis, then, place, label="Power4+ (2006)", index=0, line=False)
     frames = []
     for run in runs:
         own, vector, scalar = _by_build(run)
-        frame = pd.DataFrame({"routine_name": own, "document_mflops": then})
+        row = place[[names.index(name) for name in own]]
+        frame = pd.DataFrame({"routine_name": own, "document_mflops": then[own].values})
         frames.append(figures.with_spread(frame, mflops_vector=vector, mflops_scalar=scalar))
         # one above the other, since equal rates would hide each other
-        figures.bars(axis, place - 0.15, scalar, label="ours, scalar", index=1, line=False, across=True, run=run)
-        figures.bars(axis, place + 0.15, vector, label="ours, vectorised", index=2, line=False, across=True, run=run)
+        figures.bars(axis, row - 0.15, scalar, label="ours, scalar", index=1, line=False, across=True, run=run)
+        figures.bars(axis, row + 0.15, vector, label="ours, vectorised", index=2, line=False, across=True, run=run)
     (peak,) = rates(runs[0], "peak", scale=1e6)[1].itertuples()
     axis.axvspan(peak.low, peak.high, color=figures.INK, alpha=0.2)
     axis.axvline(peak.middle, color=figures.INK, linestyle=":", linewidth=1, label="peak measured")

@@ -20,12 +20,10 @@ def test_damaged_runs_are_told_from_sound_ones():
 
     found = damage.cases("small")
     accepted = {case.what.split(":")[0]: case.accepted for case in found}
-    assert accepted["dirty image"] and accepted["CLEAN, gain 0.1"]
-    assert not accepted["dirty image, one pixel off"]
+    assert accepted["truth"] and accepted["CLEAN, gain 0.1"]
     assert not accepted["CLEAN, gain 2.2"] and not accepted["VTESS, 10 iterations"] and accepted["VTESS, converged"]
-    sound = [case for case in found if case.accepted and case.image is not None]
+    sound = [case for case in found if case.accepted]
     assert len(sound) == 3 and all(case.flux == pytest.approx(sound[0].flux, rel=0.1) for case in sound)
-    assert found[1].maximum < found[0].maximum  # rounding every step costs bits
 
 
 @pytest.mark.parametrize("task", ["IMLOD", "UVLOD", "COMB", "UVSRT", "ASCAL", "VTESS"])

@@ -15,7 +15,6 @@ from kernels.imaging import (
     direct,
     dirty,
     fourier,
-    hogbom,
     selfcal,
     sky,
     sorting,
@@ -99,13 +98,6 @@ def test_prediction_is_the_direct_sum_of_a_float64_sky():
     assert np.abs(found - expected).max() < 1e-5
 
 
-@pytest.mark.parametrize("count", [1, 2, 7])
-def test_every_visibility_counts_in_the_sum_in_float32(count):
-    records, pixels = RECORDS[:count], np.array([(0, 0), (3, 127), (64, 64), (90, 17)])
-    expected = dirty.direct(records, SIDE, damage.CELL, pixels)
-    assert damage.summed_in_single(records, pixels, SIDE) == pytest.approx(expected, rel=1e-4, abs=1e-4)
-
-
 def test_flagged_visibilities_do_not_count():
     records = np.concatenate([RECORDS, RECORDS[::3]])
     records[len(RECORDS) :, array.RE] = np.nan
@@ -121,7 +113,10 @@ def test_sorting_orders_and_permutes(order, seed, count):
     assert np.array_equal(after, sorting.reference(given_, order))
     for threads in range(1, usable_cpus() + 1):
         assert np.array_equal(sorting.sort(given_, order, threads=threads), after)
-    assert all(check.ok for check in sorting.verify(given_, after, order))
+    if order == "tile":
+        own = np.empty_like(given_)
+        sorting.plain(given_, sorting.keys_of(given_, order), own)
+        assert np.array_equal(own, after)
 
 
 def test_baselines_have_a_place_from_the_first_to_the_last():
@@ -162,19 +157,26 @@ def images():
     return records, dirty.dirty(records, SIDE, CELL), dirty.beam(records, 2 * SIDE, CELL)
 
 
+def cleaned(method, image, beam, components, gain=0.1, **limits):
+    """Of one of the minor cycles, or Högbom's of the inner half."""
+    if method == "hogbom":
+        return damage.hogbom(image, beam, components, gain)
+    return clean.clark(image, beam, clean.Limits(components, gain, method=method, **limits))
+
+
 @pytest.mark.parametrize("method", [*clean.METHODS, "hogbom"])
 def test_clean_by_its_identity(images, method):
     _, image, beam = images
-    limits = clean.Limits(500, list_length=1500, method="blocks" if method == "hogbom" else method)
-    found = hogbom.clean(image, beam, limits) if method == "hogbom" else clean.clark(image, beam, limits)
+    found = cleaned(method, image, beam, 500, list_length=1500)
+    expected = image - convolution.convolve(beam, found.model.astype(float))
     assert len(found.fluxes) == 500
-    assert clean.identity(image, beam, found, 20, method).ok
+    assert bits.agreement(found.residual, expected, peak=float(image.max())).maximum >= 20
     assert np.abs(found.residual[32:96, 32:96]).max() < 0.1 * image.max()
     first = np.unravel_index(np.argmax(np.abs(image[32:96, 32:96])), (64, 64))
     assert tuple(found.places[0] - 32) == first
 
 
-PLACES = ((20, 40), (20, 41), (20, 99), (50, 70), (83, 40), (83, 99))
+PLACES = ((32, 32), (32, 33), (32, 95), (50, 70), (95, 32), (95, 95))
 
 
 def components(strengths, method, count=1, gain=0.1):
@@ -183,8 +185,7 @@ def components(strengths, method, count=1, gain=0.1):
     beam[SIDE, SIDE] = 1
     for place, strength in zip(PLACES, strengths, strict=True):
         image[place] = strength
-    limits = clean.Limits(count, gain, box=(20, 83, 40, 99), method="blocks" if method == "hogbom" else method)
-    found = hogbom.clean(image, beam, limits) if method == "hogbom" else clean.clark(image, beam, limits)
+    found = cleaned(method, image, beam, count, gain)
     return [tuple(place) for place in found.places.tolist()], found.fluxes
 
 
@@ -205,32 +206,28 @@ def test_of_equal_sources_the_first_row_by_row_is_taken(method):
     assert places == [PLACES[n] for n in order] and fluxes == pytest.approx([strengths[n] for n in order])
 
 
-def test_the_three_minor_cycles_agree(images):
-    _, image, beam = images
-    found = [clean.clark(image, beam, clean.Limits(300, list_length=900, method=method)) for method in clean.METHODS]
-    for other in found[1:]:
-        assert np.abs(other.model - found[0].model).max() < 1e-4
-        assert np.array_equal(other.places[:100], found[0].places[:100])
+@pytest.mark.parametrize("method", clean.METHODS)
+def test_the_minor_cycle_is_hogboms_where_the_beam_is_its_patch(method):
+    """A beam without symmetry that is zero outside the patch: each component is the whole beam's, in one cycle."""
+    generator, half = np.random.default_rng(3), clean.HALF
+    beam = np.zeros((2 * SIDE, 2 * SIDE), np.float32)
+    beam[SIDE - half : SIDE + half + 1, SIDE - half : SIDE + half + 1] = generator.uniform(-0.2, 0.2, (51, 51))
+    beam[SIDE, SIDE] = 1
+    image = np.zeros((SIDE, SIDE), np.float32)
+    image[32:96, 32:96] = generator.uniform(1.0, 2.0, (64, 64))
+    places, fluxes = np.zeros((60, 2), np.int32), np.zeros(60, np.float32)
+    count = clean.Minor(beam, method)(image, (32, 95, 32, 95), np.float32(0.01), 0.3, places, fluxes)
+    expected = damage.hogbom(image, beam, 60, 0.3)
+    assert count == 60 and np.array_equal(places, expected.places)
+    assert fluxes == pytest.approx(expected.fluxes, rel=1e-4)
 
 
 @pytest.mark.parametrize("method", clean.METHODS)
-def test_every_pixel_of_the_list_counts_to_the_last(method):
-    """A beam without symmetry, a box of six by six pixels: all of them are listed, and each is the peak in its turn."""
-    generator = np.random.default_rng(3)
-    beam = generator.uniform(-0.2, 0.2, (2 * SIDE, 2 * SIDE)).astype(np.float32)
-    beam[SIDE, SIDE] = 1
-    image = np.zeros((SIDE, SIDE), np.float32)
-    image[40:46, 60:66] = generator.uniform(1.0, 2.0, (6, 6))
-    components = []
-    for each in (method, clean.PLAIN):
-        places, fluxes = np.zeros((60, 2), np.int32), np.zeros(60, np.float32)
-        limit = np.float32(0.01)
-        count = clean.Minor(beam, each)(image, (40, 45, 60, 65), limit, 0.3, 100, places, fluxes)
-        components.append((count, places, fluxes))
-    (count, places, fluxes), (expected, where, strengths) = components
-    assert count == expected == 60 and np.array_equal(places, where)
-    assert fluxes == pytest.approx(strengths, rel=1e-4)
-    assert (45, 65) in set(map(tuple, where.tolist()))  # the last of the list
+def test_a_clean_that_diverges_ends(images, method):
+    _, image, beam = images
+    with np.errstate(all="ignore"):
+        found = cleaned(method, image, beam, 5000, gain=3.0)
+    assert len(found.fluxes) <= 5000
 
 
 def test_clean_stops_at_its_threshold(images):
@@ -276,7 +273,7 @@ def test_gains_that_have_not_settled_come_from_as_many_steps_as_allowed(most):
     truth = 1 + 0.1 * (rng.normal(size=(1, 27)) + 1j * rng.normal(size=(1, 27)))
     sums = selfcal.sums(sky.corrupt(RECORDS.copy(), truth), np.ones(len(RECORDS), np.complex64), 1)
     found = selfcal.solve(*sums, limit=0.0, most=most)
-    numpy = selfcal.solve_numpy(*sums, limit=0.0, most=most)
+    numpy = selfcal.plain(*sums, limit=0.0, most=most)
     np.testing.assert_allclose(found.gains, numpy.gains, rtol=1e-10)
     np.testing.assert_allclose(found.change, numpy.change, rtol=1e-10)
     assert found.steps.tolist() == numpy.steps.tolist() == [most]

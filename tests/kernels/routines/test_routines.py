@@ -8,9 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kernels import routines
-from kernels.routines import cloud, elementary, interpolation, matmul, saturation, vertical
-from kernels.routines.blocking import block, unblock
-from kernels.routines.width import SCALAR, VECTOR
+from kernels.routines import cloud, elementary, interpolation, saturation, vertical
+from kernels.routines.blocking import SCALAR, VECTOR, block, unblock
 from kernels.runtime.jit import kernel
 from kernels.runtime.pages import zeros
 from kernels.runtime.resources import usable_cpus
@@ -18,12 +17,10 @@ from kernels.runtime.vector import load_as, store
 
 SMALL = {
     "saturation": saturation.Problem(columns=203, levels=6),
-    "trajectory": interpolation.Problem(nx=17, ny=12, levels=7, scheme="trajectory", courant=2.5),
     "weights": interpolation.Problem(nx=17, ny=12, levels=7, scheme="weights", courant=2.5),
     "linear": interpolation.Problem(nx=17, ny=12, levels=7, scheme="linear", courant=2.5, fields=3),
     "cubic": interpolation.Problem(nx=17, ny=12, levels=7, scheme="cubic", courant=2.5, fields=2),
     "vertical": vertical.Problem(columns=203, levels=11),
-    "matmul": matmul.Problem(truncation=12, latitudes=7, fields=19),
     "cloud": cloud.Problem(columns=203, levels=9),
 }
 MODULES = {name: getattr(routines, name, interpolation) for name in SMALL}
@@ -35,14 +32,10 @@ def answer(name, problem, result):
         return np.array([unblock(problem, result.t_new), unblock(problem, result.q_new)])
     if name == "vertical":
         return unblock(problem, result.integral)
-    if name == "matmul":
-        return result.out[:, :, : problem.latitudes]
     if name == "cloud":
         fields = [unblock(problem, field) for field in (*result.new, *result.fallen)]
         return np.concatenate(fields)
-    return interpolation.quantities(
-        problem, {"trajectory": result.departure, "weights": result.stencil}.get(name, result.values)
-    )
+    return interpolation.quantities(problem, result.stencil if name == "weights" else result.values)
 
 
 def solved(name, threads=1, **changes):
@@ -55,26 +48,12 @@ def solved(name, threads=1, **changes):
 @pytest.mark.parametrize("name", SMALL)
 def test_builds_blocks_threads_and_repeats_do_not_matter(name):
     *_, expected = solved(name)
-    variants = (
-        [{"build": "scalar"}]
-        if name == "matmul"
-        else [
-            {"build": build, "nproma": nproma}
-            for build, nproma in (
-                ("scalar", 32),
-                ("vector", 1),
-                ("scalar", 5),
-                ("vector", 24),
-                ("vector", 203),
-                ("vector", 1000),
-            )
-        ]
-    )
-    for changes in variants:
-        assert np.array_equal(solved(name, **changes)[2], expected), changes
+    for build, nproma in (
+        ("scalar", 32), ("vector", 1), ("scalar", 5), ("vector", 24), ("vector", 203), ("vector", 1000),
+    ):  # fmt: skip
+        assert np.array_equal(solved(name, build=build, nproma=nproma)[2], expected), (build, nproma)
     for threads in range(2, min(3, usable_cpus()) + 1):
-        changes = {} if name == "matmul" else {"nproma": 16}
-        assert np.array_equal(solved(name, threads=threads, **changes)[2], expected)
+        assert np.array_equal(solved(name, threads=threads, nproma=16)[2], expected)
     module, problem = MODULES[name], SMALL[name]
     state = module.setup(problem, seed=3)
     assert np.array_equal(answer(name, problem, module.run(problem, state, repeats=3)), expected)
@@ -206,7 +185,9 @@ def test_trilinear_functions_are_exact(c, seed, scheme):
 
     z, y, x = np.mgrid[:6, :8, :9].astype(float)
     points = scattered(problem, seed, 1.0, 1.0)
-    assert interpolated(problem, function(x, y, z), *points) == pytest.approx(function(*points), abs=1e-10)
+    found, one = interpolated(problem, function(x, y, z), *points), [each[2, 3] for each in points]
+    assert found == pytest.approx(function(*points), abs=1e-10)
+    assert interpolation.plain(function(x, y, z), *one, scheme == "cubic", False) == pytest.approx(found[2, 3])
 
 
 @settings(deadline=None, max_examples=15)
@@ -241,29 +222,6 @@ def test_quasi_monotone_values_stay_within_the_corners(seed):
     assert 0.1 < inside.mean() < 1.0 and np.array_equal(values[inside], free[inside])
 
 
-@settings(deadline=None, max_examples=15)
-@given(wind=st.tuples(st.floats(-3.0, 3.0), st.floats(-3.0, 3.0), st.floats(-3.0, 3.0)))
-def test_departure_points_of_constant_wind(wind):
-    problem = interpolation.Problem(nx=9, ny=8, levels=6, nproma=16, courant=3.0, scheme="trajectory")
-    state = interpolation.setup(problem)
-    for component, value in zip(state.wind, wind, strict=True):
-        component[:] = value
-    x, y, z = interpolation.quantities(problem, interpolation.run(problem, state).departure)
-    columns, level = np.arange(72), np.arange(6.0)[:, None]
-    assert x == pytest.approx(np.tile(columns % 9 - wind[0], (6, 1)), abs=1e-13)
-    assert y == pytest.approx(np.tile(columns // 9 - wind[1], (6, 1)), abs=1e-13)
-    assert z == pytest.approx(np.clip(np.tile(level - wind[2], (1, 72)), 0.0, 5.0), abs=1e-13)
-
-
-def test_more_iterations_shrink_the_residual():
-    def residual(iterations):
-        problem = interpolation.Problem(nx=32, ny=16, levels=8, scheme="trajectory", courant=2.0, iterations=iterations)
-        result = interpolation.run(problem, interpolation.setup(problem))
-        return interpolation.verify(problem, result)[1].value
-
-    assert residual(8) < 0.05 * residual(2)
-
-
 # Vertical integration
 
 
@@ -288,19 +246,6 @@ def test_vertical_matrix_is_full_and_converges():
         errors.append(abs(matrix[-1] @ np.exp(eta) - np.expm1(1.0)))
     assert np.count_nonzero(vertical.integral_matrix(vertical.level_positions(20))) == 21 * 20
     assert errors[0] / errors[1] > 12.0 and errors[1] / errors[2] > 12.0
-
-
-# Matrix product
-
-
-@settings(deadline=None, max_examples=20)
-@given(st.integers(1, 9), st.integers(1, 35), st.integers(1, 30), st.sampled_from(["vector", "scalar"]))
-def test_matrix_product(truncation, latitudes, fields, build):
-    problem = matmul.Problem(truncation=truncation, latitudes=latitudes, fields=fields, build=build)
-    state = matmul.setup(problem)
-    got = matmul.run(problem, state).out[:, :, :latitudes].copy()
-    assert got == pytest.approx(matmul.reference(problem, state).out[:, :, :latitudes], abs=1e-13)
-    assert problem.terms.sum() == sum(truncation - m + 1 for m in range(truncation + 1))
 
 
 # Cloud process

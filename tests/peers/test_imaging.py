@@ -5,7 +5,7 @@ import pytest
 
 from kernels.imaging import dirty, masters
 from kernels.imaging.masters import CELL, SIZES
-from peers.kit import dirty_images
+from peers import imaging as dirty_images
 
 SIDE = SIZES["tiny"].side
 
