@@ -5,8 +5,7 @@ be met, said in one sentence on stderr; 3 a result failed its verification; 130 
 """
 
 import json
-import sys
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -36,19 +35,6 @@ def _named(incomplete: str) -> list[str]:
     from companion import experiments
 
     return [name for name in experiments.REGISTER if name.startswith(incomplete)]
-
-
-def _table(heads: Sequence[str], rows: Iterable[Sequence[str]], numbers: Collection[str] = ()) -> None:
-    """Print a table as wide as the terminal; columns named in ``numbers`` are set to the right."""
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table(box=None, pad_edge=False)
-    for head in heads:
-        table.add_column(head, justify="right" if head in numbers else "left", overflow="fold")
-    for row in rows:
-        table.add_row(*row)
-    Console(markup=False, highlight=False).print(table)
 
 
 JSON = typer.Option("--json", help="Print JSON and nothing else on standard output.")
@@ -94,14 +80,10 @@ def list_experiments(
     """List experiments: items of the report, time that each preset takes, and what is missing here."""
     from companion import experiments, suite
 
-    chosen, rows = [experiments.find(name) for name in names or experiments.REGISTER], []
-    for entry in chosen:
+    for entry in [experiments.find(name) for name in names or experiments.REGISTER]:
         times = ", ".join(f"{preset} {suite.duration(suite.estimate(entry, preset))}" for preset in entry.presets)
-        rows.append((entry.id, entry.item, entry.title, times, experiments.unavailable(entry) or ""))
-    if sys.stdout.isatty():
-        return _table(("experiment", "items", "what", "time", "missing here"), rows)
-    for name, item, title, times, reason in rows:
-        print(f"{name:28s} {item:12s} {title} [{times}]" + (f"  ({reason})" if reason else ""))
+        reason = experiments.unavailable(entry)
+        print(f"{entry.id:28s} {entry.item:12s} {entry.title} [{times}]" + (f"  ({reason})" if reason else ""))
 
 
 @app.command()
@@ -130,11 +112,7 @@ def run(
         path, reasons = runs.deposit(record, out)
     if as_json:
         return print(json.dumps(record, indent=1, allow_nan=False))
-    if sys.stdout.isatty():
-        rows = (row for case in record["measurements"] for row in display.case_rows(case))
-        _table(display.HEADS, rows, display.NUMBERS)
-    else:
-        print(*map(display.case_line, record["measurements"]), sep="\n")
+    print(*map(display.case_line, record["measurements"]), sep="\n")
     print(*_beside_the_report(record), path, *(f"not in {out}: {reason}" for reason in reasons), sep="\n")
 
 
@@ -168,6 +146,7 @@ def measure_all(
 ) -> None:
     """Measure all that this machine can; a second call measures only what is still missing."""
     from companion import experiments, suite
+    from companion.bench import UnverifiedError
     from companion.host import machine
 
     if preset not in experiments.PRESETS:
@@ -180,14 +159,13 @@ def measure_all(
     if plan_only or not planned.todo:
         return
     with files.prepared(out):
-        outcomes = list(suite.go(planned, out, typer.echo))
-    missed = [outcome for outcome in outcomes if outcome.error]
-    written = plural(len(outcomes) - len(missed), "record")
+        failed = suite.measure(planned, out, typer.echo)
+    written = plural(len(planned.todo) - len(failed), "record")
     print(f"{written} written to {out}; python -m companion report {out} makes a page of them")
-    if missed:
-        names_missed = ", ".join(outcome.entry.id for outcome in missed)
-        unverified = any(outcome.unverified for outcome in missed)
-        commands.stop("companion", f"no record of {names_missed}; the reasons are above", 3 if unverified else 2)
+    if failed:
+        unverified = any(isinstance(error, UnverifiedError) for error in failed.values())
+        sentence = f"no record of {', '.join(failed)}; the reasons are above"
+        commands.stop("companion", sentence, 3 if unverified else 2)
 
 
 @app.command()

@@ -19,17 +19,18 @@ Case = dict[str, Any]
 
 def differences(a: dict[str, Any], b: dict[str, Any]) -> list[str]:
     """What besides the times differs between two records, a sentence each."""
-    found = [f"{word}: {a[word]} and {b[word]}" for word in ("experiment", "preset", "threads") if a[word] != b[word]]
-    native = [record.get("kind") != "browser" for record in (a, b)]
-    if native[0] != native[1]:
-        found.append(" and ".join("native code" if each else "a browser's" for each in native))
+    words = ("experiment", "preset", "threads")
+    found = [f"{word}: {a[word]} and {b[word]}" for word in words if a[word] != b[word]]
+    kinds = ["a browser's" if record.get("kind") == "browser" else "native code" for record in (a, b)]
+    if kinds[0] != kinds[1]:
+        found.append(" and ".join(kinds))
     here, there = (record["machine"] for record in (a, b))
     if unlike_in := machines.unlike(here, there):
-        found.append(f"machines: {' and '.join(machines.labels([here, there]))} ({', '.join(unlike_in)})")
-    versions = [record["machine"]["software"] for record in (a, b)]
-    for name in sorted(set(versions[0]) | set(versions[1])):
-        if name != "threading_layer" and versions[0].get(name) != versions[1].get(name):
-            found.append(f"{name}: {versions[0].get(name)} and {versions[1].get(name)}")
+        found.append(f"machines: {machines.label(here)} and {machines.label(there)} ({', '.join(unlike_in)})")
+    old, new = here["software"], there["software"]
+    for name in sorted(({*old} | {*new}) - {"threading_layer"}):
+        if old.get(name) != new.get(name):
+            found.append(f"{name}: {old.get(name)} and {new.get(name)}")
     return found
 
 
@@ -49,39 +50,16 @@ def _defaults(kernel: str) -> dict[str, Any]:
 
 def _unlike(a: Case, b: Case) -> list[str]:
     """In which fields of the problem, or in what else, two cases differ; empty where their times may be compared."""
-    a, b = (case | {"kernel": named.MOVED.get(case["kernel"], case["kernel"])} for case in (a, b))
-    found = [f"{word} {a[word]} and {b[word]}" for word in ("kernel", "threads") if a[word] != b[word]]
-    problems = [_defaults(case["kernel"]) | case["problem"] for case in (a, b)]
-    for name in dict.fromkeys([*problems[0], *problems[1]]):
-        values = [problem.get(name, "not known") for problem in problems]
-        if values[0] != values[1]:
-            found.append(f"{name} {values[0]} and {values[1]}")
-    return found
-
-
-def _partner(case: Case, others: list[Case]) -> Case | None:
-    """The case of ``others`` that is the same problem; of several, the one of the same label."""
-    like = [other for other in others if not _unlike(case, other)]
-    return next((other for other in like if other["label"] == case["label"]), like[0] if like else None)
-
-
-def shared(a: dict[str, Any], b: dict[str, Any]) -> tuple[list[tuple[Case, Case]], list[Case], list[Case]]:
-    """Pairs of cases of two records that are one problem, and the cases of each that are in it alone."""
-    pairs, alone, others = [], [], list(b["measurements"])
-    for case in a["measurements"]:
-        partner = _partner(case, others)
-        if partner is None:
-            alone.append(case)
-        else:
-            others.remove(partner)
-            pairs.append((case, partner))
-    return pairs, alone, others
-
-
-def _line(case: Case, partner: Case) -> str:
-    doubt = sorted({*case["flags"], *partner["flags"]})
-    label = case["label"] if case["label"] == partner["label"] else f"{case['label']} = {partner['label']}"
-    return f"{label}: {ratio(case['samples'], partner['samples'])}" + (f"  [{', '.join(doubt)}]" if doubt else "")
+    sides = []
+    for case in (a, b):
+        kernel = named.MOVED.get(case["kernel"], case["kernel"])
+        sides.append({"kernel": kernel, "threads": case["threads"]} | _defaults(kernel) | case["problem"])
+    one, other = sides
+    return [
+        f"{name} {one.get(name, 'not known')} and {other.get(name, 'not known')}"
+        for name in dict.fromkeys([*one, *other])
+        if name not in one or name not in other or one[name] != other[name]
+    ]
 
 
 def lines(a: dict[str, Any], b: dict[str, Any]) -> list[str]:
@@ -89,16 +67,26 @@ def lines(a: dict[str, Any], b: dict[str, Any]) -> list[str]:
 
     ``ValueError`` where no case is in both; says in which fields those of one label differ.
     """
-    pairs, alone, others = shared(a, b)
+    others, compared, alone = list(b["measurements"]), [], []
+    for case in a["measurements"]:
+        like = sorted(
+            (each for each in others if not _unlike(case, each)), key=lambda each: each["label"] != case["label"]
+        )
+        if not like:
+            alone.append(case)
+            continue
+        others.remove(partner := like[0])
+        doubt = ", ".join(sorted({*case["flags"], *partner["flags"]}))
+        label = case["label"] if case["label"] == partner["label"] else f"{case['label']} = {partner['label']}"
+        compared.append(f"{label}: {ratio(case['samples'], partner['samples'])}" + (f"  [{doubt}]" if doubt else ""))
     labels = {other["label"]: other for other in others}
     reasons = [
         f"{case['label']}: not compared, {'; '.join(_unlike(case, labels[case['label']]))}"
         for case in alone
         if case["label"] in labels
     ]
-    if not pairs:
+    if not compared:
         why = f": {reasons[0]}" if reasons else ""
         raise ValueError(f"the two records have no case in common, so there is nothing to compare{why}")
     left = len(alone) + len(others) - 2 * len(reasons)
-    single = [f"{left} case(s) are in one record only"] if left else []
-    return [*(_line(*pair) for pair in pairs), *reasons, *single]
+    return [*compared, *reasons, *([f"{left} case(s) are in one record only"] if left else [])]

@@ -1,9 +1,8 @@
 """Whether a run record belongs to the book, and where it goes: what a contributor and a maintainer check."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from companion.host import machine
 from companion.records import machines, runs, store
@@ -16,8 +15,7 @@ WHAT_FOLLOWS = (
 )
 
 
-@dataclass(frozen=True)
-class _Finding:
+class Finding(NamedTuple):
     """One thing that was looked at in a record."""
 
     what: str
@@ -25,24 +23,10 @@ class _Finding:
     said: str  # what was seen, or what is wrong and the remedy
 
 
-def _verified(record: dict[str, Any]) -> _Finding:
-    cases = record["measurements"]
-    bare = [case["label"] for case in cases if not case["checks_before"] or not case["checks_after"]]
-    made = [(case, check) for case in cases for check in (*case["checks_before"], *case["checks_after"])]
-    failed = [f"{case['label']}: {check['name']}" for case, check in made if not check["ok"]]
-    if failed or bare:
-        first = f"{failed[0]} failed" if failed else f"{bare[0]!r} was never checked"
-        return _Finding("verified", False, f"{first}; run it again, and if it stays, the kernel is wrong here")
-    return _Finding("verified", True, f"{len(made)} checks before and after the timings passed")
-
-
-def _possible(record: dict[str, Any]) -> _Finding:
+def _possible(record: dict[str, Any]) -> Finding:
     """No case computes or moves more than a processor can."""
-    cpu = record["machine"]["cpu"]
+    cpu, name = record["machine"]["cpu"], "possible for the processor"
     most, clock = machine.ceiling(cpu["architecture"] or "unknown"), cpu.get("measured_hz")
-    name = "possible for the processor"
-    if most["flops"] is None:
-        return _Finding(name, True, "no bound is known for this architecture, so none was applied")
     # turbo may go beyond what the clock showed while it was measured
     factor = 1.0 if clock is None else min(1.0, 1.2 * clock / machine.FASTEST_HZ)
     for case in record["measurements"]:
@@ -51,55 +35,53 @@ def _possible(record: dict[str, Any]) -> _Finding:
         for amount, bound, unit in ((work["flops"], most["flops"], "flop/s"), (moved, most["bytes"], "B/s")):
             if bound is not None and amount / best > factor * bound * max(1, case["threads"]):
                 said = f"{case['label']} would run at {amount / best:.3g} {unit}, more than this processor can"
-                return _Finding(name, False, f"{said}; work was left out, so the record cannot be used")
-    clocked = f" at the measured clock of {clock / 1e9:.2f} GHz" if clock else ""
-    return _Finding(name, True, f"no case exceeds the vector units or the first cache{clocked}")
+                return Finding(name, False, f"{said}; work was left out, so the record cannot be used")
+    return Finding(name, True, "no case exceeds the vector units or the first cache, as far as their bounds are known")
 
 
-def _published(record: dict[str, Any]) -> _Finding:
+def _published(record: dict[str, Any]) -> Finding:
     """The commit is one that others can get."""
     name, commit = "from a published commit", record["machine"]["provenance"]["commit"]
     if not commit:
-        return _Finding(name, False, "it names no commit; run it from a clone of the repository")
-    known = [name for name in ("origin/main", "main", "HEAD") if machine.git("rev-parse", "--verify", "-q", name)]
-    if not known:
-        return _Finding(name, False, "this is no git checkout, so the commit cannot be looked up; use a clone")
-    if machine.git("merge-base", "--is-ancestor", commit, known[0]) is None:
-        remedy = "check out main without changes and run it again"
-        return _Finding(name, False, f"commit {commit[:12]} is not in the history of {known[0]}; {remedy}")
-    return _Finding(name, True, f"commit {commit[:12]} is in the history of {known[0]}")
-
-
-def _measured_by_the_rules(record: dict[str, Any]) -> _Finding:
-    reasons = runs.unfit(record)
-    if record["preset"] != "paper":
-        reasons.append(f"it has the preset {record['preset']}, and the chapters draw runs at paper")
-    loads = [case["other_load"] for case in record["measurements"] if case["other_load"] is not None]
-    quiet = f"others kept at most {max(loads, default=0.0):.2f} CPUs busy" if loads else "nothing was timed"
-    return _Finding(
-        "measured by the rules", not reasons, "; ".join(reasons) or f"clean checkout, {quiet}, enough samples"
+        return Finding(name, False, "it names no commit; run it from a clone of the repository")
+    branch = next(
+        (each for each in ("origin/main", "main") if machine.git("rev-parse", "-q", "--verify", each)), "HEAD"
     )
+    if machine.git("merge-base", "--is-ancestor", commit, branch) is None:
+        remedy = "check out main without changes and run it again"
+        return Finding(name, False, f"commit {commit[:12]} is not in the history of {branch}; {remedy}")
+    return Finding(name, True, f"commit {commit[:12]} is in the history of {branch}")
 
 
-def examine(record: dict[str, Any]) -> list[_Finding]:
+def examine(record: dict[str, Any]) -> list[Finding]:
     """What is looked at in a record that :func:`companion.records.runs.read` accepted."""
-    here = record["machine"]
-    new, named = machines.place(here) == len(machines.known()), here["cpu"]["model"] is not None
+    here, cases = record["machine"], record["measurements"]
+    bare = [f"{case['label']!r} was never checked" for case in cases
+            if not case["checks_before"] or not case["checks_after"]]  # fmt: skip
+    unruly = runs.unfit(record)
+    if record["preset"] != "paper":
+        unruly.append(f"it has the preset {record['preset']}, and the chapters draw runs at paper")
+    new = machines.place(here) == len(machines.known())
     said = f"{machines.label(here)}, a machine {'that the book does not have yet' if new else 'of the book'}"
-    known = _Finding("machine named", named, said if named else "the record does not name the processor")
-    return [_verified(record), _possible(record), _measured_by_the_rules(record), _published(record), known]
+    named = here["cpu"]["model"] is not None
+    return [
+        Finding("verified", not bare, bare[0] if bare else "all checks before and after the timings passed"),
+        _possible(record),
+        Finding("measured by the rules", not unruly, "; ".join(unruly) or "clean checkout, quiet, enough samples"),
+        _published(record),
+        Finding("machine named", named, said if named else "the record does not name the processor"),
+    ]
 
 
-def walk(paths: list[Path]) -> Iterator[tuple[Path, dict[str, Any] | None, list[_Finding]]]:
+def walk(paths: list[Path]) -> Iterator[tuple[Path, dict[str, Any] | None, list[Finding]]]:
     """Each record of ``paths``, folders included, with what was found; a file that is none with its reason."""
-    files = [file for path in paths for file in (sorted(path.glob("*.json")) if path.is_dir() else [path])]
-    for path in files:
+    for file in (file for path in paths for file in (sorted(path.glob("*.json")) if path.is_dir() else [path])):
         try:
-            record = runs.read(path)
-        except (ValueError, OSError) as error:
-            yield path, None, [_Finding("a run record", False, str(error))]
-            continue
-        yield path, record, examine(record)
+            record = runs.read(file)
+        except ValueError as error:
+            yield file, None, [Finding("a run record", False, str(error))]
+        else:
+            yield file, record, examine(record)
 
 
 def place(record: dict[str, Any], folder: Path = runs.COMMITTED) -> Path:
@@ -110,6 +92,4 @@ def place(record: dict[str, Any], folder: Path = runs.COMMITTED) -> Path:
 def write(record: dict[str, Any], folder: Path = runs.COMMITTED) -> Path:
     """Copy the record into the book's folder; one that is there is left, since no record is replaced."""
     path = place(record, folder)
-    if path.exists():
-        return path
-    return store.write(path, store.text(record, "measurements"))
+    return path if path.exists() else store.write(path, store.text(record, "measurements"))

@@ -36,8 +36,6 @@ PRESETS = ("quick", "paper", "modern")
 #: What gives the cases of an experiment, and what makes results other than times of their measurements.
 Cases = Callable[..., list[Any]]
 Outputs = Callable[[Any], dict[str, dict[str, Any]]]
-#: A timing samples its cases in rounds; a study runs each once, for its result, or has none.
-_KINDS = ("timing", "study")
 
 
 @dataclass(frozen=True)
@@ -75,7 +73,8 @@ class Experiment:
     simulated: bool = False  # outputs come from a model; such an experiment has no cases
     #: why fewer than three samples of a case are taken; empty where three or more are
     few_samples: str = ""
-    kind: str = "timing"  # of _KINDS; ``outputs`` of a study reads the ``result`` of its measurements
+    #: a "timing" samples its cases in rounds; a "study" runs each once, for the ``result`` that its outputs read
+    kind: str = "timing"
     ranks: int = 0  # ranks to start unless asked otherwise; 0: not an MPI program
     #: Functions that draw it: ``figure(runs)`` takes runs as :meth:`runs` gives them.
     figures: list[Callable] = field(default_factory=list)
@@ -117,7 +116,7 @@ class Experiment:
         already.
         """
         made = [run for run in here if run is not None and "file" not in run.attrs]
-        return runs.marked([*runs.each(self.id), *runs.readers(self.id), *made])
+        return runs.marked([*runs.each(self.id), *made])
 
     def seconds(self, preset: str) -> float | None:
         """Budget of a preset.  A timing keeps to ``RERUN_BUDGET`` of the environment where that is less."""
@@ -146,9 +145,9 @@ def experiment(
     few_samples: str = "",
     simulated: bool = False,
 ) -> Callable[[Cases], Experiment]:
-    """Make an experiment of the function that gives its cases, ``cases(preset, threads)``.
+    """Make an experiment of the function that gives its cases, ``cases(preset, threads)``; over MPI it takes ``ranks``.
 
-    Over MPI the function takes ``ranks``, too.  ``ValueError`` for an id given twice or malformed, or an unknown need.
+    ``ValueError`` for an id given twice, an unknown need, or a study on ranks or without a reason for its one sample.
 
     Parameters
     ----------
@@ -172,7 +171,7 @@ def experiment(
         Its outputs come from a model.
     """
 
-    def register_cases(function: Cases) -> Experiment:
+    def of(function: Cases) -> Experiment:
         return register(
             Experiment(
                 id,
@@ -182,31 +181,24 @@ def experiment(
                 function,
                 tuple(presets),
                 frozenset(needs.split()),
-                None,
-                rounds or 1,
-                dict(seconds or {}),
-                simulated,
-                few_samples,
-                "timing" if rounds else "study",
-                ranks,
+                rounds=rounds or 1,
+                budgets=dict(seconds or {}),
+                simulated=simulated,
+                few_samples=few_samples,
+                kind="timing" if rounds else "study",
+                ranks=ranks,
             )
         )
 
-    return register_cases
+    return of
 
 
 def register(entry: Experiment) -> Experiment:
-    """Add ``entry``.  ``ValueError`` for an id given twice, a malformed id or an unknown need."""
-    words = entry.id.split("-")
-    if not all(word.isascii() and word.isalnum() and word == word.lower() for word in words):
-        raise ValueError(f"id = {entry.id!r} must be lower-case words joined by hyphens")
-    if entry.id in REGISTER:
-        raise ValueError(f"id = {entry.id!r} is registered twice; choose another")
-    unknown = sorted(set(entry.needs) - set(doctor.NEEDS))
-    if unknown:
-        raise ValueError(f"{entry.id}: need {unknown[0]!r} is unknown; choose of {', '.join(doctor.NEEDS)}")
-    if entry.kind not in _KINDS:
-        raise ValueError(f"{entry.id}: kind = {entry.kind!r} is unknown; choose one of {', '.join(_KINDS)}")
+    """Add ``entry``; see :func:`experiment`."""
+    unknown = sorted(entry.needs - {*doctor.NEEDS})
+    if entry.id in REGISTER or unknown:
+        wrong = f"need {unknown[0]!r} is unknown" if unknown else "it is registered twice"
+        raise ValueError(f"experiment {entry.id!r}: {wrong}")
     if entry.kind == "study" and (entry.ranks or not entry.few_samples):
         raise ValueError(f"{entry.id}: a study runs in one process and says in few_samples why once is enough")
     REGISTER[entry.id] = entry
@@ -228,23 +220,14 @@ def verify_file(path) -> tuple[list[str], list]:
     return verifier(path)
 
 
-def unavailable(entry: Experiment) -> str | None:
-    """Why this machine cannot run the experiment, in one sentence, or None if it can."""
-    return next(filter(None, (_lacking(entry.id, need) for need in sorted(entry.needs))), None)
-
-
-def _lacking(id: str, need: str) -> str | None:
-    """The sentence for one need, None where it is met."""
-    finding = doctor.NEEDS[need]()
-    if finding.ok:
-        return None
-    remedy = f"; {finding.remedy}" if finding.remedy else ""
-    return f"{id} needs {finding.name}: {finding.detail}{remedy}"
-
-
-def _require(id: str, need: str) -> None:
-    if reason := _lacking(id, need):
-        raise Unavailable(reason)
+def unavailable(entry: Experiment, needs=None) -> str | None:
+    """Why this machine cannot run the experiment, in one sentence, or None if it can; ``needs`` are its own if None."""
+    for need in sorted(entry.needs if needs is None else needs):
+        finding = doctor.NEEDS[need]()
+        if not finding.ok:
+            remedy = f"; {finding.remedy}" if finding.remedy else ""
+            return f"{entry.id} needs {finding.name}: {finding.detail}{remedy}"
+    return None
 
 
 def accept(
@@ -270,27 +253,26 @@ def accept(
     if preset not in entry.presets:
         raise ValueError(f"preset = {preset!r} is unknown to {id}; choose one of {', '.join(entry.presets)}")
     machine.require_threads(threads)
-    limits.require_seconds("budget", budget, zero=True)
+    if budget is not None and not 0 <= budget < float("inf"):
+        raise ValueError(f"budget = {budget} s must be zero or more")
     limits.require_integer("seed", seed, 0, 2**63 - 1)
-    if rounds is not None:
-        require_rounds(rounds)
-    if ranks is not None:
-        limits.require_integer("ranks", ranks, 1, limits.MOST_RANKS)
-    reason = unavailable(entry)
-    if reason:
+    require_rounds(1 if rounds is None else rounds)
+    limits.require_integer("ranks", 1 if ranks is None else ranks, 1, limits.MOST_RANKS)
+    if reason := unavailable(entry):
         raise Unavailable(reason)
     limits.temporary()
-    if not entry.ranks:
-        cases = entry.cases(preset, threads)
-        if any(getattr(case.problem, "binding", None) is True for case in cases):
-            _require(id, "affinity")
-        limits.require_cases(id, cases)
-    elif started:
+    if started:
         entry.cases(preset, threads, ranks)  # a rank count that the program cannot use is refused here
-    else:
+    elif entry.ranks:
         ranks = ranks or entry.ranks
         limits.require_ranks(ranks, threads, oversubscribe=oversubscribe)  # before the cases, which may be many
         limits.require_ranks(ranks, threads, entry.cases(preset, threads, ranks), oversubscribe)
+    else:
+        cases = entry.cases(preset, threads)
+        bound = any(getattr(case.problem, "binding", None) is True for case in cases)
+        if bound and (reason := unavailable(entry, ["affinity"])):
+            raise Unavailable(reason)
+        limits.require_cases(id, cases)
     return entry
 
 
@@ -301,7 +283,6 @@ def run_record(
     budget: float | None = None,
     seed: int = 0,
     rounds: int | None = None,
-    folder=None,
     progress: bool = True,
     ranks: int | None = None,
     oversubscribe: bool = False,
@@ -325,9 +306,6 @@ def run_record(
         Seeds states and order; 0 … 2**63 - 1.
     rounds : int, optional
         Samples per case; by default the experiment's.  A study runs each case once.
-    folder : path, optional
-        The folder whose filesystem the experiment uses; its type is recorded.  By default the folder for
-        temporary files, where experiments write theirs.
     ranks : int, optional
         Of an MPI program; by default the experiment's.
     oversubscribe : bool
@@ -337,20 +315,11 @@ def run_record(
     if entry.ranks:
         from companion.mpi import launcher
 
-        return launcher.run_record(
-            id,
-            ranks or entry.ranks,
-            progress,
-            preset=preset,
-            threads=threads,
-            seed=seed,
-            budget=budget,
-            rounds=rounds,
-            oversubscribe=oversubscribe,
-        )
+        options = {"preset": preset, "threads": threads, "seed": seed, "budget": budget, "rounds": rounds}
+        return launcher.run_record(id, ranks or entry.ranks, progress, oversubscribe, **options)
     date = runs.now()
     measurements = measured(entry, entry.cases(preset, threads), preset, seed, budget, rounds, bench.Alone(progress))
-    return assemble(entry, preset, threads, seed, date, measurements, folder)
+    return assemble(entry, preset, threads, seed, date, measurements)
 
 
 def measured(entry, cases, preset: str, seed: int, budget: float | None, rounds: int | None, by) -> list[Measurement]:
@@ -363,34 +332,28 @@ def measured(entry, cases, preset: str, seed: int, budget: float | None, rounds:
     return bench.measure(cases, entry.rounds if rounds is None else rounds, seed, budget, by=by)
 
 
-def assemble(entry, preset: str, threads: int, seed: int, date: str, measurements, folder=None) -> dict[str, Any]:
+def assemble(entry, preset: str, threads: int, seed: int, date: str, measurements) -> dict[str, Any]:
     """The record of an experiment whose cases have been measured."""
-    source, folder = limits.temporary() if folder is None else ("given", folder)
-    outputs = entry.outputs(measurements) if entry.outputs else {}
-    return runs.validate(
-        runs.finite(
-            bench.plain(
-                {
-                    "schema": runs.SCHEMA,
-                    "version": runs.VERSION,
-                    "experiment": entry.id,
-                    "document": entry.document,
-                    "item": entry.item,
-                    "title": entry.title,
-                    "preset": preset,
-                    "threads": threads,
-                    "seed": seed,
-                    "date": date,
-                    "simulated": entry.simulated,
-                    "kind": entry.kind,
-                    "few_samples": entry.few_samples or None,
-                    "machine": machine.describe(folder, source=source, measured=True),
-                    "measurements": [measurement.recorded() for measurement in measurements],
-                    "outputs": outputs,
-                }
-            )
-        )
-    )
+    source, folder = limits.temporary()
+    record = {
+        "schema": runs.SCHEMA,
+        "version": runs.VERSION,
+        "experiment": entry.id,
+        "document": entry.document,
+        "item": entry.item,
+        "title": entry.title,
+        "preset": preset,
+        "threads": threads,
+        "seed": seed,
+        "date": date,
+        "simulated": entry.simulated,
+        "kind": entry.kind,
+        "few_samples": entry.few_samples or None,
+        "machine": machine.describe(folder, source=source, measured=True),
+        "measurements": [measurement.recorded() for measurement in measurements],
+        "outputs": entry.outputs(measurements) if entry.outputs else {},
+    }
+    return runs.validate(runs.finite(bench.plain(record)))
 
 
 def run(id: str, preset: str = "quick", threads: int = 1, **options: Any):

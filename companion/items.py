@@ -8,10 +8,8 @@ its items, so that a status cannot promise a run that does not exist.
 import csv
 import re
 import unicodedata
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
@@ -25,15 +23,12 @@ STATUSES = {
     "open": "not rerun yet",
     "not possible": "not possible",
 }
-COLUMNS = ("item", "of", "title", "survives", "status", "heading", "here")
 #: how near a live item comes to what the report measured -> what that means
 NEARNESS = {
     "close": "the quantity that the report measured, at its parameters",
     "partial": "a part of it, or the same on something smaller",
     "distant": "what this machine has in its place",
 }
-#: two columns more, of registers that judge their live items: one of NEARNESS, and what differs from the report
-JUDGED = (*COLUMNS, "nearness", "differs")
 
 
 @dataclass(frozen=True)
@@ -66,68 +61,22 @@ def named(text: str) -> set[str]:
     return found
 
 
-def parse(path: Path, document: str) -> list[Item]:
-    """The rows of one register file, not yet joined.  ``ValueError`` names file, row and column."""
-    with path.open(encoding="utf-8", newline="") as file:
-        head, *rows = csv.reader(file)
-    where = f"{document}/{path.name}"
-    if tuple(head) not in (COLUMNS, JUDGED):
-        raise ValueError(
-            f"{where}, row 1: the columns are {', '.join(head)}; they must be {', '.join(COLUMNS)}, and nearness and "
-            "differs may follow"
-        )
-    items: list[Item] = []
-    for number, row in enumerate(rows, start=2):
-        if len(row) != len(head):
-            raise ValueError(f"{where}, row {number}: {len(row)} cells for {len(head)} columns")
-        cells: dict[str, Any] = dict(zip(head, row, strict=True))
-        for column in COLUMNS:
-            if not cells[column] and not (column == "of" and "-" not in cells["item"]):
-                raise ValueError(f"{where}, row {number}: {column} is empty")
-        if cells["status"] not in STATUSES:
-            raise ValueError(
-                f"{where}, row {number}: status = {cells['status']!r} is unknown; choose one of {', '.join(STATUSES)}"
-            )
-        if len(head) > len(COLUMNS):
-            _require_judgement(cells, f"{where}, row {number}")
-        if any(cells["item"] == other.item for other in items):
-            raise ValueError(f"{where}, row {number}: item {cells['item']} stands there twice")
-        items.append(Item(document, of=tuple(cells.pop("of").split()), **cells))
-    return items
-
-
-def _require_judgement(cells: dict[str, str], where: str) -> None:
-    """A live item is judged and says what differs; nothing else is."""
-    judged = cells["status"] == "live" and "-" not in cells["item"]
-    if judged and cells["nearness"] not in NEARNESS:
-        raise ValueError(f"{where}: nearness = {cells['nearness']!r} is unknown; choose one of {', '.join(NEARNESS)}")
-    if bool(cells["differs"]) != judged or bool(cells["nearness"]) != judged:
-        raise ValueError(f"{where}: nearness and differs belong to every live item, and to no plot or other item")
-
-
 def documents() -> list[str]:
     """Documents whose chapter has a register of items."""
     return sorted(chapters.files("items.csv"))
 
 
 def items(document: str | None = None) -> list[Item]:
-    """Every item and lost plot of one document, or of all, with the experiments that answer it.
-
-    ``ValueError`` if the document has no register, or the register is damaged.
-    """
-    files = chapters.files("items.csv")
-    if document is not None and document not in files:
-        raise ValueError(f"document {document!r} has no register of items; choose one of {', '.join(documents())}")
+    """Every item and lost plot of one document, or of all, with the experiments that answer it."""
     answers = {entry.id: named(entry.item) for entry in experiments.REGISTER.values()}
-    return [
-        joined(item, answers) for name in ([document] if document else documents()) for item in parse(files[name], name)
-    ]
-
-
-def joined(item: Item, answers: dict[str, set[str]]) -> Item:
-    """``item`` with the ids of ``answers`` (id -> items named) that name it or an item that the plot showed."""
-    ids = tuple(id for id, names in answers.items() if names & {item.item, *item.of})
-    return replace(item, experiments=ids)
+    found = []
+    for name in [document] if document else documents():
+        with chapters.files("items.csv")[name].open(encoding="utf-8", newline="") as file:
+            for row in csv.DictReader(file):
+                of = tuple(row.pop("of").split())
+                ids = tuple(id for id, names in answers.items() if names & {row["item"], *of})
+                found.append(Item(name, of=of, experiments=ids, **row))
+    return found
 
 
 def problems(found: list[Item]) -> list[str]:
@@ -135,8 +84,14 @@ def problems(found: list[Item]) -> list[str]:
     said = []
     known = {item.item for item in found}
     for item in found:
+        if item.status not in STATUSES or item.nearness not in ("", *NEARNESS):
+            said.append(f"{item.item}: status or nearness is unknown")
+        if not all((item.title, item.survives, item.heading, item.here)) or bool(item.of) is not item.is_plot:
+            said.append(f"{item.item} has an empty cell")
         if item.status == "live" and not item.experiments:
             said.append(f"{item.item} is live, and no registered experiment names it")
+        if bool(item.differs) != bool(item.nearness) or (item.nearness and (item.status != "live" or item.is_plot)):
+            said.append(f"{item.item}: nearness and differs belong to live items, both or none")
         if not item.is_plot and item.experiments and item.status in ("redrawn", "not possible"):
             said.append(f"{item.item} is {item.status}, and {', '.join(item.experiments)} names it")
         if missing := set(item.of) - known:

@@ -6,9 +6,8 @@ seed, is done.
 """
 
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-from functools import cached_property
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,23 +21,27 @@ from companion.records import runs, store
 _UNKNOWN = 60.0
 #: Seconds for starting and compiling, which a budget does not count.
 STARTING = 5.0
+#: Experiments that the page of ``python -m companion report`` asks; these are measured first where time is short.
+ASKED = (
+    "p5plus-smt", "xmp1982-devices", "xc30-transforms", "nht1-io", "p5plus-bandwidth", "p5plus-latency",
+    "xmp1982-forecast", "xc30-forecast", "aips58-ddt",
+)  # fmt: skip
 
 
 @dataclass
-class _Plan:
-    """What is to be measured, what is done already, and what this machine lacks."""
+class Plan:
+    """What is to be measured, with the seconds that each may take, what is done, and what this machine lacks."""
 
     preset: str
     threads: int
     seed: int
-    todo: list[Experiment] = field(default_factory=list)
-    done: list[tuple[Experiment, Path]] = field(default_factory=list)
+    todo: dict[str, float] = field(default_factory=dict)
+    done: list[str] = field(default_factory=list)
     lacking: list[str] = field(default_factory=list)  # a sentence for each experiment that cannot run here
 
-    @cached_property
-    def expected(self) -> list[float]:
-        """Seconds that each experiment to do may take, estimated once."""
-        return [estimate(entry, self.preset) for entry in self.todo]
+    def threads_of(self, entry: Experiment) -> int:
+        """The threads asked for, or 1 for ranks, which are processes, and for what a model computes."""
+        return 1 if entry.ranks or entry.simulated else self.threads
 
 
 def recorded_seconds(record: dict[str, Any]) -> float:
@@ -58,135 +61,70 @@ def estimate(entry: Experiment, preset: str) -> float:
     return STARTING + (_UNKNOWN if budget is None else budget)
 
 
-def _same_source(a: dict[str, Any], b: dict[str, Any]) -> bool:
-    return machine.line(a) == machine.line(b) and a.get("provenance") == b.get("provenance")
-
-
-def _finished(folder: Path, preset: str, threads: int, seed: int) -> dict[str, Path]:
-    """Experiment -> the record in ``folder`` that this machine made from this source with the same settings.
-
-    Files that are no run records are somebody else's and are left alone.
-    """
-    here, found = machine.describe(), {}
-    for path in sorted(folder.glob("*.json")):
-        try:
-            record = runs.read(path)
-        except (OSError, ValueError):
-            continue
-        known = experiments.REGISTER.get(record["experiment"])
-        wanted = (preset, _asked_threads(known, preset, threads) if known else threads, seed)
-        if (record["preset"], record["threads"], record["seed"]) == wanted and _same_source(record["machine"], here):
-            found[record["experiment"]] = path
-    return found
-
-
-def _asked_threads(entry: Experiment, preset: str, threads: int) -> int:
-    """``threads``, or 1 for ranks, which are processes, and for what a model computes."""
-    return 1 if entry.ranks or entry.simulated else threads
-
-
-def plan(folder: Path, names: list[str], preset: str, threads: int, seed: int) -> _Plan:
+def plan(folder: Path, names: list[str], preset: str, threads: int, seed: int) -> Plan:
     """What ``names`` (all experiments if empty) still need.
 
     ``ValueError``: an unknown name, or settings that no experiment accepts.
     """
     wanted = [experiments.find(name) for name in names] if names else list(experiments.REGISTER.values())
-    have = _finished(folder, preset, threads, seed)
-    found = _Plan(preset, threads, seed)
+    found, here = Plan(preset, threads, seed), machine.describe()
     for entry in wanted:
-        reason = experiments.unavailable(entry)
-        if entry.id in have:
-            found.done.append((entry, have[entry.id]))
+        asked = preset, found.threads_of(entry), seed
+        if any(
+            (record["preset"], record["threads"], record["seed"]) == asked
+            and machine.line(record["machine"]) == machine.line(here)
+            and record["machine"].get("provenance") == here["provenance"]
+            for record, _ in runs.native(entry.id, folder)
+        ):
+            found.done.append(entry.id)
         elif preset not in entry.presets:
             found.lacking.append(f"{entry.id} has no preset {preset}; it has {', '.join(entry.presets)}")
-        elif reason:
+        elif reason := experiments.unavailable(entry):
             found.lacking.append(reason)
         else:
             try:
-                experiments.accept(entry.id, preset, _asked_threads(entry, preset, threads), seed=seed)
-                found.todo.append(entry)
+                experiments.accept(entry.id, preset, found.threads_of(entry), seed=seed)
+                found.todo[entry.id] = estimate(entry, preset)
             except (MemoryError, OSError) as error:  # it needs more than this machine has
                 found.lacking.append(str(error))
     return found
 
 
-#: Experiments that the page of ``python -m companion report`` asks; these are measured first where time is short.
-ASKED = (
-    "p5plus-smt", "xmp1982-devices", "xc30-transforms", "nht1-io", "p5plus-bandwidth", "p5plus-latency",
-    "xmp1982-forecast", "xc30-forecast", "aips58-ddt",
-)  # fmt: skip
-
-
-def within(planned: _Plan, seconds: float) -> _Plan:
+def within(planned: Plan, seconds: float) -> Plan:
     """What of a plan fits into ``seconds``: first what :data:`ASKED` names, then the rest in its order.
 
     ``ValueError`` where not even one experiment fits.
     """
-    turns = {name: number for number, name in enumerate(ASKED)}
-    order = sorted(zip(planned.todo, planned.expected, strict=True), key=lambda each: turns.get(each[0].id, len(turns)))
-    chosen, left = [], seconds
-    for entry, expected in order:
-        if expected <= left:
-            chosen.append(entry)
-            left -= expected
-    if order and not chosen:
-        shortest = duration(min(planned.expected))
+    left, chosen = seconds, {}
+    for name in sorted(planned.todo, key=lambda name: ASKED.index(name) if name in ASKED else len(ASKED)):
+        if planned.todo[name] <= left:
+            chosen[name] = planned.todo[name]
+            left -= chosen[name]
+    if planned.todo and not chosen:
+        shortest = duration(min(planned.todo.values()))
         raise ValueError(f"nothing fits into {duration(seconds)}; the shortest experiment takes {shortest}")
-    return _Plan(planned.preset, planned.threads, planned.seed, chosen, planned.done, planned.lacking)
+    return replace(planned, todo=chosen)
 
 
-@dataclass
-class _Outcome:
-    """How one experiment ended."""
-
-    entry: Experiment
-    path: Path | None = None
-    flagged: int = 0  # cases whose times are doubtful
-    seconds: float = 0.0
-    error: str = ""
-    unverified: bool = False
-
-
-def measure(entry: Experiment, planned: _Plan, folder: Path) -> _Outcome:
-    """Run one experiment and keep its record; what a reader can mend becomes a sentence."""
+def measure(planned: Plan, folder: Path, say: Callable[[str], None]) -> dict[str, Exception]:
+    """Measure a plan in order, keep each record and say so; what a reader can mend of what failed, by name."""
     from companion.mpi import JobError
 
-    started, threads = time.perf_counter(), _asked_threads(entry, planned.preset, planned.threads)
-    try:
-        record = experiments.run_record(entry.id, planned.preset, threads, seed=planned.seed)
-        path = runs.save(record, folder)
-    except (ValueError, OSError, MemoryError, bench.UnverifiedError, experiments.Unavailable, JobError) as error:
-        said = str(error) or "memory ran out; choose a smaller preset"
-        return _Outcome(entry, error=said, unverified=isinstance(error, bench.UnverifiedError))
-    flagged = sum(bool(case["flags"]) for case in record["measurements"])
-    return _Outcome(entry, path, flagged, time.perf_counter() - started)
-
-
-def remaining(expected: list[float], taken: list[float]) -> str:
-    """What is left after the first experiments: the estimate, times what this machine has taken of it so far."""
-    if len(taken) == len(expected):
-        return "done"
-    pace = sum(taken) / sum(expected[: len(taken)]) if taken else 1.0
-    return f"about {duration(pace * sum(expected[len(taken) :]))} left"
-
-
-def go(planned: _Plan, folder: Path, say: Callable[[str], None]) -> Iterator[_Outcome]:
-    """Measure what is left of a plan, in order, and say after each how much time is left."""
-    taken: list[float] = []
-    for entry in planned.todo:
-        started = time.perf_counter()
-        outcome = measure(entry, planned, folder)
-        taken.append(time.perf_counter() - started)
-        say(f"{len(taken)} of {len(planned.todo)}: {line(outcome)}; {remaining(planned.expected, taken)}")
-        yield outcome
-
-
-def line(outcome: _Outcome) -> str:
-    """One outcome for a reader."""
-    if outcome.error:
-        return f"{outcome.entry.id}: no record. {' '.join(outcome.error.split())}"
-    doubt = f", {plural(outcome.flagged, 'doubtful case')}" if outcome.flagged else ""
-    return f"{outcome.entry.id}: {outcome.seconds:.0f} s{doubt}  {outcome.path}"
+    failed: dict[str, Exception] = {}
+    for number, name in enumerate(planned.todo, start=1):
+        started, head = time.perf_counter(), f"{number} of {len(planned.todo)}: {name}"
+        try:
+            threads = planned.threads_of(experiments.find(name))
+            record = experiments.run_record(name, planned.preset, threads, seed=planned.seed)
+            path = runs.save(record, folder)
+        except (ValueError, OSError, MemoryError, bench.UnverifiedError, experiments.Unavailable, JobError) as error:
+            failed[name] = error
+            say(f"{head}: no record. {' '.join(str(error).split()) or 'memory ran out; choose a smaller preset'}")
+            continue
+        flagged = sum(bool(case["flags"]) for case in record["measurements"])
+        doubt = f", {plural(flagged, 'doubtful case')}" if flagged else ""
+        say(f"{head}: {time.perf_counter() - started:.0f} s{doubt}  {path}")
+    return failed
 
 
 def duration(seconds: float) -> str:
@@ -197,8 +135,8 @@ def duration(seconds: float) -> str:
     return f"{minutes} min" if minutes < 90 else f"{minutes // 60} h {minutes % 60} min"
 
 
-def announcement(planned: _Plan) -> list[str]:
+def announcement(planned: Plan) -> list[str]:
     """What a call is about to do."""
-    takes = duration(sum(planned.expected))
-    lines = [f"{plural(len(planned.todo), 'experiment')} to measure, about {takes}; {len(planned.done)} done before"]
-    return [*lines, *(f"left out: {sentence}" for sentence in planned.lacking)]
+    takes = duration(sum(planned.todo.values()))
+    first = f"{plural(len(planned.todo), 'experiment')} to measure, about {takes}; {len(planned.done)} done before"
+    return [first, *(f"left out: {sentence}" for sentence in planned.lacking)]

@@ -2,6 +2,7 @@
 
 import copy
 import os
+import shutil
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,7 +11,6 @@ from hypothesis import settings
 
 from companion import experiments
 from companion.bench import Case, sampling
-from companion.host import chromium
 from kernels.contract import Check, Footprint, Work
 
 # timings never decide a test: a slow host is no failure
@@ -122,6 +122,9 @@ def call():
 
 
 _RECORDS = []
+#: Names of Chromium's program, and how it is started: in a container, without a display, and asking nobody.
+CHROMIUM = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-dev-shm-usage"]
 
 
 @pytest.fixture
@@ -139,7 +142,7 @@ def browser():
     Of one module, because an open Playwright occupies the thread's event loop and would stop the next one
     and the notebooks that run in the same process.
     """
-    executable = chromium.executable()
+    executable = next(filter(None, map(shutil.which, CHROMIUM)), None)
     if executable is None:
         sentence = "Chromium is not installed, so no page is tested in it; install the package chromium"
         if os.environ.get("RERUN_REQUIRE_BROWSER"):
@@ -148,6 +151,6 @@ def browser():
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-        launched = playwright.chromium.launch(executable_path=executable, headless=True, args=chromium.FLAGS)
+        launched = playwright.chromium.launch(executable_path=executable, headless=True, args=FLAGS)
         yield launched
         launched.close()

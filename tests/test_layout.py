@@ -27,7 +27,7 @@ LINES = {
     "kernels/shallow_water": 1630,
     "kernels/spectral": 4540,
     "companion/chapters": 7185,
-    "companion": 15982,
+    "companion": 15550,
     "peers": 2144,
     "book": 2360,
     "tests": 13463,

@@ -14,12 +14,12 @@ from pathlib import Path
 
 import psutil
 
-from companion.host import chromium, limits, machine
+from companion.host import limits, machine
 
-_ROOT = Path(__file__).resolve().parents[2]
+_LOCK = Path(__file__).resolve().parents[2] / "requirements.lock"
 _COMPILERS = ("cc", "gcc", "clang")
-#: What the quick presets and the test run need, with room to spare.
-_MEMORY_BYTES, _SCRATCH_BYTES = 2 * 2**30, 2 * 2**30
+#: What the quick presets and the test run need, of memory and of disk, with room to spare.
+_ROOM = 2 * 2**30
 
 
 class Unavailable(RuntimeError):
@@ -37,34 +37,24 @@ class Finding:
     required: bool = False
 
 
-def python() -> Finding:
-    """Python and the system."""
-    found = f"{platform.python_version()} on {platform.system()}"
-    return Finding("Python", sys.version_info >= (3, 11), found, "install Python 3.11 or newer", required=True)
-
-
 def refuse_windows() -> None:
     """``ValueError`` where nothing is measured: Windows lacks calls by which files, ranks and threads are."""
     if sys.platform == "win32":
         raise ValueError("Windows itself is not measured; run this in WSL, the Windows Subsystem for Linux")
 
 
-def packages(lock: Path = _ROOT / "requirements.lock") -> Finding:
-    """Installed versions against the lock, of the packages that the project itself names."""
+def packages(lock: Path = _LOCK) -> Finding:
+    """Python, and installed versions against the lock, of the packages that the project itself names."""
     pinned = re.findall(r"^([\w.-]+)==([^\s;\\]+)", lock.read_text(encoding="utf-8"), re.M) if lock.is_file() else []
-    try:
-        requirements = importlib.metadata.requires("supercomputers-rerun") or []
-    except importlib.metadata.PackageNotFoundError:
-        return Finding("packages", False, "the project is not installed here", "run make test", required=True)
+    requirements = importlib.metadata.requires("supercomputers-rerun") or []
     named = [re.split(r"[^\w.-]", text, maxsplit=1)[0] for text in requirements if "extra ==" not in text]
-    found = {name: machine.version(name) for name in named}
     locked = {name: [version for other, version in pinned if other == name] for name in named}
     wrong = [
-        f"{name} {version or 'is missing'} (lock: {' or '.join(locked[name])})"
-        for name, version in found.items()
-        if locked[name] and version not in locked[name]
+        f"{name} {machine.version(name) or 'is missing'} (lock: {' or '.join(versions)})"
+        for name, versions in locked.items()
+        if versions and machine.version(name) not in versions
     ]
-    detail = "; ".join(wrong) or f"{len(named)} packages as in the lock"
+    detail = "; ".join(wrong) or f"{len(named)} packages as in the lock, for Python {platform.python_version()}"
     return Finding("packages", not wrong, detail, "run make clean, then make test", required=True)
 
 
@@ -77,20 +67,20 @@ def cpus() -> Finding:
 
 def memory() -> Finding:
     """Memory that can be allocated."""
-    free, remedy = machine.available_memory(), f"free at least {_MEMORY_BYTES / 2**30:.0f} GiB"
-    return Finding("memory", free >= _MEMORY_BYTES, f"{free / 2**30:.1f} GiB available", remedy, required=True)
+    free, remedy = machine.available_memory(), f"free at least {_ROOM / 2**30:.0f} GiB"
+    return Finding("memory", free >= _ROOM, f"{free / 2**30:.1f} GiB available", remedy, required=True)
 
 
 def scratch() -> Finding:
     """The folder for temporary files: writable, with room, and on which kind of filesystem."""
-    name, remedy = "temporary folder", f"set TMPDIR to a folder with {_SCRATCH_BYTES / 2**30:.0f} GiB free"
+    name, remedy = "temporary folder", f"set TMPDIR to a folder with {_ROOM / 2**30:.0f} GiB free"
     try:
         _, folder = limits.temporary()
     except OSError as error:
         return Finding(name, False, str(error), remedy, required=True)
     free, kind = shutil.disk_usage(folder).free, machine.filesystem(folder) or "unknown filesystem"
     note = ", which is memory and no disk" if kind in ("tmpfs", "ramfs") else ""
-    return Finding(name, free >= _SCRATCH_BYTES, f"{free / 2**30:.1f} GiB free on {kind}{note}", remedy, required=True)
+    return Finding(name, free >= _ROOM, f"{free / 2**30:.1f} GiB free on {kind}{note}", remedy, required=True)
 
 
 def affinity() -> Finding:
@@ -103,10 +93,9 @@ def smt() -> Finding:
     """Two threads of one core, both open to this process."""
     ours = set(machine.affinity_cpus())
     shared = [group for group in machine.smt_siblings() or () if len(ours & set(group)) > 1]
-    if shared:
-        return Finding("SMT", True, f"{len(shared)} core(s) with two or more usable threads")
+    found = f"{len(shared)} core(s) with two or more usable threads" if shared else "no core shows two usable threads"
     remedy = "switch SMT on in the firmware, or leave both threads of a core in the affinity mask"
-    return Finding("SMT", False, "no core shows two usable threads", remedy)
+    return Finding("SMT", bool(shared), found, remedy)
 
 
 def o_direct(folder=None) -> Finding:
@@ -140,13 +129,6 @@ def mpi() -> Finding:
     return Finding("MPI", not missing, detail, "install mpi4py and an MPI such as mpich")
 
 
-def browser() -> Finding:
-    """Chromium, which tests the pages of the book."""
-    found = chromium.executable()
-    detail = f"{Path(found).name} found" if found else "no Chromium was found"
-    return Finding("browser", found is not None, detail, "install Chromium to test the book's pages")
-
-
 def load() -> Finding:
     """Load average of the last minute: a busy machine spoils timings, it does not forbid them."""
     busy, remedy = psutil.getloadavg()[0], "wait until other work has ended before timing"
@@ -155,7 +137,7 @@ def load() -> Finding:
 
 #: Every check, in the order of the report.
 CHECKS: tuple[Callable[[], Finding], ...] = (
-    *(python, packages, cpus, memory, scratch, affinity, smt, o_direct, compiler, mpi, browser, load),
+    *(packages, cpus, memory, scratch, affinity, smt, o_direct, compiler, mpi, load),
 )
 #: What an experiment may need, by the word it uses in ``needs``.
 NEEDS: dict[str, Callable[[], Finding]] = {

@@ -18,20 +18,6 @@ _A_CPU = 4
 _RANK_BYTES = 256 * 2**20
 #: Most ranks that anybody may ask for: what the scale model is drawn to (``kernels.mpi.world``).
 MOST_RANKS = 100_000
-#: Seconds that one may ask for: a year.
-_LONGEST = 31_557_600.0
-#: Where Python asks for the folder of temporary files, in this order.
-_TEMPORARY = ("TMPDIR", "TEMP", "TMP")
-
-
-def require_seconds(field: str, seconds: float | None, zero: bool = False) -> None:
-    """``ValueError`` unless ``seconds`` are None, or a number above zero (``zero``: or zero) and at most a year."""
-    if seconds is None:
-        return
-    number = isinstance(seconds, (int, float)) and not isinstance(seconds, bool)
-    if not number or not (0 < seconds <= _LONGEST or (zero and seconds == 0)):
-        least = "zero or more" if zero else "above zero"
-        raise ValueError(f"{field} = {seconds!r} s must be {least} and at most {_LONGEST:.0f} s, a year")
 
 
 def temporary() -> tuple[str, str]:
@@ -40,7 +26,7 @@ def temporary() -> tuple[str, str]:
     ``OSError`` where the folder that was named takes no files: Python would choose another, unasked, and measure a file
     system that nobody named.
     """
-    source = next((name for name in _TEMPORARY if os.environ.get(name)), "default")
+    source = next((name for name in ("TMPDIR", "TEMP", "TMP") if os.environ.get(name)), "default")
     asked, chosen = os.environ.get(source), tempfile.gettempdir()
     if asked is not None and os.path.realpath(asked) != os.path.realpath(chosen):
         raise OSError(f"{source} = {asked!r} takes no files; name a folder that can be written and has room")
@@ -49,7 +35,7 @@ def temporary() -> tuple[str, str]:
 
 def require_integer(field: str, value: int, least: int, most: int) -> None:
     """``ValueError`` unless ``value`` is a whole number of at least ``least`` and at most ``most``."""
-    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+    if not isinstance(value, int) or not least <= value <= most:
         raise ValueError(f"{field} = {value!r} must be a whole number of at least {least} and at most {most}")
 
 
@@ -72,7 +58,7 @@ def require_ranks(ranks: int, threads: int = 1, cases: Iterable[Any] = (), overs
     CPU are wanted. ``ValueError``: more than four a CPU. ``MemoryError`` or ``OSError`` where memory or disk do not
     suffice.
     """
-    memory, disks = total(cases)
+    memory, disks = _total(cases)
     most, what = max(1, _A_CPU * machine.usable_cpus() // threads), f"a job of {plural(ranks, 'rank')}"
     if ranks > most and not oversubscribe:
         raise ValueError(
@@ -89,22 +75,19 @@ def require_share(cases: Iterable[Any], ranks: int, here: int) -> None:
 
     The cases of a job are all in memory at once.
     """
-    machine.require_memory(total(cases)[0] * here // ranks, f"the part of {plural(here, 'rank')} on one host")
+    machine.require_memory(_total(cases)[0] * here // ranks, f"the part of {plural(here, 'rank')} on one host")
 
 
-def total(cases: Iterable[Any]) -> tuple[int, dict[str, int]]:
+def _total(cases: Iterable[Any]) -> tuple[int, dict[str, int]]:
     """Bytes of memory, and of disk by folder, of all cases together; those of one problem share a state."""
     memory: dict[Any, int] = {}
     files: dict[Any, tuple[str, int]] = {}
     for case in cases:
         key, need = (id(case.kernel), repr(case.problem)), case.kernel.footprint(case.problem)
         memory[key] = max(memory.get(key, 0), need.memory_of(case.threads))
-        if need.disk:
-            files[key] = _folder(case), need.disk
-    disks: dict[str, int] = {}
-    for folder, disk in files.values():
-        disks[folder] = disks.get(folder, 0) + disk
-    return sum(memory.values()), disks
+        files[key] = _folder(case), need.disk
+    disks = {folder: sum(disk for place, disk in files.values() if place == folder) for folder, _ in files.values()}
+    return sum(memory.values()), {folder: disk for folder, disk in disks.items() if disk}
 
 
 def _folder(case: Any) -> str:

@@ -25,28 +25,13 @@ def _unit(units: str | None) -> str:
     return f" {units}" if units and units != "1" else ""
 
 
-#: Columns of :func:`case_rows`; those of numbers.
-HEADS, NUMBERS = ("case", "statistic", "s", "GFLOPS", "GB/s", "doubtful"), ("s", "GFLOPS", "GB/s")
-
-
-def case_rows(case: dict[str, Any]) -> list[tuple[str, ...]]:
-    """Minimum and median of a case, a row each, with the rates that follow from the counted work of all threads."""
-    rows: list[tuple[str, ...]] = []
-    work = case["work"]
-    counts = work["flops"], work["bytes_read"] + work["bytes_written"]
-    for name, seconds in {"minimum": min(case["samples"]), "median": median(case["samples"])}.items():
-        rates = [significant(count / seconds / 1e9, _DIGITS) if count else "" for count in counts]
-        label, flags = ("", "") if rows else (case["label"], ", ".join(case["flags"]))
-        rows.append((label, name, significant(seconds, _DIGITS), *rates, flags))
-    return rows
-
-
 def case_line(case: dict[str, Any]) -> str:
-    """:func:`case_rows` as one line, with the sentences on what makes the times doubtful."""
-    times = []
-    for _, name, seconds, *rates, _ in case_rows(case):
-        said = ", ".join(f"{rate} {unit}" for rate, unit in zip(rates, NUMBERS[1:], strict=True) if rate)
-        times.append(f"{name} {seconds} s" + (f" ({said})" if said else ""))
+    """Minimum and median of a case, with the rates that follow from the counted work of all threads, and its doubts."""
+    times, work = [], case["work"]
+    counts = {"GFLOPS": work["flops"], "GB/s": work["bytes_read"] + work["bytes_written"]}
+    for name, seconds in {"minimum": min(case["samples"]), "median": median(case["samples"])}.items():
+        rates = [f"{significant(count / seconds / 1e9, _DIGITS)} {unit}" for unit, count in counts.items() if count]
+        times.append(f"{name} {significant(seconds, _DIGITS)} s" + (f" ({', '.join(rates)})" if rates else ""))
     doubts = "; ".join(case["flags"].values())
     return f"{case['label']}: {', '.join(times)}" + (f"  [{doubts}]" if doubts else "")
 

@@ -6,11 +6,12 @@ versions, date) is no part of it and is the history of its records.  A property 
 with every value, since older records know less.
 """
 
+import itertools
 import os
 import re
 import tomllib
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -81,51 +82,17 @@ def short(machine: dict[str, Any]) -> str:
     return " ".join(_WORDS.sub(" ", model).split()) or model
 
 
-def _cache_words(machine: dict[str, Any]) -> dict[str, str]:
-    found = {}
-    for cache in machine["caches"]:
-        if cache["bytes"] and cache["level"]:
-            size = cache["bytes"] // 2**10
-            name = f"L{cache['level']}{'i' if cache['type'] == 'instruction' else ''}"
-            found[name] = f"{name} {size // 2**10} MB" if size >= 2**11 and size % 2**10 == 0 else f"{name} {size} KB"
-    return found
+def _cache_words(cache: dict[str, Any]) -> str:
+    size = cache["bytes"] // 2**10
+    name = f"L{cache['level']}{'i' if cache['type'] == 'instruction' else ''}"
+    return f"{name} {size // 2**10} MB" if size >= 2**11 and size % 2**10 == 0 else f"{name} {size} KB"
 
 
-def _traits(machine: dict[str, Any]) -> dict[str, str]:
-    """What can tell two machines with processors of one name apart, in the order in which it is tried."""
-    cpu, caches = machine["cpu"], _cache_words(machine)
-    memory = _rounded(machine["memory"]["total_bytes"], 2**30)
-    nominal = _rounded(cpu["nominal_hz"], 1e9, 1)
-    each = {
-        "target": cpu.get("target"),
-        "last cache": list(caches.values())[-1] if caches else None,
-        "first cache": next(iter(caches.values()), None),
-        "CPUs": f"{machine['usable']['cpus']} CPUs",
-        "threads": None if (cpu["threads_per_core"] or 1) == 1 else f"{cpu['threads_per_core']} threads a core",
-        "clock": nominal and f"{nominal:g} GHz",
-        "memory": memory and f"{memory:g} GiB",
-        "pages": machine["memory"]["transparent_huge_pages"],
-        "signature": cpu.get("signature") and "/".join(map(str, cpu["signature"])),
-        "hypervisor": machine["system"].get("hypervisor"),
-    }
-    return {name: str(value) for name, value in each.items() if value}
-
-
-def labels(machines: Sequence[dict[str, Any]]) -> list[str]:
-    """A short name of each machine, unique among them: the processor, and what differs where two have one name."""
-    found: list[str] = []
-    for each in machines:
-        alike = [other for other in machines if other is not each and short(other) == short(each)]
-        said: list[str] = []
-        for name, words in _traits(each).items():
-            unlike = [other for other in alike if _traits(other).get(name) != words]
-            if unlike:
-                said.append(words)
-                alike = [other for other in alike if other not in unlike]
-            if not alike:
-                break
-        found.append(f"{short(each)} ({', '.join(said)})" if said else short(each))
-    return found
+def _traits(machine: dict[str, Any]) -> dict[str, str | None]:
+    """What ``measured.toml`` tells machines apart by."""
+    caches = [_cache_words(cache) for cache in machine["caches"] if cache["bytes"] and cache["level"]] or [""]
+    found = {"model": short(machine), "target": machine["cpu"].get("target")}
+    return found | {"first cache": caches[0], "last cache": caches[-1]}
 
 
 @dataclass(frozen=True)
@@ -146,29 +113,36 @@ def _read(path: Path) -> dict[str, Any] | None:
         return None
 
 
-@lru_cache(maxsize=4)
-def _known(folder: Path, stamp: tuple) -> tuple[Machine, ...]:
-    records = list(filter(None, map(_read, sorted(folder.glob("*.json")))))
-    records.sort(key=lambda record: record["date"], reverse=True)
-    machines = distinct(record["machine"] for record in records)
-    measured: list[set[str]] = [set() for _ in machines]
-    for record in records:
-        place = next(n for n, each in enumerate(machines) if same(record["machine"], each))
-        measured[place].add(record["experiment"])
-    return tuple(
-        Machine(each, words, frozenset(names))
-        for each, words, names in zip(machines, labels(machines), measured, strict=True)
-    )
-
-
 def _named(folder: Path) -> dict[str, dict[str, str]]:
     """Machines that have a letter, by what they are called, that of the prose first; none in a reader's own folder."""
-    path = Path(folder).parent / "machines" / "measured.toml"
+    path = folder.parent / "machines" / "measured.toml"
     if not path.is_file():
         return {}
     found = tomllib.loads(path.read_text(encoding="utf-8"))
     letters = sorted(found["machine"], key=lambda letter: (letter != found["prose"], letter))
     return {f"{letter} ({found['machine'][letter]['cpu']})": found["machine"][letter] for letter in letters}
+
+
+def _name(machine: dict[str, Any], named: dict[str, dict[str, str]], taken: set[str]) -> str:
+    """That of its letter, else of its processor, with a number where that is taken."""
+    traits = _traits(machine)
+    for label, words in named.items():
+        if all(traits[name] == value for name, value in words.items() if name != "cpu"):
+            return label
+    names = (f"{short(machine)}{f' {number}' if number > 1 else ''}" for number in itertools.count(1))
+    return next(name for name in names if name not in taken)
+
+
+@lru_cache(maxsize=4)
+def _known(folder: Path, stamp: tuple) -> tuple[Machine, ...]:
+    records = sorted(filter(None, map(_read, sorted(folder.glob("*.json")))), key=lambda one: one["date"], reverse=True)
+    named, found = _named(folder), list[Machine]()
+    for each in distinct(record["machine"] for record in records):
+        label = _name(each, named, {other.label for other in found})
+        measured = frozenset(record["experiment"] for record in records if same(record["machine"], each))
+        found.append(Machine(each, label, measured))
+    places = {label: number for number, label in enumerate(named)}
+    return tuple(sorted(found, key=lambda each: (places.get(each.label, len(places)), -len(each.experiments))))
 
 
 def stamp(folder: Path) -> tuple:
@@ -183,18 +157,7 @@ def stamp(folder: Path) -> tuple:
 def known(folder: Path = COMMITTED) -> tuple[Machine, ...]:
     """Every machine of a folder of records: first that of the prose, then those with a letter, then by what was
     measured on them."""
-    named = _named(folder)
-
-    def name(machine: Machine) -> str | None:
-        traits = _traits(machine.description) | {"model": short(machine.description)}
-        fits = (
-            label for label, words in named.items() if all(traits.get(k) == v for k, v in words.items() if k != "cpu")
-        )
-        return next(fits, None)
-
-    found = [replace(each, label=name(each) or each.label) for each in _known(Path(folder), stamp(folder))]
-    places = {label: number for number, label in enumerate(named)}
-    return tuple(sorted(found, key=lambda each: (places.get(each.label, len(places)), -len(each.experiments))))
+    return _known(Path(folder), stamp(folder))
 
 
 def place(machine: dict[str, Any], folder: Path = COMMITTED) -> int:
@@ -208,4 +171,4 @@ def label(machine: dict[str, Any], folder: Path = COMMITTED) -> str:
     found, number = known(folder), place(machine, folder)
     if number < len(found):
         return found[number].label
-    return labels([machine, *(other.description for other in found)])[0]
+    return _name(machine, {}, {other.label for other in found})

@@ -33,16 +33,21 @@ seconds of builds that a short trial left out.  Records of before 26 November 20
 observed the fastest and the median, and of a peer the median of the ratios round by round.
 """
 
+import hashlib
+import json
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from companion.bench.sampling import QUIET
 from companion.records import machines, store
 from companion.records.datasets import RunRecordError, dataset, output_array
-from companion.records.store import finite, stamp
+from companion.records.store import finite
 from companion.records.store import now as now
 
 SCHEMA = "supercomputers-rerun/run-record"
@@ -51,37 +56,52 @@ VERSION = 4
 COMMITTED = machines.COMMITTED
 #: Those of kind "peer".
 PEERS = COMMITTED.with_name("peers")
-#: In the environment: a folder of the reader's own records, from the folder of the source.
-RECORDS = "RERUN_RECORDS"
 #: Where a record goes that the book's folder does not take.
 ASIDE = COMMITTED.parents[1] / ".cache" / "runs"
-
-
+#: Samples of a case that a record of the book has at least.
+_FEWEST = 3
 #: Kernels whose work version 1 counted for one thread, by every name that records give them.
-_ONE_THREAD_COUNTED = frozenset(
-    {
-        "kernels.memory.latency",
-        "kernels.memory.stride",
-        "kernels.peak",
-        "kernels.processor.peak",
-        "kernels.processor.smt",
-        "kernels.smt",
-    }
-)
+_ONE_THREAD_COUNTED = {
+    "kernels.memory.latency", "kernels.memory.stride", "kernels.peak", "kernels.processor.peak",
+    "kernels.processor.smt", "kernels.smt",
+}  # fmt: skip
+#: Digests of the files that were valid: a page reads a record many times.
+_valid: set[bytes] = set()
 
 
-_FORMAT = store.Format("run record", SCHEMA, VERSION, Path(__file__).parent / "run_record.schema.json", RunRecordError)
+@cache
+def _validator():
+    from referencing import Registry
+    from referencing.jsonschema import DRAFT202012
+
+    from companion.schemas import jsonschema
+
+    names = ("run_record.schema.json", "machine.schema.json")
+    schema, described = (json.loads(Path(__file__).with_name(name).read_text(encoding="utf-8")) for name in names)
+    known = Registry().with_resource(names[1], DRAFT202012.create_resource(described))
+    return jsonschema.Draft202012Validator(schema, registry=known)
 
 
 def validate(record: Any, name: str = "record") -> dict[str, Any]:
     """Return ``record`` if it is one.
 
-    ``RunRecordError``: another kind of JSON, a newer version, a missing or surplus field, a wrong type, an output whose
-    dimensions do not fit its value.
+    ``RunRecordError``: another kind of JSON, a newer version, a missing or surplus field, a wrong type, two cases of
+    one label, an output whose dimensions do not fit its value.
     """
-    _FORMAT.validate(record, name)
-    if reason := store.unusable(record["measurements"]):
-        raise RunRecordError(f"{name} {reason}")
+    if not isinstance(record, dict) or record.get("schema") != SCHEMA:
+        raise RunRecordError(f"{name} is not a run record: its schema is not {SCHEMA!r}")
+    version = record.get("version")
+    if isinstance(version, int) and version > VERSION:
+        raise RunRecordError(f"{name} has version {version}, this code reads up to {VERSION}; update it")
+    from companion.schemas import jsonschema
+
+    wrong = jsonschema.exceptions.best_match(_validator().iter_errors(record))
+    if wrong is not None:
+        place = ".".join(map(str, wrong.absolute_path)) or "the record"
+        raise RunRecordError(f"{name} does not fit the schema: {place}: {wrong.message[:200]}")
+    labels = [case["label"] for case in record["measurements"]]
+    if twice := [label for label in labels if labels.count(label) > 1]:
+        raise RunRecordError(f"{name} names {len(twice)} cases {twice[0]!r}; each needs a label of its own")
     sizes: dict[str, int] = {}
     for output, entry in record["outputs"].items():
         dims, array = output_array(output, entry, name)
@@ -120,13 +140,25 @@ def read(path) -> dict[str, Any]:
 
     ``RunRecordError`` where the file is no run record; the message says what is wrong with it.
     """
-    return upgrade(_FORMAT.read(Path(path), validate))
+    try:
+        content = Path(path).read_bytes()
+        found = store.strict_json(content.decode("utf-8"))
+    except OSError as error:
+        raise RunRecordError(f"{path} cannot be read: {error.strerror or error}") from None
+    except (ValueError, RecursionError) as error:
+        raise RunRecordError(f"{path} is no run record: it is damaged or not JSON ({error})") from None
+    digest = hashlib.sha256(content).digest()
+    if digest not in _valid:
+        validate(found, str(path))
+        _valid.add(digest)
+    return upgrade(found)
 
 
 def file_name(record: dict[str, Any]) -> str:
     """``experiment_preset_tN_date.json``, sorting by time within an experiment and preset."""
     preset = "".join(letter if letter.isalnum() else "-" for letter in record["preset"])
-    return f"{record['experiment']}_{preset}_t{record['threads']}_{stamp(record['date'])}.json"
+    date = record["date"].replace("-", "").replace(":", "")
+    return f"{record['experiment']}_{preset}_t{record['threads']}_{date}.json"
 
 
 def save(record: dict[str, Any], folder) -> Path:
@@ -144,15 +176,28 @@ def unfit(record: dict[str, Any]) -> list[str]:
     """Why a record does not belong to the book, a clause each; empty where it does."""
     if record.get("kind") == "browser":
         return ["a browser measured it, and the records of the book are of native code"]
-    cases = record["measurements"]
-    found = store.unfit(record, cases)
-    unknown = [case["label"] for case in cases if case["other_load"] is None]
-    if unknown and record.get("kind") != "peer":
-        found.append(f"what others kept busy is unknown in {len(unknown)} of {len(cases)} cases, {unknown[0]!r} first")
-    few = [case["label"] for case in cases if 0 < len(case["samples"]) < store.FEWEST]
-    if few and record.get("kind") != "study" and not record.get("few_samples"):
-        found.append(f"{len(few)} cases have fewer than {store.FEWEST} samples without a reason, {few[0]!r} first")
-    return found + store.not_from_cases(record["outputs"], cases)
+    found, cases, provenance = [], record["measurements"], record["machine"]["provenance"]
+    if provenance["dirty"] is not False or not provenance["commit"]:
+        found.append("it does not come from a clean checkout")
+
+    def some(wrong: str, chosen: list[dict[str, Any]]) -> None:
+        if chosen:
+            found.append(f"{wrong} in {len(chosen)} of {len(cases)} cases, {chosen[0]['label']!r} first")
+
+    loaded = [case for case in cases if "load" in case["flags"] or (case["other_load"] or 0.0) > QUIET]
+    some(f"others kept more than {QUIET:g} CPUs busy", loaded)
+    if record.get("kind") != "peer":
+        some("what others kept busy is unknown", [case for case in cases if case["other_load"] is None])
+    if record.get("kind") != "study" and not record.get("few_samples"):
+        few = [case for case in cases if 0 < len(case["samples"]) < _FEWEST]
+        some(f"there are fewer than {_FEWEST} samples without a reason", few)
+    # outputs are functions of the cases: they hold no more times along ``round`` than was measured in these
+    outputs = [each for each in record["outputs"].values() if each["units"] == "s" and "round" in each.get("dims", ())]
+    times = sum(np.size(each["value"]) for each in outputs)
+    known = sum(len(values) for case in cases for values in (case["samples"], *case["observed"].values()))
+    if times > known:
+        found.append(f"its outputs hold {times} times of rounds and its cases {known}: what is measured is a case")
+    return found
 
 
 def deposit(record: dict[str, Any], folder: Path) -> tuple[Path, list[str]]:
@@ -240,12 +285,6 @@ def own(experiment: str, folders: Iterable[Path] | None = None) -> list:
     found = [run for folder in places for run in _runs(experiment, folder, machines.stamp(folder), True)]
     mine = {"label": "this machine", "place": -1, "own": 1}
     return [run.assign_attrs(mine) for run in sorted(found, key=lambda run: run.attrs["date"])]
-
-
-def readers(experiment: str) -> list:
-    """The newest run of an experiment in the folder that :data:`RECORDS` of the environment names, if there is one."""
-    folder = os.environ.get(RECORDS)
-    return own(experiment, [COMMITTED.parents[1] / folder])[-1:] if folder else []
 
 
 def each(experiment: str, folder=None) -> list:

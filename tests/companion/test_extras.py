@@ -1,6 +1,7 @@
 """What a small installation says of what it lacks, and what a system says that is not measured."""
 
 import importlib.util
+import sys
 
 import pytest
 from typer.testing import CliRunner
@@ -22,6 +23,6 @@ def test_the_sentence_names_module_and_extra(monkeypatch):
 
 @pytest.mark.parametrize("command", [["run", "p5plus-latency"], ["bench", "--plan"]])
 def test_windows_is_told_where_to_measure(command, monkeypatch):
-    monkeypatch.setattr(cli.sys, "platform", "win32")
+    monkeypatch.setattr(sys, "platform", "win32")
     done = CliRunner().invoke(cli.app, command)
     assert done.exit_code == 2 and "WSL" in done.output

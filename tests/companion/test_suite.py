@@ -52,17 +52,17 @@ def test_a_record_of_other_source_is_no_reason_to_skip(bench_of_three, tmp_path,
 
 def test_an_interruption_keeps_what_is_done(bench_of_three, tmp_path, monkeypatch, toy_experiment):
     experiments.REGISTER["toy-second"] = replace(toy_experiment, id="toy-second")
-    measure = suite.measure
+    run_record = experiments.run_record
 
-    def interrupted(entry, planned, folder):
-        if entry.id == "toy-second":
+    def interrupted(name, *asked, **options):
+        if name == "toy-second":
             raise KeyboardInterrupt
-        return measure(entry, planned, folder)
+        return run_record(name, *asked, **options)
 
-    monkeypatch.setattr(suite, "measure", interrupted)
-    assert bench_of_three()[0] == 130
+    with monkeypatch.context() as patch:
+        patch.setattr(experiments, "run_record", interrupted)
+        assert bench_of_three()[0] == 130
     (path,) = (tmp_path / "kept").iterdir()
-    monkeypatch.setattr(suite, "measure", measure)
     code, out, _ = bench_of_three()
     assert code == 0 and "1 done before" in out and "1 of 1: toy-second" in out
     assert path.exists() and len(list((tmp_path / "kept").iterdir())) == 2
@@ -85,13 +85,6 @@ def test_bad_requests_are_one_sentence(bench_of_three, tmp_path, arguments, mess
     code, _, err = bench_of_three(*arguments)
     assert code == 2 and message in err and "Traceback" not in err
     assert list(tmp_path.iterdir()) == []
-
-
-def test_what_is_left_follows_the_pace_of_this_machine():
-    expected = [10.0, 20.0, 30.0]
-    assert suite.remaining(expected, []) == "about 60 s left"
-    assert suite.remaining(expected, [5.0]) == "about 25 s left"
-    assert suite.remaining(expected, [5.0, 10.0, 15.0]) == "done"
 
 
 def test_an_estimate_comes_from_the_newest_committed_record():

@@ -23,14 +23,14 @@ def test_little_memory_is_missing(monkeypatch):
     assert not found.ok and found.required and found.remedy
 
 
-def test_compiler_mpi_and_browser_are_optional(monkeypatch):
+def test_compiler_and_mpi_are_optional(monkeypatch):
     monkeypatch.setattr(doctor.shutil, "which", lambda name, path=None: None)
-    for check in (doctor.compiler, doctor.mpi, doctor.browser):
+    for check in (doctor.compiler, doctor.mpi):
         found = check()
         assert not found.ok and not found.required and found.remedy
     monkeypatch.setattr(doctor.shutil, "which", lambda name, path=None: f"/usr/bin/{name}")
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: object())
-    assert all(check().ok for check in (doctor.compiler, doctor.mpi, doctor.browser))
+    assert all(check().ok for check in (doctor.compiler, doctor.mpi))
 
 
 @pytest.mark.parametrize(

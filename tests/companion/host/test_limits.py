@@ -84,13 +84,7 @@ def test_a_case_that_does_not_fit_is_refused_before_the_first_is_set_up(monkeypa
     with pytest.raises((MemoryError, OSError), match=f"^{message}"):
         experiments.run_record("big")
     planned = suite.plan(tmp_path, ["big"], "quick", 1, 0)
-    assert small.setups == 0 and planned.todo == [] and planned.lacking[0].startswith(message)
-
-
-@pytest.mark.parametrize("seconds", [-1, float("nan"), float("inf"), "5"])
-def test_seconds_are_zero_or_more_and_at_most_a_year(toy_experiment, seconds):
-    with pytest.raises(ValueError, match=r"^budget = .* s must be zero or more and at most 31557600 s, a year$"):
-        experiments.accept("toy-sum", budget=seconds)
+    assert small.setups == 0 and planned.todo == {} and planned.lacking[0].startswith(message)
 
 
 def test_another_folder_for_temporary_files_than_asked_for_is_refused(tmp_path, monkeypatch, toy, toy_experiment):

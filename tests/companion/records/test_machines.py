@@ -48,11 +48,13 @@ def test_what_changes_on_one_machine_is_its_history(here, change):
 
 
 @pytest.mark.parametrize("change", OTHERS, ids=str)
-def test_another_property_is_another_machine_with_a_name_of_its_own(here, change):
+def test_another_property_is_another_machine_with_a_name_of_its_own(here, change, record, tmp_path):
     other = changed(here, **change)
     assert not machines.same(here, other)
-    names = machines.labels([here, other])
-    assert len(set(names)) == 2 and all(len(name) < 60 for name in names)
+    for number, each in enumerate((here, other)):
+        runs.save(record | {"machine": each, "date": f"200{number}-01-01T00:00:00Z"}, tmp_path)
+    names = {machines.label(each, tmp_path) for each in (here, other)}
+    assert len(names) == 2 and all(len(name) < 60 for name in names)
 
 
 def test_what_an_older_record_does_not_know_agrees_with_everything(here):

@@ -160,14 +160,6 @@ def test_what_does_not_fit_is_refused_by_name_and_reason(record, tmp_path, path,
     assert not (tmp_path / "refused").exists()
 
 
-def test_a_long_reason_is_cut(record, tmp_path):
-    for length in (100, 300):
-        with pytest.raises(RunRecordError) as caught:
-            runs.validate(changed(record, ("date",), "x" * length))
-        reason = str(caught.value).partition("schema: date: ")[2]
-        assert len(reason) == 201 and reason.endswith("…") if length == 300 else "…" not in reason
-
-
 def test_nothing_is_replaced_silently(record, tmp_path):
     path = save(record, tmp_path)
     before = path.read_bytes()
