@@ -9,7 +9,6 @@ MOVED = {
     "kernels.smt": "kernels.processor.smt",
     "kernels.mpi.application": "kernels.files.ranks.application",
     "kernels.mpi.bt": "kernels.bt.ranks",
-    "kernels.mpi.groups": "kernels.files.ranks.groups",
     "kernels.mpi.shallow_water": "kernels.shallow_water.ranks",
     "kernels.mpi.transform": "kernels.spectral.ranks",
     "kernels.mpi.transposition": "kernels.mpi.moves",

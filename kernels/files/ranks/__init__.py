@@ -1,6 +1,5 @@
 """Files that many ranks write, over MPI-IO.
 
 ``application``   NHT-1 Application I/O: ``bt.ranks`` writing its solution (N6)
-``groups``        write groups: at most so many ranks write at a time (N7)
 ``shared``        one writing session of a solution file, by all ranks
 """

@@ -16,7 +16,6 @@ from kernels import bt, decomposition
 from kernels.files import groups, nodes
 from kernels.files.format.layout import Layout
 from kernels.files.format.netcdf import open_solution
-from kernels.files.ranks.groups import field_values
 
 
 @given(N=st.integers(6, 12), P=st.integers(1, 64))
@@ -28,14 +27,6 @@ def test_parts_cover_the_cube_once(N, P):
         (i0, i1), (j0, j1), (k0, k1) = decomposition.box(N, P, rank)
         count[k0:k1, j0:j1, i0:i1] += 1
     assert (count == 1).all()
-
-
-def test_values_are_the_word_numbers():
-    N = 5
-    whole = field_values(N, 0, (0, N), (0, N), (0, N))
-    assert np.array_equal(whole.ravel(), np.arange(5 * N**3))
-    part = field_values(N, 2, (1, 3), (2, 5), (0, 4))
-    assert np.array_equal(part, whole[0:4, 2:5, 1:3] + 2 * 5 * N**3)
 
 
 def test_the_file_holds_the_dumps_of_a_run_that_wrote_nothing(tmp_path):

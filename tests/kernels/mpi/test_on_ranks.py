@@ -18,32 +18,27 @@ SMALL = {
     "spectral.ranks": {"truncation": 31, "grid": "F24", "fields": 3},
     "shallow_water.ranks": {"truncation": 21, "grid": "F16", "steps": 6, "output": 3},
     "bt.ranks": {"N": 12, "NS": 60, "dt": 0.01},
-    "files.ranks.groups": {"N": 12},
     "files.ranks.application": {"N": 8, "NS": 6, "IW": 2, "way": "collective"},
 }
 #: Other ways and shapes, each on the number of ranks where it differs.
 MORE = {
-    1: [("files.ranks.groups", {"way": "collective"})],
+    1: [],
     2: [
         ("mpi.exchange", {"bytes": 2**20}),
         ("spectral.ranks", {"grid": "N32"}),
         ("mpi.halo", {"way": "fixed"}),
         ("mpi.monitoring", {"way": "synchronised"}),
-        ("files.ranks.groups", {"group": 1}),
-        ("files.ranks.groups", {"N": 9, "way": "elements"}),
+        ("files.ranks.application", {"way": "elements"}),
     ],
     3: [
         ("mpi.moves", {"grid": "O16", "fields": 3, "across": 3}),
         ("mpi.overlap", {"way": "ialltoallv"}),
         ("mpi.halo", {"way": "part 2 on demand"}),
-        ("files.ranks.groups", {"group": 2}),
-        ("files.ranks.groups", {"N": 9, "way": "independent"}),
         ("files.ranks.application", {"way": "independent"}),
     ],
     4: [
         ("mpi.moves", {"grid": "F16", "fields": 4, "across": 4}),
         ("mpi.overlap", {"way": "alltoallv"}),
-        ("files.ranks.groups", {"N": 9, "way": "per-rank"}),
         ("files.ranks.application", {"way": "per-rank"}),
         ("spectral.ranks", {"truncation": 42, "grid": "N32", "fields": 5, "across": 2}),
     ],
