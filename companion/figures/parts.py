@@ -246,26 +246,24 @@ def times(above, below) -> Ratio:
     return ratio(*(samples[~np.isnan(samples)] for samples in sides))
 
 
-def ends(above, below) -> tuple[float, float, float]:
-    """Of :func:`times`, what a figure draws: low end, middle and high end; of too few samples for an interval, the
-    ends are those that lie farthest apart."""
-    found = times(above, below)
-    low, high = found.interval or (np.nanmin(above) / np.nanmax(below), np.nanmax(above) / np.nanmin(below))
-    return float(low), found.medians, float(high)
-
-
 def ratios(run: xr.Dataset, above, below, name: str = "seconds", under: str = "") -> pd.DataFrame:
     """Times of the cases ``above`` of a run over those of ``below``, one by one, as :func:`bars` takes them.
+
+    The ends are those of the 95 % interval of :func:`times`, or of too few samples those that lie farthest apart.
 
     Parameters
     ----------
     above, below : array_like of int
-        Numbers of cases.
+        Numbers of cases; ``below`` may be one.
     name, under : str
         The times: ``"seconds"`` or ``"observed_…"``; those of ``below`` are the same unless ``under`` names them.
     """
-    flags, upper, lower = run["flags"].values.astype(str), run[name].values, run[under or name].values
-    found = [(*ends(upper[i], lower[j]), bool(flags[i] or flags[j])) for i, j in zip(above, below, strict=True)]
+    flags, found = run["flags"].values.astype(str), []
+    for i, j in zip(above, np.broadcast_to(below, np.shape(above)), strict=True):
+        upper, lower = run[name].values[i], run[under or name].values[j]
+        ratio = times(upper, lower)
+        ends = ratio.interval or (np.nanmin(upper) / np.nanmax(lower), np.nanmax(upper) / np.nanmin(lower))
+        found.append((float(ends[0]), ratio.medians, float(ends[1]), bool(flags[i] or flags[j])))
     return pd.DataFrame(found, columns=["low", "middle", "high", "flagged"])
 
 
@@ -276,7 +274,7 @@ def bars(
     *,
     label: str,
     index: int = 0,
-    line: bool = True,
+    line: bool | None = None,
     across: bool = False,
     colour: str = "",
     run=None,
@@ -292,8 +290,9 @@ def bars(
     found : pandas.DataFrame
         As :func:`intervals` gives it, in the quantity drawn.
     across : bool
-        The quantity runs along x, the places along y.
+        The quantity runs along x, the places along y, and no line joins the medians unless ``line`` says so.
     """
+    line = not across if line is None else line
     place, middle = np.asarray(place, dtype=float), found["middle"].to_numpy(dtype=float)
     x, y = (middle, place) if across else (place, middle)
     drawn = points(axis, x, y, label=label, host=True, index=index, line=line, colour=colour, run=run)
@@ -312,6 +311,30 @@ def rows(axis, names, above: float = 0.5, below: float = 0.5) -> np.ndarray:
     axis.set_ylim(len(names) - 1 + below, -above)
     axis.grid(False, axis="y")
     return np.arange(len(names))
+
+
+def in_rows(axis, runs, frames, names, quantities: dict[str, str], colours=()) -> None:
+    """Medians and spread of quantities of runs, one below the other in each row of a panel.
+
+    Parameters
+    ----------
+    frames : list of pandas.DataFrame
+        One for each of ``runs``, as :func:`with_spread` makes it, with the name of its row in the column ``what``.
+    names : list of str
+        All rows of the panel from top to bottom; some may be printed ones.
+    quantities : dict
+        The label of each column that is drawn; ``{}`` in it is the machine.
+    colours : sequence of str
+        Meanings of the quantities, where they have one.
+    """
+    shifts = 0.3 * (np.arange(len(quantities)) - (len(quantities) - 1) / 2)
+    for run, frame in zip(runs, frames, strict=True):
+        place = frame["what"].map(names.index).to_numpy(dtype=float)
+        for index, (column, label) in enumerate(quantities.items()):
+            found, colour = spread_of(frame, column), colours[index] if colours else ""
+            at, words = place + shifts[index], label.format(cpu(run))
+            bars(axis, at, found, label=words, index=1 + index, across=True, colour=colour, run=run)
+    rows(axis, names)
 
 
 def spread(axis, x, cases: pd.DataFrame, convert, *, label: str, index: int = 0, line: bool = True, run=None):

@@ -1,23 +1,20 @@
 """The section *Does it help to write in the background?*: a second thread writes while the solver goes on (N6)."""
 
-import numpy as np
-
 from companion import figures
-from companion.chapters.nht1.writing import LATER, QUOTIENTS, WAY, whole_runs
-from companion.late import pd
+from companion.chapters.nht1.writing import LATER, QUOTIENTS, WAY, largest, whole_runs
 from companion.records.runs import single
+
+#: Times of a run with writing that are compared, by column.
+_PARTS = {"transfers": "transferring", "run": "T_T"}
 
 
 def beside_table(run):
     """Writing beside the solver over writing in turn: transfers and whole runs, with their spread, by grid and
     threads."""
     run = single(run)
-    cases = pd.DataFrame({name: run[name].values for name in ("N", "threads", "way")}).sort_values(["N", "threads"])
+    cases = figures.cases(run, "N", "way").sort_values(["N", "threads"])
     turn, later = (cases.index[cases["way"] == way] for way in (WAY, LATER))
-    found = {}
-    for name, key in (("transfers", "observed_transferring"), ("run", "observed_T_T")):
-        sides = (figures.of_samples(run[key].values[each], run["flags"].values[each]) for each in (later, turn))
-        found[name] = figures.quotient(*sides)
+    found = {name: figures.ratios(run, later, turn, f"observed_{key}") for name, key in _PARTS.items()}
     return figures.with_spread(cases.loc[turn, ["N", "threads"]], **found)
 
 
@@ -25,22 +22,15 @@ def beside_table(run):
 def beside(runs) -> "figures.Shown":
     """:func:`beside_table` as points."""
     frames = [beside_table(run) for run in runs]
-    places = sorted({(row.N, row.threads) for frame in frames for row in frame.itertuples()})
-    figure, axis = figures.axes(height=1.4 + 0.25 * len(places))
-    for run, frame in zip(runs, frames, strict=True):
-        place = np.array([places.index((row.N, row.threads)) for row in frame.itertuples()])
-        for index, (name, label) in enumerate((("run", "the whole run"), ("transfers", "the transfers"))):
-            style = {"index": 1 + index, "line": False, "across": True, "run": run}
-            drawn = figures.spread_of(frame, name)
-            figures.bars(axis, place + 0.3 * (index - 0.5), drawn, label=label, **style)
+    frames = [frame.assign(what=[f"N = {N}, {n} thr." for N, n in frame[["N", "threads"]].values]) for frame in frames]
+    names = list(dict.fromkeys(name for frame in frames for name in frame["what"]))
+    figure, axis = figures.axes(height=1.4 + 0.25 * len(names))
+    figures.in_rows(axis, runs, frames, names, {"run": "the whole run", "transfers": "the transfers"})
     axis.axvline(1, color=figures.INK, linewidth=0.8)
     figures.log_axis(axis, "x")
-    figures.rows(axis, [f"N = {N}, {threads} thr." for N, threads in places])
     axis.set_xlabel("time when written beside the solver, over in turn")
     figures.legend(axis, "above 2")
-    said = "; ".join(
-        f"N = {row.N}, {row.threads} thr. {row.transfers:.2f} and {row.run:.2f}" for row in frames[0].itertuples()
-    )
+    said = "; ".join(f"{row.what} {row.transfers:.2f} and {row.run:.2f}" for row in frames[0].itertuples())
     return figures.show(
         figure,
         name="nht1_beside",
@@ -81,4 +71,15 @@ def said(run) -> str:
         f"milliseconds, they take {small['run']:.2f} times as long. If the solver uses both processors, there is no "
         "measurable difference on any grid. Whether the transfers themselves become longer, as on the iPSC/860, these "
         "samples cannot tell."
+    )
+
+
+def handed_over(run) -> str:
+    """What a second thread that writes changes on the largest grid with a solver thread on every processor."""
+    row = largest(run).loc[LATER]
+    longer = row["T_T"] - row["waiting"] - row["T_C"]
+    assert row["waiting"] < 0.2 * longer
+    return (
+        f"On the largest grid it then waits {row['waiting']:.1f} s for its dumps, and its steps take {longer:.1f} s "
+        "longer than without writing."
     )

@@ -4,17 +4,18 @@ import numpy as np
 
 from companion import figures, tables
 from companion.bench import Case
+from companion.chapters import of
 from companion.chapters.nht1.writing import PRESET, full_size
 from companion.experiments import experiment
 from companion.late import pd
 from companion.records.runs import single
 
-#: (N or the preset that has it, NS, IW) by preset: a small grid, and the report's largest with two dumps only: the
-#: solver that goes line by line takes more than a second a step there.
-_SIZES: dict[str, tuple[tuple[int | str, int, int], ...]] = {
-    "quick": ((12, 20, 10),),
-    "paper": ((24, 20, 5), ("paper", 10, 5)),
-    "modern": ((24, 20, 5), ("paper", 20, 5), ("modern", 10, 5)),
+#: Presets of the benchmark's problem with what differs here: a small grid, and the report's largest with two dumps
+#: only: the solver that goes line by line takes more than a second a step there.
+_SIZES: dict[str, tuple[tuple[str, dict[str, int]], ...]] = {
+    "quick": (("small", {"NS": 20, "IW": 10}),),
+    "paper": (("small", {"N": 24, "NS": 20, "IW": 5}), ("paper", {"NS": 10})),
+    "modern": (("small", {"N": 24, "NS": 20, "IW": 5}), ("paper", {"NS": 20}), ("modern", {"NS": 10})),
 }
 #: Codes by label.
 _CODES = {"compiled solver": "lanes", "compiled, line by line with full blocks": "plain"}
@@ -39,12 +40,10 @@ def base_codes(preset: str, threads: int) -> list[Case]:
     from kernels.files import application
 
     cases = []
-    for size, NS, IW in _SIZES[preset]:
-        N = application.Problem.preset(size).N if isinstance(size, str) else size
+    for size, given in _SIZES[preset]:
         for label, code in _CODES.items():
-            problem = application.Problem(N, NS, IW, fsync=True, code=code)
-            common = {"N": N, "NS": NS, "IW": IW, "code": label}
-            name = f"N = {N}, {label}"
+            problem = application.Problem.preset(size, **given, fsync=True, code=code)
+            name, common = f"N = {problem.N}, {label}", {**of(problem, "N", "NS", "IW"), "code": label}
             alone, written = {**common, "way": "none"}, {**common, "way": "positioned arrays, fsync"}
             cases.append(Case(f"{name}, without writing", bt, problem.solver, 1, alone))
             cases.append(Case(f"{name}, with writing", application, problem, 1, written, _observe))
@@ -71,38 +70,22 @@ def balance_1993():
 
 
 def waits(run):
-    """By grid and code: seconds of computing between two dumps, and what the solver waits for a dump over that, in
-    percent with its ends; ``apart`` is T_T/T_C - 1 of the same runs, a ``bench.statistics.Ratio``."""
-    run, rows = single(run), []
-    cases = pd.DataFrame({name: run[name].values for name in ("N", "NS", "IW", "code", "way")})
-    for (N, code), pair in cases.groupby(["N", "code"], sort=False):
-        alone, writing = pair.index[pair["way"] == "none"][0], pair.index[pair["way"] != "none"][0]
-        T_C, stalled = run["seconds"].values[alone], run["observed_stalled"].values[writing]
-        computing = float(np.nanmedian(T_C)) * pair["IW"][alone] / pair["NS"][alone]
-        flagged = any(str(run["flags"].values[i]) for i in pair.index)
-        ends = (100 * end for end in figures.ends(stalled, T_C))
-        rows.append((N, code, computing, *ends, flagged, figures.times(run["observed_T_T"].values[writing], T_C)))
-    return pd.DataFrame(rows, columns=["N", "code", "computing", "low", "middle", "high", "flagged", "apart"])
-
-
-def _short(seconds: float) -> str:
-    """A power of ten of a second: 10 µs, 1 ms, 10 s."""
-    factor, unit = next((pair for pair in ((1, "s"), (1e3, "ms")) if seconds * pair[0] >= 0.999), (1e6, "µs"))
-    return f"{seconds * factor:g} {unit}"
-
-
-def _diagonals(axis, x, low: float) -> None:
-    """Dashed lines on which a dump takes the same time, with that time written on them."""
-    for seconds in 10.0 ** np.arange(-5, 4):
-        axis.plot(x, 100 * seconds / x, color=figures.INK, alpha=0.35, linewidth=0.7, linestyle="--", zorder=0)
-        place = 100 * seconds / (1.25 * low)
-        if x[0] * 3 < place < x[1] / 1.5:
-            axis.text(place, 1.25 * low, _short(seconds), size=8, rotation=-45, ha="center", va="bottom", alpha=0.8)
+    """By grid and code: seconds of ``computing`` between two dumps, and what the solver waits for a dump over that, in
+    percent, with its spread."""
+    run = single(run)
+    cases = figures.cases(run, "N", "NS", "IW", "code", "way")
+    alone, writing = (cases.index[(cases["way"] == "none") == each] for each in (True, False))
+    shares = figures.ratios(run, writing, alone, "observed_stalled", "seconds")
+    base = cases.loc[alone].reset_index(drop=True)
+    base["computing"] = base["median"] * base["IW"] / base["NS"]
+    return base[["N", "code", "computing"]].join(figures.converted(shares, lambda share: 100 * share))
 
 
 @base_codes.figure
 def balance(runs) -> "figures.Shown":
     """Overhead against the time of computing between two dumps: a slower solver has a lower one (N8)."""
+    from matplotlib.ticker import EngFormatter  # late: a command that lists experiments draws nothing
+
     old, frames = balance_1993(), [waits(run) for run in runs]
     figure, axis = figures.axes(height=3.7)
     cm2, ipsc = (old[old["what"].str.startswith(name)] for name in ("CM-2", "iPSC"))
@@ -122,22 +105,23 @@ def balance(runs) -> "figures.Shown":
             for row in part.itertuples() if run is runs[0] else ():
                 axis.annotate(_SHORT[row.code], (row.computing, row.middle), xytext=(5, 4), **beside)
     figures.log_axis(axis)
-    every = pd.concat(frames)
-    x = np.array([min(every["computing"].min(), 1e-2) / 3, cm2["computing"].max() * 4])
-    low, high = min(every["middle"].min(), cm2["zeta"].min()) / 3, max(300.0, 1.5 * every["middle"].max())
-    _diagonals(axis, x, low)
-    axis.set(xlim=x, ylim=(low, high), xlabel="computing between two dumps [s]", ylabel="overhead ζ [%]")
+    axis.margins(0.12)
+    ends = {"xlim": axis.get_xlim(), "ylim": axis.get_ylim()}
+    low = 1.25 * ends["ylim"][0]
+    for seconds in 10.0 ** np.arange(-5, 2):  # on each line a dump takes the same time
+        axis.axline((seconds, 100), (10 * seconds, 10), color=figures.INK, alpha=0.35, linewidth=0.7, linestyle="--")
+        axis.text(100 * seconds / low, low, EngFormatter("s")(seconds), size=8, rotation=-45, clip_on=True, alpha=0.8)
+    axis.set(**ends, xlabel="computing between two dumps [s]", ylabel="overhead ζ [%]")
     figures.legend(axis, "below 1")
     then = ", ".join(f"{row.what} {row.zeta:.2g} percent at {row.computing:.4g} s" for row in cm2.itertuples())
     here = "; ".join(
         f"N = {row.N}, {row.code} {row.middle:.2g} percent at {row.computing:.2g} s" for row in frames[0].itertuples()
     )
-    measured = figures.together(runs, [frame.drop(columns="apart") for frame in frames])
     return figures.show(
         figure,
         name="nht1_balance",
         runs=runs,
-        data=pd.concat([old, measured], ignore_index=True),
+        data=pd.concat([old, figures.together(runs, frames)], ignore_index=True),
         tables="table_1 figure_1_axes overheads",
         title="A slow solver has a low overhead",
         caption="On a dashed line a dump takes the time written on it; a code that computes more slowly is further to "
@@ -173,11 +157,13 @@ def held(row) -> float:
 
 def said(run) -> str:
     """What the slow solver's waiting is, beside its computing, and why elapsed times do not show it."""
-    fast, slow = ends(run)
-    assert slow.high < fast.low and held(slow) < held(fast) and not slow.apart.measurable
+    (fast, slow), run = ends(run), single(run)
+    alone, writing = np.flatnonzero((run["N"].values == slow.N) & (run["code"].values == slow.code))
+    apart = figures.times(run["observed_T_T"].values[writing], run["seconds"].values[alone])
+    assert slow.high < fast.low and held(slow) < held(fast) and not apart.measurable
     return (
         f"The slower solver computes {slow.computing / fast.computing:.0f} times as long between two dumps, and its "
         f"waiting falls from {fast.middle:.0f} to {slow.middle:.1f} % of the computing. It also waits less for each "
-        f"dump, {held(slow):.2f} s instead of {held(fast):.2f} s; why was not measured. Elapsed times cannot show an "
-        f"overhead that small: by them, the writing adds {slow.apart.percent} to the run of the slower code."
+        "dump; why was not measured. Elapsed times cannot show an overhead that small: by them, the writing makes no "
+        "measurable difference to the run of the slower code."
     )

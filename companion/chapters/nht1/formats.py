@@ -3,13 +3,11 @@
 from companion import figures
 from companion.bench import Case
 from companion.chapters import of
-from companion.chapters.nht1.writing import PRESET
+from companion.chapters.nht1.writing import PRESET, QUOTIENTS, SIZES
 from companion.experiments import VERIFIERS, experiment
 from companion.late import pd
 from companion.records.runs import single
 
-#: by the names that the kernel's presets have
-_SIZES = {"quick": ("small",), "paper": ("small", "medium", "paper"), "modern": ("paper", "modern")}
 _WAYS = {"encode": "when written", "decode": "when read"}
 
 
@@ -26,7 +24,7 @@ def formats(preset: str, threads: int) -> list[Case]:
 
     problems = [
         conversion.Problem.preset(size, format=form, direction=direction)
-        for size in _SIZES[preset]
+        for size in SIZES[preset]
         for form in conversion.FORMATS
         for direction in _WAYS
     ]
@@ -37,48 +35,37 @@ def formats(preset: str, threads: int) -> list[Case]:
 
 
 def conversions(run):
-    """Of the largest grid: how many times as long as a copy each conversion takes, with its ends."""
-    run, rows = single(run), []
-    cases = pd.DataFrame({name: run[name].values.astype(str) for name in ("format", "direction", "flags")})
-    cases = cases[run["N"].values == run["N"].values.max()]
-    number = {(row.format, row.direction): row.Index for row in cases.itertuples()}
-    for (form, direction), place in number.items():
-        if form != "native":
-            sides = [run["seconds"].values[each] for each in (place, number["native", direction])]
-            low, middle, high = figures.ends(*sides)
-            flagged = bool(cases["flags"].loc[place])
-            rows.append((form, direction, low, middle, high, flagged))
-    return pd.DataFrame(rows, columns=["format", "direction", "low", "middle", "high", "flagged"])
+    """Of the largest grid: how many times as long as a copy the conversion to each format and back takes."""
+    run = single(run)
+    cases = figures.cases(run, "N", "format", "direction").query("N == N.max()")
+    found = {}
+    for way, part in cases.groupby("direction"):
+        copy = part["format"] == "native"
+        found[way] = figures.ratios(run, part.index[~copy], part.index[copy])
+    return figures.with_spread(pd.DataFrame({"what": part["format"][~copy]}), **found)
 
 
 @formats.figure
 def conversion_cost(runs) -> "figures.Shown":
     """Time of converting a dump, as a multiple of that of a copy."""
     frames = [conversions(run) for run in runs]
-    names = list(dict.fromkeys(frames[0]["format"]))
     figure, axis = figures.axes(height=2.4)
-    for run, frame in zip(runs, frames, strict=True):
-        for index, (direction, label) in enumerate(_WAYS.items()):
-            part = frame[frame["direction"] == direction].reset_index(drop=True)
-            place = part["format"].map(names.index) + 0.24 * (index - 0.5)
-            figures.bars(axis, place, part, index=1 + index, line=False, label=label, across=True, run=run)
+    figures.in_rows(axis, runs, frames, frames[0]["what"].tolist(), _WAYS)
     axis.axvline(1, color=figures.INK, linewidth=0.8)
-    figures.rows(axis, names)
     axis.set(xlabel="time of converting a dump, over that of a copy", xlim=(0, None))
     figures.legend(axis, "above 2")
-    first = runs[0]
-    N = int(first["N"].values.max())
-    said = ", ".join(f"{row.format} {_WAYS[row.direction]} {row.middle:.2f}" for row in frames[0].itertuples())
+    said = ", ".join(
+        f"{row.what} {row.encode:.2f} when written, {row.decode:.2f} when read" for row in frames[0].itertuples()
+    )
     return figures.show(
         figure,
         name="nht1_conversion",
         runs=runs,
         data=frames,
         title="Converting a dump",
-        caption=f"Time of converting one dump, N = {N}, between the words of this machine and those of another, as a "
-        f"multiple of that of a copy. {PRESET} Points are ratios of medians, bars their 95 % intervals, crosses mark "
-        "flagged cases.",
-        alt=f"Time of converting a dump over that of a copy on {figures.cpu(first)}: {said}.",
+        caption=f"Time of converting one dump, N = {runs[0]['N'].values.max()}, between the words of this machine and "
+        f"those of another, as a multiple of that of a copy. {PRESET} {QUOTIENTS}",
+        alt=f"Time of converting a dump over that of a copy on {figures.cpu(runs[0])}: {said}.",
     )
 
 
@@ -91,7 +78,7 @@ def said(run) -> str:
         dump = conversion.Problem(N=64, format=form, direction="encode")
         changed, most = conversion.change(dump, conversion.run(dump, conversion.setup(dump)))
         lost[form] = changed / dump.words, most
-    swapped, cray = (found[(found["format"] == "big-endian") == each]["middle"] for each in (True, False))
+    swapped, cray = (found[(found["what"] == "big-endian") == each][[*_WAYS]].values for each in (True, False))
     share, most = lost["Cray 64"]
     assert lost["Cray 128"][0] == 0 < share and most <= 2**-48 and swapped.max() < 1.2 < cray.min()
     return (

@@ -7,7 +7,6 @@ from companion.bench import Case
 from companion.chapters import of
 from companion.chapters.nht1.writing import PRESET, full_size
 from companion.experiments import experiment
-from companion.late import pd
 from companion.records.runs import single
 
 
@@ -39,54 +38,44 @@ def _printed() -> tuple:
     return ticks, longest / shortest, int(tables.load("nht1", "prose")["best_group"])
 
 
-def group_axis(axis, sizes) -> None:
-    """An axis of processes that write at a time, as the report's Figure 1 has it, with the best size of 1993."""
-    ticks, _, best = _printed()
-    axis.axvline(best, color=figures.INK, linestyle=":", label="least time on the iPSC/860 (1993)")
-    axis.set_xscale("log", base=2)
-    ticks = sorted({*ticks, *map(int, sizes)})
-    axis.set_xticks(ticks, ticks)
-    axis.set_xlabel("processes that write at a time")
-
-
 def curve(run):
-    """Group size ``g`` with ``least``, ``median`` and ``largest`` T_T in seconds."""
+    """Group size ``g`` and T_T in seconds, median with its spread."""
     names = sorted(
         (name for name in single(run) if name.startswith("observed_group ")), key=lambda name: int(name[15:])
     )
-    samples = np.array([run[name].values[0] for name in names])
-    ends = {"least": samples.min(axis=1), "median": np.median(samples, axis=1), "largest": samples.max(axis=1)}
-    return pd.DataFrame({"g": [int(name[15:]) for name in names], **ends})
+    found = figures.of_samples([run[name].values[0] for name in names], np.repeat(run["flags"].values, len(names)))
+    return found.assign(g=[int(name[15:]) for name in names])
 
 
 @grouped.figure
 def whole_run(runs) -> "figures.Shown":
     """T_T of a run against the number of processes that write at a time, over the least of the run."""
-    frames, factor = [curve(run) for run in runs], _printed()[1]
+    frames, (ticks, factor, best) = [curve(run) for run in runs], _printed()
     figure, axis = figures.axes(height=3.6)
     axis.axhspan(1, factor, **figures.hatched("printed"), alpha=0.5, label="times on the axis of 1993")
     for run, frame in zip(runs, frames, strict=True):
-        ends = frame[["least", "median", "largest"]] / frame["median"].min()
-        found = ends.set_axis(["low", "middle", "high"], axis=1).assign(flagged=bool("".join(run["flags"].values)))
+        least = frame["middle"].min()
+        found = figures.converted(frame, lambda seconds, least=least: seconds / least)
         figures.bars(axis, frame["g"], found, index=1, label="a whole run", run=run)
-    group_axis(axis, frames[0]["g"])
-    axis.set_ylabel("time of a run, over the least")
+    axis.axvline(best, color=figures.INK, linestyle=":", label="least time on the iPSC/860 (1993)")
+    axis.set_xscale("log", base=2)
+    ticks = sorted({*ticks, *frames[0]["g"]})
+    axis.set_xticks(ticks, ticks)
+    axis.set(xlabel="processes that write at a time", ylabel="time of a run, over the least")
     figures.legend(axis, "below 2")
-    first, case = runs[0], {name: int(runs[0][name].values[0]) for name in ("N", "NS", "IW", "P")}
-    times, T_C = frames[0].set_index("g")["median"], float(np.median(first["observed_T_C"]))
-    what = f"{case['P']} processes, N = {case['N']}, NS = {case['NS']}, IW = {case['IW']}"
+    case = {name: int(runs[0][name].values[0]) for name in ("N", "NS", "IW", "P")}
+    times, T_C = frames[0].set_index("g")["middle"], float(np.median(runs[0]["observed_T_C"]))
     return figures.show(
         figure,
         name="nht1_grouped",
         runs=runs,
         data=frames,
-        heading=f"{figures.run_title(first)}\n{what}",
         tables="figure_1_axes",
         title="A whole run that writes in groups",
         caption="Time of a whole run by the number of processes that write at a time, as in the report's Figure 1, "
-        "divided by the least. The dotted line marks the best size of 1993, the band the whole axis of its times, "
-        f"whose points are lost. {PRESET} Points are medians, bars the range of the samples, crosses mark a flagged "
-        "run.",
+        f"divided by the least: {', '.join(f'{name} = {value}' for name, value in case.items())} processes. The dotted "
+        "line marks the best size of 1993, the band the whole axis of its times, whose points are lost. "
+        f"{PRESET} {figures.MARKED}",
         alt=f"Time of a run of the solver with {case['P']} processes that write its solution, against the number that "
         f"write at a time, medians with the range of their samples: least {times.min():.3g} s with {times.idxmin()} at "
         f"a time, most {times.max():.3g} s; without writing {T_C:.3g} s.",
@@ -95,16 +84,13 @@ def whole_run(runs) -> "figures.Shown":
 
 def said(run) -> str:
     """The best group of 1993, and how little or much groups matter here."""
-    _, factor, best = _printed()
-    time, T_C = curve(run).set_index("g"), float(np.median(run["observed_T_C"]))
+    best, time, T_C = _printed()[2], curve(run).set_index("g"), float(np.median(run["observed_T_C"]))
     nodes = int(tables.load("nht1", "prose")["group_nodes"])
     few, all_of = time.loc[4], time.loc[time.index.max()]
-    assert few["largest"] < all_of["least"] and np.argmin(time["median"]) < 3
+    assert few["high"] < all_of["low"] and np.argmin(time["middle"]) < 3
     return (
-        f"In 1993 a run on {nodes} processors took the least time when {best} of them wrote at a time; the longest "
-        f"took at most {factor:.2f} times as long, the ratio of the ends of the axis. With as many processes on "
-        f"machine {figures.cpu(run)} a run takes {T_C:.2g} s without writing and {time['median'].min():.2g} to "
-        f"{time['median'].max():.2g} s with it. Groups of 4 are faster than all at once, {few['least']:.2f} to "
-        f"{few['largest']:.2f} s instead of {all_of['least']:.2f} to {all_of['largest']:.2f} s. Neighbouring sizes "
-        "cannot be ranked, because their samples overlap."
+        f"In 1993 a run on {nodes} processors took the least time when {best} of them wrote at a time. With as many "
+        f"processes on machine {figures.cpu(run)} a run takes {T_C:.2g} s without writing. Groups of 4 are faster than "
+        f"all at once, {few['low']:.2f} to {few['high']:.2f} s instead of {all_of['low']:.2f} to {all_of['high']:.2f} "
+        "s. Neighbouring sizes cannot be ranked, because their samples overlap."
     )

@@ -50,10 +50,9 @@ def solver(runs) -> "figures.Shown":
     figures.log_axis(axis)
     sizes = sorted({N for frame in frames for N in frame["N"]})
     axis.set_xticks(sizes, [f"{N}" for N in sizes])
-    axis.set_xticks([], minor=True)
+    axis.minorticks_off()
     axis.set(xlabel="grid points in each direction, N", ylabel="time of one step [ms]")
     figures.legend(axis, "upper left")
-    first = runs[0]
     said = "; ".join(
         f"{plural(threads, 'thread')}, {part['ms_per_step'].iloc[0]:.2g} to {part['ms_per_step'].iloc[-1]:.3g} ms"
         for threads, part in frames[0].groupby("threads")
@@ -66,7 +65,7 @@ def solver(runs) -> "figures.Shown":
         title="Time of a step",
         caption="Time of one step of the solver against the size of the grid. On a line of slope 3 every point would "
         f"take the same time. {figures.MARKED}",
-        alt=f"Time of one step of the block-tridiagonal solver on {figures.cpu(first)} against the number of grid "
+        alt=f"Time of one step of the block-tridiagonal solver on {figures.cpu(runs[0])} against the number of grid "
         f"points in each direction, both axes logarithmic: {said}.",
     )
 
@@ -74,8 +73,7 @@ def solver(runs) -> "figures.Shown":
 def said(run) -> str:
     """A step on the largest grid, and what a second thread gains on each."""
     frame = _times(run)
-    spread = {threads: figures.intervals(part) for threads, part in frame.groupby("threads")}
-    gain = figures.quotient(spread[1], spread[2])
+    gain = figures.ratios(run, *(frame.index[frame["threads"] == n] for n in (1, 2)))
     assert (gain["low"] > 1).all() and gain["middle"].iloc[-1] > 1.8 and (np.diff(gain["middle"]) > 0).all()
     sizes = pd.unique(frame["N"])
     one, two = (frame[frame["threads"] == n]["ms_per_step"].iloc[-1] for n in (1, 2))

@@ -6,6 +6,7 @@ from companion import figures, tables
 from companion.bench import Case
 from companion.chapters import of
 from companion.experiments import experiment
+from companion.labels import plural
 from companion.late import pd
 from companion.records.runs import single
 
@@ -34,7 +35,7 @@ METHODS = {
 #: Grid points a direction beyond which one run takes many seconds.
 _LARGE = 80
 #: Sizes of a preset, by the names that the benchmark's problem knows.
-_SIZES = {"quick": ("small",), "paper": ("small", "medium", "paper"), "modern": ("paper", "modern")}
+SIZES = {"quick": ("small",), "paper": ("small", "medium", "paper"), "modern": ("paper", "modern")}
 _MEGA = 1e6
 #: What a rate is of, in words for a legend.
 WHOLE, FILE, PEAK = "whole run, computing included", "while writing one file", "peak of disks, or of one disk"
@@ -71,7 +72,7 @@ def whole_runs(preset: str, threads: int) -> list[Case]:
     from kernels.files import application
 
     cases = []
-    for size in _SIZES[preset]:
+    for size in SIZES[preset]:
         sample = application.Problem.preset(size)
         for count in sorted({1, threads}):
             common, label = of(sample, "N", "NS", "IW"), f"N = {sample.N}, {count} threads"
@@ -85,48 +86,63 @@ def whole_runs(preset: str, threads: int) -> list[Case]:
     return cases
 
 
-def percent(T_T, T_C):
-    """Overhead zeta = T_T / T_C - 1 in percent, of quantities as ``figures.intervals`` gives them."""
-    return figures.converted(figures.quotient(T_T, T_C), lambda ratio: 100 * (ratio - 1))
+def overhead(run, writing, alone, T_C: str = "seconds"):
+    """Overhead zeta = T_T / T_C - 1 in percent of cases with writing over cases without, with its spread."""
+    ratio = figures.ratios(run, writing, alone, "observed_T_T", T_C)
+    return figures.converted(ratio, lambda times: 100 * (times - 1))
 
 
 def written(run):
-    """N, threads and way of every run with writing, and with median and spread (``figures.with_spread``) ``T_T`` and
-    ``T_C`` in s, ``R_IO`` and the rate while ``writing`` in MB/s, ``zeta`` and ``zeta_best`` in percent; the last is
-    held against the least T_C (of medians) of this size with any number of threads."""
+    """N, threads and way of every run with writing, and with median and spread (``figures.with_spread``) ``T_T``,
+    ``T_C`` and the ``waiting`` of the solver in s, ``R_IO`` and the rate while ``writing`` in MB/s, ``zeta`` and
+    ``zeta_best`` in percent; the last is held against the least T_C (of medians) of this size with any number of
+    threads."""
     run = single(run)
-    cases = pd.DataFrame({name: run[name].values for name in ("N", "threads", "way", "solution_bytes")})
-    computing, flags = figures.case_intervals(run), run["flags"].values
-    T_T, spent = (figures.of_samples(run[f"observed_{name}"].values, flags) for name in ("T_T", "transferring"))
-    alone, rows = (cases.index[(cases["way"] == "none") == is_alone] for is_alone in (True, False))
+    cases = figures.cases(run, "N", "way", "solution_bytes")
+    alone, rows = (cases.index[(cases["way"] == "none") == each] for each in (True, False))
     of_size = {row: [i for i in alone if cases["N"][i] == cases["N"][row]] for row in rows}
     same = [next(i for i in of_size[row] if cases["threads"][i] == cases["threads"][row]) for row in rows]
-    best = [min(of_size[row], key=computing["middle"].get) for row in rows]
+    best = [min(of_size[row], key=cases["median"].get) for row in rows]
     mega = cases["solution_bytes"][rows].to_numpy(dtype=float) / _MEGA
+    T_T, spent = (figures.sampled(run, f"observed_{name}", rows) for name in ("T_T", "transferring"))
+    waiting = (run["observed_stalled"] + run["observed_finish"]).values[rows]
     return figures.with_spread(
         cases.loc[rows, ["N", "threads", "way"]],
-        T_T=T_T.loc[rows],
-        T_C=computing.loc[same],
-        R_IO=figures.converted(T_T.loc[rows], lambda seconds: mega / seconds),
-        writing=figures.converted(spent.loc[rows], lambda seconds: mega / seconds),
-        zeta=percent(T_T.loc[rows], computing.loc[same]),
-        zeta_best=percent(T_T.loc[rows], computing.loc[best]),
+        T_T=T_T,
+        T_C=figures.sampled(run, "seconds", same),
+        waiting=figures.of_samples(waiting, cases["flags"][rows]),
+        R_IO=figures.converted(T_T, lambda seconds: mega / seconds),
+        writing=figures.converted(spent, lambda seconds: mega / seconds),
+        zeta=overhead(run, rows, same),
+        zeta_best=overhead(run, rows, best),
     )
 
 
 def largest(run):
     """Of :func:`written`, the runs on the largest grid with most threads, by way."""
-    frame = written(run)
-    rows = (frame["N"] == frame["N"].max()) & (frame["threads"] == frame["threads"].max())
-    return frame[rows].set_index("way")
+    return written(run).query("N == N.max() and threads == threads.max()").set_index("way")
 
 
 def percent_axis(axis, linear: float = 10) -> None:
     """Percent along x, linear up to ±``linear`` and logarithmic beyond: zeta spans decades and can be negative."""
     axis.set_xscale("symlog", linthresh=linear, linscale=0.7)
-    ticks = [tick for tick in (-100, -10, -1, 0, 1, 10, 100, 1000, 10000) if tick == 0 or abs(tick) >= linear]
-    axis.set_xticks(ticks, ["10 k" if tick == 10000 else f"{tick}" for tick in ticks])
+    axis.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
     axis.minorticks_off()
+    axis.axvline(0, color=figures.INK, linewidth=0.8)
+    axis.set_xlabel("overhead ζ [%]")
+
+
+def below_printed(runs, frames, names, systems, linear: float = 10) -> tuple:
+    """A figure of the ranges that the abstract prints for ``systems``, above the overheads ``zeta`` of runs in rows of
+    ``names`` (:func:`companion.figures.in_rows`); figure, axis and the printed ranges."""
+    printed = tables.printed("nht1", "overheads").set_index("system").loc[list(systems)]
+    figure, axis = figures.axes(height=1.0 + 0.28 * (len(printed) + len(names)))
+    figures.printed_ranges(axis, np.arange(len(printed)), printed["low"], printed["high"])
+    label = f"{{}}, {plural(runs[0]['threads'].values.max(), 'thread')}"
+    figures.in_rows(axis, runs, frames, [*(f"{name} (1993)" for name in systems), *names], {"zeta": label})
+    percent_axis(axis, linear)
+    axis.axhline(len(printed) - 0.5, color=figures.INK, linewidth=0.8)
+    return figure, axis, printed
 
 
 def full_size() -> tuple:
@@ -161,24 +177,22 @@ def surviving():
 @whole_runs.figure
 def rates_then_and_now(runs) -> "figures.Shown":
     """The report's surviving rates, and those of its methods of writing here: whole runs, and while they write."""
-    old, frames = surviving(), [largest(run).loc[list(METHODS)].reset_index() for run in runs]
+    old = surviving()
+    frames = [largest(run).loc[list(METHODS)].assign(what=list(METHODS.values())) for run in runs]
     systems = list(dict.fromkeys(old["system"]))
     figure, axis = figures.axes(height=3.2)
     figures.log_axis(axis, "x")
-    for what, colour, name in ((WHOLE, "", "R_IO"), (FILE, "files", "writing"), (PEAK, "serial", "")):
+    for what, colour in ((WHOLE, "printed"), (FILE, "files"), (PEAK, "serial")):
         part = old[old["what"] == what]
-        place = [systems.index(system) for system in part["system"]]
-        figures.printed_ranges(axis, place, part["low"], part["high"], colour=colour or "printed")
-        for run, frame in zip(runs, frames, strict=True):
-            mine = figures.spread_of(frame, name) if name else figures.spread_of(frame, "R_IO")[:0]
-            style = {"colour": colour, "line": False, "across": True, "run": run}
-            figures.bars(axis, len(systems) + np.arange(len(mine)), mine, label=what, **style)
+        figures.printed_ranges(axis, part["system"].map(systems.index), part["low"], part["high"], colour=colour)
+    names = [*(f"{system} (1993)" for system in systems), *METHODS.values()]
+    figures.in_rows(axis, runs, frames, names, {"R_IO": WHOLE, "writing": FILE}, ("measured", "files"))
+    figures.points(axis, [], [], label=PEAK, host=True, line=False, colour="serial")
     axis.axhline(len(systems) - 0.5, color=figures.INK, linewidth=0.8)
-    figures.rows(axis, [*(f"{system} (1993)" for system in systems), *METHODS.values()])
     axis.set(xlabel="rate [MB/s]", xlim=(old["high"].min() / 3, None))
     figures.legend(axis, "below 1")
     then = "; ".join(f"{row.system} {row.what} {row.low:.3g} to {row.high:.3g}" for row in old.itertuples())
-    now = "; ".join(f"{METHODS[row.way]} {row.R_IO:.3g} and {row.writing:.3g}" for row in frames[0].itertuples())
+    now = "; ".join(f"{row.what} {row.R_IO:.3g} and {row.writing:.3g}" for row in frames[0].itertuples())
     return figures.show(
         figure,
         name="nht1_rates_then_and_now",
@@ -209,16 +223,14 @@ def runs_table(runs) -> "figures.Table":
 
 
 def moved(run) -> str:
-    """Rates of whole runs then, from the ends of an axis and a time, and now, beside those of writing alone."""
+    """Rates of whole runs then, by the time of one, and now."""
     old, here = surviving().set_index(["system", "what"]), largest(run).loc[list(METHODS)]
-    cm2, ipsc = (old.loc[(system, WHOLE)] for system in ("CM-2", "iPSC/860"))
-    idle, whole, faster = old.loc[("CM-2", FILE), "low"] / cm2["high"], here["R_IO"], here["writing"] / here["R_IO"]
-    assert idle > 100 and faster.min() > 1
+    cm2, whole = old.loc[("CM-2", WHOLE), "high"], here["R_IO"]
+    idle = old.loc[("CM-2", FILE), "low"] / cm2
+    assert idle > 100 and (here["writing"] > whole).all()
     return (
-        f"On the CM-2 a whole run wrote at most {cm2['high']:.2g} MB/s, 1/{idle:.0f} of the rate at which it wrote its "
-        f"file: it computed nearly all the time. On the iPSC/860 a whole run wrote {ipsc['low']:.2g} to "
-        f"{ipsc['high']:.2g} MB/s. On machine {figures.cpu(run)} whole runs write {whole.min():.0f} to "
-        f"{whole.max():.0f} MB/s by these methods, and {faster.min():.1f} to {faster.max():.1f} times as much while "
-        "they write. The files of 1993 went to disks of three kinds; these go into the memory in which the system "
-        "keeps files, on one machine."
+        f"On the CM-2 a whole run wrote at most {cm2:.2g} MB/s, 1/{idle:.0f} of the rate at which it wrote its file: "
+        f"it computed nearly all the time. On machine {figures.cpu(run)} whole runs write {whole.min():.0f} to "
+        f"{whole.max():.0f} MB/s by these methods. The files of 1993 went to disks of three kinds; these go into the "
+        "memory in which the system keeps files."
     )

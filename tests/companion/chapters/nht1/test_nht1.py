@@ -4,7 +4,7 @@ import pytest
 from drawing import cases
 
 from companion import drawn, experiments, tables
-from companion.chapters.nht1 import background, balance, groups, methods, writing
+from companion.chapters.nht1 import background, balance, groups, writing
 from companion.records import runs
 from kernels.bt import ranks as bt
 
@@ -47,13 +47,13 @@ def test_overheads_are_held_against_the_same_code_and_against_the_best():
     assert (one.zeta, one.zeta_best, one.R_IO) == pytest.approx((20.0, 140.0, 50.0))
     assert (two.zeta, two.zeta_best, two.writing) == pytest.approx((20.0, 20.0, 200.0))
     assert list(writing.largest(run).index) == [writing.WAY, writing.LATER]
-    assert methods.waits(run)[writing.WAY] == 0.75
+    assert writing.largest(run).loc[writing.WAY, "waiting"] == 0.75
     beside = background.beside_table(run)
     assert beside["run"].tolist() == [0.75, 0.75] and beside["transfers"].tolist() == [2.0, 2.0]
 
 
 def test_waiting_is_a_share_of_the_computing_between_two_dumps():
-    about = {"N": 102, "NS": 10, "IW": 5, "code": "compiled solver"}
+    about = {"N": 102, "threads": 1, "NS": 10, "IW": 5, "code": "compiled solver"}
     run = cases(
         [
             {**about, "way": "none", "seconds": [2.0] * 6},
