@@ -7,6 +7,7 @@ cache (through it where that is refused), buffer memory the page cache, the SSD 
 
 import tempfile
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 
@@ -25,12 +26,7 @@ _CONFIGURATIONS = {
     "memory": ("memory", "FILES ON SSD", "SSD; memory"),
 }
 #: Analysis and forecast together: the analysis' configuration, the forecast's work files.
-_TOGETHER = (
-    ("half in memory", "ssd1-async"),
-    ("half in memory", "disk4"),
-    ("page cache", "ssd1-async"),
-    ("page cache", "disk4"),
-)
+_TOGETHER = tuple(product(("half in memory", "page cache"), ("ssd1-async", "disk4")))
 #: Length of the forecast beside the analysis in days, so that it lasts longer than the analysis, as in 1982.
 _DAYS = {"ssd1-async": 4, "disk4": 1}
 #: At ``quick`` a coarser grid with fewer data.
@@ -184,8 +180,8 @@ def said(run) -> list[str]:
     more = {name: 100 * (tests[f"{name}_time"].to_numpy(float) / times - 1) for name, times in alone.items()}
     speed = _speeds(run)["forecast"].values
     return [
-        f"They could in 1982: beside a forecast on SSD the analysis took {span(more['analysis'][::2], 0)} % longer "
-        "than alone. Beside one on disks, where part of its own files were, it took "
+        f"In 1982 the analysis took {span(more['analysis'][::2], 0)} % longer beside a forecast on SSD than "
+        "alone. Beside one on disks, where part of its own files were, it took "
         f"{span(more['analysis'][1::2], 0)} % longer.",
         f"The forecast itself took {span(more['forecast'][::2], 0)} % longer on SSD and "
         f"{span(more['forecast'][1::2], 0)} % longer on disks than alone in the same place.",

@@ -98,10 +98,9 @@ def halves(runs) -> "figures.Shown":
     axis.set_xlabel("CPU time, all banks and alone = 1")
     return figures.show(
         figure,
-        runs=runs,
+        run=runs[0],
         data=frame,
         name="xmp1982_banks",
-        heading="",
         title="CPU time with half of the memory banks",
         tables="fig8_1 fig8_2",
         alt="CPU time over that of the same job alone in all memory banks. Post processing stays at "
@@ -125,25 +124,21 @@ def streams() -> "pd.DataFrame":
     return pd.DataFrame(rows)
 
 
-def _spans(held: np.ndarray) -> list[tuple[float, int]]:
-    """Where a row of truths is true: begin and length of each run, for marks that are centred on whole numbers."""
-    edges = np.flatnonzero(np.diff(np.concatenate([[0], held.astype(int), [0]])))
-    return [(begin - 0.5, end - begin) for begin, end in zip(edges[::2], edges[1::2], strict=True)]
-
-
 def _still(trace) -> "figures.Shown":
     """Who holds which bank in which cycle, and above it how many ports of each CPU wait."""
+    from matplotlib.colors import ListedColormap
     from matplotlib.patches import Patch
 
     holder, waits = trace.holder, trace.waits
     (cycles, count), cpus = holder.shape, range(waits.shape[1])
     figure, axis = figures.axes(height=3.8)
+    jobs = np.ma.masked_less(holder.T // 3, 0)  # three ports a CPU
+    colours = ListedColormap([figures.series(job) for job in cpus])
+    axis.imshow(jobs, colours, aspect="auto", interpolation="nearest", vmin=0, vmax=len(cpus) - 1)
     for job in cpus:
-        style = {"color": figures.series(job)}
-        for bank in range(count):
-            axis.broken_barh(_spans(holder[:, bank] // 3 == job), (bank - 0.42, 0.84), linewidth=0, **style)
         waiting, base = (waits[:, job] >= 0).sum(axis=1), count + 0.6 + 3 * job
-        axis.stairs(base + 0.8 * waiting, np.arange(cycles + 1) - 0.5, baseline=base, fill=True, alpha=0.6, **style)
+        edges, style = np.arange(cycles + 1) - 0.5, {"color": figures.series(job), "alpha": 0.6}
+        axis.stairs(base + 0.8 * waiting, edges, baseline=base, fill=True, **style)
     rows = [count + 1.8 + 3 * job for job in cpus]
     words = [*range(0, count, 4), *(f"CPU {job} waits" for job in cpus)]
     axis.set_yticks([*range(0, count, 4), *rows], words)

@@ -90,7 +90,7 @@ def rates(runs) -> "figures.Shown":
 
 
 def said(run) -> list[str]:
-    """Devices of 1982 (Figs 7.2 and 7.3) and places of today: one against another, two jobs, and beside a disk job."""
+    """Devices of 1982 (Figs 7.2 and 7.3) and places of today: one against another, and two jobs."""
     then, cases = tables.load("xmp1982", "fig7_3"), observed(run, "test")
     gain = 100 * (then["two_copies"] / then["stand_alone"] - 1).to_series()
     one = float(then["stand_alone"].sel(target="SSD") / then["stand_alone"].sel(target="BMR"))

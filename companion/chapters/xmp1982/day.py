@@ -1,4 +1,4 @@
-"""The section *How long would the day have taken otherwise?*: a sum whose parts come from the report, to be steered.
+"""The part *How long would the day have taken otherwise?*: a sum whose parts come from the report, to be steered.
 
 A forecast without its write-up steps takes
 
@@ -187,7 +187,7 @@ def days() -> list[Day]:
 def _still() -> "figures.Shown":
     from matplotlib.patches import Patch
 
-    figure, panels = figures.axes(1, 2, height=4.6, sharey=True)
+    figure, panels = figures.axes(2, height=6.4, sharex=True)
     for axis, cpus in zip(panels, (1, 2), strict=True):
         chosen = [each for each in days() if each.cpus == cpus]
         for place, each in enumerate(chosen):
@@ -197,7 +197,8 @@ def _still() -> "figures.Shown":
                 figures.points(axis, each.printed, place, label="_", index=1, line=False)
         figures.rows(axis, [each.name for each in chosen])
         axis.tick_params("y", labelsize=8)
-        axis.set(xlabel="clock [s]", title="one CPU" if cpus == 1 else "two CPUs")
+        axis.set_title("one CPU" if cpus == 1 else "two CPUs", loc="left")
+    panels[1].set_xlabel("clock [s]")
     handles = [Patch(color=colour, label=part) for colour, part in zip(_colours(), PARTS, strict=True)]
     figure.legend(handles=handles, loc="outside lower center", ncols=2)
     ends = [each.end for each in days() if each.cpus == 1]

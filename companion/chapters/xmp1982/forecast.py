@@ -14,18 +14,7 @@ import numpy as np
 
 from companion import figures, tables
 from companion.bench import Case
-from companion.bench.statistics import median_interval
-from companion.chapters.xmp1982.rows import (
-    Measured,
-    along,
-    any_flagged,
-    dots,
-    label,
-    observed,
-    padded,
-    ranged,
-    span,
-)
+from companion.chapters.xmp1982.rows import Measured, along, dots, label, observed, padded, ranged, span
 from companion.experiments import experiment
 from companion.late import xr
 from companion.records.runs import partner
@@ -85,13 +74,12 @@ def _observe_job(result) -> dict[str, float]:
     return found
 
 
-def case(label: str, program: str, problem, threads: int, configuration: str, binding: str = "free", **how) -> Case:
+def case(configuration: str, program: str, problem, threads: int, **how) -> Case:
     """A forecast or its simulator, and its post-processing jobs one by one after it unless ``how`` says otherwise."""
     from kernels import jobs
 
-    parameters = {"configuration": configuration, "place": problem.place, "overlap": problem.overlap}
-    job = jobs.Problem((jobs.Job(program, problem),), binding, **{"posts": "after", **how})
-    return Case(label, jobs, job, threads, parameters, _observe_job)
+    job = jobs.Problem((jobs.Job(program, problem),), **{"posts": "after", **how})
+    return Case(configuration, jobs, job, threads, {"configuration": configuration}, _observe_job)
 
 
 def jobs_of(cases, key: str) -> "xr.DataArray":
@@ -111,12 +99,8 @@ def jobs_of(cases, key: str) -> "xr.DataArray":
 def forecast(preset: str, threads: int) -> list[Case]:
     """The state in memory, and work files in every configuration."""
     base = sized(preset)
-    cases = [case("in memory", "forecast", base, threads, "memory")]
-    return cases + [case(name, "forecast", places(base, name), threads, name) for name in CONFIGURATIONS]
-
-
-def _over_fastest(cases):
-    return cases["net"] / cases["net"].sel(configuration=_FASTEST).median()
+    problems = {"memory": base} | {name: places(base, name) for name in CONFIGURATIONS}
+    return [case(name, "forecast", problem, threads) for name, problem in problems.items()]
 
 
 @forecast.figure
@@ -128,7 +112,7 @@ def net_times(runs) -> "figures.Shown":
         runs,
         {name: label(name) for name in then.index} | {"memory": "no work files"},
         {"X-MP 1982": [*then, np.nan]},
-        {"today": _over_fastest},
+        {"today": lambda cases: cases["net"] / cases["net"].sel(configuration=_FASTEST).median()},
         log=True,
         xlabel="net time of the forecast over that of SSD × 2, async",
         name="xmp1982_net_times_rerun",
@@ -183,14 +167,12 @@ def write_steps(runs) -> "figures.Shown":
     )
 
 
-#: The report's section and the measured parts that make it up.
-_PARTS: dict[str, Callable] = {
-    "NORMAL FORECAST TIME STEP": lambda c: c["normal_cpu"],
-    "FORECAST WRITE-UP STEP": lambda c: c["write_up_cpu"],
-    "WRITE-UP OVERHEAD": lambda c: c["write_up_cpu"] - c["normal_cpu"],
-    "FORECAST RADIATION STEP": lambda c: c["radiation_cpu"],
-    "RADIATION OVERHEAD": lambda c: c["radiation_cpu"] - c["normal_cpu"],
-    "24 HOUR FORECAST": lambda c: c["cpu"],
+#: Sections of the report's program, and what was observed of them.
+_PARTS = {
+    "NORMAL FORECAST TIME STEP": "normal_cpu",
+    "FORECAST WRITE-UP STEP": "write_up_cpu",
+    "FORECAST RADIATION STEP": "radiation_cpu",
+    "24 HOUR FORECAST": "cpu",
 }
 
 
@@ -202,7 +184,7 @@ def cpu_parts(runs) -> "figures.Shown":
 
     def here(run) -> dict[str, Measured]:
         whole = observed(run).sel(configuration="memory")
-        values = padded([*(part(whole).values for part in _PARTS.values()), jobs_of(whole, "cpu").values])
+        values = padded([*(whole[part].values for part in _PARTS.values()), jobs_of(whole, "cpu").values])
         return {"today": Measured(values / np.nanmedian(values[0]), bool(whole["flagged"]))}
 
     return dots(
@@ -229,7 +211,7 @@ def cpu_parts(runs) -> "figures.Shown":
 def simulator(preset: str, threads: int) -> list[Case]:
     """The simulator in every configuration; it computes on one thread."""
     base = sized(preset)
-    return [case(name, "simulator", places(base, name), threads, name) for name in CONFIGURATIONS]
+    return [case(name, "simulator", places(base, name), threads) for name in CONFIGURATIONS]
 
 
 @simulator.figure
@@ -284,8 +266,9 @@ def days(runs) -> "figures.Shown":
     """Whether one day is typical of two: clock of an ordinary step in each, over the median of the first day."""
 
     def here(run) -> dict[str, Measured]:
-        both = observed(run)[["first_day", "second_day"]].isel(configuration=0).to_dataarray("day").values
-        return {"today": Measured(both / np.nanmedian(both[0]), any_flagged(run))}
+        whole = observed(run).isel(configuration=0)
+        both = whole[["first_day", "second_day"]].to_dataarray("day").values
+        return {"today": Measured(both / np.nanmedian(both[0]), bool(whole["flagged"]))}
 
     return dots(
         runs,
@@ -322,12 +305,11 @@ def said(run) -> list[str]:
     every = (1 - jobs_of(jobs, "cpu") / jobs_of(jobs, "clock")).values.ravel()
     net = tables.load("xmp1982", "fig4_2")["net_forecast"]
     then, now = float(net.sel(configuration="ssd2-sync")), cases["net"].sel(configuration="ssd2-sync").values
-    low, high = median_interval(now) or (now.min(), now.max())
     return [
         f"No place could change much in 1982: the X-MP computed for {span(share, 0)} % of the forecast's clock time. "
         f"Today a forecast with its files on disk waits for them for {ranged(disk, 100, 0)} % of its clock time.",
         f"Without write-up steps, a day on two SSD files with the synchronous driver took {then:.0f} s then and takes "
-        f"{np.median(now):.2g} s ({low:.2g} to {high:.2g}) now, with lighter physics.",
+        f"{ranged(now, digits=1)} s now, with lighter physics.",
         f"A post-processing job of 1982 waited for {span(waits, 0)} % of its clock time. Today's job waits for "
         f"{ranged(every, 100, 0)} %, although it reads its input from the device and writes its output to it.",
     ]

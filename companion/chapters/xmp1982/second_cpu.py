@@ -124,17 +124,13 @@ def printed_parts() -> tuple["pd.DataFrame", "pd.DataFrame"]:
     Files on SSD are compared with the synchronous driver alone.
     """
     alone, breakdown, both, ups = (tables.printed("xmp1982", f"fig5_{n}") for n in (1, 2, 3, 4))
-    alone, breakdown = (each.set_index("configuration") for each in (alone, breakdown))
-    both, ups = (each[each["test"] != "ecmwf"].reset_index(drop=True) for each in (both, ups))
-    names = [test.split("+")[job - 1] for test, job in zip(both["test"], both["job"].astype(int), strict=True)]
-    usual = [name + "-sync" * name.startswith("ssd") for name in names]
-    written = ups["write_sum"].to_numpy(float)
-    paired = [ups["total"].to_numpy(float) - written, written, both["pp_5_jobs"].to_numpy(float)]
-    each = [breakdown["net_forecast"][usual], breakdown["write_sum"][usual], JOBS * alone["pp_clock"][usual]]
-    first, second = (
-        pd.DataFrame(dict(zip(PARTS, np.asarray(seconds, float), strict=True)), index=both["test"])
-        for seconds in (paired, each)
-    )
+    pairs = both.merge(ups, on=["test", "job"]).query("test != 'ecmwf'").set_index("test")
+    names = [test.split("+")[int(job) - 1] for test, job in pairs["job"].items()]
+    single = alone.merge(breakdown, on="configuration").set_index("configuration")
+    single = single.loc[[name + "-sync" * name.startswith("ssd") for name in names]].set_axis(pairs.index)
+    paired = (pairs["total"] - pairs["write_sum"], pairs["write_sum"], pairs["pp_5_jobs"])
+    each = (single["net_forecast"], single["write_sum"], JOBS * single["pp_clock"])
+    first, second = (pd.concat(seconds, axis=1, keys=PARTS).astype(float) for seconds in (paired, each))
     return first, second
 
 
@@ -297,7 +293,7 @@ def degraded(preset: str, threads: int) -> list[Case]:
     for name, problem in (("usual", forecast.places(base, "ssd1-sync")), ("degraded", less)):
         for posts, when in (("after", "in turn"), ("beside", "second CPU")):
             words, how = f"{name} forecast, {name} jobs, {when}", {"posts": posts, "small": name == "degraded"}
-            cases.append(forecast.case(words, "forecast", problem, threads, words, "one each", **how))
+            cases.append(forecast.case(words, "forecast", problem, threads, binding="one each", **how))
     return cases
 
 

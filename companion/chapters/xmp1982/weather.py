@@ -15,8 +15,6 @@ from companion.records.runs import single
 _DAYS = {"quick": 1, "paper": 10}
 #: Day of the map: the wave is deep and has not broken.
 _MAP_DAY = 9
-#: hPa by which surface pressure departs from 1000 where a map shows the wave.
-_DEPARTURE = 4.0
 _ONCE = "bits and conserved integrals do not change from run to run"
 
 
@@ -77,10 +75,7 @@ def weather(runs) -> "figures.Shown":
         north, east = np.meshgrid(latitude, longitude, indexing="ij")
         shown = {"grid": name, "latitude": north.ravel(), "longitude": east.ravel()}
         data.append(pd.DataFrame(shown | {"hPa": pressure.ravel(), "K": warmth.ravel()}))
-    moved = data[0]["longitude"][(data[0]["hPa"] - 1000).abs() > _DEPARTURE]
     panels[-1].set(xlabel="longitude [°]", ylim=(25, 80))
-    if len(moved):
-        panels[-1].set_xlim(max(moved.min() - 20, 0), min(moved.max() + 20, data[0]["longitude"].max()))
     figure.colorbar(shades, ax=list(panels), location="bottom", label="temperature at 850 hPa [K]", aspect=40)
     return figures.show(
         figure,
