@@ -63,8 +63,7 @@ def _caches(build: Path) -> list[Path]:
 
 
 def _key_cache(app, config) -> None:
-    os.environ[FIGURES] = "page"  # the kernels that execute the notebooks inherit it
-    os.environ.setdefault(BUDGET, QUICK)
+    os.environ.setdefault(BUDGET, QUICK)  # the kernels that execute the notebooks inherit it
     config.sources_digest, config.makers_digest = digest(), digest(sources=MAKERS)
     build = Path(app.outdir).parent
     folder = build / f".jupyter_cache-{config.sources_digest}"

@@ -13,10 +13,11 @@ import base64
 import hashlib
 import json
 import re
+import shutil
 from html import unescape
 from pathlib import Path
 
-from companion import drawn, files, tables
+from companion import claims, drawn, files, tables
 from companion.pages.front import bibtex
 
 DATA, LEDGER, PEERS, RUN = "book/data", "book/ledger", "book/peers", "book/run"
@@ -75,19 +76,6 @@ def write_source(root: Path, path: Path) -> None:
     files.write_zip(path, "supercomputers-rerun", {each.relative_to(root).as_posix(): each for each in sources(root)})
 
 
-def write_ledger(path: Path) -> None:
-    """Every claim as CSV, whole or not at all."""
-    from companion import claims
-
-    files.write_text(path, claims.frame().to_csv(index=False, lineterminator="\n"), overwrite=True)
-
-
-def _copy_records(folder: Path) -> None:
-    """The committed run records, to which points of figures lead."""
-    for record in (ROOT / "data" / "runs").glob("*.json"):
-        files.write_text(folder / record.name, record.read_text(encoding="utf-8"), overwrite=True)
-
-
 def _write(app, exception) -> None:
     if exception is not None or app.builder.format != "html":
         return
@@ -101,9 +89,9 @@ def _write(app, exception) -> None:
     if RUN in app.env.found_docs:
         write_source(ROOT, Path(app.outdir) / "_static" / "source.zip")
     if any(name.startswith("notebooks/") for name in app.env.found_docs):
-        _copy_records(Path(app.outdir) / "_static" / "runs")
+        shutil.copytree(ROOT / "data" / "runs", Path(app.outdir) / "_static" / "runs", dirs_exist_ok=True)
     if LEDGER in app.env.found_docs:
-        write_ledger(folder / "ledger.csv")
+        files.write_text(folder / "ledger.csv", claims.frame().to_csv(index=False, lineterminator="\n"), overwrite=True)
 
 
 ENTRIES = ROOT / "book" / "references.bib"

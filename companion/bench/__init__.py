@@ -13,10 +13,7 @@ batch are interleaved.
 A study asks for a result and not for a time: :func:`study` runs each case once and keeps what it gave.
 """
 
-import errno
 import math
-import os
-import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, is_dataclass
@@ -123,8 +120,6 @@ def plain(value: Any) -> Any:
 
 #: The flag ``budget`` of a budget of zero.
 _ONCE = "the time budget is zero: the only sample is the first call, with compilation"
-#: What the system refuses of a folder, where the sentence is to name it.
-_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
 
 
 class _Runner(Sampler):
@@ -141,13 +136,7 @@ class _Runner(Sampler):
         return case.kernel.run(case.problem, self.state, threads=case.threads, repeats=repeats)
 
     def clock(self, call: Callable, repeats: int) -> tuple[float, Any]:
-        try:
-            return self.by.clock(self.case, call, repeats)
-        except OSError as error:
-            if error.errno not in _FULL or error.filename is not None or error.strerror != os.strerror(error.errno):
-                raise
-            folder = getattr(self.case.problem, "folder", None) or tempfile.gettempdir()
-            raise OSError(error.errno, error.strerror, str(folder)) from error
+        return self.by.clock(self.case, call, repeats)
 
     def set_up(self, seed: int) -> None:
         kernel, problem = self.case.kernel, self.case.problem

@@ -4,7 +4,6 @@ import numpy as np
 import pandas as pd
 
 from companion.figures.parts import TIMES, run_title
-from companion.figures.style import INK
 from companion.labels import plural
 
 
@@ -27,12 +26,6 @@ def observed(record, *names: str) -> pd.DataFrame:
     """Medians over the samples of what ranks observed, one case a row."""
     found = record[[f"observed_{name}" for name in names]].median("sample").to_dataframe()
     return found[[f"observed_{name}" for name in names]].set_axis(list(names), axis=1).reset_index(drop=True)
-
-
-def cross_flagged(axis, record, ends) -> None:
-    """Crosses behind the ``ends`` of horizontal bars, one a case, whose cases are flagged."""
-    flagged = np.flatnonzero(record["flags"].values.astype(str) != "")
-    axis.plot(np.asarray(ends, dtype=float)[flagged], flagged, "x", color=INK, markersize=8, linestyle="none")
 
 
 def doubts(record) -> str:

@@ -228,21 +228,3 @@ def conclusion(records) -> Table:
         "medians; above 1 we are faster"
     )
     return table(pd.DataFrame(rows), caption=caption, digits=3, index=False, name="peers_overview")
-
-
-def stored(records) -> Table:
-    """The committed runs with their machines and commits."""
-    rows = [
-        {
-            "date": record["date"],
-            "machine": machines.label(record["machine"], runs.PEERS),
-            "vectors": record["preset"],
-            "kernels": TITLES.get(record["item"], record["item"]),
-            "rounds": record["outputs"]["rounds"]["value"],
-            "absent": "; ".join(sorted({f"{each['name']} ({each['reason']})" for each in record["absent"]})) or "–",
-            "commit": record["machine"]["provenance"]["commit"][:12],
-        }
-        for record in records
-    ]
-    caption = "The stored runs of peers, and what could not run in each"
-    return table(pd.DataFrame(rows), caption=caption, index=False, folded=True, name="peers_runs")

@@ -165,8 +165,8 @@ def test_picture_of_the_front_page_is_current(tmp_path):
     """README's picture is what book/picture.py draws from the present data and committed runs."""
     import picture
 
-    drawn, alt = picture.picture()
-    figures.save(drawn, tmp_path / "loops.svg", alt=alt)
+    shown = picture.picture()
+    figures.save(shown.figure, tmp_path / "loops.svg", alt=f"{shown.title}. {shown.alt}")
     assert (tmp_path / "loops.svg").read_text() == picture.PATH.read_text(), "run python book/picture.py"
     assert picture.PATH.relative_to(ROOT).as_posix() in (ROOT / "README.md").read_text()
 
