@@ -1,5 +1,7 @@
 """Pieces that several chapters draw with."""
 
+from collections.abc import Callable
+from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -72,7 +74,7 @@ def bytes_axis(axis, sizes, which: str = "x", *, step: int = 8) -> None:
 _variants: WeakKeyDictionary = WeakKeyDictionary()
 
 
-def _turn(axis, index: int) -> int:
+def _turn(axis, index: Any) -> int:
     """The turn of a measured variant in its figure; the first has the colour of measured numbers."""
     seen = _variants.setdefault(axis.figure, [])
     if index not in seen:
@@ -273,7 +275,7 @@ def bars(
     found: pd.DataFrame,
     *,
     label: str,
-    index: int = 0,
+    index: Any = 0,
     line: bool | None = None,
     across: bool = False,
     colour: str = "",
@@ -303,6 +305,24 @@ def bars(
     if flagged.any():
         axis.plot(x[flagged], y[flagged], "x", color=INK, markersize=7, linestyle="none")
     return drawn
+
+
+def lines(axis, runs, frames, x: str, y: str, by: str | list[str], label: Callable[..., str]) -> None:
+    """A line for each group of cases of each run: medians of ``y`` with their spread against ``x``.
+
+    Parameters
+    ----------
+    frames : list of pandas.DataFrame
+        One for each run, in the order of ``x``; ``y`` as :func:`with_spread` gives it.
+    by : str or list of str
+        Columns whose values make a group.
+    label : callable
+        The values of a group to its words in the legend.
+    """
+    for run, frame in zip(runs, frames, strict=True):
+        for key, line in frame.groupby(by, sort=False):
+            words = label(*key) if isinstance(key, tuple) else label(key)
+            bars(axis, line[x], spread_of(line, y), label=words, index=key, run=run)
 
 
 def rows(axis, names, above: float = 0.5, below: float = 0.5) -> np.ndarray:
@@ -399,6 +419,12 @@ def with_spread(frame: pd.DataFrame, **quantities: pd.DataFrame) -> pd.DataFrame
             frame[column] = found[end].to_numpy()
     frame["flagged"] = np.any([found["flagged"].to_numpy() for found in quantities.values()], axis=0)
     return frame
+
+
+def quantities(cases: pd.DataFrame, **convert: Callable) -> pd.DataFrame:
+    """:func:`with_spread` of quantities that follow from the time of each case: functions of its seconds."""
+    found = intervals(cases)
+    return with_spread(cases, **{name: converted(found, function) for name, function in convert.items()})
 
 
 def spread_of(frame: pd.DataFrame, name: str) -> pd.DataFrame:

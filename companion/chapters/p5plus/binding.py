@@ -1,6 +1,7 @@
 """The section *What does binding gain?*: eight printed times, and the same work by bound and by free threads."""
 
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 
@@ -29,11 +30,11 @@ def gained() -> str:
 def combinations() -> "figures.Shown":
     """Time of one T399 forecast day against SMT, binding and memory affinity."""
     cube = tables.load("p5plus", "smt_binding")
-    time, words = cube["time"], {"N": "without SMT", "Y": "with SMT"}
+    time = cube["time"]
     figure, axis = figures.axes(height=2.7)
-    for used, affinity in ((used, affinity) for used in "NY" for affinity in "NY"):
+    for used, affinity in product("NY", "NY"):
         days = time.sel(smt=used, memory_affinity=affinity, bind=["N", "Y"]).values
-        label = f"{words[used]}, memory affinity {'on' if affinity == 'Y' else 'off'}"
+        label = f"{'with' if used == 'Y' else 'without'} SMT, memory affinity {'on' if affinity == 'Y' else 'off'}"
         line = figures.points(axis, [0, 1], days, label=label, index="NY".index(used))
         line.set_linestyle("--" if affinity == "N" else "-")
     axis.set_xticks([0, 1], ["not bound", "bound"])
@@ -47,8 +48,7 @@ def combinations() -> "figures.Shown":
         caption="The same forecast day in eight combinations, as printed. Two threads on a core (SMT) save more than "
         "binding or memory affinity, and with SMT both of these save less.",
         alt="Time of a one-day T399 forecast on three nodes, bound and not bound, for four combinations of SMT and "
-        f"memory affinity. From {float(time.max()):.0f} s without any to {float(time.min()):.0f} s with all three; SMT "
-        "gives the largest step.",
+        f"memory affinity: from {float(time.max()):.0f} s without any to {float(time.min()):.0f} s with all three.",
         tables="smt_binding",
     )
 
@@ -79,12 +79,10 @@ def binding(preset: str, threads: int) -> list[Case]:
     from companion.chapters.p5plus.loops import case, cores  # of another section, which may be half imported above
 
     cases = []
-    for loop in ("streaming", "skipping"):
-        for doubled, order, text in _BINDINGS:
-            if threads > cores() or (order == "smt_front_loaded" and threads == 1):  # the same as the list before
-                continue
-            if doubled and not doctor.smt().ok:
-                continue
+    for loop, (doubled, order, text) in product(("streaming", "skipping"), _BINDINGS):
+        if threads > cores() or (order == "smt_front_loaded" and threads == 1):  # the same as the list before
+            continue
+        if not doubled or doctor.smt().ok:
             changes = {"doubled": doubled, "order": order, "binding": bool(order), "shared": True}
             made = case(loop, preset, text, threads, **changes)
             cases.append(replace(made, parameters={**made.parameters, "order": order, "doubled": doubled}))
@@ -92,44 +90,43 @@ def binding(preset: str, threads: int) -> list[Case]:
 
 
 def _cases(run) -> "pd.DataFrame":
-    """Loop, kind, list that binds (empty: none) and times of each case, and its row in the run as ``place``.
+    """Cases of a run, each with its place there; ``relative``, its time over the median of those that are not bound.
 
     Older runs also have two threads that take turns on one hardware thread; these are left out.
     """
-    frame = figures.cases(run, "loop", "kind", "order", "doubled").reset_index(drop=True)
-    frame = frame.assign(doubled=frame["doubled"].astype(bool), place=np.arange(len(frame)))
-    return frame[~frame["kind"].str.contains("turns")]
+    frame = figures.cases(run, "loop", "kind", "order", "doubled").astype({"doubled": bool})
+    frame = frame.assign(place=np.arange(len(frame)))[~frame["kind"].str.contains("turns").to_numpy()]
+    free = frame[frame["order"] == ""].set_index(["loop", "doubled"])["median"]
+    base = free.loc[list(zip(frame["loop"], frame["doubled"], strict=True))].to_numpy()
+    return figures.quantities(frame, relative=lambda seconds: seconds / base)
 
 
 @binding.figure
 def times(runs) -> "figures.Shown":
     """Time of each loop by kind of binding, over the median of its threads that are not bound."""
     runs = [run for run in runs if "order" in run]  # older ones were bound by no list
-    frames, heading = [_cases(run) for run in runs], figures.run_title(runs[0])
+    frames = [_cases(run) for run in runs]
     figure, axis = figures.axes(height=3.2)
-    kinds = list(dict.fromkeys((row.loop, row.kind) for frame in frames for row in frame.itertuples()))
-    place = figures.rows(axis, [f"{loop}: {kind}".replace(", ", ",\n", 1) for loop, kind in kinds])
-    for run, frame in zip(runs, frames, strict=True):
-        free = frame[frame["order"] == ""].set_index(["loop", "doubled"])["median"]
-        base = np.array([free[row.loop, row.doubled] for row in frame.itertuples()])
-        at = place[[kinds.index((row.loop, row.kind)) for row in frame.itertuples()]]
-        found = figures.converted(figures.intervals(frame), lambda seconds, base=base: seconds / base)
-        figures.bars(axis, at, found, label=figures.cpu(run), line=False, across=True, run=run)
+    names = [frame["loop"] + ": " + frame["kind"].str.replace(", ", ",\n", n=1) for frame in frames]
+    kinds = list(dict.fromkeys(name for each in names for name in each))
+    figures.rows(axis, kinds)
+    for run, frame, named in zip(runs, frames, names, strict=True):
+        found = figures.spread_of(frame, "relative")
+        figures.bars(axis, named.map(kinds.index), found, label=figures.cpu(run), across=True, run=run)
     axis.axvline(1, color=figures.INK, linewidth=0.8)
     axis.tick_params(axis="y", labelsize=8)
     axis.set(xlabel="time over that not bound")
-    said = ", ".join(f"{row.loop}: {row.kind} {1e3 * row.median:.3g} ms" for row in frames[0].itertuples())
+    listed = ", ".join(f"{row.loop}: {row.kind} {row.relative:.3g}" for row in frames[0].itertuples())
     return figures.show(
         figure,
         name="p5plus_binding",
         runs=runs,
-        data=figures.together(runs, [frame.drop(columns="place") for frame in frames]),
-        heading=heading,
+        data=frames,
         title="Bound and not bound",
         caption="Time of two loops, threads bound by the report's lists or placed by the system, over the median of "
         f"those placed by the system. The report prints no times of these loops. {figures.MARKED}",
         alt="Time of two loops with threads bound to CPUs, over that of threads which are not bound. Medians on "
-        f"{figures.cpu(runs[0])}: {said}. {figures.MARKED}",
+        f"{figures.cpu(runs[0])}: {listed}.",
         tables="binding_lists",
     )
 

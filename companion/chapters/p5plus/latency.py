@@ -11,7 +11,6 @@ from companion.experiments import Output, experiment
 from companion.host import machine
 from companion.labels import size
 from companion.late import pd
-from companion.records.runs import single
 
 #: Pages of the sweep: the large ones are in the place of the document's 64 KB, the small ones of its 4 KB.
 PAGES = ("small", "huge")
@@ -72,22 +71,18 @@ def _plateaus(measurements) -> dict[str, Output]:
 
 
 def _lines(run) -> "pd.DataFrame":
-    """Cases of a run; ``ns``, median nanoseconds until a load has its value."""
+    """Cases of a run; ``ns``, nanoseconds until a load has its value, with its spread."""
     frame = figures.cases(run, "nbytes", "pattern", "pages", "loads").sort_values("nbytes", kind="stable")
-    return frame.assign(ns=1e9 * frame["median"] / frame["loads"])
+    return figures.quantities(frame, ns=lambda seconds: 1e9 * seconds / frame["loads"])
 
 
 @loads.figure
 def load_times(runs) -> "figures.Shown":
     """Time of one dependent load against working set: random chase and walk of 1024 items, on both kinds of pages."""
     figure, axis = figures.axes(height=4.6)
-    frames = [_lines(run) for run in runs]
-    for run, frame in zip(runs, frames, strict=True):
-        for number, ((pattern, pages), line) in enumerate(frame.groupby(["pattern", "pages"])):
-            name = f"{_WALKS[pattern]}, {pages} pages"
-            ns = 1e9 / line["loads"]
-            figures.spread(axis, line["nbytes"], line, lambda t, ns=ns: ns * t, label=name, index=number, run=run)
-    first = runs[0]
+    frames, first = [_lines(run) for run in runs], runs[0]
+    by = ["pattern", "pages"]
+    figures.lines(axis, runs, frames, "nbytes", "ns", by, lambda pattern, pages: f"{_WALKS[pattern]}, {pages} pages")
     ends = (first[f"plateau_{name}"].values for name in ("first", "last", "ns"))
     for number, (least, most, ns) in enumerate(zip(*ends, strict=True)):
         label = None if number else "plateau"
@@ -120,15 +115,13 @@ def load_times(runs) -> "figures.Shown":
 
 def found(run) -> str:
     """Time of a load of the report's walk, and of a random chase through as many cache lines, on huge pages."""
-    run = single(run)
-    huge, nbytes = run["pages"].values == "huge", run["nbytes"].values
-    most = nbytes[huge].max()
+    frame = _lines(run).query("pages == 'huge'")
+    most = frame["nbytes"].max()
     lines = most // _WALK * 64  # bytes of the lines that the walk touches
     ns = {}
     for pattern, reach in (("stride", most), ("random", lines)):
-        (row,) = np.flatnonzero(huge & (run["pattern"].values == pattern) & (nbytes == reach))
-        ends = figures.case_intervals(run).loc[row, ["middle", "low", "high"]] * 1e9 / float(run["loads"].values[row])
-        ns[pattern] = "{:.3g} ns ({:.3g} to {:.3g})".format(*ends)
+        (row,) = frame[(frame["pattern"] == pattern) & (frame["nbytes"] == reach)].itertuples()
+        ns[pattern] = f"{row.ns:.3g} ns ({row.ns_low:.3g} to {row.ns_high:.3g})"
     return (
         f"On {figures.cpu(run)} a load takes {ns['stride']} when the program walks through {figures.bytes_label(most)} "
         f"in steps of 4 KB, as in the report, and {ns['random']} in random order through as many cache lines "

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import numpy as np
+
 from companion import figures, tables
 from companion.bench import Case
 from companion.chapters import of
@@ -60,49 +62,36 @@ def loops(preset: str, threads: int) -> list[Case]:
 
     With these also one loop divided between two cores, and between the two threads of one core.
     """
-    cases, siblings = [], doctor.smt().ok and machine.usable_cpus() > 1
-    for loop in LOOPS:
-        cases.append(case(loop, preset, "one thread", 1))
-        cases.append(case(loop, preset, "two fused streams", 1, streams=2))
-        if siblings:
-            cases.append(case(loop, preset, "SMT", 2, threads_per_core=2))
-            cases.append(case(loop, preset, "shared work", 1, shared=True))
-            cases.append(case(loop, preset, _PAIR, 2, shared=True, threads_per_core=2))
-        if siblings and cores() > 1:
-            cases.append(case(loop, preset, _TWICE, 2, shared=True))
-    return cases
+    wanted: list[tuple] = [("one thread", 1, {}), ("two fused streams", 1, {"streams": 2})]
+    if doctor.smt().ok and machine.usable_cpus() > 1:
+        wanted += [("SMT", 2, {"threads_per_core": 2}), ("shared work", 1, {"shared": True})]
+        wanted += [(_PAIR, 2, {"shared": True, "threads_per_core": 2})]
+        wanted += [(_TWICE, 2, {"shared": True})] if cores() > 1 else []
+    return [case(loop, preset, kind, count, **changes) for loop in LOOPS for kind, count, changes in wanted]
 
 
 @loops.outputs_of
 def _factors(measurements) -> dict[str, Output]:
     """Of each loop the gain of fused streams, S, f, their product S·f/2, and apart from it the gain that it predicts.
 
-    What a machine without two threads on a core, or without a second core, does not measure is None.
+    What a machine without two threads on a core, or without a second core, does not measure is not a number.
     """
     from kernels.processor.smt import scaling_factor, smt_factor, speedup
 
-    found: Any = {(m.parameters["loop"], m.parameters["kind"]): m.median for m in measurements}
-    rows = []
-    for loop in LOOPS:
-        one, two, shared, pair, twice = (
-            found.get((loop, kind)) for kind in ("one thread", "SMT", "shared work", _PAIR, _TWICE)
-        )
-        S, f = smt_factor(one, two) if two else None, scaling_factor(shared, twice) if twice else None
-        fused = smt_factor(one, found[loop, "two fused streams"])
-        rows.append((loop, S, fused, f, speedup(S, f) if S and f else None, shared / pair if pair else None))
-    words = {
-        "loop_name": "loop",
-        "S": "throughput of two copies over one, two threads on one core",
-        "S_fused": "gain of two copies fused in one thread: no SMT, and no bound on it",
-        "f": "gain of the same work from twice the threads on twice the cores",
-        "speedup": "S f / 2, predicted from S and f",
-        "speedup_timed": "the same work by one thread over that of two, two threads on one core: measured",
+    seconds = {(m.parameters["loop"], m.parameters["kind"]): m.median for m in measurements}
+    kinds = ("one thread", "two fused streams", "SMT", "shared work", _PAIR, _TWICE)
+    columns: list[Any] = [np.array([seconds.get((loop, kind), np.nan) for loop in LOOPS]) for kind in kinds]
+    one, fused, two, shared, pair, twice = columns
+    S, f = smt_factor(one, two), scaling_factor(shared, twice)
+    found = {
+        "S": (S, "throughput of two copies over one, two threads on one core"),
+        "S_fused": (smt_factor(one, fused), "gain of two copies fused in one thread: no SMT, and no bound on it"),
+        "f": (f, "gain of the same work from twice the threads on twice the cores"),
+        "speedup": (speedup(S, f), "S f / 2, predicted from S and f"),
+        "speedup_timed": (shared / pair, "the same work by one thread over that of two, on one core: measured"),
     }
-    columns = zip(words.items(), zip(*rows, strict=True), strict=True)
-    return {
-        name: Output(list(values), None if name == "loop_name" else "1", "loop", meaning)
-        for (name, meaning), values in columns
-    }
+    factors = {name: Output(values, "1", "loop", meaning) for name, (values, meaning) in found.items()}
+    return {"loop_name": Output(list(LOOPS), None, "loop", "loop"), **factors}
 
 
 def then() -> "pd.DataFrame":
@@ -113,9 +102,9 @@ def then() -> "pd.DataFrame":
 
 def _rates(run) -> "dict[str, pd.DataFrame]":
     """By kind of partner, median GFLOPS of each loop with its spread, in the report's order of loops."""
-    frame = figures.cases(run, "loop", "kind").replace({"kind": _ONCE}).reset_index(drop=True)
-    found = figures.converted(figures.intervals(frame), lambda seconds: frame["flops"] / seconds / 1e9)
-    return {str(kind): found.loc[part.index].reset_index(drop=True) for kind, part in frame.groupby("kind")}
+    cases = figures.cases(run, "loop", "kind").replace({"kind": _ONCE})
+    frame = figures.quantities(cases, rate=lambda seconds: cases["flops"] / seconds / 1e9)
+    return {str(kind): figures.spread_of(part, "rate") for kind, part in frame.groupby("kind")}
 
 
 @loops.figure
@@ -127,7 +116,7 @@ def rates(runs) -> "figures.Shown":
     figures.points(axis, old, place, label=THEN, index=0, line=False)
     for run in runs:
         host = _rates(run)["one thread"]
-        figures.bars(axis, place, host, label=f"{figures.cpu(run)}, today", line=False, across=True, run=run)
+        figures.bars(axis, place, host, label=f"{figures.cpu(run)}, today", across=True, run=run)
         frames.append(figures.with_spread(pd.DataFrame({"loop": old.index, "document": old.to_numpy()}), host=host))
     figures.log_axis(axis, "x")
     axis.set(xlabel="rate of one processor, one thread [GFLOPS]")
@@ -144,7 +133,7 @@ def rates(runs) -> "figures.Shown":
         caption="Chains of additions in registers, and two loops fed from memory. Hollow: Power5+, the printed rate of "
         f"a node over its processors. Filled: one thread of {figures.cpu(runs[0])}, {gain.min():.1f} to "
         f"{gain.max():.1f} times as fast. {figures.MARKED}",
-        alt=f"Rate of one thread in GFLOPS, logarithmic, for five loops: {listed}. {figures.MARKED}",
+        alt=f"Rate of one thread in GFLOPS, logarithmic, for five loops: {listed}.",
         tables="smt_benefit",
     )
 
@@ -153,43 +142,33 @@ def rates(runs) -> "figures.Shown":
 def second(runs) -> "figures.Shown":
     """What each loop gains from a second thread on its core, or from a second copy in the same thread."""
     old = then()
+    printed = old["SMT"] / old["no SMT"]
     figure, axis = figures.axes(height=3.0)
     place, frames = figures.rows(axis, list(old.index)), []
-    figures.points(axis, old["SMT"] / old["no SMT"], place, label=f"{THEN}, two threads", index=0, line=False)
+    figures.points(axis, printed, place, label=f"{THEN}, two threads", index=0, line=False)
     for run in runs:
         host = _rates(run)
-        for number, (kind, words) in enumerate(_PARTNERS.items()):
-            if kind not in host:
-                continue
+        for kind in [kind for kind in _PARTNERS if kind in host]:
             gain = figures.quotient(host[kind], host["one thread"])
-            label = f"{figures.cpu(run)}, {words}"
-            figures.bars(axis, place, gain, label=label, index=number, line=False, across=True, run=run)
-            columns = {
-                "loop": old.index,
-                "document_gflops_per_cpu": old["no SMT"].to_numpy(),
-                "document_gain": (old["SMT"] / old["no SMT"]).to_numpy(),
-                "host_gain_from": kind,
-                "machine": figures.cpu(run),
-            }
-            parts = {"host_gflops": host["one thread"], "host_gain": gain}
-            frames.append(figures.with_spread(pd.DataFrame(columns), **parts))
+            label = f"{figures.cpu(run)}, {_PARTNERS[kind]}"
+            figures.bars(axis, place, gain, label=label, index=kind, across=True, run=run)
+            about = {"loop": old.index, "document_gflops_per_cpu": old["no SMT"], "document_gain": printed}
+            frame = pd.DataFrame(about).assign(host_gain_from=kind, machine=figures.cpu(run))
+            frames.append(figures.with_spread(frame, host_gflops=host["one thread"], host_gain=gain))
     axis.axvline(1, color=figures.INK, linewidth=0.8)
     axis.set(xlabel="rate with two over rate with one", xlim=(0, None))
     figures.legend(axis, "above 1 0.4")
-    data = pd.concat(frames, ignore_index=True)
-    first = frames[0]
-    printed = ", ".join(f"{row.loop} {row.document_gain:.2f}" for row in first.itertuples())
-    here = ", ".join(f"{value:.2f}" for value in first["host_gain"])
+    listed = ", ".join(f"{row.loop} {row.document_gain:.2f}, {row.host_gain:.2f}" for row in frames[0].itertuples())
     return figures.show(
         figure,
         name="p5plus_smt",
         runs=runs,
-        data=data,
+        data=pd.concat(frames, ignore_index=True),
         title="What a second thread gains",
         caption="Hollow: two threads on a core over one, as printed. Filled: two copies of the loop in one thread over "
         "one copy, which shows where one thread leaves room and is not SMT. A machine whose cores have two threads "
         f"also has its gain from these, in a second colour. {figures.MARKED}",
-        alt=f"Gain of five loops from two threads on a core in 2006: {printed}. On {figures.cpu(runs[0])} from "
-        f"{_PARTNERS[first['host_gain_from'].iloc[0]]}: {here}. {figures.MARKED}",
+        alt="Gain of five loops from two threads on a core in 2006, and from "
+        f"{_PARTNERS[frames[0]['host_gain_from'][0]]} on {figures.cpu(runs[0])}: {listed}.",
         tables="smt_benefit",
     )

@@ -36,27 +36,26 @@ def bandwidth(preset: str, threads: int) -> list[Case]:
     return cases
 
 
-def _per_thread(cases):
-    """Seconds of ``cases`` to the GB/s that each thread asks for."""
-    return lambda seconds: cases["bytes_read"] / cases["threads"] / seconds / 1e9
-
-
 def _read(run) -> "pd.DataFrame":
-    """Cases of a run; ``rate``, median GB/s that each thread asks for.  Older runs also read item by item."""
+    """Cases of a run; ``rate``, GB/s that each thread asks for, with its spread.  Older runs also read item by item."""
     frame = figures.cases(run, "nbytes", "stride", "pages", "loads").sort_values("nbytes", kind="stable")
     frame = frame[frame["loads"] == "vector"]
-    return frame.assign(rate=_per_thread(frame)(frame["median"]))
+    return figures.quantities(frame, rate=lambda seconds: frame["bytes_read"] / frame["threads"] / seconds / 1e9)
+
+
+def _alone(frame) -> "pd.DataFrame":
+    """The cases of one thread on huge pages."""
+    return frame[(frame["threads"] == 1) & (frame["pages"] == "huge")]
 
 
 def found(run) -> str:
     """What one thread reads from the smallest and the largest working set, with and without a stride."""
-    frame = _read(run)
-    frame = frame[(frame["threads"] == 1) & (frame["pages"] == "huge")].set_index(["stride", "nbytes"])["rate"]
-    least, most = frame.index.levels[1].min(), frame.index.levels[1].max()
+    rate = _alone(_read(run)).set_index(["stride", "nbytes"])["rate"]
+    least, most = rate.index.levels[1].min(), rate.index.levels[1].max()
     return (
-        f"One thread of {figures.cpu(run)} reads {frame[1, least]:.0f} GB/s from {figures.bytes_label(least)} and "
-        f"{frame[1, most]:.0f} GB/s from {figures.bytes_label(most)}. Of what it asks for with stride 16, memory "
-        f"delivers {frame[16, most]:.1f} GB/s."
+        f"One thread of {figures.cpu(run)} reads {rate[1, least]:.0f} GB/s from {figures.bytes_label(least)} and "
+        f"{rate[1, most]:.0f} GB/s from {figures.bytes_label(most)}. Of what it asks for with stride 16, memory "
+        f"delivers {rate[16, most]:.1f} GB/s."
     )
 
 
@@ -65,20 +64,18 @@ def read_rates(runs) -> "figures.Shown":
     """Read bandwidth of one thread against working set, by stride, and by threads and pages at stride 1."""
     figure, (by_stride, by_threads) = figures.axes(2, 1, height=7.2, sharex=True)
     frames = [_read(run) for run in runs]
-    whole = frames[0][(frames[0]["threads"] == 1) & (frames[0]["pages"] == "huge")]
-    strides = sorted(whole["stride"].unique())
-    strides = strides[:: max(1, len(strides) // 5)]
-    for run, frame in zip(runs, frames, strict=True):
-        alone = frame[(frame["threads"] == 1) & (frame["pages"] == "huge")]
-        for number, step in enumerate(strides):
-            line = alone[alone["stride"] == step]
-            if run is runs[0] or step in _SHOWN:
-                label = f"stride {step}"
-                figures.spread(by_stride, line["nbytes"], line, _per_thread(line), label=label, index=number, run=run)
-        unit = frame[(frame["stride"] == 1) & ((frame["threads"] == 1) | (run is runs[0]))]
-        for (pages, count), line in unit.groupby(["pages", "threads"], sort=False):
-            number, label = 2 * (count > 1) + PAGES.index(pages), f"{plural(count, 'thread')}, {pages} pages"
-            figures.spread(by_threads, line["nbytes"], line, _per_thread(line), label=label, index=number, run=run)
+    first, *others = [_alone(frame) for frame in frames]
+    strides = sorted(first["stride"].unique())
+    parts = [first[first["stride"].isin(strides[:: max(1, len(strides) // 5)])]]
+    parts += [other[other["stride"].isin(_SHOWN)] for other in others]
+    figures.lines(by_stride, runs, parts, "nbytes", "rate", "stride", lambda step: f"stride {step}")
+    ends = first.loc[first["stride"] == 1, "rate"].iloc[[0, -1]]
+    first, *others = [frame[frame["stride"] == 1] for frame in frames]
+    parts = [first, *(other[other["threads"] == 1] for other in others)]
+    by = ["pages", "threads"]
+    figures.lines(
+        by_threads, runs, parts, "nbytes", "rate", by, lambda pages, count: f"{plural(count, 'thread')}, {pages} pages"
+    )
     for axis, title in ((by_stride, "1 thread, huge pages"), (by_threads, "stride 1, per thread")):
         figures.log_axis(axis, "y")
         axis.set(title=title, ylabel="bytes asked for [GB/s]")
@@ -86,7 +83,6 @@ def read_rates(runs) -> "figures.Shown":
     figures.legend(by_threads, "under 2 0.5 -0.22")
     figures.bytes_axis(by_threads, frames[0]["nbytes"])
     by_threads.set(xlabel="working set of one thread")
-    ends = whole.loc[whole["stride"] == 1, "rate"].iloc[[0, -1]]
     return figures.show(
         figure,
         name="p5plus_bandwidth",
@@ -95,11 +91,10 @@ def read_rates(runs) -> "figures.Shown":
         title="Bandwidth of reading",
         caption="Bytes a second that one thread asks for, against the size of what it reads. Above, one line for each "
         "stride: the larger it is, the more of each cache line is moved unused. Below, stride 1 by number of threads "
-        f"and kind of pages. Of other machines, strides 1, 16 and 1024 of one thread. The report's curves are lost. "
+        "and kind of pages. Of other machines, strides 1, 16 and 1024 of one thread. The report's curves are lost. "
         f"{figures.MARKED}",
-        alt=f"Two panels of read bandwidth per thread on {figures.cpu(runs[0])} against the working set, on "
-        "logarithmic axes. Upper: one line a stride, in items of 4 bytes; larger strides ask for fewer bytes a second, "
-        f"stride 1 from {ends.iloc[0]:.3g} to {ends.iloc[1]:.3g} GB/s. Lower: stride 1, one line for each number of "
-        f"threads and pages. {figures.MARKED}",
+        alt="Two panels of read bandwidth per thread against the working set, on logarithmic axes: one line a stride, "
+        f"and stride 1 by number of threads and pages. One thread on {figures.cpu(runs[0])} reads from "
+        f"{ends.iloc[0]:.3g} to {ends.iloc[1]:.3g} GB/s with stride 1.",
         tables="plots",
     )

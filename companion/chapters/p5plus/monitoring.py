@@ -6,6 +6,7 @@ from companion import figures, tables
 from companion.bench import Case
 from companion.chapters import of
 from companion.experiments import Output, experiment
+from companion.late import pd
 from companion.records.runs import single
 
 
@@ -25,8 +26,8 @@ def sensors(preset: str, threads: int, ranks: int = 2) -> list[Case]:
     return [Case(each.way, monitoring, each, threads, of(each, "way"), monitoring.times) for each in problems]
 
 
-#: What ranks do, by what a run observes of it, in the words of legends.
-_SPENT = {"compute": "computing, sensor included", "wait": "waiting for the others"}
+#: What ranks do, by what a run observes of it: the words of legends, and the colour.
+_SPENT = {"compute": ("computing, sensor included", "computing"), "wait": ("waiting for the others", "waiting")}
 
 
 @sensors.figure
@@ -38,16 +39,13 @@ def spent(runs) -> "figures.Shown":
     for run in runs:
         frame = figures.observed(run, *_SPENT)
         whole = frame.iloc[0].sum() / 100
-        for number, (name, words) in enumerate(_SPENT.items()):
+        for name, (words, colour) in _SPENT.items():
             found = figures.of_samples(single(run)[f"observed_{name}"].values / whole, run["flags"].values)
-            colour = ("computing", "waiting")[number]
-            figures.bars(axis, place, found, label=words, line=False, across=True, colour=colour, run=run)
-        milliseconds = 1e3 * frame.rename(columns=_SPENT)
-        milliseconds.insert(0, "way", ways)
-        frames.append(milliseconds)
+            figures.bars(axis, place, found, label=words, across=True, colour=colour, run=run)
+        milliseconds = {words: 1e3 * frame[name] for name, (words, _) in _SPENT.items()}
+        frames.append(pd.DataFrame({"way": ways, **milliseconds}))
     axis.set(xlabel="time over that without sensors [%], mean of the ranks", xlim=(0, None))
     figures.legend(axis, "above 1")
-    listed = ", ".join(f"{way} {wait:.1f} ms waiting" for way, wait in zip(ways, frames[0].iloc[:, 2], strict=True))
     return figures.show(
         figure,
         name="p5plus_sensors",
@@ -57,8 +55,8 @@ def spent(runs) -> "figures.Shown":
         caption="Computing and waiting at barriers without sensors, with sensors that interrupt all ranks at the same "
         "moment (synchronised), and with sensors that interrupt each at a moment of its own (drifted). The report "
         f"prints no times. {figures.MARKED} {figures.doubts(runs[0])}",
-        alt="Computing and waiting of ranks at barriers, percent of the time without sensors, for three ways. On "
-        f"{figures.cpu(runs[0])}: {listed}. {figures.MARKED}",
+        alt="Computing and waiting of ranks at barriers, percent of the time without sensors, for three ways. Waiting "
+        f"on {figures.cpu(runs[0])}: {', '.join(f'{row[1]} {row[3]:.1f} ms' for row in frames[0].itertuples())}.",
     )
 
 
@@ -120,8 +118,6 @@ def _simulated(measurements) -> dict[str, Output]:
         "hours": Output(list(_HOURS), "h", "hour", "time since the moments were one"),
         "lost_after": Output(hours, "1", "rate hour", "loss a minute over dt, clocks drifting"),
         "job": Output(job, "1", "", "processors of the job whose clocks drift"),
-        "drift": Output(1e6 * _DRIFT, "1e-6", "", "standard deviation of the clocks' rates, an assumption"),
-        "assumed_dt": Output(_DT, "s", "", "one disturbance, an assumption"),
     }
 
 
@@ -131,21 +127,19 @@ def lost(runs) -> "figures.Shown":
     run = runs[0]
     figure, (many, hours) = figures.axes(2, 1, height=6.4)
     count, job = run["processors"].values, int(run["job"])
-    for number, rate in enumerate(run["barriers"].values):
-        for axis, x, y in ((many, count, run["lost"]), (hours, run["hours"].values, run["lost_after"])):
-            line = figures.calculated(axis, x, y.values[number], label=f"{int(rate)} barriers a minute")
-            line.set(linestyle=("-", "--", "-.")[number], markersize=4)
+    for axis, x, name in ((many, count, "lost"), (hours, run["hours"].values, "lost_after")):
+        for style, rate, y in zip(("-", "--", "-."), run["barriers"].values, run[name].values, strict=True):
+            line = figures.calculated(axis, x, y, label=f"{int(rate)} barriers a minute")
+            line.set(linestyle=style, markersize=4)
+        axis.set(ylabel="loss a minute over dt")
     many.plot(count, count, color=figures.INK, linewidth=0.8, linestyle=":", label="N dt")
     hours.axhline(job, color=figures.INK, linewidth=0.8, linestyle=":")
     figures.log_axis(many)
-    title = "moments anywhere in the minute"
-    many.set(xlabel="processors N", ylabel="loss a minute over dt", title=title)
-    title = f"N = {job}, clocks off by {float(run['drift']):g} · 10⁻⁶ (assumed)"
-    hours.set(
-        xlabel="hours since all moments were the same", ylabel="loss a minute over dt", ylim=(0, None), title=title
-    )
+    many.set(xlabel="processors N", title="moments anywhere in the minute")
+    title = f"N = {job}, clocks off by {1e6 * _DRIFT:g} · 10⁻⁶ (assumed)"
+    hours.set(xlabel="hours since all moments were the same", ylim=(0, None), title=title)
     figures.legend(many, "best")
-    ends = ", ".join(f"{row[-1]:.0f}" for row in run["lost"].values)
+    listed = ", ".join(f"{row[-1]:.0f}" for row in run["lost"].values)
     return figures.show(
         figure,
         name="p5plus_monitoring",
@@ -155,7 +149,6 @@ def lost(runs) -> "figures.Shown":
         caption="Time lost, in multiples of one disturbance (dt), simulated and not measured. N processors lose dt if "
         "they are disturbed at the same moment, and up to N dt if at different moments.",
         alt="Two panels of simulated time lost to periodic disturbances, in multiples of one. For "
-        f"{count[-1]} processors with three rates of barriers: {ends}. Over a day: the loss grows from one "
-        f"towards {job}.",
+        f"{count[-1]} processors with three rates of barriers: {listed}. Over a day the loss grows from one.",
         tables="run_2112 ifs_times",
     )

@@ -16,8 +16,8 @@ def named(name: str, part: int, steps: int):
 
 
 def rates(run, what: str, *names: str, scale: float = 1e9):
-    """Cases of one kind with their coordinates ``names``, and their rates in ``scale`` flop/s with spread."""
+    """Cases of one kind with their coordinates ``names``, and their ``rate`` in ``scale`` flop/s with its spread."""
     frame = figures.cases(run, "what", *names)
-    frame = frame[frame["what"] == what].reset_index(drop=True)
-    found = figures.converted(figures.intervals(frame), lambda seconds: frame["flops"] / seconds / scale)
-    return frame[[*names, "threads"]], found
+    frame = frame[frame["what"] == what]
+    found = figures.quantities(frame, rate=lambda seconds: frame["flops"] / seconds / scale)
+    return found[[*names, "threads", "rate", "rate_low", "rate_high", "flagged"]]

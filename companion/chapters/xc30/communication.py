@@ -16,21 +16,21 @@ CLASSES = {"compute": "CPU", "communication": "Comms", "barrier": "Barrier", "se
 
 @experiment(
     "xc30-ranks",
-    item="C2, C3",
+    item="C2, C3, P10",
     title="Shallow-water model on ranks: computing, communication, barrier, serial",
     rounds=5,
     seconds={"quick": 3, "paper": 90, "modern": 300},
     ranks=2,
 )
 def ranks(preset: str, threads: int, ranks: int = 2) -> list[Case]:
-    """The shallow-water model on 1, 2, 4 … ranks: strong scaling, and the split of the time."""
+    """The shallow-water model on 1, 2, 4 … ranks: strong scaling, which chapter 4 draws, and the split of the time."""
     from kernels.mpi import scale
     from kernels.shallow_water import ranks as shallow_water
 
     cases = []
     for used in counts_to(ranks):
         problem = shallow_water.Problem.preset(preset, ranks=used)
-        parameters = of(problem, "truncation", "steps") | sent(scale.shallow_water(problem)) | {"scaling": "strong"}
+        parameters = of(problem, "truncation", "steps") | sent(scale.shallow_water(problem))
         label = f"T{problem.truncation}, {plural(used, 'rank')}"
         cases.append(Case(label, shallow_water, problem, threads, parameters, shallow_water.split))
     return cases
@@ -40,29 +40,28 @@ def _spent(runs, names, cases, *, share: bool = False, **words) -> "figures.Show
     """Time by what it was spent on, a row for each of ``names`` and a mark for each case.
 
     ``cases(run)`` names the cases of a run.  Milliseconds, or with ``share`` per cent of the case's sum of medians.
+    The data also have the megabytes that the record counts for a row.
     """
     figure, axis = figures.axes(height=2.2 + 0.35 * len(names))
-    place, frames, said = figures.rows(axis, list(names.values())), [], []
+    place, frames = figures.rows(axis, list(names.values())), []
     for run in map(single, runs):
         found = [figures.of_samples(run[f"observed_{name}"].values, run["flags"].values) for name in names]
+        sent = [run[f"observed_{name} bytes"].max("sample") / 1e6 for name in names if f"observed_{name} bytes" in run]
+        parts = []
         for number, label in enumerate(cases(run)):
             part = pd.concat([each.loc[[number]] for each in found], ignore_index=True)
             factor = 100 / part["middle"].sum() if share else 1e3
             part = figures.converted(part, lambda seconds, factor=factor: factor * seconds)
-            at, style = place + 0.2 * (number - 0.5), {"line": False, "across": True, "run": run}
-            figures.bars(axis, at, part, label=label, index=number, **style)
-            part.insert(0, "what", list(names.values()))
-            frames.append(part.assign(case=label, machine=figures.cpu(run)))
-            if run is runs[0]:
-                each = ", ".join(f"{row.what} {row.middle:.3g}" for row in part.itertuples())
-                said.append(f"{label}: {each}")
+            figures.bars(axis, place + 0.2 * (number - 0.5), part, label=label, index=number, across=True, run=run)
+            part = part.assign(what=list(names.values()), case=label)
+            parts.append(part.assign(MB=[float(each[number]) for each in sent]) if sent else part)
+        frames.append(pd.concat(parts, ignore_index=True))
     axis.set(xlabel="share of the time [%]" if share else "time [ms]", xlim=(-2, 102) if share else (0, None))
     figures.legend(axis, "below 2")
-    words |= {
-        "caption": f"{words['caption']} {figures.MARKED} {figures.doubts(runs[0])}",
-        "alt": f"{words['caption']} {'; '.join(said)} {'%' if share else 'ms'}.",
-    }
-    return figures.show(figure, runs=runs, data=pd.concat(frames, ignore_index=True), **words)
+    listed = "; ".join(f"{row.case}, {row.what} {row.middle:.3g}" for row in frames[0].itertuples())
+    words["alt"] = f"{words['caption']} {listed} {'%' if share else 'ms'}."
+    words["caption"] += f" {figures.MARKED} {figures.doubts(runs[0])}"
+    return figures.show(figure, runs=runs, data=frames, **words)
 
 
 @ranks.figure
@@ -74,7 +73,6 @@ def split(runs) -> "figures.Shown":
         lambda run: [plural(count, "rank") for count in run["ranks"].values],
         share=True,
         name="xc30_ranks_split",
-        heading=figures.rank_title(runs[0]),
         title="Where the time of ranks goes",
         caption="The four classes of the talk's pie charts, for a model of one layer on ranks of one machine.",
     )
@@ -104,26 +102,24 @@ def volume(preset: str, threads: int) -> list[Case]:
 def _counted(measurements) -> dict[str, Output]:
     """Bytes and messages of a model of the report's size, for every number of ranks, by the decompositions."""
     from kernels.mpi import halo, scale
-    from kernels.spectral import classic_rows
 
-    facts = tables.printed("xc30", "forecast").set_index("fact")["value"].astype(float)
-    truncation, levels, width = (int(facts[name]) for name in ("truncation", "levels", "halo_width"))
-    rows = next(n for n in sorted(classic_rows()) if 4 * n >= 2 * truncation + 1)
-    count = round(facts["days"] * 86400 / facts["timestep"])
-    about = {"grid": f"N{rows}", "dt": facts["timestep"], "width": width, "levels": levels}
+    talk = tables.load("xc30", "forecast")
+    truncation, levels, width = (int(talk[name]) for name in ("truncation", "levels", "halo_width"))
+    grid, dt = f"N{(truncation + 1) // 2}", float(talk["timestep"])
     found = {}
     for number in sorted({*scale.RANKS[::3], scale.RANKS[-1], *_tasks()}):
-        if (moved := scale.forecast(f"N{rows}", truncation, levels, number)) is None:
+        if (moved := scale.forecast(grid, truncation, levels, number)) is None:
             continue
-        ways = {way: halo.Problem(**about, way=way, ranks=number) for way in ("fixed", "on demand")}
-        fixed, demanded = (halo.count_messages(problem, _COUNTED) for problem in ways.values())
-        found[number] = dict(zip(_PARTS, (moved, fixed, demanded), strict=True))
+        about = {"width": width, "levels": levels, "ranks": number}
+        halos = [halo.Problem(grid, dt, way=way, **about) for way in ("fixed", "on demand")]
+        counted = [moved, *(halo.count_messages(each, _COUNTED) for each in halos)]
+        found[number] = dict(zip(_PARTS, counted, strict=True))
     outputs = {"ranks": Output(list(found), "1", "ranks", "MPI ranks")}
+    steps = round(float(talk["days"]) * 86400 / dt)
     for name, words in _PARTS.items():
-        nbytes, messages = ([getattr(each[name], what) for each in found.values()] for what in ("bytes", "messages"))
-        outputs[f"{name}_bytes"] = Output(
-            [count * each for each in nbytes], "byte", "ranks", f"bytes of the forecast, {words}"
-        )
+        nbytes = [steps * each[name].bytes for each in found.values()]
+        messages = [each[name].messages for each in found.values()]
+        outputs[f"{name}_bytes"] = Output(nbytes, "byte", "ranks", f"bytes of the forecast, {words}")
         outputs[f"{name}_messages"] = Output(messages, "1", "ranks", f"messages of one step, {words}")
     return outputs
 
@@ -143,39 +139,38 @@ def whole_halo(run) -> np.ndarray:
 def sent_bytes(runs) -> "figures.Shown":
     """Bytes of a forecast by ranks, and the volume that the report states, with the cores of its runs."""
     run, about = runs[0], tables.load("xc30", "runs")
-    stated, cores = float(tables.load("xc30", "forecast")["mpi_volume"]), about["cores"].to_series()
+    stated = float(tables.load("xc30", "forecast")["mpi_volume"])
     figure, axis = figures.axes(height=2.9)
     for style, (name, label) in zip((":", "--", "-"), _PARTS.items(), strict=True):
         sent = run[f"{name}_bytes"].values / 1e12
         figures.calculated(axis, run["ranks"].values, sent, label=f"{label}, counted").set_linestyle(style)
-    figures.points(axis, about["tasks"], [stated] * len(cores), line=False, label="whole model, the talk (2014)")
-    for value in cores:
+    figures.points(axis, about["tasks"], [stated] * 2, line=False, label="whole model, the talk (2014)")
+    for value in about["cores"].values:
         axis.axvline(value, color=figures.INK, linestyle=":", linewidth=0.9)
     figures.log_axis(axis)
     axis.set(xlabel="MPI ranks", ylabel="sent in the forecast [TB]")
     figures.legend(axis, "below 2")
     names = [f"{name}_{what}" for name in _PARTS for what in ("bytes", "messages")]
     moved = run["transpositions_bytes"].values / 1e12
-    listed = ", ".join(f"{value:.0f} cores, {name}" for name, value in cores.items())
     return figures.show(
         figure,
         name="xc30_volume",
         data=run[["ranks", *names]].to_dataframe().reset_index(drop=True),
         title="What the forecast sends",
         caption="Terabytes of a ten-day forecast, counted from the decomposition and not measured (half-filled). "
-        "Squares: what the talk states for the whole model, at the tasks of its two runs. On each level six fields are "
-        "transformed to the grid and four back; three of the wind and six others come from the halo, with a wind of at "
-        "most 80 m/s.",
+        "Squares: what the talk states for the whole model, at the tasks of its two runs; dotted: their cores. On each "
+        "level six fields are transformed to the grid and four back; three of the wind and six others come from the "
+        "halo, with a wind of at most 80 m/s.",
         alt="Terabytes that transpositions and semi-Lagrangian halos of the forecast send against the number of MPI "
         f"ranks, logarithmic axes: the transpositions from {moved.min():.0f} to {moved.max():.0f}, and the "
-        f"{stated:.0f} TB that the report states for the whole model. Dotted: {listed}.",
+        f"{stated:.0f} TB that the report states for the whole model.",
         tables="prose runs machines",
     )
 
 
 @experiment(
     "xc30-moves",
-    item="C5",
+    item="C5, P4",
     title="Transposition routines of IFS on a mesh of ranks",
     rounds=7,
     seconds={"quick": 3, "paper": 60, "modern": 120},
@@ -207,7 +202,6 @@ def transpositions(runs) -> "figures.Shown":
         {name: f"{name}, {what}" for name, what in _ROUTINES.items()},
         lambda run: [str(label) for label in run["label"].values],
         name="xc30_moves",
-        heading=figures.rank_title(runs[0]),
         title="Four transpositions",
         caption="Time of each transposition routine on the slowest rank.",
     )
@@ -239,15 +233,9 @@ def halo_parts(runs) -> "figures.Shown":
     return _spent(
         runs,
         {"part 1": "part 1, the wind", "part 2": "part 2, other fields"},
-        lambda run: [f"{way}, {sent / 1e6:.1f} MB" for way, sent in zip(run["way"].values, _sent(run), strict=True)],
+        lambda run: [f"{case['way'].item()}, {case['sent_bytes'].item() / 1e6:.1f} MB" for case in run["label"]],
         name="xc30_halo",
-        heading=figures.rank_title(runs[0]),
         title="The halo in two parts",
         caption="Time of a step on the slowest rank, and bytes that all ranks send: a halo of fixed width, its second "
         "part on demand, and both on demand.",
     )
-
-
-def _sent(run) -> np.ndarray:
-    """Bytes of both parts of the halo in a step, for each way of fetching."""
-    return figures.observed(run, "part 1 bytes", "part 2 bytes").sum(axis=1).to_numpy()

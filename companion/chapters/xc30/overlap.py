@@ -35,27 +35,21 @@ def exchanges(preset: str, threads: int, ranks: int = 2) -> list[Case]:
 
 
 def to_blocking(run):
-    """Seconds of every way of exchanging, over those of MPI_Alltoallv in one piece on all processors."""
-    frame = figures.case_rows(single(run), "way", "groups", "spare")
-    frame = frame.sort_values(["spare", "way", "groups"]).reset_index(drop=True)
+    """Each way of exchanging in words, and its time over that of MPI_Alltoallv in one piece on all processors."""
+    frame = figures.cases(run, "ranks", "way", "groups", "spare").sort_values(["spare", "way", "groups"])
     whole = frame[(frame["way"] == "alltoallv") & (frame["groups"] == 1) & (frame["spare"] == 0)]["median"].item()
-    found = figures.intervals(frame)
-    return frame.assign(to_blocking=found["middle"] / whole, low=found["low"] / whole, high=found["high"] / whole)
+    found = figures.quantities(frame, to_blocking=lambda seconds: seconds / whole)
+    names = {"alltoallv": "blocking", "ialltoallv": "in flight", "progress": "in flight, thread"}
+    words = (
+        f"{names[row.way]}, {plural(row.groups, 'group')}{', apart' if row.spare else ''}" for row in found.itertuples()
+    )
+    return found.assign(words=list(words))
 
 
 def over(run, above: str, below: str) -> Ratio:
     """The time of one way of exchanging over that of another; cases by their labels."""
-    rows = list(single(run)["label"].values)
-    return figures.times(*(run["seconds"].values[rows.index(label)] for label in (above, below)))
-
-
-def _ways(frame) -> list[str]:
-    """What each way of exchanging is called: blocking or in flight, in how many groups, with which processors."""
-    names = {"alltoallv": "blocking", "ialltoallv": "in flight", "progress": "in flight, thread"}
-    return [
-        f"{names[way]}, {plural(groups, 'group')}{', apart' if spare else ''}"
-        for way, groups, spare in zip(frame["way"], frame["groups"], frame["spare"], strict=True)
-    ]
+    seconds = dict(zip(single(run)["label"].values, run["seconds"].values, strict=True))
+    return figures.times(seconds[above], seconds[below])
 
 
 def gains() -> "pd.Series":
@@ -70,23 +64,20 @@ def inflight(runs) -> "figures.Shown":
     frames = [to_blocking(run) for run in runs]
     groups = sorted(set(frames[0]["groups"]) - {1})
     first = frames[0][frames[0]["groups"].isin([groups[0], groups[-1]])]
-    labels = _ways(first)
-    figure, axis = figures.axes(height=0.27 * (len(labels) + 1) + 1.6)
+    rows = ["in flight, the talk", *first["words"]]
+    figure, axis = figures.axes(height=0.27 * len(rows) + 1.6)
+    figures.rows(axis, rows)
     for number, (name, gain) in enumerate(gains().items()):
         figures.points(axis, [gain], [0], label=f"the talk, {name.upper()} (2014)", index=number, line=False)
     for run, frame in zip(runs, frames, strict=True):
-        shown = pd.Series(_ways(frame), frame.index).map({label: n for n, label in enumerate(labels, start=1)}).dropna()
-        part = frame.loc[shown.index]
-        found = part[["low", "high"]].assign(middle=part["to_blocking"], flagged=part["flags"].astype(str) != "")
-        figures.bars(axis, shown, found, label=figures.cpu(run), line=False, across=True, run=run)
-    axis.set_yticks(range(len(labels) + 1), ["in flight, the talk", *labels])
+        part = frame[frame["words"].isin(rows)]
+        found = figures.spread_of(part, "to_blocking")
+        figures.bars(axis, part["words"].map(rows.index), found, label=figures.cpu(run), across=True, run=run)
     axis.axvline(1.0, color=figures.INK, linestyle=":")
-    axis.invert_yaxis()
-    axis.grid(False, axis="y")
     figures.log_axis(axis, "x")
     axis.set_xlabel("time over that of blocking calls")
     figures.legend(axis, "below 2")
-    listed = "; ".join(f"{label} {value:.2f}" for label, value in zip(labels, first["to_blocking"], strict=True))
+    listed = "; ".join(f"{row.words} {row.to_blocking:.2f}" for row in first.itertuples())
     return figures.show(
         figure,
         name="xc30_inflight",

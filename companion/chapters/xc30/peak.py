@@ -76,9 +76,9 @@ def forecast(preset: str, threads: int) -> list[Case]:
 
 def shares(run, what: str):
     """Each case of one kind: its rate [GFLOPS], the peak of as many threads in the same run, the share [%]; spreads."""
-    frame, rate = rates(run, what, "truncation", *(["fields"] if what == "transforms" else []))
-    teams, peak = rates(run, "peak")
-    own = peak.loc[[teams.index[teams["threads"] == threads][0] for threads in frame["threads"]]].reset_index(drop=True)
+    frame = rates(run, what, "truncation", *(["fields"] if what == "transforms" else []))
+    peak = rates(run, "peak").set_index("threads").loc[frame["threads"]]
+    rate, own = (figures.spread_of(each, "rate") for each in (frame, peak))
     share = figures.converted(figures.quotient(rate, own), lambda ratio: 100 * ratio)
     return figures.with_spread(frame, rate=rate, peak=own, share=share)
 
@@ -123,16 +123,15 @@ def cores(runs) -> "figures.Shown":
     for run, found in zip(runs, now, strict=True):
         place = len(then) + np.arange(len(found))
         for name, label, colour in (("peak", "peak, measured", "serial"), ("rate", "reached, measured", "")):
-            shown = figures.spread_of(found, name)
-            figures.bars(axis, place, shown, label=label, colour=colour, line=False, across=True, run=run)
+            spread = figures.spread_of(found, name)
+            figures.bars(axis, place, spread, label=label, colour=colour, across=True, run=run)
     for number, row in enumerate(first.itertuples()):
-        axis.hlines(number, 1.12 * row.rate, row.peak / 1.12, color=figures.INK, linewidth=0.6, alpha=0.5)
         axis.text(np.sqrt(row.rate * row.peak), number - 0.12, f"{row.share:.2g} %", ha="center", va="bottom", size=9)
     figures.rows(axis, [name.replace(", ", "\n", 1) for name in first["what"]], above=0.6, below=0.6)
     figures.log_axis(axis, "x")
     axis.set_xlabel("rate of one core or thread [GFLOPS]")
     figures.legend(axis, "below 2")
-    said = (f"{row.what} {row.rate:.3g} of {row.peak:.3g} GFLOPS, {row.share:.2g} %" for row in first.itertuples())
+    listed = (f"{row.what} {row.rate:.3g} of {row.peak:.3g} GFLOPS, {row.share:.2g} %" for row in first.itertuples())
     return figures.show(
         figure,
         name="xc30_cores",
@@ -144,7 +143,7 @@ def cores(runs) -> "figures.Shown":
         f"forecast with one layer and no physics at truncation {shares(runs[0], 'forecast')['truncation'][0]}, and "
         f"spectral transforms alone at truncation {truncation()}. Each peak was measured in the run of its program. "
         f"{figures.MARKED}",
-        alt=f"Rate and peak of one core on a logarithmic axis: {', '.join(said)}. {figures.MARKED}",
+        alt=f"Rate and peak of one core on a logarithmic axis: {', '.join(listed)}.",
         tables="machines runs",
     )
 
@@ -157,17 +156,17 @@ def transform_shares(runs) -> "figures.Shown":
     for number, (system, value) in enumerate(printed.items()):
         name = f"forecast, {system} (2014)"
         figures.points(axis, [truncation()], [value], label=name, index=number, line=False)
-    frames, said = [shares(run, "transforms") for run in runs], []
-    for run, frame in zip(runs, frames, strict=True):
-        for number, (fields, line) in enumerate(frame[frame["threads"] == 1].groupby("fields")):
-            name, found = f"transforms of {plural(fields, 'field')}", figures.spread_of(line, "share")
-            figures.bars(axis, line["truncation"], found, label=name, index=number, run=run)
-            if run is runs[0]:
-                last = line.iloc[-1]
-                said.append(f"{name} {last.share:.0f} % ({last.share_low:.0f} to {last.share_high:.0f})")
+    frames = [shares(run, "transforms") for run in runs]
+    alone = [frame[frame["threads"] == 1] for frame in frames]
+    words = "transforms of {}"
+    figures.lines(
+        axis, runs, alone, "truncation", "share", "fields", lambda fields: words.format(plural(fields, "field"))
+    )
     figures.log_axis(axis, "y")
     axis.set(xlabel="truncation", ylabel="share of peak [%]", xlim=(0, None))
     figures.legend(axis, "below 2")
+    last = alone[0][alone[0]["truncation"] == alone[0]["truncation"].max()].itertuples()
+    listed = ", ".join(f"of {plural(row.fields, 'field')} {row.share:.0f} %" for row in last)
     return figures.show(
         figure,
         name="xc30_transforms",
@@ -176,9 +175,8 @@ def transform_shares(runs) -> "figures.Shown":
         title="Share of peak: spectral transforms now, whole forecasts then",
         caption="Filled: transforms on one thread, as shares of the peak measured in the same run. Hollow: whole "
         f"forecasts of 2014, with physics, advection and communication. {figures.MARKED}",
-        alt=f"Share of peak of spectral transforms on one thread of {figures.cpu(runs[0])}, logarithmic. At "
-        f"truncation {frames[0]['truncation'].max()}: {', '.join(said)}. Whole forecasts of 2014: "
-        f"{' and '.join(f'{value:g} % ({name})' for name, value in printed.items())}. {figures.MARKED}",
+        alt=f"Share of peak of spectral transforms on one thread, logarithmic, by truncation; at the largest {listed}. "
+        f"Whole forecasts of 2014: {' and '.join(f'{value:g} % ({name})' for name, value in printed.items())}.",
         tables="runs",
     )
 

@@ -102,34 +102,30 @@ def day_table(run):
     frame["model, relative"] = frame["model"] / frame["model"][0]
     base = frame["steps"][0] * step["middle"][0]
     found = figures.converted(step, lambda seconds: seconds * frame["steps"] / base)
-    found = figures.with_spread(frame, cost=found)
-    found.attrs["units"] = dict.fromkeys(("one step, model", "dt", "measured", "model"), "s")
-    return found
+    return figures.with_spread(frame, cost=found)
 
 
 @steps.figure
 def day(runs) -> "figures.Shown":
     """Cost of a day of forecast of the small model on the seven grids of the talk, over that on the first."""
     grids = tables.load("xc30", "resolutions")["truncation"].to_series().dropna()
-    letter = {matching: letters for letters, matching in _MATCHING.items()}
-    size = {f"{letter[matching]}{waves:.0f}": points / 1e6 for (points, matching), waves in grids.items()}
+    letters = {matching: name for name, matching in _MATCHING.items()}
+    size = {f"{letters[matching]}{waves:.0f}": points / 1e6 for (points, matching), waves in grids.items()}
     figure, axis = figures.axes(height=3.0)
     frames = [day_table(run) for run in runs]
-    for run, frame in zip(runs, frames, strict=True):
-        for number, (letters, matching) in enumerate(_MATCHING.items()):
-            line = frame[frame["resolution"].str.startswith(letters)]
-            place = line["resolution"].map(size)
-            found = figures.spread_of(line, "cost")
-            figures.bars(axis, place, found, label=f"{matching} ({letters})", index=number, run=run)
-            for x, y, name in zip(place, line["cost"], line["resolution"], strict=True):
-                if not run.attrs.get("mark"):
-                    axis.annotate(name, (x, y), (7, -9), textcoords="offset points", size=9)
-    first = frames[0]
-    base = first["resolution"][0]
+    drawn = [
+        frame.assign(size=frame["resolution"].map(size), matching=frame["resolution"].str[:2].map(_MATCHING))
+        for frame in frames
+    ]
+    figures.lines(axis, runs, drawn, "size", "cost", "matching", lambda name: f"{name} ({letters[name]})")
+    for row in drawn[0].itertuples():
+        axis.annotate(row.resolution, (row.size, row.cost), (7, -9), textcoords="offset points", size=9)
+    base = frames[0]["resolution"][0]
     figures.log_axis(axis, "y")
     axis.set(xlabel="horizontal grid points [million]", ylabel=f"cost of a day\nover that of {base}")
     axis.set(xlim=(1.5, 10.2), ylim=(0.7, None))
     figures.legend(axis, "upper left")
+    listed = ", ".join(f"{row.resolution} {row.cost:.1f}" for row in frames[0].itertuples())
     return figures.show(
         figure,
         name="xc30_day",
@@ -140,8 +136,7 @@ def day(runs) -> "figures.Shown":
         f"Grids, truncations and the time step at {base} are the talk's; other time steps are taken in proportion to "
         f"1 / truncation. A run at quick has an eighth of the rows. {figures.MARKED}",
         alt="Cost of a day of forecast of a one-layer model against the grid points of the talk's three grids, a line "
-        f"for each matching of truncation and grid, over {base}: "
-        f"{', '.join(f'{row.resolution} {row.cost:.1f}' for row in first.itertuples())}. {figures.MARKED}",
+        f"for each matching of truncation and grid, over {base}: {listed}.",
         tables="resolutions forecast",
     )
 

@@ -1,5 +1,7 @@
 """The section *Why did forecasts wait for small files?*: output steps with and without them."""
 
+from itertools import product
+
 import numpy as np
 
 from companion import figures, tables
@@ -48,34 +50,32 @@ def _every_step(result) -> dict[str, float]:
 def output_steps(runs) -> "figures.Shown":
     """Time of every output step with and without the small files, alone and while others load the file system."""
     run = single(runs[0])
-    number = np.arange(1, int(run["steps"].values[0]) + 1)
+    number = np.arange(int(run["steps"].values[0]))
     figure, panels = figures.axes(run.sizes["case"], 1, height=6.2, sharex=True, sharey=True)
-    data: dict[str, np.ndarray] = {"step": number - 1}
-    typical = {}
+    data = pd.DataFrame({"step": number})
     for row, axis in enumerate(np.ravel(panels)):
         for colour, (code, name) in enumerate(_CODES.items()):
             name += _LOADS[int(run["load"].values[row])]
-            every = 1e3 * np.array([run[f"observed_{code} step {n - 1}"].values[row] for n in number])
-            data[name], typical[name] = np.nanmedian(every, axis=1), np.nanmedian(every)
+            every = 1e3 * np.array([run[f"observed_{code} step {n}"].values[row] for n in number])
+            data[name] = np.nanmedian(every, axis=1)
             ends, paint = (np.nanmin(every, axis=1), np.nanmax(every, axis=1)), figures.series(colour)
-            axis.fill_between(number, *ends, color=paint, alpha=0.3, linewidth=0)
-            axis.plot(number, data[name], color=paint, linewidth=1.2, label=name)
+            axis.fill_between(number + 1, *ends, color=paint, alpha=0.3, linewidth=0)
+            axis.plot(number + 1, data[name], color=paint, linewidth=1.2, label=name)
         figures.log_axis(axis, "y")
         axis.set_ylabel("time of the step [ms]")
         figures.legend(axis, "above 1")
     np.ravel(panels)[-1].set_xlabel("output step")
+    typical = data.drop(columns="step").median()
     calls = [run[f"observed_{code} calls"].values[0].mean() / number.size for code in _CODES]
-    rate = run["record_bytes"].values[0] / typical[_CODES["after"]] / 1e3
     said = (
-        f"Median steps: {', '.join(f'{name} {time:.1f} ms' for name, time in typical.items())}. Without small files "
-        f"each file gets {rate:.0f} MB/s, one after the other. A step makes {calls[0]:.0f} system calls with them, "
-        f"{calls[1]:.0f} without."
+        f"Medians over the steps: {', '.join(f'{name} {time:.1f} ms' for name, time in typical.items())}. A step makes "
+        f"{calls[0]:.0f} system calls with small files, {calls[1]:.0f} without."
     )
     return figures.show(
         figure,
         name="xc30_storm",
         run=run,
-        data=pd.DataFrame(data),
+        data=data,
         heading=figures.run_title(run),
         title="Time of the output steps",
         caption=f"{said} Lines are medians, bands the range of the samples of a step. {figures.doubts(run)}",
@@ -92,28 +92,20 @@ _PART = 20
 @experiment(
     "xc30-records",
     item="C10-C12",
-    title="Output steps with and without small files by size of a record and time of an open",
+    title="Output steps with and without small files by time of an open",
     rounds=7,
     seconds={"quick": 3, "paper": 150, "modern": 300},
 )
 def records(preset: str, threads: int) -> list[Case]:
-    """A part of an output step with and without small files: by size of record, and by time of an open."""
+    """A part of an output step with and without small files, by time of an open, with small records and the talk's."""
     from kernels.files import storm
 
     talk, whole = tables.load("xc30", "hres_io"), storm.Problem.preset("paper")
     most = round(storm.full_record_bytes(1e12 * float(talk["volume"]), int(talk["steps"]), int(talk["files"])))
-    sizes = [2**16] if preset == "quick" else [*(2**power for power in (16, 18, 20, 22, 24)), most]
-    wanted = [(size, 0.0) for size in sizes]
-    wanted += [(size, latency) for size in dict.fromkeys((sizes[0], sizes[-1])) for latency in _LATENCIES[1:]]
-    cases = []
-    for size, latency in wanted:
-        problem = storm.Problem(
-            steps=2 if latency > 0 else min(25, max(2, 2**29 // (size * whole.files // _PART))),
-            files=whole.files // _PART,
-            tasks=whole.tasks // _PART,
-            record_bytes=size,
-            latency=latency,
-        )
+    files, tasks, cases = whole.files // _PART, whole.tasks // _PART, []
+    for size, latency in product([2**16] if preset == "quick" else [2**16, most], _LATENCIES):
+        steps = 2 if latency > 0 else min(25, max(2, 2**29 // (size * files)))
+        problem = storm.Problem(steps=steps, files=files, tasks=tasks, record_bytes=size, latency=latency)
         parameters = of(problem, "steps", "files", "tasks", "record_bytes", "latency")
         label = f"records of {size / 1e6:.3g} MB, opens of {1e3 * latency:g} ms at least"
         cases.append(Case(label, storm, problem, threads, parameters, middle_steps))
@@ -149,22 +141,17 @@ def with_small_files(run):
 def opens(runs) -> "figures.Shown":
     """What small files cost an output step by the time of an open, for the least and the largest records."""
     frames = [with_small_files(run) for run in runs]
-    first = frames[0]
+    least, most = frames[0]["record_bytes"].agg(["min", "max"])
+    words = {least: f"records of {least / 1e6:.2g} MB", most: f"records of {most / 1e6:.2g} MB, as in the talk"}
+    drawn = [frame.assign(ms=1e3 * frame["open"], records=frame["record_bytes"].map(words)) for frame in frames]
+    drawn = [frame.dropna().sort_values(["record_bytes", "ms"], ascending=[False, True]) for frame in drawn]
     figure, axis = figures.axes(height=2.9)
-    said = []
-    for number, nbytes in enumerate((first["record_bytes"].max(), first["record_bytes"].min())):
-        label = f"records of {nbytes / 1e6:.2g} MB{'' if number else ', as in the talk'}"
-        for run, frame in zip(runs, frames, strict=True):
-            line = frame[frame["record_bytes"] == nbytes].sort_values("open")
-            found = figures.spread_of(line, "times")
-            figures.bars(axis, 1e3 * line["open"], found, label=label, index=number, run=run)
-            if not run.attrs.get("mark"):
-                each = (f"{row.times:.3g} times with opens of {1e3 * row.open:.2g} ms" for row in line.itertuples())
-                said.append(f"{nbytes / 1e6:.2g} MB: {', '.join(each)}")
+    figures.lines(axis, runs, drawn, "ms", "times", "records", str)
     figures.log_axis(axis)
     axis.axhline(1, color=figures.INK, linewidth=0.8)
     axis.set(xlabel="one set of open, read, close [ms]", ylabel="step with small files\nover one without")
     figures.legend(axis, "upper left")
+    listed = (f"{row.records}, {row.ms:.2g} ms: {row.times:.3g}" for row in drawn[0].itertuples())
     return figures.show(
         figure,
         name="xc30_opens",
@@ -174,8 +161,8 @@ def opens(runs) -> "figures.Shown":
         caption="Time of an output step with small files over the same without. On the left each opening takes the "
         "time that it takes here, in the memory of one machine; further right it is delayed on purpose. The talk's "
         f"times are lost. {figures.MARKED}",
-        alt="Logarithmic axes: time of an output step with small files over the same without, by the time of an open. "
-        f"{'; '.join(said)}. {figures.MARKED}",
+        alt="Time of an output step with small files over the same without, by size of a record and time of an open: "
+        f"{'; '.join(listed)}.",
         tables="hres_io io_to_remove",
     )
 

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
-from drawing import contrast, linear
+from drawing import cases, contrast, linear
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -186,6 +186,22 @@ def test_a_figure_shows_its_caption_title_and_the_experiment_it_draws():
     assert 'download="r.csv"' in shown.html and 'data-run="p5plus-smt"' in shown.html
     assert "Lines.</figcaption>" not in shown.html
     assert "Lines. </figcaption>" in figures.show(_figure(), alt="Lines.").html
+
+
+def test_lines_of_runs_have_their_spread_and_the_figure_says_whose_they_are():
+    rows = [
+        {"label": "one", "threads": 1, "n": n, "way": way, "seconds": [1.0, 2.0, 4.0]} for n in (1, 2) for way in "ab"
+    ]
+    runs = [cases(rows).assign_attrs(mark=mark, label=label) for mark, label in (("", "A"), ("D", "B"))]
+    frames = [figures.quantities(figures.cases(run, "n", "way"), rate=lambda seconds: 8 / seconds) for run in runs]
+    assert frames[0].loc[0, ["rate_low", "rate", "rate_high"]].tolist() == [2, 4, 8]
+    figure, axis = figures.axes()
+    figures.lines(axis, runs, frames, "n", "rate", "way", lambda way: f"way {way}")
+    assert [line.get_label() for line in axis.lines] == ["way a", "way b", "_nolegend_", "_nolegend_"]
+    assert axis.lines[1].get_color() == axis.lines[3].get_color() != axis.lines[0].get_color()
+    shown = figures.show(figure, runs=runs, data=frames, caption="Rates.", alt="rates of two machines")
+    assert "preset quick" in figure.get_suptitle() and "◆ B" in figure.get_suptitle()
+    assert shown.data["machine"].tolist() == 4 * ["A"] + 4 * ["B"]
 
 
 def test_two_cases_of_a_record_give_one_ratio_of_medians_in_words():

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from drawing import cases
 
-from companion import bench, experiments, tables
+from companion import bench, tables
 from companion.chapters.xc30 import common, compilers, grids, peak, resolutions, small_files
 from kernels import shallow_water, spectral
 from kernels.files import storm
@@ -18,13 +18,6 @@ def test_the_seven_resolutions_are_those_of_the_talk():
     pairs = {(int(points), int(truncation)) for (points, _), truncation in printed.items()}
     full = [common.named(name, 1, 1) for name in resolutions.RESOLUTIONS]
     assert {(spectral.grid(problem.grid).points, problem.truncation) for problem in full} == pairs
-
-
-def test_an_eighth_keeps_the_relation_of_grid_and_truncation():
-    letters = {"TL": "linear", "TQ": "quadratic", "TC": "cubic"}
-    for case in resolutions.steps("quick", 1):
-        assert case.problem.relation == letters[case.parameters["resolution"][:2]]
-        assert case.problem.steps == case.parameters["steps"]
 
 
 def test_what_does_not_fit_is_left_out(monkeypatch):
@@ -102,17 +95,6 @@ def test_three_builds_are_judged_by_the_paired_test():
     pairs = found.result.fast - found.result.strict
     half = 4.302653 * pairs.std(axis=0, ddof=1) / np.sqrt(3)
     np.testing.assert_allclose(outputs["difference_high"].value[1], pairs.mean(axis=0) + half, rtol=1e-6)
-
-
-def test_storm_counts_the_calls_of_its_steps():
-    record = experiments.run("xc30-storm", rounds=1, progress=False)
-    problem = storm.Problem(steps=int(record["steps"][0]), tasks=int(record["tasks"][0]), files=int(record["files"][0]))
-    calls = storm.expected_calls(problem)
-    expected = [sum(calls[name].values()) / problem.steps for name in ("before", "after")]
-    found = [record[f"observed_{name} calls"].values / problem.steps for name in ("before", "after")]
-    np.testing.assert_allclose(found, np.repeat(expected, 2).reshape(2, 2, 1))  # alone, and beside another process
-    assert f"observed_after step {problem.steps - 1}" in record
-    assert problem.tasks == storm.Problem.preset("paper").tasks
 
 
 def test_records_keep_the_talks_share_of_small_files_and_reach_its_size():
