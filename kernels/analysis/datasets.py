@@ -5,9 +5,8 @@ from pathlib import Path
 
 import numpy as np
 
-from kernels.files.devices import Device
+from kernels.files.block_file import BlockFile, page_aligned
 from kernels.files.filesystem import ALIGNMENT
-from kernels.gridpoint.stores import File, page_aligned
 
 
 def record_bytes(words: int) -> int:
@@ -21,7 +20,7 @@ class Dataset:
     def __init__(self, folder: Path, name: str, place: str, records: int, words: int):
         self.records, self.words, self.moved = records, words, [0, 0]
         size = record_bytes(words)
-        self._file = File(folder / name, Device(place), records, size)
+        self._file = BlockFile(folder / name, place, records, size)
         self._buffer = page_aligned((1, size // 8))
         self._lock = threading.Lock()
 

@@ -4,16 +4,8 @@ A job has a file of equal records; it writes all of them from the first to the l
 until its transfers are made.  Each job is a thread with a file and a buffer of its own.  How large the files of 1982
 were the report does not say; the smallest device held ten records, and ours hold 32 unless told otherwise.
 
-======  ==========================================================================
-place   where the file is
-======  ==========================================================================
-memory  memory of the process, reached by copying
-tmpfs   a file in a file system that is memory
-cache   a file through the page cache
-direct  a file past the page cache (O_DIRECT)
-======  ==========================================================================
-
-Every record bears its number and the pass in its first and last word, and every record read is held to it.
+Places are those of ``block_file``.  Every record bears its number and the pass in its first and last word, and every
+record read is held to it.
 """
 
 import time
@@ -24,9 +16,9 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from kernels.contract import Check, Footprint, Presets, Work, require_choice, require_range
+from kernels.files.block_file import BlockFile, page_aligned
 from kernels.files.filesystem import require_direct
 from kernels.files.work_folder import WorkFolder
-from kernels.gridpoint.stores import File, page_aligned
 from kernels.runtime.resources import require_memory
 from kernels.runtime.threads import run_team
 
@@ -47,14 +39,6 @@ class Job(NamedTuple):
     def bytes(self) -> int:
         """Bytes of the file."""
         return WORD * self.record * self.records
-
-
-class Device(NamedTuple):
-    """What ``gridpoint.stores.File`` wants to know."""
-
-    place: str
-    rate: float = 0.0
-    request: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -126,8 +110,7 @@ class _Going:
 
     def __init__(self, job: Job, buffer: np.ndarray, path: Path):
         self.job, self.buffer = job, buffer
-        device = "cache" if job.place == "tmpfs" else job.place
-        self.file = File(path, Device(device), job.records, WORD * job.record)
+        self.file = BlockFile(path, job.place, job.records, WORD * job.record)
         self.begin = self.seconds = self.written = self.read = 0.0
         self.wrong = 0
 

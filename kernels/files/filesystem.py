@@ -13,6 +13,33 @@ SHARED = frozenset("nfs nfs4 lustre gpfs beegfs ceph cifs smb3 9p virtiofs fuse.
 ALIGNMENT = 4096  # bytes; a multiple of every logical block size in use, and the page size
 
 
+def write_all(handle: int, data) -> None:
+    """``write`` until everything is written (the system may take less than it is given)."""
+    data = memoryview(data).cast("B")
+    while data:
+        data = data[os.write(handle, data) :]
+
+
+def pwrite_all(handle: int, data, offset: int) -> None:
+    """``pwrite`` until everything is written."""
+    data = memoryview(data).cast("B")
+    while data:
+        written = os.pwrite(handle, data, offset)
+        data, offset = data[written:], offset + written
+
+
+def preallocate(handle: int, nbytes: int) -> None:
+    """Reserve ``nbytes`` for the file, so that a full disk shows now and not at the last dump."""
+    try:
+        os.posix_fallocate(handle, 0, nbytes)
+    except AttributeError:  # not every system has the call
+        os.ftruncate(handle, nbytes)
+    except OSError as error:
+        if error.errno not in (errno.EOPNOTSUPP, errno.EINVAL):
+            raise
+        os.ftruncate(handle, nbytes)
+
+
 def filesystem_type(folder) -> str | None:
     """Name of the filesystem that holds ``folder`` as the system calls it, None where unknown."""
     try:

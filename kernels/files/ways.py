@@ -19,8 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kernels.contract import require_choice
-from kernels.files import positioned
-from kernels.files.filesystem import ALIGNMENT, require_direct
+from kernels.files.filesystem import ALIGNMENT, preallocate, pwrite_all, require_direct, write_all
 from kernels.files.format.layout import DTYPE, HEADER_BYTES, Layout
 from kernels.files.formulas import COMPONENTS, WORD
 from kernels.runtime.pages import zeros
@@ -30,33 +29,6 @@ from kernels.runtime.resources import usable_cpus
 def _bytes(u: np.ndarray) -> memoryview:
     """The bytes of ``u`` as the file has them (a copy only on a big-endian machine)."""
     return memoryview(np.ascontiguousarray(u, DTYPE).reshape(-1).view(np.uint8))
-
-
-def write_all(handle: int, data) -> None:
-    """``write`` until everything is written (the system may take less than it is given)."""
-    data = memoryview(data)
-    while data:
-        data = data[os.write(handle, data) :]
-
-
-def pwrite_all(handle: int, data, offset: int) -> None:
-    """``pwrite`` until everything is written."""
-    data = memoryview(data)
-    while data:
-        written = positioned.write(handle, data, offset)
-        data, offset = data[written:], offset + written
-
-
-def preallocate(handle: int, nbytes: int) -> None:
-    """Reserve ``nbytes`` for the file, so that a full disk shows now and not at the last dump."""
-    try:
-        os.posix_fallocate(handle, 0, nbytes)
-    except AttributeError:  # not every system has the call
-        os.ftruncate(handle, nbytes)
-    except OSError as error:
-        if error.errno not in (errno.EOPNOTSUPP, errno.EINVAL):
-            raise
-        os.ftruncate(handle, nbytes)
 
 
 @contextlib.contextmanager

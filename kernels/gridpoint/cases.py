@@ -1,13 +1,13 @@
 """Initial states.
 
 ``steady`` is the zonal flow of Jablonowski and Williamson (Q. J. R. Meteorol. Soc. 132, 2006), which stays as it
-is but for truncation; ``wave`` adds their bump of 1 m/s to u, from which a baroclinic wave grows; ``rest`` is air at
-rest, isothermal or with a lapse rate, perhaps over a mountain.
+is but for truncation; ``wave`` adds their bump of 1 m/s to u, from which a baroclinic wave grows; ``rest`` is
+isothermal air at rest, perhaps over a mountain.
 """
 
 import numpy as np
 
-from kernels.gridpoint.levels import GRAVITY, OMEGA, P_REF, RADIUS, R, latitudes, vertical
+from kernels.gridpoint.levels import GRAVITY, OMEGA, P_REF, RADIUS, T_REF, R, latitudes, vertical
 from kernels.gridpoint.problem import Problem
 
 U_MAX, T_MEAN, LAPSE, T_STRATOSPHERE, ETA_T, ETA_0 = 35.0, 288.0, 0.005, 4.8e5, 0.2, 0.252
@@ -64,23 +64,16 @@ def _rest(problem: Problem, lat: np.ndarray) -> dict[str, np.ndarray]:
     lat, lon = lat[:, None], np.arange(ni) * 2 * np.pi / ni
     cosine = np.sin(np.pi / 6) * np.sin(lat) + np.cos(np.pi / 6) * np.cos(lat) * np.cos(lon - np.pi / 2)
     phis = GRAVITY * problem.mountain * np.exp(-((4 * np.arccos(np.clip(cosine, -1, 1))) ** 2))
-    sigma, ground = vertical(problem.levels).full[:, None], 300.0
-    if problem.lapse == 0.0:
-        ps = P_REF * np.exp(-phis / (R * ground))
-        T = np.full((nj, problem.levels, ni), ground)
-    else:
-        power = R * problem.lapse / GRAVITY
-        ps = P_REF * (1 - problem.lapse * phis / (GRAVITY * ground)) ** (1 / power)
-        T = np.maximum(ground * (sigma * ps[:, None, :] / P_REF) ** power, 200.0)
-    return {"u": np.zeros((nj, problem.levels, ni)), "T": T, "phis": phis, "ps": ps}
+    T = np.full((nj, problem.levels, ni), T_REF)
+    return {"u": np.zeros_like(T), "T": T, "phis": phis, "ps": P_REF * np.exp(-phis / (R * T_REF))}
 
 
-def initial(problem: Problem, rows=slice(None)) -> dict[str, np.ndarray]:
-    """u, v, T, q float64 (n, levels, ni); ps, phis (n, ni) of n rows, or all, of the problem's case.
+def initial(problem: Problem) -> dict[str, np.ndarray]:
+    """u, v, T, q float64 (nj, levels, ni); ps, phis (nj, ni) of the problem's case.
 
     With physics q is a share of saturation that falls with height; else a tracer that marks the tropics.
     """
-    lat = latitudes(problem.nj)[rows]
+    lat = latitudes(problem.nj)
     fields = _rest(problem, lat) if problem.case == "rest" else _jablonowski(problem, lat)
     fields["v"] = np.zeros_like(fields["u"])
     q = 0.018 * np.cos(lat[:, None, None]) ** 4 * vertical(problem.levels).full[:, None] ** 3

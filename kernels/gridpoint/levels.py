@@ -18,6 +18,8 @@ RADIUS, OMEGA, GRAVITY = 6.371229e6, 7.29212e-5, 9.80616  # m, 1/s, m/s²
 R, CP = 287.0, 1004.5  # J/(kg K)
 KAPPA = R / CP
 T_REF, P_REF = 300.0, 1.0e5  # K, Pa
+EPSILON = 0.05  # of the time filter
+DAMPING = 3.0 * 3600.0  # s in which diffusion damps the shortest wave by e
 
 
 @dataclass(frozen=True)

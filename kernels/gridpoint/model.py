@@ -3,21 +3,20 @@
 import tempfile
 import time
 from collections.abc import Callable
-from dataclasses import replace
-from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from kernels.files.block_file import page_aligned
 from kernels.files.work_folder import WorkFolder
-from kernels.gridpoint import stores, writeup
+from kernels.gridpoint import writeup
 from kernels.gridpoint.layout import PAIR, ForecastArrays, record_words, require_stamps, stamp_rows, views
-from kernels.gridpoint.plan import ForecastPlan, make, scratch_words
+from kernels.gridpoint.plan import make, scratch_words
 from kernels.gridpoint.problem import LAG, Problem
-from kernels.gridpoint.scan import BACKWARD, FEWEST, LED, OPEN, RING, STEP, STREAM, dismiss, scan, share
-from kernels.gridpoint.state import KEPT, Result, State, Step, Summary, footprint, halves, hashed, padded, slots
-from kernels.gridpoint.transfers import Accounts, Driver, Watch
-from kernels.gridpoint.verification import Integrals
+from kernels.gridpoint.scan import BACKWARD, FEWEST, OPEN, RING, STEP, STREAM, scan, share
+from kernels.gridpoint.state import KEPT, Result, Step, footprint, halves, padded, slots
+from kernels.gridpoint.stores import Accounts, Counters, Driver, RecordFiles
 from kernels.runtime.resources import require_disk, require_threads
 from kernels.runtime.threads import Team
 
@@ -25,39 +24,42 @@ from kernels.runtime.threads import Team
 class Model:
     """One forecast under way.  Use as a context manager: it holds files and threads."""
 
-    def __init__(self, problem: Problem, state: State, threads: int, accounts: Accounts | None = None):
-        self.problem, self.threads, self.step = problem, require_threads(threads), state.step
+    def __init__(self, problem: Problem, state: Any, threads: int, accounts: Accounts | None = None):
+        streams = problem.files or problem.rhs == "files"
+        self.threads = 1 if streams else min(require_threads(threads), problem.nj // FEWEST)
+        self.problem, self.step = problem, 0
         if need := footprint(problem).disk:
             require_disk(problem.folder or tempfile.gettempdir(), need, "a forecast with its work files")
         records, rights = slots(problem), halves(problem)
-        self.plan: ForecastPlan = make(problem, records, rights)
+        self.plan = make(problem, records, rights)
         size = self.plan.size
         waves = (size.ni // 2 + 1) * size.groups * 2 * PAIR
         self.arrays = ForecastArrays(
-            stores.page_aligned((size.ring, size.row)).ravel(),
-            stores.page_aligned((records, record_words(size.ni, size.levels))),
-            stores.page_aligned((size.nj * size.levels, size.pitch)).reshape(size.nj, size.levels, size.pitch),
-            stores.page_aligned((rights, padded(waves))),
-            np.zeros((threads, scratch_words(size))),
+            page_aligned((size.ring, size.row)).ravel(),
+            page_aligned((records, record_words(size.ni, size.levels))),
+            page_aligned((size.nj * size.levels, size.pitch)).reshape(size.nj, size.levels, size.pitch),
+            page_aligned((rights, padded(waves))),
+            np.zeros((self.threads, scratch_words(size))),
         )
-        self.shared = share(size, threads)
-        self.banded = not problem.files and problem.rhs == "memory" and problem.nj >= FEWEST * threads
-        windows = [stores.page_aligned((RING, size.row)).ravel() for _ in range(threads if self.banded else 0)]
+        self.shared = share(size, self.threads)
+        # Without a write-up a window has no more rows than the stages span, which stay in the cache.
+        self.short = self.plan._replace(size=size._replace(ring=RING))
+        windows = [page_aligned((RING, size.row)).ravel() for _ in range(self.threads)]
         self.bands = [self.arrays._replace(window=window) for window in windows]
-        self.short = self.plan._replace(size=size._replace(ring=RING))  # with the window of a band
         self.folder = self.files = self.rhs = None
-        self.driver, self.team = Driver(problem.overlap, accounts), Team(threads)
+        self.driver, self.team = Driver(problem.overlap, accounts), Team(self.threads)
         self.computing: list[tuple[float, float]] = []
-        self.summary = Summary(Integrals(problem), Integrals(problem)) if problem.allowed else None
         self.written: list[Path] = []
-        self.told, self.leading = 0, False
+        self._names = iter(range(len(problem.writeup_steps)))
         try:
             if problem.files or problem.rhs == "files" or problem.writeup_steps:
                 self.folder = WorkFolder(problem.folder, "forecast")
             if problem.files:
-                self.files = stores.state_files(self.folder.path, problem, self.arrays.records)
+                names, parts = [f"work{n}" for n in range(problem.files)], 2 if problem.files == 4 else 1
+                self.files = RecordFiles(self.folder.path, problem, self.arrays.records, names, parts)
             if problem.rhs == "files":
-                self.rhs = stores.half_files(self.folder.path, problem, self.arrays.halves)
+                names = ["rhs0", "rhs1", "rhs2"]
+                self.rhs = RecordFiles(self.folder.path, problem, self.arrays.halves, names, 3)
             self._fill(state)
         except BaseException:
             self.close()
@@ -78,38 +80,42 @@ class Model:
                 files.close()
         if self.folder is not None:
             self.folder.close()
-            self.folder = None
 
     def _groups(self) -> list[tuple[int, int]]:
         lines, nj = self.problem.lines, self.problem.nj
         return [(start, min(start + lines, nj)) for start in range(0, nj, lines)]
 
-    def _fill(self, state: State) -> None:
+    def _records(self, state, rows: slice) -> np.ndarray:
+        """The records of rows at the start, without their headers."""
+        block = np.zeros((rows.stop - rows.start, self.arrays.records.shape[1]))
+        fields = views(block, self.plan.size)
+        for name in ("u", "v", "T", "q", "ps"):
+            fields[f"P_{name}"][:] = state.fields[name][rows]
+            fields[f"Q_{name}"][:] = state.fields[f"{name}_before"][rows]
+        for name in KEPT:
+            fields[name][:] = state.fields[name][rows]
+        return block
+
+    def _fill(self, state) -> None:
         """Records of the state, into memory or the files."""
         for start, stop in self._groups():
-            rows = np.arange(start, stop)
-            places = rows % self.plan.size.slots
-            block, found = np.zeros((len(rows), self.arrays.records.shape[1])), state.rows(rows)
-            fields = views(block, self.plan.size)
-            for name in ("u", "v", "T", "q", "ps"):
-                fields[f"P_{name}"][:] = found[name]
-                fields[f"Q_{name}"][:] = found[f"{name}_before"]
-            for name in KEPT:
-                fields[name][:] = found[name]
-            if self.summary is not None:
-                self.summary.start.add(start, found)
-            self.arrays.records[places] = block
-            stamp_rows(self.arrays.records, start, stop, self.step)
+            places = np.arange(start, stop) % self.plan.size.slots
+            self.arrays.records[places] = self._records(state, slice(start, stop))
+            stamp_rows(self.arrays.records, start, stop, 0)
             if self.files is not None:
-                for row, slot in zip(rows, places, strict=True):
-                    self.files.write(int(row), int(slot))
+                for row, slot in enumerate(places, start):
+                    self.files.write(row, int(slot))
         if self.files is not None:
             self.files.turn()
-            self.files.counters = stores.Counters()
+            self.files.counters = Counters()
 
-    def _compute(self, function: Callable) -> None:
-        begin = time.perf_counter()
-        self.team.run(function)
+    def _stage(self, what: int, first: int, end: int, short: bool = False) -> None:
+        """One of the passes of ``scan`` over rows ``first`` to ``end`` − 1; in a short window or the whole one."""
+        begin, shared, threads = time.perf_counter(), self.shared, self.threads
+        if what == STEP:
+            self.team.run(lambda t: scan(self.short, self.bands[t], shared, t, threads, what, first, end))
+        else:
+            scan(self.short if short else self.plan, self.arrays, shared, 0, threads, what, first, end)
         self.computing.append((begin, time.perf_counter()))
 
     def _move(self, start: Callable, move: Callable, rows: range, places: int):
@@ -127,156 +133,70 @@ class Model:
             return None
         return self._move(self.driver.read, self.files.read, range(*group), self.plan.size.slots)
 
-    def _set_how(self) -> None:
-        p = self.problem
-        self.shared.how[:3] = p.physics, self.step in p.radiation_steps, self.step == 0
-
-    def _forward(self, first: int, end: int) -> None:
-        """A group through all stages."""
-        short = self.threads == 1 and self.step not in self.problem.writeup_steps
-        plan, arrays, shared, threads = self.short if short else self.plan, self.arrays, self.shared, self.threads
-        self._compute(lambda t: scan(plan, arrays, shared, t, threads, STREAM, first, end))
-
-    def _kept(self, rows: np.ndarray) -> dict[str, np.ndarray]:
-        """What the records of rows keep, copied: column work changes it in place."""
-        size = self.plan.size
-        found = views(self.arrays.records[rows % size.slots], size)
-        return {name: found[name].copy() for name in KEPT}
-
-    def _write_up(self, writer: writeup.Writer | None, rows: np.ndarray, found: dict[str, np.ndarray]) -> float:
-        """Seconds that it took."""
-        begin = time.perf_counter()
-        if writer is None:
-            return 0.0
-        size = self.plan.size
-        block = np.empty((len(rows), writeup.row_words(size.ni, size.levels)))
-        for name, part in writeup.fields_of(block, size.ni, size.levels).items():
-            part[:] = found[name]
-        writer.rows(int(rows[0]), block)
-        return time.perf_counter() - begin
-
-    def _by_band(self, use: Callable[[np.ndarray, dict[str, np.ndarray]], float]) -> float:
-        """``use(rows, fields)`` for all rows, a few at a time, by the threads of their bands: X⁰, X⁻, and what the
-        records keep.  Seconds that it gives, of the slowest thread."""
-        size, records, spent = self.short.size, self.arrays.records, [0.0] * self.threads
-
-        def work(t):
-            first, stop = (size.nj * n // self.threads for n in (t, t + 1))
-            for start in range(first, stop, RING):
-                end = min(start + RING, stop)
-                rows = np.arange(start, end)
-                scan(self.short, self.bands[t], self.shared, t, self.threads, OPEN, start, end)
-                kept = views(records[start:end], size)
-                found = writeup.in_window(self.bands[t].window, rows, size) | {name: kept[name] for name in KEPT}
-                spent[t] += use(rows, found)
-
-        self._compute(work)
-        return max(spent)
-
-    def _writer(self) -> writeup.Writer | None:
-        if self.step not in self.problem.writeup_steps:
-            return None
-        p = self.problem
-        path = self.folder.path / f"writeup{len(self.written)}"
-        return writeup.Writer(path, p.ni, p.nj, p.levels, self.step, self.step * p.dt)
-
-    def advance(self) -> Step:
-        """One time step: a scan, the Helmholtz equations, the way back."""
-        wall, cpu, waited = time.perf_counter(), time.process_time(), self.driver.waited
-        writer, spent = self._writer(), 0.0
-        try:
-            if self.banded:
-                if writer is not None:
-                    spent = self._by_band(partial(self._write_up, writer))
-                self._by_bands()
-            else:
-                spent = self._scan(writer)
-                self._backward()
-            begin = time.perf_counter()
-            self._commit(writer)
-            spent += time.perf_counter() - begin if writer else 0.0
-        except BaseException:
-            if writer is not None:
-                writer.discard()
-            raise
-        if self.files is not None:
-            self.files.turn()
-        self.step += 1
-        return self._took(self.problem.kind(self.step - 1), wall, cpu, waited, spent)
-
-    def _by_bands(self) -> None:
-        """The step of a state in memory."""
-        plan, bands, shared, threads = self.short, self.bands, self.shared, self.threads
-        self._set_how()
-        if self.leading:
-            begin = time.perf_counter()
-            scan(plan, bands[0], shared, 0, threads, LED, 0, 0)
-            self.computing.append((begin, time.perf_counter()))
-        else:
-            self._compute(lambda t: scan(plan, bands[t], shared, t, threads, STEP, 0, 0))
-
-    def march(self) -> list[Step]:
-        """The next step, and those after it up to the next write-up that threads can do without sleeping between."""
-        p, steps = self.problem, []
-        end = min((number for number in p.writeup_steps if number >= self.step), default=p.steps)
-        if not self.banded or self.threads == 1 or end <= self.step:
-            return [self.advance()]
-
-        def work(t):
-            if t:
-                scan(self.short, self.bands[t], self.shared, t, self.threads, LED, 0, 0)
-                return
-            self.leading = True
-            try:
-                while self.step < end:
-                    steps.append(self.advance())
-            finally:
-                self.leading = False
-                dismiss(self.shared, self.threads)
-
-        self.team.run(work)
-        return steps
-
-    def _took(self, kind, wall, cpu, waited, spent) -> Step:
-        clock, cpu, waited = time.perf_counter() - wall, time.process_time() - cpu, self.driver.waited - waited
-        return Step(self.step - 1, kind, clock, cpu, waited, spent)
-
-    def _commit(self, writer) -> None:
-        if writer is not None:
-            writer.commit(self.problem.fsync)
-            self.written.append(writer.path)
-
-    def notify(self, on_writeup: Callable[[Path], None]) -> None:
-        """Tell of the write-ups that were not told of before."""
-        while self.told < len(self.written):
-            on_writeup(self.written[self.told])
-            self.told += 1
-
     def _incoming(self):
         """Groups of rows whose records are there, from south to north; those of the next are on their way."""
         groups = self._groups()
         ahead = self._read(groups[0])
-        for n, (first, end) in enumerate(groups):
+        for group, following in zip(groups, [*groups[1:], None], strict=True):
             self.driver.finish(ahead)
-            ahead = self._read(groups[n + 1] if n + 1 < len(groups) else None)
+            ahead = self._read(following)
             if self.files is not None:
-                require_stamps(self.arrays.records, first, end, self.step)
-            yield first, end
+                require_stamps(self.arrays.records, *group, self.step)
+            yield group
+
+    def _look(self, first: int, end: int) -> dict[str, np.ndarray]:
+        """X⁰, X⁻ and what the records keep of rows ``first`` to ``end`` − 1, at most a group, copied."""
+        size, rows = self.plan.size, np.arange(first, end)
+        self._stage(OPEN, first, end)
+        kept = views(self.arrays.records[rows % size.slots], size)
+        return writeup.in_window(self.arrays.window, rows, size) | {name: kept[name].copy() for name in KEPT}
+
+    def _writer(self) -> writeup.Writer | None:
+        p = self.problem
+        if self.step not in p.writeup_steps:
+            return None
+        path = self.folder.path / f"writeup{next(self._names)}"
+        return writeup.Writer(path, p.ni, p.nj, p.levels, self.step, self.step * p.dt)
+
+    def _timed(self, work: Callable[[writeup.Writer | None], float]) -> Step:
+        """A step by ``work(writer)``, which gives the seconds of its write-up."""
+        wall, cpu, waited = time.perf_counter(), time.process_time(), self.driver.waited
+        writer = self._writer()
+        spent, begin = work(writer), time.perf_counter()
+        if writer is not None:
+            writer.commit(self.problem.fsync)
+            self.written.append(writer.path)
+            spent += time.perf_counter() - begin
+        clock, cpu = time.perf_counter() - wall, time.process_time() - cpu
+        return Step(self.step, self.problem.kind(self.step), clock, cpu, self.driver.waited - waited, spent)
+
+    def advance(self) -> Step:
+        """One time step: a scan, the Helmholtz equations, the way back."""
+        p = self.problem
+        self.shared.how[:] = p.physics, self.step in p.radiation_steps, self.step == 0
+        took = self._timed(self._scan if self.files is not None or self.rhs is not None else self._in_memory)
+        if self.files is not None:
+            self.files.turn()
+        self.step += 1
+        return took
+
+    def _in_memory(self, writer) -> float:
+        """A step of a state in memory, a band a thread."""
+        spent = 0.0
+        if writer is not None:  # before the explicit step, which leaves nothing of X⁻
+            for group in self._groups():
+                spent += writer.rows(group[0], self._look(*group))
+        self._stage(STEP, 0, self.problem.nj)
+        return spent
 
     def _scan(self, writer) -> float:
-        """From south to north; seconds of writing up."""
+        """A step of rows that stream from south to north, and the way back; seconds of writing up."""
         spent, nj, size = 0.0, self.problem.nj, self.plan.size
-        self._set_how()
         jobs = {self.files: [], self.rhs: []}
         for first, end in self._incoming():
-            if writer is not None:  # before the explicit step, which leaves nothing of X⁻
-                rows = np.arange(first, end)
-                self._compute(partial(self._open, first=first, end=end))
-                found = writeup.in_window(self.arrays.window, rows, size) | self._kept(rows)
-                spent += self._write_up(writer, rows, found)
-            self._forward(first, end)
-            if end == nj:
-                self._forward(nj, nj + LAG)
+            if writer is not None:
+                spent += writer.rows(first, self._look(first, end))
+            self._stage(STREAM, first, end + LAG * (end == nj), writer is None)
             done = max(first - LAG, 0), nj if end == nj else max(end - LAG, 0)
             stamp_rows(self.arrays.records, *done, self.step + 1)
             for files, places in ((self.files, size.slots), (self.rhs if self.step else None, size.halves)):
@@ -287,6 +207,8 @@ class Model:
                     del jobs[files][:-2]
         for job in (*jobs[self.files], *jobs[self.rhs]):
             self.driver.finish(job)
+        if self.step:
+            self._backward()
         return spent
 
     def _fetch(self, group):
@@ -297,91 +219,65 @@ class Model:
 
     def _backward(self) -> None:
         """Substitution and inverse transforms, from north to south."""
-        if self.step == 0:
-            return
         groups = self._groups()[::-1] if self.rhs is not None else [(0, self.problem.nj)]
         ahead = self._fetch(groups[0])
-        for n, (first, end) in enumerate(groups):
+        for group, following in zip(groups, [*groups[1:], None], strict=True):
             self.driver.finish(ahead)
-            ahead = self._fetch(groups[n + 1] if n + 1 < len(groups) else None)
-            self._compute(partial(self._back, first=first, end=end))
-
-    def _back(self, t: int, first: int, end: int) -> None:
-        scan(self.plan, self.arrays, self.shared, t, self.threads, BACKWARD, first, end)
-
-    def _open(self, t: int, first: int, end: int) -> None:
-        if t == 0:
-            scan(self.plan, self.arrays, self.shared, t, self.threads, OPEN, first, end)
-
-    def _looked_at(self, first: int, found: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-        """Copies of the fields of rows; of a state that is not kept its lines only, after a look at the rest."""
-        if self.summary is None:
-            return {name: array.copy() for name, array in found.items()}
-        self.summary.end.add(first, found)
-        hashed(self.summary.hash, found)
-        return {name: array.copy() for name, array in found.items() if array.ndim == 2}
+            ahead = self._fetch(following)
+            self._stage(BACKWARD, *group)
 
     def last(self) -> tuple[Step, dict[str, np.ndarray]]:
         """The state as it is now: a scan that stops where rows are complete, and the last write-up."""
-        wall, cpu, waited = time.perf_counter(), time.process_time(), self.driver.waited
-        writer, parts, spent = self._writer(), {}, 0.0
+        parts: list[dict[str, np.ndarray]] = []
 
-        def look(rows, found):
-            parts[int(rows[0])] = self._looked_at(int(rows[0]), found)
-            return self._write_up(writer, rows, found)
+        def look(writer) -> float:
+            spent = 0.0
+            for first, end in self._incoming():
+                parts.append(self._look(first, end))
+                spent += writer.rows(first, parts[-1]) if writer is not None else 0.0
+            return spent
 
-        try:
-            if self.banded:
-                spent = self._by_band(look)
-            else:
-                for first, end in self._incoming():
-                    self._compute(partial(self._open, first=first, end=end))
-                    rows = np.arange(first, end)
-                    spent += look(rows, writeup.in_window(self.arrays.window, rows, self.plan.size) | self._kept(rows))
-            self._commit(writer)
-        except BaseException:
-            if writer is not None:
-                writer.discard()
-            raise
-        ordered = [parts[first] for first in sorted(parts)]
-        fields = {name: np.concatenate([part[name] for part in ordered]) for name in ordered[0]}
-        self.step += 1
-        took = self._took("last and write-up" if writer else "last", wall, cpu, waited, spent)
-        self.step -= 1
-        return replace(took, number=self.step), fields
+        took = self._timed(look)
+        return took, {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
 
 def run(
     problem: Problem,
-    state: State,
+    state: Any,
     threads: int = 1,
     repeats: int = 1,
     on_writeup: Callable[[Path], None] = lambda path: None,
     on_ready: Callable[[], None] = lambda: None,
     accounts: Accounts | None = None,
+    model: type[Model] = Model,
 ) -> Result:
     """The forecast from ``state`` to its end, ``repeats`` times; the result of the fastest.
 
     ``on_ready()`` is called when the work files are made, before the clock starts; ``on_writeup(path)`` is told of each
-    write-up file when it is whole, and the files are removed at the end; ``accounts()`` as in ``transfers.Driver``.
+    write-up file when it is whole, and the files are removed at the end; ``accounts()`` as in ``stores.Driver``.
+    Rows that stream through files are computed by one thread, whatever ``threads`` is.
     ``ValueError``: more threads than usable CPUs. ``OSError`` or ``MemoryError``: what memory or disk refuse;
     nothing is left in the folder then.
     """
     best = None
     for _ in range(repeats):
-        with Model(problem, state, threads, accounts) as model:
+        with model(problem, state, threads, accounts) as going:
             on_ready()
-            watch, steps = Watch(accounts), []
-            while model.step < problem.steps:
-                steps += model.march()
-                model.notify(on_writeup)
-            step, fields = model.last()
-            steps.append(step)
-            clock, spent, accounted = watch.spent()
-            model.notify(on_writeup)
-            counters = model.files.counters if model.files else stores.Counters()
-            rest = model.computing, state, clock, spent, model.summary, accounted
-            result = Result(fields, model.step, steps, counters, *rest)
+            told, clock, cpu = accounts() if accounts else None, time.perf_counter(), time.process_time()
+            steps, fields = [], {}
+            while going.step <= problem.steps and not fields:
+                if going.step < problem.steps:
+                    steps.append(going.advance())
+                else:
+                    step, fields = going.last()
+                    steps.append(step)
+                while going.written:
+                    on_writeup(going.written.pop())
+            if accounts:
+                told = tuple(after - before for after, before in zip(accounts(), told, strict=True))
+            clock, cpu = time.perf_counter() - clock, time.process_time() - cpu
+            counters = going.files.counters if going.files else Counters()
+            result = Result(fields, going.step, steps, counters, going.computing, state, clock, cpu, told)
         if best is None or result.clock < best.clock:
             best = result
     return best

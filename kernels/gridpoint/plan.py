@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kernels.gridpoint.layout import FIELDS, HALO, LINES, PAIR, Extents, half_words
-from kernels.gridpoint.levels import KAPPA, OMEGA, P_REF, RADIUS, T_REF, R, vertical
+from kernels.gridpoint.levels import DAMPING, EPSILON, KAPPA, OMEGA, P_REF, RADIUS, T_REF, R, vertical
 from kernels.gridpoint.problem import LAG, Problem
 from kernels.runtime.vector import LANES
 from kernels.spectral.fourier import factorise, roots
@@ -104,9 +104,7 @@ def row_coefficients(problem: Problem) -> RowCoefficients:
     damp_v[0][nj - 1] = damp_v[1][1] = 0.0  # no flux over the poles
     sign = np.zeros(nj + 1)
     sign[0], sign[nj] = -1.0, 1.0
-    filtered = np.zeros(nj + 1, np.int64)
-    if problem.polar:
-        filtered += (cos < 0.5) + 2 * ((south < 0.5) & (south > 0))
+    filtered = ((cos < 0.5) + 2 * ((south < 0.5) & (south > 0))).astype(np.int64)
     return RowCoefficients(
         cos,
         1 / cos,
@@ -201,8 +199,7 @@ def make(problem: Problem, slots: int | None = None, halves: int | None = None) 
         np.array([*factorise(ni), 0]),
         roots(ni).ravel(),
     )
-    damp = 1 / (16 * problem.tau4 * 3600) if problem.tau4 else 0.0
-    scale = Scale(problem.dt, problem.epsilon, damp, R, KAPPA * T_REF, P_REF, KAPPA)
+    scale = Scale(problem.dt, EPSILON, 1 / (16 * DAMPING), R, KAPPA * T_REF, P_REF, KAPPA)
     levelled = LevelCoefficients(
         column.thickness,
         column.half[1:].copy(),

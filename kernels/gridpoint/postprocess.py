@@ -8,7 +8,6 @@ level is packed as 16-bit numbers with a reference value and a step, the form th
 of every group it reads the next row as well, since winds are averaged over two rows.
 """
 
-import os
 import struct
 import time
 from contextlib import contextmanager
@@ -16,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from kernels.files import positioned
+from kernels.files.filesystem import drop_cache
 from kernels.gridpoint import writeup
 from kernels.gridpoint.levels import GRAVITY, R, vertical
 from kernels.runtime.atomic import atomic_write
@@ -100,39 +99,25 @@ def _convert_at_once(path, out) -> None:
             out.write(pack(levels[name][:, n].reshape(-1)))
 
 
-def _rows(handle, first: int, end: int, ni: int, levels: int) -> dict[str, np.ndarray]:
-    words = writeup.row_words(ni, levels)
-    data = np.frombuffer(positioned.read(handle, 8 * words * (end - first), 8 * (writeup.HEADER + first * words)))
-    if data.size != words * (end - first):
-        raise OSError(f"rows {first} to {end - 1} of the write-up file are missing: it was cut off; use another")
-    return writeup.fields_of(data.reshape(end - first, words), ni, levels)
-
-
 def _by_rows(path, out) -> None:
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        header = np.frombuffer(positioned.read(handle, 8 * writeup.HEADER, 0))
-        if header.size != writeup.HEADER or header[0] != writeup.MAGIC:
-            raise OSError(f"{path} is not a write-up file; give one that a forecast wrote")
-        ni, nj, levels = (int(value) for value in header[2:5])
-        for first in range(0, nj, ROWS):
-            end = min(first + ROWS, nj)
-            here = _rows(handle, first, end, ni, levels)
-            last = _rows(handle, end, end + 1, ni, levels)["v"] if end < nj else np.zeros_like(here["v"][:1])
-            found = convert(here, np.concatenate([here["v"][1:], last]), levels)
-            out.write(pack(np.stack([found[name] for name in NAMES], 1)))
-    finally:
-        os.close(handle)
+    header = np.fromfile(path, np.float64, writeup.HEADER)
+    if header.size != writeup.HEADER or header[0] != writeup.MAGIC:
+        raise OSError(f"{path} is not a write-up file; give one that a forecast wrote")
+    ni, nj, levels = (int(value) for value in header[2:5])
+    words = writeup.row_words(ni, levels)
 
+    def rows(first: int, end: int) -> dict[str, np.ndarray]:
+        data = np.fromfile(path, np.float64, words * (end - first), offset=8 * (writeup.HEADER + first * words))
+        if data.size != words * (end - first):
+            raise OSError(f"rows {first} to {end - 1} of {path} are missing: it was cut off; use another")
+        return writeup.fields_of(data.reshape(end - first, words), ni, levels)
 
-def _forget(path: Path) -> None:
-    """Take a file that the device holds out of the page cache, where the system can."""
-    if hasattr(os, "posix_fadvise") and path.is_file():
-        handle = os.open(path, os.O_RDONLY)
-        try:
-            os.posix_fadvise(handle, 0, 0, os.POSIX_FADV_DONTNEED)
-        finally:
-            os.close(handle)
+    for first in range(0, nj, ROWS):
+        end = min(first + ROWS, nj)
+        here = rows(first, end)
+        last = rows(end, end + 1)["v"] if end < nj else np.zeros_like(here["v"][:1])
+        found = convert(here, np.concatenate([here["v"][1:], last]), levels)
+        out.write(pack(np.stack([found[name] for name in NAMES], 1)))
 
 
 @contextmanager
@@ -140,7 +125,7 @@ def timed(path, target, device: bool):
     """The open output of a job on the write-up ``path``, and a dictionary that has its times at the end."""
     path, found = Path(path), {}
     if device:
-        _forget(path)
+        drop_cache(path)
     begin, cpu = time.perf_counter(), time.process_time()
     with atomic_write(target or path.with_name(path.name + ".packed"), fsync=device) as part, open(part, "wb") as out:
         yield out, found

@@ -10,7 +10,6 @@ from kernels.spectral.fourier_passes import LARGEST_RADIX
 
 CASES = ("wave", "steady", "rest")
 PLACES = ("memory", "tmpfs", "cache", "direct", "paced")
-ON_DEVICES = ("tmpfs", "cache", "direct")  # places outside the forecast's own memory
 OVERLAPS = ("none", "one", "both")
 WORD = 8
 #: Rows that a row must be behind the newest one before it is complete.
@@ -28,30 +27,24 @@ class Problem(Presets):
     hours: real(0.0, 24.0 * 365, "h") = 3.0  # length of the forecast, h
     case: one_of(*CASES) = "wave"  # initial state, see ``cases``
     mountain: real(0.0, 5000.0, "m") = 0.0  # height of a mountain under the case "rest", m
-    lapse: real(0.0, 0.0098, "K/m") = 0.0  # lapse rate of the case "rest", K/m
     physics: bool = False  # column work and radiation; else dry dynamics
-    polar: bool = True  # filter of short waves near the poles
-    epsilon: real(0.0, 0.5) = 0.05  # coefficient of the time filter
-    tau4: real(0.0, 1000.0, "h") = 3.0  # damping time of the shortest wave, h; 0: no diffusion
     radiation: real(0.01, 1000.0, "h") = 8.0  # hours between two radiation steps
     writeup: real(0.0, 1000.0, "h") = 6.0  # hours between two write-up steps; 0: none
     files: one_of(0, 1, 2, 4) = 0  # work files: 4, 2, 1, or 0 for a state that stays in memory
-    place: one_of(*PLACES) = "memory"  # where the work files are, see ``PLACES``
+    place: one_of(*PLACES) = "memory"  # where the work files are; "paced" is memory with the rate of a device
     overlap: one_of(*OVERLAPS) = "none"  # transfers under way while a row is computed: none, one, both (read and write)
     # right-hand sides of the Helmholtz equations: memory, or three files read backwards
     rhs: one_of("memory", "files") = "memory"
     lines: int = 8  # rows that are read, and computed, together
     rate: real(1.0, 1e15, "bytes/s") = 1.0e9  # place "paced": bytes a second
-    request: real(0.0, 10.0, "s") = 0.0  # place "paced": seconds a request
     fsync: bool = False  # write-up steps wait for the device
     folder: str | None = None  # where files go; None: the system's temporary folder
-    allowed: real(0.0, 1e15, "bytes") = 0.0  # bytes of memory that the forecast may take; 0: what the machine has
 
     PRESETS: ClassVar = {
         "quick": {},
         "paper": {"ni": 192, "nj": 96, "levels": 15, "dt": 900.0, "hours": 24.0},
         "modern": {"ni": 768, "nj": 384, "levels": 60, "dt": 225.0, "hours": 0.5, "lines": 4, "files": 2}
-        | {"place": "cache", "overlap": "both", "writeup": 0.0, "allowed": 1.0e9},
+        | {"place": "cache", "overlap": "both", "writeup": 0.0},
     }
 
     def __post_init__(self):
@@ -65,11 +58,6 @@ class Problem(Presets):
                 f"files = 0 keeps the state in memory; place = {self.place!r} and overlap = {self.overlap!r} "
                 "need files = 1, 2 or 4"
             )
-        if self.allowed and self.place not in ON_DEVICES:
-            raise ValueError(
-                f"allowed = {self.allowed:g} bytes bounds memory, and place = {self.place!r} keeps the state there; "
-                f"choose one of {', '.join(map(repr, ON_DEVICES))}"
-            )
 
     @property
     def steps(self) -> int:
@@ -80,10 +68,9 @@ class Problem(Presets):
         return max(1, round(hours * 3600 / self.dt))
 
     def kind(self, step: int) -> str:
-        """What a step does beside the dynamics, "radiation" and "write-up"; else "first", "last" or "normal"."""
-        parts = (("radiation", self.radiation_steps), ("write-up", self.writeup_steps))
-        which = "last" if step == self.steps else "normal" if step else "first"
-        return " and ".join(name for name, steps in parts if step in steps) or which
+        """What a step is beside the dynamics, "last", "radiation" and "write-up"; else "first" or "normal"."""
+        parts = (("last", (self.steps,)), ("radiation", self.radiation_steps), ("write-up", self.writeup_steps))
+        return " and ".join(name for name, steps in parts if step in steps) or ("normal" if step else "first")
 
     @property
     def writeup_steps(self) -> tuple[int, ...]:

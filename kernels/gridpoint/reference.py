@@ -6,11 +6,9 @@ window, no split time filter, no record; levels and column work one after anothe
 Arrays are (nj, K, ni), v on south faces; an array of faces has nj + 1 rows.
 """
 
-from collections.abc import Callable
-
 import numpy as np
 
-from kernels.gridpoint.levels import CP, GRAVITY, KAPPA, OMEGA, P_REF, RADIUS, T_REF, R
+from kernels.gridpoint.levels import CP, DAMPING, EPSILON, GRAVITY, KAPPA, OMEGA, P_REF, RADIUS, T_REF, R
 from kernels.gridpoint.physics import ABSORPTION, DRAG, DRAG_ABOVE, Q_0, STEFAN, WEIGHTS
 from kernels.gridpoint.problem import Problem
 from kernels.routines.cloud import plain as plain_level
@@ -22,21 +20,6 @@ def _east(x):
 
 def _west(x):
     return np.roll(x, 1, -1)
-
-
-def at_rest(problem: Problem) -> tuple[Callable, Callable]:
-    """Surface pressure, Pa, by height of the ground, m, and T, K, by pressure: air at rest with the problem's lapse.
-
-    dp/dz = −g p / (R T) with T = 300 K − Γ z, in steps of a metre up to 40 km, where T is 200 K at least.
-    """
-    z = np.arange(40_000.0)
-    T = np.maximum(300.0 - problem.lapse * z, 1.0)
-    middle = 0.5 * (T[1:] + T[:-1])
-    log = np.log(1e5) - np.concatenate([[0.0], np.cumsum(9.80616 / (287.0 * middle))])
-    return (
-        lambda height: np.exp(np.interp(height, z, log)),
-        lambda p: np.maximum(np.interp(-np.log(p), -log, T), 200.0),
-    )
 
 
 def mountain(problem: Problem) -> np.ndarray:
@@ -170,8 +153,6 @@ class WholeArrays:
 
     def diffusion(self, before):
         """−(δ⁴ in longitude + δ⁴ in latitude)/(16 τ) of u, v, T, q."""
-        if not self.problem.tau4:
-            return {name: 0.0 for name in "uvTq"}
         out = {}
         for name in "uvTq":
             x = before[name]
@@ -186,13 +167,11 @@ class WholeArrays:
                     return change
                 return np.diff(self.edge * self._jump(y), axis=0) / self.cos
 
-            out[name] = -(lon + second(second(x))) / (16 * self.problem.tau4 * 3600)
+            out[name] = -(lon + second(second(x))) / (16 * DAMPING)
         return out
 
     def filter(self, tendencies):
         """Short waves near the poles."""
-        if not self.problem.polar:
-            return tendencies
         s = np.arange(self.problem.ni // 2 + 1)
         wave = np.sin(s * self.dlam / 2)
         wave[0] = 1e-300
@@ -300,7 +279,7 @@ def forecast(problem: Problem, fields: dict[str, np.ndarray]) -> dict[str, np.nd
         extra = model.correction(explicit)
         change = {name: explicit[name] + extra[name] for name in names}
         new = {name: change[name] + 2 * now[name] - before[name] for name in names}
-        before = {name: now[name] + problem.epsilon * change[name] for name in names}
+        before = {name: now[name] + EPSILON * change[name] for name in names}
         now = new
     found = {**{n: now[n] for n in names}, **{f"{n}_before": before[n] for n in names}, "phis": fields["phis"]}
     return found | (columns.kept if problem.physics else {})

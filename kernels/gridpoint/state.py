@@ -12,7 +12,6 @@ from kernels.gridpoint.layout import PAIR, record_words
 from kernels.gridpoint.plan import row_coefficients
 from kernels.gridpoint.problem import LAG, WORD, Problem
 from kernels.gridpoint.stores import Counters
-from kernels.gridpoint.verification import Integrals
 from kernels.runtime.resources import require_memory
 
 #: Parts of a record that the dynamics does not change, by name in a write-up.
@@ -23,18 +22,9 @@ COMPLETE, FLOW, WIND, MASS, UPDATE, DIVERGENCE = 28, 68, 118, 92, 24, 7
 
 @dataclass(frozen=True)
 class State:
-    """What a forecast starts from: both time levels and all that the records keep."""
+    """What a forecast starts from: both time levels and all that the records keep, as ``writeup.read`` gives them."""
 
-    #: as ``writeup.read`` gives them; empty where memory is bounded, and rows are made as they are asked for
     fields: dict[str, np.ndarray] = field(repr=False)
-    step: int = 0
-    problem: Problem | None = None  # whose case gives the rows that are not in ``fields``
-
-    def rows(self, rows: np.ndarray) -> dict[str, np.ndarray]:
-        """All fields of some rows."""
-        if self.fields:
-            return {name: array[rows] for name, array in self.fields.items()}
-        return _start(self.problem, rows)
 
 
 @dataclass(frozen=True)
@@ -42,7 +32,7 @@ class Step:
     """One time step as it was met: seconds."""
 
     number: int
-    kind: str  # normal, first, radiation, writeup, both ("radiation and write-up"), last
+    kind: str  # as ``Problem.kind`` calls it
     clock: float
     cpu: float  # of the whole process, all threads
     waiting: float  # for transfers, of the thread that computes
@@ -61,15 +51,16 @@ class Result:
     initial: State | None = field(default=None, repr=False)
     clock: float = 0.0
     cpu: float = 0.0
-    summary: "Summary | None" = None  # of a state that was not kept, of which ``fields`` has the lines
     accounts: tuple[float, float] | None = None  # s that the computing thread executed, and waited for a CPU
 
     @property
     def digest(self) -> str:
         """SHA-256 of both time levels, row by row."""
-        if self.summary is not None:
-            return self.summary.hash.hexdigest()
-        return hashed(hashlib.sha256(), self.fields).hexdigest()
+        found = hashlib.sha256()
+        for row in range(len(self.fields["ps"])):
+            for name in (*writeup.NAMES[:9], "ps", "ps_before", "rain"):
+                found.update(np.ascontiguousarray(self.fields[name][row]).tobytes())
+        return found.hexdigest()
 
     @property
     def net(self) -> float:
@@ -92,23 +83,6 @@ class Result:
         return overlapped_share(self.counters.transfers, self.computing)
 
 
-@dataclass
-class Summary:
-    """What is kept of a state too large to keep: its hash, and its integrals at the start and at the end."""
-
-    start: Integrals
-    end: Integrals
-    hash: "hashlib._Hash" = field(default_factory=hashlib.sha256)
-
-
-def hashed(digest, fields):
-    """``digest`` after both time levels of rows, in their order."""
-    for row in range(len(fields["ps"])):
-        for name in (*writeup.NAMES[:9], "ps", "ps_before", "rain"):
-            digest.update(np.ascontiguousarray(fields[name][row]).tobytes())
-    return digest
-
-
 def overlapped_share(transfers, computing) -> float:
     """Bytes moved during the intervals ``computing`` over all bytes, each transfer at an even rate."""
     total = sum(nbytes for _, _, nbytes in transfers)
@@ -126,53 +100,22 @@ def overlapped_share(transfers, computing) -> float:
 def setup(problem: Problem, seed: int = 0) -> State:
     """The case's initial state (``seed`` is not used: it is part of the problem).
 
-    ``MemoryError`` if memory cannot take what ``footprint`` says, or that is more than ``problem.allowed``.
+    ``MemoryError`` if memory cannot take what ``footprint`` says.
     """
-    need = footprint(problem).memory
-    require_memory(need, "a forecast")
-    if not problem.allowed:
-        return State(_start(problem, slice(None)))
-    if need > problem.allowed:
-        raise MemoryError(
-            f"allowed = {problem.allowed:g} bytes, and the forecast takes {need:g} with lines = {problem.lines} and "
-            f"rhs = {problem.rhs!r}; allow more, or take fewer lines or rhs = 'files'"
-        )
-    return State({}, 0, problem)
-
-
-def _start(problem: Problem, rows) -> dict[str, np.ndarray]:
-    """All fields of rows at the start."""
-    given = cases.initial(problem, rows)
-    shape, row = given["u"].shape, given["ps"].shape
-    fields = {name: given[name] for name in ("u", "v", "T", "q", "ps", "phis")}
-    fields |= {f"{name}_before": given[name] for name in ("u", "v", "T", "q", "ps")}
-    fields |= {name: np.zeros(shape) for name in ("cloud", "heating")}
-    return fields | {"rain": np.zeros(row), "wetness": np.zeros(row), "surface": given["T"][:, -1].copy()}
-
-
-def restart(problem: Problem, path) -> State:
-    """The state of a write-up file.
-
-    ``OSError`` as ``writeup.read``. ``ValueError`` if the file is of another grid or lies beyond the forecast's end.
-    """
-    fields, header = writeup.read(path)
-    for name in ("ni", "nj", "levels"):
-        if header[name] != getattr(problem, name):
-            raise ValueError(f"{name} = {getattr(problem, name)} but {path} has {header[name]}; give its own problem")
-    if header["step"] > problem.steps:
-        raise ValueError(f"{path} is of step {header['step']}, after the last one, {problem.steps}")
-    return State(fields, header["step"])
+    require_memory(footprint(problem).memory, "a forecast")
+    fields = cases.initial(problem)
+    fields |= {f"{name}_before": fields[name] for name in ("u", "v", "T", "q", "ps")}
+    fields |= {name: np.zeros_like(fields["T"]) for name in ("cloud", "heating")}
+    fields |= {name: np.zeros_like(fields["ps"]) for name in ("rain", "wetness")}
+    return State(fields | {"surface": fields["T"][:, -1].copy()})
 
 
 def footprint(problem: Problem) -> Footprint:
-    """Records in memory, window, right-hand sides and pivots, two copies of the state; work files and write-ups.
-
-    Where memory is bounded no state is kept, but the fields of the rows that are made or looked at together.
-    """
+    """Records in memory, window, right-hand sides and pivots, two copies of the state; work files and write-ups."""
     waves = (problem.ni // 2 + 1) * (-(-problem.levels // 16)) * 32
     row = problem.levels * (problem.ni + 16)
     window = (problem.lines + LAG + 2) * 19 * row
-    state = 2 * 12 * problem.levels * problem.ni * (2 * problem.lines if problem.allowed else problem.nj)
+    state = 2 * 12 * problem.levels * problem.ni * problem.nj
     work = record_bytes(problem) // WORD * {0: 0, 1: 1, 2: 2, 4: 2}[problem.files]
     rhs = padded(waves) * problem.nj if problem.rhs == "files" else 0
     ups = len(problem.writeup_steps) * writeup.file_words(problem.ni, problem.nj, problem.levels)

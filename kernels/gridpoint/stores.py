@@ -1,7 +1,4 @@
-"""Where the records of the rows are between two scans: work files in several numbers and places.
-
-``state_files(folder, problem, buffer)`` opens and pre-allocates the work files; ``read(row, slot)`` and
-``write(row, slot)`` move one record between a file and row ``slot`` of the buffer; ``turn()`` ends a scan.
+"""Where the records of the rows are between two scans, and the drivers that move them.
 
 =====  ==============================================================================================
 files  what a request moves
@@ -11,22 +8,32 @@ files  what a request moves
 1      a whole record of one file, at random; a row is written back to where it was read
 =====  ==============================================================================================
 
-``half_files`` are three more, of the right-hand sides of the Helmholtz equations.
-Nothing here knows what a record contains.
+Three more files have the right-hand sides of the Helmholtz equations, a third of each row in each; they are written
+while rows come, and read backwards.  Nothing here knows what a record contains.
+
+=======  =================================================================================
+overlap  transfers under way while a row is computed
+=======  =================================================================================
+none     no one: the job is done before ``read`` or ``write`` returns (a synchronous driver)
+one      one at a time, reading or writing
+both     one that reads and one that writes
+=======  =================================================================================
 """
 
-import os
 import threading
 import time
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 
-from kernels.files import positioned
-from kernels.files.filesystem import ALIGNMENT, require_direct
-from kernels.files.ways import preallocate, pwrite_all
-from kernels.runtime import pages
+from kernels.files.block_file import BlockFile
+from kernels.files.filesystem import require_direct
+
+#: Seconds that the thread which asks has executed, and has waited for a CPU.
+Accounts = Callable[[], tuple[float, float]]
 
 
 @dataclass
@@ -40,99 +47,16 @@ class Counters:
     transfers: list[tuple[float, float, int]] = field(default_factory=list)  # begin, end in s, bytes
 
 
-def page_aligned(shape: tuple[int, int]) -> np.ndarray:
-    """Zeros (rows, words) whose rows begin on a page if a row is whole pages: what O_DIRECT asks for.
-
-    From 2 MiB on they lie on huge pages where the system grants them: the kernel pins and maps a page at a time, and
-    blocks of 3 MB were read past the page cache in about half the time.
-    """
-    items = shape[0] * shape[1]
-    if not pages.can_advise():
-        return pages.zeros(shape, boundary=ALIGNMENT)
-    policy = "huge" if 8 * items >= pages.HUGE else "small"
-    return pages.allocate(max(items, ALIGNMENT // 8), np.float64, policy)[:items].reshape(shape)
-
-
-class Channel:
-    """One paced device: a request takes its cost and its bytes over the rate, one after another."""
-
-    def __init__(self, rate: float, request: float):
-        self.rate, self.request = rate, request
-        self._free, self._lock = 0.0, threading.Lock()
-
-    def wait(self, nbytes: int) -> None:
-        """Sleep until a request of ``nbytes`` that is made now would be done."""
-        now = time.perf_counter()
-        with self._lock:
-            # A sleep that ended late is made up for by the next one, at most 1 ms of it.
-            begin = max(self._free, now - 1e-3) if now - self._free < 1e-3 else now
-            self._free = begin + self.request + nbytes / self.rate
-            until = self._free
-        time.sleep(max(0.0, until - time.perf_counter()))
-
-
-class File:
-    """One file of equal records of ``nbytes``, through the page cache or past it, or a paced one in memory."""
-
-    def __init__(self, path: Path, problem, records: int, nbytes: int):
-        self.path, self.nbytes = path, nbytes
-        self.channel = Channel(problem.rate, problem.request) if problem.place == "paced" else None
-        self.memory = None
-        if problem.place in ("paced", "memory"):
-            self.memory = page_aligned((1, records * nbytes // 8)).view(np.uint8)[0]
-            self.memory.fill(0)  # a page that is first touched under the clock takes longer than its transfer
-        self.handle = None
-        if self.memory is None:
-            flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | (os.O_DIRECT if problem.place == "direct" else 0)
-            self.handle = os.open(path, flags, 0o666)
-            try:
-                preallocate(self.handle, records * nbytes)
-            except BaseException:
-                self.close()
-                raise
-
-    def read(self, record: int, data: memoryview) -> None:
-        start = record * self.nbytes
-        if self.memory is not None:
-            np.copyto(np.frombuffer(data, np.uint8), self.memory[start : start + self.nbytes])
-            if self.channel:
-                self.channel.wait(self.nbytes)
-            return
-        got = 0
-        while got < self.nbytes:
-            some = positioned.fill(self.handle, data[got:], start + got)
-            if some <= 0:
-                raise OSError(
-                    f"the work file {self.path.name} ends within record {record}: it was cut off or never written; "
-                    "start again from the last write-up"
-                )
-            got += some
-
-    def write(self, record: int, data: memoryview) -> None:
-        start = record * self.nbytes
-        if self.memory is not None:
-            np.copyto(self.memory[start : start + self.nbytes], np.frombuffer(data, np.uint8))
-            if self.channel:
-                self.channel.wait(self.nbytes)
-        else:
-            pwrite_all(self.handle, data, start)
-
-    def close(self) -> None:
-        if self.handle is not None:
-            os.close(self.handle)
-            self.handle = None
-
-
 class RecordFiles:
     """Files of equal records, a row each; the parts of a row are in as many files.
 
     ``names`` are those of the files: one a part, or two, of which one is read while the other is written.  They open
-    together or not at all.
+    together or not at all.  Records move from and to the rows of ``buffer``, float64 (slots, words).
     """
 
     def __init__(self, folder: Path, problem, buffer: np.ndarray, names: list[str], parts: int):
         self.buffer, self.parts, self.nbytes = buffer, parts, buffer.shape[1] * 8 // parts
-        self.files: list[File] = []
+        self.files: list[BlockFile] = []
         self.counters = Counters()
         self.source = 0  # 1 after an odd number of scans
         self._lock, self._two = threading.Lock(), len(names) == 2 * parts
@@ -140,7 +64,7 @@ class RecordFiles:
             require_direct(folder)
         try:
             for name in names:
-                self.files.append(File(folder / name, problem, problem.nj, self.nbytes))
+                self.files.append(BlockFile(folder / name, problem.place, problem.nj, self.nbytes, problem.rate))
         except BaseException:
             self.close()
             raise
@@ -178,12 +102,47 @@ class RecordFiles:
             file.close()
 
 
-def state_files(folder: Path, problem, buffer: np.ndarray) -> RecordFiles:
-    """Work files of the state."""
-    names = [f"work{n}" for n in range(problem.files)]
-    return RecordFiles(folder, problem, buffer, names, 2 if problem.files == 4 else 1)
+class Driver:
+    """Does the jobs that ``read`` and ``write`` are given.
 
+    ``waited`` is the time in seconds that the caller spent here.  Where ``accounts()`` gives the seconds that the
+    caller's thread has executed and has waited for a CPU, these are no part of it: the three add up to the clock.
+    """
 
-def half_files(folder: Path, problem, buffer: np.ndarray) -> RecordFiles:
-    """Right-hand sides, eliminated: written while rows come, read backwards; a third of each row a file."""
-    return RecordFiles(folder, problem, buffer, ["rhs0", "rhs1", "rhs2"], 3)
+    def __init__(self, overlap: str, accounts: Accounts | None = None):
+        self.waited, self._accounts = 0.0, accounts
+        self._threads = [ThreadPoolExecutor(1) for _ in range({"none": 0, "one": 1, "both": 2}[overlap])]
+
+    def _wait(self, action: Callable[[], object]) -> None:
+        """Do ``action`` and count its time, less what the thread executed or waited for a CPU meanwhile."""
+        before, begin = sum(self._accounts()) if self._accounts else 0.0, time.perf_counter()
+        action()
+        taken = time.perf_counter() - begin
+        if self._accounts:
+            taken -= sum(self._accounts()) - before
+        self.waited += max(0.0, taken)
+
+    def _submit(self, number: int, action: Callable[[], object]) -> Future | None:
+        if self._threads:
+            return self._threads[number].submit(action)
+        return self._wait(action)
+
+    def read(self, action) -> Future | None:
+        """Do ``action()``, which reads; what ``finish`` takes."""
+        return self._submit(0, action)
+
+    def write(self, action) -> Future | None:
+        """Do ``action()``, which writes; what ``finish`` takes."""
+        return self._submit(-1, action)
+
+    def finish(self, job: Future | None) -> None:
+        """Wait for a job; raises what it raised."""
+        if job is not None:
+            if not job.done():
+                self._wait(job.exception)
+            job.result()
+
+    def close(self) -> None:
+        """End the threads, after what they are doing."""
+        for thread in self._threads:
+            thread.shutdown(cancel_futures=True)

@@ -1,24 +1,20 @@
-"""Write-up files: a complete state, both time levels, for the post-processing job and for a restart.
+"""Write-up files: a complete state, both time levels, for the post-processing job.
 
 A header of one block of words (magic, version, ni, nj, levels, step, time in s, the CRC-32 of those of the rows), then
 one record a row: u, v, T, q of X⁰, the same of X⁻, cloud water and radiative heating, [level][longitude] each;
 p_s of X⁰ and X⁻, Φ_s, surface temperature, fallen rain and wetness.  With 192 points, 15 levels and 96 rows that is
-2.9 megawords.  The file is not pre-allocated: it grows as rows come, in any order and from any thread, and gets its
-name when it is whole.
+2.9 megawords.  The file is not pre-allocated: it grows as rows come, and is whole when it has its header.
 """
 
-import errno
 import os
-import shutil
+import time
 import zlib
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 
-from kernels.files.ways import pwrite_all
+from kernels.files.filesystem import pwrite_all
 from kernels.gridpoint.layout import BEFORE, FIELDS, HALO, Extents
-from kernels.runtime.atomic import atomic_write
 
 MAGIC, VERSION, HEADER = float(0x5832_0A17), 2.0, 512
 NAMES = ("u", "v", "T", "q", "u_before", "v_before", "T_before", "q_before", "cloud", "heating")
@@ -28,6 +24,11 @@ LINES = ("ps", "ps_before", "phis", "surface", "rain", "wetness")
 def row_words(ni: int, levels: int) -> int:
     """Words of one row."""
     return (len(NAMES) * levels + len(LINES)) * ni
+
+
+def file_words(ni: int, nj: int, levels: int) -> int:
+    """Words of one file."""
+    return HEADER + nj * row_words(ni, levels)
 
 
 def fields_of(rows: np.ndarray, ni: int, levels: int) -> dict[str, np.ndarray]:
@@ -48,11 +49,6 @@ def in_window(window: np.ndarray, rows: np.ndarray, size: Extents) -> dict[str, 
     return fields | {"ps": ps[:, 0], "ps_before": ps[:, 1]}
 
 
-def file_words(ni: int, nj: int, levels: int) -> int:
-    """Words of one file."""
-    return HEADER + nj * row_words(ni, levels)
-
-
 def row_sums(rows: np.ndarray) -> np.ndarray:
     """The CRC-32 of each of the rows float64 (n, words), uint32 (n,)."""
     return np.array([zlib.crc32(row) for row in rows], np.uint32)
@@ -62,41 +58,29 @@ class Writer:
     """One write-up file, in rows that come in any order."""
 
     def __init__(self, path: Path, ni: int, nj: int, levels: int, step: int, time: float):
-        self.path, self.part = path, path.with_name(f".{path.name}.part")
+        self.path, self.ni, self.levels = path, ni, levels
         self.header = np.zeros(HEADER)
         self.header[:7] = MAGIC, VERSION, ni, nj, levels, step, time
         self.sums = np.zeros(nj, np.uint32)
-        self.handle = None
-        try:
-            self.handle = os.open(self.part, os.O_RDWR | os.O_CREAT, 0o666)
-            pwrite_all(self.handle, memoryview(self.header).cast("B"), 0)
-        except BaseException:
-            self.discard()
-            raise
+        self.file = open(path, "wb", buffering=0)
 
-    def rows(self, first: int, data: np.ndarray) -> None:
-        """Write rows ``first`` and on, float64 (n, words)."""
-        self.sums[first : first + len(data)] = row_sums(data)
-        pwrite_all(self.handle, memoryview(data).cast("B"), self.header.nbytes + first * data[0].nbytes)
+    def rows(self, first: int, fields: dict[str, np.ndarray]) -> float:
+        """Write rows ``first`` and on, of which ``fields`` has all fields; seconds that it took."""
+        begin = time.perf_counter()
+        block = np.empty((len(fields["ps"]), row_words(self.ni, self.levels)))
+        for name, part in fields_of(block, self.ni, self.levels).items():
+            part[:] = fields[name]
+        self.sums[first : first + len(block)] = row_sums(block)
+        pwrite_all(self.file.fileno(), block, self.header.nbytes + first * block[0].nbytes)
+        return time.perf_counter() - begin
 
     def commit(self, fsync: bool) -> None:
-        """Finish the header and give the file its name."""
+        """Write the header; the device has the file then with ``fsync``."""
         self.header[7] = zlib.crc32(self.sums)
-        pwrite_all(self.handle, memoryview(self.header).cast("B"), 0)
-        if fsync:
-            os.fsync(self.handle)
-        self.close()
-        os.replace(self.part, self.path)
-
-    def close(self) -> None:
-        if self.handle is not None:
-            os.close(self.handle)
-            self.handle = None
-
-    def discard(self) -> None:
-        """Leave nothing behind."""
-        self.close()
-        self.part.unlink(missing_ok=True)
+        with self.file:
+            pwrite_all(self.file.fileno(), self.header, 0)
+            if fsync:
+                os.fsync(self.file.fileno())
 
 
 def read(path) -> tuple[dict[str, np.ndarray], dict[str, float]]:
@@ -104,9 +88,6 @@ def read(path) -> tuple[dict[str, np.ndarray], dict[str, float]]:
 
     ``OSError`` if the file is missing, cut off, foreign or damaged.
     """
-    path = Path(path)
-    if not path.is_file():
-        raise FileNotFoundError(errno.ENOENT, f"there is no write-up file {path}; give one that a forecast wrote")
     words = np.fromfile(path, np.float64)
     if words.size < HEADER or words[0] != MAGIC or words[1] != VERSION:
         raise OSError(f"{path} is not a write-up file of this version; give one that a forecast wrote")
@@ -117,31 +98,3 @@ def read(path) -> tuple[dict[str, np.ndarray], dict[str, float]]:
         raise OSError(f"{path} does not fit its checksum: it is damaged; use another write-up")
     header = {"ni": ni, "nj": nj, "levels": levels, "step": int(words[5]), "time": float(words[6])}
     return fields_of(words[HEADER:].reshape(nj, -1), ni, levels), header
-
-
-def store_in(folder) -> Callable[[Path], None]:
-    """What ``run`` takes as ``on_writeup`` to keep every write-up in ``folder``, as ``step…`` under its step's number.
-
-    A forecast that was killed starts again from the newest of them (``newest``, ``state.restart``).
-    """
-    folder = Path(folder)
-
-    def store(path: Path) -> None:
-        step = int(np.fromfile(path, np.float64, 6)[5])
-        with atomic_write(folder / f"step{step:06d}", fsync=False) as part:
-            try:
-                os.link(path, part)
-            except OSError:  # another file system, or one without links
-                shutil.copyfile(path, part)
-
-    return store
-
-
-def newest(folder) -> Path:
-    """The write-up with the highest step in ``folder``. ``FileNotFoundError`` if there is none."""
-    found = sorted(Path(folder).glob("step[0-9]*"))
-    if not found:
-        raise FileNotFoundError(
-            errno.ENOENT, f"there is no write-up in {folder}; start the forecast from its beginning"
-        )
-    return found[-1]

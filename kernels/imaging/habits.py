@@ -10,7 +10,6 @@ from pathlib import Path
 
 import numpy as np
 
-from kernels.files import positioned
 from kernels.files.filesystem import drop_cache
 from kernels.files.ways import pwrite_all
 
@@ -39,7 +38,7 @@ def fetch(path: Path) -> np.ndarray:
         for first in range(0, data.size, PIECE):
             piece, done = data[first : first + PIECE], 0
             while done < piece.size:
-                got = positioned.fill(handle, piece[done:], first + done)
+                got = os.preadv(handle, [piece[done:]], first + done)
                 if got <= 0:
                     raise OSError(f"the file {path.name} ends at byte {first + done} of {data.size}; run it again")
                 done += got

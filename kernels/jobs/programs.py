@@ -77,14 +77,9 @@ class Post(NamedTuple):
 
 
 def in_memory(program: str, problem):
-    """The same problem with all of its files in memory, which has the same answer.
-
-    Where the memory of a forecast is bounded, with one work file in the page cache.
-    """
+    """The same problem with all of its files in memory, which has the same answer."""
     if program == "analysis":
         return replace(problem, work="memory", rest="memory", folder=None)
-    if problem.allowed:
-        return replace(problem, files=1, place="cache", overlap="none", rhs="memory", fsync=False, folder=None)
     return replace(problem, files=0, place="memory", overlap="none", rhs="memory", fsync=False, folder=None)
 
 

@@ -22,8 +22,8 @@ def test_records_come_back(tmp_path, places):
 def test_a_record_that_comes_back_wrong_is_counted(tmp_path, monkeypatch):
     problem = Problem((Job("cache", 512, 8, 4),), str(tmp_path))
     state = devices.setup(problem)
-    read = devices.File.read
-    monkeypatch.setattr(devices.File, "read", lambda file, record, data: read(file, record ^ 1, data))
+    read = devices.BlockFile.read
+    monkeypatch.setattr(devices.BlockFile, "read", lambda file, record, data: read(file, record ^ 1, data))
     result = devices.run(problem, state)
     assert result.wrong == (4,) and not all(check.ok for check in devices.verify(problem, result))
 
@@ -41,9 +41,9 @@ def test_the_error_of_a_second_job_is_raised(tmp_path, monkeypatch):
     def full(file, record, data):
         raise OSError("the disk is full")
 
-    write = devices.File.write
+    write = devices.BlockFile.write
     broken = lambda file, record, data: (full if file.handle else write)(file, record, data)  # noqa: E731
-    monkeypatch.setattr(devices.File, "write", broken)
+    monkeypatch.setattr(devices.BlockFile, "write", broken)
     with pytest.raises(OSError, match="full"):
         devices.run(problem, state)
     assert list(tmp_path.iterdir()) == []

@@ -13,7 +13,7 @@ import xarray as xr
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from kernels.files import filesystem, formulas, positioned, ways
+from kernels.files import filesystem, formulas, ways
 from kernels.files.format.layout import HEADER_BYTES, Layout, SolutionError, checksum, require_checksums
 from kernels.files.format.netcdf import open_solution
 from kernels.files.format.solution import SolutionWriter
@@ -243,7 +243,7 @@ def test_too_little_space_is_known_before_anything_is_written(tmp_path):
 
 
 def test_what_is_read_back_must_be_what_was_written(tmp_path, monkeypatch):
-    real = positioned.write
+    real = os.pwrite
 
     def flip(handle, data, offset):
         data = bytearray(data)
@@ -251,7 +251,7 @@ def test_what_is_read_back_must_be_what_was_written(tmp_path, monkeypatch):
             data[17] ^= 1
         return real(handle, data, offset)
 
-    monkeypatch.setattr(positioned, "write", flip)
+    monkeypatch.setattr(os, "pwrite", flip)
     with pytest.raises(SolutionError, match="step 10 has CRC-32"):
         write(tmp_path / "s", dumps_of(5, 2))
     assert not os.listdir(tmp_path)
