@@ -37,7 +37,7 @@ from kernels.files.format.verification import (
     verify_file,
 )
 from kernels.files.formulas import dump_bytes, require_schedule, solution_bytes, transfer_rate
-from kernels.files.ways import require_way
+from kernels.files.ways import NAMES
 from kernels.files.work_folder import WorkFolder
 from kernels.proof import Proof
 from kernels.runtime.threads import run_team
@@ -52,10 +52,9 @@ class Problem(Presets):
     N: whole(bt.SMALLEST_N, 1000, "grid points") = 12  # grid points in each direction
     NS: int = 60  # time steps
     IW: int = 10  # time steps between two writes of U
-    way: str = "positioned"  # way of writing, see ``ways.NAMES``
+    way: one_of(*NAMES) = "positioned"  # way of writing, see ``ways``
     asynchronous: bool = False  # double buffering: a second thread writes while the solver goes on
     fsync: bool = False  # T_T includes waiting for the device
-    direct: bool = False  # O_DIRECT, past the page cache
     dt: float | None = None  # time step; None: NPB's for this N, else 0.0008
     code: one_of("lanes", "plain") = "lanes"  # the solver's, see ``bt.Problem``
     folder: str | None = None  # where to write; None: the system's temporary folder
@@ -70,7 +69,6 @@ class Problem(Presets):
 
     def __post_init__(self):
         require_schedule(self.NS, self.IW)
-        require_way(self.way, self.direct)
         self.solver  # noqa: B018  refuses a time step that makes no sense
 
     @property
@@ -139,8 +137,8 @@ def _once(problem: Problem, state: bt.State, threads: int) -> Result:
     bt.reset(state)
     fill = _serial(state, threads)
     try:
-        form = problem.way, problem.asynchronous, problem.fsync, problem.direct
-        with SolutionWriter(path, problem.N, problem.NS, problem.IW, *form, staged=True) as writer:
+        form = problem.way, problem.asynchronous, problem.fsync
+        with SolutionWriter(path, problem.N, problem.NS, problem.IW, *form) as writer:
             bt.pack(state, np.empty(writer.layout.shape), 0, 0)  # compiled before the clock starts
 
             def on_step(step, _):
@@ -225,7 +223,7 @@ def verify(problem: Problem, result: Result, known: np.ndarray | None = None) ->
     u = last_dump(result.path)
     checks = [
         checksum_check(found),
-        Check.near("dumps in the file", len(found.steps), problem.dumps, 0),
+        Check.near("dumps in the file", found.layout.dumps, problem.dumps, 0),
         Check.near("checksum of the last dump against memory", checksum([u]), result.last_crc32, 0),
     ]
     if known is not None:

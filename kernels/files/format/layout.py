@@ -154,39 +154,27 @@ def _parse_header(path: Path, head: bytes) -> Layout:
 
 
 class Solution:
-    """A finished solution of any form, opened for reading plane by plane.
+    """A finished solution of any form, opened for reading plane by plane; use as a context manager.
 
     ``SolutionError`` if it is truncated, damaged, of the wrong endianness, or no solution.
     """
 
-    N: int
-    NS: int
-    IW: int
-    steps: list[int]  # time step of each dump
+    path: Path
+    layout: Layout
     crc32: list[int]  # checksum of each dump as it is stored
 
-    def __init__(self, path):
-        self.path = Path(path)
-        try:
-            self._open()
-        except BaseException:
-            self.close()
-            raise
+    @property
+    def N(self) -> int:
+        return self.layout.N
 
-    def _open(self) -> None:
-        """Read everything but the dumps."""
-        raise NotImplementedError
+    @property
+    def steps(self) -> list[int]:
+        """Time step of each dump."""
+        return self.layout.steps
 
     def planes(self, index: int):
-        """Yield the N k-planes of dump ``index``, float64 (N, N, 5) as ``[j, i, m]``.
-
-        One buffer is used again for every plane: copy what is to be kept.
-        """
+        """Yield the N k-planes of dump ``index``, float64 (N, N, 5) as ``[j, i, m]``."""
         raise NotImplementedError
-
-    def _take(self, layout: Layout) -> None:
-        self.layout, self.steps = layout, layout.steps
-        self.N, self.NS, self.IW = layout.N, layout.NS, layout.IW
 
     def close(self) -> None:
         """Let the file go; harmless a second time."""
@@ -201,74 +189,44 @@ class Solution:
 class SolutionFile(Solution):
     """A finished solution file in the form that this module describes."""
 
-    _file = None
-
-    def _open(self) -> None:
-        self._file = open(self.path, "rb")
-        self._take(_parse_header(self.path, self._file.read(HEADER_BYTES)))
-        self._read_trailer()
-
-    def _read_trailer(self) -> None:
-        size = os.fstat(self._file.fileno()).st_size
+    def __init__(self, path):
+        self.path = Path(path)
+        data = np.memmap(self.path, np.uint8, "r") if os.path.getsize(path) else np.zeros(0, np.uint8)
+        self._data, self.layout = data, _parse_header(self.path, bytes(data[:HEADER_BYTES]))
         least = self.layout.trailer_offset + _TAIL.size
-        if size < least:
+        if data.size < least:
             raise SolutionError(
-                f"{self.path} is truncated: it has {size} bytes, its header announces at "
+                f"{path} is truncated: it has {data.size} bytes, its header announces at "
                 f"least {least}; write or copy it again"
             )
-        self._file.seek(size - _TAIL.size)
-        length, crc, zero, end = _TAIL.unpack(self._file.read(_TAIL.size))
-        if end != END or zero or self.layout.trailer_offset + length + _TAIL.size != size:
+        length, crc, zero, end = _TAIL.unpack(bytes(data[-_TAIL.size :]))
+        if end != END or zero or self.layout.trailer_offset + length + _TAIL.size != data.size:
             raise SolutionError(
-                f"{self.path} is truncated or was never finished: it does not end with "
-                "its trailer; write or copy it again"
+                f"{path} is truncated or was never finished: it does not end with its trailer; write or copy it again"
             )
-        self._file.seek(self.layout.trailer_offset)
-        text = self._file.read(length)
+        text = bytes(data[self.layout.trailer_offset : -_TAIL.size])
         if zlib.crc32(text) != crc:
-            raise SolutionError(f"{self.path} has a damaged trailer: its checksum does not match")
+            raise SolutionError(f"{path} has a damaged trailer: its checksum does not match")
         self.crc32 = json.loads(text)["crc32"]
 
     def planes(self, index: int):
         """As :meth:`Solution.planes`."""
-        if self.layout.arrays:
-            yield from self._planes_of_arrays(index)
-            return
-        plane = np.empty(self.layout.shape[1:], DTYPE)
-        marks = self.layout.records
-        self._file.seek(self.layout.offset(index))
-        for k in range(self.N):
-            if marks:
-                self._mark(index, k)
-            if self._file.readinto(plane.reshape(-1).view(np.uint8)) != plane.nbytes:
-                raise SolutionError(f"{self.path} is truncated: dump {index} ends in k-plane {k}")
-            if marks:
-                self._mark(index, k)
-            yield plane
-
-    def _planes_of_arrays(self, index: int):
-        """As ``planes``, gathered from five places of the file."""
-        plane = np.empty(self.layout.shape[1:], DTYPE)
-        part = np.empty((self.N, self.N), DTYPE)
-        for k in range(self.N):
-            for m in range(COMPONENTS):
-                self._file.seek(self.layout.offset(index) + (m * self.N + k) * part.nbytes)
-                if self._file.readinto(part.reshape(-1).view(np.uint8)) != part.nbytes:
-                    raise SolutionError(f"{self.path} is truncated: dump {index} ends in k-plane {k}")
-                plane[:, :, m] = part
-            yield plane
-
-    def _mark(self, index: int, k: int) -> None:
-        (length,) = struct.unpack("<I", self._file.read(4))
-        if length != self.layout.plane_bytes:
-            raise SolutionError(
-                f"{self.path} has a damaged record mark at dump {index}, k-plane {k}: "
-                f"{length} bytes instead of {self.layout.plane_bytes}"
-            )
-
-    def close(self) -> None:
-        if self._file is not None:
-            self._file.close()
+        layout, shape = self.layout, self.layout.shape
+        data = self._data[layout.offset(index) : layout.offset(index + 1)]
+        if layout.arrays:
+            yield from (np.stack(parts, -1) for parts in data.view(DTYPE).reshape(shape[3], *shape[:3]).swapaxes(0, 1))
+        elif not layout.records:
+            yield from data.view(DTYPE).reshape(shape)
+        else:
+            for k, record in enumerate(data.reshape(self.N, -1)):
+                for mark in (record[:4], record[-4:]):
+                    (length,) = struct.unpack("<I", mark)
+                    if length != layout.plane_bytes:
+                        raise SolutionError(
+                            f"{self.path} has a damaged record mark at dump {index}, k-plane {k}: "
+                            f"{length} bytes instead of {layout.plane_bytes}"
+                        )
+                yield np.frombuffer(record[4:-4].tobytes(), DTYPE).reshape(shape[1:])
 
 
 def checksum(planes) -> int:

@@ -34,9 +34,8 @@ class NetcdfWay:
         self.file.setncatts({"title": "NHT-1 solution", "N": layout.N, "NS": layout.NS, "IW": layout.IW})
         for name, length in zip(DIMENSIONS, (None, *layout.shape), strict=True):
             self.file.createDimension(name, length)
-        self.u = self.file.createVariable(
-            "U", DTYPE, DIMENSIONS, fill_value=False, contiguous=False, chunksizes=(1, *layout.shape)
-        )
+        options = {"fill_value": False, "contiguous": False, "chunksizes": (1, *layout.shape)}
+        self.u = self.file.createVariable("U", DTYPE, DIMENSIONS, **options)
         self.step = self.file.createVariable("step", "<i8", "step")
         self.crc32 = self.file.createVariable("crc32", "<u4", "step")
 
@@ -60,26 +59,21 @@ class NetcdfWay:
 class NetcdfSolution(Solution):
     """A finished NetCDF solution."""
 
-    _file = None
-
-    def _open(self) -> None:
-        library = _library()
+    def __init__(self, path):
+        self.path, self._file = Path(path), None
         try:
-            self._file = library.Dataset(self.path)
+            self._file = _library().Dataset(path)
             self._file.set_auto_maskandscale(False)
-            self._take(Layout(*(int(self._file.getncattr(name)) for name in ("N", "NS", "IW"))))
+            self.layout = Layout(*(int(self._file.getncattr(name)) for name in ("N", "NS", "IW")))
             steps, self.crc32 = (self._file[name][:].tolist() for name in ("step", "crc32"))
-            shape = self._file["U"].shape
+            if steps != self.steps or self._file["U"].shape != (len(steps), *self.layout.shape):
+                raise ValueError(f"it was never finished and holds {len(steps)} of {self.layout.dumps} dumps")
         except (OSError, RuntimeError, AttributeError, LookupError, TypeError, ValueError) as error:
-            raise SolutionError(f"{self.path} is no NHT-1 solution, or a damaged one: {error}") from None
-        if steps != self.steps or shape != (len(steps), *self.layout.shape):
-            raise SolutionError(
-                f"{self.path} is truncated or was never finished: it holds {len(steps)} of {self.layout.dumps} dumps; "
-                "write it again"
-            )
+            self.close()
+            raise SolutionError(f"{path} is no NHT-1 solution, or a damaged one: {error}") from None
 
     def planes(self, index: int):
-        """Yield the N k-planes of dump ``index``, float64 (N, N, 5)."""
+        """As :meth:`Solution.planes`."""
         for k in range(self.N):
             try:
                 yield np.ascontiguousarray(self._file["U"][index, k], DTYPE)

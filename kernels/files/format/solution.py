@@ -21,11 +21,13 @@ from pathlib import Path
 
 import numpy as np
 
+from kernels.contract import require_choice
 from kernels.files.filesystem import describe, drop_cache
 from kernels.files.format.layout import DTYPE, Layout, checksum, require_checksums
 from kernels.files.format.netcdf import estimated_bytes, open_solution
 from kernels.files.formulas import dump_bytes
-from kernels.files.ways import WAYS, dump_buffer, open_way, place_dump, require_way
+from kernels.files.ways import NAMES, WAYS, open_way
+from kernels.runtime.pages import zeros
 from kernels.runtime.resources import require_disk, require_memory
 
 
@@ -33,7 +35,7 @@ class SolutionWriter:
     """Writes U every IW steps into ``path``.
 
     ``ValueError`` for a way, size or schedule that makes no sense. ``MemoryError`` or ``OSError`` if memory or space do
-    not suffice, the folder cannot be written, or O_DIRECT is not possible.
+    not suffice, or the folder cannot be written.
 
     Parameters
     ----------
@@ -47,11 +49,6 @@ class SolutionWriter:
         Dumps are copied into one of two buffers and written by another thread: double buffering.
     fsync : bool
         ``finish`` waits until the device has the data.
-    direct : bool
-        O_DIRECT, without the page cache.
-    staged : bool
-        ``write`` will be given functions: the buffer that they fill is made now and not at the first
-        dump.  Asynchronous writing makes its buffers now in any case.
 
     Attributes
     ----------
@@ -62,9 +59,9 @@ class SolutionWriter:
         ``filesystem.describe`` of the folder.
     """
 
-    def __init__(self, path, N, NS, IW, way="positioned", asynchronous=False, fsync=False, direct=False, staged=False):
+    def __init__(self, path, N, NS, IW, way="positioned", asynchronous=False, fsync=False):
         self.path = Path(path)
-        require_way(way, direct)
+        require_choice("way", way, NAMES)
         form = WAYS.get(way)
         self.layout = Layout(N, NS, IW, form is not None and form.records, form is not None and form.arrays)
         self.asynchronous, self.fsync = bool(asynchronous), bool(fsync)
@@ -74,21 +71,20 @@ class SolutionWriter:
         require_memory(
             buffers * dump_bytes(N), f"writing {self.layout.dumps} dumps with N = {N} ({way}, {buffers} buffer(s))"
         )
-        self.filesystem = describe(self.path.parent, direct, fsync)
+        self.filesystem = describe(self.path.parent, fsync=fsync)
         self.checksums: list[int] = []
         self.stalls: list[float] = []
         self.transfer_seconds: list[float] = []
         self.finish_seconds = 0.0
-        self._buffers = [None] * buffers
         self._part = self.path.with_name(f".{self.path.name}.{secrets.token_hex(4)}.part")
         self._way = self._pool = None
         self._futures: list = []
-        self._finished = self._published = False
+        self._finished = False
         start = time.perf_counter()
         try:
-            self._way = open_way(way, self._part, self.layout, direct)
-            if asynchronous or staged:  # touched now: no dump shall pay for first use of the memory
-                self._buffers = [dump_buffer(self.layout) for _ in self._buffers]
+            self._way = open_way(way, self._part, self.layout)
+            # touched now: no dump shall pay for first use of the memory
+            self._buffers = [zeros(self.layout.shape, DTYPE) for _ in range(buffers)]
             if asynchronous:
                 self._pool = ThreadPoolExecutor(1, thread_name_prefix="solution-writer")
         except BaseException:
@@ -115,8 +111,7 @@ class SolutionWriter:
         if self.asynchronous:
             if index >= 2:
                 self._futures[index - 2].result()  # its buffer is free again
-            staged = self._fill(index % 2, u)
-            self._futures.append(self._pool.submit(self._transfer, index, staged))
+            self._futures.append(self._pool.submit(self._transfer, index, self._fill(index, u)))
         else:
             plain = isinstance(u, np.ndarray) and u.flags.c_contiguous and u.dtype == DTYPE
             self._transfer(index, u if plain else self._fill(index, u))
@@ -124,10 +119,7 @@ class SolutionWriter:
 
     def _fill(self, index: int, u) -> np.ndarray:
         """A copy of U in the buffer whose turn it is."""
-        slot = index % len(self._buffers)
-        if self._buffers[slot] is None:
-            self._buffers[slot] = dump_buffer(self.layout)
-        staged = place_dump(self._buffers[slot], self.layout, index)
+        staged = self._buffers[index % len(self._buffers)]
         if callable(u):
             u(staged)
         else:
@@ -159,11 +151,9 @@ class SolutionWriter:
     def publish(self) -> None:
         """Read the file back, compare every checksum, give it its name.
 
-        With ``fsync`` or O_DIRECT the pages are dropped first, so that the device is read and not
-        the page cache (where the filesystem has a device).  Harmless a second time.
+        With ``fsync`` the pages are dropped first, so that the device is read and not the page cache (where the
+        filesystem has a device).
         """
-        if self._published:
-            return
         self.finish()
         self._close()
         if self.filesystem["reached_device"]:
@@ -173,7 +163,6 @@ class SolutionWriter:
                 raise OSError(errno.EIO, f"{self.path} was not written: the checksums read back differ")
             require_checksums(solution)
         os.replace(self._part, self.path)
-        self._published = True
 
     def _close(self) -> None:
         if self._pool is not None:

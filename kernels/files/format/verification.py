@@ -13,8 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from kernels.contract import Check, worst
-from kernels.files.filesystem import drop_cache
-from kernels.files.format.layout import SolutionError, crc32
+from kernels.files.format.layout import Layout, SolutionError, crc32
 from kernels.files.format.netcdf import open_solution
 from kernels.files.formulas import COMPONENTS, WORD
 from kernels.runtime.resources import require_memory
@@ -38,14 +37,10 @@ class Verification:
     """What one sequential pass over a solution file found."""
 
     path: Path
-    N: int
-    NS: int
-    IW: int
-    steps: np.ndarray  # int64 (dumps,): time step of each dump
+    layout: Layout
     diagonal: np.ndarray  # float64 (dumps, N, 5): ``u(i,i,i,m)`` of each dump
     crc_errors: tuple[int, ...]  # time steps whose dump does not have the checksum stored with it
     error_norms: np.ndarray | None  # float64 (dumps, 5): RMS difference to the exact solution, if one was given
-    cold: bool  # the file's pages were dropped first: the device was read and not the page cache
 
     def lines(self) -> Iterator[str]:
         """The diagonal as the report's program prints it: F15.10, a value a line, i outside m."""
@@ -59,7 +54,7 @@ class Verification:
         return self.error_norms.mean(axis=0)
 
 
-def verify_file(path, exact_plane: Callable[[int], np.ndarray] | None = None, cold: bool = False) -> Verification:
+def verify_file(path, exact_plane: Callable[[int], np.ndarray] | None = None) -> Verification:
     """Read a solution file once, sequentially.
 
     ``SolutionError`` if the file is truncated, of the wrong endianness, not a solution, or holds values that are not
@@ -73,10 +68,7 @@ def verify_file(path, exact_plane: Callable[[int], np.ndarray] | None = None, co
     exact_plane : callable, optional
         ``exact_plane(k)`` gives the exact solution at ``[j, i, m]``, float64 (N, N, 5).  Error norm of
         component m: ``sqrt(sum((u − exact)²) / (N − 2)³)`` with the sum over all points, as NPB has it.
-    cold : bool
-        Drop the file from the page cache first, where the system and the filesystem can.
     """
-    cold = cold and drop_cache(path)
     with open_solution(path) as solution:
         N, dumps = solution.N, len(solution.steps)
         if exact_plane is not None and N < 3:
@@ -101,17 +93,7 @@ def verify_file(path, exact_plane: Callable[[int], np.ndarray] | None = None, co
                 f"{path} holds values that are not finite in the dump of step {step}; the run that wrote it diverged"
             )
         norms = None if exact_plane is None else np.sqrt(squares / (N - 2) ** 3)
-        return Verification(
-            Path(path),
-            N,
-            solution.NS,
-            solution.IW,
-            np.array(solution.steps, np.int64),
-            diagonal,
-            tuple(damaged),
-            norms,
-            cold,
-        )
+        return Verification(Path(path), solution.layout, diagonal, tuple(damaged), norms)
 
 
 def compare_diagonals(found: Verification, known: np.ndarray, tolerance: float = 1e-10) -> Check:
@@ -132,7 +114,7 @@ def checksum_check(found: Verification) -> Check:
 
 def mean_error_checks(found: Verification) -> list[Check]:
     """BT-IO's check of the mean error norms; none where no constants are known for (N, NS, IW)."""
-    known = MEAN_ERROR_NORMS.get((found.N, found.NS, found.IW))
+    known = MEAN_ERROR_NORMS.get((found.layout.N, found.layout.NS, found.layout.IW))
     if known is None or found.error_norms is None:
         return []
     return [

@@ -9,7 +9,7 @@ from companion import tables
 from kernels import bt
 from kernels.bt.problem import exact_solution
 from kernels.contract import Work
-from kernels.files import application, filesystem, formulas, ways
+from kernels.files import application, formulas, ways
 from kernels.files.format.verification import (
     MEAN_ERROR_NORMS,
     compare_diagonals,
@@ -55,15 +55,6 @@ def test_every_way_writes_the_same_solution(tmp_path, way, asynchronous):
     expected = application.known_diagonal(problem)
     result = run(problem, threads=min(2, usable_cpus()))
     assert [str(check) for check in application.verify(problem, result, expected) if not check.ok] == []
-
-
-def test_direct_on_this_filesystem(tmp_path):
-    if reason := filesystem.direct_refusal(tmp_path):
-        pytest.skip(f"no O_DIRECT here: {reason}")
-    problem = application.Problem(N=8, NS=4, IW=2, direct=True, asynchronous=True, folder=str(tmp_path))
-    result = run(problem)
-    assert result.filesystem["page_cache"] is False
-    assert all(check.ok for check in application.verify(problem, result))
 
 
 def test_wrong_solution_does_not_verify(tmp_path):

@@ -42,20 +42,12 @@ def read(path):
         )
 
 
-COMBINATIONS = [
-    (way, a, f, d)
-    for way, a, f, d in itertools.product(ways.NAMES, *[(False, True)] * 3)
-    if not d or way in ways.DIRECT_WAYS
-]
-
-
-@pytest.mark.parametrize(("way", "asynchronous", "fsync", "direct"), COMBINATIONS)
-def test_content_is_the_same_whatever_the_way(tmp_path, way, asynchronous, fsync, direct):
-    if direct and (reason := filesystem.direct_refusal(tmp_path)):
-        pytest.skip(f"no O_DIRECT here: {reason}")
+@pytest.mark.parametrize(("asynchronous", "fsync"), list(itertools.product((False, True), repeat=2)))
+@pytest.mark.parametrize("way", ways.NAMES)
+def test_content_is_the_same_whatever_the_way(tmp_path, way, asynchronous, fsync):
     dumps = dumps_of(7, 3)
     path = tmp_path / "solution"
-    writer = write(path, dumps, way=way, asynchronous=asynchronous, fsync=fsync, direct=direct)
+    writer = write(path, dumps, way=way, asynchronous=asynchronous, fsync=fsync)
     found, steps, sums = read(path)
     assert np.array_equal(found.view(np.uint64), dumps.view(np.uint64))
     assert steps == [5, 10, 15]
@@ -163,7 +155,7 @@ def test_other_damage(tmp_path, place, word):
 def test_an_unfinished_netcdf_file_is_refused(tmp_path):
     """Its writer stopped after two of three dumps."""
     dumps = dumps_of(4, 3)
-    part = ways.open_way("netcdf", tmp_path / "s", Layout(4, 15, 5), False)
+    part = ways.open_way("netcdf", tmp_path / "s", Layout(4, 15, 5))
     for index in range(2):
         part.put(index, dumps[index], checksum([dumps[index]]))
     part.close()
@@ -205,11 +197,9 @@ def test_schedule_that_makes_no_sense(tmp_path, NS, IW, words):
     assert not os.listdir(tmp_path)
 
 
-def test_unknown_way_and_impossible_combination(tmp_path):
+def test_unknown_way(tmp_path):
     with pytest.raises(ValueError, match="way = 'tape' is unknown"):
         SolutionWriter(tmp_path / "s", 5, 5, 5, way="tape")
-    with pytest.raises(ValueError, match="direct = True cannot be combined with way = 'mapped'"):
-        SolutionWriter(tmp_path / "s", 5, 5, 5, way="mapped", direct=True)
 
 
 def test_wrong_shape_step_or_number_of_dumps(tmp_path):
@@ -222,15 +212,13 @@ def test_wrong_shape_step_or_number_of_dumps(tmp_path):
     assert not os.listdir(tmp_path)
 
 
-def test_direct_without_o_direct(tmp_path, monkeypatch):
-    monkeypatch.setattr(filesystem, "filesystem_type", lambda folder: "tmpfs")
-    with pytest.raises(OSError, match=r"direct = True is not possible .*\(tmpfs\) is memory"):
-        SolutionWriter(tmp_path / "s", 5, 5, 5, direct=True)
-    monkeypatch.undo()
-    monkeypatch.delattr(os, "O_DIRECT", raising=False)
-    with pytest.raises(OSError, match="no O_DIRECT; use direct = False"):
-        SolutionWriter(tmp_path / "s", 5, 5, 5, direct=True)
-    assert not os.listdir(tmp_path)
+def test_points_one_by_one_are_the_same_file(tmp_path):
+    dumps, layout = dumps_of(5, 2), Layout(5, 10, 5)
+    with ways.solution_file(tmp_path / "s", layout, [checksum([u]) for u in dumps]) as handle:
+        for index, u in enumerate(dumps):
+            ways.plain(handle, layout, index, u)
+    write(tmp_path / "elements", dumps, way="elements")
+    assert (tmp_path / "s").read_bytes() == (tmp_path / "elements").read_bytes()
 
 
 # What may go wrong
@@ -291,14 +279,6 @@ def test_filesystem_is_named(tmp_path):
         memory = filesystem.describe("/dev/shm", fsync=True)
         assert memory["kind"] == "memory" and memory["reached_device"] is False
         assert "memory" in filesystem.direct_refusal("/dev/shm")
-
-
-def test_cold_verification_says_whether_it_was(tmp_path):
-    write(tmp_path / "s", dumps_of(5, 2))
-    warm, cold = verify_file(tmp_path / "s"), verify_file(tmp_path / "s", cold=True)
-    assert warm.cold is False
-    assert cold.cold is (hasattr(os, "posix_fadvise") and filesystem.describe(tmp_path)["kind"] != "memory")
-    assert np.array_equal(warm.diagonal, cold.diagonal)
 
 
 def test_drop_cache_leaves_the_content(tmp_path):
