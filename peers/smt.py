@@ -10,6 +10,7 @@ from peers import Absent, Comparison, relative_difference
 from peers.kit import compiled
 
 N = {"s1": 2**14, "s2": 2**14, "s10": 2**14, "streaming": 2**23, "skipping": 2**23}
+_PLACED = {1: "one thread a core", 2: "two threads a core (SMT)"}
 
 
 def _c_side(library, problem: smt.Problem, state: smt.State, threads: int) -> Callable:
@@ -38,7 +39,7 @@ def comparisons(threads: int) -> Iterator[Comparison | Absent]:
     yield from absent
     if not libraries:
         return
-    for per_core in (1, 2):
+    for per_core, placed in _PLACED.items():
         for loop in smt.LOOPS:
             problem = smt.Problem(loop=loop, n=N[loop], threads_per_core=per_core)
             try:
@@ -53,12 +54,6 @@ def comparisons(threads: int) -> Iterator[Comparison | Absent]:
             def ours(repeats=1, problem=problem, state=state):
                 return smt.run(problem, state, threads, repeats).sums[:, 0]
 
-            yield Comparison(
-                group=f"SMT loops, {problem.label}",
-                label=loop,
-                ours=ours,
-                peers={name: _c_side(library, problem, state, threads) for name, library in libraries.items()},
-                check=relative_difference,
-                tolerance=problem.iterations * 2.0**-52,
-                builds=libraries,
-            )
+            peers = {name: _c_side(library, problem, state, threads) for name, library in libraries.items()}
+            within = problem.iterations * 2.0**-52
+            yield Comparison(f"SMT loops, {placed}", loop, ours, peers, relative_difference, within, builds=libraries)

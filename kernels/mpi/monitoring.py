@@ -15,6 +15,7 @@ import numpy as np
 
 from kernels.contract import Check, Footprint, Presets, Work, one_of, real, require_range, whole
 from kernels.mpi import world
+from kernels.processor.disturbance import plain
 
 WAYS = ("none", "synchronised", "drifted")
 
@@ -75,17 +76,10 @@ def _busy(seconds: float) -> None:
 
 
 def _once(problem: Problem, comm) -> Result:
-    visits = set(problem.visits(comm.rank).tolist())
-    computing = waiting = 0.0
+    seconds, visits = np.full(problem.steps, problem.compute), problem.visits(comm.rank)
+    seconds[visits] += problem.delay
     comm.Barrier()
-    for step in range(problem.steps):
-        begin = perf_counter()
-        _busy(problem.compute + (problem.delay if step in visits else 0.0))
-        middle = perf_counter()
-        comm.Barrier()
-        computing += middle - begin
-        waiting += perf_counter() - middle
-    return Result(comm, computing, waiting, len(visits))
+    return Result(comm, *plain(seconds, _busy, comm.Barrier), visits.size)
 
 
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> Result:

@@ -4,7 +4,8 @@ from numba import carray
 
 from kernels.portable.case import Answer, Array, Call, Case
 from kernels.processor import smt
-from kernels.processor.loops import array_loop, s1_loop, s2_loop, s10_loop
+from kernels.processor.loops import array_loop
+from kernels.processor.loops import chains as added
 from kernels.runtime.wasm import Export
 
 _PERIOD = 16  # the words are 1, 2, … 16, 1, …
@@ -17,11 +18,12 @@ def fill(a, n):
         a[i] = i % _PERIOD + 1.0
 
 
-def chains(loop):
-    """A ``loop`` without an array as an export: ``n`` additions a chain, ``repeats`` times, sums into ``out``."""
+def chains(count):
+    """A loop of ``count`` chains as an export: ``n`` additions a chain, ``repeats`` times, sums into ``out``."""
+    zeros = (0.0,) * count
 
     def run(n, out, repeats):
-        loop(n, repeats, carray(out, (16,)))
+        added(n, repeats, zeros, carray(out, (16,)))
 
     return run
 
@@ -40,10 +42,7 @@ def found(out, count, answers):
 
 EXPORTS = (
     Export("loops_fill", fill, ("float64[]", "int64")),
-    *(
-        Export(f"loops_{name}", chains(loop), ("int64", "float64[]", "int64"))
-        for name, loop in (("s1", s1_loop), ("s2", s2_loop), ("s10", s10_loop))
-    ),
+    *(Export(f"loops_s{count}", chains(count), ("int64", "float64[]", "int64")) for count in (1, 2, 10)),
     Export("loops_fed", fed, ("float64[]", "int64", "int64", "float64[]", "int64")),
     Export("loops_found", found, ("float64[]", "int64", "float64[]")),
 )

@@ -7,18 +7,20 @@ processor now delayed all others in turn (Hague, *Performance of P5+ at ECMWF*, 
 
 ``run`` does this on threads: each computes ``n`` additions a step, and in one step of every ``period``
 ``extra`` times as many more, in the same step for all threads (``synchronised``) or each in a step of its own
-(``drifted``).  ``simulate`` does the same with numbers for as many processors as one likes.
+(``drifted``).  Ranks do the same by :func:`plain`, with a barrier of their own (``kernels.mpi.monitoring``).
+``simulate`` does it with numbers for as many processors as one likes.
 """
 
 import threading
-import time
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import ClassVar
+from time import perf_counter
+from typing import Any, ClassVar
 
 import numpy as np
 
 from kernels.contract import Check, Footprint, Presets, Work, one_of, whole
-from kernels.processor.loops import s1_loop
+from kernels.processor.loops import chains
 from kernels.proof import Proof
 from kernels.runtime.threads import Placement, run_team, where_bound
 
@@ -27,7 +29,7 @@ PATTERNS = ("undisturbed", "synchronised", "drifted")
 
 @dataclass(frozen=True)
 class Problem(Presets):
-    """``steps`` steps of ``n`` additions, and a barrier after each."""
+    """``steps`` steps of ``n`` additions, and a barrier after each: presets ``quick``, ``paper``, ``modern``."""
 
     pattern: one_of(*PATTERNS) = "undisturbed"  # when the threads are disturbed
     n: whole(1, 2**40) = 2**17  # additions of a step, a thread
@@ -44,11 +46,12 @@ class Problem(Presets):
 
 @dataclass(frozen=True)
 class Result:
-    """What each thread added and how long it computed and waited."""
+    """What each thread did in all repeats, and how long it computed and waited."""
 
-    sums: np.ndarray  # (threads,) float64: additions of all steps
+    sums: np.ndarray  # (threads,) float64: additions
     computing: np.ndarray  # (threads,) s
     waiting: np.ndarray  # (threads,) s, at the barriers
+    repeats: int
 
 
 def footprint(problem: Problem) -> Footprint:
@@ -77,6 +80,22 @@ def additions(problem: Problem, threads: int) -> np.ndarray:
     return found
 
 
+def plain(amounts: Iterable, compute: Callable[[Any], object], wait: Callable[[], object]) -> tuple[float, float]:
+    """What one thread or rank does: in each step it computes as much as it has to, and waits for all others.
+
+    Returns the seconds of computing and of waiting.
+    """
+    computing = waiting = 0.0
+    for amount in amounts:
+        begin = perf_counter()
+        compute(amount)
+        done = perf_counter()
+        wait()
+        computing += done - begin
+        waiting += perf_counter() - done
+    return computing, waiting
+
+
 def run(problem: Problem, state: Placement, threads: int = 1, repeats: int = 1) -> Result:
     """All threads do their steps, waiting for each other after each.
 
@@ -87,33 +106,29 @@ def run(problem: Problem, state: Placement, threads: int = 1, repeats: int = 1) 
     gate = threading.Barrier(threads)
 
     def work(thread: int) -> tuple[float, float, float]:
-        out, total, computing, waiting = np.zeros(8), 0.0, 0.0, 0.0
-        for _ in range(repeats):
-            total = 0.0
-            for amount in amounts[thread]:
-                start = time.perf_counter()
-                s1_loop(amount, 1, out)
-                done = time.perf_counter()
-                gate.wait()
-                waiting += time.perf_counter() - done
-                computing += done - start
-                total += out[0]
-        return total, computing, waiting
+        out, sums = np.zeros(8), []
 
-    found = np.array(run_team(work, threads, cpus))
-    return Result(found[:, 0], found[:, 1], found[:, 2])
+        def add(amount: int) -> None:
+            chains(amount, 1, (0.0,), out)
+            sums.append(out[0])
+
+        times = [plain(amounts[thread], add, gate.wait) for _ in range(repeats)]
+        return sum(sums), *np.sum(times, axis=0)
+
+    sums, computing, waiting = np.array(run_team(work, threads, cpus)).T
+    return Result(sums, computing, waiting, repeats)
 
 
 def reference(problem: Problem, state: Placement) -> Result:
-    """The sums of one thread, by counting; its times are not known."""
-    disturbed = problem.pattern != "undisturbed"
-    total = problem.n * (problem.steps + disturbed * problem.extra * (problem.steps // problem.period))
-    return Result(np.array([float(total)]), np.array([np.nan]), np.array([np.nan]))
+    """The additions of one thread, counted; its times are not known."""
+    unknown = np.array([np.nan])
+    return Result(additions(problem, 1).sum(axis=1).astype(float), unknown, unknown, 1)
 
 
 def verify(problem: Problem, result: Result) -> list[Check]:
     """Every thread added exactly what was asked of it: sums of ones below 2⁵³ are exact."""
-    (expected,) = reference(problem, Placement()).sums
+    disturbances = problem.steps // problem.period if problem.pattern != "undisturbed" else 0
+    expected = result.repeats * problem.n * (problem.steps + problem.extra * disturbances)
     return [Check.relative(f"sum of thread {n}", total, expected, 0.0) for n, total in enumerate(result.sums)]
 
 
@@ -126,39 +141,20 @@ def work(problem: Problem, threads: int = 1) -> Work:
 
 
 def simulate(phases: np.ndarray, dt: float, step: float, period: float) -> float:
-    """Seconds that a period loses to disturbances of ``dt`` at ``phases``, one for each processor.
+    """Seconds that a ``period`` of steps of ``step`` seconds loses to disturbances of ``dt`` at ``phases``, s, (N,).
 
-    Processors compute for ``step`` and then wait for the slowest.  One that is taken for ``dt`` computes
-    no further meanwhile; one that is taken while it waits loses nothing.  Many processors lose N dt
-    together as long as their moments are apart, and never more than the moments' union allows.
-
-    Parameters
-    ----------
-    phases : ndarray, shape (N,)
-        Moment of each processor's disturbance, s, 0 … period.
-    dt, step, period : float
-        s, above zero.
-
-    Returns
-    -------
-    float
-        Seconds until all steps of the undisturbed period are done, less the period.
+    Processors compute for a step and then wait for the slowest.  One that is taken for ``dt`` computes
+    no further meanwhile; one that is taken while it waits loses nothing.
     """
-    moments, steps = np.sort(np.asarray(phases, dtype=float)), round(period / step)
-    now, done, first = 0.0, 0, 0
-    while done < steps:
-        ahead = int((moments[first] - now) / step) if first < moments.size else steps
-        quiet = min(max(ahead, 0), steps - done)  # steps in which nobody is disturbed
-        now, done = now + quiet * step, done + quiet
-        if done == steps:
-            break
-        delay = 0.0
-        while first < moments.size and moments[first] < now + step:
+    moments, first, lost = np.sort(phases).tolist(), 0, 0.0
+    for done in range(round(period / step)):
+        now, delay = done * step + lost, 0.0
+        while first < len(moments) and moments[first] < now + step:
             # one that began while its processor waited in the step before has only its rest left
             delay = max(delay, moments[first] + dt - max(moments[first], now))
             first += 1
-        now, done = now + step + delay, done + 1
-    return now - steps * step
+        lost += delay
+    return lost
 
 
 PROOF = Proof({"n": 100}, each={"pattern": PATTERNS})

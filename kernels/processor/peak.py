@@ -6,7 +6,7 @@ and nothing else happens: no load, no store, a branch for each round of all chai
 measured peak that fractions of peak refer to.  Where threads share power or a core, it falls with
 their number, so it is measured with as many threads as what is held against it.
 
-The vector is as long as the registers that code is made for, by ``kernels.runtime.registers``.  On AArch64 a vector
+The vector is as long as the registers that code is made for (``kernels.runtime.registers``).  On AArch64 a vector
 multiply-add overwrites its summand, and the chain above would copy registers as often as it multiplies; there every
 chain repeats ``x ← x + a b``.
 """
@@ -23,9 +23,9 @@ from numba.extending import intrinsic
 from kernels.contract import Check, Footprint, Presets, Work, real, whole, worst
 from kernels.proof import Proof
 from kernels.runtime.barriers import barrier
-from kernels.runtime.jit import kernel
+from kernels.runtime.jit import CONTRACT, kernel
 from kernels.runtime.lanes import call, repeated
-from kernels.runtime.registers import HERE, Registers
+from kernels.runtime.registers import HERE
 from kernels.runtime.resources import require_memory
 from kernels.runtime.threads import Placement, run_team, where_bound
 from kernels.runtime.vector import pointer
@@ -36,7 +36,7 @@ LANES, CHAINS = HERE.lanes, HERE.chains
 
 @dataclass(frozen=True)
 class Problem(Presets):
-    """Length of the chains. ``ValueError`` if a field is outside its range."""
+    """Length of the chains: presets ``quick``, ``paper``, ``modern``; ``ValueError`` for a field outside its range."""
 
     n: whole(1, 2**40) = 2**18  # multiply-adds of each chain
     a: real(-1.0, 1.0) = 1.0  # factor: 1 counts the steps exactly
@@ -45,38 +45,38 @@ class Problem(Presets):
     PRESETS: ClassVar = {"quick": {}, "paper": {"n": 2**22}, "modern": {"n": 2**24}}
 
 
-def chains(registers: Registers):
-    """The intrinsic ``f(start, a, b, n, out)``: ``out[:] = x`` after ``n`` steps of all chains from ``start``."""
-
-    @intrinsic
-    def function(typingctx, start, a, b, n, out):
-        vector = ir.VectorType(ir.DoubleType(), registers.lanes)
-
-        def code(context, builder, signature, args):
-            def places(number):
-                first = pointer(context, builder, signature.args[number], args[number], ir.Constant(ir.IntType(64), 0))
-                first = builder.bitcast(first, vector.as_pointer())
-                return [builder.gep(first, [ir.Constant(ir.IntType(64), k)]) for k in range(registers.chains)]
-
-            a, b = (repeated(builder, value, registers.lanes) for value in args[1:3])
-            slots = [cgutils.alloca_once(builder, vector) for _ in range(registers.chains)]
-            for slot, place in zip(slots, places(0), strict=True):
-                builder.store(builder.load(place, align=8), slot)
-            with cgutils.for_range(builder, args[3]):
-                for slot in slots:
-                    x = builder.load(slot)
-                    # fused where the processor can, else a product and a sum
-                    builder.store(call(builder, "fmuladd", a, *((b, x) if registers.sums else (x, b))), slot)
-            for slot, place in zip(slots, places(4), strict=True):
-                builder.store(builder.load(slot), place, align=8)
-            return context.get_dummy_value()
-
-        return types.void(start, types.float64, types.float64, types.intp, out), code
-
-    return function
+@kernel(fastmath=CONTRACT)
+def plain(x, a, b, n, sums):
+    """``n`` steps of every chain, as one writes them: ``x ← a x + b``, or ``x ← x + a b`` for ``sums``."""
+    for _ in range(n):
+        for i in range(x.size):
+            x[i] = x[i] + a * b if sums else a * x[i] + b
 
 
-_chains = chains(HERE)
+@intrinsic
+def _chains(typingctx, start, a, b, n, out):
+    """``out[:] = x`` after ``n`` steps of all chains from ``start``.  numba's code for ``plain`` keeps no chain in a
+    register."""
+    vector, long = ir.VectorType(ir.DoubleType(), LANES), ir.IntType(64)
+
+    def code(context, builder, signature, args):
+        def places(number):
+            first = pointer(context, builder, signature.args[number], args[number], ir.Constant(long, 0))
+            first = builder.bitcast(first, vector.as_pointer())
+            return [builder.gep(first, [ir.Constant(long, k)]) for k in range(CHAINS)]
+
+        a, b = (repeated(builder, value, LANES) for value in args[1:3])
+        slots = [cgutils.alloca_once_value(builder, builder.load(place, align=8)) for place in places(0)]
+        with cgutils.for_range(builder, args[3]):
+            for slot in slots:
+                x = builder.load(slot)
+                # fused where the processor can, else a product and a sum
+                builder.store(call(builder, "fmuladd", a, *((b, x) if HERE.sums else (x, b))), slot)
+        for slot, place in zip(slots, places(4), strict=True):
+            builder.store(builder.load(slot), place, align=8)
+        return context.get_dummy_value()
+
+    return types.void(start, types.float64, types.float64, types.intp, out), code
 
 
 @kernel
@@ -96,6 +96,13 @@ class State:
     placement: Placement = field(default_factory=Placement)
 
 
+@dataclass(frozen=True)
+class Result:
+    """What the chains held at the end."""
+
+    last: np.ndarray  # (threads, CHAINS · LANES) float64
+
+
 def footprint(problem: Problem) -> Footprint:
     """First and last values of the chains; a cache line or three."""
     return Footprint(2 * 8 * CHAINS * LANES, each_thread=8 * CHAINS * LANES)
@@ -107,40 +114,33 @@ def setup(problem: Problem, seed: int = 0) -> State:
     return State(np.arange(float(CHAINS * LANES)))
 
 
-@dataclass(frozen=True)
-class Result:
-    """What the chains held at the end."""
-
-    last: np.ndarray  # (threads, CHAINS · LANES) float64
-
-
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> Result:
     """Every thread runs all chains ``repeats`` times, each time from their first values."""
-    cpus = state.placement.cpus(threads, where_bound)
-    out = np.zeros((threads, CHAINS * LANES))
-    run_team(
-        lambda thread: chains_loop(state.start, problem.a, problem.b, problem.n, repeats, out[thread]), threads, cpus
-    )
+    cpus, out = state.placement.cpus(threads, where_bound), np.zeros((threads, CHAINS * LANES))
+
+    def work(thread: int) -> None:
+        chains_loop(state.start, problem.a, problem.b, problem.n, repeats, out[thread])
+
+    run_team(work, threads, cpus)
     return Result(out)
 
 
 def reference(problem: Problem, state: State) -> Result:
-    """The same in closed form: ``aⁿ x + b (aⁿ - 1) / (a - 1)``, or ``x + n a b`` for ``a = 1`` and for sums."""
-    if problem.a == 1.0 or HERE.sums:
-        return Result((state.start + problem.n * (problem.a * problem.b))[None])
-    power = problem.a**problem.n
-    return Result((power * state.start + problem.b * (power - 1.0) / (problem.a - 1.0))[None])
+    """The same by the plain loop."""
+    last = state.start.copy()
+    plain(last, problem.a, problem.b, problem.n, HERE.sums)
+    return Result(last[None])
 
 
 def verify(problem: Problem, result: Result) -> list[Check]:
-    """Largest difference from the closed form: none for ``a = 1``, where whole numbers count the steps."""
-    expected = reference(problem, setup(problem)).last[0]
-    exact = problem.a == 1.0 and problem.b == int(problem.b)
-    size = 0.0 if exact else 1e-13 * problem.n * worst(1.0, expected)
-    return [
-        Check.near(f"chains of thread {thread} against the closed form", worst(row - expected), 0.0, size)
-        for thread, row in enumerate(result.last)
-    ]
+    """Largest difference from the closed form, ``aⁿ x + b (aⁿ - 1) / (a - 1)``, or ``x + n a b`` for ``a = 1`` and for
+    sums: none for ``a = 1``, where whole numbers count the steps."""
+    a, b, n, start = problem.a, problem.b, problem.n, setup(problem).start
+    counted = a == 1.0 or HERE.sums
+    expected = start + n * (a * b) if counted else a**n * start + b * (a**n - 1.0) / (a - 1.0)
+    size = 0.0 if a == 1.0 and b == int(b) else 1e-13 * n * worst(1.0, expected)
+    off = [worst(row - expected) for row in result.last]
+    return [Check.near(f"chains of thread {n} against the closed form", each, 0.0, size) for n, each in enumerate(off)]
 
 
 def work(problem: Problem, threads: int = 1) -> Work:

@@ -16,34 +16,40 @@ given there, the rates point to an array that no cache held.)  A chain of additi
 idle for all but one period of the addition's latency.  A second thread on the same core
 (simultaneous multithreading, SMT) can fill the gaps until pipes or memory are busy.
 
-Where a core has one hardware thread, ``streams = 2`` runs two independent copies of the loop,
-interleaved instruction by instruction, in one thread.  That is *no* SMT measurement, and no bound on one:
-the fused loop is another program, with twice the live values and twice the streams of loads in one
-thread, and where those do not suit the processor it takes more than twice as long (the skipping loop
-reached 0.75 on one host, where SMT on Power5+ gave 1.1).
+``streams = 2`` runs two independent copies of the loop, interleaved instruction by instruction, in one
+thread.  That is *no* SMT measurement, and no bound on one: the fused loop is another program (the skipping
+loop reached 0.75 on one host, where SMT on Power5+ gave 1.1).
 
 The additions stay in order (no reassociation); product and sum may fuse.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
 
 from kernels.contract import Check, Footprint, Presets, Work, one_of, whole
-from kernels.processor.lists import LISTS, list_cpus
-from kernels.processor.loops import FACTOR, array_loop, array_loop_fused, s1_loop, s2_loop, s4_loop, s10_loop, s20_loop
+from kernels.processor.loops import FACTOR, array_loop, array_loop_fused, chains, plain
 from kernels.proof import Proof
 from kernels.runtime.resources import require_memory, smt_siblings
 from kernels.runtime.threads import Placement, run_team
 
+__all__ = ["LISTS", "LOOPS", "PROOF", "Problem", "Result", "State", "footprint", "plain", "reference", "run", "setup"]
+__all__ += ["scaling_factor", "smt_factor", "speedup", "thread_cpus", "verify", "work"]
+
+#: The lists by which the report bound successive threads to logical processors, 2k and 2k + 1 being those of core k:
+#: one thread a core (0 2 4 …), two a core (0 1 2 3 …), and first threads of all cores, then the second ones
+#: (0 2 4 … 1 3 5 …).  Where a core has one hardware thread, its processor stands for both, and two threads take turns.
+LISTS = ("no_smt", "smt", "smt_front_loaded")
 #: Loop: (accumulators, step through the array in words or 0, flops an iteration).
 LOOPS = {"s1": (1, 0, 1), "s2": (2, 0, 2), "s10": (10, 0, 10), "streaming": (2, 2, 4), "skipping": (2, 10, 4)}
 
 
 @dataclass(frozen=True)
 class Problem(Presets):
-    """Which loop runs, and how threads and streams share the cores. ``ValueError`` if a field is outside its range."""
+    """Which loop runs, and how threads and streams share the cores: presets ``quick`` (n = 2¹⁷), ``paper`` (2²³),
+    ``modern`` (2²⁶). ``ValueError`` if a field is outside its range."""
 
     loop: one_of(*LOOPS) = "s1"  # "s1", "s2", "s10", "streaming" or "skipping"
     n: whole(20, 2**40) = 2**17  # iterations without an array, else words of one array
@@ -52,7 +58,7 @@ class Problem(Presets):
     binding: bool = True  # bind each thread to a CPU of its own
     shared: bool = False  # the threads divide one loop's work instead of doing it each
     doubled: bool = False  # twice the threads that are asked for, as with SMT
-    # list by which threads are bound, of ``lists.LISTS``; empty: as ``thread_cpus`` says
+    # list by which threads are bound, of ``LISTS``; empty: as ``thread_cpus`` says
     order: one_of("", *LISTS) = ""
 
     PRESETS: ClassVar = {"quick": {"n": 2**17}, "paper": {"n": 2**23}, "modern": {"n": 2**26}}
@@ -76,19 +82,6 @@ class Problem(Presets):
         """Threads that run where ``threads`` are asked for."""
         return 2 * threads if self.doubled else threads
 
-    @property
-    def label(self) -> str:
-        """What a row of this problem may be called: only two hardware threads of one core are SMT."""
-        if self.streams == 2:
-            return "two fused streams (no SMT)"
-        if self.doubled:
-            return "twice the threads"
-        return "two threads a core (SMT)" if self.threads_per_core == 2 else "one thread a core"
-
-
-#: Chains of all streams -> the loop without an array that has so many.
-_CHAINS = {1: s1_loop, 2: s2_loop, 4: s4_loop, 10: s10_loop, 20: s20_loop}
-
 
 @dataclass
 class State:
@@ -106,36 +99,37 @@ class Result:
     iterations: np.ndarray  # (threads,) int64: iterations of a pass, per thread
 
 
-def thread_cpus(problem: Problem, threads: int) -> list[int] | None:
-    """CPU of each thread, or None without binding.
+def list_cpus(name: str, cores: Sequence[Sequence[int]], threads: int) -> list[int]:
+    """CPU of each of ``threads`` threads by the list ``name``; ``cores`` are the CPUs of every usable core.
 
-    With one thread a core, each gets the first CPU of another core.  With two, threads 2k and 2k + 1 share core k.  An
-    ``order`` is kept as it is. ``ValueError`` if two threads a core are asked for and the cores have one, if the number
-    of threads is then odd, or if there are too few cores.
+    ``ValueError`` if there are too few cores, or an odd number of threads for a list that fills cores with two.
+    """
+    each = 1 if name == "no_smt" else 2
+    if threads % each:
+        raise ValueError(f"threads = {threads} is odd, and the list {name} puts two on a core; ask for {threads + 1}")
+    half = threads // each
+    if half > len(cores):
+        raise ValueError(f"threads = {threads} by the list {name} needs {half} cores, {len(cores)} are usable")
+    place = (lambda t: (t // 2, t % 2)) if name == "smt" else (lambda t: (t % half, t // half))
+    return [cores[core][min(second, len(cores[core]) - 1)] for core, second in map(place, range(threads))]
+
+
+def thread_cpus(problem: Problem, threads: int) -> list[int] | None:
+    """CPU of each thread, or None without binding: by ``order``, else one a core, or threads 2k and 2k + 1 on core k.
+
+    ``ValueError`` if two threads a core are asked for and the cores have one, or as :func:`list_cpus` says.
     """
     cores = smt_siblings()
-    if problem.order:
-        return list_cpus(problem.order, cores, problem.members(threads))
-    per_core = problem.threads_per_core
-    fitting = [core[:per_core] for core in cores if len(core) >= per_core]
-    if per_core == 2:
-        if not fitting:
+    if problem.threads_per_core == 2:
+        cores = [core for core in cores if len(core) > 1]
+        if not cores:
             raise ValueError(
                 "threads_per_core = 2 needs SMT, and every usable core here has one hardware "
                 "thread; streams = 2 fuses two copies of the loop in one thread, which is no SMT"
             )
-        if threads % 2:
-            raise ValueError(
-                f"threads = {threads} is odd, and threads_per_core = 2 fills cores in pairs; ask for {threads + 1}"
-            )
     if not problem.binding:
         return None
-    if threads > per_core * len(fitting):
-        raise ValueError(
-            f"threads = {threads} with threads_per_core = {per_core} needs "
-            f"{-(-threads // per_core)} cores, {len(fitting)} are usable; ask for fewer threads"
-        )
-    return [cpu for core in fitting for cpu in core][:threads]
+    return list_cpus(problem.order or LISTS[problem.threads_per_core - 1], cores, problem.members(threads))
 
 
 def _fill(words: int) -> np.ndarray:
@@ -149,10 +143,7 @@ def footprint(problem: Problem) -> Footprint:
 
 
 def setup(problem: Problem, seed: int = 0) -> State:
-    """The first thread's arrays, if the loop has one (the seed is not used: the data are fixed).
-
-    ``MemoryError`` if the arrays do not fit into the available memory.
-    """
+    """The first thread's arrays, if the loop has one (the seed is not used); ``MemoryError`` if they do not fit."""
     state = State([])
     _extend(problem, state, 1, None)
     return state
@@ -160,18 +151,13 @@ def setup(problem: Problem, seed: int = 0) -> State:
 
 def _extend(problem: Problem, state: State, threads: int, cpus) -> None:
     """Arrays for ``threads`` threads, each first touched where it will be read."""
-    have = len(state.arrays) // problem.streams
-    if LOOPS[problem.loop][1] == 0 or have >= threads:
+    have, streams = len(state.arrays) // problem.streams, problem.streams
+    missing = threads - have if LOOPS[problem.loop][1] else 0
+    if missing <= 0:
         return
-    missing = threads - have
-    require_memory(
-        missing * footprint(problem).memory, f"smt: {missing * problem.streams} array(s) of n = {problem.n} words"
-    )
-    made = run_team(
-        lambda _: [_fill(problem.n) for _ in range(problem.streams)], missing, cpus[have:] if cpus else None
-    )
-    for arrays in made:
-        state.arrays += arrays
+    require_memory(missing * footprint(problem).memory, f"smt: {missing * streams} array(s) of n = {problem.n} words")
+    made = run_team(lambda _: [_fill(problem.n) for _ in range(streams)], missing, cpus[have:] if cpus else None)
+    state.arrays += [array for arrays in made for array in arrays]
 
 
 def _share(problem: Problem, thread: int, threads: int) -> tuple[int, int]:
@@ -196,7 +182,7 @@ def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> R
         out = np.zeros(max(8, problem.streams * accumulators))
         low, high = _share(problem, thread, threads)
         if step == 0:
-            _CHAINS[problem.streams * accumulators](high - low, repeats, out)
+            chains(high - low, repeats, (0.0,) * (problem.streams * accumulators), out)
         else:
             mine = 0 if problem.shared else thread * problem.streams
             a = state.arrays[mine][step * low :]
@@ -216,23 +202,18 @@ def expected_sums(problem: Problem) -> np.ndarray:
     accumulators, step, _flops = LOOPS[problem.loop]
     if step == 0:
         return np.full(accumulators, float(problem.iterations))
-    period = [1 + step * k % 16 for k in range(16)]  # word at i, 16 iterations return to the start
+    words = (step * np.arange(16)[:, None] + np.arange(2)) % 16 + 1  # of 16 iterations, which come again
     whole, rest = divmod(problem.iterations, 16)
-    totals = []
-    for offset in (0, 1):
-        words = [(word - 1 + offset) % 16 + 1 for word in period]
-        totals.append(whole * sum(words) + sum(words[:rest]))
-    return FACTOR * np.array(totals, dtype=float)
+    return FACTOR * (whole * words.sum(axis=0) + words[:rest].sum(axis=0))
 
 
 def reference(problem: Problem, state: State) -> Result:
-    """Sums of one whole pass of one thread, by NumPy."""
+    """Sums of one whole pass of one thread, by the plain loop."""
     accumulators, step, _flops = LOOPS[problem.loop]
     if step == 0:
         sums = np.ones((problem.iterations, accumulators)).sum(axis=0)
     else:
-        rows = state.arrays[0][: problem.iterations * step].reshape(-1, step)
-        sums = FACTOR * rows[:, :2].sum(axis=0)
+        sums = np.array(plain(state.arrays[0], step, problem.iterations))
     return Result(np.tile(sums, (1, problem.streams, 1)), np.array([problem.iterations]))
 
 
@@ -241,18 +222,15 @@ def verify(problem: Problem, result: Result) -> list[Check]:
 
     A chain of m additions is off by at most m units of 2⁻⁵³, relative; sums of ones are exact.
     """
-    expected = expected_sums(problem)
+    expected, threads = expected_sums(problem), len(result.sums)
     tolerance = problem.iterations * 2.0**-52 if LOOPS[problem.loop][1] else 0.0
     sums = result.sums.sum(axis=0, keepdims=True) if problem.shared else result.sums
-    asked = [high - low for low, high in (_share(problem, n, len(result.sums)) for n in range(len(result.sums)))]
-    return [
-        Check.near("threads with other iterations", np.count_nonzero(result.iterations != asked), 0, 0),
-        *(
-            Check.relative(f"s{k + 1} of thread {thread}, stream {stream}", sums[thread, stream, k], expected[k],
-                           tolerance)
-            for thread, stream, k in np.ndindex(sums.shape)
-        ),
-    ]  # fmt: skip
+    asked = [high - low for low, high in (_share(problem, thread, threads) for thread in range(threads))]
+    checks = [Check.near("threads with other iterations", np.count_nonzero(result.iterations != asked), 0, 0)]
+    for thread, stream, k in np.ndindex(sums.shape):
+        name = f"s{k + 1} of thread {thread}, stream {stream}"
+        checks.append(Check.relative(name, sums[thread, stream, k], expected[k], tolerance))
+    return checks
 
 
 def work(problem: Problem, threads: int = 1) -> Work:
@@ -274,11 +252,8 @@ def scaling_factor(seconds: float, seconds_doubled: float) -> float:
 
 
 def speedup(S: float, f: float) -> float:
-    """S·f/2: gain of a parallel job from SMT, which doubles its threads on the same cores.
-
-    ``S`` is the throughput gain of two threads a core (1 … 2) and ``f`` what the job gains from twice the threads on
-    twice the cores (up to 2): the report's model for jobs of many threads.
-    """
+    """S·f/2: gain of a parallel job of many threads from SMT, which doubles its threads on the same cores (the report's
+    model)."""
     return S * f / 2
 
 

@@ -18,6 +18,8 @@ from numba.extending import intrinsic
 _MACHINE = platform.machine().lower()
 _X86 = _MACHINE in ("x86_64", "amd64")
 _ARM = _MACHINE in ("aarch64", "arm64")
+#: The constraint that names a register of float64.
+REGISTER = "x" if _X86 else "w"
 
 
 @intrinsic
@@ -55,7 +57,7 @@ def opaque(typingctx, value):
     """
     if value not in (types.float64, types.uint64):
         return None
-    register = "r" if value == types.uint64 else "x" if _X86 else "w"
+    register = "r" if value == types.uint64 else REGISTER
 
     def codegen(context, builder, signature, args):
         return unknown(builder, args[0], register)

@@ -9,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kernels.processor import loops, smt
-from kernels.processor.lists import list_cpus
 from kernels.runtime.jit import CONTRACT, kernel
 from kernels.runtime.resources import smt_siblings, usable_cpus
 
@@ -55,8 +54,8 @@ def test_binding_changes_no_sum_and_is_undone():
 
 def test_chains_are_neither_merged_nor_made_vectors():
     """Ten opaque scalars stay ten scalar additions; no addition may be reordered."""
-    fresh = kernel(cache=False)(smt.s10_loop.py_func)
-    fresh(5, 1, np.zeros(10))
+    fresh = kernel(cache=False)(loops.chains.py_func)
+    fresh(5, 1, (0.0,) * 10, np.zeros(10))
     text = next(iter(fresh.inspect_llvm().values()))
     assert len(re.findall(r"fadd .*double", text)) >= 10
     assert not re.search(r"fadd .*<\d+ x double>", text)
@@ -81,21 +80,26 @@ def test_placement_on_a_host_with_smt(monkeypatch):
     assert smt.thread_cpus(smt.Problem(threads_per_core=2, binding=False), 4) is None
     with pytest.raises(ValueError, match="threads = 3 is odd.*ask for 4"):
         smt.thread_cpus(smt.Problem(threads_per_core=2), 3)
-    with pytest.raises(ValueError, match="3 are usable; ask for fewer threads"):
+    with pytest.raises(ValueError, match="needs 4 cores, 3 are usable"):
         smt.thread_cpus(smt.Problem(), 4)
 
 
 def test_the_lists_are_those_of_the_report(monkeypatch):
     """Front loaded for sixteen logical processors, as the report prints it; turns where a core has one thread."""
     paired, single = [[2 * k, 2 * k + 1] for k in range(8)], [[0], [1]]
-    assert list_cpus("no_smt", paired, 8) == list(range(0, 16, 2))
-    assert list_cpus("smt", paired, 16) == list(range(16))
-    assert list_cpus("smt_front_loaded", paired, 16) == [*range(0, 16, 2), *range(1, 16, 2)]
-    assert list_cpus("smt", single, 4) == [0, 0, 1, 1] and list_cpus("smt_front_loaded", single, 4) == [0, 1, 0, 1]
+    assert smt.list_cpus("no_smt", paired, 8) == list(range(0, 16, 2))
+    assert smt.list_cpus("smt", paired, 16) == list(range(16))
+    assert smt.list_cpus("smt_front_loaded", paired, 16) == [*range(0, 16, 2), *range(1, 16, 2)]
+    assert smt.list_cpus("smt", single, 4) == [0, 0, 1, 1] and smt.list_cpus("smt_front_loaded", single, 4) == [
+        0,
+        1,
+        0,
+        1,
+    ]
     with pytest.raises(ValueError, match="needs 3 cores, 2 are usable"):
-        list_cpus("smt", single, 6)
+        smt.list_cpus("smt", single, 6)
     with pytest.raises(ValueError, match="threads = 3 is odd"):
-        list_cpus("smt", paired, 3)
+        smt.list_cpus("smt", paired, 3)
     monkeypatch.setattr(smt, "smt_siblings", lambda: single)
     assert smt.thread_cpus(smt.Problem(order="smt_front_loaded", doubled=True), 2) == [0, 1, 0, 1]
 
