@@ -19,7 +19,7 @@ over a large set would find their first lines in the cache.  What a run returns 
 cycle it came, which is the same each time.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -31,7 +31,7 @@ from kernels.runtime.barriers import barrier
 from kernels.runtime.jit import kernel
 from kernels.runtime.pages import POLICIES
 from kernels.runtime.resources import require_memory
-from kernels.runtime.threads import Placement, first_cpus, run_team
+from kernels.runtime.threads import run_team, team_cpus
 
 ITEM = 4  # bytes of an item
 LINE = 64  # bytes of a cache line, as on x86-64 and most AArch64
@@ -120,7 +120,6 @@ class State:
     rank: np.ndarray  # (nodes,) uint32: place in the order, by block of ``spacing`` bytes
     positions: list[int]  # item at which each thread continues
     huge: float | None  # share of next_item on huge pages, None where unknown
-    placement: Placement = field(default_factory=Placement)
 
 
 @dataclass(frozen=True)
@@ -162,7 +161,7 @@ def setup(problem: Problem, seed: int = 0) -> State:
 
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> Result:
     """``repeats`` times ``loads`` dependent loads; each thread on the same cycle, from its own place."""
-    cpus = state.placement.cpus(threads, first_cpus if problem.binding else lambda _: None)
+    cpus = team_cpus(threads, problem.binding)
     while len(state.positions) < threads:  # spread over the cycle, wherever the others stand now
         state.positions.append(int(state.order[len(state.positions) * problem.nodes // threads]))
     before, loads = state.positions[:threads], repeats * problem.loads

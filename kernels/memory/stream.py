@@ -19,7 +19,7 @@ without reading it, so that the same memory system shows more STREAM bytes a sec
 s² + 2s = 1, so the values stay where they are and any number of repeats is possible.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -31,7 +31,7 @@ from kernels.runtime.barriers import barrier
 from kernels.runtime.jit import kernel
 from kernels.runtime.pages import POLICIES
 from kernels.runtime.resources import require_memory
-from kernels.runtime.threads import Placement, first_cpus, run_team
+from kernels.runtime.threads import run_team, team_cpus
 from kernels.runtime.vector import LANES, fence, fma, load, store, stream
 
 WORD = 8  # bytes of an array element
@@ -150,7 +150,6 @@ class State:
     b: np.ndarray
     c: np.ndarray
     huge: float | None = None  # share of array a on huge pages, None where unknown
-    placement: Placement = field(default_factory=Placement)
 
 
 @dataclass(frozen=True)
@@ -196,7 +195,7 @@ def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> R
     wait for each other between repeats.  Copy, scale, add and triad do not read what they write
     and give the same result each time; ``cycle`` starts again from the starting values.
     """
-    cpus = state.placement.cpus(threads, first_cpus if problem.binding else lambda _: None)
+    cpus = team_cpus(threads, problem.binding)
     parts = shares(problem.n, threads)
 
     def work(number: int) -> None:

@@ -25,7 +25,7 @@ line of 64 bytes.
 True
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -37,7 +37,7 @@ from kernels.runtime import pages
 from kernels.runtime.jit import kernel
 from kernels.runtime.pages import POLICIES
 from kernels.runtime.resources import require_memory
-from kernels.runtime.threads import Placement, first_cpus, run_team
+from kernels.runtime.threads import run_team, team_cpus
 
 __all__ = ["GRIDS", "PROOF", "Problem", "Result", "State", "footprint", "grid", "plain", "reference", "run", "setup"]
 __all__ += ["verify", "work"]
@@ -114,7 +114,6 @@ class State:
     arrays: list[np.ndarray]  # (items,) uint32 each
     seed: int
     huge: float | None = None  # share of the first array on huge pages, None where unknown
-    placement: Placement = field(default_factory=Placement)
 
 
 @dataclass(frozen=True)
@@ -158,7 +157,7 @@ def footprint(problem: Problem) -> Footprint:
 def setup(problem: Problem, seed: int = 0) -> State:
     """The first thread's array, filled; ``MemoryError`` if it does not fit into the available memory."""
     state = State([], seed)
-    _extend(problem, state, 1, state.placement.cpus(1, first_cpus if problem.binding else lambda _: None))
+    _extend(problem, state, 1, team_cpus(1, problem.binding))
     return state
 
 
@@ -172,7 +171,7 @@ def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> R
     MemoryError
         If the further threads' arrays do not fit.
     """
-    cpus = state.placement.cpus(threads, first_cpus if problem.binding else lambda _: None)
+    cpus = team_cpus(threads, problem.binding)
     _extend(problem, state, threads, cpus)
     read = sum_lines if problem.in_lines else sum_items
 

@@ -22,7 +22,7 @@ import numpy as np
 from kernels.contract import Check, Footprint, Presets, Work, one_of, whole
 from kernels.processor.loops import chains
 from kernels.proof import Proof
-from kernels.runtime.threads import Placement, run_team, where_bound
+from kernels.runtime.threads import run_team, team_cpus
 
 PATTERNS = ("undisturbed", "synchronised", "drifted")
 
@@ -59,9 +59,8 @@ def footprint(problem: Problem) -> Footprint:
     return Footprint(0, each_thread=64)
 
 
-def setup(problem: Problem, seed: int = 0) -> Placement:
-    """Where threads go, each on a CPU of its own; the seed is not used."""
-    return Placement()
+def setup(problem: Problem, seed: int = 0) -> None:
+    """Nothing; the seed is not used."""
 
 
 def additions(problem: Problem, threads: int) -> np.ndarray:
@@ -96,12 +95,12 @@ def plain(amounts: Iterable, compute: Callable[[Any], object], wait: Callable[[]
     return computing, waiting
 
 
-def run(problem: Problem, state: Placement, threads: int = 1, repeats: int = 1) -> Result:
+def run(problem: Problem, state: None, threads: int = 1, repeats: int = 1) -> Result:
     """All threads do their steps, waiting for each other after each.
 
     ``ValueError`` if there are more threads than usable CPUs, or than a period has steps.
     """
-    cpus = state.cpus(threads, where_bound)
+    cpus = team_cpus(threads)
     amounts = additions(problem, threads)
     gate = threading.Barrier(threads)
 
@@ -119,7 +118,7 @@ def run(problem: Problem, state: Placement, threads: int = 1, repeats: int = 1) 
     return Result(sums, computing, waiting, repeats)
 
 
-def reference(problem: Problem, state: Placement) -> Result:
+def reference(problem: Problem, state: None) -> Result:
     """The additions of one thread, counted; its times are not known."""
     unknown = np.array([np.nan])
     return Result(additions(problem, 1).sum(axis=1).astype(float), unknown, unknown, 1)

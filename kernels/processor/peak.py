@@ -11,7 +11,7 @@ multiply-add overwrites its summand, and the chain above would copy registers as
 chain repeats ``x ← x + a b``.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -24,11 +24,10 @@ from kernels.contract import Check, Footprint, Presets, Work, real, whole, worst
 from kernels.proof import Proof
 from kernels.runtime.barriers import barrier
 from kernels.runtime.jit import CONTRACT, kernel
-from kernels.runtime.lanes import call, repeated
+from kernels.runtime.lanes import call, pointer, repeated
 from kernels.runtime.registers import HERE
 from kernels.runtime.resources import require_memory
-from kernels.runtime.threads import Placement, run_team, where_bound
-from kernels.runtime.vector import pointer
+from kernels.runtime.threads import run_team, team_cpus
 
 #: Doubles of one chain, and number of chains.
 LANES, CHAINS = HERE.lanes, HERE.chains
@@ -93,7 +92,6 @@ class State:
     """First values of the chains, float64 (CHAINS · LANES,): all different."""
 
     start: np.ndarray
-    placement: Placement = field(default_factory=Placement)
 
 
 @dataclass(frozen=True)
@@ -116,7 +114,7 @@ def setup(problem: Problem, seed: int = 0) -> State:
 
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> Result:
     """Every thread runs all chains ``repeats`` times, each time from their first values."""
-    cpus, out = state.placement.cpus(threads, where_bound), np.zeros((threads, CHAINS * LANES))
+    cpus, out = team_cpus(threads), np.zeros((threads, CHAINS * LANES))
 
     def work(thread: int) -> None:
         chains_loop(state.start, problem.a, problem.b, problem.n, repeats, out[thread])

@@ -24,7 +24,7 @@ The additions stay in order (no reassociation); product and sum may fuse.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -32,8 +32,8 @@ import numpy as np
 from kernels.contract import Check, Footprint, Presets, Work, one_of, whole
 from kernels.processor.loops import FACTOR, array_loop, array_loop_fused, chains, plain
 from kernels.proof import Proof
-from kernels.runtime.resources import require_memory, smt_siblings
-from kernels.runtime.threads import Placement, run_team
+from kernels.runtime.resources import require_memory, require_threads, smt_siblings
+from kernels.runtime.threads import run_team
 
 __all__ = ["LISTS", "LOOPS", "PROOF", "Problem", "Result", "State", "footprint", "plain", "reference", "run", "setup"]
 __all__ += ["scaling_factor", "smt_factor", "speedup", "thread_cpus", "verify", "work"]
@@ -88,7 +88,6 @@ class State:
     """Arrays of words 1, 2, …, 16, 1, …: one a thread and stream, made when first asked for."""
 
     arrays: list[np.ndarray]
-    placement: Placement = field(default_factory=Placement)
 
 
 @dataclass(frozen=True)
@@ -173,7 +172,7 @@ def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> R
     ``ValueError`` if there are more threads than usable CPUs, or as ``thread_cpus`` says. ``MemoryError`` if the
     further threads' arrays do not fit.
     """
-    cpus = state.placement.cpus(threads, lambda number: thread_cpus(problem, number))
+    cpus = thread_cpus(problem, require_threads(threads))
     threads = problem.members(threads)
     accumulators, step, _flops = LOOPS[problem.loop]
     _extend(problem, state, 1 if problem.shared else threads, cpus)

@@ -20,7 +20,7 @@ import operator
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.core.typing.templates import AbstractTemplate, infer_global, signature
+from numba.core.typing.templates import AbstractTemplate, Signature, infer_global, signature
 from numba.extending import intrinsic, lower_builtin, models, register_model
 
 from kernels.runtime.target import LANES
@@ -59,6 +59,43 @@ def vector_of(dtype):
     return Lanes(dtype, LANES * 64 // dtype.bitwidth) if dtype in _ELEMENTS and dtype != types.boolean else None
 
 
+def wide_type(element):
+    """The LLVM type of such a vector by that of its numbers."""
+    return ir.VectorType(element, SINGLES if element in (ir.FloatType(), _INT) else LANES)
+
+
+def emitted(answer):
+    """Decorator: the intrinsic whose LLVM value is ``build(builder, *values)``.
+
+    ``answer(*kinds)`` is the numba type of that value by those of the arguments, or a signature to which they are cast,
+    and None where there is no such operation.  An array arrives as the pointer to its first element.
+    """
+
+    def decorate(build):
+        @functools.wraps(build)  # and has its parameters, by which numba counts arguments
+        def typed(typingctx, *kinds):
+            def code(context, builder, sig, args):
+                value = build(builder, *(_data(context, builder, *each) for each in zip(sig.args, args, strict=True)))
+                return context.get_dummy_value() if sig.return_type == types.void else value
+
+            kind = answer(*kinds)
+            return kind and (kind if isinstance(kind, Signature) else kind(*kinds), code)
+
+        return intrinsic(typed)
+
+    return decorate
+
+
+def _data(context, builder, kind, value):
+    """An array's pointer to its first element; any other value as it is."""
+    return cgutils.create_struct_proxy(kind)(context, builder, value).data if isinstance(kind, types.Array) else value
+
+
+def pointer(context, builder, kind, base, offset):
+    """LLVM pointer to one element of an array or behind an address, whose numba type is ``kind``."""
+    return builder.gep(_data(context, builder, kind, base), [offset])
+
+
 def shuffled(builder, first, second, pattern):
     """Lanes of two LLVM vectors by number, those of the second counted on from those of the first."""
     return builder.shuffle_vector(first, second, ir.Constant(ir.VectorType(_INT, len(pattern)), list(pattern)))
@@ -79,15 +116,12 @@ def common(*kinds):
     return kind if isinstance(number, types.Float) and all(each in (kind, number) for each in kinds) else None
 
 
-def widened(builder, kinds, values):
-    """Numbers repeated in all lanes if any of ``kinds`` is ``Lanes``."""
-    count = next((kind.count for kind in kinds if isinstance(kind, Lanes)), None)
+def widened(builder, *values):
+    """LLVM's numbers repeated in all lanes if any of the values is a vector."""
+    count = next((value.type.count for value in values if isinstance(value.type, ir.VectorType)), None)
     if count is None:
         return values
-    return [
-        value if isinstance(kind, Lanes) else repeated(builder, value, count)
-        for kind, value in zip(kinds, values, strict=True)
-    ]
+    return [each if isinstance(each.type, ir.VectorType) else repeated(builder, each, count) for each in values]
 
 
 def suffix(kind):
@@ -97,27 +131,26 @@ def suffix(kind):
     return f"v{kind.count}f{bits}" if vector else f"f{bits}"
 
 
+def called(builder, name, answer, *values):
+    """LLVM's function ``name`` of these values, whose type of answer is given."""
+    kind = ir.FunctionType(answer, [value.type for value in values])
+    return builder.call(cgutils.get_or_insert_function(builder.module, kind, name), values)
+
+
 def call(builder, name, *values):
     """LLVM's function ``name`` of vectors or of numbers, all alike."""
     kind = values[0].type
-    function = cgutils.get_or_insert_function(
-        builder.module, ir.FunctionType(kind, [kind] * len(values)), f"llvm.{name}.{suffix(kind)}"
-    )
-    return builder.call(function, values)
+    return called(builder, f"llvm.{name}.{suffix(kind)}", kind, *values)
 
 
 def lanewise(build):
     """The intrinsic of ``common`` numbers and vectors whose LLVM value ``build(builder, …)`` gives for each lane."""
 
-    @functools.wraps(build)  # and has its parameters, by which numba counts arguments
-    def typed(typingctx, *kinds):
-        def code(context, builder, sig, args):
-            return build(builder, *widened(builder, sig.args, args))
+    @functools.wraps(build)
+    def each_lane(builder, *values):
+        return build(builder, *widened(builder, *values))
 
-        kind = common(*kinds)
-        return kind and (kind(*kinds), code)
-
-    return intrinsic(typed)
+    return emitted(common)(each_lane)
 
 
 # Arithmetic
@@ -137,7 +170,7 @@ def _binary(function, floats, integers):
 
     def lower(context, builder, sig, args):
         name = floats if isinstance(sig.return_type.dtype, types.Float) else integers
-        return getattr(builder, name)(*widened(builder, sig.args, args))
+        return getattr(builder, name)(*widened(builder, *args))
 
     for pair in ((Lanes, Lanes), (Lanes, types.Number), (types.Number, Lanes)):
         lower_builtin(function, *pair)(lower)
@@ -211,24 +244,16 @@ def larger(builder, a, b):
     return call(builder, "maxnum", a, b)
 
 
-@intrinsic
-def spread(typingctx, number):
+@emitted(vector_of)
+def spread(builder, number):
     """The float64 or float32 ``number`` in all lanes; one instruction with the load, if it comes from memory."""
-
-    def code(context, builder, sig, args):
-        return repeated(builder, args[0], sig.return_type.count)
-
-    return vector_of(number)(number), code
+    return repeated(builder, number, wide_type(number.type).count)
 
 
-@intrinsic
-def wide(typingctx, value, x):
+@emitted(lambda value, x: x)
+def wide(builder, value, x):
     """The number ``value``, in as many lanes as x has."""
-
-    def code(context, builder, sig, args):
-        return widened(builder, sig.args, args)[0]
-
-    return x(value, x), code
+    return widened(builder, value, x)[0]
 
 
 def _folded(builder, value, last):
@@ -241,24 +266,16 @@ def _folded(builder, value, last):
     return [builder.extract_element(value, ir.Constant(_INT, lane)) for lane in range(last)]
 
 
-@intrinsic
-def total(typingctx, vector):
+@emitted(lambda vector: vector.dtype)
+def total(builder, vector):
     """Sum of the lanes, by halves: of eight ((0+4) + (2+6)) + ((1+5) + (3+7))."""
-
-    def code(context, builder, sig, args):
-        return _folded(builder, args[0], 1)[0]
-
-    return vector.dtype(vector), code
+    return _folded(builder, vector, 1)[0]
 
 
-@intrinsic
-def even_odd_totals(typingctx, vector):
+@emitted(lambda vector: types.UniTuple(vector.dtype, 2))
+def even_odd_totals(builder, vector):
     """Sums of the even and of the odd lanes, two numbers."""
-
-    def code(context, builder, sig, args):
-        return context.make_tuple(builder, sig.return_type, _folded(builder, args[0], 2))
-
-    return types.UniTuple(vector.dtype, 2)(vector), code
+    return cgutils.pack_array(builder, _folded(builder, vector, 2))
 
 
 @intrinsic
@@ -271,67 +288,53 @@ def spread_lane(typingctx, vector, number):
     return (vector(vector, number), code) if isinstance(number, types.IntegerLiteral) else None
 
 
-@intrinsic
-def largest(typingctx, vector):
+@emitted(lambda vector: vector.dtype if isinstance(vector, Lanes) else None)
+def largest(builder, vector):
     """Largest lane."""
-
-    def code(context, builder, sig, args):
-        kind = args[0].type
-        name = f"llvm.vector.reduce.fmax.{suffix(kind)}"
-        function = cgutils.get_or_insert_function(builder.module, ir.FunctionType(kind.element, [kind]), name)
-        return builder.call(function, args, fastmath=("reassoc",))
-
-    return (vector.dtype(vector), code) if isinstance(vector, Lanes) else None
+    kind = vector.type
+    name = f"llvm.vector.reduce.fmax.{suffix(kind)}"
+    function = cgutils.get_or_insert_function(builder.module, ir.FunctionType(kind.element, [kind]), name)
+    return builder.call(function, [vector], fastmath=("reassoc",))
 
 
 # Masks
 
 
-@intrinsic
-def less(typingctx, a, b):
+def _mask(a, b):
+    kind = common(a, b)
+    return Lanes(types.boolean, kind.count) if isinstance(kind, Lanes) else types.boolean
+
+
+@emitted(_mask)
+def less(builder, a, b):
     """The mask a < b."""
-
-    def code(context, builder, sig, args):
-        return builder.fcmp_ordered("<", *widened(builder, sig.args, args))
-
-    kind = common(a, b)
-    return (Lanes(types.boolean, kind.count) if isinstance(kind, Lanes) else types.boolean)(a, b), code
+    return builder.fcmp_ordered("<", *widened(builder, a, b))
 
 
-@intrinsic
-def both(typingctx, a, b):
+@emitted(lambda a, b: a)
+def both(builder, a, b):
     """The mask a and b."""
-
-    def code(context, builder, sig, args):
-        return builder.and_(*args)
-
-    return a(a, b), code
+    return builder.and_(a, b)
 
 
-@intrinsic
-def any_true(typingctx, mask):
+@emitted(lambda mask: types.boolean)
+def any_true(builder, mask):
     """Is the mask true in any lane?"""
-
-    def code(context, builder, sig, args):
-        if not isinstance(mask, Lanes):
-            return args[0]
-        lanes = ir.IntType(mask.count)
-        return builder.icmp_unsigned("!=", builder.bitcast(args[0], lanes), ir.Constant(lanes, 0))
-
-    return types.boolean(mask), code
+    if not isinstance(mask.type, ir.VectorType):
+        return mask
+    lanes = ir.IntType(mask.type.count)
+    return builder.icmp_unsigned("!=", builder.bitcast(mask, lanes), ir.Constant(lanes, 0))
 
 
-@intrinsic
-def select(typingctx, mask, a, b):
-    """a where the mask is true, b elsewhere; of a mask's lanes even from two numbers."""
-
-    def code(context, builder, sig, args):
-        return builder.select(args[0], *widened(builder, sig.args, args)[1:])
-
+def _chosen(mask, a, b):
     kind = common(a, b)
-    if isinstance(mask, Lanes) and not isinstance(kind, Lanes):
-        kind = Lanes(kind, mask.count)
-    return kind(mask, a, b), code
+    return Lanes(kind, mask.count) if isinstance(mask, Lanes) and isinstance(kind, types.Float) else kind
+
+
+@emitted(_chosen)
+def select(builder, mask, a, b):
+    """a where the mask is true, b elsewhere; of a mask's lanes even from two numbers."""
+    return builder.select(*widened(builder, mask, a, b))
 
 
 # Numbers and their bits

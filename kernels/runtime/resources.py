@@ -33,6 +33,7 @@ def cpu_list(text: str | None) -> list[int]:
     return cpus
 
 
+@functools.cache
 def core_groups(root: Path = _CPUS) -> list[list[int]] | None:
     """Groups of all logical CPUs that share a core, or None where the system does not tell."""
     texts = set()

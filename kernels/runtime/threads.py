@@ -15,59 +15,6 @@ from numba import get_num_threads, set_num_threads
 from kernels.runtime.resources import affinity_cpus, require_threads
 
 
-def bind(cpu: int) -> None:
-    """Bind the calling thread to one CPU. ``OSError`` if the system cannot bind threads."""
-    if not hasattr(os, "sched_setaffinity"):
-        raise OSError("binding threads to CPUs is not offered by this system; ask for no binding")
-    os.sched_setaffinity(0, {cpu})  # 0 names the calling thread, not the process
-
-
-def run_team(work: Callable[[int], object], threads: int, cpus: Sequence[int] | None = None) -> list:
-    """Results of ``work(0) … work(threads − 1)``, each on a thread of its own, started together.
-
-    Raises the first exception of any thread, after all have ended.
-
-    Parameters
-    ----------
-    work : callable
-        Takes the thread's number.
-    threads : int
-        Size of the team; the caller is member 0, and keeps its own CPUs afterwards.
-    cpus : sequence of int, optional
-        CPU of each thread; None leaves the placement to the system.
-    """
-    results, errors = [None] * threads, []
-    gate = threading.Barrier(threads)
-
-    def member(number: int) -> None:
-        try:
-            if cpus is not None:
-                bind(cpus[number])
-            if threads > 1:
-                gate.wait()
-            results[number] = work(number)
-        except threading.BrokenBarrierError:
-            pass  # another thread failed before the start and tells why
-        except BaseException as error:
-            errors.append(error)
-            gate.abort()
-
-    own = os.sched_getaffinity(0) if cpus is not None and hasattr(os, "sched_getaffinity") else None
-    team = [threading.Thread(target=member, args=(number,), daemon=True) for number in range(1, threads)]
-    try:
-        for thread in team:
-            thread.start()
-        member(0)
-        for thread in team:
-            thread.join()
-    finally:
-        if own is not None:
-            os.sched_setaffinity(0, own)
-    if errors:
-        raise errors[0]
-    return results
-
-
 class Team:
     """Threads that wait between calls, for work too short to create threads for each time.
 
@@ -125,6 +72,33 @@ class Team:
         self.close()
 
 
+def run_team(work: Callable[[int], object], threads: int, cpus: Sequence[int] | None = None) -> list:
+    """Results of ``work(0) … work(threads − 1)``, each on a thread of its own, started together.
+
+    The caller is member 0, and keeps its own CPUs afterwards.  ``cpus`` are those of each thread; None leaves the
+    placement to the system.  Raises the first exception of any thread, after all have ended, and ``OSError`` where
+    threads cannot be bound.
+    """
+    if cpus is not None and not hasattr(os, "sched_setaffinity"):
+        raise OSError("binding threads to CPUs is not offered by this system; ask for no binding")
+    results, gate = [None] * threads, threading.Barrier(threads)
+    own = os.sched_getaffinity(0) if cpus is not None else None
+
+    def member(number: int) -> None:
+        if cpus is not None:
+            os.sched_setaffinity(0, {cpus[number]})  # 0 names the calling thread, not the process
+        gate.wait(timeout=60)  # s: one that cannot be bound does not come
+        results[number] = work(number)
+
+    try:
+        with Team(threads) as team:
+            team.run(member)
+    finally:
+        if own is not None:
+            os.sched_setaffinity(0, own)
+    return results
+
+
 @cache
 def _standing(threads: int) -> tuple[Team, threading.Lock]:
     return Team(threads), threading.Lock()
@@ -161,23 +135,6 @@ def alone(method: Callable) -> Callable:
     return locked
 
 
-class Placement:
-    """CPUs of teams, settled once per size: asking the system costs more than a short run lasts."""
-
-    def __init__(self):
-        self._settled: dict[int, Sequence[int] | None] = {}
-
-    def cpus(self, threads: int, choose: Callable[[int], Sequence[int] | None]) -> Sequence[int] | None:
-        """``choose(threads)`` of the first call with this number of threads.
-
-        ``ValueError`` if there are more threads than usable CPUs, or as ``choose`` says.
-        """
-        if threads not in self._settled:
-            require_threads(threads)
-            self._settled[threads] = choose(threads)
-        return self._settled[threads]
-
-
 class numba_threads:
     """``prange`` regions inside use ``threads`` threads.  ``ValueError`` if that exceeds the usable CPUs.
 
@@ -197,11 +154,10 @@ class numba_threads:
             set_num_threads(self._before)
 
 
-def first_cpus(threads: int) -> list[int]:
-    """The first usable CPUs, one a thread."""
-    return affinity_cpus()[:threads]
+def team_cpus(threads: int, binding: bool = hasattr(os, "sched_setaffinity")) -> list[int] | None:
+    """The first usable CPUs, one a thread; None without ``binding``, which leaves the placement to the system.
 
-
-def where_bound(threads: int) -> list[int] | None:
-    """:func:`first_cpus` where the system binds threads; elsewhere None, which leaves the placement to it."""
-    return first_cpus(threads) if hasattr(os, "sched_setaffinity") else None
+    ``ValueError`` if there are more threads than usable CPUs.
+    """
+    require_threads(threads)
+    return affinity_cpus()[:threads] if binding else None

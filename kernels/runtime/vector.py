@@ -7,8 +7,7 @@ function that uses it in more than one branch.
 
 from llvmlite import ir
 from numba import types
-from numba.core import cgutils
-from numba.extending import intrinsic
+from numba.core.typing.templates import signature
 
 from kernels.runtime.jit import kernel
 from kernels.runtime.lanes import (
@@ -17,41 +16,40 @@ from kernels.runtime.lanes import (
     Lanes,
     Vector,
     call,
+    called,
+    emitted,
     fma,
     fms,
     fnma,
+    pointer,
     repeated,
     shuffled,
     spread,
     suffix,
     total,
     vector_of,
+    wide_type,
 )
 
-__all__ = ["LANES", "SINGLES", "Vector", "call", "fma", "fms", "fnma", "repeated", "shuffled", "spread", "total"]
+__all__ = ["LANES", "SINGLES", "Vector", "call", "fma", "fms", "fnma", "pointer", "repeated", "shuffled", "spread"]
+__all__ += ["total"]
 
 _LONG, _INT = ir.IntType(64), ir.IntType(32)
 
 
-def pointer(context, builder, kind, base, offset):
-    """LLVM pointer to one element of an array or behind an address, whose numba type is ``kind``."""
-    if isinstance(kind, types.Array):
-        base = cgutils.create_struct_proxy(kind)(context, builder, base).data
-    return builder.gep(base, [offset])
+def _bytes(element):
+    """Bytes of a number by its LLVM type, which are its alignment."""
+    return 4 if element in (ir.FloatType(), _INT) else 8
 
 
-def _vector_pointer(context, builder, kind, base, offset):
-    """The same, as a pointer to the vector that begins there."""
-    wide = context.get_value_type(vector_of(kind.dtype))
-    return builder.bitcast(pointer(context, builder, kind, base, offset), wide.as_pointer())
+def _placed(builder, place, offset, kind):
+    """The pointer to an LLVM type that begins at an element."""
+    return builder.bitcast(builder.gep(place, [offset]), kind.as_pointer())
 
 
-def ask_for(builder, target, level=2):
-    """Ask for the cache line behind an LLVM pointer to a byte, into the cache of a level from 1 to 3; never faults."""
-    kind = ir.FunctionType(ir.VoidType(), [target.type, _INT, _INT, _INT])
-    function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
-    read, near, data = (ir.Constant(_INT, value) for value in (0, 4 - level, 1))
-    builder.call(function, [target, read, near, data])
+def _read(builder, place, offset, kind):
+    """The value of an LLVM type that begins at an element."""
+    return builder.load(_placed(builder, place, offset, kind), align=_bytes(place.type.pointee))
 
 
 # Memory: ``place`` is an array or an address
@@ -62,168 +60,122 @@ def _vectors(place):
     return vector_of(place.dtype) if isinstance(place, (types.Array, types.CPointer)) else None
 
 
-@intrinsic
-def load(typingctx, place, offset):
+def _loads(place, offset):
+    kind = _vectors(place)
+    return kind and signature(kind, place, types.intp)
+
+
+@emitted(_loads)
+def load(builder, place, offset):
     """``load(a, o)``: the vector a[o:o+8], or of sixteen where numbers have 32 bits."""
-
-    def code(context, builder, sig, args):
-        target = _vector_pointer(context, builder, place, *args)
-        return builder.load(target, align=place.dtype.bitwidth // 8)
-
-    kind = _vectors(place)
-    return kind and (kind(place, types.intp), code)
+    return _read(builder, place, offset, wide_type(place.type.pointee))
 
 
-@intrinsic
-def load_as(typingctx, place, offset, width):
-    """``load_as(a, o, width)``: a vector of as many numbers as the tuple ``width`` has, or the number a[o] for one."""
-
-    def code(context, builder, sig, args):
-        target = pointer(context, builder, place, *args[:2])
-        wanted = context.get_value_type(sig.return_type).as_pointer()
-        return builder.load(builder.bitcast(target, wanted), align=place.dtype.bitwidth // 8)
-
+def _loads_as(place, offset, width):
     kind = place.dtype if width.count == 1 else Lanes(place.dtype, width.count)
-    return (kind(place, types.intp, width), code) if _vectors(place) else None
+    return signature(kind, place, types.intp, width) if _vectors(place) else None
 
 
-def _written(place, value, align=None, **metadata):
-    """Signature and code of a store of a vector or of one number."""
+@emitted(_loads_as)
+def load_as(builder, place, offset, width):
+    """``load_as(a, o, width)``: a vector of as many numbers as the tuple ``width`` has, or the number a[o] for one."""
+    element, count = place.type.pointee, len(width.type)
+    return _read(builder, place, offset, element if count == 1 else ir.VectorType(element, count))
 
-    def code(context, builder, sig, args):
-        target = builder.bitcast(pointer(context, builder, place, *args[:2]), args[2].type.as_pointer())
-        written = builder.store(args[2], target, align=align or place.dtype.bitwidth // 8)
-        for name, number in metadata.items():
-            written.set_metadata(name, builder.module.add_metadata([ir.Constant(_INT, number)]))
-        return context.get_dummy_value()
 
+def _stores(place, offset, value):
     number = value.dtype if isinstance(value, Lanes) else value
-    good = _vectors(place) and number == place.dtype
-    return (types.void(place, types.intp, value), code) if good else None
+    return signature(types.void, place, types.intp, value) if _vectors(place) and number == place.dtype else None
 
 
-@intrinsic
-def store(typingctx, place, offset, value):
+@emitted(_stores)
+def store(builder, place, offset, value):
     """``store(a, o, v)``: a[o:o+8] = v for a vector of eight, a[o] = v for a number."""
-    return _written(place, value)
+    builder.store(value, _placed(builder, place, offset, value.type), align=_bytes(place.type.pointee))
 
 
-@intrinsic
-def stream(typingctx, place, offset, vector):
+@emitted(_stores)
+def stream(builder, place, offset, value):
     """As ``store``, past the caches; the target must begin a cache line of 64 bytes."""
-    return _written(place, vector, 64, nontemporal=1)
+    written = builder.store(value, _placed(builder, place, offset, value.type), align=64)
+    written.set_metadata("nontemporal", builder.module.add_metadata([ir.Constant(_INT, 1)]))
 
 
-@intrinsic
-def store_some(typingctx, place, offset, vector, active):
-    """As ``store``, only lanes whose bit in ``active`` is set; the others' memory is not touched."""
-
-    def code(context, builder, sig, args):
-        target = _vector_pointer(context, builder, place, *args[:2])
-        kind, count = args[2].type, vector.count
-        bits = builder.bitcast(builder.trunc(args[3], ir.IntType(count)), ir.VectorType(ir.IntType(1), count))
-        name = f"llvm.masked.store.{suffix(kind)}.p0"
-        masked = ir.FunctionType(ir.VoidType(), [kind, target.type, _INT, bits.type])
-        function = cgutils.get_or_insert_function(builder.module, masked, name)
-        builder.call(function, [args[2], target, ir.Constant(_INT, place.dtype.bitwidth // 8), bits])
-        return context.get_dummy_value()
-
+def _stores_some(place, offset, vector, active):
     good = isinstance(vector, Lanes) and vector == _vectors(place)
-    return (types.void(place, types.intp, vector, types.int64), code) if good else None
+    return signature(types.void, place, types.intp, vector, types.int64) if good else None
 
 
-@intrinsic
-def gather(typingctx, place, offset, index, count):
+@emitted(_stores_some)
+def store_some(builder, place, offset, vector, active):
+    """As ``store``, only lanes whose bit in ``active`` is set; the others' memory is not touched."""
+    kind, count = vector.type, vector.type.count
+    bits = builder.bitcast(builder.trunc(active, ir.IntType(count)), ir.VectorType(ir.IntType(1), count))
+    parts = vector, _placed(builder, place, offset, kind), ir.Constant(_INT, _bytes(kind.element)), bits
+    called(builder, f"llvm.masked.store.{suffix(kind)}.p0", ir.VoidType(), *parts)
+
+
+def _gathers(place, offset, index, count):
+    kind, other = _vectors(place), _vectors(index)
+    good = kind and other and other.count == kind.count and isinstance(index.dtype, types.Integer)
+    return signature(kind, place, types.intp, index, types.intp) if good else None
+
+
+@emitted(_gathers)
+def gather(builder, place, offset, index, count):
     """``gather(a, o, i, k)``: lanes a[o + i[k]], a[o + i[k+1]] …; ``a`` and ``i`` have numbers of as many bits."""
-
-    def code(context, builder, sig, args):
-        vector, lanes = context.get_value_type(kind), kind.count
-        base = repeated(builder, pointer(context, builder, place, *args[:2]), lanes)
-        where = builder.load(_vector_pointer(context, builder, index, *args[2:]), align=index.dtype.bitwidth // 8)
-        pointers = builder.gep(base, [builder.sext(where, ir.VectorType(_LONG, lanes))], source_etype=vector.element)
-        every = ir.Constant(ir.VectorType(ir.IntType(1), lanes), [1] * lanes)
-        parts = [pointers, ir.Constant(_INT, place.dtype.bitwidth // 8), every, ir.Constant(vector, ir.Undefined)]
-        masked = ir.FunctionType(vector, [part.type for part in parts])
-        name = f"llvm.masked.gather.{suffix(vector)}.v{lanes}p0"
-        return builder.call(cgutils.get_or_insert_function(builder.module, masked, name), parts)
-
-    kind = _vectors(place)
-    good = kind and _vectors(index) and _vectors(index).count == kind.count and isinstance(index.dtype, types.Integer)
-    return (kind(place, types.intp, index, types.intp), code) if good else None
+    vector = wide_type(place.type.pointee)
+    lanes, where = vector.count, _read(builder, index, count, wide_type(index.type.pointee))
+    where = builder.sext(where, ir.VectorType(_LONG, lanes))
+    base = repeated(builder, builder.gep(place, [offset]), lanes)
+    pointers = builder.gep(base, [where], source_etype=vector.element)
+    every = ir.Constant(ir.VectorType(ir.IntType(1), lanes), [1] * lanes)
+    align, none = ir.Constant(_INT, _bytes(vector.element)), ir.Constant(vector, ir.Undefined)
+    return called(builder, f"llvm.masked.gather.{suffix(vector)}.v{lanes}p0", vector, pointers, align, every, none)
 
 
-@intrinsic
-def fence(typingctx):
+@emitted(lambda: signature(types.void))
+def fence(builder):
     """Make streamed stores visible to every thread."""
-
-    def code(context, builder, sig, args):
-        builder.fence("seq_cst")
-        return context.get_dummy_value()
-
-    return types.void(), code
+    builder.fence("seq_cst")
 
 
-@intrinsic
-def prefetch(typingctx, place, offset):
+@emitted(lambda place, offset: signature(types.void, place, types.intp))
+def prefetch(builder, place, offset):
     """Ask for the cache line of a[o], into the second-level cache; never faults, any offset is allowed."""
-
-    def code(context, builder, sig, args):
-        ask_for(builder, builder.bitcast(pointer(context, builder, place, *args), ir.IntType(8).as_pointer()))
-        return context.get_dummy_value()
-
-    return types.void(place, types.intp), code
+    target = _placed(builder, place, offset, ir.IntType(8))
+    called(builder, "llvm.prefetch.p0", ir.VoidType(), target, *(ir.Constant(_INT, value) for value in (0, 2, 1)))
 
 
-@intrinsic
-def address(typingctx, array):
+@emitted(lambda array: types.CPointer(array.dtype))
+def address(builder, array):
     """Pointer to the first element, of any type; the array must outlive it."""
-
-    def code(context, builder, sig, args):
-        return cgutils.create_struct_proxy(array)(context, builder, args[0]).data
-
-    return types.CPointer(array.dtype)(array), code
+    return array
 
 
-@intrinsic
-def place_at(typingctx, number, like):
+@emitted(lambda number, like: signature(types.CPointer(like.dtype), types.uintp, like))
+def place_at(builder, number, like):
     """The ``address`` with a number that ``array.ctypes.data`` gave; of the type of the array ``like``."""
-
-    def code(context, builder, sig, args):
-        return builder.inttoptr(args[0], context.get_value_type(sig.return_type))
-
-    return types.CPointer(like.dtype)(types.uintp, like), code
+    return builder.inttoptr(number, like.type)
 
 
-@intrinsic
-def at(typingctx, address, offset):
+@emitted(lambda address, offset: signature(address.dtype, address, types.intp))
+def at(builder, address, offset):
     """One element behind an ``address``."""
-
-    def code(context, builder, sig, args):
-        return builder.load(builder.gep(args[0], [args[1]]))
-
-    return address.dtype(address, types.intp), code
+    return builder.load(builder.gep(address, [offset]))
 
 
-@intrinsic
-def put(typingctx, address, offset, value):
+@emitted(lambda address, offset, value: signature(types.void, address, types.intp, address.dtype))
+def put(builder, address, offset, value):
     """Write one element behind an ``address``."""
-
-    def code(context, builder, sig, args):
-        builder.store(args[2], builder.gep(args[0], [args[1]]))
-        return context.get_dummy_value()
-
-    return types.void(address, types.intp, address.dtype), code
+    builder.store(value, builder.gep(address, [offset]))
 
 
-@intrinsic
-def distance(typingctx, address, origin):
+@emitted(lambda address, origin: types.int64)
+def distance(builder, address, origin):
     """Offset of one ``address`` from another, in doubles."""
-
-    def code(context, builder, sig, args):
-        bytes_ = builder.sub(builder.ptrtoint(args[0], _LONG), builder.ptrtoint(args[1], _LONG))
-        return builder.sdiv(bytes_, ir.Constant(_LONG, 8))
-
-    return types.int64(address, origin), code
+    bytes_ = builder.sub(builder.ptrtoint(address, _LONG), builder.ptrtoint(origin, _LONG))
+    return builder.sdiv(bytes_, ir.Constant(_LONG, 8))
 
 
 # Shuffles
@@ -232,12 +184,9 @@ def distance(typingctx, address, origin):
 def shuffle(*pattern):
     """The intrinsic of two vectors that gives their lanes by number, those of the second counted on."""
 
-    @intrinsic
-    def function(typingctx, a, b):
-        def code(context, builder, sig, args):
-            return shuffled(builder, *args, pattern)
-
-        return Lanes(a.dtype, len(pattern))(a, b), code
+    @emitted(lambda a, b: Lanes(a.dtype, len(pattern)))
+    def function(builder, a, b):
+        return shuffled(builder, a, b, pattern)
 
     return function
 
@@ -264,29 +213,27 @@ def transpose(a, b, c, d, e, f, g, h):
     return (low4(a, e), low4(b, f), low4(c, g), low4(d, h), high4(a, e), high4(b, f), high4(c, g), high4(d, h))
 
 
-@intrinsic
-def transpose_block(typingctx, source, first, step, target, begin, stride):
+def _blocks(source, first, step, target, begin, stride):
+    whole, good = types.intp, _vectors(source) and _vectors(source) == _vectors(target)
+    return signature(types.void, source, whole, whole, target, whole, whole) if good else None
+
+
+@emitted(_blocks)
+def transpose_block(builder, source, first, step, target, begin, stride):
     """Write the square block whose rows, vectors, begin at s[first + r·step] to t[begin + c·stride], transposed."""
+    kind = wide_type(source.type.pointee)
+    count = width = kind.count
 
-    def code(context, builder, sig, args):
-        def places(kind, base, start, step):
-            for row in range(count):
-                offset = builder.add(start, builder.mul(step, ir.Constant(_LONG, row)))
-                yield _vector_pointer(context, builder, kind, base, offset)
+    def places(start, step):
+        return [builder.add(start, builder.mul(step, ir.Constant(_LONG, row))) for row in range(count)]
 
-        align, count = source.dtype.bitwidth // 8, vector.count
-        rows = [builder.load(place, align=align) for place in places(source, *args[:3])]
-        width = count
-        while width > 1:
-            width //= 2
-            low = [lane - width + count if lane & width else lane for lane in range(count)]
-            high = [lane + count if lane & width else lane + width for lane in range(count)]
-            for row in (row for row in range(count) if not row & width):
-                a, b = rows[row], rows[row + width]
-                rows[row], rows[row + width] = (shuffled(builder, a, b, pattern) for pattern in (low, high))
-        for value, place in zip(rows, places(target, *args[3:]), strict=True):
-            builder.store(value, place, align=align)
-        return context.get_dummy_value()
-
-    vector, whole = _vectors(source), types.intp
-    return (types.void(source, whole, whole, target, whole, whole), code) if vector == _vectors(target) else None
+    rows = [_read(builder, source, place, kind) for place in places(first, step)]
+    while width > 1:
+        width //= 2
+        low = [lane - width + count if lane & width else lane for lane in range(count)]
+        high = [lane + count if lane & width else lane + width for lane in range(count)]
+        for row in (row for row in range(count) if not row & width):
+            a, b = rows[row], rows[row + width]
+            rows[row], rows[row + width] = (shuffled(builder, a, b, pattern) for pattern in (low, high))
+    for value, place in zip(rows, places(begin, stride), strict=True):
+        builder.store(value, _placed(builder, target, place, kind), align=_bytes(kind.element))

@@ -2,7 +2,7 @@
 
     python                 numba                       llvmlite                     here
     ──────                 ─────                       ────────                     ────
-    Export ── cfunc ─→ inspect_llvm ── retarget ─→ parse, link, optimise, emit ─→ wasm_object.module ─→ bytes
+    Export ── cfunc ─→ inspect_llvm ── retarget ─→ parse, link, optimise, emit ─→ module ─→ bytes
 
 numba has no target for WebAssembly, but it hands out what it gives to LLVM: ``cfunc`` compiles a function of
 addresses and numbers without Python wrappers, and ``inspect_llvm`` is its text.  The rest is llvmlite, which has LLVM's
@@ -27,7 +27,6 @@ from numba import cfunc, types
 from numba.core import config
 
 from kernels.runtime.target import WASM
-from kernels.runtime.wasm_object import module
 
 TRIPLE = "wasm32-unknown-unknown"
 LAYOUT = "e-m:e-p:32:32-p10:8:8-p20:8:8-i64:64-i128:128-n32:64-S128-ni:1:10:20"
@@ -63,6 +62,9 @@ _RAISING = re.compile(
     r"(?m)^declare ([^@\n]*)@(Py\w+|numba_(?:do_raise|gil_\w+|unpickle|runtime_build_excinfo_struct)"
     r"|NRT_(?:Free|MemInfo_call_dtor))\(([^)\n]*)\).*$"
 )
+#: What a module may import: memory, whose first bytes its data take, and a global from which the stack grows down.
+_GIVEN = (b"__linear_memory", b"__stack_pointer")
+_CUSTOM, _IMPORT, _EXPORT = 0, 2, 7  # sections
 
 
 class Export(NamedTuple):
@@ -123,7 +125,7 @@ def _prepare() -> None:
 
 
 def compiled(exports: Iterable[Export]) -> bytes:
-    """A WebAssembly module that offers ``exports``; see ``wasm_object.module`` for what it takes.
+    """A WebAssembly module that offers ``exports``; it imports ``env.__linear_memory`` and ``env.__stack_pointer``.
 
     ``RuntimeError`` if this process was not started with :func:`environment`. ``ValueError`` if a function needs what
     WebAssembly alone does not have, as a sine.
@@ -141,4 +143,69 @@ def compiled(exports: Iterable[Export]) -> bytes:
     options.loop_vectorization = options.slp_vectorization = True
     builder = binding.create_pass_builder(machine, options)
     builder.getModulePassManager().run(whole, builder)
-    return module(machine.emit_object(whole), [export.name for export in exports])
+    functions = [function.name for function in whole.functions if not function.is_declaration]
+    return module(machine.emit_object(whole), {export.name: functions.index(export.name) for export in exports})
+
+
+def module(data: bytes, exports: dict[str, int]) -> bytes:
+    """LLVM's object ``data`` as a module that exports the functions of these names and numbers.
+
+    Such an object is a module already: its code is numbered as if its data began at address 0, functions stand in the
+    order of LLVM's module, and what it lacks it imports.  A section of exports is added, and what only a linker reads
+    goes (the WebAssembly core specification, *Binary format*).  ``ValueError`` if it imports a function.
+    """
+    kept = [(kind, content) for kind, content in sections(data) if kind != _CUSTOM]
+    for name in imports(dict(kept).get(_IMPORT, b"\0")):
+        if name not in _GIVEN:
+            raise ValueError(f"a module has no {name.decode()}; a kernel for WebAssembly must do without")
+    entries = b"".join(_counted(name.encode()) + b"\0" + _number(number) for name, number in exports.items())
+    place = next(number for number, (kind, _) in enumerate(kept) if kind > _EXPORT)
+    kept.insert(place, (_EXPORT, _number(len(exports)) + entries))
+    return data[:8] + b"".join(bytes([kind]) + _counted(content) for kind, content in kept)
+
+
+def _read(data: bytes, at: int) -> tuple[int, int]:
+    """A number (LEB128, unsigned), and the place behind it."""
+    value = shift = 0
+    while True:
+        value |= (data[at] & 127) << shift
+        shift, at = shift + 7, at + 1
+        if data[at - 1] < 128:
+            return value, at
+
+
+def _number(value: int) -> bytes:
+    return bytes([value]) if value < 128 else bytes([value & 127 | 128]) + _number(value >> 7)
+
+
+def _counted(data: bytes) -> bytes:
+    return _number(len(data)) + data
+
+
+def sections(data: bytes) -> list[tuple[int, bytes]]:
+    """Number and content of each section of an object or a module."""
+    found, at = [], 8
+    while at < len(data):
+        size, begin = _read(data, at + 1)
+        found.append((data[at], data[begin : begin + size]))
+        at = begin + size
+    return found
+
+
+def imports(content: bytes) -> list[bytes]:
+    """Names of what a section of imports asks for."""
+    (count, at), found = _read(content, 0), []
+    for _ in range(count):
+        size, at = _read(content, at)  # of "env"
+        size, begin = _read(content, at + size)
+        found.append(content[begin : begin + size])
+        kind, at = content[begin + size], begin + size + 1
+        if kind == 3:  # a global: its type, and whether it changes
+            at += 2
+            continue
+        if kind == 1:  # a table: its type
+            at += 1
+        limits, at = (0, at) if kind == 0 else (content[at], at + 1)
+        for _ in range(1 + (limits & 1)):  # a function's type, or the least size and perhaps the largest
+            _, at = _read(content, at)
+    return found
