@@ -117,7 +117,7 @@ class Errors:
 
     def __init__(self, records, side: int, seed: int = 0):
         self.pixels = np.random.default_rng(seed).integers(0, side, (_PIXELS, 2))
-        self.expected = dirty.direct(records, side, CELL, self.pixels)
+        self.expected = dirty.plain(records, side, CELL, self.pixels)
 
     def of(self, image: np.ndarray) -> float:
         """Root mean square of the difference from the sum itself, in parts of the peak."""

@@ -12,11 +12,11 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 #: Lines at most: ``.py`` and C, of the book also JavaScript, CSS and HTML.  These numbers only ever go down.
 LINES = {
-    "kernels/analysis": 1870,
+    "kernels/analysis": 1796,
     "kernels/bt": 2080,
     "kernels/files": 3526,
     "kernels/gridpoint": 3293,
-    "kernels/imaging": 3401,
+    "kernels/imaging": 3393,
     "kernels/jobs": 819,
     "kernels/memory": 1554,
     "kernels/mpi": 1598,
@@ -32,7 +32,7 @@ LINES = {
     "book": 2301,
     "tests": 13331,
 }
-PRODUCTION = 49_354
+PRODUCTION = 49_300
 #: What a kernel's module imports when it is imported itself; other libraries only inside the functions that need them.
 KERNELS = {"kernels", "numpy", "numba", "llvmlite", "psutil", "scipy", "zlib_ng", *sys.stdlib_module_names}
 #: What the rest of ``companion`` calls of the kernels; only chapters call the kernels themselves.

@@ -5,17 +5,18 @@ optimum interpolation in boxes, three variables at once (Lorenc, Mon. Weather Re
 steps (section 3.4) and gives the times of some; its programs do not survive, and ours share the method with them and
 no line.  Observations are synthetic, so that the truth is known.  Modules, from what is asked for to what is computed:
 
-``problem``, ``constants``               sizes, places of files; standard levels
+``problem``                              sizes, places of files, standard levels
 ``sphere``, ``synthetic``                random fields, the truth, first guess and observations
 ``datasets``, ``chain``                  files, and the steps from d to w
 ``vertical``, ``boxes``, ``gap``         columns by ln p; which data go where; the main program, box by box
 ``covariance``, ``cholesky``             compiled: covariances, the work of one box, factors of small matrices
-``tools``                                the same in NumPy
-``verification``, ``around``             what is checked; the steps around the main program on whole arrays
+``dense``                                the same in NumPy
+``verification``                         what is checked
 """
 
 import contextlib
 import functools
+import operator
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -26,10 +27,9 @@ import numpy as np
 from kernels.analysis import chain, gap, synthetic
 from kernels.analysis.boxes import POINTS
 from kernels.analysis.chain import Chain, StepTime
-from kernels.analysis.constants import LN_P
 from kernels.analysis.covariance import PAIR_FLOPS
-from kernels.analysis.problem import Problem
-from kernels.analysis.tools import Compiled, Plain
+from kernels.analysis.dense import Plain, plain
+from kernels.analysis.problem import LN_P, Problem
 from kernels.analysis.verification import NO_OUTPUT, properties
 from kernels.contract import Check, Footprint, Work, worst
 from kernels.files.filesystem import require_direct
@@ -37,9 +37,11 @@ from kernels.files.work_folder import WorkFolder
 from kernels.proof import Proof, ReferenceCache
 from kernels.runtime.resources import require_disk, require_memory, require_threads
 
-__all__ = ["Problem", "Result", "State", "footprint", "reference", "run", "setup", "verify", "work"]
+__all__ = ["Problem", "Result", "State", "footprint", "plain", "reference", "run", "setup", "verify", "work"]
 __all__ += ["BOUNDED", "NO_OUTPUT"]
 
+#: Files on standard levels that a result has, and how many fields each holds.
+_KEPT = (("plotted", 5), ("first_guess", 5), ("kept_errors",))
 #: Operations up to which ``verify`` compares every number with dense matrices, which take ten times as long.
 COMPARED = 1e10
 _KNOWN = ReferenceCache()
@@ -51,6 +53,7 @@ class State:
 
     guess: np.ndarray = field(repr=False)  # float64 (nj, 4 levels + 2, ni): u, v, T, q, ln p_s, Φ of the ground
     data: synthetic.Data = field(repr=False)
+    expected: np.ndarray = field(repr=False)  # float64 (nj, 5, 15, ni): the guess on standard levels, in closed form
     true: np.ndarray = field(repr=False)  # float64 (nj, 5, 15, ni): phi, u, v, T, q on standard levels
     pressure: np.ndarray = field(repr=False)  # float64 (nj, ni): ln p_s
 
@@ -77,11 +80,6 @@ class Result:
         """CPU seconds of the process."""
         return sum(step.cpu for step in self.steps)
 
-    def program(self, name: str) -> tuple[float, float]:
-        """Clock and CPU seconds of the steps of a name, both passes together."""
-        of = [step for step in self.steps if step.name == name]
-        return sum(step.clock for step in of), sum(step.cpu for step in of)
-
 
 def _data(problem: Problem) -> int:
     return problem.sondes * len(LN_P[synthetic.SEEN]) * 4 + 2 * problem.aircraft
@@ -90,7 +88,7 @@ def _data(problem: Problem) -> int:
 def footprint(problem: Problem) -> Footprint:
     """State, results, the files in memory, and room for the boxes of each thread."""
     points, data = problem.nj * problem.ni, _data(problem)
-    kept = 8 * points * (4 * (4 * problem.levels + 2) + LN_P.size * 32) + 8 * 100 * data
+    kept = 8 * points * (8 * (4 * problem.levels + 2) + LN_P.size * 64) + 8 * 100 * data
     room = 8 * problem.padded * (problem.padded + 8 + max(problem.padded, POINTS))
     files = sum(file.bytes for file in chain.layout(problem, data).values())
     outside = chain.disk_bytes(problem, data, ("memory",))
@@ -114,8 +112,8 @@ def _state_in_memory(problem: Problem, seed: int) -> State:
     """One state for all places of the files."""
     rng = np.random.default_rng(seed)
     truth = synthetic.draw(problem, rng)
-    guess, true, pressure = synthetic.first_guess(problem, truth)
-    return State(guess, synthetic.observe(problem, truth, rng), true, pressure)
+    guess, *known = synthetic.first_guess(problem, truth)
+    return State(guess, synthetic.observe(problem, truth, rng), *known)
 
 
 @contextlib.contextmanager
@@ -141,20 +139,9 @@ def _run(problem: Problem, state: State, threads: int, make, on_ready=lambda: No
         try:
             on_ready()
             steps = tuple(going.run())
-            level = (LN_P.size, problem.ni)
-
-            def rows(name, *shape):
-                return np.stack([going.files[name].get(j, *shape) for j in range(problem.nj)])
-
-            return Result(
-                rows("corrected", 4 * problem.levels + 2, problem.ni),
-                rows("plotted", 5, *level),
-                rows("first_guess", 5, *level),
-                rows("kept_errors", *level),
-                going.files["quality"].get(0),
-                steps,
-                state,
-            )
+            fields, quality = going.guess("corrected"), going.files["quality"].get(0)
+            standard = [going.rows(name, *kinds) for name, *kinds in _KEPT]
+            return Result(fields, *standard, quality, steps, state)
         finally:
             going.close()
 
@@ -171,25 +158,22 @@ def run(
     require_threads(threads)
     result = None
     for _ in range(repeats):
-        result = _run(problem, state, threads, lambda: Compiled(problem.padded), on_ready)
+        result = _run(problem, state, threads, lambda: gap.Compiled(problem.padded), on_ready)
     return result
 
 
 def reference(problem: Problem, state: State) -> Result:
     """The same steps with dense matrices, inverses and loops over columns in NumPy; its times are those of NumPy."""
-    return _run(problem, state, 1, lambda: Plain(problem.padded))
-
-
-def _parts(result: Result) -> dict[str, np.ndarray]:
-    return {name: getattr(result, name) for name in ("standard", "errors", "fields", "quality")}
+    return _run(problem, state, 1, Plain)
 
 
 def _by_plain(problem: Problem, result: Result) -> list[Check]:
     """Every number of the result against dense matrices in NumPy, where these take seconds; once for a state."""
     if work(problem).flops > COMPARED:
         return []
-    plain, state = _in_memory(problem), result.state
-    known = _KNOWN.of(plain, state, lambda: _parts(reference(plain, state)))
+    dense, state, names = _in_memory(problem), result.state, ("standard", "errors", "fields", "quality")
+    parts = operator.attrgetter(*names)  # which do not hold the state
+    known = dict(zip(names, _KNOWN.of(dense, state, lambda: parts(reference(dense, state))), strict=True))
     other = np.count_nonzero(result.quality != known["quality"])
     checks = [Check.near("data judged otherwise by dense matrices", other, 0, 0)]
     for name in ("standard", "errors", "fields"):
@@ -230,4 +214,8 @@ def work(problem: Problem, threads: int = 1) -> Work:
     return Work(sum(flops for _, flops in passes), read, written, passes)
 
 
-PROOF = Proof({"ni": 24, "nj": 16, "sondes": 80, "aircraft": 20}, not_compared=("steps", "state"))
+PROOF = Proof(
+    {"ni": 24, "nj": 16, "sondes": 80, "aircraft": 20},
+    each={"work": ("memory", "cache")},
+    not_compared=("steps", "state"),
+)

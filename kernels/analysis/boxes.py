@@ -5,8 +5,8 @@ from typing import NamedTuple
 import numpy as np
 
 from kernels.analysis import sphere, synthetic
-from kernels.analysis.constants import KINDS, LN_P, RADIUS
-from kernels.analysis.problem import BOX, SLAB
+from kernels.analysis.problem import BOX, KINDS, LN_P, SLAB
+from kernels.gridpoint.levels import RADIUS
 
 #: Kinds that are analysed together, by the name of the pass.
 PASSES = {"mass and wind": (0, 1, 2), "humidity": (3,)}

@@ -2,6 +2,8 @@
 
 Letters are the report's (section 3.4).  Steps h to l come twice, the second time for humidity (o).  Files between
 steps are ``datasets.Dataset``; those that are read and written at random are *work* files, the others *sequential*.
+What a step before or after the main program computes is a function of whole fields, float64 (nj, levels, ni), columns
+from the top downwards; ``tools`` interpolate columns, compiled (``gap.Compiled``) or in NumPy (``dense.Plain``).
 """
 
 import time
@@ -13,49 +15,14 @@ import numpy as np
 
 from kernels.analysis import gap, synthetic
 from kernels.analysis.boxes import PASSES, POINTS, RECORD, Sorter, at_data, boxes, number
-from kernels.analysis.constants import LN_P, NAMES, R
-from kernels.analysis.datasets import Dataset, copy, record_bytes
-from kernels.analysis.problem import BOX
-from kernels.gridpoint.levels import vertical
+from kernels.analysis.datasets import Dataset, record_bytes
+from kernels.analysis.problem import BOX, LN_P, NAMES, REJECT
+from kernels.gridpoint.levels import R, vertical
 
 #: Columns of data that are filed: which of them are gross is not told.
 FILED = 6
 #: Sigma levels at the top that keep most of the first guess, and what part of the increments they take.
 STRATOSPHERE = (0.25, 0.5, 0.75)
-
-#: Steps that come twice: letter, name, method of :class:`Chain`, its arguments; those of humidity have one more.
-_PASSED = (
-    ("h", "PRE-GAP", "prepare"),
-    ("i", "copy correlations", "copy", "correlations", "parameters"),
-    ("j", "GAP (data checking)", "check"),
-    ("k", "GAP (analysis)", "assimilate"),
-    ("l", "POST GAP", "post"),
-)
-
-
-def _passed(humid: bool) -> list[tuple]:
-    return [(*step, humid) if step[2] in ("prepare", "assimilate", "post") else step for step in _PASSED]
-
-
-#: Letter and name of every step, the method of :class:`Chain` that does it, and its arguments, in order.
-STEPS = (
-    ("d", "sigma to pressure", "to_pressure"),
-    ("e", "interpolate to unstaggered grid", "unstagger"),
-    ("f", "statistics of the first guess", "statistics", 0, "first_guess"),
-    ("g", "copy observations", "copy", "observations", "data"),
-    *_passed(False),
-    ("m", "humidity first-guess errors", "humidity_errors"),
-    ("n", "copy humidity errors", "copy", "humidity_made", "humidity"),
-    *((f"o, {letter}", *rest) for letter, *rest in _passed(True)),
-    ("p", "copy the errors", "copy", "errors", "kept_errors"),
-    ("q", "re-normalise", "normalise"),
-    ("r", "keep the analysis on pressure levels", "keep"),
-    ("s", "keep increments and errors", "keep_rest"),
-    ("t", "interpolate to staggered grid", "stagger"),
-    ("u", "statistics of the analysis", "statistics", 1, "plotted"),
-    ("v", "pressure to sigma", "to_sigma"),
-    ("w", "stratospheric correction", "correct"),
-)
 
 
 @dataclass(frozen=True)
@@ -132,15 +99,78 @@ def disk_bytes(problem, data: int, outside=("memory", "tmpfs")) -> int:
     return sum(file.bytes for file in layout(problem, data).values() if place(problem, file.kind) not in outside)
 
 
+def _south(a):
+    """On the south faces of rows; the southernmost row stays."""
+    return np.concatenate([a[:1], 0.5 * (a[1:] + a[:-1])])
+
+
+def _east(a):
+    """Half a grid length to the east."""
+    return 0.5 * (a + np.roll(a, -1, -1))
+
+
+def _columns(problem, guess):
+    """u, v, T, q of rows (nj, 4 levels + 2, ni), ln p_s and geopotential of the ground, and ln of sigma."""
+    fields = np.moveaxis(guess[:, :-2].reshape(len(guess), 4, problem.levels, -1), 1, 0)
+    return *fields, guess[:, -2:-1], guess[:, -1:], np.log(vertical(problem.levels).full)[:, None]
+
+
+def _standard(problem):
+    return np.broadcast_to(LN_P[:, None], (problem.nj, LN_P.size, problem.ni))
+
+
+def on_pressure(problem, guess, tools):
+    """Step d: rows of staggered fields on standard levels, (nj, 5, 15, ni)."""
+    u, v, T, q, lnps, ground, sigma = _columns(problem, guess)
+    target = _standard(problem)
+    phi = tools.geopotential(T, sigma + lnps, lnps, ground, target)
+    bases = ((u, _east(lnps)), (v, _south(lnps)), (T, lnps), (q, lnps))
+    return np.stack([phi, *(tools.interpolate(field, sigma + base, target) for field, base in bases)], 1)
+
+
+def unstaggered(fields):
+    """Step e: winds from the faces to the mass points; the pole's own face is continued from the last two."""
+    phi, u, v, T, q = np.moveaxis(fields, 1, 0)
+    north = np.concatenate([v[1:], 2 * v[-1:] - v[-2:-1]])
+    return np.stack([phi, 0.5 * (u + np.roll(u, 1, -1)), 0.5 * (v + north), T, q], 1)
+
+
+def staggered(fields):
+    """Step t: u half a grid length east, v on the south face."""
+    phi, u, v, T, q = np.moveaxis(fields, 1, 0)
+    return np.stack([phi, _east(u), _south(v), T, q], 1)
+
+
+def on_sigma(problem, guess, increments, tools):
+    """Step v: staggered increments added on sigma levels, which have moved with the analysed surface pressure.
+
+    δ ln p_s = δΦ / (R T) at the ground.
+    """
+    *fields, lnps, ground, sigma = _columns(problem, guess)
+    phi, *changes = np.moveaxis(increments, 1, 0)
+    standard, found = _standard(problem), []
+    lifted = lnps + tools.interpolate(phi, standard, lnps) / (R * fields[2][:, -1:])
+    for field, change, face in zip(fields, changes, (_east, _south, np.copy, np.copy), strict=True):
+        old, new = sigma + face(lnps), sigma + face(lifted)
+        found.append(tools.interpolate(field, old, new) + tools.interpolate(change, standard, new))
+    return np.concatenate([*found, lifted, ground], 1)
+
+
+def corrected(problem, guess, analysis):
+    """Step w: near the top, where nothing is observed, most of the first guess is kept."""
+    out = analysis.copy()
+    for level, part in enumerate(STRATOSPHERE):
+        at = slice(level, 4 * problem.levels, problem.levels)
+        out[:, at] = guess[:, at] + part * (analysis[:, at] - guess[:, at])
+    return out
+
+
 class Chain:
     """Files and steps of one analysis."""
 
     def __init__(self, problem, state, crew: gap.Crew, folders: dict[str, Path]):
-        self.problem, self.state, self.crew = problem, state, crew
+        self.problem, self.crew, self.tools = problem, crew, crew.tools[0]
         self.files: dict[str, Dataset] = {}
-        self.sigma = np.log(vertical(problem.levels).full)[:, None]
-        self.tools = crew.tools.get()  # of the steps that go row by row
-        crew.tools.put(self.tools)
         try:
             for name, file in layout(problem, state.data.value.size).items():
                 where = place(problem, file.kind)
@@ -148,25 +178,39 @@ class Chain:
         except BaseException:
             self.close()
             raise
-        for j in range(problem.nj):
-            self.files["guess"].put(j, state.guess[j])
-        for n, values in enumerate(state.data[:FILED]):
-            self.files["observations"].put(n, values)
-        parameters = [problem.length, problem.depth, problem.wind, problem.reject]
-        self.files["correlations"].put(0, np.array(parameters))
+        self.write("guess", state.guess)
+        self.write("observations", state.data[:FILED])
+        self.write("correlations", [np.array([problem.length, problem.depth, problem.wind, REJECT])])
 
     def close(self) -> None:
         """Let all files go."""
         for file in self.files.values():
             file.close()
 
+    def read(self, name: str, *shape: int) -> np.ndarray:
+        """All records of a file, each of a ``shape``."""
+        return np.stack([self.files[name].get(n, *shape) for n in range(self.files[name].records)])
+
+    def rows(self, name: str, *fields: int) -> np.ndarray:
+        """Rows of fields on standard levels, (nj, …, 15, ni)."""
+        return self.read(name, *fields, LN_P.size, self.problem.ni)
+
+    def guess(self, name: str = "guess") -> np.ndarray:
+        """Rows of fields on sigma levels, (nj, 4 levels + 2, ni)."""
+        return self.read(name, 4 * self.problem.levels + 2, self.problem.ni)
+
+    def write(self, name: str, records) -> None:
+        """All records of a file."""
+        for n, record in enumerate(records):
+            self.files[name].put(n, record)
+
     def run(self) -> list[StepTime]:
         """All steps, timed."""
         found = []
-        for letter, name, method, *arguments in STEPS:
+        for letter, name, step in STEPS:
             before = self._moved()
             clock, cpu = time.perf_counter(), time.process_time()
-            getattr(self, method)(*arguments)
+            step(self)
             clock, cpu = time.perf_counter() - clock, time.process_time() - cpu
             found.append(StepTime(letter, name, clock, cpu, self._moved() - before))
         return found
@@ -175,67 +219,22 @@ class Chain:
         return sum(sum(file.moved) for file in self.files.values())
 
     def copy(self, source: str, target: str) -> None:
-        """Steps g, i, n, p: one file into another."""
-        copy(self.files[source], self.files[target])
-
-    # the first guess
-
-    def _guess(self, j: int):
-        """Row j of the first guess: u, v, T, q (levels, ni) each, ln p_s and the ground's geopotential."""
-        row = self.files["guess"].get(j, 4 * self.problem.levels + 2, self.problem.ni)
-        return *row[:-2].reshape(4, self.problem.levels, self.problem.ni), row[-2], row[-1]
-
-    def to_pressure(self) -> None:
-        """Step d: staggered fields on standard levels."""
-        ni, before = self.problem.ni, None
-        target, tools = np.repeat(LN_P[:, None], ni, 1), self.tools
-        for j in range(self.problem.nj):
-            u, v, T, q, lnps, ground = self._guess(j)
-            out = np.empty((5, LN_P.size, ni))
-            south = lnps if before is None else 0.5 * (lnps + before)
-            pressed = ((1, u, 0.5 * (lnps + np.roll(lnps, -1))), (2, v, south), (3, T, lnps), (4, q, lnps))
-            for n, field, base in pressed:
-                tools.interpolate(np.ascontiguousarray(field), self.sigma + base, target, out[n])
-            column = np.ascontiguousarray(T), self.sigma + lnps, np.stack([lnps, ground])
-            tools.geopotential(*column, target, out[0])
-            self.files["staggered"].put(j, out)
-            before = lnps
-
-    def unstagger(self) -> None:
-        """Step e: winds from the faces to the mass points; the pole's own face is continued from the last two."""
-        nj, shape = self.problem.nj, (5, LN_P.size, self.problem.ni)
-        here, south = self.files["staggered"].get(0, *shape), None
-        for j in range(nj):
-            north = self.files["staggered"].get(j + 1, *shape) if j + 1 < nj else None
-            out = here.copy()
-            out[1] = 0.5 * (here[1] + np.roll(here[1], 1, -1))
-            out[2] = 0.5 * (here[2] + north[2]) if north is not None else 1.5 * here[2] - 0.5 * south[2]
-            self.files["first_guess"].put(j, out)
-            here, south = north, here
+        """One file into another, record by record."""
+        for n in range(self.files[source].records):
+            self.files[target].put(n, self.files[source].get(n))
 
     def statistics(self, record: int, name: str) -> None:
-        """Steps f and u: mean, root mean square, least and greatest of each field and level."""
-        shape, rows = (len(NAMES), LN_P.size, self.problem.ni), []
-        for j in range(self.problem.nj):
-            row = self.files[name].get(j, *shape)
-            rows.append([row.mean(-1), (row**2).mean(-1), row.min(-1), row.max(-1)])
-        mean, square, least, most = np.array(rows).transpose(1, 0, 2, 3)
-        found = [mean.mean(0), np.sqrt(square.mean(0)), least.min(0), most.max(0)]
+        """Mean, root mean square, least and greatest of each field and level."""
+        fields, over = self.rows(name, 5), (0, -1)
+        found = fields.mean(over), np.sqrt((fields**2).mean(over)), fields.min(over), fields.max(over)
         self.files["statistics"].put(record, np.stack(found))
 
-    # the analysis itself
-
-    def _data(self) -> synthetic.Data:
-        columns = [self.files["data"].get(n) for n in range(FILED)]
-        return synthetic.Data(*columns, np.zeros_like(columns[0]))
-
     def prepare(self, humid: bool) -> None:
-        """Step h: departures from the first guess, over the errors, sorted into boxes."""
-        p, data = self.problem, self._data()
-        shape = (5, LN_P.size, p.ni)
-        fields = np.stack([self.files["first_guess"].get(j, *shape)[[0, 1, 2, 4]] for j in range(p.nj)])
-        kinds = PASSES["humidity" if humid else "mass and wind"]
-        sorter = Sorter(p, data, data.value - at_data(p, data, fields), kinds)
+        """Departures from the first guess, over the errors, sorted into boxes."""
+        p, columns = self.problem, self.read("data")
+        data = synthetic.Data(*columns, np.zeros_like(columns[0]))
+        expected = at_data(p, data, self.rows("first_guess", 5)[:, [0, 1, 2, 4]])
+        sorter = Sorter(p, data, data.value - expected, PASSES["humidity" if humid else "mass and wind"])
         near, column = None, None
         for box in boxes(p):
             if (box.j, box.i) != column:
@@ -243,97 +242,81 @@ class Chain:
             self.files["departures"].put(number(p, box), sorter.record(box, *near))
 
     def check(self) -> None:
-        """Step j."""
+        """Each datum against its neighbours."""
         quality = self.files["quality"].get(0)
         gap.check(self.crew, self.problem, self.files["departures"], quality)
         self.files["quality"].put(0, quality)
 
     def assimilate(self, humid: bool) -> None:
-        """Step k."""
+        """Weights of the accepted data."""
         files = [self.files[name] for name in ("departures", "weights", "reductions")]
         gap.assimilate(self.crew, self.problem, files, self.files["quality"].get(0), humid)
 
     def post(self, humid: bool) -> None:
-        """Step l: increments and errors on the grid, band by band."""
+        """Increments and errors on the grid, band by band."""
         files = [self.files[name] for name in ("weights", "reductions")]
         names = ("moisture", "moist_errors") if humid else ("increments", "errors")
         for band in range(self.problem.nj // BOX):
-            found = gap.increments(self.crew, self.problem, files, band, humid)
-            for row in range(BOX):
-                for name, values in zip(names, found, strict=True):
-                    self.files[name].put(band * BOX + row, values[row])
+            for name, rows in zip(names, gap.increments(self.crew, self.problem, files, band, humid), strict=True):
+                for row, values in enumerate(rows):
+                    self.files[name].put(band * BOX + row, values)
 
-    def humidity_errors(self) -> None:
-        """Step m."""
-        self.files["humidity_made"].put(0, synthetic.vapour(LN_P))
-
-    # what is kept, and back to sigma
-
-    def _increments(self, j: int) -> np.ndarray:
-        """phi, u, v, T and q of a row, (5, 15, ni)."""
-        level = (LN_P.size, self.problem.ni)
-        return np.concatenate([self.files["increments"].get(j, 4, *level), self.files["moisture"].get(j, 1, *level)])
+    def increments(self) -> np.ndarray:
+        """phi, u, v, T and q, (nj, 5, 15, ni)."""
+        return np.concatenate([self.rows("increments", 4), self.rows("moisture", 1)], 1)
 
     def normalise(self) -> None:
-        """Step q: errors as parts of the first guess's; at the equator, where both vanish, 1."""
-        lat, _south, _lon, _east = synthetic.rows(self.problem)
+        """Errors as parts of the first guess's."""
+        lat = synthetic.rows(self.problem)[0]
         spread = synthetic.background(self.problem, lat, np.zeros_like(lat), np.zeros_like(lat))
-        for j in range(self.problem.nj):
-            error = self.files["kept_errors"].get(j)
-            self.files["normalised"].put(j, error / spread[j] if spread[j] > 0 else np.ones_like(error))
+        self.write("normalised", self.rows("kept_errors") / spread[:, None, None])
 
     def keep(self) -> None:
-        """Step r: the analysis on standard levels."""
-        for j in range(self.problem.nj):
-            shape = (5, LN_P.size, self.problem.ni)
-            self.files["plotted"].put(j, self.files["first_guess"].get(j, *shape) + self._increments(j))
-
-    def keep_rest(self) -> None:
-        """Step s."""
+        """Increments and errors as they are plotted."""
         self.copy("increments", "plotted_increments")
         self.copy("normalised", "plotted_errors")
 
-    def stagger(self) -> None:
-        """Step t: increments of u half a grid length east, of v on the south face."""
-        before = None
-        for j in range(self.problem.nj):
-            row = self._increments(j)
-            out = row.copy()
-            out[1] = 0.5 * (row[1] + np.roll(row[1], -1, -1))
-            out[2] = row[2] if before is None else 0.5 * (row[2] + before)
-            self.files["staggered_increments"].put(j, out)
-            before = row[2]
-
     def to_sigma(self) -> None:
-        """Step v: increments are added on sigma levels, which have moved with the analysed surface pressure.
+        """The analysis on sigma levels."""
+        change = self.rows("staggered_increments", 5)
+        self.write("analysis", on_sigma(self.problem, self.guess(), change, self.tools))
 
-        δ ln p_s = δΦ / (R T) at the ground.
-        """
-        p, tools, before = self.problem, self.tools, None
-        standard = np.repeat(LN_P[:, None], p.ni, 1)
-        for j in range(p.nj):
-            u, v, T, q, lnps, ground = self._guess(j)
-            change = self.files["staggered_increments"].get(j, 5, LN_P.size, p.ni)
-            lift = np.empty((1, p.ni))
-            tools.interpolate(change[0], standard, lnps[None], lift)
-            bases = lnps, lnps + lift[0] / (R * T[-1])
-            east = [0.5 * (each + np.roll(each, -1)) for each in bases]
-            south = bases if before is None else [0.5 * (a + b) for a, b in zip(bases, before, strict=True)]
-            out, moved = np.empty((4, p.levels, p.ni)), np.empty((p.levels, p.ni))
-            for n, field, row, (old, new) in ((0, u, 1, east), (1, v, 2, south), (2, T, 3, bases), (3, q, 4, bases)):
-                tools.interpolate(np.ascontiguousarray(field), self.sigma + old, self.sigma + new, out[n])
-                tools.interpolate(change[row], standard, self.sigma + new, moved)
-                out[n] += moved
-            self.files["analysis"].put(j, np.concatenate([out.ravel(), bases[1], ground]))
-            before = bases
 
-    def correct(self) -> None:
-        """Step w: near the top, where nothing is observed, most of the first guess is kept."""
-        p = self.problem
-        shape = (4 * p.levels + 2, p.ni)
-        for j in range(p.nj):
-            row, guess = self.files["analysis"].get(j, *shape), self.files["guess"].get(j, *shape)
-            for level, part in enumerate(STRATOSPHERE):
-                for at in range(level, 4 * p.levels, p.levels):
-                    row[at] = guess[at] + part * (row[at] - guess[at])
-            self.files["corrected"].put(j, row)
+def _passed(letter: str, humid: bool) -> tuple:
+    """Steps h to l, which come twice."""
+    return (
+        (f"{letter}h", "PRE-GAP", lambda chain: chain.prepare(humid)),
+        (f"{letter}i", "copy correlations", lambda chain: chain.copy("correlations", "parameters")),
+        (f"{letter}j", "GAP (data checking)", Chain.check),
+        (f"{letter}k", "GAP (analysis)", lambda chain: chain.assimilate(humid)),
+        (f"{letter}l", "POST GAP", lambda chain: chain.post(humid)),
+    )
+
+
+#: Letter and name of every step, and what it does of a :class:`Chain`, in order.
+STEPS = (
+    ("d", "sigma to pressure", lambda c: c.write("staggered", on_pressure(c.problem, c.guess(), c.tools))),
+    ("e", "interpolate to unstaggered grid", lambda c: c.write("first_guess", unstaggered(c.rows("staggered", 5)))),
+    ("f", "statistics of the first guess", lambda c: c.statistics(0, "first_guess")),
+    ("g", "copy observations", lambda c: c.copy("observations", "data")),
+    *_passed("", False),
+    ("m", "humidity first-guess errors", lambda c: c.write("humidity_made", [synthetic.vapour(LN_P)])),
+    ("n", "copy humidity errors", lambda c: c.copy("humidity_made", "humidity")),
+    *_passed("o, ", True),
+    ("p", "copy the errors", lambda c: c.copy("errors", "kept_errors")),
+    ("q", "re-normalise", Chain.normalise),
+    (
+        "r",
+        "keep the analysis on pressure levels",
+        lambda c: c.write("plotted", c.rows("first_guess", 5) + c.increments()),
+    ),
+    ("s", "keep increments and errors", Chain.keep),
+    ("t", "interpolate to staggered grid", lambda c: c.write("staggered_increments", staggered(c.increments()))),
+    ("u", "statistics of the analysis", lambda c: c.statistics(1, "plotted")),
+    ("v", "pressure to sigma", Chain.to_sigma),
+    (
+        "w",
+        "stratospheric correction",
+        lambda c: c.write("corrected", corrected(c.problem, c.guess(), c.guess("analysis"))),
+    ),
+)

@@ -45,9 +45,3 @@ class Dataset:
     def close(self) -> None:
         """Let the file go."""
         self._file.close()
-
-
-def copy(source: Dataset, target: Dataset) -> None:
-    """All records of one file into another."""
-    for record in range(source.records):
-        target.put(record, source.get(record))

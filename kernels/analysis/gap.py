@@ -5,10 +5,11 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-from kernels.analysis import synthetic
+from kernels.analysis import covariance, synthetic, vertical
 from kernels.analysis.boxes import BOX, DEPARTURE, HOME, NUMBER, POINTS, RECORD, SLABS, Box, boxes, grid, number
-from kernels.analysis.constants import LN_P, R
-from kernels.analysis.problem import SLAB
+from kernels.analysis.problem import LN_P, REJECT, SLAB
+from kernels.gridpoint.levels import R
+from kernels.runtime.pages import zeros
 
 #: Rejections of one box are found by removing the worst and looking again, at most this often.
 ROUNDS = 12
@@ -23,23 +24,40 @@ class Singular(ArithmeticError):
     """A box whose matrix is not positive definite."""
 
 
+class Compiled:
+    """The compiled code, with the room that one thread needs for a box of ``padded`` data."""
+
+    def __init__(self, padded: int):
+        self.room = zeros((padded, padded + 8 + max(padded, POINTS)))
+        self.interpolate, self.geopotential = vertical.interpolate, vertical.geopotential
+        self.evaluate = covariance.evaluate
+
+    def check(self, points, departures, n, out) -> bool:
+        """As ``covariance.check``."""
+        return covariance.check(points, departures, n, self.room, out)
+
+    def assimilate(self, points, departures, n, grid, weights, reduction) -> bool:
+        """As ``covariance.assimilate``."""
+        return covariance.assimilate(points, departures, n, grid, grid.shape[1], self.room, weights, reduction)
+
+
 class Crew:
     """Threads that take boxes, each with its tools."""
 
     def __init__(self, threads: int, make):
-        self.threads, self.tools = threads, queue.SimpleQueue()
-        for _ in range(threads):
-            self.tools.put(make())
+        self.threads, self.tools, self.free = threads, [make() for _ in range(threads)], queue.SimpleQueue()
+        for each in self.tools:
+            self.free.put(each)
 
     def each(self, work, items) -> list:
         """``work(tools, item)`` for every item, in order of the items."""
 
         def one(item):
-            tools = self.tools.get()
+            tools = self.free.get()
             try:
                 return work(tools, item)
             finally:
-                self.tools.put(tools)
+                self.free.put(tools)
 
         if self.threads == 1:
             return [one(item) for item in items]
@@ -53,7 +71,7 @@ def _taken(record: np.ndarray) -> tuple[int, int]:
     return count, -(-count // 8) * 8
 
 
-def suspects(tools, record: np.ndarray, limit: float) -> np.ndarray:
+def suspects(tools, record: np.ndarray, limit: float = REJECT) -> np.ndarray:
     """Which data of a box its other data contradict: bool, one a datum of the record."""
     count, n = _taken(record)
     points, departures, out = record[:8].copy(), record[DEPARTURE].copy(), np.zeros((2, record.shape[1]))
@@ -76,7 +94,7 @@ def check(crew: Crew, problem, source, quality: np.ndarray) -> None:
 
     def work(tools, box: Box):
         record = source.get(number(problem, box), RECORD, problem.padded)
-        return record, suspects(tools, record, problem.reject)
+        return record, suspects(tools, record)
 
     for record, bad in crew.each(work, boxes(problem)):
         home = np.flatnonzero(record[HOME, : bad.size])

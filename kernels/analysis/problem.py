@@ -1,7 +1,9 @@
-"""What is analysed, from how many observations, and where the files between the steps lie."""
+"""What is analysed, from how many observations, and where the files between the steps lie; constants and levels."""
 
 from dataclasses import dataclass
 from typing import ClassVar
+
+import numpy as np
 
 from kernels.contract import Presets, one_of, real, require_range, whole
 
@@ -12,6 +14,14 @@ WORK = ("memory", "half", "tmpfs", "cache", "direct")
 REST = ("memory", "tmpfs", "cache", "direct")
 BOX = 8  # grid points along a side of a box
 SLAB = 5  # standard levels of a slab
+#: Standard levels from the top downwards: ln of p in Pa.
+LN_P = np.log(np.array([10, 20, 30, 50, 70, 100, 150, 200, 250, 300, 400, 500, 700, 850, 1000], float) * 100)
+#: What can be observed: geopotential, wind to the east and to the north, humidity.
+KINDS = ("phi", "u", "v", "q")
+#: Fields of a row on standard levels.
+NAMES = ("phi", "u", "v", "T", "q")
+#: Standard deviations from its neighbours at which a datum is rejected.
+REJECT = 4.0
 
 
 @dataclass(frozen=True)
@@ -30,9 +40,6 @@ class Problem(Presets):
     length: real(1e4, 1e7, "m") = 1.5e6  # scale of the background error's horizontal correlation, m
     depth: real(0.05, 5.0) = 0.5  # the same in the vertical, in ln p
     wind: real(0.01, 100.0, "m/s") = 5.0  # standard deviation of the background's wind components, m/s
-    accuracy: real(1e-6, 1e3) = 1.0  # factor on the errors of observations
-    gross: real(0.0, 0.5) = 0.02  # share of data with a gross error
-    reject: real(1.0, 100.0) = 4.0  # standard deviations from its neighbours at which a datum is rejected
     work: one_of(*WORK) = "memory"  # where the work files are, read and written at random, see ``WORK``
     rest: one_of(*REST) = "memory"  # where the sequential files are, see ``REST``
     folder: str | None = None  # where files go; None: the system's temporary folder

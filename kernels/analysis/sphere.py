@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kernels.analysis.constants import OMEGA, RADIUS
+from kernels.gridpoint.levels import OMEGA, RADIUS
 
 WAVES = 96
 

@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 from kernels.analysis import sphere
-from kernels.analysis.constants import KINDS, LN_P, OMEGA, R
-from kernels.gridpoint.levels import latitudes, vertical
+from kernels.analysis.problem import KINDS, LN_P
+from kernels.gridpoint.levels import OMEGA, R, latitudes, vertical
 
 #: Scale and wind of the true flow, in those of the background's error; its depth in ln p.
 LARGER, STRONGER, TRUE_DEPTH = 4.0, 3.0, 1.5
@@ -21,7 +21,8 @@ ERRORS = {"phi": 100.0, "u": 2.5, "v": 2.5, "q": 0.5}
 #: Levels that are observed: the lowest thirteen; aircraft fly at 250 hPa.
 SEEN = slice(2, None)
 FLIGHT = float(np.log(25000.0))
-_GROSS = (8.0, 15.0)  # gross errors, in standard deviations of the departure
+#: Share of data with a gross error, and how gross, in standard deviations of the departure.
+GROSS, _GROSS = 0.02, (8.0, 15.0)
 _NORTHMOST = np.deg2rad(80.0)
 
 
@@ -116,16 +117,16 @@ def surface(truth: Truth, where: sphere.Places, guess: bool, ground: np.ndarray 
 
 
 def first_guess(problem, truth: Truth):
-    """Rows of the guess, (nj, 4 · levels + 2, ni), and the truth on standard levels, (nj, 5, 15, ni), and its ln p_s.
+    """Rows of the guess, (nj, 4 · levels + 2, ni); on standard levels, (nj, 5, 15, ni), guess and truth; the truth's
+    ln p_s.
 
     A row is u, v, T, q on sigma levels from the top, then ln p_s and the ground's geopotential.
     """
     sigma = np.log(vertical(problem.levels).full)
     lat, south, lon, east = rows(problem)
-    levels = problem.levels
-    guess = np.empty((problem.nj, 4 * levels + 2, problem.ni))
-    true, pressure = np.empty((problem.nj, 5, LN_P.size, problem.ni)), np.empty((problem.nj, problem.ni))
-    nothing = np.zeros(problem.ni)
+    guess = np.empty((problem.nj, 4 * problem.levels + 2, problem.ni))
+    expected, true = np.empty((2, problem.nj, 5, LN_P.size, problem.ni))
+    pressure, nothing = np.empty((problem.nj, problem.ni)), np.zeros(problem.ni)
     for j in range(problem.nj):
         found = {}
         for name, phi, lam in (("mass", lat[j], lon), ("u", lat[j], east), ("v", south[j], lon)):
@@ -135,11 +136,10 @@ def first_guess(problem, truth: Truth):
             found[name] = state(truth, True, where, lnps, sigma, name == "mass")
             if name == "mass":
                 guess[j, -2:], pressure[j] = (lnps, ground), pressed
-                standard = state(truth, False, where, nothing, LN_P)
-                true[j] = [standard[each] for each in ("phi", "u", "v", "T", "q")]
-        parts = [found["u"]["u"], found["v"]["v"], found["mass"]["T"], found["mass"]["q"]]
-        guess[j, :-2] = np.concatenate(parts)
-    return guess, true, pressure
+                for out, guessed in ((expected, True), (true, False)):
+                    out[j] = list(state(truth, guessed, where, nothing, LN_P).values())
+        guess[j, :-2] = np.concatenate([found["u"]["u"], found["v"]["v"], found["mass"]["T"], found["mass"]["q"]])
+    return guess, expected, true, pressure
 
 
 def _site(rng, count):
@@ -156,7 +156,7 @@ def observe(problem, truth: Truth, rng) -> Data:
         latitude, longitude = _site(rng, count)
         found = state(truth, False, sphere.places(latitude, longitude), np.zeros(count), levels)
         for kind in kinds:
-            error = np.broadcast_to(ERRORS[kind] * problem.accuracy, (levels.size, count))
+            error = np.broadcast_to(ERRORS[kind], (levels.size, count))
             if kind == "q":
                 error = error * vapour(levels)[:, None]
             columns = (latitude, longitude, levels[:, None], float(KINDS.index(kind)), found[kind], error)
@@ -164,7 +164,7 @@ def observe(problem, truth: Truth, rng) -> Data:
     columns = np.concatenate(table, axis=1)
     columns = columns[:, rng.permutation(columns.shape[1])]
     latitude, longitude, lnp, kind, value, error = columns
-    gross = rng.random(value.size) < problem.gross
+    gross = rng.random(value.size) < GROSS
     spread = background(problem, latitude, lnp, kind)
     off = rng.uniform(*_GROSS, value.size) * rng.choice([-1.0, 1.0], value.size) * np.hypot(spread, error)
     value = value + error * rng.normal(size=value.size) + np.where(gross, off, 0.0)

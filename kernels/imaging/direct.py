@@ -18,8 +18,8 @@ from kernels.runtime.lanes import SINGLES, bits, fma, from_bits, rounded, spread
 from kernels.runtime.threads import run_parts
 from kernels.runtime.vector import load, store
 
-#: Visibilities of a block, and components summed in float32 before they go to float64.
-BLOCK, CHUNK = 64, 512
+#: Components summed in float32 before they go to float64.
+CHUNK = 512
 #: Floating-point operations of one component at one visibility: reduction, two polynomials, two sums.
 FLOPS = 32
 #: A quarter and half of a turn, in units of 2⁻³² turns.
@@ -57,62 +57,35 @@ def _wave(across, up, at, i, j, amplitude):
 
 
 @kernel(fastmath=CONTRACT)
-def _block(across, up, at, columns, rows, fluxes, first, end, real, imaginary):
-    """Sums of the components first … end − 1 at the 64 visibilities from ``at`` on, float32, into ``real`` and
-    ``imaginary``.
+def _predict(across, up, columns, rows, fluxes, out, threads, thread):
+    """Every ``threads``-th vector of visibilities from number ``thread`` on into ``out``, float32 (n, 2): real and
+    imaginary part.
 
     ``across``, ``up``, int32: 2⁻³² turns a pixel along l and m of every visibility; ``columns``, ``rows``, int32:
     pixels of every component from the middle; ``fluxes``: Jy.
     """
-    zero = spread(float32(0))
-    ar, br, cr, dr, ai, bi, ci, di = zero, zero, zero, zero, zero, zero, zero, zero
-    for k in range(np.uint64(first), np.uint64(end)):
-        i, j, flux = columns[k], rows[k], fluxes[k]
-        cosine, sine = _wave(across, up, at, i, j, flux)
-        ar, ai = ar + cosine, ai - sine
-        cosine, sine = _wave(across, up, at + SINGLES, i, j, flux)
-        br, bi = br + cosine, bi - sine
-        cosine, sine = _wave(across, up, at + 2 * SINGLES, i, j, flux)
-        cr, ci = cr + cosine, ci - sine
-        cosine, sine = _wave(across, up, at + 3 * SINGLES, i, j, flux)
-        dr, di = dr + cosine, di - sine
-    store(real, 0, ar)
-    store(real, SINGLES, br)
-    store(real, 2 * SINGLES, cr)
-    store(real, 3 * SINGLES, dr)
-    store(imaginary, 0, ai)
-    store(imaginary, SINGLES, bi)
-    store(imaginary, 2 * SINGLES, ci)
-    store(imaginary, 3 * SINGLES, di)
-
-
-@kernel
-def _predict(across, up, columns, rows, fluxes, out, threads, thread):
-    """Every ``threads``-th block of visibilities from block ``thread`` on into ``out``, float32 (n, 2): real and
-    imaginary part.
-
-    ``across``, ``up``, ``columns``, ``rows`` and ``fluxes`` as for :func:`_block`, whose sums are added up in float64.
-    """
-    blocks = across.size // BLOCK
-    real, imaginary = np.empty(BLOCK, np.float32), np.empty(BLOCK, np.float32)
-    sums = np.empty((BLOCK, 2))
-    for block in range(thread, blocks, threads):
+    real, imaginary = np.empty((2, SINGLES), np.float32)
+    sums = np.empty((2, SINGLES))
+    for at in range(SINGLES * thread, across.size, SINGLES * threads):
         sums[:] = 0.0
         for first in range(0, fluxes.size, CHUNK):
-            end = min(first + CHUNK, fluxes.size)
-            _block(across, up, block * BLOCK, columns, rows, fluxes, first, end, real, imaginary)
-            for n in range(BLOCK):
-                sums[n, 0] += real[n]
-                sums[n, 1] += imaginary[n]
-        for n in range(BLOCK):
-            out[block * BLOCK + n, 0] = sums[n, 0]
-            out[block * BLOCK + n, 1] = sums[n, 1]
+            re, im = spread(float32(0)), spread(float32(0))
+            for k in range(np.uint64(first), np.uint64(min(first + CHUNK, fluxes.size))):
+                cosine, sine = _wave(across, up, at, columns[k], rows[k], fluxes[k])
+                re, im = re + cosine, im - sine
+            store(real, 0, re)
+            store(imaginary, 0, im)
+            for n in range(SINGLES):
+                sums[0, n] += real[n]
+                sums[1, n] += imaginary[n]
+        for n in range(SINGLES):
+            out[at + n, 0], out[at + n, 1] = sums[0, n], sums[1, n]
 
 
 def phases(lengths: np.ndarray, cell: float) -> np.ndarray:
-    """u·cell in units of 2⁻³² turns, int32, padded with zeros to whole blocks."""
+    """u·cell in units of 2⁻³² turns, int32, padded with zeros to whole vectors."""
     turns = np.rint(lengths.astype(np.float64) * cell * 2.0**32).astype(np.int64)
-    out = np.zeros(-(-len(turns) // BLOCK) * BLOCK, np.int32)
+    out = np.zeros(-(-len(turns) // SINGLES) * SINGLES, np.int32)
     out[: len(turns)] = turns.astype(np.uint64).astype(np.uint32).view(np.int32)
     return out
 

@@ -24,7 +24,7 @@ import numpy as np
 from numba import float32
 
 from kernels.imaging import gridding
-from kernels.imaging.array import IM, RE, require_form
+from kernels.imaging.array import IM, RE, WEIGHT, U, V, require_form
 from kernels.imaging.fourier import PAIR, plan, transform
 from kernels.imaging.gridding import BELOW, Sorted
 from kernels.imaging.taps import correction, grid_side
@@ -334,12 +334,11 @@ def columns(records: np.ndarray, side: int, cell: float, factors: np.ndarray) ->
     return found.reshape(-1) / good[:, 7].sum()
 
 
-def direct(records: np.ndarray, side: int, cell: float, pixels: np.ndarray) -> np.ndarray:
-    """The dirty image at pixels (j, i), int (count, 2), by the sum itself, float64 (count,)."""
-    good = records[records[:, 7] > 0].astype(np.float64)
-    u, v, data = good[:, 0], good[:, 1], (good[:, RE] + 1j * good[:, IM]) * good[:, 7]
-    out = np.empty(len(pixels))
+def plain(records: np.ndarray, side: int, cell: float, pixels: np.ndarray) -> np.ndarray:
+    """The dirty image at ``pixels``, int (count, 2): rows and columns, by the sum itself, float64 (count,)."""
+    good = records[records[:, WEIGHT] > 0].astype(np.float64)
+    data, out = (good[:, RE] + 1j * good[:, IM]) * good[:, WEIGHT], np.empty(len(pixels))
     for number, (j, i) in enumerate(np.asarray(pixels)):
-        phase = 2 * np.pi * cell * ((i - side // 2) * u + (j - side // 2) * v)
-        out[number] = (data.real * np.cos(phase) - data.imag * np.sin(phase)).sum()
-    return out / good[:, 7].sum()
+        l, m = cell * (i - side // 2), cell * (j - side // 2)  # noqa: E741
+        out[number] = (data * np.exp(2j * np.pi * (good[:, U] * l + good[:, V] * m))).real.sum()
+    return out / good[:, WEIGHT].sum()

@@ -172,8 +172,6 @@ class _Search:
 
     def freed(self, s: _Sums) -> tuple[float, float, float]:
         """hh, hc and cc of what is left of the gradients where the flux may not change."""
-        if self.flux is None:
-            return s.hh, s.hc, s.cc
         return s.hh - s.h * s.h / s.w, s.hc - s.h * s.c / s.w, s.cc - s.c * s.c / s.w
 
     def norm_of_gradient(self, s: _Sums) -> float:
@@ -195,7 +193,7 @@ class _Search:
     def go(self, s: _Sums, heavy: float) -> None:
         """The next step, and how far to go along it."""
         alpha = self.alpha
-        beta = 0.0 if self.flux is None else (s.h + alpha * s.c + s.flux - self.flux) / s.w
+        beta = (s.h + alpha * s.c + s.flux - self.flux) / s.w
         square = s.hh + 2 * alpha * s.hc + alpha**2 * s.cc - 2 * beta * (s.h + alpha * s.c) + beta**2 * s.w
         turn = square - (s.oh + alpha * s.oc - beta * s.o)
         gamma = max(0.0, turn / self.before) if self.before > 0 else 0.0
@@ -206,11 +204,11 @@ class _Search:
         self.convolver(self.step, out=self.turned)
         ahead, curved = self.pass_over(_end, self.level, alpha, beta)[:2]
         self.length = float(np.clip(along / (along - ahead), 0.0, 1.0 / TAKEN - 0.01)) if along > ahead else 1.0
-        self.scale = 1.0 if self.flux is None else self.flux / (s.flux + self.length * total)
+        self.scale = self.flux / (s.flux + self.length * total)
         self.q = max(1.0, (self.q + curved / norm) / 2) if norm > 0 else self.q
 
 
-def restore(dirty, beam, noise, flux=None, iterations=10, box=None, threads=1) -> Restored:
+def restore(dirty, beam, noise, flux, iterations=10, box=None, threads=1) -> Restored:
     """The image of maximum entropy, or what ``iterations`` steps make of it.
 
     ``ValueError``: a number outside its range, images of other shapes or with pixels that are not finite.
@@ -220,8 +218,8 @@ def restore(dirty, beam, noise, flux=None, iterations=10, box=None, threads=1) -
     dirty, beam : ndarray, float32 (side, side), (2·side, 2·side)
     noise : float
         Jy per beam: the root mean square that the residual is to have.
-    flux : float, optional
-        Jy in the image; None leaves it free.
+    flux : float
+        Jy in the image.
     iterations : int
         Steps at most; one convolution each.
     box : tuple of int, optional
@@ -229,14 +227,12 @@ def restore(dirty, beam, noise, flux=None, iterations=10, box=None, threads=1) -
     """
     require_range("noise", noise, 0.0, 1e30, "Jy per beam")
     require_range("iterations", iterations, 1, 10_000)
-    if flux is not None:
-        require_range("flux", flux, 1e-30, 1e30, "Jy")
+    require_range("flux", flux, 1e-30, 1e30, "Jy")
     side = require_images(dirty, beam)
     box = Limits(box=box).within(side)
     convolver = Convolver(beam, threads)
     pixels = (box[1] - box[0] + 1) * (box[3] - box[2] + 1)
-    peak = max(float(dirty[box[0] : box[1] + 1, box[2] : box[3] + 1].max()), 1e-20)
-    search = _Search(dirty, convolver, peak / pixels if flux is None else flux / pixels, flux, box, threads)
+    search = _Search(dirty, convolver, flux / pixels, flux, box, threads)
     track, entropy = [], []
     for number in range(iterations + 1):
         heavy = search.heavy

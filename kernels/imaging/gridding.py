@@ -16,7 +16,7 @@ import numpy as np
 from numba import float32, int32
 
 from kernels.imaging.array import BASELINE, IM, RE, TIME, WEIGHT, U, V, W, require_cell, require_form, require_records
-from kernels.imaging.taps import TAPS, polynomials
+from kernels.imaging.taps import BETA, HALF, TAPS, polynomials
 from kernels.runtime.arrays import require_array
 from kernels.runtime.jit import CONTRACT, kernel
 from kernels.runtime.lanes import SINGLES, even_odd_totals, fma, spread_lane
@@ -45,6 +45,31 @@ class Sorted(NamedTuple):
     grid: int  # cells of a whole row
     rows: int  # rows that hold anything, those below v = 0 included
     weight: float  # sum of the weights
+
+
+@kernel(inline=True)
+def _phi(inside):
+    """φ at x, of which ``inside`` is 1 − (x/4)²."""
+    return np.exp(BETA * (np.sqrt(inside) - 1.0)) if inside > 0.0 else 0.0
+
+
+@kernel
+def plain(records, scale, grid):
+    """Add ``records``, float32 (n, 8), to the whole ``grid``, complex128 (M, M), rows v and columns u from −M/2 on.
+
+    ``scale``: cells a wavelength.  Each visibility adds w V φ(u − x) φ(v − y) to eight by eight cells (x, y), with the
+    function φ of :mod:`kernels.imaging.taps`.
+    """
+    middle = grid.shape[0] // 2
+    for n in range(records.shape[0]):
+        if records[n, WEIGHT] > 0:
+            value = records[n, WEIGHT] * (records[n, RE] + 1j * records[n, IM])
+            u, v = records[n, U] * scale, records[n, V] * scale
+            left, low = int(np.floor(u)) - 3, int(np.floor(v)) - 3
+            for y in range(low, low + TAPS):
+                for x in range(left, left + TAPS):
+                    inside = (1 - ((u - x) / HALF) ** 2, 1 - ((v - y) / HALF) ** 2)
+                    grid[middle + y, middle + x] += value * _phi(inside[0]) * _phi(inside[1])
 
 
 @kernel(fastmath=CONTRACT)

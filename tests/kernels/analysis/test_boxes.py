@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kernels.analysis import covariance, vertical
-from kernels.analysis.cholesky import backwards, factor
-from kernels.analysis.constants import R
-from kernels.analysis.tools import Plain, correlations
+from kernels.analysis.cholesky import backwards, factor, plain
+from kernels.analysis.dense import Plain, correlations
+from kernels.gridpoint.levels import R
 
 FEW = settings(max_examples=25, deadline=None)
 SEEDS = st.integers(0, 2**32 - 1)
@@ -37,6 +37,10 @@ def test_factors_and_right_hand_sides(seed, n, more):
     x = np.zeros(n)
     backwards(a, n, n, x)
     np.testing.assert_allclose(matrix @ x, right[:, 0], atol=1e-7)
+    own, b = matrix.copy(), right[:, 0].copy()
+    plain(own, b)
+    np.testing.assert_allclose(np.tril(own), lower, atol=1e-9)
+    np.testing.assert_allclose(b, x, atol=1e-9)
 
 
 @pytest.mark.parametrize("pivot", [-1.0, 0.0, np.nan])
@@ -115,15 +119,14 @@ def test_covariances_are_symmetric_and_definite(seed):
 @given(SEEDS)
 def test_columns_linear_in_ln_p_are_exact_and_come_back(seed):
     rng = np.random.default_rng(seed)
-    source = np.sort(rng.normal(size=(15, 6)), axis=0)
-    slope, start = rng.normal(size=6), rng.normal(size=6)
-    target = source[0] + (source[-1] - source[0]) * np.sort(rng.random((9, 6)), axis=0)
-    out = np.empty((9, 6))
-    vertical.interpolate(start + slope * source, source, target, out)
-    np.testing.assert_allclose(out, start + slope * target, atol=1e-9)
-    field, back = rng.normal(size=(15, 6)), np.empty((15, 6))
-    vertical.interpolate(field, source, source.copy(), back)
-    assert np.array_equal(field, back)
+    source = np.sort(rng.normal(size=(2, 15, 6)), axis=1)
+    slope, start = rng.normal(size=(2, 1, 6)), rng.normal(size=(2, 1, 6))
+    target = source[:, :1] + (source[:, -1:] - source[:, :1]) * np.sort(rng.random((2, 9, 6)), axis=1)
+    field = rng.normal(size=(2, 15, 6))
+    for tools in (vertical, Plain):
+        found = tools.interpolate(start + slope * source, source, target)
+        np.testing.assert_allclose(found, start + slope * target, atol=1e-9)
+        np.testing.assert_allclose(tools.interpolate(field, source, source), field, rtol=1e-12)
 
 
 @FEW
@@ -131,11 +134,11 @@ def test_columns_linear_in_ln_p_are_exact_and_come_back(seed):
 def test_geopotential_of_a_temperature_linear_in_ln_p(seed):
     """Φ = Φ_s + R ∫ T d ln p, in closed form; the lowest level is the ground."""
     rng = np.random.default_rng(seed)
-    source = np.sort(rng.normal(size=(15, 4)), axis=0)
-    slope, start = rng.normal(size=4), 250 + rng.normal(size=4)
-    ground = np.stack([source[-1], rng.normal(size=4)])
-    target = source[0] + (source[-1] - source[0]) * np.sort(rng.random((9, 4)), axis=0)
-    out = np.empty((9, 4))
-    vertical.geopotential(start + slope * source, source, ground, target, out)
-    exact = ground[1] + R * (start * (ground[0] - target) + slope * (ground[0] ** 2 - target**2) / 2)
-    np.testing.assert_allclose(out, exact, rtol=1e-11, atol=1e-7)
+    source = np.sort(rng.normal(size=(2, 15, 4)), axis=1)
+    slope, start = rng.normal(size=(2, 1, 4)), 250 + rng.normal(size=(2, 1, 4))
+    lnps, ground = source[:, -1:], rng.normal(size=(2, 1, 4))
+    target = source[:, :1] + (source[:, -1:] - source[:, :1]) * np.sort(rng.random((2, 9, 4)), axis=1)
+    exact = ground + R * (start * (lnps - target) + slope * (lnps**2 - target**2) / 2)
+    for tools in (vertical, Plain):
+        found = tools.geopotential(start + slope * source, source, lnps, ground, target)
+        np.testing.assert_allclose(found, exact, rtol=1e-11, atol=1e-7)
