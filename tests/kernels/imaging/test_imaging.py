@@ -45,14 +45,6 @@ def test_transforms_of_sixteen_lines_are_numpys(length):
     assert np.abs(found - expected).max() < 1e-6 * np.abs(expected).max()
 
 
-def test_a_source_in_the_middle_gives_the_beam():
-    records = RECORDS.copy()
-    records[:, array.RE], records[:, array.IM] = 1, 0
-    image = dirty.dirty(records, SIDE, CELL)
-    assert image[SIDE // 2, SIDE // 2] == pytest.approx(1, abs=1e-5)
-    assert np.abs(image - dirty.beam(RECORDS, SIDE, CELL)).max() == 0
-
-
 @pytest.mark.parametrize("threads", sorted({1, min(2, usable_cpus())}))
 def test_the_dirty_image_is_the_direct_sum(threads):
     image = dirty.dirty(RECORDS, SIDE, CELL, threads)
@@ -93,20 +85,6 @@ def test_image_and_prediction_are_adjoint(seed):
     back = plan.image(values=y).astype(float) * plan.points.weight
     left, right = (forward * y).sum(), (x * back).sum()
     assert abs(left - right) < 3e-6 * np.linalg.norm(forward) * np.linalg.norm(y)
-
-
-def test_prediction_is_the_direct_sum_of_a_float64_sky():
-    image = np.zeros((SIDE, SIDE), np.float32)
-    image[40, 90], image[64, 64], image[100, 3] = 1, -0.5, 0.25
-    plan = dirty.Plan(RECORDS, SIDE, CELL)
-    values, order = plan.predict(image), plan.points.order
-    here = order >= 0  # the others lie at the opposite point, where V is the conjugate
-    found = np.zeros(len(RECORDS), np.complex64)
-    found[np.where(here, order, -1 - order)] = values[:, 0] + 1j * np.where(here, values[:, 1], -values[:, 1])
-    rows, columns = np.nonzero(image)
-    model = sky.Sky(image[rows, columns].astype(float), (columns - 64) * CELL, (rows - 64) * CELL, np.zeros(len(rows)))
-    expected = sky.visibilities(model, RECORDS[:, 0], RECORDS[:, 1])
-    assert np.abs(found - expected).max() < 1e-5
 
 
 def test_flagged_visibilities_do_not_count():
