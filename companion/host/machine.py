@@ -318,31 +318,3 @@ def line(description: dict[str, Any] | None = None) -> str:
     described = describe() if description is None else description
     model = described["cpu"]["model"] or described["cpu"]["architecture"] or "unknown CPU"
     return f"{model}, {described['usable']['cpus']} usable CPUs"
-
-
-def summary(description: dict[str, Any] | None = None):
-    """The environment as a short ``pandas.DataFrame`` (property, value) for the end of a chapter."""
-    import pandas as pd
-
-    described = describe() if description is None else description
-    cpu, memory, software = described["cpu"], described["memory"], described["software"]
-    caches = [f"L{cache['level']} {cache['type']} {size(cache['bytes'])}" for cache in described["caches"]]
-    per_core = cpu["threads_per_core"]
-    rows = {
-        "CPU": cpu["model"],
-        "usable CPUs": described["usable"]["cpus"],
-        "CPU quota": described["usable"]["quota_cpus"] or "none",
-        "cores": cpu["cores"],
-        "SMT": None if per_core is None else ("none" if per_core == 1 else f"{per_core} threads a core"),
-        "caches": ", ".join(caches) or None,
-        "memory": size(memory["total_bytes"]),
-        "transparent huge pages": memory["transparent_huge_pages"],
-        "virtual machine": described["system"]["virtual_machine"],
-        "system": " ".join(filter(None, (described["system"]["os"], described["system"]["kernel"]))) or None,
-        "software": ", ".join(
-            f"{name} {software[name]}" for name in ("python", "numba", "numpy") if software.get(name)
-        ),
-        "commit": (described["provenance"]["commit"] or "")[:12] or None,
-    }
-    values = ["unknown" if value is None else str(value) for value in rows.values()]
-    return pd.DataFrame({"value": values}, index=pd.Index(rows, name="property"))

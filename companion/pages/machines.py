@@ -20,13 +20,12 @@ def _records(folder: Path) -> tuple[tuple[str, dict[str, Any]], ...]:
     return tuple((machines.label(record["machine"], folder), record) for record in found)
 
 
-def _row(machine: machines.Machine, records: list[dict[str, Any]]) -> dict[str, Any]:
-    about = machine.description
+def described(about: dict[str, Any]) -> dict[str, Any]:
+    """What a record says of its machine, in words; unknown is None."""
     known, signature = machines.fingerprint(about), about["cpu"].get("signature")
     caches = [cache for cache in about["caches"] if cache["type"] != "instruction" and cache["bytes"]]
     measured = about["cpu"].get("measured_hz")
     return {
-        "machine": machine.label,
         "processor": about["cpu"]["model"],
         "LLVM's name": known["target"],
         "family, model, stepping": ", ".join(map(str, signature)) if signature else None,
@@ -38,18 +37,16 @@ def _row(machine: machines.Machine, records: list[dict[str, Any]]) -> dict[str, 
         "memory [GiB]": known["memory"],
         "transparent huge pages": known["transparent huge pages"],
         "virtual": {True: "yes", False: "no"}.get(known["virtual"]),
-        "experiments": len(machine.experiments),
-        "records": len(records),
-        "first": records[0]["date"][:10],
-        "last": records[-1]["date"][:10],
     }
 
 
 def machines_table(folder: Path = runs.COMMITTED) -> Table:
     """One row a machine: its fingerprint, and how much was measured on it in which days."""
-    of = {each.label: [record for label, record in _records(folder) if label == each.label] for each in
-          machines.known(folder)}  # fmt: skip
-    rows = [_row(each, of[each.label]) for each in machines.known(folder)]
+    rows = []
+    for each in machines.known(folder):
+        dates = [record["date"][:10] for label, record in _records(folder) if label == each.label]
+        measured = {"experiments": len(each.experiments), "records": len(dates), "first": dates[0], "last": dates[-1]}
+        rows.append({"machine": each.label} | described(each.description) | measured)
     caption = f"{plural(len(rows), 'machine')}. The first is the one that sentences of the chapters name"
     return table(pd.DataFrame(rows), caption=caption, index=False, name="machines")
 

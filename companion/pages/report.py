@@ -14,9 +14,9 @@ import pandas as pd
 from companion import experiments, files, items, record_figures
 from companion.figures.rendering import Shown
 from companion.figures.tabular import significant, table
-from companion.host import machine
 from companion.labels import plural
 from companion.pages import synthesis
+from companion.pages.machines import described
 from companion.records import machines, runs
 
 #: Quantities of chapter 6 that the page draws.
@@ -124,13 +124,14 @@ def html(folder: Path) -> str:
         "verified before and after it was timed. Numbers are medians; in brackets the 95 % interval, or the range of "
         "the samples where there are fewer than six."
     )
+    about = pd.DataFrame({"value": described(last["machine"])}).rename_axis("property")
     return Template(Path(__file__).with_name("report.html").read_text(encoding="utf-8")).substitute(
         title=escape(f"{machines.short(last['machine'])} beside five reports, 1982 to now"),
         measured=escape(measured),
         answers=_answers(points),
         axes="\n".join(shown.html for shown in axes),
         chapters=chapters,
-        machine=table(machine.summary(last["machine"]), caption="The machine, as its records describe it").html,
+        machine=table(about, caption="The machine, as its records describe it", index=True).html,
         records=table(rows, caption="The records of this page", index=False, folded=True).html,
     )
 
