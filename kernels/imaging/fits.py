@@ -119,7 +119,11 @@ def _records(part) -> np.ndarray:
         if column < 3:
             value = value * keys[f"CRVAL{axis}"]
         elif column == 4:
-            value = value - (keys.get(f"PZERO{data.parnames.index(name) + 1}") or np.floor(value.min()))
+            number = data.parnames.index(name) + 1
+            zero = keys.get(f"PZERO{number}")
+            value = value - (zero or np.floor(value.min()))
+            if zero and f"_{name}" not in data.parnames:  # as stored: a Julian date lacks the last bits of a day's part
+                value = data.view(np.ndarray)[name] * keys.get(f"PSCAL{number}", 1.0)
         records[:, column] = value
     records[:, 5:] = data.data.reshape(len(data), 3)
     return require_records(records)
