@@ -1,7 +1,6 @@
-"""What several sections share: cases of the test, the memo's times, and marks of figures.
+"""What several sections share: cases of the test, the memo's times, medians over problems, and rows of marks.
 
-In figures a shape is a system of the memo; hollow is printed, filled is measured.  Where both times share a row, a
-marker is CPU time and an upright stroke real time.
+In figures a shape is a system of the memo; hollow is printed, filled is measured.
 """
 
 import numpy as np
@@ -10,14 +9,16 @@ from companion import figures, tables
 from companion.bench import Case
 from companion.bench.statistics import MIN_TREND
 from companion.labels import significant
-from companion.late import pd
-from companion.records.runs import single
 
 #: Sizes of a preset.
 SIZES = {"quick": ("small",), "paper": ("small", "medium", "large"), "modern": ("modern",)}
 SYSTEMS = ("NRAO1", "CLSC", "PSC")
 NAMES = ("Convex C1", "X-MP, Toronto", "X-MP, Pittsburgh")
 KINDS = {"cpu": "CPU", "real": "real"}
+#: What the colours of both times mean.
+_COLOURS = ("computing", "waiting")
+#: What a page's own run shows, for captions.
+PRESET = "This page's own run has the problems of its preset, the small ones for quick."
 
 
 def times(result) -> dict[str, float]:
@@ -38,63 +39,18 @@ def ddt():
     return tables.load("aips58", "ddt")
 
 
-def frame(run, *names: str) -> "pd.DataFrame":
-    """Coordinates of the cases of a run, a case a row."""
-    return pd.DataFrame({name: single(run)[name].values for name in names})
-
-
 def printed_size(run) -> str:
     """The size of a run's problems, or the memo's largest where the memo has no such size."""
-    size = str(single(run)["size"].values[-1])
+    size = str(run["size"].values[-1])
     return size if size in ddt()["size"].values else "large"
 
 
 def comparable(runs) -> list:
     """The runs that have a size of the memo. ``ValueError`` where the first has none: it is drawn in full."""
-    found = [run for run in runs if np.isin(single(run)["size"].values, ddt()["size"].values).any()]
+    found = [run for run in runs if np.isin(run["size"].values, ddt()["size"].values).any()]
     if not found or found[0] is not runs[0]:
         raise ValueError("the memo has no problems of this size")
-    return sized(found)
-
-
-def sized(runs, name: str = "size", noun: str = "problems") -> list:
-    """Runs of other sizes, or of other numbers of something, than the first say so in their label."""
-    sizes = [list(dict.fromkeys(map(str, single(run)[name].values.tolist()))) for run in runs]
-    return [
-        run if own == sizes[0] else run.assign_attrs(label=f"{figures.cpu(run)}, {' and '.join(own)} {noun}")
-        for run, own in zip(runs, sizes, strict=True)
-    ]
-
-
-def measured(run) -> str:
-    """What the filled marks of a figure are, for the end of its caption."""
-    counts = np.isfinite(run["observed_real"].values).sum(axis=1)
-    bars = "95 % intervals" if counts.min() >= MIN_TREND else "ranges of samples"
-    return (
-        f"Filled marks are today's: {figures.cpu(run)}, {run.attrs['date'][:10]}, medians with {bars}, crosses where "
-        "flagged."
-    )
-
-
-def samples(run, kind: str, chosen=slice(None)) -> "pd.DataFrame":
-    """Medians and spread of the CPU or real times of the chosen cases."""
-    return figures.of_samples(run[f"observed_{kind}"].values[chosen], run["flags"].values[chosen])
-
-
-def ratios(run, kind: str, above, below) -> "pd.DataFrame":
-    """Times of the cases ``above`` over those of ``below``, one by one: medians with their intervals."""
-    found = figures.quotient(samples(run, kind, above), samples(run, kind, below))
-    seconds = run[f"observed_{kind}"].values
-    for row, pair in enumerate(zip(seconds[above], seconds[below], strict=True)):
-        if interval := figures.times(*pair).interval:
-            found.loc[row, ["low", "high"]] = interval
     return found
-
-
-def total(run, chosen, kind: str) -> np.ndarray:
-    """Real or CPU seconds of the chosen cases added up, one value for each round that all of them had."""
-    each = single(run)[f"observed_{kind}"].values[chosen]
-    return each[:, ~np.isnan(each).any(axis=0)].sum(axis=0)
 
 
 def middles(above, below=None) -> tuple[float, float, float]:
@@ -129,60 +85,61 @@ def typical(above, below=None) -> str:
     return f"{text} ({low} to {high})" if np.isfinite(ends).all() else text
 
 
-def jitter(values) -> np.ndarray:
-    """Small shifts that part the marks of one row."""
-    return np.resize([-0.18, -0.06, 0.06, 0.18], len(values))
+def strips(axis, old: dict, runs, found: list[dict]) -> dict[str, float]:
+    """Rows with a mark for each problem: the printed ``old``, name -> values, then those of runs, name -> spread.
+
+    A stroke is the median of a row, with its number at the right edge.  Of runs but the first the median alone is
+    drawn.  The medians by row.
+    """
+    figures.rows(axis, [*old, *found[0]], 0.6)
+    shifts = [-0.18, -0.06, 0.06, 0.18]
+    for row, values in enumerate(old.values()):
+        figures.points(axis, values, row + np.resize(shifts, len(values)), label="_", line=False)
+    for run, each in zip(runs, found, strict=True):
+        for row, spread in enumerate(each.values(), start=len(old)):
+            if run.attrs.get("mark"):
+                place = [row + 0.34]
+                figures.points(axis, [spread["middle"].median()], place, label="_", host=True, line=False, run=run)
+            else:
+                figures.bars(axis, row + np.resize(shifts, len(spread)), spread, label="_", across=True, run=run)
+    medians = {name: float(np.median(each)) for name, each in old.items()}
+    medians |= {name: float(each["middle"].median()) for name, each in found[0].items()}
+    for row, middle in enumerate(medians.values()):
+        axis.plot([middle, middle], [row - 0.36, row + 0.36], color=figures.INK, linewidth=1.6)
+    at_right(axis, [significant(middle, 2) for middle in medians.values()])
+    return medians
 
 
-def old_times(axis, row: int, system: str, cpu_s: float, real_s: float) -> None:
-    """One system's CPU and real time in a row, a thin line between them."""
-    axis.hlines(row, cpu_s, real_s, color=figures.meaning("printed"), linewidth=1)
-    figures.points(axis, cpu_s, row, label="_", index=SYSTEMS.index(system), line=False)
-    axis.plot(real_s, row, "|", color=figures.meaning("printed"), markersize=12, markeredgewidth=2.2)
+def at_right(axis, texts) -> None:
+    """A text at the right edge of each row."""
+    for row, text in enumerate(texts):
+        axis.text(1.01, row, text, transform=axis.get_yaxis_transform(), va="center", size=9)
 
 
-def new_times(axis, row: int, found: dict, run) -> None:
-    """A run's CPU and real time in a row; of the first run of a figure with their spread."""
-    figures.bars(axis, [row], found["cpu"], label="_", line=False, across=True, run=run)
-    real, colour = found["real"].iloc[0], figures.meaning("measured")
-    small = bool(run.attrs.get("mark"))
-    axis.plot(real["middle"], row, "|", color=colour, markersize=9 if small else 12, markeredgewidth=2.2)
-    if small:
-        return
-    axis.hlines(row, found["cpu"]["middle"].iloc[0], real["middle"], color=colour, linewidth=1)
-    axis.hlines(row, real["low"], real["high"], color=colour, linewidth=3)
-    if real["flagged"]:
-        axis.plot(real["middle"], row, "x", color=figures.INK, markersize=7)
+def both_times(runs, frames, old) -> tuple:
+    """A figure of CPU and real time: a row for each system of the memo, ``old`` along ``system``, and for each ``what``
+    of the frames of runs; figure and axis."""
+    figure, axis = figures.axes(height=2.9)
+    for (kind, words), colour, shift in zip(KINDS.items(), _COLOURS, (-0.15, 0.15), strict=True):
+        label = f"{words} time, printed"
+        figures.points(axis, old[kind], np.arange(3) + shift, label=label, line=False, colour=colour)
+    kinds = {kind: f"{words} time" for kind, words in KINDS.items()}
+    figures.in_rows(axis, runs, frames, [*NAMES, *frames[0]["what"]], kinds, _COLOURS)
+    figures.log_axis(axis, "x")
+    axis.set_xlabel("time [s]")
+    figures.legend(axis, "below 2")
+    return figure, axis
 
 
-def median(axis, row: int, values, text: str, edge=None) -> float:
-    """The median of a row as a stroke, with its number right of all values or of ``edge``; the median."""
-    middle, end = float(np.median(values)), float(np.max(values if edge is None else edge))
-    axis.plot([middle, middle], [row - 0.36, row + 0.36], color=figures.INK, linewidth=1.6)
-    axis.annotate(text.format(middle), (end, row), (7, 0), textcoords="offset points", va="center", size=9)
-    return middle
-
-
-def problems(axis, row: int, found: "pd.DataFrame", text: str, run) -> float:
-    """A mark for each problem of a run in a row, and their median; of another run the median alone, below them."""
-    middle = float(np.median(found["middle"]))
-    if run.attrs.get("mark"):
-        figures.points(axis, [middle], [row + 0.34], label="_", host=True, line=False, run=run)
-        return middle
-    figures.bars(axis, row + jitter(found), found, label="_", line=False, across=True, run=run)
-    return median(axis, row, found["middle"], text, found["high"])
-
-
-def beside(axis, names, old: dict, first: int) -> np.ndarray:
-    """Rows with what is printed, name -> values, in the shapes from ``first``; their places."""
-    place = figures.rows(axis, names, 0.6)
-    for number, (name, values) in enumerate(old.items()):
-        shift = 0.2 * number - 0.1 * (len(old) - 1)
-        figures.points(axis, values, place + shift, label=name, index=first + number, line=False)
-    return place
-
-
-def show(figure, runs, frames, **shown) -> "figures.Shown":
-    """The figure of runs with the data of each; the caption says what the filled marks are."""
-    caption = f"{shown.pop('caption')} {measured(runs[0])}"
-    return figures.show(figure, runs=runs, data=figures.together(runs, frames), caption=caption, **shown)
+def beside(runs, frames, old: dict, quantities: dict, xlabel: str, first: int = 0, height: float = 2.6) -> tuple:
+    """A figure of the rows ``what`` of frames: printed values, label -> values, in the shapes from ``first``, and
+    quantities of runs; figure and axis."""
+    figure, axis = figures.axes(height=height)
+    names = frames[0]["what"].tolist()
+    for number, (label, values) in enumerate(old.items()):
+        place = np.arange(len(names)) + 0.2 * number - 0.1 * (len(old) - 1)
+        figures.points(axis, values, place, label=label, index=first + number, line=False)
+    figures.in_rows(axis, runs, frames, names, quantities)
+    axis.set_xlabel(xlabel)
+    figures.legend(axis, "below 1")
+    return figure, axis

@@ -32,25 +32,13 @@ def test(preset: str, threads: int) -> list:
     ]
 
 
-def _faster(run, kind: str, size: str = "") -> tuple["pd.DataFrame", np.ndarray, np.ndarray]:
-    """Cases of one size, or of every size of the memo: size and task, their numbers, and the Convex's times of them."""
-    old = common.ddt()[kind].sel(system="NRAO1")
-    frame = common.frame(run, "size", "task")
-    frame = frame[frame["size"].isin([size] if size else old["size"].values)]
-    convex = [float(old.sel(size=size, problem=task)) for size, task in frame.to_numpy()]
-    return frame.reset_index(drop=True), frame.index.to_numpy(), np.array(convex)
-
-
-def _gain(run, kind: str, size: str = "") -> np.ndarray:
-    """The Convex's time over that of each round, (problems, rounds)."""
-    _, cases, convex = _faster(run, kind, size)
-    return convex[:, None] / single(run)[f"observed_{kind}"].values[cases]
-
-
-def _gains(run, kind: str, size: str = "") -> "pd.DataFrame":
-    """The Convex's time over that of a run, with the spread of the run."""
-    _, cases, convex = _faster(run, kind, size)
-    return figures.converted(common.samples(run, kind, cases), lambda seconds: convex / seconds)
+def _gain(run, kind: str, size: str = "") -> tuple["pd.DataFrame", np.ndarray]:
+    """Cases of one size, or of every size of the memo, and the Convex's time over that of each round, (cases,
+    rounds)."""
+    cases, convex = figures.cases(run, "size", "task"), common.ddt()[kind].sel(system="NRAO1")
+    cases = cases[cases["size"].isin([size] if size else convex["size"].values)]
+    old = [float(convex.sel(size=row[1], problem=row[2])) for row in cases.itertuples()]
+    return cases, np.array(old)[:, None] / single(run)[f"observed_{kind}"].values[cases.index]
 
 
 def over_convex():
@@ -62,39 +50,35 @@ def over_convex():
 @test.figure
 def gains(runs) -> "figures.Shown":
     """How many times as fast as the Convex every problem is, in CPU and in real time: the X-MPs, and runs."""
-    runs, facts = common.comparable(runs), tables.load("aips58", "prose")
-    figure, axis = figures.axes(height=2.8)
-    names = [f"{where}, {kind}" for where in ("Toronto", "Pittsburgh", "today") for kind in KINDS.values()]
-    ratios = over_convex()
-    medians: list[float] = []
-    frames: list = []
-    for index, system in enumerate(SYSTEMS[1:], start=1):
-        for kind in KINDS:
-            ratio, row = ratios[kind].sel(system=system).values.ravel(), len(medians)
-            figures.points(axis, ratio, row + common.jitter(ratio), label="_", index=index, line=False)
-            medians.append(common.median(axis, row, ratio, "{:.2g}" if kind == "real" else "{:.1f}"))
+    runs, facts, ratios = common.comparable(runs), tables.load("aips58", "prose"), over_convex()
+    old = {
+        f"{name.removeprefix('X-MP, ')}, {words}": ratios[kind].sel(system=system).values.ravel()
+        for name, system in zip(NAMES[1:], SYSTEMS[1:], strict=True)
+        for kind, words in KINDS.items()
+    }
+    found, frames = [], []
     for run in runs:
-        found = {kind: _gains(run, kind) for kind in KINDS}
-        middles = [common.problems(axis, row, each, "{:.0f}", run) for row, each in enumerate(found.values(), start=4)]
-        medians += [] if frames else middles
-        frames.append(figures.with_spread(_faster(run, "cpu")[0], **found))
-    figures.rows(axis, names, 0.6)
+        both = {kind: _gain(run, kind) for kind in KINDS}
+        spreads = {kind: figures.of_samples(gain, cases["flags"]) for kind, (cases, gain) in both.items()}
+        found.append({f"today, {words}": spreads[kind] for kind, words in KINDS.items()})
+        frames.append(figures.with_spread(both["cpu"][0][["size", "task"]], **spreads))
+    figure, axis = figures.axes(height=2.8)
+    medians = common.strips(axis, old, runs, found)
     axis.axvline(1, color=figures.INK, linewidth=0.8)
     figures.log_axis(axis, "x")
-    axis.set_xlim(right=20 * max(frames[0]["cpu_high"].max(), frames[0]["real_high"].max()))
     axis.set_xlabel("times as fast as the Convex C1")
     best = ratios["real"].max(("size", "problem")).to_series()
-    text = ", ".join(f"{name} {significant(middle, 3)}" for name, middle in zip(names, medians, strict=True))
-    return common.show(
+    text = ", ".join(f"{name} {significant(middle, 3)}" for name, middle in medians.items())
+    return figures.show(
         figure,
-        runs,
-        frames,
+        runs=runs,
+        data=frames,
         name="aips58_gains",
         title="The X-MPs gained more in CPU time than in real time",
         caption="A mark is a problem at one size, strokes with their numbers are medians. The memo says of real times: "
         f"best about {float(facts['real_best']):.0f}, typically {float(facts['real_typical_least']):.0f} to "
         f"{float(facts['real_typical_most']):.0f}. The best at Toronto is {best['CLSC']:.1f}, at Pittsburgh "
-        f"{best['PSC']:.1f}.",
+        f"{best['PSC']:.1f}. {common.PRESET} {figures.MARKED}",
         alt=f"Speed of every problem over that of the Convex C1, logarithmic. Medians: {text}.",
         tables="ddt_small ddt_medium ddt_large prose",
     )
@@ -102,39 +86,36 @@ def gains(runs) -> "figures.Shown":
 
 @test.figure
 def by_class(runs) -> "figures.Shown":
-    """Gain in CPU time over the Convex by problem, those that vectorise apart: Toronto as printed, and runs."""
-    runs = common.comparable(runs)
-    size = common.printed_size(runs[0])
-    tasks = _faster(runs[0], "cpu", size)[0]["task"].to_numpy()
-    vector = _vectorise(tasks)
-    order = np.argsort(vector, kind="stable")
-    tasks, vector = tasks[order], vector[order]
-    toronto = over_convex()["cpu"].sel(size=size, problem=tasks, system="CLSC").values
-    figure, axis = figures.axes(height=3.2)
-    place, frames = common.beside(axis, tasks, {NAMES[1]: toronto}, first=1), []
+    """Gain in CPU time over the Convex by problem, those that vectorise last: Toronto as printed, and runs."""
+    runs, frames = common.comparable(runs), []
     for run in runs:
-        found = _gains(run, "cpu", common.printed_size(run)).iloc[order].reset_index(drop=True)
-        figures.bars(axis, place, found, label=figures.cpu(run), line=False, across=True, run=run)
-        frames.append(figures.with_spread(pd.DataFrame({"task": tasks, "toronto": toronto}), here=found))
-    edge = np.count_nonzero(~vector) - 0.5
+        size = common.printed_size(run)
+        cases, gain = _gain(run, "cpu", size)
+        toronto = over_convex()["cpu"].sel(size=size, problem=cases["task"].values, system="CLSC").values
+        frame = pd.DataFrame({"what": cases["task"], "vector": _vectorise(cases["task"].values), "toronto": toronto})
+        frame = figures.with_spread(frame, here=figures.of_samples(gain, cases["flags"]))
+        frames.append(frame.sort_values("vector", kind="stable", ignore_index=True))
+    size, first = common.printed_size(runs[0]), frames[0]
+    xlabel = "times as fast as the Convex C1, CPU time"
+    figure, axis = common.beside(runs, frames, {NAMES[1]: first["toronto"]}, {"here": "{}"}, xlabel, 1, 3.4)
+    figures.log_axis(axis, "x")
+    edge = np.count_nonzero(~first["vector"]) - 0.5
     axis.axhline(edge, color=figures.INK, linewidth=0.9)
     for words, where, shift in (("do not vectorise", "bottom", -0.15), ("vectorise", "top", 0.15)):
         axis.text(0.48, edge + shift, words, transform=axis.get_yaxis_transform(), ha="center", va=where, size=9)
-    figures.log_axis(axis, "x")
-    axis.set_xlabel(f"times as fast as the Convex C1 in CPU time, {size} problems")
-    figures.legend(axis, "above 1 0.45")
-    medians = [np.median(each[of]) for each in (toronto, frames[0]["here"].to_numpy()) for of in (~vector, vector)]
+    medians = first.groupby("vector")[["toronto", "here"]].median()
     text = (
-        "Medians of those that do not vectorise and of those that do: {:.1f} and {:.1f} at Toronto, {:.0f} and {:.0f} "
+        f"Medians of those that do not vectorise and of those that do: {medians['toronto'][False]:.1f} and "
+        f"{medians['toronto'][True]:.1f} at Toronto, {medians['here'][False]:.0f} and {medians['here'][True]:.0f} "
         f"on {figures.cpu(runs[0])}"
-    ).format(*medians)
-    return common.show(
+    )
+    return figures.show(
         figure,
-        runs,
-        frames,
+        runs=runs,
+        data=frames,
         name=f"aips58_by_class_{size}",
         title=f"Gain in CPU time of the {size} problems",
-        caption=f"{text}.",
+        caption=f"{text}. {common.PRESET} {figures.MARKED}",
         alt=f"Gain in CPU time over the Convex C1 of the {size} problems, logarithmic. {text}.",
         tables=f"ddt_{size} problem_classes",
     )
@@ -150,11 +131,11 @@ def as_printed(runs) -> "figures.Table":
     """The largest problems as the memo lays them out: CPU, real, C/R, and times of the three systems over these."""
     run = common.comparable(runs)[0]
     size, of = common.printed_size(run), figures.cpu(run)
-    frame, cases, _ = _faster(run, "cpu", size)
-    spent, real = (common.samples(run, kind, cases)["middle"].to_numpy() for kind in KINDS)
-    out = pd.DataFrame({"problem": frame["task"], "CPU": spent, "real": real, "C/R": spent / real})
+    cases = figures.cases(run, "size", "task").query("size == @size")
+    spent, real = (np.nanmedian(run[f"observed_{kind}"].values[cases.index], axis=1) for kind in KINDS)
+    out = pd.DataFrame({"problem": cases["task"], "CPU": spent, "real": real, "C/R": spent / real})
     for system in SYSTEMS:
-        old = common.ddt().sel(size=size, system=system, problem=frame["task"].values)
+        old = common.ddt().sel(size=size, system=system, problem=cases["task"].values)
         out[f"CPU, {system}/{of}"] = old["cpu"].values / spent
         out[f"real, {system}/{of}"] = old["real"].values / real
     return figures.table(
@@ -170,7 +151,7 @@ def as_printed(runs) -> "figures.Table":
 def said(run) -> str:
     """How much the median problem gained over the Convex, in CPU and in real time, on an X-MP and in a run."""
     then = over_convex().sel(system="CLSC").median()
-    here = {kind: _gain(run, kind) for kind in KINDS}
+    here = {kind: _gain(run, kind)[1] for kind in KINDS}
     more = np.median(np.nanmedian(here["real"], axis=1)) > np.median(np.nanmedian(here["cpu"], axis=1))
     return (
         f"At Toronto the median gain over the Convex was {float(then['cpu']):.1f} in CPU time and "
@@ -182,9 +163,9 @@ def said(run) -> str:
 
 def classes(run) -> str:
     """The gain in CPU time of large problems that vectorise and of those that do not, then and now."""
-    tasks = _faster(run, "cpu", "large")[0]["task"].to_numpy()
-    toronto = over_convex()["cpu"].sel(size="large", system="CLSC", problem=tasks)
-    vector, here = _vectorise(tasks), _gain(run, "cpu", "large")
+    cases, here = _gain(run, "cpu", "large")
+    toronto = over_convex()["cpu"].sel(size="large", system="CLSC", problem=cases["task"].values)
+    vector = _vectorise(cases["task"].values)
     one, other = (common.middles(here[of]) for of in (vector, ~vector))
     than = "less" if one[2] < other[1] else "more" if one[1] > other[2] else "not measurably more or less"
     return (

@@ -44,18 +44,13 @@ def old_ratios():
 @cleans.figure
 def gathered(runs) -> "figures.Shown":
     """CPU time of CLEAN with gather by software over that by hardware: the two X-MPs, and runs."""
-    runs, (printed, bare) = common.sized(runs), old_ratios()
-    figure, axis = figures.axes(height=2.3)
+    printed, bare = old_ratios()
+    tasks = pd.DataFrame({"what": _TASKS})
+    frames = [figures.with_spread(tasks, ratio=figures.ratios(run, *_pairs(run), "observed_cpu")) for run in runs]
     old = {f"Toronto over Pittsburgh without files, {size}": bare.sel(size=size) for size in bare["size"].values}
-    place, frames = common.beside(axis, _TASKS, old, first=1), []
-    for run in runs:
-        found = common.ratios(run, "cpu", *_pairs(run))
-        label = f"{figures.cpu(run)}, loop over instruction"
-        figures.bars(axis, place, found, label=label, line=False, across=True, run=run)
-        frames.append(figures.with_spread(pd.DataFrame({"task": _TASKS}), ratio=found))
+    xlabel = "CPU time, gather by software over by hardware"
+    figure, axis = common.beside(runs, frames, old, {"ratio": "{}, loop over instruction"}, xlabel, 1)
     axis.axvline(1, color=figures.INK, linewidth=0.8)
-    axis.set_xlabel("CPU time, gather by software over by hardware")
-    figures.legend(axis, "above 1 0.45")
     spent = runs[0]["observed_cpu"].values
     longer = [figures.times(*spent[list(pair)]).times for pair in zip(*_pairs(runs[0]), strict=True)]
     here = "; ".join(f"{task} with a loop takes {each} as long" for task, each in zip(_TASKS, longer, strict=True))
@@ -64,13 +59,13 @@ def gathered(runs) -> "figures.Shown":
         f"{float(bare.min()):.2f} to {float(bare.max()):.2f} without the cost of files, {int((bare > 1).sum())} of "
         f"{bare.size} above 1. Today {here}"
     )
-    return common.show(
+    return figures.show(
         figure,
-        runs,
-        frames,
+        runs=runs,
+        data=frames,
         name="aips58_gathered",
         title="What gather in hardware gains in CLEAN",
-        caption=f"{text}.",
+        caption=f"{text}. {common.PRESET} {figures.MARKED}",
         alt=f"CPU time of CLEAN with gather by software over by hardware. {text}.",
         tables="ddt_small ddt_medium ddt_large",
     )

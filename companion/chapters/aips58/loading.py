@@ -11,8 +11,8 @@ from companion.late import pd
 #: Bytes on an inch of tape; the memo prints the drive's speed in inches a second and not the density.
 _DENSITY = 6250
 _TASKS = ("IMLOD", "UVLOD")
-#: Sources of a run's files, as columns of the data and the legend name them.
-_SOURCES = {"disk": ("disk", "a file"), "paced as a tape": ("tape", "a tape's pace")}
+#: Sources of a run's files, as columns of the data name them.
+_SOURCES = {"disk": "disk", "tape": "paced as a tape"}
 
 
 @experiment(
@@ -33,52 +33,45 @@ def loads(preset: str, threads: int) -> list:
     ]
 
 
-def _cases(run, source: str, cases: list[tuple[str, str]]) -> list[int]:
-    """Rows of a run's cases of one source, for tasks and sizes."""
-    rows = list(zip(*(run[name].values for name in ("task", "size", "source")), strict=True))
-    return [rows.index((task, size, source)) for task, size in cases]
+def _loaded(run) -> "pd.DataFrame":
+    """Real time of the loading problems of a run, by task and size of the memo, from each source."""
+    cases = figures.cases(run, "size", "task", "source")
+    cases = cases[cases["size"].isin(common.ddt()["size"].values)].sort_values("task", kind="stable")
+    rows = {name: cases[cases["source"] == source] for name, source in _SOURCES.items()}
+    frame = rows["disk"][["task", "size"]].assign(what=rows["disk"]["task"] + ", " + rows["disk"]["size"])
+    return figures.with_spread(
+        frame, **{name: figures.sampled(run, "observed_real", of.index) for name, of in rows.items()}
+    )
 
 
 @loads.figure
 def taped(runs) -> "figures.Shown":
     """Real time of the two loading problems: tape on the Convex, files on the X-MPs, both in runs."""
-    runs, old = common.comparable(runs), common.ddt()["real"]
-    known = set(runs[0]["size"].values)
-    cases = [(task, size) for task in _TASKS for size in old["size"].values if size in known]
-    figure, axis = figures.axes(height=3.4)
-    place = figures.rows(axis, [f"{task}, {size}" for task, size in cases], 0.6)
+    runs, real = common.comparable(runs), common.ddt()["real"]
+    frames = [_loaded(run) for run in runs]
     printed = {
-        system: np.array([float(old.sel(system=system, problem=task, size=size)) for task, size in cases])
+        system: np.array(
+            [float(real.sel(system=system, problem=row[1], size=row[2])) for row in frames[0].itertuples()]
+        )
         for system in SYSTEMS
     }
-    for index, system in enumerate(SYSTEMS):
-        figures.points(axis, printed[system], place, label=NAMES[index], index=index, line=False)
-    frames = []
-    for run in runs:
-        own = [each for each in cases if each[1] in run["size"].values]
-        at, found = place[[cases.index(each) for each in own]], {}
-        for number, (source, (column, words)) in enumerate(_SOURCES.items()):
-            found[column] = common.samples(run, "real", _cases(run, source, own))
-            figures.bars(
-                axis, at, found[column], label=f"today, {words}", index=number, line=False, across=True, run=run
-            )
-        frames.append(figures.with_spread(pd.DataFrame(own, columns=["task", "size"]), **found))
+    old = dict(zip(NAMES, printed.values(), strict=True))
+    sources = {"disk": "today, a file", "tape": "today, a tape's pace"}
+    figure, axis = common.beside(runs, frames, old, sources, "real time [s]", height=4.2)
     figures.log_axis(axis, "x")
-    axis.set_xlabel("real time [s]")
-    figures.legend(axis, "above 2 0.4")
     gain = printed["NRAO1"] / printed["CLSC"]
     pace = 100 * frames[0]["tape"].to_numpy() / printed["NRAO1"]
     text = (
         f"Files at Toronto are {gain.min():.2f} to {gain.max():.2f} times as fast as the tape of the Convex. At a "
         f"tape's pace today's files arrive in {pace.min():.0f} to {pace.max():.0f} % of the Convex's real time"
     )
-    return common.show(
+    return figures.show(
         figure,
-        runs,
-        frames,
+        runs=runs,
+        data=frames,
         name="aips58_taped",
         title="Loading from a tape and from a file",
-        caption=f"{text}.",
+        caption=f"{text}. {common.PRESET} {figures.MARKED}",
         alt=f"Real time of loading images and visibilities, logarithmic. {text}.",
         tables="ddt_small ddt_medium ddt_large",
     )

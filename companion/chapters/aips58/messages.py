@@ -5,7 +5,7 @@ import numpy as np
 from companion import figures, tables
 from companion.bench import Case
 from companion.chapters.aips58 import common
-from companion.chapters.aips58.common import KINDS, NAMES, SYSTEMS
+from companion.chapters.aips58.common import KINDS
 from companion.experiments import experiment
 from companion.labels import significant
 from companion.late import pd
@@ -42,34 +42,24 @@ def _spent(run, way: str) -> np.ndarray:
 @load.figure
 def loading(runs) -> "figures.Shown":
     """RUN DDTLOAD: CPU and real time on three systems, and in runs by how messages reach their file."""
-    runs = common.sized(runs, "messages", "messages")
-    old, ways = tables.load("aips58", "ddtload"), list(runs[0]["way"].values)
-    figure, axis = figures.axes(height=2.6)
-    figures.rows(axis, [*NAMES, *(f"today: {_WAYS[way]}" for way in ways)], 0.6)
-    for row, system in enumerate(SYSTEMS):
-        common.old_times(axis, row, system, *(float(old[kind].sel(system=system)) for kind in KINDS))
-    frames = []
+    frames, old = [], tables.load("aips58", "ddtload")
     for run in runs:
-        order = [run["way"].values.tolist().index(way) for way in ways]
-        found = {kind: common.samples(run, kind, order) for kind in KINDS}
-        for number in range(len(ways)):
-            common.new_times(axis, 3 + number, {kind: each.iloc[[number]] for kind, each in found.items()}, run)
-        frames.append(figures.with_spread(pd.DataFrame({"way": ways}), **found))
-    figures.log_axis(axis, "x")
-    axis.set_xlabel("marker: CPU time, stroke: real time [s]")
+        what = pd.DataFrame({"what": [f"today: {_WAYS[way]}" for way in run["way"].values]})
+        frames.append(figures.with_spread(what, **{kind: figures.sampled(run, f"observed_{kind}") for kind in KINDS}))
+    figure, _ = common.both_times(runs, frames, old)
     then = float(old["cpu"].sel(system="PSC") / old["cpu"].sel(system="CLSC"))
     late = figures.times(_spent(runs[0], "late"), _spent(runs[0], "reopened")).times
     text = (
         f"Pittsburgh took {then:.1f} times the CPU time of Toronto. Today a file that answers late takes {late} the "
         "CPU time of one that answers at once"
     )
-    return common.show(
+    return figures.show(
         figure,
-        runs,
-        frames,
+        runs=runs,
+        data=frames,
         name="aips58_loading",
         title="A run that writes hundreds of messages",
-        caption=f"{text}; the thread that answers late is part of the CPU time.",
+        caption=f"{text}; the thread that answers late is part of the CPU time. {figures.MARKED}",
         alt=f"CPU and real time of RUN DDTLOAD, logarithmic. {text}.",
         tables="ddtload",
     )

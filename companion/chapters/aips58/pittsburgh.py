@@ -133,7 +133,6 @@ def ways(run) -> list[np.ndarray]:
 @habits.figure
 def lost(runs) -> "figures.Shown":
     """What is added, against the CPU time without: Pittsburgh over Toronto, and runs through files over in memory."""
-    runs = common.sized(runs)
     toronto, pittsburgh = (common.ddt()["cpu"].sel(system=system).values.ravel() for system in ("CLSC", "PSC"))
     figure, axis = figures.axes(height=2.9)
     figures.points(axis, toronto, pittsburgh / toronto, label="Pittsburgh over Toronto", index=2, line=False)
@@ -141,8 +140,8 @@ def lost(runs) -> "figures.Shown":
     fixed = [("printed", float(np.median(pittsburgh - toronto)), toronto.min())]
     for run in runs:
         both = ways(run)
-        plain, files = (common.samples(run, "cpu", way) for way in both)
-        here = common.ratios(run, "cpu", *reversed(both))
+        plain, files = (figures.sampled(run, "observed_cpu", way) for way in both)
+        here = figures.ratios(run, *reversed(both), "observed_cpu")
         label = f"{figures.cpu(run)}: through files over in memory"
         figures.bars(axis, plain["middle"], here, label=label, line=False, run=run)
         if not frames:
@@ -166,13 +165,13 @@ def lost(runs) -> "figures.Shown":
     )
     none = first["task"][first["ratio_low"] <= 1]
     text += f", no measurable difference for {', '.join(none)}" if len(none) else ""
-    return common.show(
+    return figures.show(
         figure,
-        runs,
-        frames,
+        runs=runs,
+        data=frames,
         name="aips58_lost",
         title="The shorter a problem, the more it loses",
-        caption=f"{text}. Lines: these medians added to problems of any length.",
+        caption=f"{text}. Lines: these medians added to problems of any length. {common.PRESET} {figures.MARKED}",
         alt=f"CPU time with an added cost over that without, against the latter, logarithmic. {text}.",
         tables="ddt_small ddt_medium ddt_large",
     )

@@ -33,46 +33,40 @@ def load(preset: str, threads: int) -> list:
     ]
 
 
-def _pairs(run) -> tuple[list[int], list[int]]:
-    """Cases alone and beside others, in the order of the problems."""
+def _pairs(run) -> list[np.ndarray]:
+    """Cases beside others and alone, in the order of the problems."""
     beside = run["beside"].values > 0
-    return np.flatnonzero(~beside).tolist(), np.flatnonzero(beside).tolist()
+    return [np.flatnonzero(beside), np.flatnonzero(~beside)]
 
 
 @load.figure
 def shared(runs) -> "figures.Shown":
     """Real time on a machine that others use over that on one that nobody else uses: the X-MPs, and runs."""
-    runs, real = common.sized(runs), common.ddt()["real"]
-    size, tasks = common.printed_size(runs[0]), list(dict.fromkeys(runs[0]["task"].values.tolist()))
-    old = (real.sel(system="PSC") / real.sel(system="CLSC")).sel(size=size)
-    figure, axis = figures.axes(height=2.2)
-    place = common.beside(axis, tasks, {f"Pittsburgh over Toronto, {size}": old.sel(problem=tasks)}, first=2)
-    found = []
-    for run in runs:
-        alone, loaded = _pairs(run)
-        found.append(common.ratios(run, "real", loaded, alone))
-        label = f"{figures.cpu(run)}, loaded over alone"
-        figures.bars(axis, place, found[-1], label=label, line=False, across=True, run=run)
+    real, size = common.ddt()["real"], common.printed_size(runs[0])
+    tasks = list(dict.fromkeys(runs[0]["task"].values.tolist()))
+    what = pd.DataFrame({"what": tasks})
+    frames = [figures.with_spread(what, ratio=figures.ratios(run, *_pairs(run), "observed_real")) for run in runs]
+    old = (real.sel(system="PSC") / real.sel(system="CLSC")).sel(size=size, problem=tasks)
+    label, xlabel = f"Pittsburgh over Toronto, {size}", "real time, shared over to oneself"
+    figure, axis = common.beside(runs, frames, {label: old}, {"ratio": "{}, loaded over alone"}, xlabel, 2)
     axis.axvline(1, color=figures.INK, linewidth=0.8)
     figures.log_axis(axis, "x")
-    axis.set_xlabel("real time, shared over to oneself")
-    figures.legend(axis, "above 1 0.45")
     listed = []
-    for task, row in zip(tasks, found[0].itertuples(), strict=True):
-        doubt = "" if row.low > 1 or row.high < 1 else ", no measurable difference"
-        listed.append(f"{task} {row.middle:.2f} ({row.low:.2f} to {row.high:.2f}{doubt})")
+    for row in frames[0].itertuples():
+        doubt = "" if row.ratio_low > 1 or row.ratio_high < 1 else ", no measurable difference"
+        listed.append(f"{row.what} {row.ratio:.2f} ({row.ratio_low:.2f} to {row.ratio_high:.2f}{doubt})")
     text = (
-        f"Of these problems Pittsburgh took {float(old.sel(problem=tasks).min()):.1f} to "
-        f"{float(old.sel(problem=tasks).max()):.0f} times the real time of Toronto, the cost of its files included. "
+        f"Of these problems Pittsburgh took {float(old.min()):.1f} to "
+        f"{float(old.max()):.0f} times the real time of Toronto, the cost of its files included. "
         f"Today: {', '.join(listed)}"
     )
-    return common.show(
+    return figures.show(
         figure,
-        runs,
-        [figures.with_spread(pd.DataFrame({"task": tasks}), ratio=each) for each in found],
+        runs=runs,
+        data=frames,
         name="aips58_shared",
         title="What other users cost",
-        caption=f"{text}.",
+        caption=f"{text}. {common.PRESET} {figures.MARKED}",
         alt=f"Real time of problems on a shared machine over that on a machine to oneself, logarithmic. {text}.",
         tables=f"ddt_{size}",
     )
@@ -80,7 +74,7 @@ def shared(runs) -> "figures.Shown":
 
 def spread(run) -> str:
     """How much the runs of problems alone differ, and how much of that is CPU time."""
-    alone, _ = _pairs(run)
+    alone = _pairs(run)[1]
     real, spent = (run[f"observed_{kind}"].values[alone] for kind in ("real", "cpu"))
     ends = [(int(np.nanargmin(row)), int(np.nanargmax(row))) for row in real]
     apart = [100 * (row[last] / row[first] - 1) for row, (first, last) in zip(real, ends, strict=True)]
