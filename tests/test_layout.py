@@ -16,7 +16,7 @@ LINES = {
     "kernels/bt": 2080,
     "kernels/files": 3526,
     "kernels/gridpoint": 3293,
-    "kernels/imaging": 3396,
+    "kernels/imaging": 3397,
     "kernels/jobs": 819,
     "kernels/memory": 1554,
     "kernels/mpi": 1598,
