@@ -18,7 +18,7 @@ _MODULES = {
     "parts": "MARKED bars bytes_axis bytes_label calculated case_intervals cases converted cpu in_rows intervals "
     "legend lines log_axis machines of_samples points printed_ranges quantities quotient ratios rows run_title sampled "
     "spread spread_of times together with_spread",
-    "ranks": "case_rows doubts observed rank_title",
+    "ranks": "doubts observed rank_title",
     "rendering": "Shown save show source",
     "stacks": "stacked_bars",
     "style": "INK MEANINGS STYLE axes document_style hatched hollow host_style meaning series",

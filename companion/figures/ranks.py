@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from companion.figures.parts import TIMES, run_title
+from companion.figures.parts import run_title
 from companion.labels import plural
 
 
@@ -14,12 +14,6 @@ def rank_title(record) -> str:
     most = int(np.max(record["ranks"].values))
     shared = any("oversubscribed" in str(flags) for flags in record["flags"].values)
     return f"{run_title(record)}, {plural(most, 'rank')}{', more than processors' if shared else ''}"
-
-
-def case_rows(record, *parameters: str) -> pd.DataFrame:
-    """Times, ranks and some parameters of every case, one a row."""
-    names = ["ranks", *parameters]
-    return record[[*TIMES, *names]].to_dataframe()[[*names, *TIMES]].reset_index(drop=True)
 
 
 def observed(record, *names: str) -> pd.DataFrame:

@@ -32,10 +32,8 @@ def case(loop: str, preset: str, kind: str, threads: int, **changes) -> Case:
     from kernels.processor import smt
 
     problem = smt.Problem.preset(preset, loop=loop, **changes)
-    accumulators, step, _flops = smt.LOOPS[loop]
     binding = "bound" if problem.binding else "unbound"
-    parameters = {"loop": loop, "kind": kind, "accumulators": accumulators, "step": step, "binding": binding}
-    parameters |= of(problem, "streams", "threads_per_core")
+    parameters = {"loop": loop, "kind": kind, "binding": binding, **of(problem, "streams", "threads_per_core")}
     return Case(f"{loop}, {kind}, {binding}, {plural(threads, 'thread')}", smt, problem, threads, parameters)
 
 

@@ -126,6 +126,7 @@ def cores(runs) -> "figures.Shown":
             spread = figures.spread_of(found, name)
             figures.bars(axis, place, spread, label=label, colour=colour, across=True, run=run)
     for number, row in enumerate(first.itertuples()):
+        axis.hlines(number, 1.12 * row.rate, row.peak / 1.12, color=figures.INK, linewidth=0.6, alpha=0.5)
         axis.text(np.sqrt(row.rate * row.peak), number - 0.12, f"{row.share:.2g} %", ha="center", va="bottom", size=9)
     figures.rows(axis, [name.replace(", ", "\n", 1) for name in first["what"]], above=0.6, below=0.6)
     figures.log_axis(axis, "x")
@@ -158,10 +159,7 @@ def transform_shares(runs) -> "figures.Shown":
         figures.points(axis, [truncation()], [value], label=name, index=number, line=False)
     frames = [shares(run, "transforms") for run in runs]
     alone = [frame[frame["threads"] == 1] for frame in frames]
-    words = "transforms of {}"
-    figures.lines(
-        axis, runs, alone, "truncation", "share", "fields", lambda fields: words.format(plural(fields, "field"))
-    )
+    figures.lines(axis, runs, alone, "truncation", "share", "fields", lambda n: f"transforms of {plural(n, 'field')}")
     figures.log_axis(axis, "y")
     axis.set(xlabel="truncation", ylabel="share of peak [%]", xlim=(0, None))
     figures.legend(axis, "below 2")
