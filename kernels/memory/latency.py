@@ -41,13 +41,8 @@ PATTERNS = ("random", "stride")
 
 @dataclass(frozen=True)
 class Problem(Presets):
-    """Which chase is run.
-
-    Raises
-    ------
-    ValueError
-        If a field is outside its range, or the spacing exceeds the working set.
-    """
+    """Which chase is run: presets ``quick`` (1 MiB), ``paper`` (64 MiB), ``modern`` (512 MiB), and ``stride1024``, the
+    document's walk. ``ValueError`` if a field is outside its range, or the spacing exceeds the working set."""
 
     nbytes: whole(2**12, ITEM * 2**32, "bytes") = 2**20  # working set, bytes; items have indices of 32 bits
     pattern: one_of(*PATTERNS) = "random"  # "random" or "stride"
@@ -176,7 +171,7 @@ def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> R
     begun, ended = ([int(state.rank[item // step]) for item in items] for items in (before, after))
     advance = [(there - here) % problem.nodes for here, there in zip(begun, ended, strict=True)]
     named = [int(state.order[(here + loads) % problem.nodes]) for here in begun]
-    return Result(np.array(advance), np.array(after), np.array(named), loads, problem.nodes, state.huge)
+    return Result(*map(np.array, (advance, after, named)), loads, problem.nodes, state.huge)
 
 
 def reference(problem: Problem, state: State) -> Result:
@@ -190,11 +185,10 @@ def reference(problem: Problem, state: State) -> Result:
 def verify(problem: Problem, result: Result) -> list[Check]:
     """Every thread moved exactly as many nodes along the cycle as it made loads, to the item that is there."""
     expected = result.loads % problem.nodes
-    moved = [
-        Check.near(f"nodes moved by thread {thread}", int(moved), expected, 0)
-        for thread, moved in enumerate(result.advance)
+    checks = [
+        Check.near(f"nodes moved by thread {n}", int(moved), expected, 0) for n, moved in enumerate(result.advance)
     ]
-    return [*moved, Check.near("threads at another item", np.count_nonzero(result.items != result.named), 0, 0)]
+    return [*checks, Check.near("threads at another item", np.count_nonzero(result.items != result.named), 0, 0)]
 
 
 def work(problem: Problem, threads: int = 1) -> Work:

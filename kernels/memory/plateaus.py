@@ -70,25 +70,11 @@ def _capacity(sizes, ns, before: tuple[int, int], after: tuple[int, int], levels
 
 
 def plateaus(sizes, ns, tolerance: float = 0.25, step: float = 1.4, doublings: float = 0.9) -> list[Plateau]:
-    """Levels of a latency curve.
+    """Levels of a latency curve by increasing size, none if it has no flat part.
 
-    Parameters
-    ----------
-    sizes : array_like, shape (n,)
-        Working sets, bytes, strictly increasing.
-    ns : array_like, shape (n,)
-        Latency of a load at each, ns.
-    tolerance : float
-        Points of one plateau differ by at most this share.
-    step : float
-        Plateaus whose latencies differ by less than this factor are one.
-    doublings : float
-        A plateau spans at least so many doublings of the working set.
-
-    Returns
-    -------
-    list of Plateau
-        By increasing size; empty if the curve has no flat part.
+    ``sizes`` are working sets, bytes, strictly increasing, and ``ns`` the latency of a load at each, (n,) both.  Points
+    of one plateau differ by at most the share ``tolerance``, plateaus whose latencies differ by less than the factor
+    ``step`` are one, and a plateau spans at least so many ``doublings`` of the working set.
     """
     sizes, ns = np.asarray(sizes, dtype=float), np.asarray(ns, dtype=float)
     ns = np.minimum.accumulate(ns[::-1])[::-1]

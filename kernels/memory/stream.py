@@ -46,13 +46,7 @@ OPERATIONS = (*_ARRAYS, "cycle")
 @dataclass(frozen=True)
 class Problem(Presets):
     """Which of STREAM's kernels runs on arrays of which length: presets ``quick`` (arrays of 1 MiB), ``paper`` (64 MiB)
-    and ``modern`` (512 MiB), the triad.
-
-    Raises
-    ------
-    ValueError
-        If a field is outside its range, or n is no multiple of 8 (a cache line).
-    """
+    and ``modern`` (512 MiB), the triad. ``ValueError`` if a field is outside its range, or n no multiple of 8."""
 
     n: whole(LANES, 2**40, "elements") = 2**17  # elements of one array
     operation: one_of(*OPERATIONS) = "triad"  # "copy", "scale", "add", "triad" or "cycle" (the four in turn)
@@ -64,9 +58,8 @@ class Problem(Presets):
 
     def __post_init__(self):
         if self.n % LANES:
-            raise ValueError(
-                f"n = {self.n} is no multiple of {LANES}, the words of a cache line; take {self.n + -self.n % LANES}"
-            )
+            more = self.n + -self.n % LANES
+            raise ValueError(f"n = {self.n} is no multiple of {LANES}, the words of a cache line; take {more}")
 
 
 def plain(operation: str, a, b, c) -> None:
@@ -214,19 +207,12 @@ def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> R
 
 
 def expected_values(problem: Problem, repeats: int = 1) -> tuple[float, float, float]:
-    """a, b and c after the run, by the same recurrence on three scalars."""
-    a, b, c = 1.0, 2.0, 0.5  # written out again: what is expected does not follow what the arrays get
+    """a, b and c after the run, by the same recurrence on arrays of one element."""
+    a, b, c = np.array([[1.0], [2.0], [0.5]])  # written out again: what is expected does not follow what arrays get
     for _ in range(repeats if problem.operation == "cycle" else 1):
         for operation in _ARRAYS if problem.operation == "cycle" else (problem.operation,):
-            if operation == "copy":
-                c = a
-            elif operation == "scale":
-                b = SCALAR * c
-            elif operation == "add":
-                c = a + b
-            else:
-                a = b + SCALAR * c
-    return a, b, c
+            plain(operation, a, b, c)
+    return float(a[0]), float(b[0]), float(c[0])
 
 
 def reference(problem: Problem, state: State) -> Result:

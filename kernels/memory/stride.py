@@ -50,12 +50,7 @@ _MODULUS = 2**32
 @dataclass(frozen=True)
 class Problem(Presets):
     """Which reads are made: presets ``quick`` (1 MiB), ``paper`` (64 MiB) and ``modern`` (512 MiB), stride 1.
-
-    Raises
-    ------
-    ValueError
-        If a field is outside its range, or the stride exceeds the working set.
-    """
+    ``ValueError`` if a field is outside its range, or the stride exceeds the working set."""
 
     nbytes: whole(2**12, 2**40, "bytes") = 2**20  # working set of one thread, bytes
     stride: int = 1  # distance of consecutive reads, items of 4 bytes
@@ -164,12 +159,8 @@ def setup(problem: Problem, seed: int = 0) -> State:
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> Result:
     """Each thread reads its own array ``repeats`` times; all start together.
 
-    Raises
-    ------
-    ValueError
-        If there are more threads than usable CPUs.
-    MemoryError
-        If the further threads' arrays do not fit.
+    ``ValueError`` if there are more threads than usable CPUs, ``MemoryError`` if the further threads' arrays do not
+    fit.
     """
     cpus = team_cpus(threads, problem.binding)
     _extend(problem, state, threads, cpus)

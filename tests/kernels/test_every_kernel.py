@@ -172,6 +172,12 @@ def test_words_and_presets(name):
         module.Problem.preset("huge")
 
 
+@pytest.mark.parametrize("name", [name for name in KERNELS if name.startswith(("kernels.memory", "kernels.processor"))])
+def test_a_kernel_has_a_plain_form_that_fits_a_page(name):
+    plain = KERNELS[name].plain
+    assert len(inspect.getsource(getattr(plain, "py_func", plain)).splitlines()) <= 30
+
+
 @every_single
 def test_proof_in_all_ways(name):
     """Every option that chooses other code, with one thread and with two, agrees with the reference."""

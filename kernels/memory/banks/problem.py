@@ -83,13 +83,8 @@ HEAVY = Loop()
 
 @dataclass(frozen=True)
 class Problem(Presets):
-    """A memory and its jobs.
-
-    Raises
-    ------
-    ValueError
-        If a field is outside its range, or banks and sections do not divide.
-    """
+    """A memory and its jobs: presets ``quick`` (2 CPUs), ``paper`` (about a second of them) and ``modern`` (4 CPUs).
+    ``ValueError`` if a field is outside its range, or there are more sections than banks."""
 
     banks: one_of(*POWERS) = 16  # a power of two up to 64; consecutive words lie in consecutive banks
     busy: whole(1, 15, "cycles") = 4  # cycles for which a bank that was granted refuses everybody
