@@ -43,8 +43,8 @@ WHOLE, FILE, PEAK = "whole run, computing included", "while writing one file", "
 PRESET = "This page's own run has the grid of its preset, N = 12 for quick."
 #: What marks of quotients are, for captions.
 QUOTIENTS = (
-    "Points are quotients of medians. Bars reach from the least to the largest quotient of the ends of their intervals "
-    "(of the samples where there are fewer than six); crosses mark flagged cases."
+    "Points are quotients of medians, bars their 95 % intervals (the range of quotients of samples where there are "
+    "fewer than six), crosses mark flagged cases."
 )
 
 
