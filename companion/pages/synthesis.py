@@ -167,9 +167,15 @@ def _devices(run) -> list[dict]:
     return [measured(run, what, found.iloc[[tests.index(test)]]) for test, what in named]
 
 
+def _largest(run, way: str) -> np.ndarray:
+    """The case that writes one way, of the largest size and there of the most threads."""
+    size, threads, chosen = run["N"].values, run["threads"].values, run["way"].values == way
+    chosen = chosen & (size == size.max())
+    return np.flatnonzero(chosen & (threads == threads[chosen].max()))
+
+
 def _solution_files(run) -> list[dict]:
-    largest = run.isel(case=np.flatnonzero(run["N"].values == run["N"].values.max()))
-    arrays = largest.isel(case=np.flatnonzero(largest["way"].values == "one array a write"))
+    arrays = run.isel(case=_largest(run, "one array a write"))
     nbytes = float(arrays["solution_bytes"][0])
     found = of_samples(arrays["observed_transferring"].values, arrays["flags"].values)
     return [measured(run, "a solution file, page cache", converted(found, lambda each: nbytes / _MEGA / each))]
@@ -302,11 +308,9 @@ def _imaging(run) -> list[dict]:
 
 
 def _writing(run) -> list[dict]:
-    rows = []
-    same = (run["N"].values == run["N"].values.max()) & (run["threads"].values == run["threads"].values.max())
-    alone = case_intervals(run).loc[np.flatnonzero(same & (run["way"].values == "none"))]
+    rows, alone = [], case_intervals(run).loc[_largest(run, "none")]
     for way in ("one array a write", "40-byte elements"):
-        row = np.flatnonzero(same & (run["way"].values == way))
+        row = _largest(run, way)
         elapsed = of_samples(run["observed_T_T"].values[row], run["flags"].values[row])
         rows.append(measured(run, f"flow solver that writes, {way}", _percent(alone, elapsed), _WRITING))
     return rows
