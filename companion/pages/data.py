@@ -84,8 +84,7 @@ def notes() -> pd.DataFrame:
 def listed(frame: pd.DataFrame, *, caption: str, name: str) -> Table:
     """Rows of text in a frame named ``name``, which the style of the page sets as blocks on a phone."""
     rows = [f"<tr>{cells(*map(escape, row))}</tr>" for row in frame.itertuples(index=False, name=None)]
-    text = f"{caption}\n{frame.to_string(index=False)}"
-    return framed(caption, list(frame.columns), rows, csv_link(frame, name), name=name, text=text)
+    return framed(caption, list(frame.columns), rows, csv_link(frame, name), name=name, text=frame)
 
 
 def _titled(frame: pd.DataFrame) -> pd.DataFrame:

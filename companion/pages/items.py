@@ -58,22 +58,19 @@ def nearness() -> pd.DataFrame:
     return crossed(pd.DataFrame(judged, columns=["document", "nearness"]), "nearness", NEARNESS)
 
 
-def nearness_table() -> Table:
-    """The judgements, for the page."""
-    return _table_of_counts(nearness(), "How near live items come to what was measured", "counts_nearness")
-
-
 def counts_table(kind: str = "items") -> Table:
-    """The counts, for the page."""
-    caption = "Experiments by status" if kind == "items" else "Lost plots by status"
-    return _table_of_counts(counts(kind), caption, f"counts_{kind}")
-
-
-def _table_of_counts(table: pd.DataFrame, caption: str, name: str) -> Table:
+    """The counts, for the page; with ``"nearness"`` those of the judgements."""
+    table = nearness() if kind == "nearness" else counts(kind)
+    caption = {
+        "items": "Experiments by status",
+        "plots": "Lost plots by status",
+        "nearness": "How near live items come to what was measured",
+    }[kind]
     rows = [
         f"<tr>{heading(escape(items.title(document)))}{numbers(*row)}</tr>"
         for document, row in zip(table.index, table.to_numpy(), strict=True)
     ]
+    name = f"counts_{kind}"
     return framed(caption, ["chapter", *table.columns], rows, csv_link(table, name), name=name)
 
 
