@@ -6,6 +6,7 @@ What its notebook draws it says in words, which are compared; here is what only 
 import json
 
 import pytest
+import xarray as xr
 
 from companion import notebook_files, tables
 from companion.pages import synthesis
@@ -51,3 +52,9 @@ def test_a_peak_is_that_of_the_machine_it_is_held_against():
 
 def test_what_one_processor_reads(frames):
     assert frames["bandwidth"]["value"].iloc[0] == pytest.approx(11.3 / 16 * 4)  # GB/s: 8 bytes for two operations
+
+
+def test_of_several_sizes_and_threads_the_largest_count():
+    run = {"N": [12, 12, 12, 6], "threads": [1, 2, 2, 4], "way": ["a", "a", "b", "a"]}
+    run = xr.Dataset({name: ("case", values) for name, values in run.items()})
+    assert synthesis._largest(run, "a").tolist() == [1]
