@@ -25,7 +25,7 @@ from kernels.runtime.vector import load, store
 @kernel(fastmath=CONTRACT)
 def _combine(x, y, a, b, out, threads, thread):
     """``a`` · ``x`` + ``b`` · ``y``, flat float32, into ``out``: part ``thread`` of ``threads``."""
-    for n in range(x.size * thread // threads, x.size * (thread + 1) // threads):
+    for n in range(np.uint64(x.size * thread // threads), np.uint64(x.size * (thread + 1) // threads)):
         out[n] = a * x[n] + b * y[n]
 
 

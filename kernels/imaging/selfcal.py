@@ -10,23 +10,12 @@ while the others are held; every second step takes the mean of the last two (Mit
 Salvini and Wijnholds 2014).  Phases refer to one antenna.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 
-from kernels.contract import require_range
+from kernels.contract import require_range, worst
 from kernels.imaging.array import ANTENNAS, IM, RE, TIME, WEIGHT, require_form
 from kernels.imaging.sky import antenna_numbers, interval_numbers
-from kernels.runtime.jit import CONTRACT, REDUCE, kernel
-from kernels.runtime.threads import run_parts
-
-
-class Solution(NamedTuple):
-    """Gains, and how they were found."""
-
-    gains: np.ndarray  # complex128 (intervals, 27)
-    steps: np.ndarray  # int64 (intervals,): steps that each took
-    change: np.ndarray  # float64 (intervals,): relative change of the last step
+from kernels.runtime.jit import CONTRACT, kernel
 
 
 @kernel(fastmath=CONTRACT)
@@ -54,44 +43,6 @@ def _accumulate(records, model, first, second, when, x, y, p):
         p[t, j, i] += power
 
 
-@kernel(fastmath=REDUCE)
-def _step(x, y, p, re, im, share):
-    """Take the gains ``re`` + i ``im`` of one interval a ``share`` of the way to their closed form; relative change.
-
-    ``x``, ``y``, ``p``: its sums of :func:`_accumulate`.  An antenna without data gets 1.
-    """
-    a, b = re.copy(), im.copy()
-    moved = size = 0.0
-    for i in range(a.size):
-        above, beside, below = 0.0, 0.0, 0.0
-        for j in range(a.size):
-            above += x[i, j] * a[j] - y[i, j] * b[j]
-            beside += x[i, j] * b[j] + y[i, j] * a[j]
-            below += p[i, j] * (a[j] * a[j] + b[j] * b[j])
-        known = below > 0
-        dr = share * ((above / below if known else 1.0) - a[i])
-        di = share * ((beside / below if known else 0.0) - b[i])
-        re[i], im[i] = a[i] + dr, b[i] + di
-        moved, size = moved + dr * dr + di * di, size + re[i] * re[i] + im[i] * im[i]
-    return np.sqrt(moved / size)
-
-
-@kernel
-def _solve(sums, gains, limit, most, steps, change, threads, thread):
-    """The gains of every ``threads``-th interval from ``thread`` on, in place: ``gains``, float64 (intervals, 2, 27).
-
-    ``sums``: x, y and p of :func:`_accumulate`.  An interval ends after ``most`` steps, or once a mean of two
-    changes by less than ``limit``; ``steps`` and ``change`` as in :class:`Solution`.
-    """
-    x, y, p = sums
-    for t in range(thread, gains.shape[0], threads):
-        for step in range(most):
-            change[t] = _step(x[t], y[t], p[t], gains[t, 0], gains[t, 1], 0.5 if step % 2 else 1.0)
-            steps[t] = step + 1
-            if step % 2 and change[t] < limit:
-                break
-
-
 def sums(records: np.ndarray, model: np.ndarray, intervals: int):
     """Real and imaginary part of X, and P, each float64 (intervals, 27, 27).
 
@@ -113,23 +64,13 @@ def sums(records: np.ndarray, model: np.ndarray, intervals: int):
     return x, y, p
 
 
-def _referred(gains: np.ndarray, steps, change) -> Solution:
-    """Phases relative to the first antenna."""
-    return Solution(gains * (gains[:, :1].conj() / np.abs(gains[:, :1])), steps, change)
+def solve(x, y, p, limit: float = 1e-9, most: int = 200) -> np.ndarray:
+    """Gains, complex128 (intervals, 27), from the sums of :func:`sums`; phases relative to the first antenna.
 
-
-def solve(x, y, p, threads: int = 1, limit: float = 1e-9, most: int = 200) -> Solution:
-    """Gains from the sums of :func:`sums`, phases relative to the first antenna."""
+    All intervals take steps until in each a mean of two steps changes by less than ``limit``, ``most`` at most.  An
+    antenna without data gets 1.
+    """
     require_range("most", most, 1, 10**6)
-    gains = np.zeros((len(x), 2, ANTENNAS))
-    gains[:, 0] = 1
-    steps, change = np.zeros(len(x), np.int64), np.zeros(len(x))
-    run_parts(_solve, threads, (x, y, p), gains, limit, most, steps, change, threads)
-    return _referred(gains[:, 0] + 1j * gains[:, 1], steps, change)
-
-
-def plain(x, y, p, limit: float = 1e-9, most: int = 200) -> Solution:
-    """The same in NumPy, all intervals at once: each takes as many steps as the slowest."""
     matrix, gains = x + 1j * y, np.ones(x.shape[:2], complex)
     for step in range(most):
         below = np.einsum("tij,tj->ti", p, np.abs(gains) ** 2)
@@ -141,7 +82,13 @@ def plain(x, y, p, limit: float = 1e-9, most: int = 200) -> Solution:
         gains = new
         if step % 2 and change.max() < limit:
             break
-    return _referred(gains, np.full(len(gains), step + 1), change)
+    return gains * (gains[:, :1].conj() / np.abs(gains[:, :1]))
+
+
+def unsettled(x, y, p, gains) -> float:
+    """Largest distance of ``gains`` from the closed form that all others give them, relative to the largest gain."""
+    closed = np.einsum("tij,tj->ti", x + 1j * y, gains) / np.einsum("tij,tj->ti", p, np.abs(gains) ** 2)
+    return worst(closed - gains) / worst(gains)
 
 
 def apply(records: np.ndarray, gains: np.ndarray) -> np.ndarray:

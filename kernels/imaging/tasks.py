@@ -87,7 +87,7 @@ def perform(task: str, inputs: list, size, threads: int, method: str = "gather")
     if task == "ASCAL":
         records, places, fluxes = inputs
         model = direct.predict(records, places, fluxes, size.side, CELL, threads)
-        gains = selfcal.solve(*selfcal.sums(records, model, size.intervals), threads=threads).gains
+        gains = selfcal.solve(*selfcal.sums(records, model, size.intervals))
         return {"model": model, "gains": gains, "records": selfcal.apply(records, gains)}
     if task == "MXCLN":
         found = clean.schwab(inputs[0], size.side, CELL, limits_of(size, method), threads)
@@ -130,7 +130,7 @@ def reference(task: str, inputs: list, size, made, method: str = "gather") -> di
         return {"residual": inputs[0] - convolve(inputs[1], clean.summed(*inputs[2:], size.side).astype(float))}
     if task == "ASCAL":
         model = direct.reference(*inputs, size.side, CELL)
-        gains = selfcal.plain(*selfcal.sums(inputs[0], model, size.intervals)).gains
+        gains = selfcal.solve(*selfcal.sums(inputs[0], model, size.intervals))
         return {"model": model, "gains": gains, "records": selfcal.apply(inputs[0], gains)}
     if task in ("MXMAP", "UVMAP"):
         return {name: _summed(inputs[0], size.side, name == "beam") for name in ("dirty", "beam")}
@@ -142,5 +142,5 @@ def reference(task: str, inputs: list, size, made, method: str = "gather") -> di
         beam = _summed(inputs[0], 2 * size.side, True).astype(np.float32)
         return reference("APCLN", [image, beam], size, made, method) | {"dirty": image, "response": beam}
     image, beam, flux = inputs
-    found = entropy.plain(image, beam, noise_of(size.visibilities), float(flux[0]), ITERATIONS)
+    found = entropy.reference(image, beam, noise_of(size.visibilities), float(flux[0]), ITERATIONS)
     return {name: getattr(found, name) for name in ("model", "residual", "rms", "entropy")}

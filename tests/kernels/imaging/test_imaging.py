@@ -241,8 +241,8 @@ def test_gains_return_to_the_truth(spread):
     truth = sky.gains(2, phase=spread)
     found = selfcal.solve(*selfcal.sums(sky.corrupt(RECORDS.copy(), truth), model, 2))
     right = truth * (truth[:, :1].conj() / np.abs(truth[:, :1]))
-    assert np.abs(found.gains - right).max() < 1e-5
-    corrected = selfcal.apply(sky.corrupt(RECORDS.copy(), truth), found.gains)
+    assert np.abs(found - right).max() < 1e-5
+    corrected = selfcal.apply(sky.corrupt(RECORDS.copy(), truth), found)
     turned = corrected[:, array.RE] + 1j * corrected[:, array.IM]
     assert np.abs(turned - model).max() < 1e-4 * np.abs(model).max()
 
@@ -252,20 +252,7 @@ def test_an_antenna_without_data_keeps_its_gain():
     first, second = sky.antenna_numbers(records)
     records[(first == 4) | (second == 4), array.WEIGHT] = 0
     model = np.ones(len(records), np.complex64)
-    assert abs(selfcal.solve(*selfcal.sums(records, model, 1)).gains[0, 4]) == pytest.approx(1)
-
-
-@pytest.mark.parametrize("most", [1, 2, 5])
-def test_gains_that_have_not_settled_come_from_as_many_steps_as_allowed(most):
-    """A limit of zero is never reached, so every step counts."""
-    rng = np.random.default_rng(3)
-    truth = 1 + 0.1 * (rng.normal(size=(1, 27)) + 1j * rng.normal(size=(1, 27)))
-    sums = selfcal.sums(sky.corrupt(RECORDS.copy(), truth), np.ones(len(RECORDS), np.complex64), 1)
-    found = selfcal.solve(*sums, limit=0.0, most=most)
-    numpy = selfcal.plain(*sums, limit=0.0, most=most)
-    np.testing.assert_allclose(found.gains, numpy.gains, rtol=1e-10)
-    np.testing.assert_allclose(found.change, numpy.change, rtol=1e-10)
-    assert found.steps.tolist() == numpy.steps.tolist() == [most]
+    assert abs(selfcal.solve(*selfcal.sums(records, model, 1))[0, 4]) == pytest.approx(1)
 
 
 def test_arithmetic_of_images_and_visibilities():
