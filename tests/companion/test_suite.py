@@ -92,8 +92,3 @@ def test_an_estimate_comes_from_the_newest_committed_record():
     newest = max((runs.read(path) for path in runs.COMMITTED.glob("p5plus-smt_*.json")), key=lambda one: one["date"])
     assert suite.estimate(entry, "paper") == suite.STARTING + suite.recorded_seconds(newest)
     assert suite.estimate(entry, "quick") <= suite.STARTING + entry.budgets["quick"]
-
-
-@pytest.mark.parametrize(("seconds", "words"), [(0.2, "1 s"), (89, "89 s"), (600, "10 min"), (9000, "2 h 30 min")])
-def test_durations_are_said_as_people_say_them(seconds, words):
-    assert suite.duration(seconds) == words

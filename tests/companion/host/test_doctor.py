@@ -17,12 +17,6 @@ def test_the_lock_is_compared_by_version(tmp_path):
     assert doctor.packages().ok
 
 
-def test_little_memory_is_missing(monkeypatch):
-    monkeypatch.setattr(doctor.machine, "available_memory", lambda: 2**20)
-    found = doctor.memory()
-    assert not found.ok and found.required and found.remedy
-
-
 def test_compiler_and_mpi_are_optional(monkeypatch):
     monkeypatch.setattr(doctor.shutil, "which", lambda name, path=None: None)
     for check in (doctor.compiler, doctor.mpi):
