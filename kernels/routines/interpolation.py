@@ -9,9 +9,9 @@ cubic       values from 32 points, held within the 8 corners' range      LAITQM
 ========== ============================================================ ==========================
 
 IFS calls the three routines one after the other on a block, while the sixteen numbers a point that LASCAW
-writes are still in cache, and interpolates several fields with them.  Here LASCAW is measured apart, and
-on more columns than the cache holds its numbers come from memory, for the first of ``fields`` fields of a
-block; the others find them in cache.  The preset ``"share"`` holds one processor's columns.
+writes are still in cache, and interpolates several fields with them.  Here each is measured apart, and
+on more columns than the cache holds the numbers come from memory.  The preset ``"share"`` holds one processor's
+columns.
 
 The grid is a doubly periodic plane of nx × ny columns with ``levels`` levels, lengths counted in grid
 intervals; a margin of copied points spares the loops all wrapping, as IFS's halo does.  A departure point lies a
@@ -59,10 +59,8 @@ class Problem(BlockedProblem):
     columns: int = field(init=False, default=0)  # nx·ny
     nx: whole(4, 20_000) = 64
     ny: whole(4, 20_000) = 32
-    fields: whole(1, 1000) = 1  # interpolated with the same weights, a block at a time
     scheme: one_of(*WRITES) = "cubic"  # "weights", "linear" or "cubic"
     courant: real(0.0, 100.0, "grid intervals") = 4.0  # largest displacement, grid intervals
-    monotone: bool = True  # hold cubic values within the corners' range
 
     PRESETS: ClassVar = {
         "quick": {"nx": 64, "ny": 32, "levels": 20, "nproma": 32},
@@ -90,12 +88,12 @@ class Problem(BlockedProblem):
 
 @dataclass(frozen=True)
 class State:
-    """Fields with margin are (levels + 2, ny + 2 margin, nx + 2 margin), the outermost levels twice."""
+    """A field, where it is interpolated, and what is written."""
 
-    field: np.ndarray  # (fields, …), with margin
+    field: np.ndarray  # (levels + 2, ny + 2 margin, nx + 2 margin), the outermost levels twice
     departure: np.ndarray  # (blocks, levels, 3·row): x, y, z
     stencil: np.ndarray  # (blocks, levels, 16·row): position, distances, weights
-    values: np.ndarray  # (blocks, levels, fields · row)
+    values: np.ndarray  # (blocks, levels, row)
 
 
 @kernel(inline=True)
@@ -110,7 +108,7 @@ def _lagrange(s):
 
 
 @kernel(fastmath=STRICT)
-def plain(field, x, y, z, cubic, monotone):
+def plain(field, x, y, z, cubic):
     """The value of ``field``, float64 (levels, ny, nx), at one point, linear or quasi-cubic; the plane is periodic."""
     column, row, layer = floor(x), floor(y), min(max(floor(z), 0), field.shape[0] - 2)
     dx, dy, dz = x - column, y - row, z - layer
@@ -129,15 +127,15 @@ def plain(field, x, y, z, cubic, monotone):
                 value += weights[k + 1] * wy[j + 1] * wx[i + 1] * node
                 if 0 <= i <= 1 and 0 <= j <= 1 and 0 <= k <= 1:
                     least, most = min(least, node), max(most, node)
-    return min(max(value, least), most) if monotone else value
+    return min(max(value, least), most)
 
 
 @kernel(fastmath=STRICT)
-def _plain_values(field, points, cubic, monotone, out):
+def _plain_values(field, points, cubic, out):
     """:func:`plain` at all ``points``, float64 (3, levels, columns), into ``out`` (levels, columns)."""
     for level, column in np.ndindex(out.shape):
         x, y, z = points[0, level, column], points[1, level, column], points[2, level, column]
-        out[level, column] = plain(field, x, y, z, cubic, monotone)
+        out[level, column] = plain(field, x, y, z, cubic)
 
 
 def with_margin(problem: Problem, values: np.ndarray) -> np.ndarray:
@@ -181,26 +179,18 @@ def _departure(problem: Problem, phase) -> np.ndarray:
 
 
 def footprint(problem: Problem) -> Footprint:
-    """Fields with their margin, the blocked quantities, and copies while they are made."""
-    wide = 8 * (problem.levels + 2) * problem.strides[1]
-    blocked = (2 * _STENCIL + 7 + 2 * problem.fields) * problem.field_bytes()
-    return Footprint((2 + problem.fields) * wide + blocked)
+    """The field with its margin, the blocked quantities, and copies while they are made."""
+    return Footprint(24 * (problem.levels + 2) * problem.strides[1] + (2 * _STENCIL + 9) * problem.field_bytes())
 
 
 def setup(problem: Problem, seed: int = 0) -> State:
-    """Smooth displacements and fields of random phase; for ``linear`` and ``cubic`` the weights are made as well."""
+    """A smooth displacement and field of random phase; for ``linear`` and ``cubic`` the weights are made as well."""
     require_memory(footprint(problem).memory, "semi-Lagrangian interpolation")
-    phase = np.random.default_rng(seed).uniform(0.0, 2.0 * np.pi, (3 + problem.fields, 3))
+    phase = np.random.default_rng(seed).uniform(0.0, 2.0 * np.pi, (4, 3))
     z, y, x = np.ogrid[: problem.levels, : problem.ny, : problem.nx]
-    along, up = problem.strides
-    fields = zeros((problem.fields, problem.levels + 2, up // along, along))
-    for place, each in zip(fields, phase[3:], strict=True):
-        place[:] = with_margin(problem, _smooth(problem, each, x, y, z))
-    shape = problem.blocks, problem.levels
+    field, shape = with_margin(problem, _smooth(problem, phase[3], x, y, z)), (problem.blocks, problem.levels)
     departure = _blocked(problem, _departure(problem, phase[:3]))
-    state = State(
-        fields, departure, zeros((*shape, _STENCIL * problem.row)), zeros((*shape, problem.fields * problem.row))
-    )
+    state = State(field, departure, zeros((*shape, _STENCIL * problem.row)), zeros((*shape, problem.row)))
     if problem.scheme != "weights":
         _work(replace(problem, scheme="weights"), state)(problem.part(0, problem.blocks))
     return state
@@ -209,7 +199,7 @@ def setup(problem: Problem, seed: int = 0) -> State:
 def _work(problem: Problem, state: State):
     """``work(part)`` of the scheme on the state's arrays."""
     along, up = problem.strides
-    mesh = stencil.Mesh(up + problem.margin * (along + 1), along, up, (problem.levels + 2) * up)
+    mesh = stencil.Mesh(up + problem.margin * (along + 1), along, up)
     arrays = (state.field, state.departure, state.stencil, state.values)
     field, departure, weights, values = (array.reshape(-1) for array in arrays)
     top, width = float(problem.levels - 1), WIDTHS[problem.build]
@@ -218,9 +208,9 @@ def _work(problem: Problem, state: State):
         if problem.scheme == "weights":
             stencil.weights(departure, weights, mesh, part, top, width)
         elif problem.scheme == "linear":
-            stencil.linear(field, weights, values, problem.fields, mesh, part, width)
+            stencil.linear(field, weights, values, mesh, part, width)
         else:
-            stencil.cubic(field, weights, values, problem.fields, mesh, part, problem.monotone, width)
+            stencil.cubic(field, weights, values, mesh, part, width)
 
     return work
 
@@ -236,7 +226,7 @@ def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> S
 
 
 def _answer(problem: Problem, state: State) -> np.ndarray:
-    """What the scheme should write, (quantities, levels, columns): 16 of the stencil, or the values of each field."""
+    """What the scheme should write, (quantities, levels, columns): 16 of the stencil, or the values."""
     points, m = quantities(problem, state.departure), problem.margin
     if problem.scheme == "weights":
         floors = np.floor(points)
@@ -246,11 +236,9 @@ def _answer(problem: Problem, state: State) -> np.ndarray:
         inside = (floors[2] > 0) & (floors[2] < problem.levels - 2)
         wz = [np.where(inside, *each) for each in zip(wz, (0.0, 1.0 - s[2], s[2], 0.0), strict=True)]
         return np.array([floors[2] * up + floors[1] * along + floors[0], *s, *wx, *wy, *wz])
-    out = np.empty((problem.fields, *points.shape[1:]))
-    for each, values in zip(state.field, out, strict=True):
-        inner = np.ascontiguousarray(each[1:-1, m : m + problem.ny, m : m + problem.nx])
-        cubic = problem.scheme == "cubic"
-        _plain_values(inner, points, cubic, cubic and problem.monotone, values)
+    out = np.empty((1, *points.shape[1:]))
+    inner = np.ascontiguousarray(state.field[1:-1, m : m + problem.ny, m : m + problem.nx])
+    _plain_values(inner, points, problem.scheme == "cubic", out[0])
     return out
 
 
@@ -271,8 +259,7 @@ def verify(problem: Problem, result: State) -> list[Check]:
     if problem.scheme != "weights":
         (low, high), (least, most) = extremes(result.field), extremes(written)
         beyond = worst(np.maximum(0.0, [most - high, low - least]))
-        held = problem.scheme == "linear" or problem.monotone
-        return [*checks, Check.near("overshoot of the field's range", beyond, 0.0, 1e-15)] if held else checks
+        return [*checks, Check.near("overshoot of the field's range", beyond, 0.0, 1e-15)]
     position, *rest = written
     s, (along, up) = rest[:3], problem.strides
     x, y, z = quantities(problem, result.departure)
@@ -300,14 +287,12 @@ def work(problem: Problem, threads: int = 1) -> Work:
     A gathered value counts eight bytes wherever it comes from.
     """
     points, scheme = problem.columns * problem.levels, problem.scheme
-    fields, written = (1, _STENCIL) if scheme == "weights" else (problem.fields, problem.fields)
-    read = _READ[scheme] + _GATHERED[scheme] * fields
-    return Work(points * _FLOPS[scheme] * fields, 8 * points * read, 8 * points * written)
+    written = _STENCIL if scheme == "weights" else 1
+    return Work(points * _FLOPS[scheme], 8 * points * (_READ[scheme] + _GATHERED[scheme]), 8 * points * written)
 
 
 PROOF = Proof(
-    {"nx": 16, "ny": 12, "levels": 7, "nproma": 24, "fields": 2},
-    each={"build": tuple(WIDTHS), "scheme": tuple(WRITES), "monotone": (True, False)},
-    only={"monotone": ("scheme", ("cubic",))},
+    {"nx": 16, "ny": 12, "levels": 7, "nproma": 24},
+    each={"build": tuple(WIDTHS), "scheme": tuple(WRITES)},
     within={"stencil": 1e-14, "values": 1e-14},
 )

@@ -6,8 +6,8 @@ float64, so that it lies in the same kind of array as the weights.
 
 The compiled schemes work on a ``part`` (:class:`blocking.Part`) of blocked arrays, ``width`` (``SCALAR`` or ``VECTOR``)
 columns at a time.  All arrays are float64 and flat: ``field`` with margin, as ``mesh`` (:class:`Mesh`) says;
-``departure``, points (x, y, z) in grid intervals; ``stencil``, what :func:`weights` writes; ``values`` of as many
-``fields``, in their unit.  ``top`` is the number of the last level.
+``departure``, points (x, y, z) in grid intervals; ``stencil``, what :func:`weights` writes; ``values``, in the field's
+unit.  ``top`` is the number of the last level.
 """
 
 from typing import NamedTuple
@@ -20,12 +20,11 @@ from kernels.runtime.vector import load_as, store
 
 
 class Mesh(NamedTuple):
-    """Where the points of fields with margin lie in one array; doubles."""
+    """Where the points of a field with margin lie in its array; doubles."""
 
-    start: int  # the point (0, 0, 0) of the first field
+    start: int  # the point (0, 0, 0)
     along: int  # from a row of a level to the next
     up: int  # from a level to the next
-    size: int  # from a field to the next
 
 
 @kernel(inline=True)
@@ -59,12 +58,12 @@ def four_corners(field, position, start, along, dx, dy):
 
 
 @kernel(inline=True)
-def eight_corners(field, position, start, mesh, dx, dy, dz):
+def eight_corners(field, position, mesh, dx, dy, dz):
     """Trilinear value at the distances ``dx``, ``dy``, ``dz`` from the corner at ``position``, see ``four_corners``
     for ``field``; ``mesh`` is a ``Mesh``."""
     return between(
-        four_corners(field, position, start, mesh.along, dx, dy),
-        four_corners(field, position, start + mesh.up, mesh.along, dx, dy),
+        four_corners(field, position, mesh.start, mesh.along, dx, dy),
+        four_corners(field, position, mesh.start + mesh.up, mesh.along, dx, dy),
         dz,
     )
 
@@ -120,17 +119,13 @@ def four_numbers(stencil, i, row, width):
 
 
 @kernel
-def linear(field, stencil, values, fields, mesh, part, width):
+def linear(field, stencil, values, mesh, part, width):
     """Trilinear values of ``field`` into ``values``."""
-    levels, row = part.levels, part.row
-    for b in range(part.first, part.end):
-        for number in range(fields):  # all fields of a block before the next block
-            begin = mesh.start + number * mesh.size
-            for line in range(b * levels, (b + 1) * levels):
-                for lane in range(0, part.count, len(width)):
-                    p, dx, dy, dz = four_numbers(stencil, 16 * line * row + lane, row, width)
-                    value = eight_corners(field, one_by_one(p), begin, mesh, dx, dy, dz)
-                    store(values, (line * fields + number) * row + lane, value)
+    row = part.row
+    for line in range(part.first * part.levels, part.end * part.levels):
+        for lane in range(0, part.count, len(width)):
+            p, dx, dy, dz = four_numbers(stencil, 16 * line * row + lane, row, width)
+            store(values, line * row + lane, eight_corners(field, one_by_one(p), mesh, dx, dy, dz))
 
 
 @kernel(inline=True)
@@ -170,27 +165,20 @@ def twelve_points(field, p, start, along, dx, wx, wy):
 
 
 @kernel
-def cubic(field, stencil, values, fields, mesh, part, monotone, width):
-    """Cubic values of ``field`` into ``values``; ``monotone`` ones stay within the range of the eight corners."""
-    levels, row = part.levels, part.row
-    along, up = mesh.along, mesh.up
-    for b in range(part.first, part.end):
-        for number in range(fields):  # all fields of a block before the next block
-            begin = mesh.start + number * mesh.size
-            for line in range(b * levels, (b + 1) * levels):
-                for lane in range(0, part.count, len(width)):
-                    i = 16 * line * row + lane
-                    p = one_by_one(load_as(stencil, i, width))
-                    dx, dy = load_as(stencil, i + row, width), load_as(stencil, i + 2 * row, width)
-                    wx = four_numbers(stencil, i + 4 * row, row, width)
-                    wy = four_numbers(stencil, i + 8 * row, row, width)
-                    level1, least1, most1 = twelve_points(field, p, begin, along, dx, wx, wy)
-                    level2, least2, most2 = twelve_points(field, p, begin + up, along, dx, wx, wy)
-                    level0 = four_corners(field, p, begin - up, along, dx, dy)
-                    level3 = four_corners(field, p, begin + 2 * up, along, dx, dy)
-                    wz = four_numbers(stencil, i + 12 * row, row, width)
-                    value = four_terms(*wz, level0, level1, level2, level3)
-                    if monotone:
-                        value = larger(value, smaller(least1, least2))
-                        value = smaller(value, larger(most1, most2))
-                    store(values, (line * fields + number) * row + lane, value)
+def cubic(field, stencil, values, mesh, part, width):
+    """Cubic values of ``field`` into ``values``, within the range of the eight corners."""
+    row, along, up, begin = part.row, mesh.along, mesh.up, mesh.start
+    for line in range(part.first * part.levels, part.end * part.levels):
+        for lane in range(0, part.count, len(width)):
+            i = 16 * line * row + lane
+            p = one_by_one(load_as(stencil, i, width))
+            dx, dy = load_as(stencil, i + row, width), load_as(stencil, i + 2 * row, width)
+            wx = four_numbers(stencil, i + 4 * row, row, width)
+            wy = four_numbers(stencil, i + 8 * row, row, width)
+            level1, least1, most1 = twelve_points(field, p, begin, along, dx, wx, wy)
+            level2, least2, most2 = twelve_points(field, p, begin + up, along, dx, wx, wy)
+            level0 = four_corners(field, p, begin - up, along, dx, dy)
+            level3 = four_corners(field, p, begin + 2 * up, along, dx, dy)
+            wz = four_numbers(stencil, i + 12 * row, row, width)
+            value = larger(four_terms(*wz, level0, level1, level2, level3), smaller(least1, least2))
+            store(values, line * row + lane, smaller(value, larger(most1, most2)))

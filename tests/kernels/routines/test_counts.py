@@ -106,12 +106,12 @@ def test_cloud(monkeypatch):
 
 @pytest.mark.parametrize("scheme", interpolation.WRITES)
 def test_interpolation(monkeypatch, scheme):
-    problem = interpolation.Problem(nx=4, ny=4, levels=4, scheme=scheme, fields=2)
-    mesh, part = stencil.Mesh(1, 1, 1, 1), Part(0, 1, 4, 16, 16)
+    problem = interpolation.Problem(nx=4, ny=4, levels=4, scheme=scheme)
+    mesh, part = stencil.Mesh(1, 1, 1), Part(0, 1, 4, 16, 16)
     arguments = {
         "weights": (*fields(2), mesh, part, 3.0, SCALAR),
-        "linear": (*fields(3), 2, mesh, part, SCALAR),
-        "cubic": (*fields(3), 2, mesh, part, True, SCALAR),
+        "linear": (*fields(3), mesh, part, SCALAR),
+        "cubic": (*fields(3), mesh, part, SCALAR),
     }[scheme]
     kernel = getattr(stencil, scheme)
     assert count(monkeypatch, [stencil], kernel, *arguments) == tally(problem, interpolation)

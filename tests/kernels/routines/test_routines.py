@@ -18,8 +18,8 @@ from kernels.runtime.vector import load_as, store
 SMALL = {
     "saturation": saturation.Problem(columns=203, levels=6),
     "weights": interpolation.Problem(nx=17, ny=12, levels=7, scheme="weights", courant=2.5),
-    "linear": interpolation.Problem(nx=17, ny=12, levels=7, scheme="linear", courant=2.5, fields=3),
-    "cubic": interpolation.Problem(nx=17, ny=12, levels=7, scheme="cubic", courant=2.5, fields=2),
+    "linear": interpolation.Problem(nx=17, ny=12, levels=7, scheme="linear", courant=2.5),
+    "cubic": interpolation.Problem(nx=17, ny=12, levels=7, scheme="cubic", courant=2.5),
     "vertical": vertical.Problem(columns=203, levels=11),
     "cloud": cloud.Problem(columns=203, levels=9),
 }
@@ -155,7 +155,7 @@ def interpolated(problem, field, x, y, z):
     """Values of ``field`` (levels, ny, nx) at points given as (levels, columns) each."""
     module = interpolation
     state = module.setup(dataclasses.replace(problem, courant=0.0))
-    state.field[0] = module.with_margin(problem, field)
+    state.field[:] = module.with_margin(problem, field)
     state.departure[:] = module._blocked(problem, [x, y, z])
     module.run(dataclasses.replace(problem, scheme="weights"), state)
     return unblock(problem, module.run(problem, state).values)
@@ -187,14 +187,14 @@ def test_trilinear_functions_are_exact(c, seed, scheme):
     points = scattered(problem, seed, 1.0, 1.0)
     found, one = interpolated(problem, function(x, y, z), *points), [each[2, 3] for each in points]
     assert found == pytest.approx(function(*points), abs=1e-10)
-    assert interpolation.plain(function(x, y, z), *one, scheme == "cubic", False) == pytest.approx(found[2, 3])
+    assert interpolation.plain(function(x, y, z), *one, scheme == "cubic") == pytest.approx(found[2, 3])
 
 
 @settings(deadline=None, max_examples=15)
-@given(c=st.lists(coefficient, min_size=4, max_size=4), seed=st.integers(0, 99), axis=st.integers(0, 2))
+@given(c=st.lists(st.floats(0.0, 2.0), min_size=3, max_size=3), seed=st.integers(0, 99), axis=st.integers(0, 2))
 def test_cubics_along_a_grid_line_are_exact(c, seed, axis):
-    """The 32-point scheme is cubic along every grid line, away from the edges and without the limiter."""
-    problem = interpolation.Problem(nx=9, ny=8, levels=7, nproma=16, monotone=False, courant=0.0)
+    """The 32-point scheme is cubic along every grid line, away from the edges; a rising cubic stays within corners."""
+    problem = interpolation.Problem(nx=9, ny=8, levels=7, nproma=16, courant=0.0)
     z, y, x = np.mgrid[:7, :8, :9].astype(float)
     points = scattered(problem, seed, 1.0, 1.0)
     for other in range(3):
@@ -202,7 +202,7 @@ def test_cubics_along_a_grid_line_are_exact(c, seed, axis):
             points[other] = np.floor(points[other])
 
     def function(*position):
-        return np.polynomial.polynomial.polyval(position[axis] / 4.0, c)
+        return np.polynomial.polynomial.polyval(position[axis] / 4.0, [0.5, *c])
 
     assert interpolated(problem, function(x, y, z), *points) == pytest.approx(function(*points), abs=1e-11)
 
@@ -217,9 +217,8 @@ def test_quasi_monotone_values_stay_within_the_corners(seed):
     row, layer, column = (np.floor(each).astype(int) for each in (y, z, x))
     corners = np.array([field[layer + k, row + j, column + i] for i in (0, 1) for j in (0, 1) for k in (0, 1)])
     assert np.all(values >= corners.min(axis=0)) and np.all(values <= corners.max(axis=0))
-    free = interpolated(dataclasses.replace(problem, monotone=False), field, x, y, z)
-    inside = (free >= corners.min(axis=0)) & (free <= corners.max(axis=0))
-    assert 0.1 < inside.mean() < 1.0 and np.array_equal(values[inside], free[inside])
+    at_bound = (values == corners.min(axis=0)) | (values == corners.max(axis=0))
+    assert 0.0 < at_bound.mean() < 0.9
 
 
 # Vertical integration
