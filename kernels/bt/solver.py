@@ -36,39 +36,32 @@ class Stepper:
         )
         self.work = _scratch(threads, work_size(grid.N))
 
-    def _planes(self, solve: bool) -> None:
-        state = self.state
-        if self.threads == 1:
-            planes(state.u, state.rhs, self.grid, self.across, solve, self.work[0], 1, state.layout.N - 1)
+    def _pass(self, across: bool, solve: bool) -> None:
+        """Once over memory: by planes for x and y (``across``), or by rows for z; elimination if ``solve``."""
+        state, last, direction = self.state, self.state.layout.N - 1, self.across if across else self.along_z
+        if self.threads > 1:
+            fields = state.u, state.rhs, state.forcing
+            with numba_threads(self.threads):
+                team(across, *fields, self.grid, direction, solve, self.work, self.threads)
+        elif across:
+            planes(state.u, state.rhs, self.grid, direction, solve, self.work[0], 1, last)
         else:
-            self._team(True, self.across, solve)
-
-    def _rows(self, solve: bool) -> None:
-        state, last = self.state, self.state.layout.N - 1
-        if self.threads == 1:
-            rows(state.u, state.rhs, state.forcing, self.grid, self.along_z, solve, self.work[0], 1, last)
-        else:
-            self._team(False, self.along_z, solve)
-
-    def _team(self, across: bool, direction: Direction, solve: bool) -> None:
-        state = self.state
-        with numba_threads(self.threads):
-            team(across, state.u, state.rhs, state.forcing, self.grid, direction, solve, self.work, self.threads)
+            rows(state.u, state.rhs, state.forcing, self.grid, direction, solve, self.work[0], 1, last)
 
     def right_hand_side(self) -> np.ndarray:
         """dt · (operator + forcing) of the present solution as a view [k, j, m, i], zero on the boundary."""
-        self._rows(False)
-        self._planes(False)
+        self._pass(False, False)
+        self._pass(True, False)
         self.state.ready = False
         return self.state.layout.view(self.state.rhs)
 
     def step(self) -> None:
         """One time step."""
         if not self.state.ready:
-            self._rows(False)
+            self._pass(False, False)
             self.state.ready = True
-        self._planes(True)
-        self._rows(True)
+        self._pass(True, True)
+        self._pass(False, True)
 
 
 def required_memory(problem: Problem) -> int:

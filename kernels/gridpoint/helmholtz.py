@@ -15,12 +15,14 @@ Arguments ``plan``, ``arrays``, ``t`` and ``j`` as in ``layout``; ``first`` and 
 distance of its rows of ``ni`` longitudes, all in doubles.
 """
 
+from kernels.fft import stockham
 from kernels.gridpoint.layout import HALO, PAIR, neighbours, record_row, window_row, wrap
 from kernels.runtime.jit import CONTRACT, STRICT, kernel
 from kernels.runtime.lanes import wide
+from kernels.runtime.registers import HERE
 from kernels.runtime.vector import LANES, address, at, fma, load, load_as, spread, store, transpose
-from kernels.spectral.fourier_passes import PART, SPARE, stockham
 
+PART = LANES if HERE.lanes >= LANES else LANES // 2  # points of a row whose sums of four modes fit into registers
 _WIDTH = (0.0,) * PART
 
 
@@ -78,9 +80,9 @@ def _unpack(w, x, o, pitch, ni):
 def _transform(plan, w, x):
     """Place of the Fourier transform of the elements [ni, 2, 8] at ``x``, which it overwrites."""
     size, waves = plan.size, plan.waves
-    first, second = size.fourier + SPARE, size.fourier + SPARE + PAIR * size.ni
+    first, second = size.fourier, size.fourier + PAIR * size.ni
     y = second if x == first else first
-    return stockham(w, x, y, size.ni, 1, address(waves.radices), 0, address(waves.roots), 0)
+    return stockham(w, x, y, size.ni, address(waves.radices), address(waves.roots))
 
 
 @kernel(fastmath=STRICT)
@@ -92,7 +94,7 @@ def _filter(plan, w, o, rows, factor):
         for point in range(0, ni, LANES):
             store(w, o + empty * size.pitch + point, spread(0.0))
     for group in range(0, rows, PAIR):
-        x = size.fourier + SPARE
+        x = size.fourier
         _pack(w, o + group * size.pitch, size.pitch, ni, x)
         x = _transform(plan, w, x)
         for s in range(ni):
@@ -171,7 +173,7 @@ def implicit(plan, arrays, j, t):
     base = 4 * size.tendency * pitch + HALO
     matrix = address(plan.waves.forward)
     _product(matrix, (0, modes), columns, w, given, pitch, (scratch, base), pitch, ni)
-    x = size.fourier + SPARE
+    x = size.fourier
     hat = address(arrays.halves[j % size.halves])
     for group in range(size.groups):
         _pack(scratch, base + PAIR * group * pitch, pitch, ni, x)
@@ -227,7 +229,7 @@ def restore(plan, arrays, j, t):
     size = plan.size
     ni, pitch = size.ni, size.pitch
     scratch, hat, g = address(arrays.scratch[t]), address(arrays.halves[j % size.halves]), address(arrays.G)
-    x, base, modes = size.fourier + SPARE, HALO, PAIR * size.groups
+    x, base, modes = size.fourier, HALO, PAIR * size.groups
     for group in range(size.groups):
         for s in range(ni // 2 + 1):
             p, q = x + PAIR * s, x + PAIR * ((ni - s) % ni)

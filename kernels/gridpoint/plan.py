@@ -8,12 +8,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from kernels.fft import factorise, roots
 from kernels.gridpoint.layout import FIELDS, HALO, LINES, PAIR, Extents, half_words
 from kernels.gridpoint.levels import DAMPING, EPSILON, KAPPA, OMEGA, P_REF, RADIUS, T_REF, R, vertical
 from kernels.gridpoint.problem import LAG, Problem
 from kernels.runtime.vector import LANES
-from kernels.spectral.fourier import factorise, roots
-from kernels.spectral.fourier_passes import SPARE
 
 
 class RowCoefficients(NamedTuple):
@@ -214,4 +213,4 @@ def make(problem: Problem, slots: int | None = None, halves: int | None = None) 
 
 def scratch_words(size: Extents) -> int:
     """Doubles of one thread's private work space."""
-    return size.fourier + SPARE + 2 * PAIR * size.ni + 64
+    return size.fourier + 2 * PAIR * size.ni + 64

@@ -4,9 +4,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from kernels.contract import Presets, one_of, real, require_range, whole
+from kernels.fft import LARGEST_RADIX, factorise
 from kernels.runtime.vector import LANES
-from kernels.spectral.fourier import factorise
-from kernels.spectral.fourier_passes import LARGEST_RADIX
 
 CASES = ("wave", "steady", "rest")
 PLACES = ("memory", "tmpfs", "cache", "direct", "paced")

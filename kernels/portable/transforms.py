@@ -1,7 +1,7 @@
 """Spectral transforms from one block of memory, which has what a plan of ``kernels.spectral`` keeps in many arrays.
 
 A block is words of 64 bits: where its entries are, the entries, then zeros in which compiled code works.  An entry is a
-table, or what one transform is given (``kernels.spectral.fast``): sizes, and where its own tables are.  These places
+table, or what one transform is given (``spectral.transforms.Call``): sizes, and where its own tables are.  These places
 are bytes from the beginning of the block until :func:`settle` makes addresses of them.
 """
 
@@ -15,9 +15,12 @@ from numba import carray
 from kernels.runtime.jit import kernel
 from kernels.runtime.pages import LINE
 from kernels.runtime.vector import LANES, address, place_at
-from kernels.spectral import Plan, fourier_rows
-from kernels.spectral.fast import _direct_legendre, _inverse_legendre, _unpacked
+from kernels.spectral import Plan
+from kernels.spectral.functions import LegendreTables
 from kernels.spectral.legendre import coefficients
+from kernels.spectral.rows import Lengths
+from kernels.spectral.tasks import Buffer, Rows
+from kernels.spectral.transforms import Call, direct_legendre, direct_rows, inverse_legendre, inverse_rows
 
 #: Fields of one transform of few: pairs with two lanes, which have no code for one.
 GROUP = 2 if LANES == 2 else 1
@@ -54,12 +57,10 @@ class Block:
 
     def transform(self, direct: bool, fields: int, power: int = 0) -> int:
         """Number of the entry of a transform; ``power`` of ``cos φ`` is divided out, see ``kernels.spectral.winds``."""
-        self._plan._call(direct, fields, power, 1)
-        arguments = self._plan._calls[direct, fields, power, 1][1]
-        tables, _, _, _, buffer, *space = arguments[:7]
-        zeros = {each.ctypes.data for each in (tables.factors, buffer.values, *space)}
+        call, _ = self._plan._call(direct, fields, power, 1)
+        zeros = {each.ctypes.data for each in (call.tables.factors, call.buffer.values, call.scratch, call.work)}
         words: list[Any] = []
-        for each in _flat(arguments):
+        for each in _flat(call):
             if isinstance(each, np.ndarray):
                 words += [self._part(each, each.ctypes.data in zeros), *each.shape]
             else:
@@ -134,28 +135,64 @@ def complexes(reals, shape):
     return carray(address(reals[:2].view(np.complex128)), shape)
 
 
+@kernel(inline=True)
+def _line(words, i, like):
+    """The array of one dimension at place ``i`` of ``words``, of the type of ``like``; and the next place."""
+    return carray(place_at(words[i], like), (words[i + 1],)), i + 2
+
+
+@kernel(inline=True)
+def _table(words, i, like):
+    """The array of two dimensions at place ``i`` of ``words``, of the type of ``like``; and the next place."""
+    return carray(place_at(words[i], like), (words[i + 1], words[i + 2])), i + 3
+
+
+@kernel
+def _call(words, reals):
+    """The ``Call`` of an entry of :meth:`Block.transform`; ``reals`` is any array of float64."""
+    factors, i = _table(words, 0, reals)
+    offset, i = _line(words, i, words)
+    squares, i = _line(words, i, reals)
+    rows, i = words[i], i + 1
+    first_row, i = _line(words, i, words)
+    begins, i = _table(words, i, words)
+    seeds, i = carray(place_at(words[i], reals), (words[i + 1], words[i + 2], words[i + 3])), i + 4
+    tables = LegendreTables(factors, offset, squares, rows, first_row, begins, seeds)
+    columns, i = _line(words, i, words)
+    extra, i = words[i], i + 1
+    lanes, i = _line(words, i, words)
+    fields, i = words[i], i + 1
+    where, i = _table(words, i, words)
+    scales, i = _table(words, i, reals)
+    info, i = _table(words, i, words)
+    roots, i = _line(words, i, reals)
+    longest, i = words[i], i + 1
+    space, i = _line(words, i, reals)
+    places, i = _line(words, i, words)
+    counts, i = _line(words, i, words)
+    buffer, i = Buffer(space, places, counts, words[i] != 0), i + 1
+    scratch, i = _table(words, i, reals)
+    work, i = _table(words, i, reals)
+    lengths = Lengths(info, roots, longest)
+    return Call(tables, columns, extra, lanes, fields, Rows(where, scales), lengths, buffer, scratch, work, words[i])
+
+
 @kernel
 def inverse(block, number, fields, spectra, values):
     """``fields`` inverse transforms by the entry ``number`` of ``block``.
 
     ``spectra`` are complex128 (fields, coefficients), ``values`` float64, flat: field after field.
     """
-    call = entry(block, number, block, (1,))
-    for first in range(fields):
-        (_, mine, _), (rows, lengths, work), buffer, _ = _unpacked(call, spectra, values, first)
-        if first % mine.fields == 0:
-            _inverse_legendre(0, 1, call, spectra, values, first)
-            grid = values[first * (values.size // fields) :]
-            fourier_rows.inverse(0, 1, rows, lengths, work[0], buffer, grid, False)
+    call, grid = _call(entry(block, number, block, (1,)), values), values.reshape((fields, values.size // fields))
+    for first in range(0, fields, call.fields):
+        inverse_legendre(np.int64(0), np.int64(1), call, spectra, grid, first)
+        inverse_rows(np.int64(0), np.int64(1), call, spectra, grid, first)
 
 
 @kernel
 def direct(block, number, fields, values, spectra):
     """``fields`` direct transforms by the entry ``number`` of ``block``; ``values``, ``spectra`` as for the inverse."""
-    call = entry(block, number, block, (1,))
-    for first in range(fields):
-        (_, mine, _), (rows, lengths, work), buffer, _ = _unpacked(call, spectra, values, first)
-        if first % mine.fields == 0:
-            grid = values[first * (values.size // fields) :]
-            fourier_rows.direct(0, 1, rows, lengths, work[0], buffer, grid)
-            _direct_legendre(0, 1, call, spectra, values, first)
+    call, grid = _call(entry(block, number, block, (1,)), values), values.reshape((fields, values.size // fields))
+    for first in range(0, fields, call.fields):
+        direct_rows(np.int64(0), np.int64(1), call, spectra, grid, first)
+        direct_legendre(np.int64(0), np.int64(1), call, spectra, grid, first)

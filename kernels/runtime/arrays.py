@@ -10,14 +10,13 @@ def require_array(name: str, array, dtype, shape: tuple[int | None, ...], writab
 
     With ``writable`` it is no read-only one; it shares no memory with the arrays ``apart``.
     """
-    wanted = f"a C-contiguous array, {np.dtype(dtype)} of shape ({', '.join(str(n or 'any') for n in shape)})"
-    if not isinstance(array, np.ndarray):
-        raise ValueError(f"{name} is {type(array).__name__}; give {wanted}")
-    alike = array.ndim == len(shape) and all(w in (None, n) for w, n in zip(shape, array.shape, strict=True))
-    if not alike or array.dtype != dtype:
-        raise ValueError(f"{name} is {array.dtype} of shape {array.shape}; give {wanted}")
+    kind = array.dtype if isinstance(array, np.ndarray) else type(array).__name__
+    alike = kind == dtype and array.ndim == len(shape)
+    if not alike or array.shape != shape and any(w not in (None, n) for w, n in zip(shape, array.shape, strict=True)):
+        wanted = f"{np.dtype(dtype)} of shape ({', '.join(str(n or 'any') for n in shape)})"
+        raise ValueError(f"{name} is {kind} of shape {np.shape(array)}; give a C-contiguous array, {wanted}")
     if not (array.flags.c_contiguous and array.flags.aligned):
-        raise ValueError(f"{name} is not contiguous in memory; give a copy of it, {wanted}")
+        raise ValueError(f"{name} is not contiguous in memory; give a copy of it")
     if writable and not array.flags.writeable:
         raise ValueError(f"{name} is read-only and would be written; give a writable array")
     if any(np.may_share_memory(array, other) for other in apart):

@@ -21,13 +21,12 @@ import numpy as np
 
 from kernels.contract import Check, Work, extremes, worst
 from kernels.proof import Proof
-from kernels.shallow_water import dense
+from kernels.shallow_water import plain
 from kernels.shallow_water.cases import initial
 from kernels.shallow_water.compiled import COEFFICIENT_FLOPS, POINT_FLOPS
-from kernels.shallow_water.diagnostics import integrals, means, norms, weights
+from kernels.shallow_water.diagnostics import compare_grids, integrals, means, norms, surface
 from kernels.shallow_water.model import SECTIONS, Result, State, Stepper, footprint, history_table, run, setup
 from kernels.shallow_water.problem import BUILDS, CASES, GRAVITY, RADIUS, Problem, grid_for, rows_for
-from kernels.shallow_water.studies import Scores, compare_grids, paired_scores, scores, steady_errors
 from kernels.spectral import Plan
 from kernels.spectral import grid as gaussian_grid
 
@@ -51,7 +50,7 @@ def reference(problem: Problem, state: State) -> Result:
     """The same integration with dense matrices of harmonics (truncation 42 takes 1 GB)."""
     stepper = Stepper(problem, state)
     history = [integrals(stepper)]
-    (stepper.now[:], before), stepper.done = dense.integrate(problem, state), problem.steps
+    (stepper.now[:], before), stepper.done = plain.integrate(problem, state), problem.steps
     history.append(integrals(stepper))
     seconds = dict.fromkeys(SECTIONS, np.nan)
     return Result(state, stepper.now.copy(), problem.steps, seconds, history_table(history), before)
@@ -65,7 +64,7 @@ def _steady(problem, result):
     """A steady state must stay: errors of the depth against the initial one."""
     start = initial(problem, result.state.plan.grid)
     found = fields(result)
-    one, two, most = steady_errors(result, problem)
+    one, two, most = norms(result.state.plan.grid, found["depth"], start.depth)
     size = 1e-11 if problem.case == "williamson2" else 1e-3
     checks = [
         Check.near(f"{name} error of the steady depth", value, 0.0, size)
@@ -125,7 +124,7 @@ def _history(problem: Problem, result: Result) -> list[Check]:
 
 def _last_step(problem: Problem, result: Result) -> list[Check]:
     """The last two time levels from those before them by NumPy's formulas: every coefficient of the result."""
-    filtered, new = dense.again(problem, result.state, result.before, result.spectra)
+    filtered, new = plain.again(problem, result.state, result.before, result.spectra)
     off = [np.abs(new - result.spectra), np.abs(filtered - result.before[1])]
     turning = worst(result.spectra[::2])  # of vorticity and divergence, which have the same unit
     sizes = {"vorticity": turning, "geopotential": worst(result.spectra[1]), "divergence": turning}
@@ -204,9 +203,9 @@ def _start(problem: Problem, state: State, result: Result) -> list[Check]:
     cone = np.maximum(0.0, 2000.0 - 100.0 * np.hypot(longitude - 270.0, latitude - 30.0))
     steps = np.radians(np.linspace(-90.0, 90.0, 18_001))
     slope = -(2 * 7.292e-5 * 6.37122e6 * 20.0 + 20.0**2) * np.sin(steps) * np.cos(steps) / 9.80616
-    surface = np.concatenate([[0.0], np.cumsum(0.5 * (slope[1:] + slope[:-1]) * np.diff(steps))])
-    surface += 5960.0 - np.interp(0.0, steps, surface)
-    off = found.depth + found.ground - np.interp(np.radians(latitude), steps, surface)
+    height = np.concatenate([[0.0], np.cumsum(0.5 * (slope[1:] + slope[:-1]) * np.diff(steps))])
+    height += 5960.0 - np.interp(0.0, steps, height)
+    off = found.depth + found.ground - np.interp(np.radians(latitude), steps, height)
     return [
         Check.near("ground against a cone, m", worst(found.ground - cone), 0.0, 1e-6),
         Check.near("surface against the integral of its balance, m", worst(off), 0.0, 1e-2),

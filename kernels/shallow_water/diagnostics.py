@@ -1,8 +1,14 @@
-"""Integrals, error norms and spectra of a state."""
+"""Integrals, error norms and spectra of a state; what grids of other relations make of one truncation."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
-from kernels.shallow_water.problem import GRAVITY
+from kernels.shallow_water.cases import initial
+from kernels.shallow_water.problem import GRAVITY, RADIUS, grid_for
+from kernels.spectral import Plan
 
 
 def weights(grid) -> np.ndarray:
@@ -60,3 +66,52 @@ def change_truncation(plan, spectrum, other) -> np.ndarray:
     else:
         result[...] = spectrum[..., where]
     return result
+
+
+def surface(state, spectra) -> np.ndarray:
+    """Spectrum of the height of the free surface, m."""
+    height = (spectra[1] + state.ground) / GRAVITY
+    height[0] += state.mean / GRAVITY
+    return height
+
+
+class Aliasing(NamedTuple):
+    """What one grid makes of a truncation."""
+
+    grid: str  # grid the model ran on
+    latitude: np.ndarray  # of the drawn grid's rows, degrees, float64[rows]
+    longitude: np.ndarray  # of its columns, degrees, float64[columns]
+    vorticity: np.ndarray  # at the end, 1/s, float64[rows, columns]
+    product_error: np.ndarray  # relative error of the vorticity tendency, by degree, float64[T + 1]
+
+
+def _rotation_of_products(plan, coriolis, spectra, threads):
+    """Spectrum of ``curl((ζ + f)(v, -u))`` as a plan's grid gives it."""
+    u, v = plan.wind(spectra[0], spectra[2], threads=threads)
+    absolute = plan.inverse(spectra[0], threads=threads) + coriolis
+    return plan.vordiv(absolute * v, -absolute * u, threads=threads)[0]
+
+
+def compare_grids(problem, ends: Mapping, threads: int = 1) -> dict[str, Aliasing]:
+    """What the grid of each relation makes of ``problem``, from the results of its integrations there.
+
+    The vorticity is drawn on one full grid, the cubic one.  On the linear grid the quadratic products of the equations
+    fold back onto the resolved waves, on the others they do not.  ``product_error`` compares each grid's vorticity
+    tendency, for the final state of the first relation, with the cubic grid's, relative to all of it.
+    """
+    finest = Plan(grid_for(problem.truncation, "cubic"), problem.truncation, radius=RADIUS)
+    coriolis = initial(replace(problem, grid=finest.grid.name), finest.grid).coriolis
+    probe = next(iter(ends.values())).spectra
+    exact = _rotation_of_products(finest, coriolis, probe, threads)
+    found = {}
+    for relation, result in ends.items():
+        state = result.state
+        off = _rotation_of_products(state.plan, state.coriolis, probe, threads) - exact
+        found[relation] = Aliasing(
+            state.plan.grid.name,
+            finest.grid.latitudes,
+            finest.grid.longitudes(0),
+            finest.inverse(result.spectra[0], threads=threads).reshape(2 * finest.grid.N, -1),
+            np.sqrt(by_degree(finest, off) / by_degree(finest, exact).sum()),
+        )
+    return found

@@ -69,7 +69,7 @@ class Problem(Presets):
     grid: str = "F48"  # Gaussian grid: F, N or O and the rows between pole and equator
     case: one_of(*CASES) = "williamson2"  # initial state and orography
     dt: real(1e-3, 86400.0, "s") = 900.0  # time step, s
-    hours: real(0.0, 1e6, "h") = 24.0  # length of the integration, h
+    hours: real(1e-3, 1e6, "h") = 24.0  # length of the integration, h
     diffusion: real(0.0, 1e6, "h") = 0.0  # e-folding time of degree T under hyperdiffusion, h (0: none)
     order: one_of(2, 4, 6, 8) = 8  # order of the hyperdiffusion ∇^order, even
     asselin: real(0.0, 1.0) = 0.02  # Robert-Asselin filter, 1

@@ -23,6 +23,7 @@ from kernels.mpi.traffic import Traffic
 from kernels.runtime.atomic import atomic_write
 from kernels.runtime.resources import require_disk, require_memory
 from kernels.shallow_water.cases import initial
+from kernels.shallow_water.plain import plain
 from kernels.shallow_water.problem import GRAVITY, RADIUS
 from kernels.spectral.legendre import epsilon
 from kernels.spectral.ranks import Transform, table_bytes
@@ -79,7 +80,6 @@ class State(NamedTuple):
     mean: float  # mean geopotential, m²/s²
     coriolis: np.ndarray  # float64 (own points,), 1/s
     cosine: np.ndarray  # of latitude, own points
-    eps: np.ndarray  # ε_n^m of the own coefficients, and what multiplies neighbours
     keep: WorkFolder | None  # of rank 0, which writes
     ground: np.ndarray  # complex128 (own coefficients,), m²/s²
 
@@ -162,28 +162,14 @@ class Stepper:
         state.direct.direct(self._products, self._down)
         curl, spread = part.vordiv(self._down[:, 0], self._down[:, 1])
         _, flux = part.vordiv(self._down[:, 2], self._down[:, 3])
-        return curl, spread, flux, self._down[:, 4] * part.inside
+        return curl, spread, flux, self._down[:, 4]
 
     def step(self) -> None:
-        """One time step (see ``kernels.shallow_water.compiled.advance``)."""
-        problem, state, wave = self.problem.model, self.state, self._spectral.laplacian
-        curl, spread, flux, kinetic = self._tendencies()
-        first = self.done == 0
-        span = problem.dt if first else 2.0 * problem.dt
-        half, mean = 0.5 * span, state.mean
-        keep = 1.0 / (1.0 + span * problem.coefficient * wave ** (problem.order // 2)) * self._spectral.inside
-        vorticity = keep * (self.old[0] + span * curl)
-        right = self.old[2] + span * (spread + wave * (kinetic + state.ground))
-        right += half * wave * (2.0 * self.old[1] - span * flux - half * mean * self.old[2])
-        divergence = right / (1.0 + half * half * wave * mean)
-        phi = self.old[1] - span * flux - half * mean * (divergence + self.old[2])
-        phi = keep * (phi + state.ground) - state.ground * self._spectral.inside
-        new = np.stack([vorticity, phi, keep * divergence])
-        if not first:
-            bend = 0.5 * problem.asselin * (self.old - 2.0 * self.now + new)
-            self.now += problem.williams * bend
-            new -= (1.0 - problem.williams) * bend
-        self.old, self.now = self.now, new
+        """One time step."""
+        state, part = self.state, self._spectral
+        about = state.mean, state.ground, part.laplacian, self._tendencies()
+        self.old, self.now = plain(self.problem.model, *about, self.old, self.now, self.done == 0)
+        self.now *= part.inside
         self.done += 1
 
     def write(self) -> None:
@@ -238,7 +224,6 @@ def setup(problem: Problem, seed: int = 0) -> State:
         mean,
         start.coriolis[here],
         rows,
-        part.laplacian,
         keep,
         found[:, 3] * part.inside,
     )

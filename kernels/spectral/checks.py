@@ -6,6 +6,7 @@ import numpy as np
 
 from kernels.contract import require_range
 from kernels.runtime.arrays import readable, require_array
+from kernels.runtime.jit import kernel
 from kernels.runtime.pages import aligned
 from kernels.runtime.resources import require_memory
 from kernels.spectral.grids import Grid
@@ -51,12 +52,6 @@ def require_spectra(name: str, spec, truncation: int, ncoef: int) -> np.ndarray:
     return spec
 
 
-def require_readable_means(name: str, spec: np.ndarray, degrees: int) -> None:
-    """``ValueError`` unless the imaginary parts of m = 0, so many ``degrees``, are finite: these no transform reads."""
-    if not np.isfinite(spec[..., :degrees].imag).all():
-        raise ValueError(f"an imaginary part of m = 0 in {name} is not finite; remove NaN and infinity first")
-
-
 def require_values(name: str, values, grid: Grid) -> np.ndarray:
     """``values`` as C-contiguous float64 of shape (points,) or (fields, points), else ``ValueError``."""
     values = _laid_out(values)
@@ -69,24 +64,26 @@ def require_values(name: str, values, grid: Grid) -> np.ndarray:
     return values
 
 
-def output(out, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
-    """``out`` if it fits, a new array if it is None, else ``ValueError``; ``require_disjoint`` is another question."""
+def output(out, shape: tuple[int, ...], dtype: np.dtype, source: np.ndarray) -> np.ndarray:
+    """``out`` if it fits and lies apart from the ``source``, a new array if it is None, else ``ValueError``."""
     if out is None:
         require_memory(math.prod(shape) * dtype.itemsize, f"a result of shape {shape}")
         return aligned(shape, dtype)
-    return require_array("out", out, dtype, shape, writable=True)
+    return require_array("out", out, dtype, shape, writable=True, apart=(source,))
 
 
-def require_disjoint(out: np.ndarray, source: np.ndarray) -> None:
-    """``ValueError`` unless ``out`` and what is transformed lie apart."""
-    require_array("out", out, out.dtype, out.shape, apart=(source,))
+@kernel
+def _infinite(numbers, begin, end):
+    """How many of ``numbers[:, begin:end]`` are NaN or infinite, by subtraction."""
+    found = 0
+    for row in range(numbers.shape[0]):
+        for i in range(begin, end):
+            found += numbers[row, i] - numbers[row, i] != 0.0
+    return found
 
 
-def require_finite(found: np.ndarray, what: str, first: int = 0) -> None:
-    """``ValueError`` unless ``found`` (fields, …) is finite; ``what`` names a value of a field, counted from ``first``.
-
-    NaN and infinity spread to every row, and to every mean: looking at one is enough.
-    """
-    if not np.isfinite(found).all():
-        bad = np.flatnonzero(~np.isfinite(found).all(axis=1))
-        raise ValueError(f"{what} {first + bad[0]} is not finite; remove NaN and infinity before the transform")
+def require_finite(numbers: np.ndarray, begin: int, end: int, what: str) -> None:
+    """``ValueError`` unless ``numbers[:, begin:end]``, float64, are finite; ``what`` says of which row is not."""
+    if _infinite(numbers, begin, end):
+        bad = np.flatnonzero(~np.isfinite(numbers[:, begin:end]).all(axis=1))[0]
+        raise ValueError(f"{what} {bad} is not finite; remove NaN and infinity first")

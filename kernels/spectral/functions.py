@@ -20,22 +20,19 @@ from kernels.runtime.vector import (
     at,
     fma,
     fms,
-    high_of_two,
     load,
     load_as,
-    low_of_two,
     prefetch,
     put,
     spread,
     store,
-    transpose,
+    transpose_block,
 )
-from kernels.spectral.quads import BLOCK, SPAN, WHOLE, emit_rows, listed, load4, load_columns, store4, strided
+from kernels.spectral.quads import BLOCK, SPAN, WHOLE
 
 #: Lanes of the recurrence's vectors: a block of latitudes fits into the registers as vectors of one register each.
 NARROW = LANES if WHOLE else LANES // 2
 _NARROW = (0.0,) * NARROW
-PAIR = 2 * SPAN  # doubles of two ell: four degrees of eight fields, an 8×8 matrix
 
 
 class LegendreTables(NamedTuple):
@@ -244,21 +241,9 @@ def build_or_zero(functions, block, ell, end, panel, width, state):
         build(functions, block, ell + low, end - ell - low, (panel[0], panel[1] + low * width), width, (state, kept))
 
 
-@kernel(inline=True)
-def _last_degrees(column, last, edge):
-    """Real and imaginary parts of four degrees of ``column`` (:class:`Column`) from ``last`` on, one vector of eight
-    fields each, zero beyond the end; through ``edge``, an 8×8 matrix."""
-    for f in range(LANES):
-        for i in range(LANES):
-            n = 2 * last + i
-            inside = n < 2 * column.degrees
-            put(edge, LANES * f + i, at(column.values, at(column.lanes, f) + column.place + n) if inside else 0.0)
-    return load_columns(edge, strided(0, LANES), 0)
-
-
 @kernel
 def to_functions(column, weights, edge, c):
-    """Coefficients of ``p_l`` from those of ``P_n``, from the highest degree down, two ell at a time.
+    """Coefficients of ``p_l`` from those of ``P_n``, in place of them.
 
     Parameters
     ----------
@@ -267,107 +252,59 @@ def to_functions(column, weights, edge, c):
     edge : address of float64, (8, 8)
         Scratch.
     c : address of float64, (ell, 4, 8)
-        Receives the coefficients; room for an even number of ell.
+        Receives the coefficients; room for eight degrees more.
     """
     even, carry, odd, term = weights
-    last = (column.degrees - 1) // 4 * 4
-    r = _last_degrees(column, last, edge)
-    above = spread(0.0), spread(0.0)
-    top = term + (column.degrees - 1) // 2
-    for i in range(last, -1, -4):
-        if i < last:
-            r = load_columns(column.values, listed(column.lanes, 0), column.place + 2 * i)
-        place = PAIR // 4 * i
-        low, high = term + i // 2, min(term + i // 2 + 1, top)
-        u, v, w = spread(at(even, low)), spread(at(carry, low)), spread(at(odd, low))
-        store4(c, place, (fma(u, r[0], v * r[4]), fma(u, r[1], v * r[5]), w * r[2], w * r[3]))
-        u, v, w = spread(at(even, high)), spread(at(carry, high)), spread(at(odd, high))
-        store4(c, place + SPAN, (fma(u, r[4], v * above[0]), fma(u, r[5], v * above[1]), w * r[6], w * r[7]))
-        above = r[0], r[1]
+    size, whole = 2 * column.degrees, 2 * column.degrees // LANES * LANES
+    for n in range(0, size, LANES):
+        place = column.place + n
+        if n < whole and column.fields == LANES:
+            transpose_block(column.values, place, at(column.lanes, 1), c, LANES * n, LANES)
+            continue
+        for f in range(LANES):
+            for i in range(LANES):
+                put(edge, LANES * f + i, at(column.values, at(column.lanes, f) + place + i) if n + i < size else 0.0)
+        transpose_block(edge, 0, LANES, c, LANES * n, LANES)
+    last = terms(column.degrees) - 1
+    for ell in range(last):
+        place, u, v = SPAN * ell, spread(at(even, term + ell)), spread(at(carry, term + ell))
+        w = spread(at(odd, term + ell))
+        store(c, place, fma(u, load(c, place), v * load(c, place + SPAN)))
+        store(c, place + LANES, fma(u, load(c, place + LANES), v * load(c, place + SPAN + LANES)))
+        store(c, place + 2 * LANES, w * load(c, place + 2 * LANES))
+        store(c, place + 3 * LANES, w * load(c, place + 3 * LANES))
+    place, u, w = SPAN * last, spread(at(even, term + last)), spread(at(odd, term + last))
+    lone = 2 * last + 1 == column.degrees
+    store(c, place, u * load(c, place))
+    store(c, place + LANES, u * load(c, place + LANES))
+    store(c, place + 2 * LANES, spread(0.0) if lone else w * load(c, place + 2 * LANES))
+    store(c, place + 3 * LANES, spread(0.0) if lone else w * load(c, place + 3 * LANES))
 
 
 @kernel
 def from_functions(c, weights, edge, column):
     """Transpose of ``to_functions``: coefficients of ``P_n`` of the fields that there are.
 
-    Parameters
-    ----------
-    c : address of float64, (ell, 4, 8)
-        Coefficients of ``p_l``, an even number of ell.
-    weights : Weights
-    edge : address of float64, (8, 8)
-        Scratch.
-    column : Column
-        Where to write.
+    ``c``, which is spent, ``weights``, ``edge`` and ``column`` as there; the last is written.
     """
     even, carry, odd, term = weights
-    last = (column.degrees - 1) // 4 * 4
-    top = term + (column.degrees - 1) // 2
-    below = spread(0.0), spread(0.0)
-    for i in range(0, last + 4, 4):
-        place = PAIR // 4 * i
-        s, t = load4(c, place), load4(c, place + SPAN)
-        low, high = term + i // 2, min(term + i // 2 + 1, top)
-        u, v, w = spread(at(even, low)), spread(at(carry, low)), spread(at(odd, low))
-        y, z = spread(at(even, high)), spread(at(odd, high))
-        r = transpose(
-            fma(u, s[0], below[0]),
-            fma(u, s[1], below[1]),
-            w * s[2],
-            w * s[3],
-            fma(y, t[0], v * s[0]),
-            fma(y, t[1], v * s[1]),
-            z * t[2],
-            z * t[3],
-        )
-        v = spread(at(carry, high))
-        below = v * t[0], v * t[1]
-        if i < last:
-            emit_rows(column.values, listed(column.lanes, 0), column.place + 2 * i, r, False)
-        else:
-            store4(edge, 0, (r[0], r[1], r[2], r[3]))
-            store4(edge, SPAN, (r[4], r[5], r[6], r[7]))
-    for f in range(column.fields):
-        for i in range(2 * (column.degrees - last)):
-            put(column.values, at(column.lanes, f) + column.place + 2 * last + i, at(edge, LANES * f + i))
-
-
-@kernel(inline=True)
-def _degree_of_two(column, n):
-    """Real and imaginary parts of degree number ``n`` of a ``column`` of two fields; zero beyond the end."""
-    if n >= column.degrees:
-        return spread(0.0), spread(0.0)
-    return load_columns(column.values, listed(column.lanes, 0), column.place + 2 * n)
-
-
-@kernel
-def _to_functions_of_two(column, weights, edge, c):
-    """``to_functions`` of two fields: ``column``, ``weights`` and ``c`` are the same; ``edge`` is not used."""
-    even, carry, odd, term = weights
-    above = spread(0.0), spread(0.0)
-    for ell in range((column.degrees - 1) // 2, -1, -1):
-        e, o = _degree_of_two(column, 2 * ell), _degree_of_two(column, 2 * ell + 1)
-        u, v, w = spread(at(even, term + ell)), spread(at(carry, term + ell)), spread(at(odd, term + ell))
-        store4(c, SPAN * ell, (fma(u, e[0], v * above[0]), fma(u, e[1], v * above[1]), w * o[0], w * o[1]))
-        above = e
-
-
-@kernel
-def _from_functions_of_two(c, weights, edge, column):
-    """``from_functions`` of two fields: ``c``, ``weights`` and ``column`` are the same; ``edge`` is not used."""
-    even, carry, odd, term = weights
-    below = spread(0.0), spread(0.0)
-    for ell in range(terms(column.degrees)):
-        s, place = load4(c, SPAN * ell), column.place + 4 * ell
-        u, v, w = spread(at(even, term + ell)), spread(at(carry, term + ell)), spread(at(odd, term + ell))
-        first, second = fma(u, s[0], below[0]), fma(u, s[1], below[1])
-        lanes = listed(column.lanes, 0)
-        emit_rows(column.values, lanes, place, (low_of_two(first, second), high_of_two(first, second)), False)
-        if 2 * ell + 1 < column.degrees:
-            first, second = w * s[2], w * s[3]
-            emit_rows(column.values, lanes, place + 2, (low_of_two(first, second), high_of_two(first, second)), False)
-        below = v * s[0], v * s[1]
-
-
-if LANES == 2:
-    to_functions, from_functions = _to_functions_of_two, _from_functions_of_two
+    size = 2 * column.degrees
+    for ell in range(terms(column.degrees) - 1, -1, -1):
+        place, below = SPAN * ell, SPAN * max(ell - 1, 0)
+        u, v, w = spread(at(even, term + ell)), spread(0.0), spread(at(odd, term + ell))
+        if ell:
+            v = spread(at(carry, term + ell - 1))
+        store(c, place, fma(u, load(c, place), v * load(c, below)))
+        store(c, place + LANES, fma(u, load(c, place + LANES), v * load(c, below + LANES)))
+        store(c, place + 2 * LANES, w * load(c, place + 2 * LANES))
+        store(c, place + 3 * LANES, w * load(c, place + 3 * LANES))
+    whole = size // LANES * LANES
+    for n in range(0, size, LANES):
+        place = column.place + n
+        if n < whole and column.fields == LANES:
+            transpose_block(c, LANES * n, LANES, column.values, place, at(column.lanes, 1))
+            continue
+        transpose_block(c, LANES * n, LANES, edge, 0, LANES)
+        for f in range(column.fields):
+            for i in range(min(LANES, size - n)):
+                put(column.values, at(column.lanes, f) + place + i, at(edge, LANES * f + i))

@@ -11,20 +11,17 @@ from kernels.runtime.pages import zeros
 from kernels.runtime.resources import require_memory, require_threads
 from kernels.runtime.threads import alone, numba_threads
 from kernels.runtime.vector import LANES
-from kernels.spectral import fast, fourier_rows, legendre_eight, legendre_one, tasks
+from kernels.spectral import legendre_eight, rows, tasks, transforms
 from kernels.spectral.checks import (
     COMPLEX,
     LARGEST_TRUNCATION,
     REAL,
     output,
-    require_disjoint,
     require_finite,
-    require_readable_means,
     require_spectra,
     require_truncation,
     require_values,
 )
-from kernels.spectral.fourier import fourier_tables
 from kernels.spectral.gauss import half_nodes
 from kernels.spectral.grids import Grid
 from kernels.spectral.grids import grid as named_grid
@@ -41,12 +38,9 @@ __all__ = ["LARGEST_TRUNCATION", "Plan"]
 STREAM_FROM = 6 * 2**20
 STREAM_GRID_FROM = STREAM_FROM if WHOLE else 32 * 2**20
 STREAM_DIRECT_FROM = 3 * 2**20  # the same for the buffer of the direct transform, which is written in scattered pieces
-#: Parts of an inverse and of a direct transform, in the order in which they are done.
-PARTS = {
-    False: (fast.inverse_legendre, fast.inverse_rows),
-    True: (fast.direct_rows, fast.direct_legendre),
-}
-FEWEST_TOGETHER = 4  # fields that are faster in eight lanes, some of them idle, than one after the other
+#: Fields that are faster in eight lanes, some of them idle, than one after the other: a call of eight fields takes 4.3
+#: (T159, direct) to 6.2 times as long as one of one.
+FEWEST_TOGETHER = 6
 
 
 @cache
@@ -117,14 +111,11 @@ class Plan(VectorTransforms):
         return np.concatenate([[0], np.cumsum(top + 1 - np.arange(self.truncation + 1))]).astype(np.int64)
 
     def _fourier_tables(self, counts):
-        nlat, pl = self.nlat, self.grid.pl[: self.nlat]
-        self._lengths = fourier_tables(pl)
-        ids = self._lengths.numbers(pl)
-        starts = self.grid.starts
-        self._equator = slice(int(starts[nlat - 1]), int(starts[nlat]))
-        rows = ids, starts[:nlat], starts[::-1][:nlat], counts, self._tables.first_row
-        self._many = tasks.of_eight_fields(*rows)
-        self._single = tasks.of_one_field(*rows, blocks_of(self.grid) * BLOCK)
+        grid, nlat = self.grid, self.nlat
+        self._lengths, ids = rows.lengths_of(grid.pl[:nlat])
+        self._equator = int(grid.starts[nlat - 1]), int(grid.starts[nlat])
+        self._many = tasks.of_eight_fields(ids, grid, counts, self._tables.first_row, LANES)
+        self._single = tasks.of_one_field(ids, grid, counts, self._tables.first_row)
 
     @cached_property
     def _tables_of_one(self):
@@ -197,7 +188,7 @@ class Plan(VectorTransforms):
             If a shape or dtype does not fit, or a coefficient is not finite.
         """
         spec = self._spectra("spec", spec)
-        out = output(out, (*spec.shape[:-1], self.grid.points), REAL)
+        out = output(out, (*spec.shape[:-1], self.grid.points), REAL, spec)
         self._transform(False, spec.reshape(-1, self.ncoef), out.reshape(-1, self.grid.points), 0, threads)
         return out
 
@@ -216,7 +207,7 @@ class Plan(VectorTransforms):
             If a shape or dtype does not fit, or a value is not finite.
         """
         values = self._values("values", values)
-        out = output(out, (*values.shape[:-1], self.ncoef), COMPLEX)
+        out = output(out, (*values.shape[:-1], self.ncoef), COMPLEX, values)
         self._transform(True, out.reshape(-1, self.ncoef), values.reshape(-1, self.grid.points), 0, threads)
         return out
 
@@ -224,61 +215,46 @@ class Plan(VectorTransforms):
 
     @alone
     def _transform(self, direct, spectra, values, power, threads):
-        """All fields in one direction, by group; ``power`` of ``cos φ`` is divided out, with one degree more for it.
-
-        One thread does a group of fields in one call of compiled code.  Several threads take the parts apart.
-        """
-        whole, degrees = fast.direct if direct else fast.inverse, int(self._columns[power][1])
-        if threads != 1:
-            whole = None
-            require_threads(threads)
-            require_disjoint(spectra, values)
-            if not direct:
-                require_readable_means("spec", spectra, degrees)
+        """All fields in one direction, by group; ``power`` of ``cos φ`` is divided out, with one degree more for it."""
+        require_threads(threads)
         for group in groups_of(len(values)):
-            first, fields = group.start, group.stop - group.start
-            arguments = self._call(direct, fields, power, threads), spectra, values, first
-            found = whole(*arguments) if whole else self._by_part(direct, threads, arguments)
-            if found == fast.SHARED:
-                require_disjoint(spectra, values)
-            elif found == fast.UNREADY:
-                require_readable_means("spec", spectra, degrees)
-            elif found == fast.INFINITE and direct:
-                require_finite(spectra[group, :1], "a value of field", first)
-            elif found == fast.INFINITE:
-                require_finite(values[group, self._equator], "a coefficient of field", first)
-
-    def _by_part(self, direct, threads, arguments):
-        """A region for each part; the answer asks for a look at every result."""
-        with numba_threads(threads):
-            for part in PARTS[direct]:
-                part(threads, *arguments)
-        return fast.INFINITE
+            call, plain = self._call(direct, group.stop - group.start, power, threads)
+            if threads == 1:
+                (transforms.direct if direct else transforms.inverse)(plain, spectra, values, group.start)
+            else:
+                with numba_threads(threads):
+                    transforms.shared(direct, threads, call, spectra, values, group.start)
+        # NaN and infinity spread to every row, and to every mean: looking at one is enough
+        if direct:
+            require_finite(spectra.view(REAL), 0, 2, "a value of field")
+        else:
+            require_finite(values, *self._equator, "a coefficient of field")
 
     def _call(self, direct, fields, power, threads):
-        """What ``fast`` is told of a transform of so many fields, kept between calls with the arrays that it names."""
+        """What compiled code is told of a transform of so many fields, kept between calls."""
         key = direct, fields, power, threads
         if key not in self._calls:
-            chosen, legendre = (self._single, legendre_one) if fields == 1 else (self._many, legendre_eight)
-            # missing fields share the place of the last
-            lanes, columns = np.minimum(np.arange(LANES), fields - 1), self._columns[power]
-            grids = lanes * self.grid.points if fields > 1 else 0
-            size, rows = legendre.scratch_size(self.truncation, blocks_of(self.grid)), fourier_rows.scratch_size
-            arguments = (
+            chosen, legendre = (self._single, transforms.one) if fields == 1 else (self._many, legendre_eight)
+            where, columns = chosen.where.copy(), self._columns[power]
+            if fields > 1:
+                where[:, tasks.Task._fields.index("end")] = fields
+            size, width = legendre.scratch_size(self.truncation, blocks_of(self.grid)), rows.scratch_size(self._lengths)
+            call = transforms.Call(
                 self._tables_of_one if fields == 1 else self._tables,
-                (columns, power, lanes * 2 * int(columns[-1]), fields),
-                tasks.Rows(
-                    chosen.where, chosen.north + grids, chosen.south + grids, self._factors(direct, chosen, power)
-                ),
+                columns,
+                power,
+                np.minimum(np.arange(LANES), fields - 1) * 2 * int(columns[-1]),  # missing fields share the last's
+                fields,
+                tasks.Rows(where, self._factors(direct, chosen, power)),
                 self._lengths,
                 self._buffer(direct, fields, chosen),
                 self._space((legendre.__name__, threads), threads * size, (threads, size)),
-                self._space(("rows", threads), threads * rows(self._lengths), (threads, rows(self._lengths))),
-                (self._equator.start, self._equator.stop),
+                self._space(("rows", threads), threads * width, (threads, width)),
                 STREAM_GRID_FROM if not (self.grid.pl % LANES).any() else sys.maxsize,
             )
-            self._calls[key] = np.array(fast.packed(*arguments), np.int64), arguments
-        return self._calls[key][0]
+            # numba takes microseconds to find the type of a named tuple
+            self._calls[key] = call, tuple(tuple(each) if isinstance(each, tuple) else each for each in call)
+        return self._calls[key]
 
     def _buffer(self, direct, fields, chosen):
         """The Fourier buffer of one direction: latitude-major for the inverse, wavenumber-major for the direct."""

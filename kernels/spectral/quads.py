@@ -3,23 +3,17 @@
 The four are even-real, even-imaginary, odd-real and odd-imaginary.  In the functions below ``values`` is an
 array or an address of float64, ``place`` an offset in doubles, ``quad`` such a tuple of four vectors, ``six``
 a tuple of six quads, and ``streaming`` says whether to write past the caches (to whole cache lines).
-
-A square has as many rows as a vector has lanes.  ``places`` is the tuple of the offsets of its rows.
 """
 
 from kernels.runtime.jit import kernel
 from kernels.runtime.registers import HERE
 from kernels.runtime.vector import (
     LANES,
-    at,
     fma,
-    high_of_two,
     load,
-    low_of_two,
     spread,
     store,
     stream,
-    transpose,
 )
 
 WHOLE = HERE.lanes >= LANES  # whether a vector is one register: else a third as many sums fit into them, or fewer
@@ -151,94 +145,3 @@ def store6(values, place, six):
     store_strip(values, place + 3 * SPAN, six[3])
     store_strip(values, place + 4 * SPAN, six[4])
     store_strip(values, place + 5 * SPAN, six[5])
-
-
-@kernel(inline=True)
-def strided(place, step):
-    """Places of the rows of a square that begin at ``place``, ``step`` doubles apart."""
-    return (
-        place,
-        place + step,
-        place + 2 * step,
-        place + 3 * step,
-        place + 4 * step,
-        place + 5 * step,
-        place + 6 * step,
-        place + 7 * step,
-    )
-
-
-@kernel(inline=True)
-def listed(table, i):
-    """The places that a ``table`` (address of int64) lists from number ``i`` on."""
-    return (
-        at(table, i),
-        at(table, i + 1),
-        at(table, i + 2),
-        at(table, i + 3),
-        at(table, i + 4),
-        at(table, i + 5),
-        at(table, i + 6),
-        at(table, i + 7),
-    )
-
-
-@kernel(inline=True)
-def load_columns(values, places, offset):
-    """Columns of the square whose rows begin ``offset`` after ``places``."""
-    return transpose(
-        load(values, places[0] + offset),
-        load(values, places[1] + offset),
-        load(values, places[2] + offset),
-        load(values, places[3] + offset),
-        load(values, places[4] + offset),
-        load(values, places[5] + offset),
-        load(values, places[6] + offset),
-        load(values, places[7] + offset),
-    )
-
-
-@kernel(inline=True)
-def emit_rows(values, places, offset, rows, streaming):
-    """Write the ``rows`` of a square ``offset`` after ``places``, from the last one to the first.
-
-    A missing field has the place of the last one, which is written after it.
-    """
-    emit(values, places[7] + offset, rows[7], streaming)
-    emit(values, places[6] + offset, rows[6], streaming)
-    emit(values, places[5] + offset, rows[5], streaming)
-    emit(values, places[4] + offset, rows[4], streaming)
-    emit(values, places[3] + offset, rows[3], streaming)
-    emit(values, places[2] + offset, rows[2], streaming)
-    emit(values, places[1] + offset, rows[1], streaming)
-    emit(values, places[0] + offset, rows[0], streaming)
-
-
-@kernel(inline=True)
-def _two_strided(place, step):
-    """:func:`strided` for vectors of two lanes: ``place`` and the next, ``step`` behind."""
-    return place, place + step
-
-
-@kernel(inline=True)
-def _two_listed(table, i):
-    """:func:`listed` for vectors of two lanes: entries ``i`` and i + 1 of ``table``."""
-    return at(table, i), at(table, i + 1)
-
-
-@kernel(inline=True)
-def _two_columns(values, places, offset):
-    """:func:`load_columns` for vectors of two lanes, ``offset`` after ``places``."""
-    first, second = load(values, places[0] + offset), load(values, places[1] + offset)
-    return low_of_two(first, second), high_of_two(first, second)
-
-
-@kernel(inline=True)
-def _emit_two(values, places, offset, rows, streaming):
-    """:func:`emit_rows` for vectors of two lanes: the ``rows`` of a square, ``offset`` after ``places``."""
-    emit(values, places[1] + offset, rows[1], streaming)
-    emit(values, places[0] + offset, rows[0], streaming)
-
-
-if LANES == 2:
-    strided, listed, load_columns, emit_rows = _two_strided, _two_listed, _two_columns, _emit_two

@@ -12,13 +12,27 @@ from kernels.runtime.vector import LANES
 from kernels.spectral.quads import ALL, BLOCK, SPAN
 
 
+class Task(NamedTuple):
+    """A row of ``Rows.where``; offsets and steps in doubles."""
+
+    length: int  # number of the row's length
+    count: int  # wavenumbers
+    place: int  # of its first wavenumber in the latitude-major buffer
+    row: int  # number of its row, or block of rows, in the wavenumber-major buffer
+    active: int  # bits of the lanes that are wanted; another task may have the others of the same block
+    begin: int  # first lane
+    end: int  # behind the last lane
+    north: int  # offset of the northern row of lane 0 in the grid-point values
+    north_step: int  # to that of the next lane
+    south: int  # the same of its mirror image
+    south_step: int
+
+
 class Rows(NamedTuple):
     """What compiled code is told of the tasks."""
 
-    where: np.ndarray  # int64, (tasks, 5), see ``Tasks``
-    north: np.ndarray  # int64, (tasks, 8): offset of the northern row of each lane in the grid, doubles; -1: idle
-    south: np.ndarray  # int64, (tasks, 8): its mirror image
-    factors: np.ndarray  # float64, (tasks, 16): scales of the even, then of the odd parts, lane by lane
+    where: np.ndarray  # int64, (tasks, 11), see ``Task``
+    scales: np.ndarray  # float64, (tasks, 16): of the even, then of the odd parts, lane by lane
 
 
 class Buffer(NamedTuple):
@@ -31,17 +45,10 @@ class Buffer(NamedTuple):
 
 
 class Tasks(NamedTuple):
-    """Tables of all tasks of one kind; buffers hold ``SPAN`` doubles for a wavenumber of a row or block.
+    """Tables of all tasks of one kind; buffers hold ``SPAN`` doubles for a wavenumber of a row or block."""
 
-    ``where[task]`` is: number of the length; wavenumbers; offset in the latitude-major buffer, doubles; row or
-    block in the wavenumber-major buffer; bits of the active lanes.  An idle lane works on a row that nobody
-    reads.
-    """
-
-    where: np.ndarray  # int64[task, 5]
-    north: np.ndarray  # offsets of the northern rows in the grid-point array, int64[task, 8]
-    south: np.ndarray  # offsets of their mirror images, int64[task, 8]
-    rows: np.ndarray  # row pair of every lane, int64[task, 8]
+    where: np.ndarray  # int64, (tasks, 11), see ``Task``
+    rows: np.ndarray  # int64, (tasks, 8): row pair of every lane
     counts: np.ndarray  # wavenumbers of a row, or of a block of eight
     places: np.ndarray  # where a row or block starts in the latitude-major buffer, doubles
     waves: np.ndarray  # where row or block 0 would stand for each wavenumber in the other buffer, doubles
@@ -55,56 +62,44 @@ def _places(counts):
     return places[:-1], int(places[-1])
 
 
-def of_eight_fields(ids, north, south, counts, first_row) -> Tasks:
+def of_eight_fields(ids, grid, counts, first_row, fields) -> Tasks:
     """One task a row pair.
 
     Parameters
     ----------
     ids, counts : int64[nlat]
         Length id and number of wavenumbers of every row.
-    north, south : int64[nlat]
-        Offsets of the rows and of their mirror images in the grid-point array.
+    grid : Grid
     first_row : int64[T + 1]
         First row that carries a wavenumber.
+    fields : int
+        Up to eight.
     """
-    row = np.arange(len(ids))
+    row, north, south = np.arange(grid.N), grid.starts[: grid.N], grid.starts[::-1][: grid.N]
     places, size = _places(counts)
-    starts, _ = _places(len(ids) - first_row)
-    where = np.stack([ids, counts, places, row, np.full(len(ids), ALL)], axis=1).astype(np.int64)
-    eight = np.zeros(LANES, dtype=np.int64)
-    return Tasks(
-        where,
-        north[:, None] + eight,
-        south[:, None] + eight,
-        row[:, None] + eight,
-        counts,
-        places,
-        starts - first_row * SPAN,
-        size,
-        size,
-    )
+    starts, _ = _places(grid.N - first_row)
+    parts = ids, counts, places, row, ALL, 0, fields, north, grid.points, south, grid.points
+    where = np.stack(np.broadcast_arrays(*parts), axis=1).astype(np.int64)
+    return Tasks(where, np.repeat(row[:, None], LANES, 1), counts, places, starts - first_row * SPAN, size, size)
 
 
-def of_one_field(ids, north, south, counts, first_row, padded) -> Tasks:
-    """One task for each row length in a block of eight rows; arguments as above.
-
-    ``padded`` is the number of rows with those that fill the last block.
-    """
-    blocks, row = padded // LANES, np.arange(len(ids))
+def of_one_field(ids, grid, counts, first_row) -> Tasks:
+    """One task for each row length in a block of eight rows; arguments as above."""
+    blocks, row = -(-grid.N // BLOCK) * BLOCK // LANES, np.arange(grid.N)
+    north, south = grid.starts[: grid.N], grid.starts[::-1][: grid.N]
     most = np.zeros(blocks, dtype=np.int64)
     np.maximum.at(most, row // LANES, counts)
     places, size = _places(most)
     low = first_row // BLOCK * (BLOCK // LANES)
     starts, waves_size = _places(blocks - low)
-    where, to_north, to_south, members = [], [], [], []
-    for block in range(-(-len(ids) // LANES)):
-        mine = row[LANES * block : LANES * (block + 1)]
-        for n in np.unique(ids[mine]):
-            chosen = mine[ids[mine] == n]
-            lanes = chosen - LANES * block
-            where.append([n, counts[chosen].max(), places[block], block, (1 << lanes).sum()])
-            for table, values, idle in ((to_north, north, -1), (to_south, south, -1), (members, row, chosen[0])):
-                table.append(np.full(LANES, idle))
-                table[-1][lanes] = values[chosen]
-    tables = (np.array(table, dtype=np.int64) for table in (where, to_north, to_south, members))
+    where, rows = [], []
+    for first in np.flatnonzero(np.diff(ids, prepend=-1) | (row % LANES == 0)):  # of its length, or of its block
+        block, lane = divmod(first, LANES)
+        end = lane + int((ids[first : LANES * (block + 1)] == ids[first]).sum())
+        step, active = grid.pl[first], 2**end - 2**lane
+        most_waves = counts[first : first + end - lane].max()
+        there = north[first] - lane * step, step, south[first] + lane * step, -step
+        where.append([ids[first], most_waves, places[block], block, active, lane, end, *there])
+        rows.append(np.clip(np.arange(LANES), lane, end - 1) + LANES * block)
+    tables = (np.array(each, dtype=np.int64) for each in (where, rows))
     return Tasks(*tables, most, places, starts - low * SPAN, size, waves_size)

@@ -16,7 +16,6 @@ from numba import prange
 from kernels.runtime.jit import kernel
 from kernels.runtime.threads import alone, numba_threads
 from kernels.runtime.vector import LANES
-from kernels.spectral.checks import require_readable_means
 from kernels.spectral.legendre import epsilon
 
 
@@ -107,8 +106,6 @@ class VectorTransforms:
         units 1/s to m/s.
         """
         vor, div = self._spectra("vor", vor), self._spectra("div", div)
-        for name, spec in ("vor", vor), ("div", div):
-            require_readable_means(name, spec, self.truncation + 1)
         if vor.shape != div.shape:
             raise ValueError(f"vor has shape {vor.shape} and div {div.shape}; give equal shapes")
         factor = np.zeros(self.truncation + 1)

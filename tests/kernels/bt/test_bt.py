@@ -143,15 +143,3 @@ def test_run_repeats_itself_and_reports_every_step():
     assert np.array_equal(bt.solution(state), initial_field(12))
     bt.march(problem, state, 2)
     assert np.array_equal(bt.solution(state), seen[1][1])
-
-
-@given(points=st.integers(6, 20), seed=st.integers(0, 9))
-@settings(max_examples=10, deadline=None)
-def test_pack_and_unpack_are_inverse(points, seed):
-    field = np.random.default_rng(seed).uniform(1, 2, (points,) * 3 + (5,))
-    _, state = started(points, 1e-3, field)
-    assert np.array_equal(bt.solution(state), field)
-    assert np.array_equal(np.moveaxis(state.layout.view(state.u), -2, -1), field)
-    part = np.zeros_like(field)
-    bt.pack(state, part, 1, 3)
-    assert np.array_equal(part[1:3], field[1:3]) and not part[0].any() and not part[3:].any()

@@ -103,33 +103,32 @@ class Fast:
         self.n = plan.n
 
 
-def step(problem, state, harmonics, old, now, first):
-    """The next time step from ``old`` and ``now``: ``now`` after the time filter, and the new level."""
-    L = harmonics.n * (harmonics.n + 1.0) / RADIUS**2
-    curl, div_a, flux, kinetic = tendencies(harmonics, state.coriolis, now)
+def plain(problem, mean, ground, L, terms, old, now, first):
+    """``now`` after the time filter, and the next time level, each ζ, φ', D by rows, from ``old`` and ``now``.
+
+    With ``terms`` curl A, div A, div(φ'V) and K, ``mean`` Φ, ``ground`` φ_s, τ half of the time from old to new, and
+    ``L`` = n(n + 1)/a² of each coefficient:  D⁺ - τL φ⁺ = b₁  and  φ⁺ + τΦ D⁺ = b₂.
+    """
+    curl, divergence, flux, kinetic = terms
     span = problem.dt if first else 2 * problem.dt
-    vorticity = old[0] + span * curl
-    # D⁺ - (τ L) φ⁺ = b₁ and φ⁺ + (τ Φ) D⁺ = b₂, solved as pairs
     tau = span / 2
-    matrix = np.empty((len(L), 2, 2))
-    matrix[:, 0, 0], matrix[:, 0, 1] = 1.0, -tau * L
-    matrix[:, 1, 0], matrix[:, 1, 1] = tau * state.mean, 1.0
-    right = np.stack(
-        [
-            old[2] + span * (div_a + L * (kinetic + state.ground)) + tau * L * old[1],
-            old[1] - span * flux - tau * state.mean * old[2],
-        ],
-        axis=1,
-    )
-    divergence, phi = np.linalg.solve(matrix, right[:, :, None])[:, :, 0].T
+    b1 = old[2] + span * (divergence + L * (kinetic + ground)) + tau * L * old[1]
+    b2 = old[1] - span * flux - tau * mean * old[2]
+    spread = (b1 + tau * L * b2) / (1 + tau * L * tau * mean)
+    phi = b2 - tau * mean * spread
     damping = 1 / (1 + span * problem.coefficient * L ** (problem.order // 2))
-    new = np.stack([damping * vorticity, damping * (phi + state.ground) - state.ground, damping * divergence])
+    new = damping * np.stack([old[0] + span * curl, phi + ground, spread]) - [[0.0], [1.0], [0.0]] * ground
     bend = 0.0 if first else 0.5 * problem.asselin * (old - 2 * now + new)
     return now + problem.williams * bend, new - (1 - problem.williams) * bend
 
 
+def _step(problem, state, harmonics, old, now, first):
+    L = harmonics.n * (harmonics.n + 1.0) / RADIUS**2
+    return plain(problem, state.mean, state.ground, L, tendencies(harmonics, state.coriolis, now), old, now, first)
+
+
 def again(problem, state, before, spectra):
-    """The last step of an integration once more: its two levels as :func:`step` gives them.
+    """The last step of an integration once more: its two levels as :func:`plain` gives them.
 
     ``before`` are the levels old and now, the latter after the filter; what that was before follows from the three.
     """
@@ -137,7 +136,7 @@ def again(problem, state, before, spectra):
     first, half = problem.steps == 1, 0.5 * problem.asselin
     into, end = half * problem.williams, -half * (1 - problem.williams)
     bend = 0.0 if first else (old - 2 * filtered + spectra) / (1 - 2 * into + end)
-    return step(problem, state, Fast(state.plan), old, filtered - into * bend, first)
+    return _step(problem, state, Fast(state.plan), old, filtered - into * bend, first)
 
 
 def integrate(problem, state):
@@ -146,5 +145,5 @@ def integrate(problem, state):
     old, now = state.spectra.copy(), state.spectra.copy()
     for k in range(problem.steps):
         before = old
-        old, now = step(problem, state, dense, old, now, k == 0)
+        old, now = _step(problem, state, dense, old, now, k == 0)
     return now, np.stack([before, old])

@@ -1,0 +1,218 @@
+"""Between Fourier buffers and grid rows: expand, transform, turn lanes into points, and back.
+
+A row north of the equator and its mirror image have the same length, so they travel as real and imaginary part of one
+complex row; odd lengths then cost nothing extra.  Lanes are eight fields of one row pair, or eight neighbouring row
+pairs of one field.  A row of T639 does not fit the first-level cache; taking its sum apart into two steps that do
+gained 0 to 2 % of a transform and is not done.
+
+``fourier`` is the address of a Fourier buffer, where a wavenumber of a row has a quad (``quads``) at ``place``;
+``scales``, two vectors, what its even and its odd part are multiplied by; ``work`` the address of a thread's space, in
+which the row stands at ``x`` or ``z``; ``task`` a ``tasks.Task``.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from kernels import fft
+from kernels.fft import element, put_element
+from kernels.runtime.jit import kernel
+from kernels.runtime.vector import (
+    LANES,
+    address,
+    at,
+    fence,
+    fma,
+    fms,
+    load,
+    put,
+    spread,
+    store,
+    store_some,
+    transpose_block,
+)
+from kernels.spectral.quads import ALL, SPAN, emit, emit4, load4
+from kernels.spectral.tasks import Task
+
+ELEMENT = 2 * LANES  # doubles
+SQUARE = LANES * LANES
+_RADICES = 2  # column of ``Lengths.info`` from which on they stand
+
+
+class Lengths(NamedTuple):
+    """What the transforms of all row lengths need, in the order of the lengths."""
+
+    info: np.ndarray  # int64, (lengths, 22): length, where its roots of unity begin, and its radices, 0-terminated
+    roots: np.ndarray  # float64, flat
+    longest: int  # points
+
+
+def lengths_of(rows: np.ndarray) -> tuple[Lengths, np.ndarray]:
+    """Tables of all lengths among those of some ``rows``, and the number of each row's length."""
+    lengths, numbers = np.unique(rows, return_inverse=True)
+    info = np.zeros((lengths.size, _RADICES + 20), dtype=np.int64)
+    info[:, 0], info[:, 1] = lengths, 2 * (np.cumsum(lengths) - lengths)
+    for row, n in zip(info, lengths, strict=True):
+        found = fft.factorise(int(n))
+        row[_RADICES : _RADICES + len(found)] = found
+    return Lengths(info, np.concatenate([fft.roots(int(n)).ravel() for n in lengths]), int(lengths[-1])), numbers
+
+
+def scratch_size(lengths: Lengths) -> int:
+    """Doubles of private work space a thread needs: a row twice, and a square."""
+    return 2 * ELEMENT * lengths.longest + SQUARE
+
+
+@kernel
+def _expand(fourier, place, count, n, scales, work, x):
+    """``Z_k`` and ``Z_{n-k}`` of north + i south from ``count`` wavenumbers, and zeros between them.
+
+    Imaginary parts of wavenumber 0 do not count.
+    """
+    even, odd = scales
+    er, dr, zero = load(fourier, place), odd * load(fourier, place + 2 * LANES), spread(0.0)
+    put_element(work, x, (fma(even, er, dr), fms(even, er, dr)))
+    for k in range(1, count):
+        er, ei, dr, di = load4(fourier, place + k * SPAN)
+        dr, di = odd * dr, odd * di
+        nr, ni = fma(even, er, dr), fma(even, ei, di)
+        sr, si = fms(even, er, dr), fms(even, ei, di)
+        put_element(work, x + ELEMENT * k, (nr - si, ni + sr))
+        put_element(work, x + ELEMENT * (n - k), (nr + si, sr - ni))
+    for k in range(count, n - count + 1):
+        put_element(work, x + ELEMENT * k, (zero, zero))
+
+
+@kernel
+def _collect(work, z, n, scales, buffer, task):
+    """Even and odd parts from ``Z_k`` and ``Z_{n-k}`` of south + i north, transformed with its parts exchanged, to the
+    wavenumber-major buffer; of lanes that other tasks have too only the active ones."""
+    fourier, places = address(buffer.values), address(buffer.places)
+    even, odd = scales
+    for k in range(task.count):
+        ai, ar = element(work, z + ELEMENT * k)
+        bi, br = element(work, z + ELEMENT * (n - k if k else 0))
+        nr, ni, sr, si = ar + br, ai - bi, ai + bi, br - ar
+        quad = even * (nr + sr), even * (ni + si), odd * (nr - sr), odd * (ni - si)
+        place = at(places, k) + task.row * SPAN
+        if task.active == ALL:
+            emit4(fourier, place, quad, buffer.streaming)
+        else:
+            store_some(fourier, place, quad[0], task.active)
+            store_some(fourier, place + LANES, quad[1], task.active)
+            store_some(fourier, place + 2 * LANES, quad[2], task.active)
+            store_some(fourier, place + 3 * LANES, quad[3], task.active)
+
+
+@kernel(inline=True)
+def _write_square(work, source, edge, out, target, step, task, streaming):
+    """As many elements as there are lanes, one part of them, to points of the rows that begin at ``target``, ``step``
+    apart; through the square at ``edge`` unless all rows are there and ordinary stores will do."""
+    if task.begin == 0 and task.end == LANES and not streaming:
+        transpose_block(work, source, ELEMENT, out, target, step)
+    else:
+        transpose_block(work, source, ELEMENT, work, edge, LANES)
+        for lane in range(task.begin, task.end):
+            emit(out, target + lane * step, load(work, edge + LANES * lane), streaming)
+
+
+@kernel
+def _write_rows(work, z, n, edge, out, task, streaming):
+    """Real parts to the northern rows, imaginary ones to the southern."""
+    body = n - n % LANES
+    for j in range(0, body, LANES):
+        source = z + ELEMENT * j
+        _write_square(work, source, edge, out, task.north + j, task.north_step, task, streaming)
+        _write_square(work, source + LANES, edge, out, task.south + j, task.south_step, task, streaming)
+    for lane in range(task.begin, task.end):
+        north, south = task.north + lane * task.north_step, task.south + lane * task.south_step
+        for j in range(body, n):
+            put(out, north + j, at(work, z + ELEMENT * j + lane))
+            put(out, south + j, at(work, z + ELEMENT * j + LANES + lane))
+
+
+@kernel(inline=True)
+def _read_square(values, source, step, work, edge, target, task):
+    """The way back of :func:`_write_square`."""
+    if task.begin == 0 and task.end == LANES:
+        transpose_block(values, source, step, work, target, ELEMENT)
+    else:
+        for lane in range(task.begin, task.end):
+            store(work, edge + LANES * lane, load(values, source + lane * step))
+        transpose_block(work, edge, LANES, work, target, ELEMENT)
+
+
+@kernel
+def _read_rows(values, n, edge, work, z, task):
+    """South + i north."""
+    body = n - n % LANES
+    for j in range(0, body, LANES):
+        target = z + ELEMENT * j
+        _read_square(values, task.south + j, task.south_step, work, edge, target, task)
+        _read_square(values, task.north + j, task.north_step, work, edge, target + LANES, task)
+    for lane in range(task.begin, task.end):
+        north, south = task.north + lane * task.north_step, task.south + lane * task.south_step
+        for j in range(body, n):
+            put(work, z + ELEMENT * j + lane, at(values, south + j))
+            put(work, z + ELEMENT * j + LANES + lane, at(values, north + j))
+
+
+@kernel(inline=True)
+def _task(where, i):
+    """Number ``i`` of ``tasks.Rows.where``."""
+    w = where[i]
+    return Task(w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7], w[8], w[9], w[10])
+
+
+@kernel(inline=True)
+def _transform(work, x, y, lengths, number):
+    """The transform of the row at ``x``, with scratch at ``y``; where it is."""
+    row = lengths.info[number]
+    return fft.stockham(work, x, y, row[0], address(row[_RADICES:]), address(lengths.roots[row[1] :]))
+
+
+@kernel
+def inverse(thread, threads, rows, lengths, work, buffer, values, streaming):
+    """Fourier part of the inverse transform: one thread's share.
+
+    Parameters
+    ----------
+    thread, threads : int
+        Each takes every ``threads``-th task.
+    rows : tasks.Rows
+    lengths : Lengths
+    work : float64, (scratch_size(lengths),)
+    buffer : tasks.Buffer
+        Latitude-major Fourier buffer.
+    values : float64, flat
+        Grid-point values of all fields, written.
+    streaming : bool
+        Write past the caches; every row must begin a cache line.
+    """
+    fourier, out, factors, room = address(buffer.values), address(values), address(rows.scales), address(work)
+    line, last = ELEMENT * lengths.longest, rows.where.shape[0] - 1
+    for i in range(thread, last + 1, threads):
+        task = _task(rows.where, i)
+        scales, n = (load(factors, ELEMENT * i), load(factors, ELEMENT * i + LANES)), lengths.info[task.length, 0]
+        _expand(fourier, task.place, task.count, n, scales, room, 0)
+        z = _transform(room, 0, line, lengths, task.length)
+        _write_rows(room, z, n, 2 * line, out, task, streaming)
+    fence()
+
+
+@kernel
+def direct(thread, threads, rows, lengths, work, buffer, values):
+    """Fourier part of the direct transform: one thread's share.
+
+    ``thread``, ``threads``, ``rows``, ``lengths`` and ``work`` as for the inverse; ``values`` (float64, flat) are
+    the grid-point values, ``buffer`` (``tasks.Buffer``) is the wavenumber-major Fourier buffer, written.
+    """
+    source, factors, room = address(values), address(rows.scales), address(work)
+    line = ELEMENT * lengths.longest
+    for i in range(thread, rows.where.shape[0], threads):
+        task = _task(rows.where, i)
+        scales, n = (load(factors, ELEMENT * i), load(factors, ELEMENT * i + LANES)), lengths.info[task.length, 0]
+        _read_rows(source, n, 2 * line, room, 0, task)
+        z = _transform(room, 0, line, lengths, task.length)
+        _collect(room, z, n, scales, buffer, task)
+    fence()
