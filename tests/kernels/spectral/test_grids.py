@@ -76,13 +76,3 @@ def test_classic_rows_are_symmetric_ascending_and_smooth():
                 while length % prime == 0:
                     length //= prime
             assert length == 1
-
-
-def test_coordinates_start_at_greenwich_and_go_east():
-    grid = spectral.grid("O4")
-    latitude, longitude = grid.coordinates()
-    assert latitude.shape == longitude.shape == (grid.points,)
-    assert (longitude[grid.starts] == 0).all()
-    assert longitude[1] == pytest.approx(2 * np.pi / 20)
-    assert np.degrees(latitude[0]) == pytest.approx(grid.latitudes[0])
-    assert grid.longitudes(1)[1] == pytest.approx(360 / 24)
