@@ -21,8 +21,7 @@ _RUNS = ("alone", "first of two", "second of two")
 #: Banks and strides of the table of endless streams.
 _BANKS, _STRIDES = (8, 16, 32, 64), (1, 2, 3, 4, 5, 6, 8, 12, 16, 32)
 _STRIPS, _PASSES = 1000, 4000  # strips of each job in the search, and of the best one
-#: Clock periods of the picture.
-_SHOWN = 160
+_SHOWN = 160  # clock periods of the picture
 
 
 def _ends(count: int, cpus: int, job) -> np.ndarray:
@@ -33,13 +32,13 @@ def _ends(count: int, cpus: int, job) -> np.ndarray:
     return np.sort(banks.run(problem, banks.setup(problem)).ends)
 
 
-def _ratios(point: dict, passes: int, full: int, half: int) -> np.ndarray:
+def _ratios(point: dict, passes: int, full: int, half: int, cpus=(1, 2)) -> np.ndarray:
     """Times in ``half`` of the banks, alone and of two, over the time alone in all of them."""
     from kernels.memory import banks
 
     loop = banks.Loop(overhead=point["overhead"], latency=point["latency"])
     job = banks.Job((loop,), (0, point["bank_b"], point["bank_c"]), passes)
-    return np.array([*_ends(half, 1, job), *_ends(half, 2, job)]) / _ends(full, 1, job)[0]
+    return np.concatenate([_ends(half, count, job) for count in cpus]) / _ends(full, 1, job)[0]
 
 
 def printed(table: str) -> tuple[np.ndarray, int, int]:
@@ -59,8 +58,7 @@ def printed(table: str) -> tuple[np.ndarray, int, int]:
     few_samples="nothing is timed, and every run repeats the outputs to the last digit",
 )
 def halved(preset: str, threads: int) -> list[Case]:
-    """Nothing is timed."""
-    return []
+    return []  # nothing is timed
 
 
 @halved.outputs_of
@@ -68,7 +66,9 @@ def _fit(measurements) -> dict[str, Output]:
     """The search, its best point, and the ratios there."""
     wanted, *counts = printed("fig8_2")
     points = [dict(zip(GRID, values, strict=True)) for values in product(*GRID.values())]
-    off = np.array([np.abs(_ratios(point, _STRIPS, *counts) / wanted - 1).max() for point in points])
+    off = np.array([abs(_ratios(point, _STRIPS, *counts, (1,))[0] / wanted[0] - 1) for point in points])
+    for place in np.flatnonzero(off <= 0.02):  # the others are neither the best nor within 2 % of all three
+        off[place] = np.abs(_ratios(points[place], _STRIPS, *counts) / wanted - 1).max()
     best = points[int(off.argmin())]
     return {
         "searched": Output(len(points), "count", "", "points of the grid that were simulated"),
