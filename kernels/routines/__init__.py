@@ -19,16 +19,16 @@ of T399 with 62 levels, ``"share"`` what one of 96 processors had of it.  ``Work
 (``"divides"``, ``"special functions"``) beside the flops.
 """
 
-from kernels.routines import cloud, interpolation, saturation, vertical
 
-__all__ = ["PROFILE", "cloud", "interpolation", "saturation", "vertical"]
+def profile() -> dict[str, tuple]:
+    """Name in the profile -> (module, fields of its Problem that make it this work)."""
+    from kernels.routines import cloud, interpolation, saturation, vertical  # whoever takes one need not take all
 
-#: Name in the profile -> (module, fields of its Problem that make it this work).
-PROFILE = {
-    "CUADJTQ": (saturation, {}),
-    "CLOUDSC": (cloud, {}),
-    "LAITQM": (interpolation, {"scheme": "cubic"}),
-    "VERINT": (vertical, {}),
-    "LAITLI": (interpolation, {"scheme": "linear"}),
-    "LASCAW": (interpolation, {"scheme": "weights"}),
-}
+    return {
+        "CUADJTQ": (saturation, {}),
+        "CLOUDSC": (cloud, {}),
+        "LAITQM": (interpolation, {"scheme": "cubic"}),
+        "VERINT": (vertical, {}),
+        "LAITLI": (interpolation, {"scheme": "linear"}),
+        "LASCAW": (interpolation, {"scheme": "weights"}),
+    }

@@ -18,15 +18,7 @@ import numpy as np
 
 from kernels.contract import Check, Footprint, Work, worst
 from kernels.proof import Proof
-from kernels.routines.blocking import (
-    SMALL_BLOCKS,
-    WIDTHS,
-    BlockedProblem,
-    block,
-    one_by_one,
-    over_blocks,
-    unblock,
-)
+from kernels.routines.blocking import SMALL_BLOCKS, WIDTHS, BlockedProblem, block, one_by_one, over_blocks, unblock
 from kernels.runtime.jit import kernel
 from kernels.runtime.lanes import fma, wide
 from kernels.runtime.pages import zeros
@@ -113,9 +105,14 @@ def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> S
     return state
 
 
+def plain(weights, f):
+    """R f of fields (…, levels, columns): NumPy's product of matrices."""
+    return weights @ f
+
+
 def reference(problem: Problem, state: State) -> State:
-    """The same by NumPy's matrix product."""
-    return State(state.weights, state.f, state.weights @ state.f)
+    """The same by :func:`plain`."""
+    return State(state.weights, state.f, plain(state.weights, state.f))
 
 
 def verify(problem: Problem, result: State) -> list[Check]:

@@ -19,11 +19,11 @@ from companion.records.runs import single
 def builds(preset: str, threads: int) -> list[Case]:
     """Every routine vectorised and scalar, and the peak beside them."""
     from kernels.processor import peak
-    from kernels.routines import PROFILE
+    from kernels.routines import profile
 
     beside = {"what": "peak", "routine": "peak", "build": "vector", "nproma": 0}
     cases = [Case("peak", peak, peak.Problem.preset(preset), threads, beside)]
-    for routine, (module, fields) in PROFILE.items():
+    for routine, (module, fields) in profile().items():
         for build in ("vector", "scalar"):
             problem = module.Problem.preset(preset, build=build, **fields)
             about = {"what": "routine", "routine": routine, "build": build, "nproma": getattr(problem, "nproma", 0)}
