@@ -25,7 +25,7 @@ def _kernels():
 KERNELS = _kernels()
 #: Changes of the preset ``quick`` where the reference, slow and obvious, would take long.
 SMALLER = {
-    "kernels.gridpoint": {"ni": 32, "nj": 12, "files": 2, "place": "cache"},
+    "kernels.gridpoint": {"ni": 32, "nj": 12, "files": 2},
     # not the jet, which truncation 21 resolves too coarsely to conserve its energy
     "kernels.shallow_water": {
         "case": "williamson5",

@@ -258,7 +258,8 @@ def _last_dump(problem: Problem, state, result: Result) -> list[Check]:
 
 PROOF = Proof(
     {"N": 9, "NS": 4, "IW": 2},
-    {"code": ("lanes", "plain")},
+    {"code": ("lanes", "plain"), "way": NAMES, "asynchronous": (False, True)},
+    only={"way": ("code", ("lanes",)), "asynchronous": ("code", ("lanes",))},
     not_compared=("last_crc32",),
     also=_last_dump,
 )

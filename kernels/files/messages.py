@@ -1,13 +1,11 @@
-"""Messages appended to a file, as AIPS's tasks write them: by how the file is opened.
+"""The memo's ``RUN DDTLOAD``: procedures translated and stored, with a message about each line appended to a file.
 
-AIPS opens its message file for every message, appends a line and closes it.  The memo's Pittsburgh system
-put a layer between, and each access of a file cost it seconds; with messages to the terminal alone the
-cost went.  Its ``RUN DDTLOAD`` read procedures, translated them and stored them, and wrote a message about each
-line: with ``load`` the lines are such statements, translated into reverse Polish and stored, a file a procedure.
-Five ways to hand the lines over:
+AIPS opens its message file for every message, appends a line and closes it.  The memo's Pittsburgh system put a layer
+between, and each access of a file cost it seconds; with messages to the terminal alone the cost went.  Lines are
+statements of procedures; each is translated into reverse Polish, and a procedure is stored in a file of its own.  Four
+ways to hand the messages over:
 
     reopened   open, append, close for every message
-    synced     the same, and the device has each message before the next
     late       the same, but a broker must first answer each opening, and takes ``delay`` seconds
     kept       the file stays open
     off        no file: lines go to the null device, as to a terminal nobody reads
@@ -30,7 +28,7 @@ from kernels.contract import Check, Footprint, Presets, Work, one_of, real, whol
 from kernels.files.work_folder import WorkFolder
 from kernels.runtime.resources import require_memory
 
-WAYS = ("reopened", "synced", "late", "kept", "off")
+WAYS = ("reopened", "late", "kept", "off")
 #: Lines of a procedure, and the argument with which a stored one is checked.
 STATEMENTS, AT = 16, 3
 #: What a code of a stored procedure does.
@@ -44,7 +42,6 @@ class Problem(Presets):
     messages: whole(1, 1_000_000) = 100  # the memo says hundreds
     line_bytes: whole(16, 4096, "bytes") = 80  # a line of a terminal (an assumption: the memo has no length)
     way: one_of(*WAYS) = "reopened"
-    load: bool = False  # lines are statements of procedures, which are translated and stored
     delay: real(0.0, 10.0, "s") = 0.0005  # s that the broker of "late" takes to answer
     folder: str | None = None  # where the file lies; None: the system's temporary folder
 
@@ -60,7 +57,7 @@ class Result:
     lines: int  # whole lines handed over that can be read back; for "off", written
     sums: int  # sum of all bytes read back
     expected: int  # sum of all bytes handed over
-    values: int  # sum of what the stored procedures give for AT; 0 without any
+    values: int  # sum of what the stored procedures give for AT
     due: int  # the same from what they were made of
     keep: WorkFolder | None = field(repr=False)
 
@@ -68,13 +65,13 @@ class Result:
 @dataclass(frozen=True)
 class State:
     lines: list[bytes]  # one per message
-    statements: list[str]  # of the procedures, one per message; none without ``load``
+    statements: list[str]  # of the procedures, one per message
     factors: np.ndarray  # int64 (messages, 3): what the statements are made from
 
 
 def footprint(problem: Problem) -> Footprint:
-    """The lines, twice (Python's own share included), and the file; statements and procedures where they are loaded."""
-    size, stored = problem.messages * problem.line_bytes, 112 * problem.messages if problem.load else 0
+    """The lines, twice (Python's own share included), and the file; statements and procedures."""
+    size, stored = problem.messages * problem.line_bytes, 176 * problem.messages
     memory = 3 * size + 200 * problem.messages + 12 * stored + 2**16
     return Footprint(memory, stored + (0 if problem.way == "off" else size))
 
@@ -86,7 +83,7 @@ def setup(problem: Problem, seed: int = 0) -> State:
     letters[:, -1] = 10
     lines = [f"DDT {n:8d} ".encode() + bytes(letters[n, 13:]) for n in range(problem.messages)]
     factors = np.random.default_rng([seed, 1]).integers(1, 1000, (problem.messages, 3))
-    statements = [f"x * {a} + {b} - (x + {c}) * 2" for a, b, c in factors.tolist()] if problem.load else []
+    statements = [f"x * {a} + {b} - (x + {c}) * 2" for a, b, c in factors.tolist()]
     return State(lines, statements, factors)
 
 
@@ -135,29 +132,25 @@ def _broker(delay: float):
             time.sleep(delay)
             there.send(b"y")
 
-    thread = threading.Thread(target=answer, daemon=True)
-    thread.start()
-
     def ask():
         here.send(b"?")
         here.recv(1)
 
-    try:
-        yield ask
-    finally:
-        here.shutdown(socket.SHUT_WR)
-        thread.join()
-        here.close()
-        there.close()
+    thread = threading.Thread(target=answer, daemon=True)
+    thread.start()
+    with here, there:
+        try:
+            yield ask
+        finally:
+            here.shutdown(socket.SHUT_WR)
+            thread.join()
 
 
-def _append(path, lines, sync: bool = False) -> None:
+def _append(path, lines) -> None:
     handle = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
     try:
         for line in lines:
             os.write(handle, line)
-        if sync:
-            os.fsync(handle)
     finally:
         os.close(handle)
 
@@ -171,7 +164,7 @@ def hand_over(problem: Problem, path: Path, lines) -> None:
         for line in lines:
             if ask is not None:
                 ask()
-            _append(path, (line,), problem.way == "synced")
+            _append(path, (line,))
 
 
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> Result:
@@ -184,26 +177,24 @@ def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> R
     cpu, real = time.process_time(), time.perf_counter()
     for _ in range(repeats):
         path.unlink(missing_ok=True)
-        hand_over(problem, path, _loaded(state, keep.path) if problem.load else state.lines)
+        hand_over(problem, path, _loaded(state, keep.path))
     cpu, real = time.process_time() - cpu, time.perf_counter() - real
     given = b"".join(state.lines)
     data = given if problem.way == "off" else path.read_bytes()
     stored = [np.fromfile(path, np.int64).reshape(-1, 2) for path in sorted(keep.path.glob("procedure*"))]
     values = sum(value(codes.tolist(), AT) for codes in stored)
-    return Result(
-        cpu / repeats, real / repeats, data.count(b"\n"), sum(data), sum(given), values, _due(problem, state), keep
-    )
+    return Result(cpu / repeats, real / repeats, data.count(b"\n"), sum(data), sum(given), values, _due(state), keep)
 
 
-def _due(problem: Problem, state: State) -> int:
+def _due(state: State) -> int:
     a, b, c = state.factors.T
-    return int((AT * a + b - 2 * (AT + c)).sum()) if problem.load else 0
+    return int((AT * a + b - 2 * (AT + c)).sum())
 
 
 def reference(problem: Problem, state: State) -> Result:
     """What must be there at the end: all lines once."""
     data = b"".join(state.lines)
-    due = _due(problem, state)
+    due = _due(state)
     return Result(math.nan, math.nan, data.count(b"\n"), sum(data), sum(data), due, due, None)
 
 

@@ -13,8 +13,8 @@ one for all  all on the first CPU, while the others idle
 free        where the system puts them
 ==========  ==============================================================================
 
-``programs`` says what a job is and what is told of it, ``schedule`` has the queue, ``workers`` and ``serve`` are the
-two sides of a process; ``builds`` compares forecasts that were compiled in different ways.
+``programs`` says what a job is and what is told of it; ``workers`` and ``serve`` are the two sides of a process, and
+``builds`` compares forecasts that were compiled in different ways.
 """
 
 import functools
@@ -30,8 +30,7 @@ from kernels.files.work_folder import WorkFolder
 from kernels.gridpoint import postprocess, simulator
 from kernels.gridpoint.state import Step
 from kernels.jobs.programs import KINDS, PROGRAMS, Done, Job, Post, answer, in_memory
-from kernels.jobs.schedule import Going, unbroken
-from kernels.jobs.workers import Pool, shared
+from kernels.jobs.workers import Going, Pool, shared
 from kernels.proof import Proof
 from kernels.runtime.resources import affinity_cpus, require_memory, require_threads
 
@@ -177,7 +176,7 @@ def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> R
     for _ in range(repeats):
         folder, need = jobs[0].problem.folder, footprint(problem).disk
         room = WorkFolder(folder, "jobs", need, "jobs with their work files and post-processing")
-        with room as work, unbroken(state.pool) as pool:
+        with room as work, state.pool as pool:
             if any("direct" in (getattr(job.problem, name, "") for name in ("place", "work", "rest")) for job in jobs):
                 require_direct(work.path)
             test = Going(pool, jobs, cpus, work.path, [pace and asdict(pace) for pace in state.paces])
@@ -241,5 +240,7 @@ def work(problem: Problem, threads: int = 1) -> Work:
 
 PROOF = Proof(
     {"jobs": 2 * (Job("forecast", gridpoint.Problem(32, 12, 5, files=2, place="cache", overlap="both", writeup=1.5)),)},
+    {"posts": ("after", "beside", "none"), "small": (False, True)},
+    only={"small": ("posts", ("after", "beside"))},
     not_compared=("posts",),  # in which order they began is the clock's
 )

@@ -14,6 +14,7 @@ scheduler's (``/proc/thread-self/schedstat``), *waiting for transfers* is what w
 """
 
 import functools
+import itertools
 import json
 import os
 import signal
@@ -23,6 +24,7 @@ from collections.abc import Callable
 from dataclasses import astuple, replace
 from pathlib import Path
 
+from kernels import gridpoint
 from kernels.gridpoint import postprocess, simulator
 from kernels.jobs.programs import KINDS, PROGRAMS, answer, in_memory
 
@@ -54,29 +56,24 @@ def _ready() -> None:
 
 
 @functools.lru_cache(maxsize=2)
-def _start(program: str, problem):
-    return PROGRAMS[program].setup(problem)
+def _start(problem):
+    return gridpoint.setup(problem)
 
 
 @functools.lru_cache(maxsize=64)
 def _warm(problem, threads: int) -> None:
     """Compile what the configuration takes: a few steps, once."""
-    PROGRAMS["forecast"].run(replace(problem, hours=4 * problem.dt / 3600, writeup=0.0), _state(problem), threads)
+    state = _start(in_memory("forecast", problem))
+    gridpoint.run(replace(problem, hours=4 * problem.dt / 3600, writeup=0.0), state, threads)
 
 
-def _state(problem):
-    return _start("forecast", in_memory("forecast", problem))
-
-
-def _announcer(order: dict) -> Callable[[Path], None]:
+def _announcer(keep: str) -> Callable[[Path], None]:
     """What keeps each write-up under a name of its own, and tells of it."""
-    count = 0
+    names = (f"{keep}-{number}" for number in itertools.count())
 
     def announce(path: Path) -> None:
-        nonlocal count
-        kept = f"{order['keep']}-{count}"
+        kept = next(names)
         os.link(path, kept)
-        count += 1
         _say({"event": "write-up", "path": kept})
 
     return announce
@@ -90,10 +87,10 @@ def _run(order: dict):
         return problem, kernel.run(problem, kernel.setup(problem), threads, on_ready=_ready)
     if program == "forecast":
         _warm(replace(problem, fsync=False), threads)
-        state = _state(problem)
+        state = _start(in_memory(program, problem))
     else:
         state = simulator.Pace(**order["pace"])
-    return problem, kernel.run(problem, state, threads, 1, _announcer(order), _ready, accounts())
+    return problem, kernel.run(problem, state, threads, 1, _announcer(order["keep"]), _ready, accounts())
 
 
 def _times(program: str, result) -> dict:

@@ -28,7 +28,7 @@ def load(preset: str, threads: int) -> list[Case]:
 
     cases = []
     for way in _WAYS:
-        problem = messages.Problem.preset(preset, way=way, load=True)
+        problem = messages.Problem.preset(preset, way=way)
         cases.append(Case(way, messages, problem, 1, {"way": way, "messages": problem.messages}, common.times))
     return cases
 

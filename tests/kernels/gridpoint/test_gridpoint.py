@@ -223,6 +223,16 @@ def test_interpolation_is_exact_for_what_is_linear_in_the_logarithm():
     assert np.abs(out - exact[:, None])[:, inside].max() < 1e-12
 
 
+def test_below_the_ground_the_height_is_hydrostatic():
+    """Isothermal air at rest over a mountain: Φ = −R T ln(p / 1000 hPa), to what a discrete lowest layer leaves."""
+    problem = Problem(ni=48, nj=24, levels=15, case="rest", mountain=2000.0)
+    fields = gridpoint.setup(problem).fields
+    phi = postprocess.convert(fields, fields["v"], 15)["phi"]
+    deep = postprocess.PRESSURES[:, None] > fields["ps"][:, None]  # (rows, pressures, ni)
+    exact = np.broadcast_to(-287.0 * 300.0 * np.log(postprocess.PRESSURES / 1e5)[:, None], phi.shape)
+    assert deep.sum() > 100 and np.abs(phi - exact)[deep].max() < 400.0  # m²/s², forty metres of up to 2000
+
+
 # Radiation
 
 
