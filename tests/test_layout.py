@@ -15,7 +15,7 @@ LINES = {
     "kernels/analysis": 1796,
     "kernels/bt": 2060,
     "kernels/files": 3472,
-    "kernels/gridpoint": 3293,
+    "kernels/gridpoint": 3236,
     "kernels/imaging": 3123,
     "kernels/jobs": 795,
     "kernels/memory": 1506,

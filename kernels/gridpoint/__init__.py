@@ -4,27 +4,27 @@ C grid in longitude and latitude, sigma levels, leapfrog with semi-implicit grav
 first operational model (Burridge and Haseler, ECMWF Technical Report 4, 1977; Simmons, Hoskins and Burridge, Mon.
 Weather Rev. 106, 1978).  Modules, from what is asked for to what is computed:
 
-``problem``, ``levels``, ``cases``, ``plan``        sizes, levels and latitudes, initial states, coefficients
-``layout``                                        where the numbers of a row lie, in memory and in its record
-``rows``, ``tendencies``, ``helmholtz``, ``physics``  the compiled stages of a row; column work and radiation
-``scan``                                          their order
+``problem``, ``levels``, ``cases``                  sizes, levels and latitudes, initial states
+``plan``                                          where numbers lie, in memory and in records; coefficients
+``rows``, ``helmholtz``, ``physics``, ``scan``        the compiled stages of a row, column work, their order
 ``stores``                                        work files, and drivers that move records
 ``state``, ``model``, ``writeup``, ``postprocess``  the forecast, what it writes up, the job that reads it
 ``simulator``                                     a stand-in that computes for as long and moves as much
-``reference``, ``verification``, ``daily``        whole arrays in NumPy; conserved integrals; published cases
+``whole_arrays``, ``daily``                       the reference, in NumPy; published cases
 """
 
 import math
 from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
 
 from kernels.contract import Check, worst
 from kernels.gridpoint import cases
-from kernels.gridpoint import reference as _reference
-from kernels.gridpoint.levels import GRAVITY
+from kernels.gridpoint.levels import CP, GRAVITY, OMEGA, RADIUS, latitudes, vertical
 from kernels.gridpoint.model import Model, run
 from kernels.gridpoint.problem import Problem
 from kernels.gridpoint.state import Result, State, Step, footprint, record_bytes, setup, work
-from kernels.gridpoint.verification import NO_OUTPUT, properties
 from kernels.proof import Proof, ReferenceCache
 
 #: Operations up to which ``verify`` compares every number with whole arrays in NumPy, a second's work.
@@ -37,8 +37,10 @@ _KNOWN = ReferenceCache()
 
 
 def reference(problem: Problem, state: State) -> Result:
-    """The same forecast by whole arrays in NumPy (``reference``): small grids only; its times are NaN."""
-    fields = _reference.forecast(problem, state.fields)
+    """The same forecast by whole arrays in NumPy (``whole_arrays``): small grids only; its times are NaN."""
+    from kernels.gridpoint.whole_arrays import forecast
+
+    fields = forecast(problem, state.fields)
     return Result(fields, problem.steps, initial=state, clock=math.nan, cpu=math.nan)
 
 
@@ -57,9 +59,64 @@ def _by_reference(problem: Problem, result: Result) -> list[Check]:
     return checks
 
 
+class Integrals(NamedTuple):
+    """Conserved integrals of a state, over the area."""
+
+    mass: float  # mean surface pressure, Pa
+    energy: float  # kinetic and total potential energy, J/m²: ∫ (K + c_p T) dp/g + Φ_s p_s/g
+    momentum: float  # angular momentum about the Earth's axis, kg/s: ∫ a cosφ (u + Ω a cosφ) dp/g
+
+
+def integrals(problem: Problem, fields) -> Integrals:
+    """Those of u, v, T (nj, K, ni), ps and phis (nj, ni)."""
+    u, v, ps = fields["u"], fields["v"], fields["ps"]
+    area, thick = np.cos(latitudes(problem.nj))[:, None], vertical(problem.levels).thickness[:, None]
+    faces = np.cos(-np.pi / 2 + np.arange(problem.nj) * np.pi / problem.nj)[:, None, None]
+    faces[0] = 0.0
+    south, east = np.concatenate([ps[:1], ps[:-1]]), 0.5 * (ps + np.roll(ps, -1, -1))[:, None]
+    kinetic = 0.5 * (area[:, None] * east * u**2 + faces * 0.5 * (ps + south)[:, None] * v**2)
+    heat = area[:, None] * ps[:, None] * CP * fields["T"]
+    turning = area[:, None] * RADIUS * area[:, None] * (u + OMEGA * RADIUS * area[:, None]) * east
+    energy = ((kinetic + heat) * thick).sum() + (area * ps * fields["phis"]).sum()
+    sums = np.array([(area * ps).sum(), energy / GRAVITY, (turning * thick).sum() / GRAVITY])
+    return Integrals(*(sums / (area.sum() * problem.ni)).tolist())
+
+
+def properties(problem: Problem, result) -> list[Check]:
+    """Mass to rounding; energy and angular momentum within bounds; what the case promises.
+
+    With physics the water and heat that fall and radiate leave the totals, so that only mass is checked; a
+    ``Result`` without its initial state gets the checks that need none.
+    """
+    fields, initial = result.fields, result.initial
+    finite = all(bool(np.isfinite(field).all()) for field in fields.values())
+    checks = [Check("all numbers are finite", float(finite), 1.0, 0.0, finite)]
+    if initial is None or not finite:
+        return checks
+    start, end = integrals(problem, initial.fields), integrals(problem, fields)
+    days = (result.step or 1) * problem.dt / 86400
+    checks.append(Check.relative("global mass", end.mass, start.mass, 1e-13 * (10 + days)))
+    if problem.physics:
+        return checks
+    longest = worst(1.0, days)
+    longer = longest * max(1.0, (192 / problem.ni) ** 2 * (15 / problem.levels))
+    checks.append(Check.relative("total energy", end.energy, start.energy, 5e-6 * longer))
+    checks.append(Check.relative("angular momentum", end.momentum, start.momentum, 1e-4 * longer))
+    if problem.case == "rest":
+        wind = worst(fields["u"], fields["v"])
+        checks.append(Check.near("wind over air at rest, m/s", wind, 0.0, 1e-10 * longest))
+    if problem.case == "steady":
+        waves = worst(fields["u"] - fields["u"].mean(-1, keepdims=True))
+        checks.append(Check.near("departure from zonal symmetry, m/s", waves, 0.0, 1e-10 * longest))
+    return checks
+
+
 def verify(problem: Problem, result: Result) -> list[Check]:
-    """Conserved integrals and what the case promises (``verification``), and every number of a small forecast."""
+    """Conserved integrals and what the case promises, and every number of a small forecast."""
     return properties(problem, result) + _by_reference(problem, result)
+
+
+NO_OUTPUT = {"initial": "what the forecast starts from"}
 
 
 def BOUNDED(problem: Problem) -> dict[str, tuple[float | None, str]]:
@@ -76,8 +133,10 @@ def BOUNDED(problem: Problem) -> dict[str, tuple[float | None, str]]:
 
 def _mountain(problem: Problem, state: State, result: Result) -> list[Check]:
     """The mountain under air at rest, whose formula forecast and reference share, by vectors."""
+    from kernels.gridpoint.whole_arrays import mountain
+
     problem = replace(problem, case="rest", mountain=2000.0)
-    off = worst(cases.initial(problem)["phis"] / GRAVITY - _reference.mountain(problem))
+    off = worst(cases.initial(problem)["phis"] / GRAVITY - mountain(problem))
     return [Check.near("height of the mountain, m", off, 0.0, 1e-6)]
 
 

@@ -9,14 +9,14 @@ Sixteen rows of longitude (levels, or modes) are transformed at once: eight in t
 imaginary part of eight SIMD lanes.  In wavenumber space, ``halves[row, s, group]`` has four vectors: real and
 imaginary part of modes 0 … 7, then of modes 8 … 15 of the group.
 
-Arguments ``plan``, ``arrays``, ``t`` and ``j`` as in ``layout``; ``first`` and ``end`` are wavenumbers.
+Arguments ``plan``, ``arrays``, ``t`` and ``j`` as in ``plan``; ``first`` and ``end`` are wavenumbers.
 
 ``w`` is the address of the window or of a thread's scratch, ``x`` and ``o`` are places in it, and ``pitch`` is the
 distance of its rows of ``ni`` longitudes, all in doubles.
 """
 
 from kernels.fft import stockham
-from kernels.gridpoint.layout import HALO, PAIR, neighbours, record_row, window_row, wrap
+from kernels.gridpoint.plan import HALO, PAIR, neighbours, record_row, window_row, wrap
 from kernels.runtime.jit import CONTRACT, STRICT, kernel
 from kernels.runtime.lanes import wide
 from kernels.runtime.registers import HERE

@@ -11,8 +11,16 @@ import numpy as np
 from kernels.files.block_file import page_aligned
 from kernels.files.work_folder import WorkFolder
 from kernels.gridpoint import writeup
-from kernels.gridpoint.layout import PAIR, ForecastArrays, record_words, require_stamps, stamp_rows, views
-from kernels.gridpoint.plan import make, scratch_words
+from kernels.gridpoint.plan import (
+    PAIR,
+    ForecastArrays,
+    make,
+    record_words,
+    require_stamps,
+    scratch_words,
+    stamp_rows,
+    views,
+)
 from kernels.gridpoint.problem import LAG, Problem
 from kernels.gridpoint.scan import BACKWARD, FEWEST, OPEN, RING, STEP, STREAM, scan, share
 from kernels.gridpoint.state import KEPT, Result, Step, footprint, halves, padded, slots

@@ -14,15 +14,15 @@ and the ground is black.  An isothermal column between two black plates of its o
 Constants are plausible and not tuned: the cost has the shape of a radiation scheme (levels squared times
 exponentials), the weather is not claimed.
 
-Arguments ``plan``, ``arrays``, ``t`` and ``j`` as in ``layout``; ``first_step`` says that the step is Euler's,
+Arguments ``plan``, ``arrays``, ``t`` and ``j`` as in ``plan``; ``first_step`` says that the step is Euler's,
 ``spaces`` is what ``radiation_spaces`` makes, ``coefficients`` holds the absorption coefficients of the bands and their
 weights.
 """
 
 import numpy as np
 
-from kernels.gridpoint.layout import record_row, window_row
 from kernels.gridpoint.levels import CP, GRAVITY
+from kernels.gridpoint.plan import record_row, window_row
 from kernels.routines.cloud import one_level
 from kernels.routines.elementary import exp
 from kernels.runtime.jit import CONTRACT, kernel

@@ -1,6 +1,6 @@
-"""Stages of one row of latitude, compiled: complete the step, then mass fluxes and what depends on columns.
+"""Stages of one row of latitude, compiled: complete the step, mass fluxes, tendencies and the explicit step.
 
-A row passes four stages, each one row behind the one before (``tendencies`` and ``helmholtz`` have the others):
+A row passes four stages, each one row behind the one before (``helmholtz`` has the last):
 
 =========  ==========================  ==========================================================================
 stage      reads                       gives
@@ -11,16 +11,26 @@ tendency   X⁰, X⁻, flow of j−1 … j+1   N, filtered; P = X⁻ + 2Δt N, Q
 implicit   Yᵉ of j, j+1                D; right-hand sides; elimination from row j−1
 =========  ==========================  ==========================================================================
 
-All rows lie in a window; ``plan``, ``arrays``, ``t`` and ``j`` as in ``layout``.  Every stage is the same compiled
+All rows lie in a window; ``plan``, ``arrays``, ``t`` and ``j`` as in ``plan``.  Every stage is the same compiled
 function whatever calls it, works on whole vectors of eight longitudes, and reads nothing that depends on how many rows
 are in memory: answers are the same bit for bit.
 
+Momentum is in vector-invariant form with Sadourny's potential-enstrophy stencil (J. Atmos. Sci. 32, 1975), with
+U = p̄_s u, V = p̄_s v cosφ, η = (f + ζ)/p̄_s:
+
+    ∂u/∂t = +η̄ V̄/cosφ − [δ_λ(K + Φ) + R T̄ δ_λ ln p_s]/(a cosφ Δλ) − vertical advection
+    ∂v/∂t = −η̄ Ū      − [δ_φ(K + Φ) + R T̄ δ_φ ln p_s]/(a Δφ)      − vertical advection
+
+T and q in the advective form of the flux form; the conversion κ T ω/p takes the same T̄ δ ln p_s as the
+pressure gradient, hence no spurious source of energy.  Diffusion is δ⁴ of X⁻ in both directions.
+
+N of u, v, T, q lie in the thread's scratch, ``size.tendency`` rows of longitude each; that of p_s is behind that of T.
 ``w`` is the address of the window and ``scratch`` that of the thread's scratch.
 """
 
 import numpy as np
 
-from kernels.gridpoint.layout import HALO, neighbours, record_row, window_row, wrap
+from kernels.gridpoint.plan import HALO, neighbours, record_row, window_row, wrap
 from kernels.runtime.jit import CONTRACT, kernel
 from kernels.runtime.vector import LANES, address, at, load, put, spread, store
 
@@ -225,3 +235,177 @@ def flow(plan, arrays, j, t):
     if j == plan.size.nj - 1:
         _polar_vorticity(plan, w, j + 1)
     _second_differences(plan, w, j)
+
+
+@kernel(fastmath=CONTRACT, inline=True)
+def _fourth(w, x, lh, ls, ln, dn, ds, damp):
+    """Diffusion at one vector, the one of X⁻ at ``x``: δ⁴ in longitude, second difference of the second difference in
+    latitude.
+
+    ``lh``, ``ls``, ``ln``: places of the second differences here, to the south and to the north; ``ds``, ``dn``: their
+    factors; ``damp``: that of the whole.
+    """
+    here = load(w, x)
+    far = load(w, x - 2) + load(w, x + 2)
+    near = load(w, x - 1) + load(w, x + 1)
+    second = load(w, lh)
+    lat = dn * (load(w, ln) - second) - ds * (second - load(w, ls))
+    return -damp * ((far - 4.0 * near + 6.0 * here) + lat)
+
+
+@kernel(inline=True)
+def _vertical(size, k):
+    """Distances to the levels above and below level ``k`` of ``size.levels``, and 0 where there is none, else 1."""
+    top, ground = k == 0, k == size.levels - 1
+    return (0 if top else size.pitch), (0 if ground else size.pitch), (0.0 if top else 1.0), (0.0 if ground else 1.0)
+
+
+@kernel(fastmath=CONTRACT, inline=True)
+def _zonal(plan, w, j, scratch):
+    """N of u."""
+    size, rows, col = plan.size, plan.rows, plan.column
+    per_ps = 4 * size.tendency * size.pitch
+    south, north = neighbours(size, j)
+    ps, log = window_row(size, j, 0).ps, window_row(size, j, 0).log_ps
+    for i in range(0, size.ni, LANES):
+        store(scratch, per_ps + i, 1.0 / (load(w, ps + i) + load(w, ps + i + 1)))
+    half_r, dx, turn = 0.5 * plan.scale.R, rows.dx[j], 0.125 * rows.inverse_cos[j]
+    damp, dn, ds = plan.scale.damp, rows.damp_north[j], rows.damp_south[j]
+    polar = 0.0 if j == size.nj - 1 else 1.0  # no flux through the pole
+    for k in range(size.levels):
+        x, s, n = window_row(size, j, k), window_row(size, south, k), window_row(size, north, k)
+        en, m, u = window_row(size, j + 1, k).eta, x.sinking, x.u
+        up, down, gate, gate_below = _vertical(size, k)
+        per, out = col.half_per[k], k * size.pitch + HALO
+        for i in range(0, size.ni, LANES):
+            eta = load(w, x.eta + i) + load(w, en + i)
+            across = load(w, x.flux_v + i) + load(w, x.flux_v + i + 1)
+            across = across + polar * (load(w, n.flux_v + i) + load(w, n.flux_v + i + 1))
+            warmth = half_r * (load(w, x.T + i) + load(w, x.T + i + 1))
+            force = (load(w, x.head + i + 1) - load(w, x.head + i)) + warmth * (load(w, log + i + 1) - load(w, log + i))
+            here = load(w, u + i)
+            lower, upper = load(w, m + i) + load(w, m + i + 1), load(w, m - up + i) + load(w, m - up + i + 1)
+            lift = (gate_below * lower) * (load(w, u + down + i) - here) + (gate * upper) * (here - load(w, u - up + i))
+            mix = _fourth(w, x.u_before + i, x.u_bend + i, s.u_bend + i, n.u_bend + i, dn, ds, damp)
+            value = turn * (eta * across) - dx * force - (per * load(scratch, per_ps + i)) * lift + mix
+            store(scratch, out + i, value)
+
+
+@kernel(fastmath=CONTRACT, inline=True)
+def _meridional(plan, w, j, scratch):
+    """N of v; zero on the pole, where v stays zero."""
+    size, rows, col = plan.size, plan.rows, plan.column
+    per_ps, open_ = 4 * size.tendency * size.pitch, (1.0 if j > 0 else 0.0)
+    south, north = neighbours(size, j)
+    x, s = window_row(size, j, 0), window_row(size, south, 0)
+    ps, pss, log, logs = x.ps, s.ps, x.log_ps, s.log_ps
+    for i in range(0, size.ni, LANES):
+        store(scratch, per_ps + i, 1.0 / (load(w, ps + i) + load(w, pss + i)))
+    half_r, face = 0.5 * plan.scale.R, rows.face[j]
+    damp, dn, ds = plan.scale.damp, rows.damp_north_v[j], rows.damp_south_v[j]
+    for k in range(size.levels):
+        x, s, n = window_row(size, j, k), window_row(size, south, k), window_row(size, north, k)
+        v, m, ms = x.v, x.sinking, s.sinking
+        up, down, gate, gate_below = _vertical(size, k)
+        per, out = col.half_per[k], (size.tendency + k) * size.pitch + HALO
+        for i in range(0, size.ni, LANES):
+            eta = load(w, x.eta + i) + load(w, x.eta + i - 1)
+            along = load(w, x.flux_u + i) + load(w, x.flux_u + i - 1)
+            along = along + (load(w, s.flux_u + i) + load(w, s.flux_u + i - 1))
+            warmth = half_r * (load(w, x.T + i) + load(w, s.T + i))
+            force = (load(w, x.head + i) - load(w, s.head + i)) + warmth * (load(w, log + i) - load(w, logs + i))
+            here = load(w, v + i)
+            lower, upper = load(w, m + i) + load(w, ms + i), load(w, m - up + i) + load(w, ms - up + i)
+            lift = (gate_below * lower) * (load(w, v + down + i) - here) + (gate * upper) * (here - load(w, v - up + i))
+            mix = _fourth(w, x.v_before + i, x.v_bend + i, s.v_bend + i, n.v_bend + i, dn, ds, damp)
+            value = mix - 0.125 * (eta * along) - face * force - (per * load(scratch, per_ps + i)) * lift
+            store(scratch, out + i, open_ * value)
+
+
+@kernel(fastmath=CONTRACT, inline=True)
+def _scalar(plan, w, j, scratch, warm):
+    """N of T, which p does work on, if ``warm``; else of q, after T."""
+    size, rows, col = plan.size, plan.rows, plan.column
+    per_ps, open_north = 4 * size.tendency * size.pitch, (0.0 if j == size.nj - 1 else 1.0)
+    south, north = neighbours(size, j)
+    log, logs = window_row(size, j, 0).log_ps, window_row(size, south, 0).log_ps
+    logn = window_row(size, north, 0).log_ps
+    hx, hy, kap = 0.5 * rows.dx[j], 0.5 * rows.dy[j], 0.5 * plan.scale.kappa
+    damp, dn, ds = plan.scale.damp, rows.damp_north[j], rows.damp_south[j]
+    f = 0 if warm else size.field  # from T to q
+    first = (2 if warm else 3) * size.tendency * size.pitch + HALO
+    for k in range(size.levels):
+        x, s, n = window_row(size, j, k), window_row(size, south, k), window_row(size, north, k)
+        here_at, m, bend, out = x.T + f, x.sinking, x.T_bend + f, first + k * size.pitch
+        up, down, gate, gate_below = _vertical(size, k)
+        per = col.half_per[k]
+        for i in range(0, size.ni, LANES):
+            here, east, west = load(w, here_at + i), load(w, here_at + i + 1), load(w, here_at + i - 1)
+            so, no = load(w, s.T + f + i), load(w, n.T + f + i)
+            fe, fw = hx * load(w, x.flux_u + i), hx * load(w, x.flux_u + i - 1)
+            fs, fn = hy * load(w, x.flux_v + i), (open_north * hy) * load(w, n.flux_v + i)
+            lift = (gate_below * load(w, m + i)) * (load(w, here_at + down + i) - here)
+            lift = lift + (gate * load(w, m - up + i)) * (here - load(w, here_at - up + i))
+            moved = (fe * (east - here) + fw * (here - west)) + (fn * (no - here) + fs * (here - so))
+            moved = moved + per * lift
+            mix = _fourth(w, x.T_before + f + i, bend + i, s.T_bend + f + i, n.T_bend + f + i, dn, ds, damp)
+            if warm:
+                middle = load(w, log + i)
+                to_east, to_west = load(w, log + i + 1) - middle, middle - load(w, log + i - 1)
+                to_north, to_south = load(w, logn + i) - middle, middle - load(w, logs + i)
+                work = fe * ((here + east) * to_east) + fw * ((here + west) * to_west)
+                work = work + (fn * ((here + no) * to_north) + fs * ((here + so) * to_south))
+                change = load(scratch, per_ps + i) * (kap * work - moved) + load(w, x.conversion + i)
+                store(scratch, out + i, change + mix)
+            else:
+                store(scratch, out + i, mix - load(scratch, per_ps + i) * moved)
+
+
+@kernel(fastmath=CONTRACT)
+def tendency(plan, arrays, j, t):
+    """N of row ``j`` before the filter, into the thread's scratch."""
+    size, w, scratch = plan.size, address(arrays.window), address(arrays.scratch[t])
+    _zonal(plan, w, j, scratch)
+    _meridional(plan, w, j, scratch)
+    here, per_ps = window_row(size, j, 0), 4 * size.tendency * size.pitch
+    for i in range(0, size.ni, LANES):
+        store(scratch, per_ps + i, 1.0 / load(w, here.ps + i))
+        store(scratch, (2 * size.tendency + size.levels) * size.pitch + HALO + i, load(w, here.ps_rate + i))
+    _scalar(plan, w, j, scratch, True)
+    _scalar(plan, w, j, scratch, False)
+
+
+@kernel(fastmath=CONTRACT, inline=True)
+def _march(w, rec, n, step, eps, places):
+    """P, Q and Yᵉ at one vector, of its N ``n``, over the time ``step``; ``eps`` is the filter's factor ε.
+
+    ``places`` of X⁰, X⁻, Yᵉ in the window ``w`` and P, Q in the record ``rec``.
+    """
+    now, before = load(w, places[0]), load(w, places[1])
+    new = before + step * n
+    explicit = (new - now) + (before - now)
+    store(rec, places[3], new)
+    store(rec, places[4], now + eps * explicit)
+    store(w, places[2], explicit)
+
+
+@kernel(fastmath=CONTRACT)
+def advance(plan, arrays, j, t, first):
+    """From N of row ``j``, filtered, P and Q into its record, Yᵉ into the window; ``first`` is Euler's step."""
+    size, scale = plan.size, plan.scale
+    ni, levels, pitch, fld = size.ni, size.levels, size.pitch, size.levels * size.ni
+    w, scratch = address(arrays.window), address(arrays.scratch[t])
+    rec = address(arrays.records[j % size.slots])
+    step, eps = (scale.dt, 0.0) if first else (2.0 * scale.dt, scale.epsilon)
+    for field in range(4):
+        f = field * size.field
+        for k in range(levels):
+            n = (field * size.tendency + k) * pitch + HALO
+            x, r = window_row(size, j, k), record_row(size, k)
+            for i in range(0, ni, LANES):  # Yᵉ of q is overwritten by the divergence
+                places = x.u + f + i, x.u_before + f + i, x.u_change + f + i, r.P_u + field * fld + i
+                _march(w, rec, load(scratch, n + i), step, eps, (*places, r.Q_u + field * fld + i))
+    n, x, r = (2 * size.tendency + levels) * pitch + HALO, window_row(size, j, 0), record_row(size, 0)
+    for i in range(0, ni, LANES):
+        places = x.ps + i, x.ps_before + i, x.ps_change + i, r.P_ps + i, r.Q_ps + i
+        _march(w, rec, load(scratch, n + i), step, eps, places)

@@ -10,7 +10,7 @@ as threads that share the rows of each stage.
 
 Python calls ``scan`` alone, since numba compiles all that a function of Python calls anew for each.  Waiting is a
 counter that every thread raises by one; who waits looks at it, and now and then lets others run.  ``plan`` and
-``arrays`` as in ``layout``; ``shared`` is the run's ``Shared``, ``t`` the number of the thread of ``threads``,
+``arrays`` as in ``plan``; ``shared`` is the run's ``Shared``, ``t`` the number of the thread of ``threads``,
 ``first`` and ``end`` are rows.
 """
 
@@ -22,10 +22,9 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 from kernels.gridpoint.helmholtz import eliminate, filter_tendencies, implicit, restore, substitute
-from kernels.gridpoint.layout import HALO, Extents, window_row
 from kernels.gridpoint.physics import ABSORPTION, WEIGHTS, columns, radiation, radiation_spaces
-from kernels.gridpoint.rows import complete, flow
-from kernels.gridpoint.tendencies import advance, tendency
+from kernels.gridpoint.plan import HALO, Extents, window_row
+from kernels.gridpoint.rows import advance, complete, flow, tendency
 from kernels.runtime.jit import kernel
 from kernels.runtime.vector import LANES, address, load, store
 

@@ -8,8 +8,7 @@ import numpy as np
 
 from kernels.contract import Footprint, Work
 from kernels.gridpoint import cases, writeup
-from kernels.gridpoint.layout import PAIR, record_words
-from kernels.gridpoint.plan import row_coefficients
+from kernels.gridpoint.plan import PAIR, record_words, row_coefficients
 from kernels.gridpoint.problem import LAG, WORD, Problem
 from kernels.gridpoint.stores import Counters
 from kernels.runtime.resources import require_memory

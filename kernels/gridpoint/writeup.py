@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from kernels.files.filesystem import pwrite_all
-from kernels.gridpoint.layout import BEFORE, FIELDS, HALO, Extents
+from kernels.gridpoint.plan import BEFORE, FIELDS, HALO, Extents
 
 MAGIC, VERSION, HEADER = float(0x5832_0A17), 2.0, 512
 NAMES = ("u", "v", "T", "q", "u_before", "v_before", "T_before", "q_before", "cloud", "heating")
