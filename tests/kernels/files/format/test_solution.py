@@ -279,9 +279,3 @@ def test_filesystem_is_named(tmp_path):
         memory = filesystem.describe("/dev/shm", fsync=True)
         assert memory["kind"] == "memory" and memory["reached_device"] is False
         assert "memory" in filesystem.direct_refusal("/dev/shm")
-
-
-def test_drop_cache_leaves_the_content(tmp_path):
-    (tmp_path / "f").write_bytes(b"abc" * 10_000)
-    assert filesystem.drop_cache(tmp_path / "f") in (True, False)
-    assert (tmp_path / "f").read_bytes() == b"abc" * 10_000
