@@ -5,8 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from kernels.files.block_file import BlockFile, page_aligned
-from kernels.files.filesystem import ALIGNMENT
+from kernels.files.filesystem import ALIGNMENT, BlockFile, page_aligned
 
 
 def record_bytes(words: int) -> int:

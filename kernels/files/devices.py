@@ -4,7 +4,7 @@ A job has a file of equal records; it writes all of them from the first to the l
 until its transfers are made.  Each job is a thread with a file and a buffer of its own.  How large the files of 1982
 were the report does not say; the smallest device held ten records, and ours hold 32 unless told otherwise.
 
-Places are those of ``block_file``.  Every record bears its number and the pass in its first and last word, and every
+Places are those of ``filesystem``.  Every record bears its number and the pass in its first and last word, and every
 record read is held to it.
 """
 
@@ -16,8 +16,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from kernels.contract import Check, Footprint, Presets, Work, require_choice, require_range
-from kernels.files.block_file import BlockFile, page_aligned
-from kernels.files.filesystem import require_direct
+from kernels.files.filesystem import BlockFile, page_aligned, require_direct
 from kernels.files.work_folder import WorkFolder
 from kernels.runtime.resources import require_memory
 from kernels.runtime.threads import run_team

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from kernels.files.block_file import page_aligned
+from kernels.files.filesystem import page_aligned
 from kernels.files.work_folder import WorkFolder
 from kernels.gridpoint import writeup
 from kernels.gridpoint.plan import (

@@ -29,8 +29,7 @@ from pathlib import Path
 
 import numpy as np
 
-from kernels.files.block_file import BlockFile
-from kernels.files.filesystem import require_direct
+from kernels.files.filesystem import BlockFile, require_direct
 
 #: Seconds that the thread which asks has executed, and has waited for a CPU.
 Accounts = Callable[[], tuple[float, float]]

@@ -100,15 +100,6 @@ def test_records_are_fortran_sequential_records(tmp_path):
         assert record[4:-4] == dumps[0, k].tobytes()
 
 
-def test_callable_fills_the_buffer(tmp_path):
-    dumps = dumps_of(5, 3)
-    for asynchronous in (False, True):
-        with SolutionWriter(tmp_path / "s", 5, 3, 1, asynchronous=asynchronous) as writer:
-            for step, u in enumerate(dumps, 1):
-                writer.write(step, lambda out, u=u: np.copyto(out, u))
-        assert np.array_equal(read(tmp_path / "s")[0], dumps)
-
-
 def test_asynchronous_writer_keeps_its_own_copy(tmp_path):
     """The solver may change U as soon as write returns."""
     u = np.zeros((5, 5, 5, 5))
@@ -195,11 +186,6 @@ def test_schedule_that_makes_no_sense(tmp_path, NS, IW, words):
         SolutionWriter(tmp_path / "s", 12, NS, IW)
     assert all(word in str(caught.value) for word in words)
     assert not os.listdir(tmp_path)
-
-
-def test_unknown_way(tmp_path):
-    with pytest.raises(ValueError, match="way = 'tape' is unknown"):
-        SolutionWriter(tmp_path / "s", 5, 5, 5, way="tape")
 
 
 def test_wrong_shape_step_or_number_of_dumps(tmp_path):
