@@ -13,7 +13,6 @@ import numpy as np
 
 from kernels.contract import require_range
 from kernels.runtime.arrays import readable
-from kernels.runtime.jit import kernel
 
 U, V, W, BASELINE, TIME, RE, IM, WEIGHT = range(8)
 COLUMNS = ("U", "V", "W", "BASELINE", "TIME", "RE", "IM", "WEIGHT")
@@ -74,23 +73,11 @@ def scaled(records: np.ndarray, longest: float) -> np.ndarray:
     return records
 
 
-@kernel
-def survey(records):
-    """Records not flagged, the first of them that is not finite (−1: none), their largest |u| or |v|.
-
-    ``records`` is float32 (n, 8).
-    """
-    good, bad, longest = 0, -1, np.float32(0)
-    for n in range(np.uint64(records.shape[0])):
-        if records[n, np.uint64(WEIGHT)] > np.float32(0):
-            good += 1
-            total = np.float32(0)
-            for column in range(np.uint64(8)):
-                total += abs(records[n, column]) * np.float32(1e-6)
-            if bad < 0 and not total < np.float32(1e38):
-                bad = np.int64(n)
-            longest = max(longest, max(abs(records[n, np.uint64(U)]), abs(records[n, np.uint64(V)])))
-    return good, bad, np.float64(longest)
+def _survey(records) -> tuple[int, int, float]:
+    """Records not flagged, the first of them that is not finite (−1: none), their largest |u| or |v|."""
+    good = records[:, WEIGHT] > 0
+    bad = np.flatnonzero(good & ~np.isfinite(records).all(axis=1))
+    return int(good.sum()), int(bad[0]) if bad.size else -1, float(np.abs(records[good, : V + 1]).max(initial=0.0))
 
 
 def require_form(records) -> np.ndarray:
@@ -112,7 +99,7 @@ def require_records(records) -> np.ndarray:
     ``ValueError``: not float32 (n, 8) in C order, no record at all, all flagged, or something that is not finite in a
     record that is not flagged.
     """
-    good, bad, _longest = survey(require_form(records))
+    good, bad, _longest = _survey(require_form(records))
     if bad >= 0:
         raise ValueError(f"visibility {bad} holds a value that is not finite; flag it by a weight of zero")
     if not good:
@@ -122,7 +109,7 @@ def require_records(records) -> np.ndarray:
 
 def require_cell(records: np.ndarray, cell: float, limit: float = 0.48) -> None:
     """``ValueError`` unless the longest |u| or |v| is at most ``limit`` wavelengths a cell (radians)."""
-    _good, _bad, longest = survey(records)
+    _good, _bad, longest = _survey(records)
     if not np.isfinite(cell) or cell <= 0:
         raise ValueError(f"cell = {cell!r} rad must be above zero")
     if longest * cell > limit:

@@ -49,4 +49,5 @@ def correction(side: int, grid: int) -> np.ndarray:
 
 
 def grid_side(side: int) -> int:
+    """Cells of a row of the grid of an image of ``side`` pixels."""
     return side * OVERSAMPLING[0] // OVERSAMPLING[1]
