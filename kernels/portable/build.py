@@ -1,6 +1,7 @@
-"""Modules and cases for WebAssembly, made from the sources in a process of its own and kept under their digest."""
+"""Modules and cases for WebAssembly, made from the sources in two processes and kept under their digest."""
 
 import hashlib
+import json
 import os
 import shutil
 import subprocess
@@ -33,12 +34,18 @@ def build(base: Path) -> Path:
     """
     folder = base / f"wasm-{digest()}"
     if not folder.is_dir():
+        from kernels.portable import everything, forecast
+
         base.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=base, prefix=".wasm-") as temporary:
+            (Path(temporary) / everything.KNOWN).write_text(json.dumps(forecast.known()))
             command = [sys.executable, "-m", f"{__package__}.everything", temporary]
-            done = subprocess.run(command, cwd=_ROOT, env=wasm.environment(), capture_output=True, text=True)
-            if done.returncode:
-                raise RuntimeError(f"kernels were not compiled to WebAssembly: {done.stderr.strip()[-2000:]}")
+            options = {"cwd": _ROOT, "env": wasm.environment(), "stderr": subprocess.PIPE, "text": True}
+            parts = [subprocess.Popen([*command, *names], **options) for names in (["forecast"], everything.CASES)]
+            said = [part.communicate()[1].strip() for part in parts]
+            if any(part.returncode for part in parts):
+                raise RuntimeError(f"kernels were not compiled to WebAssembly: {max(said, key=len)[-2000:]}")
+            everything.gather(Path(temporary))
             os.chmod(temporary, 0o755)
             try:
                 Path(temporary).rename(folder)

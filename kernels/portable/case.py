@@ -1,16 +1,13 @@
 """What a problem is to a program that has only compiled functions: arrays, numbers, calls, answers."""
 
 import base64
-import ctypes
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from kernels.contract import Check, Work
-from kernels.runtime.pages import aligned
-from kernels.runtime.wasm import Export, native
+from kernels.contract import Work
 
 #: NumPy's types of the kinds of arrays.
 TYPES = {"float64[]": np.float64, "int64[]": np.int64, "uint64[]": np.uint64, "uint32[]": np.uint32}
@@ -97,44 +94,3 @@ def _packed(array: Array) -> str:
 def size(nbytes: int) -> str:
     """``16 KB``, ``64 MB``."""
     return f"{nbytes >> 20} MB" if nbytes >= 2**20 else f"{nbytes >> 10} KB"
-
-
-class Native:
-    """A case on this processor, through the functions that WebAssembly is made of."""
-
-    def __init__(self, case: Case, exports: Iterable[Export]):
-        self.case = case
-        calls = {call.function for call in (*case.prepare, case.run, case.verify)}
-        self.functions = {export.name: native(export) for export in exports if export.name in calls}
-        self.arrays = {name: _filled(array) for name, array in case.arrays.items()}
-        for call in case.prepare:
-            self._call(call)
-
-    def _call(self, call: Call, repeats: int = 1) -> None:
-        self.functions[call.function].ctypes(*(self._value(name, repeats) for name in call.arguments))
-
-    def _value(self, name: str, repeats: int):
-        if name in self.arrays:
-            return ctypes.cast(self.arrays[name].ctypes.data, _pointer(self.arrays[name].dtype))
-        return {**self.case.whole, **self.case.real, "repeats": repeats}[name]
-
-    def run(self, repeats: int = 1) -> None:
-        """The timed work."""
-        self._call(self.case.run, repeats)
-
-    def verify(self) -> list[Check]:
-        """Every answer of what was run last."""
-        self._call(self.case.verify)
-        pairs = zip(self.arrays["answers"], self.case.answers, strict=False)
-        return [Check.near(answer.name, value, answer.expected, answer.tolerance) for value, answer in pairs]
-
-
-def _filled(array: Array) -> np.ndarray:
-    made = aligned(array.length, TYPES[array.kind])
-    made[:] = 0
-    made[: len(array.data)] = array.data
-    return made
-
-
-def _pointer(dtype: np.dtype):
-    return ctypes.POINTER(np.ctypeslib.as_ctypes_type(dtype))

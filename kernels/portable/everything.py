@@ -1,44 +1,47 @@
-"""Every case, and the modules that they need: ``python -m kernels.portable.everything FOLDER``, see ``build``."""
+"""Modules and their cases: ``python -m kernels.portable.everything FOLDER MODULE …``, see ``build``."""
 
 import json
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 from kernels.portable import bt, forecast, latency, loops, stride
-from kernels.portable.case import Case
 from kernels.runtime import wasm
 
-MODULES = {module.__name__.rpartition(".")[2]: module for module in (bt, forecast, latency, loops, stride)}
 #: Working sets, bytes: in every cache of a core and beyond all of them, and no more than a telephone gives a page.
 SETS = [2**p for p in (12, 14, 16, 18, 20, 23, 26)]
-#: Strides, items of four bytes: every byte of a line, a line for each item.
-STRIDES = (1, 16)
-#: Words of the array that feeds two of the loops: 16 MB.
-LOOP_WORDS = 2**21
+#: Additions of a chain, or words of the array that feeds two of the loops, 16 MB.
+LOOPS = {"s1": 2**15, "s2": 2**15, "s10": 2**15, "streaming": 2**21, "skipping": 2**21}
+#: By name, a module and the arguments of its cases.  Strides: every byte of a line, a line for each item.
+CASES = {
+    "stride": (stride, [(nbytes, step) for nbytes in SETS for step in (1, 16)]),
+    "latency": (latency, [(nbytes,) for nbytes in SETS]),
+    "loops": (loops, list(LOOPS.items())),
+    "bt": (bt, [("S",), ("W",)]),
+}
+#: What the native model has of the forecast, a file in the folder.
+KNOWN = "known"
 
 
-def cases() -> Iterator[Case]:
-    """All of them."""
-    for nbytes in SETS:
-        for step in STRIDES:
-            yield stride.case(nbytes, step)
-    for nbytes in SETS:
-        yield latency.case(nbytes)
-    for loop in ("s1", "s2", "s10", "streaming", "skipping"):
-        yield loops.case(loop, LOOP_WORDS if loop in ("streaming", "skipping") else 2**15)
-    for letter in "SW":
-        yield bt.case(letter)
-    yield forecast.case()
+def write(folder: Path, name: str) -> None:
+    """The files ``NAME.wasm`` and ``NAME.json``, its cases."""
+    if name == "forecast":
+        exports, case = forecast.made(forecast.Known(*json.loads((folder / KNOWN).read_text())))
+        cases = [case]
+    else:
+        module, arguments = CASES[name]
+        exports, cases = module.EXPORTS, [module.case(*each) for each in arguments]
+    (folder / f"{name}.wasm").write_bytes(wasm.compiled(exports))
+    described = [case.described() for case in cases]
+    (folder / f"{name}.json").write_text(json.dumps(described, ensure_ascii=False, allow_nan=False), encoding="utf-8")
 
 
-def write(folder: Path) -> None:
-    """``cases.json`` and a file ``NAME.wasm`` for each of :data:`MODULES`."""
-    for name, module in MODULES.items():
-        (folder / f"{name}.wasm").write_bytes(wasm.compiled(module.EXPORTS))
-    described = [case.described() for case in cases()]
-    (folder / "cases.json").write_text(json.dumps(described, ensure_ascii=False, allow_nan=False), encoding="utf-8")
+def gather(folder: Path) -> None:
+    """The file ``cases.json`` of all cases that were written."""
+    parts = [folder / f"{name}.json" for name in (*CASES, "forecast")]
+    found = [case for part in parts if part.exists() for case in json.loads(part.read_text(encoding="utf-8"))]
+    (folder / "cases.json").write_text(json.dumps(found, ensure_ascii=False), encoding="utf-8")
 
 
 if __name__ == "__main__":
-    write(Path(sys.argv[1]))
+    for each in sys.argv[2:]:
+        write(Path(sys.argv[1]), each)

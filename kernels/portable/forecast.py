@@ -1,54 +1,29 @@
 """A day of the small spectral forecast, ``kernels.shallow_water``: the unstable jet of Galewsky et al. (2004).
 
-Initial spectra, every step and the integrals of the state are computed here; profiles of the initial state by latitude
-and longitude come as data.  One thread, no output.  The end is compared with that of ``kernels.shallow_water`` by a
-sum over all coefficients of each field, each with a weight of its own, and its integrals with those of the start.
-
-``block`` has the entries of :mod:`kernels.portable.transforms` and ``numbers`` (int64) where they are; ``fields``,
-float64 (11, points), are those on the grid, and ``flat`` is the same array flat.
+Every step and the integrals of the state are computed here, by the transforms and the loops of the model; the initial
+spectra come as data.  One thread, no output.  The end is compared with that of ``kernels.shallow_water`` by a sum over
+all coefficients of each field, each with a weight of its own, and its integrals with those of the start.
 """
 
-import functools
-import json
-import os
-import subprocess
-import sys
-from dataclasses import asdict
-from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from numba import carray
 
 from kernels import shallow_water
 from kernels.portable.case import Answer, Array, Call, Case, Measure
-from kernels.portable.transforms import GROUP, Block, complexes, direct, entry, inverse, settle
+from kernels.portable.frozen import Frozen, frozen
 from kernels.runtime.jit import kernel
-from kernels.runtime.target import TARGET
-from kernels.runtime.vector import place_at
 from kernels.runtime.wasm import Export
 from kernels.shallow_water import GRAVITY, RADIUS
 from kernels.shallow_water.cases import initial
 from kernels.shallow_water.compiled import Levels, Step, Tendencies, advance, products
-from kernels.spectral import Plan, winds
+from kernels.spectral import Plan, transforms, winds
 
-#: Numbers of a case, and entries of its block.
-_NUMBERS = (
-    "truncation", "coefficients", "wide", "rows", "columns", "steps", "inverse", "inverse_wide", "direct",
-    "direct_wide", "epsilon", "potential", "laplacian", "damping", "step", "weights", "jet", "bump", "size",
-    "levels", "scaled", "winds", "curl", "divergence", "kinetic",
-)  # fmt: skip
-(
-    _T, _COEFFICIENTS, _WIDE, _ROWS, _COLUMNS, _STEPS, _INVERSE, _INVERSE_WIDE, _DIRECT,
-    _DIRECT_WIDE, _EPSILON, _POTENTIAL, _LAPLACIAN, _DAMPING, _STEP, _WEIGHTS, _JET, _BUMP, _SIZE,
-    _LEVELS, _SCALED, _WINDS, _CURL, _DIVERGENCE, _KINETIC,
-) = range(len(_NUMBERS))  # fmt: skip
-#: Fields on the grid: ζ and φ', the wind, two vectors, kinetic energy, nothing, the Coriolis parameter.
-_FIELDS = 11
-_VORTICITY, _PHI, _U, _V, _ZONAL, _MERIDIONAL, _ENERGY, _NOTHING, _CORIOLIS = 0, 1, 2, 3, 4, 6, 8, 9, 10
-_WIND, _VECTORS = 2, 4  # of the fields that are transformed with one degree more
+#: Fields on the grid: ζ and φ', the wind, two vectors, kinetic energy, nothing; code for two lanes transforms pairs.
+_ZETA, _WIND, _ZONAL, _MERIDIONAL, _ENERGY, _FIELDS = 0, 2, 4, 6, 8, 10
 #: How far sums over the coefficients at the end may be from those of the model, of the norm of the field.
 _APART = 1e-10
-
 
 # the compiled loops of the model, by the one thread that there is
 _products, _advance = kernel(products, cache=False), kernel(advance, cache=False)
@@ -58,6 +33,37 @@ _scale, _zonal_and_meridional, _curl_and_divergence = (
 )
 
 
+class Day(NamedTuple):
+    """What the forecast has; spectra are complex128, fields float64."""
+
+    to_grid: tuple  # a ``transforms.Call`` of two fields; then with one degree more and cos φ divided out; and back
+    to_winds: tuple
+    to_spectra: tuple
+    to_vectors: tuple
+    truncation: int
+    steps: int
+    mean: float  # geopotential, m²/s²
+    first: Step
+    later: Step
+    damping: np.ndarray  # (2, T + 1): of the first step and of later ones
+    epsilon: np.ndarray  # (wide,)
+    potential: np.ndarray  # (T + 1,): −a² / (n (n + 1)) / a
+    laplacian: np.ndarray  # (T + 1,)
+    size: np.ndarray  # (T + 1,)
+    weights: np.ndarray  # (rows,): of a point in means over the sphere
+    rows: np.ndarray  # (rows,): Coriolis parameter, 1/s
+    coriolis: np.ndarray  # (points,): the same
+    start: np.ndarray  # (3, ncoef): ζ, φ', D
+    levels: np.ndarray  # (3, 3, ncoef)
+    scaled: np.ndarray  # (2, ncoef)
+    wide: np.ndarray  # (4, wide): up to two vectors
+    curl: np.ndarray  # (2, ncoef)
+    divergence: np.ndarray  # (2, ncoef)
+    kinetic: np.ndarray  # (2, ncoef)
+    ground: np.ndarray  # (2 ncoef,): zero
+    fields: np.ndarray  # (10, points)
+
+
 @kernel
 def mixed(i):
     """A number between −1 and 1 that no other ``i`` has."""
@@ -65,272 +71,172 @@ def mixed(i):
     return np.float64(bits) * 2.0**-51 - 1.0
 
 
-@kernel
-def _arrays_at(block, fields, numbers):
-    """The arrays behind three addresses: ``block``, ``fields``, the same flat, ``numbers``."""
-    numbers = carray(numbers, (len(_NUMBERS),))
-    points = numbers[_ROWS] * numbers[_COLUMNS]
-    return carray(block, (1,)), carray(fields, (_FIELDS, points)), carray(fields, (_FIELDS * points,)), numbers
-
-
 @kernel(inline=True)
-def _table(block, numbers, number, reals, count):
-    """Entry ``number``: ``count`` numbers of the kind of ``reals``."""
-    return entry(block, numbers[number], reals, (count,))
+def _reals(spectra):
+    """Real and imaginary parts of ``spectra`` (fields, n) in turn."""
+    return spectra.view(np.float64)
 
 
-@kernel(inline=True)
-def _spectra(block, numbers, number, reals, fields, wide):
-    """Entry ``number`` as so many ``fields`` of complex coefficients, (``fields``, n), ``wide`` ones with one degree
-    more; ``reals`` has the kind of their parts."""
-    count = numbers[_WIDE] if wide else numbers[_COEFFICIENTS]
-    return complexes(entry(block, numbers[number], reals, (2,)), (fields, count))
+def exports(thawed) -> tuple[Export, ...]:
+    """The functions of a forecast whose block is ``thawed`` by this intrinsic."""
 
+    @kernel(cache=False)
+    def on_grid(block, now):
+        """ζ, φ' and the wind of the level ``now``."""
+        day = thawed(block)
+        _scale(1, day.truncation, day.potential, now[:1], day.scaled[:1])
+        _scale(1, day.truncation, day.potential, now[2:], day.scaled[1:])
+        u, v = day.wide[:1], day.wide[1:2]
+        _zonal_and_meridional(1, day.truncation, day.epsilon, day.scaled[:1], day.scaled[1:], u, v)
+        transforms.inverse(day.to_winds, day.wide[:2], day.fields[_WIND:_ZONAL], 0)
+        transforms.inverse(day.to_grid, now[:2], day.fields[_ZETA:_WIND], 0)
 
-@kernel(inline=True)
-def _level(block, numbers, reals, level):
-    """One of four levels, number ``level``, complex (3, n): three of the time step, and the start; ``reals`` has the
-    kind of their parts."""
-    count = 6 * numbers[_COEFFICIENTS]
-    return complexes(entry(block, numbers[_LEVELS], reals, (4 * count,))[level * count :], (3, numbers[_COEFFICIENTS]))
+    @kernel(cache=False)
+    def step(block, old, now, new, first):
+        """One time step: forward from the ``first``, leapfrog from then on."""
+        on_grid(block, now)
+        day = thawed(block)
+        f, zonal, meridional = day.fields, day.fields[_ZONAL:_MERIDIONAL], day.fields[_MERIDIONAL:_ENERGY]
+        _products(1, day.coriolis, f[_WIND], f[_WIND + 1], f[_ZETA], f[_ZETA + 1], zonal, meridional, f[_ENERGY])
+        transforms.direct(day.to_vectors, day.wide[:2], zonal, 0)
+        transforms.direct(day.to_vectors, day.wide[2:], meridional, 0)
+        transforms.direct(day.to_spectra, day.kinetic, f[_ENERGY:_FIELDS], 0)
+        u, v = day.wide[:2], day.wide[2:]
+        _curl_and_divergence(1, day.truncation, day.epsilon, RADIUS, u, v, day.curl, day.divergence)
+        levels = Levels(_reals(old), _reals(now), _reals(new))
+        changes = Tendencies(_reals(day.curl), _reals(day.divergence), _reals(day.kinetic)[0], day.ground)
+        numbers, damping = (day.first, day.damping[0]) if first else (day.later, day.damping[1])
+        _advance(1, day.truncation, levels, changes, day.laplacian, damping, numbers, day.size)
 
+    @kernel(cache=False)
+    def means(block, level):
+        """Means over the sphere of depth, energy and potential enstrophy, see ``shallow_water.diagnostics``."""
+        on_grid(block, level)
+        day = thawed(block)
+        f, columns = day.fields, day.fields.shape[1] // day.rows.size
+        mass = energy = enstrophy = 0.0
+        for i in range(f.shape[1]):
+            depth, weight = (f[_ZETA + 1, i] + day.mean) / GRAVITY, day.weights[i // columns]
+            square = f[_WIND, i] * f[_WIND, i] + f[_WIND + 1, i] * f[_WIND + 1, i]
+            mass += weight * depth
+            energy += weight * (0.5 * depth * square + 0.5 * GRAVITY * depth * depth)
+            enstrophy += weight * 0.5 * (f[_ZETA, i] + day.coriolis[i]) ** 2 / depth
+        return mass, energy, enstrophy
 
-@kernel(inline=True)
-def _reals(spectra, reals):
-    """Real and imaginary parts of ``spectra`` in turn, of the kind of ``reals``."""
-    return carray(place_at(spectra.ctypes.data, reals), (spectra.shape[0], 2 * spectra.shape[1]))
+    def begin(block):
+        """The Coriolis parameter at every point."""
+        day = thawed(block)
+        for i in range(day.coriolis.size):
+            day.coriolis[i] = day.rows[i // (day.coriolis.size // day.rows.size)]
 
+    def integrate(block, repeats):
+        """``repeats`` times: back to the initial state, then all steps."""
+        day = thawed(block)
+        for _ in range(repeats):
+            old, now, new = day.levels[0], day.levels[1], day.levels[2]
+            for k in range(3):
+                for i in range(old.shape[1]):
+                    old[k, i] = now[k, i] = day.start[k, i]
+            for done in range(day.steps):
+                step(block, old, now, new, done == 0)
+                old, now, new = now, new, old
 
-@kernel
-def _vordiv(block, numbers, flat, first, fields, curl, divergence):
-    """``curl`` and ``divergence`` of vectors: ``fields`` zonal parts from the field ``first`` on, then the meridional
-    ones."""
-    points = flat.size // _FIELDS
-    wide = _spectra(block, numbers, _WINDS, flat, _VECTORS, True)[: 2 * fields]
-    direct(block, numbers[_DIRECT_WIDE], 2 * fields, flat[first * points :][: 2 * fields * points], wide)
-    epsilon = _table(block, numbers, _EPSILON, flat, numbers[_WIDE])
-    zonal, meridional = wide[:fields], wide[fields:]
-    _curl_and_divergence(1, numbers[_T], epsilon, RADIUS, zonal, meridional, curl, divergence)
-
-
-@kernel
-def _to_grid(block, numbers, flat, now):
-    """ζ, φ' and the wind of the level ``now``, complex (3, n), on the grid."""
-    points, top = flat.size // _FIELDS, numbers[_T]
-    scaled, wide = (
-        _spectra(block, numbers, _SCALED, flat, 2, False),
-        _spectra(block, numbers, _WINDS, flat, _WIND, True),
-    )
-    potential = _table(block, numbers, _POTENTIAL, flat, top + 1)
-    _scale(1, top, potential, now[:1], scaled[:1])
-    _scale(1, top, potential, now[2:], scaled[1:])
-    epsilon = _table(block, numbers, _EPSILON, flat, numbers[_WIDE])
-    _zonal_and_meridional(1, top, epsilon, scaled[:1], scaled[1:], wide[:1], wide[1:])
-    inverse(block, numbers[_INVERSE_WIDE], _WIND, wide, flat[_U * points :][: _WIND * points])
-    inverse(block, numbers[_INVERSE], 2, now[:2], flat[_VORTICITY * points :][: 2 * points])
-
-
-@kernel
-def _spectrum_of_energy(block, numbers, flat):
-    """What stands in the field of kinetic energy, as spectrum."""
-    points = flat.size // _FIELDS
-    found = _spectra(block, numbers, _KINETIC, flat, GROUP, False)
-    direct(block, numbers[_DIRECT], GROUP, flat[_ENERGY * points :][: GROUP * points], found)
-    return found
-
-
-@kernel
-def _means(block, numbers, fields, flat, level):
-    """Means over the sphere of depth, energy and potential enstrophy of level number ``level``, see
-    ``shallow_water.diagnostics``."""
-    _to_grid(block, numbers, flat, _level(block, numbers, flat, level))
-    columns, mean = numbers[_COLUMNS], _table(block, numbers, _STEP, flat, 5)[1]
-    weights = _table(block, numbers, _WEIGHTS, flat, numbers[_ROWS])
-    mass = energy = enstrophy = 0.0
-    for i in range(fields.shape[1]):
-        depth, weight = (fields[_PHI, i] + mean) / GRAVITY, weights[i // columns]
-        square = fields[_U, i] * fields[_U, i] + fields[_V, i] * fields[_V, i]
-        mass += weight * depth
-        energy += weight * (0.5 * depth * square + 0.5 * GRAVITY * depth * depth)
-        enstrophy += weight * 0.5 * (fields[_VORTICITY, i] + fields[_CORIOLIS, i]) ** 2 / depth
-    return mass, energy, enstrophy
-
-
-def begin(block, fields, numbers):
-    """The tables, and the spectra of the initial state."""
-    block, fields, flat, numbers = _arrays_at(block, fields, numbers)
-    rows, columns = numbers[_ROWS], numbers[_COLUMNS]
-    settle(block, flat, numbers[_T])
-    jet = entry(block, numbers[_JET], flat, (4, rows))
-    bump = _table(block, numbers, _BUMP, flat, columns)
-    for j in range(rows):
-        for i in range(columns):
-            at = j * columns + i
-            fields[_ZONAL, at], fields[_ZONAL + 1, at] = jet[0, j], 0.0
-            fields[_CORIOLIS, at] = jet[3, j]
-            fields[_ENERGY, at] = GRAVITY * (jet[1, j] + jet[2, j] * bump[i])
-            fields[_NOTHING, at] = 0.0
-    start = _level(block, numbers, flat, 3)
-    _vordiv(block, numbers, flat, _ZONAL, 1, start[:1], start[2:])
-    depth = _spectrum_of_energy(block, numbers, flat)
-    for i in range(1, start.shape[1]):
-        start[1, i] = depth[0, i]
-    start[0, 0] = start[1, 0] = start[2, 0] = 0.0
-
-
-@kernel
-def _step(block, numbers, fields, flat, levels, first):
-    """One time step with ``levels`` (old, now, new): forward at the start, when it is the ``first``, leapfrog from then
-    on."""
-    old, now, new = levels
-    top = numbers[_T]
-    _to_grid(block, numbers, flat, now)
-    state = fields[_U], fields[_V], fields[_VORTICITY], fields[_PHI]
-    vectors = fields[_ZONAL:_MERIDIONAL], fields[_MERIDIONAL:_ENERGY], fields[_ENERGY]
-    _products(1, fields[_CORIOLIS], *state, *vectors)
-    curl = _spectra(block, numbers, _CURL, flat, 2, False)
-    divergence = _spectra(block, numbers, _DIVERGENCE, flat, 2, False)
-    _vordiv(block, numbers, flat, _ZONAL, 2, curl, divergence)
-    kinetic = _reals(_spectrum_of_energy(block, numbers, flat), flat)[0]
-    still = _reals(_spectra(block, numbers, _SCALED, flat, 2, False), flat)[0]
-    for i in range(still.size):
-        still[i] = 0.0  # the ground is flat
-    laplacian, step = _table(block, numbers, _LAPLACIAN, flat, top + 1), _table(block, numbers, _STEP, flat, 5)
-    damping = entry(block, numbers[_DAMPING], flat, (2, top + 1))[0 if first else 1]
-    span, middle, end = (step[0], 0.0, 0.0) if first else (step[4], step[2], step[3])
-    size = _table(block, numbers, _SIZE, flat, top + 1)
-    three = Levels(_reals(old, flat), _reals(now, flat), _reals(new, flat))
-    change = Tendencies(_reals(curl, flat), _reals(divergence, flat), kinetic, still)
-    _advance(1, top, three, change, laplacian, damping, Step(span, step[1], middle, end), size)
-
-
-def integrate(block, fields, numbers, repeats):
-    """``repeats`` times: back to the initial state, then all steps."""
-    block, fields, flat, numbers = _arrays_at(block, fields, numbers)
-    start = _level(block, numbers, flat, 3)
-    for _ in range(repeats):
-        old, now = _level(block, numbers, flat, 0), _level(block, numbers, flat, 1)
-        new = _level(block, numbers, flat, 2)
+    def found(block, answers):
+        """Drifts of mass, energy and potential enstrophy, relative; a sum over the coefficients of each field."""
+        day = thawed(block)
+        answers, end = carray(answers, (6,)), day.levels[(1 + day.steps) % 3]
+        before, after = means(block, day.start), means(block, end)
         for k in range(3):
-            for i in range(start.shape[1]):
-                old[k, i] = now[k, i] = start[k, i]
-        for done in range(numbers[_STEPS]):
-            _step(block, numbers, fields, flat, (old, now, new), done == 0)
-            old, now, new = now, new, old
+            answers[k] = after[k] / before[k] - 1.0
+        parts = _reals(end)
+        for k in range(3):
+            answers[3 + k] = 0.0
+            for i in range(parts.shape[1]):
+                answers[3 + k] += mixed(i) * parts[k, i]
+
+    kinds = "int64[]", "float64[]"
+    return (
+        Export("forecast_begin", begin, kinds[:1]),
+        Export("forecast_integrate", integrate, (kinds[0], "int64")),
+        Export("forecast_found", found, kinds),
+    )
 
 
-def found(block, fields, numbers, answers):
-    """Drifts of mass, energy and potential enstrophy, relative; a sum over the coefficients of each field."""
-    block, fields, flat, numbers = _arrays_at(block, fields, numbers)
-    answers, end = carray(answers, (6,)), (1 + numbers[_STEPS]) % 3
-    before = _means(block, numbers, fields, flat, 3)
-    after = _means(block, numbers, fields, flat, end)
-    answers[0] = after[0] / before[0] - 1.0
-    answers[1] = after[1] / before[1] - 1.0
-    answers[2] = after[2] / before[2] - 1.0
-    spectra = _reals(_level(block, numbers, flat, end), flat)
-    for k in range(3):
-        answers[3 + k] = 0.0
-        for i in range(spectra.shape[1]):
-            answers[3 + k] += mixed(i) * spectra[k, i]
+#: The forecast of the preset "quick".
+PROBLEM = shallow_water.Problem.preset("quick", output=0.0)
 
 
-_F, _I = "float64[]", "int64[]"
-EXPORTS = (
-    Export("forecast_begin", begin, (_I, _F, _I)),
-    Export("forecast_integrate", integrate, (_I, _F, _I, "int64")),
-    Export("forecast_found", found, (_I, _F, _I, _F)),
-)
+class Known(NamedTuple):
+    """What the native model has of the forecast."""
+
+    start: list[list[float]]  # (3, 2 ncoef)
+    mean: float  # geopotential, m²/s²
+    sums: list[float]  # over the coefficients of each field at the end
+    norms: list[float]
 
 
-def end_of(problem: shallow_water.Problem) -> dict[str, list[float]]:
-    """Of the forecast by ``kernels.shallow_water``: sums over the coefficients at its end, and norms of the fields."""
-    result = shallow_water.run(problem, shallow_water.setup(problem))
-    wrong = [str(check) for check in shallow_water.verify(problem, result) if not check.ok]
+def known() -> Known:
+    """The forecast by ``kernels.shallow_water``; ``ValueError`` if it is wrong."""
+    state = shallow_water.setup(PROBLEM)
+    result = shallow_water.run(PROBLEM, state)
+    wrong = [str(check) for check in shallow_water.verify(PROBLEM, result) if not check.ok]
     if wrong:
         raise ValueError(f"the forecast that the page is compared with is wrong: {'; '.join(wrong)}")
-    fields = result.spectra.view(np.float64)
-    weights = np.array([mixed(i) for i in range(fields.shape[1])])
-    return {
-        "mean": [result.state.mean],
-        "sums": (fields @ weights).tolist(),
-        "norms": np.sqrt((fields**2).sum(1)).tolist(),
-    }
+    start, fields = state.spectra.view(np.float64), result.spectra.view(np.float64)
+    sums = fields @ np.array([mixed(i) for i in range(fields.shape[1])])
+    return Known(start.tolist(), state.mean, sums.tolist(), np.sqrt((fields**2).sum(1)).tolist())
 
 
-@functools.cache
-def _end(problem: shallow_water.Problem) -> dict[str, list[float]]:
-    """:func:`end_of`, by a process for this processor: plans of other targets do not transform single fields."""
-    if TARGET == "host":
-        return end_of(problem)
-    program = "import json; from kernels.portable import forecast; from kernels import shallow_water\n"
-    program += f"print(json.dumps(forecast.end_of(shallow_water.Problem(**{asdict(problem)!r}))))"
-    without = ("RERUN_TARGET", "NUMBA_OPT", "NUMBA_CPU_NAME", "NUMBA_CPU_FEATURES")
-    environment = {name: value for name, value in os.environ.items() if name not in without}
-    done = subprocess.run(
-        [sys.executable, "-c", program], env=environment, cwd=Path(__file__).parents[2], capture_output=True, text=True
-    )
-    if done.returncode:
-        raise RuntimeError(f"the forecast that the page is compared with was not made: {done.stderr[-1000:]}")
-    return json.loads(done.stdout)
-
-
-def _jet(problem: shallow_water.Problem, grid) -> tuple[np.ndarray, np.ndarray]:
-    """By row: wind, depth without the bump, the bump where it is highest, Coriolis parameter; the bump by column."""
-    shape = (2 * grid.N, int(grid.pl[0]))
-    start = initial(problem, grid)
-    smooth = initial(shallow_water.Problem(**{**asdict(problem), "case": "galewsky_balanced"}), grid)
-    rise = (start.depth - smooth.depth).reshape(shape)
-    top = np.unravel_index(rise.argmax(), shape)
-    rows = (start.u, smooth.depth, start.coriolis)
-    u, depth, coriolis = (each.reshape(shape)[:, 0] for each in rows)
-    return np.stack([u, depth, rise[:, top[1]], coriolis]), rise[top[0]] / rise[top]
-
-
-def _block(problem: shallow_water.Problem, plan: Plan, mean: float) -> tuple[np.ndarray, int, list[int]]:
-    """The block's beginning, its words, and the numbers of its entries in the order of ``_NUMBERS``."""
-    block, top, count = Block(plan), problem.truncation, plan.ncoef
-    transforms = [block.transform(False, GROUP), block.transform(False, GROUP, 1)]
-    transforms += [block.transform(True, GROUP), block.transform(True, GROUP, 1)]
+def _frozen(model: Known) -> Frozen:
+    """The block of the forecast."""
+    problem, mean = PROBLEM, model.mean
+    plan = Plan(problem.grid, problem.truncation, radius=RADIUS)
+    top, count, wide = problem.truncation, plan.ncoef, plan._epsilon().size
     n = np.arange(top + 1.0)
-    laplacian = n * (n + 1.0) / RADIUS**2
-    spans = problem.dt, 2.0 * problem.dt
+    laplacian, potential = n * (n + 1.0) / RADIUS**2, np.zeros(top + 1)
+    potential[1:] = -RADIUS / (n[1:] * (n[1:] + 1.0))
+    spans, half = (problem.dt, 2.0 * problem.dt), 0.5 * problem.asselin
     damping = [1.0 / (1.0 + span * problem.coefficient * laplacian ** (problem.order // 2)) for span in spans]
-    half = 0.5 * problem.asselin
-    step = spans[0], mean, half * problem.williams, -half * (1.0 - problem.williams), spans[1]
-    potential = np.concatenate([[0.0], -RADIUS / (n[1:] * (n[1:] + 1.0))])
-    weights = plan.grid.weights / (2.0 * plan.grid.pl)
-    jet, bump = _jet(problem, plan.grid)
-    tables = (plan._epsilon(), potential, laplacian, np.array(damping), np.array(step), weights, jet, bump)
-    wide = len(plan._epsilon())
-    spaces = (top + 1, 4 * 6 * count, 4 * count, 2 * _VECTORS * wide, 4 * count, 4 * count, 2 * GROUP * count)
-    entries = [*transforms, *map(block.table, tables), *map(block.space, spaces)]
-    return (*block.words(), entries)
+    filtered = half * problem.williams, -half * (1.0 - problem.williams)
+    calls = [plan._call(direct, 2, power, 1)[1] for direct in (False, True) for power in (0, 1)]
+    spectra = (np.zeros(shape, np.complex128) for shape in ((3, 3, count), (2, count), (4, wide), *3 * ((2, count),)))
+    day = Day(
+        *calls,
+        top,
+        problem.steps,
+        mean,
+        Step(spans[0], mean, 0.0, 0.0),
+        Step(spans[1], mean, *filtered),
+        np.array(damping),
+        plan._epsilon(),
+        potential,
+        laplacian,
+        np.zeros(top + 1),
+        plan.grid.weights / (2.0 * plan.grid.pl),
+        initial(problem, plan.grid).coriolis.reshape(plan.grid.pl.size, -1)[:, 0].copy(),
+        np.zeros(plan.grid.points),
+        np.array(model.start).view(np.complex128),
+        *spectra,
+        np.zeros(2 * count),
+        np.zeros((_FIELDS, plan.grid.points)),
+    )
+    return frozen(day)
 
 
-def case(**changes) -> Case:
-    """The forecast of the preset "quick", or with fields of its problem changed; the case stays the jet."""
-    problem = shallow_water.Problem.preset("quick", **{"output": 0.0, **changes})
-    known, plan = _end(problem), Plan(problem.grid, problem.truncation, radius=RADIUS)
-    words, size, entries = _block(problem, plan, known["mean"][0])
-    shape = 2 * plan.grid.N, int(plan.grid.pl[0])
-    numbers = (problem.truncation, plan.ncoef, len(plan._epsilon()), *shape, problem.steps, *entries)
+def made(model: Known) -> tuple[tuple[Export, ...], Case]:
+    """Functions and case of :data:`PROBLEM`, with what the native ``model`` has of it."""
+    problem, block = PROBLEM, _frozen(model)
     days, drift = max(1.0, problem.hours / 24.0), shallow_water.DRIFT[problem.diffusion > 0]
-    named = ("vorticity", "geopotential", "divergence")
-    sums = zip(named, known["sums"], known["norms"], strict=True)
-    return Case(
+    sums = zip(("vorticity", "geopotential", "divergence"), model.sums, model.norms, strict=True)
+    return exports(block.thawed), Case(
         name=f"forecast-{problem.truncation}",
         label=f"forecast of {problem.hours:g} hours at truncation {problem.truncation}",
         kernel="forecast",
         problem={name: getattr(problem, name) for name in ("truncation", "grid", "case", "hours", "dt")},
-        arrays={
-            "block": Array(_I, size, words),
-            "fields": Array(_F, _FIELDS * plan.grid.points),
-            "numbers": Array(_I, len(numbers), numbers),
-        },
-        prepare=(Call("forecast_begin", ("block", "fields", "numbers")),),
-        run=Call("forecast_integrate", ("block", "fields", "numbers", "repeats")),
-        verify=Call("forecast_found", ("block", "fields", "numbers", "answers")),
+        arrays={"block": Array("int64[]", block.length, block.words)},
+        prepare=(Call("forecast_begin", ("block",)),),
+        run=Call("forecast_integrate", ("block", "repeats")),
+        verify=Call("forecast_found", ("block", "answers")),
         answers=(
             Answer("drift of mass, relative", 0.0, 1e-13),
             Answer("drift of energy, relative", 0.0, drift[0] * days),

@@ -12,7 +12,7 @@ from numba import carray
 
 from kernels.runtime.jit import kernel
 from kernels.runtime.pages import LINE
-from kernels.runtime.vector import LANES, place_at
+from kernels.runtime.vector import LANES, address, place_at
 from kernels.spectral import legendre_eight, legendre_one, rows
 from kernels.spectral.functions import LegendreTables, Spectra
 from kernels.spectral.tasks import Buffer, Rows
@@ -72,14 +72,14 @@ def inverse_legendre(thread, threads, call, spectra, values, first):
 def inverse_rows(thread, threads, call, spectra, values, first):
     """The Fourier buffer to the grid."""
     streaming = call.stream_from <= 8 * values.size and values.ctypes.data % LINE == 0
-    grid = values.reshape(-1)[first * values.shape[1] :]
+    grid = carray(address(values[first]), ((values.shape[0] - first) * values.shape[1],))
     rows.inverse(thread, threads, call.tasks, call.lengths, call.work[thread], call.buffer, grid, streaming)
 
 
 @kernel
 def direct_rows(thread, threads, call, spectra, values, first):
     """The grid to the Fourier buffer."""
-    grid = values.reshape(-1)[first * values.shape[1] :]
+    grid = carray(address(values[first]), ((values.shape[0] - first) * values.shape[1],))
     rows.direct(thread, threads, call.tasks, call.lengths, call.work[thread], call.buffer, grid)
 
 
