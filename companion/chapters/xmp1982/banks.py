@@ -64,11 +64,11 @@ def halved(preset: str, threads: int) -> list[Case]:
 @halved.outputs_of
 def _fit(measurements) -> dict[str, Output]:
     """The search, its best point, and the ratios there."""
-    wanted, *counts = printed("fig8_2")
+    wanted, full, half = printed("fig8_2")
     points = [dict(zip(GRID, values, strict=True)) for values in product(*GRID.values())]
-    off = np.array([abs(_ratios(point, _STRIPS, *counts, (1,))[0] / wanted[0] - 1) for point in points])
+    off = np.array([abs(_ratios(point, _STRIPS, full, half, cpus=(1,))[0] / wanted[0] - 1) for point in points])
     for place in np.flatnonzero(off <= 0.02):  # the others are neither the best nor within 2 % of all three
-        off[place] = np.abs(_ratios(points[place], _STRIPS, *counts) / wanted - 1).max()
+        off[place] = np.abs(_ratios(points[place], _STRIPS, full, half) / wanted - 1).max()
     best = points[int(off.argmin())]
     return {
         "searched": Output(len(points), "count", "", "points of the grid that were simulated"),
@@ -77,7 +77,7 @@ def _fit(measurements) -> dict[str, Output]:
         **{name: Output(best[name], "1", "", f"{name} of the best point") for name in GRID},
         "run": Output(list(_RUNS), None, "job_run", "run in half of the banks"),
         "fitted_ratio": Output(
-            _ratios(best, _PASSES, *counts), "1", "job_run", "time over that alone in all banks, fitted"
+            _ratios(best, _PASSES, full, half), "1", "job_run", "time over that alone in all banks, fitted"
         ),
     }
 
