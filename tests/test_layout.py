@@ -12,7 +12,7 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 #: Lines at most: ``.py`` and C, of the book also JavaScript, CSS and HTML.  These numbers only ever go down.
 LINES = {
-    "kernels/analysis": 1795,
+    "kernels/analysis": 1784,
     "kernels/bt": 2060,
     "kernels/files": 3431,
     "kernels/gridpoint": 3235,

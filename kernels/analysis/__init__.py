@@ -6,7 +6,7 @@ steps (section 3.4) and gives the times of some; its programs do not survive, an
 no line.  Observations are synthetic, so that the truth is known.  Modules, from what is asked for to what is computed:
 
 ``problem``                              sizes, places of files, standard levels
-``sphere``, ``synthetic``                random fields, the truth, first guess and observations
+``synthetic``                            random fields, the truth, first guess and observations
 ``datasets``, ``chain``                  files, and the steps from d to w
 ``vertical``, ``boxes``, ``gap``         columns by ln p; which data go where; the main program, box by box
 ``covariance``, ``cholesky``             compiled: covariances, the work of one box, factors of small matrices

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kernels.analysis import sphere, synthetic
+from kernels.analysis import synthetic
 from kernels.analysis.problem import BOX, KINDS, LN_P, SLAB
 from kernels.gridpoint.levels import RADIUS
 
@@ -41,15 +41,15 @@ def _slab(slab: int) -> slice:
     return slice(slab * SLAB, (slab + 1) * SLAB)
 
 
-def grid(problem, box: Box, humid: bool) -> tuple[np.ndarray, sphere.Places]:
+def grid(problem, box: Box, humid: bool) -> tuple[np.ndarray, synthetic.Places]:
     """Grid points of a box on its levels, float64 (8, POINTS) in the order [row][point][level], and their places.
 
     α is that of geopotential, or of humidity, in its own unit; β is zero.
     """
     lat, _south, lon, _east = synthetic.rows(problem)
     rows, columns = slice(box.j * BOX, (box.j + 1) * BOX), slice(box.i * BOX, (box.i + 1) * BOX)
-    where = sphere.places(np.repeat(lat[rows][:, None], BOX, 1), lon[columns])
-    where = sphere.Places(*(np.repeat(each, SLAB, axis=1) for each in where))
+    where = synthetic.places(np.repeat(lat[rows][:, None], BOX, 1), lon[columns])
+    where = synthetic.Places(*(np.repeat(each, SLAB, axis=1) for each in where))
     lnp = np.tile(LN_P[_slab(box.slab)], BOX * BOX)
     points = np.zeros((8, POINTS))
     points[:3], points[3] = where.up * (RADIUS / problem.length), lnp / problem.depth
@@ -60,7 +60,7 @@ def grid(problem, box: Box, humid: bool) -> tuple[np.ndarray, sphere.Places]:
 
 def data_points(problem, data: synthetic.Data) -> np.ndarray:
     """Data as points (8, n), α and β over the standard error."""
-    where = sphere.places(data.latitude, data.longitude)
+    where = synthetic.places(data.latitude, data.longitude)
     points, kind, per = np.zeros((8, data.kind.size)), data.kind.astype(int), 1.0 / data.error
     points[:3], points[3] = where.up * (RADIUS / problem.length), data.lnp / problem.depth
     amplitude = problem.wind * problem.length
@@ -104,8 +104,8 @@ class Sorter:
         """Data near a column of boxes, and how far beyond it they lie, in length scales."""
         lat, _south, lon, _east = synthetic.rows(self.problem)
         edge = lat[[j * BOX, (j + 1) * BOX - 1]], lon[[i * BOX, (i + 1) * BOX - 1]]
-        middle = sphere.places(edge[0].mean(), edge[1].mean()).up
-        corners = sphere.places(edge[0][:, None], edge[1]).up
+        middle = synthetic.places(edge[0].mean(), edge[1].mean()).up
+        corners = synthetic.places(edge[0][:, None], edge[1]).up
         radius = np.sqrt(((corners - middle) ** 2).sum(0)).max()
         scale = RADIUS / self.problem.length
         limit = radius + _REACH / scale

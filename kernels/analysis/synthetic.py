@@ -4,16 +4,23 @@ The truth is a reference profile with a geostrophic flow of large scale; the fir
 covariances that the analysis assumes (``covariance``), so that its predictions can be held against what it does.
 Both stand on the grid and the sigma levels of the forecast: u half a grid length east of the mass points, v on the
 south faces of rows.  Surface pressure follows from geopotential, which at the ground is the same for both.
+
+A random field is a sum of M waves in space and ln p,
+
+    ψ = sqrt(2/M) Σ_m cos(k_m·x + φ_m),     k_m ~ N(0, 1)⁴,  φ_m uniform,
+
+of unit variance and correlation exp(−½ |x − x'|²) over the draws, whose values and gradients are known everywhere.
 """
 
 from typing import NamedTuple
 
 import numpy as np
 
-from kernels.analysis import sphere
 from kernels.analysis.problem import KINDS, LN_P
-from kernels.gridpoint.levels import OMEGA, R, latitudes, vertical
+from kernels.gridpoint.levels import OMEGA, RADIUS, R, latitudes, vertical
 
+#: Waves of a random field.
+WAVES = 96
 #: Scale and wind of the true flow, in those of the background's error; its depth in ln p.
 LARGER, STRONGER, TRUE_DEPTH = 4.0, 3.0, 1.5
 #: Standard errors of observations: geopotential m²/s², wind m/s, humidity in the background's.
@@ -26,13 +33,60 @@ GROSS, _GROSS = 0.02, (8.0, 15.0)
 _NORTHMOST = np.deg2rad(80.0)
 
 
+class Places(NamedTuple):
+    """Points on the sphere: unit vectors, float64 (3, n) each."""
+
+    up: np.ndarray
+    east: np.ndarray
+    north: np.ndarray
+
+    @property
+    def coriolis(self) -> np.ndarray:
+        """f, 1/s, float64 (n,)."""
+        return 2 * OMEGA * self.up[2]
+
+
+def places(latitude, longitude) -> Places:
+    """Of latitudes and longitudes in radians, which broadcast."""
+    phi, lam = (np.ravel(each) for each in np.broadcast_arrays(latitude, longitude))
+    up = np.stack([np.cos(phi) * np.cos(lam), np.cos(phi) * np.sin(lam), np.sin(phi)])
+    east = np.stack([-np.sin(lam), np.cos(lam), np.zeros_like(lam)])
+    north = np.stack([-np.sin(phi) * np.cos(lam), -np.sin(phi) * np.sin(lam), np.cos(phi)])
+    return Places(up, east, north)
+
+
+class Field:
+    """One draw."""
+
+    def __init__(self, rng, length: float, depth: float):
+        self.length, self.depth = length, depth
+        self.waves = rng.normal(size=(WAVES, 4))
+        self.phase = rng.uniform(0, 2 * np.pi, WAVES)
+
+    def sample(self, up: np.ndarray, base: np.ndarray, levels: np.ndarray):
+        """At points ``up`` (3, n) and ln p = ``base`` (n,) + ``levels`` (J,).
+
+        Returns
+        -------
+        tuple
+            ψ float64 (n, J), length ∇ψ float64 (3, n, J), depth ∂ψ/∂ln p float64 (n, J).
+        """
+        k = self.waves
+        angle = up.T @ k[:, :3].T * (RADIUS / self.length) + self.phase + np.outer(base / self.depth, k[:, 3])
+        turn = np.outer(k[:, 3], levels / self.depth)
+        c, s = np.cos(angle) * np.sqrt(2 / WAVES), np.sin(angle) * np.sqrt(2 / WAVES)
+        ct, st = np.cos(turn), np.sin(turn)
+        slope = [-(s @ (ct * k[:, m : m + 1]) + c @ (st * k[:, m : m + 1])) for m in range(4)]
+        return c @ ct - s @ st, np.stack(slope[:3]), slope[3]
+
+
 class Truth(NamedTuple):
     """What is true, as functions: draws of the flow and of its error, and their amplitudes in m²/s."""
 
-    flow: sphere.Field
-    error: sphere.Field
-    moist: sphere.Field
-    wet: sphere.Field  # of the humidity's error
+    flow: Field
+    error: Field
+    moist: Field
+    wet: Field  # of the humidity's error
     flow_amplitude: float
     error_amplitude: float
 
@@ -58,10 +112,10 @@ def draw(problem, rng) -> Truth:
     """Random fields of a problem."""
     scale = LARGER * problem.length
     return Truth(
-        sphere.Field(rng, scale, TRUE_DEPTH),
-        sphere.Field(rng, problem.length, problem.depth),
-        sphere.Field(rng, scale, TRUE_DEPTH),
-        sphere.Field(rng, problem.length, problem.depth),
+        Field(rng, scale, TRUE_DEPTH),
+        Field(rng, problem.length, problem.depth),
+        Field(rng, scale, TRUE_DEPTH),
+        Field(rng, problem.length, problem.depth),
         STRONGER * problem.wind * scale,
         problem.wind * problem.length,
     )
@@ -75,7 +129,7 @@ def _profile(lnp):
 
 
 def state(
-    truth: Truth, guess: bool, where: sphere.Places, base: np.ndarray, levels: np.ndarray, humid: bool = True
+    truth: Truth, guess: bool, where: Places, base: np.ndarray, levels: np.ndarray, humid: bool = True
 ) -> dict[str, np.ndarray]:
     """phi, u, v, T and q, float64 (J, n), of the truth or of the first guess at ln p = base + levels."""
     lnp = base[:, None] + levels
@@ -103,7 +157,7 @@ def rows(problem):
     return lat, lat - np.pi / (2 * problem.nj), lon, lon + np.pi / problem.ni
 
 
-def surface(truth: Truth, where: sphere.Places, guess: bool, ground: np.ndarray | None = None):
+def surface(truth: Truth, where: Places, guess: bool, ground: np.ndarray | None = None):
     """ln p_s and geopotential of the ground; the truth's has ``ground`` given by a smooth p_s."""
     zero = np.zeros(1)
     if ground is None:
@@ -122,24 +176,22 @@ def first_guess(problem, truth: Truth):
 
     A row is u, v, T, q on sigma levels from the top, then ln p_s and the ground's geopotential.
     """
-    sigma = np.log(vertical(problem.levels).full)
+    sigma, found = np.log(vertical(problem.levels).full), []
     lat, south, lon, east = rows(problem)
-    guess = np.empty((problem.nj, 4 * problem.levels + 2, problem.ni))
-    expected, true = np.empty((2, problem.nj, 5, LN_P.size, problem.ni))
-    pressure, nothing = np.empty((problem.nj, problem.ni)), np.zeros(problem.ni)
-    for j in range(problem.nj):
-        found = {}
-        for name, phi, lam in (("mass", lat[j], lon), ("u", lat[j], east), ("v", south[j], lon)):
-            where = sphere.places(phi, lam)
-            pressed, ground = surface(truth, where, False)
-            lnps, ground = surface(truth, where, True, ground)
-            found[name] = state(truth, True, where, lnps, sigma, name == "mass")
-            if name == "mass":
-                guess[j, -2:], pressure[j] = (lnps, ground), pressed
-                for out, guessed in ((expected, True), (true, False)):
-                    out[j] = list(state(truth, guessed, where, nothing, LN_P).values())
-        guess[j, :-2] = np.concatenate([found["u"]["u"], found["v"]["v"], found["mass"]["T"], found["mass"]["q"]])
-    return guess, expected, true, pressure
+    for phi, lam, humid in ((lat, lon, True), (lat, east, False), (south, lon, False)):
+        where = places(phi[:, None], lam)
+        pressure, ground = surface(truth, where, False)
+        lnps, ground = surface(truth, where, True, ground)
+        found.append((where, pressure, lnps, ground, state(truth, True, where, lnps, sigma, humid)))
+    (where, pressure, lnps, ground, mass), (*_, u), (*_, v) = found
+
+    def by_rows(fields):
+        return np.ascontiguousarray(np.reshape(fields, (-1, problem.nj, problem.ni)).swapaxes(0, 1))
+
+    guess = by_rows(np.concatenate([u["u"], v["v"], mass["T"], mass["q"], [lnps, ground]]))
+    shape, nothing = (problem.nj, 5, LN_P.size, problem.ni), np.zeros_like(lnps)
+    known = [list(state(truth, guessed, where, nothing, LN_P).values()) for guessed in (True, False)]
+    return guess, *(by_rows(each).reshape(shape) for each in known), pressure.reshape(problem.nj, problem.ni)
 
 
 def _site(rng, count):
@@ -154,7 +206,7 @@ def observe(problem, truth: Truth, rng) -> Data:
         if not count:
             continue
         latitude, longitude = _site(rng, count)
-        found = state(truth, False, sphere.places(latitude, longitude), np.zeros(count), levels)
+        found = state(truth, False, places(latitude, longitude), np.zeros(count), levels)
         for kind in kinds:
             error = np.broadcast_to(ERRORS[kind], (levels.size, count))
             if kind == "q":

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from kernels import analysis
-from kernels.analysis import boxes, chain, dense, gap, sphere, synthetic, verification
+from kernels.analysis import boxes, chain, dense, gap, synthetic, verification
 from kernels.analysis.problem import LN_P
 from kernels.runtime.resources import usable_cpus
 
@@ -113,16 +113,17 @@ def test_winds_go_to_the_faces_and_back():
 
 def test_random_fields_have_their_covariance():
     rng = np.random.default_rng(5)
-    up = sphere.places(np.array([0.3, 0.32]), np.array([1.0, 1.1])).up
-    values = np.array([sphere.Field(rng, 1e6, 0.5).sample(up, np.zeros(2), np.zeros(1))[0][:, 0] for _ in range(3000)])
+    up = synthetic.places(np.array([0.3, 0.32]), np.array([1.0, 1.1])).up
+    draws = (synthetic.Field(rng, 1e6, 0.5).sample(up, np.zeros(2), np.zeros(1)) for _ in range(3000))
+    values = np.array([psi[:, 0] for psi, *_ in draws])
     away = np.sum((up[:, 0] - up[:, 1]) ** 2) * (6.371229e6 / 1e6) ** 2
     assert abs((values**2).mean() - 1) < 0.06
     assert abs((values[:, 0] * values[:, 1]).mean() - np.exp(-0.5 * away)) < 0.06
 
 
 def test_gradients_of_fields_are_their_slopes():
-    field = sphere.Field(np.random.default_rng(6), 2e6, 0.7)
-    up, step = sphere.places(0.5, 2.0), 1e-5
+    field = synthetic.Field(np.random.default_rng(6), 2e6, 0.7)
+    up, step = synthetic.places(0.5, 2.0), 1e-5
     value, slope, thick = field.sample(up.up, np.zeros(1), LN_P)
     east = field.sample(up.up + step * up.east, np.zeros(1), LN_P)[0]
     higher = field.sample(up.up, np.full(1, step), LN_P)[0]
