@@ -35,7 +35,6 @@ from kernels.runtime.threads import run_team, team_cpus
 
 ITEM = 4  # bytes of an item
 LINE = 64  # bytes of a cache line, as on x86-64 and most AArch64
-
 PATTERNS = ("random", "stride")
 
 

@@ -81,12 +81,10 @@ def plateaus(sizes, ns, tolerance: float = 0.25, step: float = 1.4, doublings: f
     runs = [(i, j) for i, j in _flat_runs(ns, tolerance) if np.log2(sizes[j - 1] / sizes[i]) >= doublings]
     merged: list[tuple[int, int]] = []
     for i, j in runs:
-        if merged:
-            start, end = merged[-1]
-            if np.median(ns[i:j]) < step * np.median(ns[start:end]):
-                merged[-1] = (start, j)
-                continue
-        merged.append((i, j))
+        if merged and np.median(ns[i:j]) < step * np.median(ns[slice(*merged[-1])]):
+            merged[-1] = merged[-1][0], j
+        else:
+            merged.append((i, j))
     levels = [float(np.median(ns[i:j])) for i, j in merged]
     found = []
     for k, (i, j) in enumerate(merged):

@@ -184,9 +184,8 @@ def setup(problem: Problem, seed: int = 0) -> State:
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> Result:
     """The kernel on all elements ``repeats`` times, each thread on a contiguous share.
 
-    Element i depends on nothing but element i of the other arrays, so that the threads need not
-    wait for each other between repeats.  Copy, scale, add and triad do not read what they write
-    and give the same result each time; ``cycle`` starts again from the starting values.
+    No thread waits for another between repeats: element i depends on element i of the other arrays alone.  ``cycle``
+    starts again from the starting values.
     """
     cpus = team_cpus(threads, problem.binding)
     parts = shares(problem.n, threads)

@@ -29,8 +29,7 @@ from kernels.proof import Proof
 __all__ = ["HEAVY", "PORTS", "PROOF", "WAITS", "Job", "Loop", "Machine", "Problem", "Result", "State", "Trace"]
 __all__ += ["bandwidth", "footprint", "plain", "reference", "run", "setup", "stream", "trace", "verify", "work"]
 
-_CHECKED = 3000  # cycles that ``verify`` follows in plain Python as well
-_MOST = 10_000_000  # cycles that the plain simulation follows at most: minutes
+_CHECKED, _MOST = 3000, 10_000_000  # cycles that ``verify`` follows in plain Python, and that are followed at most
 
 
 @dataclass(frozen=True)

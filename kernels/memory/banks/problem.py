@@ -8,7 +8,6 @@ from kernels.contract import Presets, one_of, require_choice, require_range, who
 PORTS = ("A", "B", "C")  # two ports that load and one that stores
 PRIORITIES = ("fixed", "alternating")
 POWERS = (1, 2, 4, 8, 16, 32, 64)
-MAX_ELEMENTS = 2**40
 
 
 @dataclass(frozen=True)
@@ -32,7 +31,7 @@ class Loop:
         for port, stride in zip(PORTS, self.strides, strict=True):
             if stride is not None:
                 require_range(f"stride of port {port}", stride, 0, 2**31, "words")
-        require_range("vector", self.vector, 1, MAX_ELEMENTS, "elements")
+        require_range("vector", self.vector, 1, 2**40, "elements")
         require_range("overhead", self.overhead, 0, 2**40, "cycles")
         require_range("latency", self.latency, 0, 2**20, "cycles")
         require_range("strips", self.strips, 1, 2**40)
