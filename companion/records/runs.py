@@ -179,6 +179,8 @@ def unfit(record: dict[str, Any]) -> list[str]:
     found, cases, provenance = [], record["measurements"], record["machine"]["provenance"]
     if provenance["dirty"] is not False or not provenance["commit"]:
         found.append("it does not come from a clean checkout")
+    if " with " in (compiled := record["machine"]["software"].get("numba") or ""):
+        found.append(f"its kernels are compiled otherwise, by numba {compiled}")
 
     def some(wrong: str, chosen: list[dict[str, Any]]) -> None:
         if chosen:

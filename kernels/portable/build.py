@@ -1,6 +1,5 @@
 """Modules and cases for WebAssembly, made from the sources in two processes and kept under their digest."""
 
-import hashlib
 import json
 import os
 import shutil
@@ -10,15 +9,10 @@ import tempfile
 from pathlib import Path
 
 from kernels.runtime import wasm
-from kernels.runtime.jit import source_digest, versions
+from kernels.runtime.jit import source_digest
 
 _ROOT = Path(__file__).resolve().parents[2]
 _KEPT = 4
-
-
-def digest() -> str:
-    """Of all sources of ``kernels``, and of the compilers."""
-    return hashlib.sha256(f"{source_digest()} {sorted(versions().items())}".encode()).hexdigest()[:16]
 
 
 def build(base: Path) -> Path:
@@ -32,7 +26,7 @@ def build(base: Path) -> Path:
     RuntimeError
         If the process that compiles fails; the message ends with what it said.
     """
-    folder = base / f"wasm-{digest()}"
+    folder = base / f"wasm-{source_digest()}"
     if not folder.is_dir():
         from kernels.portable import everything, forecast
 

@@ -17,12 +17,13 @@ import time
 import warnings
 from pathlib import Path
 
+import llvmlite
 import numba
 from numba.core import caching, config
 from numba.core.runtime import rtsys
 
 from kernels.runtime.compiling import Dispatcher
-from kernels.runtime.target import TARGET
+from kernels.runtime.target import settings
 
 if config.DISABLE_JIT:
     raise ImportError(
@@ -42,9 +43,9 @@ STRICT = frozenset()
 
 @functools.cache
 def source_digest() -> str:
-    """Hexadecimal digest over every source file of this package, and what they are compiled for."""
+    """Hexadecimal digest over every source file of this package, the compilers and their settings."""
     here = Path(__file__).parents[1]
-    digest = hashlib.sha256(TARGET.encode())
+    digest = hashlib.sha256(f"{numba.__version__} {llvmlite.__version__} {settings()}".encode())
     for path in sorted(here.rglob("*.py")):
         digest.update(path.relative_to(here).as_posix().encode() + path.read_bytes())
     return digest.hexdigest()[:16]
@@ -152,10 +153,3 @@ def kernel(function=None, *, fastmath=STRICT, parallel=False, inline=False, cach
         return compiled
 
     return decorate if function is None else decorate(function)
-
-
-def versions() -> dict[str, str]:
-    """Versions of the compiler chain, for run records."""
-    import llvmlite
-
-    return {"numba": numba.__version__, "llvmlite": llvmlite.__version__}

@@ -25,3 +25,12 @@ if TARGET not in _LANES:
 LANES = _LANES[TARGET]
 #: Whether code is made for WebAssembly.
 WASM = TARGET == "wasm32"
+
+
+def settings() -> str:
+    """What the environment, or numba's file of settings, asks of the code beyond its sources: ``"NUMBA_OPT=1"``."""
+    from numba.core import config
+
+    apart = ("NUMBA_CACHE_DIR", "NUMBA_NUM_THREADS", "NUMBA_THREADING_LAYER")
+    given = {**config._env_reloader.old_environ, **({} if TARGET == "host" else {_VARIABLE: TARGET})}
+    return " ".join(f"{name}={given[name]}" for name in sorted(given) if name not in apart)

@@ -126,18 +126,19 @@ def test_ctrl_c_while_machine_code_is_made_comes_out(monkeypatch):
     assert function(2.0) == 6.0
 
 
-def test_an_edited_helper_never_answers_with_old_machine_code(tmp_path, monkeypatch):
+def test_an_edited_helper_or_another_setting_never_answers_with_old_machine_code(tmp_path, monkeypatch):
     """numba alone keeps the old code of a cached caller; the digest in the cache's path does not."""
     package = shutil.copytree(Path(jit.__file__).parent, tmp_path / "kernels" / "runtime")
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "named"))
     monkeypatch.setattr(jit, "__file__", str(package / "jit.py"))
     folders = []
-    for text in ("x = 1", "x = 2"):
+    for text, settings in (("x = 1", ""), ("x = 2", ""), ("x = 2", "NUMBA_OPT=1")):
+        monkeypatch.setattr(jit, "settings", lambda settings=settings: settings)
         jit.source_digest.cache_clear()
         (tmp_path / "kernels" / "helper.py").write_text(text)
         folders.append(jit.cache_folder())
     jit.source_digest.cache_clear()
-    assert folders[0] != folders[1] and all(folder.parent == tmp_path / "named" for folder in folders)
+    assert len(set(folders)) == 3 and all(folder.parent == tmp_path / "named" for folder in folders)
 
 
 def test_no_writable_place_costs_one_warning(tmp_path, monkeypatch):
