@@ -88,20 +88,6 @@ class Measurement:
         """Seconds: what it usually does."""
         return float(np.median(self.samples))
 
-    @property
-    def flop_rate(self) -> float:
-        """Floating-point operations per second of all threads together, at the minimum time."""
-        return self.work["flops"] / self.minimum
-
-    @property
-    def bandwidth(self) -> float:
-        """Bytes per second, read and written by all threads together, at the minimum time."""
-        return (self.work["bytes_read"] + self.work["bytes_written"]) / self.minimum
-
-    def __str__(self) -> str:
-        doubt = f"  [{', '.join(self.flags)}]" if self.flags else ""
-        return f"{self.label}: {self.minimum:.4g} s minimum, {self.median:.4g} s median{doubt}"
-
 
 def plain(value: Any) -> Any:
     """``value`` with dataclasses, NumPy scalars, arrays and tuples turned into JSON's types."""
@@ -218,9 +204,10 @@ class _Runner(Sampler):
 
 
 def _over_peak(measurement: Measurement, peak: Mapping[str, float | None], threads: int) -> str | None:
-    rates = {"flops": (measurement.flop_rate, "flop/s"), "bytes": (measurement.bandwidth, "byte/s")}
-    for name, (rate, unit) in rates.items():
-        limit = peak.get(name)
+    work = measurement.work
+    amounts = {"flops": (work["flops"], "flop/s"), "bytes": (work["bytes_read"] + work["bytes_written"], "byte/s")}
+    for name, (amount, unit) in amounts.items():
+        limit, rate = peak.get(name), amount / measurement.minimum
         if limit is not None and rate > limit * threads:
             return f"{rate:.3g} {unit} exceed the {limit * threads:.3g} {unit} that the threads can reach"
     return None

@@ -3,9 +3,12 @@
 import math
 import sys
 import time
+from contextlib import suppress
 
 import numpy as np
 import psutil
+
+from kernels.runtime.resources import online_cpus
 
 #: A sample lasts at least this many seconds …
 MIN_SAMPLE = 0.010
@@ -89,31 +92,36 @@ class OtherLoad:
 
     def usable(self) -> list[int]:
         """The CPUs that are ours to use; empty for all."""
-        try:
+        with suppress(AttributeError, psutil.Error):
             return list(self._process.cpu_affinity())
-        except (AttributeError, psutil.Error):
-            return []
+        return []
 
     def read(self) -> np.ndarray:
         """Seconds by now, from any beginning: of the clock, of busy CPUs, and of CPUs that we kept busy."""
-        rows = psutil.cpu_times(percpu=True)
-        rows = [rows[cpu] for cpu in self._cpus if cpu < len(rows)] or rows
-        # Guest time is already part of user time.
-        busy = sum(
-            sum(value for name, value in row._asdict().items() if name not in ("idle", "iowait", "guest", "guest_nice"))
-            for row in rows
-        )
-        return np.array([time.perf_counter(), busy, self.ours()])
+        return np.array([time.perf_counter(), self.busy(), self.ours()])
+
+    def busy(self) -> float:
+        """CPU seconds of everybody on our CPUs; NaN where rows are zero or not those of CPUs, as in some containers."""
+        try:
+            rows = psutil.cpu_times(percpu=True)
+            found = dict(zip(online_cpus() or range(len(rows)), rows, strict=True))
+            ours = [found[cpu] for cpu in self._cpus or found]
+        except (OSError, RuntimeError, ValueError, KeyError):
+            return math.nan
+        apart = ("idle", "iowait", "guest", "guest_nice")  # guest time is already part of user time
+        busy = sum(value for row in ours for name, value in row._asdict().items() if name not in apart)
+        return busy if any(map(any, ours)) else math.nan
 
     def ours(self) -> float:
-        """CPU seconds of this process and its descendants; each holds those of its finished children."""
+        """CPU seconds of this process and its descendants, living or finished; NaN where processes are hidden."""
         total = 0.0
-        for process in (self._process, *self._process.children(recursive=True)):
-            try:
-                times = process.cpu_times()
-            except psutil.Error:  # it ended since it was listed
-                continue
-            total += times.user + times.system + times.children_user + times.children_system
+        try:
+            for process in (self._process, *self._process.children(recursive=True)):
+                with suppress(psutil.NoSuchProcess):  # it ended since it was listed
+                    times = process.cpu_times()
+                    total += times.user + times.system + times.children_user + times.children_system
+        except (OSError, RuntimeError, psutil.Error):
+            return math.nan
         return total
 
     def value(self, passed: np.ndarray | None = None) -> float | None:
@@ -123,7 +131,7 @@ class OtherLoad:
         times a second.
         """
         wall, busy, ours = self.read() - self._start if passed is None else passed
-        return max(0.0, float((busy - ours) / wall)) if wall >= 0.2 else None
+        return max(0.0, float((busy - ours) / wall)) if wall >= 0.2 and math.isfinite(busy - ours) else None
 
 
 def disturbed(other: float | None) -> str | None:

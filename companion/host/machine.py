@@ -6,6 +6,7 @@ import os
 import platform
 import re
 import subprocess
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -18,11 +19,13 @@ from kernels.runtime.resources import (
     core_groups,
     cpu_list,
     cpu_quota,
+    online_cpus,
     require_disk,
     require_memory,
     require_threads,
     usable_cpus,
 )
+from kernels.runtime.target import settings
 
 #: Instruction-set extensions that decide what compiled kernels can do.
 _ISA = (
@@ -71,8 +74,9 @@ def _cpuinfo() -> dict[str, Any]:
 
 def _cpu_folders(sys: Path) -> list[Path]:
     folder = sys / "devices/system/cpu"
-    found = [path for path in folder.glob("cpu[0-9]*") if path.name[3:].isdigit()]
-    return sorted(found, key=lambda path: int(path.name[3:]))
+    numbers = [int(path.name[3:]) for path in folder.glob("cpu[0-9]*") if path.name[3:].isdigit()]
+    online = online_cpus(folder) or numbers
+    return [folder / f"cpu{number}" for number in sorted(numbers) if number in online]
 
 
 def smt_siblings(sys: Path = _SYS) -> list[list[int]] | None:
@@ -97,24 +101,21 @@ def _topology(sys: Path) -> dict[str, Any]:
 def _caches(sys: Path) -> list[dict[str, Any]]:
     """Caches of the first CPU, smallest level first, as the system reports them."""
     cpus = _cpu_folders(sys)
-    caches = []
-    for path in sorted(cpus[0].glob("cache/index*")) if cpus else []:
-        kind = _text(path / "type")
-        caches.append(
-            {
-                "level": _number(path / "level"),
-                "type": kind.lower() if kind else None,
-                "bytes": _bytes(_text(path / "size")),
-                "line_bytes": _number(path / "coherency_line_size"),
-                "ways": _number(path / "ways_of_associativity"),
-                "shared_by": len(cpu_list(_text(path / "shared_cpu_list"))) or None,
-            }
-        )
-    return caches
+    return [
+        {
+            "level": _number(path / "level"),
+            "type": (_text(path / "type") or "").lower() or None,
+            "bytes": _bytes(_text(path / "size")),
+            "line_bytes": _number(path / "coherency_line_size"),
+            "ways": _number(path / "ways_of_associativity"),
+            "shared_by": len(cpu_list(_text(path / "shared_cpu_list"))) or None,
+        }
+        for path in (sorted(cpus[0].glob("cache/index*")) if cpus else [])
+    ]
 
 
 def _frequency(sys: Path) -> dict[str, Any]:
-    policy = sys / "devices/system/cpu/cpu0/cpufreq"
+    policy = next(iter(_cpu_folders(sys)), sys) / "cpufreq"
     top, base = _number(policy / "cpuinfo_max_freq"), _number(policy / "base_frequency")
     advertised = (_cpuinfo().get("hz_advertised") or [0])[0]
     return {
@@ -127,9 +128,8 @@ def _frequency(sys: Path) -> dict[str, Any]:
 def _memory(sys: Path, proc: Path) -> dict[str, Any]:
     """Sizes in bytes; the huge-page policy is the bracketed word of the system's own list."""
     policy = re.search(r"\[(\w+)\]", _text(sys / "kernel/mm/transparent_hugepage/enabled") or "")
-    pools = {}
-    for path in sorted((sys / "kernel/mm/hugepages").glob("hugepages-*kB")):
-        pools[path.name.removeprefix("hugepages-")] = _number(path / "nr_hugepages")
+    found = sorted((sys / "kernel/mm/hugepages").glob("hugepages-*kB"))
+    pools = {path.name.removeprefix("hugepages-"): _number(path / "nr_hugepages") for path in found}
     total = re.search(r"MemTotal:\s+(\d+) kB", _text(proc / "meminfo") or "")
     return {
         "total_bytes": int(total[1]) * 1024 if total else None,
@@ -142,15 +142,12 @@ def _memory(sys: Path, proc: Path) -> dict[str, Any]:
 
 def _mount(folder) -> tuple[str | None, str | None]:
     """Where the filesystem that holds ``folder`` is mounted, and its type."""
-    place = os.path.realpath(folder)
-    mounts = [
-        (part.mountpoint, part.fstype)
-        for part in psutil.disk_partitions(all=True)
-        if place == part.mountpoint or place.startswith(part.mountpoint.rstrip("/") + "/")
-    ]
-    # Of several mounts on one point the last is the visible one: max() would prefer a name.
-    longest = max((len(point) for point, _ in mounts), default=None)
-    return next((mount for mount in reversed(mounts) if len(mount[0]) == longest), (None, None))
+    place, found = f"{os.path.realpath(folder)}/", ("", "")
+    with suppress(OSError):  # a system that hides its mounts
+        for part in psutil.disk_partitions(all=True):  # of several on one point the last is the visible one
+            if place.startswith(part.mountpoint.rstrip("/") + "/") and len(part.mountpoint) >= len(found[0]):
+                found = part.mountpoint, part.fstype
+    return found[0] or None, found[1] or None
 
 
 def filesystem(folder) -> str | None:
@@ -194,9 +191,11 @@ def _threading_layer() -> str | None:
 
 
 def git(*arguments: str) -> str | None:
-    """Output of git in this checkout; None where it fails, without git, or outside a checkout."""
+    """Output of git in this checkout, whoever owns it; None where it fails, without git, or outside a checkout."""
+    command = ["git", "-C", str(_ROOT), "-c", f"safe.directory={_ROOT}", *arguments]
+    others = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}  # GIT_DIR beats -C
     try:
-        done = subprocess.run(["git", "-C", str(_ROOT), *arguments], capture_output=True, text=True, timeout=20)
+        done = subprocess.run(command, env=others, capture_output=True, text=True, timeout=20)
     except (OSError, subprocess.TimeoutExpired):
         return None
     return done.stdout.strip() if done.returncode == 0 else None
@@ -276,18 +275,16 @@ def describe(
             "python": platform.python_version(),
             "threading_layer": _threading_layer(),
             **{package: version(package) for package in _PACKAGES},
+            "numba": " with ".join(filter(None, (version("numba"), settings()))) or None,
         },
         "provenance": _provenance(also),
     }
 
 
-def last_caches(description: dict[str, Any] | None = None) -> int | None:
+def last_caches(described: dict[str, Any]) -> int | None:
     """Bytes of the last caches of all sockets together as the system reports them; None where it does not."""
-    described = describe() if description is None else description
     caches = [cache for cache in described["caches"] if cache["type"] != "instruction" and cache["level"]]
-    if not caches:
-        return None
-    last = max(caches, key=lambda cache: cache["level"])
+    last = max(caches, key=lambda cache: cache["level"], default={"bytes": None})
     if not last["bytes"]:
         return None
     logical = described["cpu"]["logical_cpus"] or 1

@@ -18,30 +18,24 @@ _NO_LIMIT = 2**60
 
 def affinity_cpus() -> list[int]:
     """CPU numbers this process may run on, ascending."""
-    if hasattr(os, "sched_getaffinity"):
-        return sorted(os.sched_getaffinity(0))
-    return list(range(os.cpu_count() or 1))
+    return sorted(os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else range(os.cpu_count() or 1))
 
 
 def cpu_list(text: str | None) -> list[int]:
     """``"0-3,8"`` as ``[0, 1, 2, 3, 8]``, the form in which Linux writes sets of CPUs."""
-    cpus: list[int] = []
-    for part in (text or "").split(","):
-        if part.strip():
-            first, _, last = part.partition("-")
-            cpus.extend(range(int(first), int(last or first) + 1))
-    return cpus
+    parts = (part.partition("-") for part in (text or "").split(",") if part.strip())
+    return [cpu for first, _, last in parts for cpu in range(int(first), int(last or first) + 1)]
+
+
+def online_cpus(root: Path = _CPUS) -> list[int]:
+    """Numbers of the CPUs that are switched on, ascending; empty where the system does not tell."""
+    return cpu_list("".join(_words(root / "online")))
 
 
 @functools.cache
 def core_groups(root: Path = _CPUS) -> list[list[int]] | None:
     """Groups of all logical CPUs that share a core, or None where the system does not tell."""
-    texts = set()
-    for folder in root.glob("cpu[0-9]*"):
-        try:
-            texts.add((folder / "topology" / "thread_siblings_list").read_text().strip())
-        except OSError:
-            pass
+    texts = {"".join(_words(folder / "topology/thread_siblings_list")) for folder in root.glob("cpu[0-9]*")}
     return sorted(cpu_list(text) for text in texts if text) or None
 
 
@@ -98,15 +92,15 @@ def cpu_quota(root: Path = _CGROUP, proc: Path = _PROC) -> float | None:
 
 
 def usable_cpus() -> int:
-    """Number of threads that can run at once: affinity, rounded-down quota, at least one."""
-    cpus, quota = len(affinity_cpus()), cpu_quota()
-    return cpus if quota is None else max(1, min(cpus, int(quota)))
+    """Number of threads that can run at once: affinity, rounded-down quota, NUMBA_NUM_THREADS, at least one."""
+    cpus, quota, named = len(affinity_cpus()), cpu_quota(), os.environ.get("NUMBA_NUM_THREADS", "")
+    return max(1, min(cpus, cpus if quota is None else int(quota), int(named) if named.isdigit() else cpus))
 
 
 def available_memory(root: Path = _CGROUP, proc: Path = _PROC) -> int:
     """Bytes that can be allocated without swapping, on this machine and in this control group.
 
-    Page cache that nobody uses counts, since the group gives it back when it needs memory.
+    Page cache counts, since the group gives it back when it needs memory.
     """
     free = [psutil.virtual_memory().available]
     for folder in _groups("memory", root, proc):
@@ -115,7 +109,7 @@ def available_memory(root: Path = _CGROUP, proc: Path = _PROC) -> int:
         if used and limit and limit != ["max"] and int(limit[0]) < _NO_LIMIT:
             pairs = _words(folder / "memory.stat")
             stat = dict(zip(pairs[::2], pairs[1::2], strict=False))
-            cache = int(stat.get("total_inactive_file", stat.get("inactive_file", 0)))
+            cache = sum(int(stat.get(f"total_{kind}", stat.get(kind, 0))) for kind in ("active_file", "inactive_file"))
             free.append(max(0, int(limit[0]) - int(used[0]) + cache))
     return min(free)
 
@@ -125,7 +119,7 @@ def require_threads(threads: int) -> int:
     whole = isinstance(threads, int) and not isinstance(threads, bool)
     if not whole or threads != 1 and not 1 <= threads <= usable_cpus():
         raise ValueError(
-            f"threads = {threads!r} is outside 1 … {usable_cpus()}, the CPUs this process may use (affinity and quota)"
+            f"threads = {threads!r} is outside 1 … {usable_cpus()}, what affinity, quota and NUMBA_NUM_THREADS leave"
         )
     return threads
 

@@ -14,6 +14,8 @@ from numba import get_num_threads, set_num_threads
 
 from kernels.runtime.resources import affinity_cpus, require_threads
 
+os.environ["OMP_PROC_BIND"] = "false"  # GNU's OpenMP would leave the caller, and all that it starts, on one CPU
+
 
 class Team:
     """Threads that wait between calls, for work too short to create threads for each time.

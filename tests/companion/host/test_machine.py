@@ -43,6 +43,8 @@ def smt_host(tmp_path):
         }
     files |= {
         "devices/system/cpu/cpufreq/x": "",
+        "devices/system/cpu/online": "0-7",
+        "devices/system/cpu/cpu8/online": "0",  # switched off
         "devices/system/cpu/cpu0/cpufreq/scaling_governor": "performance",
         "devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq": "4200000",
         "devices/system/cpu/cpu0/cpufreq/base_frequency": "3000000",

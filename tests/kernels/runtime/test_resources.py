@@ -56,7 +56,7 @@ def test_cpu_quota(system, line, files, quota):
             {
                 "a/memory.max": str(3 * GIB),
                 "a/memory.current": str(2 * GIB),
-                "a/memory.stat": f"anon 5\ninactive_file {GIB}",
+                "a/memory.stat": f"anon 5\nactive_file {GIB // 2}\ninactive_file {GIB // 2}",
             },
             2 * GIB,
         ),
