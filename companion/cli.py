@@ -19,9 +19,9 @@ from companion.labels import plural
 class Companion(TyperGroup):
     """Commands whose refusals are one sentence each."""
 
-    def invoke(self, ctx: Any) -> Any:
+    def main(self, *given: Any, **options: Any) -> Any:
         with commands.one_sentence("companion"):
-            return super().invoke(ctx)
+            return super().main(*given, **options)
 
 
 app = typer.Typer(

@@ -12,7 +12,7 @@ from companion import extras
 def stop(program: str, message: object, code: int = 2) -> NoReturn:
     """End with one sentence on standard error."""
     typer.echo(f"{program}: {' '.join(str(message).split())}", err=True)
-    raise typer.Exit(code)
+    raise SystemExit(code)
 
 
 @contextmanager
@@ -39,6 +39,6 @@ def one_sentence(program: str) -> Iterator[None]:
 
         if not isinstance(error, (UnverifiedError, Unavailable, JobError)):
             raise
-        if isinstance(error, JobError) and error.is_defect:
+        if isinstance(error, JobError) and error.output:
             typer.echo(error.output, err=True)
         stop(program, error, 3 if isinstance(error, UnverifiedError) else 2)

@@ -76,6 +76,7 @@ STYLE: dict[Any, Any] = {
 
 # Titles, legends and annotations that a chapter adds later must look the same, so the style is not
 # confined to a context: importing the house style puts it on.
+mpl.rcdefaults()  # whatever the reader's matplotlibrc says
 mpl.rcParams.update(STYLE)
 
 

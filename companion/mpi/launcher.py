@@ -23,8 +23,14 @@ PREFIX = "@rerun "
 _GRACE = 5.0
 #: What a rank may raise that a caller knows.
 KINDS = {kind.__name__: kind for kind in (UnverifiedError, ValueError, MemoryError, OSError)}
-#: A rank is one thread unless it starts more itself.  MPICH would write its topology into /tmp, and leave it there.
-_VARIABLES = {"PYTHONUNBUFFERED": "1", "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "HWLOC_XMLFILE": ""}
+#: A rank is one thread unless it starts more itself, and imports nothing from the current folder.  MPICH would leave
+#: its topology in /tmp, and start ranks by srun inside a job of Slurm.
+_VARIABLES = {
+    "PYTHONUNBUFFERED": "1", "PYTHONSAFEPATH": "1", "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1",
+    "HWLOC_XMLFILE": "", "HYDRA_LAUNCHER": "fork", "HYDRA_RMK": "user",
+}  # fmt: skip
+#: What another launcher told this process of its own job.
+_FOREIGN = re.compile(r"(PMI|PMIX|OMPI)_(?!MCA_)")
 
 
 class JobError(RuntimeError):
@@ -33,11 +39,6 @@ class JobError(RuntimeError):
     def __init__(self, message: str, output: str = ""):
         super().__init__(message)
         self.output = output
-
-    @property
-    def is_defect(self) -> bool:
-        """Whether the job failed by an error of the program, so that its output is needed."""
-        return "Traceback" in self.output
 
 
 def mpiexec() -> str:
@@ -58,9 +59,10 @@ def started(arguments, ranks: int, folder):
     ``folder`` is that of their temporary files. What they print comes through a pipe, as text.
     """
     command = [mpiexec(), "-n", str(ranks), sys.executable, *arguments]
+    given = {name: value for name, value in os.environ.items() if not _FOREIGN.match(name)}
     with subprocess.Popen(
         command,
-        env={**os.environ, **_VARIABLES, "TMPDIR": str(folder)},
+        env={**given, **_VARIABLES, "TMPDIR": str(folder)},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -110,6 +112,7 @@ def launch(arguments, ranks: int, hear=None, oversubscribe: bool = False) -> lis
     if code:
         killed = re.search(r"\(signal (\d+)\)", "".join(output))
         cause = f"a rank was killed by {signal.Signals(int(killed[1])).name}" if killed else f"exit code {code}"
+        cause += "; /dev/shm may be full" if "SIGBUS" in cause else ""
         raise JobError(f"{what} ended early: {cause}", "".join(output))
     return heard
 

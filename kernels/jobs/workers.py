@@ -30,7 +30,7 @@ class Worker:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
-            env={**os.environ, **(environment or {})},
+            env={**os.environ, "PYTHONSAFEPATH": "1", **(environment or {})},
             start_new_session=True,  # Ctrl-C is for the process that ends this one
         )
 

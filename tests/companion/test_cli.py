@@ -56,11 +56,6 @@ def test_bad_requests_are_one_sentence(call, toy_experiment, toy, tmp_path, argu
     assert toy.calls == 0 and list(tmp_path.iterdir()) == []
 
 
-def test_what_the_library_of_commands_does_not_know_is_its_own_error(call):
-    assert call("run", "p5plus-smt", "--threads", "one")[0] == 2
-    assert call("frob")[0] == 2
-
-
 def test_an_unverified_result_has_its_own_code_and_no_record(call, toy_experiment, toy, tmp_path):
     toy.wrong_from = 1
     code, _, err = call("run", "toy-sum", "--out", tmp_path / "new" / "folder")

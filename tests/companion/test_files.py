@@ -3,12 +3,9 @@
 import os
 import subprocess
 import sys
-import threading
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from companion.records import store
 from kernels.runtime import atomic
 from kernels.runtime.atomic import atomic_write
 
@@ -37,20 +34,6 @@ def test_of_two_writers_of_a_new_name_one_is_told(tmp_path, monkeypatch, links):
     with atomic_write(tmp_path / "y", new=True) as part:
         part.write_text("whole")
     assert (tmp_path / "y").read_text() == "whole" and sorted(os.listdir(tmp_path)) == ["x", "y"]
-
-
-def test_records_of_the_same_instant_are_all_kept(tmp_path):
-    """Sixteen writers of one name at once: as many files, each whole."""
-    begin = threading.Barrier(16)
-
-    def write(number):
-        begin.wait()
-        return store.write(tmp_path / "x.json", f"{number}" * 1000)
-
-    with ThreadPoolExecutor(16) as pool:
-        paths = list(pool.map(write, range(16)))
-    assert sorted(os.listdir(tmp_path)) == sorted(path.name for path in paths)
-    assert [path.read_text() for path in paths] == [f"{number}" * 1000 for number in range(16)]
 
 
 def test_a_folder_that_takes_less_than_a_record_may_need_is_refused_beforehand(tmp_path):

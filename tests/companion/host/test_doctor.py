@@ -37,11 +37,6 @@ def test_smt_is_two_usable_threads_of_one_core(monkeypatch, siblings, usable, ok
     assert doctor.smt().ok is ok
 
 
-def test_o_direct_leaves_no_file(tmp_path):
-    doctor.o_direct(tmp_path)
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_the_report_puts_the_remedy_under_what_is_missing():
     text = doctor.report([Finding("A", True, "fine", "unused"), Finding("B", False, "gone", "fetch it", True)])
     assert text.splitlines() == ["ok      A: fine", "MISSING B: gone", "          → fetch it"]

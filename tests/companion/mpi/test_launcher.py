@@ -43,7 +43,12 @@ comm.Barrier()
     ],
     ids=["a refusal", "a defect", "a killed rank"],
 )
-def test_a_rank_that_fails_ends_the_job_with_one_sentence_and_leaves_nothing(last, error, said):
+def test_a_rank_that_fails_ends_the_job_with_one_sentence_and_leaves_nothing(last, error, said, monkeypatch, tmp_path):
+    """Inside a job of Slurm, and under another launcher, and beside a file named as a module of Python."""
+    for name in ("SLURM_JOB_ID", "SLURM_NNODES", "SLURM_NODELIST", "PMI_SIZE", "PMI_RANK", "PMIX_NAMESPACE"):
+        monkeypatch.setenv(name, "1")
+    (tmp_path / "random.py").touch()
+    monkeypatch.chdir(tmp_path)
     heard = []
     with pytest.raises(error, match=said) as caught:
         launch(["-c", RANK.replace("$", last)], 2, heard.append)
@@ -51,7 +56,7 @@ def test_a_rank_that_fails_ends_the_job_with_one_sentence_and_leaves_nothing(las
     assert not any(each["shared"] for each in heard)
     assert not any(_runs(each["pid"]) for each in heard)
     assert not any(os.path.exists(each["folder"]) for each in heard)
-    assert getattr(caught.value, "is_defect", False) is ("Arithmetic" in last)
+    assert ("Traceback" in getattr(caught.value, "output", "")) is ("Arithmetic" in last)
 
 
 def _runs(pid: int) -> bool:
