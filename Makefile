@@ -9,8 +9,9 @@ LOCKED := $(VENV)/.locked
 READY  := $(VENV)/.ready
 UV     := $(shell command -v uv 2>/dev/null)
 ARGS   ?=
-# Images of containers set this, and each of the many interpreters that start would compile all libraries anew.
-unexport PYTHONDONTWRITEBYTECODE
+# Images of containers set the first, and each of the many interpreters that start would compile all libraries anew;
+# by the others pip puts them elsewhere.
+unexport PYTHONDONTWRITEBYTECODE PIP_TARGET PIP_PREFIX PIP_USER
 
 .PHONY: help book test lab peers lock clean env
 .DELETE_ON_ERROR:
@@ -18,16 +19,17 @@ unexport PYTHONDONTWRITEBYTECODE
 env: $(READY)
 
 $(LOCKED): requirements.lock
+	@[ ! -L $(VENV) ] && { [ ! -e $(VENV) ] || grep -q "prompt.*rerun" $(VENV)/pyvenv.cfg; } || { echo "make: $(VENV) is none that make has made; move it away" >&2; exit 1; }
 	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11) and "make: Python 3.11 or newer is needed, found " + sys.version.split()[0] + "; name another with PYTHON=python3.12")'
 ifeq ($(UV),)
-	"$(PYTHON)" -m venv --clear $(VENV)
+	"$(PYTHON)" -m venv --clear --prompt rerun $(VENV)
 	@$(BIN)/python -m pip uninstall -qq --disable-pip-version-check --yes setuptools  # of the venv: the lock has its own
 	awk '/^[^ #]/ { n++ } { print > ("$(VENV)/lock." n % 8) }' requirements.lock
 	ls $(VENV)/lock.* | xargs -P 2 -n 1 $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --no-deps --require-hashes -r
 	@rm $(VENV)/lock.*
 	@$(BIN)/python -m pip check --quiet --disable-pip-version-check
 else
-	"$(UV)" venv --quiet --clear --seed --python "$(PYTHON)" $(VENV)
+	"$(UV)" venv --quiet --clear --seed --prompt rerun --python "$(PYTHON)" $(VENV)
 	"$(UV)" pip install --quiet --python $(BIN)/python --require-hashes -r requirements.lock
 endif
 	@touch $@
