@@ -25,7 +25,8 @@ from kernels.bt.problem import exact_parts, initial_field
 from kernels.bt.published import CLASSES
 from kernels.contract import Check, Footprint, Presets, Work, one_of, whole, worst
 from kernels.files.filesystem import describe
-from kernels.files.format.layout import Layout, checksum, write_plainly
+from kernels.files.format.layout import Layout, checksum
+from kernels.files.format.layout import plain as whole_file
 from kernels.files.format.netcdf import estimated_bytes
 from kernels.files.format.solution import SolutionWriter
 from kernels.files.format.verification import (
@@ -201,7 +202,7 @@ def reference(problem: Problem, state: bt.State | None = None) -> Result:
     """The file by the plain solver, written dump by dump in one piece: small N only; times are NaN."""
     keep = WorkFolder(problem.folder, "application-io", footprint(problem).disk, "the solution file")
     path, unknown = keep.path / "solution.nht1", np.full(problem.dumps, np.nan)
-    *_, last = write_plainly(path, Layout(problem.N, problem.NS, problem.IW), _plain_dumps(problem))
+    *_, last = whole_file(path, Layout(problem.N, problem.NS, problem.IW), _plain_dumps(problem))
     return Result(np.nan, np.nan, unknown, unknown, np.nan, np.nan, last, describe(keep.path), path, keep)
 
 

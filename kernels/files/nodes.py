@@ -25,7 +25,7 @@ from kernels.decomposition import process_grid
 from kernels.files import groups
 from kernels.files.application import Problem as Application
 from kernels.files.filesystem import describe
-from kernels.files.format.layout import DTYPE, Layout, SolutionError, checksum, require_checksums, write_plainly
+from kernels.files.format.layout import DTYPE, Layout, SolutionError, checksum, plain, require_checksums
 from kernels.files.format.netcdf import open_solution
 from kernels.files.formulas import dump_bytes, require_schedule
 from kernels.files.ways import solution_file
@@ -184,7 +184,7 @@ def reference(problem: Problem, state: State) -> Result:
 
     _march(problem, state, 1, keep)
     for path in paths.values():
-        write_plainly(path, problem.layout, dumps)
+        plain(path, problem.layout, dumps)
     unknown, last = np.full(1, np.nan), dict.fromkeys(paths, checksum([dumps[-1]]))
     place = describe(work.path)
     return Result(dict.fromkeys(paths, unknown), unknown, last, state.sums[-1], place, paths, work)

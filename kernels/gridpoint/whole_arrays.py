@@ -56,6 +56,22 @@ class Hydrostatics:
         self.speed2, self.modes = (part.real for part in np.linalg.eig(self.waves))
 
 
+def plain(u: np.ndarray, v: np.ndarray, ps: np.ndarray, thickness: np.ndarray) -> np.ndarray:
+    """Change of surface pressure with time, Pa/s (nj, ni): ∂p_s/∂t = −Σ_k Δσ_k ∇·(p_s V_k), on the C grid.
+
+    ``u`` and ``v``, m/s (nj, K, ni), lie half a grid length east and south of ``ps``, Pa (nj, ni); ``thickness`` is Δσ.
+    """
+    nj, ni = ps.shape
+    dlam, dphi, pressure = 2 * np.pi / ni, np.pi / nj, ps[:, None]
+    lat = (-np.pi / 2 + (np.arange(nj) + 0.5) * dphi)[:, None, None]
+    edge = np.cos(-np.pi / 2 + np.arange(1, nj) * dphi)[:, None, None]  # cosφ of the faces between rows
+    east = 0.5 * (pressure + _east(pressure)) * u
+    north = np.zeros((nj + 1, *u.shape[1:]))  # nothing flows over the poles
+    north[1:-1] = 0.5 * (pressure[1:] + pressure[:-1]) * v[1:] * edge
+    divergence = (east - _west(east)) / dlam + np.diff(north, axis=0) / dphi
+    return -(thickness[:, None] * divergence / (RADIUS * np.cos(lat))).sum(axis=1)
+
+
 class WholeArrays:
     """Dynamics of one forecast."""
 
@@ -149,7 +165,7 @@ class WholeArrays:
         work = 0.5 * (ux * along + uw * _west(along) + vn * force[1:] + vs * force[:-1])
         column = (lev.log / lev.thickness)[:, None] * above + lev.alpha[:, None] * D
         dT = moved(T) + KAPPA / ps * (work - T * column)
-        return {"u": du, "v": dv, "T": dT, "q": moved(q), "ps": -total[:, 0]}
+        return {"u": du, "v": dv, "T": dT, "q": moved(q), "ps": plain(u, now["v"], now["ps"], lev.thickness)}
 
     def diffusion(self, before):
         """−(δ⁴ in longitude + δ⁴ in latitude)/(16 τ) of u, v, T, q."""

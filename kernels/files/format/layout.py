@@ -237,8 +237,8 @@ def checksum(planes) -> int:
     return crc
 
 
-def write_plainly(path: Path, layout: Layout, dumps) -> list[int]:
-    """A whole solution file, one dump (float64 (N, N, N, 5)) after another, for references; checksums of the dumps."""
+def plain(path: Path, layout: Layout, dumps) -> list[int]:
+    """A whole solution file without record marks, one dump (float64 (N, N, N, 5)) after another; checksums of these."""
     sums = []
     with open(path, "wb") as file:
         file.write(layout.header())

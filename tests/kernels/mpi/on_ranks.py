@@ -75,6 +75,9 @@ def look(kernel, options: dict, damaged: bool) -> list[str]:
     if kernel.__name__ == "kernels.spectral.ranks":
         held = world.total(comm, sum(part.nbytes for parts in state.transform._matrices for part in parts))
         found += [f"{held} bytes of Legendre functions"] if held != kernel.table_bytes(problem.mesh) else []
+    if kernel.__name__ == "kernels.mpi.exchange":
+        kernel.plain(state, 2)
+        found += wrong(kernel, problem, state)
     if damaged:
         found += unnoticed(kernel, problem, state, comm)
     if hasattr(kernel, "close"):
