@@ -84,19 +84,11 @@ def _passing(depth):
 
 @kernel(fastmath=CONTRACT)
 def heating(temperature, humidity, pressure, ground, out, work, coefficients):
-    """Radiative heating of eight columns, K/s.
+    """Radiative heating of eight columns, K/s, into ``out`` (levels, 8); all float64.
 
-    Parameters
-    ----------
-    temperature, humidity : float64 (levels, 8)
-    pressure : float64 (levels + 1, 8)
-        At the half levels, Pa; zero at the top.
-    ground : float64 (8,)
-        Temperature of the ground, K.
-    out : float64 (levels, 8)
-    work : float64 (3 levels + 3, 8)
-    coefficients : float64 (2, bands)
-        Absorption and weights.
+    ``temperature``, ``humidity``: (levels, 8); ``pressure``: (levels + 1, 8), at the half levels, Pa, zero at the top;
+    ``ground``: (8,), its temperature, K; ``work``: (3 levels + 3, 8); ``coefficients``: absorption and weights,
+    (2, bands).
     """
     levels = temperature.shape[0]
     te, q, p, g, o, w = (

@@ -12,8 +12,7 @@ program of a few lines can read it.  With ``records = "k-plane"`` each k-plane i
 sequential unformatted record: its length in bytes as a 4-byte integer before and after the data.
 
 The trailer holds the time step and the CRC-32 (as zlib computes it) of every dump, over the words of
-U alone, so that two files with the same solution carry the same numbers however they were written.
-A file without a trailer is not finished.
+U alone, so that two files with the same solution carry the same numbers.  A file without a trailer is not finished.
 """
 
 import json

@@ -61,15 +61,13 @@ def test_levels_are_the_published_ones():
 
 
 def test_waves_of_an_isothermal_atmosphere_are_bounded_by_the_speed_of_lambs_wave():
-    # at rest and isothermal, the external mode of the continuous equations has c² = R T c_p/c_v
     from kernels.gridpoint.levels import CP, T_REF, R
 
     assert vertical(60).speed2[0] == pytest.approx(R * T_REF * CP / (CP - R), rel=0.05)
 
 
-@pytest.mark.parametrize("mountain", [0.0, 2000.0])
-def test_air_at_rest_stays_at_rest(mountain):
-    problem = Problem(case="rest", mountain=mountain, hours=24.0, dt=1200.0, writeup=0.0)
+def test_air_at_rest_stays_at_rest():
+    problem = Problem(case="rest", mountain=2000.0, hours=24.0, dt=1200.0, writeup=0.0)
     result = gridpoint.run(problem, gridpoint.setup(problem))
     assert max(np.abs(result.fields[name]).max() for name in "uv") < 1e-10
     assert all(check.ok for check in gridpoint.verify(problem, result))

@@ -24,7 +24,6 @@ SMALL = {
 MORE = {
     1: [],
     2: [
-        ("mpi.exchange", {"bytes": 2**20}),
         ("spectral.ranks", {"grid": "N32"}),
         ("mpi.halo", {"way": "fixed"}),
         ("mpi.monitoring", {"way": "synchronised"}),
