@@ -11,8 +11,7 @@ CASES = ("wave", "steady", "rest")
 PLACES = ("memory", "tmpfs", "cache", "direct", "paced")
 OVERLAPS = ("none", "one", "both")
 WORD = 8
-#: Rows that a row must be behind the newest one before it is complete.
-LAG = 3
+LAG = 3  # rows that a row must be behind the newest one before it is complete
 
 
 @dataclass(frozen=True)

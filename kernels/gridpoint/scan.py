@@ -33,14 +33,12 @@ ALONE = np.int64(0)
 #: Rows of the window that the stages of one row after another need: the newest, three behind it, and the one that the
 #: newest takes the place of.
 RING = 5
-#: Fewest rows of a band.
-FEWEST = 4
+FEWEST = 4  # rows of a band
 #: Places in ``Shared.how``.
 PHYSICS, RADIATING, FIRST_STEP = range(3)
 #: What ``scan`` does.
 STEP, STREAM, BACKWARD, OPEN = range(4)
-#: Looks at the counter between two chances for other programs.
-LOOKS = 4096
+LOOKS = 4096  # at the counter, between two chances for other programs
 
 _yield = types.ExternalFunction("sched_yield", types.int32())
 
