@@ -124,7 +124,7 @@ def _beside_the_report(record: dict[str, Any]) -> Iterator[str]:
     from companion import record_figures
     from companion.records import runs
 
-    yield from (f"\n{record_figures.text(shown)}" for shown in record_figures.drawn_from(runs.dataset([record]))[0])
+    yield from (f"\n{record_figures.text(shown)}" for shown in record_figures.drawn_from(runs.dataset(record))[0])
 
 
 @app.command(name="bench")
@@ -209,7 +209,7 @@ def show(
         return print(f"without the report's values and figures: {reason}")
     from companion import record_figures
 
-    found, left = record_figures.drawn_from(runs.dataset([read]))
+    found, left = record_figures.drawn_from(runs.dataset(read))
     for number, shown in enumerate(found, start=1):
         print(f"\n[{number}] {record_figures.text(shown)}")
     for sentence in left:
@@ -225,17 +225,20 @@ def export(
     to: Annotated[Path, typer.Option(help="File to write: .csv or .nc.")],
     force: Annotated[bool, typer.Option(help="Replace the file if it exists.")] = False,
 ) -> None:
-    """Write records as CSV (one row per sample) or NetCDF."""
-    if to.suffix not in (".csv", ".nc"):
-        raise ValueError(f"{to} must end in .csv or .nc")
+    """Write records as CSV (one row per sample), or one as NetCDF."""
+    if to.suffix not in (".csv", ".nc") or (to.suffix == ".nc" and len(records) > 1):
+        raise ValueError(f"{to} must end in .csv, or in .nc for one record")
+    import pandas as pd
+
     from companion.records import runs
 
-    data = runs.load(records)
+    found = list(map(runs.load, records))
     if to.suffix == ".nc":
-        files.write_netcdf(data, to, overwrite=force)
+        files.write_netcdf(found[0], to, overwrite=force)
     else:
-        samples = data.drop_dims(set(data.dims) - {"case", "sample"}).to_dataframe()
-        files.write_text(to, samples.dropna(subset=["seconds"]).to_csv(lineterminator="\n"), overwrite=force)
+        tables = [data.drop_dims({*data.dims} - {"case", "sample"}).to_dataframe().reset_index() for data in found]
+        samples = pd.concat(tables, ignore_index=True).dropna(subset=["seconds"])
+        files.write_text(to, samples.to_csv(index=False, lineterminator="\n"), overwrite=force)
     print(to)
 
 

@@ -363,7 +363,7 @@ def run(id: str, preset: str = "quick", threads: int = 1, **options: Any):
     page, and the newest committed run takes the place of one made here, so that the figures after it are true.
     """
     try:
-        return runs.dataset([run_record(id, preset, threads, **options)])
+        return runs.dataset(run_record(id, preset, threads, **options))
     except Unavailable as reason:
         kept = runs.latest(id) if notebook_files.inside() else None
         if kept is None:

@@ -12,7 +12,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 from companion.bench.statistics import Ratio, median_interval, ratio
 from companion.figures.stacks import stacked_bars as stacked_bars
 from companion.figures.style import INK, calculated_style, document_style, hollow, host_style, meaning
-from companion.records.runs import OWN, SHAPES, single
+from companion.records.runs import OWN, SHAPES
 
 
 def plain(value: float) -> str:
@@ -159,7 +159,6 @@ TIMES = ["minimum", "median", "maximum", "median_low", "median_high", "flags"]
 def cases(run: xr.Dataset, *names: str) -> pd.DataFrame:
     """Coordinates of each case by their ``names``, its threads, times, flags and work, a case a row."""
     columns = [*names, "threads", *TIMES, "bytes_read", "bytes_written", "flops"]
-    run = single(run)
     return run[[name for name in columns if name not in run.coords]].to_dataframe()[columns]
 
 
@@ -435,23 +434,16 @@ def spread_of(frame: pd.DataFrame, name: str) -> pd.DataFrame:
 
 def case_intervals(record: xr.Dataset) -> pd.DataFrame:
     """:func:`intervals` of every case of a run, in seconds of a repeat."""
-    return intervals(pd.DataFrame({name: single(record)[name].values for name in TIMES}))
+    return intervals(pd.DataFrame({name: record[name].values for name in TIMES}))
 
 
 def cpu(record: xr.Dataset) -> str:
-    """Machine of a run, by its label among those of the book: whoever reads the page may have another.
-
-    ``ValueError`` if there are several runs.
-    """
-    about = single(record).attrs
+    """Machine of a run, by its label among those of the book: whoever reads the page may have another."""
+    about = record.attrs
     return str(about.get("label") or about["machine"].partition(",")[0])
 
 
 def run_title(record: xr.Dataset) -> str:
-    """Machine, preset and day of a run, for the title of its figure.
-
-    ``ValueError`` if there are several runs: a figure takes one.
-    """
-    record = single(record)
+    """Machine, preset and day of a run, for the title of its figure."""
     cpus = str(record.attrs["machine"]).rpartition(", ")[2]
     return f"{cpu(record)}, {cpus}\npreset {record.attrs['preset']}, {record.attrs['date'][:10]}"

@@ -281,16 +281,6 @@ def describe(
     }
 
 
-def last_caches(described: dict[str, Any]) -> int | None:
-    """Bytes of the last caches of all sockets together as the system reports them; None where it does not."""
-    caches = [cache for cache in described["caches"] if cache["type"] != "instruction" and cache["level"]]
-    last = max(caches, key=lambda cache: cache["level"], default={"bytes": None})
-    if not last["bytes"]:
-        return None
-    logical = described["cpu"]["logical_cpus"] or 1
-    return last["bytes"] * -(-logical // (last["shared_by"] or logical))
-
-
 def ceiling(architecture: str | None = None) -> dict[str, float | None]:
     """Per-thread rates that no CPU of an architecture (by default this one) reaches: beyond them, work was not done.
 

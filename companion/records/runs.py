@@ -22,10 +22,9 @@ software, absent       of kind "peer": version and build of each side by name; w
                        threads, name and reason
 =====================  ==================================================================
 
-Version 2 counts the work of all threads.  Version 1 counted one thread's where each thread does as much
-(the kernels of :data:`_ONE_THREAD_COUNTED`); such a record is read with the total in its place.  Version 3 says of the
-file system that was measured also whether it is another than the root's, and what named the folder:
-``separate_mount`` and ``source``, which older records leave out.
+Version 2 counts the work of all threads.  Version 1 counted one thread's of ``kernels.smt`` and ``kernels.peak``; such
+a record is read with the total in its place.  Version 3 says of the file system that was measured also whether it is
+another than the root's, and what named the folder: ``separate_mount`` and ``source``, which older records leave out.
 
 In a record of kind "peer" a measurement is one side of a comparison.  Its ``parameters`` name the family, the case and
 the side: "ours" or a peer, whose ``checks`` say how far its answer is from ours.  ``observed`` of our side has the
@@ -35,8 +34,7 @@ observed the fastest and the median, and of a peer the median of the ratios roun
 
 import hashlib
 import json
-import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache, lru_cache
 from pathlib import Path
@@ -46,7 +44,7 @@ import numpy as np
 
 from companion.bench.sampling import QUIET
 from companion.records import machines, store
-from companion.records.datasets import RunRecordError, dataset, output_array
+from companion.records.datasets import dataset, outputs
 from companion.records.store import finite
 from companion.records.store import now as now
 
@@ -60,11 +58,6 @@ PEERS = COMMITTED.with_name("peers")
 ASIDE = COMMITTED.parents[1] / ".cache" / "runs"
 #: Samples of a case that a record of the book has at least.
 _FEWEST = 3
-#: Kernels whose work version 1 counted for one thread, by every name that records give them.
-_ONE_THREAD_COUNTED = {
-    "kernels.memory.latency", "kernels.memory.stride", "kernels.peak", "kernels.processor.peak",
-    "kernels.processor.smt", "kernels.smt",
-}  # fmt: skip
 #: Digests of the files that were valid: a page reads a record many times.
 _valid: set[bytes] = set()
 
@@ -85,68 +78,52 @@ def _validator():
 def validate(record: Any, name: str = "record") -> dict[str, Any]:
     """Return ``record`` if it is one.
 
-    ``RunRecordError``: another kind of JSON, a newer version, a missing or surplus field, a wrong type, two cases of
-    one label, an output whose dimensions do not fit its value.
+    ``ValueError``: another kind of JSON, a newer version, a missing or surplus field, a wrong type, two cases of one
+    label, an output whose dimensions do not fit its value.
     """
     if not isinstance(record, dict) or record.get("schema") != SCHEMA:
-        raise RunRecordError(f"{name} is not a run record: its schema is not {SCHEMA!r}")
+        raise ValueError(f"{name} is not a run record: its schema is not {SCHEMA!r}")
     version = record.get("version")
     if isinstance(version, int) and version > VERSION:
-        raise RunRecordError(f"{name} has version {version}, this code reads up to {VERSION}; update it")
+        raise ValueError(f"{name} has version {version}, this code reads up to {VERSION}; update it")
     from companion.schemas import jsonschema
 
     wrong = jsonschema.exceptions.best_match(_validator().iter_errors(record))
     if wrong is not None:
         place = ".".join(map(str, wrong.absolute_path)) or "the record"
-        raise RunRecordError(f"{name} does not fit the schema: {place}: {wrong.message[:200]}")
+        raise ValueError(f"{name} does not fit the schema: {place}: {wrong.message[:200]}")
     labels = [case["label"] for case in record["measurements"]]
     if twice := [label for label in labels if labels.count(label) > 1]:
-        raise RunRecordError(f"{name} names {len(twice)} cases {twice[0]!r}; each needs a label of its own")
-    sizes: dict[str, int] = {}
-    for output, entry in record["outputs"].items():
-        dims, array = output_array(output, entry, name)
-        for dim, size in zip(dims, array.shape, strict=True):
-            if sizes.setdefault(dim, size) != size:
-                raise RunRecordError(f"{name}: output {output!r} has {size} along {dim!r}, another one {sizes[dim]}")
+        raise ValueError(f"{name} names {len(twice)} cases {twice[0]!r}; each needs a label of its own")
+    try:
+        outputs(record)
+    except ValueError as error:
+        raise ValueError(f"{name}: {error}") from None
     return record
 
 
 def upgrade(record: dict[str, Any]) -> dict[str, Any]:
     """A valid record of any version in the meaning of the newest one."""
-    if record["version"] == VERSION:
-        return record
-    measurements = []
-    for case in record["measurements"]:
-        # threads that shared one loop's work were counted as one already
-        if (
-            record["version"] == 1
-            and case["kernel"] in _ONE_THREAD_COUNTED
-            and not case["problem"].get("shared", False)
-        ):
-            case = case | {"work": _times(case["work"], case["threads"])}
-        measurements.append(case)
-    return record | {"version": VERSION, "measurements": measurements}
-
-
-def _times(work: dict[str, Any], threads: int) -> dict[str, Any]:
-    return {
-        name: {part: threads * count for part, count in value.items()} if name == "parts" else threads * value
-        for name, value in work.items()
-    }
+    for case in record["measurements"] if record["version"] == 1 else ():
+        if case["kernel"] in ("kernels.smt", "kernels.peak"):
+            work, threads = case["work"], case["threads"]
+            work |= {name: threads * work[name] for name in ("flops", "bytes_read", "bytes_written")}
+            work["parts"] = {part: threads * count for part, count in work["parts"].items()}
+    return record | {"version": VERSION}
 
 
 def read(path) -> dict[str, Any]:
     """The record in the file ``path``, in the meaning of the newest version.
 
-    ``RunRecordError`` where the file is no run record; the message says what is wrong with it.
+    ``ValueError`` where the file is no run record; the message says what is wrong with it.
     """
     try:
         content = Path(path).read_bytes()
         found = store.strict_json(content.decode("utf-8"))
     except OSError as error:
-        raise RunRecordError(f"{path} cannot be read: {error.strerror or error}") from None
+        raise ValueError(f"{path} cannot be read: {error.strerror or error}") from None
     except (ValueError, RecursionError) as error:
-        raise RunRecordError(f"{path} is no run record: it is damaged or not JSON ({error})") from None
+        raise ValueError(f"{path} is no run record: it is damaged or not JSON ({error})") from None
     digest = hashlib.sha256(content).digest()
     if digest not in _valid:
         validate(found, str(path))
@@ -165,7 +142,7 @@ def save(record: dict[str, Any], folder) -> Path:
     """Write ``record`` into ``folder`` (made if missing) and return the file's path.
 
     A second record of the same experiment, preset, threads and second gets a name of its own, ending in ``-2``.
-    ``RunRecordError`` where ``record`` does not fit the schema.
+    ``ValueError`` where ``record`` does not fit the schema.
     ``OSError`` where the folder cannot be written, or the disk is full.
     """
     record = validate(finite(record))
@@ -208,22 +185,9 @@ def deposit(record: dict[str, Any], folder: Path) -> tuple[Path, list[str]]:
     return save(record, ASIDE if reasons else folder), reasons
 
 
-def load(paths):
-    """The records in ``paths`` (one path, or several) as one ``xarray.Dataset`` (see :func:`dataset`).
-
-    ``RunRecordError`` where a file is foreign, damaged, of a newer version or does not fit the schema. ``ValueError``:
-    no path, or simulated beside measured records, or a browser's beside native ones, or outputs that do not go
-    together.
-    """
-    paths = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
-    records = [read(path) for path in paths]
-    try:
-        return dataset(records)
-    except RunRecordError:
-        raise
-    except ValueError as error:  # xarray's, of outputs whose names or dimensions clash
-        where = ", ".join(map(str, paths))
-        raise RunRecordError(f"{where}: {' '.join(str(error).split())}" if where else str(error)) from None
+def load(path):
+    """The record in the file ``path`` as an ``xarray.Dataset``; errors as :func:`read` and :func:`dataset`."""
+    return dataset(read(path))
 
 
 def committed(experiment: str, folder=None) -> list:
@@ -248,7 +212,7 @@ def _runs(experiment: str, folder: Path, stamp: tuple, foreign: bool = False) ->
     paths = sorted(folder.glob(f"{experiment}_*.json"))
     records = native(experiment, folder) if foreign else [(read(path), path) for path in paths]
     return [
-        dataset([record], COMMITTED if foreign else folder).assign_attrs(file=path.name)
+        dataset(record, COMMITTED if foreign else folder).assign_attrs(file=path.name)
         for record, path in sorted(records, key=lambda each: each[0]["date"])
         if record["experiment"] == experiment
     ]
@@ -281,12 +245,10 @@ def native(experiment: str, folder: Path) -> list[tuple[dict[str, Any], Path]]:
     return found
 
 
-def own(experiment: str, folders: Iterable[Path] | None = None) -> list:
-    """The reader's records of an experiment in folders, by default those of :func:`beside`, oldest first."""
-    places = map(Path, _own if folders is None else folders)
-    found = [run for folder in places for run in _runs(experiment, folder, machines.stamp(folder), True)]
-    mine = {"label": "this machine", "place": -1, "own": 1}
-    return [run.assign_attrs(mine) for run in sorted(found, key=lambda run: run.attrs["date"])]
+def own(experiment: str) -> list:
+    """The reader's records of an experiment, in the folder of :func:`beside`, oldest first."""
+    found = [run for folder in _own for run in _runs(experiment, folder, machines.stamp(folder), True)]
+    return [run.assign_attrs(label="this machine", place=-1, own=1) for run in found]
 
 
 def each(experiment: str, folder=None) -> list:
@@ -322,17 +284,3 @@ def latest(experiment: str, folder=None):
     """
     found = each(experiment, folder)
     return found[0] if found else None
-
-
-def single(record):
-    """``record``, a Dataset that holds one record and not several.
-
-    ``ValueError`` where it holds several: numbers of different runs, perhaps machines, would be averaged or drawn
-    twice.
-    """
-    if record.attrs.get("records", 1) > 1:
-        raise ValueError(
-            f"this takes one record and got {record.attrs['records']}: {record.attrs['machine']}, "
-            f"{record.attrs['date']}; give it runs.latest(id) or one of runs.committed(id)"
-        )
-    return record

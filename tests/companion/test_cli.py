@@ -169,7 +169,7 @@ def test_export_netcdf(call, two_records, tmp_path):
     assert call("export", two_records[0], "--to", tmp_path / "one.nc")[0] == 0
     with xr.open_dataset(tmp_path / "one.nc", engine="netcdf4") as data:
         assert data.sizes["case"] == 2
-    assert "must end in .csv or .nc" in sentence(call("export", two_records[0], "--to", tmp_path / "one.xlsx")[2])
+    assert "must end in .csv, or in .nc" in sentence(call("export", two_records[0], "--to", tmp_path / "one.xlsx")[2])
 
 
 def test_verify_prints_diagonal_and_checks_and_a_wrong_solution_has_its_own_code(call, tmp_path):

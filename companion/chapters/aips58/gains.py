@@ -8,7 +8,6 @@ from companion.chapters.aips58.common import KINDS, NAMES, SIZES, SYSTEMS
 from companion.experiments import experiment
 from companion.labels import significant
 from companion.late import pd
-from companion.records.runs import single
 
 #: Bytes of a word of the X-MP.
 _WORD = 8
@@ -38,7 +37,7 @@ def _gain(run, kind: str, size: str = "") -> tuple["pd.DataFrame", np.ndarray]:
     cases, convex = figures.cases(run, "size", "task"), common.ddt()[kind].sel(system="NRAO1")
     cases = cases[cases["size"].isin([size] if size else convex["size"].values)]
     old = [float(convex.sel(size=row[1], problem=row[2])) for row in cases.itertuples()]
-    return cases, np.array(old)[:, None] / single(run)[f"observed_{kind}"].values[cases.index]
+    return cases, np.array(old)[:, None] / run[f"observed_{kind}"].values[cases.index]
 
 
 def over_convex():

@@ -9,7 +9,6 @@ from companion.chapters.aips58.common import KINDS
 from companion.experiments import experiment
 from companion.labels import significant
 from companion.late import pd
-from companion.records.runs import single
 
 #: How a message reaches its file, in words.
 _WAYS = {"late": "opened, late answer", "reopened": "opened for each", "kept": "kept open", "off": "no file"}
@@ -35,7 +34,6 @@ def load(preset: str, threads: int) -> list[Case]:
 
 def _spent(run, way: str) -> np.ndarray:
     """CPU seconds of the rounds of one way."""
-    run = single(run)
     return run["observed_cpu"].values[run["way"].values.tolist().index(way)]
 
 
@@ -70,7 +68,7 @@ def cost(run) -> str:
     from companion.chapters.aips58 import pittsburgh
 
     ends = [pittsburgh.model(count).message_seconds for count in (max(pittsburgh.COUNTS), min(pittsburgh.COUNTS))]
-    late = 1e6 * np.median(_spent(run, "late") - _spent(run, "reopened")) / float(single(run)["messages"].values[0])
+    late = 1e6 * np.median(_spent(run, "late") - _spent(run, "reopened")) / float(run["messages"].values[0])
     few, many = min(pittsburgh.COUNTS), max(pittsburgh.COUNTS)
     opened = figures.times(_spent(run, "reopened"), _spent(run, "off")).times
     return (

@@ -2,7 +2,6 @@
 
 from companion import figures
 from companion.chapters.nht1.writing import LATER, QUOTIENTS, WAY, largest, whole_runs
-from companion.records.runs import single
 
 #: Times of a run with writing that are compared, by column.
 _PARTS = {"transfers": "transferring", "run": "T_T"}
@@ -11,7 +10,6 @@ _PARTS = {"transfers": "transferring", "run": "T_T"}
 def beside_table(run):
     """Writing beside the solver over writing in turn: transfers and whole runs, with their spread, by grid and
     threads."""
-    run = single(run)
     cases = figures.cases(run, "N", "way").sort_values(["N", "threads"])
     turn, later = (cases.index[cases["way"] == way] for way in (WAY, LATER))
     found = {name: figures.ratios(run, later, turn, f"observed_{key}") for name, key in _PARTS.items()}

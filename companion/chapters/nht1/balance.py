@@ -8,7 +8,6 @@ from companion.chapters import of
 from companion.chapters.nht1.writing import PRESET, full_size
 from companion.experiments import experiment
 from companion.late import pd
-from companion.records.runs import single
 
 #: Presets of the benchmark's problem with what differs here: a small grid, and the report's largest with two dumps
 #: only: the solver that goes line by line takes more than a second a step there.
@@ -72,7 +71,6 @@ def balance_1993():
 def waits(run):
     """By grid and code: seconds of ``computing`` between two dumps, and what the solver waits for a dump over that, in
     percent, with its spread."""
-    run = single(run)
     cases = figures.cases(run, "N", "NS", "IW", "code", "way")
     alone, writing = (cases.index[(cases["way"] == "none") == each] for each in (True, False))
     shares = figures.ratios(run, writing, alone, "observed_stalled", "seconds")
@@ -157,7 +155,7 @@ def held(row) -> float:
 
 def said(run) -> str:
     """What the slow solver's waiting is, beside its computing, and why elapsed times do not show it."""
-    (fast, slow), run = ends(run), single(run)
+    fast, slow = ends(run)
     alone, writing = np.flatnonzero((run["N"].values == slow.N) & (run["code"].values == slow.code))
     apart = figures.times(run["observed_T_T"].values[writing], run["seconds"].values[alone])
     assert slow.high < fast.low and held(slow) < held(fast) and not apart.measurable

@@ -6,7 +6,6 @@ from companion.chapters import of
 from companion.chapters.nht1.writing import PRESET, QUOTIENTS, SIZES
 from companion.experiments import VERIFIERS, experiment
 from companion.late import pd
-from companion.records.runs import single
 
 _WAYS = {"encode": "when written", "decode": "when read"}
 
@@ -36,7 +35,6 @@ def formats(preset: str, threads: int) -> list[Case]:
 
 def conversions(run):
     """Of the largest grid: how many times as long as a copy the conversion to each format and back takes."""
-    run = single(run)
     cases = figures.cases(run, "N", "format", "direction").query("N == N.max()")
     found = {}
     for way, part in cases.groupby("direction"):

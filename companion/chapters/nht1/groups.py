@@ -7,7 +7,6 @@ from companion.bench import Case
 from companion.chapters import of
 from companion.chapters.nht1.writing import PRESET, full_size
 from companion.experiments import experiment
-from companion.records.runs import single
 
 
 def _observe(result) -> dict[str, float]:
@@ -40,9 +39,7 @@ def _printed() -> tuple:
 
 def curve(run):
     """Group size ``g`` and T_T in seconds, median with its spread."""
-    names = sorted(
-        (name for name in single(run) if name.startswith("observed_group ")), key=lambda name: int(name[15:])
-    )
+    names = sorted((name for name in run if name.startswith("observed_group ")), key=lambda name: int(name[15:]))
     found = figures.of_samples([run[name].values[0] for name in names], np.repeat(run["flags"].values, len(names)))
     return found.assign(g=[int(name[15:]) for name in names])
 

@@ -6,7 +6,6 @@ from companion.chapters import of
 from companion.chapters.nht1.writing import QUOTIENTS, below_printed, overhead
 from companion.experiments import experiment
 from companion.labels import plural
-from companion.records.runs import single
 
 #: Methods of writing over MPI-IO, as a mark has room for them.
 _METHODS = {
@@ -42,7 +41,6 @@ def over_mpiio(preset: str, threads: int, ranks: int = 2) -> list[Case]:
 
 def _zeta(run):
     """Overhead in percent of every way, medians with their spread."""
-    run = single(run)
     cases = figures.cases(run, "way")
     alone, ways = (cases.index[(cases["way"] == "none") == each] for each in (True, False))
     zeta = overhead(run, ways, alone, "observed_T_T")

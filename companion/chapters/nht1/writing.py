@@ -8,7 +8,6 @@ from companion.chapters import of
 from companion.experiments import experiment
 from companion.labels import plural
 from companion.late import pd
-from companion.records.runs import single
 
 #: Ways of writing: label, way, double buffering, fsync.
 _WAYS = (
@@ -97,7 +96,6 @@ def written(run):
     ``T_C`` and the ``waiting`` of the solver in s, ``R_IO`` and the rate while ``writing`` in MB/s, ``zeta`` and
     ``zeta_best`` in percent; the last is held against the least T_C (of medians) of this size with any number of
     threads."""
-    run = single(run)
     cases = figures.cases(run, "N", "way", "solution_bytes")
     alone, rows = (cases.index[(cases["way"] == "none") == each] for each in (True, False))
     of_size = {row: [i for i in alone if cases["N"][i] == cases["N"][row]] for row in rows}

@@ -10,7 +10,6 @@ from companion.bench import Case
 from companion.experiments import experiment
 from companion.host import doctor
 from companion.late import pd
-from companion.records.runs import single
 
 
 def gained() -> str:
@@ -133,7 +132,7 @@ def times(runs) -> "figures.Shown":
 
 def said(run) -> str:
     """How long each loop takes without binding over bound by each list, by medians; and what the report promises."""
-    found, seconds = [], single(run)["seconds"].values
+    found, seconds = [], run["seconds"].values
     for (loop, _), part in _cases(run).groupby(["loop", "doubled"], sort=False):
         free = seconds[part.loc[part["order"] == "", "place"].iloc[0]]
         for row in part[part["order"] != ""].itertuples():

@@ -7,7 +7,6 @@ from companion.bench import Case
 from companion.chapters import of
 from companion.experiments import Output, experiment
 from companion.late import pd
-from companion.records.runs import single
 
 
 @experiment(
@@ -40,7 +39,7 @@ def spent(runs) -> "figures.Shown":
         frame = figures.observed(run, *_SPENT)
         whole = frame.iloc[0].sum() / 100
         for name, (words, colour) in _SPENT.items():
-            found = figures.of_samples(single(run)[f"observed_{name}"].values / whole, run["flags"].values)
+            found = figures.of_samples(run[f"observed_{name}"].values / whole, run["flags"].values)
             figures.bars(axis, place, found, label=words, across=True, colour=colour, run=run)
         milliseconds = {words: 1e3 * frame[name] for name, (words, _) in _SPENT.items()}
         frames.append(pd.DataFrame({"way": ways, **milliseconds}))
@@ -62,7 +61,7 @@ def spent(runs) -> "figures.Shown":
 
 def disturbed(run) -> str:
     """What sensors cost ranks: at one moment against none, and at moments of their own against one moment."""
-    wait = dict(zip(run["way"].values, single(run)["observed_wait"].values, strict=True))
+    wait = dict(zip(run["way"].values, run["observed_wait"].values, strict=True))
     none, together, apart = (f"{1e3 * np.nanmedian(wait[way]):.0f} ms" for way in ("none", "synchronised", "drifted"))
     more = figures.times(wait["drifted"], wait["synchronised"])
     assert more.measurable and not figures.times(wait["synchronised"], wait["none"]).measurable

@@ -8,7 +8,6 @@ from companion.chapters import counts_to, of, sent
 from companion.experiments import Output, experiment
 from companion.labels import plural
 from companion.late import pd
-from companion.records.runs import single
 
 #: What ranks do, as the model books it, and in the words of the talk.
 CLASSES = {"compute": "CPU", "communication": "Comms", "barrier": "Barrier", "serial": "Serial"}
@@ -44,7 +43,7 @@ def _spent(runs, names, cases, *, share: bool = False, **words) -> "figures.Show
     """
     figure, axis = figures.axes(height=2.2 + 0.35 * len(names))
     place, frames = figures.rows(axis, list(names.values())), []
-    for run in map(single, runs):
+    for run in runs:
         found = [figures.of_samples(run[f"observed_{name}"].values, run["flags"].values) for name in names]
         sent = [run[f"observed_{name} bytes"].max("sample") / 1e6 for name in names if f"observed_{name} bytes" in run]
         parts = []

@@ -8,7 +8,6 @@ from companion import figures, tables
 from companion.bench import Case
 from companion.experiments import Output, experiment
 from companion.late import pd
-from companion.records.runs import single
 
 #: Relative errors of the Earth's rotation in the wrong builds: one in the seventh digit, and four units in the last
 #: place of a float64, which is what one rounding may do.
@@ -66,14 +65,13 @@ def scores(measurements) -> dict[str, Output]:
 
 def significant(run) -> list[int]:
     """Of each build, the number of lead times at which the 95 % interval of the difference excludes zero."""
-    run = single(run)
     return ((run["difference_low"] > 0) | (run["difference_high"] < 0)).sum("lead_time").values.tolist()
 
 
 @scored.figure
 def differences(runs) -> "figures.Shown":
     """Mean paired difference of three builds to the strict one, with its interval: what significance and size say."""
-    run = single(runs[0])
+    run = runs[0]
     shown = [run, *(other for other in runs[1:] if "own" in other.attrs)]  # all machines give the same
     figure, (judged, size) = figures.axes(2, 1, height=5.4, sharex=True)
     for each in shown:

@@ -6,7 +6,6 @@ from companion import figures
 from companion.bench import Case
 from companion.experiments import Output, experiment
 from companion.late import pd
-from companion.records.runs import single
 
 
 @experiment(
@@ -61,7 +60,6 @@ def _maps(measurements) -> dict[str, Output]:
 
 def errors(run):
     """Error of the rate of change of vorticity by degree, a column for each grid; that of the cubic one is zero."""
-    run = single(run)
     frame = pd.DataFrame(run["product_error"].values.T[1:], columns=run["matching"].values.astype(str))
     return frame.assign(degree=run["degree"].values[1:])
 
@@ -69,7 +67,7 @@ def errors(run):
 @jet.figure
 def aliasing(runs) -> "figures.Shown":
     """Vorticity of one truncation on a linear and on a cubic grid, and by degree the error of each grid's products."""
-    run = single(runs[0])
+    run = runs[0]
     shown = [run, *(other for other in runs[1:] if "own" in other.attrs)]  # all machines give the same
     field = dict(zip(run["matching"].values.astype(str), 1e5 * run["vorticity"].values, strict=True))
     names = dict(zip(field, run["matching_name"].values, strict=True))

@@ -6,7 +6,6 @@ from companion.bench.statistics import Ratio
 from companion.experiments import experiment
 from companion.labels import plural
 from companion.late import pd
-from companion.records.runs import single
 
 
 @experiment(
@@ -48,7 +47,7 @@ def to_blocking(run):
 
 def over(run, above: str, below: str) -> Ratio:
     """The time of one way of exchanging over that of another; cases by their labels."""
-    seconds = dict(zip(single(run)["label"].values, run["seconds"].values, strict=True))
+    seconds = dict(zip(run["label"].values, run["seconds"].values, strict=True))
     return figures.times(seconds[above], seconds[below])
 
 

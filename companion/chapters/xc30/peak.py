@@ -11,7 +11,7 @@ from companion.chapters.xc30.common import named, rates
 from companion.experiments import experiment
 from companion.labels import plural
 from companion.late import pd
-from companion.records.runs import partner, single
+from companion.records.runs import partner
 
 #: Truncations and grids of the transforms; those of a preset of the kernel have its name.
 _SIZES: dict[str, list] = {
@@ -189,7 +189,7 @@ def shares_now(run) -> str:
 
 def whole_said(run) -> str:
     """Elapsed time of a forecast of the small model, beside the talk's."""
-    talk, frame = tables.load("xc30", "forecast"), figures.cases(single(run), "what", "truncation", "days")
+    talk, frame = tables.load("xc30", "forecast"), figures.cases(run, "what", "truncation", "days")
     (row,) = np.flatnonzero(frame["what"] == "forecast")
     about, time = frame.iloc[row], figures.intervals(frame).iloc[row]
     return (

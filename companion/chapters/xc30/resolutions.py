@@ -10,7 +10,6 @@ from companion.chapters.xc30.common import named
 from companion.experiments import Output, experiment
 from companion.host import machine
 from companion.late import pd
-from companion.records.runs import single
 
 #: The talk's pairs of truncation and grid, by the names that the kernels know.
 RESOLUTIONS = ("TL1279", "TL2047", "TQ1364", "TC1023", "TL2559", "TQ1706", "TC1279")
@@ -78,7 +77,6 @@ def work_model(measurements) -> dict[str, Output]:
 
 def _step_samples(run) -> np.ndarray:
     """Seconds of one step of the small model, (cases, samples), without output."""
-    run = single(run)
     counts = (run["repeats"].values * run["steps"].values)[:, np.newaxis]
     return sum(run[f"observed_{section}"].values for section in _STEP) / counts
 
@@ -89,7 +87,7 @@ def day_table(run):
     A time step in proportion to 1 / truncation, with the talk's step at the talk's truncation: an assumption, since
     the talk prints one step only.  ``measured`` are seconds of a day at full size, ``model`` those of the work model.
     """
-    run, talk = single(run), tables.load("xc30", "forecast")
+    talk = tables.load("xc30", "forecast")
     frame = pd.DataFrame({"resolution": run["resolution"].values.astype(str)})
     model = dict(zip(run["model_resolution"].values, run["model_step"].values, strict=True))
     frame["one step, model"] = frame["resolution"].map(model)

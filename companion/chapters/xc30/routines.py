@@ -6,7 +6,6 @@ from companion.bench.statistics import Ratio
 from companion.chapters.xc30.common import rates
 from companion.experiments import experiment
 from companion.late import pd
-from companion.records.runs import single
 
 
 @experiment(
@@ -39,7 +38,6 @@ def _by_build(run):
 
 def gains(run) -> dict[str, Ratio]:
     """How many times as long the scalar build of each routine takes as the vector build; the smallest first."""
-    run = single(run)
     cases = zip(run["routine"].values, run["build"].values, strict=True)
     seconds = dict(zip(cases, run["seconds"].values, strict=True))
     names = [name for name, build in seconds if build == "scalar"]

@@ -9,7 +9,6 @@ from companion.bench import Case
 from companion.chapters import of
 from companion.experiments import experiment
 from companion.late import pd
-from companion.records.runs import single
 
 #: Processes that load the file system beside the output steps, and what the steps are then called.
 _LOADS = {0: "", 1: ", file system loaded"}
@@ -49,7 +48,7 @@ def _every_step(result) -> dict[str, float]:
 @storm.figure
 def output_steps(runs) -> "figures.Shown":
     """Time of every output step with and without the small files, alone and while others load the file system."""
-    run = single(runs[0])
+    run = runs[0]
     number = np.arange(int(run["steps"].values[0]))
     figure, panels = figures.axes(run.sizes["case"], 1, height=6.2, sharex=True, sharey=True)
     data = pd.DataFrame({"step": number})
@@ -130,7 +129,6 @@ def with_small_files(run):
 
     The step with small files is the one without and the time of the small files: both write the same.
     """
-    run = single(run)
     without, small = (run[f"observed_{name}"].values for name in ("without", "small"))
     found = figures.of_samples(1 + small / without, run["flags"].values)
     frame = pd.DataFrame({"record_bytes": run["record_bytes"].values, "asked": run["latency"].values})

@@ -13,7 +13,6 @@ from companion import figures, tables
 from companion.bench import Case
 from companion.experiments import Output, experiment
 from companion.late import pd
-from companion.records.runs import single
 
 #: What is searched: cycles of overhead and of latency, first banks of the second load and of the store.
 GRID = {"overhead": (8, 16, 24), "latency": (12, 20, 28), "bank_b": tuple(range(16)), "bank_c": tuple(range(16))}
@@ -88,7 +87,7 @@ def halves(runs) -> "figures.Shown":
     (post, full, half), (kernel, *_) = (printed(name) for name in ("fig8_1", "fig8_2"))
     rows = [f"{full} banks, alone", *(f"{half} banks, {each}" for each in _RUNS)]
     frame = pd.DataFrame({"configuration": rows, "post processing": [1.0, *post], "memory kernel": [1.0, *kernel]})
-    frame["memory kernel, simulated"] = [1.0, *single(runs[0])["fitted_ratio"].values]
+    frame["memory kernel, simulated"] = [1.0, *runs[0]["fitted_ratio"].values]
     figure, axis = figures.axes(height=2.8)
     place = figures.rows(axis, rows)
     for number, name in enumerate(frame.columns[1:3]):

@@ -13,7 +13,6 @@ import numpy as np
 from companion import figures
 from companion.labels import significant
 from companion.late import pd, xr
-from companion.records.runs import single
 
 _DEVICES = {"disk": "disk", "bmr": "BMR", "ssd": "SSD"}
 #: How to read the points of :func:`dots`.
@@ -28,7 +27,6 @@ def label(configuration: str) -> str:
 
 def observed(run, key: str = "configuration") -> "xr.Dataset":
     """What was observed of every sample along ``key`` and ``sample``, and whether the case is ``flagged``."""
-    run = single(run)
     names = [str(name) for name in run.data_vars if str(name).startswith("observed_")]
     found = {name.removeprefix("observed_"): run.variables[name] for name in names}
     data = xr.Dataset(found | {"flagged": run.variables["flags"].astype(str) != ""})
@@ -51,7 +49,7 @@ def along(run, names, values: Callable, key: str = "configuration") -> Measured:
 
 def any_flagged(run) -> bool:
     """Whether a case of a run is flagged: then every row that no case has alone is doubtful."""
-    return bool((single(run)["flags"].astype(str) != "").any())
+    return bool((run["flags"].astype(str) != "").any())
 
 
 def ranged(values, scale: float = 1.0, digits: int = 2, nothing: float | None = None) -> str:

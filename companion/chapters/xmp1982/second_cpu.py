@@ -13,7 +13,7 @@ from companion.chapters.xmp1982 import forecast
 from companion.chapters.xmp1982.rows import Measured, any_flagged, dots, label, observed, padded, span
 from companion.experiments import Experiment, Unavailable, experiment
 from companion.late import pd
-from companion.records.runs import partner, single
+from companion.records.runs import partner
 
 #: The pairings of the report.
 PAIRINGS = (
@@ -238,7 +238,7 @@ def overheads(runs) -> "figures.Shown":
     System overhead is the clock that no account explains; problem overhead what the accounts exceed those of the same
     job alone.
     """
-    printed, first = tables.load("xmp1982", "fig5_5"), single(runs[0])
+    printed, first = tables.load("xmp1982", "fig5_5"), runs[0]
     rows, then, waits = {}, [], []
     jobs = [(name, test, n, job) for name, test in zip(first["label"].values, first["test"].values, strict=True)
             for n, job in enumerate(str(test).split("+"))]  # fmt: skip

@@ -10,7 +10,6 @@ from companion.chapters.xmp1982 import forecast
 from companion.chapters.xmp1982.rows import Measured, dots
 from companion.experiments import Output, Unavailable, experiment
 from companion.late import pd
-from companion.records.runs import single
 
 _DAYS = {"quick": 1, "paper": 10}
 #: Day of the map: the wave is deep and has not broken.
@@ -139,7 +138,6 @@ def drift(runs) -> "figures.Shown":
 
 def said(cases, other) -> list[str]:
     """The low on two grids, what is conserved, and what another build changes."""
-    cases, other = single(cases), single(other)
     day, lows = int(cases["map_day_0"]), [cases[f"pressure_{n}"].values.min() for n in (0, 1)]
     mass = np.nanmax(np.abs(cases["daily_mass"].values))
     last = other["differing"].values[:, -1]

@@ -20,5 +20,5 @@ def test_the_first_machine_stays_the_first_whichever_run_is_newer(tmp_path):
         assert kept.identical(runs.latest(EXPERIMENT, tmp_path))
         assert SECOND in replaced.attrs["label"] and SECOND not in kept.attrs["label"]
         for run, of in ((kept, record), (replaced, dated)):
-            assert run.identical(runs.dataset([of], tmp_path).assign_attrs(file=runs.file_name(of)))
+            assert run.identical(runs.dataset(of, tmp_path).assign_attrs(file=runs.file_name(of)))
         path.unlink()
