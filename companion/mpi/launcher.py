@@ -29,8 +29,7 @@ _VARIABLES = {
     "PYTHONUNBUFFERED": "1", "PYTHONSAFEPATH": "1", "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1",
     "HWLOC_XMLFILE": "", "HYDRA_LAUNCHER": "fork", "HYDRA_RMK": "user",
 }  # fmt: skip
-#: What another launcher told this process of its own job.
-_FOREIGN = re.compile(r"(PMI|PMIX|OMPI)_(?!MCA_)")
+_FOREIGN = re.compile(r"(PMI|PMIX|OMPI)_(?!MCA_)")  # what another launcher told this process of its own job
 
 
 class JobError(RuntimeError):
