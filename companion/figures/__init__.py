@@ -14,7 +14,7 @@ from companion import extras
 
 _MODULES = {
     "box": "answer box folded paragraph",
-    "document": "claims_summary claims_table document_table document_tables",
+    "document": "document_table document_tables",
     "parts": "MARKED bars bytes_axis bytes_label calculated case_intervals cases converted cpu in_rows intervals "
     "legend lines log_axis machines of_samples points printed_ranges quantities quotient ratios rows run_title sampled "
     "spread spread_of times together with_spread",

@@ -1,6 +1,4 @@
-"""What every chapter shows of its document: a printed table, the counts of its claims, its contradictions."""
-
-import pandas as pd
+"""What every chapter shows of its document: its printed tables."""
 
 from companion import claims, tables
 from companion.figures.rendering import Shown
@@ -49,44 +47,3 @@ def document_tables(document: str) -> Shown:
     """Every table of a document as printed, folded below its caption."""
     parts = [document_table(document, name, folded=True) for name in tables.names(document)]
     return Shown("\n".join(each.html for each in parts), "\n".join(map(repr, parts)))
-
-
-def claims_summary(document: str) -> Table:
-    """How many of a document's derived numbers hold, by verdict."""
-    counts = claims.frame(document)["verdict"].value_counts().reindex(claims.VERDICTS, fill_value=0)
-    frame = counts.rename_axis("verdict").rename("claims").reset_index()
-    wrong = f"{counts['contradicts']} contradict it" if counts["contradicts"] else "none contradicts it"
-    seen = f"{counts['agrees']} of {counts.sum()} agree with the document, {wrong}."
-    return table(
-        frame, caption=f"Derived numbers, recomputed, by verdict. {seen}", index=False, name=f"{document}_verdicts"
-    )
-
-
-#: Titles of the tables of claims that chapters show.
-_VERDICT_TITLES = {
-    "rounding": "Claims that differ by no more than rounding. The rounded inputs allow every value shown.",
-    "contradicts": "Claims that the document's own numbers contradict. No rounding explains the differences.",
-    "our bound": "Claims held to a bound that the document does not print as one. The bound is ours.",
-    "our base": "Claims on a base that the document does not name. The base was chosen because it fits.",
-    "not checkable": "Claims that cannot be checked. The numbers behind them are not in what survives.",
-}
-
-
-def claims_table(document: str, verdict: str = "contradicts", *, folded: bool = False) -> Table:
-    """Every claim of one verdict: its place, printed, recomputed, and why.
-
-    ``ValueError`` if document or verdict is unknown.
-    """
-    frame = claims.frame(document, verdict)
-    columns = ["where", "statement", "printed", "recomputed", "reason"]
-    shown = pd.DataFrame(frame[columns].rename(columns={"reason": "explanation"}))
-    known = claims.addresses(document)
-    shown.attrs["addresses"] = {(row, "printed"): ("", known[claim]) for row, claim in enumerate(frame["id"])}
-    return table(
-        shown,
-        caption=_VERDICT_TITLES.get(verdict, f"Claims with the verdict: {verdict}"),
-        digits=4,
-        index=False,
-        folded=folded,
-        name=f"{document}_{verdict.replace(' ', '_')}",
-    )

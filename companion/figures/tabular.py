@@ -1,8 +1,8 @@
 """A table that scrolls inside its own frame, names its units and offers its data."""
 
 import re
-from collections.abc import Iterable
-from html import escape
+from collections.abc import Collection, Iterable, Iterator
+from html import escape, unescape
 
 import pandas as pd
 
@@ -12,6 +12,9 @@ from companion.labels import significant as significant
 #: Where the title of a caption ends: at a full stop that ends no abbreviation, or at a colon.
 _TITLE = re.compile(r"(?<!\bFig)(?<!\bFigs)(?<!\bSec)\.(?= |$)|:(?= )")
 _NUMBER = re.compile(r"[-+−]?[\d.,]+ ?%?")
+_TAG = re.compile(r"<[^>]+>")
+#: Characters from which a text is long.
+_LONG = 40
 
 
 class Table:
@@ -49,7 +52,7 @@ def _style(column: pd.Series, cells: pd.Series, room: int) -> str:
     filled = cells[cells != "–"]
     if column.dtype.kind in "iufc" or (len(filled) and filled.str.fullmatch(_NUMBER).all()):
         return 'style="text-align: right"'
-    return f'style="text-align: left{f"; min-width: {room}em" if cells.str.len().max() > 40 else ""}"'
+    return f'style="text-align: left{f"; min-width: {room}em" if cells.str.len().max() > _LONG else ""}"'
 
 
 def _words(column, descriptions: dict) -> str:
@@ -79,7 +82,7 @@ def titled(caption: str) -> str:
 
 def framed(
     caption: str, head: Iterable[str], rows: Iterable[str], after: str = "", *, name: str, folded: bool = False,
-    text: str | pd.DataFrame = "", rest: str = "", id: str = "",
+    text: str = "", rest: str = "", id: str = "",
 ) -> Table:  # fmt: skip
     """A table in a frame of its own that scrolls, numbered by the book; ``tab-<name>`` is its address.
 
@@ -93,8 +96,8 @@ def framed(
         HTML below the table, and beside the caption.
     folded : bool
         Only the caption shows until the reader opens the table.
-    text : str or pandas.DataFrame
-        What is said where no HTML is shown; a frame follows the caption.
+    text : str
+        What is said where no HTML is shown.
     id : str
         Address of the frame itself, of a table that a style sheet names.
     """
@@ -107,14 +110,7 @@ def framed(
         f'<table class="rerun-data">\n<thead><tr>{"".join(head)}</tr></thead>\n<tbody>\n{body}\n</tbody></table></div>'
         f"{after}</{tag}>"
     )
-    if isinstance(text, pd.DataFrame):
-        text = f"{caption}\n{text.to_string(index=not isinstance(text.index, pd.RangeIndex))}"
     return Table(html, text or caption)
-
-
-def offered(data, name: str) -> str:
-    """The line below a table that offers its data."""
-    return f'<p style="font-size: 0.85em">{csv_link(data, name)}</p>'
 
 
 def table(
@@ -128,6 +124,10 @@ def table(
     folded: bool = False,
     notes: pd.Series | None = None,
     descriptions: dict | None = None,
+    html: Collection[str] = (),
+    over: str = "",
+    data: pd.DataFrame | None = None,
+    id: str = "",
 ) -> Table:
     """Display ``frame`` with a caption, scrolling inside its own frame where the page is narrow.
 
@@ -154,6 +154,14 @@ def table(
         A remark for each row, or nothing; set as footnotes in the page.
     descriptions : dict, optional
         What each column means, shown when a reader points at its name.
+    html : collection of str
+        Columns whose cells are HTML already.
+    over : str
+        A column that stands over the rows in place of beside them, wherever its value changes.
+    data : pandas.DataFrame, optional
+        What the CSV file holds; what is shown if not given.
+    id : str
+        Address of the frame, of a table that a style sheet names.
     """
     if isinstance(units, str):
         units = dict.fromkeys(frame.columns[1:], units)
@@ -163,34 +171,49 @@ def table(
     names = [str(column) for column in shown.columns]
     shown = shown.set_axis([f"{one} [{units[one]}]" if units.get(one) else one for one in shown.columns], axis=1)
     cells = (shown.apply(_as_counts) if digits is None else shown).map(lambda cell: _cell(cell, digits))
+    words = cells.copy()
+    for place, column in enumerate(names):
+        if column in html:
+            words.isetitem(place, [unescape(_TAG.sub(" ", cell)).strip() for cell in cells.iloc[:, place]])
+        else:
+            cells.isetitem(place, [escape(cell) for cell in cells.iloc[:, place]])
     marks, list_of_notes = _footnotes(notes, len(cells))
-    places = [place for place in range(len(names)) if notes is None or names[place] != notes.name]
-    columns = [cells.iloc[:, place] for place in places]
+    places = [place for place in range(len(names)) if names[place] not in (over, None if notes is None else notes.name)]
     # several long columns share the width of a page
-    room = max(10, min(15, 34 // max(1, sum(column.str.len().max() > 40 for column in columns))))
-    styles = [_style(shown.iloc[:, place], column, room) for place, column in zip(places, columns, strict=True)]
+    long = sum(words.iloc[:, place].str.len().max() > _LONG for place in places)
+    room = max(10, min(15, 34 // max(1, long)))
+    styles = [_style(shown.iloc[:, place], words.iloc[:, place], room) for place in places]
     known = frame.attrs.get("addresses", {})
 
     def row(number: int) -> str:
         found = []
-        for place, style, column in zip(places, styles, columns, strict=True):
+        for place, style in zip(places, styles, strict=True):
             about = zip(("id", "data-claim"), known.get((number, names[place]), ()), strict=False)
             attributes = "".join(f' {word}="{value}"' for word, value in about if value)
             mark = marks[number] if place == places[0] else ""
-            found.append(f"<td {style}{attributes}>{escape(column.iloc[number])}{mark}</td>")
+            found.append(f"<td {style}{attributes}>{cells.iat[number, place]}{mark}</td>")
         return f"<tr>{''.join(found)}</tr>"
+
+    def rows() -> Iterator[str]:
+        above = cells.iloc[:, names.index(over)] if over else [""] * len(cells)
+        for number, title in enumerate(above):
+            if title != (above[number - 1] if number else ""):
+                yield f'<tr><th scope="rowgroup" colspan="{len(places)}" style="text-align: left">{title}</th></tr>'
+            yield row(number)
 
     head = [
         f'<th scope="col" {style}>{_words(shown.columns[place], descriptions or {})}</th>'
         for place, style in zip(places, styles, strict=True)
     ]
+    link = csv_link((words if html else shown) if data is None else data, name)
     return framed(
         caption,
         head,
-        map(row, range(len(cells))),
-        list_of_notes + offered(shown, name),
+        rows(),
+        f'{list_of_notes}<p style="font-size: 0.85em">{link}</p>',
         name=name,
         folded=folded,
         rest=f" <small>({len(cells)} rows)</small>" if folded else "",
-        text=f"{caption}\n{cells.to_string(index=False)}",
+        text=f"{caption}\n{words.to_string(index=False)}",
+        id=id,
     )

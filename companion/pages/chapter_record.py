@@ -7,16 +7,21 @@ from typing import Literal
 
 import pandas as pd
 
-from companion import experiments, items, notebook_files, record_figures
+from companion import claims, experiments, items, notebook_files, record_figures
 from companion.figures.box import folded, paragraph
-from companion.figures.document import claims_summary, claims_table, document_tables
 from companion.figures.rendering import Shown
 from companion.figures.tabular import Table, table
 from companion.pages.items import items_table
 from companion.records import machines, runs
 
-#: Verdicts whose claims a record lists, with what each may say is missing.
-_LISTED = ("contradicts", "rounding", "our bound", "our base", "not checkable")
+#: Verdicts whose claims a record lists, and what each says.
+_LISTED = {
+    "contradicts": "The document's own numbers contradict these claims. No rounding explains the differences.",
+    "rounding": "These claims differ by no more than rounding. The rounded inputs allow every value shown.",
+    "our bound": "These claims are held to a bound that the document does not print as one. The bound is ours.",
+    "our base": "These claims are on a base that the document does not name. The base was chosen because it fits.",
+    "not checkable": "These claims cannot be checked. The numbers behind them are not in what survives.",
+}
 
 
 def _together(parts: list[Table]) -> Shown:
@@ -24,15 +29,26 @@ def _together(parts: list[Table]) -> Shown:
     return Shown("\n".join(each.html for each in parts), "\n".join(map(repr, parts)))
 
 
-def printed(document: str) -> Shown:
-    """Every table of a document as printed, folded below its caption."""
-    return document_tables(document)
-
-
 def arithmetic(document: str) -> Shown:
     """Verdicts on a document's derived numbers, and each number that does not simply agree."""
-    listed = [claims_table(document, verdict, folded=True) for verdict in _LISTED]
-    return _together([claims_summary(document), *(each for each in listed if "<td" in each.html)])
+    frame = claims.frame(document)
+    counts = frame["verdict"].value_counts().reindex(claims.VERDICTS, fill_value=0)
+    wrong = f"{counts['contradicts']} contradict it" if counts["contradicts"] else "none contradicts it"
+    caption = f"Derived numbers, recomputed, by verdict. {counts['agrees']} of {counts.sum()} agree with the document, "
+    summary = counts.rename_axis("verdict").rename("claims").reset_index()
+    order = {verdict: number for number, verdict in enumerate(_LISTED)}
+    listed = frame[frame["verdict"].isin(order)].sort_values("verdict", key=lambda said: said.map(order), kind="stable")
+    shown = listed.assign(verdict=listed["verdict"].map(_LISTED), explanation=listed["reason"])
+    shown = shown[["verdict", "where", "statement", "printed", "recomputed", "explanation"]].reset_index(drop=True)
+    known = claims.addresses(document)
+    shown.attrs["addresses"] = {(row, "printed"): ("", known[claim]) for row, claim in enumerate(listed["id"])}
+    titled = {"caption": "Claims that do not simply agree", "name": f"{document}_claims", "digits": 4, "folded": True}
+    return _together(
+        [
+            table(summary, caption=f"{caption}{wrong}.", index=False, name=f"{document}_verdicts"),
+            *([table(shown, over="verdict", **titled)] if len(shown) else []),
+        ]
+    )
 
 
 def _row(entry, record: dict) -> dict:
@@ -156,6 +172,5 @@ def further_figures(document: str) -> Shown:
 
 def became(document: str) -> Shown:
     """What became of every item of a document and, where it lost plots, of these; rows lead to the chapter."""
-    story = f"../../notebooks/{items.page(document)}.html"
     plots = any(item.is_plot for item in items.items(document))
-    return _together([items_table(document, kind, story) for kind in ("items", "plots")[: 1 + plots]])
+    return _together([items_table(document, kind) for kind in ("items", "plots")[: 1 + plots]])

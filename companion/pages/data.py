@@ -6,66 +6,42 @@ from html import escape
 import pandas as pd
 
 from companion import tables
-from companion.figures import tabular
-from companion.figures.rendering import csv_link
-from companion.figures.tabular import Table
+from companion.figures.tabular import Table, table
 from companion.items import title
 
 #: Where the built book keeps the downloads, as seen from a page in the folder of the data page.
 FILES = "../_static/data"
 
 
-def framed(caption: str, head: Iterable[str], rows: Iterable[str], link: str = "", *, name: str, **more) -> Table:
-    """:func:`companion.figures.tabular.framed` with words as heads and a ``link`` below; its frame is named, too."""
-    heads = (f'<th scope="col">{escape(each)}</th>' for each in head)
-    note = f'<p style="font-size: 0.85em">{link}</p>' if link else ""
-    return tabular.framed(caption, heads, rows, note, name=name, id=name, **more)
-
-
-def cells(*texts: object) -> str:
-    """Cells of a row; texts are HTML already."""
-    return "".join(f"<td>{text}</td>" for text in texts)
-
-
-def numbers(*texts: object) -> str:
-    """Cells of a row that hold numbers, set to the right."""
-    return "".join(f'<td style="text-align: right">{text}</td>' for text in texts)
-
-
-def heading(html: str, columns: int = 0) -> str:
-    """The head of a row, or a row over all columns that names those below it."""
-    if not columns:
-        return f'<th scope="row" style="text-align: left">{html}</th>'
-    return f'<tr><th scope="rowgroup" colspan="{columns}" style="text-align: left">{html}</th></tr>'
-
-
 def crossed(frame: pd.DataFrame, column: str, values: Iterable[str]) -> pd.DataFrame:
     """Number of rows of each document, and of all, by the values of a column."""
-    table = pd.crosstab(frame["document"], frame[column]).reindex(columns=list(values), fill_value=0)
-    table.loc["all"] = table.sum()
-    return table.rename_axis(columns=None)
+    found = pd.crosstab(frame["document"], frame[column]).reindex(columns=list(values), fill_value=0)
+    found.loc["all"] = found.sum()
+    return found.rename_axis(columns=None)
 
 
 def every_table() -> Table:
     """Every table of every document: title, source, size, and its files."""
-    catalogue = tables.catalogue()
-    rows = []
-    for document, group in catalogue.groupby("document", sort=False):
-        known = f"<small>(in Python: <code>{escape(document)}</code>)</small>"
-        rows.append(heading(f"{escape(tables.citation(document))} {known}", 8))
-        for each in group.itertuples(index=False):
-            about = tables.describe(document, each.table)
-            where = about["item"] + (f", page {about['page']}" if about.get("page") else "")
-            stem = f"{FILES}/{document}/{each.table}"
-            place = f"table-{document}-{each.table}".replace("_", "-")
-            texts = cells(*map(escape, (each.table, each.title, where)))
-            texts += numbers(each.rows, each.columns, each.numeric_cells, each.notes or "–")
-            links = f'<a href="{stem}.csv" download>CSV</a> <a href="{stem}.nc" download>NetCDF</a>'
-            rows.append(f'<tr id="{place}">{texts}{cells(links)}</tr>')
+    catalogue, rows = tables.catalogue(), []
+    for each in catalogue.itertuples(index=False):
+        about = tables.describe(each.document, each.table)
+        citation, stem = escape(tables.citation(each.document)), f"{FILES}/{each.document}/{each.table}"
+        rows.append(
+            {
+                "report": f"{citation} <small>(in Python: <code>{each.document}</code>)</small>",
+                "table": each.table,
+                "title": each.title,
+                "source": about["item"] + (f", page {about['page']}" if about.get("page") else ""),
+                "rows": each.rows,
+                "columns": each.columns,
+                "numbers": each.numeric_cells,
+                "notes": each.notes or None,
+                "files": f'<a href="{stem}.csv" download>CSV</a> <a href="{stem}.nc" download>NetCDF</a>',
+            }
+        )
     caption = f"{len(catalogue)} tables, {catalogue['rows'].sum()} rows, {catalogue['numeric_cells'].sum()} numbers"
-    head = ["table", "title", "source", "rows", "columns", "numbers", "notes", "files"]
-    plain = catalogue.drop(columns="source")
-    return framed(caption, head, rows, csv_link(catalogue, "tables"), name="tables", text=plain)
+    frame, html = pd.DataFrame(rows), ("report", "files")
+    return table(frame, caption=caption, name="tables", id="tables", html=html, over="report", data=catalogue)
 
 
 def notes() -> pd.DataFrame:
@@ -81,12 +57,6 @@ def notes() -> pd.DataFrame:
     return pd.DataFrame(found)
 
 
-def listed(frame: pd.DataFrame, *, caption: str, name: str) -> Table:
-    """Rows of text in a frame named ``name``, which the style of the page sets as blocks on a phone."""
-    rows = [f"<tr>{cells(*map(escape, row))}</tr>" for row in frame.itertuples(index=False, name=None)]
-    return framed(caption, list(frame.columns), rows, csv_link(frame, name), name=name, text=frame)
-
-
 def _titled(frame: pd.DataFrame) -> pd.DataFrame:
     """``frame`` with the title of the chapter in place of a document's identifier."""
     return frame.assign(document=frame["document"].map(title)).rename(columns={"document": "chapter"})
@@ -95,7 +65,7 @@ def _titled(frame: pd.DataFrame) -> pd.DataFrame:
 def notes_table() -> Table:
     """The notes, for the data page."""
     caption = "Rows with a note: restored from the scan, at odds with the arithmetic, or in need of an explanation"
-    return listed(_titled(notes()), caption=caption, name="notes-list")
+    return table(_titled(notes()), caption=caption, name="notes-list", id="notes-list")
 
 
 def machines_table() -> Table:
@@ -104,12 +74,11 @@ def machines_table() -> Table:
     names = rows[rows["property"] == "name"].set_index("machine")["value"]
     rows = rows[rows["property"] != "name"].assign(machine=rows["machine"].map(names))
     units = rows["unit"].where(rows["unit"] != "count", "")
-    shown = rows.assign(
-        value=(rows["value"] + " " + units).str.strip(), property=rows["property"].str.replace("_", " ")
-    )
-    columns = ["machine", "property", "value", "document", "item", "note"]
-    return listed(
-        _titled(shown[columns].rename(columns={"item": "where"})),
-        name="machines-list",
+    rows = rows.assign(value=(rows["value"] + " " + units).str.strip(), where=rows["item"])
+    shown = _titled(rows.assign(property=rows["property"].str.replace("_", " ")))
+    return table(
+        shown[["machine", "property", "value", "chapter", "where", "note"]].reset_index(drop=True),
         caption="What the five documents state about their machines",
+        name="machines-list",
+        id="machines-list",
     )

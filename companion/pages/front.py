@@ -3,40 +3,39 @@
 from html import escape
 from pathlib import Path
 
+import pandas as pd
 import yaml
 
 from companion import claims, experiments, tables
 from companion.figures.rendering import Shown
-from companion.figures.tabular import Table
+from companion.figures.tabular import Table, table
 from companion.items import page
 from companion.labels import plural
-from companion.pages.data import cells, framed
 
 CITATION = Path(__file__).parents[2] / "CITATION.cff"
 
 
 def chapters_table() -> Table:
     """What each chapter rebuilds, rechecks and reruns, with links to its page and to its rows of the ledger."""
-    catalogue, ledger, body, plain = tables.catalogue(), claims.frame(), [], []
+    catalogue, ledger, rows = tables.catalogue(), claims.frame(), []
     for document in sorted(tables.documents(), key=page):
         own, checked = catalogue[catalogue["document"] == document], ledger[ledger["document"] == document]
         entries = [entry for entry in experiments.REGISTER.values() if entry.document == document]
-        numbers, model = own["numeric_cells"].sum(), sum(entry.simulated for entry in entries)
-        rerun = plural(len(entries), "experiment") + (f", {model} of them simulated" if model else "")
+        model = sum(entry.simulated for entry in entries)
         place, wrong = f"ledger.html?document={document}", (checked["verdict"] == "contradicts").sum()
-        title = f"{int(page(document)[:2])}. {tables.citation(document)}"
-        texts = cells(
-            f'<a href="../notebooks/{page(document)}.html">{escape(title)}</a>',
-            f"{len(own)} tables, {numbers} numbers",
-            f'<a href="{place}">{len(checked)} derived numbers</a>, '
-            f'<a href="{place}&amp;verdict=contradicts">{wrong} contradicted</a>',
-            rerun,
+        title = escape(f"{int(page(document)[:2])}. {tables.citation(document)}")
+        rows.append(
+            {
+                "report": f'<a href="../notebooks/{page(document)}.html">{title}</a>',
+                "tables rebuilt": f"{len(own)} tables, {own['numeric_cells'].sum()} numbers",
+                "arithmetic rechecked": f'<a href="{place}">{len(checked)} derived numbers</a>, '
+                f'<a href="{place}&amp;verdict=contradicts">{wrong} contradicted</a>',
+                "experiments rerun here": plural(len(entries), "experiment")
+                + (f", {model} of them simulated" if model else ""),
+            }
         )
-        body.append(f"<tr>{texts}</tr>")
-        plain.append(f"{title}: {len(own)} tables, {numbers} numbers, {len(checked)} claims, {rerun}")
-    caption = "What each chapter does with its report"
-    head = ["report", "tables rebuilt", "arithmetic rechecked", "experiments rerun here"]
-    return framed(caption, head, body, name="chapters", text="\n".join([caption, *plain]))
+    frame = pd.DataFrame(rows)
+    return table(frame, caption="What each chapter does with its report", name="chapters", html=list(frame))
 
 
 def bibtex(path: Path = CITATION) -> Shown:

@@ -6,10 +6,10 @@ from html import escape
 import pandas as pd
 
 from companion import claims
-from companion.figures.rendering import csv_link
-from companion.figures.tabular import Table, significant
+from companion.figures.tabular import Table, framed, table
 from companion.items import page, title
-from companion.pages.data import FILES, cells, crossed, framed, heading, numbers
+from companion.labels import significant
+from companion.pages.data import FILES, crossed
 
 #: The chapters and their records, as seen from the page of the ledger.
 _CHAPTERS, _RECORDS = "../notebooks", "records"
@@ -18,25 +18,23 @@ _HEAD = ["chapter", "verdict", "claim", "printed", "recomputed", "explanation"]
 
 def counts(frame: pd.DataFrame | None = None) -> pd.DataFrame:
     """Number of claims by document and verdict, with sums."""
-    table = crossed(claims.frame() if frame is None else frame, "verdict", claims.VERDICTS)
-    return table.assign(all=table.sum(axis=1))
+    found = crossed(claims.frame() if frame is None else frame, "verdict", claims.VERDICTS)
+    return found.assign(all=found.sum(axis=1))
+
+
+def _link(document: str, verdict: str, number: int) -> str:
+    """A count that leads to its rows of the ledger."""
+    chosen = {"document": document, "verdict": verdict.replace(" ", "+")}
+    words = "&amp;".join(f"{name}={value}" for name, value in chosen.items() if value != "all")
+    return f'<a href="ledger.html?{words}">{number}</a>' if number else "0"
 
 
 def counts_table() -> Table:
     """The counts; each leads to its rows of the ledger."""
-    table, rows = counts(), []
-    for document, row in table.iterrows():
-        links = []
-        for verdict, number in row.items():
-            chosen = "&amp;".join(
-                f"{name}={escape(value).replace(' ', '+')}"
-                for name, value in (("document", document), ("verdict", verdict))
-                if value != "all"
-            )
-            links.append(f'<a href="ledger.html?{chosen}">{number}</a>' if number else "0")
-        rows.append(f"<tr>{heading(escape(title(str(document))))}{numbers(*links)}</tr>")
-    caption, link = "Claims by chapter and verdict", csv_link(table, "claim_counts")
-    return framed(caption, ["chapter", *table.columns], rows, link, name="counts", text=table)
+    numbers = counts()
+    links = {each: [_link(str(row), each, number) for row, number in numbers[each].items()] for each in numbers}
+    frame = pd.DataFrame(links, index=numbers.index.map(title)).rename_axis("chapter")
+    return table(frame, caption="Claims by chapter and verdict", name="counts", html=[*links])
 
 
 def shown(value: float, printed: str) -> str:
@@ -60,7 +58,7 @@ def _row(claim: claims.Claim) -> str:
     low, high = (shown(end, claim.printed) for end in claim.interval)
     value = shown(claim.recomputed, claim.printed)
     allowed = "" if low == high else f"<small>{low} to {high}</small>"
-    shown_cells = cells(
+    texts = (
         f'<a href="{_CHAPTERS}/{page(claim.document)}.html">{escape(title(claim.document))}</a>',
         escape(claim.verdict),
         f'{escape(claim.statement)}<small><a href="{source(claim)}">{escape(claim.where)}</a> '
@@ -70,7 +68,7 @@ def _row(claim: claims.Claim) -> str:
         escape(claim.reason),
     )
     about = f'id="{address}" class="{claim.verdict.replace(" ", "-")}" data-document="{claim.document}"'
-    return f"<tr {about}>{shown_cells}</tr>"
+    return f"<tr {about}>{''.join(f'<td>{text}</td>' for text in texts)}</tr>"
 
 
 def _choice(name: str, values, said: str = "", words=str) -> str:
@@ -92,6 +90,7 @@ def full_table() -> Table:
         '<button type="reset">show all</button><output aria-live="polite"></output></form>'
     )
     rows = map(_row, claims.check())
-    link = f'<a href="{FILES}/ledger.csv" download>all claims as CSV</a>'
-    table = framed(f"{len(frame)} claims of five documents", _HEAD, rows, link, name="ledger")
-    return Table(controls + table.html, table.text)
+    head = (f'<th scope="col">{word}</th>' for word in _HEAD)
+    link = f'<p style="font-size: 0.85em"><a href="{FILES}/ledger.csv" download>all claims as CSV</a></p>'
+    made = framed(f"{len(frame)} claims of five documents", head, rows, link, name="ledger", id="ledger")
+    return Table(controls + made.html, made.text)

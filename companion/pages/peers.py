@@ -8,10 +8,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from companion.figures.rendering import csv_link
-from companion.figures.tabular import Table, significant, table
-from companion.labels import plural
-from companion.pages.data import framed, heading, numbers
+from companion.figures.tabular import Table, table
+from companion.labels import plural, significant
 from companion.records import machines, runs
 
 #: What the peer modules compare, by name.
@@ -156,18 +154,7 @@ def time_text(seconds: float) -> str:
 def _ratio(value: float) -> str:
     """A ratio; below 1 it is set off as the ledger sets off contradictions."""
     text = significant(float(value), 3)
-    if value >= 1:
-        return numbers(text)
-    return f'<td class="below" style="text-align: right; box-shadow: inset 3px 0 #d55e00"><strong>{text}</strong></td>'
-
-
-def _rows(frame: pd.DataFrame):
-    for family, part in frame.groupby("family", sort=False):
-        yield heading(escape(family), 8)
-        for line in part.itertuples(index=False):
-            texts = f"<td>{escape(line.size)}</td>{numbers(line.threads)}<td>{escape(line.host)}</td>"
-            peer = f"<td>{escape(line.peer)}</td><td>{escape(line[6])}</td>"
-            yield f"<tr>{texts}{numbers(time_text(line[4]))}{peer}{_ratio(line.fastest)}{_ratio(line.median)}</tr>"
+    return text if value >= 1 else f'<strong class="below">{text}</strong>'
 
 
 def causes(frame: pd.DataFrame, module: str) -> list[str]:
@@ -195,16 +182,16 @@ def family(records, module: str) -> Table:
         f"{TITLES[module]} beside other software: {plural(len(frame), 'ratio')} of the peer's time over ours, of the "
         f"fastest samples and of the medians; {plural(len(_under(frame)), 'row')} with one of the two below 1, in bold"
     )
-    head = ["size", "threads", "host", "ours", "peer", "version and build", "fastest", "median"]
-    name = f"peers_{module}"
-    shown = framed(
-        caption,
-        head,
-        _rows(frame),
-        csv_link(every, name),
-        name=name,
+    texts = {"ours": frame["ours [s]"].map(time_text)} | {way: frame[way].map(_ratio) for way in ("fastest", "median")}
+    columns = ["family", "size", "threads", "host", "ours", "peer", "version and build", "fastest", "median"]
+    shown = table(
+        frame.assign(**texts)[columns].reset_index(drop=True),
+        caption=caption,
+        name=f"peers_{module}",
         folded=len(frame) > 40,
-        text=frame.drop(columns=["chosen", "place"]),
+        html=("fastest", "median"),
+        over="family",
+        data=every,
     )
     said = causes(frame, module)
     items = "".join(f"<li>{escape(each)}</li>" for each in said)

@@ -8,9 +8,9 @@ median; ``low`` and ``high`` are its spread as :mod:`companion.figures.parts` ha
 doubtful.  Only like is compared with like; what differs is in ``what``.
 """
 
-import csv
 import re
 from collections.abc import Callable
+from functools import cache
 from html import escape
 from pathlib import Path
 
@@ -25,27 +25,28 @@ from companion.drawn import anchor
 from companion.figures.parts import (
     MARKED,
     bars,
-    case_intervals,
+    cases,
     converted,
     cpu,
+    intervals,
     legend,
     log_axis,
     of_samples,
     points,
     printed_ranges,
     quotient,
+    sampled,
 )
-from companion.figures.rendering import Shown, csv_link, show
+from companion.figures.rendering import Shown, show
 from companion.figures.style import VARIANTS, axes
-from companion.figures.tabular import Table, significant
+from companion.figures.tabular import Table, table
 from companion.items import page
-from companion.labels import plural
-from companion.pages.data import cells, framed, numbers
+from companion.labels import plural, significant
 from companion.records import runs
 
 _COLUMNS = "machine what year value low high flagged kind source bound group order".split()
 DAY = 24  # hours of the forecast
-_MEGA, _GIGA, _GIB = 1e6, 1e9, 2**30
+_MEGA, _GIGA = 1e6, 1e9
 _WORD = 8  # bytes
 #: Bytes for each operation of the streaming loop of 2006: an item of 8 bytes, a multiplication and an addition.
 STREAMED = _WORD / 2
@@ -53,43 +54,33 @@ STREAMED = _WORD / 2
 _PEAKS = ("xc30-transforms", "xc30-routines", "xc30-forecast")
 
 
-def year(document: str) -> int:
-    """Year of a document, the last number of four digits in its citation."""
-    return int(re.findall(r"\b(?:19|20)\d\d\b", tables.citation(document))[-1])
-
-
 def full_name(machine: str) -> str:
     """``power5plus`` -> ``IBM p575 (Power5+)``."""
     return str(tables.machines()["name"].sel(machine=machine).values)
 
 
-def _stated(machine: str, fact: str) -> float:
-    return float(tables.machines()[fact].sel(machine=machine))
+@cache
+def _printed() -> pd.DataFrame:
+    """Every point that reports print, and every bound that they give, from ``points.csv``.
 
-
-def printed(place: str, machine: str, what: str, value: float, bound: str = "", group: str = "") -> dict:
-    """A point of a report, or a bound that it gives, with the address of its table on the record.
-
-    ``place`` is ``"document/table"``, ``machine`` a name of ``data/machines``.
+    A line has the quantity, the table, the machine, what it is, and the formula of its number; formulas and words are
+    those of claims (:mod:`companion.claims.formulas`).  The year of a report is the last in its citation.
     """
-    document, table = place.split("/")
-    source = f"../book/records/{page(document)}.html#{anchor(document, table)}"
-    point = {"machine": full_name(machine), "what": what, "year": year(document), "value": float(value)}
-    return point | {"flagged": False, "kind": "report", "source": source, "bound": bound, "group": group}
-
-
-def stated(quantity: str) -> list[dict]:
-    """Points that reports print, from ``points.csv``: place, machine, what it is, and the formula of its number.
-
-    Formulas and words are those of claims (:mod:`companion.claims.formulas`).
-    """
-    rows = []
-    for line in csv.DictReader(Path(__file__).with_name("points.csv").read_text(encoding="utf-8").splitlines()):
-        if line["quantity"] == quantity:
-            words = Turn(Reader(line["place"].partition("/")[0]))
-            what, value = words.sentence(line["what"]), words.value(line["value"])
-            rows.append(printed(line["place"], line["machine"], what, value.mid, line["bound"], line["group"]))
-    return rows
+    frame = pd.read_csv(Path(__file__).with_name("points.csv"), keep_default_na=False)
+    words = {place: Turn(Reader(place.partition("/")[0])) for place in frame["place"]}
+    documents, names = frame["place"].str.partition("/")[0], frame["place"].str.partition("/")[2]
+    return frame.assign(
+        machine=frame["machine"].map(full_name),
+        what=[words[place].sentence(text) for place, text in zip(frame["place"], frame["what"], strict=True)],
+        value=[words[place].value(text).mid for place, text in zip(frame["place"], frame["value"], strict=True)],
+        year=[int(re.findall(r"\b(?:19|20)\d\d\b", tables.citation(each))[-1]) for each in documents],
+        flagged=False,
+        kind="report",
+        source=[
+            f"../book/records/{page(document)}.html#{anchor(document, name)}"
+            for document, name in zip(documents, names, strict=True)
+        ],
+    )
 
 
 def measured(run, what: str, found: pd.DataFrame, group: str = "") -> dict:
@@ -115,12 +106,13 @@ def measured(run, what: str, found: pd.DataFrame, group: str = "") -> dict:
     }
 
 
-def _frame(unit: str, rows: list[dict], **again: Callable[[xr.Dataset], list[dict]]) -> pd.DataFrame:
-    """Points with their unit: ``rows``, and what functions give of the newest run of an experiment on each machine.
+def _frame(quantity: str, unit: str, **again: Callable[[xr.Dataset], list[dict]]) -> pd.DataFrame:
+    """Points with their unit: those of reports, and what functions give of the newest run of each machine.
 
     The name of a function is that of its experiment, with an underscore for the hyphen.
     """
-    rows = rows + [row for name, of in again.items() for run in runs.each(name.replace("_", "-")) for row in of(run)]
+    rows = _printed().query("quantity == @quantity").to_dict("records")
+    rows += [row for name, of in again.items() for run in runs.each(name.replace("_", "-")) for row in of(run)]
     frame = pd.DataFrame(rows, columns=_COLUMNS).fillna({"bound": "", "group": ""})
     frame.attrs["units"] = {"value": unit}
     return frame
@@ -128,43 +120,48 @@ def _frame(unit: str, rows: list[dict], **again: Callable[[xr.Dataset], list[dic
 
 def _rate(run, chosen) -> pd.DataFrame:
     """Operations a second of the chosen case of a run, all threads together, with its spread."""
-    (row,) = np.flatnonzero(np.asarray(chosen))
-    flops = float(run["flops"].values[row])
-    return converted(case_intervals(run).loc[[row]], lambda seconds: flops / seconds)
+    case = cases(run).loc[np.asarray(chosen)]
+    return converted(intervals(case), lambda seconds: case["flops"].item() / seconds)
 
 
 def _percent(above: pd.DataFrame, below: pd.DataFrame) -> pd.DataFrame:
     return converted(quotient(above, below), lambda share: 100 * share)
 
 
-def _spread(points: list[dict]) -> pd.DataFrame:
-    """The first of some measured points as :func:`companion.figures.parts.quotient` takes it."""
-    return pd.DataFrame(points[:1]).rename(columns={"value": "middle"})
+def peaks(machine: str) -> list[tuple]:
+    """The run of a machine that found its highest peak, by the most threads: it, threads, and flop/s with spread.
 
-
-def peak_on(machine: str) -> tuple | None:
-    """The run of a machine that found its highest peak, by the most threads: it, threads, and flop/s with spread."""
+    Empty where no peak of the machine was measured.
+    """
     kept = [run for id in _PEAKS for run in (*runs.committed(id), *runs.own(id)) if cpu(run) == machine]
-    if not kept:
-        return None
-    threads = max(int(run["threads"].values.max()) for run in kept)
+    threads = max((int(run["threads"].values.max()) for run in kept), default=0)
     kept = [run for run in kept if run["threads"].values.max() == threads]
-    peaks = [_rate(run, (run["what"].values == "peak") & (run["threads"].values == threads)) for run in kept]
-    best = max(range(len(kept)), key=lambda number: peaks[number]["middle"].item())
-    return kept[best], threads, peaks[best]
+    rates = [_rate(run, (run["what"].values == "peak") & (run["threads"].values == threads)) for run in kept]
+    found = zip(kept, [threads] * len(kept), rates, strict=True)
+    return sorted(found, key=lambda each: each[2]["middle"].item())[-1:]
 
 
 def file_rates() -> pd.DataFrame:
     """MB/s (10^6 bytes) of one program to its files; of today, of the same programs."""
-    return _frame("MB/s", stated("files"), xmp1982_devices=_devices, nht1_io=_solution_files)
+
+    def devices(run) -> list[dict]:
+        named = (("disk", "a disk, O_DIRECT"), ("ssd", "memory"))
+        return [measured(run, what, _device(run, test)) for test, what in named]
+
+    def solution_files(run) -> list[dict]:
+        row = _largest(run, "one array a write")
+        megabytes = float(run["solution_bytes"][row][0]) / _MEGA
+        found = converted(sampled(run, "observed_transferring", row), lambda seconds: megabytes / seconds)
+        return [measured(run, "a solution file, page cache", found)]
+
+    return _frame("files", "MB/s", xmp1982_devices=devices, nht1_io=solution_files)
 
 
-def _devices(run) -> list[dict]:
-    clock = of_samples(run["observed_clock"].values, run["flags"].values)
-    found = converted(clock, lambda seconds: _WORD * run["mwords"].values / seconds)
-    tests = list(run["test"].values.astype(str))
-    named = (("disk", "a disk, O_DIRECT"), ("ssd", "memory"))
-    return [measured(run, what, found.iloc[[tests.index(test)]]) for test, what in named]
+def _device(run, test: str) -> pd.DataFrame:
+    """MB/s of one test of devices."""
+    (row,) = np.flatnonzero(run["test"].values == test)
+    megabytes = _WORD * float(run["mwords"][row])
+    return converted(sampled(run, "observed_clock", [row]), lambda seconds: megabytes / seconds)
 
 
 def _largest(run, way: str) -> np.ndarray:
@@ -174,32 +171,20 @@ def _largest(run, way: str) -> np.ndarray:
     return np.flatnonzero(chosen & (threads == threads[chosen].max()))
 
 
-def _solution_files(run) -> list[dict]:
-    arrays = run.isel(case=_largest(run, "one array a write"))
-    nbytes = float(arrays["solution_bytes"][0])
-    found = of_samples(arrays["observed_transferring"].values, arrays["flags"].values)
-    return [measured(run, "a solution file, page cache", converted(found, lambda each: nbytes / _MEGA / each))]
-
-
 def file_per_flop() -> pd.DataFrame:
     """Bytes to one file for each flop at the peak of the machine, where both are known."""
-    rates, rows = file_rates(), []
-    for machine, place, what in (
-        ("cray_ymp", "nht1/systems", "a file"),
-        ("cray_xc30", "xc30/hres_io", "one of 120 files"),
-    ):
-        one = rates[(rates["machine"] == full_name(machine)) & (rates["what"] == what)].iloc[0]
-        balance = _MEGA * one["value"] / (_GIGA * _stated(machine, "peak"))
-        rows.append(printed(place, machine, f"{what}, peak of the machine", balance, one["bound"]))
 
     def today(run) -> list[dict]:
-        _, threads, peak = peak_on(cpu(run)) or (None, 0, None)
-        if peak is None:
-            return []
-        found = converted(quotient(_spread(_devices(run)), peak), lambda each: _MEGA * each)
-        return [measured(run, f"a disk, O_DIRECT, peak of {plural(threads, 'thread')}", found)]
+        return [
+            measured(
+                run,
+                f"a disk, O_DIRECT, peak of {plural(threads, 'thread')}",
+                converted(quotient(_device(run, "disk"), peak), lambda each: _MEGA * each),
+            )
+            for _, threads, peak in peaks(cpu(run))
+        ]
 
-    return _frame("B to a file for each flop at peak", rows, xmp1982_devices=today)
+    return _frame("file-balance", "B to a file for each flop at peak", xmp1982_devices=today)
 
 
 def memory_per_flop() -> pd.DataFrame:
@@ -207,50 +192,34 @@ def memory_per_flop() -> pd.DataFrame:
 
     The report of 2006 prints no peak: it follows from GFLOPS and the share of peak of one job.
     """
-    words = float(tables.load("nht1", "systems")["memory_words"].sel(system="Y-MP")) * 2**20
-    balance = _WORD * words / (_GIGA * _stated("cray_ymp", "peak"))
-    rows = [printed("nht1/systems", "cray_ymp", "memory of the machine", balance)]
-    for place, name, peak in (
-        ("p5plus/p4_p5", "power4plus", _stated("power4plus", "cpus_per_node") * _peak_2006("P4+")),
-        ("p5plus/p4_p5", "power5plus", _stated("power5plus", "cpus_per_node") * _peak_2006("P5+")),
-        ("xc30/machines", "power7", _stated("power7", "peak") / _stated("power7", "nodes")),
-        ("xc30/machines", "cray_xc30", _stated("cray_xc30", "peak") / _stated("cray_xc30", "nodes")),
-    ):
-        memory = _stated(name, "memory_per_node") / 1000 * _GIB  # its megabytes are thousandths of 2^30 bytes
-        rows.append(printed(place, name, "memory of a node", memory / (_GIGA * peak)))
 
     def today(latest) -> list[dict]:
-        run, threads, peak = peak_on(cpu(latest)) or (None, 0, None)
-        if run is None:
-            return []
-        found = converted(peak, lambda rate: run.attrs["memory"] / rate)
-        return [measured(run, f"all memory, peak of {plural(threads, 'thread')}", found)]
+        return [
+            measured(
+                run,
+                f"all memory, peak of {plural(threads, 'thread')}",
+                converted(peak, lambda rate, memory=run.attrs["memory"]: memory / rate),
+            )
+            for run, threads, peak in peaks(cpu(latest))
+        ]
 
-    return _frame("B for each flop/s of peak", rows, xc30_transforms=today)
-
-
-def _peak_2006(system: str) -> float:
-    """GFLOPS of one processor of 2006, from the rate of a job and its share of peak."""
-    job = tables.printed("p5plus", "p4_p5").set_index("system").loc[system]
-    return float(job["gflops"] / (job["peak_percent"] / 100) / job["cpus"])
+    return _frame("memory", "B for each flop/s of peak", xc30_transforms=today)
 
 
 def streamed() -> pd.DataFrame:
     """GB/s that one processor reads in the streaming loop of 2006, with one thread and with two."""
-    node = tables.printed("p5plus", "smt_benefit").set_index("loop").loc["streaming"]
-    modes = {"gflops_no_smt": "streaming loop", "gflops_smt": "streaming loop, two threads"}
-    each = STREAMED / _stated("power5plus", "cpus_per_node")
-    rows = [printed("p5plus/smt_benefit", "power5plus", what, node[mode] * each) for mode, what in modes.items()]
-    return _frame("GB/s that one processor reads", rows, p5plus_smt=_streamed)
+
+    def streaming(run) -> list[dict]:
+        found = converted(_loop(run, "streaming"), lambda rate: rate * STREAMED)
+        return [measured(run, "streaming loop", found)]
+
+    return _frame("bandwidth", "GB/s that one processor reads", p5plus_smt=streaming)
 
 
 def _loop(run, name: str) -> pd.DataFrame:
-    return _rate(run, (run["loop"].values.astype(str) == name) & (run["streams"].values.astype(str) == "1"))
-
-
-def _streamed(run) -> list[dict]:
-    found = converted(_loop(run, "streaming"), lambda rate: rate * STREAMED / _GIGA)
-    return [measured(run, "streaming loop", found)]
+    """GFLOPS of one thread in a loop."""
+    rate = _rate(run, (run["loop"].values.astype(str) == name) & (run["streams"].values.astype(str) == "1"))
+    return converted(rate, lambda rate: rate / _GIGA)
 
 
 def read_per_flop() -> pd.DataFrame:
@@ -258,19 +227,21 @@ def read_per_flop() -> pd.DataFrame:
 
     The peak of a Power5+ follows from a job's share of it; that of a measured machine is of one of its threads.
     """
-    old = streamed().query("kind == 'report'")
-    rows = [
-        printed("p5plus/smt_benefit", "power5plus", row.what, row.value / _peak_2006("P5+")) for row in old.itertuples()
-    ]
 
     def today(run) -> list[dict]:
-        _, threads, peak = peak_on(cpu(run)) or (None, 0, None)
-        if peak is None:
-            return []
-        found = converted(quotient(_spread(_streamed(run)), peak), lambda ratio: _GIGA * threads * ratio)
-        return [measured(run, f"streaming loop, peak of {plural(threads, 'thread')}", found)]
+        return [
+            measured(
+                run,
+                f"streaming loop, peak of {plural(threads, 'thread')}",
+                converted(
+                    quotient(_loop(run, "streaming"), peak),
+                    lambda ratio, threads=threads: STREAMED * _GIGA * threads * ratio,
+                ),
+            )
+            for _, threads, peak in peaks(cpu(run))
+        ]
 
-    return _frame("B for each flop at peak", rows, p5plus_smt=today)
+    return _frame("bandwidth-balance", "B for each flop at peak", p5plus_smt=today)
 
 
 def memory_balance() -> pd.DataFrame:
@@ -288,58 +259,56 @@ _WRITING = "flow solver that writes, 1993"
 
 def computing() -> pd.DataFrame:
     """Share [%] of the clock in which a job computes: CPU over clock, or computing over elapsed time."""
-    unit = "% of the elapsed time"
-    return _frame(unit, stated("computing"), xmp1982_forecast=_forecast, aips58_ddt=_imaging, nht1_io=_writing)
+
+    def forecast(run) -> list[dict]:
+        """The forecast computes while its computing thread does not wait for records."""
+        on_disk = run["configuration"].values.astype(str) == "disk4"
+        waiting, clock = (run[f"observed_{name}"].values[on_disk] for name in ("waiting", "forecast"))
+        found = of_samples(100 * (1 - waiting / clock), run["flags"].values[on_disk])
+        return [measured(run, "forecast, disks", found, _FORECAST)]
+
+    def images(run) -> list[dict]:
+        large = run["size"].values.astype(str) == "large"
+        spent, real = (run[f"observed_{name}"].values[large].sum(axis=0) for name in ("cpu", "real"))
+        flags = "; ".join(filter(None, run["flags"].values[large].astype(str)))
+        return [measured(run, "imaging, large problem", of_samples([100 * spent / real], [flags]), _IMAGING)]
+
+    def writing(run) -> list[dict]:
+        alone = intervals(cases(run).iloc[_largest(run, "none")])
+        return [
+            measured(
+                run,
+                f"flow solver that writes, {way}",
+                _percent(alone, sampled(run, "observed_T_T", _largest(run, way))),
+                _WRITING,
+            )
+            for way in ("one array a write", "40-byte elements")
+        ]
+
+    return _frame("computing", "% of the elapsed time", xmp1982_forecast=forecast, aips58_ddt=images, nht1_io=writing)
 
 
-def _forecast(run) -> list[dict]:
-    """The forecast computes while its computing thread does not wait for records."""
-    on_disk = run["configuration"].values.astype(str) == "disk4"
-    waiting, clock = (run[f"observed_{name}"].values[on_disk] for name in ("waiting", "forecast"))
-    found = of_samples(100 * (1 - waiting / clock), run["flags"].values[on_disk])
-    return [measured(run, "forecast, disks", found, _FORECAST)]
-
-
-def _imaging(run) -> list[dict]:
-    large = run["size"].values.astype(str) == "large"
-    spent, real = (run[f"observed_{name}"].values[large].sum(axis=0) for name in ("cpu", "real"))
-    flags = "; ".join(filter(None, run["flags"].values[large].astype(str)))
-    return [measured(run, "imaging, large problem", of_samples([100 * spent / real], [flags]), _IMAGING)]
-
-
-def _writing(run) -> list[dict]:
-    rows, alone = [], case_intervals(run).loc[_largest(run, "none")]
-    for way in ("one array a write", "40-byte elements"):
-        row = _largest(run, way)
-        elapsed = of_samples(run["observed_T_T"].values[row], run["flags"].values[row])
-        rows.append(measured(run, f"flow solver that writes, {way}", _percent(alone, elapsed), _WRITING))
-    return rows
-
-
-#: Loops of chapter 4 by what they ask of a processor: the report's row, the run's name, the kind of work.
-LOOPS = (
-    ("10 accumulators", "s10", "additions in registers"),
-    ("streaming", "streaming", "streams from memory"),
-    ("skipping", "skipping", "strided access to memory"),
-)
+#: Loops of chapter 4 by the kind of work that they ask of a processor.
+LOOPS = {
+    "additions in registers": "s10",
+    "streams from memory": "streaming",
+    "strided access to memory": "skipping",
+}
 
 
 def sustained_rate() -> pd.DataFrame:
     """GFLOPS of one processor (today: of one thread) by kind of work: loops, then whole programs."""
-    node, rows = tables.printed("p5plus", "smt_benefit").set_index("loop")["gflops_no_smt"], []
-    for loop, name, kind in LOOPS:
-        rate = node[loop] / _stated("power5plus", "cpus_per_node")
-        rows.append(printed("p5plus/smt_benefit", "power5plus", kind, rate, group=kind))
-        for run in runs.each("p5plus-smt"):
-            rows.append(measured(run, kind, converted(_loop(run, name), lambda rate: rate / _GIGA), kind))
-    return _frame("GFLOPS of one processor", rows + stated("rate"), nht1_io=_solver)
 
+    def loops(run) -> list[dict]:
+        return [measured(run, kind, _loop(run, name), kind) for kind, name in LOOPS.items()]
 
-def _solver(run) -> list[dict]:
-    labels = run["label"].values.astype(str)
-    last = [n for n, text in enumerate(labels) if "without writing" in text and "1 thread" in text][-1]
-    found = converted(_rate(run, np.arange(labels.size) == last), lambda rate: rate / _GIGA)
-    return [measured(run, f"BT, {labels[last].partition(',')[0]}", found, "BT, a flow solver, on vectors")]
+    def solver(run) -> list[dict]:
+        texts = run["label"].values.astype(str)
+        last = [n for n, text in enumerate(texts) if "without writing" in text and "1 thread" in text][-1]
+        found = converted(_rate(run, np.arange(texts.size) == last), lambda rate: rate / _GIGA)
+        return [measured(run, f"BT, {texts[last].partition(',')[0]}", found, "BT, a flow solver, on vectors")]
+
+    return _frame("rate", "GFLOPS of one processor", p5plus_smt=loops, nht1_io=solver)
 
 
 def share_of_peak() -> pd.DataFrame:
@@ -355,7 +324,7 @@ def share_of_peak() -> pd.DataFrame:
         share = _percent(_rate(run, rates == rates.max()), _rate(run, one & (what == "peak")))
         return [measured(run, "spectral transforms, 1 thread", share)]
 
-    return _frame("% of peak", stated("peak"), xc30_forecast=forecast, xc30_transforms=transforms)
+    return _frame("peak", "% of peak", xc30_forecast=forecast, xc30_transforms=transforms)
 
 
 def forecast_hour() -> pd.DataFrame:
@@ -364,19 +333,18 @@ def forecast_hour() -> pd.DataFrame:
     def again(run) -> list[dict]:
         """The forecast of 1982 with its post-processing, files on disk."""
         on_disk = run["configuration"].values.astype(str) == "disk4"
-        found = of_samples(run["observed_complete"].values[on_disk], run["flags"].values[on_disk])
         size = "of the size of 1982" if run.attrs["preset"] == "paper" else "as of 1982, smaller,"
-        what = f"forecast {size} with its jobs, files on disk"
-        return [measured(run, what, converted(found, lambda seconds: seconds / DAY))]
+        found = converted(sampled(run, "observed_complete", on_disk), lambda seconds: seconds / DAY)
+        return [measured(run, f"forecast {size} with its jobs, files on disk", found)]
 
     def one_layer(run) -> list[dict]:
         """One layer of a forecast of 2014."""
-        (row,) = np.flatnonzero(run["what"].values == "forecast")
-        hours, case = DAY * float(run["days"].values[row]), run.isel(case=row)
-        what = f"one layer at truncation {int(case['truncation'])} on {plural(int(case['threads']), 'thread')}"
-        return [measured(run, what, converted(case_intervals(run).loc[[row]], lambda seconds: seconds / hours))]
+        case = cases(run, "what", "days", "truncation").query("what == 'forecast'")
+        hours, threads = DAY * case["days"].item(), plural(case["threads"].item(), "thread")
+        what = f"one layer at truncation {int(case['truncation'].item())} on {threads}"
+        return [measured(run, what, converted(intervals(case), lambda seconds: seconds / hours))]
 
-    return _frame("s for an hour of forecast", stated("hour"), xmp1982_forecast=again, xc30_forecast=one_layer)
+    return _frame("hour", "s for an hour of forecast", xmp1982_forecast=again, xc30_forecast=one_layer)
 
 
 #: Quantities: what a reader calls them, where their points come from, and whether their axis is logarithmic.
@@ -421,18 +389,13 @@ def said(frame: pd.DataFrame) -> str:
     return found + more * bool((frame["kind"] == "run").any())
 
 
-def kinds(frame: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
-    """Numbers that reports print, bounds that they give, and what was measured."""
-    report, bound = frame["kind"] == "report", frame["bound"] != ""
-    return frame[report & ~bound], frame[report & bound], frame[~report]
-
-
 def _marks(axis, frame: pd.DataFrame, place: str, across: bool) -> None:
     """All points: hollow for a report, filled with their spread for a run, stars for the reader's own.
 
     A machine has one colour in all figures.  ``across``: values run along x, and machines of one row lie apart.
     """
-    old, bounds, new = kinds(frame)
+    new, bound = frame[frame["kind"] == "run"], frame["bound"] != ""
+    old, bounds = frame[(frame["kind"] == "report") & ~bound], frame[bound]
     x, y = ("value", place) if across else (place, "value")
     if len(old):
         points(axis, old[x], old[y], label="printed in a report", line=False)
@@ -564,18 +527,17 @@ def findings() -> list[str]:
 
 def points_table(found: dict[str, pd.DataFrame]) -> Table:
     """Every point, with a link to the printed table or the run record that holds its number."""
-    body, frames = [], []
-    for key, frame in found.items():
-        name, unit = QUANTITIES[key][0], frame.attrs["units"]["value"]
-        frames.append(frame.drop(columns=["group", "order"]).assign(quantity=name, unit=unit))
-        for row in frame.itertuples(index=False):
-            link = f'<a href="{escape(row.source)}">{"record" if row.kind == "run" else "table"}</a>'
-            texts = cells(*(escape(str(text)) for text in (name, row.year, row.machine, row.what)))
-            texts += numbers(f"{escape(row.bound)} {significant(row.value, 3)}")
-            body.append(f"<tr>{texts}{cells(escape(unit), link)}</tr>")
-    caption = f"All {len(body)} points, and where each number comes from"
-    printed = (f"{(frame['kind'] == 'report').sum()} of {QUANTITIES[key][0]}" for key, frame in found.items())
-    head = ["quantity", "year", "machine", "what was measured", "value", "unit", "source"]
-    text = f"Where each number comes from. Printed in reports: {', '.join(printed)}"
-    link = csv_link(pd.concat(frames, ignore_index=True), "points")
-    return framed(caption, head, body, link, name="points", folded=True, text=text)
+    frames = [
+        frame.assign(quantity=QUANTITIES[key][0], unit=frame.attrs["units"]["value"]) for key, frame in found.items()
+    ]
+    every = pd.concat(frames, ignore_index=True)
+    values = every["value"].map(lambda value: significant(value, 3))
+    words = every["kind"].map({"run": "record", "report": "table"})
+    shown = every[["quantity", "year", "machine", "what"]].rename(columns={"what": "what was measured"})
+    shown["value"] = (every["bound"] + " " + values).str.strip()
+    shown["unit"], shown["source"] = every["unit"], '<a href="' + every["source"] + '">' + words + "</a>"
+    caption = f"All {len(every)} points, and where each number comes from"
+    data = every.drop(columns=["group", "order"])
+    made = table(shown, caption=caption, name="points", folded=True, html=["source"], data=data)
+    counts = (f"{(frame['kind'] == 'report').sum()} of {frame['quantity'].iloc[0]}" for frame in frames)
+    return Table(made.html, f"Where each number comes from. Printed in reports: {', '.join(counts)}")

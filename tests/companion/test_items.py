@@ -55,7 +55,7 @@ def test_anchors_are_those_of_docutils(heading):
 
 def test_judgements_are_counted_and_no_distant_item_goes_without_its_reason():
     judged = [item for item in items.items() if item.nearness]
-    assert pages.nearness().loc["all"].sum() == len(judged) >= 23
+    assert pages.counts("nearness").loc["all"].sum() == len(judged) >= 23
     assert all(len(item.differs) > 40 for item in judged if item.nearness == "distant")
     shown = BeautifulSoup(pages.full_table().html, "html.parser").text
     assert all(item.differs in shown for item in judged)
@@ -64,6 +64,7 @@ def test_judgements_are_counted_and_no_distant_item_goes_without_its_reason():
 def test_the_page_shows_every_item_with_a_link_into_its_chapter():
     table = BeautifulSoup(pages.full_table().html, "html.parser")
     rows = [row for row in table.tbody.find_all("tr") if row.find("td")]
+    assert len(table.tbody.find_all("th")) == len(items.documents())
     assert len(rows) == len(items.items())
     for row, item in zip(rows, sorted(items.items(), key=lambda item: item.document), strict=True):
         (link,) = row.find_all("a")
@@ -76,7 +77,6 @@ def test_a_chapter_shows_its_items_and_its_lost_plots():
     for kind, number in (("items", 11), ("plots", 2)):
         shown = pages.items_table("nht1", kind)
         assert len(BeautifulSoup(shown.html, "html.parser").tbody.find_all("tr")) == number
-        assert str(shown).endswith(f": {number} of nht1")
 
 
 @pytest.mark.parametrize("document", items.documents())

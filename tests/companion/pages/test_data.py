@@ -115,8 +115,9 @@ def test_counts_are_those_of_the_claims_and_lead_to_their_rows(frame):
     assert numbers.loc["all", "all"] == len(frame)
     named = {items.title(document): document for document in tables.documents()} | {"all": "all"}
     for row in soup(ledger.counts_table()).tbody.find_all("tr"):
-        for verdict, cell in zip(numbers.columns, row.find_all("td"), strict=True):
-            assert int(cell.text) == numbers.loc[named[row.th.text], verdict]
+        name, *counts = row.find_all("td")
+        for verdict, cell in zip(numbers.columns, counts, strict=True):
+            assert int(cell.text) == numbers.loc[named[name.text], verdict]
             if cell.a:
                 wanted = dict(pair.split("=") for pair in cell.a["href"].partition("?")[2].split("&") if pair)
                 chosen = frame[

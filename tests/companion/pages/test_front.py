@@ -5,9 +5,8 @@ from companion.pages import front
 
 
 def test_links_of_the_table_lead_to_chapters_and_ledger():
-    shown = front.chapters_table()
-    html = shown.html
-    assert html.count("<tr>") == 1 + len(tables.documents()) == len(shown.text.splitlines())
+    html = front.chapters_table().html
+    assert html.count("<tr>") == 1 + len(tables.documents())
     for path in notebook_files.paths():
         document = path.stem.partition("_")[2]
         if document in tables.documents():
