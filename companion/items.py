@@ -79,35 +79,13 @@ def items(document: str | None = None) -> list[Item]:
     return found
 
 
-def problems(found: list[Item]) -> list[str]:
-    """What the register says and the book does not keep; empty when all is well."""
-    said = []
-    known = {item.item for item in found}
-    for item in found:
-        if item.status not in STATUSES or item.nearness not in ("", *NEARNESS):
-            said.append(f"{item.item}: status or nearness is unknown")
-        if not all((item.title, item.survives, item.heading, item.here)) or bool(item.of) is not item.is_plot:
-            said.append(f"{item.item} has an empty cell")
-        if item.status == "live" and not item.experiments:
-            said.append(f"{item.item} is live, and no registered experiment names it")
-        if bool(item.differs) != bool(item.nearness) or (item.nearness and (item.status != "live" or item.is_plot)):
-            said.append(f"{item.item}: nearness and differs belong to live items, both or none")
-        if not item.is_plot and item.experiments and item.status in ("redrawn", "not possible"):
-            said.append(f"{item.item} is {item.status}, and {', '.join(item.experiments)} names it")
-        if missing := set(item.of) - known:
-            said.append(f"{item.item} is of {', '.join(sorted(missing))}, which the register does not have")
-    return said
-
-
 def listing(document: str | None = None) -> pd.DataFrame:
-    """The register as a table: document, item, title, what survives, status, experiments, judgement, place, what is
-    here."""
+    """The register as a table: an item a row, its experiments in words, the place in the book that treats it."""
     rows = [
         vars(item) | {"experiments": ", ".join(item.experiments), "place": f"{page(item.document)}: {item.heading}"}
         for item in items(document)
     ]
-    names = "document item title survives status experiments nearness differs place here".split()
-    return pd.DataFrame(rows, columns=names)
+    return pd.DataFrame(rows).drop(columns=["of", "heading"])
 
 
 @cache

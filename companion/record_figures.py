@@ -12,25 +12,16 @@ from companion.records import runs
 
 #: Rows of a figure's data that are printed; the file of the figure's page has all.
 _ROWS = 40
-#: Samples of one quantity are columns "name, 1", "name, 2", …
-_SAMPLE = re.compile(r"(.+), \d+$")
-#: What a figure raises where a run does not hold what it takes: an older one, or another sweep.
-LACKING = (KeyError, IndexError, ValueError, AssertionError)
 
 
 def medians(frame: pd.DataFrame) -> pd.DataFrame:
-    """Columns that are samples of one quantity as their median."""
-    groups: dict[str, list[str]] = {}
-    frame = frame.set_axis(list(map(str, frame.columns)), axis=1)
-    for column in frame:
-        found = _SAMPLE.match(column)
-        groups.setdefault(found[1] if found else column, []).append(column)
-    out = {}
-    for name, columns in groups.items():
-        if len(columns) > 1 and all(map(pd.api.types.is_numeric_dtype, frame[columns].dtypes)):
-            out[f"{name}, median of {len(columns)}"] = frame[columns].median(axis=1)
-        else:
-            out |= {column: frame[column] for column in columns}
+    """Columns that are samples of one quantity, ``"name, 1"``, ``"name, 2"``, as their median."""
+    names = [re.sub(r", \d+$", "", str(column)) for column in frame]
+    out: dict[str, pd.Series] = {}
+    for name in dict.fromkeys(names):
+        part = frame.loc[:, [each == name for each in names]]
+        count = part.select_dtypes("number").shape[1]
+        out |= {f"{name}, median of {count}": part.median(axis=1)} if count == part.shape[1] > 1 else dict(part.items())
     return pd.DataFrame(out)
 
 
@@ -40,12 +31,11 @@ def text(shown: Any) -> str:
         return shown.text
     if shown.data is None:
         return f"{shown.title}. {shown.alt}"
-    frame = shown.data if isinstance(shown.data, pd.DataFrame) else shown.data.to_dataframe().reset_index()
-    head = medians(frame.head(_ROWS))
+    head = medians(shown.data.head(_ROWS))
     lines = head.to_string(
         index=not isinstance(head.index, pd.RangeIndex), na_rep="", float_format="{:.4g}".format, line_width=200
     )
-    more = f"\n… {len(frame) - len(head)} more rows" if len(frame) > len(head) else ""
+    more = f"\n… {len(shown.data) - len(head)} more rows" if len(shown.data) > len(head) else ""
     return f"{shown.title}. {shown.alt}\n{lines}{more}"
 
 
@@ -55,7 +45,7 @@ def drawn_from(run, figures=None) -> tuple[list[Any], list[str]]:
     for figure in experiments.find(run.attrs["experiment"]).figures if figures is None else figures:
         try:
             made.append(figure([run]))
-        except LACKING as error:
+        except (KeyError, IndexError, ValueError, AssertionError) as error:  # an older run, or another sweep
             left.append(f"{figure.__name__} does not find in this record what it draws ({error})")
     return made, left
 

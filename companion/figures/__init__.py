@@ -15,13 +15,11 @@ from companion import extras
 _MODULES = {
     "box": "answer box folded paragraph",
     "document": "document_table document_tables",
-    "parts": "MARKED bars bytes_axis bytes_label calculated case_intervals cases converted cpu in_rows intervals "
+    "parts": "MARKED bars bytes_axis bytes_label calculated cases converted cpu doubts in_rows intervals "
     "legend lines log_axis machines of_samples points printed_ranges quantities quotient ratios rows run_title sampled "
-    "spread spread_of times together with_spread",
-    "ranks": "doubts observed rank_title",
+    "spread_of times together with_spread",
     "rendering": "Shown save show source",
-    "stacks": "stacked_bars",
-    "style": "INK MEANINGS STYLE axes document_style hatched hollow host_style meaning series",
+    "style": "INK MEANINGS STYLE axes document_style hollow host_style meaning series",
     "tabular": "Table table",
 }
 _HOME = {name: module for module, names in _MODULES.items() for name in names.split()}

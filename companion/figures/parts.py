@@ -1,5 +1,6 @@
 """Pieces that several chapters draw with."""
 
+import textwrap
 from collections.abc import Callable
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -10,8 +11,8 @@ import xarray as xr
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from companion.bench.statistics import Ratio, median_interval, ratio
-from companion.figures.stacks import stacked_bars as stacked_bars
-from companion.figures.style import INK, calculated_style, document_style, hollow, host_style, meaning
+from companion.figures.style import INK, document_style, hollow, host_style, meaning
+from companion.labels import plural
 from companion.records.runs import OWN, SHAPES
 
 
@@ -53,21 +54,13 @@ def _between(value: float, ticks, base: int) -> str:
     return plain(value) if high <= low * base**2 and np.isclose(lead, leads).any() else ""
 
 
-def bytes_axis(axis, sizes, which: str = "x", *, step: int = 8) -> None:
-    """Logarithmic axis of sizes in bytes, labelled in KB, MB, GB of 1024 at every ``step``-th power of two.
-
-    Parameters
-    ----------
-    sizes : array_like
-        The sizes drawn, in bytes; they set the range of the labels.
-    """
-    low, high = (int(f(np.log2(g(sizes)))) for f, g in ((np.floor, np.min), (np.ceil, np.max)))
-    stride = int(np.log2(step)) or 1
-    getattr(axis, f"set_{which}scale")("log", base=2)
-    ticks = getattr(axis, f"{which}axis")
-    ticks.set_ticks([2.0**power for power in range(low, high + 1, stride)])
-    ticks.set_major_formatter(FuncFormatter(lambda value, _: bytes_label(value)))
-    ticks.set_minor_formatter(NullFormatter())
+def bytes_axis(axis, sizes) -> None:
+    """Logarithmic x axis of sizes in bytes, labelled in KB, MB, GB of 1024 at every third power of two of ``sizes``."""
+    low, high = int(np.floor(np.log2(np.min(sizes)))), int(np.ceil(np.log2(np.max(sizes))))
+    axis.set_xscale("log", base=2)
+    axis.xaxis.set_ticks([2.0**power for power in range(low, high + 1, 3)])
+    axis.xaxis.set_major_formatter(FuncFormatter(lambda value, _: bytes_label(value)))
+    axis.xaxis.set_minor_formatter(NullFormatter())
 
 
 #: The variants of each figure in the order in which they were first drawn.
@@ -107,9 +100,9 @@ def points(
 
 
 def calculated(axis, x, y, *, label: str, line: bool = True):
-    """Plot what a model, a simulation or a count gives: half-filled circles."""
-    style = calculated_style() | ({} if line else {"linestyle": "none"})
-    return axis.plot(x, y, label=label, **style)[0]
+    """Plot what a model, a simulation or a count gives: half-filled circles, a dotted line."""
+    style = {"marker": "o", "fillstyle": "left", "markerfacecoloralt": "none", "linestyle": ":" if line else "none"}
+    return axis.plot(x, y, label=label, color=meaning("calculated"), **style)[0]
 
 
 def printed_ranges(axis, place, low, high, *, colour: str = "printed", across: bool = True) -> None:
@@ -356,21 +349,6 @@ def in_rows(axis, runs, frames, names, quantities: dict[str, str], colours=()) -
     rows(axis, names)
 
 
-def spread(axis, x, cases: pd.DataFrame, convert, *, label: str, index: int = 0, line: bool = True, run=None):
-    """Median of every case of a run with its spread; flagged cases are crossed.
-
-    Parameters
-    ----------
-    x : array_like
-        Place of each case.
-    cases : pandas.DataFrame
-        As :func:`intervals` takes it.
-    convert : callable
-        Seconds to the quantity drawn, elementwise.
-    """
-    return bars(axis, x, converted(intervals(cases), convert), label=label, index=index, line=line, run=run)
-
-
 def together(runs, frames) -> pd.DataFrame:
     """The data of several runs in one table, with a column ``machine`` where there are more than one."""
     if len(runs) == 1:
@@ -382,13 +360,8 @@ def together(runs, frames) -> pd.DataFrame:
 def machines(runs) -> str:
     """Which mark is which machine, of all runs of a figure but the first, in lines that a phone has room for."""
     said = [f"{LETTERS[run.attrs['mark']]} {cpu(run)}" for run in runs if run.attrs.get("mark")]
-    lines: list[str] = []
-    for clause in said:
-        if lines and len(lines[-1]) + len(clause) + 2 <= _WIDTH:
-            lines[-1] += f"; {clause}"
-        else:
-            lines.append(clause)
-    return ";\n".join(lines)
+    whole = "; ".join(each.replace(" ", "\N{NO-BREAK SPACE}") for each in said)
+    return textwrap.fill(whole, _WIDTH, break_on_hyphens=False).replace("\N{NO-BREAK SPACE}", " ")
 
 
 def legend(axis, place: str) -> None:
@@ -432,11 +405,6 @@ def spread_of(frame: pd.DataFrame, name: str) -> pd.DataFrame:
     return frame[list(ends)].set_axis(list(ends.values()), axis=1).reset_index(drop=True)
 
 
-def case_intervals(record: xr.Dataset) -> pd.DataFrame:
-    """:func:`intervals` of every case of a run, in seconds of a repeat."""
-    return intervals(pd.DataFrame({name: record[name].values for name in TIMES}))
-
-
 def cpu(record: xr.Dataset) -> str:
     """Machine of a run, by its label among those of the book: whoever reads the page may have another."""
     about = record.attrs
@@ -444,6 +412,27 @@ def cpu(record: xr.Dataset) -> str:
 
 
 def run_title(record: xr.Dataset) -> str:
-    """Machine, preset and day of a run, for the title of its figure."""
+    """Machine, preset and day of a run, for the title of its figure, and of one over MPI its ranks."""
     cpus = str(record.attrs["machine"]).rpartition(", ")[2]
-    return f"{cpu(record)}, {cpus}\npreset {record.attrs['preset']}, {record.attrs['date'][:10]}"
+    title = f"{cpu(record)}, {cpus}\npreset {record.attrs['preset']}, {record.attrs['date'][:10]}"
+    if "ranks" not in record:
+        return title
+    shared = any("oversubscribed" in str(flags) for flags in record["flags"].values)
+    ranks = plural(int(np.max(record["ranks"].values)), "rank")
+    return f"{title}, {ranks}{', more than processors' if shared else ''}"
+
+
+def doubts(record) -> str:
+    """A sentence on the flags of a run, for its caption."""
+    found: dict[str, list[str]] = {}
+    for label, flags in zip(record["label"].values, record["flags"].values, strict=True):
+        for flag in filter(None, str(flags).split("; ")):
+            found.setdefault(flag, []).append(str(label))
+    if not found:
+        return "No case is flagged."
+    total = record.sizes["case"]
+    parts = (
+        f"{flag}: {', '.join(names) if len(names) < 4 else f'{len(names)} of {total} cases'}"
+        for flag, names in found.items()
+    )
+    return f"Flags: {'; '.join(parts)}."

@@ -18,8 +18,7 @@ import xarray as xr
 from matplotlib.text import Text
 
 from companion.figures.joined import JOINED, panels
-from companion.figures.parts import machines, together
-from companion.figures.ranks import rank_title
+from companion.figures.parts import machines, run_title, together
 from companion.figures.style import INK, LEGIBLE
 from companion.files import write_text
 
@@ -30,22 +29,18 @@ FIGURES = "RERUN_FIGURES"
 _FONTS = "'DejaVu Sans', Verdana, sans-serif"
 
 
-def _column(name, attributes: dict) -> str:
-    units = attributes.get("units")
-    return f"{name} [{units}]" if units and units != "1" else str(name)
-
-
-def csv_link(data, name: str) -> str:
-    """HTML link that saves ``data`` as ``<name>.csv``; works without a network.
-
-    ``data`` is an ``xarray.Dataset``, whose ``units`` go into the names of columns, or a ``pandas.DataFrame``.
-    """
-    if isinstance(data, xr.Dataset):
-        names = {str(name): _column(name, data[name].attrs) for name in data.variables}
-        data = data.to_dataframe().reset_index().rename(columns=names)
+def csv_link(data: pd.DataFrame, name: str) -> str:
+    """HTML link that saves ``data`` as ``<name>.csv``; works without a network."""
     text = data.to_csv(index=not isinstance(data.index, pd.RangeIndex), lineterminator="\n")
     packed = base64.b64encode(text.encode()).decode()
     return f'<a download="{escape(name)}.csv" href="data:text/csv;charset=utf-8;base64,{packed}">data as CSV</a>'
+
+
+def _frame(data: xr.Dataset) -> pd.DataFrame:
+    """A dataset as a table, whose columns name their units."""
+    units = {str(name): data[name].attrs.get("units", "1") for name in data.variables}
+    names = {name: f"{name} [{unit}]" for name, unit in units.items() if unit not in ("", "1")}
+    return data.to_dataframe().reset_index().rename(columns=names)
 
 
 def _tidy(svg: str, prefix: str, alt: str, width: float) -> str:
@@ -218,8 +213,11 @@ def show(
     """
     run = runs[0] if runs and run is None else run
     alt = _described(alt)
-    data = together(runs, data) if isinstance(data, list) else data
-    heading = rank_title(runs[0]) if runs and heading is None else heading
+    if isinstance(data, list):
+        data = together(runs, data)
+    elif isinstance(data, xr.Dataset):
+        data = _frame(data)
+    heading = run_title(runs[0]) if runs and heading is None else heading
     if lines := "\n".join(filter(None, [heading, machines(runs)])):
         figure.suptitle(lines, size=9)
     experiment = getattr(run, "attrs", {}).get("experiment")

@@ -47,21 +47,10 @@ STYLE: dict[Any, Any] = {
     "ytick.labelsize": 9,
     "legend.fontsize": 9,
     "legend.frameon": False,
-    "text.color": INK,
-    "axes.labelcolor": INK,
-    "axes.edgecolor": INK,
-    "axes.titlecolor": INK,
-    "xtick.color": INK,
-    "ytick.color": INK,
     "xtick.minor.pad": 5.0,  # labels of minor ticks, which are shorter, on one line with the others
     "ytick.minor.pad": 5.0,
-    "hatch.color": INK,
-    "figure.facecolor": "none",
-    "axes.facecolor": "none",
-    "savefig.facecolor": "none",
     "axes.grid": True,
     "axes.axisbelow": True,
-    "grid.color": INK,
     "grid.alpha": 0.18,
     "grid.linewidth": 0.6,
     "axes.linewidth": 0.8,
@@ -72,6 +61,9 @@ STYLE: dict[Any, Any] = {
     "axes.prop_cycle": cycler(color=SERIES),
     "figure.constrained_layout.use": True,
 }
+_INKED = ("text", "xtick", "ytick", "hatch", "grid", "axes.label", "axes.edge", "axes.title")
+STYLE |= {f"{name}{'' if '.' in name else '.'}color": INK for name in _INKED}
+STYLE |= dict.fromkeys(("figure.facecolor", "axes.facecolor", "savefig.facecolor"), "none")
 
 
 # Titles, legends and annotations that a chapter adds later must look the same, so the style is not
@@ -132,22 +124,6 @@ def host_style(index: int = 0) -> dict:
     return {"color": colour, "marker": "o", "markerfacecolor": colour, "linestyle": "-"}
 
 
-def calculated_style() -> dict:
-    """Keywords for ``plot`` of what a model, a simulation or a count gives: half-filled circles, dotted lines."""
-    return {
-        "color": MEANINGS["calculated"],
-        "marker": "o",
-        "fillstyle": "left",
-        "markerfacecoloralt": "none",
-        "linestyle": ":",
-    }
-
-
 def hollow(name: str) -> dict:
     """Keywords for bars of printed numbers: their outline, in the colour of a meaning."""
     return {"facecolor": "none", "edgecolor": meaning(name), "linewidth": 1.4}
-
-
-def hatched(name: str = "calculated") -> dict:
-    """Keywords for bars of calculated numbers: their outline and lines across, in the colour of a meaning."""
-    return hollow(name) | {"hatch": "////"}

@@ -42,13 +42,11 @@ def arithmetic(document: str) -> Shown:
     shown = shown[["verdict", "where", "statement", "printed", "recomputed", "explanation"]].reset_index(drop=True)
     known = claims.addresses(document)
     shown.attrs["addresses"] = {(row, "printed"): ("", known[claim]) for row, claim in enumerate(listed["id"])}
-    titled = {"caption": "Claims that do not simply agree", "name": f"{document}_claims", "digits": 4, "folded": True}
-    return _together(
-        [
-            table(summary, caption=f"{caption}{wrong}.", index=False, name=f"{document}_verdicts"),
-            *([table(shown, over="verdict", **titled)] if len(shown) else []),
-        ]
-    )
+    found = [table(summary, caption=f"{caption}{wrong}.", index=False, name=f"{document}_verdicts")]
+    if len(shown):
+        about = "Claims that do not simply agree"
+        found.append(table(shown, caption=about, name=f"{document}_claims", digits=4, folded=True, over="verdict"))
+    return _together(found)
 
 
 def _row(entry, record: dict) -> dict:

@@ -10,7 +10,7 @@ import pytest
 
 from companion.chapters.xmp1982 import day
 from companion.figures import rendering
-from companion.figures.explorer import explorer, packed
+from companion.figures.explorer import explorer
 from kernels.memory import banks
 
 STATIC = Path(__file__).parents[2] / "book" / "_static"
@@ -106,7 +106,5 @@ def test_an_explorer_carries_its_data_and_the_still_picture(monkeypatch):
     (text,) = reader.data
     assert json.loads(text)["text"] == "</script><b>&"
     assert "<svg></svg>" in shown.html and shown.alt == "A picture."
-    with pytest.raises(ValueError, match="kind = 'other'"):
-        explorer("other", {}, still=still)
     with pytest.raises(ValueError):
-        packed({"x": float("nan")})
+        explorer("clock", {"x": float("nan")}, still=still)

@@ -32,7 +32,15 @@ def test_every_item_and_every_lost_plot_is_there(document):
 
 
 def test_what_is_called_live_has_an_experiment_that_names_it():
-    assert items.problems(items.items()) == []
+    found = items.items()
+    for item in found:
+        assert item.status in items.STATUSES and item.nearness in ("", *items.NEARNESS), item.item
+        assert all((item.title, item.survives, item.heading, item.here)) and bool(item.of) is item.is_plot, item.item
+        assert item.experiments or item.status != "live", item.item
+        assert bool(item.differs) == bool(item.nearness), item.item
+        assert not item.nearness or (item.status == "live" and not item.is_plot), item.item
+        assert item.is_plot or not item.experiments or item.status not in ("redrawn", "not possible"), item.item
+        assert set(item.of) <= {each.item for each in found}, item.item
 
 
 def test_every_item_that_an_experiment_names_is_in_the_register():

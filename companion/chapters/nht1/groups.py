@@ -49,7 +49,7 @@ def whole_run(runs) -> "figures.Shown":
     """T_T of a run against the number of processes that write at a time, over the least of the run."""
     frames, (ticks, factor, best) = [curve(run) for run in runs], _printed()
     figure, axis = figures.axes(height=3.6)
-    axis.axhspan(1, factor, **figures.hatched("printed"), alpha=0.5, label="times on the axis of 1993")
+    axis.axhspan(1, factor, **figures.hollow("printed"), hatch="////", alpha=0.5, label="times on the axis of 1993")
     for run, frame in zip(runs, frames, strict=True):
         least = frame["middle"].min()
         found = figures.converted(frame, lambda seconds, least=least: seconds / least)

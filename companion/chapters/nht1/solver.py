@@ -34,19 +34,14 @@ def steps(preset: str, threads: int) -> list[Case]:
 def _times(run):
     """Cases of a run with ``ms_per_step``, median."""
     frame = figures.cases(run, "N", "NS", "class").sort_values(["N", "threads"])
-    return frame.assign(ms_per_step=1e3 * frame["median"] / frame["NS"])
+    return figures.quantities(frame, ms_per_step=lambda time: 1e3 * time / frame["NS"]).set_index(frame.index)
 
 
 @steps.figure
 def solver(runs) -> "figures.Shown":
     """Time of one step of BT by class and threads."""
-    figure, axis = figures.axes(height=3.2)
-    frames = [_times(run) for run in runs]
-    counts = sorted({n for frame in frames for n in frame["threads"]})
-    for run, frame in zip(runs, frames, strict=True):
-        for threads, part in frame.groupby("threads"):
-            style = {"index": counts.index(threads), "label": plural(threads, "thread"), "run": run}
-            figures.spread(axis, part["N"], part, lambda t, steps=part["NS"]: 1e3 * t / steps, **style)
+    (figure, axis), frames = figures.axes(height=3.2), [_times(run) for run in runs]
+    figures.lines(axis, runs, frames, "N", "ms_per_step", "threads", lambda threads: plural(threads, "thread"))
     figures.log_axis(axis)
     sizes = sorted({N for frame in frames for N in frame["N"]})
     axis.set_xticks(sizes, [f"{N}" for N in sizes])

@@ -13,8 +13,13 @@ def shares() -> "figures.Shown":
     times = tables.load("p5plus", "ifs_times")
     found = pd.DataFrame((100 * times["time"] / times["wall"]).transpose("job", "section").to_pandas())
     found = found[["parallel", "comms", "barrier", "serial", "I/O", "missing"]]
+    colours = ("computing", "communication", "waiting", "serial", "files", "measured")
     figure, axis = figures.axes(height=2.6)
-    figures.stacked_bars(axis, found, label="share of the elapsed time [%]", printed=True)
+    place, ends = figures.rows(axis, found.index), found.cumsum(axis=1)
+    for (section, share), colour in zip(found.items(), colours, strict=True):
+        axis.barh(place, share, left=ends[section] - share, height=0.62, label=section, **figures.hollow(colour))
+    axis.set_xlabel("share of the elapsed time [%]")
+    figures.legend(axis, "above 3")
     most = ", ".join(f"{job} {part} {found.loc[job, part]:.0f} %" for job, part in found.idxmax(axis=1).items())
     return figures.show(
         figure,

@@ -36,7 +36,7 @@ def spent(runs) -> "figures.Shown":
     ways, frames = list(runs[0]["way"].values.astype(str)), []
     place = figures.rows(axis, ways)
     for run in runs:
-        frame = figures.observed(run, *_SPENT)
+        frame = pd.DataFrame({name: run[f"observed_{name}"].median("sample").values for name in _SPENT})
         whole = frame.iloc[0].sum() / 100
         for name, (words, colour) in _SPENT.items():
             found = figures.of_samples(run[f"observed_{name}"].values / whole, run["flags"].values)

@@ -4,12 +4,10 @@ import ast
 import re
 from pathlib import Path
 
-import numpy as np
-import pandas as pd
 import pytest
 
 from companion import figures
-from companion.figures import stacks, style
+from companion.figures import style
 
 ROOT = Path(__file__).parents[3]
 SOURCES = sorted(
@@ -42,22 +40,3 @@ def test_the_first_measured_variant_of_a_figure_has_the_colour_of_measured_numbe
     assert drawn == list(style.SERIES[:2])
     again = figures.points(axis, [1], [1], label="", host=True, index=indices[0])
     assert again.get_color() == drawn[0]
-
-
-NAMES = ["parallel", "comms", "barrier", "serial", "I/O", "missing"]
-
-
-def test_parts_have_the_colours_of_what_they_are_spent_on_and_the_rest_free_ones():
-    found = stacks.colours_of(NAMES)
-    wanted = [style.MEANINGS[name] for name in ("computing", "communication", "waiting", "serial", "files")]
-    assert found[:5] == wanted and len(set(found)) == len(found)
-    assert stacks.colours_of(["Comms", "CPU"]) == [wanted[1], wanted[0]]
-
-
-@pytest.mark.parametrize("printed", [True, False])
-def test_stacks_of_printed_numbers_are_hollow(printed):
-    _, axis = figures.axes()
-    frame = pd.DataFrame(np.ones((2, len(NAMES))), columns=NAMES)
-    figures.stacked_bars(axis, frame, printed=printed)
-    assert len(axis.patches) == frame.size
-    assert all((patch.get_facecolor()[3] == 0) is printed for patch in axis.patches)

@@ -139,16 +139,6 @@ def test_significant_digits_round_by_less_than_half_a_unit(value, digits):
     assert abs(printed - value) <= 0.5000001 * 10.0 ** (np.floor(np.log10(value)) - digits + 1)
 
 
-def test_stacked_bars_add_up():
-    figure, axis = figures.axes()
-    frame = pd.DataFrame({"work": [3.0, 1.0], "wait": [1.0, 2.5]}, index=["a", "b"])
-    figures.stacked_bars(axis, frame, label="s")
-    ends = {}
-    for bar in axis.patches:
-        ends[round(bar.get_y(), 3)] = max(ends.get(round(bar.get_y(), 3), 0), bar.get_x() + bar.get_width())
-    assert sorted(ends.values()) == [3.5, 4.0]
-
-
 def test_log_axis_of_one_decade_is_labelled_between():
     figure, axis = figures.axes()
     axis.plot([150, 4000], [1, 2])
