@@ -23,22 +23,6 @@ class Finding(NamedTuple):
     said: str  # what was seen, or what is wrong and the remedy
 
 
-def _possible(record: dict[str, Any]) -> Finding:
-    """No case computes or moves more than a processor can."""
-    cpu, name = record["machine"]["cpu"], "possible for the processor"
-    most, clock = machine.ceiling(cpu["architecture"] or "unknown"), cpu.get("measured_hz")
-    # turbo may go beyond what the clock showed while it was measured
-    factor = 1.0 if clock is None else min(1.0, 1.2 * clock / machine.FASTEST_HZ)
-    for case in record["measurements"]:
-        work, best = case["work"], min(case["samples"])
-        moved = work["bytes_read"] + work["bytes_written"]
-        for amount, bound, unit in ((work["flops"], most["flops"], "flop/s"), (moved, most["bytes"], "B/s")):
-            if bound is not None and amount / best > factor * bound * max(1, case["threads"]):
-                said = f"{case['label']} would run at {amount / best:.3g} {unit}, more than this processor can"
-                return Finding(name, False, f"{said}; work was left out, so the record cannot be used")
-    return Finding(name, True, "no case exceeds the vector units or the first cache, as far as their bounds are known")
-
-
 def _published(record: dict[str, Any]) -> Finding:
     """The commit is one that others can get."""
     name, commit = "from a published commit", record["machine"]["provenance"]["commit"]
@@ -66,7 +50,6 @@ def examine(record: dict[str, Any]) -> list[Finding]:
     named = here["cpu"]["model"] is not None
     return [
         Finding("verified", not bare, bare[0] if bare else "all checks before and after the timings passed"),
-        _possible(record),
         Finding("measured by the rules", not unruly, "; ".join(unruly) or "clean checkout, quiet, enough samples"),
         _published(record),
         Finding("machine named", named, said if named else "the record does not name the processor"),

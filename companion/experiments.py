@@ -98,15 +98,23 @@ class Experiment:
         return function
 
     def run(self, preset: str = "quick", threads: int = 1, **options: Any):
-        """Run it here; the record as an ``xarray.Dataset``, drawn as "this run" (options as of :func:`run`).
+        """Run it here; the record as an ``xarray.Dataset``, drawn as "this run" (options as of :func:`run_record`).
 
-        Where a notebook is stored, its pictures show stored runs alone, and the newest one is given.
+        Where a notebook is stored, its pictures show stored runs alone, and the newest one is given.  In a notebook,
+        what this machine lacks is a sentence on the page, and the newest stored run takes the place of one made here.
         """
         stored = runs.latest(self.id) if os.environ.get("RERUN_FIGURES") == "stored" else None
         if stored is not None:
             return stored
-        found = run(self.id, preset, threads, **options)
-        return found if "file" in found.attrs else found.assign_attrs(label="this run", own=1)
+        try:
+            made = runs.dataset(run_record(self.id, preset, threads, **options))
+        except Unavailable as reason:
+            kept = runs.latest(self.id) if notebook_files.inside() else None
+            if kept is None:
+                raise
+            notebook_files.say(f"Not measured here: {reason}. The newest committed run stands in its place.")
+            return kept
+        return made.assign_attrs(label="this run", own=1)
 
     def runs(self, *here: Any) -> list[Any]:
         """What a figure of it draws: the newest stored run of each machine, then those made ``here``.
@@ -172,37 +180,30 @@ def experiment(
     """
 
     def of(function: Cases) -> Experiment:
-        return register(
-            Experiment(
-                id,
-                id.partition("-")[0],
-                item,
-                title,
-                function,
-                tuple(presets),
-                frozenset(needs.split()),
-                rounds=rounds or 1,
-                budgets=dict(seconds or {}),
-                simulated=simulated,
-                few_samples=few_samples,
-                kind="timing" if rounds else "study",
-                ranks=ranks,
-            )
+        unknown = sorted({*needs.split()} - {*doctor.NEEDS})
+        if id in REGISTER or unknown:
+            wrong = f"need {unknown[0]!r} is unknown" if unknown else "it is registered twice"
+            raise ValueError(f"experiment {id!r}: {wrong}")
+        if not rounds and (ranks or not few_samples):
+            raise ValueError(f"{id}: a study runs in one process and says in few_samples why once is enough")
+        REGISTER[id] = Experiment(
+            id,
+            id.partition("-")[0],
+            item,
+            title,
+            function,
+            tuple(presets),
+            frozenset(needs.split()),
+            rounds=rounds or 1,
+            budgets=dict(seconds or {}),
+            simulated=simulated,
+            few_samples=few_samples,
+            kind="timing" if rounds else "study",
+            ranks=ranks,
         )
+        return REGISTER[id]
 
     return of
-
-
-def register(entry: Experiment) -> Experiment:
-    """Add ``entry``; see :func:`experiment`."""
-    unknown = sorted(entry.needs - {*doctor.NEEDS})
-    if entry.id in REGISTER or unknown:
-        wrong = f"need {unknown[0]!r} is unknown" if unknown else "it is registered twice"
-        raise ValueError(f"experiment {entry.id!r}: {wrong}")
-    if entry.kind == "study" and (entry.ranks or not entry.few_samples):
-        raise ValueError(f"{entry.id}: a study runs in one process and says in few_samples why once is enough")
-    REGISTER[entry.id] = entry
-    return entry
 
 
 def find(id: str) -> Experiment:
@@ -240,8 +241,8 @@ def accept(
     ranks: int | None = None,
     oversubscribe: bool = False,
     started: bool = False,
-) -> Experiment:
-    """The entry, if this machine can run it as asked; see :func:`run_record` for what is refused.
+) -> tuple[Experiment, list[Any]]:
+    """The entry and its cases, if this machine can run it as asked; see :func:`run_record` for what is refused.
 
     ``started`` says that its ranks run already, perhaps on other machines: what they take is not looked at.
     """
@@ -261,19 +262,20 @@ def accept(
     if reason := unavailable(entry):
         raise Unavailable(reason)
     limits.temporary()
-    if started:
-        entry.cases(preset, threads, ranks)  # a rank count that the program cannot use is refused here
-    elif entry.ranks:
+    if entry.ranks:
         ranks = ranks or entry.ranks
-        limits.require_ranks(ranks, threads, oversubscribe=oversubscribe)  # before the cases, which may be many
-        limits.require_ranks(ranks, threads, entry.cases(preset, threads, ranks), oversubscribe)
+        if not started:
+            limits.require_ranks(ranks, threads, oversubscribe=oversubscribe)  # before the cases, which may be many
+        cases = entry.cases(preset, threads, ranks)  # it refuses a number of ranks that it cannot use
+        if not started:
+            limits.require_ranks(ranks, threads, cases, oversubscribe)
     else:
         cases = entry.cases(preset, threads)
         bound = any(getattr(case.problem, "binding", None) is True for case in cases)
         if bound and (reason := unavailable(entry, ["affinity"])):
             raise Unavailable(reason)
         limits.require_cases(id, cases)
-    return entry
+    return entry, cases
 
 
 def run_record(
@@ -311,14 +313,14 @@ def run_record(
     oversubscribe : bool
         More ranks than four a CPU are wanted; never more than memory holds.
     """
-    entry = accept(id, preset, threads, budget, seed, rounds, ranks, oversubscribe)
+    entry, cases = accept(id, preset, threads, budget, seed, rounds, ranks, oversubscribe)
     if entry.ranks:
         from companion.mpi import launcher
 
         options = {"preset": preset, "threads": threads, "seed": seed, "budget": budget, "rounds": rounds}
         return launcher.run_record(id, ranks or entry.ranks, progress, oversubscribe, **options)
     date = runs.now()
-    measurements = measured(entry, entry.cases(preset, threads), preset, seed, budget, rounds, bench.Alone(progress))
+    measurements = measured(entry, cases, preset, seed, budget, rounds, bench.Alone(progress))
     return assemble(entry, preset, threads, seed, date, measurements)
 
 
@@ -354,22 +356,6 @@ def assemble(entry, preset: str, threads: int, seed: int, date: str, measurement
         "outputs": entry.outputs(measurements) if entry.outputs else {},
     }
     return runs.validate(runs.finite(bench.plain(record)))
-
-
-def run(id: str, preset: str = "quick", threads: int = 1, **options: Any):
-    """Run one experiment and return its record as an ``xarray.Dataset`` (:func:`companion.records.runs.dataset`).
-
-    Options and errors are those of :func:`run_record`.  In a notebook, what this machine lacks is a sentence on the
-    page, and the newest committed run takes the place of one made here, so that the figures after it are true.
-    """
-    try:
-        return runs.dataset(run_record(id, preset, threads, **options))
-    except Unavailable as reason:
-        kept = runs.latest(id) if notebook_files.inside() else None
-        if kept is None:
-            raise
-        notebook_files.say(f"Not measured here: {reason}. The newest committed run stands in its place.")
-        return kept
 
 
 chapters.sections()

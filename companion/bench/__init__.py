@@ -214,7 +214,7 @@ def _over_peak(measurement: Measurement, peak: Mapping[str, float | None], threa
 
 
 def _accept(cases: Sequence[Case], rounds: int) -> None:
-    """``ValueError`` or ``TypeError`` for what cannot be measured."""
+    """``ValueError`` for what cannot be measured, ``UnverifiedError`` where a kernel fails its proof."""
     if not cases:
         raise ValueError("cases is empty: there is nothing to measure")
     require_rounds(rounds)
@@ -224,9 +224,8 @@ def _accept(cases: Sequence[Case], rounds: int) -> None:
         raise ValueError(f"label {sorted(twice)[0]!r} names more than one case; labels must differ")
     for case in cases:
         machine.require_threads(case.threads)
-        for word in ("footprint", "setup", "run", "verify", "work"):
-            if not callable(getattr(case.kernel, word, None)):
-                raise TypeError(f"{case.label}: the kernel has no {word}(); see kernels/contract.py")
+    for case in cases:
+        require_proof(case.label, case.kernel, case.problem)
 
 
 def _groups(cases: Sequence[Case]) -> list[list[int]]:
@@ -321,8 +320,6 @@ def measure(
     a single case does not fit.
     """
     _accept(cases, rounds)
-    for case in cases:
-        require_proof(case.label, case.kernel, case.problem)
     peak = machine.ceiling() if peak is None else peak
     by = by or Alone(progress)
     with by.steps((rounds + 2) * len(cases)):
@@ -339,8 +336,6 @@ def study(
     the flag ``budget`` says how long the study had taken.  Parameters and errors as :func:`measure`.
     """
     _accept(cases, 1)
-    for case in cases:
-        require_proof(case.label, case.kernel, case.problem)
     started, done = time.perf_counter(), []
     by = Alone(progress)
     with by.steps(len(cases), "studying"):

@@ -52,8 +52,7 @@ def trend(samples) -> float | None:
 class Ratio:
     """Times of B over times of A: above 1, A is faster.
 
-    ``times`` and ``percent`` are the words for a page.  They stand in one sentence whatever was found:
-    ``f"with two threads a day takes {found.times} as long"``, ``f"writing adds {found.percent}"``.
+    ``times`` are the words for a page, in one sentence whatever was found: ``f"a day takes {found.times} as long"``.
     """
 
     minima: float  # minimum of B / minimum of A: capability
@@ -68,23 +67,14 @@ class Ratio:
     @property
     def times(self) -> str:
         """``1.60 times (95 % interval 1.52 to 1.69)``, or why that is no measurable difference."""
-        return self._words(1.0, " times", "")
-
-    @property
-    def percent(self) -> str:
-        """``60 % (95 % interval 52 to 69 %)``: what B takes more than A, negative where it takes less."""
-        return self._words(100.0, " %", " %")
-
-    def _words(self, scale: float, unit: str, closing: str) -> str:
         low, high = self.interval or (0.95 * self.medians, 1.05 * self.medians)
-        # two digits of the interval's width, at most a thousandth of a time or of a per cent
-        decimals = int(np.clip(1 - np.floor(np.log10(max(scale * (high - low), 1e-9))), 0, 3))
-        shown = (f"{scale * each - scale * (scale > 1):.{decimals}f}" for each in (self.medians, low, high))
-        middle, least, most = (text.replace("-", "−") for text in shown)
+        # two digits of the interval's width, at most a thousandth
+        decimals = int(np.clip(1 - np.floor(np.log10(max(high - low, 1e-9))), 0, 3))
+        middle, least, most = (f"{each:.{decimals}f}" for each in (self.medians, low, high))
         if self.interval is None:
-            return f"{middle}{unit} (too few samples for an interval)"
+            return f"{middle} times (too few samples for an interval)"
         doubt = "" if self.measurable else ", no measurable difference"
-        return f"{middle}{unit} (95 % interval {least} to {most}{closing}{doubt})"
+        return f"{middle} times (95 % interval {least} to {most}{doubt})"
 
     def __str__(self) -> str:
         bounds = "no interval" if self.interval is None else "{:.3f} … {:.3f}".format(*self.interval)

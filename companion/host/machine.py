@@ -33,7 +33,7 @@ _ISA = (
     *("avx512_bf16", "avx512_vnni", "amx_tile", "neon", "asimd", "sve", "sve2", "vsx", "altivec"),
 )
 #: Beyond the clock of any processor sold.
-FASTEST_HZ = 6.5e9
+_FASTEST_HZ = 6.5e9
 _PACKAGES = ("numba", "llvmlite", "numpy", "scipy", "xarray", "mpi4py")
 _ROOT, _SYS, _PROC = Path(__file__).resolve().parents[2], Path("/sys"), Path("/proc")
 
@@ -281,15 +281,15 @@ def describe(
     }
 
 
-def ceiling(architecture: str | None = None) -> dict[str, float | None]:
-    """Per-thread rates that no CPU of an architecture (by default this one) reaches: beyond them, work was not done.
+def ceiling() -> dict[str, float | None]:
+    """Per-thread rates that no CPU of this architecture reaches: beyond them, work was not done.
 
     x86-64: two 512-bit fused multiply-adds of single precision (64 flop), two 64-byte loads and one
     64-byte store a cycle, 6.5 GHz.  None elsewhere, where the vector length is open.
     """
-    if (architecture or platform.machine()).lower() not in ("x86_64", "amd64"):
+    if platform.machine().lower() not in ("x86_64", "amd64"):
         return {"flops": None, "bytes": None}
-    return {"flops": 64 * FASTEST_HZ, "bytes": 192 * FASTEST_HZ}
+    return {"flops": 64 * _FASTEST_HZ, "bytes": 192 * _FASTEST_HZ}
 
 
 def size(nbytes: int | None) -> str | None:

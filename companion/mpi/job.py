@@ -51,9 +51,9 @@ def _record(comm, world, experiment, preset, threads, seed, budget, rounds, out)
     from companion.mpi.ranks import Ranks
     from companion.records import runs
 
-    entry = experiments.accept(experiment, preset, threads, budget, seed, rounds, comm.size, started=True)
+    entry, cases = experiments.accept(experiment, preset, threads, budget, seed, rounds, comm.size, started=True)
     date, found = runs.now(), world.describe(comm)
-    cases, hosts = entry.cases(preset, threads, comm.size), found["host_of_rank"]
+    hosts = found["host_of_rank"]
     limits.require_share(cases, comm.size, hosts.count(hosts[comm.rank]))
     with files.prepared(out) if comm.rank == 0 and out else nullcontext():
         measurements = experiments.measured(entry, cases, preset, seed, budget, rounds, Ranks(world, send))

@@ -24,31 +24,23 @@ COMMITTED = Path(__file__).resolve().parents[2] / "data" / "runs"
 _WORDS = re.compile(r"\((?:R|TM|C)\)|\b(?:CPU|Processor)\b|@.*|\b\d+-Core\b", re.IGNORECASE)
 
 
-def _rounded(value: float | None, unit: float, digits: int = 0) -> float | None:
-    """Without what differs from boot to boot: a calibrated clock, pages that the kernel keeps."""
-    return None if value is None else round(value / unit, digits)
-
-
-def _caches(machine: dict[str, Any]) -> tuple | None:
-    found = [(cache["level"], cache["type"], cache["bytes"], cache["shared_by"]) for cache in machine["caches"]]
-    return tuple(found) or None
-
-
 def fingerprint(machine: dict[str, Any]) -> dict[str, Any]:
     """What makes a host the machine it is, from :func:`companion.host.machine.describe`; unknown is None.
 
     Clocks in GHz, memory in GiB, caches as (level, type, bytes, CPUs that share it).
     """
     cpu, memory = machine["cpu"], machine["memory"]
+    clock, size = cpu["nominal_hz"], memory["total_bytes"]  # rounded: both differ a little from boot to boot
+    caches = tuple((each["level"], each["type"], each["bytes"], each["shared_by"]) for each in machine["caches"])
     return {
         "model": cpu["model"],
         "target": cpu.get("target"),
         "family, model, stepping": tuple(cpu["signature"]) if cpu.get("signature") else None,
-        "nominal clock": _rounded(cpu["nominal_hz"], 1e9, 1),
+        "nominal clock": None if clock is None else round(clock / 1e9, 1),
         "usable CPUs": machine["usable"]["cpus"],
         "threads a core": cpu["threads_per_core"],
-        "memory": _rounded(memory["total_bytes"], 2**30),
-        "caches": _caches(machine),
+        "memory": None if size is None else round(size / 2**30, 0),
+        "caches": caches or None,
         "page bytes": memory["page_bytes"],
         "transparent huge pages": memory["transparent_huge_pages"],
         "hypervisor": machine["system"].get("hypervisor"),
@@ -82,17 +74,15 @@ def short(machine: dict[str, Any]) -> str:
     return " ".join(_WORDS.sub(" ", model).split()) or model
 
 
-def _cache_words(cache: dict[str, Any]) -> str:
-    size = cache["bytes"] // 2**10
-    name = f"L{cache['level']}{'i' if cache['type'] == 'instruction' else ''}"
-    return f"{name} {size // 2**10} MB" if size >= 2**11 and size % 2**10 == 0 else f"{name} {size} KB"
-
-
 def _traits(machine: dict[str, Any]) -> dict[str, str | None]:
     """What ``measured.toml`` tells machines apart by."""
-    caches = [_cache_words(cache) for cache in machine["caches"] if cache["bytes"] and cache["level"]] or [""]
+    caches = []
+    for cache in (each for each in machine["caches"] if each["bytes"] and each["level"]):
+        size, kind = cache["bytes"] // 2**10, "i" if cache["type"] == "instruction" else ""
+        whole = size >= 2**11 and size % 2**10 == 0
+        caches.append(f"L{cache['level']}{kind} {size // 2**10 if whole else size} {'MB' if whole else 'KB'}")
     found = {"model": short(machine), "target": machine["cpu"].get("target")}
-    return found | {"first cache": caches[0], "last cache": caches[-1]}
+    return found | {"first cache": caches[0] if caches else "", "last cache": caches[-1] if caches else ""}
 
 
 @dataclass(frozen=True)

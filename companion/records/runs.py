@@ -165,6 +165,7 @@ def unfit(record: dict[str, Any]) -> list[str]:
 
     loaded = [case for case in cases if "load" in case["flags"] or (case["other_load"] or 0.0) > QUIET]
     some(f"others kept more than {QUIET:g} CPUs busy", loaded)
+    some("more was counted than a processor can do", [case for case in cases if "rate over peak" in case["flags"]])
     if record.get("kind") != "peer":
         some("what others kept busy is unknown", [case for case in cases if case["other_load"] is None])
     if record.get("kind") != "study" and not record.get("few_samples"):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from companion import experiments
-from companion.experiments import Experiment, Unavailable, register, run, run_record
+from companion.experiments import Experiment, Unavailable, run_record
 from companion.host import doctor
 from companion.host.doctor import Finding
 from companion.records import runs
@@ -25,7 +25,7 @@ def own_register(monkeypatch):
 
 def test_a_run_is_a_dataset(toy_experiment):
     experiments.REGISTER["toy-sum"] = toy_experiment
-    data = run("toy-sum", preset="paper", progress=False)
+    data = toy_experiment.run(preset="paper", progress=False)
     assert list(data.label.values) == ["n = 1000"]
     assert data.sizes["sample"] == 3
     assert data.attrs["preset"] == "paper" and data.attrs["item"] == "T1"
@@ -45,17 +45,17 @@ def test_a_record_holds_what_was_asked(toy_experiment):
 def test_unmet_needs_are_one_sentence_with_the_remedy(monkeypatch):
     absent = Finding("SMT", False, "every core shows one thread", "enable it")
     monkeypatch.setitem(doctor.NEEDS, "smt", lambda: absent)
-    register(entry(needs=frozenset({"smt"})))
+    experiments.REGISTER["toy-other"] = entry(needs=frozenset({"smt"}))
     with pytest.raises(Unavailable, match="^toy-other needs SMT: every core shows one thread; enable it$"):
-        run("toy-other")
+        run_record("toy-other")
     monkeypatch.setitem(doctor.NEEDS, "smt", lambda: Finding("SMT", True, "yes"))
     assert experiments.unavailable(experiments.REGISTER["toy-other"]) is None
 
 
 def test_a_model_without_cases_is_marked_as_simulated():
     outputs = {"clock": {"value": [1.0, 2.0], "units": "s", "dims": ["step"]}}
-    register(entry(outputs=lambda measurements: outputs, simulated=True))
-    data = run("toy-other")
+    experiments.REGISTER["toy-other"] = made = entry(outputs=lambda measurements: outputs, simulated=True)
+    data = made.run()
     assert data.attrs["simulated"] == 1
     np.testing.assert_array_equal(data.clock, [1.0, 2.0])
 
