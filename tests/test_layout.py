@@ -27,7 +27,7 @@ LINES = {
     "kernels/shallow_water": 1530,
     "kernels/spectral": 3380,
     "companion/chapters": 6579,
-    "companion": 14455,
+    "companion": 14405,
     "peers": 2110,
     "book": 2301,
     "tests": 13201,

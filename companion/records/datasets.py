@@ -58,7 +58,11 @@ def _variables(cases: list[dict[str, Any]]) -> dict[str, tuple]:
             "byte",
             "bytes written by one repeat, all threads",
         ),
-        "other_load": (_column([case["other_load"] for case in cases]), "CPU", "CPUs kept busy by others"),
+        "other_load": (
+            np.array([case["other_load"] for case in cases], dtype=float),
+            "CPU",
+            "CPUs kept busy by others",
+        ),
         "batch": ([case["batch"] for case in cases], "1", "cases of one batch were interleaved"),
     }
     found: dict[str, tuple] = {
