@@ -128,17 +128,18 @@ def _percent(above: pd.DataFrame, below: pd.DataFrame) -> pd.DataFrame:
     return converted(quotient(above, below), lambda share: 100 * share)
 
 
-def peaks(machine: str) -> list[tuple]:
-    """The run of a machine that found its highest peak, by the most threads: it, threads, and flop/s with spread.
-
-    Empty where no peak of the machine was measured.
-    """
-    kept = [run for id in _PEAKS for run in (*runs.committed(id), *runs.own(id)) if cpu(run) == machine]
-    threads = max((int(run["threads"].values.max()) for run in kept), default=0)
-    kept = [run for run in kept if run["threads"].values.max() == threads]
-    rates = [_rate(run, (run["what"].values == "peak") & (run["threads"].values == threads)) for run in kept]
-    found = zip(kept, [threads] * len(kept), rates, strict=True)
-    return sorted(found, key=lambda each: each[2]["middle"].item())[-1:]
+def peaks(run) -> list[tuple]:
+    """The highest peak by the most threads of a run's machine: the run that found it, words, flop/s of all threads and
+    of one, with their spread.  Empty where no peak of the machine was measured."""
+    kept = [each for id in _PEAKS for each in (*runs.committed(id), *runs.own(id)) if cpu(each) == cpu(run)]
+    most = max((int(each["threads"].values.max()) for each in kept), default=0)
+    found = []
+    for each in kept:
+        threads = each["threads"].values
+        if threads.max() == most:
+            peak = _rate(each, (each["what"].values == "peak") & (threads == most))
+            found.append((each, f"peak of {plural(most, 'thread')}", peak, converted(peak, lambda rate: rate / most)))
+    return sorted(found, key=lambda one: one[2]["middle"].item())[-1:]
 
 
 def file_rates() -> pd.DataFrame:
@@ -175,14 +176,8 @@ def file_per_flop() -> pd.DataFrame:
     """Bytes to one file for each flop at the peak of the machine, where both are known."""
 
     def today(run) -> list[dict]:
-        return [
-            measured(
-                run,
-                f"a disk, O_DIRECT, peak of {plural(threads, 'thread')}",
-                converted(quotient(_device(run, "disk"), peak), lambda each: _MEGA * each),
-            )
-            for _, threads, peak in peaks(cpu(run))
-        ]
+        disk = converted(_device(run, "disk"), lambda rate: _MEGA * rate)
+        return [measured(run, f"a disk, O_DIRECT, {words}", quotient(disk, peak)) for _, words, peak, _ in peaks(run)]
 
     return _frame("file-balance", "B to a file for each flop at peak", xmp1982_devices=today)
 
@@ -193,14 +188,10 @@ def memory_per_flop() -> pd.DataFrame:
     The report of 2006 prints no peak: it follows from GFLOPS and the share of peak of one job.
     """
 
-    def today(latest) -> list[dict]:
+    def today(run) -> list[dict]:
         return [
-            measured(
-                run,
-                f"all memory, peak of {plural(threads, 'thread')}",
-                converted(peak, lambda rate, memory=run.attrs["memory"]: memory / rate),
-            )
-            for run, threads, peak in peaks(cpu(latest))
+            measured(of, f"all memory, {words}", converted(peak, lambda rate, memory=of.attrs["memory"]: memory / rate))
+            for of, words, peak, _ in peaks(run)
         ]
 
     return _frame("memory", "B for each flop/s of peak", xc30_transforms=today)
@@ -229,17 +220,8 @@ def read_per_flop() -> pd.DataFrame:
     """
 
     def today(run) -> list[dict]:
-        return [
-            measured(
-                run,
-                f"streaming loop, peak of {plural(threads, 'thread')}",
-                converted(
-                    quotient(_loop(run, "streaming"), peak),
-                    lambda ratio, threads=threads: STREAMED * _GIGA * threads * ratio,
-                ),
-            )
-            for _, threads, peak in peaks(cpu(run))
-        ]
+        read = converted(_loop(run, "streaming"), lambda rate: STREAMED * _GIGA * rate)
+        return [measured(run, f"streaming loop, {words}", quotient(read, one)) for _, words, _, one in peaks(run)]
 
     return _frame("bandwidth-balance", "B for each flop at peak", p5plus_smt=today)
 
@@ -274,33 +256,22 @@ def computing() -> pd.DataFrame:
         return [measured(run, "imaging, large problem", of_samples([100 * spent / real], [flags]), _IMAGING)]
 
     def writing(run) -> list[dict]:
-        alone = intervals(cases(run).iloc[_largest(run, "none")])
-        return [
-            measured(
-                run,
-                f"flow solver that writes, {way}",
-                _percent(alone, sampled(run, "observed_T_T", _largest(run, way))),
-                _WRITING,
-            )
-            for way in ("one array a write", "40-byte elements")
-        ]
+        alone, found = intervals(cases(run).iloc[_largest(run, "none")]), []
+        for way in ("one array a write", "40-byte elements"):
+            share = _percent(alone, sampled(run, "observed_T_T", _largest(run, way)))
+            found.append(measured(run, f"flow solver that writes, {way}", share, _WRITING))
+        return found
 
     return _frame("computing", "% of the elapsed time", xmp1982_forecast=forecast, aips58_ddt=images, nht1_io=writing)
-
-
-#: Loops of chapter 4 by the kind of work that they ask of a processor.
-LOOPS = {
-    "additions in registers": "s10",
-    "streams from memory": "streaming",
-    "strided access to memory": "skipping",
-}
 
 
 def sustained_rate() -> pd.DataFrame:
     """GFLOPS of one processor (today: of one thread) by kind of work: loops, then whole programs."""
 
     def loops(run) -> list[dict]:
-        return [measured(run, kind, _loop(run, name), kind) for kind, name in LOOPS.items()]
+        names = {"additions in registers": "s10", "streams from memory": "streaming"}
+        names |= {"strided access to memory": "skipping"}
+        return [measured(run, kind, _loop(run, name), kind) for kind, name in names.items()]
 
     def solver(run) -> list[dict]:
         texts = run["label"].values.astype(str)
