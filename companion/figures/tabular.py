@@ -7,7 +7,7 @@ from html import escape, unescape
 import pandas as pd
 
 from companion.figures.rendering import NUMBER, csv_link
-from companion.labels import significant as significant
+from companion.labels import significant
 
 #: Where the title of a caption ends: at a full stop that ends no abbreviation, or at a colon.
 _TITLE = re.compile(r"(?<!\bFig)(?<!\bFigs)(?<!\bSec)\.(?= |$)|:(?= )")

@@ -13,8 +13,8 @@ import pandas as pd
 
 from companion import experiments, files, items, record_figures
 from companion.figures.rendering import Shown
-from companion.figures.tabular import significant, table
-from companion.labels import plural
+from companion.figures.tabular import table
+from companion.labels import plural, significant
 from companion.pages import synthesis
 from companion.pages.machines import described
 from companion.records import machines, runs
@@ -66,8 +66,7 @@ def _axes(points: dict[str, pd.DataFrame]) -> list[Shown]:
     for key in AXES:
         if _own(points[key]) is not None:
             name, _, log = synthesis.QUANTITIES[key]
-            title = name[0].upper() + name[1:]
-            shown.append(synthesis.dots(points[key], title=title, seen="", name=key, log=log))
+            shown.append(synthesis.dots(points[key], title=name.capitalize(), seen="", name=key, log=log))
     return shown
 
 

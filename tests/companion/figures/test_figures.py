@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from companion import figures
 from companion.figures import rendering
 from companion.figures.parts import times
-from companion.figures.tabular import significant
+from companion.labels import significant
 
 ROOT = Path(__file__).parents[3]
 GROUNDS = {"light": "#ffffff", "dark": "#121212", "raised dark": "#14181e"}
