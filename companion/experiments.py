@@ -3,8 +3,9 @@
 A function of a chapter that gives the cases of an experiment is made one by :func:`experiment`; what its record holds
 beside times, and what is drawn of it, stands below it::
 
-    @experiment("p5plus-latency", item="P3", title="Memory latency", rounds=11, seconds={"quick": 15})
+    @experiment("p5plus-latency", item="P3", rounds=11)
     def latency(preset, threads):
+        "Memory latency."
         return [Case(...), ...]
 
     @latency.outputs_of
@@ -20,7 +21,7 @@ nothing else.
 """
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Any
@@ -69,10 +70,8 @@ class Experiment:
     #: ``outputs(measurements)``: results other than times, ``{name: {"value", "units", ...}}``
     outputs: Outputs | None = None
     rounds: int = 11
-    budgets: Mapping[str, float] = field(default_factory=lambda: {"quick": 20.0})  # seconds per preset
+    budgets: Mapping[str, float | None] = field(default_factory=lambda: {"quick": 3.0})  # seconds
     simulated: bool = False  # outputs come from a model; such an experiment has no cases
-    #: why fewer than three samples of a case are taken; empty where three or more are
-    few_samples: str = ""
     #: a "timing" samples its cases in rounds; a "study" runs each once, for the ``result`` that its outputs read
     kind: str = "timing"
     ranks: int = 0  # ranks to start unless asked otherwise; 0: not an MPI program
@@ -144,60 +143,55 @@ def experiment(
     id: str,
     *,
     item: str,
-    title: str,
     rounds: int = 0,
-    seconds: Mapping[str, float] | None = None,
-    presets: Sequence[str] = PRESETS,
+    seconds: Mapping[str, float | None] | None = None,
     needs: str = "",
     ranks: int = 0,
-    few_samples: str = "",
     simulated: bool = False,
 ) -> Callable[[Cases], Experiment]:
     """Make an experiment of the function that gives its cases, ``cases(preset, threads)``; over MPI it takes ``ranks``.
 
-    ``ValueError`` for an id given twice, an unknown need, or a study on ranks or without a reason for its one sample.
+    The first line of the function's docstring is its title.  ``ValueError`` for an id given twice, an unknown need, or
+    a study on ranks.
 
     Parameters
     ----------
     id : str
         Lower-case words joined by hyphens, the document first.
-    item, title : str
-        Item or items of the document's checklist, ``"P7, P11"``, and a few words.
+    item : str
+        Item or items of the document's checklist, ``"P7, P11"``.
     rounds : int
-        Samples of each case; 0 for a study, whose cases run once.
+        Samples of each case; 0 for a study, whose cases run once, for results that every run repeats to the last digit.
     seconds : mapping, optional
-        Budget of a preset; a preset that is not named has none.
-    presets : sequence of str
-        Those that it has.
+        Budget of each preset but ``quick``, which has 3 s; None where every round counts.
     needs : str
         Words of ``companion.host.doctor.NEEDS``.
     ranks : int
         Ranks to start unless asked otherwise; 0 for a program without MPI.
-    few_samples : str
-        Why fewer than three samples of a case are taken; empty where three or more are.
     simulated : bool
         Its outputs come from a model.
     """
+
+    budgets = {"quick": 3.0} | dict(seconds or {})
 
     def of(function: Cases) -> Experiment:
         unknown = sorted({*needs.split()} - {*doctor.NEEDS})
         if id in REGISTER or unknown:
             wrong = f"need {unknown[0]!r} is unknown" if unknown else "it is registered twice"
             raise ValueError(f"experiment {id!r}: {wrong}")
-        if not rounds and (ranks or not few_samples):
-            raise ValueError(f"{id}: a study runs in one process and says in few_samples why once is enough")
+        if ranks and not rounds:
+            raise ValueError(f"{id}: a study runs in one process")
         REGISTER[id] = Experiment(
             id,
             id.partition("-")[0],
             item,
-            title,
+            (function.__doc__ or id).partition("\n")[0].removesuffix("."),
             function,
-            tuple(presets),
+            tuple(budgets),
             frozenset(needs.split()),
             rounds=rounds or 1,
-            budgets=dict(seconds or {}),
+            budgets=budgets,
             simulated=simulated,
-            few_samples=few_samples,
             kind="timing" if rounds else "study",
             ranks=ranks,
         )
@@ -350,7 +344,7 @@ def assemble(entry, preset: str, threads: int, seed: int, date: str, measurement
         "date": date,
         "simulated": entry.simulated,
         "kind": entry.kind,
-        "few_samples": entry.few_samples or None,
+        "few_samples": "every run repeats the results" if entry.kind == "study" else None,
         "machine": machine.describe(folder, source=source, measured=True),
         "measurements": [measurement.recorded() for measurement in measurements],
         "outputs": entry.outputs(measurements) if entry.outputs else {},

@@ -95,6 +95,7 @@ def toy_experiment(monkeypatch, toy):
         "Sums of whole numbers",
         cases,
         presets=("quick", "paper"),
+        budgets={"quick": 20.0},
         rounds=3,
         outputs=lambda measurements: {
             "cases": {"value": len(measurements), "units": "1"},

@@ -4,13 +4,14 @@ A folder here, one in ``data/`` and a notebook make a chapter; nothing else name
 (:mod:`companion.experiments`), figures and sentences.
 """
 
-import csv
 import importlib
 import importlib.util
 import pkgutil
 from pathlib import Path
 from types import ModuleType
 from typing import Any
+
+from companion.late import pd
 
 
 def documents(part: str) -> list[str]:
@@ -49,21 +50,10 @@ def files(name: str) -> dict[str, Path]:
 def rows(name: str, columns: tuple[str, ...]) -> dict[str, list[dict[str, str]]]:
     """The rows of the table ``name`` of every document whose folder has it, each column -> cell.
 
-    ``ValueError`` if a table has other columns, or a row another number of cells; it names the file and the row.
+    ``KeyError`` if a table lacks a column.
     """
-    found = {}
-    for document, path in files(name).items():
-        with path.open(encoding="utf-8", newline="") as file:
-            head, *body = csv.reader(file)
-        if tuple(head) != columns:
-            raise ValueError(
-                f"{document}/{name}, row 1: the columns are {', '.join(head)}; they must be {', '.join(columns)}"
-            )
-        for number, row in enumerate(body, start=2):
-            if len(row) != len(head):
-                raise ValueError(f"{document}/{name}, row {number}: {len(row)} cells for {len(head)} columns")
-        found[document] = [dict(zip(head, row, strict=True)) for row in body]
-    return found
+    tables = {document: pd.read_csv(path, dtype=str, keep_default_na=False) for document, path in files(name).items()}
+    return {document: table[[*columns]].to_dict("records") for document, table in tables.items()}
 
 
 def of(problem: Any, *names: str) -> dict[str, Any]:

@@ -15,7 +15,8 @@ from companion import extras
 _MODULES = {
     "box": "answer box folded paragraph",
     "document": "document_table document_tables",
-    "parts": "MARKED bars bytes_axis bytes_label calculated cases converted cpu doubts in_rows intervals "
+    "dotted": "dots",
+    "parts": "MARKED at_right bars bytes_axis bytes_label calculated cases converted cpu doubts intervals "
     "legend lines log_axis machines of_samples points printed_ranges quantities quotient ratios rows run_title sampled "
     "spread_of times together with_spread",
     "rendering": "Shown save show source",

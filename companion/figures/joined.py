@@ -19,7 +19,7 @@ def _words(text) -> str:
     return " ".join(text.get_text().split())
 
 
-def _named(axis: Axes, which: str) -> dict[str, float]:
+def named(axis: Axes, which: str) -> dict[str, float]:
     """Place of each row or column that has a name; names of rows may stand above them, as texts in their order."""
     one = getattr(axis, f"{which}axis")
     places, names = [float(place) for place in one.get_ticklocs()], [_words(label) for label in one.get_ticklabels()]
@@ -43,7 +43,7 @@ def _panel(axis: Axes, width: float, height: float) -> dict[str, Any]:
         panel[which] = {
             "ends": ends,
             "log": getattr(axis, f"get_{which}scale")() == "log",
-            "named": _named(axis, which),
+            "named": named(axis, which),
         }
     return panel
 

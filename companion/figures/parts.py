@@ -325,28 +325,10 @@ def rows(axis, names, above: float = 0.5, below: float = 0.5) -> np.ndarray:
     return np.arange(len(names))
 
 
-def in_rows(axis, runs, frames, names, quantities: dict[str, str], colours=()) -> None:
-    """Medians and spread of quantities of runs, one below the other in each row of a panel.
-
-    Parameters
-    ----------
-    frames : list of pandas.DataFrame
-        One for each of ``runs``, as :func:`with_spread` makes it, with the name of its row in the column ``what``.
-    names : list of str
-        All rows of the panel from top to bottom; some may be printed ones.
-    quantities : dict
-        The label of each column that is drawn; ``{}`` in it is the machine.
-    colours : sequence of str
-        Meanings of the quantities, where they have one.
-    """
-    shifts = 0.3 * (np.arange(len(quantities)) - (len(quantities) - 1) / 2)
-    for run, frame in zip(runs, frames, strict=True):
-        place = frame["what"].map(names.index).to_numpy(dtype=float)
-        for index, (column, label) in enumerate(quantities.items()):
-            found, colour = spread_of(frame, column), colours[index] if colours else ""
-            at, words = place + shifts[index], label.format(cpu(run))
-            bars(axis, at, found, label=words, index=1 + index, across=True, colour=colour, run=run)
-    rows(axis, names)
+def at_right(axis, texts) -> None:
+    """A text at the right edge of each row."""
+    for row, text in enumerate(texts):
+        axis.text(1.01, row, text, transform=axis.get_yaxis_transform(), va="center", size=9)
 
 
 def together(runs, frames) -> pd.DataFrame:

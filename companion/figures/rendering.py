@@ -17,7 +17,7 @@ import pandas as pd
 import xarray as xr
 from matplotlib.text import Text
 
-from companion.figures.joined import JOINED, panels
+from companion.figures.joined import JOINED, named, panels
 from companion.figures.parts import machines, run_title, together
 from companion.figures.style import INK, LEGIBLE
 from companion.files import write_text
@@ -165,6 +165,26 @@ def picture(shown: Shown) -> str:
     return _file(shown.html[start:end], shown.alt)
 
 
+def described(figure) -> str:
+    """Its panels in words: what their axes are, and the value of each labelled line in every row, or at both ends."""
+    found = []
+    for axis in filter(lambda axis: axis.axison and axis.get_xlabel() + axis.get_ylabel(), figure.axes):
+        both = (axis.get_ylabel(), axis.get_yscale()), (axis.get_xlabel(), axis.get_xscale())
+        words = [f"{name}{', logarithmic' * (scale != 'linear')}" for name, scale in both if name]
+        found.append(f"{axis.get_title() or axis.get_title('left')} {' against '.join(words)}")
+        rows = {round(place): name for name, place in named(axis, "y").items()}
+        for line in axis.get_lines():
+            if line.get_label().startswith("_") or line.get_transform() != axis.transData:
+                continue
+            points = [(x, y) for x, y in zip(*line.get_data(), strict=True) if np.isfinite(x + y)]
+            if rows:
+                values = [f"{rows.get(round(y), '')} {x:.3g}" for x, y in points]
+            else:
+                values = [f"{y:.3g} at {x:.3g}" for x, y in dict.fromkeys((*points[:1], *points[-1:]))]
+            found.append(f"{line.get_label()}: {', '.join(values)}")
+    return "; ".join(found) + "." if found else ""
+
+
 #: Where the book puts the number of a figure or table; empty wherever a notebook runs.
 NUMBER = '<span class="rerun-number"></span>'
 
@@ -176,7 +196,7 @@ def show(
     name: str = "figure",
     run=None,
     runs=(),
-    alt: str,
+    alt: str = "",
     title: str = "",
     caption: str = "",
     heading: str | None = None,
@@ -184,7 +204,7 @@ def show(
 ) -> Shown:
     """Display ``figure`` for light and dark pages, with alternative text and its data.
 
-    ``ValueError`` if ``alt`` is empty.
+    ``ValueError`` if ``alt`` is empty and no panel has axes to describe.
 
     Parameters
     ----------
@@ -200,7 +220,7 @@ def show(
     runs : list of xarray.Dataset, optional
         All runs that are drawn, the first in full; the heading says which marks are whose.
     alt : str
-        What a reader who cannot see the figure must know: axes, ranges, and the finding.
+        What a reader who cannot see the figure must know, where that is not what :func:`described` says of it.
     title : str
         A few words, set bold before the caption.
     caption : str
@@ -212,7 +232,7 @@ def show(
         document ``"p5plus/drhook"``.
     """
     run = runs[0] if runs and run is None else run
-    alt = _described(alt)
+    alt = _described(alt or described(figure))
     if isinstance(data, list):
         data = together(runs, data)
     elif isinstance(data, xr.Dataset):

@@ -51,7 +51,7 @@ SECTION = '''"""Sums of the toy document."""
 from companion.experiments import experiment
 
 
-@experiment("toy-sum", item="T1", title="A sum", few_samples="a sum is not timed")
+@experiment("toy-sum", item="T1")
 def one(preset, threads):
     """No case."""
     return []

@@ -1,7 +1,4 @@
-"""What several sections share: cases of the test, the memo's times, medians over problems, and rows of marks.
-
-In figures a shape is a system of the memo; hollow is printed, filled is measured.
-"""
+"""What several sections share: cases of the test, the memo's times, medians over problems, and rows of marks."""
 
 import numpy as np
 
@@ -9,14 +6,13 @@ from companion import figures, tables
 from companion.bench import Case
 from companion.bench.statistics import MIN_TREND
 from companion.labels import significant
+from companion.late import pd
 
 #: Sizes of a preset.
 SIZES = {"quick": ("small",), "paper": ("small", "medium", "large"), "modern": ("modern",)}
 SYSTEMS = ("NRAO1", "CLSC", "PSC")
 NAMES = ("Convex C1", "X-MP, Toronto", "X-MP, Pittsburgh")
 KINDS = {"cpu": "CPU", "real": "real"}
-#: What the colours of both times mean.
-_COLOURS = ("computing", "waiting")
 #: What a page's own run shows, for captions.
 PRESET = "This page's own run has the problems of its preset, the small ones for quick."
 
@@ -85,61 +81,45 @@ def typical(above, below=None) -> str:
     return f"{text} ({low} to {high})" if np.isfinite(ends).all() else text
 
 
-def strips(axis, old: dict, runs, found: list[dict]) -> dict[str, float]:
+def strips(old: dict, runs, found: list[dict], **shown) -> "figures.Shown":
     """Rows with a mark for each problem: the printed ``old``, name -> values, then those of runs, name -> spread.
 
     A stroke is the median of a row, with its number at the right edge.  Of runs but the first the median alone is
-    drawn.  The medians by row.
+    drawn.  The axis is logarithmic but for shares of the time.
     """
-    figures.rows(axis, [*old, *found[0]], 0.6)
-    shifts = [-0.18, -0.06, 0.06, 0.18]
+    figure, axis = figures.axes(height=2.8)
+    place, shifts = figures.rows(axis, [*old, *found[0]], 0.6), [-0.18, -0.06, 0.06, 0.18]
     for row, values in enumerate(old.values()):
         figures.points(axis, values, row + np.resize(shifts, len(values)), label="_", line=False)
     for run, each in zip(runs, found, strict=True):
         for row, spread in enumerate(each.values(), start=len(old)):
             if run.attrs.get("mark"):
-                place = [row + 0.34]
-                figures.points(axis, [spread["middle"].median()], place, label="_", host=True, line=False, run=run)
+                middle = [spread["middle"].median()]
+                figures.points(axis, middle, [row + 0.34], label="_", host=True, line=False, run=run)
             else:
                 figures.bars(axis, row + np.resize(shifts, len(spread)), spread, label="_", across=True, run=run)
-    medians = {name: float(np.median(each)) for name, each in old.items()}
-    medians |= {name: float(each["middle"].median()) for name, each in found[0].items()}
-    for row, middle in enumerate(medians.values()):
-        axis.plot([middle, middle], [row - 0.36, row + 0.36], color=figures.INK, linewidth=1.6)
-    at_right(axis, [significant(middle, 2) for middle in medians.values()])
-    return medians
+    medians = [np.median(each) for each in old.values()] + [each["middle"].median() for each in found[0].values()]
+    axis.plot(medians, place, "|", color=figures.INK, markersize=16, markeredgewidth=1.6, label="medians")
+    figures.at_right(axis, [significant(middle, 2) for middle in medians])
+    if "shares" in shown["name"]:
+        axis.set(xlim=(0, 1), xlabel="CPU time over real time")
+    else:
+        axis.axvline(1, color=figures.INK, linewidth=0.8)
+        figures.log_axis(axis, "x")
+        axis.set_xlabel("times as fast as the Convex C1")
+    return figures.show(figure, runs=runs, **shown)
 
 
-def at_right(axis, texts) -> None:
-    """A text at the right edge of each row."""
-    for row, text in enumerate(texts):
-        axis.text(1.01, row, text, transform=axis.get_yaxis_transform(), va="center", size=9)
-
-
-def both_times(runs, frames, old) -> tuple:
-    """A figure of CPU and real time: a row for each system of the memo, ``old`` along ``system``, and for each ``what``
-    of the frames of runs; figure and axis."""
-    figure, axis = figures.axes(height=2.9)
-    for (kind, words), colour, shift in zip(KINDS.items(), _COLOURS, (-0.15, 0.15), strict=True):
-        label = f"{words} time, printed"
-        figures.points(axis, old[kind], np.arange(3) + shift, label=label, line=False, colour=colour)
-    kinds = {kind: f"{words} time" for kind, words in KINDS.items()}
-    figures.in_rows(axis, runs, frames, [*NAMES, *frames[0]["what"]], kinds, _COLOURS)
-    figures.log_axis(axis, "x")
-    axis.set_xlabel("time [s]")
-    figures.legend(axis, "below 2")
-    return figure, axis
-
-
-def beside(runs, frames, old: dict, quantities: dict, xlabel: str, first: int = 0, height: float = 2.6) -> tuple:
-    """A figure of the rows ``what`` of frames: printed values, label -> values, in the shapes from ``first``, and
-    quantities of runs; figure and axis."""
-    figure, axis = figures.axes(height=height)
-    names = frames[0]["what"].tolist()
-    for number, (label, values) in enumerate(old.items()):
-        place = np.arange(len(names)) + 0.2 * number - 0.1 * (len(old) - 1)
-        figures.points(axis, values, place, label=label, index=first + number, line=False)
-    figures.in_rows(axis, runs, frames, names, quantities)
-    axis.set_xlabel(xlabel)
-    figures.legend(axis, "below 1")
-    return figure, axis
+def both_times(runs, frames, old, **shown) -> "figures.Shown":
+    """A figure of CPU and real time: rows of the memo's systems, whose times are ``old``, and those of the frames."""
+    return figures.dots(
+        runs,
+        frames,
+        {kind: f"{words} time" for kind, words in KINDS.items()},
+        printed={f"{words} time, printed": pd.Series(old[kind].values, NAMES) for kind, words in KINDS.items()},
+        names=[*NAMES, *frames[0]["what"]],
+        colours=("computing", "waiting"),
+        xlabel="time [s]",
+        log=True,
+        **shown,
+    )

@@ -13,15 +13,9 @@ from companion.late import pd
 _WORD = 8
 
 
-@experiment(
-    "aips58-ddt",
-    item="A1-A4, A7, A10, A11",
-    title="The Dirty Dozen Test: thirteen problems, CPU and real time",
-    rounds=7,
-    seconds={"quick": 3, "paper": 150, "modern": 200},
-)
+@experiment("aips58-ddt", item="A1-A4, A7, A10, A11", rounds=7, seconds={"paper": 150, "modern": 200})
 def test(preset: str, threads: int) -> list:
-    """All thirteen problems at every size of the preset."""
+    """The Dirty Dozen Test: thirteen problems, CPU and real time."""
     from kernels.imaging import tasks
 
     return [
@@ -61,16 +55,11 @@ def gains(runs) -> "figures.Shown":
         spreads = {kind: figures.of_samples(gain, cases["flags"]) for kind, (cases, gain) in both.items()}
         found.append({f"today, {words}": spreads[kind] for kind, words in KINDS.items()})
         frames.append(figures.with_spread(both["cpu"][0][["size", "task"]], **spreads))
-    figure, axis = figures.axes(height=2.8)
-    medians = common.strips(axis, old, runs, found)
-    axis.axvline(1, color=figures.INK, linewidth=0.8)
-    figures.log_axis(axis, "x")
-    axis.set_xlabel("times as fast as the Convex C1")
     best = ratios["real"].max(("size", "problem")).to_series()
-    text = ", ".join(f"{name} {significant(middle, 3)}" for name, middle in medians.items())
-    return figures.show(
-        figure,
-        runs=runs,
+    return common.strips(
+        old,
+        runs,
+        found,
         data=frames,
         name="aips58_gains",
         title="The X-MPs gained more in CPU time than in real time",
@@ -78,7 +67,6 @@ def gains(runs) -> "figures.Shown":
         f"best about {float(facts['real_best']):.0f}, typically {float(facts['real_typical_least']):.0f} to "
         f"{float(facts['real_typical_most']):.0f}. The best at Toronto is {best['CLSC']:.1f}, at Pittsburgh "
         f"{best['PSC']:.1f}. {common.PRESET} {figures.MARKED}",
-        alt=f"Speed of every problem over that of the Convex C1, logarithmic. Medians: {text}.",
         tables="ddt_small ddt_medium ddt_large prose",
     )
 
@@ -95,56 +83,28 @@ def by_class(runs) -> "figures.Shown":
         frame = figures.with_spread(frame, here=figures.of_samples(gain, cases["flags"]))
         frames.append(frame.sort_values("vector", kind="stable", ignore_index=True))
     size, first = common.printed_size(runs[0]), frames[0]
-    xlabel = "times as fast as the Convex C1, CPU time"
-    figure, axis = common.beside(runs, frames, {NAMES[1]: first["toronto"]}, {"here": "{}"}, xlabel, 1, 3.4)
-    figures.log_axis(axis, "x")
-    edge = np.count_nonzero(~first["vector"]) - 0.5
+    shown = figures.dots(
+        runs,
+        frames,
+        {"here": "{}"},
+        printed={NAMES[1]: first.set_index("what")["toronto"]},
+        xlabel="times as fast as the Convex C1, CPU time",
+        log=True,
+        name=f"aips58_by_class_{size}",
+        title=f"Gain in CPU time of the {size} problems",
+        caption=f"{common.PRESET} {figures.MARKED}",
+        tables=f"ddt_{size} problem_classes",
+    )
+    axis, edge = shown.figure.axes[0], np.count_nonzero(~first["vector"]) - 0.5
     axis.axhline(edge, color=figures.INK, linewidth=0.9)
     for words, where, shift in (("do not vectorise", "bottom", -0.15), ("vectorise", "top", 0.15)):
         axis.text(0.48, edge + shift, words, transform=axis.get_yaxis_transform(), ha="center", va=where, size=9)
-    medians = first.groupby("vector")[["toronto", "here"]].median()
-    text = (
-        f"Medians of those that do not vectorise and of those that do: {medians['toronto'][False]:.1f} and "
-        f"{medians['toronto'][True]:.1f} at Toronto, {medians['here'][False]:.0f} and {medians['here'][True]:.0f} "
-        f"on {figures.cpu(runs[0])}"
-    )
-    return figures.show(
-        figure,
-        runs=runs,
-        data=frames,
-        name=f"aips58_by_class_{size}",
-        title=f"Gain in CPU time of the {size} problems",
-        caption=f"{text}. {common.PRESET} {figures.MARKED}",
-        alt=f"Gain in CPU time over the Convex C1 of the {size} problems, logarithmic. {text}.",
-        tables=f"ddt_{size} problem_classes",
-    )
+    return shown
 
 
 def _vectorise(tasks) -> np.ndarray:
     """Which problems lend themselves to vectors, by the memo."""
     return tables.load("aips58", "problem_classes")["class"].sel(problem=tasks).values == "vector"
-
-
-@test.figure
-def as_printed(runs) -> "figures.Table":
-    """The largest problems as the memo lays them out: CPU, real, C/R, and times of the three systems over these."""
-    run = common.comparable(runs)[0]
-    size, of = common.printed_size(run), figures.cpu(run)
-    cases = figures.cases(run, "size", "task").query("size == @size")
-    spent, real = (np.nanmedian(run[f"observed_{kind}"].values[cases.index], axis=1) for kind in KINDS)
-    out = pd.DataFrame({"problem": cases["task"], "CPU": spent, "real": real, "C/R": spent / real})
-    for system in SYSTEMS:
-        old = common.ddt().sel(size=size, system=system, problem=cases["task"].values)
-        out[f"CPU, {system}/{of}"] = old["cpu"].values / spent
-        out[f"real, {system}/{of}"] = old["real"].values / real
-    return figures.table(
-        out,
-        digits=3,
-        index=False,
-        name="aips58_here",
-        units={"CPU": "s", "real": "s"},
-        caption=f"The {size} problems as the memo lays them out. {figures.run_title(run)}".replace("\n", ", "),
-    )
 
 
 def said(run) -> str:
@@ -169,8 +129,7 @@ def classes(run) -> str:
     than = "less" if one[2] < other[1] else "more" if one[1] > other[2] else "not measurably more or less"
     return (
         f"At Toronto the median gain of the large problems is {float(toronto[vector].median()):.1f} for the seven that "
-        f"vectorise and {float(toronto[~vector].median()):.1f} for the six others. The largest belongs to "
-        f"{toronto.idxmax('problem').item()}, which combines two images. On {figures.cpu(run)} "
+        f"vectorise and {float(toronto[~vector].median()):.1f} for the six others. On {figures.cpu(run)} "
         f"problems that vectorise gain {than} than the others: {common.typical(here[vector])} against "
         f"{common.typical(here[~vector])}."
     )

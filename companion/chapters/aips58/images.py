@@ -16,23 +16,17 @@ def cases() -> list:
     return damage.cases("small")
 
 
-def _square_root(top: float):
-    """Colours by the square root of the brightness; from zero to a hundredth of the top below it they go on."""
-    from matplotlib.colors import FuncNorm
-
-    low = -0.01 * top
-    return FuncNorm((lambda x: np.sqrt(np.maximum(x - low, 0)), lambda y: y**2 + low), vmin=low, vmax=top, clip=True)
-
-
 def wrong(cases: list) -> "figures.Shown":
     """Images of the :func:`cases`, with flux and bits, on the scale of the first, the truth.
 
     Digits differ between processors: flux has three of them, and bits count up to the 20 that the test asks for.
     """
+    from matplotlib.colors import PowerNorm
+
     truth, high = cases[0], (len(cases) + 2) // 3
     side = len(truth.image)
     inner = (slice(side // 4, side - side // 4),) * 2
-    norm = _square_root(float(truth.image.max()))
+    norm = PowerNorm(0.5, 0, float(truth.image.max()), clip=True)  # the square root of the brightness
     figure, panels = figures.axes(high, 3, height=1.75 * high, squeeze=False)
     for axis in panels.ravel():
         axis.axis("off")

@@ -1,7 +1,5 @@
 """The section *Was the tape slow?*: images and visibilities loaded from a file, and at the pace of a tape."""
 
-import numpy as np
-
 from companion import figures, tables
 from companion.chapters.aips58 import common
 from companion.chapters.aips58.common import NAMES, SIZES, SYSTEMS
@@ -15,15 +13,9 @@ _TASKS = ("IMLOD", "UVLOD")
 _SOURCES = {"disk": "disk", "tape": "paced as a tape"}
 
 
-@experiment(
-    "aips58-tape",
-    item="A9",
-    title="Loading FITS files from disk and at the pace of a tape",
-    rounds=3,
-    seconds={"quick": 3, "paper": 60, "modern": 120},
-)
+@experiment("aips58-tape", item="A9", rounds=3, seconds={"paper": 60, "modern": 120})
 def loads(preset: str, threads: int) -> list:
-    """The loading problems, from the disk and at the pace of the memo's tape drive."""
+    """Loading FITS files from disk and at the pace of a tape."""
     tape = float(tables.load("aips58", "prose")["tape_speed"]) * _DENSITY / 1e6  # MB/s
     return [
         common.problem(f"{size} {task}, {source}", threads, {"source": source}, task=task, size=size, pace=pace)
@@ -49,29 +41,18 @@ def taped(runs) -> "figures.Shown":
     """Real time of the two loading problems: tape on the Convex, files on the X-MPs, both in runs."""
     runs, real = common.comparable(runs), common.ddt()["real"]
     frames = [_loaded(run) for run in runs]
-    printed = {
-        system: np.array(
-            [float(real.sel(system=system, problem=row[1], size=row[2])) for row in frames[0].itertuples()]
-        )
-        for system in SYSTEMS
-    }
-    old = dict(zip(NAMES, printed.values(), strict=True))
-    sources = {"disk": "today, a file", "tape": "today, a tape's pace"}
-    figure, axis = common.beside(runs, frames, old, sources, "real time [s]", height=4.2)
-    figures.log_axis(axis, "x")
-    gain = printed["NRAO1"] / printed["CLSC"]
-    pace = 100 * frames[0]["tape"].to_numpy() / printed["NRAO1"]
-    text = (
-        f"Files at Toronto are {gain.min():.2f} to {gain.max():.2f} times as fast as the tape of the Convex. At a "
-        f"tape's pace today's files arrive in {pace.min():.0f} to {pace.max():.0f} % of the Convex's real time"
-    )
-    return figures.show(
-        figure,
-        runs=runs,
-        data=frames,
+    problems = frames[0][["task", "size"]].itertuples(index=False)
+    printed = pd.DataFrame([real.sel(problem=task, size=size).values for task, size in problems], frames[0]["what"])
+    printed = printed.set_axis(real["system"].values, axis=1)[list(SYSTEMS)]
+    return figures.dots(
+        runs,
+        frames,
+        {"disk": "today, a file", "tape": "today, a tape's pace"},
+        printed=dict(printed.set_axis(NAMES, axis=1).items()),
+        xlabel="real time [s]",
+        log=True,
         name="aips58_taped",
         title="Loading from a tape and from a file",
-        caption=f"{text}. {common.PRESET} {figures.MARKED}",
-        alt=f"Real time of loading images and visibilities, logarithmic. {text}.",
+        caption=f"Hollow: the memo's systems, of which the Convex read a tape. {common.PRESET} {figures.MARKED}",
         tables="ddt_small ddt_medium ddt_large",
     )

@@ -14,15 +14,9 @@ from companion.late import pd
 _WAYS = {"late": "opened, late answer", "reopened": "opened for each", "kept": "kept open", "off": "no file"}
 
 
-@experiment(
-    "aips58-ddtload",
-    item="A5, A6",
-    title="The command RUN DDTLOAD: procedures translated and stored, with hundreds of messages",
-    rounds=7,
-    seconds={"quick": 3, "paper": 20, "modern": 60},
-)
+@experiment("aips58-ddtload", item="A5, A6", rounds=7, seconds={"paper": 20, "modern": 60})
 def load(preset: str, threads: int) -> list[Case]:
-    """Procedures loaded and stored, a message about each line, by how the messages' file is reached."""
+    """The command RUN DDTLOAD: procedures translated and stored, with hundreds of messages."""
     from kernels.files import messages
 
     cases = []
@@ -44,21 +38,13 @@ def loading(runs) -> "figures.Shown":
     for run in runs:
         what = pd.DataFrame({"what": [f"today: {_WAYS[way]}" for way in run["way"].values]})
         frames.append(figures.with_spread(what, **{kind: figures.sampled(run, f"observed_{kind}") for kind in KINDS}))
-    figure, _ = common.both_times(runs, frames, old)
-    then = float(old["cpu"].sel(system="PSC") / old["cpu"].sel(system="CLSC"))
-    late = figures.times(_spent(runs[0], "late"), _spent(runs[0], "reopened")).times
-    text = (
-        f"Pittsburgh took {then:.1f} times the CPU time of Toronto. Today a file that answers late takes {late} the "
-        "CPU time of one that answers at once"
-    )
-    return figures.show(
-        figure,
-        runs=runs,
-        data=frames,
+    return common.both_times(
+        runs,
+        frames,
+        old,
         name="aips58_loading",
         title="A run that writes hundreds of messages",
-        caption=f"{text}; the thread that answers late is part of the CPU time. {figures.MARKED}",
-        alt=f"CPU and real time of RUN DDTLOAD, logarithmic. {text}.",
+        caption=f"The thread that answers late is part of the CPU time. {figures.MARKED}",
         tables="ddtload",
     )
 

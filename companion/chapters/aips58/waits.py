@@ -6,7 +6,6 @@ from companion import figures
 from companion.chapters.aips58 import common
 from companion.chapters.aips58.common import KINDS, NAMES, SYSTEMS
 from companion.chapters.aips58.pittsburgh import WAYS, habits, ways
-from companion.labels import significant
 from companion.late import pd
 
 
@@ -30,24 +29,20 @@ def waits(runs) -> "figures.Shown":
     old = common.ddt()[["cpu", "real"]].sel(size=size, problem=tasks).sum("problem")
     printed = pd.DataFrame({"what": NAMES, **{kind: old[kind].sel(system=list(SYSTEMS)).values for kind in KINDS}})
     frames = [_together(run) for run in runs]
-    figure, axis = common.both_times(runs, frames, printed)
-    first = pd.concat([printed, frames[0]], ignore_index=True)
-    common.at_right(axis, [f"{real:.0f} s" if real > 100 else f"{real:.2f} s" for real in first["real"]])
-    text = "; ".join(
-        f"{each.what} {significant(each.cpu, 4)} s of CPU in {significant(each.real, 4)} s"
-        for each in first.itertuples()
-    )
-    return figures.show(
-        figure,
-        runs=runs,
+    shown = common.both_times(
+        runs,
+        frames,
+        printed,
         data=pd.concat([printed, figures.together(runs, frames)], ignore_index=True),
         name="aips58_waits",
         title=f"The {len(tasks)} {size} problems together, then and now",
         caption="On the logarithmic axis CPU and real time are as far apart as their ratio is large. Numbers at the "
         f"right are real times. Hollow marks are printed in the memo. {common.PRESET} {figures.MARKED}",
-        alt=f"CPU time and real time of the {len(tasks)} {size} problems together, logarithmic. {text}.",
         tables=f"ddt_{size}",
     )
+    seconds = [*printed["real"], *frames[0]["real"]]
+    figures.at_right(shown.figure.axes[0], [f"{real:.0f} s" if real > 100 else f"{real:.2f} s" for real in seconds])
+    return shown
 
 
 @habits.figure
@@ -62,18 +57,14 @@ def computing(runs) -> "figures.Shown":
         each = (spread.iloc[chosen].reset_index(drop=True) for chosen in ways(run))
         found.append(dict(zip([f"today, {words}" for words in WAYS], each, strict=True)))
         frames.append(figures.with_spread(figures.cases(run, "task", "habits")[["task", "habits"]], share=spread))
-    figure, axis = figures.axes(height=2.6)
-    medians = common.strips(axis, old, runs, found)
-    axis.set(xlim=(0, 1), xlabel=f"CPU time over real time, {size} problems")
-    text = ", ".join(f"{name} {middle:.2f}" for name, middle in medians.items())
-    return figures.show(
-        figure,
-        runs=runs,
+    return common.strips(
+        old,
+        runs,
+        found,
         data=frames,
         name="aips58_shares",
-        title="The part of the real time that is CPU time",
+        title=f"The part of the real time of {size} problems that is CPU time",
         caption=f"Each mark is a problem, strokes with their numbers are medians. {common.PRESET} {figures.MARKED}",
-        alt=f"CPU time over real time of the {size} problems on five rows, from 0 to 1. Medians: {text}.",
         tables="ddt_small ddt_medium ddt_large",
     )
 

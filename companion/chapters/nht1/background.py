@@ -1,7 +1,7 @@
 """The section *Does it help to write in the background?*: a second thread writes while the solver goes on (N6)."""
 
 from companion import figures
-from companion.chapters.nht1.writing import LATER, QUOTIENTS, WAY, largest, whole_runs
+from companion.chapters.nht1.writing import LATER, QUOTIENTS, WAY, whole_runs
 
 #: Times of a run with writing that are compared, by column.
 _PARTS = {"transfers": "transferring", "run": "T_T"}
@@ -13,32 +13,25 @@ def beside_table(run):
     cases = figures.cases(run, "N", "way").sort_values(["N", "threads"])
     turn, later = (cases.index[cases["way"] == way] for way in (WAY, LATER))
     found = {name: figures.ratios(run, later, turn, f"observed_{key}") for name, key in _PARTS.items()}
-    return figures.with_spread(cases.loc[turn, ["N", "threads"]], **found)
+    table = figures.with_spread(cases.loc[turn, ["N", "threads"]], **found)
+    return table.assign(what=[f"N = {N}, {n} thr." for N, n in table[["N", "threads"]].values])
 
 
 @whole_runs.figure
 def beside(runs) -> "figures.Shown":
     """:func:`beside_table` as points."""
-    frames = [beside_table(run) for run in runs]
-    frames = [frame.assign(what=[f"N = {N}, {n} thr." for N, n in frame[["N", "threads"]].values]) for frame in frames]
-    names = list(dict.fromkeys(name for frame in frames for name in frame["what"]))
-    figure, axis = figures.axes(height=1.4 + 0.25 * len(names))
-    figures.in_rows(axis, runs, frames, names, {"run": "the whole run", "transfers": "the transfers"})
-    axis.axvline(1, color=figures.INK, linewidth=0.8)
-    figures.log_axis(axis, "x")
-    axis.set_xlabel("time when written beside the solver, over in turn")
-    figures.legend(axis, "above 2")
-    said = "; ".join(f"{row.what} {row.transfers:.2f} and {row.run:.2f}" for row in frames[0].itertuples())
-    return figures.show(
-        figure,
+    return figures.dots(
+        runs,
+        [beside_table(run) for run in runs],
+        {"run": "the whole run", "transfers": "the transfers"},
+        xlabel="time when written beside the solver, over in turn",
+        log=True,
+        base=1,
+        legend_at="above 2",
         name="nht1_beside",
-        runs=runs,
-        data=frames,
         title="Writing beside the solver",
         caption="Times with a second thread that writes while the solver continues, divided by those of waiting for "
         f"every write. The surviving pages print no such times. {QUOTIENTS}",
-        alt="Time of transfers and of whole runs with asynchronous writing over synchronous, on "
-        f"{figures.cpu(runs[0])}: {said}.",
     )
 
 
@@ -69,15 +62,4 @@ def said(run) -> str:
         f"milliseconds, they take {small['run']:.2f} times as long. If the solver uses both processors, there is no "
         "measurable difference on any grid. Whether the transfers themselves become longer, as on the iPSC/860, these "
         "samples cannot tell."
-    )
-
-
-def handed_over(run) -> str:
-    """What a second thread that writes changes on the largest grid with a solver thread on every processor."""
-    row = largest(run).loc[LATER]
-    longer = row["T_T"] - row["waiting"] - row["T_C"]
-    assert row["waiting"] < 0.2 * longer
-    return (
-        f"On the largest grid it then waits {row['waiting']:.1f} s for its dumps, and its steps take {longer:.1f} s "
-        "longer than without writing."
     )

@@ -26,15 +26,12 @@ def _observe(result) -> dict[str, float]:
     return {"T_T": result.T_T, "stalled": result.stalls.sum() + result.finish_seconds}
 
 
-@experiment(
-    "nht1-base",
-    item="N8, N10",
-    title="Overhead of the same writing under a fast and a slow base code",
-    rounds=6,
-    seconds={"quick": 3, "paper": 330, "modern": 900},
-)
+@experiment("nht1-base", item="N8, N10", rounds=6, seconds={"paper": 330, "modern": 900})
 def base_codes(preset: str, threads: int) -> list[Case]:
-    """Each code without writing and with the same writing, fsync included, on one thread."""
+    """Overhead of the same writing under a fast and a slow base code.
+
+    Each code without writing and with the same writing, fsync included, on one thread.
+    """
     from kernels import bt
     from kernels.files import application
 
@@ -111,10 +108,6 @@ def balance(runs) -> "figures.Shown":
         axis.text(100 * seconds / low, low, EngFormatter("s")(seconds), size=8, rotation=-45, clip_on=True, alpha=0.8)
     axis.set(**ends, xlabel="computing between two dumps [s]", ylabel="overhead ζ [%]")
     figures.legend(axis, "below 1")
-    then = ", ".join(f"{row.what} {row.zeta:.2g} percent at {row.computing:.4g} s" for row in cm2.itertuples())
-    here = "; ".join(
-        f"N = {row.N}, {row.code} {row.middle:.2g} percent at {row.computing:.2g} s" for row in frames[0].itertuples()
-    )
     return figures.show(
         figure,
         name="nht1_balance",
@@ -126,8 +119,6 @@ def balance(runs) -> "figures.Shown":
         "the right and lower. Hollow: from times and rates of the report, arrows for a bound. Filled: the time that "
         f"the solver waits for a dump, divided by its computing time. {PRESET} "
         f"{figures.MARKED}",
-        alt="Overhead against the time of computing between two dumps, both logarithmic; on lines that fall, a dump "
-        f"takes as long. 1993: {then}; iPSC/860 above {bound:g} percent. {figures.cpu(runs[0])}: {here}.",
     )
 
 

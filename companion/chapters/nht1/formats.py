@@ -10,15 +10,9 @@ from companion.late import pd
 _WAYS = {"encode": "when written", "decode": "when read"}
 
 
-@experiment(
-    "nht1-formats",
-    item="N5",
-    title="Converting a dump between IEEE, big-endian and Cray words of 64 and 128 bits",
-    rounds=11,
-    seconds={"quick": 3, "paper": 30, "modern": 60},
-)
+@experiment("nht1-formats", item="N5", rounds=11, seconds={"paper": 30, "modern": 60})
 def formats(preset: str, threads: int) -> list[Case]:
-    """Every format, there and back, for each grid; a plain copy is the base."""
+    """Converting a dump between IEEE, big-endian and Cray words of 64 and 128 bits."""
     from kernels.files import conversion
 
     problems = [
@@ -46,24 +40,17 @@ def conversions(run):
 @formats.figure
 def conversion_cost(runs) -> "figures.Shown":
     """Time of converting a dump, as a multiple of that of a copy."""
-    frames = [conversions(run) for run in runs]
-    figure, axis = figures.axes(height=2.4)
-    figures.in_rows(axis, runs, frames, frames[0]["what"].tolist(), _WAYS)
-    axis.axvline(1, color=figures.INK, linewidth=0.8)
-    axis.set(xlabel="time of converting a dump, over that of a copy", xlim=(0, None))
-    figures.legend(axis, "above 2")
-    said = ", ".join(
-        f"{row.what} {row.encode:.2f} when written, {row.decode:.2f} when read" for row in frames[0].itertuples()
-    )
-    return figures.show(
-        figure,
+    return figures.dots(
+        runs,
+        [conversions(run) for run in runs],
+        _WAYS,
+        xlabel="time of converting a dump, over that of a copy",
+        base=1,
+        legend_at="above 2",
         name="nht1_conversion",
-        runs=runs,
-        data=frames,
         title="Converting a dump",
         caption=f"Time of converting one dump, N = {runs[0]['N'].values.max()}, between the words of this machine and "
         f"those of another, as a multiple of that of a copy. {PRESET} {QUOTIENTS}",
-        alt=f"Time of converting a dump over that of a copy on {figures.cpu(runs[0])}: {said}.",
     )
 
 

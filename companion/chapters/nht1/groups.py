@@ -14,15 +14,9 @@ def _observe(result) -> dict[str, float]:
     return {"T_C": result.T_C.min(), **{f"group {g}": seconds.min() for g, seconds in result.T_T.items()}}
 
 
-@experiment(
-    "nht1-grouped",
-    item="N7",
-    title="Writing in groups while the solver runs",
-    rounds=5,
-    seconds={"quick": 3, "paper": 300, "modern": 600},
-)
+@experiment("nht1-grouped", item="N7", rounds=5, seconds={"paper": 300, "modern": 600})
 def grouped(preset: str, threads: int) -> list[Case]:
-    """One solver, and processes that write its solution, by size of the group that writes at a time."""
+    """Writing in groups while the solver runs."""
     from kernels.files import nodes
 
     problem = nodes.Problem.preset(preset)
@@ -61,7 +55,6 @@ def whole_run(runs) -> "figures.Shown":
     axis.set(xlabel="processes that write at a time", ylabel="time of a run, over the least")
     figures.legend(axis, "below 2")
     case = {name: int(runs[0][name].values[0]) for name in ("N", "NS", "IW", "P")}
-    times, T_C = frames[0].set_index("g")["middle"], float(np.median(runs[0]["observed_T_C"]))
     return figures.show(
         figure,
         name="nht1_grouped",
@@ -73,9 +66,6 @@ def whole_run(runs) -> "figures.Shown":
         f"divided by the least: {', '.join(f'{name} = {value}' for name, value in case.items())} processes. The dotted "
         "line marks the best size of 1993, the band the whole axis of its times, whose points are lost. "
         f"{PRESET} {figures.MARKED}",
-        alt=f"Time of a run of the solver with {case['P']} processes that write its solution, against the number that "
-        f"write at a time, medians with the range of their samples: least {times.min():.3g} s with {times.idxmin()} at "
-        f"a time, most {times.max():.3g} s; without writing {T_C:.3g} s.",
     )
 
 

@@ -16,16 +16,9 @@ _METHODS = {
 }
 
 
-@experiment(
-    "nht1-mpiio",
-    item="N1, N2, N6",
-    title="Application I/O over MPI-IO by method of writing",
-    rounds=3,
-    seconds={"quick": 3, "paper": 600, "modern": 1800},
-    ranks=2,
-)
+@experiment("nht1-mpiio", item="N1, N2, N6", rounds=3, seconds={"paper": 600, "modern": 1800}, ranks=2)
 def over_mpiio(preset: str, threads: int, ranks: int = 2) -> list[Case]:
-    """Every way of writing, and none, on all ranks."""
+    """Application I/O over MPI-IO by method of writing."""
     from kernels.files.ranks import application
     from kernels.files.ranks.shared import WAYS
 
@@ -50,21 +43,16 @@ def _zeta(run):
 @over_mpiio.figure
 def mpiio(runs) -> "figures.Shown":
     """Overhead of every method of writing over MPI-IO, below the bound that the abstract gives for the iPSC/860."""
-    frames = [_zeta(run) for run in runs]
-    figure, _, printed = below_printed(runs, frames, list(_METHODS.values()), ["iPSC/860"])
-    said = ", ".join(f"{row.what} {row.zeta:.0f} percent" for row in frames[0].itertuples())
-    return figures.show(
-        figure,
+    return below_printed(
+        runs,
+        [_zeta(run) for run in runs],
+        _METHODS.values(),
+        ["iPSC/860"],
         name="nht1_mpiio",
-        runs=runs,
-        data=frames,
-        tables="overheads",
         title="Writing over MPI-IO",
         caption=f"Overhead of writing from several ranks, N = {runs[0]['N'].values[0]}, on an axis that is linear "
         "below 10 %. Hollow: the bound that the report prints. Files of single ranks are joined after the clock has "
         f"stopped. {QUOTIENTS} {figures.doubts(runs[0])}",
-        alt=f"Overhead of four methods of writing over MPI-IO on {figures.cpu(runs[0])}: {said}. iPSC/860 in 1993: "
-        f"above {printed['low'].iloc[0]:g} percent.",
     )
 
 

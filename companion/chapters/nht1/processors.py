@@ -8,26 +8,19 @@ from companion.labels import plural
 @whole_runs.figure
 def by_processors(runs) -> "figures.Shown":
     """Overhead by grid and number of processors (N4), with the range that the abstract gives for the Y-MP."""
-    frames = []
-    for run in runs:
-        frame = written(run).query("way == @WAY").sort_values(["N", "threads"])
-        names = [f"N = {row.N}, {plural(row.threads, 'thread')}" for row in frame.itertuples()]
-        frames.append(frame.assign(what=names))
-    rows = list(dict.fromkeys(name for frame in frames for name in frame["what"]))
-    figure, _, printed = below_printed(runs, frames, rows, ["Y-MP"])
-    said = "; ".join(f"{row.what} {row.zeta:.3g}" for row in frames[0].itertuples())
-    ends = "{:g} to {:g}".format(*printed.loc["Y-MP", ["low", "high"]])
-    return figures.show(
-        figure,
-        name="nht1_by_processors",
-        runs=runs,
+    frames = [written(run).query("way == @WAY").sort_values(["N", "threads"]) for run in runs]
+    for frame in frames:
+        frame["what"] = [f"N = {row.N}, {plural(row.threads, 'thread')}" for row in frame.itertuples()]
+    return below_printed(
+        runs,
+        frames,
+        dict.fromkeys(name for frame in frames for name in frame["what"]),
+        ["Y-MP"],
         data=frames,
-        tables="overheads",
+        name="nht1_by_processors",
         title="Overhead and the number of processors",
         caption=f"Overhead of writing ({WAY}), on an axis that is linear below 10 %. Hollow: the range that the "
         f"abstract of 1993 prints for the Y-MP. {PRESET} {QUOTIENTS}",
-        alt=f"Overhead in percent by grid and number of processors on {figures.cpu(runs[0])}: {said}. Hollow bar: "
-        f"{ends} percent of the Y-MP in 1993.",
     )
 
 

@@ -12,15 +12,9 @@ from companion.late import pd
 _CLASSES = {"quick": ("S", "W"), "paper": ("S", "W", "A", "B"), "modern": ("A", "B", "C")}
 
 
-@experiment(
-    "nht1-solver",
-    item="N1",
-    title="Block-tridiagonal solver BT by class and threads",
-    rounds=7,
-    seconds={"quick": 3, "paper": 240, "modern": 600},
-)
+@experiment("nht1-solver", item="N1", rounds=7, seconds={"paper": 240, "modern": 600})
 def steps(preset: str, threads: int) -> list[Case]:
-    """The classes of a preset with one thread and with all that were asked for."""
+    """Block-tridiagonal solver BT by class and threads."""
     from kernels import bt
 
     problems = {name: bt.Problem.preset(name) for name in _CLASSES[preset]}
@@ -32,7 +26,7 @@ def steps(preset: str, threads: int) -> list[Case]:
 
 
 def _times(run):
-    """Cases of a run with ``ms_per_step``, median."""
+    """Cases of a run with ``ms_per_step`` and its spread."""
     frame = figures.cases(run, "N", "NS", "class").sort_values(["N", "threads"])
     return figures.quantities(frame, ms_per_step=lambda time: 1e3 * time / frame["NS"]).set_index(frame.index)
 
@@ -48,10 +42,6 @@ def solver(runs) -> "figures.Shown":
     axis.minorticks_off()
     axis.set(xlabel="grid points in each direction, N", ylabel="time of one step [ms]")
     figures.legend(axis, "upper left")
-    said = "; ".join(
-        f"{plural(threads, 'thread')}, {part['ms_per_step'].iloc[0]:.2g} to {part['ms_per_step'].iloc[-1]:.3g} ms"
-        for threads, part in frames[0].groupby("threads")
-    )
     return figures.show(
         figure,
         name="nht1_solver",
@@ -60,8 +50,6 @@ def solver(runs) -> "figures.Shown":
         title="Time of a step",
         caption="Time of one step of the solver against the size of the grid. On a line of slope 3 every point would "
         f"take the same time. {figures.MARKED}",
-        alt=f"Time of one step of the block-tridiagonal solver on {figures.cpu(runs[0])} against the number of grid "
-        f"points in each direction, both axes logarithmic: {said}.",
     )
 
 

@@ -36,6 +36,7 @@ _LARGE = 80
 #: Sizes of a preset, by the names that the benchmark's problem knows.
 SIZES = {"quick": ("small",), "paper": ("small", "medium", "paper"), "modern": ("paper", "modern")}
 _MEGA = 1e6
+ZETA = "overhead ζ [%]"
 #: What a rate is of, in words for a legend.
 WHOLE, FILE, PEAK = "whole run, computing included", "while writing one file", "peak of disks, or of one disk"
 #: Why a point of a page's own run may lie apart, for captions.
@@ -57,16 +58,12 @@ def _observe(result) -> dict[str, float]:
     }
 
 
-@experiment(
-    "nht1-io",
-    item="N1-N6, N8, N9",
-    title="Application I/O by method of writing: time, rate and overhead of a run",
-    rounds=6,
-    seconds={"quick": 3, "paper": 2700, "modern": 3600},
-)
+@experiment("nht1-io", item="N1-N6, N8, N9", rounds=6, seconds={"paper": 2700, "modern": 3600})
 def whole_runs(preset: str, threads: int) -> list[Case]:
-    """For each size and thread count: the code without writing, then each way of writing; on a large grid with fewer
-    than all threads, the two ways that show overlap."""
+    """Application I/O by method of writing: time, rate and overhead of a run.
+
+    On a large grid with fewer than all threads, only the two ways that show overlap.
+    """
     from kernels import bt
     from kernels.files import application
 
@@ -121,26 +118,39 @@ def largest(run):
     return written(run).query("N == N.max() and threads == threads.max()").set_index("way")
 
 
+def by_method(run):
+    """Of :func:`largest`, the methods of 1993 as rows ``what`` of a figure."""
+    return largest(run).loc[list(METHODS)].assign(what=list(METHODS.values()))
+
+
 def percent_axis(axis, linear: float = 10) -> None:
     """Percent along x, linear up to ±``linear`` and logarithmic beyond: zeta spans decades and can be negative."""
     axis.set_xscale("symlog", linthresh=linear, linscale=0.7)
     axis.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
     axis.minorticks_off()
     axis.axvline(0, color=figures.INK, linewidth=0.8)
-    axis.set_xlabel("overhead ζ [%]")
 
 
-def below_printed(runs, frames, names, systems, linear: float = 10) -> tuple:
+def below_printed(runs, frames, names, systems, linear: float = 10, **shown) -> "figures.Shown":
     """A figure of the ranges that the abstract prints for ``systems``, above the overheads ``zeta`` of runs in rows of
-    ``names`` (:func:`companion.figures.in_rows`); figure, axis and the printed ranges."""
-    printed = tables.printed("nht1", "overheads").set_index("system").loc[list(systems)]
-    figure, axis = figures.axes(height=1.0 + 0.28 * (len(printed) + len(names)))
-    figures.printed_ranges(axis, np.arange(len(printed)), printed["low"], printed["high"])
-    label = f"{{}}, {plural(runs[0]['threads'].values.max(), 'thread')}"
-    figures.in_rows(axis, runs, frames, [*(f"{name} (1993)" for name in systems), *names], {"zeta": label})
-    percent_axis(axis, linear)
-    axis.axhline(len(printed) - 0.5, color=figures.INK, linewidth=0.8)
-    return figure, axis, printed
+    ``names``."""
+    printed = tables.printed("nht1", "overheads").set_index("system").loc[list(systems), ["low", "high"]]
+    ranges = printed.set_axis([f"{name} (1993)" for name in systems])
+    label, rows = f"{{}}, {plural(runs[0]['threads'].values.max(), 'thread')}", [*ranges.index, *names]
+    drawn = figures.dots(
+        runs,
+        frames,
+        {"zeta": label},
+        ranges=ranges,
+        names=rows,
+        xlabel=ZETA,
+        legend_at="below 1",
+        tables="overheads",
+        **shown,
+    )
+    percent_axis(drawn.figure.axes[0], linear)
+    drawn.figure.axes[0].axhline(len(ranges) - 0.5, color=figures.INK, linewidth=0.8)
+    return drawn
 
 
 def full_size() -> tuple:
@@ -175,34 +185,30 @@ def surviving():
 @whole_runs.figure
 def rates_then_and_now(runs) -> "figures.Shown":
     """The report's surviving rates, and those of its methods of writing here: whole runs, and while they write."""
-    old = surviving()
-    frames = [largest(run).loc[list(METHODS)].assign(what=list(METHODS.values())) for run in runs]
-    systems = list(dict.fromkeys(old["system"]))
-    figure, axis = figures.axes(height=3.2)
-    figures.log_axis(axis, "x")
-    for what, colour in ((WHOLE, "printed"), (FILE, "files"), (PEAK, "serial")):
-        part = old[old["what"] == what]
-        figures.printed_ranges(axis, part["system"].map(systems.index), part["low"], part["high"], colour=colour)
-    names = [*(f"{system} (1993)" for system in systems), *METHODS.values()]
-    figures.in_rows(axis, runs, frames, names, {"R_IO": WHOLE, "writing": FILE}, ("measured", "files"))
-    figures.points(axis, [], [], label=PEAK, host=True, line=False, colour="serial")
-    axis.axhline(len(systems) - 0.5, color=figures.INK, linewidth=0.8)
-    axis.set(xlabel="rate [MB/s]", xlim=(old["high"].min() / 3, None))
-    figures.legend(axis, "below 1")
-    then = "; ".join(f"{row.system} {row.what} {row.low:.3g} to {row.high:.3g}" for row in old.itertuples())
-    now = "; ".join(f"{row.what} {row.R_IO:.3g} and {row.writing:.3g}" for row in frames[0].itertuples())
-    return figures.show(
-        figure,
-        name="nht1_rates_then_and_now",
-        runs=runs,
+    old, frames = surviving(), [by_method(run) for run in runs]
+    ranges = old.assign(colour=old["what"].map({WHOLE: "printed", FILE: "files", PEAK: "serial"}))
+    ranges = ranges.set_index(ranges["system"] + " (1993)")
+    shown = figures.dots(
+        runs,
+        frames,
+        {"R_IO": WHOLE, "writing": FILE},
+        ranges=ranges,
+        names=[*dict.fromkeys(ranges.index), *METHODS.values()],
+        colours=("measured", "files"),
+        xlabel="rate [MB/s]",
+        log=True,
+        legend_at="below 1",
         data=pd.concat([old, figures.together(runs, frames)], ignore_index=True),
+        name="nht1_rates_then_and_now",
         tables="systems table_1 figure_1_axes",
         title="Rates then and now",
-        caption="Hollow: rates that the report prints or that follow from its times. Filled: "
+        caption=f"Hollow: rates that the report prints or that follow from its times; grey is the {PEAK}. Filled: "
         f"N = {frames[0]['N'].max()}, by three methods of writing. {PRESET} {figures.MARKED}",
-        alt=f"Rates in megabytes a second on a logarithmic axis. 1993: {then.replace('nan', 'open')}. "
-        f"{figures.cpu(runs[0])}, whole runs and while writing: {now}.",
     )
+    axis = shown.figure.axes[0]
+    axis.axhline(ranges.index.nunique() - 0.5, color=figures.INK, linewidth=0.8)
+    axis.set_xlim(old["high"].min() / 3, None)
+    return shown
 
 
 @whole_runs.figure

@@ -46,8 +46,6 @@ def combinations() -> "figures.Shown":
         title="SMT, binding and memory affinity",
         caption="The same forecast day in eight combinations, as printed. Two threads on a core (SMT) save more than "
         "binding or memory affinity, and with SMT both of these save less.",
-        alt="Time of a one-day T399 forecast on three nodes, bound and not bound, for four combinations of SMT and "
-        f"memory affinity: from {float(time.max()):.0f} s without any to {float(time.min()):.0f} s with all three.",
         tables="smt_binding",
     )
 
@@ -62,16 +60,9 @@ _BINDINGS = (
 )
 
 
-@experiment(
-    "p5plus-binding",
-    item="P7, P11",
-    title="Threads bound to CPUs or left to the scheduler",
-    rounds=11,
-    seconds={"quick": 3},
-    needs="affinity",
-)
+@experiment("p5plus-binding", item="P7, P11", rounds=11, seconds={"paper": None, "modern": None}, needs="affinity")
 def binding(preset: str, threads: int) -> list[Case]:
-    """The loops that use memory, the same work by one thread a core and by two, bound by the report's lists or not.
+    """Threads bound to CPUs or left to the scheduler.
 
     Two threads a core only where cores have two.
     """
@@ -89,7 +80,7 @@ def binding(preset: str, threads: int) -> list[Case]:
 
 
 def _cases(run) -> "pd.DataFrame":
-    """Cases of a run, each with its place there; ``relative``, its time over the median of those that are not bound.
+    """Cases of a run with their ``place`` there, and ``relative``: time over the median of those that are not bound.
 
     Older runs also have two threads that take turns on one hardware thread; these are left out.
     """
@@ -97,35 +88,25 @@ def _cases(run) -> "pd.DataFrame":
     frame = frame.assign(place=np.arange(len(frame)))[~frame["kind"].str.contains("turns").to_numpy()]
     free = frame[frame["order"] == ""].set_index(["loop", "doubled"])["median"]
     base = free.loc[list(zip(frame["loop"], frame["doubled"], strict=True))].to_numpy()
-    return figures.quantities(frame, relative=lambda seconds: seconds / base)
+    what = frame["loop"] + ": " + frame["kind"].str.replace(", ", ",\n", n=1)
+    return figures.quantities(frame.assign(what=what), relative=lambda seconds: seconds / base)
 
 
 @binding.figure
 def times(runs) -> "figures.Shown":
     """Time of each loop by kind of binding, over the median of its threads that are not bound."""
     runs = [run for run in runs if "order" in run]  # older ones were bound by no list
-    frames = [_cases(run) for run in runs]
-    figure, axis = figures.axes(height=3.2)
-    names = [frame["loop"] + ": " + frame["kind"].str.replace(", ", ",\n", n=1) for frame in frames]
-    kinds = list(dict.fromkeys(name for each in names for name in each))
-    figures.rows(axis, kinds)
-    for run, frame, named in zip(runs, frames, names, strict=True):
-        found = figures.spread_of(frame, "relative")
-        figures.bars(axis, named.map(kinds.index), found, label=figures.cpu(run), across=True, run=run)
-    axis.axvline(1, color=figures.INK, linewidth=0.8)
-    axis.tick_params(axis="y", labelsize=8)
-    axis.set(xlabel="time over that not bound")
-    listed = ", ".join(f"{row.loop}: {row.kind} {row.relative:.3g}" for row in frames[0].itertuples())
-    return figures.show(
-        figure,
+    return figures.dots(
+        runs,
+        [_cases(run) for run in runs],
+        {"relative": "{}"},
+        xlabel="time over that not bound",
+        base=1,
+        height=3.2,
         name="p5plus_binding",
-        runs=runs,
-        data=frames,
         title="Bound and not bound",
         caption="Time of two loops, threads bound by the report's lists or placed by the system, over the median of "
         f"those placed by the system. The report prints no times of these loops. {figures.MARKED}",
-        alt="Time of two loops with threads bound to CPUs, over that of threads which are not bound. Medians on "
-        f"{figures.cpu(runs[0])}: {listed}.",
         tables="binding_lists",
     )
 

@@ -70,7 +70,7 @@ def scaling(runs) -> "figures.Shown":
     The band is what the unknown law of communication leaves open, from p^-1 to constant.
     """
     figure, axis = figures.axes(height=4.8)
-    bands, ratio, doubled = [], np.geomspace(0.25, 4, 33), []
+    bands, ratio = [], np.geomspace(0.25, 4, 33)
     jobs = tables.load("p5plus", "ifs_times")["cpus"].to_series().items()
     for style, (job, cpus) in zip(("-", "--", ":"), jobs, strict=True):
         low, middle, high = (model_speed(split(job), ratio, exponent) for exponent in (0.0, 0.5, 1.0))
@@ -78,7 +78,6 @@ def scaling(runs) -> "figures.Shown":
         line = figures.calculated(axis, ratio, middle, label=f"{job}, 1 = {int(cpus)} CPUs, modelled")
         line.set(linestyle=style, marker="none")
         bands.append(pd.DataFrame({"what": f"{job}, modelled", "ratio": ratio, "speed": middle}))
-        doubled.append("{} {:.2f} to {:.2f}".format(job, *(model_speed(split(job), 2, e) for e in (0.0, 1.0))))
     about = {"what": "spectral model on ranks, measured"}
     frames = [speeds(run).assign(**about, machine=figures.cpu(run)) for run in runs]
     figures.lines(axis, runs, frames, "ratio", "speed", "what", str)
@@ -87,7 +86,6 @@ def scaling(runs) -> "figures.Shown":
     words = f"processors over the operational number (ranks: {frames[0]['normal'][0]})"
     axis.set(xlabel=words, ylabel="speed over that at 1")
     figures.legend(axis, "under 1 0.45 -0.2")
-    listed = ", ".join(f"{row.speed:.2f} with {row.ranks:.0f}" for row in frames[0].itertuples())
     return figures.show(
         figure,
         name="p5plus_ranks",
@@ -98,7 +96,5 @@ def scaling(runs) -> "figures.Shown":
         "and no measurement: the time of communication and barriers goes from shrinking with the processors to staying "
         "as it is. Points are measured: the spectral model of chapter 5 on ranks of one machine. "
         f"{figures.MARKED} {figures.doubts(runs[0])}",
-        alt=f"Twice the processors give, by a model of printed times, {'; '.join(doubled)} times the speed. Measured "
-        f"speed of the spectral model by ranks: {listed}.",
         tables="ifs_times",
     )

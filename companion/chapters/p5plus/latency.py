@@ -7,28 +7,21 @@ import numpy as np
 from companion import figures
 from companion.bench import Case
 from companion.chapters import of
+from companion.chapters.p5plus.memory import PAGES
 from companion.experiments import Output, experiment
 from companion.host import machine
 from companion.labels import size
 from companion.late import pd
 
-#: Pages of the sweep: the large ones are in the place of the document's 64 KB, the small ones of its 4 KB.
-PAGES = ("small", "huge")
 #: Bytes between the loads of the document's walk: 1024 items of 4 bytes.
 _WALK = 4096
 #: The two walks, in the words of legends.
 _WALKS = {"random": "random chase", "stride": "stride 1024 items (4 KB)"}
 
 
-@experiment(
-    "p5plus-latency",
-    item="P3",
-    title="Memory latency: random chase and stride 1024",
-    rounds=11,
-    seconds={"quick": 3},
-)
+@experiment("p5plus-latency", item="P3", rounds=11, seconds={"paper": None, "modern": None})
 def loads(preset: str, threads: int) -> list[Case]:
-    """The random chase, and the document's walk of 1024 items, which prefetchers see through, on both kinds of pages.
+    """Memory latency: random chase and stride 1024.
 
     Each sample observes which share of the memory the system put on huge pages.
     """
@@ -84,11 +77,9 @@ def load_times(runs) -> "figures.Shown":
     by = ["pattern", "pages"]
     figures.lines(axis, runs, frames, "nbytes", "ns", by, lambda pattern, pages: f"{_WALKS[pattern]}, {pages} pages")
     ends = (first[f"plateau_{name}"].values for name in ("first", "last", "ns"))
+    style = {"color": figures.INK, "linewidth": 4, "alpha": 0.35, "solid_capstyle": "butt"}
     for number, (least, most, ns) in enumerate(zip(*ends, strict=True)):
-        label = None if number else "plateau"
-        axis.plot(
-            [least, most], [ns, ns], color=figures.INK, linewidth=4, alpha=0.35, solid_capstyle="butt", label=label
-        )
+        axis.plot([least, most], [ns, ns], label=None if number else "plateau", **style)
     for number, nbytes in enumerate(np.unique(first["reported_capacity"].values)):
         label = None if number else "caches the system reports"
         axis.axvline(nbytes, color=figures.INK, linewidth=0.9, linestyle=":", label=label)
@@ -96,8 +87,6 @@ def load_times(runs) -> "figures.Shown":
     figures.bytes_axis(axis, frames[0]["nbytes"])
     axis.set(xlabel="working set", ylabel="time of one load [ns]")
     figures.legend(axis, "under 1 0.5 -0.22")
-    last = frames[0][frames[0]["nbytes"] == frames[0]["nbytes"].max()]
-    said = ", ".join(f"{_WALKS[row.pattern]}, {row.pages} pages {row.ns:.3g} ns" for row in last.itertuples())
     return figures.show(
         figure,
         name="p5plus_latency",
@@ -108,7 +97,6 @@ def load_times(runs) -> "figures.Shown":
         "and of 2 MB (huge). Grey: plateaus of the random chase on huge pages, one for each cache that it does not "
         "share, and one for memory. Dotted: the caches that the system reports. The walk touches one cache line of 64. "
         f"The report's curves are lost. {figures.MARKED}",
-        alt=f"Load latency on {figures.cpu(first)} against working set, logarithmic axes. In the largest set: {said}.",
         tables="plots",
     )
 

@@ -47,18 +47,11 @@ def cores() -> int:
 _PAIR, _TWICE = "shared work, two threads on one core", "shared work, twice the threads"
 
 
-@experiment(
-    "p5plus-smt",
-    item="P5, P6",
-    title="Five loops with one and two threads a core, and the factors of the report's model",
-    rounds=11,
-    seconds={"quick": 3},
-    needs="affinity",
-)
+@experiment("p5plus-smt", item="P5, P6", rounds=11, seconds={"paper": None, "modern": None}, needs="affinity")
 def loops(preset: str, threads: int) -> list[Case]:
-    """The five loops: one thread a core, two copies fused in one stream, and two threads a core where siblings exist.
+    """Five loops with one and two threads a core, and the factors of the report's model.
 
-    With these also one loop divided between two cores, and between the two threads of one core.
+    Where cores have two threads, also one loop divided between two cores, and between the threads of one core.
     """
     wanted: list[tuple] = [("one thread", 1, {}), ("two fused streams", 1, {"streams": 2})]
     if doctor.smt().ok and machine.usable_cpus() > 1:
@@ -109,29 +102,22 @@ def _rates(run) -> "dict[str, pd.DataFrame]":
 def rates(runs) -> "figures.Shown":
     """The five loops on one processor with one thread, then and now."""
     old = then()["no SMT"]
-    figure, axis = figures.axes(height=2.6)
-    place, frames = figures.rows(axis, list(old.index)), []
-    figures.points(axis, old, place, label=THEN, index=0, line=False)
-    for run in runs:
-        host = _rates(run)["one thread"]
-        figures.bars(axis, place, host, label=f"{figures.cpu(run)}, today", across=True, run=run)
-        frames.append(figures.with_spread(pd.DataFrame({"loop": old.index, "document": old.to_numpy()}), host=host))
-    figures.log_axis(axis, "x")
-    axis.set(xlabel="rate of one processor, one thread [GFLOPS]")
-    figures.legend(axis, "above 1 0.4")
-    gain = frames[0]["host"] / frames[0]["document"]
-    listed = ", ".join(f"{row.loop} {row.document:.2g} then and {row.host:.2g} now" for row in frames[0].itertuples())
-    return figures.show(
-        figure,
+    frames = [figures.with_spread(pd.DataFrame({"what": old.index}), host=_rates(run)["one thread"]) for run in runs]
+    gain = frames[0]["host"] / old.to_numpy()
+    return figures.dots(
+        runs,
+        frames,
+        {"host": "{}, today"},
+        printed={THEN: old},
+        xlabel="rate of one processor, one thread [GFLOPS]",
+        log=True,
+        legend_at="above 1 0.4",
         name="p5plus_loops",
         heading="",
-        runs=runs,
-        data=frames,
         title="Five loops on one processor, 2006 and today",
         caption="Chains of additions in registers, and two loops fed from memory. Hollow: Power5+, the printed rate of "
         f"a node over its processors. Filled: one thread of {figures.cpu(runs[0])}, {gain.min():.1f} to "
         f"{gain.max():.1f} times as fast. {figures.MARKED}",
-        alt=f"Rate of one thread in GFLOPS, logarithmic, for five loops: {listed}.",
         tables="smt_benefit",
     )
 
@@ -139,34 +125,23 @@ def rates(runs) -> "figures.Shown":
 @loops.figure
 def second(runs) -> "figures.Shown":
     """What each loop gains from a second thread on its core, or from a second copy in the same thread."""
-    old = then()
-    printed = old["SMT"] / old["no SMT"]
-    figure, axis = figures.axes(height=3.0)
-    place, frames = figures.rows(axis, list(old.index)), []
-    figures.points(axis, printed, place, label=f"{THEN}, two threads", index=0, line=False)
-    for run in runs:
-        host = _rates(run)
-        for kind in [kind for kind in _PARTNERS if kind in host]:
-            gain = figures.quotient(host[kind], host["one thread"])
-            label = f"{figures.cpu(run)}, {_PARTNERS[kind]}"
-            figures.bars(axis, place, gain, label=label, index=kind, across=True, run=run)
-            about = {"loop": old.index, "document_gflops_per_cpu": old["no SMT"], "document_gain": printed}
-            frame = pd.DataFrame(about).assign(host_gain_from=kind, machine=figures.cpu(run))
-            frames.append(figures.with_spread(frame, host_gflops=host["one thread"], host_gain=gain))
-    axis.axvline(1, color=figures.INK, linewidth=0.8)
-    axis.set(xlabel="rate with two over rate with one", xlim=(0, None))
-    figures.legend(axis, "above 1 0.4")
-    listed = ", ".join(f"{row.loop} {row.document_gain:.2f}, {row.host_gain:.2f}" for row in frames[0].itertuples())
-    return figures.show(
-        figure,
+    old, frames = then(), []
+    for host in map(_rates, runs):
+        gains = {kind: figures.quotient(host[kind], host["one thread"]) for kind in _PARTNERS if kind in host}
+        about = pd.DataFrame({"what": old.index, "document_gflops_per_cpu": old["no SMT"]})
+        frames.append(figures.with_spread(about, host_gflops=host["one thread"], **gains))
+    return figures.dots(
+        runs,
+        frames,
+        {kind: f"{{}}, {words}" for kind, words in _PARTNERS.items()},
+        printed={f"{THEN}, two threads": old["SMT"] / old["no SMT"]},
+        xlabel="rate with two over rate with one",
+        base=1,
+        legend_at="above 1 0.4",
         name="p5plus_smt",
-        runs=runs,
-        data=pd.concat(frames, ignore_index=True),
         title="What a second thread gains",
         caption="Hollow: two threads on a core over one, as printed. Filled: two copies of the loop in one thread over "
         "one copy, which shows where one thread leaves room and is not SMT. A machine whose cores have two threads "
         f"also has its gain from these, in a second colour. {figures.MARKED}",
-        alt="Gain of five loops from two threads on a core in 2006, and from "
-        f"{_PARTNERS[frames[0]['host_gain_from'][0]]} on {figures.cpu(runs[0])}: {listed}.",
         tables="smt_benefit",
     )

@@ -13,15 +13,9 @@ PAGES = ("small", "huge")
 _SHOWN = (1, 16, 1024)
 
 
-@experiment(
-    "p5plus-bandwidth",
-    item="P2",
-    title="Memory bandwidth per thread against size and stride",
-    rounds=7,
-    seconds={"quick": 3},
-)
+@experiment("p5plus-bandwidth", item="P2", rounds=7, seconds={"paper": None, "modern": None})
 def bandwidth(preset: str, threads: int) -> list[Case]:
-    """Every thread reads every n-th item of an array of its own."""
+    """Memory bandwidth per thread against size and stride."""
     from kernels.memory import stride
 
     cases = []
@@ -43,33 +37,16 @@ def _read(run) -> "pd.DataFrame":
     return figures.quantities(frame, rate=lambda seconds: frame["bytes_read"] / frame["threads"] / seconds / 1e9)
 
 
-def _alone(frame) -> "pd.DataFrame":
-    """The cases of one thread on huge pages."""
-    return frame[(frame["threads"] == 1) & (frame["pages"] == "huge")]
-
-
-def found(run) -> str:
-    """What one thread reads from the smallest and the largest working set, with and without a stride."""
-    rate = _alone(_read(run)).set_index(["stride", "nbytes"])["rate"]
-    least, most = rate.index.levels[1].min(), rate.index.levels[1].max()
-    return (
-        f"One thread of {figures.cpu(run)} reads {rate[1, least]:.0f} GB/s from {figures.bytes_label(least)} and "
-        f"{rate[1, most]:.0f} GB/s from {figures.bytes_label(most)}. Of what it asks for with stride 16, memory "
-        f"delivers {rate[16, most]:.1f} GB/s."
-    )
-
-
 @bandwidth.figure
 def read_rates(runs) -> "figures.Shown":
     """Read bandwidth of one thread against working set, by stride, and by threads and pages at stride 1."""
     figure, (by_stride, by_threads) = figures.axes(2, 1, height=7.2, sharex=True)
     frames = [_read(run) for run in runs]
-    first, *others = [_alone(frame) for frame in frames]
+    first, *others = [frame.query("threads == 1 and pages == 'huge'") for frame in frames]
     strides = sorted(first["stride"].unique())
     parts = [first[first["stride"].isin(strides[:: max(1, len(strides) // 5)])]]
     parts += [other[other["stride"].isin(_SHOWN)] for other in others]
     figures.lines(by_stride, runs, parts, "nbytes", "rate", "stride", lambda step: f"stride {step}")
-    ends = first.loc[first["stride"] == 1, "rate"].iloc[[0, -1]]
     first, *others = [frame[frame["stride"] == 1] for frame in frames]
     parts = [first, *(other[other["threads"] == 1] for other in others)]
     by = ["pages", "threads"]
@@ -93,8 +70,5 @@ def read_rates(runs) -> "figures.Shown":
         "stride: the larger it is, the more of each cache line is moved unused. Below, stride 1 by number of threads "
         "and kind of pages. Of other machines, strides 1, 16 and 1024 of one thread. The report's curves are lost. "
         f"{figures.MARKED}",
-        alt="Two panels of read bandwidth per thread against the working set, on logarithmic axes: one line a stride, "
-        f"and stride 1 by number of threads and pages. One thread on {figures.cpu(runs[0])} reads from "
-        f"{ends.iloc[0]:.3g} to {ends.iloc[1]:.3g} GB/s with stride 1.",
         tables="plots",
     )

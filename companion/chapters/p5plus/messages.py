@@ -8,16 +8,9 @@ from companion.labels import plural, size
 from companion.late import pd
 
 
-@experiment(
-    "p5plus-exchange",
-    item="P4",
-    title="Exchange between pairs of ranks by message size",
-    rounds=11,
-    seconds={"quick": 3, "paper": 60, "modern": 120},
-    ranks=2,
-)
+@experiment("p5plus-exchange", item="P4", rounds=11, seconds={"paper": 60, "modern": 120}, ranks=2)
 def exchange(preset: str, threads: int, ranks: int = 2) -> list[Case]:
-    """Every message size with one pair, and with as many pairs as the ranks make."""
+    """Exchange between pairs of ranks by message size."""
     from kernels.mpi import exchange
 
     exchange.Problem(ranks=ranks)  # refuses an odd number
@@ -77,17 +70,5 @@ def exchanged(runs) -> "figures.Shown":
         "tasks each, or other numbers; here they are on one machine. The sizes of the report's messages are lost: the "
         f"dotted line is the mean message of its forecast in a transposition between {tasks} tasks, counted. "
         f"{figures.MARKED} {figures.doubts(runs[0])}",
-        alt="Megabytes a second that ranks send to their partners, and receive meanwhile, against the size of the "
-        f"message, both axes logarithmic. {found(runs[0])}",
         tables="plots",
-    )
-
-
-def found(run) -> str:
-    """How long one pair takes to exchange its smallest and its largest message, and the rate of the largest."""
-    first, *_, last = _exchanges(run).query("pairs == 1").itertuples()
-    return (
-        f"On {figures.cpu(run)} one pair exchanges {figures.bytes_label(first.nbytes)} in {1e6 * first.median:.1f} µs "
-        f"and {figures.bytes_label(last.nbytes)} in {1e6 * last.median:.0f} µs, which is "
-        f"{last.nbytes / last.median / 1e9:.0f} GB/s each way."
     )

@@ -9,16 +9,9 @@ from companion.experiments import Output, experiment
 from companion.late import pd
 
 
-@experiment(
-    "p5plus-sensors",
-    item="P8",
-    title="Sensors on ranks that wait for each other: none, synchronised, drifted apart",
-    rounds=5,
-    seconds={"quick": 3, "paper": 60, "modern": 120},
-    ranks=2,
-)
+@experiment("p5plus-sensors", item="P8", rounds=5, seconds={"paper": 60, "modern": 120}, ranks=2)
 def sensors(preset: str, threads: int, ranks: int = 2) -> list[Case]:
-    """Without sensors, with synchronised and with drifted ones."""
+    """Sensors on ranks that wait for each other: none, synchronised, drifted apart."""
     from kernels.mpi import monitoring
 
     problems = [monitoring.Problem.preset(preset, way=way, ranks=ranks) for way in monitoring.WAYS]
@@ -32,30 +25,27 @@ _SPENT = {"compute": ("computing, sensor included", "computing"), "wait": ("wait
 @sensors.figure
 def spent(runs) -> "figures.Shown":
     """Computing and waiting without sensors, with synchronised ones and with drifted ones, over the time without."""
-    figure, axis = figures.axes(height=2.9)
-    ways, frames = list(runs[0]["way"].values.astype(str)), []
-    place = figures.rows(axis, ways)
+    frames = []
     for run in runs:
         frame = pd.DataFrame({name: run[f"observed_{name}"].median("sample").values for name in _SPENT})
         whole = frame.iloc[0].sum() / 100
-        for name, (words, colour) in _SPENT.items():
-            found = figures.of_samples(run[f"observed_{name}"].values / whole, run["flags"].values)
-            figures.bars(axis, place, found, label=words, across=True, colour=colour, run=run)
-        milliseconds = {words: 1e3 * frame[name] for name, (words, _) in _SPENT.items()}
-        frames.append(pd.DataFrame({"way": ways, **milliseconds}))
-    axis.set(xlabel="time over that without sensors [%], mean of the ranks", xlim=(0, None))
-    figures.legend(axis, "above 1")
-    return figures.show(
-        figure,
+        shares = {
+            name: figures.of_samples(run[f"observed_{name}"].values / whole, run["flags"].values) for name in _SPENT
+        }
+        about = pd.DataFrame({"what": run["way"].values.astype(str)}).join(1e3 * frame.add_suffix("_ms"))
+        frames.append(figures.with_spread(about, **shares))
+    return figures.dots(
+        runs,
+        frames,
+        {name: words for name, (words, _) in _SPENT.items()},
+        colours=[colour for _, colour in _SPENT.values()],
+        xlabel="time over that without sensors [%], mean of the ranks",
+        legend_at="above 1",
         name="p5plus_sensors",
-        runs=runs,
-        data=frames,
         title="Sensors at one moment and at several",
         caption="Computing and waiting at barriers without sensors, with sensors that interrupt all ranks at the same "
         "moment (synchronised), and with sensors that interrupt each at a moment of its own (drifted). The report "
         f"prints no times. {figures.MARKED} {figures.doubts(runs[0])}",
-        alt="Computing and waiting of ranks at barriers, percent of the time without sensors, for three ways. Waiting "
-        f"on {figures.cpu(runs[0])}: {', '.join(f'{row[1]} {row[3]:.1f} ms' for row in frames[0].itertuples())}.",
     )
 
 
@@ -78,15 +68,9 @@ _DT, _STEPS, _DRIFT = 1e-3, (600, 6000, 60000), 2e-5  # s, barriers a minute, s/
 _HOURS = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 24.0)
 
 
-@experiment(
-    "p5plus-monitoring-simulated",
-    item="P8",
-    title="Loss to monitoring against processors and hours, simulated",
-    simulated=True,
-    few_samples="nothing is timed: outputs are counted or simulated, and every run repeats them to the last digit",
-)
+@experiment("p5plus-monitoring-simulated", item="P8", seconds={"paper": None}, simulated=True)
 def simulation(preset: str, threads: int) -> list[Case]:
-    """Nothing is measured."""
+    """Loss to monitoring against processors and hours, simulated."""
     return []
 
 
@@ -138,7 +122,6 @@ def lost(runs) -> "figures.Shown":
     title = f"N = {job}, clocks off by {1e6 * _DRIFT:g} · 10⁻⁶ (assumed)"
     hours.set(xlabel="hours since all moments were the same", ylim=(0, None), title=title)
     figures.legend(many, "best")
-    listed = ", ".join(f"{row[-1]:.0f}" for row in run["lost"].values)
     return figures.show(
         figure,
         name="p5plus_monitoring",
@@ -147,7 +130,5 @@ def lost(runs) -> "figures.Shown":
         title="What disturbances cost, simulated",
         caption="Time lost, in multiples of one disturbance (dt), simulated and not measured. N processors lose dt if "
         "they are disturbed at the same moment, and up to N dt if at different moments.",
-        alt="Two panels of simulated time lost to periodic disturbances, in multiples of one. For "
-        f"{count[-1]} processors with three rates of barriers: {listed}. Over a day the loss grows from one.",
         tables="run_2112 ifs_times",
     )

@@ -13,16 +13,12 @@ from companion.late import pd
 CLASSES = {"compute": "CPU", "communication": "Comms", "barrier": "Barrier", "serial": "Serial"}
 
 
-@experiment(
-    "xc30-ranks",
-    item="C2, C3, P10",
-    title="Shallow-water model on ranks: computing, communication, barrier, serial",
-    rounds=5,
-    seconds={"quick": 3, "paper": 90, "modern": 300},
-    ranks=2,
-)
+@experiment("xc30-ranks", item="C2, C3, P10", rounds=5, seconds={"paper": 90, "modern": 300}, ranks=2)
 def ranks(preset: str, threads: int, ranks: int = 2) -> list[Case]:
-    """The shallow-water model on 1, 2, 4 … ranks: strong scaling, which chapter 4 draws, and the split of the time."""
+    """Shallow-water model on ranks: computing, communication, barrier, serial.
+
+    Strong scaling, which chapter 4 draws, and the split of the time.
+    """
     from kernels.mpi import scale
     from kernels.shallow_water import ranks as shallow_water
 
@@ -41,26 +37,21 @@ def _spent(runs, names, cases, *, share: bool = False, **words) -> "figures.Show
     ``cases(run)`` names the cases of a run.  Milliseconds, or with ``share`` per cent of the case's sum of medians.
     The data also have the megabytes that the record counts for a row.
     """
-    figure, axis = figures.axes(height=2.2 + 0.35 * len(names))
-    place, frames = figures.rows(axis, list(names.values())), []
+    frames = []
     for run in runs:
-        found = [figures.of_samples(run[f"observed_{name}"].values, run["flags"].values) for name in names]
-        sent = [run[f"observed_{name} bytes"].max("sample") / 1e6 for name in names if f"observed_{name} bytes" in run]
-        parts = []
+        frame, spreads = pd.DataFrame({"what": list(names.values())}), {}
         for number, label in enumerate(cases(run)):
-            part = pd.concat([each.loc[[number]] for each in found], ignore_index=True)
+            flags = np.repeat(run["flags"].values[number], len(names))
+            part = figures.of_samples([run[f"observed_{name}"].values[number] for name in names], flags)
             factor = 100 / part["middle"].sum() if share else 1e3
-            part = figures.converted(part, lambda seconds, factor=factor: factor * seconds)
-            figures.bars(axis, place + 0.2 * (number - 0.5), part, label=label, index=number, across=True, run=run)
-            part = part.assign(what=list(names.values()), case=label)
-            parts.append(part.assign(MB=[float(each[number]) for each in sent]) if sent else part)
-        frames.append(pd.concat(parts, ignore_index=True))
-    axis.set(xlabel="share of the time [%]" if share else "time [ms]", xlim=(-2, 102) if share else (0, None))
-    figures.legend(axis, "below 2")
-    listed = "; ".join(f"{row.case}, {row.what} {row.middle:.3g}" for row in frames[0].itertuples())
-    words["alt"] = f"{words['caption']} {listed} {'%' if share else 'ms'}."
+            spreads[label] = figures.converted(part, lambda seconds, factor=factor: factor * seconds)
+            sent = [run[f"observed_{name} bytes"].values[number] for name in names if f"observed_{name} bytes" in run]
+            if sent:
+                frame[f"{label} MB"] = np.nanmax(sent, axis=1) / 1e6
+        frames.append(figures.with_spread(frame, **spreads))
     words["caption"] += f" {figures.MARKED} {figures.doubts(runs[0])}"
-    return figures.show(figure, runs=runs, data=frames, **words)
+    labels = {label: label for run in runs for label in cases(run)}
+    return figures.dots(runs, frames, labels, xlabel="share of the time [%]" if share else "time [ms]", **words)
 
 
 @ranks.figure
@@ -84,16 +75,9 @@ _COUNTED = 48
 _PARTS = {"transpositions": "transpositions", "halo_fixed": "halo of fixed width", "halo_on_demand": "halo on demand"}
 
 
-@experiment(
-    "xc30-volume",
-    item="C2",
-    title="Bytes and messages of a forecast by number of ranks, counted from the decompositions",
-    presets=("quick",),
-    simulated=True,
-    few_samples="nothing is timed: outputs are counted, and every run repeats them to the last digit",
-)
+@experiment("xc30-volume", item="C2", simulated=True)
 def volume(preset: str, threads: int) -> list[Case]:
-    """Nothing runs: what a model of the talk's size sends is counted."""
+    """Bytes and messages of a forecast by number of ranks, counted from the decompositions."""
     return []
 
 
@@ -150,7 +134,6 @@ def sent_bytes(runs) -> "figures.Shown":
     axis.set(xlabel="MPI ranks", ylabel="sent in the forecast [TB]")
     figures.legend(axis, "below 2")
     names = [f"{name}_{what}" for name in _PARTS for what in ("bytes", "messages")]
-    moved = run["transpositions_bytes"].values / 1e12
     return figures.show(
         figure,
         name="xc30_volume",
@@ -160,23 +143,13 @@ def sent_bytes(runs) -> "figures.Shown":
         "Squares: what the talk states for the whole model, at the tasks of its two runs; dotted: their cores. On each "
         "level six fields are transformed to the grid and four back; three of the wind and six others come from the "
         "halo, with a wind of at most 80 m/s.",
-        alt="Terabytes that transpositions and semi-Lagrangian halos of the forecast send against the number of MPI "
-        f"ranks, logarithmic axes: the transpositions from {moved.min():.0f} to {moved.max():.0f}, and the "
-        f"{stated:.0f} TB that the report states for the whole model.",
         tables="prose runs machines",
     )
 
 
-@experiment(
-    "xc30-moves",
-    item="C5, P4",
-    title="Transposition routines of IFS on a mesh of ranks",
-    rounds=7,
-    seconds={"quick": 3, "paper": 60, "modern": 120},
-    ranks=4,
-)
+@experiment("xc30-moves", item="C5, P4", rounds=7, seconds={"paper": 60, "modern": 120}, ranks=4)
 def moves(preset: str, threads: int, ranks: int = 4) -> list[Case]:
-    """The four transpositions of IFS with as many fields as fill a few megabytes a rank."""
+    """Transposition routines of IFS on a mesh of ranks."""
     from kernels.mpi import moves, scale
 
     problem = moves.Problem.preset(preset, ranks=ranks)
@@ -199,23 +172,16 @@ def transpositions(runs) -> "figures.Shown":
     return _spent(
         runs,
         {name: f"{name}, {what}" for name, what in _ROUTINES.items()},
-        lambda run: [str(label) for label in run["label"].values],
+        lambda run: ["slowest rank"],
         name="xc30_moves",
         title="Four transpositions",
-        caption="Time of each transposition routine on the slowest rank.",
+        caption=f"Time of each transposition routine on the slowest rank, {runs[0]['label'].values[0]}.",
     )
 
 
-@experiment(
-    "xc30-halo",
-    item="C8",
-    title="Semi-Lagrangian halo: fixed width against points on demand",
-    rounds=7,
-    seconds={"quick": 3, "paper": 60, "modern": 120},
-    ranks=2,
-)
+@experiment("xc30-halo", item="C8", rounds=7, seconds={"paper": 60, "modern": 120}, ranks=2)
 def halo(preset: str, threads: int, ranks: int = 2) -> list[Case]:
-    """Both parts of the halo in one step: fetched whole, the second on demand, both on demand."""
+    """Semi-Lagrangian halo: fixed width against points on demand."""
     from kernels.mpi import halo
 
     cases = []
@@ -232,9 +198,10 @@ def halo_parts(runs) -> "figures.Shown":
     return _spent(
         runs,
         {"part 1": "part 1, the wind", "part 2": "part 2, other fields"},
-        lambda run: [f"{case['way'].item()}, {case['sent_bytes'].item() / 1e6:.1f} MB" for case in run["label"]],
+        lambda run: run["way"].values.tolist(),
         name="xc30_halo",
         title="The halo in two parts",
-        caption="Time of a step on the slowest rank, and bytes that all ranks send: a halo of fixed width, its second "
-        "part on demand, and both on demand.",
+        caption="Time of a step on the slowest rank: a halo of fixed width, its second part on demand, and both on "
+        f"demand, for which all ranks send {', '.join(f'{sent / 1e6:.1f}' for sent in runs[0]['sent_bytes'].values)} "
+        "MB.",
     )

@@ -8,16 +8,9 @@ from companion.labels import plural
 from companion.late import pd
 
 
-@experiment(
-    "xc30-inflight",
-    item="C7",
-    title="Legendre transforms with exchanges in flight: Ialltoallv against Alltoallv",
-    rounds=7,
-    seconds={"quick": 3, "paper": 60, "modern": 120},
-    ranks=2,
-)
+@experiment("xc30-inflight", item="C7", rounds=7, seconds={"paper": 60, "modern": 120}, ranks=2)
 def exchanges(preset: str, threads: int, ranks: int = 2) -> list[Case]:
-    """Blocking, and groups in flight; with a thread that drives them; both again with processors set apart."""
+    """Legendre transforms with exchanges in flight: Ialltoallv against Alltoallv."""
     from kernels.mpi import overlap
 
     groups = overlap.Problem.preset(preset).groups
@@ -42,7 +35,7 @@ def to_blocking(run):
     words = (
         f"{names[row.way]}, {plural(row.groups, 'group')}{', apart' if row.spare else ''}" for row in found.itertuples()
     )
-    return found.assign(words=list(words))
+    return found.assign(what=list(words))
 
 
 def over(run, above: str, below: str) -> Ratio:
@@ -60,34 +53,22 @@ def gains() -> "pd.Series":
 @exchanges.figure
 def inflight(runs) -> "figures.Shown":
     """Time of the Legendre transforms with messages in flight over that with blocking calls, here and in the talk."""
-    frames = [to_blocking(run) for run in runs]
+    frames, talk = [to_blocking(run) for run in runs], "in flight, the talk"
     groups = sorted(set(frames[0]["groups"]) - {1})
-    first = frames[0][frames[0]["groups"].isin([groups[0], groups[-1]])]
-    rows = ["in flight, the talk", *first["words"]]
-    figure, axis = figures.axes(height=0.27 * len(rows) + 1.6)
-    figures.rows(axis, rows)
-    for number, (name, gain) in enumerate(gains().items()):
-        figures.points(axis, [gain], [0], label=f"the talk, {name.upper()} (2014)", index=number, line=False)
-    for run, frame in zip(runs, frames, strict=True):
-        part = frame[frame["words"].isin(rows)]
-        found = figures.spread_of(part, "to_blocking")
-        figures.bars(axis, part["words"].map(rows.index), found, label=figures.cpu(run), across=True, run=run)
-    axis.axvline(1.0, color=figures.INK, linestyle=":")
-    figures.log_axis(axis, "x")
-    axis.set_xlabel("time over that of blocking calls")
-    figures.legend(axis, "below 2")
-    listed = "; ".join(f"{row.words} {row.to_blocking:.2f}" for row in first.itertuples())
-    return figures.show(
-        figure,
+    return figures.dots(
+        runs,
+        frames,
+        {"to_blocking": "{}"},
+        printed={f"the talk, {name.upper()} (2014)": {talk: gain} for name, gain in gains().items()},
+        names=[talk, *frames[0].loc[frames[0]["groups"].isin([groups[0], groups[-1]]), "what"]],
+        xlabel="time over that of blocking calls",
+        log=True,
+        base=1,
         name="xc30_inflight",
-        runs=runs,
-        data=frames,
         title="Messages in flight: the talk and today",
         caption="Time of Legendre transforms with their exchanges, over that with blocking calls in one piece on all "
-        'processors; left of the dotted line is a gain. "Thread": one more thread a rank drives the exchange. "Apart": '
+        'processors; left of the line is a gain. "Thread": one more thread a rank drives the exchange. "Apart": '
         "ranks compute on half of the processors and leave the others to the exchange. "
         f"{figures.MARKED} {figures.doubts(runs[0])}",
-        alt="Time of Legendre transforms with exchanges over that of blocking calls, below 1 a gain: the talk "
-        f"{' and '.join(f'{gain:.2f}' for gain in gains())}; {listed}.",
         tables="legendre_overlap legendre_runs",
     )

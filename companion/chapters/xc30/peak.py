@@ -21,15 +21,9 @@ _SIZES: dict[str, list] = {
 }
 
 
-@experiment(
-    "xc30-transforms",
-    item="C2",
-    title="Spectral transforms and their share of measured peak",
-    rounds=7,
-    seconds={"quick": 3, "paper": 240, "modern": 600},
-)
+@experiment("xc30-transforms", item="C2", rounds=7, seconds={"paper": 240, "modern": 600})
 def transforms(preset: str, threads: int) -> list[Case]:
-    """Inverse and direct transform of one field and of eight, and the peak of as many threads."""
+    """Spectral transforms and their share of measured peak."""
     from kernels import spectral
     from kernels.processor import peak
 
@@ -47,15 +41,11 @@ def transforms(preset: str, threads: int) -> list[Case]:
     return cases
 
 
-@experiment(
-    "xc30-forecast",
-    item="C2",
-    title="A whole forecast of the small model: elapsed time and share of peak",
-    rounds=6,
-    seconds={"quick": 3, "paper": 900, "modern": 3600},
-)
+@experiment("xc30-forecast", item="C2", rounds=6, seconds={"paper": 900, "modern": 3600})
 def forecast(preset: str, threads: int) -> list[Case]:
-    """A forecast of the small model with an output step every two hours, and the peak of as many threads.
+    """A whole forecast of the small model: elapsed time and share of peak.
+
+    A forecast of the small model with an output step every two hours, and the peak of as many threads.
 
     At ``paper`` the talk's ten days, with about as many output steps, at a fifth of its truncation and rows: at its
     truncation one sample would take hours.
@@ -114,39 +104,31 @@ def cores_now(run):
 @forecast.figure
 def cores(runs) -> "figures.Shown":
     """The rate of one core and its peak: whole forecasts of 2014, a small model and transforms of today."""
-    then, now = cores_then(), [cores_now(run) for run in runs]
-    first = pd.concat([then, now[0]], ignore_index=True)
-    figure, axis = figures.axes(height=2.8)
-    old = np.arange(len(then))
-    figures.points(axis, then["peak"], old, label="peak, as stated", colour="serial", index=1, line=False)
-    figures.points(axis, then["rate"], old, label="reached, as printed", line=False)
-    for run, found in zip(runs, now, strict=True):
-        place = len(then) + np.arange(len(found))
-        for name, label, colour in (("peak", "peak, measured", "serial"), ("rate", "reached, measured", "")):
-            spread = figures.spread_of(found, name)
-            figures.bars(axis, place, spread, label=label, colour=colour, across=True, run=run)
-    for number, row in enumerate(first.itertuples()):
-        axis.hlines(number, 1.12 * row.rate, row.peak / 1.12, color=figures.INK, linewidth=0.6, alpha=0.5)
-        axis.text(np.sqrt(row.rate * row.peak), number - 0.12, f"{row.share:.2g} %", ha="center", va="bottom", size=9)
-    figures.rows(axis, [name.replace(", ", "\n", 1) for name in first["what"]], above=0.6, below=0.6)
-    figures.log_axis(axis, "x")
-    axis.set_xlabel("rate of one core or thread [GFLOPS]")
-    figures.legend(axis, "below 2")
-    listed = (f"{row.what} {row.rate:.3g} of {row.peak:.3g} GFLOPS, {row.share:.2g} %" for row in first.itertuples())
-    return figures.show(
-        figure,
+    then, *now = [
+        frame.assign(what=frame["what"].str.replace(", ", "\n", n=1)) for frame in (cores_then(), *map(cores_now, runs))
+    ]
+    old = then.set_index("what")
+    shown = figures.dots(
+        runs,
+        now,
+        {"peak": "peak, measured", "rate": "reached, measured"},
+        printed={"peak, as stated": old["peak"], "reached, as printed": old["rate"]},
+        names=[*then["what"], *now[0]["what"]],
+        colours=("serial", ""),
+        xlabel="rate of one core or thread [GFLOPS]",
+        log=True,
+        data=pd.concat([then, *now], ignore_index=True),
         name="xc30_cores",
         heading="",
-        runs=runs,
-        data=pd.concat([then, *now], ignore_index=True),
         title="Peak of a core, and the rate that programs reach",
         caption=f"Hollow: the forecast of 2014 at truncation {truncation()}, with physics and messages. Filled: a "
         f"forecast with one layer and no physics at truncation {shares(runs[0], 'forecast')['truncation'][0]}, and "
         f"spectral transforms alone at truncation {truncation()}. Each peak was measured in the run of its program. "
         f"{figures.MARKED}",
-        alt=f"Rate and peak of one core on a logarithmic axis: {', '.join(listed)}.",
         tables="machines runs",
     )
+    figures.at_right(shown.figure.axes[0], [f"{share:.2g} %" for share in (*then["share"], *now[0]["share"])])
+    return shown
 
 
 @transforms.figure
@@ -163,8 +145,6 @@ def transform_shares(runs) -> "figures.Shown":
     figures.log_axis(axis, "y")
     axis.set(xlabel="truncation", ylabel="share of peak [%]", xlim=(0, None))
     figures.legend(axis, "below 2")
-    last = alone[0][alone[0]["truncation"] == alone[0]["truncation"].max()].itertuples()
-    listed = ", ".join(f"of {plural(row.fields, 'field')} {row.share:.0f} %" for row in last)
     return figures.show(
         figure,
         name="xc30_transforms",
@@ -173,8 +153,6 @@ def transform_shares(runs) -> "figures.Shown":
         title="Share of peak: spectral transforms now, whole forecasts then",
         caption="Filled: transforms on one thread, as shares of the peak measured in the same run. Hollow: whole "
         f"forecasts of 2014, with physics, advection and communication. {figures.MARKED}",
-        alt=f"Share of peak of spectral transforms on one thread, logarithmic, by truncation; at the largest {listed}. "
-        f"Whole forecasts of 2014: {' and '.join(f'{value:g} % ({name})' for name, value in printed.items())}.",
         tables="runs",
     )
 

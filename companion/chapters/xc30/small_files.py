@@ -15,15 +15,9 @@ _LOADS = {0: "", 1: ", file system loaded"}
 _CODES = {"before": "with small files", "after": "without"}
 
 
-@experiment(
-    "xc30-storm",
-    item="C10-C12",
-    title="Output steps with and without a storm of small files",
-    rounds=3,
-    seconds={"quick": 3, "paper": 120, "modern": 300},
-)
+@experiment("xc30-storm", item="C10-C12", rounds=3, seconds={"paper": 120, "modern": 300})
 def storm(preset: str, threads: int) -> list[Case]:
-    """Output steps with and without small files, steps of both taking turns; alone, and beside a storming process.
+    """Output steps with and without a storm of small files.
 
     At ``quick`` fewer steps and files than in the talk, with all of its tasks.
     """
@@ -65,13 +59,7 @@ def output_steps(runs) -> "figures.Shown":
         figures.legend(axis, "above 1")
     np.ravel(panels)[-1].set_xlabel("output step")
     typical = data.drop(columns="step").median()
-    calls = [run[f"observed_{code} calls"].values[0].mean() / number.size for code in _CODES]
     rate = run["record_bytes"].values[0] / typical[_CODES["after"]] / 1e3
-    said = (
-        f"Medians over the steps: {', '.join(f'{name} {time:.1f} ms' for name, time in typical.items())}. Without "
-        f"small files each file gets {rate:.0f} MB/s, one after the other. A step makes {calls[0]:.0f} system calls "
-        f"with them, {calls[1]:.0f} without."
-    )
     return figures.show(
         figure,
         name="xc30_storm",
@@ -79,8 +67,8 @@ def output_steps(runs) -> "figures.Shown":
         data=data,
         heading=figures.run_title(run),
         title="Time of the output steps",
-        caption=f"{said} Lines are medians, bands the range of the samples of a step. {figures.doubts(run)}",
-        alt=f"Time of {number.size} output steps on a logarithmic axis. {said}",
+        caption="Lines are medians, bands the range of the samples of a step. Without small files each file gets "
+        f"{rate:.0f} MB/s, one after the other. {figures.doubts(run)}",
     )
 
 
@@ -90,15 +78,9 @@ _LATENCIES = (0.0, 1e-4, 1e-3, 1e-2)
 _PART = 20
 
 
-@experiment(
-    "xc30-records",
-    item="C10-C12",
-    title="Output steps with and without small files by time of an open",
-    rounds=7,
-    seconds={"quick": 3, "paper": 150, "modern": 300},
-)
+@experiment("xc30-records", item="C10-C12", rounds=7, seconds={"paper": 150, "modern": 300})
 def records(preset: str, threads: int) -> list[Case]:
-    """A part of an output step with and without small files, by time of an open, with small records and the talk's."""
+    """Output steps with and without small files by time of an open."""
     from kernels.files import storm
 
     talk, whole = tables.load("xc30", "hres_io"), storm.Problem.preset("paper")
@@ -151,7 +133,6 @@ def opens(runs) -> "figures.Shown":
     axis.axhline(1, color=figures.INK, linewidth=0.8)
     axis.set(xlabel="one set of open, read, close [ms]", ylabel="step with small files\nover one without")
     figures.legend(axis, "upper left")
-    listed = (f"{row.records}, {row.ms:.2g} ms: {row.times:.3g}" for row in drawn[0].itertuples())
     return figures.show(
         figure,
         name="xc30_opens",
@@ -161,8 +142,6 @@ def opens(runs) -> "figures.Shown":
         caption="Time of an output step with small files over the same without. On the left each opening takes the "
         "time that it takes here, in the memory of one machine; further right it is delayed on purpose. The talk's "
         f"times are lost. {figures.MARKED}",
-        alt="Time of an output step with small files over the same without, by size of a record and time of an open: "
-        f"{'; '.join(listed)}.",
         tables="hres_io io_to_remove",
     )
 

@@ -33,7 +33,6 @@ _DAYS = {"ssd1-async": 4, "disk4": 1}
 _SMALLER = {"quick": {"ni": 24, "nj": 16, "sondes": 80, "aircraft": 20}}
 #: The programs of Fig. 6.2, by the names of the steps.
 _PROGRAMS = ("PRE-GAP", "GAP (data checking)", "GAP (analysis)", "POST GAP")
-_OWN = ("quick", "paper")
 
 
 def _sized(preset: str, name: str):
@@ -52,16 +51,9 @@ def _observe(result) -> dict[str, float]:
     return found | {f"step_{n:02d}_cpu": step.cpu for n, step in enumerate(result.steps)}
 
 
-@experiment(
-    "xmp1982-analysis",
-    item="X16, X17",
-    title="The analysis by place of its files",
-    rounds=3,
-    seconds={"quick": 3, "paper": 150},
-    presets=_OWN,
-)
+@experiment("xmp1982-analysis", item="X16, X17", rounds=3, seconds={"paper": 150})
 def alone(preset: str, threads: int) -> list[Case]:
-    """The analysis with its work files in every place."""
+    """The analysis by place of its files."""
     from kernels import analysis
 
     return [Case(name, analysis, _sized(preset, name), threads, {"configuration": name}, _observe)
@@ -116,17 +108,12 @@ def programs(runs) -> "figures.Shown":
     )
 
 
-@experiment(
-    "xmp1982-together",
-    item="X18",
-    title="The analysis beside a forecast",
-    rounds=3,
-    seconds={"quick": 3, "paper": 290},
-    presets=_OWN,
-    needs="affinity",
-)
+@experiment("xmp1982-together", item="X18", rounds=3, seconds={"paper": 290}, needs="affinity")
 def together(preset: str, threads: int) -> list[Case]:
-    """Fig. 6.3: analysis and forecast, each on a CPU of its own, and each of them alone there."""
+    """The analysis beside a forecast.
+
+    Fig. 6.3: analysis and forecast, each on a CPU of its own, and each of them alone there.
+    """
     second_cpu.require_two()
     base = forecast.sized(preset)
     one = {name: (name, "analysis", _sized(preset, name)) for name in ("disk", "half in memory", "page cache")}
@@ -166,8 +153,8 @@ def both(runs) -> "figures.Shown":
         name="xmp1982_together_rerun",
         title="Analysis and forecast at once, 1982 and today",
         tables="fig5_1 fig6_1 fig6_3",
-        more="Both start together and the analysis ends first. In 1982 post-processing jobs then took its place; today "
-        "the forecast goes on alone.",
+        caption="Both start together and the analysis ends first. In 1982 post-processing jobs then took its place; "
+        "today the forecast goes on alone.",
     )
 
 

@@ -48,16 +48,10 @@ def printed(table: str) -> tuple[np.ndarray, int, int]:
     return np.array(times, float) / float(cpu.sel(banks=full, jobs=1, job=1)), full, half
 
 
-@experiment(
-    "xmp1982-banks",
-    item="X20, X21",
-    title="Half the memory banks, simulated",
-    presets=("quick", "paper"),
-    simulated=True,
-    few_samples="nothing is timed, and every run repeats the outputs to the last digit",
-)
+@experiment("xmp1982-banks", item="X20, X21", seconds={"paper": None}, simulated=True)
 def halved(preset: str, threads: int) -> list[Case]:
-    return []  # nothing is timed
+    """Half the memory banks, simulated."""
+    return []
 
 
 @halved.outputs_of
@@ -102,9 +96,7 @@ def halves(runs) -> "figures.Shown":
         name="xmp1982_banks",
         title="CPU time with half of the memory banks",
         tables="fig8_1 fig8_2",
-        alt="CPU time over that of the same job alone in all memory banks. Post processing stays at "
-        f"{post.max():.2f} or below. The memory kernel rises to {kernel[0]:.2f} in half the banks, and to "
-        f"{kernel[1]:.2f} and {kernel[2]:.2f} with two jobs. Half-filled circles are simulated.",
+        caption="Half-filled circles are simulated.",
     )
 
 
@@ -180,13 +172,11 @@ def steered() -> "figures.Shown":
 def said(run) -> list[str]:
     """What half the banks cost the kernel and the job in 1982, and how well the simulation meets it."""
     (post, *_), (kernel, *_) = printed("fig8_1"), printed("fig8_2")
-    clock = tables.printed("xmp1982", "fig8_1")["total"]
     rise = 100 * (kernel - 1)
     return [
         f"Alone it cost the memory kernel {rise[0]:.0f} % of CPU time; beside its own copy {rise[1]:.0f} and "
         f"{rise[2]:.0f} %.",
-        f"The post-processing job took hardly more CPU time ({100 * (post.max() - 1):.1f} %). Its clock time rose from "
-        f"{clock[0]} to {clock[3]} s beside another job; the report gives no reason.",
+        f"The post-processing job took hardly more CPU time ({100 * (post.max() - 1):.1f} %).",
         f"The best of {int(run['searched'])} simulated loops meets the kernel's three ratios within "
         f"{100 * float(run['largest_departure']):.1f} %; {int(run['within_2_percent'])} do so within 2 %. Three ratios "
         "do not determine four parameters.",

@@ -32,16 +32,12 @@ def _observe(result) -> dict[str, float]:
     return {"clock": result.clock} | {f"job_{n}_time": seconds for n, seconds in enumerate(result.seconds)}
 
 
-@experiment(
-    "xmp1982-devices",
-    item="X19",
-    title="Large blocks written and read",
-    rounds=6,
-    seconds={"quick": 3, "paper": 400},
-    presets=("quick", "paper"),
-)
+@experiment("xmp1982-devices", item="X19", rounds=6, seconds={"paper": 400})
 def devices(preset: str, threads: int) -> list[Case]:
-    """Every test whose places this host has; the page cache is the disk where O_DIRECT is refused."""
+    """Large blocks written and read.
+
+    Every test whose places this host has; the page cache is the disk where O_DIRECT is refused.
+    """
     from kernels.files import devices
     from kernels.files.filesystem import direct_refusal
 

@@ -33,7 +33,6 @@ CONFIGURATIONS = {
 }
 #: The fastest configuration of 1982.
 _FASTEST = "ssd2-async"
-_OWN = ("quick", "paper")
 
 
 def sized(preset: str):
@@ -88,16 +87,9 @@ def jobs_of(cases, key: str) -> "xr.DataArray":
     return cases[names].to_dataarray("post").mean("post")
 
 
-@experiment(
-    "xmp1982-forecast",
-    item="X2, X3, X4, X5, X8",
-    title="A forecast whose state streams through work files",
-    rounds=6,
-    seconds={"quick": 3, "paper": 500},
-    presets=_OWN,
-)
+@experiment("xmp1982-forecast", item="X2, X3, X4, X5, X8", rounds=6, seconds={"paper": 500})
 def forecast(preset: str, threads: int) -> list[Case]:
-    """The state in memory, and work files in every configuration."""
+    """A forecast whose state streams through work files."""
     base = sized(preset)
     problems = {"memory": base} | {name: places(base, name) for name in CONFIGURATIONS}
     return [case(name, "forecast", problem, threads) for name, problem in problems.items()]
@@ -200,16 +192,9 @@ def cpu_parts(runs) -> "figures.Shown":
     )
 
 
-@experiment(
-    "xmp1982-simulator",
-    item="X10, X11",
-    title="The simulator of the forecast",
-    rounds=6,
-    seconds={"quick": 3, "paper": 400},
-    presets=_OWN,
-)
+@experiment("xmp1982-simulator", item="X10, X11", rounds=6, seconds={"paper": 400})
 def simulator(preset: str, threads: int) -> list[Case]:
-    """The simulator in every configuration; it computes on one thread."""
+    """The simulator of the forecast."""
     base = sized(preset)
     return [case(name, "simulator", places(base, name), threads) for name in CONFIGURATIONS]
 
@@ -237,16 +222,9 @@ def simulators(runs) -> "figures.Shown":
     )
 
 
-@experiment(
-    "xmp1982-typical",
-    item="X1",
-    title="A forecast of two days",
-    rounds=7,
-    seconds={"quick": 3, "paper": 90},
-    presets=_OWN,
-)
+@experiment("xmp1982-typical", item="X1", rounds=7, seconds={"paper": 90})
 def typical(preset: str, threads: int) -> list[Case]:
-    """Two days without physics and write-ups, with the state in memory."""
+    """A forecast of two days."""
     from kernels import gridpoint
 
     problem = replace(sized(preset), hours=48.0, writeup=0.0, physics=False)
@@ -278,7 +256,7 @@ def days(runs) -> "figures.Shown":
         xlabel="clock of an ordinary step, first day = 1",
         name="xmp1982_days",
         title="A forecast of two days",
-        more="The report found one day typical but for its first three steps, and printed no times.",
+        caption="The report found one day typical but for its first three steps, and printed no times.",
     )
 
 
@@ -303,13 +281,9 @@ def said(run) -> list[str]:
     disk = (cases["waiting"] / cases["forecast"]).sel(configuration="disk4").values
     jobs = cases.sel(configuration=[name for name in xmp["configuration"].values if name in cases["configuration"]])
     every = (1 - jobs_of(jobs, "cpu") / jobs_of(jobs, "clock")).values.ravel()
-    net = tables.load("xmp1982", "fig4_2")["net_forecast"]
-    then, now = float(net.sel(configuration="ssd2-sync")), cases["net"].sel(configuration="ssd2-sync").values
     return [
         f"No place could change much in 1982: the X-MP computed for {span(share, 0)} % of the forecast's clock time. "
         f"Today a forecast with its files on disk waits for them for {ranged(disk, 100, 0)} % of its clock time.",
-        f"Without write-up steps, a day on two SSD files with the synchronous driver took {then:.0f} s then and takes "
-        f"{ranged(now, digits=1)} s now, with lighter physics.",
         f"A post-processing job of 1982 waited for {span(waits, 0)} % of its clock time. Today's job waits for "
         f"{ranged(every, 100, 0)} %, although it reads its input from the device and writes its output to it.",
     ]

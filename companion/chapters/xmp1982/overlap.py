@@ -53,16 +53,9 @@ def _simulator(seconds: float) -> SimpleNamespace:
     )
 
 
-@experiment(
-    "xmp1982-overlap",
-    item="X6",
-    title="The cost of not overlapping",
-    rounds=5,
-    seconds={"quick": 3, "paper": 400},
-    presets=("quick", "paper"),
-)
+@experiment("xmp1982-overlap", item="X6", rounds=5, seconds={"paper": 400})
 def drivers(preset: str, threads: int) -> list[Case]:
-    """Forecasts without write-ups or physics, with and without overlapping, on paced devices and on those of the host.
+    """The cost of not overlapping.
 
     A forecast computes so fast here that memory is too slow for the balance of 1982; the simulator has longer steps.
     """
@@ -127,15 +120,12 @@ def said(run) -> list[str]:
     slow, fast = (float(net.sel(configuration=f"ssd2-{driver}")) for driver in ("sync", "async"))
     cost = 100 * (slow - fast) / slow
     ratio = float(rates.sel(target="SSD") / rates.sel(target="BMR"))
-    here, share = _nets(run), balance()["SSD"]
+    here = _nets(run)
     found = [f"{figures.times(here[device]['none'], here[device]['both']).times} as long with files {words}"
              for device, words in _WHERE.items() if device in here]  # fmt: skip
-    paced = 100 * (1 - np.median(here["SSD"]["both"]) / np.median(here["SSD"]["none"]))
     return [
         f"On SSD it saved {cost:.1f} % of the net time, by the report's own times. Multiplied by the ratio of the "
         f"rates this would be {cost * ratio:.0f} % in buffer memory. The report weighs it against main memory: without "
         "overlapping the forecast needs at least a third less.",
         f"Today a forecast that does not overlap takes {'; '.join(found)}.",
-        f"On the paced SSD it saves {paced:.1f} %. The transfers last {100 * share / (1 + share):.1f} % of the time "
-        "without overlapping; where the rest comes from was not measured.",
     ]

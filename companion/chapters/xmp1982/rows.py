@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from companion import figures
-from companion.labels import significant
 from companion.late import pd, xr
 
 _DEVICES = {"disk": "disk", "bmr": "BMR", "ssd": "SSD"}
@@ -68,11 +67,6 @@ def span(values, digits: int = 2) -> str:
     return f"{np.nanmin(values):.{digits}f} to {np.nanmax(values):.{digits}f}"
 
 
-def medians(values) -> np.ndarray:
-    """Median of each row; NaN where a row has no number."""
-    return pd.DataFrame(np.asarray(values, dtype=float)).median(axis=1).to_numpy()
-
-
 def padded(values) -> np.ndarray:
     """Rows of different lengths in one array, NaN where one has no number."""
     return pd.DataFrame([pd.Series(np.asarray(each, dtype=float)) for each in values]).to_numpy()
@@ -85,29 +79,17 @@ def _columns(label: str, values) -> dict[str, np.ndarray]:
     return dict(zip(names, values.T, strict=True))
 
 
-def _least_and_most(values) -> str:
-    values = np.concatenate([np.ravel(each) for each in values]).astype(float)
-    if not np.isfinite(values).any():
-        return "no number"
-    return f"{significant(np.nanmin(values), 3)} to {significant(np.nanmax(values), 3)}"
-
-
 def dots(
     runs,
     rows: Mapping[str, str],
     printed: dict[str, Any],
     here: dict[str, Callable] | Callable[[Any], dict[str, Measured]],
     *,
-    xlabel: str,
-    title: str,
     key: str = "configuration",
-    log: bool = False,
-    more: str = "",
+    caption: str = "",
     **shown,
 ) -> "figures.Shown":
-    """One line of points a row: printed numbers, if there are any, then medians and range of each run.
-
-    The caption is made of ``xlabel``, the ends of all numbers, ``more`` and how to read the points.
+    """A figure of rows (:func:`companion.figures.dots`): printed numbers, then medians and range of each run.
 
     Parameters
     ----------
@@ -120,35 +102,25 @@ def dots(
     key : str
         The coordinate that names the cases of ``rows``.
     """
-    found = [here(run) if callable(here) else {words: along(run, rows, each, key) for words, each in here.items()}
-             for run in runs]  # fmt: skip
-    names = [*printed, *found[0]]
-    columns = 1 if max(map(len, names)) > 25 else 2
-    figure, axis = figures.axes(height=1.0 + 0.18 * -(-len(names) // columns) + 0.25 * len(rows))
-    place = figures.rows(axis, list(rows.values()), above=0.6, below=0.6)
-    shifts = (np.arange(len(names)) - (len(names) - 1) / 2) * 0.44 / max(len(names) - 1, 1)
-    for index, (words, values) in enumerate(printed.items()):
-        values = np.atleast_2d(np.asarray(values, dtype=float).T).T
-        where = np.repeat(place + shifts[index], values.shape[1])
-        figures.points(axis, values.ravel(), where, label=words, index=index, line=False)
-    for run, several in zip(runs, found, strict=True):
-        for index, (words, each) in enumerate(several.items()):
-            samples = pd.DataFrame(np.asarray(each.values, dtype=float))
-            ends = {"low": samples.min(axis=1), "middle": samples.median(axis=1), "high": samples.max(axis=1)}
-            style = {"label": words, "index": index, "line": False, "across": True, "run": run}
-            figures.bars(
-                axis, place + shifts[len(printed) + index], pd.DataFrame(ends).assign(flagged=each.flagged), **style
-            )
-    if log:
-        figures.log_axis(axis, "x")
-    axis.set_xlabel(xlabel, loc="right")
-    head = "\n".join(filter(None, [figures.run_title(runs[0]), figures.machines(runs)]))
-    figure.legend(loc="outside upper left", ncols=columns, title=head, title_fontsize=9, alignment="left")
-    sources = [printed | {words: each.values for words, each in several.items()} for several in found]
-    frames = [pd.DataFrame({"row": list(rows.values())} | {column: numbers for words, values in each.items()
-              for column, numbers in _columns(words, values).items()}) for each in sources]  # fmt: skip
-    then = f"{_least_and_most(printed.values())} in the report, " if printed else ""
-    now = _least_and_most([medians(each.values) for each in found[0].values()])
-    alt = f"{xlabel[0].upper()}{xlabel[1:]}{', logarithmic' if log else ''}: {then}medians of {now} today. {more}"
-    data = figures.together(runs, frames)
-    return figures.show(figure, run=runs[0], data=data, title=title, alt=alt, caption=f"{alt} {MARKS}", **shown)
+    names, frames, sources, old = list(rows.values()), [], [], {}
+    for words, values in printed.items():
+        values = np.asarray(values, dtype=float).reshape(len(names), -1)
+        old[words] = pd.Series(values.ravel(), np.repeat(names, values.shape[1]))
+    for run in runs:
+        several = here(run) if callable(here) else {words: along(run, rows, each, key) for words, each in here.items()}
+        ends = {words: pd.DataFrame(np.asarray(each.values, dtype=float)) for words, each in several.items()}
+        spreads = {
+            words: each.agg(["min", "median", "max"], axis=1)
+            .set_axis(["low", "middle", "high"], axis=1)
+            .assign(flagged=several[words].flagged)
+            for words, each in ends.items()
+        }
+        frames.append(figures.with_spread(pd.DataFrame({"what": names}), **spreads))
+        numbers = printed | {words: each.values for words, each in several.items()}
+        columns = {
+            column: each for words, values in numbers.items() for column, each in _columns(words, values).items()
+        }
+        sources.append(pd.DataFrame({"row": names} | columns))
+    variants = {column: column for column in spreads}
+    caption = f"{caption} {MARKS}"
+    return figures.dots(runs, frames, variants, printed=old, names=names, data=sources, caption=caption, **shown)

@@ -35,7 +35,6 @@ _ACCOUNTS = ("executing", "queued", "waiting")
 JOBS = 5
 #: Parts of a forecast with its jobs.
 PARTS = ("net forecast", "write-up steps", "post-processing")
-_OWN = ("quick", "paper")
 
 
 def printed_name(name: str) -> str:
@@ -96,9 +95,9 @@ def _pairs(id: str, binding: str, words: str) -> Experiment:
         return [case([(name, "forecast", forecast.places(base, name)) for name in names], binding, "overlapped")
                 for names in (*alone, *PAIRINGS)]  # fmt: skip
 
-    title = f"Two forecasts at once with their post-processing jobs, and each alone: {words}"
-    return experiment(id, item="X12, X13, X14", title=title, rounds=6, seconds={"quick": 3, "paper": 340}, presets=_OWN,
-                      needs="affinity" if binding == "one each" else "")(cases)  # fmt: skip
+    cases.__doc__ = f"Two forecasts at once with their post-processing jobs, and each alone: {words}."
+    needs = "affinity" if binding == "one each" else ""
+    return experiment(id, item="X12, X13, X14", rounds=6, seconds={"paper": 340}, needs=needs)(cases)
 
 
 pairs = _pairs("xmp1982-pairs", "one each", "a CPU each")
@@ -163,7 +162,7 @@ def worth(runs) -> "figures.Shown":
         name="xmp1982_worth",
         title="What the second CPU is worth, 1982 and today",
         tables="fig5_1 fig5_3",
-        more="Two would mean that neither job delays the other.",
+        caption="Two would mean that neither job delays the other.",
     )
 
 
@@ -207,21 +206,16 @@ def lost(runs, name="xmp1982_lost", title="What a job loses beside another, by p
         name=name,
         title=title,
         tables="fig5_1 fig5_2 fig5_3 fig5_4",
-        more="Rows with a disk are of pairs with at least one forecast on disk.",
+        caption="Rows with a disk are of pairs with at least one forecast on disk.",
     )
 
 
-@experiment(
-    "xmp1982-accounts",
-    item="X15",
-    title="Accounts of forecasts alone and in pairs",
-    rounds=6,
-    seconds={"quick": 3, "paper": 200},
-    presets=_OWN,
-    needs="affinity",
-)
+@experiment("xmp1982-accounts", item="X15", rounds=6, seconds={"paper": 200}, needs="affinity")
 def accounts(preset: str, threads: int) -> list[Case]:
-    """Jobs alone and in pairs without write-ups, and at last a pair that is bound to one CPU while the other idles."""
+    """Accounts of forecasts alone and in pairs.
+
+    Jobs alone and in pairs without write-ups, and at last a pair that is bound to one CPU while the other idles.
+    """
     require_two()
     base = replace(forecast.sized(preset), hours=HOURS[preset], writeup=0.0)
     tests = [*((names, "one each") for names in ACCOUNTED), (ACCOUNTED[-1], "one for all")]
@@ -272,21 +266,13 @@ def overheads(runs) -> "figures.Shown":
         name="xmp1982_accounts_rerun",
         title="Clock time that no account explains, and accounts that grew",
         tables="fig5_5",
-        more=f"Bound to one CPU with another, a job waits for it for {max(waits):.0f} % of its clock.",
+        caption=f"Bound to one CPU with another, a job waits for it for {max(waits):.0f} % of its clock.",
     )
 
 
-@experiment(
-    "xmp1982-degraded",
-    item="X7",
-    title="A forecast with less memory",
-    rounds=6,
-    seconds={"quick": 3, "paper": 240},
-    presets=_OWN,
-    needs="affinity",
-)
+@experiment("xmp1982-degraded", item="X7", rounds=6, seconds={"paper": 240}, needs="affinity")
 def degraded(preset: str, threads: int) -> list[Case]:
-    """The usual forecast with the usual jobs, and with right-hand sides in three files and jobs of less memory."""
+    """A forecast with less memory."""
     require_two()
     base, cases = forecast.sized(preset), []
     less = replace(base, files=1, place="memory", rhs="files", lines=4)

@@ -14,19 +14,14 @@ from companion.late import pd
 _DAYS = {"quick": 1, "paper": 10}
 #: Day of the map: the wave is deep and has not broken.
 _MAP_DAY = 9
-_ONCE = "bits and conserved integrals do not change from run to run"
 
 
-@experiment(
-    "xmp1982-baroclinic",
-    item="X2",
-    title="The forecast computes a published case",
-    seconds={"quick": 3, "paper": 300},
-    presets=("quick", "paper"),
-    few_samples=_ONCE,
-)
+@experiment("xmp1982-baroclinic", item="X2", seconds={"paper": 300})
 def published(preset: str, threads: int) -> list[Case]:
-    """The baroclinic wave of Jablonowski and Williamson on the grid of 1982, and on one half as fine."""
+    """The forecast computes a published case.
+
+    The baroclinic wave of Jablonowski and Williamson on the grid of 1982, and on one half as fine.
+    """
     from kernels.gridpoint import Problem, daily
 
     fine = Problem.preset(preset, case="wave", hours=24.0 * _DAYS[preset], writeup=0.0)
@@ -89,16 +84,12 @@ def weather(runs) -> "figures.Shown":
     )
 
 
-@experiment(
-    "xmp1982-builds",
-    item="X9",
-    title="One source, three builds",
-    seconds={"quick": 20, "paper": 120},
-    presets=("quick", "paper"),
-    few_samples=_ONCE,
-)
+@experiment("xmp1982-builds", item="X9", seconds={"quick": 20, "paper": 120})
 def builds(preset: str, threads: int) -> list[Case]:
-    """The same source for this processor, for vectors half as long, and for the x86-64 of 2003."""
+    """One source, three builds.
+
+    The same source for this processor, for vectors half as long, and for the x86-64 of 2003.
+    """
     from kernels.jobs import builds
 
     if reason := builds.refusal():
@@ -132,7 +123,7 @@ def drift(runs) -> "figures.Shown":
         xlabel="share of numbers that differ from this processor's build [%]",
         name="xmp1982_builds",
         title="Builds of one source",
-        more=f"Temperatures differ by at most {warmest:.1g} K.",
+        caption=f"Temperatures differ by at most {warmest:.1g} K.",
     )
 
 

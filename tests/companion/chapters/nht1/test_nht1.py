@@ -1,24 +1,13 @@
-"""Chapter 3: each experiment's quick run is drawn, and the arithmetic of overheads and waiting on made-up samples."""
+"""Chapter 3: the arithmetic of overheads and waiting on made-up samples."""
 
 import pytest
 from drawing import cases
 
-from companion import drawn, experiments, tables
+from companion import experiments, tables
 from companion.chapters.nht1 import background, balance, groups, writing
-from companion.records import runs
 from kernels.bt import ranks as bt
 
 HERE = {name: entry for name, entry in experiments.REGISTER.items() if entry.document == "nht1"}
-
-
-@pytest.mark.parametrize("name", sorted(HERE))
-def test_a_run_is_drawn_beside_the_stored_ones_and_alone(name):
-    entry = HERE[name]
-    run = runs.each(name)[-1] if entry.ranks else entry.run(budget=0, progress=False)
-    for figure in entry.figures:
-        beside, alone = figure(entry.runs(run)), figure([run])
-        assert repr(beside) and repr(alone)
-        drawn.said(beside.html, "nht1")  # tables that exist
 
 
 def test_quick_runs_take_at_most_three_seconds_of_samples():

@@ -102,4 +102,4 @@ def test_builds_are_drawn_from_their_differences():
     record = runs.read(max(runs.COMMITTED.glob("xmp1982-builds_*.json"))) | {"outputs": bench.plain(found)}
     shown = weather.drift([runs.dataset(record)])
     assert dict(shown.data.to_numpy()) == {"same": 0, "other": 90}
-    assert "1e-12 K" in shown.alt
+    assert "1e-12 K" in shown.html
