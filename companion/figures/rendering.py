@@ -258,13 +258,13 @@ def show(
     return Shown(html, alt, name, title, data, figure)
 
 
-def source(function) -> Shown:
-    """The source of a function, as a page shows the loop that it times; of a compiled one what it was compiled from."""
+def source(function, seen: str) -> Shown:
+    """The source of a function, of a compiled one what it was compiled from; ``seen`` says what the reader sees."""
     function = getattr(function, "py_func", function)
     text = textwrap.dedent(inspect.getsource(function)).strip()
     where = f"{function.__module__.replace('.', '/')}.py"
     html = (
         f'<figure class="rerun-source"><pre><code>{escape(text)}</code></pre>'
-        f"<figcaption>The loop itself, from <code>{escape(where)}</code></figcaption></figure>"
+        f"<figcaption>{escape(seen)} From <code>{escape(where)}</code></figcaption></figure>"
     )
-    return Shown(html, text)
+    return Shown(html, f"{text}\n\n{seen}")

@@ -1,12 +1,10 @@
-"""The examples in the docstrings of the kernels that a reader may use as a library."""
+"""The examples of the README, and in the docstrings of the kernels that a reader may use as a library."""
 
 import doctest
 import importlib
 
-import pytest
 
-
-@pytest.mark.parametrize("name", ["bt", "spectral"])
-def test_examples_give_what_they_say(name):
-    found = doctest.testmod(importlib.import_module(f"kernels.{name}"))
-    assert found.attempted and not found.failed
+def test_examples_give_what_they_say():
+    modules = [importlib.import_module(f"kernels.{name}") for name in ("bt", "memory.stride", "spectral")]
+    found = [doctest.testfile("../../kernels/README.md"), *map(doctest.testmod, modules)]
+    assert all(each.attempted and not each.failed for each in found)
