@@ -115,14 +115,14 @@ def _records(part) -> np.ndarray:
     axis = next(number for number in range(2, 1 + keys["NAXIS"]) if str(keys.get(f"CTYPE{number}")).startswith("FREQ"))
     records = np.empty((len(data), 8), np.float32)
     for column, name in enumerate(names):
-        value = data.par(name)  # float64, scaled; of equal names the sum
+        value = sum(data.par(each).astype(float) for each in {*data.parnames} & {name, f"_{name}"})  # scaled
         if column < 3:
             value = value * keys[f"CRVAL{axis}"]
         elif column == 4:
             number = data.parnames.index(name) + 1
             zero = keys.get(f"PZERO{number}")
             value = value - (zero or np.floor(value.min()))
-            if zero and f"_{name}" not in data.parnames:  # as stored: a Julian date lacks the last bits of a day's part
+            if zero and f"_{name}" not in data.names:  # as stored: a Julian date lacks the last bits of a day's part
                 value = data.view(np.ndarray)[name] * keys.get(f"PSCAL{number}", 1.0)
         records[:, column] = value
     records[:, 5:] = data.data.reshape(len(data), 3)
