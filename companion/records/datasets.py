@@ -73,7 +73,7 @@ def _variables(cases: list[dict[str, Any]]) -> dict[str, tuple]:
     found["flags"] = ("case", flags, {"long_name": "what makes the numbers doubtful"})
     found["seconds"] = (("case", "sample"), seconds.to_numpy(), {"units": "s", "long_name": "time of one repeat"})
     for name in sorted({name for case in cases for name in case["observed"]}):
-        values = pd.DataFrame([case["observed"].get(name, []) for case in cases], dtype=float)
+        values = pd.DataFrame([dict(enumerate(case["observed"].get(name, []))) for case in cases], dtype=float)
         values = values.reindex(columns=seconds.columns).to_numpy()
         found[f"observed_{name}"] = (("case", "sample"), values, {"long_name": name})
     return found
