@@ -21,8 +21,7 @@ from numba import types
 from numba.extending import intrinsic
 
 from kernels.runtime.jit import kernel
-from kernels.runtime.lanes import vector_of
-from kernels.runtime.vector import at, fma, fms, load, store
+from kernels.runtime.vector import at, fma, fms, load, store, vector_of
 
 #: Largest prime factor that callers with a choice should take: a pass takes time by it.
 LARGEST_RADIX = 31
@@ -251,18 +250,10 @@ _pass2, _pass3, _pass4, _pass5, _pass8, _pass_odd = map(_pass, (_two, _three, _f
 
 @kernel
 def stockham(work, x, y, n, radices, table):
-    """Transform the ``n`` elements at ``x``; the place of the result, ``x`` or ``y``.
+    """Transform the ``n`` elements at ``x``, with as many at ``y`` as scratch; the place of the result, ``x`` or ``y``.
 
-    Parameters
-    ----------
-    work : address of float64 or float32
-    x, y : int
-        Places of the elements and of as many others that serve as scratch.
-    n : int
-    radices : address of int64
-        Those of ``factorise(n)``, and a 0.
-    table : address of the same kind as ``work``
-        ``roots(n)``.
+    ``radices`` is the address of those of ``factorise(n)`` and a 0, int64, ``table`` that of ``roots(n)``, of the kind
+    of ``work``.
     """
     left, span, number = n, 2 * lanes(work), 0  # elements of the parts that are left; numbers of what is done
     radix = at(radices, 0)

@@ -12,25 +12,25 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 #: Lines at most: ``.py`` and C, of the book also JavaScript, CSS and HTML.  These numbers only ever go down.
 LINES = {
-    "kernels/analysis": 1784,
-    "kernels/bt": 2060,
-    "kernels/files": 3431,
-    "kernels/gridpoint": 3235,
-    "kernels/imaging": 3111,
+    "kernels/analysis": 1783,
+    "kernels/bt": 2023,
+    "kernels/files": 3430,
+    "kernels/gridpoint": 3233,
+    "kernels/imaging": 3104,
     "kernels/jobs": 795,
     "kernels/memory": 1500,
-    "kernels/mpi": 1592,
-    "kernels/portable": 971,
-    "kernels/processor": 646,
-    "kernels/routines": 1442,
-    "kernels/runtime": 1847,
-    "kernels/shallow_water": 1530,
-    "kernels/spectral": 3380,
+    "kernels/mpi": 1573,
+    "kernels/portable": 954,
+    "kernels/processor": 636,
+    "kernels/routines": 1437,
+    "kernels/runtime": 1777,
+    "kernels/shallow_water": 1487,
+    "kernels/spectral": 3206,
     "companion/chapters": 5928,
     "companion": 13782,
     "peers": 2110,
     "book": 2301,
-    "tests": 13173,
+    "tests": 13154,
 }
 PRODUCTION = 46_243
 #: What a kernel's module imports when it is imported itself; other libraries only inside the functions that need them.

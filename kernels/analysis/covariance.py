@@ -23,8 +23,7 @@ eight, and so is ``columns`` but for :func:`evaluate`.  No function checks what 
 from kernels.analysis.cholesky import STEP, backwards, factor
 from kernels.routines.elementary import EXP_FLOPS, exp
 from kernels.runtime.jit import CONTRACT, kernel
-from kernels.runtime.lanes import less, select
-from kernels.runtime.vector import LANES, address, at, fma, load, put, spread, store, total
+from kernels.runtime.vector import LANES, address, at, fma, less, load, put, select, spread, store, total
 
 #: Rows of points.
 X, Y, Z, P, ALPHA, BX, BY, BZ = range(8)

@@ -5,7 +5,7 @@ factor is a set of block-tridiagonal systems, one along every grid line, with 5Ã
 forcing makes a given polynomial field the steady solution.
 
 Specification: Bailey et al., *The NAS Parallel Benchmarks*, NASA Ames report RNR-94-007, chapter 3;
-classes and verification values in ``published``.
+classes and verification values in ``problem``.
 
 Layout.  Eight neighbouring lines are solved at once, one in each lane of a vector.  The five
 components of a row stand in rows of their own, so that a vector is one load::
@@ -45,10 +45,18 @@ from dataclasses import dataclass
 import numpy as np
 
 from kernels.bt import plain
-from kernels.bt.problem import SMALLEST_N, Problem
-from kernels.bt.published import TOLERANCE
-from kernels.bt.solver import Stepper, error_norm, new_state, required_memory, residual_norm
-from kernels.bt.state import State, pack, solution, unpack
+from kernels.bt.problem import SMALLEST_N, TOLERANCE, Problem
+from kernels.bt.solver import (
+    State,
+    Stepper,
+    error_norm,
+    new_state,
+    pack,
+    required_memory,
+    residual_norm,
+    solution,
+    unpack,
+)
 from kernels.bt.step import work_size
 from kernels.contract import Check, Footprint, Work, require_range, worst
 from kernels.proof import Proof

@@ -21,8 +21,7 @@ import numpy as np
 
 from kernels import bt
 from kernels.bt import plain
-from kernels.bt.problem import exact_parts, initial_field
-from kernels.bt.published import CLASSES
+from kernels.bt.problem import CLASSES, exact_parts, initial_field
 from kernels.contract import Check, Footprint, Presets, Work, one_of, whole, worst
 from kernels.files.filesystem import describe
 from kernels.files.format.layout import Layout, checksum

@@ -7,7 +7,7 @@ thread at a time prepare the next call.
 import numpy as np
 from numba.core import types
 
-from kernels.runtime.clock import monotonic
+from kernels.runtime.barriers import monotonic
 from kernels.runtime.jit import kernel
 
 _write = types.ExternalFunction("write", types.intp(types.int32, types.uintp, types.uintp))

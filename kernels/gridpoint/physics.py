@@ -26,8 +26,7 @@ from kernels.gridpoint.plan import record_row, window_row
 from kernels.routines.cloud import one_level
 from kernels.routines.elementary import exp
 from kernels.runtime.jit import CONTRACT, kernel
-from kernels.runtime.lanes import less, select
-from kernels.runtime.vector import LANES, address, load, spread, store
+from kernels.runtime.vector import LANES, address, less, load, select, spread, store
 
 STEFAN = 5.670374419e-8  # W/(m² K⁴)
 #: Absorption of the bands, m²/kg of vapour, and what they weigh; Q_0 stands for the dry gases.

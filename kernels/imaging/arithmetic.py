@@ -16,10 +16,9 @@ from kernels.imaging.clean import summed
 from kernels.imaging.convolution import Convolver
 from kernels.runtime.arrays import require_array
 from kernels.runtime.jit import CONTRACT, kernel
-from kernels.runtime.lanes import SINGLES, lanewise, larger, magnitude, spread
 from kernels.runtime.pages import aligned
 from kernels.runtime.threads import run_parts
-from kernels.runtime.vector import load, store
+from kernels.runtime.vector import SINGLES, lanewise, larger, load, magnitude, spread, store
 
 
 @kernel(fastmath=CONTRACT)

@@ -21,8 +21,7 @@ from kernels.imaging.array import WEIGHT
 from kernels.imaging.convolution import Convolver
 from kernels.runtime.arrays import require_array
 from kernels.runtime.jit import CONTRACT, STRICT, kernel
-from kernels.runtime.lanes import SINGLES, fnma, larger, largest, magnitude
-from kernels.runtime.vector import gather, load, store
+from kernels.runtime.vector import SINGLES, fnma, gather, larger, largest, load, magnitude, store
 
 METHODS = ("scalar", "gather")
 #: Half-width of the beam's patch, pixels.

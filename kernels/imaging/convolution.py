@@ -16,11 +16,10 @@ from kernels.imaging.dirty import SIDES, _column, _columns_in, _columns_out, _Sh
 from kernels.imaging.fourier import PAIR, flops, plan, transform
 from kernels.runtime.arrays import require_array
 from kernels.runtime.jit import CONTRACT, kernel
-from kernels.runtime.lanes import SINGLES, fma, fnma
 from kernels.runtime.pages import aligned, zeros
 from kernels.runtime.resources import require_memory, require_threads
 from kernels.runtime.threads import alone, run_parts
-from kernels.runtime.vector import load, store, transpose_block
+from kernels.runtime.vector import SINGLES, fma, fnma, load, store, transpose_block
 
 
 @kernel(fastmath=CONTRACT)

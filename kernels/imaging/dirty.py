@@ -29,11 +29,10 @@ from kernels.imaging.fourier import PAIR, plan, transform
 from kernels.imaging.gridding import BELOW, Sorted
 from kernels.imaging.taps import correction, grid_side
 from kernels.runtime.jit import CONTRACT, kernel
-from kernels.runtime.lanes import SINGLES
 from kernels.runtime.pages import aligned
 from kernels.runtime.resources import require_memory, require_threads
 from kernels.runtime.threads import alone, run_parts
-from kernels.runtime.vector import load, store, transpose_block
+from kernels.runtime.vector import SINGLES, load, store, transpose_block
 
 SIDES = tuple(PAIR * 2**power * odd for odd in (1, 3) for power in range(8))
 

@@ -12,8 +12,7 @@ import numpy as np
 
 from kernels import fft
 from kernels.runtime.jit import kernel
-from kernels.runtime.lanes import SINGLES
-from kernels.runtime.vector import address, distance
+from kernels.runtime.vector import SINGLES, address, distance
 
 #: Numbers of a block of cells: the real parts of as many transforms as a vector has lanes, and the imaginary ones.
 PAIR = 2 * SINGLES

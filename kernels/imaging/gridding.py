@@ -19,11 +19,10 @@ from kernels.imaging.array import BASELINE, IM, RE, TIME, WEIGHT, U, V, W, requi
 from kernels.imaging.taps import BETA, HALF, TAPS, polynomials
 from kernels.runtime.arrays import require_array
 from kernels.runtime.jit import CONTRACT, kernel
-from kernels.runtime.lanes import SINGLES, even_odd_totals, fma, spread_lane
-from kernels.runtime.lanes import spread as in_all_lanes
 from kernels.runtime.pages import aligned
 from kernels.runtime.threads import run_parts
-from kernels.runtime.vector import load, shuffle, store
+from kernels.runtime.vector import SINGLES, even_odd_totals, fma, load, shuffle, spread_lane, store
+from kernels.runtime.vector import spread as in_all_lanes
 
 #: Rows and cells of a tile; rows of the grid below v = 0.
 TILE_ROWS, TILE_CELLS, BELOW = 32, 64, 4

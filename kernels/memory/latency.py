@@ -29,12 +29,11 @@ from kernels.proof import Proof
 from kernels.runtime import pages
 from kernels.runtime.barriers import barrier
 from kernels.runtime.jit import kernel
-from kernels.runtime.pages import POLICIES
+from kernels.runtime.pages import LINE, POLICIES
 from kernels.runtime.resources import require_memory
 from kernels.runtime.threads import run_team, team_cpus
 
 ITEM = 4  # bytes of an item
-LINE = 64  # bytes of a cache line, as on x86-64 and most AArch64
 PATTERNS = ("random", "stride")
 
 
@@ -79,8 +78,7 @@ GRIDS = {
 def grid(preset: str, **changes) -> list[Problem]:
     """The sweep over working sets, those smaller than the spacing left out; ``ValueError`` for an unknown preset."""
     require_choice("preset", preset, GRIDS)
-    smallest = changes.get("spacing", LINE)
-    return [Problem(nbytes=nbytes, **changes) for nbytes in GRIDS[preset] if nbytes >= smallest]
+    return [Problem(nbytes=n, **changes) for n in GRIDS[preset] if n >= changes.get("spacing", LINE)]
 
 
 @kernel
@@ -124,7 +122,6 @@ class Result:
     items: np.ndarray  # (threads,) int64: item that each thread reached
     named: np.ndarray  # (threads,) int64: item that the order of the chase has in that place
     loads: int  # loads made by each thread
-    cycle: int  # length of the cycle that starts at the first node, loads
     huge: float | None  # share of the array on huge pages, None where unknown
 
 
@@ -165,12 +162,11 @@ def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> R
 
     after = run_team(work, threads, cpus)
     state.positions[:threads] = after
-    step = problem.spacing // ITEM
     # number by number: NumPy's calls for a few would take as long as hundreds of loads
-    begun, ended = ([int(state.rank[item // step]) for item in items] for items in (before, after))
+    begun, ended = ([int(state.rank[item * ITEM // problem.spacing]) for item in items] for items in (before, after))
     advance = [(there - here) % problem.nodes for here, there in zip(begun, ended, strict=True)]
     named = [int(state.order[(here + loads) % problem.nodes]) for here in begun]
-    return Result(*map(np.array, (advance, after, named)), loads, problem.nodes, state.huge)
+    return Result(*map(np.array, (advance, after, named)), loads, state.huge)
 
 
 def reference(problem: Problem, state: State) -> Result:
@@ -178,7 +174,7 @@ def reference(problem: Problem, state: State) -> Result:
     place = int(state.rank[state.positions[0] * ITEM // problem.spacing])
     moved = problem.loads % problem.nodes
     item = int(state.order[(place + moved) % problem.nodes])
-    return Result(np.array([moved]), *(np.array([item]),) * 2, problem.loads, problem.nodes, state.huge)
+    return Result(np.array([moved]), *(np.array([item]),) * 2, problem.loads, state.huge)
 
 
 def verify(problem: Problem, result: Result) -> list[Check]:
@@ -195,4 +191,14 @@ def work(problem: Problem, threads: int = 1) -> Work:
     return Work(bytes_read=ITEM * problem.loads).times(threads)
 
 
-PROOF = Proof({"nbytes": 2**14, "loads": 1000}, each={"pattern": ("random", "stride")}, not_compared=("huge",))
+def _goes_on(problem: Problem, state: State, result: Result) -> list[Check]:
+    """Threads begin apart, and the next run goes on where the last one stopped."""
+    again = run(problem, state, len(result.items))
+    places = (state.rank[result.items * ITEM // problem.spacing].astype(int) + again.loads) % problem.nodes
+    on = set(again.items.tolist()) & set(state.order[places].tolist())
+    return [Check.near("threads that went on, each from a place of its own", len(on), len(result.items), 0)]
+
+
+PROOF = Proof(
+    {"nbytes": 2**14, "loads": 1000}, each={"pattern": ("random", "stride")}, not_compared=("huge",), also=_goes_on
+)

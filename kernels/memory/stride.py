@@ -39,9 +39,6 @@ from kernels.runtime.pages import POLICIES
 from kernels.runtime.resources import require_memory
 from kernels.runtime.threads import run_team, team_cpus
 
-__all__ = ["GRIDS", "PROOF", "Problem", "Result", "State", "footprint", "grid", "plain", "reference", "run", "setup"]
-__all__ += ["verify", "work"]
-
 ITEM = 4  # bytes of an item
 _FACTOR = 2654435761  # item i holds factor · i + offset modulo 2³²
 _MODULUS = 2**32

@@ -71,25 +71,6 @@ def shallow_water(problem) -> Count:
     )
 
 
-def bt(problem) -> Count:
-    """One run of ``kernels.bt.ranks``: two layers of every face, and six sweeps in bundles, a step."""
-    from kernels.bt.elimination import BACKWARD, FORWARD
-    from kernels.bt.ranks.box import BUNDLES, groups
-    from kernels.decomposition import process_grid
-
-    N, grid = problem.N, process_grid(problem.ranks)
-    edges = [np.diff(np.arange(count + 1) * N // count) for count in grid]
-    messages = nbytes = 0
-    for axis, parts in enumerate(grid):
-        others = [edges[place] if place != axis else edges[place][:1] for place in range(3)]
-        boxes = [(ni, nj, nk) for ni in others[0] for nj in others[1] for nk in others[2]]
-        grouped = [int(groups(sizes, axis)) for sizes in boxes]
-        bundles = sum(min(BUNDLES, count) for count in grouped)
-        messages += (parts - 1) * (2 * len(boxes) + 2 * bundles)
-        nbytes += (parts - 1) * 8 * (2 * 2 * 5 * N * N + (FORWARD + BACKWARD) * sum(grouped))
-    return Count(problem.NS * messages, problem.NS * nbytes)
-
-
 #: Ranks of the curves: powers of two and what lies between, and the MPI tasks of the two reports.
 RANKS = tuple(sorted({*(2**n for n in range(1, 17)), *(3 * 2**n for n in range(1, 16)), 100_000}))
 #: Fields a level that a step of a spectral model takes from spectra to the grid (vorticity, divergence,

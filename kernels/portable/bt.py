@@ -12,20 +12,13 @@ from kernels import bt
 from kernels.bt.differences import weights
 from kernels.bt.lines import Direction, Grid
 from kernels.bt.problem import SECOND, exact_parts
-from kernels.bt.state import Layout
+from kernels.bt.solver import Layout
 from kernels.bt.step import planes, rows, work_size
 from kernels.portable.case import Answer, Array, Call, Case
 from kernels.runtime.jit import kernel
 from kernels.runtime.wasm import Export
 
 _COMPONENTS = ("ρ", "ρu", "ρv", "ρw", "E")
-
-
-@kernel
-def _grid(points, row, plane, base):
-    """The :class:`Grid` of a cube: doubles from a ``row`` and a ``plane`` to the next, and to the first cell
-    (``base``)."""
-    return Grid(np.uint64(base), np.uint64(plane), np.uint64(row), np.uint64(points))
 
 
 @kernel
@@ -106,7 +99,8 @@ def _state(u, rhs, forcing, table, work, shape):
     points, row, plane, base, size, scratch."""
     points, row, plane, base, size, scratch = shape[0], shape[1], shape[2], shape[3], shape[4], shape[5]
     fields = carray(u, (size,)), carray(rhs, (size,)), carray(forcing, (size,))
-    return fields, carray(table, (10 * points,)), carray(work, (scratch,)), _grid(points, row, plane, base), points
+    grid = Grid(np.uint64(base), np.uint64(plane), np.uint64(row), np.uint64(points))
+    return fields, carray(table, (10 * points,)), carray(work, (scratch,)), grid, points
 
 
 def begin(u, rhs, forcing, start, table, parts, work, shape, dt):

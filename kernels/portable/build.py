@@ -19,12 +19,7 @@ def build(base: Path) -> Path:
     """A folder in ``base`` with ``cases.json`` and the modules of :mod:`kernels.portable.everything`.
 
     What was made from the same sources is taken as it is; an edited kernel makes it anew, and the oldest of more than
-    four goes.
-
-    Raises
-    ------
-    RuntimeError
-        If the process that compiles fails; the message ends with what it said.
+    four goes.  ``RuntimeError`` if the process that compiles fails; the message ends with what it said.
     """
     folder = base / f"wasm-{source_digest()}"
     if not folder.is_dir():

@@ -17,7 +17,7 @@ from kernels.runtime.jit import kernel
 from kernels.runtime.wasm import Export
 from kernels.shallow_water import GRAVITY, RADIUS
 from kernels.shallow_water.cases import initial
-from kernels.shallow_water.compiled import Levels, Step, Tendencies, advance, products
+from kernels.shallow_water.compiled import advance, products
 from kernels.spectral import Plan, transforms, winds
 
 #: Fields on the grid: ζ and φ', the wind, two vectors, kinetic energy, nothing; code for two lanes transforms pairs.
@@ -43,8 +43,8 @@ class Day(NamedTuple):
     truncation: int
     steps: int
     mean: float  # geopotential, m²/s²
-    first: Step
-    later: Step
+    first: tuple  # ``step`` of ``compiled.advance``
+    later: tuple
     damping: np.ndarray  # (2, T + 1): of the first step and of later ones
     epsilon: np.ndarray  # (wide,)
     potential: np.ndarray  # (T + 1,): −a² / (n (n + 1)) / a
@@ -103,8 +103,8 @@ def exports(thawed) -> tuple[Export, ...]:
         transforms.direct(day.to_spectra, day.kinetic, f[_ENERGY:_FIELDS], 0)
         u, v = day.wide[:2], day.wide[2:]
         _curl_and_divergence(1, day.truncation, day.epsilon, RADIUS, u, v, day.curl, day.divergence)
-        levels = Levels(_reals(old), _reals(now), _reals(new))
-        changes = Tendencies(_reals(day.curl), _reals(day.divergence), _reals(day.kinetic)[0], day.ground)
+        levels = (_reals(old), _reals(now), _reals(new))
+        changes = (_reals(day.curl), _reals(day.divergence), _reals(day.kinetic)[0], day.ground)
         numbers, damping = (day.first, day.damping[0]) if first else (day.later, day.damping[1])
         _advance(1, day.truncation, levels, changes, day.laplacian, damping, numbers, day.size)
 
@@ -205,8 +205,8 @@ def _frozen(model: Known) -> Frozen:
         top,
         problem.steps,
         mean,
-        Step(spans[0], mean, 0.0, 0.0),
-        Step(spans[1], mean, *filtered),
+        (spans[0], mean, 0.0, 0.0),
+        (spans[1], mean, *filtered),
         np.array(damping),
         plan._epsilon(),
         potential,

@@ -4,8 +4,8 @@ from numba import carray
 
 from kernels.portable.case import Answer, Array, Call, Case
 from kernels.processor import smt
-from kernels.processor.loops import array_loop
-from kernels.processor.loops import chains as added
+from kernels.processor.smt import array_loop
+from kernels.processor.smt import chains as added
 from kernels.runtime.wasm import Export
 
 _PERIOD = 16  # the words are 1, 2, … 16, 1, …

@@ -43,13 +43,7 @@ EXPORTS = (
 
 
 def case(nbytes: int, step: int) -> Case:
-    """One working set (bytes) and stride (items).
-
-    Raises
-    ------
-    ValueError
-        If the stride is neither 1 to 8 items nor the 16 of a cache line.
-    """
+    """One working set (bytes) and stride (items); ``ValueError`` unless that is 1 to 8, or the 16 of a cache line."""
     problem = stride.Problem(nbytes=nbytes, stride=step)
     if not problem.in_lines:
         require_choice("step", step, (LINE_ITEMS,))

@@ -20,7 +20,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from kernels.contract import Check, Footprint, Presets, Work, one_of, whole
-from kernels.processor.loops import chains
+from kernels.processor.smt import chains
 from kernels.proof import Proof
 from kernels.runtime.threads import run_team, team_cpus
 
@@ -49,6 +49,7 @@ class Result:
     """What each thread did in all repeats, and how long it computed and waited."""
 
     sums: np.ndarray  # (threads,) float64: additions
+    together: np.ndarray  # (threads,) float64: steps after whose barrier no other thread was behind
     computing: np.ndarray  # (threads,) s
     waiting: np.ndarray  # (threads,) s, at the barriers
     repeats: int
@@ -102,33 +103,41 @@ def run(problem: Problem, state: None, threads: int = 1, repeats: int = 1) -> Re
     """
     cpus = team_cpus(threads)
     amounts = additions(problem, threads)
-    gate = threading.Barrier(threads)
+    gate, done = threading.Barrier(threads), [0] * threads  # steps of each thread
 
-    def work(thread: int) -> tuple[float, float, float]:
-        out, sums = np.zeros(8), []
+    def work(thread: int) -> tuple[float, ...]:
+        out, sums, together = np.zeros(8), [], []
 
         def add(amount: int) -> None:
             chains(amount, 1, (0.0,), out)
             sums.append(out[0])
 
-        times = [plain(amounts[thread], add, gate.wait) for _ in range(repeats)]
-        return sum(sums), *np.sum(times, axis=0)
+        def wait() -> None:
+            done[thread] += 1
+            gate.wait()
+            together.append(min(done) == done[thread])
 
-    sums, computing, waiting = np.array(run_team(work, threads, cpus)).T
-    return Result(sums, computing, waiting, repeats)
+        times = [plain(amounts[thread], add, wait) for _ in range(repeats)]
+        return sum(sums), sum(together), *np.sum(times, axis=0)
+
+    return Result(*np.array(run_team(work, threads, cpus)).T, repeats)
 
 
 def reference(problem: Problem, state: None) -> Result:
     """The additions of one thread, counted; its times are not known."""
-    unknown = np.array([np.nan])
-    return Result(additions(problem, 1).sum(axis=1).astype(float), unknown, unknown, 1)
+    unknown, steps = np.array([np.nan]), np.array([float(problem.steps)])
+    return Result(additions(problem, 1).sum(axis=1).astype(float), steps, unknown, unknown, 1)
 
 
 def verify(problem: Problem, result: Result) -> list[Check]:
-    """Every thread added exactly what was asked of it: sums of ones below 2⁵³ are exact."""
+    """Every thread added exactly what was asked of it, sums of ones below 2⁵³ being exact, and none ran ahead."""
     disturbances = problem.steps // problem.period if problem.pattern != "undisturbed" else 0
     expected = result.repeats * problem.n * (problem.steps + problem.extra * disturbances)
-    return [Check.relative(f"sum of thread {n}", total, expected, 0.0) for n, total in enumerate(result.sums)]
+    checks = [Check.relative(f"sum of thread {n}", total, expected, 0.0) for n, total in enumerate(result.sums)]
+    steps = result.repeats * problem.steps
+    return checks + [
+        Check.near(f"steps of thread {n} that all had done", each, steps, 0) for n, each in enumerate(result.together)
+    ]
 
 
 NO_OUTPUT = dict.fromkeys(("computing", "waiting"), "seconds that were measured")

@@ -24,10 +24,10 @@ from kernels.contract import Check, Footprint, Presets, Work, real, whole, worst
 from kernels.proof import Proof
 from kernels.runtime.barriers import barrier
 from kernels.runtime.jit import CONTRACT, kernel
-from kernels.runtime.lanes import call, pointer, repeated
 from kernels.runtime.registers import HERE
 from kernels.runtime.resources import require_memory
 from kernels.runtime.threads import run_team, team_cpus
+from kernels.runtime.vector import call, pointer, repeated
 
 #: Doubles of one chain, and number of chains.
 LANES, CHAINS = HERE.lanes, HERE.chains

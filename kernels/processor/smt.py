@@ -20,7 +20,8 @@ idle for all but one period of the addition's latency.  A second thread on the s
 thread.  That is *no* SMT measurement, and no bound on one: the fused loop is another program (the skipping
 loop reached 0.75 on one host, where SMT on Power5+ gave 1.1).
 
-The additions stay in order (no reassociation); product and sum may fuse.
+The additions stay in order (no reassociation); product and sum may fuse.  In the compiled loops ``n`` is the number of
+iterations of a pass, and ``out``, float64, gets the sums of the last pass.
 """
 
 from collections.abc import Sequence
@@ -28,15 +29,16 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from llvmlite import ir
+from numba.core import cgutils
+from numba.extending import intrinsic
 
 from kernels.contract import Check, Footprint, Presets, Work, one_of, whole
-from kernels.processor.loops import FACTOR, array_loop, array_loop_fused, chains, plain
 from kernels.proof import Proof
+from kernels.runtime.barriers import REGISTER, barrier, opaque, unknown
+from kernels.runtime.jit import CONTRACT, kernel
 from kernels.runtime.resources import require_memory, require_threads, smt_siblings
 from kernels.runtime.threads import run_team
-
-__all__ = ["LISTS", "LOOPS", "PROOF", "Problem", "Result", "State", "footprint", "plain", "reference", "run", "setup"]
-__all__ += ["scaling_factor", "smt_factor", "speedup", "thread_cpus", "verify", "work"]
 
 #: The lists by which the report bound successive threads to logical processors, 2k and 2k + 1 being those of core k:
 #: one thread a core (0 2 4 …), two a core (0 1 2 3 …), and first threads of all cores, then the second ones
@@ -44,6 +46,74 @@ __all__ += ["scaling_factor", "smt_factor", "speedup", "thread_cpus", "verify", 
 LISTS = ("no_smt", "smt", "smt_front_loaded")
 #: Loop: (accumulators, step through the array in words or 0, flops an iteration).
 LOOPS = {"s1": (1, 0, 1), "s2": (2, 0, 2), "s10": (10, 0, 10), "streaming": (2, 2, 4), "skipping": (2, 10, 4)}
+FACTOR = 1.1
+
+
+@kernel(fastmath=CONTRACT)
+def plain(a, step, n):
+    """The sums of ``streaming`` (step 2) and of ``skipping`` (step 10), as one writes them; ``a``: n · step words."""
+    s1 = s2 = 0.0
+    for i in range(0, step * n, step):
+        s1 += FACTOR * a[i]
+        s2 += FACTOR * a[i + 1]
+    return s1, s2
+
+
+@intrinsic
+def _one_more(typingctx, sums):
+    """One added to each of ``sums``, a tuple of float64 whose values the compiler does not know."""
+
+    def code(context, builder, sig, args):
+        one = ir.Constant(ir.DoubleType(), 1.0)
+        each = (
+            builder.fadd(unknown(builder, value, REGISTER), one) for value in cgutils.unpack_tuple(builder, args[0])
+        )
+        return context.make_tuple(builder, sums, list(each))
+
+    return sums(sums), code
+
+
+@kernel
+def chains(n, passes, sums, out):
+    """As many chains as ``sums``, a tuple, has zeros: out[: len(sums)] = n.  They do not become lanes of a vector."""
+    for _ in range(passes):
+        found = sums
+        for _i in range(n):
+            found = _one_more(found)
+        out[: len(sums)] = found
+        barrier(out)
+
+
+@kernel(fastmath=CONTRACT)
+def array_loop(a, step, n, passes, out):
+    """Two chains fed by words i and i + 1 of every ``step`` of ``a``, float64 (at least n · step,)."""
+    stride = np.uint64(step)
+    for _ in range(passes):
+        s1 = s2 = 0.0
+        i = np.uint64(0)
+        for _i in range(n):
+            s1 = opaque(s1) + FACTOR * a[i]
+            s2 = opaque(s2) + FACTOR * a[i + np.uint64(1)]
+            i += stride
+        out[0], out[1] = s1, s2
+        barrier(a)
+
+
+@kernel(fastmath=CONTRACT)
+def array_loop_fused(a, b, step, n, passes, out):
+    """Two fused streams of ``array_loop``, each on its own array: the sums of ``a``, then those of ``b``."""
+    stride = np.uint64(step)
+    for _ in range(passes):
+        s1 = s2 = t1 = t2 = 0.0
+        i = np.uint64(0)
+        for _i in range(n):
+            s1 = opaque(s1) + FACTOR * a[i]
+            s2 = opaque(s2) + FACTOR * a[i + np.uint64(1)]
+            t1 = opaque(t1) + FACTOR * b[i]
+            t2 = opaque(t2) + FACTOR * b[i + np.uint64(1)]
+            i += stride
+        out[0], out[1], out[2], out[3] = s1, s2, t1, t2
+        barrier(a)
 
 
 @dataclass(frozen=True)
@@ -94,7 +164,7 @@ class State:
 class Result:
     """What the accumulators held after the last pass."""
 
-    sums: np.ndarray  # (threads, streams, accumulators) float64
+    sums: np.ndarray  # (threads, streams, accumulators) float64; ``shared``: (1, …), of all threads together
 
 
 def list_cpus(name: str, cores: Sequence[Sequence[int]], threads: int) -> list[int]:
@@ -130,10 +200,6 @@ def thread_cpus(problem: Problem, threads: int) -> list[int] | None:
     return list_cpus(problem.order or LISTS[problem.threads_per_core - 1], cores, problem.members(threads))
 
 
-def _fill(words: int) -> np.ndarray:
-    return np.resize(np.arange(1.0, 17.0), words)
-
-
 def footprint(problem: Problem) -> Footprint:
     """An array for each stream of each thread (``shared``: of all threads together), if the loop reads one."""
     arrays = 8 * problem.n * problem.streams if LOOPS[problem.loop][1] else 0
@@ -154,15 +220,11 @@ def _extend(problem: Problem, state: State, threads: int, cpus) -> None:
     if missing <= 0:
         return
     require_memory(missing * footprint(problem).memory, f"smt: {missing * streams} array(s) of n = {problem.n} words")
-    made = run_team(lambda _: [_fill(problem.n) for _ in range(streams)], missing, cpus[have:] if cpus else None)
+    words = np.arange(1.0, 17.0)
+    made = run_team(
+        lambda _: [np.resize(words, problem.n) for _ in range(streams)], missing, cpus[have:] if cpus else None
+    )
     state.arrays += [array for arrays in made for array in arrays]
-
-
-def _share(problem: Problem, thread: int, threads: int) -> tuple[int, int]:
-    """First iteration and one past the last of one thread."""
-    if not problem.shared:
-        return 0, problem.iterations
-    return (problem.iterations * thread // threads, problem.iterations * (thread + 1) // threads)
 
 
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> Result:
@@ -178,7 +240,8 @@ def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> R
 
     def work(thread: int) -> np.ndarray:
         out = np.zeros(max(8, problem.streams * accumulators))
-        low, high = _share(problem, thread, threads)
+        part, parts = (thread, threads) if problem.shared else (0, 1)
+        low, high = problem.iterations * part // parts, problem.iterations * (part + 1) // parts
         if step == 0:
             chains(high - low, repeats, (0.0,) * (problem.streams * accumulators), out)
         else:
@@ -190,7 +253,8 @@ def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> R
                 array_loop_fused(a, state.arrays[mine + 1][step * low :], step, high - low, repeats, out)
         return out[: problem.streams * accumulators].reshape(problem.streams, accumulators)
 
-    return Result(np.array(run_team(work, threads, cpus)))
+    sums = np.array(run_team(work, threads, cpus))
+    return Result(sums.sum(axis=0, keepdims=True) if problem.shared else sums)
 
 
 def expected_sums(problem: Problem) -> np.ndarray:
@@ -220,10 +284,9 @@ def verify(problem: Problem, result: Result) -> list[Check]:
     """
     expected, checks = expected_sums(problem), []
     tolerance = problem.iterations * 2.0**-52 if LOOPS[problem.loop][1] else 0.0
-    sums = result.sums.sum(axis=0, keepdims=True) if problem.shared else result.sums
-    for thread, stream, k in np.ndindex(sums.shape):
+    for thread, stream, k in np.ndindex(result.sums.shape):
         name = f"s{k + 1} of thread {thread}, stream {stream}"
-        checks.append(Check.relative(name, sums[thread, stream, k], expected[k], tolerance))
+        checks.append(Check.relative(name, result.sums[thread, stream, k], expected[k], tolerance))
     return checks
 
 
@@ -251,4 +314,4 @@ def speedup(S: float, f: float) -> float:
     return S * f / 2
 
 
-PROOF = Proof({"n": 1000, "binding": False}, each={"loop": tuple(LOOPS), "streams": (1, 2)})
+PROOF = Proof({"n": 1000, "binding": False}, each={"loop": tuple(LOOPS), "streams": (1, 2), "shared": (False, True)})

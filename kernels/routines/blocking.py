@@ -8,7 +8,7 @@ A block is worked on by one thread from its first row to its last, and shares no
 results depend neither on the number of threads nor on NPROMA.
 
 A routine is a function of *numbers*.  Called with ``SCALAR`` it works on one float64 after another, called with
-``VECTOR`` on eight at once (``kernels.runtime.lanes``).  The width is the type of an argument, so that one source gives
+``VECTOR`` on eight at once (``kernels.runtime.vector``).  The width is the type of an argument: one source gives
 both builds and both do the same operations in the same order: results agree bit for bit.
 """
 

@@ -40,10 +40,9 @@ from kernels.routines.blocking import (
 from kernels.routines.elementary import EXP2_FLOPS, LOG2E, exp2
 from kernels.routines.saturation import A2, CP, E0, EPS, T0, T1, A, L, saturation_humidity
 from kernels.runtime.jit import kernel
-from kernels.runtime.lanes import any_true, both, fma, less, root, select, wide
 from kernels.runtime.pages import zeros
 from kernels.runtime.resources import require_memory
-from kernels.runtime.vector import load_as, store
+from kernels.runtime.vector import any_true, both, fma, less, load_as, root, select, store, wide
 
 G = 9.80665  # m/s²
 LF = 3.337e5  # heat of fusion, J/kg

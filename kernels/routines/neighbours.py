@@ -4,8 +4,7 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from kernels.runtime.lanes import LANES, Lanes, shuffled
-from kernels.runtime.vector import pointer
+from kernels.runtime.vector import LANES, Lanes, pointer, shuffled
 
 _DOUBLE, _LONG, _INT = ir.DoubleType(), ir.IntType(64), ir.IntType(32)
 

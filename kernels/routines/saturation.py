@@ -37,9 +37,8 @@ from kernels.routines.blocking import (
 )
 from kernels.routines.elementary import EXP2_FLOPS, exp2
 from kernels.runtime.jit import kernel
-from kernels.runtime.lanes import fma, less, select
 from kernels.runtime.resources import require_memory
-from kernels.runtime.vector import load_as, store
+from kernels.runtime.vector import fma, less, load_as, select, store
 
 E0, A, T0, T1 = 611.21, 17.502, 273.16, 32.19  # Pa, 1, K, K
 EPS = 287.0597 / 461.5250  # ratio of the gas constants of dry air and vapour

@@ -15,8 +15,7 @@ from typing import NamedTuple
 from kernels.routines.blocking import one_by_one
 from kernels.routines.neighbours import gather_four, gather_two
 from kernels.runtime.jit import kernel
-from kernels.runtime.lanes import floor, fma, less, select
-from kernels.runtime.vector import load_as, store
+from kernels.runtime.vector import floor, fma, less, load_as, select, store
 
 
 class Mesh(NamedTuple):

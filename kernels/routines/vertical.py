@@ -20,10 +20,9 @@ from kernels.contract import Check, Footprint, Work, worst
 from kernels.proof import Proof
 from kernels.routines.blocking import SMALL_BLOCKS, WIDTHS, BlockedProblem, block, one_by_one, over_blocks, unblock
 from kernels.runtime.jit import kernel
-from kernels.runtime.lanes import fma, wide
 from kernels.runtime.pages import zeros
 from kernels.runtime.resources import require_memory
-from kernels.runtime.vector import load_as, store
+from kernels.runtime.vector import fma, load_as, store, wide
 
 
 @dataclass(frozen=True)

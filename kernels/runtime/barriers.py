@@ -1,4 +1,4 @@
-"""Compiler intrinsics for kernels that measure: barriers and opaque values.
+"""Compiler intrinsics for kernels that measure: barriers, opaque values and a clock.
 
 A loop that is timed must be executed as often as it is written.  LLVM removes passes whose results
 are overwritten, hoists loads that cannot have changed and folds chains of constants.  An empty
@@ -9,15 +9,20 @@ Stores past the caches, and the fence after them, are those of ``vector``.
 """
 
 import platform
+import time
 
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
+from kernels.runtime.target import WASM
+
 _MACHINE = platform.machine().lower()
 _X86 = _MACHINE in ("x86_64", "amd64")
 _ARM = _MACHINE in ("aarch64", "arm64")
+# None: without this clock, where every time is zero
+_CLOCK = None if WASM else getattr(time, "CLOCK_MONOTONIC", None)
 #: The constraint that names a register of float64.
 REGISTER = "x" if _X86 else "w"
 
@@ -63,3 +68,25 @@ def opaque(typingctx, value):
         return unknown(builder, args[0], register)
 
     return value(value), codegen
+
+
+@intrinsic
+def monotonic(typingctx):
+    """Seconds of the system's monotonic clock, float64; some twenty nanoseconds."""
+
+    def codegen(context, builder, sig, args):
+        double, long, word = ir.DoubleType(), ir.IntType(64), ir.IntType(32)
+        if _CLOCK is None:
+            return ir.Constant(double, 0.0)
+        place = cgutils.alloca_once(builder, ir.LiteralStructType([long, long]))
+        kind = ir.FunctionType(word, [word, place.type])
+        builder.call(
+            cgutils.get_or_insert_function(builder.module, kind, "clock_gettime"), [ir.Constant(word, _CLOCK), place]
+        )
+        seconds, nanoseconds = (
+            builder.sitofp(builder.load(builder.gep(place, [ir.Constant(word, 0), ir.Constant(word, k)])), double)
+            for k in (0, 1)
+        )
+        return builder.fadd(seconds, builder.fmul(nanoseconds, ir.Constant(double, 1e-9)))
+
+    return types.float64(), codegen

@@ -117,19 +117,10 @@ class Cache(caching.FunctionCache):
 def kernel(function=None, *, fastmath=STRICT, parallel=False, inline=False, cache=True):
     """Compile ``function`` under the house policy (usable bare or with arguments).
 
-    ``TypeError`` if ``fastmath`` is not a set of flag names.
-
-    Parameters
-    ----------
-    fastmath : set of str
-        LLVM flags by name, normally ``REDUCE``, ``CONTRACT``, ``FINITE`` or ``STRICT``.
-        ``True`` is refused: all flags at once let LLVM reorder what must stay in order.
-    parallel : bool
-        Enables ``prange``.
-    inline : bool
-        Asks LLVM to inline the function into its callers.
-    cache : bool
-        Off only for functions that hold addresses or intrinsics numba cannot cache.
+    ``fastmath`` is a set of LLVM's flags, normally ``REDUCE``, ``CONTRACT``, ``FINITE`` or ``STRICT``; ``TypeError``
+    for anything else: ``True``, all flags at once, lets LLVM reorder what must stay in order.  ``parallel`` enables
+    ``prange``; ``inline`` asks LLVM to inline the function into its callers; ``cache`` is off only for functions that
+    hold addresses or intrinsics numba cannot cache.
     """
     if not isinstance(fastmath, (set, frozenset)):
         raise TypeError(f"fastmath must be a set of LLVM flag names, got {fastmath!r}")

@@ -1,40 +1,382 @@
-"""Vectors in memory and their shuffles, beside the arithmetic of ``kernels.runtime.lanes``.
+"""``Lanes(dtype, n)``: n numbers of one type in one value, so that one instruction works on as many lines or fields.
 
-Offsets count elements from the first of a C-contiguous array or from its ``address``; nothing is checked.  Kernels
-called many thousand times pass addresses: numba counts the references to an array with locked instructions in every
-function that uses it in more than one branch.
+Inside compiled code ``+ - * /`` and unary ``-`` work on vectors lane by lane, and on a vector with a number,
+which then stands in all lanes; ``spread`` puts a number into all lanes for longer use.  ``fma``, ``select``
+and their like take vectors, numbers, or both.  Nothing is fused or reordered unless the function that calls says
+so, by these names or by its fast-math flags.  Vectors of whole numbers have ``+ - * & ^ <<``, and vectors of truth
+values are *masks*: ``less`` makes one, ``any_true`` turns it into a branch, ``select`` into a choice.
+
+``load`` and ``spread`` give vectors of 8 float64 or 16 float32.  LLVM turns one into one 512-bit register where the
+processor has them, into two of 256 or four of 128 bits elsewhere, so that the code runs everywhere.  Left to its own
+vectoriser it takes half the width on processors whose tuning prefers 256 bits, does not keep 24 sums of eight doubles
+in registers, and gives up on loop bodies as long as an elimination step; a type that *is* ``<8 x double>`` leaves it
+no choice.  For some targets these vectors have a quarter of the lanes (``target``); they may lack fused operations,
+and take a product and a sum.
+
+In memory, offsets count elements from the first of a C-contiguous array or from its ``address``; nothing is checked.
+Kernels called many thousand times pass addresses: numba counts the references to an array with locked instructions in
+every function that uses it in more than one branch.
 """
+
+import functools
+import operator
 
 from llvmlite import ir
 from numba import types
-from numba.core.typing.templates import signature
+from numba.core import cgutils
+from numba.core.typing.templates import AbstractTemplate, Signature, infer_global, signature
+from numba.extending import intrinsic, lower_builtin, models, register_model
 
 from kernels.runtime.jit import kernel
-from kernels.runtime.lanes import (
-    LANES,
-    SINGLES,
-    Lanes,
-    Vector,
-    call,
-    called,
-    emitted,
-    fma,
-    fms,
-    fnma,
-    pointer,
-    repeated,
-    shuffled,
-    spread,
-    suffix,
-    total,
-    vector_of,
-    wide_type,
-)
+from kernels.runtime.target import LANES
 
-__all__ = ["LANES", "SINGLES", "Vector", "call", "fma", "fms", "fnma", "pointer", "repeated", "shuffled", "spread"]
-__all__ += ["total"]
+#: Float32 numbers of a vector.
+SINGLES = 2 * LANES
 
-_LONG, _INT = ir.IntType(64), ir.IntType(32)
+_LONG, _INT, _BIT = ir.IntType(64), ir.IntType(32), ir.IntType(1)
+_ELEMENTS = {types.float64: ir.DoubleType(), types.float32: ir.FloatType(), types.boolean: _BIT}
+_ELEMENTS |= {types.int32: _INT, types.int64: _LONG}
+
+
+class Lanes(types.Type):
+    """numba's type of ``count`` numbers of the type ``dtype``."""
+
+    def __init__(self, dtype, count):
+        self.dtype, self.count = dtype, count
+        super().__init__(name=f"Lanes({dtype}, {count})")
+
+
+@register_model(Lanes)
+class _LanesModel(models.PrimitiveModel):
+    def __init__(self, manager, fe_type):
+        super().__init__(manager, fe_type, ir.VectorType(_ELEMENTS[fe_type.dtype], fe_type.count))
+
+
+#: What most kernels are made of.
+Vector = Lanes(types.float64, LANES)
+
+
+# What intrinsics are written with, here and in modules that add their own
+
+
+def vector_of(dtype):
+    """Type of the vectors that ``load`` and ``spread`` give, None where there is none of the numba type ``dtype``."""
+    return Lanes(dtype, LANES * 64 // dtype.bitwidth) if dtype in _ELEMENTS and dtype != types.boolean else None
+
+
+def wide_type(element):
+    """The LLVM type of such a vector by that of its numbers."""
+    return ir.VectorType(element, SINGLES if element in (ir.FloatType(), _INT) else LANES)
+
+
+def emitted(answer):
+    """Decorator: the intrinsic whose LLVM value is ``build(builder, *values)``.
+
+    ``answer(*kinds)`` is the numba type of that value by those of the arguments, or a signature to which they are cast,
+    and None where there is no such operation.  An array arrives as the pointer to its first element.
+    """
+
+    def decorate(build):
+        @functools.wraps(build)  # and has its parameters, by which numba counts arguments
+        def typed(typingctx, *kinds):
+            def code(context, builder, sig, args):
+                value = build(builder, *(_data(context, builder, *each) for each in zip(sig.args, args, strict=True)))
+                return context.get_dummy_value() if sig.return_type == types.void else value
+
+            kind = answer(*kinds)
+            return kind and (kind if isinstance(kind, Signature) else kind(*kinds), code)
+
+        return intrinsic(typed)
+
+    return decorate
+
+
+def _data(context, builder, kind, value):
+    """An array's pointer to its first element; any other value as it is."""
+    return cgutils.create_struct_proxy(kind)(context, builder, value).data if isinstance(kind, types.Array) else value
+
+
+def pointer(context, builder, kind, base, offset):
+    """LLVM pointer to one element of an array or behind an address, whose numba type is ``kind``."""
+    return builder.gep(_data(context, builder, kind, base), [offset])
+
+
+def shuffled(builder, first, second, pattern):
+    """Lanes of two LLVM vectors by number, those of the second counted on from those of the first."""
+    return builder.shuffle_vector(first, second, ir.Constant(ir.VectorType(_INT, len(pattern)), list(pattern)))
+
+
+def repeated(builder, value, count=LANES):
+    """The LLVM vector with ``value`` in all lanes."""
+    undefined = ir.Constant(ir.VectorType(value.type, count), ir.Undefined)
+    first = builder.insert_element(undefined, value, ir.Constant(_INT, 0))
+    return shuffled(builder, first, undefined, [0] * count)
+
+
+def common(*kinds):
+    """The ``Lanes`` of floats among the numba types where the others are the same or its numbers, the type of floats
+    that are all alike, None for anything else."""
+    kind = next((kind for kind in kinds if isinstance(kind, Lanes)), kinds[0])
+    number = kind.dtype if isinstance(kind, Lanes) else kind
+    return kind if isinstance(number, types.Float) and all(each in (kind, number) for each in kinds) else None
+
+
+def widened(builder, *values):
+    """LLVM's numbers repeated in all lanes if any of the values is a vector."""
+    count = next((value.type.count for value in values if isinstance(value.type, ir.VectorType)), None)
+    if count is None:
+        return values
+    return [each if isinstance(each.type, ir.VectorType) else repeated(builder, each, count) for each in values]
+
+
+def suffix(kind):
+    """What ends the name of LLVM's function of an LLVM type."""
+    vector = isinstance(kind, ir.VectorType)
+    bits = 64 if (kind.element if vector else kind) == ir.DoubleType() else 32
+    return f"v{kind.count}f{bits}" if vector else f"f{bits}"
+
+
+def called(builder, name, answer, *values):
+    """LLVM's function ``name`` of these values, whose type of answer is given."""
+    kind = ir.FunctionType(answer, [value.type for value in values])
+    return builder.call(cgutils.get_or_insert_function(builder.module, kind, name), values)
+
+
+def call(builder, name, *values):
+    """LLVM's function ``name`` of vectors or of numbers, all alike."""
+    kind = values[0].type
+    return called(builder, f"llvm.{name}.{suffix(kind)}", kind, *values)
+
+
+def lanewise(build):
+    """The intrinsic of ``common`` numbers and vectors whose LLVM value ``build(builder, …)`` gives for each lane."""
+
+    @functools.wraps(build)
+    def each_lane(builder, *values):
+        return build(builder, *widened(builder, *values))
+
+    return emitted(common)(each_lane)
+
+
+# Arithmetic
+
+
+def _binary(function, floats, integers):
+    """``function`` by LLVM's instruction for floats and that for whole numbers."""
+
+    @infer_global(function)
+    class _Typing(AbstractTemplate):
+        metadata = {"target": "cpu"}  # asked before numba's own, which take six times as long to decline
+
+        def generic(self, args, kws):
+            kind = next((kind for kind in args if isinstance(kind, Lanes)), None)
+            if kind and all(each == kind or isinstance(each, (types.Float, types.Integer)) for each in args):
+                return signature(kind, *(each if each == kind else kind.dtype for each in args))
+
+    def lower(context, builder, sig, args):
+        name = floats if isinstance(sig.return_type.dtype, types.Float) else integers
+        return getattr(builder, name)(*widened(builder, *args))
+
+    for pair in ((Lanes, Lanes), (Lanes, types.Number), (types.Number, Lanes)):
+        lower_builtin(function, *pair)(lower)
+
+
+_binary(operator.add, "fadd", "add")
+_binary(operator.sub, "fsub", "sub")
+_binary(operator.mul, "fmul", "mul")
+_binary(operator.truediv, "fdiv", "")
+_binary(operator.and_, "", "and_")
+_binary(operator.xor, "", "xor")
+_binary(operator.lshift, "", "shl")
+
+
+@infer_global(operator.neg)
+class _NegativeTyping(AbstractTemplate):
+    def generic(self, args, kws):
+        return signature(*args, *args) if common(*args) and isinstance(args[0], Lanes) else None
+
+
+@lower_builtin(operator.neg, Lanes)
+def _lower_negative(context, builder, sig, args):
+    return builder.fneg(args[0])
+
+
+def _fused(builder, *values):
+    """LLVM's fused operation; that on vectors of few lanes is fused where the processor can."""
+    few = isinstance(values[0].type, ir.VectorType) and LANES < 8
+    return call(builder, "fmuladd" if few else "fma", *values)
+
+
+@lanewise
+def fma(builder, a, b, c):
+    """a·b + c with one rounding."""
+    return _fused(builder, a, b, c)
+
+
+@lanewise
+def fms(builder, a, b, c):
+    """a·b − c with one rounding."""
+    return _fused(builder, a, b, builder.fneg(c))
+
+
+@lanewise
+def fnma(builder, a, b, c):
+    """c − a·b with one rounding."""
+    return _fused(builder, builder.fneg(a), b, c)
+
+
+@lanewise
+def root(builder, x):
+    """Square root, correctly rounded."""
+    return call(builder, "sqrt", x)
+
+
+@lanewise
+def floor(builder, x):
+    """Largest whole number not above."""
+    return call(builder, "floor", x)
+
+
+@lanewise
+def magnitude(builder, x):
+    """|x|."""
+    return call(builder, "fabs", x)
+
+
+@lanewise
+def larger(builder, a, b):
+    """The larger number, and the other of one that is NaN."""
+    return call(builder, "maxnum", a, b)
+
+
+@emitted(vector_of)
+def spread(builder, number):
+    """The float64 or float32 ``number`` in all lanes; one instruction with the load, if it comes from memory."""
+    return repeated(builder, number, wide_type(number.type).count)
+
+
+@emitted(lambda value, x: x)
+def wide(builder, value, x):
+    """The number ``value``, in as many lanes as x has."""
+    return widened(builder, value, x)[0]
+
+
+def _folded(builder, value, last):
+    """Sums by halves of the lanes whose numbers are alike modulo ``last``, the first of them."""
+    count = width = value.type.count
+    while width > last:
+        width //= 2
+        turned = shuffled(builder, value, value, [(lane + width) % count for lane in range(count)])
+        value = builder.fadd(value, turned)
+    return [builder.extract_element(value, ir.Constant(_INT, lane)) for lane in range(last)]
+
+
+@emitted(lambda vector: vector.dtype)
+def total(builder, vector):
+    """Sum of the lanes, by halves: of eight ((0+4) + (2+6)) + ((1+5) + (3+7))."""
+    return _folded(builder, vector, 1)[0]
+
+
+@emitted(lambda vector: types.UniTuple(vector.dtype, 2))
+def even_odd_totals(builder, vector):
+    """Sums of the even and of the odd lanes, two numbers."""
+    return cgutils.pack_array(builder, _folded(builder, vector, 2))
+
+
+@intrinsic
+def spread_lane(typingctx, vector, number):
+    """One lane of a vector in all lanes; ``number`` is a literal."""
+
+    def code(context, builder, sig, args):
+        return shuffled(builder, args[0], args[0], [number.literal_value] * vector.count)
+
+    return (vector(vector, number), code) if isinstance(number, types.IntegerLiteral) else None
+
+
+@emitted(lambda vector: vector.dtype if isinstance(vector, Lanes) else None)
+def largest(builder, vector):
+    """Largest lane."""
+    kind = vector.type
+    name = f"llvm.vector.reduce.fmax.{suffix(kind)}"
+    function = cgutils.get_or_insert_function(builder.module, ir.FunctionType(kind.element, [kind]), name)
+    return builder.call(function, [vector], fastmath=("reassoc",))
+
+
+# Masks
+
+
+def _mask(a, b):
+    kind = common(a, b)
+    return Lanes(types.boolean, kind.count) if isinstance(kind, Lanes) else types.boolean
+
+
+@emitted(_mask)
+def less(builder, a, b):
+    """The mask a < b."""
+    return builder.fcmp_ordered("<", *widened(builder, a, b))
+
+
+@emitted(lambda a, b: a)
+def both(builder, a, b):
+    """The mask a and b."""
+    return builder.and_(a, b)
+
+
+@emitted(lambda mask: types.boolean)
+def any_true(builder, mask):
+    """Is the mask true in any lane?"""
+    if not isinstance(mask.type, ir.VectorType):
+        return mask
+    lanes = ir.IntType(mask.type.count)
+    return builder.icmp_unsigned("!=", builder.bitcast(mask, lanes), ir.Constant(lanes, 0))
+
+
+def _chosen(mask, a, b):
+    kind = common(a, b)
+    return Lanes(kind, mask.count) if isinstance(mask, Lanes) and isinstance(kind, types.Float) else kind
+
+
+@emitted(_chosen)
+def select(builder, mask, a, b):
+    """a where the mask is true, b elsewhere; of a mask's lanes even from two numbers."""
+    return builder.select(*widened(builder, mask, a, b))
+
+
+# Numbers and their bits
+
+_FLOATS = {types.int64: types.float64, types.int32: types.float32}
+_WHOLE = {float_: whole for whole, float_ in _FLOATS.items()}
+
+
+def _changed(table, instruction, x):
+    """Signature and code of one LLVM instruction from a type or its vectors to that which ``table`` names."""
+
+    def code(context, builder, sig, args):
+        return getattr(builder, instruction)(args[0], context.get_value_type(sig.return_type))
+
+    kind = Lanes(table[x.dtype], x.count) if isinstance(x, Lanes) else table[x]
+    return kind(x), code
+
+
+@intrinsic
+def bits(typingctx, x):
+    """The bits of floats, as whole numbers of as many bits."""
+    return _changed(_WHOLE, "bitcast", x)
+
+
+@intrinsic
+def from_bits(typingctx, x):
+    """The floats that ``bits`` made whole numbers of."""
+    return _changed(_FLOATS, "bitcast", x)
+
+
+@intrinsic
+def rounded(typingctx, x):
+    """Whole numbers as floats of as many bits."""
+    return _changed(_FLOATS, "sitofp", x)
+
+
+# Memory: ``place`` is an array or an address
 
 
 def _bytes(element):
@@ -50,9 +392,6 @@ def _placed(builder, place, offset, kind):
 def _read(builder, place, offset, kind):
     """The value of an LLVM type that begins at an element."""
     return builder.load(_placed(builder, place, offset, kind), align=_bytes(place.type.pointee))
-
-
-# Memory: ``place`` is an array or an address
 
 
 def _vectors(place):

@@ -5,7 +5,6 @@ sum crosses a wavenumber, so results are the same bit for bit with any number of
 """
 
 from types import FunctionType
-from typing import NamedTuple
 
 import numpy as np
 from numba import prange
@@ -37,32 +36,6 @@ def products(threads, coriolis, u, v, vorticity, phi, zonal, meridional, kinetic
                 kinetic[i] = 0.5 * (u[i] * u[i] + v[i] * v[i])
 
 
-class Levels(NamedTuple):
-    """``ζ``, ``φ'`` and ``D`` at three times, float64 (3, 2 ncoef) each, real and imaginary parts in turn, SI units."""
-
-    old: np.ndarray
-    now: np.ndarray  # filtered in place
-    new: np.ndarray  # written
-
-
-class Tendencies(NamedTuple):
-    """Spectra of what changes the fields; float64, real and imaginary parts in turn, SI units."""
-
-    curl: np.ndarray  # (2, 2 ncoef): of ``A`` and of ``φ'V``; the second is not used
-    divergence: np.ndarray  # (2, 2 ncoef): of ``A`` and of ``φ'V``
-    kinetic: np.ndarray  # (2 ncoef,): kinetic energy
-    ground: np.ndarray  # (2 ncoef,): geopotential of the ground
-
-
-class Step(NamedTuple):
-    """Numbers of one time step."""
-
-    span: float  # 2τ: from old to new, s
-    mean: float  # Φ: geopotential of the resting fluid, m²/s²
-    middle: float  # what the filter takes of ``old - 2 now + new`` into ``now``, 1
-    end: float  # and into ``new``, 1
-
-
 def advance(threads, truncation, levels, tendencies, laplacian, damping, step, size):
     """Semi-implicit step, hyperdiffusion and time filter of every coefficient.
 
@@ -75,10 +48,14 @@ def advance(threads, truncation, levels, tendencies, laplacian, damping, step, s
     then each (``φ + φ_s`` in place of ``φ``) is multiplied by ``damping``, and the filter moves
     ``d = old - 2 now + new`` by ``middle · d`` into ``now`` and ``end · d`` into ``new``.
 
-    ``levels``, ``tendencies`` and ``step`` are those of this module; ``laplacian`` and ``damping``, float64 (T + 1,),
-    have L [1/m²] and the factor of the hyperdiffusion [1] of each degree up to the ``truncation``; ``size``, float64
-    (T + 1,), receives the sum of squares of ``ζ`` and ``D`` of each wavenumber, 1/s².  Each of ``threads`` takes every
-    ``threads``-th wavenumber.
+    All spectra are float64, real and imaginary parts in turn, in SI units: ``levels`` has ``old``, ``now``, which is
+    filtered in place, and ``new``, which is written, ``ζ``, ``φ'`` and ``D`` each, (3, 2 ncoef); ``tendencies`` has
+    curl and divergence of ``A`` and of ``φ'V``, (2, 2 ncoef), the second curl being unused, kinetic energy and
+    geopotential of the ground, (2 ncoef,).  ``step`` has ``span``, the mean geopotential ``Φ``, ``middle``, ``end``.
+
+    ``laplacian`` and ``damping``, float64 (T + 1,), have L [1/m²] and the factor of the hyperdiffusion [1] of each
+    degree; ``size``, float64 (T + 1,), receives the sum of squares of ``ζ`` and ``D`` of each wavenumber, 1/s².  Each
+    of ``threads`` takes every ``threads``-th wavenumber.
     """
     old, now, new = levels
     curl, divergence, kinetic, ground = tendencies

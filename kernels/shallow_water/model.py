@@ -12,7 +12,7 @@ from kernels.runtime.atomic import atomic_write
 from kernels.runtime.resources import require_disk, require_memory
 from kernels.runtime.threads import numba_threads
 from kernels.shallow_water.cases import initial, random_height
-from kernels.shallow_water.compiled import ADVANCE, PRODUCTS, Levels, Step, Tendencies, reals
+from kernels.shallow_water.compiled import ADVANCE, PRODUCTS, reals
 from kernels.shallow_water.diagnostics import integrals
 from kernels.shallow_water.problem import GRAVITY, RADIUS, Problem, courant_step
 from kernels.spectral import Plan
@@ -152,11 +152,11 @@ class Stepper:
         ADVANCE[problem.build](
             self.threads,
             problem.truncation,
-            Levels(reals(self.old), reals(self.now), reals(self.new)),
-            Tendencies(reals(curl), reals(divergence), reals(kinetic), reals(state.ground)),
+            (reals(self.old), reals(self.now), reals(self.new)),
+            (reals(curl), reals(divergence), reals(kinetic), reals(state.ground)),
             self._laplacian,
             damping,
-            Step(span, state.mean, filtered * problem.williams, -filtered * (1.0 - problem.williams)),
+            (span, state.mean, filtered * problem.williams, -filtered * (1.0 - problem.williams)),
             self._size,
         )
         self.old, self.now, self.new = self.now, self.new, self.old
@@ -183,13 +183,6 @@ class Stepper:
         return found
 
 
-def _write(stepper, folder, number):
-    """One output step: height and vorticity in single precision, moved into place when complete."""
-    fields = stepper.height_and_vorticity().astype(np.float32)
-    with atomic_write(folder / f"{number:06d}.f32", fsync=False) as part:
-        fields.tofile(part)
-
-
 def _integrate(problem, state, threads, folder):
     stepper = Stepper(problem, state, threads)
     steps = problem.steps
@@ -202,7 +195,9 @@ def _integrate(problem, state, threads, folder):
             begin = perf_counter()
             history.append(integrals(stepper))
             if due:
-                _write(stepper, folder, k // every)
+                fields = stepper.height_and_vorticity().astype(np.float32)
+                with atomic_write(folder / f"{k // every:06d}.f32", fsync=False) as part:
+                    fields.tofile(part)
             stepper.seconds["output"] += perf_counter() - begin
     return stepper, history
 

@@ -33,17 +33,6 @@ def grid_for(truncation: int, relation: str, kind: str = "F") -> str:
     return f"{kind}{rows_for(truncation, relation)}"
 
 
-def relation_of(truncation: int, name: str) -> str:
-    """``"cubic"``, ``"quadratic"`` or ``"linear"``: the highest relation that the grid satisfies.
-
-    Counted with ``4N`` points a row, which the reduced grids have, or exceed, next to the equator.
-    """
-    for relation in ("cubic", "quadratic"):
-        if 4 * gaussian_grid(name).N >= RELATIONS[relation] * truncation + 1:
-            return relation
-    return "linear"
-
-
 def courant_step(truncation: int, wind: float, courant: float = 0.7) -> float:
     """Time step, s, at which the shortest wave has Courant number ``wind · dt · T / a = courant``.
 
@@ -108,8 +97,14 @@ class Problem(Presets):
 
     @property
     def relation(self) -> str:
-        """Relation of grid and truncation: linear, quadratic or cubic."""
-        return relation_of(self.truncation, self.grid)
+        """The highest relation that the grid satisfies: ``"cubic"``, ``"quadratic"`` or ``"linear"``.
+
+        Counted with ``4N`` points a row, which the reduced grids have, or exceed, next to the equator.
+        """
+        for relation in ("cubic", "quadratic"):
+            if 4 * gaussian_grid(self.grid).N >= RELATIONS[relation] * self.truncation + 1:
+                return relation
+        return "linear"
 
     @property
     def coefficient(self) -> float:

@@ -30,22 +30,6 @@ from kernels.spectral.plain import analyse, row_values, synthesise
 from kernels.spectral.plan import Plan
 from kernels.spectral.problem import Problem, footprint, work
 
-__all__ = [
-    "Grid",
-    "Plan",
-    "Problem",
-    "State",
-    "classic_rows",
-    "footprint",
-    "gaussian",
-    "grid",
-    "reference",
-    "run",
-    "setup",
-    "verify",
-    "work",
-]
-
 
 class State(NamedTuple):
     """Plan, spectrum to transform (fields, ncoef), and room for the grid values and the way back."""

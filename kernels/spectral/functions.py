@@ -198,22 +198,10 @@ def _store_part(values, place, three):
 
 @kernel(inline=True)
 def build(functions, block, ell, count, panel, width, state):
-    """``p_l`` of 24 latitudes for ``count`` values of ell from ``ell`` on; ``state`` carries two values on.
+    """``p_l`` of the 24 latitudes of a ``block`` for ``count`` values of ell from ``ell`` on; ``state`` carries two on.
 
-    Where a vector takes two registers, half of the latitudes after the other: all would need eighteen.
-
-    Parameters
-    ----------
-    functions : Functions
-    block : int
-        Number of the block of latitudes.
-    ell, count : int
-    panel : (address of float64, int)
-        Where to write, with the place of the first value in doubles.
-    width : int
-        Doubles from the values of one ell to those of the next.
-    state : (address of float64, int)
-        Two values of every latitude, with their place in doubles.
+    Where a vector takes two registers, half of the latitudes after the other: all would need eighteen.  ``panel``,
+    which is written, and ``state`` are an address and a place; ``width``: doubles from one ell to the next.
     """
     for part in range(0, BLOCK, 3 * NARROW):
         x, kept = _load_part(functions.squares, block * BLOCK + part), state[1] + part
@@ -243,16 +231,9 @@ def build_or_zero(functions, block, ell, end, panel, width, state):
 
 @kernel
 def to_functions(column, weights, edge, c):
-    """Coefficients of ``p_l`` from those of ``P_n``, in place of them.
+    """Coefficients of ``p_l`` into ``c`` (ell, 4, 8), which has room for eight degrees more, from those of ``P_n``.
 
-    Parameters
-    ----------
-    column : Column
-    weights : Weights
-    edge : address of float64, (8, 8)
-        Scratch.
-    c : address of float64, (ell, 4, 8)
-        Receives the coefficients; room for eight degrees more.
+    ``edge`` (8, 8) is scratch; both are addresses of float64.
     """
     even, carry, odd, term = weights
     size, whole = 2 * column.degrees, 2 * column.degrees // LANES * LANES

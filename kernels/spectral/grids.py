@@ -128,11 +128,7 @@ def grid(name: str) -> Grid:
     ``"F400"`` has ``4N`` points on each of its ``2N`` rows; ``"O1280"`` has ``20 + 4i`` points on the
     i-th row from a pole (``4N(N + 9)`` in all); ``"N640"`` is a classic reduced grid, whose row
     lengths are data (``classic_rows.txt``).
-
-    Raises
-    ------
-    ValueError
-        If the name is not a letter F, N or O with a number, or the classic grid is not tabulated.
+    ``ValueError`` if the name is not a letter F, N or O with a number, or the classic grid is not tabulated.
     """
     n, half = _lengths(name)
     return Grid(name, n, *_gaussian(n), np.array(half + half[::-1], dtype=np.int64))

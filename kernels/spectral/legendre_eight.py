@@ -228,18 +228,9 @@ def _cut(work, truncation, blocks):
 
 @kernel
 def inverse(thread, threads, tables, spectra, work, buffer):
-    """Legendre part of the inverse transform of up to eight fields: one thread's share.
+    """Legendre part of the inverse transform of up to eight fields: every ``threads``-th wavenumber.
 
-    Parameters
-    ----------
-    thread, threads : int
-        Each takes every ``threads``-th wavenumber.
-    tables : LegendreTables
-    spectra : Spectra
-        What is transformed.
-    work : float64, (scratch_size(T, blocks),)
-    buffer : tasks.Buffer
-        Latitude-major Fourier buffer, which is written.
+    ``work`` is the thread's scratch, float64 (scratch_size(T, blocks),); ``buffer``, latitude-major, is written.
     """
     top, blocks = tables.offset.size - 1, tables.first.shape[1]
     wave, room = any_wave(tables, spectra, threads), _cut(work, top, blocks)
@@ -257,11 +248,7 @@ def inverse(thread, threads, tables, spectra, work, buffer):
 
 @kernel
 def direct(thread, threads, tables, spectra, work, buffer):
-    """Legendre part of the direct transform of up to eight fields: one thread's share.
-
-    ``thread``, ``threads``, ``tables`` and ``work`` as for the inverse; ``buffer`` is the wavenumber-major Fourier
-    buffer, ``spectra`` is written.
-    """
+    """Legendre part of the direct transform of up to eight fields, as the inverse; ``buffer`` is wavenumber-major."""
     top, first_row = tables.offset.size - 1, tables.first_row
     wave, room = any_wave(tables, spectra, threads), _cut(work, top, tables.first.shape[1])
     data, places = address(buffer.values), buffer.places

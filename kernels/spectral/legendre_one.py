@@ -1,8 +1,10 @@
 """Legendre transforms of one field: SIMD lanes are latitudes.
 
 A block has three vectors of latitudes where a vector is a register of 512 bits.  Where it takes two of 256, their sums
-alone need 24 of 16 registers; a block has one vector there (``quads.TALL``), and sums over latitudes are those of
-``legendre_halves``.
+alone need 24 of 16 registers; a block has one vector there (``quads.TALL``), and two values of ell are summed over all
+latitudes at a time.  Their eight sums, of half the lanes, and the factors of the recurrence are twelve vectors; four
+latitudes take seven loads and two stores for twelve fused operations.  Two ``p_l`` of every latitude wait in memory for
+the next two ell, so no latitude waits for itself.
 
 Layouts (float64): coefficient scratch ``c[ell, 4]`` (even-real, even-imaginary, odd-real, odd-imaginary);
 Fourier buffers hold ``[4, 8]`` numbers for every (block of eight latitudes, wavenumber).
@@ -21,10 +23,12 @@ from kernels.runtime.vector import (
     at,
     fence,
     fma,
+    fms,
     high1,
     high2,
     high4,
     load,
+    load_as,
     low1,
     low2,
     low4,
@@ -34,6 +38,7 @@ from kernels.runtime.vector import (
     pairs3,
     prefetch,
     put,
+    shuffle,
     spread,
     store,
 )
@@ -47,7 +52,6 @@ from kernels.spectral.functions import (
     terms,
     wave_at,
 )
-from kernels.spectral.legendre_halves import two_ell
 from kernels.spectral.quads import (
     BLOCK,
     SPAN,
@@ -64,6 +68,12 @@ CHUNK = 96  # most ell whose sums stay in the first-level cache in the direct tr
 SLAB = 56  # most blocks of ``TALL`` latitudes whose two ell are summed at once: 25 KiB with their data
 VECTORS = TALL // LANES  # of a block of latitudes
 PARTS = 4  # numbers of one ell: even-real, even-imaginary, odd-real, odd-imaginary
+HALF = LANES // 2
+_WIDTH = (0.0,) * HALF
+# of halves of vectors: neighbours, and pairs
+low_pair, high_pair = shuffle(0, 4, 2, 6), shuffle(1, 5, 3, 7)
+low_two, high_two = shuffle(0, 1, 4, 5), shuffle(2, 3, 6, 7)
+_half = shuffle(*range(HALF))
 
 
 @kernel(inline=True)
@@ -308,6 +318,56 @@ def _join(functions, block, ell, state):
         store(state, kept + TALL + i, p)
 
 
+@kernel(inline=True)
+def _add(p, values, place, sums):
+    """``sums``, of half the lanes, and ``p`` times half of the quad that begins at ``place`` of ``values``."""
+    return (
+        fma(p, load_as(values, place, _WIDTH), sums[0]),
+        fma(p, load_as(values, place + LANES, _WIDTH), sums[1]),
+        fma(p, load_as(values, place + 2 * LANES, _WIDTH), sums[2]),
+        fma(p, load_as(values, place + 3 * LANES, _WIDTH), sums[3]),
+    )
+
+
+@kernel(inline=True)
+def _put_total(out, place, sums, fresh):
+    """Write the totals of the four ``sums`` to ``place`` of ``out``, or add them if it is not ``fresh``."""
+    a, b, c, d = sums
+    a, b = low_pair(a, b) + high_pair(a, b), low_pair(c, d) + high_pair(c, d)
+    a = low_two(a, b) + high_two(a, b)
+    store(out, place, a if fresh else a + load_as(out, place, _WIDTH))
+
+
+@kernel(inline=True)
+def _four_latitudes(squares, factors, state, kept, data, there, sums):
+    """``sums`` of two ell and four latitudes more, whose two values of ``p`` at ``state[kept]`` go two ell on.
+
+    Their μ² are ``squares``; ``factors`` of the recurrence; their data begin at ``there``.
+    """
+    a, b, c, d = factors
+    q, p = load_as(state, kept, _WIDTH), load_as(state, kept + TALL, _WIDTH)
+    r = fms(fma(a, squares, b), p, q)
+    store(state, kept, r)
+    store(state, kept + TALL, fms(fma(c, squares, d), r, p))
+    return _add(p, data, there, sums[0]), _add(r, data, there, sums[1])
+
+
+@kernel(inline=True)
+def _two_ell(functions, ell, blocks, state, data, place, out, fresh):
+    """Sums of ``ell`` and the next over ``blocks`` (the first and the end), whose ``state`` goes two ell on, to
+    ``out[8 + 4 ell …]``, added to what is there unless it is ``fresh``."""
+    k, zero, x = functions.term + ell, _half(spread(0.0), spread(0.0)), functions.squares
+    factors = at(functions.a, k), at(functions.b, k), at(functions.a, k + 1), at(functions.b, k + 1)
+    sums = (zero, zero, zero, zero), (zero, zero, zero, zero)
+    for block in range(blocks[0], blocks[1]):
+        i, kept, there = TALL * block, 2 * TALL * block, place + SPAN * block
+        sums = _four_latitudes(load_as(x, i, _WIDTH), factors, state, kept, data, there, sums)
+        x4 = load_as(x, i + HALF, _WIDTH)
+        sums = _four_latitudes(x4, factors, state, kept + HALF, data, there + HALF, sums)
+    _put_total(out, LANES + PARTS * ell, sums[0], fresh)
+    _put_total(out, LANES + PARTS * (ell + 1), sums[1], fresh)
+
+
 @kernel
 def _direct_by_two(functions, rows, room, data, place, near):
     """Projections of one wavenumber on ``p_l`` into ``out[8 + 4 ell …]``, an even number of them; the data of the next
@@ -330,7 +390,7 @@ def _direct_by_two(functions, rows, room, data, place, near):
                 _join(functions, active, ell, state)
                 for i in range(SPAN * active, SPAN * (active + 1), LANES):
                     prefetch(data, near + i)
-            two_ell(functions, ell, (active, equator), state, data, place, out, fresh)
+            _two_ell(functions, ell, (active, equator), state, data, place, out, fresh)
 
 
 if not WHOLE:
@@ -339,18 +399,9 @@ if not WHOLE:
 
 @kernel
 def inverse(thread, threads, tables, spectra, work, buffer):
-    """Legendre part of the inverse transform of one field: one thread's share.
+    """Legendre part of the inverse transform of one field: every ``threads``-th wavenumber.
 
-    Parameters
-    ----------
-    thread, threads : int
-        Each takes every ``threads``-th wavenumber.
-    tables : LegendreTables
-    spectra : Spectra
-        What is transformed; one field.
-    work : float64, (scratch_size(T, blocks),)
-    buffer : tasks.Buffer
-        Latitude-major Fourier buffer, which is written.
+    ``work`` is the thread's scratch, float64 (scratch_size(T, blocks),); ``buffer``, latitude-major, is written.
     """
     wave, (full, left), c = any_wave(tables, spectra, threads), _blocks(tables.rows), address(work)
     target = address(buffer.values), address(buffer.places), address(buffer.counts), buffer.streaming
@@ -366,11 +417,7 @@ def inverse(thread, threads, tables, spectra, work, buffer):
 
 @kernel
 def direct(thread, threads, tables, spectra, work, buffer):
-    """Legendre part of the direct transform of one field: one thread's share.
-
-    ``thread``, ``threads``, ``tables`` and ``work`` as for the inverse; ``buffer`` is the wavenumber-major Fourier
-    buffer, ``spectra`` is written.
-    """
+    """Legendre part of the direct transform of one field, as the inverse; ``buffer`` is wavenumber-major."""
     wave, top = any_wave(tables, spectra, threads), tables.offset.size - 1
     state = work.size - 2 * TALL * tables.first.shape[1]
     room = address(work), address(work[state - CHUNK * SPAN :]), address(work[state:])

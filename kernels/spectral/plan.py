@@ -1,5 +1,6 @@
 """Spherical-harmonic transforms between triangular spectra and Gaussian grids."""
 
+import math
 import sys
 import threading
 from functools import cache, cached_property
@@ -7,30 +8,22 @@ from functools import cache, cached_property
 import numpy as np
 
 from kernels.contract import require_range
-from kernels.runtime.pages import zeros
+from kernels.runtime.arrays import readable, require_array
+from kernels.runtime.jit import kernel
+from kernels.runtime.pages import aligned, zeros
 from kernels.runtime.resources import require_memory, require_threads
 from kernels.runtime.threads import alone, numba_threads
 from kernels.runtime.vector import LANES
 from kernels.spectral import legendre_eight, rows, tasks, transforms
-from kernels.spectral.checks import (
-    COMPLEX,
-    LARGEST_TRUNCATION,
-    REAL,
-    output,
-    require_finite,
-    require_spectra,
-    require_truncation,
-    require_values,
-)
 from kernels.spectral.gauss import half_nodes
 from kernels.spectral.grids import Grid
 from kernels.spectral.grids import grid as named_grid
 from kernels.spectral.legendre import blocks_of, legendre_tables, table_bytes, tables_of_one_field
-from kernels.spectral.quads import BLOCK, WHOLE
+from kernels.spectral.quads import WHOLE
 from kernels.spectral.winds import VectorTransforms
 
-__all__ = ["LARGEST_TRUNCATION", "Plan"]
-
+LARGEST_TRUNCATION = 8000
+COMPLEX, REAL = np.dtype(np.complex128), np.dtype(np.float64)  # a comparison with numpy's classes costs 0.15 µs
 # Bytes from which arrays bypass the caches on their way out, measured on Zen 4 with both directions in turns: grid
 # values of 2 MiB leave 2 % faster so, but what reads them next takes 4 % longer; a buffer of the inverse is read
 # at once, and costs 5 to 12 % up to 4 MiB.  On Zen 3, whose vectors take two registers, an inverse transform to 20 MiB
@@ -41,6 +34,57 @@ STREAM_DIRECT_FROM = 3 * 2**20  # the same for the buffer of the direct transfor
 #: Fields that are faster in eight lanes, some of them idle, than one after the other: a call of eight fields takes 4.3
 #: (T159, direct) to 6.2 times as long as one of one.
 FEWEST_TOGETHER = 6
+
+
+def _require_truncation(grid: Grid, truncation: int) -> int:
+    """``truncation`` if the grid carries it, else ``ValueError``."""
+    require_range("truncation", truncation, 1, LARGEST_TRUNCATION)
+    longest = int(grid.pl.max())
+    if longest < 2 * truncation + 1:
+        raise ValueError(
+            f"truncation {truncation} needs rows of at least {2 * truncation + 1} points, the longest row of "
+            f"{grid.name} has {longest}; choose truncation {(longest - 1) // 2} or lower, or a finer grid"
+        )
+    if 2 * grid.N < truncation + 1:
+        raise ValueError(
+            f"truncation {truncation} needs at least {truncation + 1} rows, {grid.name} has {2 * grid.N}; "
+            f"choose a finer grid"
+        )
+    return truncation
+
+
+def _laid_out(array) -> np.ndarray:
+    """``array`` C-contiguous and aligned, to be read; a copy where it is not."""
+    if isinstance(array, np.ndarray):
+        flags = array.flags
+        if flags.c_contiguous and flags.aligned:
+            return array if flags.writeable else readable(array)
+    return readable(np.require(array, requirements="CA"))
+
+
+def _output(out, shape: tuple[int, ...], dtype: np.dtype, source: np.ndarray) -> np.ndarray:
+    """``out`` if it fits and lies apart from the ``source``, a new array if it is None, else ``ValueError``."""
+    if out is None:
+        require_memory(math.prod(shape) * dtype.itemsize, f"a result of shape {shape}")
+        return aligned(shape, dtype)
+    return require_array("out", out, dtype, shape, writable=True, apart=(source,))
+
+
+@kernel
+def _infinite(numbers, begin, end):
+    """How many of ``numbers[:, begin:end]`` are NaN or infinite, by subtraction."""
+    found = 0
+    for row in range(numbers.shape[0]):
+        for i in range(begin, end):
+            found += numbers[row, i] - numbers[row, i] != 0.0
+    return found
+
+
+def _require_finite(numbers: np.ndarray, begin: int, end: int, what: str) -> None:
+    """``ValueError`` unless ``numbers[:, begin:end]``, float64, are finite; ``what`` says of which row is not."""
+    if _infinite(numbers, begin, end):
+        bad = np.flatnonzero(~np.isfinite(numbers[:, begin:end]).all(axis=1))[0]
+        raise ValueError(f"{what} {bad} is not finite; remove NaN and infinity first")
 
 
 @cache
@@ -92,7 +136,7 @@ class Plan(VectorTransforms):
     def __init__(self, grid: Grid | str, truncation: int, radius: float = 1.0):
         self.grid = named_grid(grid) if isinstance(grid, str) else grid
         self.radius = float(radius)
-        T = self.truncation = require_truncation(self.grid, truncation)
+        T = self.truncation = _require_truncation(self.grid, truncation)
         self.ncoef = (T + 1) * (T + 2) // 2
         self.nlat = self.grid.N
         require_memory(table_bytes(T, self.nlat), f"a plan of truncation {T} on {self.grid.name}")
@@ -157,19 +201,6 @@ class Plan(VectorTransforms):
         """Degree of every coefficient, int64[ncoef]."""
         return np.arange(self.ncoef) - self._columns[0][self.m] + self.m
 
-    @property
-    def terms(self) -> int:
-        """Degrees and wavenumbers that are summed, over all rows of a hemisphere: none where it does not matter yet."""
-        m, block = np.arange(self.truncation + 1), np.arange(self.nlat) // BLOCK
-        degrees = self.truncation + 1 - m[:, None]
-        summed = np.maximum(degrees - 2 * self._tables.first[:, block], 0)
-        return int(summed[m[:, None] < self._many.counts].sum())
-
-    @property
-    def waves(self) -> int:
-        """Wavenumbers that are carried, over all rows of a hemisphere."""
-        return int(self._many.counts.sum())
-
     # --- scalar transforms --------------------------------------------------------------------
 
     def inverse(self, spec, out=None, threads: int = 1):
@@ -188,7 +219,7 @@ class Plan(VectorTransforms):
             If a shape or dtype does not fit, or a coefficient is not finite.
         """
         spec = self._spectra("spec", spec)
-        out = output(out, (*spec.shape[:-1], self.grid.points), REAL, spec)
+        out = _output(out, (*spec.shape[:-1], self.grid.points), REAL, spec)
         self._transform(False, spec.reshape(-1, self.ncoef), out.reshape(-1, self.grid.points), 0, threads)
         return out
 
@@ -207,7 +238,7 @@ class Plan(VectorTransforms):
             If a shape or dtype does not fit, or a value is not finite.
         """
         values = self._values("values", values)
-        out = output(out, (*values.shape[:-1], self.ncoef), COMPLEX, values)
+        out = _output(out, (*values.shape[:-1], self.ncoef), COMPLEX, values)
         self._transform(True, out.reshape(-1, self.ncoef), values.reshape(-1, self.grid.points), 0, threads)
         return out
 
@@ -226,9 +257,9 @@ class Plan(VectorTransforms):
                     transforms.shared(direct, threads, call, spectra, values, group.start)
         # NaN and infinity spread to every row, and to every mean: looking at one is enough
         if direct:
-            require_finite(spectra.view(REAL), 0, 2, "a value of field")
+            _require_finite(spectra.view(REAL), 0, 2, "a value of field")
         else:
-            require_finite(values, *self._equator, "a coefficient of field")
+            _require_finite(values, *self._equator, "a coefficient of field")
 
     def _call(self, direct, fields, power, threads):
         """What compiled code is told of a transform of so many fields, kept between calls."""
@@ -268,7 +299,21 @@ class Plan(VectorTransforms):
     # --- arguments ----------------------------------------------------------------------------
 
     def _spectra(self, name, spec):
-        return require_spectra(name, spec, self.truncation, self.ncoef)
+        """``spec`` as C-contiguous complex128 of shape (ncoef,) or (fields, ncoef), else ``ValueError``."""
+        spec = _laid_out(spec)
+        if spec.dtype != COMPLEX or spec.ndim not in (1, 2) or spec.shape[-1] != self.ncoef:
+            raise ValueError(
+                f"{name} is {spec.dtype} of shape {spec.shape}; truncation {self.truncation} takes "
+                f"complex128 of shape ({self.ncoef},) or (fields, {self.ncoef})"
+            )
+        return spec
 
     def _values(self, name, values):
-        return require_values(name, values, self.grid)
+        """``values`` as C-contiguous float64 of shape (points,) or (fields, points), else ``ValueError``."""
+        values, points = _laid_out(values), self.grid.points
+        if values.dtype != REAL or values.ndim not in (1, 2) or values.shape[-1] != points:
+            raise ValueError(
+                f"{name} is {values.dtype} of shape {values.shape}; grid {self.grid.name} takes float64 of "
+                f"shape ({points},) or (fields, {points})"
+            )
+        return values

@@ -6,9 +6,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from kernels.contract import Footprint, Presets, Work, whole
-from kernels.spectral.checks import LARGEST_TRUNCATION
 from kernels.spectral.grids import grid
 from kernels.spectral.legendre import table_bytes
+from kernels.spectral.plan import LARGEST_TRUNCATION
 
 
 @dataclass(frozen=True)
@@ -64,8 +64,7 @@ def work(problem: Problem, threads: int = 1) -> Work:
 
     Legendre sums: a real function times a complex coefficient, four operations for every degree,
     wavenumber and pair of rows, ``m`` up to ``(row length - 1) // 2``.  Fourier: ``2.5 n log2 n`` a row.
-    That is the definition's count; near the poles a plan leaves out what does not matter, a quarter of it at T1279:
-    ``Plan.terms`` is what it sums.
+    That is the definition's count; near the poles a plan leaves out what does not matter, a quarter of it at T1279.
     """
     T, chosen = problem.truncation, grid(problem.grid)
     pl, top = _row_lengths(problem)

@@ -63,15 +63,7 @@ def table_bytes(mesh: Mesh, extra: int = 0) -> int:
 
 
 class Transform:
-    """Inverse and direct transform of this rank's share.
-
-    Parameters
-    ----------
-    mesh : Mesh
-    traffic : Traffic
-    extra : int
-        Degrees beyond T, which winds need.
-    """
+    """Inverse and direct transform of this rank's share, with ``extra`` degrees beyond T, which winds need."""
 
     def __init__(self, mesh: Mesh, traffic: Traffic, extra: int = 0):
         self.mesh, self.traffic, self.extra = mesh, traffic, extra
@@ -111,11 +103,6 @@ class Transform:
             tables.append((place, length, index))
             place += length
         return tables
-
-    @property
-    def rows(self) -> range:
-        """Numbers of the rows of this band."""
-        return range(int(self.mesh.bands[self.moves.w]), int(self.mesh.bands[self.moves.w + 1]))
 
     def _to_rows(self, spectrum: np.ndarray, columns: np.ndarray) -> None:
         width = 2 * self.moves.fields

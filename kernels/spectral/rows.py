@@ -173,21 +173,10 @@ def _transform(work, x, y, lengths, number):
 
 @kernel
 def inverse(thread, threads, rows, lengths, work, buffer, values, streaming):
-    """Fourier part of the inverse transform: one thread's share.
+    """Fourier part of the inverse transform: every ``threads``-th task of ``rows`` (``tasks.Rows``).
 
-    Parameters
-    ----------
-    thread, threads : int
-        Each takes every ``threads``-th task.
-    rows : tasks.Rows
-    lengths : Lengths
-    work : float64, (scratch_size(lengths),)
-    buffer : tasks.Buffer
-        Latitude-major Fourier buffer.
-    values : float64, flat
-        Grid-point values of all fields, written.
-    streaming : bool
-        Write past the caches; every row must begin a cache line.
+    ``work`` is the thread's scratch, float64 (scratch_size(lengths),), ``buffer`` latitude-major; ``values``, of
+    all fields, are written, past the caches if ``streaming``: then every row must begin a cache line.
     """
     fourier, out, factors, room = address(buffer.values), address(values), address(rows.scales), address(work)
     line, last = ELEMENT * lengths.longest, rows.where.shape[0] - 1
@@ -202,11 +191,7 @@ def inverse(thread, threads, rows, lengths, work, buffer, values, streaming):
 
 @kernel
 def direct(thread, threads, rows, lengths, work, buffer, values):
-    """Fourier part of the direct transform: one thread's share.
-
-    ``thread``, ``threads``, ``rows``, ``lengths`` and ``work`` as for the inverse; ``values`` (float64, flat) are
-    the grid-point values, ``buffer`` (``tasks.Buffer``) is the wavenumber-major Fourier buffer, written.
-    """
+    """Fourier part of the direct transform, as the inverse; ``buffer``, which is written, is wavenumber-major."""
     source, factors, room = address(values), address(rows.scales), address(work)
     line = ELEMENT * lengths.longest
     for i in range(thread, rows.where.shape[0], threads):

@@ -63,17 +63,10 @@ def _places(counts):
 
 
 def of_eight_fields(ids, grid, counts, first_row, fields) -> Tasks:
-    """One task a row pair.
+    """One task a row pair, of up to eight ``fields``.
 
-    Parameters
-    ----------
-    ids, counts : int64[nlat]
-        Length id and number of wavenumbers of every row.
-    grid : Grid
-    first_row : int64[T + 1]
-        First row that carries a wavenumber.
-    fields : int
-        Up to eight.
+    ``ids`` and ``counts`` are the number of the length and that of wavenumbers of every row, ``first_row`` is the first
+    row that carries each wavenumber.
     """
     row, north, south = np.arange(grid.N), grid.starts[: grid.N], grid.starts[::-1][: grid.N]
     places, size = _places(counts)

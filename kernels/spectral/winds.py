@@ -24,15 +24,7 @@ def _zonal_and_meridional(threads, truncation, eps, psi, chi, u, v):
     """Spectra of ``∂χ/∂λ - cos φ ∂ψ/∂φ`` and ``∂ψ/∂λ + cos φ ∂χ/∂φ``, up to degree ``T + 1``.
 
     The coefficient of degree ``n`` of ``cos φ ∂f/∂φ`` is ``(n + 2) ε_{n+1} f_{n+1} - (n - 1) ε_n f_{n-1}``.
-
-    Parameters
-    ----------
-    threads : int
-        Each takes every ``threads``-th wavenumber.
-    eps : float64, (wide,)
-        ``ε_n^m`` in the layout of degrees up to ``T + 1``.
-    psi, chi : complex128, (fields, ncoef)
-    u, v : complex128, (fields, wide), written
+    ``eps`` has ``ε_n^m`` in the layout of degrees up to ``T + 1``, as have ``u`` and ``v``, (fields, wide), written.
     """
     for thread in prange(threads):
         # with sign: -m must not wrap

@@ -4,6 +4,7 @@ No compression, so that every way of writing moves the same bytes.  The library 
 checked beforehand but not pre-allocated.
 """
 
+import importlib
 import os
 from pathlib import Path
 
@@ -11,13 +12,12 @@ import numpy as np
 
 from kernels.files.format.layout import DTYPE, Layout, Solution, SolutionError, SolutionFile
 from kernels.files.formulas import COMPONENTS, WORD
-from kernels.runtime import optional
 
 DIMENSIONS = ("step", "k", "j", "i", "m")
 
 
-def _library():
-    return optional.library("netCDF4", "writing and reading NetCDF")
+def _dataset(path: Path, mode: str = "r"):
+    return importlib.import_module("netCDF4").Dataset(path, mode)
 
 
 def estimated_bytes(layout: Layout) -> int:
@@ -30,7 +30,7 @@ class NetcdfWay:
 
     def __init__(self, part: Path, layout: Layout):
         self.part, self.layout = part, layout
-        self.file = _library().Dataset(part, "w")
+        self.file = _dataset(part, "w")
         self.file.setncatts({"title": "NHT-1 solution", "N": layout.N, "NS": layout.NS, "IW": layout.IW})
         for name, length in zip(DIMENSIONS, (None, *layout.shape), strict=True):
             self.file.createDimension(name, length)
@@ -62,7 +62,7 @@ class NetcdfSolution(Solution):
     def __init__(self, path):
         self.path, self._file = Path(path), None
         try:
-            self._file = _library().Dataset(path)
+            self._file = _dataset(path)
             self._file.set_auto_maskandscale(False)
             self.layout = Layout(*(int(self._file.getncattr(name)) for name in ("N", "NS", "IW")))
             steps, self.crc32 = (self._file[name][:].tolist() for name in ("step", "crc32"))

@@ -26,9 +26,6 @@ from kernels.memory.banks.machine import WAITS, Machine, Trace, bandwidth, plain
 from kernels.memory.banks.problem import HEAVY, PORTS, Job, Loop, Problem
 from kernels.proof import Proof
 
-__all__ = ["HEAVY", "PORTS", "PROOF", "WAITS", "Job", "Loop", "Machine", "Problem", "Result", "State", "Trace"]
-__all__ += ["bandwidth", "footprint", "plain", "reference", "run", "setup", "stream", "trace", "verify", "work"]
-
 _CHECKED, _MOST = 3000, 10_000_000  # cycles that ``verify`` follows in plain Python, and that are followed at most
 
 

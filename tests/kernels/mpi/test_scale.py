@@ -23,7 +23,7 @@ def test_ranks_that_cannot_be_cut_have_no_count():
 def test_boxes_of_bt_by_hand():
     # two boxes along k, one cut: two layers each way; 12 rows of two groups of eight lines, blocks up, solution down
     problem = bt.Problem(N=12, NS=1, dt=0.01, ranks=2)
-    assert scale.bt(problem) == (2 + 2 * 8, 8 * (144 * 2 * 2 * 5 + 24 * 8 * 35))
+    assert bt.counted(problem) == (2 + 2 * 8, 8 * (144 * 2 * 2 * 5 + 24 * 8 * 35))
 
 
 def test_a_halo_that_is_scaled_is_near_the_one_that_is_counted():

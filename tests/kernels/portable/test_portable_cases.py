@@ -12,7 +12,7 @@ import pytest
 from built import PAGES, absent
 
 from kernels import bt
-from kernels.bt.state import Layout
+from kernels.bt.solver import Layout
 from kernels.portable import build, everything
 from kernels.runtime import wasm
 

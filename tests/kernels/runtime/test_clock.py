@@ -2,7 +2,7 @@
 
 import time
 
-from kernels.runtime.clock import monotonic
+from kernels.runtime.barriers import monotonic
 from kernels.runtime.jit import kernel
 
 

@@ -7,23 +7,23 @@ from hypothesis import strategies as st
 from numba import types
 from numba.core.errors import TypingError
 
-from kernels.runtime import lanes, vector
+from kernels.runtime import vector
 from kernels.runtime.jit import kernel
 from kernels.runtime.vector import load, store
 
-SINGLES = lanes.SINGLES
+SINGLES = vector.SINGLES
 FLOATS = st.floats(-100, 100, width=32)
 SIXTEEN = st.lists(FLOATS, min_size=SINGLES, max_size=SINGLES).map(lambda values: np.array(values, np.float32))
 
 
 @pytest.mark.parametrize("dtype, count", [(types.float64, 8), (types.float32, 16), (types.int32, 16), (types.int64, 8)])
 def test_vectors_fill_the_same_registers(dtype, count):
-    assert lanes.vector_of(dtype) == lanes.Lanes(dtype, count * lanes.LANES // 8)
-    assert lanes.Lanes(dtype, 2) != lanes.Lanes(dtype, 4) == lanes.Lanes(dtype, 4)
+    assert vector.vector_of(dtype) == vector.Lanes(dtype, count * vector.LANES // 8)
+    assert vector.Lanes(dtype, 2) != vector.Lanes(dtype, 4) == vector.Lanes(dtype, 4)
 
 
 def test_there_are_no_vectors_of_complex_numbers_or_in_memory_of_truth_values():
-    assert lanes.vector_of(types.complex128) is None and lanes.vector_of(types.boolean) is None
+    assert vector.vector_of(types.complex128) is None and vector.vector_of(types.boolean) is None
 
 
 @kernel(cache=False)
@@ -31,14 +31,14 @@ def compute(a, b, number, out):
     x, y = load(a, 0), load(b, 0)
     store(out[0], 0, x + y * number)
     store(out[1], 0, -x)
-    store(out[2], 0, lanes.larger(x, lanes.magnitude(y)))
-    store(out[3], 0, lanes.floor(x))
-    store(out[4], 0, lanes.root(lanes.magnitude(x)))
-    store(out[5], 0, lanes.select(lanes.less(x, y), x, number))
-    store(out[6], 0, lanes.select(lanes.both(lanes.less(x, y), lanes.less(number, y)), number, number + number))
-    store(out[7], 0, lanes.wide(number, x))
-    store(out[8], 0, lanes.spread_lane(x, 3))
-    return lanes.any_true(lanes.less(x, y)), lanes.largest(x), lanes.total(x), lanes.even_odd_totals(x)
+    store(out[2], 0, vector.larger(x, vector.magnitude(y)))
+    store(out[3], 0, vector.floor(x))
+    store(out[4], 0, vector.root(vector.magnitude(x)))
+    store(out[5], 0, vector.select(vector.less(x, y), x, number))
+    store(out[6], 0, vector.select(vector.both(vector.less(x, y), vector.less(number, y)), number, number + number))
+    store(out[7], 0, vector.wide(number, x))
+    store(out[8], 0, vector.spread_lane(x, 3))
+    return vector.any_true(vector.less(x, y)), vector.largest(x), vector.total(x), vector.even_odd_totals(x)
 
 
 @given(SIXTEEN, SIXTEEN, FLOATS.map(np.float32))
@@ -55,7 +55,7 @@ def test_single_precision(a, b, number):
 
 @kernel(cache=False)
 def choose(a, b):
-    return lanes.select(lanes.less(a, b), a, b), lanes.any_true(lanes.both(lanes.less(a, b), lanes.less(b, a)))
+    return vector.select(vector.less(a, b), a, b), vector.any_true(vector.both(vector.less(a, b), vector.less(b, a)))
 
 
 def test_numbers_choose_as_vectors_do():
@@ -93,10 +93,10 @@ def test_bits(floats):
 
     @kernel(cache=False)
     def code(a, bits, back, numbers):
-        store(bits, 0, lanes.bits(load(a, 0)))
-        store(back, 0, lanes.from_bits(load(bits, 0)))
-        store(numbers, 0, lanes.rounded(load(bits, 0)))
-        bits[-1] = lanes.bits(a[0])
+        store(bits, 0, vector.bits(load(a, 0)))
+        store(back, 0, vector.from_bits(load(bits, 0)))
+        store(numbers, 0, vector.rounded(load(bits, 0)))
+        bits[-1] = vector.bits(a[0])
 
     a = np.random.default_rng(4).standard_normal(SINGLES + 1).astype(floats)
     count = SINGLES * 4 // a.itemsize
@@ -138,7 +138,7 @@ def test_gather_takes_each_lane_from_its_place(numbers, places):
 def test_types_do_not_mix():
     @kernel(cache=False)
     def mixed(a, b, out):
-        store(out, 0, lanes.fma(load(a, 0), load(b, 0), load(b, 0)))
+        store(out, 0, vector.fma(load(a, 0), load(b, 0), load(b, 0)))
 
     @kernel(cache=False)
     def copy(a, out):

@@ -9,7 +9,6 @@ from kernels import fft, spectral
 from kernels.runtime import resources
 from kernels.runtime.jit import kernel
 from kernels.runtime.vector import address
-from kernels.spectral import quads
 from kernels.spectral.plain import analyse, row_values, synthesise
 
 TOLERANCE = 2e-13  # of the field's norm, at the truncations used here
@@ -243,23 +242,6 @@ def test_work_is_what_counting_gives(name, truncation):
     assert parts["FFT"] == pytest.approx(2 * 3 * fourier, abs=6)
     assert counted.flops == parts["Legendre"] + parts["FFT"]
     assert counted.bytes_read == 3 * (8 * grid.points + 8 * (truncation + 1) * (truncation + 2))
-
-
-def test_a_plan_sums_what_matters_and_says_how_much():
-    """All of the definition where the rows are few; elsewhere what has begun in its block of latitudes."""
-    few = spectral.Plan("F4", 7)
-    assert (
-        2 * 4 * few.terms == dict(spectral.work(spectral.Problem(truncation=7, grid="F4", fields=1)).parts)["Legendre"]
-    )
-    plan, terms = spectral.Plan("N80", 159), 0
-    for row in range(plan.nlat):
-        for m in range(plan.truncation + 1):
-            if m < plan._many.counts[row]:
-                begin = m + 2 * int(plan._tables.first[m, row // quads.BLOCK])
-                terms += len(range(begin, plan.truncation + 1))
-    assert plan.terms == terms
-    full = dict(spectral.work(spectral.Problem(truncation=159, grid="N80", fields=1)).parts)["Legendre"]
-    assert 0.9 * full < 2 * 4 * terms < full
 
 
 @pytest.mark.parametrize("kind, lanes, rounding", [(np.float64, 8, 1e-14), (np.float32, 16, 1e-6)])
