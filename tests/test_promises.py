@@ -23,7 +23,7 @@ from companion.host import doctor
 from companion.records import runs
 from kernels.contract import Footprint
 from kernels.files import storm
-from kernels.files.format.solution import SolutionWriter
+from kernels.files.ways import SolutionWriter
 from kernels.memory import latency
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -100,7 +100,7 @@ def test_4_a_truncated_or_foreign_solution_is_refused(tmp_path, way):
 WRITING = """
 import signal, sys
 import numpy as np
-from kernels.files.format.solution import SolutionWriter
+from kernels.files.ways import SolutionWriter
 signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
 with SolutionWriter(sys.argv[1], 32, 100_000, 100, "positioned", asynchronous=True) as writer:
     print("ready", flush=True)

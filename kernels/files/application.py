@@ -9,7 +9,7 @@ to a serial file in one of the ways of ``kernels.files.ways``.  What is reported
     zeta    T_T/T_C − 1
 
 Opening and pre-allocating the file come before the clock, the read-back and the verification after
-it, as the report has it; both are given apart.
+it, as the report has it.
 """
 
 import time
@@ -23,11 +23,8 @@ from kernels import bt
 from kernels.bt import plain
 from kernels.bt.problem import CLASSES, exact_parts, initial_field
 from kernels.contract import Check, Footprint, Presets, Work, one_of, whole, worst
-from kernels.files.filesystem import describe
-from kernels.files.format.layout import Layout, checksum
+from kernels.files.format.layout import Layout, checksum, dump_bytes, require_schedule, solution_bytes, transfer_rate
 from kernels.files.format.layout import plain as whole_file
-from kernels.files.format.netcdf import estimated_bytes
-from kernels.files.format.solution import SolutionWriter
 from kernels.files.format.verification import (
     EPSILON,
     checksum_check,
@@ -36,8 +33,7 @@ from kernels.files.format.verification import (
     mean_error_checks,
     verify_file,
 )
-from kernels.files.formulas import dump_bytes, require_schedule, solution_bytes, transfer_rate
-from kernels.files.ways import NAMES
+from kernels.files.ways import WAYS, SolutionWriter, file_bytes
 from kernels.files.work_folder import WorkFolder
 from kernels.proof import Proof
 from kernels.runtime.threads import run_team
@@ -52,7 +48,7 @@ class Problem(Presets):
     N: whole(bt.SMALLEST_N, 1000, "grid points") = 12  # grid points in each direction
     NS: int = 60  # time steps
     IW: int = 10  # time steps between two writes of U
-    way: one_of(*NAMES) = "positioned"  # way of writing, see ``ways``
+    way: one_of(*WAYS) = "positioned"  # way of writing, see ``ways``
     asynchronous: bool = False  # double buffering: a second thread writes while the solver goes on
     fsync: bool = False  # T_T includes waiting for the device
     dt: float | None = None  # time step; None: NPB's for this N, else 0.0008
@@ -74,11 +70,8 @@ class Problem(Presets):
     @property
     def solver(self) -> bt.Problem:
         """The computation without writing."""
-        return bt.Problem(self.N, self.NS, self._time_step, self.code)
-
-    @property
-    def _time_step(self) -> float:
-        return _TIME_STEPS.get(self.N, 8e-4) if self.dt is None else self.dt
+        dt = _TIME_STEPS.get(self.N, 8e-4) if self.dt is None else self.dt
+        return bt.Problem(self.N, self.NS, dt, self.code)
 
     @property
     def dumps(self) -> int:
@@ -99,10 +92,8 @@ class Result:
     R_IO: float  # computed transfer rate, bytes/s
     stalls: np.ndarray  # float64 (dumps,): s that the solver stood still at each dump
     transfers: np.ndarray  # float64 (dumps,): s that each took; but for microseconds the same when synchronous
-    open_seconds: float  # before the clock
     finish_seconds: float  # the last part of T_T, after the last step
     last_crc32: int  # of U in memory after the last step
-    filesystem: dict  # where the data went and whether through the page cache, see ``filesystem.describe``
     path: Path  # the solution file; it lives as long as this object
     keep: WorkFolder = field(repr=False)
 
@@ -112,8 +103,7 @@ def footprint(problem: Problem) -> Footprint:
     solver = bt.footprint(problem.solver)
     buffers = (2 if problem.asynchronous else 1) * dump_bytes(problem.N)
     layout = Layout(problem.N, problem.NS, problem.IW, records=True)
-    size = estimated_bytes(layout) if problem.way == "netcdf" else layout.total_bytes
-    return Footprint(solver.memory + buffers, 2 * size, solver.each_thread)
+    return Footprint(solver.memory + buffers, 2 * file_bytes(problem.way, layout), solver.each_thread)
 
 
 def setup(problem: Problem, seed: int = 0) -> bt.State:
@@ -121,21 +111,16 @@ def setup(problem: Problem, seed: int = 0) -> bt.State:
     return bt.setup(problem.solver, seed)
 
 
-def _serial(state: bt.State, threads: int):
-    """A function that fills an array (N, N, N, 5) with U, k-planes shared out over ``threads``."""
-
-    def fill(out: np.ndarray) -> None:
-        planes = out.shape[0]
-        run_team(lambda n: bt.pack(state, out, planes * n // threads, planes * (n + 1) // threads), threads)
-
-    return fill
+def serial(state: bt.State, out: np.ndarray, threads: int) -> None:
+    """Fill ``out``, float64 (N, N, N, 5) as [k, j, i, m], with U, k-planes shared out over ``threads``."""
+    planes = out.shape[0]
+    run_team(lambda n: bt.pack(state, out, planes * n // threads, planes * (n + 1) // threads), threads)
 
 
 def _once(problem: Problem, state: bt.State, threads: int) -> Result:
     keep = WorkFolder(problem.folder, "application-io")
     path = keep.path / ("solution.nc" if problem.way == "netcdf" else "solution.nht1")
     bt.reset(state)
-    fill = _serial(state, threads)
     try:
         form = problem.way, problem.asynchronous, problem.fsync
         with SolutionWriter(path, problem.N, problem.NS, problem.IW, *form) as writer:
@@ -143,7 +128,7 @@ def _once(problem: Problem, state: bt.State, threads: int) -> Result:
 
             def on_step(step, _):
                 if step % problem.IW == 0:
-                    writer.write(step, fill)
+                    writer.write(step, lambda out: serial(state, out, threads))
 
             start = time.perf_counter()
             bt.march(problem.solver, state, problem.NS, threads, on_step)
@@ -157,10 +142,8 @@ def _once(problem: Problem, state: bt.State, threads: int) -> Result:
         transfer_rate(problem.N, problem.NS, problem.IW, T_T),
         np.array(writer.stalls),
         np.array(writer.transfer_seconds),
-        writer.open_seconds,
         writer.finish_seconds,
         checksum(np.ascontiguousarray(bt.solution(state))),
-        writer.filesystem,
         path,
         keep,
     )
@@ -202,7 +185,7 @@ def reference(problem: Problem, state: bt.State | None = None) -> Result:
     keep = WorkFolder(problem.folder, "application-io", footprint(problem).disk, "the solution file")
     path, unknown = keep.path / "solution.nht1", np.full(problem.dumps, np.nan)
     *_, last = whole_file(path, Layout(problem.N, problem.NS, problem.IW), _plain_dumps(problem))
-    return Result(np.nan, np.nan, unknown, unknown, np.nan, np.nan, last, describe(keep.path), path, keep)
+    return Result(np.nan, np.nan, unknown, unknown, np.nan, last, path, keep)
 
 
 def exact_plane(N: int):
@@ -258,7 +241,7 @@ def _last_dump(problem: Problem, state, result: Result) -> list[Check]:
 
 PROOF = Proof(
     {"N": 9, "NS": 4, "IW": 2},
-    {"code": ("lanes", "plain"), "way": NAMES, "asynchronous": (False, True)},
+    {"code": ("lanes", "plain"), "way": tuple(WAYS), "asynchronous": (False, True)},
     only={"way": ("code", ("lanes",)), "asynchronous": ("code", ("lanes",))},
     not_compared=("last_crc32",),
     also=_last_dump,

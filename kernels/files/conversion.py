@@ -9,7 +9,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from kernels.contract import Check, Footprint, Presets, Work, one_of, whole, worst
-from kernels.files.formulas import COMPONENTS, WORD
+from kernels.files.format.layout import COMPONENTS, WORD
 from kernels.files.words import copy_words, decode_cray, decode_pairs, encode_cray, encode_pairs, swap_words
 from kernels.proof import Proof
 from kernels.runtime.resources import require_memory, require_threads

@@ -21,7 +21,7 @@ from kernels.files.work_folder import WorkFolder
 from kernels.runtime.resources import require_memory
 from kernels.runtime.threads import run_team
 
-PLACES = ("memory", "tmpfs", "cache", "direct")
+PLACES = ("memory", "cache", "direct")
 WORD = 8
 BLOCK = 512  # words of a block: records are whole ones
 
@@ -46,7 +46,6 @@ class Problem(Presets):
 
     jobs: tuple[Job, ...] = (Job(),)
     folder: str | None = None  # where files go; None: the system's temporary folder
-    tmpfs: str = "/dev/shm"  # where files of place ``tmpfs`` go
 
     PRESETS: ClassVar = {
         "quick": {"jobs": (Job("cache", 7680, 24, 4),)},
@@ -132,11 +131,11 @@ class _Going:
         self.seconds = time.perf_counter() - self.begin
 
 
-def _work(problem: Problem, state: State, folders: dict[str, Path]) -> Result:
+def _work(problem: Problem, state: State, folder: Path) -> Result:
     going: list[_Going] = []
     try:
         for n, (job, buffer) in enumerate(zip(problem.jobs, state.buffers, strict=True)):
-            going.append(_Going(job, buffer, folders.get(job.place, Path()) / f"file{n}"))
+            going.append(_Going(job, buffer, folder / f"file{n}"))
         run_team(lambda n: going[n].run(), len(going))
     finally:
         for each in going:
@@ -153,19 +152,11 @@ def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> R
 
     ``OSError``: what the disk refuses; nothing is left behind then.
     """
-    used = {job.place for job in problem.jobs} - {"memory"}
-    result = None
     for _ in range(repeats):
-        with WorkFolder(problem.folder, "devices", footprint(problem).disk, "the jobs' files") as disk:
-            folders = dict.fromkeys(("cache", "direct"), disk.path)
-            if "direct" in used:
-                require_direct(disk.path)
-            if "tmpfs" not in used:
-                result = _work(problem, state, folders)
-                continue
-            need = sum(job.bytes for job in problem.jobs if job.place == "tmpfs")
-            with WorkFolder(problem.tmpfs, "devices", need, "the jobs' files") as memory:
-                result = _work(problem, state, folders | {"tmpfs": memory.path})
+        with WorkFolder(problem.folder, "devices", footprint(problem).disk, "the jobs' files") as work:
+            if any(job.place == "direct" for job in problem.jobs):
+                require_direct(work.path)
+            result = _work(problem, state, work.path)
     return result
 
 

@@ -26,8 +26,6 @@ from kernels.runtime import pages
 
 #: Filesystems that keep their files in memory.
 IN_MEMORY = frozenset({"tmpfs", "ramfs", "devtmpfs"})
-#: Filesystems reached over a network or shared between nodes.
-SHARED = frozenset("nfs nfs4 lustre gpfs beegfs ceph cifs smb3 9p virtiofs fuse.sshfs afs pvfs2 wekafs".split())
 ALIGNMENT = 4096  # bytes; a multiple of every logical block size in use, and the page size
 
 
@@ -81,21 +79,12 @@ def filesystem_type(folder) -> str | None:
     return best[1] if best else None
 
 
-def kind(fstype: str | None) -> str:
-    """``"memory"``, ``"shared"``, ``"local"`` or ``"unknown"`` for a filesystem type."""
-    if fstype is None:
-        return "unknown"
-    if fstype in IN_MEMORY:
-        return "memory"
-    return "shared" if fstype in SHARED else "local"
-
-
 def direct_refusal(folder) -> str | None:
     """Why files in ``folder`` cannot be opened with O_DIRECT, or None if they can."""
     if not hasattr(os, "O_DIRECT"):
         return "this operating system has no O_DIRECT"
     fstype = filesystem_type(folder)
-    if kind(fstype) == "memory":  # recent kernels accept the flag there and ignore it
+    if fstype in IN_MEMORY:  # recent kernels accept the flag there and ignore it
         return f"its filesystem ({fstype}) is memory and has nothing to bypass"
     with WorkFolder(folder, "direct-probe") as probe:
         try:
@@ -117,33 +106,13 @@ def require_direct(folder) -> None:
         )
 
 
-def describe(folder, direct: bool = False, fsync: bool = False) -> dict:
-    """How data written to ``folder`` travels: for results and run records.
-
-    Returns
-    -------
-    dict
-        ``type`` (as the system names it, or None), ``kind`` (see ``kind``), ``page_cache`` (True if
-        writes go through it), ``reached_device`` (True only if the writes were waited for: O_DIRECT
-        or fsync on a filesystem that is not memory; a device may still hold them in its own cache).
-    """
-    fstype = filesystem_type(folder)
-    where = kind(fstype)
-    return {
-        "type": fstype,
-        "kind": where,
-        "page_cache": not direct,
-        "reached_device": bool((direct or fsync) and where != "memory"),
-    }
-
-
 def drop_cache(path) -> bool:
     """Write ``path`` back and drop its pages, so that the next read is cold.
 
     Returns False where it cannot be done (no ``posix_fadvise``, or a filesystem in memory).
     Dirty pages are not dropped, hence the fsync.
     """
-    if not hasattr(os, "posix_fadvise") or kind(filesystem_type(os.path.dirname(path) or ".")) == "memory":
+    if not hasattr(os, "posix_fadvise") or filesystem_type(os.path.dirname(path) or ".") in IN_MEMORY:
         return False
     handle = os.open(path, os.O_RDONLY)
     try:

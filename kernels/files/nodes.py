@@ -20,29 +20,34 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from kernels import bt
-from kernels.contract import Check, Footprint, Presets, Work, require_range, whole
+from kernels.contract import Check, Footprint, Presets, Work, whole
 from kernels.decomposition import process_grid
-from kernels.files import groups
 from kernels.files.application import Problem as Application
-from kernels.files.filesystem import describe
-from kernels.files.format.layout import DTYPE, Layout, SolutionError, checksum, plain, require_checksums
-from kernels.files.format.netcdf import open_solution
-from kernels.files.formulas import dump_bytes, require_schedule
+from kernels.files.application import serial
+from kernels.files.format.layout import (
+    DTYPE,
+    Layout,
+    SolutionError,
+    checksum,
+    dump_bytes,
+    open_solution,
+    plain,
+    require_checksums,
+)
+from kernels.files.processes import PROCESS_BYTES, Team
 from kernels.files.ways import solution_file
 from kernels.files.work_folder import WorkFolder
 from kernels.runtime.resources import require_memory
-from kernels.runtime.threads import run_team
 
 
 @dataclass(frozen=True)
 class Problem(Presets):
-    """One solver, P writing processes, and the group sizes to run.  N, NS and IW are the report's symbols."""
+    """One solver and P processes that write in groups of 1, 2, 4 … P.  N, NS and IW are the report's symbols."""
 
     N: whole(6, 500, "grid points") = 12  # grid points in each direction
     NS: int = 10  # time steps
     IW: int = 5  # time steps between two writes of U
     P: whole(1, 256, "processes") = 4  # processes that write
-    groups: tuple[int, ...] = ()  # group sizes g; empty: 1, 2, 4 … P
     folder: str | None = None  # where to write; None: the system's temporary folder
 
     PRESETS: ClassVar = {
@@ -52,20 +57,12 @@ class Problem(Presets):
     }
 
     def __post_init__(self):
-        require_schedule(self.NS, self.IW)
+        self.solver  # noqa: B018  refuses a schedule that makes no sense
         if max(process_grid(self.P)) > self.N:
             raise ValueError(
                 f"P = {self.P} processes cannot each hold a part of N = {self.N} points in "
                 "every direction; choose fewer processes"
             )
-        for g in self.groups:
-            require_range("g", g, 1, self.P, "processes")
-        Application(self.N, self.NS, self.IW)
-
-    @property
-    def dumps(self) -> int:
-        """Number of dumps, NS/IW."""
-        return self.NS // self.IW
 
     @property
     def layout(self) -> Layout:
@@ -75,8 +72,6 @@ class Problem(Presets):
     @property
     def sizes(self) -> tuple[int, ...]:
         """The group sizes to run, ascending."""
-        if self.groups:
-            return tuple(sorted(set(self.groups)))
         return (*(2**n for n in range(self.P.bit_length()) if 2**n < self.P), self.P)
 
     @property
@@ -89,7 +84,7 @@ class State(NamedTuple):
     """Solver and processes, and what the dumps must be."""
 
     solver: bt.State
-    team: groups.Team
+    team: Team
     field: np.ndarray  # float64 (N, N, N, 5), [k, j, i, m], shared with the processes
     sums: list[int]  # CRC-32 of every dump, from a run of the solver before any process wrote
 
@@ -102,7 +97,6 @@ class Result:
     T_C: np.ndarray
     last_crc32: dict[int, int]  # of the last dump in memory, by group size
     expected_crc32: int  # what it must be
-    filesystem: dict
     paths: dict[int, Path]
     keep: WorkFolder = field(repr=False)
 
@@ -110,7 +104,7 @@ class Result:
 def footprint(problem: Problem) -> Footprint:
     """The solver, the shared field, and the processes; a file for every group size."""
     solver = bt.footprint(problem.solver)
-    memory = solver.memory + dump_bytes(problem.N) + problem.P * groups.PROCESS_BYTES
+    memory = solver.memory + dump_bytes(problem.N) + problem.P * PROCESS_BYTES
     return Footprint(memory, len(problem.sizes) * problem.layout.total_bytes, solver.each_thread)
 
 
@@ -129,7 +123,7 @@ def setup(problem: Problem, seed: int = 0) -> State:
     context = multiprocessing.get_context("spawn")
     buffer = context.RawArray("d", dump_bytes(problem.N) // DTYPE.itemsize)
     shared = np.frombuffer(buffer, DTYPE).reshape(problem.layout.shape)
-    return State(solver, groups.Team(problem.P, problem.layout, problem.sizes, buffer), shared, sums)
+    return State(solver, Team(problem.P, problem.layout, problem.sizes, buffer), shared, sums)
 
 
 def _march(problem: Problem, state: State, threads: int, on_step=None) -> float:
@@ -141,11 +135,10 @@ def _march(problem: Problem, state: State, threads: int, on_step=None) -> float:
 
 def _write(problem: Problem, state: State, g: int, path: Path, threads: int) -> float:
     """T_T of one run; the file is complete afterwards."""
-    N = problem.N
 
     def on_step(step, solver):
         if step % problem.IW == 0:
-            run_team(lambda n: bt.pack(solver, state.field, N * n // threads, N * (n + 1) // threads), threads)
+            serial(solver, state.field, threads)
             state.team.write(path, g, step // problem.IW - 1)
 
     with solution_file(path, problem.layout, state.sums):
@@ -170,7 +163,7 @@ def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> R
         for g, path in paths.items():
             T_T[g][repeat] = _write(problem, state, g, path, threads)
             last[g] = checksum([state.field])
-    return Result(T_T, T_C, last, state.sums[-1], describe(work.path), paths, work)
+    return Result(T_T, T_C, last, state.sums[-1], paths, work)
 
 
 def reference(problem: Problem, state: State) -> Result:
@@ -186,8 +179,7 @@ def reference(problem: Problem, state: State) -> Result:
     for path in paths.values():
         plain(path, problem.layout, dumps)
     unknown, last = np.full(1, np.nan), dict.fromkeys(paths, checksum([dumps[-1]]))
-    place = describe(work.path)
-    return Result(dict.fromkeys(paths, unknown), unknown, last, state.sums[-1], place, paths, work)
+    return Result(dict.fromkeys(paths, unknown), unknown, last, state.sums[-1], paths, work)
 
 
 def verify(problem: Problem, result: Result) -> list[Check]:
@@ -216,5 +208,5 @@ NO_OUTPUT = dict.fromkeys(
 def work(problem: Problem, threads: int = 1) -> Work:
     """The solver's work for every group size and once without writing, which threads share, and the files' bytes."""
     solver, runs = bt.work(problem.solver), len(problem.sizes)
-    written = runs * problem.dumps * dump_bytes(problem.N)
+    written = runs * problem.layout.dumps * dump_bytes(problem.N)
     return Work((runs + 1) * solver.flops, (runs + 1) * solver.bytes_read, (runs + 1) * solver.bytes_written + written)

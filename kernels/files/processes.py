@@ -1,11 +1,36 @@
-"""Processes that are started once, are told things and answer; they end with the object that started them."""
+"""Processes that are started once, are told things and answer: those that write parts of a field, and disturbers.
+
+The processes of a :class:`Team` write parts of one field out of shared memory, at most g of them at a time: those of
+``nodes``.  U is cut along three dimensions, so every process writes rows of a few hundred bytes, each at its own
+place: the pattern for which NHT-1's iPSC/860 code needed groups of 16 out of 128 nodes.
+
+:class:`Disturbers` load a file system: each makes, reads and removes small files until it is told to stop, once at
+least, and touches only a folder of its own.
+
+They load no compiler, since a hundred of them would fill the memory with it.  A process that finds its starter gone
+ends by itself.
+"""
 
 import contextlib
 import multiprocessing
+import os
 import signal
 import weakref
 from collections.abc import Callable
 from multiprocessing import connection, resource_tracker
+from pathlib import Path
+
+import numpy as np
+
+from kernels.decomposition import box
+from kernels.files.filesystem import pwrite_all
+from kernels.files.format.layout import COMPONENTS, DTYPE, WORD, Layout
+
+ELEMENT = COMPONENTS * WORD  # bytes of U at a point
+PROCESS_BYTES = 40 * 2**20  # memory of a Python process with NumPy
+#: Sets of open, read or write, close of one small file: one that writes it, one that reads it.
+SETS = 2
+_TOGETHER = 50  # small files between two looks at the clock of the starter
 
 
 @contextlib.contextmanager
@@ -51,6 +76,12 @@ class Processes:
             processes.append(process)
             there.close()
 
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exception):
+        self.close()
+
     def send(self, message) -> None:
         """Tell every process the same; one that has ended is missed when its answer is due."""
         for each in self.connections:
@@ -67,5 +98,116 @@ class Processes:
                     found[each] = each.recv()
                 except (EOFError, ConnectionResetError):
                     self.close()
-                    raise OSError("a process that writes was ended from outside; run it again") from None
+                    raise OSError("a process was ended from outside; run it again") from None
         return [found[each] for each in self.connections]
+
+
+def rows_of(layout, dump, part, limits):
+    """Every row along i of a box, and its place in the file, bytes."""
+    (i0, _), (j0, j1), (k0, k1) = limits
+    N, start = layout.N, layout.offset(dump)
+    for k in range(k0, k1):
+        for j in range(j0, j1):
+            yield start + ((k * N + j) * N + i0) * ELEMENT, part[k - k0, j - j0].reshape(-1)
+
+
+def write_box(handle, layout, dump, part, limits):
+    """Rows along i, each at its own place in the file."""
+    for place, row in rows_of(layout, dump, part, limits):
+        pwrite_all(handle, row.view(np.uint8), place)
+
+
+def worker(connection, rank, P, layout, gates, buffer):
+    """Process ``rank`` of P: writes its box of each dump that it is told of, inside the gate of the group size.
+
+    An answer is None, or the words of an error.
+    """
+    (i0, i1), (j0, j1), (k0, k1) = limits = box(layout.N, P, rank)
+    part = np.frombuffer(buffer, DTYPE).reshape(layout.shape)[k0:k1, j0:j1, i0:i1]
+    connection.send(None)
+    while True:
+        try:
+            path, g, dump = connection.recv()
+        except (EOFError, ConnectionResetError):  # nobody will send any more
+            return
+        try:
+            with open(path, "r+b", buffering=0) as file, gates[g]:
+                write_box(file.fileno(), layout, dump, part, limits)
+            connection.send(None)
+        except Exception as error:
+            connection.send(f"{type(error).__name__}: {error}")
+
+
+class Team:
+    """P processes, started once and used for every group size of ``sizes``; ``buffer`` is the shared field."""
+
+    def __init__(self, P: int, layout: Layout, sizes: tuple[int, ...], buffer):
+        context = multiprocessing.get_context("spawn")
+        gates = {g: context.Semaphore(g) for g in sizes}
+        self.processes = Processes(worker, [(rank, P, layout, gates, buffer) for rank in range(P)])
+        self.close = self.processes.close
+        self._collect()
+
+    def write(self, path, g: int, dump: int) -> None:
+        """All processes write their parts of a dump, ``g`` at a time.  ``OSError`` if one of them cannot."""
+        self.processes.send((str(path), g, dump))
+        self._collect()
+
+    def _collect(self) -> None:
+        errors = [answer for answer in self.processes.answers() if answer]
+        if errors:
+            raise OSError(f"writing in groups failed: {errors[0]}")
+
+
+def _make_read_remove(path: str, body: bytes) -> None:
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    os.write(handle, body)
+    os.close(handle)
+    handle = os.open(path, os.O_RDONLY)
+    os.read(handle, len(body))
+    os.close(handle)
+    os.unlink(path)
+
+
+def _disturb(connection, folder: str, nbytes: int) -> None:
+    body, sets = b"x" * nbytes, 0
+    connection.send(0)
+    try:
+        while True:
+            for number in range(_TOGETHER):
+                _make_read_remove(f"{folder}/{number}", body)
+            sets += SETS * _TOGETHER
+            if connection.poll():  # a word, or the end of the starter
+                break
+        connection.recv()
+        connection.send(sets)
+    except (EOFError, BrokenPipeError):  # nobody listens any more
+        pass
+    except OSError as error:
+        connection.send(f"{type(error).__name__}: {error}")
+
+
+class Disturbers(Processes):
+    """``count`` processes that storm small files of ``nbytes`` bytes, each in a folder of its own in ``folder``."""
+
+    def __init__(self, folder: Path, count: int, nbytes: int):
+        folders = [folder / f"others-{number}" for number in range(count)]
+        for each in folders:
+            each.mkdir(exist_ok=True)
+        super().__init__(_disturb, [(str(each), nbytes) for each in folders])
+        self.answers()
+
+    def stop(self) -> int:
+        """End them; sets of open, read or write, close that they did together.
+
+        ``OSError`` if one of them could not go on.
+        """
+        try:
+            self.send(None)
+            answers = self.answers()
+        finally:
+            self.close()
+        for answer in answers:
+            if isinstance(answer, str):
+                raise OSError(f"a process that loads the file system could not go on: {answer}")
+        return sum(answers)

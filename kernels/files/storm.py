@@ -22,11 +22,9 @@ from typing import ClassVar
 import numpy as np
 
 from kernels.contract import Check, Footprint, Presets, Work, real, whole
-from kernels.files.disturber import Disturbers
-from kernels.files.filesystem import describe
-from kernels.files.groups import PROCESS_BYTES
+from kernels.files.filesystem import preallocate, write_all
+from kernels.files.processes import PROCESS_BYTES, Disturbers
 from kernels.files.syscalls import touch_files
-from kernels.files.ways import preallocate, write_all
 from kernels.files.work_folder import WorkFolder
 from kernels.runtime.resources import require_memory, require_threads
 
@@ -45,7 +43,6 @@ class Problem(Presets):
     # bytes of one record (a scale of its own; see ``full_record_bytes``)
     record_bytes: whole(16, 2**31, "bytes") = 65536
     small_bytes: whole(1, 2**24, "bytes") = 4096  # bytes of a small file (an assumption: the report has no sizes)
-    fsync: bool = False  # every step waits for the device
     latency: real(0.0, 1.0, "s") = 0.0  # seconds that a task's open takes at least; 0: what it takes here
     load: whole(0, 64, "processes") = 0  # other processes that storm small files on the same file system meanwhile
     folder: str | None = None  # where to write; None: the system's temporary folder
@@ -57,9 +54,9 @@ class Problem(Presets):
     }
 
 
-def small_file_sets(steps: int, tasks: int, by_task: int = len(READ_BY_EVERY_TASK), by_master: int = 1) -> int:
-    """Sets of open, read or write, close of small files: steps × (tasks × by_task + by_master)."""
-    return steps * (tasks * by_task + by_master)
+def small_file_sets(steps: int, tasks: int) -> int:
+    """Sets of open, read or write, close of small files: three of each task and one of the master in a step."""
+    return steps * (tasks * len(READ_BY_EVERY_TASK) + 1)
 
 
 def full_record_bytes(total_bytes: float, steps: int, files: int) -> float:
@@ -69,19 +66,13 @@ def full_record_bytes(total_bytes: float, steps: int, files: int) -> float:
 
 @dataclass(frozen=True)
 class Result:
-    """Per variant: seconds of each step, and the calls made.
+    """Per variant, ``"before"`` and ``"after"``: seconds of each step, and the calls made."""
 
-    ``seconds`` maps ``"before"`` and ``"after"`` to float64 (steps,); ``small_seconds`` is the part of
-    ``before`` that the small files took.  ``calls`` counts the calls made.
-    ``other_sets`` is the number of sets of open, read or write, close a second that the other processes did.
-    """
-
-    seconds: dict[str, np.ndarray]
-    small_seconds: np.ndarray
+    seconds: dict[str, np.ndarray]  # float64 (steps,)
+    small_seconds: np.ndarray  # float64 (steps,): the part of ``before`` that the small files took
     calls: dict[str, dict[str, int]]
-    filesystem: dict
     folders: dict[str, Path]
-    other_sets: float
+    other_sets: float  # sets of open, read or write, close that the other processes did, a second
     keep: WorkFolder = field(repr=False)
 
 
@@ -128,8 +119,7 @@ class _Variant:
             path.write_bytes(b"x" * problem.small_bytes)
         names = [os.fsencode(path) for path in self.small]
         longest = max(map(len, names)) + 1
-        joined = b"".join(name.ljust(longest, b"\0") for name in names)
-        self.names = np.array(list(joined), np.uint8).reshape(len(names), longest)
+        self.names = np.array([list(name.ljust(longest, b"\0")) for name in names], np.uint8)
         self.calls = dict.fromkeys(("open", "read", "write", "close"), 0)
         self.handles = []
 
@@ -147,25 +137,23 @@ class _Variant:
         """One output step; returns its seconds and those of the small files."""
         start = time.perf_counter()
         if storm:
-            self._storm(step)
+            self._storm()
         middle = time.perf_counter()
         stamp = record[:16].view("<i8")
         for number, handle in enumerate(self.handles):
             stamp[:] = step, number
             write_all(handle, record)
-            if self.problem.fsync:
-                os.fsync(handle)
         self.calls["write"] += len(self.handles)
         return time.perf_counter() - start, middle - start
 
-    def _storm(self, step: int) -> None:
+    def _storm(self) -> None:
         problem = self.problem
         counts = sum(self.pool.map(lambda share: _touch_small(problem, self.small, self.names, share), self.shares))
         handle = os.open(self.folder / WRITTEN_BY_MASTER, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666)
         write_all(handle, b"x" * problem.small_bytes)
         os.close(handle)
-        for name, count, by_master in zip(("open", "read", "close"), counts, (1, 0, 1), strict=True):
-            self.calls[name] += int(count) + by_master
+        for name, count in zip(("open", "read", "close"), counts + [1, 0, 1], strict=True):
+            self.calls[name] += int(count)
         self.calls["write"] += 1
 
 
@@ -185,15 +173,8 @@ def run(problem: Problem, state: np.ndarray, threads: int = 1, repeats: int = 1)
                 shutil.rmtree(keep.path / name, ignore_errors=True)
             variants, seconds, small = _all_steps(problem, keep.path, record, threads)
         other_sets = others.stop() / (time.perf_counter() - start)
-    return Result(
-        seconds,
-        small,
-        {name: variant.calls for name, variant in variants.items()},
-        describe(keep.path, fsync=problem.fsync),
-        {name: variant.folder for name, variant in variants.items()},
-        other_sets,
-        keep,
-    )
+    calls = {name: variant.calls for name, variant in variants.items()}
+    return Result(seconds, small, calls, {name: keep.path / name for name in VARIANTS}, other_sets, keep)
 
 
 def _all_steps(problem: Problem, folder: Path, record: np.ndarray, threads: int):
@@ -240,8 +221,7 @@ def reference(problem: Problem, state: np.ndarray) -> Result:
             (folder / f"out-{number:04d}").write_bytes(records.tobytes())
     each = np.full(problem.steps, np.nan)
     seconds = dict.fromkeys(VARIANTS, each)
-    calls, there = expected_calls(problem), describe(keep.path)
-    return Result(seconds, each, calls, there, folders, np.nan, keep)
+    return Result(seconds, each, expected_calls(problem), folders, np.nan, keep)
 
 
 def _misplaced(problem: Problem, folder: Path) -> int:

@@ -10,8 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from kernels.files.filesystem import drop_cache
-from kernels.files.ways import pwrite_all
+from kernels.files.filesystem import drop_cache, pwrite_all
 
 #: Bytes of a piece: 64 Kwords of 8 bytes.
 PIECE = 65536 * 8

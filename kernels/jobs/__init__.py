@@ -13,29 +13,25 @@ one for all  all on the first CPU, while the others idle
 free        where the system puts them
 ==========  ==============================================================================
 
-``programs`` says what a job is and what is told of it; ``workers`` and ``serve`` are the two sides of a process, and
-``builds`` compares forecasts that were compiled in different ways.
+``workers`` and ``serve`` are the two sides of a process, and ``builds`` compares forecasts that were compiled in
+different ways.
 """
 
 import functools
 import os
 import zlib
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
-from kernels import gridpoint
+from kernels import analysis, gridpoint
 from kernels.contract import Check, Footprint, Presets, Work, one_of, require_choice, require_range
 from kernels.files.filesystem import require_direct
 from kernels.files.work_folder import WorkFolder
 from kernels.gridpoint import postprocess, simulator
 from kernels.gridpoint.state import Step
-from kernels.jobs.programs import KINDS, PROGRAMS, Done, Job, Post, answer, in_memory
-from kernels.jobs.workers import Going, Pool, shared
+from kernels.jobs.workers import KINDS, PROGRAMS, Done, Going, Job, Pool, Post, answer, in_memory, shared
 from kernels.proof import Proof
 from kernels.runtime.resources import affinity_cpus, require_memory, require_threads
-
-__all__ = ["Done", "Job", "Post", "Problem", "Result", "State", "footprint", "reference", "run", "setup", "verify"]
-__all__ += ["work"]
 
 BINDINGS = ("one each", "one for all", "free")
 POSTS = ("none", "after", "beside")
@@ -67,12 +63,6 @@ class Problem(Presets):
                 raise ValueError(
                     f"job {job.program!r} has the problem {job.problem!r}; give one of {job.program}'s own"
                 )
-
-    def placed(self) -> tuple[Job, ...]:
-        """The jobs with the folder of their files."""
-        if self.folder is None:
-            return self.jobs
-        return tuple(job._replace(problem=replace(job.problem, folder=self.folder)) for job in self.jobs)
 
     @property
     def processes(self) -> int:
@@ -164,23 +154,20 @@ def setup(problem: Problem, seed: int = 0) -> State:
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> Result:
     """All jobs at once, each computing on ``threads`` threads, ``repeats`` times; times of the last.
 
-    ``OSError`` if a process ends early, or the disk cannot take the files of all. ``ValueError`` if the state was made
-    for other jobs.
+    ``OSError`` if a process ends early, or the disk cannot take the files of all.
     """
     require_threads(threads)
-    require_range("repeats", repeats, 1, 2**40)
-    jobs, cpus = problem.placed(), _cpus(problem)
-    if [job.program == "simulator" for job in jobs] != [pace is not None for pace in state.paces]:
-        raise ValueError("state was not made for these jobs; call setup(problem)")
-    result = None
+    jobs, cpus = problem.jobs, _cpus(problem)
+    if problem.folder is not None:
+        jobs = tuple(job._replace(problem=replace(job.problem, folder=problem.folder)) for job in jobs)
     for _ in range(repeats):
         folder, need = jobs[0].problem.folder, footprint(problem).disk
         room = WorkFolder(folder, "jobs", need, "jobs with their work files and post-processing")
         with room as work, state.pool as pool:
             if any("direct" in (getattr(job.problem, name, "") for name in ("place", "work", "rest")) for job in jobs):
                 require_direct(work.path)
-            test = Going(pool, jobs, cpus, work.path, [pace and asdict(pace) for pace in state.paces])
-            test.run(threads, problem.posts, problem.small)
+            test = Going(pool, jobs, cpus, work.path, state.paces, {"threads": threads, "small": problem.small})
+            test.run(problem.posts)
             done = tuple(test.done(n) for n in range(len(jobs)))
             result = Result(done, tuple(sorted(test.posts, key=lambda post: post.begin)), test.complete)
     return result
@@ -204,8 +191,19 @@ def verify(problem: Problem, result: Result) -> list[Check]:
     """
     checks = []
     for n, (job, done) in enumerate(zip(problem.jobs, result.jobs, strict=True)):
+        expected, packed = _known(problem, job)
         made = sum(post.job == n for post in result.posts)
-        checks += _verified(f"{job.program} {n + 1}", problem, job, done, made)
+        found = [
+            (f"checks of its own that failed {' '.join(done.wrong)}", len(done.wrong), 0),
+            ("checksum of its answer", done.answer, expected),
+            ("requests", done.requests, job.moved[0]),
+            ("bytes", done.bytes, job.moved[1]),
+            ("write-ups post-processed", made, job.write_ups if problem.posts != "none" else 0),
+        ]
+        if job.program == "forecast":
+            same = sum(a == b for a, b in zip(done.packed, packed, strict=False))
+            found.append(("packed files as those of the job alone", same, max(len(done.packed), len(packed))))
+        checks += [Check.near(f"{job.program} {n + 1}: {what}", value, due, 0) for what, value, due in found]
     return checks
 
 
@@ -217,30 +215,22 @@ NO_OUTPUT = {
 }
 
 
-def _verified(name: str, problem: Problem, job: Job, done: Done, made: int) -> list[Check]:
-    expected, packed = _known(problem, job)
-    found = [
-        (f"checks of its own that failed {' '.join(done.wrong)}", len(done.wrong), 0),
-        ("checksum of its answer", done.answer, expected),
-        ("requests", done.requests, job.moved[0]),
-        ("bytes", done.bytes, job.moved[1]),
-        ("write-ups post-processed", made, job.write_ups if problem.posts != "none" else 0),
-    ]
-    if job.program == "forecast":
-        same = sum(a == b for a, b in zip(done.packed, packed, strict=False))
-        found.append(("packed files as those of the job alone", same, max(len(done.packed), len(packed))))
-    return [Check.near(f"{name}: {what}", value, due, 0) for what, value, due in found]
-
-
 def work(problem: Problem, threads: int = 1) -> Work:
     """Operations and bytes of all jobs, without post-processing; the same for any ``threads``."""
     each = [PROGRAMS[job.program].work(job.problem) for job in problem.jobs]
     return Work(*(sum(getattr(one, name) for one in each) for name in ("flops", "bytes_read", "bytes_written")))
 
 
+_SHORT = gridpoint.Problem(32, 12, 5, files=2, place="cache", overlap="both", writeup=1.5)
+_FORECASTS = 2 * (Job("forecast", _SHORT),)
+_OTHERS = (  # halves of two files, and the other programs
+    Job("forecast", replace(_SHORT, files=4)),
+    Job("simulator", _SHORT),
+    Job("analysis", analysis.Problem(ni=24, nj=16, sondes=80, aircraft=20, rest="cache")),
+)
 PROOF = Proof(
-    {"jobs": 2 * (Job("forecast", gridpoint.Problem(32, 12, 5, files=2, place="cache", overlap="both", writeup=1.5)),)},
-    {"posts": ("after", "beside", "none"), "small": (False, True)},
-    only={"small": ("posts", ("after", "beside"))},
+    {"jobs": _FORECASTS},
+    {"jobs": (_FORECASTS, _OTHERS), "posts": ("after", "beside", "none"), "small": (False, True)},
+    only={"posts": ("jobs", (_FORECASTS,)), "small": ("posts", ("after", "beside"))},
     not_compared=("posts",),  # in which order they began is the clock's
 )

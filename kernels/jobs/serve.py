@@ -26,7 +26,7 @@ from pathlib import Path
 
 from kernels import gridpoint
 from kernels.gridpoint import postprocess, simulator
-from kernels.jobs.programs import KINDS, PROGRAMS, answer, in_memory
+from kernels.jobs.workers import KINDS, PROGRAMS, answer, in_memory
 
 
 @functools.cache
@@ -46,8 +46,7 @@ def accounts() -> Callable[[], tuple[float, float]] | None:
 
 def _say(told: dict) -> None:
     """One line to the process that asked."""
-    sys.stdout.write(json.dumps(told) + "\n")
-    sys.stdout.flush()
+    print(json.dumps(told), flush=True)
 
 
 def _ready() -> None:
@@ -69,10 +68,10 @@ def _warm(problem, threads: int) -> None:
 
 def _announcer(keep: str) -> Callable[[Path], None]:
     """What keeps each write-up under a name of its own, and tells of it."""
-    names = (f"{keep}-{number}" for number in itertools.count())
+    numbers = itertools.count()
 
     def announce(path: Path) -> None:
-        kept = next(names)
+        kept = f"{keep}-{next(numbers)}"
         os.link(path, kept)
         _say({"event": "write-up", "path": kept})
 

@@ -1,4 +1,4 @@
-"""Processes that do one job after another, each bound to CPUs where the system can, and the queue of their jobs.
+"""The programs of 1982 that run at once, the processes that do them, and the queue of their post-processing jobs.
 
 ``Worker`` talks to ``kernels.jobs.serve`` in lines of JSON.  ``Pool`` has as many as are asked for.  ``Going`` is one
 test: jobs that start together, and their post-processing jobs.
@@ -14,11 +14,99 @@ import threading
 import time
 import weakref
 import zlib
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
+from typing import Any, NamedTuple
 
+from kernels import analysis, gridpoint
+from kernels.gridpoint import simulator
 from kernels.gridpoint.state import Step
-from kernels.jobs.programs import Done, Job, Post
+
+PROGRAMS: dict[str, Any] = {"forecast": gridpoint, "simulator": simulator, "analysis": analysis}
+KINDS: dict[str, type] = {"forecast": gridpoint.Problem, "simulator": gridpoint.Problem, "analysis": analysis.Problem}
+
+
+class Job(NamedTuple):
+    """One job."""
+
+    program: str = "forecast"  # of PROGRAMS
+    problem: gridpoint.Problem | analysis.Problem = gridpoint.Problem(writeup=1.5)
+
+    @property
+    def write_ups(self) -> int:
+        """Files that it leaves for post-processing."""
+        return 0 if self.program == "analysis" else len(self.problem.writeup_steps)
+
+    @property
+    def steps(self) -> int:
+        """Time steps, and the scan that ends them."""
+        return 0 if self.program == "analysis" else self.problem.steps + 1
+
+    @property
+    def moved(self) -> tuple[int, int]:
+        """Requests and bytes of the work files; an analysis does not count them."""
+        if self.program == "analysis" or not self.problem.files:
+            return 0, 0
+        scans = 2 * self.problem.steps + 1
+        halves = 2 if self.problem.files == 4 else 1
+        return scans * self.problem.nj * halves, scans * gridpoint.record_bytes(self.problem)
+
+
+@dataclass(frozen=True)
+class Done:
+    """One job as it went; times in seconds."""
+
+    clock: float
+    cpu: float
+    end: float  # from the start of all jobs
+    answer: int  # checksum of all numbers that the program gives; 0 for a simulator
+    packed: tuple[int, ...] = ()  # checksums of what its post-processing jobs wrote
+    wrong: tuple[str, ...] = ()  # checks of the program's own that failed
+    steps: tuple[Step, ...] = field(default=(), repr=False)
+    requests: int = 0
+    bytes: int = 0
+    overlapped: float = 0.0  # share of the bytes that moved during computation
+    executing: float = float("nan")  # accounts of the thread that computes; NaN where the system keeps none
+    queued: float = float("nan")  # waiting to execute
+
+    @property
+    def waiting(self) -> float:
+        """Seconds that the computing thread waited for transfers."""
+        return sum(step.waiting for step in self.steps)
+
+    @property
+    def net(self) -> float:
+        """Clock without write-up steps."""
+        return sum(step.clock for step in self.steps if "write-up" not in step.kind)
+
+
+class Post(NamedTuple):
+    """One post-processing job; times in seconds."""
+
+    job: int  # number of the job whose write-up it reads
+    begin: float  # from the start of all jobs
+    end: float
+    clock: float
+    cpu: float
+
+
+def in_memory(program: str, problem):
+    """The same problem with all of its files in memory, which has the same answer."""
+    if program == "analysis":
+        return replace(problem, work="memory", rest="memory", folder=None)
+    return replace(problem, files=0, place="memory", overlap="none", rhs="memory", fsync=False, folder=None)
+
+
+def answer(program: str, result) -> int:
+    """Checksum of all numbers that a run gave."""
+    if program == "simulator":
+        return 0
+    if program == "forecast":
+        return int(result.digest[:12], 16)
+    checksum = 0
+    for array in (result.fields, result.standard, result.errors, result.quality):
+        checksum = zlib.crc32(array.tobytes(), checksum)
+    return checksum
 
 
 class Worker:
@@ -108,12 +196,16 @@ def shared() -> Pool:
 class Going:
     """``jobs`` on workers of ``pool`` bound to ``cpus``, one list of CPUs each; further lists are those of helpers.
 
-    Helpers take post-processing jobs from the start; without ``posts`` nobody does.  ``keep`` is a folder, ``paces``
-    has the pace of each simulator.
+    Helpers take post-processing jobs from the start.  ``keep`` is a folder, ``paces`` has the pace of each simulator;
+    ``asked`` goes into every order: the number of threads, and whether post-processing jobs are small.
     """
 
-    def __init__(self, pool: Pool, jobs: tuple[Job, ...], cpus: list[list[int]], keep: Path, paces: list):
-        self.pool, self.jobs, self.cpus, self.keep, self.paces = pool, jobs, cpus, keep, paces
+    def __init__(self, pool: Pool, jobs: tuple[Job, ...], cpus: list[list[int]], keep: Path, paces: list, asked: dict):
+        self.pool, self.jobs, self.cpus, self.keep = pool, jobs, cpus, keep
+        self.orders = [
+            {"program": job.program, "problem": asdict(job.problem), "pace": pace and asdict(pace), **asked}
+            for job, pace in zip(jobs, paces, strict=True)
+        ]
         self.found: list[dict] = [{} for _ in jobs]
         self.posts: list[Post] = []
         self.errors: list[BaseException] = []
@@ -121,13 +213,8 @@ class Going:
         self.open, self.lock, self.begin = len(jobs), threading.Lock(), 0.0
         self.gate = threading.Barrier(len(jobs), action=lambda: setattr(self, "begin", time.perf_counter()))
 
-    def _order(self, n: int) -> dict:
-        job = self.jobs[n]
-        return {"program": job.program, "problem": asdict(job.problem), "pace": self.paces[n]}
-
-    def run(self, threads: int, posts: str, small: bool) -> None:
+    def run(self, posts: str) -> None:
         """Everything, until the last job has ended; then the answers, which no clock sees."""
-        self.asked = {"threads": threads, "small": small}
         works = [(self._job, n, posts) for n in range(len(self.jobs))]
         works += [(self._drain, n) for n in range(len(self.jobs), len(self.cpus))]
         for n, cpus in enumerate(self.cpus):
@@ -162,7 +249,7 @@ class Going:
 
     def _job(self, n: int, posts: str) -> None:
         worker = self.pool[n]
-        worker.ask({"kind": "run", "keep": str(self.keep / f"job{n}"), **self._order(n), **self.asked})  # ready
+        worker.ask({"kind": "run", "keep": str(self.keep / f"job{n}"), **self.orders[n]})  # ready
         self.gate.wait()
         worker.send({})
         self.found[n] = worker.wait((lambda path: self.queue.put((n, path))) if posts != "none" else None)
@@ -174,21 +261,20 @@ class Going:
         """Post-processing jobs, until there are none and none will come."""
         while (post := self.queue.get()) is not None:
             of, path = post
-            order = {"kind": "post", "path": path, "device": self.jobs[of].problem.fsync, **self._order(of)}
-            done = self.pool[n].ask(order | self.asked)
+            device = self.jobs[of].problem.fsync
+            done = self.pool[n].ask({"kind": "post", "path": path, "device": device, **self.orders[of]})
             times = done["begin"] - self.begin, done["end"] - self.begin, done["clock"], done["cpu"]
             self.posts.append(Post(of, *times))
 
     def done(self, n: int) -> Done:
         """What became of a job."""
         found = {key: value for key, value in self.found[n].items() if key != "event"}
-        found |= {"end": found["end"] - self.begin, "wrong": tuple(found["wrong"]), "packed": self._packed(n)}
-        return Done(**found | {"steps": tuple(Step(*step) for step in found.get("steps", ()))})
-
-    def _packed(self, n: int) -> tuple[int, ...]:
-        """Checksums of what the post-processing jobs wrote, in the order of the write-ups."""
         paths = (self.keep / f"job{n}-{count}.packed" for count in range(self.jobs[n].write_ups))
-        return tuple(zlib.crc32(path.read_bytes()) for path in paths if path.exists())
+        packed = tuple(zlib.crc32(path.read_bytes()) for path in paths if path.exists())
+        if self.jobs[n].program != "forecast":  # what a simulator's jobs pack is nobody's answer
+            packed = ()
+        found |= {"end": found["end"] - self.begin, "wrong": tuple(found["wrong"]), "packed": packed}
+        return Done(**found | {"steps": tuple(Step(*step) for step in found.get("steps", ()))})
 
     @property
     def complete(self) -> float:

@@ -118,6 +118,12 @@ def fixed_halo(mesh: Mesh, own: np.ndarray, width: int) -> np.ndarray:
     return np.flatnonzero(found)
 
 
+def _points(problem: Problem, own: np.ndarray) -> list[np.ndarray]:
+    """Of each part the points of others that the rank with the points ``own`` fetches."""
+    first = fixed_halo(problem.mesh, own, problem.width) if _fixed(problem, 0) else departures(problem, own)
+    return [first, first if _fixed(problem, 1) == _fixed(problem, 0) else departures(problem, own)]
+
+
 def count_messages(problem: Problem, most: int = 100_000) -> Count:
     """Messages and bytes of both parts of one step, without running it.
 
@@ -128,15 +134,10 @@ def count_messages(problem: Problem, most: int = 100_000) -> Count:
     chosen = np.unique(np.linspace(0, problem.ranks - 1, min(most, problem.ranks)).astype(np.int64))
     messages = nbytes = 0
     for own in (owned(mesh, int(rank)) for rank in chosen):
-        found = {}
-        for part, fields in enumerate(problem.PARTS):
-            fixed = _fixed(problem, part)
-            if fixed not in found:
-                points = fixed_halo(mesh, own, problem.width) if fixed else departures(problem, own)
-                found[fixed] = points.size, np.unique(owners(mesh, points)).size
-            size, asked = found[fixed]
-            messages += asked * (1 if fixed else 2)
-            nbytes += 8 * size * (fields * problem.levels + (0 if fixed else 1))
+        for part, points in enumerate(_points(problem, own)):
+            asks = not _fixed(problem, part)
+            messages += np.unique(owners(mesh, points)).size * (1 + asks)
+            nbytes += 8 * points.size * (problem.PARTS[part] * problem.levels + asks)
     share = problem.ranks / chosen.size
     return Count(round(messages * share), round(nbytes * share))
 
@@ -252,11 +253,9 @@ def parts(result: State) -> dict[str, float]:
 def work(problem: Problem, threads: int = 1) -> Work:
     """Bytes of the values that all ranks fetch."""
     total = 0
-    for own in (owned(problem.mesh, rank) for rank in range(problem.ranks)):
-        for part, fields in enumerate(problem.PARTS):
-            fixed = _fixed(problem, part)
-            points = fixed_halo(problem.mesh, own, problem.width) if fixed else departures(problem, own)
-            total += 8 * problem.levels * fields * points.size
+    for rank in range(problem.ranks):
+        found = _points(problem, owned(problem.mesh, rank))
+        total += sum(8 * problem.levels * n * points.size for n, points in zip(problem.PARTS, found, strict=True))
     return Work(bytes_read=total, bytes_written=total)
 
 

@@ -28,7 +28,7 @@ import numpy as np
 from kernels.contract import Check, Footprint, Work
 from kernels.mpi import world
 from kernels.mpi.mesh import Mesh, Shared
-from kernels.mpi.traffic import Traffic, starts
+from kernels.mpi.traffic import Planned, Traffic, starts
 from kernels.runtime.jit import kernel
 from kernels.runtime.resources import require_memory
 
@@ -59,22 +59,19 @@ class Moves:
         self.points = int(self.pieces[self.v + 1] - self.pieces[self.v])
         self.band_points = mesh.band_points(self.w)
         self.m = mesh.wavenumbers(self.w)
-        self._line_tables()
-        self._spectral_tables()
-        grid_counts, line_counts = np.diff(mesh.parts) * self.points, self.fields * np.diff(self.pieces)
-        self.to_lines = traffic.plan(across, grid_counts, line_counts)
-        self.to_grid = traffic.plan(across, line_counts, grid_counts)
-        self.to_columns = traffic.plan(self.down, self.wave_counts, self.column_counts, own=False)
-        self.to_waves = traffic.plan(self.down, self.column_counts, self.wave_counts, own=False)
-        self._lines = np.zeros(self.fields * self.band_points)
-        self._columns = np.zeros(int(self.column_counts.sum()))
-
-    def _line_tables(self):
-        """Of every piece and field: place by ranks, place in ``lines``, length."""
         field, points = np.arange(self.fields), np.diff(self.pieces)[:, None]
         places = self.fields * self.pieces[:-1, None] + field * points
         lines = self.pieces[:-1, None] + field * self.band_points
+        #: of every piece and field: place by ranks, place in ``lines``, length
         self._line_blocks = places.ravel(), lines.ravel(), (points + 0 * field).ravel()
+        self._spectral_tables()
+        grid_counts, line_counts = np.diff(mesh.parts) * self.points, self.fields * np.diff(self.pieces)
+        self.to_lines = Planned(traffic, across, grid_counts, line_counts)
+        self.to_grid = Planned(traffic, across, line_counts, grid_counts)
+        self.to_columns = Planned(traffic, self.down, self.wave_counts, self.column_counts, own=False)
+        self.to_waves = Planned(traffic, self.down, self.column_counts, self.wave_counts, own=False)
+        self._lines = np.zeros(self.fields * self.band_points)
+        self._columns = np.zeros(int(self.column_counts.sum()))
 
     def _spectral_tables(self):
         mesh, width = self.mesh, 2 * self.fields
@@ -109,8 +106,7 @@ class Moves:
             lines[:] = grid
             return
         self.to_lines(grid, self._lines)
-        places, at, lengths = self._line_blocks
-        copy_blocks(self._lines, lines.reshape(-1), places, at, lengths)
+        copy_blocks(self._lines, lines.reshape(-1), *self._line_blocks)
 
     def trltog(self, lines: np.ndarray, grid: np.ndarray) -> None:
         """Fourier to grid space."""

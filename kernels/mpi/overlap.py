@@ -202,6 +202,8 @@ def verify(problem: Problem, result: State) -> list[Check]:
         errors = (a - b for a, b in zip(result.back, result.spectra, strict=True))
         error = world.largest(result.comm, worst(*errors))
         checks.append(Check.near("round trip, coefficients within ±1", error, 0.0, 4e-12))
+    for part in (*result.packed, *result.waves, *result.back):
+        part[:] = np.nan  # the next exchange has to bring them again, and nothing may be used before it has come
     return checks
 
 

@@ -49,22 +49,9 @@ class Traffic:
             comm.Barrier()
             self.book("barrier")
 
-    def count(self, comm, doubles: np.ndarray) -> None:
-        """Count one collective that sends ``doubles[r]`` words of 8 bytes to rank r of ``comm``."""
-        others = np.delete(doubles, comm.rank)
-        self.messages += int((others > 0).sum())
-        self.bytes += 8 * int(others.sum())
-
     def alltoallv(self, comm, send, send_counts, receive, receive_counts) -> None:
         """``MPI_Alltoallv`` of float64 without gaps, counted and timed."""
-        self.meet(comm)
-        comm.Alltoallv([send, (send_counts, starts(send_counts))], [receive, (receive_counts, starts(receive_counts))])
-        self.count(comm, send_counts)
-        self.book("communication")
-
-    def plan(self, comm, send_counts, receive_counts, own: bool = True) -> "Planned":
-        """The same collective for counts that never change; without ``own`` a rank sends itself nothing."""
-        return Planned(self, comm, send_counts, receive_counts, own)
+        Planned(self, comm, send_counts, receive_counts)(send, receive)
 
     def counts(self, repeats: int) -> dict[str, float]:
         """Messages and bytes of all ranks in one of ``repeats`` repeats, by name, on every rank."""

@@ -103,13 +103,8 @@ def wait_aside(comm, patience: float = 0.002) -> None:
 def describe(comm) -> dict:
     """Library, transport and rank map of a job, for run records; the same on every rank.
 
-    Returns
-    -------
-    dict
-        ``library`` and ``device`` (as the library names itself), ``standard``, ``ranks``, ``hosts``
-        (numbered in order of appearance: a record names no machine of anybody), ``host_of_rank`` (index into
-        ``hosts``), ``cpus_of_rank``
-        (affinity), ``transport`` ("within one host" or what the environment asked for).
+    ``library`` and ``device`` as the library names itself; ``hosts`` are numbered in order of appearance, since a
+    record names no machine of anybody; ``cpus_of_rank`` by affinity.
     """
     MPI = mpi()
     lines = [line.strip() for line in MPI.Get_library_version().replace("\x00", "").splitlines() if line.strip()]

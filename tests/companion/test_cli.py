@@ -12,7 +12,7 @@ from companion import cli, named
 from companion.host import doctor
 from companion.host.doctor import Finding
 from companion.records import runs
-from kernels.files.format.solution import SolutionWriter
+from kernels.files.ways import SolutionWriter
 
 
 def sentence(stderr):

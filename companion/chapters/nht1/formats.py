@@ -80,10 +80,9 @@ def _verify_solution(path) -> tuple[list[str], list]:
     ``ValueError`` where the file is no solution file, truncated, or holds values that are not finite.
     """
     from kernels.files import application
-    from kernels.files.format import verification
-    from kernels.files.format.netcdf import open_solution
+    from kernels.files.format import layout, verification
 
-    with open_solution(path) as solution:
+    with layout.open_solution(path) as solution:
         N = solution.N
     found = verification.verify_file(path, application.exact_plane(N) if N >= 3 else None)
     return list(found.lines()), [verification.checksum_check(found), *verification.mean_error_checks(found)]

@@ -20,10 +20,9 @@ _METHODS = {
 def over_mpiio(preset: str, threads: int, ranks: int = 2) -> list[Case]:
     """Application I/O over MPI-IO by method of writing."""
     from kernels.files.ranks import application
-    from kernels.files.ranks.shared import WAYS
 
     cases = []
-    for way in ("none", *WAYS):
+    for way in ("none", *application.WAYS):
         if way == "elements" and preset == "modern":
             continue  # forty million calls
         problem = application.Problem.preset(preset, way=way, ranks=ranks)

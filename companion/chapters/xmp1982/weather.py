@@ -107,7 +107,7 @@ def _others(measurements) -> dict[str, Output]:
         "build": Output(list(found), None, "build_number", "build"),
         "differing": Output([d.differing for d in each], "1", dims, "numbers that differ"),
     }
-    outputs["largest_T"] = Output([d.largest["T"] for d in each], "K", dims, "largest difference of temperature")
+    outputs["largest_T"] = Output([d.largest_T for d in each], "K", dims, "largest difference of temperature")
     return outputs
 
 

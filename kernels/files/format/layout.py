@@ -1,4 +1,4 @@
-"""The NHT-1 solution file: a serial file of U that any machine can read.
+"""The NHT-1 solution file: a serial file of U that any machine can read, and the quantities of the benchmark.
 
     byte 0        header, 4096 bytes
     byte 4096     dump 0, dump 1, …  (NS/IW dumps of U, each written at the end of IW time steps)
@@ -13,8 +13,14 @@ sequential unformatted record: its length in bytes as a 4-byte integer before an
 
 The trailer holds the time step and the CRC-32 (as zlib computes it) of every dump, over the words of
 U alone, so that two files with the same solution carry the same numbers.  A file without a trailer is not finished.
+
+The solution as NetCDF-4 is one variable ``U`` that grows by a dump along ``step``, with each dump's CRC-32 beside it.
+
+Symbols are the report's (Fineberg, RND-93-007, section 2.3): N points in each direction, NS time steps, IW steps
+between two writes, w = 8 bytes a word, T_T elapsed time with writing.
 """
 
+import importlib
 import json
 import os
 import struct
@@ -25,7 +31,6 @@ from pathlib import Path
 import numpy as np
 
 from kernels.contract import require_range
-from kernels.files.formulas import COMPONENTS, WORD, dump_bytes, require_schedule
 
 try:
     from zlib_ng.zlib_ng import crc32
@@ -38,8 +43,43 @@ END = b"\nEND U\r\n"
 MARK = 0x0102030405060708
 VERSION = 1
 DTYPE = np.dtype("<f8")
+COMPONENTS = 5  # conserved variables a grid point
+WORD = 8  # bytes of a 64-bit word
 _ORDERS = ("u[k][j][i][m], m fastest", "u[m][k][j][i], i fastest")  # one array, five arrays
 _TAIL = struct.Struct("<QII8s")  # bytes of JSON, its CRC-32, zero, END
+
+
+def require_schedule(NS: int, IW: int) -> int:
+    """Number of dumps NS/IW.
+
+    ``ValueError`` if IW is outside 1 … NS, or does not divide NS (the last steps would not be in the file).
+    """
+    require_range("NS", NS, 1, 10**9, "time steps")
+    require_range("IW", IW, 1, NS, "time steps")
+    if NS % IW:
+        raise ValueError(
+            f"IW = {IW} does not divide NS = {NS}, so the last {NS % IW} steps would not be "
+            "written; choose an IW that divides NS"
+        )
+    return NS // IW
+
+
+def dump_bytes(N: int) -> int:
+    """Bytes of one dump of U: 5 w N³."""
+    return COMPONENTS * WORD * N**3
+
+
+def solution_bytes(N: int, NS: int, IW: int) -> int:
+    """Bytes of all dumps: 5 w N³ NS/IW."""
+    return dump_bytes(N) * require_schedule(NS, IW)
+
+
+def transfer_rate(N: int, NS: int, IW: int, T_T: float) -> float:
+    """R_IO = 5 w N³ (NS/IW) / T_T, bytes per second.
+
+    The rate of the whole application, computing included; not that of the disk.
+    """
+    return solution_bytes(N, NS, IW) / T_T
 
 
 class SolutionError(ValueError):
@@ -226,6 +266,49 @@ class SolutionFile(Solution):
                             f"{length} bytes instead of {layout.plane_bytes}"
                         )
                 yield np.frombuffer(record[4:-4].tobytes(), DTYPE).reshape(shape[1:])
+
+
+def netcdf4():
+    return importlib.import_module("netCDF4")
+
+
+class NetcdfSolution(Solution):
+    """A finished NetCDF solution."""
+
+    def __init__(self, path):
+        self.path, self._file = Path(path), None
+        try:
+            self._file = netcdf4().Dataset(path)
+            self._file.set_auto_maskandscale(False)
+            self.layout = Layout(*(int(self._file.getncattr(name)) for name in ("N", "NS", "IW")))
+            steps, self.crc32 = (self._file[name][:].tolist() for name in ("step", "crc32"))
+            if steps != self.steps or self._file["U"].shape != (len(steps), *self.layout.shape):
+                raise ValueError(f"it was never finished and holds {len(steps)} of {self.layout.dumps} dumps")
+        except (OSError, RuntimeError, AttributeError, LookupError, TypeError, ValueError) as error:
+            self.close()
+            raise SolutionError(f"{path} is no NHT-1 solution, or a damaged one: {error}") from None
+
+    def planes(self, index: int):
+        """As :meth:`Solution.planes`."""
+        for k in range(self.N):
+            try:
+                yield np.ascontiguousarray(self._file["U"][index, k], DTYPE)
+            except (OSError, RuntimeError) as error:
+                raise SolutionError(f"{self.path} is damaged: dump {index} ends in k-plane {k} ({error})") from None
+
+    def close(self) -> None:
+        if self._file is not None and self._file.isopen():
+            self._file.close()
+
+
+def open_solution(path) -> Solution:
+    """Open a finished solution, our own file or NetCDF-4.
+
+    ``SolutionError`` where it is no finished solution. ``OSError`` where it cannot be read.
+    """
+    with open(path, "rb") as file:
+        start = file.read(4)
+    return (NetcdfSolution if start == b"\x89HDF" else SolutionFile)(path)
 
 
 def checksum(planes) -> int:

@@ -13,9 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from kernels.contract import Check, worst
-from kernels.files.format.layout import Layout, SolutionError, crc32
-from kernels.files.format.netcdf import open_solution
-from kernels.files.formulas import COMPONENTS, WORD
+from kernels.files.format.layout import COMPONENTS, WORD, Layout, SolutionError, crc32, open_solution
 from kernels.runtime.resources import require_memory
 
 #: Mean error norms of all dumps by (N, NS, IW), one a component, at NPB's time step for that N.

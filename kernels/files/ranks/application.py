@@ -1,10 +1,17 @@
 """NHT-1 Application I/O over MPI-IO (N1, N6): BT on ranks, writing U every IW steps.
 
-T_T, T_C, R_IO and zeta as in ``kernels.files.application``; the ways of writing are those of
-``shared``.  Opening the file comes before the clock, joining and checksums after it.
+T_T, T_C, R_IO and zeta as in ``kernels.files.application``.  Opening the file comes before the clock, joining and
+checksums after it.  The layout is that of ``kernels.files.format.layout``, byte for byte: what ranks wrote together
+cannot be told from what the serial writer wrote.  Four ways, those of NPB's BT-IO:
+
+    collective   one call for all ranks (``Write_at_all``): the library may rearrange the data first
+    independent  the same view of the file, every rank for itself (``Write_at``)
+    elements     40 bytes a call, a point each
+    per-rank     every rank a file of its own, joined afterwards, outside the clock
 """
 
 import functools
+import os
 from dataclasses import astuple, dataclass, replace
 from pathlib import Path
 from time import perf_counter
@@ -14,17 +21,25 @@ import numpy as np
 
 from kernels.bt import ranks as bt
 from kernels.contract import Check, Footprint, Presets, Work, one_of
-from kernels.files.application import exact_plane, known_diagonal
-from kernels.files.format.layout import Layout, require_checksums
-from kernels.files.format.netcdf import open_solution
-from kernels.files.format.solution import SolutionWriter
+from kernels.files import application
+from kernels.files.format.layout import (
+    COMPONENTS,
+    DTYPE,
+    Layout,
+    checksum,
+    open_solution,
+    require_checksums,
+    require_schedule,
+    solution_bytes,
+    transfer_rate,
+)
 from kernels.files.format.verification import compare_diagonals, mean_error_checks, verify_file
-from kernels.files.formulas import require_schedule, solution_bytes, transfer_rate
-from kernels.files.ranks.shared import WAYS, SharedSolution, shared_folder
-from kernels.files.ranks.shared import close as close
+from kernels.files.processes import ELEMENT, rows_of, write_box
+from kernels.files.ways import FileWay, SolutionWriter, end_file
 from kernels.files.work_folder import WorkFolder
 from kernels.mpi import world
 
+WAYS = ("collective", "independent", "elements", "per-rank")
 #: Up to this N files are compared with what one process writes.
 COMPARED = 16
 
@@ -37,7 +52,7 @@ class Problem(Presets):
     NS: int = 60  # time steps
     IW: int = 10  # time steps between two writes of U
     dt: float = 0.01  # length of a time step
-    way: one_of("none", *WAYS) = "collective"  # see ``shared``; "none" computes only, which gives T_C
+    way: one_of("none", *WAYS) = "collective"  # see above; "none" computes only, which gives T_C
     fsync: bool = False  # T_T includes waiting for the device
     ranks: int = 1  # ranks that take part
     folder: str | None = None  # shared by all hosts; None: the system's temporary folder
@@ -84,11 +99,97 @@ class Result(NamedTuple):
 
 
 def setup(problem: Problem, seed: int = 0) -> State:
-    """The solver's boxes and a folder (``seed`` is not used)."""
+    """The solver's boxes and a work folder that rank 0 makes and holds (``seed`` is not used).
+
+    ``OSError`` if rank 0 cannot make it, or another host does not see it.
+    """
     solver = bt.setup(problem.solver)
-    comm = solver.traffic.comm
-    need, what = footprint(problem).disk, f"the solution with N = {problem.N}"
-    return State(comm, solver, *shared_folder(comm, problem.folder, "mpi-application", need, what))
+    comm, keep = solver.traffic.comm, None
+    if comm.rank == 0:
+        need, what = footprint(problem).disk, f"the solution with N = {problem.N}"
+        keep = WorkFolder(problem.folder, "mpi-application", need, what)
+    folder = Path(world.broadcast(comm, keep and str(keep.path)))
+    if world.total(comm, float(folder.is_dir())) < comm.size:
+        raise OSError(f"the folder {problem.folder} is not shared by all hosts; name a shared one in folder")
+    return State(comm, solver, folder, keep)
+
+
+def close(state: State) -> None:
+    """Remove the files of ``state``."""
+    state.comm.Barrier()
+    if state.keep is not None:
+        state.keep.close()
+
+
+class SharedSolution:
+    """One solution file that the ranks of ``comm`` write together.
+
+    ``path`` lies in a work folder, where an older file of that name makes room; ``limits`` are the half-open ranges of
+    i, j and k that this rank holds.
+    """
+
+    def __init__(self, comm, path: Path, layout: Layout, limits, way: str):
+        self.comm, self.path, self.layout, self.limits, self.way = comm, path, layout, limits, way
+        self.own = self.path.with_name(f"{self.path.name}.rank-{comm.rank}")
+        MPI = world.mpi()
+        if comm.rank == 0:
+            self.path.unlink(missing_ok=True)
+            FileWay(self.path, layout).close()
+        comm.Barrier()
+        apart = way == "per-rank"
+        place = MPI.COMM_SELF if apart else comm, str(self.own if apart else self.path)
+        self.file = MPI.File.Open(*place, MPI.MODE_CREATE | MPI.MODE_WRONLY)
+        sizes = [stop - start for start, stop in reversed(limits)]
+        self.shape = (*sizes, COMPONENTS)
+        self._view = None
+        if way in ("collective", "independent"):
+            starts = [start for start, _ in reversed(limits)]
+            self._view = MPI.DOUBLE.Create_subarray(layout.shape, self.shape, [*starts, 0]).Commit()
+
+    def write(self, index: int, u: np.ndarray) -> None:
+        """Write dump ``index``; ``u`` is this rank's box, float64 [k, j, i, m], C-contiguous."""
+        u = np.ascontiguousarray(u, DTYPE)
+        if self.way == "per-rank":
+            self.file.Write_at(index * u.nbytes, u)
+        elif self.way == "elements":
+            for place, row in rows_of(self.layout, index, u, self.limits):
+                for i, point in enumerate(row.reshape(-1, COMPONENTS)):
+                    self.file.Write_at(place + i * ELEMENT, point)
+        else:
+            self.file.Set_view(self.layout.offset(index), world.mpi().DOUBLE, self._view)
+            (self.file.Write_at_all if self.way == "collective" else self.file.Write_at)(0, u)
+
+    def finish(self, fsync: bool) -> None:
+        """All transfers are complete; with ``fsync`` the device has them."""
+        if fsync:
+            self.file.Sync()
+        self.file.Close()
+        self.comm.Barrier()
+
+    def complete(self) -> None:
+        """After the clock: join what lies apart, checksums read back, trailer."""
+        if self.way == "per-rank":
+            self._join()
+        if self._view is not None:
+            self._view.Free()
+        if self.comm.rank == 0:
+            places = (self.layout.offset(index) for index in range(self.layout.dumps))
+            count = int(np.prod(self.layout.shape))
+            sums = [checksum([np.fromfile(self.path, DTYPE, count, offset=place)]) for place in places]
+            handle = os.open(self.path, os.O_RDWR)
+            end_file(handle, self.layout.trailer(sums), self.layout)
+            os.close(handle)
+        self.comm.Barrier()
+
+    def _join(self) -> None:
+        """Every rank copies its own file into the common one, row by row."""
+        handle = os.open(self.path, os.O_WRONLY)
+        boxes = np.fromfile(self.own, DTYPE).reshape(self.layout.dumps, *self.shape)
+        for index, box in enumerate(boxes):
+            write_box(handle, self.layout, index, box, self.limits)
+        os.close(handle)
+        self.own.unlink()
+        self.comm.Barrier()
 
 
 def _once(problem: Problem, state: State) -> Result:
@@ -120,9 +221,7 @@ def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> R
 @functools.cache
 def _diagonal(N: int, NS: int, IW: int, dt: float) -> np.ndarray:
     """The diagonal of every dump by the plain serial solver, float64 (dumps, N, 5): small N only."""
-    from kernels.files import application
-
-    return known_diagonal(application.Problem(N, NS, IW, dt=dt))
+    return application.known_diagonal(application.Problem(N, NS, IW, dt=dt))
 
 
 def reference(problem: Problem, state: State) -> Result:
@@ -166,7 +265,7 @@ def verify(problem: Problem, result: Result) -> list[Check]:
     small = problem.N <= COMPARED
     true = reference(problem, result.state).path if small else None
     if comm.rank == 0:
-        found = verify_file(result.path, exact_plane(problem.N))
+        found = verify_file(result.path, application.exact_plane(problem.N))
         more = mean_error_checks(found)
         if small:
             more.append(compare_diagonals(found, _diagonal(problem.N, problem.NS, problem.IW, problem.dt)))

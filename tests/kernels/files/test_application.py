@@ -9,7 +9,8 @@ from companion import tables
 from kernels import bt
 from kernels.bt.problem import exact_solution
 from kernels.contract import Work
-from kernels.files import application, formulas, ways
+from kernels.files import application
+from kernels.files.format.layout import transfer_rate
 from kernels.files.format.verification import (
     MEAN_ERROR_NORMS,
     compare_diagonals,
@@ -17,7 +18,6 @@ from kernels.files.format.verification import (
     mean_error_checks,
     verify_file,
 )
-from kernels.runtime.resources import usable_cpus
 
 
 def run(problem, threads=1):
@@ -32,7 +32,7 @@ def test_class_s_with_the_published_checks(tmp_path, IW):
     checks = application.verify(problem, result, known=application.known_diagonal(problem))
     assert len(checks) == 3 + 1 + 5 + 5
     assert [str(check) for check in checks if not check.ok] == []
-    assert result.R_IO == formulas.transfer_rate(12, 60, IW, result.T_T)
+    assert result.R_IO == transfer_rate(12, 60, IW, result.T_T)
     assert result.stalls.shape == (60 // IW,)
     found = verify_file(result.path, application.exact_plane(12))
     assert np.allclose(found.mean_error_norms(), MEAN_ERROR_NORMS[12, 60, IW], rtol=1e-10)
@@ -46,15 +46,6 @@ def test_report_s_smallest_size_is_the_quick_preset():
     for name in ("small", "medium", "paper"):
         problem = application.Problem.preset(name)
         assert (problem.NS, problem.IW) == tuple(printed.loc[problem.N, ["NS", "IW"]])
-
-
-@pytest.mark.parametrize("way", ways.NAMES)
-@pytest.mark.parametrize("asynchronous", [False, True])
-def test_every_way_writes_the_same_solution(tmp_path, way, asynchronous):
-    problem = application.Problem(N=8, NS=6, IW=2, way=way, asynchronous=asynchronous, folder=str(tmp_path))
-    expected = application.known_diagonal(problem)
-    result = run(problem, threads=min(2, usable_cpus()))
-    assert [str(check) for check in application.verify(problem, result, expected) if not check.ok] == []
 
 
 def test_wrong_solution_does_not_verify(tmp_path):

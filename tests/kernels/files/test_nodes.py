@@ -13,9 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kernels import bt, decomposition
-from kernels.files import groups, nodes
-from kernels.files.format.layout import Layout
-from kernels.files.format.netcdf import open_solution
+from kernels.files import nodes, processes
+from kernels.files.format.layout import Layout, open_solution
 
 
 @given(N=st.integers(6, 12), P=st.integers(1, 64))
@@ -30,7 +29,7 @@ def test_parts_cover_the_cube_once(N, P):
 
 
 def test_the_file_holds_the_dumps_of_a_run_that_wrote_nothing(tmp_path):
-    problem = nodes.Problem(N=9, NS=4, IW=1, P=2, groups=(1, 2), folder=str(tmp_path))
+    problem = nodes.Problem(N=9, NS=4, IW=1, P=2, folder=str(tmp_path))
     state = nodes.setup(problem)
     try:
         result = nodes.run(problem, state, repeats=2)
@@ -85,16 +84,18 @@ def test_every_dump_is_written_inside_the_gate(tmp_path):
     layout, path = Layout(6, 3, 1), tmp_path / "f"
     path.touch()
     field, log = np.random.default_rng(1).random((6, 6, 6, 5)), []
-    messages, answers = [*((str(path), 1, dump) for dump in range(3)), None], []
+    messages, answers = [(str(path), 1, dump) for dump in range(3)], []
 
     class Connection:
         def recv(self):
+            if not messages:
+                raise EOFError
             return messages.pop(0)
 
         def send(self, answer):
             answers.append(answer)
 
-    groups.worker(Connection(), 0, 1, layout, {1: Gate(log)}, field)
+    processes.worker(Connection(), 0, 1, layout, {1: Gate(log)}, field)
     assert log == [1, -1] * 3 and answers == [None] * 4
     for dump in range(3):
         assert np.array_equal(np.fromfile(path, "<f8", field.size, offset=layout.offset(dump)), field.ravel())
@@ -102,12 +103,12 @@ def test_every_dump_is_written_inside_the_gate(tmp_path):
 
 def test_writing_processes_load_no_compiler():
     """A hundred of them would fill the memory with it."""
-    told = pickle.dumps((groups.worker, nodes.Problem().layout))
+    told = pickle.dumps((processes.worker, nodes.Problem().layout))
     code = f"import pickle, sys; pickle.loads({told}); print('numba' in sys.modules)"
     assert subprocess.check_output([sys.executable, "-c", code], text=True) == "False\n"
 
 
 def test_sizes_and_operations():
     assert nodes.Problem(P=6).sizes == (1, 2, 4, 6) and nodes.Problem(P=8).sizes == (1, 2, 4, 8)
-    work = nodes.work(nodes.Problem(groups=(1, 4)))
+    work = nodes.work(nodes.Problem(P=2))
     assert work.flops == 3 * bt.work(nodes.Problem().solver).flops

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kernels.files import disturber, storm
+from kernels.files import processes, storm
 from kernels.runtime.resources import usable_cpus
 
 
@@ -87,14 +87,14 @@ def test_other_processes_load_the_file_system_and_leave_nothing(tmp_path):
 
 
 def test_a_disturber_told_to_stop_at_once_has_done_something(tmp_path):
-    with disturber.Disturbers(tmp_path, 2, 16) as others:
+    with processes.Disturbers(tmp_path, 2, 16) as others:
         sets = others.stop()
-    assert sets >= 2 * disturber.SETS
+    assert sets >= 2 * processes.SETS
     assert [list(folder.iterdir()) for folder in tmp_path.iterdir()] == [[], []]
 
 
 def test_a_disturber_that_cannot_write_says_so(tmp_path):
-    with disturber.Disturbers(tmp_path, 1, 16) as others:
+    with processes.Disturbers(tmp_path, 1, 16) as others:
         os.rename(tmp_path / "others-0", tmp_path / "moved")
         time.sleep(0.05)
         with pytest.raises(OSError, match="FileNotFoundError"):

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from kernels import analysis, gridpoint, jobs
+from kernels import gridpoint, jobs
 from kernels.jobs import workers
 from kernels.runtime.resources import usable_cpus
 
@@ -63,16 +63,6 @@ def test_accounts_add_up_to_the_clock_and_show_who_waits_for_a_cpu(tmp_path, poo
     for done in (*alone, *forced):
         assert 0 < done.executing + done.queued + done.waiting <= done.clock * 1.001
     assert min(done.queued / done.clock for done in forced) > 0.1
-
-
-def test_a_simulator_stands_in_and_an_analysis_runs_beside(tmp_path, pool):
-    simulated = jobs.Job("simulator", replace(STORED, folder=None))
-    beside = jobs.Job("analysis", analysis.Problem(ni=24, nj=16, sondes=80, aircraft=20, rest="cache"))
-    found = went(jobs.Problem((beside, simulated)), tmp_path, pool)
-    assert found.jobs[0].answer != 0 == found.jobs[1].answer
-    assert found.jobs[1].bytes == jobs.Job("forecast", STORED).moved[1] and len(found.posts) == 5
-    posts_after = [post for post in found.posts if post.begin > min(job.end for job in found.jobs)]
-    assert len(posts_after) == 5
 
 
 def test_processes_end_with_their_pool():

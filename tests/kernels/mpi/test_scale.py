@@ -1,8 +1,11 @@
 """The scale model beyond this machine: monotone, bounded, and free of the machine."""
 
+import math
+
 from kernels.bt import ranks as bt
 from kernels.mpi import halo, scale
 from kernels.mpi.mesh import Mesh
+from kernels.shallow_water.problem import RADIUS
 
 
 def test_a_forecast_sends_more_with_more_ranks_and_never_more_than_it_holds():
@@ -40,6 +43,30 @@ def test_points_on_demand_lie_within_the_fixed_halo():
     fixed = set(halo.fixed_halo(problem.mesh, own, problem.width).tolist())
     assert needed and needed < fixed
     assert not fixed & set(own.tolist())
+
+
+def test_points_around_departures_are_those_of_a_loop():
+    """Four rows by four points around where each point comes from, one point after the other; polar rows repeat."""
+    problem = halo.Problem("O16", ranks=3, wind=200.0, dt=7200.0)
+    grid, own = problem.mesh.grid, halo.owned(problem.mesh, 1)
+    mine = set(own.tolist())
+    north_of = [math.radians(value) for value in grid.latitudes]
+    found = set()
+    for row, length in enumerate(grid.pl.tolist()):
+        for column in range(length):
+            if int(grid.starts[row]) + column not in mine:
+                continue
+            angle, latitude = 2 * math.pi * column / length, north_of[row]
+            move = problem.wind * problem.dt / RADIUS
+            latitude -= 0.4 * move * math.cos(latitude) * math.sin(3 * angle)
+            angle -= move
+            above = sum(value > latitude for value in north_of) - 1  # the row to the north
+            for near in range(above - 1, above + 3):
+                near = min(max(near, 0), len(north_of) - 1)
+                n = int(grid.pl[near])
+                west = math.floor(angle / (2 * math.pi) * n)
+                found |= {int(grid.starts[near]) + (west + side) % n for side in range(-1, 3)}
+    assert sorted(found - mine) == halo.departures(problem, own).tolist()
 
 
 def test_every_point_has_one_owner():
