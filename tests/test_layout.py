@@ -12,17 +12,17 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 #: Lines at most: ``.py`` and C, of the book also JavaScript, CSS and HTML.  These numbers only ever go down.
 LINES = {
-    "kernels/analysis": 1783,
+    "kernels/analysis": 1695,
     "kernels/bt": 2023,
     "kernels/files": 3241,
-    "kernels/gridpoint": 3233,
-    "kernels/imaging": 3103,
+    "kernels/gridpoint": 3227,
+    "kernels/imaging": 3048,
     "kernels/jobs": 769,
     "kernels/memory": 1500,
     "kernels/mpi": 1534,
     "kernels/portable": 954,
     "kernels/processor": 636,
-    "kernels/routines": 1437,
+    "kernels/routines": 1433,
     "kernels/runtime": 1777,
     "kernels/shallow_water": 1487,
     "kernels/spectral": 3206,
@@ -30,7 +30,7 @@ LINES = {
     "companion": 13779,
     "peers": 2110,
     "book": 2301,
-    "tests": 13178,
+    "tests": 13167,
 }
 PRODUCTION = 45_986
 #: What a kernel's module imports when it is imported itself; other libraries only inside the functions that need them.

@@ -7,8 +7,8 @@ no line.  Observations are synthetic, so that the truth is known.  Modules, from
 
 ``problem``                              sizes, places of files, standard levels
 ``synthetic``                            random fields, the truth, first guess and observations
-``datasets``, ``chain``                  files, and the steps from d to w
-``vertical``, ``boxes``, ``gap``         columns by ln p; which data go where; the main program, box by box
+``chain``                                files, and the steps from d to w
+``vertical``, ``boxes``                  columns by ln p; the main program, box by box
 ``covariance``, ``cholesky``             compiled: covariances, the work of one box, factors of small matrices
 ``dense``                                the same in NumPy
 ``verification``                         what is checked
@@ -17,14 +17,13 @@ no line.  Observations are synthetic, so that the truth is known.  Modules, from
 import contextlib
 import functools
 import operator
-import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
 
-from kernels.analysis import chain, gap, synthetic
+from kernels.analysis import boxes, chain, synthetic
 from kernels.analysis.boxes import POINTS
 from kernels.analysis.chain import Chain, StepTime
 from kernels.analysis.covariance import PAIR_FLOPS
@@ -35,7 +34,7 @@ from kernels.contract import Check, Footprint, Work, worst
 from kernels.files.filesystem import require_direct
 from kernels.files.work_folder import WorkFolder
 from kernels.proof import Proof, ReferenceCache
-from kernels.runtime.resources import require_disk, require_memory, require_threads
+from kernels.runtime.resources import require_memory, require_threads
 
 __all__ = ["Problem", "Result", "State", "footprint", "plain", "reference", "run", "setup", "verify", "work"]
 __all__ += ["BOUNDED", "NO_OUTPUT"]
@@ -90,10 +89,9 @@ def footprint(problem: Problem) -> Footprint:
     points, data = problem.nj * problem.ni, _data(problem)
     kept = 8 * points * (8 * (4 * problem.levels + 2) + LN_P.size * 64) + 8 * 100 * data
     room = 8 * problem.padded * (problem.padded + 8 + max(problem.padded, POINTS))
-    files = sum(file.bytes for file in chain.layout(problem, data).values())
-    outside = chain.disk_bytes(problem, data, ("memory",))
-    disk = chain.disk_bytes(problem, data)
-    return Footprint(kept + room + files - outside + 2**26, disk, room)
+    files = chain.layout(problem, data).values()
+    disk = sum(file.bytes for file in files if chain.place(problem, file.kind) != "memory")
+    return Footprint(kept + room + sum(file.bytes for file in files) - disk + 2**26, disk, room)
 
 
 def setup(problem: Problem, seed: int = 0) -> State:
@@ -104,7 +102,7 @@ def setup(problem: Problem, seed: int = 0) -> State:
 
 def _in_memory(problem: Problem) -> Problem:
     """The same problem for all places of the files."""
-    return replace(problem, work="memory", rest="memory", folder=None, tmpfs="")
+    return replace(problem, work="memory", rest="memory", folder=None)
 
 
 @functools.lru_cache(maxsize=2)
@@ -117,33 +115,25 @@ def _state_in_memory(problem: Problem, seed: int) -> State:
 
 
 @contextlib.contextmanager
-def _folders(problem: Problem):
-    """Folders of the places in use; the disk has room for what goes there."""
-    data, found = _data(problem), {"memory": Path("memory")}
-    used = {chain.place(problem, file.kind) for file in chain.layout(problem, data).values()} - {"memory"}
-    with contextlib.ExitStack() as stack:
-        for where in sorted(used):
-            base = problem.tmpfs if where == "tmpfs" else problem.folder or tempfile.gettempdir()
-            others = {"memory", "tmpfs", "cache", "direct"} - ({where} if where == "tmpfs" else {"cache", "direct"})
-            folder = stack.enter_context(WorkFolder(base, f"analysis-{where}")).path
-            require_disk(folder, chain.disk_bytes(problem, data, others), "an analysis with its files")
-            if where == "direct":
-                require_direct(folder)
-            found[where] = folder
-        yield found
+def _folder(problem: Problem):
+    """A folder with room for the files on disk; none is made where all are in memory."""
+    if not (disk := footprint(problem).disk):
+        yield Path("memory")
+        return
+    with WorkFolder(problem.folder, "analysis", disk, "an analysis with its files") as folder:
+        if "direct" in (problem.work, problem.rest):
+            require_direct(folder.path)
+        yield folder.path
 
 
 def _run(problem: Problem, state: State, threads: int, make, on_ready=lambda: None) -> Result:
-    with _folders(problem) as folders:
-        going = Chain(problem, state, gap.Crew(threads, make), folders)
-        try:
-            on_ready()
-            steps = tuple(going.run())
-            fields, quality = going.guess("corrected"), going.files["quality"].get(0)
-            standard = [going.rows(name, *kinds) for name, *kinds in _KEPT]
-            return Result(fields, *standard, quality, steps, state)
-        finally:
-            going.close()
+    crew = boxes.Crew(threads, make)
+    with _folder(problem) as folder, contextlib.closing(Chain(problem, state, crew, folder)) as going:
+        on_ready()
+        steps = tuple(going.run())
+        fields, quality = going.guess("corrected"), going.files["quality"].get(0)
+        standard = [going.rows(name, *kinds) for name, *kinds in _KEPT]
+        return Result(fields, *standard, quality, steps, state)
 
 
 def run(
@@ -158,7 +148,7 @@ def run(
     require_threads(threads)
     result = None
     for _ in range(repeats):
-        result = _run(problem, state, threads, lambda: gap.Compiled(problem.padded), on_ready)
+        result = _run(problem, state, threads, lambda: boxes.Compiled(problem.padded), on_ready)
     return result
 
 
@@ -199,7 +189,7 @@ def BOUNDED(problem: Problem) -> dict[str, tuple[None, str]]:
 
 def work(problem: Problem, threads: int = 1) -> Work:
     """Operations of the main program with full boxes that are looked at once, and bytes moved by all steps."""
-    n, count, m = problem.padded, len(chain.boxes(problem)), POINTS
+    n, count, m = problem.padded, len(boxes.boxes(problem)), POINTS
     half = n * (n + 8) // 2
     checking = half * PAIR_FLOPS + n**3 // 3 + n**3 // 3 + n * n * 8
     analysis = (half + n * m) * PAIR_FLOPS + n**3 // 3 + n * n * (m + 8) + n * n

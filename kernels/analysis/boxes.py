@@ -1,12 +1,16 @@
-"""Boxes: which data each one takes, and where its grid points are."""
+"""The main program of the chain, box by box: which data each box takes, their checking, weights and increments."""
 
+import queue
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
-from kernels.analysis import synthetic
-from kernels.analysis.problem import BOX, KINDS, LN_P, SLAB
-from kernels.gridpoint.levels import RADIUS
+from kernels.analysis import covariance, synthetic, vertical
+from kernels.analysis.problem import BOX, KINDS, LN_P, REJECT, SLAB
+from kernels.gridpoint.levels import RADIUS, R
+from kernels.runtime.pages import zeros
 
 #: Kinds that are analysed together, by the name of the pass.
 PASSES = {"mass and wind": (0, 1, 2), "humidity": (3,)}
@@ -15,6 +19,13 @@ POINTS = BOX * BOX * SLAB
 #: Rows of a box's record: eight of points, departure over error, number of the datum, whether it lies in the box.
 DEPARTURE, NUMBER, HOME, RECORD = 8, 9, 10, 11
 _REACH = 2.0  # length scales around a box, and depth scales above and below, from which data are taken
+#: Rejections of one box are found by removing the worst and looking again, at most this often.
+ROUNDS = 12
+#: Of those beyond the limit, what goes at once: no less than this part of the worst.
+_WITH_THE_WORST = 0.7
+UNUSED, ACCEPTED, REJECTED = 0.0, 1.0, 2.0
+#: Rows of a record of weights: eight of points, then the weights.
+WEIGHTS = 9
 
 
 class Box(NamedTuple):
@@ -87,43 +98,139 @@ def at_data(problem, data: synthetic.Data, fields: np.ndarray) -> np.ndarray:
     return (1 - up) * row(j) + up * row(j + 1)
 
 
-class Sorter:
-    """Sorts data into boxes."""
+def _near(problem, up: np.ndarray, j: int, i: int) -> tuple[np.ndarray, np.ndarray]:
+    """Which data at ``up``, unit vectors (3, n), are near a column of boxes, and by how many length scales beyond."""
+    lat, _south, lon, _east = synthetic.rows(problem)
+    edge = lat[[j * BOX, (j + 1) * BOX - 1]], lon[[i * BOX, (i + 1) * BOX - 1]]
+    middle = synthetic.places(edge[0].mean(), edge[1].mean()).up
+    corners = synthetic.places(edge[0][:, None], edge[1]).up
+    radius, scale = np.sqrt(((corners - middle) ** 2).sum(0)).max(), RADIUS / problem.length
+    limit = radius + _REACH / scale
+    near = np.flatnonzero(middle[:, 0] @ up > 1 - 0.5 * limit * limit)
+    away = np.sqrt(np.maximum(2 - 2 * middle[:, 0] @ up[:, near], 0))
+    return near, np.maximum(away - radius, 0) * scale
 
-    def __init__(self, problem, data: synthetic.Data, departures: np.ndarray, kinds):
-        self.problem = problem
-        self.chosen = np.flatnonzero(np.isin(data.kind.astype(int), kinds))
-        part = synthetic.Data(*(each[self.chosen] for each in data))
-        self.points, self.departures = data_points(problem, part), departures[self.chosen] / part.error
-        self.up = self.points[:3] * (problem.length / RADIUS)
-        self.j = np.clip(((part.latitude / np.pi + 0.5) * problem.nj / BOX).astype(int), 0, problem.nj // BOX - 1)
-        self.i = (part.longitude / (2 * np.pi) * problem.ni / BOX).astype(int) % (problem.ni // BOX)
-        self.slab, self.lnp = np.searchsorted(LN_P, part.lnp - 1e-9) // SLAB, part.lnp
 
-    def column(self, j: int, i: int):
-        """Data near a column of boxes, and how far beyond it they lie, in length scales."""
-        lat, _south, lon, _east = synthetic.rows(self.problem)
-        edge = lat[[j * BOX, (j + 1) * BOX - 1]], lon[[i * BOX, (i + 1) * BOX - 1]]
-        middle = synthetic.places(edge[0].mean(), edge[1].mean()).up
-        corners = synthetic.places(edge[0][:, None], edge[1]).up
-        radius = np.sqrt(((corners - middle) ** 2).sum(0)).max()
-        scale = RADIUS / self.problem.length
-        limit = radius + _REACH / scale
-        near = np.flatnonzero(middle[:, 0] @ self.up > 1 - 0.5 * limit * limit)
-        away = np.sqrt(np.maximum(2 - 2 * middle[:, 0] @ self.up[:, near], 0))
-        return near, np.maximum(away - radius, 0) * scale
+def records(problem, data: synthetic.Data, departures: np.ndarray, kinds):
+    """Every box, and its record float64 (RECORD, padded): its own data first, then what is nearest; unused places −1.
 
-    def record(self, box: Box, near: np.ndarray, away: np.ndarray) -> np.ndarray:
-        """The box's record, float64 (RECORD, padded): its own data first, then what is nearest; unused places −1."""
-        levels, depth = LN_P[_slab(box.slab)], self.problem.depth
-        lnp = self.lnp[near]
-        above = np.maximum(np.maximum(levels[0] - lnp, lnp - levels[-1]), 0) / depth
-        home = (self.j[near] == box.j) & (self.i[near] == box.i) & (self.slab[near] == box.slab)
+    ``departures`` (n,): observation less background; ``kinds``: numbers of those that are taken.
+    """
+    chosen = np.flatnonzero(np.isin(data.kind.astype(int), kinds))
+    part = synthetic.Data(*(each[chosen] for each in data))
+    points, departures = data_points(problem, part), departures[chosen] / part.error
+    j = np.clip(((part.latitude / np.pi + 0.5) * problem.nj / BOX).astype(int), 0, problem.nj // BOX - 1)
+    i = (part.longitude / (2 * np.pi) * problem.ni / BOX).astype(int) % (problem.ni // BOX)
+    slab, up, column = np.searchsorted(LN_P, part.lnp - 1e-9) // SLAB, points[:3] * (problem.length / RADIUS), None
+    for box in boxes(problem):
+        if (box.j, box.i) != column:
+            column = box.j, box.i
+            near, away = _near(problem, up, *column)
+        levels, lnp = LN_P[_slab(box.slab)], part.lnp[near]
+        above = np.maximum(np.maximum(levels[0] - lnp, lnp - levels[-1]), 0) / problem.depth
+        home = (j[near] == box.j) & (i[near] == box.i) & (slab[near] == box.slab)
         score = np.where(home, -1.0, np.hypot(away, above))
         use = np.flatnonzero(home | (above <= _REACH))
-        use = use[np.argsort(score[use], kind="stable")[: self.problem.most]]
-        taken, out = near[use], np.zeros((RECORD, self.problem.padded))
-        out[:8, : use.size], out[DEPARTURE, : use.size] = self.points[:, taken], self.departures[taken]
+        use = use[np.argsort(score[use], kind="stable")[: problem.most]]
+        taken, out = near[use], np.zeros((RECORD, problem.padded))
+        out[:8, : use.size], out[DEPARTURE, : use.size] = points[:, taken], departures[taken]
         out[NUMBER] = -1.0
-        out[NUMBER, : use.size], out[HOME, : use.size] = self.chosen[taken], home[use]
-        return out
+        out[NUMBER, : use.size], out[HOME, : use.size] = chosen[taken], home[use]
+        yield box, out
+
+
+class Singular(ArithmeticError):
+    """A box whose matrix is not positive definite."""
+
+
+class Compiled:
+    """The compiled code, with the room that one thread needs for a box of ``padded`` data."""
+
+    def __init__(self, padded: int):
+        room = zeros((padded, padded + 8 + max(padded, POINTS)))
+        self.check, self.assimilate = partial(covariance.check, room), partial(covariance.assimilate, room)
+        self.evaluate = covariance.evaluate
+        self.interpolate, self.geopotential = vertical.interpolate, vertical.geopotential
+
+
+class Crew:
+    """Threads that take boxes, each with its tools."""
+
+    def __init__(self, threads: int, make):
+        self.threads, self.tools, self.free = threads, [make() for _ in range(threads)], queue.SimpleQueue()
+        for each in self.tools:
+            self.free.put(each)
+
+    def each(self, work, items) -> list:
+        """``work(tools, item)`` for every item, in order of the items."""
+
+        def one(item):
+            tools = self.free.get()
+            try:
+                return work(tools, item)
+            finally:
+                self.free.put(tools)
+
+        if self.threads == 1:
+            return [one(item) for item in items]
+        with ThreadPoolExecutor(self.threads) as pool:
+            return list(pool.map(one, items))
+
+
+def _taken(record: np.ndarray) -> tuple[int, int]:
+    """Data in a record, and that number rounded up to whole vectors."""
+    count = int((record[NUMBER] >= 0).sum())
+    return count, -(-count // 8) * 8
+
+
+def suspects(tools, record: np.ndarray, limit: float = REJECT) -> np.ndarray:
+    """Which data of a box its other data contradict: bool, one a datum of the record."""
+    count, n = _taken(record)
+    points, departures, out = record[:8].copy(), record[DEPARTURE].copy(), np.zeros((2, record.shape[1]))
+    found = np.zeros(record.shape[1], bool)
+    for _ in range(ROUNDS if count else 0):
+        if not tools.check(points, departures, n, out):
+            raise Singular("the covariances of a box's data are not positive definite")
+        off = np.abs(out[0, :n])
+        worst = off.max()
+        if worst <= limit:
+            break
+        bad = np.flatnonzero(off >= max(limit, _WITH_THE_WORST * worst))
+        found[bad] = True
+        points[4:, bad], departures[bad] = 0.0, 0.0
+    return found[:count]
+
+
+def weigh(tools, problem, box: Box, record: np.ndarray, accepted: np.ndarray, humid: bool):
+    """Points and weights of a box's data (WEIGHTS, padded), and by how much they lower the variance at its grid points.
+
+    ``accepted``: bool, of each datum of the record whether it has a weight.
+    """
+    _, n = _taken(record)
+    out, reduction = np.zeros((WEIGHTS, problem.padded)), np.zeros(POINTS)
+    out[:8], departures, left_out = record[:8], record[DEPARTURE].copy(), np.flatnonzero(~accepted)
+    out[4:8, left_out], departures[left_out] = 0.0, 0.0
+    if n and not tools.assimilate(out[:8].copy(), departures, n, grid(problem, box, humid)[0], out[8], reduction):
+        raise Singular("the covariances of a box's data are not positive definite")
+    return out, reduction
+
+
+def increments(tools, problem, box: Box, weighted: np.ndarray, reduction: np.ndarray, humid: bool):
+    """Increments (8 rows, fields, 5 levels, 8 points) and standard errors (8 rows, 5 levels, 8 points) of a box.
+
+    Fields are phi, u, v and T, or humidity alone; errors are those of the first of them.  The others are what
+    :func:`weigh` gave.
+    """
+    points, where = grid(problem, box, humid)
+    n = -(-int(np.any(weighted[4:8] != 0, axis=0).nonzero()[0].max(initial=-1) + 1) // 8) * 8
+    out = np.zeros((5, POINTS))
+    tools.evaluate(weighted[:8].copy(), weighted[8].copy(), n, points, out)
+    if humid:
+        fields = [synthetic.vapour(points[3] * problem.depth) * out[0]]
+    else:
+        f = where.coriolis * (problem.wind * problem.length)
+        wind = [problem.wind * (each * out[1:4]).sum(0) for each in (-where.north, where.east)]
+        fields = [f * out[0], *wind, -f * out[4] / (R * problem.depth)]
+    fields.append(np.sqrt(np.maximum(points[4] ** 2 - reduction, 0.0)))
+    found = np.stack([values.reshape(BOX, BOX, SLAB).transpose(0, 2, 1) for values in fields], 1)
+    return found[:, :-1], found[:, -1]

@@ -1,22 +1,21 @@
 """The chain of steps from d to w, each with files before and after it.
 
 Letters are the report's (section 3.4).  Steps h to l come twice, the second time for humidity (o).  Files between
-steps are ``datasets.Dataset``; those that are read and written at random are *work* files, the others *sequential*.
+steps are a :class:`Dataset` each; those that are read and written at random are *work* files, the others *sequential*.
 What a step before or after the main program computes is a function of whole fields, float64 (nj, levels, ni), columns
-from the top downwards; ``tools`` interpolate columns, compiled (``gap.Compiled``) or in NumPy (``dense.Plain``).
+from the top downwards; ``tools`` interpolate columns, compiled (``boxes.Compiled``) or in NumPy (``dense.Plain``).
 """
 
+import threading
 import time
-from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
-from kernels.analysis import gap, synthetic
-from kernels.analysis.boxes import PASSES, POINTS, RECORD, Sorter, at_data, boxes, number
-from kernels.analysis.datasets import Dataset, record_bytes
-from kernels.analysis.problem import BOX, LN_P, NAMES, REJECT
+from kernels.analysis import boxes, synthetic
+from kernels.analysis.problem import BOX, LN_P, NAMES, REJECT, SLAB
+from kernels.files.filesystem import ALIGNMENT, BlockFile, page_aligned
 from kernels.gridpoint.levels import R, vertical
 
 #: Columns of data that are filed: which of them are gross is not told.
@@ -25,8 +24,7 @@ FILED = 6
 STRATOSPHERE = (0.25, 0.5, 0.75)
 
 
-@dataclass(frozen=True)
-class StepTime:
+class StepTime(NamedTuple):
     """One step of the chain."""
 
     letter: str
@@ -46,15 +44,20 @@ class FileUse(NamedTuple):
     read: int  # likewise
 
     @property
+    def record(self) -> int:
+        """Bytes of a record on the device: whole blocks."""
+        return -(-8 * self.words // ALIGNMENT) * ALIGNMENT
+
+    @property
     def bytes(self) -> int:
         """Bytes on the device."""
-        return self.records * record_bytes(self.words)
+        return self.records * self.record
 
 
 def layout(problem, data: int) -> dict[str, FileUse]:
     """Every file."""
     nj, level = problem.nj, LN_P.size * problem.ni
-    sigma, count = (4 * problem.levels + 2) * problem.ni, len(boxes(problem))
+    sigma, count = (4 * problem.levels + 2) * problem.ni, len(boxes.boxes(problem))
     return {
         "guess": FileUse("sequential", nj, sigma, 0, 3),
         "observations": FileUse("sequential", FILED, data, 0, 1),
@@ -65,9 +68,9 @@ def layout(problem, data: int) -> dict[str, FileUse]:
         "data": FileUse("sequential", FILED, data, 1, 2),
         "parameters": FileUse("sequential", 1, 8, 2, 0),
         "quality": FileUse("sequential", 1, data, 2, 4),
-        "departures": FileUse("work", count, RECORD * problem.padded, 2, 4),
-        "weights": FileUse("work", count, gap.WEIGHTS * problem.padded, 2, 2),
-        "reductions": FileUse("work", count, POINTS, 2, 2),
+        "departures": FileUse("work", count, boxes.RECORD * problem.padded, 2, 4),
+        "weights": FileUse("work", count, boxes.WEIGHTS * problem.padded, 2, 2),
+        "reductions": FileUse("work", count, boxes.POINTS, 2, 2),
         "increments": FileUse("large", nj, 4 * level, 1, 3),
         "moisture": FileUse("large", nj, level, 1, 2),
         "errors": FileUse("work", nj, level, 1, 1),
@@ -94,9 +97,36 @@ def place(problem, kind: str) -> str:
     return problem.work
 
 
-def disk_bytes(problem, data: int, outside=("memory", "tmpfs")) -> int:
-    """Bytes of files whose place is not among ``outside``."""
-    return sum(file.bytes for file in layout(problem, data).values() if place(problem, file.kind) not in outside)
+class Dataset:
+    """One file of equal records.  Any thread may use it; ``moved`` counts bytes read and written."""
+
+    def __init__(self, path: Path, place: str, use: FileUse):
+        self.records, self.words, self.moved = use.records, use.words, 0
+        self._file = BlockFile(path, place, use.records, use.record)
+        self._buffer = page_aligned((1, use.record // 8))[0]
+        self._lock = threading.Lock()
+
+    def _move(self, way, record: int) -> None:
+        way(record, memoryview(self._buffer).cast("B"))
+        self.moved += self._buffer.nbytes
+
+    def put(self, record: int, values: np.ndarray) -> None:
+        """Write one record; shorter ones are filled with zeros."""
+        flat = np.ravel(values)
+        with self._lock:
+            self._buffer[: flat.size], self._buffer[flat.size :] = flat, 0.0
+            self._move(self._file.write, record)
+
+    def get(self, record: int, *shape: int) -> np.ndarray:
+        """Read one record; the numbers that ``shape`` asks for, or all."""
+        shape = shape or (self.words,)
+        with self._lock:
+            self._move(self._file.read, record)
+            return self._buffer[: np.prod(shape)].reshape(shape).copy()
+
+    def close(self) -> None:
+        """Let the file go."""
+        self._file.close()
 
 
 def _south(a):
@@ -166,15 +196,14 @@ def corrected(problem, guess, analysis):
 
 
 class Chain:
-    """Files and steps of one analysis."""
+    """Files, in ``folder`` but for those in memory, and steps of one analysis."""
 
-    def __init__(self, problem, state, crew: gap.Crew, folders: dict[str, Path]):
+    def __init__(self, problem, state, crew: boxes.Crew, folder: Path):
         self.problem, self.crew, self.tools = problem, crew, crew.tools[0]
         self.files: dict[str, Dataset] = {}
         try:
-            for name, file in layout(problem, state.data.value.size).items():
-                where = place(problem, file.kind)
-                self.files[name] = Dataset(folders[where], name, where, file.records, file.words)
+            for name, use in layout(problem, state.data.value.size).items():
+                self.files[name] = Dataset(folder / name, place(problem, use.kind), use)
         except BaseException:
             self.close()
             raise
@@ -216,7 +245,7 @@ class Chain:
         return found
 
     def _moved(self) -> int:
-        return sum(sum(file.moved) for file in self.files.values())
+        return sum(file.moved for file in self.files.values())
 
     def copy(self, source: str, target: str) -> None:
         """One file into another, record by record."""
@@ -233,32 +262,54 @@ class Chain:
         """Departures from the first guess, over the errors, sorted into boxes."""
         p, columns = self.problem, self.read("data")
         data = synthetic.Data(*columns, np.zeros_like(columns[0]))
-        expected = at_data(p, data, self.rows("first_guess", 5)[:, [0, 1, 2, 4]])
-        sorter = Sorter(p, data, data.value - expected, PASSES["humidity" if humid else "mass and wind"])
-        near, column = None, None
-        for box in boxes(p):
-            if (box.j, box.i) != column:
-                near, column = sorter.column(box.j, box.i), (box.j, box.i)
-            self.files["departures"].put(number(p, box), sorter.record(box, *near))
+        expected = boxes.at_data(p, data, self.rows("first_guess", 5)[:, [0, 1, 2, 4]])
+        kinds = boxes.PASSES["humidity" if humid else "mass and wind"]
+        for box, record in boxes.records(p, data, data.value - expected, kinds):
+            self.files["departures"].put(boxes.number(p, box), record)
 
     def check(self) -> None:
-        """Each datum against its neighbours."""
-        quality = self.files["quality"].get(0)
-        gap.check(self.crew, self.problem, self.files["departures"], quality)
+        """Every datum against its neighbours; its own box decides."""
+        p, quality = self.problem, self.files["quality"].get(0)
+
+        def work(tools, box: boxes.Box):
+            record = self.files["departures"].get(boxes.number(p, box), boxes.RECORD, p.padded)
+            return record, boxes.suspects(tools, record)
+
+        for record, bad in self.crew.each(work, boxes.boxes(p)):
+            home = np.flatnonzero(record[boxes.HOME, : bad.size])
+            quality[record[boxes.NUMBER, home].astype(int)] = np.where(bad[home], boxes.REJECTED, boxes.ACCEPTED)
         self.files["quality"].put(0, quality)
 
     def assimilate(self, humid: bool) -> None:
-        """Weights of the accepted data."""
-        files = [self.files[name] for name in ("departures", "weights", "reductions")]
-        gap.assimilate(self.crew, self.problem, files, self.files["quality"].get(0), humid)
+        """Weights of every box's accepted data, and the lowered variance at its grid points."""
+        p, quality = self.problem, self.files["quality"].get(0)
+
+        def work(tools, box: boxes.Box):
+            at = boxes.number(p, box)
+            record = self.files["departures"].get(at, boxes.RECORD, p.padded)
+            accepted = quality[record[boxes.NUMBER, record[boxes.NUMBER] >= 0].astype(int)] == boxes.ACCEPTED
+            weights, reduction = boxes.weigh(tools, p, box, record, accepted, humid)
+            self.files["weights"].put(at, weights)
+            self.files["reductions"].put(at, reduction)
+
+        self.crew.each(work, boxes.boxes(p))
 
     def post(self, humid: bool) -> None:
         """Increments and errors on the grid, band by band."""
-        files = [self.files[name] for name in ("weights", "reductions")]
-        names = ("moisture", "moist_errors") if humid else ("increments", "errors")
-        for band in range(self.problem.nj // BOX):
-            for name, rows in zip(names, gap.increments(self.crew, self.problem, files, band, humid), strict=True):
-                for row, values in enumerate(rows):
+        p, names = self.problem, ("moisture", "moist_errors") if humid else ("increments", "errors")
+        rows = np.empty((BOX, 1 if humid else 4, LN_P.size, p.ni)), np.empty((BOX, LN_P.size, p.ni))
+
+        def work(tools, box: boxes.Box):
+            at, place = boxes.number(p, box), np.s_[..., box.slab * SLAB :, box.i * BOX :]
+            weights = self.files["weights"].get(at, boxes.WEIGHTS, p.padded)
+            reduction = self.files["reductions"].get(at, boxes.POINTS)
+            for whole, part in zip(rows, boxes.increments(tools, p, box, weights, reduction, humid), strict=True):
+                whole[place][..., :SLAB, :BOX] = part
+
+        for band in range(p.nj // BOX):
+            self.crew.each(work, [boxes.Box(band, i, slab) for i in range(p.ni // BOX) for slab in range(boxes.SLABS)])
+            for name, whole in zip(names, rows, strict=True):
+                for row, values in enumerate(whole):
                     self.files[name].put(band * BOX + row, values)
 
     def increments(self) -> np.ndarray:

@@ -15,9 +15,9 @@ then A = cov + 1 is the matrix of the departures' covariances, well conditioned 
 α = β = 0 has no part in anything.
 
 Arrays are float64 and may be longer than is said here: ``points`` (8, n), of data; ``departures`` (n,), observation
-less background over the observation's error; ``grid`` (8, ``columns``), points of the analysis; ``weights`` (n,),
-A⁻¹ d; ``a``, room for a matrix of n rows; ``out`` and ``reduction`` are written.  ``n`` is a multiple of
-eight, and so is ``columns`` but for :func:`evaluate`.  No function checks what it is given.
+less background over the observation's error; ``grid`` (8, m), points of the analysis; ``weights`` (n,), A⁻¹ d; ``a``,
+room for a matrix of n rows; ``out`` and ``reduction`` are written.  ``n`` is a multiple of eight, and so is m but for
+:func:`evaluate`.  No function checks what it is given.
 """
 
 from kernels.analysis.cholesky import STEP, backwards, factor
@@ -75,7 +75,7 @@ def _system(points, departures, n, a):
 
 
 @kernel(fastmath=CONTRACT)
-def check(points, departures, n, a, out):
+def check(a, points, departures, n, out):
     """Each datum against what all others say of it, without a matrix for each.
 
     With w = A⁻¹ d the others miss datum i by w_i / (A⁻¹)_ii, whose variance is 1 / (A⁻¹)_ii.  ``out`` (2, n) receives
@@ -107,13 +107,13 @@ def check(points, departures, n, a, out):
 
 
 @kernel(fastmath=CONTRACT)
-def assimilate(points, departures, n, grid, columns, a, weights, reduction):
+def assimilate(a, points, departures, n, grid, weights, reduction):
     """``weights`` of a box's data, and by how much they lower the error's variance at grid points.
 
-    ``reduction`` (``columns``,) receives cᵀ A⁻¹ c of each; ``a`` has n + 8 + ``columns`` columns, a multiple of eight.
-    False where A is not positive definite.
+    ``reduction`` (m,) receives cᵀ A⁻¹ c of each; ``a`` has n + 8 + m columns, a multiple of eight.  False where A is
+    not positive definite.
     """
-    room, first = a[:n], n + STEP
+    room, first, columns = a[:n], n + STEP, grid.shape[1]
     _system(points, departures, n, room)
     covariances(points, n, grid, columns, room, first)
     if not factor(room, first + columns, first + columns):
@@ -130,14 +130,14 @@ def assimilate(points, departures, n, grid, columns, a, weights, reduction):
 
 
 @kernel(fastmath=CONTRACT)
-def evaluate(points, weights, n, grid, columns, out):
+def evaluate(points, weights, n, grid, out):
     """What weighted data say at grid points, of which only coordinates are read.
 
-    ``out`` (5, ``columns``): ψ/E; the three components of length ∇ψ/E; depth ∂(ψ/E)/∂ln p.
+    ``out`` (5, m): ψ/E; the three components of length ∇ψ/E; depth ∂(ψ/E)/∂ln p.
     """
     g, p, w = address(grid), address(points), address(weights)
     ng, np = grid.shape[1], points.shape[1]
-    for i in range(columns):
+    for i in range(ng):
         x, y, z, lnp = spread(at(g, i)), spread(at(g, ng + i)), spread(at(g, 2 * ng + i)), spread(at(g, 3 * ng + i))
         value, gx, gy, gz, gp = spread(0.0), spread(0.0), spread(0.0), spread(0.0), spread(0.0)
         for j in range(0, n, LANES):

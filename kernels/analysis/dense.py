@@ -34,7 +34,7 @@ def _part(source, x):
 
 
 class Plain:
-    """What ``gap.Compiled`` computes with, for the reference."""
+    """What ``boxes.Compiled`` computes with, for the reference."""
 
     @staticmethod
     def interpolate(field, source, target):
@@ -78,12 +78,12 @@ class Plain:
         return True
 
     @staticmethod
-    def evaluate(points, weights, n, grid, columns, out) -> None:
+    def evaluate(points, weights, n, grid, out) -> None:
         """As ``covariance.evaluate``."""
-        bare = grid[:, :columns].copy()
+        bare = grid.copy()
         for row in range(4):
             bare[4:], bare[4 + row] = 0.0, 1.0
-            out[row, :columns] = correlations(bare, points[:, :n]) @ weights[:n]
+            out[row] = correlations(bare, points[:, :n]) @ weights[:n]
         bare[4:], bare[4] = 0.0, 1.0
         height = (bare[3][:, None] - points[3, :n]) * correlations(bare, points[:, :n])
-        out[4, :columns] = -height @ weights[:n]
+        out[4] = -height @ weights[:n]

@@ -7,11 +7,8 @@ import numpy as np
 
 from kernels.contract import Presets, one_of, real, require_range, whole
 
-#: Places of the work files: memory reached by copying, a file system in memory, the page cache, a device past it;
-#: ``half``: of the two larger work files one in memory and one with the sequential files.
-WORK = ("memory", "half", "tmpfs", "cache", "direct")
-#: Places of sequential files.
-REST = ("memory", "tmpfs", "cache", "direct")
+#: Places of files: memory reached by copying, the page cache, a device past it.
+PLACES = ("memory", "cache", "direct")
 BOX = 8  # grid points along a side of a box
 SLAB = 5  # standard levels of a slab
 #: Standard levels from the top downwards: ln of p in Pa.
@@ -40,10 +37,10 @@ class Problem(Presets):
     length: real(1e4, 1e7, "m") = 1.5e6  # scale of the background error's horizontal correlation, m
     depth: real(0.05, 5.0) = 0.5  # the same in the vertical, in ln p
     wind: real(0.01, 100.0, "m/s") = 5.0  # standard deviation of the background's wind components, m/s
-    work: one_of(*WORK) = "memory"  # where the work files are, read and written at random, see ``WORK``
-    rest: one_of(*REST) = "memory"  # where the sequential files are, see ``REST``
+    # where the work files are, read and written at random; half: the larger ones with the sequential files
+    work: one_of(*PLACES, "half") = "memory"
+    rest: one_of(*PLACES) = "memory"  # where the sequential files are
     folder: str | None = None  # where files go; None: the system's temporary folder
-    tmpfs: str = "/dev/shm"  # where files of place ``tmpfs`` go
 
     PRESETS: ClassVar = {
         "quick": {},

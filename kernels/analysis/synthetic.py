@@ -56,10 +56,10 @@ def places(latitude, longitude) -> Places:
 
 
 class Field:
-    """One draw."""
+    """One draw; of a stream function with winds of ``wind`` m/s."""
 
-    def __init__(self, rng, length: float, depth: float):
-        self.length, self.depth = length, depth
+    def __init__(self, rng, length: float, depth: float, wind: float = 0.0):
+        self.length, self.depth, self.wind = length, depth, wind
         self.waves = rng.normal(size=(WAVES, 4))
         self.phase = rng.uniform(0, 2 * np.pi, WAVES)
 
@@ -81,14 +81,12 @@ class Field:
 
 
 class Truth(NamedTuple):
-    """What is true, as functions: draws of the flow and of its error, and their amplitudes in m²/s."""
+    """What is true, as functions: draws of the flow and of its error."""
 
     flow: Field
     error: Field
     moist: Field
     wet: Field  # of the humidity's error
-    flow_amplitude: float
-    error_amplitude: float
 
 
 class Data(NamedTuple):
@@ -112,12 +110,10 @@ def draw(problem, rng) -> Truth:
     """Random fields of a problem."""
     scale = LARGER * problem.length
     return Truth(
+        Field(rng, scale, TRUE_DEPTH, STRONGER * problem.wind),
+        Field(rng, problem.length, problem.depth, problem.wind),
         Field(rng, scale, TRUE_DEPTH),
         Field(rng, problem.length, problem.depth),
-        Field(rng, scale, TRUE_DEPTH),
-        Field(rng, problem.length, problem.depth),
-        STRONGER * problem.wind * scale,
-        problem.wind * problem.length,
     )
 
 
@@ -137,9 +133,9 @@ def state(
     u = v = q = np.zeros_like(lnp)
     if humid:
         q = vapour(lnp) * (4.0 + truth.moist.sample(where.up, base, levels)[0])
-    parts = [(truth.flow, truth.flow_amplitude)] + guess * [(truth.error, truth.error_amplitude)]
-    for field, amplitude in parts:
+    for field in (truth.flow, truth.error)[: 1 + guess]:
         value, slope, thick = field.sample(where.up, base, levels)
+        amplitude = field.wind * field.length
         f = where.coriolis[:, None] * amplitude
         phi = phi + f * value
         temperature = temperature - f * thick / (R * field.depth)
@@ -157,17 +153,14 @@ def rows(problem):
     return lat, lat - np.pi / (2 * problem.nj), lon, lon + np.pi / problem.ni
 
 
-def surface(truth: Truth, where: Places, guess: bool, ground: np.ndarray | None = None):
-    """ln p_s and geopotential of the ground; the truth's has ``ground`` given by a smooth p_s."""
-    zero = np.zeros(1)
-    if ground is None:
-        lnps = LN_P[-1] - 0.02 - 0.03 * where.up[0] * where.up[1]
-        return lnps, state(truth, guess, where, lnps, zero, False)["phi"][0]
-    lnps = LN_P[-1] - 0.02 - 0.03 * where.up[0] * where.up[1]
+def surface(truth: Truth, where: Places):
+    """ln p_s of the truth, which is smooth, and of the first guess; geopotential of the ground, the same for both."""
+    zero, true = np.zeros(1), LN_P[-1] - 0.02 - 0.03 * where.up[0] * where.up[1]
+    ground, lnps = state(truth, False, where, true, zero, False)["phi"][0], true
     for _ in range(2):
-        found = state(truth, guess, where, lnps, zero, False)
+        found = state(truth, True, where, lnps, zero, False)
         lnps = lnps + (found["phi"][0] - ground) / (R * found["T"][0])
-    return lnps, ground
+    return true, lnps, ground
 
 
 def first_guess(problem, truth: Truth):
@@ -176,14 +169,13 @@ def first_guess(problem, truth: Truth):
 
     A row is u, v, T, q on sigma levels from the top, then ln p_s and the ground's geopotential.
     """
-    sigma, found = np.log(vertical(problem.levels).full), []
+    sigma, grounds, found = np.log(vertical(problem.levels).full), [], []
     lat, south, lon, east = rows(problem)
     for phi, lam, humid in ((lat, lon, True), (lat, east, False), (south, lon, False)):
         where = places(phi[:, None], lam)
-        pressure, ground = surface(truth, where, False)
-        lnps, ground = surface(truth, where, True, ground)
-        found.append((where, pressure, lnps, ground, state(truth, True, where, lnps, sigma, humid)))
-    (where, pressure, lnps, ground, mass), (*_, u), (*_, v) = found
+        grounds.append((where, *surface(truth, where)))
+        found.append(state(truth, True, where, grounds[-1][2], sigma, humid))
+    (where, pressure, lnps, ground), (mass, u, v) = grounds[0], found
 
     def by_rows(fields):
         return np.ascontiguousarray(np.reshape(fields, (-1, problem.nj, problem.ni)).swapaxes(0, 1))

@@ -3,9 +3,8 @@
 import numpy as np
 
 from kernels.analysis import chain, synthetic
-from kernels.analysis.boxes import at_data
+from kernels.analysis.boxes import ACCEPTED, REJECTED, at_data
 from kernels.analysis.dense import Plain
-from kernels.analysis.gap import ACCEPTED, REJECTED
 from kernels.analysis.problem import NAMES
 from kernels.contract import Check, worst
 

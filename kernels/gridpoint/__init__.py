@@ -21,7 +21,7 @@ import numpy as np
 
 from kernels.contract import Check, worst
 from kernels.gridpoint import cases
-from kernels.gridpoint.levels import CP, GRAVITY, OMEGA, RADIUS, latitudes, vertical
+from kernels.gridpoint.levels import CP, GRAVITY, OMEGA, RADIUS, T_REF, R, latitudes, vertical
 from kernels.gridpoint.model import Model, run
 from kernels.gridpoint.problem import Problem
 from kernels.gridpoint.state import Result, State, Step, footprint, record_bytes, setup, work
@@ -132,12 +132,23 @@ def BOUNDED(problem: Problem) -> dict[str, tuple[float | None, str]]:
 
 
 def _mountain(problem: Problem, state: State, result: Result) -> list[Check]:
-    """The mountain under air at rest, whose formula forecast and reference share, by vectors."""
-    from kernels.gridpoint.whole_arrays import mountain
+    """The mountain under air at rest, whose formula forecast and reference share, by vectors; and what a job of
+    post-processing gives at 1000 hPa, which is below the lowest level everywhere, in closed form."""
+    from kernels.gridpoint import postprocess
+    from kernels.gridpoint.whole_arrays import Hydrostatics, mountain
 
-    problem = replace(problem, case="rest", mountain=2000.0)
-    off = worst(cases.initial(problem)["phis"] / GRAVITY - mountain(problem))
-    return [Check.near("height of the mountain, m", off, 0.0, 1e-6)]
+    problem, levels = replace(problem, case="rest", mountain=2000.0), Hydrostatics(problem.levels)
+    fields = cases.initial(problem)
+    height, low = fields["phis"] / GRAVITY, R * levels.alpha[-1] * T_REF / GRAVITY
+    depth = R * T_REF / GRAVITY * np.log(1e5 / (levels.full[-1] * fields["ps"]))
+    found = postprocess.convert(fields, fields["v"], problem.levels)
+    off = worst(found["phi"][:, 0] / GRAVITY - (height + low - depth))
+    warmer = worst(found["T"][:, 0] - (T_REF + 0.0065 * depth))
+    return [
+        Check.near("height of the mountain, m", worst(height - mountain(problem)), 0.0, 1e-6),
+        Check.near("height of 1000 hPa below the ground, m", off, 0.0, 1e-6),
+        Check.near("temperature there, K", warmer, 0.0, 1e-9),
+    ]
 
 
 PROOF = Proof(

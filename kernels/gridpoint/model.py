@@ -135,19 +135,17 @@ class Model:
 
         return start(action) if rows else None
 
-    def _read(self, group: tuple[int, int] | None):
-        """Start reading the records of a group; None without files."""
-        if self.files is None or group is None:
-            return None
-        return self._move(self.driver.read, self.files.read, range(*group), self.plan.size.slots)
+    def _read(self, files: RecordFiles | None, rows: range, places: int):
+        """Start reading records or halves of rows; None without files."""
+        return None if files is None else self._move(self.driver.read, files.read, rows, places)
 
     def _incoming(self):
         """Groups of rows whose records are there, from south to north; those of the next are on their way."""
-        groups = self._groups()
-        ahead = self._read(groups[0])
-        for group, following in zip(groups, [*groups[1:], None], strict=True):
+        groups, slots = self._groups(), self.plan.size.slots
+        ahead = self._read(self.files, range(*groups[0]), slots)
+        for group, following in zip(groups, [*groups[1:], (0, 0)], strict=True):
             self.driver.finish(ahead)
-            ahead = self._read(following)
+            ahead = self._read(self.files, range(*following), slots)
             if self.files is not None:
                 require_stamps(self.arrays.records, *group, self.step)
             yield group
@@ -219,19 +217,14 @@ class Model:
             self._backward()
         return spent
 
-    def _fetch(self, group):
-        if self.rhs is None or group is None:
-            return None
-        rows = range(group[1] - 1, group[0] - 1, -1)
-        return self._move(self.driver.read, self.rhs.read, rows, self.plan.size.halves)
-
     def _backward(self) -> None:
         """Substitution and inverse transforms, from north to south."""
         groups = self._groups()[::-1] if self.rhs is not None else [(0, self.problem.nj)]
-        ahead = self._fetch(groups[0])
-        for group, following in zip(groups, [*groups[1:], None], strict=True):
+        rows, halves = [range(end - 1, first - 1, -1) for first, end in groups], self.plan.size.halves
+        ahead = self._read(self.rhs, rows[0], halves)
+        for group, following in zip(groups, [*rows[1:], range(0)], strict=True):
             self.driver.finish(ahead)
-            ahead = self._fetch(following)
+            ahead = self._read(self.rhs, following, halves)
             self._stage(BACKWARD, *group)
 
     def last(self) -> tuple[Step, dict[str, np.ndarray]]:

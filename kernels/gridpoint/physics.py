@@ -90,14 +90,8 @@ def heating(temperature, humidity, pressure, ground, out, work, coefficients):
     (2, bands).
     """
     levels = temperature.shape[0]
-    te, q, p, g, o, w = (
-        address(temperature),
-        address(humidity),
-        address(pressure),
-        address(ground),
-        address(out),
-        address(work),
-    )
+    te, q, p = address(temperature), address(humidity), address(pressure)
+    g, o, w = address(ground), address(out), address(work)
     mass, source, flux = 0, LANES * (levels + 1), LANES * (2 * levels + 1)
     store(w, mass, spread(0.0))
     for k in range(levels):

@@ -8,7 +8,7 @@ from kernels.fft import LARGEST_RADIX, factorise
 from kernels.runtime.vector import LANES
 
 CASES = ("wave", "steady", "rest")
-PLACES = ("memory", "tmpfs", "cache", "direct", "paced")
+PLACES = ("memory", "cache", "direct", "paced")
 OVERLAPS = ("none", "one", "both")
 WORD = 8
 LAG = 3  # rows that a row must be behind the newest one before it is complete

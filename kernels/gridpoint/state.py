@@ -146,11 +146,6 @@ def record_bytes(problem: Problem) -> int:
     return WORD * problem.nj * record_words(problem.ni, problem.levels)
 
 
-def transform_flops(n: int) -> int:
-    """Operations of one complex Fourier transform of length n, counted as 5 n log₂ n."""
-    return round(5 * n * math.log2(n))
-
-
 def work(problem: Problem, threads: int = 1) -> Work:
     """Operations of the dynamics and bytes of the records that a forecast moves; the same for any ``threads``.
 
@@ -163,11 +158,12 @@ def work(problem: Problem, threads: int = 1) -> Work:
     modes, waves = PAIR * groups, ni // 2 + 1
     rows = points * (COMPLETE + FLOW + WIND + MASS + UPDATE + DIVERGENCE)
     products = 2 * ni * nj * modes * (2 * levels + 1 + modes)
-    transforms = PAIR * groups * transform_flops(ni) * nj  # sixteen real rows are eight complex ones; two ways
+    each = round(5 * ni * math.log2(ni))  # of one complex transform, as they are counted
+    transforms = PAIR * groups * each * nj  # sixteen real rows are eight complex ones; two ways
     solve = nj * waves * groups * 2 * PAIR * (3 + 2)
     flags = row_coefficients(problem).filtered[:nj]
     fields = 3 * int((flags & 1).sum()) + int((flags & 2).sum() // 2)
-    polar = fields * PAIR * (-(-(levels + 1) // PAIR)) * transform_flops(ni)
+    polar = fields * PAIR * (-(-(levels + 1) // PAIR)) * each
     implicit = products + transforms + solve
     steps, records = problem.steps, record_bytes(problem)
     parts = (("rows", steps * rows), ("Helmholtz", max(steps - 1, 0) * implicit), ("polar filter", steps * polar))

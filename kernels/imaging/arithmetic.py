@@ -6,8 +6,6 @@ UVDIF   records that differ, by column and amplitude
 APRES   out = dirty − beam ∗ (all components)
 """
 
-from typing import NamedTuple
-
 import numpy as np
 from numba import float32
 
@@ -28,14 +26,11 @@ def _combine(x, y, a, b, out, threads, thread):
         out[n] = a * x[n] + b * y[n]
 
 
-def combine(x, y, a: float, b: float, out=None, threads: int = 1) -> np.ndarray:
-    """COMB: a·x + b·y, float32; ``ValueError`` for arrays of other types and shapes, or a read-only ``out``."""
+def combine(x, y, a: float, b: float, threads: int = 1) -> np.ndarray:
+    """COMB: a·x + b·y, float32; ``ValueError`` for arrays of other types and shapes."""
     require_array("x", x, np.float32, np.shape(x))
     require_array("y", y, np.float32, x.shape)
-    out = aligned(x.shape, np.float32) if out is None else require_array("out", out, np.float32, x.shape, writable=True)
-    for image in (x, y):
-        if np.may_share_memory(out, image) and out.ctypes.data != image.ctypes.data:
-            raise ValueError("out begins within an image; give it memory of its own, or the image's")
+    out = aligned(x.shape, np.float32)
     flat = x.reshape(-1), y.reshape(-1), np.float32(a), np.float32(b), out.reshape(-1)
     run_parts(_combine, threads, *flat, threads)
     return out
@@ -52,13 +47,6 @@ def part(image: np.ndarray, box) -> np.ndarray:
             f"box = {tuple(box)} lies outside the image: rows run from 0 to {rows - 1}, columns to {columns - 1}"
         )
     return image[box[0] : box[1] + 1, box[2] : box[3] + 1].copy()
-
-
-class Differences(NamedTuple):
-    """What two sets of visibilities have apart, column by column."""
-
-    columns: np.ndarray  # int64 (8,): records whose column differs by more than the limit
-    largest: np.ndarray  # float32 (8,): largest difference of each column
 
 
 @lanewise
@@ -97,8 +85,9 @@ def _differences(x, y, limits, counts, largest):
         largest[n % 8] = max(largest[n % 8], difference)
 
 
-def differences(x: np.ndarray, y: np.ndarray, limits) -> Differences:
-    """UVDIF: how many records differ, column by column; a value that is not a number differs.
+def differences(x: np.ndarray, y: np.ndarray, limits) -> dict[str, np.ndarray]:
+    """UVDIF, column by column: how many records differ, ``columns`` int64 (8,), and by how much, ``largest`` float32
+    (8,); a value that is not a number differs.
 
     ``x``, ``y``: float32 (n, 8); ``limits``: eight numbers that a difference must exceed to count.
     """
@@ -109,7 +98,7 @@ def differences(x: np.ndarray, y: np.ndarray, limits) -> Differences:
     counts, largest = np.zeros(8, np.int64), np.zeros(8, np.float32)
     both = np.tile(np.asarray(limits, np.float32), 2)
     _differences(x.reshape(-1), y.reshape(-1), both, counts, largest)
-    return Differences(counts, largest)
+    return {"columns": counts, "largest": largest}
 
 
 def subtract(dirty, beam, places, fluxes, threads: int = 1) -> np.ndarray:

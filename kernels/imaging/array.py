@@ -35,20 +35,15 @@ def antennas() -> np.ndarray:
     return np.stack([-north * np.sin(tilt), east, north * np.cos(tilt)], axis=1)
 
 
-def pairs() -> tuple[np.ndarray, np.ndarray]:
-    """Antenna numbers i < j from 0 on of the 351 baselines, in the order of their names."""
-    return np.triu_indices(ANTENNAS, 1)
-
-
-def tracks(times: int, declination: float = 40.0, hours: float = 8.0) -> np.ndarray:
+def tracks(times: int, length: float) -> np.ndarray:
     """Records without data, float32 (351·times, 8), in order of time and baseline.
 
-    ``times``: samples a baseline, evenly over ``hours`` around the meridian; ``declination`` in degrees.  The longest
-    baseline is 1 (:func:`scaled` gives lengths in wavelengths).
+    ``times``: samples a baseline, evenly over eight hours around the meridian, of a source at a declination of 40°;
+    ``length``: of the longest baseline, wavelengths.
     """
     require_range("times", times, 1, 1_000_000)
-    first, second = pairs()
-    place = antennas()
+    declination, hours, place = 40.0, 8.0, antennas()
+    first, second = np.triu_indices(ANTENNAS, 1)
     difference = place[first] - place[second]
     angle = np.radians(15.0) * (np.arange(times) + 0.5 - times / 2) * hours / times
     x, y, z = (difference[:, n] for n in range(3))
@@ -64,13 +59,8 @@ def tracks(times: int, declination: float = 40.0, hours: float = 8.0) -> np.ndar
     records[:, :, BASELINE] = 256 * (first + 1) + second + 1
     records[:, :, TIME] = (angle / (2 * np.pi))[:, None]
     records[:, :, WEIGHT] = 1
+    records[:, :, :3] *= np.float32(length)
     return records.reshape(-1, 8)
-
-
-def scaled(records: np.ndarray, longest: float) -> np.ndarray:
-    """The same with the longest baseline, of one, stretched to ``longest`` wavelengths."""
-    records[:, :3] *= np.float32(longest)
-    return records
 
 
 def _survey(records) -> tuple[int, int, float]:

@@ -57,14 +57,6 @@ class Cleaned(NamedTuple):
     cycles: int  # major cycles
 
 
-class Mapped(NamedTuple):
-    """A CLEAN of visibilities, and the images it began with."""
-
-    cleaned: Cleaned
-    dirty: np.ndarray  # float32 (side, side)
-    beam: np.ndarray  # float32 (2 side, 2 side)
-
-
 @kernel(fastmath=STRICT)
 def plain(values, pixels, patch, gain, limit, places, fluxes):
     """The minor cycle, number by number, until no pixel is above ``limit`` or ``fluxes`` is full; components found.
@@ -216,9 +208,10 @@ def clark(dirty: np.ndarray, beam: np.ndarray, limits: Limits, threads: int = 1)
     return _major_cycles(dirty, beam, limits, lambda model: dirty - convolver(model))
 
 
-def schwab(records: np.ndarray, side: int, cell: float, limits: Limits, threads: int = 1) -> Mapped:
-    """Image, beam and CLEAN of records, float32 (n, 8), whose major cycle subtracts from the visibilities.
+def schwab(records: np.ndarray, side: int, cell: float, limits: Limits, threads: int = 1):
+    """A CLEAN of records, float32 (n, 8), whose major cycle subtracts from the visibilities.
 
+    Returns a :class:`Cleaned`, the image that it began with, float32 (side, side), and its beam, of twice the side.
     Records stay sorted for the grid from the first cycle to the last.  Raises as :class:`kernels.imaging.dirty.Plan`.
     """
     plan = mapping.Plan(records, side, cell, threads)
@@ -232,7 +225,7 @@ def schwab(records: np.ndarray, side: int, cell: float, limits: Limits, threads:
         np.multiply(predicted, weights, out=predicted)
         return plan.image(values=np.subtract(given, predicted, out=predicted))
 
-    return Mapped(_major_cycles(image, beam, limits, residual_of), image, beam)
+    return _major_cycles(image, beam, limits, residual_of), image, beam
 
 
 def restoring_beam(beam: np.ndarray) -> np.ndarray:

@@ -13,7 +13,7 @@ import scipy.fft
 from numba import float32
 
 from kernels.imaging.dirty import SIDES, _column, _columns_in, _columns_out, _Shape, scratch
-from kernels.imaging.fourier import PAIR, flops, plan, transform
+from kernels.imaging.fourier import PAIR, plan, transform
 from kernels.runtime.arrays import require_array
 from kernels.runtime.jit import CONTRACT, kernel
 from kernels.runtime.pages import aligned, zeros
@@ -110,10 +110,6 @@ class Convolver:
             _columns_in, self.threads, half, out.reshape(-1), self.shape, self.ones, self.ones, *tables, self.scratch
         )
         return out
-
-    @property
-    def flops(self) -> int:
-        return (2 * (self.side // 2) + 2 * self.shape.rows) * flops(self.shape.grid)
 
 
 def convolve(beam: np.ndarray, image: np.ndarray) -> np.ndarray:

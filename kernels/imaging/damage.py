@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kernels.imaging import clean, entropy, masters, sky, tasks
-from kernels.imaging.bits import EXACT, agreement
+from kernels.imaging.checks import EXACT, agreement
 from kernels.imaging.convolution import convolve
 from kernels.imaging.masters import CELL, SIZES
 

@@ -44,10 +44,6 @@ class Problem(Presets):
 
     PRESETS: ClassVar = {
         "quick": {"size": "small"},
-        "tiny": {"size": "tiny"},
-        "small": {"size": "small"},
-        "medium": {"size": "medium"},
-        "large": {"size": "large"},
         "paper": {"size": "large"},
         "modern": {"size": "modern"},
     }

@@ -257,26 +257,16 @@ class Plan:
         return records[np.where(self.points.order < 0, -1 - self.points.order, self.points.order), column]
 
     @alone
-    def image(self, out: np.ndarray | None = None, values: np.ndarray | None = None) -> np.ndarray:
+    def image(self, values: np.ndarray | None = None) -> np.ndarray:
         """The dirty image, float32 (side, side).
 
         ``values``, float32 (n, 2), stand in place of the weighted visibilities, in the order of the tiles.
         """
-        self.spread(values)
-        return self.transformed(out)
-
-    @alone
-    def spread(self, values: np.ndarray | None = None) -> None:
-        """Add the visibilities to the empty grid; ``values`` as for :meth:`image`."""
         if values is not None:
             self.points.points[:, 2:] = values
         self.grid[: self.shape.rows + BELOW + SINGLES] = 0
         gridding.spread(self.points, self.grid)
-
-    @alone
-    def transformed(self, out: np.ndarray | None = None) -> np.ndarray:
-        """The image of what :meth:`spread` left in the grid, float32 (side, side); the grid changes."""
-        out = aligned((self.side, self.side), np.float32) if out is None else out
+        out = aligned((self.side, self.side), np.float32)
         across, up = _corrections(self.side)
         flat, half, tables = self.grid.reshape(-1), self.half.reshape(-1), plan(self.grid_side)
         _fold(flat, self.grid_side, self.shape.step)

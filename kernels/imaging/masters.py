@@ -79,7 +79,7 @@ def masters(name: str, seed: int = 0) -> Masters:
     """The masters of one size; ``MemoryError`` where they do not fit."""
     size = SIZES[name]
     require_memory(bytes_of(size), f"the {name} test")
-    records = array.scaled(array.tracks(size.times), FILL / CELL)
+    records = array.tracks(size.times, FILL / CELL)
     sources = sky.synthetic(size.side, CELL, seed=seed)
     sky.observe(records, sources, NOISE, seed)
     truth = sky.gains(size.intervals, seed=seed)

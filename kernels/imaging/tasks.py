@@ -40,11 +40,6 @@ def limits_of(size, method: str = "gather") -> clean.Limits:
     return clean.Limits(size.components, gain=GAIN, list_length=size.list_length, method=method)
 
 
-def subimage_box(side: int) -> tuple[int, int, int, int]:
-    """The inner quarter."""
-    return (side // 4, side - side // 4 - 1) * 2
-
-
 def noise_of(visibilities: int) -> float:
     """Jy per beam of the dirty image's noise."""
     return NOISE / visibilities**0.5
@@ -75,9 +70,9 @@ def perform(task: str, inputs: list, size, threads: int, method: str = "gather")
     if task == "COMB":
         return {"image": arithmetic.combine(*inputs, 0.5, 0.25, threads=threads)}
     if task == "SUBIM":
-        return {"image": arithmetic.part(inputs[0], subimage_box(size.side))}
+        return {"image": arithmetic.part(inputs[0], clean.Limits().within(size.side))}
     if task == "UVDIF":
-        return arithmetic.differences(*inputs, LIMITS)._asdict()
+        return arithmetic.differences(*inputs, LIMITS)
     if task == "UVSRT":
         return {order: sorting.sort(inputs[0], order, threads=threads) for order in ("baseline", "tile")}
     if task == "APCLN":
@@ -90,8 +85,8 @@ def perform(task: str, inputs: list, size, threads: int, method: str = "gather")
         gains = selfcal.solve(*selfcal.sums(records, model, size.intervals))
         return {"model": model, "gains": gains, "records": selfcal.apply(records, gains)}
     if task == "MXCLN":
-        found = clean.schwab(inputs[0], size.side, CELL, limits_of(size, method), threads)
-        return _cleaned(found.cleaned, found.beam, threads) | {"dirty": found.dirty, "response": found.beam}
+        found, image, beam = clean.schwab(inputs[0], size.side, CELL, limits_of(size, method), threads)
+        return _cleaned(found, beam, threads) | {"dirty": image, "response": beam}
     if task in ("MXMAP", "UVMAP"):
         return _mapped(inputs[0], size, threads)
     image, beam, flux = inputs

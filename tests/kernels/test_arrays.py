@@ -48,7 +48,7 @@ def calls():
         "bt.pack": (lambda out: bt.pack(state, out), (np.zeros_like(field),), 0),
         "bt.unpack": (lambda a: bt.unpack(a, state), (field,), None),
         "clean": (lambda a, b: clean.require_images(a, b), (image, beam), None),
-        "combine": (lambda a, b, out: arithmetic.combine(a, b, 2.0, 3.0, out), (image, image + 1, image * 0), 2),
+        "combine": (lambda a, b: arithmetic.combine(a, b, 2.0, 3.0), (image, image + 1), None),
         "convolve": (lambda out: convolver(image, out), (np.zeros_like(image),), 0),
         "sort": (lambda a, out: sorting.sort(a, "baseline", out), (records, np.zeros_like(records)), 1),
         "predict": (lambda a, b: direct.predict(a, b, fluxes, 64, 1e-3), (records, places), None),

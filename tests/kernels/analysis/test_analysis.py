@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from kernels import analysis
-from kernels.analysis import boxes, chain, dense, gap, synthetic, verification
+from kernels.analysis import boxes, chain, dense, synthetic, verification
 from kernels.analysis.problem import LN_P
 from kernels.runtime.resources import usable_cpus
 
@@ -45,11 +45,9 @@ def test_bytes_are_those_counted(result):
     assert sum(step.moved for step in result.steps) == counted.bytes
 
 
-@pytest.mark.parametrize(
-    "work, rest", [("half", "cache"), ("cache", "tmpfs"), ("tmpfs", "memory"), ("memory", "cache")]
-)
+@pytest.mark.parametrize("work, rest", [("half", "cache"), ("cache", "cache"), ("memory", "cache")])
 def test_places_change_no_bit(state, result, tmp_path, work, rest):
-    problem = replace(PROBLEM, work=work, rest=rest, folder=str(tmp_path), tmpfs=str(tmp_path))
+    problem = replace(PROBLEM, work=work, rest=rest, folder=str(tmp_path))
     assert np.array_equal(analysis.run(problem, state).fields, result.fields)
     assert list(tmp_path.iterdir()) == []
 
@@ -71,7 +69,7 @@ def test_exact_observations_are_reproduced_by_a_box(state):
     use = np.flatnonzero((exact.kind < 3) & (exact.latitude > 0.5))[:48]
     points, d = np.ascontiguousarray(boxes.data_points(PROBLEM, exact)[:, use]), np.cos(np.arange(48.0))
     weights = np.zeros(48)
-    assert gap.Compiled(48).assimilate(points, d, 48, np.zeros((8, 8)), weights, np.zeros(8))
+    assert boxes.Compiled(48).assimilate(points, d, 48, np.zeros((8, 8)), weights, np.zeros(8))
     np.testing.assert_allclose(dense.correlations(points, points) @ weights, d, rtol=0, atol=1e-5)
 
 
@@ -79,11 +77,11 @@ def test_exact_observations_are_reproduced_by_the_chain(monkeypatch):
     """Between the grid points, up to the error of interpolation."""
     monkeypatch.setattr(synthetic, "ERRORS", {kind: 0.01 * error for kind, error in synthetic.ERRORS.items()})
     monkeypatch.setattr(synthetic, "GROSS", 0.0)
-    monkeypatch.setattr(gap.suspects, "__defaults__", (100.0,))
+    monkeypatch.setattr(boxes.suspects, "__defaults__", (100.0,))
     problem = replace(PROBLEM, sondes=40, aircraft=0, length=4e6)
     state = analysis.setup(problem)
     found = analysis.run(problem, state)
-    use = (found.quality == gap.ACCEPTED) & (np.abs(state.data.latitude) < 1.0)
+    use = (found.quality == boxes.ACCEPTED) & (np.abs(state.data.latitude) < 1.0)
     after, before = (
         boxes.at_data(problem, state.data, (each - state.true)[:, [0, 1, 2, 4]])[use] / state.data.error[use]
         for each in (found.standard, found.first_guess)
@@ -94,8 +92,8 @@ def test_exact_observations_are_reproduced_by_the_chain(monkeypatch):
 def test_planted_gross_errors_are_found_and_others_kept(state, result):
     gross = state.data.gross > 0
     judged = result.quality > 0
-    assert (result.quality[gross & judged] == gap.REJECTED).mean() > 0.95
-    assert (result.quality[~gross & judged] == gap.REJECTED).mean() < 0.01
+    assert (result.quality[gross & judged] == boxes.REJECTED).mean() > 0.95
+    assert (result.quality[~gross & judged] == boxes.REJECTED).mean() < 0.01
 
 
 def test_winds_go_to_the_faces_and_back():

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kernels.analysis import covariance, vertical
-from kernels.analysis.cholesky import backwards, factor, plain
+from kernels.analysis.cholesky import backwards, factor
 from kernels.analysis.dense import Plain, correlations
 from kernels.gridpoint.levels import R
 
@@ -37,10 +37,6 @@ def test_factors_and_right_hand_sides(seed, n, more):
     x = np.zeros(n)
     backwards(a, n, n, x)
     np.testing.assert_allclose(matrix @ x, right[:, 0], atol=1e-7)
-    own, b = matrix.copy(), right[:, 0].copy()
-    plain(own, b)
-    np.testing.assert_allclose(np.tril(own), lower, atol=1e-9)
-    np.testing.assert_allclose(b, x, atol=1e-9)
 
 
 @pytest.mark.parametrize("pivot", [-1.0, 0.0, np.nan])
@@ -57,7 +53,7 @@ def test_what_is_not_definite_is_said(pivot, place):
 def test_each_datum_against_all_others(seed, count):
     points, departures = data(seed, count)
     found, expected = np.zeros((2, 24)), np.zeros((2, 24))
-    assert covariance.check(points, departures, 24, np.zeros((24, 56)), found)
+    assert covariance.check(np.zeros((24, 56)), points, departures, 24, found)
     Plain.check(points, departures, 24, expected)
     np.testing.assert_allclose(found, expected, atol=1e-10)
 
@@ -66,7 +62,7 @@ def test_leaving_one_out_is_what_the_check_computes():
     """The estimate of a datum from the others, by a system of its own."""
     points, d = data(3, 10)
     out = np.zeros((2, 24))
-    covariance.check(points, d, 24, np.zeros((24, 56)), out)
+    covariance.check(np.zeros((24, 56)), points, d, 24, out)
     cov = correlations(points[:, :10], points[:, :10])
     others = np.arange(1, 10)
     matrix = cov[np.ix_(others, others)] + np.eye(9)
@@ -83,7 +79,7 @@ def test_one_observation_has_its_closed_form(seed):
     b = float(correlations(points[:, :1], points[:, :1])[0, 0])
     weights, reduction, grid = np.zeros(8), np.zeros(8), np.zeros((8, 8))
     grid[:, :1] = points[:, :1]
-    assert covariance.assimilate(points, d, 8, grid, 8, np.zeros((8, 24)), weights, reduction)
+    assert covariance.assimilate(np.zeros((8, 24)), points, d, 8, grid, weights, reduction)
     assert weights[0] == pytest.approx(d[0] / (b + 1), rel=1e-10)
     assert reduction[0] == pytest.approx(b * b / (b + 1), rel=1e-10, abs=1e-12)
 
@@ -95,10 +91,10 @@ def test_weights_and_what_they_say(seed, count):
     grid = np.random.default_rng(seed + 1).normal(size=(8, 16))
     weights, reduction, out = np.zeros(24), np.zeros(16), np.zeros((5, 16))
     expected = np.zeros(24), np.zeros(16), np.zeros((5, 16))
-    assert covariance.assimilate(points, d, 24, grid, 16, np.zeros((24, 48)), weights, reduction)
+    assert covariance.assimilate(np.zeros((24, 48)), points, d, 24, grid, weights, reduction)
     Plain.assimilate(points, d, 24, grid, *expected[:2])
-    covariance.evaluate(points, weights, 24, grid, 16, out)
-    Plain.evaluate(points, weights, 24, grid, 16, expected[2])
+    covariance.evaluate(points, weights, 24, grid, out)
+    Plain.evaluate(points, weights, 24, grid, expected[2])
     for ours, theirs in zip((weights, reduction, out), expected, strict=True):
         np.testing.assert_allclose(ours, theirs, atol=1e-9)
 

@@ -103,7 +103,7 @@ def test_a_forecast_can_be_taken_home():
 @settings(max_examples=20, deadline=None)
 @given(
     st.sampled_from([1, 2, 4]),
-    st.sampled_from(["memory", "cache", "paced", "tmpfs"]),
+    st.sampled_from(["memory", "cache", "paced"]),
     st.sampled_from(["none", "one", "both"]),
     st.sampled_from(["memory", "files"]),
     st.integers(1, 21),

@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import minimize
 
 from kernels.imaging import entropy, masters, tasks
-from kernels.imaging.bits import agreement
+from kernels.imaging.checks import agreement
 from kernels.imaging.convolution import convolve
 
 

@@ -9,7 +9,7 @@ from astropy.io import fits as astropy
 from kernels.imaging import array, fits, sky
 
 CELL = 2.1e-6
-RECORDS = sky.observe(array.scaled(array.tracks(3), 0.36 / CELL), sky.synthetic(64, CELL, points=3))
+RECORDS = sky.observe(array.tracks(3, 0.36 / CELL), sky.synthetic(64, CELL, points=3))
 IMAGE = np.random.default_rng(0).standard_normal((64, 96)).astype(np.float32)
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from kernels.imaging import (
     arithmetic,
     array,
-    bits,
+    checks,
     clean,
     convolution,
     damage,
@@ -27,7 +27,7 @@ SIDE, CELL = 128, 2.1e-6
 
 
 def made(times=6, noise=0.0, side=SIDE, seed=0):
-    records = array.scaled(array.tracks(times), 0.36 / CELL)
+    records = array.tracks(times, 0.36 / CELL)
     return sky.observe(records, sky.synthetic(side, CELL, points=8, gaussians=2, seed=seed), noise, seed)
 
 
@@ -159,7 +159,7 @@ def test_clean_by_its_identity(images, method):
     found = cleaned(method, image, beam, 500, list_length=1500)
     expected = image - convolution.convolve(beam, found.model.astype(float))
     assert len(found.fluxes) == 500
-    assert bits.agreement(found.residual, expected, peak=float(image.max())).maximum >= 20
+    assert checks.agreement(found.residual, expected, peak=float(image.max())).maximum >= 20
     assert np.abs(found.residual[32:96, 32:96]).max() < 0.1 * image.max()
     first = np.unravel_index(np.argmax(np.abs(image[32:96, 32:96])), (64, 64))
     assert tuple(found.places[0] - 32) == first
@@ -258,29 +258,26 @@ def test_arithmetic_of_images_and_visibilities():
     generator = np.random.default_rng(0)
     x, y = generator.standard_normal((2, 37, 53)).astype(np.float32)
     assert np.abs(arithmetic.combine(x, y, 0.5, -2.0) - (0.5 * x - 2 * y)).max() < 1e-6
-    own = x.copy()
-    assert arithmetic.combine(own, y, 0.5, -2.0, out=own) is own, "an image may take the place of one it is made of"
-    assert np.abs(own - (0.5 * x - 2 * y)).max() < 1e-6
     assert np.array_equal(arithmetic.part(x, (3, 9, 0, 52)), x[3:10])
     changed = RECORDS.copy()
     changed[::11, array.IM] += 1
     changed[4, array.WEIGHT] = np.nan
     found = arithmetic.differences(RECORDS, changed, [1e-3] * 8)
-    assert found.columns.tolist() == [0, 0, 0, 0, 0, 0, len(RECORDS[::11]), 1]
+    assert found["columns"].tolist() == [0, 0, 0, 0, 0, 0, len(RECORDS[::11]), 1]
 
 
 def test_every_one_of_many_records_is_counted():
     """Counts are emptied now and then, where they would round: nothing is left out or taken twice there."""
     x = np.zeros((280_001, 8), np.float32)
     found = arithmetic.differences(x, x + 1, [0.5] * 8)
-    assert found.columns.tolist() == [len(x)] * 8
+    assert found["columns"].tolist() == [len(x)] * 8
 
 
 def test_bits_are_logarithms_to_two():
     expected = np.ones((20, 20))
     ours = expected.copy()
     ours[0, 0] = 2
-    assert bits.agreement(ours, expected).maximum == 0
-    assert bits.agreement(ours, expected, skip=4) == (bits.EXACT, bits.EXACT)
-    assert bits.agreement(expected + 2.0**-10, expected).maximum == pytest.approx(10)
-    assert bits.agreement(expected * np.nan, expected) == (0, 0)
+    assert checks.agreement(ours, expected).maximum == 0
+    assert checks.agreement(ours, expected, skip=4) == (checks.EXACT, checks.EXACT)
+    assert checks.agreement(expected + 2.0**-10, expected).maximum == pytest.approx(10)
+    assert checks.agreement(expected * np.nan, expected) == (0, 0)

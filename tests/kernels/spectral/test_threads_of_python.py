@@ -36,7 +36,7 @@ def test_a_plan_of_transforms(word, fields):
 @pytest.mark.parametrize("word", ["image", "predict"])
 def test_a_plan_of_images(word):
     cell, side = 2.1e-6, 64
-    records = sky.observe(array.scaled(array.tracks(3), 0.36 / cell), sky.synthetic(side, cell, points=3))
+    records = sky.observe(array.tracks(3, 0.36 / cell), sky.synthetic(side, cell, points=3))
     plan, generator = dirty.Plan(records, side, cell), np.random.default_rng(1)
     if word == "image":
         values = generator.standard_normal((CALLS, len(plan.points.points), 2)).astype(np.float32)
