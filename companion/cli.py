@@ -12,15 +12,15 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from companion import commands, extras, files
-from companion.labels import plural
+from companion import common
+from companion.common import plural
 
 
 class Companion(TyperGroup):
     """Commands whose refusals are one sentence each."""
 
     def main(self, *given: Any, **options: Any) -> Any:
-        with commands.one_sentence("companion"):
+        with common.one_sentence("companion"):
             return super().main(*given, **options)
 
 
@@ -103,28 +103,28 @@ def run(
 ) -> None:
     """Run one experiment, write its record, and set what it measured beside the report's values."""
     from companion import experiments
-    from companion.records import display, runs
+    from companion.records import runs
 
-    with files.prepared(out):
+    with common.prepared(out):
         record = experiments.run_record(
             experiment, preset, threads, budget, seed, rounds, ranks=ranks, oversubscribe=oversubscribe
         )
         path, reasons = runs.deposit(record, out)
     if as_json:
         return print(json.dumps(record, indent=1, allow_nan=False))
-    print(*map(display.case_line, record["measurements"]), sep="\n")
+    print(*map(runs.case_line, record["measurements"]), sep="\n")
     print(*_beside_the_report(record), path, *(f"not in {out}: {reason}" for reason in reasons), sep="\n")
 
 
 def _beside_the_report(record: dict[str, Any]) -> Iterator[str]:
     """The chapter's tables of this experiment, the report's values and the run's in columns."""
-    if reason := extras.missing(*extras.DRAWING):
+    if reason := common.missing(*common.DRAWING):
         yield f"without the report's values: {reason}"
         return
-    from companion import record_figures
+    from companion import experiments
     from companion.records import runs
 
-    yield from (f"\n{record_figures.text(shown)}" for shown in record_figures.drawn_from(runs.dataset(record))[0])
+    yield from (f"\n{shown.text}" for shown in experiments.drawn_from(runs.dataset(record))[0])
 
 
 @app.command(name="bench")
@@ -146,7 +146,6 @@ def measure_all(
 ) -> None:
     """Measure all that this machine can; a second call measures only what is still missing."""
     from companion import experiments, suite
-    from companion.bench import UnverifiedError
     from companion.host import machine
 
     if preset not in experiments.PRESETS:
@@ -158,14 +157,14 @@ def measure_all(
     print(*suite.announcement(planned), sep="\n", flush=True)
     if plan_only or not planned.todo:
         return
-    with files.prepared(out):
+    with common.prepared(out):
         failed = suite.measure(planned, out, typer.echo)
     written = plural(len(planned.todo) - len(failed), "record")
     print(f"{written} written to {out}; python -m companion report {out} makes a page of them")
     if failed:
-        unverified = any(isinstance(error, UnverifiedError) for error in failed.values())
+        unverified = any(isinstance(error, common.UnverifiedError) for error in failed.values())
         sentence = f"no record of {', '.join(failed)}; the reasons are above"
-        commands.stop("companion", sentence, 3 if unverified else 2)
+        common.stop("companion", sentence, 3 if unverified else 2)
 
 
 @app.command()
@@ -177,7 +176,7 @@ def report(
     """Write one page that sets this machine's records beside the five reports and the book's machines."""
     from companion.pages import report as page
 
-    with files.prepared(out):
+    with common.prepared(out):
         print(page.write(records, out, force))
 
 
@@ -201,22 +200,28 @@ def show(
     figures: Annotated[Path | None, typer.Option(help="Folder for the chapter's figures of it (SVG).")] = None,
 ) -> None:
     """Print what a record measured, in its units, next to the report's values; draw the chapter's figures if asked."""
-    from companion.records import display, runs
+    from companion.records import runs
 
     read = runs.read(record)
-    print(display.text(read, samples=samples))
-    if reason := extras.missing(*extras.DRAWING):
+    print(runs.text(read, samples=samples))
+    if reason := common.missing(*common.DRAWING):
         return print(f"without the report's values and figures: {reason}")
-    from companion import record_figures
+    from companion import experiments
 
-    found, left = record_figures.drawn_from(runs.dataset(read))
+    found, left = experiments.drawn_from(runs.dataset(read))
     for number, shown in enumerate(found, start=1):
-        print(f"\n[{number}] {record_figures.text(shown)}")
+        print(f"\n[{number}] {shown.text}")
     for sentence in left:
         print(f"\nnot shown: {sentence}")
     if figures and found:
-        with files.prepared(figures):
-            print("", *record_figures.write(read, found, figures), sep="\n")
+        with common.prepared(figures):
+            from companion.figures.rendering import picture
+
+            stem = runs.file_name(read).removesuffix(".json")
+            drawn = {figures / f"{stem}_{each.name}.svg": each for each in found if "<svg" in each.html}
+            print(
+                "", *(common.write_text(path, picture(each), overwrite=True) for path, each in drawn.items()), sep="\n"
+            )
 
 
 @app.command()
@@ -234,11 +239,11 @@ def export(
 
     found = list(map(runs.load, records))
     if to.suffix == ".nc":
-        files.write_netcdf(found[0], to, overwrite=force)
+        common.write_netcdf(found[0], to, overwrite=force)
     else:
         tables = [data.drop_dims({*data.dims} - {"case", "sample"}).to_dataframe().reset_index() for data in found]
         samples = pd.concat(tables, ignore_index=True).dropna(subset=["seconds"])
-        files.write_text(to, samples.to_csv(index=False, lineterminator="\n"), overwrite=force)
+        common.write_text(to, samples.to_csv(index=False, lineterminator="\n"), overwrite=force)
     print(to)
 
 
@@ -272,8 +277,9 @@ def verify(
     """Read a solution file of NHT-1 once, print its diagonal and check it."""
     from companion import experiments
 
-    lines, checks = experiments.verify_file(file)
+    (check,) = experiments.VERIFIERS
+    lines, checks = check(file)
     print(*(lines if diagonal else ()), *checks, sep="\n")
-    failed = [check for check in checks if not check.ok]
+    failed = [each for each in checks if not each.ok]
     if failed:
-        commands.stop("companion", f"{file}: {failed[0]}", 3)
+        common.stop("companion", f"{file}: {failed[0]}", 3)

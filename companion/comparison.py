@@ -4,17 +4,27 @@ A case is in both where kernel, problem and threads are the same, whatever its l
 field of the problem that only one of them has counts as its default, since kernels gained fields over time.
 """
 
+import importlib
 import re
 from dataclasses import MISSING, fields, is_dataclass
 from functools import lru_cache
 from typing import Any
 
-from companion import named
 from companion.bench import plain
 from companion.bench.statistics import ratio
 from companion.records import machines
 
 Case = dict[str, Any]
+#: Kernels that have moved: how older records name them, and where they are.
+MOVED = {
+    "kernels.peak": "kernels.processor.peak",
+    "kernels.smt": "kernels.processor.smt",
+    "kernels.mpi.application": "kernels.files.ranks.application",
+    "kernels.mpi.bt": "kernels.bt.ranks",
+    "kernels.mpi.shallow_water": "kernels.shallow_water.ranks",
+    "kernels.mpi.transform": "kernels.spectral.ranks",
+    "kernels.mpi.transposition": "kernels.mpi.moves",
+}
 
 
 def differences(a: dict[str, Any], b: dict[str, Any]) -> list[str]:
@@ -40,7 +50,7 @@ def _defaults(kernel: str) -> dict[str, Any]:
     if not re.fullmatch(r"kernels(\.[a-z_]+)+", kernel):  # a record names it: nothing else is imported
         return {}
     try:
-        problem = getattr(named.kernel(kernel), "Problem", None)
+        problem = getattr(importlib.import_module(MOVED.get(kernel, kernel)), "Problem", None)
     except ImportError:
         return {}
     if not is_dataclass(problem):
@@ -52,7 +62,7 @@ def _unlike(a: Case, b: Case) -> list[str]:
     """In which fields of the problem, or in what else, two cases differ; empty where their times may be compared."""
     sides = []
     for case in (a, b):
-        kernel = named.MOVED.get(case["kernel"], case["kernel"])
+        kernel = MOVED.get(case["kernel"], case["kernel"])
         sides.append({"kernel": kernel, "threads": case["threads"]} | _defaults(kernel) | case["problem"])
     one, other = sides
     return [

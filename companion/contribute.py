@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from companion.host import machine
-from companion.records import machines, runs, store
+from companion.records import machines, runs
 
 ROOT = Path(__file__).resolve().parents[1]
 #: What contributor and maintainer do with records that belong to the book.
@@ -75,4 +75,4 @@ def place(record: dict[str, Any], folder: Path = runs.COMMITTED) -> Path:
 def write(record: dict[str, Any], folder: Path = runs.COMMITTED) -> Path:
     """Copy the record into the book's folder; one that is there is left, since no record is replaced."""
     path = place(record, folder)
-    return path if path.exists() else store.write(path, store.text(record, "measurements"))
+    return path if path.exists() else runs.write(path, runs.as_json(record))

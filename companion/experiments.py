@@ -28,9 +28,8 @@ from typing import Any
 
 from companion import bench, chapters, notebook_files
 from companion.bench import Measurement
-from companion.bench.engine import require_rounds
-from companion.host import doctor, limits, machine
-from companion.host.doctor import Unavailable
+from companion.common import Unavailable, require_integer
+from companion.host import doctor, machine
 from companion.records import runs
 
 PRESETS = ("quick", "paper", "modern")
@@ -209,10 +208,15 @@ def find(id: str) -> Experiment:
     return REGISTER[id]
 
 
-def verify_file(path) -> tuple[list[str], list]:
-    """Lines to print and checks of a file that an experiment left, from the chapter that knows its format."""
-    (verifier,) = VERIFIERS
-    return verifier(path)
+def drawn_from(run, figures=None) -> tuple[list[Any], list[str]]:
+    """What figures, by default all of its experiment, show of one run; a sentence for each that lacks what it takes."""
+    made, left = [], []
+    for figure in find(run.attrs["experiment"]).figures if figures is None else figures:
+        try:
+            made.append(figure([run]))
+        except (KeyError, IndexError, ValueError, AssertionError) as error:  # an older run, or another sweep
+            left.append(f"{figure.__name__} does not find in this record what it draws ({error})")
+    return made, left
 
 
 def unavailable(entry: Experiment, needs=None) -> str | None:
@@ -250,25 +254,25 @@ def accept(
     machine.require_threads(threads)
     if budget is not None and not 0 <= budget < float("inf"):
         raise ValueError(f"budget = {budget} s must be zero or more")
-    limits.require_integer("seed", seed, 0, 2**63 - 1)
-    require_rounds(1 if rounds is None else rounds)
-    limits.require_integer("ranks", 1 if ranks is None else ranks, 1, limits.MOST_RANKS)
+    require_integer("seed", seed, 0, 2**63 - 1)
+    bench.require_rounds(1 if rounds is None else rounds)
+    require_integer("ranks", 1 if ranks is None else ranks, 1, doctor.MOST_RANKS)
     if reason := unavailable(entry):
         raise Unavailable(reason)
-    limits.temporary()
+    doctor.temporary()
     if entry.ranks:
         ranks = ranks or entry.ranks
         if not started:
-            limits.require_ranks(ranks, threads, oversubscribe=oversubscribe)  # before the cases, which may be many
+            doctor.require_ranks(ranks, threads, oversubscribe=oversubscribe)  # before the cases, which may be many
         cases = entry.cases(preset, threads, ranks)  # it refuses a number of ranks that it cannot use
         if not started:
-            limits.require_ranks(ranks, threads, cases, oversubscribe)
+            doctor.require_ranks(ranks, threads, cases, oversubscribe)
     else:
         cases = entry.cases(preset, threads)
         bound = any(getattr(case.problem, "binding", None) is True for case in cases)
         if bound and (reason := unavailable(entry, ["affinity"])):
             raise Unavailable(reason)
-        limits.require_cases(id, cases)
+        doctor.require_cases(id, cases)
     return entry, cases
 
 
@@ -288,7 +292,7 @@ def run_record(
     ``ValueError``: unknown id or preset; threads, budget, seed, rounds or ranks out of range.
     ``companion.mpi.JobError`` where a rank died or failed; nothing of the job is left. ``Unavailable`` where
     the machine lacks something. ``MemoryError`` or ``OSError`` where the run needs more memory, disk, processes or open
-    files than this process may use (:mod:`companion.host.limits`); nothing was started. ``UnverifiedError`` or
+    files than this process may use (:mod:`companion.host.doctor`); nothing was started. ``UnverifiedError`` or
     ``MemoryError``: see :func:`companion.bench.measure`.
 
     Parameters
@@ -330,7 +334,7 @@ def measured(entry, cases, preset: str, seed: int, budget: float | None, rounds:
 
 def assemble(entry, preset: str, threads: int, seed: int, date: str, measurements) -> dict[str, Any]:
     """The record of an experiment whose cases have been measured."""
-    source, folder = limits.temporary()
+    source, folder = doctor.temporary()
     record = {
         "schema": runs.SCHEMA,
         "version": runs.VERSION,

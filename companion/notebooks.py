@@ -16,7 +16,7 @@ from typing import Annotated
 import nbformat
 import typer
 
-from companion.files import write_text
+from companion.common import write_text
 from companion.notebook_files import paths
 
 _IGNORED = {"nbval-ignore-output", "nbval-skip"}

@@ -11,11 +11,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from companion import bench, experiments
+from companion import experiments
+from companion.common import Refusal, plural, strict_json
 from companion.experiments import Experiment
 from companion.host import machine
-from companion.labels import plural
-from companion.records import runs, store
+from companion.records import runs
 
 #: Seconds for an experiment of which neither a record nor a budget says how long it takes.
 _UNKNOWN = 60.0
@@ -56,7 +56,7 @@ def estimate(entry: Experiment, preset: str) -> float:
     dates = {path.stem.rpartition("_")[2]: path for path in runs.COMMITTED.glob(f"{entry.id}_{preset}_*.json")}
     if dates:
         # the book's own, held by tests: to validate them all takes longer than all else that a list needs
-        return STARTING + recorded_seconds(store.strict_json(dates[max(dates)].read_text(encoding="utf-8")))
+        return STARTING + recorded_seconds(strict_json(dates[max(dates)].read_text(encoding="utf-8")))
     budget = entry.seconds(preset)
     return STARTING + (_UNKNOWN if budget is None else budget)
 
@@ -108,8 +108,6 @@ def within(planned: Plan, seconds: float) -> Plan:
 
 def measure(planned: Plan, folder: Path, say: Callable[[str], None]) -> dict[str, Exception]:
     """Measure a plan in order, keep each record and say so; what a reader can mend of what failed, by name."""
-    from companion.mpi import JobError
-
     failed: dict[str, Exception] = {}
     for number, name in enumerate(planned.todo, start=1):
         started, head = time.perf_counter(), f"{number} of {len(planned.todo)}: {name}"
@@ -117,7 +115,7 @@ def measure(planned: Plan, folder: Path, say: Callable[[str], None]) -> dict[str
             threads = planned.threads_of(experiments.find(name))
             record = experiments.run_record(name, planned.preset, threads, seed=planned.seed)
             path = runs.save(record, folder)
-        except (ValueError, OSError, MemoryError, bench.UnverifiedError, experiments.Unavailable, JobError) as error:
+        except (ValueError, OSError, MemoryError, Refusal) as error:
             failed[name] = error
             say(f"{head}: no record. {' '.join(str(error).split()) or 'memory ran out; choose a smaller preset'}")
             continue

@@ -31,9 +31,8 @@ import numpy as np
 from llvmlite import binding
 from numba.core import config
 
-from companion.bench.engine import interleave, takes_repeats
-from companion.bench.sampling import OtherLoad, calibrate, disturbed
-from companion.labels import plural
+from companion.bench import OtherLoad, calibrate, disturbed, interleave, takes_repeats
+from companion.common import plural
 
 _SAMPLE = 0.012  # seconds a sample of our side lasts at least
 _KEPT = 2  # builds that are timed after a trial

@@ -5,11 +5,10 @@ from typing import Annotated, Any
 
 import typer
 
-from companion import commands
-from companion.bench.engine import require_rounds
-from companion.files import prepared
-from companion.host import limits, machine
-from companion.labels import plural
+from companion import common
+from companion.bench import require_rounds
+from companion.common import plural, prepared
+from companion.host import doctor, machine
 from companion.records import runs
 from kernels.runtime.resources import require_threads, usable_cpus
 from peers import Absent, collect, measure, modules, ratios, require_known, versions
@@ -65,7 +64,7 @@ def _record(
     name: str, counts: list[int], rounds: int, seed: int, found: list, absent: list, date: str
 ) -> dict[str, Any]:
     """A run record of kind "peer" of one module."""
-    source, folder = limits.temporary()
+    source, folder = doctor.temporary()
     few = f"{rounds} rounds were asked for" if rounds < 3 else None
     return {
         "schema": runs.SCHEMA,
@@ -102,7 +101,7 @@ def compare(
 ) -> None:
     """Our kernels beside other software, interleaved in one run; a record of each module when it is complete."""
     disagreed = False
-    with commands.one_sentence("peers"):
+    with common.one_sentence("peers"):
         require_rounds(rounds)
         counts = [require_threads(threads)] if threads is not None else sorted({1, usable_cpus()})
         for name in dict.fromkeys(require_known(names or modules())):

@@ -18,7 +18,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from companion.bench import Case
-from companion.host import doctor, limits
+from companion.host import doctor
 from companion.mpi import JobError
 from companion.mpi.launcher import mpiexec, started
 from kernels.mpi import exchange
@@ -106,7 +106,7 @@ def _side(ask, nbytes: int, side: int):
 def _on(ranks: int, sizes: Iterable[int]) -> Iterator[Comparison]:
     names = list(_peers())
     cases = [Case(f"{nbytes:,} bytes", exchange, exchange.Problem(nbytes, ranks)) for nbytes in sizes]
-    limits.require_ranks(ranks, cases=cases)
+    doctor.require_ranks(ranks, cases=cases)
     with _job(ranks) as ask:
         for case in cases:
             nbytes = case.problem.bytes

@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from companion.labels import plural
+from companion.common import plural
 from kernels import spectral
 from kernels.runtime.threads import run_team
 from peers import Absent, Comparison, _shtns, installed, relative_difference

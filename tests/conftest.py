@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
-from companion import experiments
-from companion.bench import Case, sampling
+from companion import bench, experiments
+from companion.bench import Case
 from kernels.contract import Check, Footprint, Work
 
 # timings never decide a test: a slow host is no failure
 settings.register_profile("house", deadline=None)
 settings.load_profile("house")
 # nor does what a sample resolves
-sampling.MIN_SAMPLE = 1e-3
+bench.MIN_SAMPLE = 1e-3
 
 
 @dataclass(frozen=True)

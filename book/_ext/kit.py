@@ -19,7 +19,7 @@ from pathlib import Path
 
 from docutils import nodes
 
-from companion import drawn, items, tables
+from companion import items, tables
 from companion.pages.chapter_record import checks, stored_runs
 
 RECORDS, STORIES = "book/records/", "notebooks/"
@@ -92,8 +92,8 @@ def leading(html: str, address: str) -> str:
         return re.sub(r"[^/]+(?=\.html$)", items.page(other), address)
 
     links = {}
-    if drawn_here := drawn.said(html, document):
-        links["printed table"] = f"{of(drawn_here[0][0])}#{drawn.anchor(*drawn_here[0])}"
+    if drawn_here := tables.drawn(html, document):
+        links["printed table"] = f"{of(drawn_here[0][0])}#{tables.anchor(*drawn_here[0])}"
     home = run.partition("-")[0]
     if run and run in set(stored_runs(home).get("experiment", ())):  # a study may have none
         links["stored runs"] = f"{of(home)}#run-{run}"

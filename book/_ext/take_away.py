@@ -2,11 +2,11 @@
 
 The data behind figures and tables, which a notebook carries as addresses of kind ``data:``, become files of
 ``_static/csv``.  Other files are made after the pages are written: every table as CSV and NetCDF, packages as one
-zip (``companion.tables.downloads``), every claim as ``ledger.csv``, the run records, and the source as ``source.zip``.
+zip (``companion.tables.download``), every claim as ``ledger.csv``, the run records, and the source as ``source.zip``.
 
 ``take_away.js`` puts the address, the picture as SVG and PNG in print colours, and the citation under each figure and
 table; what it cites is put into the page.  A printed table is cited as its own source; a figure by the tables that it
-draws (``companion.drawn``), or that the points behind it name as theirs.
+draws (``companion.tables.drawn``), or that the points behind it name as theirs.
 """
 
 import base64
@@ -17,7 +17,7 @@ import shutil
 from html import unescape
 from pathlib import Path
 
-from companion import claims, drawn, files, tables
+from companion import claims, common, tables
 from companion.pages.front import bibtex
 
 DATA, LEDGER, PEERS, RUN = "book/data", "book/ledger", "book/peers", "book/run"
@@ -73,7 +73,7 @@ def sources(root: Path = ROOT) -> list[Path]:
 
 def write_source(root: Path, path: Path) -> None:
     """The source as one zip; programs stay executable."""
-    files.write_zip(path, "supercomputers-rerun", {each.relative_to(root).as_posix(): each for each in sources(root)})
+    common.write_zip(path, "supercomputers-rerun", {each.relative_to(root).as_posix(): each for each in sources(root)})
 
 
 def _write(app, exception) -> None:
@@ -82,16 +82,16 @@ def _write(app, exception) -> None:
     folder, digest = Path(app.outdir) / "_static" / "data", app.config.sources_digest
     made = Path(app.doctreedir) / "tables"  # the digest of the sources of the tables that are there
     if DATA in app.env.found_docs and not (made.is_file() and made.read_text() == digest and folder.is_dir()):
-        from companion.tables import downloads
-
-        downloads.write(folder)
+        tables.download(folder)
         made.write_text(digest)
     if RUN in app.env.found_docs:
         write_source(ROOT, Path(app.outdir) / "_static" / "source.zip")
     if any(name.startswith("notebooks/") for name in app.env.found_docs):
         shutil.copytree(ROOT / "data" / "runs", Path(app.outdir) / "_static" / "runs", dirs_exist_ok=True)
     if LEDGER in app.env.found_docs:
-        files.write_text(folder / "ledger.csv", claims.frame().to_csv(index=False, lineterminator="\n"), overwrite=True)
+        common.write_text(
+            folder / "ledger.csv", claims.frame().to_csv(index=False, lineterminator="\n"), overwrite=True
+        )
 
 
 ENTRIES = ROOT / "book" / "references.bib"
@@ -116,7 +116,7 @@ def rests_on(name: str, data: str) -> list[tuple[str, str]]:
     if document in tables.documents() and table in tables.names(document):
         return [(document, table)]
     anchors = dict.fromkeys(re.findall(r"/records/[^,\s]*#(tab-[\w-]+)", data))
-    return [drawn.by_anchor()[anchor] for anchor in anchors if anchor in drawn.by_anchor()]
+    return [tables.by_anchor()[anchor] for anchor in anchors if anchor in tables.by_anchor()]
 
 
 def cited(body: str) -> dict[str, dict[str, list[str]]]:
@@ -125,9 +125,9 @@ def cited(body: str) -> dict[str, dict[str, list[str]]]:
     for name, rest in zip(map(unescape, parts[1::2]), parts[2::2], strict=True):
         link = OFFERED.search(rest)
         document, said = name.partition("_")[0], f"<figure{rest.partition('>')[0]}>"
-        behind = drawn.said(said, document) or rests_on(name, base64.b64decode(link[1]).decode() if link else "")
+        behind = tables.drawn(said, document) or rests_on(name, base64.b64decode(link[1]).decode() if link else "")
         if behind and name not in found:
-            found[name] = drawn.places(behind)
+            found[name] = tables.places(behind)
     return found
 
 

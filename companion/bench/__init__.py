@@ -10,33 +10,384 @@ of the calibration.  With a budget of zero that sample is its first call.  Cases
 one state. Cases whose states do not fit into memory together are measured in consecutive batches; only cases of one
 batch are interleaved.
 
+What differs between one process and many ranks is who takes part, who holds the clock and who decides: :class:`Alone`
+says it of one process, :class:`companion.mpi.ranks.Ranks` of many.  Plain callables beside peers are sampled by the
+same engine (:func:`interleave`).
+
 A study asks for a result and not for a time: :func:`study` runs each case once and keeps what it gave.
 """
 
+import gc
+import inspect
 import math
+import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field, fields, is_dataclass
 from typing import Any
 
 import numpy as np
+import psutil
 
-from companion.bench.engine import (
-    Alone,
-    Sampler,
-    interleave,
-    no_collection,
-    require_proof,
-    require_rounds,
-    sample_rounds,
-)
-from companion.bench.sampling import OtherLoad, UnverifiedError, disturbed, shortest_sample
 from companion.bench.statistics import Ratio, median_interval, ratio, trend
+from companion.common import UnverifiedError, require_integer
 from companion.host import machine
-from companion.named import name_of
+from kernels.runtime.resources import online_cpus
 
+#: A sample lasts at least this many seconds …
+MIN_SAMPLE = 0.010
+#: … and at least this many grains of the clock.
+_MIN_GRAINS = 1000
+#: A call that seems long enough is asked for again, this often in all, unless it lasts …
+_CONFIRM = 3
+#: … this many times what was wanted: no interruption by the scheduler or a quota lasts 0.2 s.
+_CERTAIN = 20
+#: Other busy CPUs (mean over the measurement) that are still called quiet.
+QUIET = 0.25
+_clock = time.perf_counter_ns
+#: Most samples of a case that a record may hold.
+_MOST_ROUNDS = 10_000
+#: Seconds of a call from which calibration has warmed enough.
+_LONG = 1.0
+#: Seconds of a sample from which it is watched by itself what others keep busy: the counters tick in 10 ms.
+_WATCHED = 0.1
+#: By kernel and small problem: the check that failed, as text; empty where none did.
+_PROVEN: dict[Any, str] = {}
 #: Part of the available memory that the states of one batch may fill.
 _MEMORY_SHARE = 0.4
+
+
+def clock_grain() -> float:
+    """Seconds: the larger of the smallest step the clock shows and the median cost of reading it."""
+    stamps = np.fromiter((_clock() for _ in range(2000)), dtype=np.int64, count=2000)
+    steps = np.diff(stamps)
+    positive = steps[steps > 0]
+    # A clock that never moved within all the reads is at best as fine as their whole span.
+    smallest = positive.min() if positive.size else 1_000_000
+    return float(max(smallest, np.median(steps))) * 1e-9
+
+
+def shortest_sample() -> float:
+    """Seconds one sample must last: 10 ms and 1000 grains of the clock."""
+    return max(MIN_SAMPLE, _MIN_GRAINS * clock_grain())
+
+
+def timed(call, repeats: int):
+    """``(seconds, result)`` of ``call(repeats)``."""
+    start = _clock()
+    result = call(repeats)
+    return (_clock() - start) * 1e-9, result
+
+
+def calibrate(call, shortest: float, label: str, clock=timed) -> tuple[int, float]:
+    """Repeats that make ``call(repeats)`` last ``shortest`` seconds, and how long it then lasted.
+
+    ``call`` has been called before: the call that compiles says nothing about later ones.  A single long call proves
+    nothing either: it may have been interrupted, and with the few repeats that it suggests every sample would measure
+    the start of threads instead of the work.  So the shortest of ``_CONFIRM`` calls has to be long enough.
+    ``clock(call, repeats)`` gives seconds and result. ``RuntimeError`` if more repeats do not make the call longer
+    (``repeats`` is ignored or the work was removed).
+    """
+    repeats = 1
+    for _ in range(24):
+        seconds = math.inf
+        for _ in range(_CONFIRM):  # further ones only while they may matter
+            seconds = min(seconds, clock(call, repeats)[0])
+            if seconds < shortest or seconds >= _CERTAIN * shortest:
+                break
+        if seconds >= shortest:
+            return repeats, seconds
+        growth = 1.3 * shortest / seconds if seconds > 0 else math.inf
+        repeats = math.ceil(repeats * min(100.0, growth))
+        if repeats > 2**48:
+            break
+    raise RuntimeError(
+        f"{label}: {repeats} repeats still last {seconds:.2g} s, under the {shortest:.2g} s that the clock "
+        "needs; the kernel ignores repeats or its work was optimised away"
+    )
+
+
+class OtherLoad:
+    """Mean number of CPUs kept busy by others since the start, on the CPUs this process may use.
+
+    The system's counters per CPU (steal time of a hypervisor included) less the CPU time of this process and of
+    all its descendants, living or finished.
+    """
+
+    def __init__(self):
+        self._process = psutil.Process()
+        self._cpus = self.usable()
+        self._start = self.read()
+
+    def usable(self) -> list[int]:
+        """The CPUs that are ours to use; empty for all."""
+        with suppress(AttributeError, psutil.Error):
+            return list(self._process.cpu_affinity())
+        return []
+
+    def read(self) -> np.ndarray:
+        """Seconds by now, from any beginning: of the clock, of busy CPUs, and of CPUs that we kept busy."""
+        return np.array([time.perf_counter(), self.busy(), self.ours()])
+
+    def busy(self) -> float:
+        """CPU seconds of everybody on our CPUs; NaN where rows are zero or not those of CPUs, as in some containers."""
+        try:
+            rows = psutil.cpu_times(percpu=True)
+            found = dict(zip(online_cpus() or range(len(rows)), rows, strict=True))
+            ours = [found[cpu] for cpu in self._cpus or found]
+        except (OSError, RuntimeError, ValueError, KeyError):
+            return math.nan
+        apart = ("idle", "iowait", "guest", "guest_nice")  # guest time is already part of user time
+        busy = sum(value for row in ours for name, value in row._asdict().items() if name not in apart)
+        return busy if any(map(any, ours)) else math.nan
+
+    def ours(self) -> float:
+        """CPU seconds of this process and its descendants, living or finished; NaN where processes are hidden."""
+        total = 0.0
+        try:
+            for process in (self._process, *self._process.children(recursive=True)):
+                with suppress(psutil.NoSuchProcess):  # it ended since it was listed
+                    times = process.cpu_times()
+                    total += times.user + times.system + times.children_user + times.children_system
+        except (OSError, RuntimeError, psutil.Error):
+            return math.nan
+        return total
+
+    def value(self, passed: np.ndarray | None = None) -> float | None:
+        """CPUs of others since the start, or over what ``passed``, a sum of differences of readings.
+
+        None where the system does not count, or where too little time passed for counters that tick a hundred
+        times a second.
+        """
+        wall, busy, ours = self.read() - self._start if passed is None else passed
+        return max(0.0, float((busy - ours) / wall)) if wall >= 0.2 and math.isfinite(busy - ours) else None
+
+
+def disturbed(other: float | None) -> str | None:
+    """The sentence for the ``load`` flag, or None where others left the host quiet."""
+    if other is None or other <= QUIET:
+        return None
+    return f"others kept {other:.2f} CPUs busy, more than the {QUIET:g} that count as quiet"
+
+
+def watched() -> bool:
+    """True where a person watches: stderr is a terminal, or a notebook's front end takes input.
+
+    Executed for the book or by a test, a notebook takes no input, so no progress bar is stored
+    in its outputs.
+    """
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython else None
+    kernel = getattr(shell, "kernel", None)
+    if kernel is not None:
+        return bool(getattr(kernel, "_allow_stdin", False))
+    return bool(sys.stderr is not None and sys.stderr.isatty())
+
+
+def progress_bar(total: int, description: str, wanted: bool = True):
+    """A tqdm bar that removes itself, silent unless someone watches."""
+    from tqdm.auto import tqdm
+
+    return tqdm(total=total, desc=description, leave=False, disable=not (wanted and watched()))
+
+
+def require_rounds(rounds: int) -> None:
+    """``ValueError`` unless ``rounds`` is a whole number from 1 to what a record may hold."""
+    require_integer("rounds", rounds, 1, _MOST_ROUNDS)
+
+
+class Sampler:
+    """Something to sample in rounds: ``call(repeats)``, calibrated to last long enough for the clock."""
+
+    def __init__(self, label: str):
+        self.label = label
+        self.samples: list[float] = []  # seconds per repeat
+        self.repeats, self.expected = 1, 0.0
+        self.watched = np.zeros(3)  # of :meth:`OtherLoad.read`, over the samples
+
+    def call(self, repeats: int) -> Any:
+        """Do the work so many times."""
+        raise NotImplementedError
+
+    def clock(self, call: Callable, repeats: int) -> tuple[float, Any]:
+        """Seconds and result of ``call(repeats)``."""
+        return timed(call, repeats)
+
+    def calibrate(self, shortest: float) -> tuple[float, Any]:
+        """Choose repeats that last ``shortest`` seconds; seconds and result of the call that did."""
+        last: list[tuple[float, Any]] = []
+
+        def clock(call: Callable, repeats: int) -> tuple[float, Any]:
+            last.clear()  # no result is held while the next is made
+            last.append(self.clock(call, repeats))
+            return last[0]
+
+        self.repeats, self.expected = calibrate(self.call, shortest, self.label, clock)
+        return last[0]
+
+    def warm(self) -> None:
+        """One call more, where calibration was too short to warm anything."""
+        if self.expected < _LONG:
+            self.call(self.repeats)
+
+    def sample(self, final: bool) -> None:
+        """One sample; ``final`` says that it is the last of this sampler."""
+        self.take(*self.clock(self.call, self.repeats), final)
+
+    def take(self, seconds: float, result: Any, final: bool) -> None:
+        """Keep what one call took."""
+        self.samples.append(seconds / self.repeats)
+
+
+class Alone:
+    """One process: it takes part in everything, its clock is the clock, and what it decides is decided."""
+
+    #: Whether this process reports what all of them measured.
+    reports = True
+
+    def __init__(self, progress: bool = True):
+        self.progress = progress  # whether a bar shows it, if someone watches
+
+    @contextmanager
+    def steps(self, total: int, what: str = "measuring"):
+        """So many steps that follow, shown as progress."""
+        with progress_bar(total, what, self.progress) as bar:
+            self.advance: Callable[[], Any] = bar.update
+            yield
+
+    def step(self, sampler: Any, action: Callable, *arguments: Any) -> None:
+        """``action(*arguments)`` by the processes that take part in ``sampler``."""
+        action(*arguments)
+        self.advance()
+
+    def clock(self, case: Any, call: Callable, repeats: int) -> tuple[float, Any]:
+        """Seconds of the slowest process of a case, and this one's result, of ``call(repeats)``."""
+        return timed(call, repeats)
+
+    def shared(self, case: Any, value: Any) -> Any:
+        """``value``, of JSON's types, as the first process of a case has it."""
+        return value
+
+    def decided(self, value: Any) -> Any:
+        """``value`` as the first process has it: for what depends on a clock."""
+        return value
+
+    def memory(self) -> int | None:
+        """Bytes that states may fill together, None where all cases make one batch."""
+        return machine.available_memory()
+
+    def load(self) -> OtherLoad:
+        """A watch over what others keep busy."""
+        return OtherLoad()
+
+    def described(self, case: Any) -> tuple[dict[str, Any], dict[str, str]]:
+        """Parameters and flags that a case has from its processes."""
+        return {}, {}
+
+
+@contextmanager
+def no_collection():
+    """Garbage collection off, as in timeit, and back to what it was."""
+    enabled = gc.isenabled()
+    gc.collect()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
+def sample_rounds(
+    samplers: Sequence[Sampler], rounds: int, seed: int, end: float, by: Alone, load: OtherLoad | None = None
+) -> str | None:
+    """Interleaved rounds over ``samplers``; the sentence that says so if the time ended them.
+
+    The first round always runs; no other begins that would pass ``end`` (of ``time.perf_counter``), and after it
+    nothing is warmed beyond its calibration.  ``load`` watches each long sample.
+    """
+    generator = np.random.default_rng(seed)
+    one_round = sum(sampler.expected for sampler in samplers)
+    for sampler in samplers:
+        if by.decided(time.perf_counter() < end):
+            by.step(sampler, sampler.warm)
+    for number in range(1, rounds + 1):
+        last = by.decided(number == rounds or time.perf_counter() + 2 * one_round > end)
+        for sampler in (samplers[index] for index in generator.permutation(len(samplers))):
+            before = load.read() if load and sampler.expected >= _WATCHED else None
+            by.step(sampler, sampler.sample, last)
+            if load and before is not None:
+                sampler.watched += load.read() - before
+        if last:
+            break
+    return None if number == rounds else f"the time budget ended after {number} of {rounds} rounds"
+
+
+def takes_repeats(function: Callable) -> bool:
+    """Whether a callable has a parameter named ``repeats``."""
+    try:
+        return "repeats" in inspect.signature(function).parameters
+    except (TypeError, ValueError):
+        return False
+
+
+class _Function(Sampler):
+    """A plain callable: one that takes ``repeats`` is given them, another is called in a loop."""
+
+    def __init__(self, label: str, function: Callable):
+        super().__init__(label)
+        self._function, self._takes_repeats = function, takes_repeats(function)
+
+    def call(self, repeats: int) -> Any:
+        if self._takes_repeats:
+            return self._function(repeats=repeats)
+        for _ in range(repeats):
+            self._function()
+
+
+def interleave(functions: Mapping[str, Callable], rounds: int = 11, seed: int = 0) -> dict[str, np.ndarray]:
+    """Seconds per unit of work of plain callables, ndarray (rounds,) each in the order taken.
+
+    They are calibrated and interleaved as :func:`companion.bench.measure` does it.
+
+    A callable without arguments does one unit of work per call; one that has a parameter named ``repeats`` is asked for
+    that many units in one call.  Verifying what they compute is the caller's business. ``ValueError``: no function, or
+    no round.
+    """
+    if not functions:
+        raise ValueError("functions is empty: there is nothing to measure")
+    require_rounds(rounds)
+    shortest = shortest_sample()
+    samplers = [_Function(name, function) for name, function in functions.items()]
+    for sampler in samplers:
+        sampler.call(1)
+        sampler.calibrate(shortest)
+    by = Alone()
+    with by.steps((rounds + 1) * len(samplers)), no_collection():
+        sample_rounds(samplers, rounds, seed, math.inf, by)
+    return {sampler.label: np.array(sampler.samples) for sampler in samplers}
+
+
+def require_proof(label: str, kernel: Any, problem: Any) -> None:
+    """Let a kernel show, before it is timed, that it computes here what its reference computes, if it says how.
+
+    Once in a process: what ``verify`` says of a large result is what can be said of it quickly.  The small problem is
+    compared number by number, with one thread and with two, so that an error of compiled code on a processor that
+    nobody had tried is found first.  The kernel says how (``PROOF``, see ``kernels/contract.py``). ``UnverifiedError``
+    where the kernel does not.
+    """
+    proof = getattr(kernel, "PROOF", None)
+    if proof is None:
+        return
+    small = proof.problem(problem)
+    if (kernel, small) not in _PROVEN:
+        failed = [str(check) for check in proof.checks(kernel, small) if not check.ok]
+        _PROVEN[kernel, small] = failed[0] if failed else ""
+    if reason := _PROVEN[kernel, small]:
+        raise UnverifiedError(
+            f"{label}: a small problem came out otherwise than its reference here, {reason}; nothing of it is timed"
+        )
 
 
 @dataclass(frozen=True)
@@ -173,7 +524,7 @@ class _Runner(Sampler):
         parameters, flags = self.by.described(case)
         measurement = Measurement(
             case.label,
-            name_of(case.kernel),
+            getattr(case.kernel, "__name__", type(case.kernel).__name__),
             case.problem,
             case.threads,
             plain({**parameters, **case.parameters}),

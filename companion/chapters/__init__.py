@@ -5,41 +5,17 @@ A folder here, one in ``data/`` and a notebook make a chapter; nothing else name
 """
 
 import importlib
-import importlib.util
-import pkgutil
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
-from companion.late import pd
+from companion.common import pd
 
 
-def documents(part: str) -> list[str]:
-    """Documents whose folder has the module ``part``, sorted."""
-    found = sorted(module.name for module in pkgutil.iter_modules(__path__) if module.ispkg)
-    return [name for name in found if importlib.util.find_spec(f"{__name__}.{name}.{part}") is not None]
-
-
-def part(document: str, name: str) -> ModuleType:
-    """The module ``name`` of a document's chapter, imported."""
-    return importlib.import_module(f"{__name__}.{document}.{name}")
-
-
-#: Modules of a chapter that are none of its sections.
-_OTHER = {"claims"}
-
-
-def sections() -> dict[str, list[ModuleType]]:
-    """The modules of the sections of every chapter, imported: their experiments and figures."""
-    found: dict[str, list[ModuleType]] = {}
-    for chapter in pkgutil.iter_modules(__path__):
-        folder = str(Path(__file__).parent / chapter.name)
-        found[chapter.name] = [
-            importlib.import_module(f"{__name__}.{chapter.name}.{module.name}")
-            for module in pkgutil.iter_modules([folder])
-            if module.name not in _OTHER
-        ]
-    return found
+def sections() -> None:
+    """Import the modules of the sections of every chapter, and with them their experiments and figures."""
+    for path in sorted(Path(__file__).parent.glob("*/*.py")):
+        if path.stem not in ("__init__", "claims"):
+            importlib.import_module(f"{__name__}.{path.parent.name}.{path.stem}")
 
 
 def files(name: str) -> dict[str, Path]:

@@ -14,6 +14,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
+from importlib import import_module
 from itertools import groupby
 
 from companion import chapters
@@ -106,6 +107,7 @@ class Entry:
 @cache
 def ledger(document: str) -> list[Entry]:
     """The entries of one document, in the order of its register."""
-    functions = chapters.part(document, "claims") if document in chapters.documents("claims") else None
+    own = document in chapters.files("claims.py")
+    functions = import_module(f"{chapters.__name__}.{document}.claims") if own else None
     groups = groupby(chapters.rows("claims.csv", COLUMNS)[document], key=lambda line: line["claim"])
     return [Entry(document, name, list(lines), functions) for name, lines in groups]

@@ -10,25 +10,17 @@ hold their figures too, need not wait for Matplotlib.
 
 from importlib import import_module
 
-from companion import extras
+from companion import common
 
-_MODULES = {
-    "box": "answer box folded paragraph",
-    "document": "document_table document_tables",
-    "dotted": "dots",
-    "parts": "MARKED at_right bars bytes_axis bytes_label calculated cases converted cpu doubts intervals "
-    "legend lines log_axis machines of_samples points printed_ranges quantities quotient ratios rows run_title sampled "
-    "spread_of times together with_spread",
-    "rendering": "Shown save show source",
-    "style": "INK MEANINGS STYLE axes document_style hollow host_style meaning series",
-    "tabular": "Table table",
-}
-_HOME = {name: module for module, names in _MODULES.items() for name in names.split()}
-__all__ = sorted(_HOME)
+_MODULES = ("kit", "rendering", "tabular")
 
 
 def __getattr__(name: str):
-    if name not in _HOME:
+    if name.startswith("_") or name in _MODULES:  # Python looks for these itself
         raise AttributeError(f"companion.figures has no {name}")
-    extras.require(*extras.DRAWING)
-    return getattr(import_module(f"companion.figures.{_HOME[name]}"), name)
+    common.require(*common.DRAWING)
+    for module in _MODULES:
+        found = import_module(f"companion.figures.{module}")
+        if hasattr(found, name):
+            return getattr(found, name)
+    raise AttributeError(f"companion.figures has no {name}")

@@ -6,8 +6,8 @@ script runs (a notebook, paper) the picture stays.
 
 import json
 
+from companion.figures.kit import MEANINGS, SERIES
 from companion.figures.rendering import Shown
-from companion.figures.style import MEANINGS, SERIES
 from companion.figures.tabular import Table
 
 

@@ -1,4 +1,7 @@
-"""A matplotlib figure as inline SVG for a notebook and the book, one drawing that a phone and a page can show."""
+"""A matplotlib figure as inline SVG for a notebook and the book, one drawing that a phone and a page can show.
+
+Beside it the box that opens a chapter, its computed sentences, folds, and the figure of rows that most sections draw.
+"""
 
 import base64
 import inspect
@@ -7,7 +10,7 @@ import itertools
 import os
 import re
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from html import escape
 
@@ -17,12 +20,30 @@ import pandas as pd
 import xarray as xr
 from matplotlib.text import Text
 
-from companion.figures.joined import JOINED, named, panels
-from companion.figures.parts import machines, run_title, together
-from companion.figures.style import INK, LEGIBLE
-from companion.files import write_text
+from companion.common import write_text
+from companion.figures.kit import (
+    INK,
+    JOINED,
+    LEGIBLE,
+    axes,
+    bars,
+    cpu,
+    legend,
+    log_axis,
+    machines,
+    named,
+    panels,
+    points,
+    printed_ranges,
+    rows,
+    run_title,
+    spread_of,
+    together,
+)
 
 _counter = itertools.count(1)
+#: Rows of a figure's data that are printed; the file of the figure's page has all.
+_ROWS = 40
 #: In the environment: ``text`` where only what figures say is compared, and none is drawn; ``stored`` where a notebook
 #: gets the pictures with which it is committed.
 FIGURES = "RERUN_FIGURES"
@@ -75,6 +96,17 @@ def _tidy(svg: str, prefix: str, alt: str, width: float) -> str:
     return re.sub(r"\s*\n\s*", "\n", svg)
 
 
+def medians(frame: pd.DataFrame) -> pd.DataFrame:
+    """Columns that are samples of one quantity, ``"name, 1"``, ``"name, 2"``, as their median."""
+    names = [re.sub(r", \d+$", "", str(column)) for column in frame]
+    out: dict[str, pd.Series] = {}
+    for name in dict.fromkeys(names):
+        part = frame.loc[:, [each == name for each in names]]
+        count = part.select_dtypes("number").shape[1]
+        out |= {f"{name}, median of {count}": part.median(axis=1)} if count == part.shape[1] > 1 else dict(part.items())
+    return pd.DataFrame(out)
+
+
 class Shown:
     """A figure that displays itself: SVG where HTML is understood, its alternative text elsewhere."""
 
@@ -92,6 +124,18 @@ class Shown:
     def html(self) -> str:
         """What a page shows."""
         return self._html if isinstance(self._html, str) else self._html()
+
+    @property
+    def text(self) -> str:
+        """What it says, and its data, in lines."""
+        if self.data is None:
+            return f"{self.title}. {self.alt}"
+        head = medians(self.data.head(_ROWS))
+        lines = head.to_string(
+            index=not isinstance(head.index, pd.RangeIndex), na_rep="", float_format="{:.4g}".format, line_width=200
+        )
+        more = f"\n… {len(self.data) - len(head)} more rows" if len(self.data) > len(head) else ""
+        return f"{self.title}. {self.alt}\n{lines}{more}"
 
     def __repr__(self) -> str:
         return self.alt
@@ -268,3 +312,135 @@ def source(function, seen: str) -> Shown:
         f"<figcaption>{escape(seen)} From <code>{escape(where)}</code></figcaption></figure>"
     )
     return Shown(html, f"{text}\n\n{seen}")
+
+
+def dots(
+    runs,
+    frames,
+    quantities: dict[str, str],
+    *,
+    xlabel: str,
+    printed=None,
+    ranges=None,
+    names=(),
+    colours=(),
+    log: bool = False,
+    base: float | None = None,
+    legend_at: str = "below 2",
+    height: float = 0.0,
+    data=None,
+    **shown,
+) -> Shown:
+    """Rows of numbers: printed ones, hollow, and medians of runs with their spread, one below the other in a row.
+
+    The data are the frames and, where these say nothing of a printed number, a column of it.
+
+    Parameters
+    ----------
+    frames : list of pandas.DataFrame
+        One for each of ``runs``, as :func:`with_spread` makes it, with the name of its row in the column ``what``.
+    quantities : dict
+        The label of each column that is drawn, of the frames that have it; ``{}`` in it is the machine.
+    printed : dict, optional
+        Label -> the numbers of rows, a ``pandas.Series`` by name of row; a name may occur several times.
+    ranges : pandas.DataFrame, optional
+        Printed ranges ``low`` and ``high`` by name of row, in the ``colour`` of their meaning if they have several.
+    names : sequence of str
+        The rows from top to bottom, if these are not all in the order in which they come.
+    colours : sequence of str
+        Meanings of the quantities, where they have one; those of as many printed series are the same.
+    base : float, optional
+        Where a line stands to which quotients are held.
+    legend_at : str
+        See :func:`companion.figures.legend`.
+    **shown
+        Passed to :func:`companion.figures.show`.
+    """
+    printed = {label: pd.Series(values, dtype=float) for label, values in (printed or {}).items()}
+    if not len(names):
+        parts = [series.index for series in printed.values()] + [frame["what"] for frame in frames]
+        names = dict.fromkeys(name for part in parts for name in part)
+    names = list(names)
+    count = len(printed) + len(quantities)
+    shifts = (np.arange(count) - (count - 1) / 2) * 0.44 / max(count - 1, 1)
+    figure, axis = axes(height=height or 1.1 + 0.27 * len(names) + 0.2 * -(-count // 2))
+    if ranges is not None:
+        shown["alt"] = "; ".join(f"{row.Index}: {row.low:.3g} to {row.high:.3g}" for row in ranges.itertuples())
+        for colour, part in ranges.groupby(ranges.get("colour", pd.Series("printed", ranges.index))):
+            printed_ranges(axis, part.index.map(names.index), part["low"], part["high"], colour=colour)
+    for number, (label, series) in enumerate(printed.items()):
+        place = series.index.map(names.index).to_numpy() + shifts[number]
+        colour = colours[number] if colours else ""
+        points(axis, series.to_numpy(), place, label=label, index=number, line=False, colour=colour)
+    for run, frame in zip(runs, frames, strict=True):
+        frame = frame[frame["what"].isin(names)]
+        place = frame["what"].map(names.index).to_numpy(dtype=float)
+        for number, (column, label) in enumerate(quantities.items()):
+            if column not in frame:
+                continue
+            at, words = place + shifts[len(printed) + number], label.format(cpu(run))
+            colour = colours[number] if colours else ""
+            bars(axis, at, spread_of(frame, column), label=words, index=number, across=True, colour=colour, run=run)
+    rows(axis, names, above=0.6, below=0.6)
+    if log:
+        log_axis(axis, "x")
+    if base is not None:
+        axis.axvline(base, color=INK, linewidth=0.8)
+    axis.set_xlabel(xlabel, loc="right")  # a long one has room to the left
+    legend(axis, legend_at)
+    if data is None:
+        once = {label: series for label, series in printed.items() if series.index.is_unique}
+        data = [
+            frame.assign(**{label: frame["what"].map(series) for label, series in once.items()}) for frame in frames
+        ]
+    alt = f"{described(figure)} {shown.pop('alt', '')}".replace("nan", "open")
+    return show(figure, runs=runs, data=data, alt=alt, **shown)
+
+
+def box(*, report: str, mattered: str, findings: Sequence[str], missing: str) -> Shown:
+    """The opening of a chapter.
+
+    Parameters
+    ----------
+    report : str
+        What the report is: who measured what, when, for whom.
+    mattered : str
+        Why it mattered.
+    findings : sequence of str
+        About three sentences whose numbers are computed from the data or a record where the box is called.
+    missing : str
+        What cannot be rerun, and why.
+    """
+    items = "".join(f"<li>{escape(finding)}</li>" for finding in findings)
+    html = (
+        '<aside class="rerun-box" aria-label="This chapter in short" '
+        'style="border: 1px solid currentColor; border-radius: 6px; padding: 0.6em 1em; margin: 1em 0">'
+        f"<p><strong>The report.</strong> {escape(report)}</p>"
+        f"<p><strong>What was found.</strong></p><ul>{items}</ul>"
+        "<details><summary>Why it mattered, and what cannot be rerun</summary>"
+        f"<p>{escape(mattered)}</p><p>{escape(missing)}</p></details></aside>"
+    )
+    return Shown(html, "\n".join([report, mattered, *(f"- {finding}" for finding in findings), missing]))
+
+
+def paragraph(*texts: str) -> Shown:
+    """A paragraph of the chapter, or several, in sentences whose numbers are computed where this is called."""
+    html = "".join(f'<p class="rerun-paragraph">{escape(text)}</p>' for text in texts)
+    return Shown(html, "\n".join(texts))
+
+
+def answer(text: str) -> Shown:
+    """The answer to an exercise, a :func:`paragraph` that is folded until a reader opens it."""
+    inside = paragraph(text).html
+    return Shown(f'<details class="rerun-fold rerun-answer"><summary>Answer</summary>{inside}</details>', text)
+
+
+def folded(*shown, title: str) -> Shown:
+    """Figures and tables that a reader opens when wanted; only ``title`` shows before.
+
+    ``shown`` is what :func:`companion.figures.show` and :func:`companion.figures.table` give; figures and tables inside
+    keep their numbers and addresses.
+    """
+    html = "\n".join(each.html for each in shown)
+    text = "\n".join([f"{title}:", *map(repr, shown)])
+    return Shown(f'<details class="rerun-fold"><summary>{escape(title)}</summary>{html}</details>', text)

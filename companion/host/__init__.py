@@ -1,1 +1,1 @@
-"""What this host is, what it lacks, and its hardware counters."""
+"""What this host is, what it lacks, and what fits into it."""

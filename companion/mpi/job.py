@@ -46,16 +46,16 @@ def fail(comm, error: BaseException) -> None:
 
 
 def _record(comm, world, experiment, preset, threads, seed, budget, rounds, out):
-    from companion import bench, experiments, files
-    from companion.host import limits
+    from companion import bench, common, experiments
+    from companion.host import doctor
     from companion.mpi.ranks import Ranks
     from companion.records import runs
 
     entry, cases = experiments.accept(experiment, preset, threads, budget, seed, rounds, comm.size, started=True)
     date, found = runs.now(), world.describe(comm)
     hosts = found["host_of_rank"]
-    limits.require_share(cases, comm.size, hosts.count(hosts[comm.rank]))
-    with files.prepared(out) if comm.rank == 0 and out else nullcontext():
+    doctor.require_share(cases, comm.size, hosts.count(hosts[comm.rank]))
+    with common.prepared(out) if comm.rank == 0 and out else nullcontext():
         measurements = experiments.measured(entry, cases, preset, seed, budget, rounds, Ranks(world, send))
         if comm.rank:
             return

@@ -8,8 +8,7 @@ Ranks that a case leaves out sleep meanwhile.
 from contextlib import contextmanager
 from typing import Any
 
-from companion.bench.engine import Alone
-from companion.bench.sampling import OtherLoad, timed
+from companion.bench import Alone, OtherLoad, timed
 from companion.host import machine
 
 

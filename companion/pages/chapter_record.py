@@ -7,9 +7,8 @@ from typing import Literal
 
 import pandas as pd
 
-from companion import claims, experiments, items, notebook_files, record_figures
-from companion.figures.box import folded, paragraph
-from companion.figures.rendering import Shown
+from companion import claims, experiments, items, notebook_files
+from companion.figures.rendering import Shown, folded, paragraph
 from companion.figures.tabular import Table, table
 from companion.pages.items import items_table
 from companion.records import machines, runs
@@ -148,7 +147,7 @@ def _drawn(entry, story: str) -> list[Shown | Table]:
         if data is None or "machine" not in data or data["machine"].nunique() < len(stored):
             alone.append(figure)
     for run in stored[1:] if alone else []:
-        made, left = record_figures.drawn_from(runs.marked([run])[0], alone)  # in full, not as a mark beside another
+        made, left = experiments.drawn_from(runs.marked([run])[0], alone)  # in full, not as a mark beside another
         title = f"The same on {run.attrs['label']}, {run.attrs['date'][:10]}"
         found.append(folded(*made, *map(paragraph, left), title=title))
     return found

@@ -7,10 +7,10 @@ import pandas as pd
 import yaml
 
 from companion import claims, experiments, tables
+from companion.common import plural
 from companion.figures.rendering import Shown
 from companion.figures.tabular import Table, table
 from companion.items import page
-from companion.labels import plural
 
 CITATION = Path(__file__).parents[2] / "CITATION.cff"
 

@@ -6,9 +6,9 @@ from html import escape
 import pandas as pd
 
 from companion import claims
+from companion.common import significant
 from companion.figures.tabular import Table, framed, table
 from companion.items import page, title
-from companion.labels import significant
 from companion.pages.data import FILES, crossed
 
 #: The chapters and their records, as seen from the page of the ledger.

@@ -7,9 +7,9 @@ from typing import Any
 import pandas as pd
 
 from companion import experiments
+from companion.common import plural
 from companion.figures.tabular import Table, table
 from companion.host.machine import size
-from companion.labels import plural
 from companion.records import machines, runs
 
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from companion.common import plural, significant
 from companion.figures.tabular import Table, table
-from companion.labels import plural, significant
 from companion.records import machines, runs
 
 #: What the peer modules compare, by name.

@@ -11,10 +11,10 @@ from string import Template
 
 import pandas as pd
 
-from companion import experiments, files, items, record_figures
+from companion import common, experiments, items
+from companion.common import plural, significant
 from companion.figures.rendering import Shown
 from companion.figures.tabular import table
-from companion.labels import plural, significant
 from companion.pages import synthesis
 from companion.pages.machines import described
 from companion.records import machines, runs
@@ -78,7 +78,7 @@ def _chapters(found: Iterable[str]) -> str:
             shown.html
             for name in found
             if experiments.REGISTER[name].document == document
-            for shown in record_figures.drawn_from(runs.own(name)[-1])[0]
+            for shown in experiments.drawn_from(runs.own(name)[-1])[0]
             if isinstance(shown, Shown) and "<figure" in shown.html and "<script" not in shown.html  # no explorers
         ]
         if drawn:
@@ -137,4 +137,4 @@ def html(folder: Path) -> str:
 
 def write(folder: Path, out: Path, force: bool = False) -> Path:
     """Write the page of the records in ``folder`` into the folder ``out``."""
-    return files.write_text(out / "index.html", html(folder), overwrite=force)
+    return common.write_text(out / "index.html", html(folder), overwrite=force)

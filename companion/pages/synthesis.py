@@ -4,7 +4,7 @@ Each function of :data:`QUANTITIES` gives a frame with one point a row: ``machin
 measured on it, ``year``, ``value``, ``kind`` (``"report"`` or ``"run"``), ``source``, the address of the printed table
 or of the run record, ``bound``, ``"<"`` or ``">"`` where the value is one, ``group``, the kind of work under which a
 figure draws it, and ``order``, that of its machine among those drawn (-1: the reader's own).  The value of a run is a
-median; ``low`` and ``high`` are its spread as :mod:`companion.figures.parts` has it, and ``flagged`` says whether it is
+median; ``low`` and ``high`` are its spread as :mod:`companion.figures.kit` has it, and ``flagged`` says whether it is
 doubtful.  Only like is compared with like; what differs is in ``what``.
 """
 
@@ -21,9 +21,11 @@ import xarray as xr
 from companion import tables
 from companion.claims.formulas import Turn
 from companion.claims.sheets import Reader
-from companion.drawn import anchor
-from companion.figures.parts import (
+from companion.common import plural, significant
+from companion.figures.kit import (
     MARKED,
+    VARIANTS,
+    axes,
     bars,
     cases,
     converted,
@@ -38,11 +40,10 @@ from companion.figures.parts import (
     sampled,
 )
 from companion.figures.rendering import Shown, show
-from companion.figures.style import VARIANTS, axes
 from companion.figures.tabular import Table, table
 from companion.items import page
-from companion.labels import plural, significant
 from companion.records import runs
+from companion.tables import anchor
 
 _COLUMNS = "machine what year value low high flagged kind source bound group order".split()
 DAY = 24  # hours of the forecast
@@ -86,7 +87,7 @@ def _printed() -> pd.DataFrame:
 def measured(run, what: str, found: pd.DataFrame, group: str = "") -> dict:
     """A point of a run, named by its machine, with the address of its record.
 
-    ``found`` has the quantity in its one row, as :func:`companion.figures.parts.intervals` gives it.
+    ``found`` has the quantity in its one row, as :func:`companion.figures.kit.intervals` gives it.
     """
     (spread,) = found.itertuples()
     about = run.attrs

@@ -16,7 +16,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from companion.records import store
+from companion.common import strict_json
 
 #: Records that belong to the book.
 COMMITTED = Path(__file__).resolve().parents[2] / "data" / "runs"
@@ -97,7 +97,7 @@ class Machine:
 def _read(path: Path) -> dict[str, Any] | None:
     """Machine, date and experiment of a record; None for a file that is none, which its own reader refuses."""
     try:
-        found = store.strict_json(path.read_text(encoding="utf-8"))
+        found = strict_json(path.read_text(encoding="utf-8"))
         return {name: found[name] for name in ("machine", "date", "experiment")}
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None

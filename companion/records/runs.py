@@ -34,19 +34,23 @@ observed the fastest and the median, and of a peer the median of the ratios roun
 
 import hashlib
 import json
+import math
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from functools import cache, lru_cache
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import numpy as np
 
-from companion.bench.sampling import QUIET
-from companion.records import machines, store
-from companion.records.datasets import dataset, outputs
-from companion.records.store import finite
-from companion.records.store import now as now
+from companion.bench import QUIET
+from companion.bench.statistics import median_interval
+from companion.common import pd, significant, strict_json, write_text, xr
+from companion.host import machine
+from companion.records import machines
 
 SCHEMA = "supercomputers-rerun/run-record"
 VERSION = 4
@@ -60,6 +64,22 @@ ASIDE = COMMITTED.parents[1] / ".cache" / "runs"
 _FEWEST = 3
 #: Digests of the files that were valid: a page reads a record many times.
 _valid: set[bytes] = set()
+_DIGITS = 4  # significant ones of a number that is printed
+_LONGEST = 12  # values of one quantity that are printed in full
+
+
+def now() -> str:
+    """The present in UTC, as records spell it."""
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def finite(value: Any) -> Any:
+    """``value`` with NaN and infinity as None, for which JSON has no word."""
+    if isinstance(value, dict):
+        return {key: finite(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [finite(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 @cache
@@ -119,7 +139,7 @@ def read(path) -> dict[str, Any]:
     """
     try:
         content = Path(path).read_bytes()
-        found = store.strict_json(content.decode("utf-8"))
+        found = strict_json(content.decode("utf-8"))
     except OSError as error:
         raise ValueError(f"{path} cannot be read: {error.strerror or error}") from None
     except (ValueError, RecursionError) as error:
@@ -138,6 +158,38 @@ def file_name(record: dict[str, Any]) -> str:
     return f"{record['experiment']}_{preset}_t{record['threads']}_{date}.json"
 
 
+def write(path: Path, content: str) -> Path:
+    """Write a record, or, where its name is taken, the same name with ``-2``, ``-3`` …; no record is lost.
+
+    ``OSError`` where the folder cannot be written, or the disk is full: the record is on standard output in one line
+    then.
+    """
+    name, number = path, 1
+    while True:
+        try:
+            return write_text(name, content)
+        except FileExistsError:
+            number += 1
+            name = path.with_stem(f"{path.stem}-{number}")
+        except OSError as error:
+            print(" ".join(content.split("\n")), flush=True)
+            reason = f"{error.strerror or error} (what was measured stands in the line above; save it as a file)"
+            raise OSError(error.errno, reason, str(path)) from None
+
+
+def as_json(record: dict[str, Any]) -> str:
+    """JSON with a line for each property and each case: readable, and below 1 MB."""
+    lines = []
+    for name, value in record.items():
+        if name == "measurements":
+            items = (json.dumps(item, allow_nan=False, separators=(",", ":")) for item in value)
+            body = ",\n".join(f"  {item}" for item in items)
+            lines.append(f" {json.dumps(name)}: [\n{body}\n ]")
+        else:
+            lines.append(f" {json.dumps(name)}: {json.dumps(value, allow_nan=False)}")
+    return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
 def save(record: dict[str, Any], folder) -> Path:
     """Write ``record`` into ``folder`` (made if missing) and return the file's path.
 
@@ -146,7 +198,7 @@ def save(record: dict[str, Any], folder) -> Path:
     ``OSError`` where the folder cannot be written, or the disk is full.
     """
     record = validate(finite(record))
-    return store.write(Path(folder) / file_name(record), store.text(record, "measurements"))
+    return write(Path(folder) / file_name(record), as_json(record))
 
 
 def unfit(record: dict[str, Any]) -> list[str]:
@@ -186,6 +238,109 @@ def deposit(record: dict[str, Any], folder: Path) -> tuple[Path, list[str]]:
     return save(record, ASIDE if reasons else folder), reasons
 
 
+def outputs(record: dict[str, Any]) -> "xr.Dataset":
+    """The outputs of a record; ``ValueError`` where one is no array of its dimensions, or two differ along one."""
+    found = {}
+    for name, entry in record["outputs"].items():
+        attributes = {"long_name": entry.get("long_name", name.replace("_", " "))}
+        if entry["units"] is not None:
+            attributes["units"] = entry["units"]
+        try:
+            array = np.array(np.nan if entry["value"] is None else entry["value"])
+            if array.dtype.kind in "US":
+                array = array.astype(object)
+            elif array.dtype == object:  # None among numbers
+                array = array.astype(float)
+            dims = entry.get("dims", [f"{name}_{axis}" for axis in range(array.ndim)])
+            found[name] = xr.Variable(dims, array, attributes)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"output {name!r}: {error}") from None
+    return xr.Dataset(found)
+
+
+def _column(values: list[Any]) -> np.ndarray:
+    """A parameter of the cases: numbers, or texts; a case without it has NaN, or the empty text."""
+    if not values or any(isinstance(value, str) for value in values):
+        return np.array(["" if value is None else str(value) for value in values], dtype=object)
+    return np.array(values, dtype=float if None in values else None)
+
+
+def _variables(cases: list[dict[str, Any]]) -> dict[str, tuple]:
+    """Variables along ``case`` (and ``sample``), each as (dims, values, attributes)."""
+    seconds = pd.DataFrame([case["samples"] for case in cases], dtype=float)
+    ends = [median_interval(case["samples"]) or (np.nan, np.nan) for case in cases]
+    numbers = {
+        "minimum": (seconds.min(axis=1), "s", "minimum time of one repeat"),
+        "maximum": (seconds.max(axis=1), "s", "maximum time of one repeat"),
+        "median": (seconds.median(axis=1), "s", "median time of one repeat"),
+        "median_low": ([low for low, _ in ends], "s", "lower end of the median's 95 % interval"),
+        "median_high": ([high for _, high in ends], "s", "upper end of the median's 95 % interval"),
+        "setup_s": ([case["setup_s"] for case in cases], "s", "allocation and first touch"),
+        "compile_s": ([case["compile_s"] for case in cases], "s", "first call, compilation included"),
+        "repeats": ([case["repeats"] for case in cases], "1", "repeats within one sample"),
+        "flops": ([case["work"]["flops"] for case in cases], "flop", "operations of one repeat, all threads"),
+        "bytes_read": ([case["work"]["bytes_read"] for case in cases], "byte", "bytes read by one repeat, all threads"),
+        "bytes_written": (
+            [case["work"]["bytes_written"] for case in cases],
+            "byte",
+            "bytes written by one repeat, all threads",
+        ),
+        "other_load": (
+            np.array([case["other_load"] for case in cases], dtype=float),
+            "CPU",
+            "CPUs kept busy by others",
+        ),
+        "batch": ([case["batch"] for case in cases], "1", "cases of one batch were interleaved"),
+    }
+    found: dict[str, tuple] = {
+        name: ("case", np.asarray(values), {"units": units, "long_name": meaning})
+        for name, (values, units, meaning) in numbers.items()
+    }
+    flags = np.array(["; ".join(case["flags"]) for case in cases], dtype=object)
+    found["flags"] = ("case", flags, {"long_name": "what makes the numbers doubtful"})
+    found["seconds"] = (("case", "sample"), seconds.to_numpy(), {"units": "s", "long_name": "time of one repeat"})
+    for name in sorted({name for case in cases for name in case["observed"]}):
+        values = pd.DataFrame([dict(enumerate(case["observed"].get(name, []))) for case in cases], dtype=float)
+        values = values.reindex(columns=seconds.columns).to_numpy()
+        found[f"observed_{name}"] = (("case", "sample"), values, {"long_name": name})
+    return found
+
+
+def dataset(record: dict[str, Any], folder: Path = machines.COMMITTED) -> "xr.Dataset":
+    """A record as ``xarray.Dataset``; its ``label`` names the machine beside those of ``folder``.
+
+    Dimensions ``case`` and ``sample`` (missing samples are NaN); coordinates along ``case``: label, threads, kernel,
+    experiment, preset, date, machine and every other parameter of the cases; variables ``seconds``, ``minimum``,
+    ``median`` (in brackets: ``data["median"]``, since a Dataset has a method of that name), ``median_low``,
+    ``median_high``, ``flops``, ``bytes_read``, ``bytes_written``, … with ``units``.  Outputs are variables of their own
+    name, with ``output_`` before it where that is a word of the cases.
+    ``ValueError`` for a record of peers, which holds sides of comparisons and no cases.
+    """
+    if record.get("kind") == "peer":
+        raise ValueError("records of peers hold sides of comparisons and no cases; the page Peers shows them")
+    cases, host = record["measurements"], record["machine"]
+    about = {name: record[name] for name in ("experiment", "preset", "date")} | {"machine": machine.line(host)}
+    columns = {name: [case[name] for case in cases] for name in ("label", "threads", "kernel")}
+    columns |= {name: [value] * len(cases) for name, value in about.items()}
+    for name in dict.fromkeys(name for case in cases for name in case["parameters"]):
+        columns.setdefault(name, [case["parameters"].get(name) for case in cases])
+    coordinates = {name: ("case", _column(values)) for name, values in columns.items()}
+    data = xr.Dataset(_variables(cases), coords=coordinates)
+    found = outputs(record)
+    data = data.merge(found.rename({name: f"output_{name}" for name in found if name in data.variables}))
+    data.attrs |= about | {name: record[name] for name in ("document", "item", "title")}
+    data.attrs |= {
+        "label": machines.label(host, folder),
+        "place": machines.place(host, folder),
+        "commit": host["provenance"]["commit"] or "unknown",
+        "simulated": int(record["simulated"]),
+        "kind": record.get("kind") or "timing",
+    }
+    if memory := host["memory"]["total_bytes"]:
+        data.attrs["memory"] = memory
+    return data
+
+
 def load(path):
     """The record in the file ``path`` as an ``xarray.Dataset``; errors as :func:`read` and :func:`dataset`."""
     return dataset(read(path))
@@ -203,7 +358,7 @@ def committed(experiment: str, folder=None) -> list:
 def peers(folder=None) -> list[dict[str, Any]]:
     """The committed records of kind "peer", oldest first; tests validate them, which takes seconds."""
     paths = sorted((PEERS if folder is None else Path(folder)).glob("*.json"))
-    records = [store.strict_json(path.read_text(encoding="utf-8")) for path in paths]
+    records = [strict_json(path.read_text(encoding="utf-8")) for path in paths]
     return sorted(records, key=lambda record: record["date"])
 
 
@@ -285,3 +440,48 @@ def latest(experiment: str, folder=None):
     """
     found = each(experiment, folder)
     return found[0] if found else None
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, list):
+        shown = [_value(each) for each in value[:_LONGEST]]
+        rest = f", … ({len(value)} values)" if len(value) > _LONGEST else ""
+        return ("; " if any(isinstance(each, str) for each in value) else ", ").join(shown) + rest
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
+        return str(int(value))
+    return significant(value, _DIGITS)
+
+
+def _unit(units: str | None) -> str:
+    return f" {units}" if units and units != "1" else ""
+
+
+def case_line(case: dict[str, Any]) -> str:
+    """Minimum and median of a case, with the rates that follow from the counted work of all threads, and its doubts."""
+    times, work = [], case["work"]
+    counts = {"GFLOPS": work["flops"], "GB/s": work["bytes_read"] + work["bytes_written"]}
+    for name, seconds in {"minimum": min(case["samples"]), "median": median(case["samples"])}.items():
+        rates = [f"{significant(count / seconds / 1e9, _DIGITS)} {unit}" for unit, count in counts.items() if count]
+        times.append(f"{name} {significant(seconds, _DIGITS)} s" + (f" ({', '.join(rates)})" if rates else ""))
+    doubts = "; ".join(case["flags"].values())
+    return f"{case['label']}: {', '.join(times)}" + (f"  [{doubts}]" if doubts else "")
+
+
+def text(record: dict[str, Any], *, samples: bool = False) -> str:
+    """Title, machine, cases with times and rates, every sample if asked for, and every other quantity of a record."""
+    lines = [
+        f"{record['title']} ({record['experiment']}, items {record['item']} of {record['document']})",
+        f"{machine.line(record['machine'])}; preset {record['preset']}, threads {record['threads']}, "
+        f"{record['date'][:10]}",
+    ]
+    if record.get("simulated"):
+        lines.append("simulated: no clock measured these numbers")
+    for case in record["measurements"]:
+        lines.append(f"  {case_line(case)}")
+        if samples:
+            lines.append("    samples, s: " + ", ".join(significant(each, _DIGITS) for each in case["samples"]))
+    if record["outputs"]:
+        lines.append("quantities:")
+    for name, entry in record["outputs"].items():
+        lines.append(f"  {re.sub('_', ' ', name)}: {_value(entry['value'])}{_unit(entry.get('units'))}")
+    return "\n".join(lines)

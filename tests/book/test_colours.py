@@ -5,7 +5,7 @@ import re
 import pytest
 from built import HTML, PAGES
 
-from companion.figures.style import MEANINGS
+from companion.figures.kit import MEANINGS
 
 pytestmark = pytest.mark.built
 DRAWN = re.compile(r"<svg[^>]*>.*?</svg>", re.DOTALL)

@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 from companion import cli, tables
 from companion.chapters.nht1.solver import solver as step_times
 from companion.chapters.nht1.solver import steps
-from companion.figures import joined
+from companion.figures import kit
 from companion.pages import device as page
 from companion.pages import synthesis
 from companion.records import runs
@@ -288,7 +288,7 @@ def _part(name):
 
 def test_every_figure_that_can_be_joined_has_a_rule():
     script = (ROOT / "book" / "_static" / "device" / "join.js").read_text(encoding="utf-8")
-    assert set(re.findall(r"^    (\w+): \{ takes:", script, re.M)) == joined.JOINED
+    assert set(re.findall(r"^    (\w+): \{ takes:", script, re.M)) == kit.JOINED
     rows = synthesis.dots(synthesis.sustained_rate(), log=True, name="sustained_rate", title="t", seen="s").html
     named = json.loads(re.search(r'data-panels="([^"]*)"', rows)[1].replace("&quot;", '"'))[0]["y"]["named"]
     loops = tables.printed("p5plus", "smt_benefit")["loop"]

@@ -8,7 +8,7 @@ from bs4 import BeautifulSoup
 from built import CHAPTERS, HTML, PAGES
 
 from companion import tables
-from companion.figures.style import MEANINGS
+from companion.figures.kit import MEANINGS
 
 PRINTED = f"stroke: {MEANINGS['printed']}"
 

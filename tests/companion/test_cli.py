@@ -1,5 +1,6 @@
 """The command line: exit codes, one sentence on stderr, and no file left behind."""
 
+import importlib
 import json
 
 import numpy as np
@@ -8,7 +9,7 @@ import pytest
 import xarray as xr
 from typer.testing import CliRunner
 
-from companion import cli, named
+from companion import cli, comparison
 from companion.host import doctor
 from companion.host.doctor import Finding
 from companion.records import runs
@@ -67,7 +68,7 @@ def test_a_missing_library_is_one_sentence(call, toy_experiment, toy, monkeypatc
     monkeypatch.setattr(toy, "setup", lambda problem, seed=0: __import__("nowhere"))
     with pytest.raises(ImportError):
         call("run", "toy-sum")  # nobody says how to get it
-    monkeypatch.setattr("companion.extras.EXTRAS", {"nowhere": "imaging"})
+    monkeypatch.setattr("companion.common.EXTRAS", {"nowhere": "imaging"})
     code, _, err = call("run", "toy-sum")
     assert code == 1 and "pip install 'supercomputers-rerun[imaging]'" in sentence(err)
 
@@ -138,8 +139,8 @@ def test_compare_finds_the_same_case_in_an_older_record(call, record, tmp_path, 
 
 
 def test_kernels_that_moved_are_where_records_are_led():
-    for old, new in named.MOVED.items():
-        assert named.kernel(old).__name__ == new and named.kernel(new).Problem
+    for new in comparison.MOVED.values():
+        assert importlib.import_module(new).Problem
 
 
 def test_compare_of_nothing_in_common(call, two_records, tmp_path):

@@ -39,7 +39,7 @@ def test_of_two_writers_of_a_new_name_one_is_told(tmp_path, monkeypatch, links):
 def test_a_folder_that_takes_less_than_a_record_may_need_is_refused_beforehand(tmp_path):
     code = (
         "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (40_000,) * 2)\n"
-        f"from companion import files\nwith files.prepared({str(tmp_path / 'new')!r}):\n    print('begun')\n"
+        f"from companion import common\nwith common.prepared({str(tmp_path / 'new')!r}):\n    print('begun')\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
     assert done.returncode and f"File too large: '{tmp_path}/new'" in done.stderr and "begun" not in done.stdout

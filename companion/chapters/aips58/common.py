@@ -5,8 +5,7 @@ import numpy as np
 from companion import figures, tables
 from companion.bench import Case
 from companion.bench.statistics import MIN_TREND
-from companion.labels import significant
-from companion.late import pd
+from companion.common import pd, significant
 
 #: Sizes of a preset.
 SIZES = {"quick": ("small",), "paper": ("small", "medium", "large"), "modern": ("modern",)}

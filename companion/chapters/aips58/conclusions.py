@@ -4,7 +4,7 @@ import numpy as np
 
 from companion import figures, tables
 from companion.chapters.aips58 import common, gains, gather, messages, users, waits
-from companion.late import pd
+from companion.common import pd
 
 
 def table() -> "figures.Table":

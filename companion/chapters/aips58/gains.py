@@ -5,9 +5,8 @@ import numpy as np
 from companion import figures, tables
 from companion.chapters.aips58 import common
 from companion.chapters.aips58.common import KINDS, NAMES, SIZES, SYSTEMS
+from companion.common import pd, significant
 from companion.experiments import experiment
-from companion.labels import significant
-from companion.late import pd
 
 #: Bytes of a word of the X-MP.
 _WORD = 8

@@ -3,8 +3,8 @@
 from companion import figures
 from companion.chapters.aips58 import common, pittsburgh
 from companion.chapters.aips58.common import SIZES
+from companion.common import pd
 from companion.experiments import experiment
-from companion.late import pd
 
 _TASKS = ("APCLN", "MXCLN")
 

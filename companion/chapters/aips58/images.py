@@ -3,7 +3,7 @@
 import numpy as np
 
 from companion import figures
-from companion.late import pd
+from companion.common import pd
 
 #: Bits to which the test asks results to agree.
 _ASKED = 20

@@ -3,8 +3,8 @@
 from companion import figures, tables
 from companion.chapters.aips58 import common
 from companion.chapters.aips58.common import NAMES, SIZES, SYSTEMS
+from companion.common import pd
 from companion.experiments import experiment
-from companion.late import pd
 
 #: Bytes on an inch of tape; the memo prints the drive's speed in inches a second and not the density.
 _DENSITY = 6250

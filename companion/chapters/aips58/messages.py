@@ -6,9 +6,8 @@ from companion import figures, tables
 from companion.bench import Case
 from companion.chapters.aips58 import common
 from companion.chapters.aips58.common import KINDS
+from companion.common import pd, significant
 from companion.experiments import experiment
-from companion.labels import significant
-from companion.late import pd
 
 #: How a message reaches its file, in words.
 _WAYS = {"late": "opened, late answer", "reopened": "opened for each", "kept": "kept open", "off": "no file"}

@@ -18,8 +18,8 @@ import numpy as np
 from companion import figures, tables
 from companion.chapters.aips58 import common
 from companion.chapters.aips58.common import SIZES
+from companion.common import pd, xr
 from companion.experiments import experiment
-from companion.late import pd, xr
 
 #: Messages of RUN DDTLOAD that are tried: the memo says "hundreds"; the middle one gives each problem its messages.
 COUNTS = (200, 400, 800)

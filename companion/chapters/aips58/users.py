@@ -5,9 +5,9 @@ import numpy as np
 from companion import figures, tables
 from companion.chapters.aips58 import common
 from companion.chapters.aips58.common import SIZES
+from companion.common import pd
 from companion.experiments import experiment
 from companion.host import machine
-from companion.late import pd
 
 
 @experiment("aips58-load", item="A7", rounds=7, seconds={"paper": 60, "modern": 120})

@@ -6,7 +6,7 @@ from companion import figures
 from companion.chapters.aips58 import common
 from companion.chapters.aips58.common import KINDS, NAMES, SYSTEMS
 from companion.chapters.aips58.pittsburgh import WAYS, habits, ways
-from companion.late import pd
+from companion.common import pd
 
 
 def shares(run) -> np.ndarray:

@@ -4,8 +4,8 @@ from companion import figures
 from companion.bench import Case
 from companion.chapters import of
 from companion.chapters.nht1.writing import PRESET, QUOTIENTS, SIZES
+from companion.common import pd
 from companion.experiments import VERIFIERS, experiment
-from companion.late import pd
 
 _WAYS = {"encode": "when written", "decode": "when read"}
 

@@ -14,8 +14,7 @@ from companion.chapters.nht1.writing import (
     whole_runs,
     written,
 )
-from companion.labels import plural
-from companion.late import pd
+from companion.common import pd, plural
 from companion.records.runs import latest
 
 #: The method of writing that the first code of the iPSC/860 had, and that of the Y-MP.

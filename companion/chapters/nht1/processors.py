@@ -2,7 +2,7 @@
 
 from companion import figures
 from companion.chapters.nht1.writing import PRESET, QUOTIENTS, WAY, below_printed, whole_runs, written
-from companion.labels import plural
+from companion.common import plural
 
 
 @whole_runs.figure

@@ -5,9 +5,8 @@ import numpy as np
 from companion import figures
 from companion.bench import Case
 from companion.chapters import of
+from companion.common import pd, plural
 from companion.experiments import experiment
-from companion.labels import plural
-from companion.late import pd
 
 _CLASSES = {"quick": ("S", "W"), "paper": ("S", "W", "A", "B"), "modern": ("A", "B", "C")}
 

@@ -7,9 +7,9 @@ import numpy as np
 
 from companion import figures, tables
 from companion.bench import Case
+from companion.common import pd
 from companion.experiments import experiment
 from companion.host import doctor
-from companion.late import pd
 
 
 def gained() -> str:

@@ -3,7 +3,7 @@
 import numpy as np
 
 from companion import figures, tables
-from companion.late import pd
+from companion.common import pd
 
 #: Routines whose trees are printed: the whole program, an interpolation and the cloud scheme.
 ROUTINES = ("MAIN", "LAITLI", "CLOUDSC3")

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from companion import figures, tables
-from companion.late import pd
+from companion.common import pd
 
 
 def shares() -> "figures.Shown":

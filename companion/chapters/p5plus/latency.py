@@ -8,10 +8,9 @@ from companion import figures
 from companion.bench import Case
 from companion.chapters import of
 from companion.chapters.p5plus.memory import PAGES
+from companion.common import pd, size
 from companion.experiments import Output, experiment
 from companion.host import machine
-from companion.labels import size
-from companion.late import pd
 
 #: Bytes between the loads of the document's walk: 1024 items of 4 bytes.
 _WALK = 4096

@@ -7,10 +7,9 @@ import numpy as np
 from companion import figures, tables
 from companion.bench import Case
 from companion.chapters import of
+from companion.common import pd, plural
 from companion.experiments import Output, experiment
 from companion.host import doctor, machine
-from companion.labels import plural
-from companion.late import pd
 
 #: The loops by their names in the report.
 LOOPS = {

@@ -6,8 +6,8 @@ import numpy as np
 
 from companion import figures, tables
 from companion.bench import Case
+from companion.common import pd
 from companion.experiments import Output, experiment
-from companion.late import pd
 
 #: Relative errors of the Earth's rotation in the wrong builds: one in the seventh digit, and four units in the last
 #: place of a float64, which is what one rounding may do.

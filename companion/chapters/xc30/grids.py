@@ -4,8 +4,8 @@ import numpy as np
 
 from companion import figures
 from companion.bench import Case
+from companion.common import pd
 from companion.experiments import Output, experiment
-from companion.late import pd
 
 
 @experiment("xc30-aliasing", item="C6", seconds={"paper": 120, "modern": 1200})

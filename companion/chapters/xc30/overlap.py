@@ -3,9 +3,8 @@
 from companion import figures, tables
 from companion.bench import Case
 from companion.bench.statistics import Ratio
+from companion.common import pd, plural
 from companion.experiments import experiment
-from companion.labels import plural
-from companion.late import pd
 
 
 @experiment("xc30-inflight", item="C7", rounds=7, seconds={"paper": 60, "modern": 120}, ranks=2)

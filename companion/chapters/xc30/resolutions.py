@@ -7,9 +7,9 @@ from companion.bench import Case
 from companion.bench.statistics import Ratio
 from companion.chapters import of
 from companion.chapters.xc30.common import named
+from companion.common import pd
 from companion.experiments import Output, experiment
 from companion.host import machine
-from companion.late import pd
 
 #: The talk's pairs of truncation and grid, by the names that the kernels know.
 RESOLUTIONS = ("TL1279", "TL2047", "TQ1364", "TC1023", "TL2559", "TQ1706", "TC1279")

@@ -4,8 +4,8 @@ from companion import figures, tables
 from companion.bench import Case
 from companion.bench.statistics import Ratio
 from companion.chapters.xc30.common import rates
+from companion.common import pd
 from companion.experiments import experiment
-from companion.late import pd
 
 
 @experiment("xc30-routines", item="C4, P13", rounds=7, seconds={"paper": 300, "modern": 600})

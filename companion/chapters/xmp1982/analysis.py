@@ -15,8 +15,8 @@ from companion import figures, tables
 from companion.bench import Case
 from companion.chapters.xmp1982 import forecast, second_cpu
 from companion.chapters.xmp1982.rows import Measured, any_flagged, dots, observed, ranged, span
+from companion.common import pd, xr
 from companion.experiments import experiment
-from companion.late import pd, xr
 
 #: Configuration: place of the work files, its row of Fig. 6.1, and both in words.
 _CONFIGURATIONS = {

@@ -11,8 +11,8 @@ import numpy as np
 
 from companion import figures, tables
 from companion.bench import Case
+from companion.common import pd
 from companion.experiments import Output, experiment
-from companion.late import pd
 
 #: What is searched: cycles of overhead and of latency, first banks of the second load and of the store.
 GRID = {"overhead": (8, 16, 24), "latency": (12, 20, 28), "bank_b": tuple(range(16)), "bank_c": tuple(range(16))}

@@ -17,7 +17,7 @@ from functools import cache
 from typing import Any
 
 from companion import figures, tables
-from companion.late import pd
+from companion.common import pd
 
 _DEVICES = {"disk": "disks", "ssd": "SSD", "bmr": "buffer memory"}
 _DRIVERS = {"sync": "synchronous", "async": "asynchronous", "overlapped": "overlapping as two files do"}

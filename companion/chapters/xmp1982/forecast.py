@@ -15,8 +15,8 @@ import numpy as np
 from companion import figures, tables
 from companion.bench import Case
 from companion.chapters.xmp1982.rows import Measured, along, dots, label, observed, padded, ranged, span
+from companion.common import xr
 from companion.experiments import experiment
-from companion.late import xr
 from companion.records.runs import partner
 
 #: Configuration of the report: files, place on the host, overlap.

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from companion import figures
-from companion.late import pd, xr
+from companion.common import pd, xr
 
 _DEVICES = {"disk": "disk", "bmr": "BMR", "ssd": "SSD"}
 #: How to read the points of :func:`dots`.

@@ -11,8 +11,8 @@ from companion import figures, tables
 from companion.bench import Case
 from companion.chapters.xmp1982 import forecast
 from companion.chapters.xmp1982.rows import Measured, any_flagged, dots, label, observed, padded, span
+from companion.common import pd
 from companion.experiments import Experiment, Unavailable, experiment
-from companion.late import pd
 from companion.records.runs import partner
 
 #: The pairings of the report.

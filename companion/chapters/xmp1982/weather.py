@@ -8,8 +8,8 @@ from companion import figures
 from companion.bench import Case
 from companion.chapters.xmp1982 import forecast
 from companion.chapters.xmp1982.rows import Measured, dots
+from companion.common import pd
 from companion.experiments import Output, Unavailable, experiment
-from companion.late import pd
 
 _DAYS = {"quick": 1, "paper": 10}
 #: Day of the map: the wave is deep and has not broken.

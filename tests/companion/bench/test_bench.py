@@ -9,7 +9,7 @@ import psutil
 import pytest
 
 from companion import bench
-from companion.bench import Case, UnverifiedError, interleave, measure, sampling, study
+from companion.bench import Case, UnverifiedError, interleave, measure, study
 from companion.host import machine
 from kernels.contract import Check, Footprint, Work
 
@@ -28,8 +28,8 @@ class Clock:
 def clock(monkeypatch):
     """The sampling clock, replaced; its grain is declared as one nanosecond."""
     clock = Clock()
-    monkeypatch.setattr(sampling, "_clock", clock)
-    monkeypatch.setattr(sampling, "clock_grain", lambda reads=0: 1e-9)
+    monkeypatch.setattr(bench, "_clock", clock)
+    monkeypatch.setattr(bench, "clock_grain", lambda reads=0: 1e-9)
     return clock
 
 
@@ -76,7 +76,7 @@ def test_the_first_call_is_timed_apart_and_never_calibrates(clock, make_toy):
     found = measure([Case("one", kernel, kernel.Problem())], rounds=6, progress=False)[0]
     assert found.compile_s == pytest.approx(5.0)
     assert found.samples == [pytest.approx(1e-6)] * 6
-    assert found.repeats * 1e-6 >= sampling.MIN_SAMPLE
+    assert found.repeats * 1e-6 >= bench.MIN_SAMPLE
     assert kernel.repeats[:2] == [1, 1]
 
 
@@ -88,7 +88,7 @@ def test_an_interrupted_call_does_not_end_the_calibration(clock, interrupted):
     def call(repeats):
         clock.now += 50_000 + 10_000 * repeats + 30_000_000 * (next(calls) in interrupted)
 
-    repeats, seconds = sampling.calibrate(call, 0.010, "team")
+    repeats, seconds = bench.calibrate(call, 0.010, "team")
     assert repeats * 10e-6 + 50e-6 == pytest.approx(seconds)  # no interruption is in the answer
     assert seconds >= 0.010
 
@@ -100,16 +100,16 @@ def test_a_call_long_beyond_doubt_is_not_repeated(clock):
         asked.append(repeats)
         clock.now += 300_000_000
 
-    assert sampling.calibrate(call, 0.010, "long") == (1, pytest.approx(0.3))
+    assert bench.calibrate(call, 0.010, "long") == (1, pytest.approx(0.3))
     assert asked == [1]
 
 
 def test_the_grain_of_a_clock_is_its_step(monkeypatch):
     ticks = iter(range(10**6))
-    monkeypatch.setattr(sampling, "_clock", lambda: next(ticks) // 10 * 700)
-    assert sampling.clock_grain() == pytest.approx(700e-9)
-    monkeypatch.setattr(sampling, "_clock", lambda: 42)  # a clock that stands
-    assert sampling.clock_grain() == pytest.approx(1e-3)
+    monkeypatch.setattr(bench, "_clock", lambda: next(ticks) // 10 * 700)
+    assert bench.clock_grain() == pytest.approx(700e-9)
+    monkeypatch.setattr(bench, "_clock", lambda: 42)  # a clock that stands
+    assert bench.clock_grain() == pytest.approx(1e-3)
 
 
 def test_a_kernel_that_ignores_repeats_is_refused(clock, make_toy):
@@ -189,10 +189,10 @@ class FakeHost:
 
     def __init__(self, monkeypatch, others):
         self.row, self.now, self.others, self.busy = psutil.cpu_times(percpu=True)[0], 0.0, others, 0.0
-        monkeypatch.setattr(sampling.psutil, "Process", FakeProcess)
-        monkeypatch.setattr(sampling.psutil, "cpu_times", self.cpu_times)
-        monkeypatch.setattr(sampling, "online_cpus", lambda: self.online)
-        monkeypatch.setattr(sampling.time, "perf_counter", lambda: self.now)
+        monkeypatch.setattr(bench.psutil, "Process", FakeProcess)
+        monkeypatch.setattr(bench.psutil, "cpu_times", self.cpu_times)
+        monkeypatch.setattr(bench, "online_cpus", lambda: self.online)
+        monkeypatch.setattr(bench.time, "perf_counter", lambda: self.now)
         monkeypatch.setattr(FakeProcess, "own", 0.0)
 
     def cpu_times(self, percpu):
@@ -209,10 +209,10 @@ class FakeHost:
 @pytest.mark.parametrize(("other", "flagged"), [(0.1, False), (0.25, False), (0.3, True), (1.0, True)])
 def test_load_of_others_is_flagged_whether_or_not_a_cpu_is_free(monkeypatch, other, flagged):
     host = FakeHost(monkeypatch, other)
-    load = sampling.OtherLoad()
+    load = bench.OtherLoad()
     host.passes(10.0)
     assert load.value() == pytest.approx(other)
-    assert (sampling.disturbed(round(load.value(), 9)) is not None) == flagged
+    assert (bench.disturbed(round(load.value(), 9)) is not None) == flagged
 
 
 @pytest.mark.parametrize(
@@ -227,7 +227,7 @@ def test_load_of_others_is_flagged_whether_or_not_a_cpu_is_free(monkeypatch, oth
 def test_load_of_others_that_cannot_be_known_is_none(monkeypatch, of, name, value):
     monkeypatch.setattr(of, name, value)
     host = FakeHost(monkeypatch, 0.1)
-    load = sampling.OtherLoad()
+    load = bench.OtherLoad()
     host.now += 10.0
     assert load.value() is None
 
@@ -339,7 +339,7 @@ def test_interleave_asks_for_repeats_where_they_are_declared(clock):
     np.testing.assert_allclose(found["a"], 1e-6)
     np.testing.assert_allclose(found["b"], 3e-6)
     assert found["a"].shape == found["b"].shape == (5,)
-    assert asked[0] == 1 and asked[-1] >= sampling.MIN_SAMPLE / 1e-6
+    assert asked[0] == 1 and asked[-1] >= bench.MIN_SAMPLE / 1e-6
     assert bench.ratio(found["a"], found["b"]).minima == pytest.approx(3.0)
 
 
@@ -418,7 +418,7 @@ def test_repeats_grow_by_what_the_clock_asks(clock, step, asked):
         said.append(repeats)
         clock.now += step * repeats
 
-    sampling.calibrate(call, 0.010, "steady")
+    bench.calibrate(call, 0.010, "steady")
     assert said == asked
 
 
@@ -432,5 +432,5 @@ def test_repeats_grow_by_what_the_clock_asks(clock, step, asked):
 def test_a_call_that_never_lasts_longer_is_given_up(seconds, repeats, times):
     said = []
     with pytest.raises(RuntimeError, match=f"{repeats or ''} repeats still last {seconds:.2g} s"):
-        sampling.calibrate(None, 0.010, "constant", lambda call, asked: (said.append(asked) or seconds, None))
+        bench.calibrate(None, 0.010, "constant", lambda call, asked: (said.append(asked) or seconds, None))
     assert len(said) == times and said[1] == (100 if seconds == 0 else 2)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from companion import drawn, experiments
+from companion import experiments, tables
 from companion.figures import rendering
 from companion.figures.rendering import Shown
 from companion.records import runs
@@ -21,7 +21,7 @@ def hold(entry, found):
     for shown in [figure(found) for figure in entry.figures]:
         if isinstance(shown, Shown):
             assert len(shown.data) > 0 and shown.alt
-            drawn.said(shown.html, entry.document)
+            tables.drawn(shown.html, entry.document)
         else:
             assert shown.text
 

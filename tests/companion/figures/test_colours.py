@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 
 from companion import figures
-from companion.figures import style
+from companion.figures import kit
 
 ROOT = Path(__file__).parents[3]
 SOURCES = sorted(
     path
     for path in (ROOT / "companion").rglob("*.py")
-    if path.name != "style.py" and {"figures", "pages"} & {*path.parts, path.stem}
+    if path.name != "kit.py" and {"figures", "pages"} & {*path.parts, path.stem}
 )
 
 
@@ -27,16 +27,16 @@ def test_no_figure_names_a_colour_but_by_its_meaning(path):
 
 def test_printed_is_hollow_in_one_colour_and_measured_filled_in_others():
     for number in range(8):
-        old, new = style.document_style(number), style.host_style(number)
-        assert (old["color"], old["markerfacecolor"]) == (style.MEANINGS["printed"], "none")
-        assert new["markerfacecolor"] == new["color"] != style.MEANINGS["printed"]
-    assert style.host_style(0)["color"] == style.MEANINGS["measured"]
+        old, new = kit.document_style(number), kit.host_style(number)
+        assert (old["color"], old["markerfacecolor"]) == (kit.MEANINGS["printed"], "none")
+        assert new["markerfacecolor"] == new["color"] != kit.MEANINGS["printed"]
+    assert kit.host_style(0)["color"] == kit.MEANINGS["measured"]
 
 
 @pytest.mark.parametrize("indices", [(0, 1), (1, 0), (5, 2)])
 def test_the_first_measured_variant_of_a_figure_has_the_colour_of_measured_numbers(indices):
     _, axis = figures.axes()
     drawn = [figures.points(axis, [1], [1], label="", host=True, index=index).get_color() for index in indices]
-    assert drawn == list(style.SERIES[:2])
+    assert drawn == list(kit.SERIES[:2])
     again = figures.points(axis, [1], [1], label="", host=True, index=indices[0])
     assert again.get_color() == drawn[0]

@@ -16,9 +16,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from companion import figures
+from companion.common import significant
 from companion.figures import rendering
-from companion.figures.parts import times
-from companion.labels import significant
+from companion.figures.kit import times
 
 ROOT = Path(__file__).parents[3]
 GROUNDS = {"light": "#ffffff", "dark": "#121212", "raised dark": "#14181e"}

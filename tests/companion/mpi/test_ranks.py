@@ -4,7 +4,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from companion.bench import Case, measure, sampling
+from companion import bench
+from companion.bench import Case, measure
 from companion.mpi.ranks import Ranks
 
 
@@ -58,8 +59,8 @@ def test_a_rank_without_a_part_in_a_case_waits_and_does_nothing(toy):
 
 
 def test_other_ranks_of_the_host_are_not_others(monkeypatch):
-    monkeypatch.setattr(sampling.OtherLoad, "ours", lambda self: 3.0)
-    monkeypatch.setattr(sampling.OtherLoad, "usable", lambda self: [3, 4])
+    monkeypatch.setattr(bench.OtherLoad, "ours", lambda self: 3.0)
+    monkeypatch.setattr(bench.OtherLoad, "usable", lambda self: [3, 4])
     load = Ranks(World(), None).load()
     assert load.ours() == 3.0 + 23.0
     assert load.usable() == [3, 4, 7]  # each rank may be bound to CPUs of its own

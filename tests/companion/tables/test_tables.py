@@ -15,7 +15,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from companion import tables
-from companion.tables import downloads, layouts
 
 PACKAGES = [*tables.documents(), "machines"]
 
@@ -113,7 +112,7 @@ def test_stacked_columns_become_a_dimension():
     fields = [FIELDS[0], *({**FIELDS[2], "name": name} for name in "abc")]
     stack = {"dim": "size", "labels": ["S", "L"], "variables": {"time": ["a", "b"], "cost": [None, "c"]}}
     frame = pd.DataFrame({"name": ["x", "y"], "a": [1.0, 4.0], "b": [2.0, math.nan], "c": [3.0, 6.0]})
-    dataset = layouts.cube(frame, {"schema": {"primaryKey": ["name"], "fields": fields}, "stack": stack})
+    dataset = tables.cube(frame, {"schema": {"primaryKey": ["name"], "fields": fields}, "stack": stack})
     np.testing.assert_array_equal(dataset["time"], [[1, 2], [4, math.nan]])
     np.testing.assert_array_equal(dataset["cost"], [[math.nan, 3], [math.nan, 6]])
 
@@ -122,7 +121,7 @@ def test_a_hierarchy_has_parents_and_depths():
     rows = [("T", "T"), ("T", "A"), ("T", "B"), ("A", "A"), ("A", "A1"), ("A1", "A11")]
     fields = [{"name": name, "type": "string", "description": name} for name in ("group", "node")]
     about = {"schema": {"fields": fields}, "tree": {"node": "node", "parent": "group"}}
-    dataset = layouts.tree(pd.DataFrame(rows, columns=["group", "node"]), about)
+    dataset = tables.tree(pd.DataFrame(rows, columns=["group", "node"]), about)
     assert dataset["node"].values.tolist() == ["T", "A", "B", "A1", "A11"]
     assert dataset["parent"].values.tolist() == ["", "T", "T", "A", "A1"]
     assert dataset["depth"].values.tolist() == [0, 1, 1, 2, 3]
@@ -131,7 +130,7 @@ def test_a_hierarchy_has_parents_and_depths():
 def test_facts_carry_their_own_units():
     frame = pd.DataFrame({"fact": ["clock", "switch"], "old": ["1.9", "A"], "new": ["", "B"], "unit": ["GHz", ""]})
     about = {"key": "fact", "unit": "unit", "values": {"old": "Old", "new": "New"}, "dim": "system"}
-    dataset = layouts.facts(frame.assign(note=["why", ""]), {"facts": about})
+    dataset = tables.facts(frame.assign(note=["why", ""]), {"facts": about})
     assert dataset["clock"].attrs == {"long_name": "clock", "units": "GHz", "note": "why"}
     assert float(dataset["clock"].sel(system="Old")) == 1.9 and math.isnan(dataset["clock"].sel(system="New"))
     assert dataset["switch"].values.tolist() == ["A", "B"]
@@ -170,7 +169,7 @@ def test_machines_come_in_one_unit():
 
 
 def test_downloads_carry_what_the_tables_carry(tmp_path):
-    written = downloads.write(tmp_path)
+    written = tables.download(tmp_path)
     assert sorted(written) == sorted(path for path in tmp_path.rglob("*") if path.is_file())
     with xr.open_dataset(tmp_path / "aips58" / "ddt_small.nc", decode_times=False, mask_and_scale=False) as read:
         expected = tables.load("aips58", "ddt_small")

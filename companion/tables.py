@@ -10,14 +10,16 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from functools import cache
 from pathlib import Path
 from typing import Literal, overload
 
-from companion.late import pd, xr
-from companion.tables import layouts
+import numpy as np
 
-DATA = Path(__file__).resolve().parents[2] / "data"
+from companion.common import pd, write_netcdf, write_text, write_zip, xr
+
+DATA = Path(__file__).resolve().parents[1] / "data"
 
 
 def documents() -> list[str]:
@@ -130,6 +132,86 @@ def load(document: str, table: str) -> xr.Dataset:
     return _load(document, table).copy(deep=True)
 
 
+def _attributes(field: dict) -> dict:
+    attributes = {"long_name": field["description"]}
+    if field["type"] in ("integer", "number"):
+        attributes["units"] = field.get("unit", "1")
+    return attributes
+
+
+def cube(frame: pd.DataFrame, resource: dict) -> xr.Dataset:
+    """Rows to dimensions: ``dims`` (default: the primary key), wide columns to one by ``stack``."""
+    fields = {field["name"]: _attributes(field) for field in resource["schema"]["fields"]}
+    dims = list(resource.get("dims", resource["schema"]["primaryKey"]))
+    stack = resource.get("stack", {"variables": {}})
+    wide = [name for columns in stack["variables"].values() for name in columns if name]
+    order = {dim: list(dict.fromkeys(frame[dim])) for dim in dims}
+    narrow = frame.drop(columns=wide).set_index(dims)
+    dataset = narrow.to_xarray().reindex(order)
+    for variable, columns in stack["variables"].items():
+        found = [frame.set_index(dims)[name].to_xarray().reindex(order) if name else None for name in columns]
+        blank = xr.full_like(next(part for part in found if part is not None), math.nan, dtype=float)
+        labels = xr.DataArray(stack["labels"], dims=stack["dim"], name=stack["dim"])
+        parts: list[xr.DataArray] = [blank if part is None else part for part in found]
+        dataset[variable] = xr.concat(parts, dim=labels).transpose(..., stack["dim"])
+        fields[variable] = dict(fields[next(name for name in columns if name)])
+        fields[variable]["long_name"] = stack.get("long_names", {}).get(variable, fields[variable]["long_name"])
+    if wide:
+        fields[stack["dim"]] = {"long_name": stack.get("description", stack["dim"])}
+    return _labelled(dataset, fields)
+
+
+def _labelled(dataset: xr.Dataset, fields: dict) -> xr.Dataset:
+    """Attach attributes; make text columns text, with ``""`` for what is not printed."""
+    for name, variable in dataset.variables.items():
+        if variable.dtype == object:
+            values = ["" if pd.isna(value) else str(value) for value in variable.values.ravel()]
+            assign = dataset.assign_coords if name in dataset.coords else dataset.assign
+            dataset = assign({name: (variable.dims, np.array(values).reshape(variable.shape))})
+        dataset[name].attrs.update(fields.get(name, {}))
+    return dataset
+
+
+def tree(frame: pd.DataFrame, resource: dict) -> xr.Dataset:
+    """A printed hierarchy: dimension ``node``, coordinates ``parent`` and ``depth``, rows printed twice once.
+
+    A heading repeats its node under itself; only the root keeps that row.
+    """
+    node, parent = resource["tree"]["node"], resource["tree"]["parent"]
+    root = frame[node].iloc[0]
+    frame = frame[(frame[parent] != frame[node]) | (frame[node] == root)]
+    up = dict(zip(frame[node], frame[parent], strict=True))
+    depth = []
+    for name in frame[node]:
+        steps = 0
+        while name != root:
+            name, steps = up[name], steps + 1
+        depth.append(steps)
+    fields = {field["name"]: _attributes(field) for field in resource["schema"]["fields"]}
+    above = [up[name] if name != root else "" for name in frame[node]]
+    dataset = _labelled(frame.assign(**{parent: above}).set_index(node).to_xarray(), fields)
+    dataset = dataset.assign_coords({"parent": (node, dataset[parent].values), "depth": (node, depth)})
+    dataset["depth"].attrs.update(long_name="steps from the root", units="1")
+    return dataset if parent == "parent" else dataset.drop_vars(parent)
+
+
+def facts(frame: pd.DataFrame, resource: dict) -> xr.Dataset:
+    """One variable per row, with its own unit; several value columns become a dimension."""
+    layout = resource["facts"]
+    dim = layout.get("dim")
+    variables = {}
+    for _, row in frame.iterrows():
+        unit = row[layout["unit"]]
+        cells = [row[column] for column in layout["values"]]
+        values = [float(cell) if cell else math.nan for cell in cells] if unit else cells
+        attributes = {"long_name": row.get("description") or row[layout["key"]]} | ({"units": unit} if unit else {})
+        if row.get("note"):
+            attributes["note"] = row["note"]
+        variables[row[layout["key"]]] = (dim, values, attributes) if dim else ((), values[0], attributes)
+    coords = {dim: (dim, list(layout["values"].values()))} if dim else {}
+    return xr.Dataset(variables, coords=coords)
+
+
 @cache
 def _load(document: str, table: str) -> xr.Dataset:
     for view in package(document).get("views", []):
@@ -137,11 +219,11 @@ def _load(document: str, table: str) -> xr.Dataset:
             return _view(document, view)
     resource = describe(document, table)
     if "facts" in resource:
-        dataset = layouts.facts(text(document, table), resource)
+        dataset = facts(text(document, table), resource)
     elif "tree" in resource:
-        dataset = layouts.tree(printed(document, table), resource)
+        dataset = tree(printed(document, table), resource)
     else:
-        dataset = layouts.cube(printed(document, table), resource)
+        dataset = cube(printed(document, table), resource)
     return dataset.assign_attrs(title=resource["title"], document=document, source=source(document, resource))
 
 
@@ -174,6 +256,41 @@ def _view(document: str, view: dict) -> xr.Dataset:
         tables=", ".join(view["tables"]),
         source="; ".join(part.attrs["source"] for part in parts),
     )
+
+
+def anchor(document: str, table: str) -> str:
+    """The address of a printed table on the record of its chapter."""
+    return f"tab-{re.sub(r'[^A-Za-z0-9]+', '-', f'{document}-{table}').strip('-').lower()}"
+
+
+def drawn(html: str, document: str) -> list[tuple[str, str]]:
+    """Document and name of each table that a figure of a document says it draws (``tables`` of ``show``)."""
+    found = re.search(r'<figure[^>]* data-tables="([^"]+)"', html)
+    return [_table(document, name) for name in found[1].split()] if found else []
+
+
+def _table(document: str, name: str) -> tuple[str, str]:
+    """``"drhook"`` or ``"p5plus/drhook"``, which must exist."""
+    home, _, table = name.rpartition("/")
+    describe(home or document, table)
+    return home or document, table
+
+
+@cache
+def by_anchor() -> dict[str, tuple[str, str]]:
+    """Every printed table by its address on a record."""
+    return {anchor(document, name): (document, name) for document in documents() for name in names(document)}
+
+
+def places(found) -> dict[str, list[str]]:
+    """Where the tables ``(document, table)`` are printed, by document: figures, tables, pages, slides."""
+    said: dict[str, list[str]] = {}
+    for document, name in found:
+        about = describe(document, name)
+        place = source(document, about).removeprefix(citation(document)).strip(", ")
+        if place not in said.setdefault(document, []):
+            said[document].append(place)
+    return said
 
 
 def catalogue() -> pd.DataFrame:
@@ -220,3 +337,26 @@ def _machines() -> xr.Dataset:
         attributes = {"units": unit} if unit else {}
         variables[name] = ("machine", values, attributes | {"long_name": about["description"]})
     return xr.Dataset(variables, coords={"machine": order})
+
+
+def download(folder: Path | str) -> list[Path]:
+    """Write ``<document>/<table>.csv``, ``<document>/<table>.nc`` and ``data.zip`` under ``folder``.
+
+    The zip has the data package of each document and that of the machines, and ``README.md``.  The folder is made where
+    it is missing; every file takes its name when it is whole.  Returns the paths written. ``OSError`` when a file
+    cannot be written.
+    """
+    members, written = ["README.md"], []
+    for document in (*documents(), "machines"):
+        paths = [resource["path"] for resource in package(document)["resources"]]
+        members += [f"{document}/{path}" for path in ("datapackage.json", *paths)]
+    for document in documents():
+        for name in names(document):
+            dataset, stem = load(document, name), Path(folder) / document / name
+            source = DATA / document / f"{name}.csv"
+            written += [
+                write_text(stem.with_suffix(".csv"), source.read_text(encoding="utf-8"), overwrite=True),
+                write_netcdf(dataset, stem.with_suffix(".nc"), overwrite=True),
+            ]
+    files = {member: DATA / member for member in members}
+    return [*written, write_zip(Path(folder) / "data.zip", "supercomputers-rerun-data", files)]

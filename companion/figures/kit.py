@@ -1,19 +1,153 @@
-"""Pieces that several chapters draw with."""
+"""What figures are drawn with: colours, markers, sizes, axes, and the marks of printed and of measured numbers.
 
+The drawing of a figure to which a reader can add the device at hand carries its panels as JSON: the frame in units of
+the drawing, the ends of both axes and whether they are logarithmic, and where rows and columns with names lie.
+``book/_static/device/join.js`` puts marks there.
+"""
+
+import json
 import textwrap
 from collections.abc import Callable
 from typing import Any
 from weakref import WeakKeyDictionary
 
+import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import xarray as xr
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.rcsetup import cycler
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from companion.bench.statistics import Ratio, median_interval, ratio
-from companion.figures.style import INK, document_style, hollow, host_style, meaning
-from companion.labels import plural
+from companion.common import plural
 from companion.records.runs import OWN, SHAPES
+
+#: Stands for "the colour of the surrounding text"; ``show`` writes it as ``currentColor``.
+INK = "#010203"
+
+#: What each colour means, in every figure: whose number it is, or what a part of the time goes into.  Any two differ
+#: for readers with red-green colour blindness (the first after Okabe and Ito, darkened where needed) and keep a
+#: contrast of at least 3:1 on white and on the book's dark ground.
+MEANINGS = {
+    "printed": "#0072b2",
+    "measured": "#d55e00",
+    "computing": "#009e73",
+    "communication": "#c050e0",
+    "waiting": "#b63834",
+    "serial": "#666666",
+    "files": "#b4903c",
+    "calculated": "#489cb4",  # by a model, a simulation or a count
+}
+#: Of variants of one measured quantity, which only the figure's own legend tells apart: sizes, threads, strides,
+#: builds.  The first is that of measured numbers; that of printed ones is none of them.
+VARIANTS = ("measured", "communication", "computing", "waiting", "serial", "files")
+SERIES = tuple(MEANINGS[name] for name in VARIANTS)
+
+#: Marks of a report, hollow, one shape a machine.
+_DOCUMENT_MARKERS = ("s", "D", "^", "v", "P", "X")
+
+#: Width in inches: at one point a unit it has 346 units, so that 10-point text has about 10 pixels on a phone.
+_WIDTH = 4.8
+#: Points of the smallest text of a drawing: 9.1 pixels on a phone whose column is 358 pixels wide (of 390).
+LEGIBLE = 8.8
+
+STYLE: dict[Any, Any] = {
+    "svg.fonttype": "none",
+    "font.family": "sans-serif",
+    "font.sans-serif": ["DejaVu Sans"],
+    "font.size": 10,
+    "axes.titlesize": 10,
+    "axes.labelsize": 10,
+    "xtick.labelsize": 9,
+    "ytick.labelsize": 9,
+    "legend.fontsize": 9,
+    "legend.frameon": False,
+    "xtick.minor.pad": 5.0,  # labels of minor ticks, which are shorter, on one line with the others
+    "ytick.minor.pad": 5.0,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "grid.alpha": 0.18,
+    "grid.linewidth": 0.6,
+    "axes.linewidth": 0.8,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "lines.linewidth": 1.6,
+    "lines.markersize": 5.5,
+    "axes.prop_cycle": cycler(color=SERIES),
+    "figure.constrained_layout.use": True,
+}
+_INKED = ("text", "xtick", "ytick", "hatch", "grid", "axes.label", "axes.edge", "axes.title")
+STYLE |= {f"{name}{'' if '.' in name else '.'}color": INK for name in _INKED}
+STYLE |= dict.fromkeys(("figure.facecolor", "axes.facecolor", "savefig.facecolor"), "none")
+
+
+# Titles, legends and annotations that a chapter adds later must look the same, so the style is not
+# confined to a context: importing the house style puts it on.
+mpl.rcdefaults()  # whatever the reader's matplotlibrc says
+mpl.rcParams.update(STYLE)
+
+#: By the names that :func:`companion.figures.show` is given.
+JOINED = {"p5plus_bandwidth", "p5plus_latency", "p5plus_loops", "nht1_solver", "sustained_rate"}
+_POINTS = 72  # an inch, as matplotlib's SVG has it
+
+
+def axes(rows: int = 1, columns: int = 1, *, height: float | None = None, **subplots):
+    """A styled figure and its axes, outside pyplot, so that nothing is displayed twice.
+
+    Parameters
+    ----------
+    rows, columns : int
+        Panels.  Prefer rows: a figure of two columns is hard to read on a phone.
+    height : float, optional
+        Inches; 3.2 a row by default.
+    **subplots
+        Passed to ``Figure.subplots`` (``sharex=True`` …).
+
+    Returns
+    -------
+    (Figure, Axes or ndarray of Axes)
+    """
+    figure = Figure(figsize=(_WIDTH, height or 3.2 * rows))
+    panels = figure.subplots(rows, columns, **subplots)
+    for panel in np.ravel(panels):
+        panel.set_prop_cycle(cycler(color=SERIES))
+    return figure, panels
+
+
+def meaning(name: str) -> str:
+    """The colour of a meaning. ``ValueError`` if :data:`MEANINGS` has no such name."""
+    if name not in MEANINGS:
+        raise ValueError(f"{name!r} has no colour; choose one of {', '.join(MEANINGS)}")
+    return MEANINGS[name]
+
+
+def series(number: int) -> str:
+    """The colour of a variant that has no meaning in :data:`MEANINGS`."""
+    return SERIES[number % len(SERIES)]
+
+
+def document_style(index: int = 0) -> dict:
+    """Keywords for ``plot`` of a machine in a document: hollow, angular, in the colour of printed numbers, dashed."""
+    return {
+        "color": MEANINGS["printed"],
+        "marker": _DOCUMENT_MARKERS[index % len(_DOCUMENT_MARKERS)],
+        "markerfacecolor": "none",
+        "markeredgewidth": 1.4,
+        "linestyle": "--",
+    }
+
+
+def host_style(index: int = 0) -> dict:
+    """Keywords for ``plot`` of a machine measured by this project: filled circles, solid lines."""
+    colour = series(index)
+    return {"color": colour, "marker": "o", "markerfacecolor": colour, "linestyle": "-"}
+
+
+def hollow(name: str) -> dict:
+    """Keywords for bars of printed numbers: their outline, in the colour of a meaning."""
+    return {"facecolor": "none", "edgecolor": meaning(name), "linewidth": 1.4}
 
 
 def plain(value: float) -> str:
@@ -137,7 +271,7 @@ def printed_ranges(axis, place, low, high, *, colour: str = "printed", across: b
 
 #: The letter that stands for a mark in a heading, and the letters of a line of one.
 LETTERS = dict(zip((*SHAPES, OWN), "◆▲▼■✚✖⬢⬟★", strict=True))
-_WIDTH = 52
+_LINE = 52
 #: What the marks of :func:`spread` are, for a caption.
 MARKED = (
     "Points are medians, bars their 95 % intervals (the range of the samples where there are fewer than six), "
@@ -343,7 +477,7 @@ def machines(runs) -> str:
     """Which mark is which machine, of all runs of a figure but the first, in lines that a phone has room for."""
     said = [f"{LETTERS[run.attrs['mark']]} {cpu(run)}" for run in runs if run.attrs.get("mark")]
     whole = "; ".join(each.replace(" ", "\N{NO-BREAK SPACE}") for each in said)
-    return textwrap.fill(whole, _WIDTH, break_on_hyphens=False).replace("\N{NO-BREAK SPACE}", " ")
+    return textwrap.fill(whole, _LINE, break_on_hyphens=False).replace("\N{NO-BREAK SPACE}", " ")
 
 
 def legend(axis, place: str) -> None:
@@ -418,3 +552,44 @@ def doubts(record) -> str:
         for flag, names in found.items()
     )
     return f"Flags: {'; '.join(parts)}."
+
+
+def _words(text) -> str:
+    """What a text says, though it was broken into lines for a phone."""
+    return " ".join(text.get_text().split())
+
+
+def named(axis: Axes, which: str) -> dict[str, float]:
+    """Place of each row or column that has a name; names of rows may stand above them, as texts in their order."""
+    one = getattr(axis, f"{which}axis")
+    places, names = [float(place) for place in one.get_ticklocs()], [_words(label) for label in one.get_ticklabels()]
+    if which == "y" and not any(names):
+        names = [_words(text) for text in axis.texts if text.get_text()]
+    if one.get_scale() == "log" or any(name.replace("\N{MINUS SIGN}", "").replace(".", "").isdigit() for name in names):
+        return {}
+    return {name: place for name, place in zip(names, places, strict=False) if name}
+
+
+def _panel(axis: Axes, width: float, height: float) -> dict[str, Any]:
+    frame = axis.get_position()
+    panel: dict[str, Any] = {
+        "box": [
+            round(value, 2)
+            for value in (frame.x0 * width, (1 - frame.y1) * height, frame.x1 * width, (1 - frame.y0) * height)
+        ]
+    }
+    for which in "xy":
+        ends = [float(f"{value:.6g}") for value in getattr(axis, f"get_{which}lim")()]
+        panel[which] = {
+            "ends": ends,
+            "log": getattr(axis, f"get_{which}scale")() == "log",
+            "named": named(axis, which),
+        }
+    return panel
+
+
+def panels(figure) -> str:
+    """The panels of a figure that was drawn, in their order, as JSON."""
+    width, height = figure.get_size_inches() * _POINTS
+    found = [_panel(axis, width, height) for axis in figure.axes]
+    return json.dumps(found, ensure_ascii=False, separators=(",", ":"))

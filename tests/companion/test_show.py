@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
-from companion import cli, experiments, record_figures
+from companion import cli, experiments
 from companion.figures import rendering
 from companion.records import runs
 
@@ -44,4 +44,4 @@ def test_every_committed_record_is_drawn_somewhere():
 
 def test_samples_become_medians_and_other_columns_stay():
     frame = pd.DataFrame({"row": ["a"], "here, 1": [1.0], "here, 2": [5.0], "here, 3": [2.0], "1982": [7]})
-    assert record_figures.medians(frame).to_dict("list") == {"row": ["a"], "here, median of 3": [2.0], "1982": [7]}
+    assert rendering.medians(frame).to_dict("list") == {"row": ["a"], "here, median of 3": [2.0], "1982": [7]}

@@ -6,19 +6,19 @@ import sys
 import pytest
 from typer.testing import CliRunner
 
-from companion import cli, extras
+from companion import cli, common
 
 
 def test_the_sentence_names_module_and_extra(monkeypatch):
-    assert extras.sentence("netCDF4.utils") == (
+    assert common.sentence("netCDF4.utils") == (
         "netCDF4 is not installed; pip install 'supercomputers-rerun[formats]' brings it"
     )
-    assert extras.sentence("nowhere") is None and extras.sentence(None) is None
-    assert extras.missing(*extras.DRAWING) is None
+    assert common.sentence("nowhere") is None and common.sentence(None) is None
+    assert common.missing(*common.DRAWING) is None
     found = importlib.util.find_spec
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "PIL" else found(name))
     with pytest.raises(ImportError, match="^PIL is not installed; pip install 'supercomputers-rerun.notebooks.'"):
-        extras.require(*extras.DRAWING)
+        common.require(*common.DRAWING)
 
 
 @pytest.mark.parametrize("command", [["run", "p5plus-latency"], ["bench", "--plan"]])

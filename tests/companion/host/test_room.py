@@ -9,7 +9,7 @@ import pytest
 from companion import experiments, suite
 from companion.bench import Case
 from companion.experiments import Experiment
-from companion.host import doctor, limits, machine
+from companion.host import doctor, machine
 from kernels.contract import Footprint
 from kernels.runtime import resources
 
@@ -32,12 +32,12 @@ def host(monkeypatch):
 
 def test_four_ranks_a_cpu_and_more_only_when_asked_for_and_held(host):
     host(cpus=2, memory=2 * GIB)
-    limits.require_ranks(7)
-    limits.require_ranks(4, threads=2)
+    doctor.require_ranks(7)
+    doctor.require_ranks(4, threads=2)
     with pytest.raises(ValueError, match=r"^ranks = 5 exceeds 4, .*2 usable.*--oversubscribe"):
-        limits.require_ranks(5, threads=2)
+        doctor.require_ranks(5, threads=2)
     with pytest.raises(MemoryError, match=r"^a job of 8 ranks needs .* ask for fewer ranks"):
-        limits.require_ranks(8, oversubscribe=True)
+        doctor.require_ranks(8, oversubscribe=True)
 
 
 def test_what_the_ranks_allocate_counts(host):
@@ -45,17 +45,17 @@ def test_what_the_ranks_allocate_counts(host):
     kernel = SimpleNamespace(footprint=lambda number: Footprint(8 * GIB + (number > 2) * GIB, 3 * GIB))
     one, two, _, three = cases = [SimpleNamespace(threads=1, kernel=kernel, problem=number) for number in (1, 2, 2, 3)]
     del cases[3]  # two of those left share a state
-    limits.require_ranks(2, cases=[one])
+    doctor.require_ranks(2, cases=[one])
     with pytest.raises(MemoryError, match="a job of 2 ranks needs .* GiB of memory, 10.00 GiB are available"):
-        limits.require_ranks(2, cases=[three])
+        doctor.require_ranks(2, cases=[three])
     host(memory=100 * GIB, disk=6 * GIB)
-    limits.require_ranks(2, cases=[two])
+    doctor.require_ranks(2, cases=[two])
     with pytest.raises(OSError, match="a job of 2 ranks needs 6.00 GiB in .*, 5.70 GiB can be used"):
-        limits.require_ranks(2, cases=cases)
+        doctor.require_ranks(2, cases=cases)
     host(memory=10 * GIB)
-    limits.require_share(cases, ranks=4, here=2)
+    doctor.require_share(cases, ranks=4, here=2)
     with pytest.raises(MemoryError, match="the part of 3 ranks on one host needs 12.00 GiB"):
-        limits.require_share(cases, ranks=4, here=3)
+        doctor.require_share(cases, ranks=4, here=3)
 
 
 @pytest.mark.skipif(not doctor.mpi().ok, reason="no MPI is installed; install the extra mpi")
