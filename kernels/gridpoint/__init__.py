@@ -14,14 +14,12 @@ Weather Rev. 106, 1978).  Modules, from what is asked for to what is computed:
 """
 
 import math
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
 from kernels.contract import Check, worst
-from kernels.gridpoint import cases
-from kernels.gridpoint.levels import CP, GRAVITY, OMEGA, RADIUS, T_REF, R, latitudes, vertical
+from kernels.gridpoint.levels import CP, GRAVITY, OMEGA, RADIUS, latitudes, vertical
 from kernels.gridpoint.model import Model, run
 from kernels.gridpoint.problem import Problem
 from kernels.gridpoint.state import Result, State, Step, footprint, record_bytes, setup, work
@@ -131,26 +129,6 @@ def BOUNDED(problem: Problem) -> dict[str, tuple[float | None, str]]:
     return {"fields": (2 * _APART, why), **dict.fromkeys(winds, none)}
 
 
-def _mountain(problem: Problem, state: State, result: Result) -> list[Check]:
-    """The mountain under air at rest, whose formula forecast and reference share, by vectors; and what a job of
-    post-processing gives at 1000 hPa, which is below the lowest level everywhere, in closed form."""
-    from kernels.gridpoint import postprocess
-    from kernels.gridpoint.whole_arrays import Hydrostatics, mountain
-
-    problem, levels = replace(problem, case="rest", mountain=2000.0), Hydrostatics(problem.levels)
-    fields = cases.initial(problem)
-    height, low = fields["phis"] / GRAVITY, R * levels.alpha[-1] * T_REF / GRAVITY
-    depth = R * T_REF / GRAVITY * np.log(1e5 / (levels.full[-1] * fields["ps"]))
-    found = postprocess.convert(fields, fields["v"], problem.levels)
-    off = worst(found["phi"][:, 0] / GRAVITY - (height + low - depth))
-    warmer = worst(found["T"][:, 0] - (T_REF + 0.0065 * depth))
-    return [
-        Check.near("height of the mountain, m", worst(height - mountain(problem)), 0.0, 1e-6),
-        Check.near("height of 1000 hPa below the ground, m", off, 0.0, 1e-6),
-        Check.near("temperature there, K", warmer, 0.0, 1e-9),
-    ]
-
-
 PROOF = Proof(
     {"ni": 32, "nj": 12, "levels": 2, "hours": 3.0, "radiation": 1.0},
     each={
@@ -162,5 +140,4 @@ PROOF = Proof(
     only={"files": ("case", ("wave",)), "rhs": ("case", ("wave",))},
     within={"fields": 3e-11},  # of air at rest, which only the physics moves; else a tenth of it
     not_compared=("initial", "steps", "computing", "counters"),
-    also=_mountain,
 )

@@ -33,18 +33,6 @@ class Daily:
     warmth: np.ndarray = field(repr=False)  # float64 (n, nj, ni): temperature at 850 hPa, K, from the packed files
 
 
-def _delivered(path, problem: Problem, name: str, pressure: float) -> np.ndarray:
-    """A field at a standard pressure, hPa, as the post-processing job of a write-up packs it."""
-    target = path.with_name(path.name + ".packed")
-    postprocess.run(path, target)
-    size = postprocess.packed_bytes(problem, whole=True) // (len(postprocess.NAMES) * postprocess.PRESSURES.size)
-    level = int(np.flatnonzero(np.isclose(postprocess.PRESSURES, 100 * pressure))[0])
-    at = postprocess.NAMES.index(name) * postprocess.PRESSURES.size + level
-    packed = target.read_bytes()[at * size :][:size]
-    target.unlink()
-    return postprocess.unpack(packed, (problem.nj, problem.ni))
-
-
 def run(problem: Problem, state, threads: int = 1, repeats: int = 1) -> Daily:
     """As ``gridpoint.run``, with what each day's write-up shows."""
     start, days, sums, pressure, warmth = integrals(problem, state.fields), [], [], [], []
@@ -54,7 +42,10 @@ def run(problem: Problem, state, threads: int = 1, repeats: int = 1) -> Daily:
         days.append(header["time"] / 86400)
         sums.append(integrals(problem, fields))
         pressure.append(fields["ps"] / 100)
-        warmth.append(_delivered(path, problem, "T", 850.0))
+        packed = path.with_name("packed")
+        postprocess.run(path, packed)
+        delivered = postprocess.unpack(packed.read_bytes(), problem.ni)
+        warmth.append(delivered[:, postprocess.NAMES.index("T"), postprocess.PRESSURES.tolist().index(85_000)])
         path.unlink()
 
     result = forecast(replace(problem, writeup=24.0), state, threads, 1, look)

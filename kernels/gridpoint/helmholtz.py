@@ -9,9 +9,9 @@ Sixteen rows of longitude (levels, or modes) are transformed at once: eight in t
 imaginary part of eight SIMD lanes.  In wavenumber space, ``halves[row, s, group]`` has four vectors: real and
 imaginary part of modes 0 … 7, then of modes 8 … 15 of the group.
 
-Arguments ``plan``, ``arrays``, ``t`` and ``j`` as in ``plan``; ``first`` and ``end`` are wavenumbers.
+Arguments ``plan``, ``arrays`` and ``j`` as in ``plan``.
 
-``w`` is the address of the window or of a thread's scratch, ``x`` and ``o`` are places in it, and ``pitch`` is the
+``w`` is the address of the window or of the scratch, ``x`` and ``o`` are places in it, and ``pitch`` is the
 distance of its rows of ``ni`` longitudes, all in doubles.
 """
 
@@ -19,25 +19,10 @@ from kernels.fft import stockham
 from kernels.gridpoint.plan import HALO, PAIR, neighbours, record_row, window_row, wrap
 from kernels.runtime.jit import CONTRACT, STRICT, kernel
 from kernels.runtime.registers import HERE
-from kernels.runtime.vector import LANES, address, at, fma, load, load_as, spread, store, transpose, wide
+from kernels.runtime.vector import LANES, address, at, fma, load, load_as, spread, store, transpose_block, wide
 
 PART = LANES if HERE.lanes >= LANES else LANES // 2  # points of a row whose sums of four modes fit into registers
 _WIDTH = (0.0,) * PART
-
-
-@kernel(inline=True)
-def _eight(w, o, pitch):
-    """The 8×8 block of eight rows from ``o`` on, transposed: lanes are rows."""
-    return transpose(
-        load(w, o),
-        load(w, o + pitch),
-        load(w, o + 2 * pitch),
-        load(w, o + 3 * pitch),
-        load(w, o + 4 * pitch),
-        load(w, o + 5 * pitch),
-        load(w, o + 6 * pitch),
-        load(w, o + 7 * pitch),
-    )
 
 
 @kernel(fastmath=STRICT)
@@ -45,16 +30,7 @@ def _pack(w, o, pitch, ni, x):
     """Sixteen rows from ``o`` on to elements [ni, 2, 8] at ``x``."""
     for part in range(2):
         for i in range(0, ni, LANES):
-            r = _eight(w, o + LANES * part * pitch + i, pitch)
-            p = x + PAIR * i + LANES * part
-            store(w, p, r[0])
-            store(w, p + PAIR, r[1])
-            store(w, p + 2 * PAIR, r[2])
-            store(w, p + 3 * PAIR, r[3])
-            store(w, p + 4 * PAIR, r[4])
-            store(w, p + 5 * PAIR, r[5])
-            store(w, p + 6 * PAIR, r[6])
-            store(w, p + 7 * PAIR, r[7])
+            transpose_block(w, o + LANES * part * pitch + i, pitch, w, x + PAIR * i + LANES * part, PAIR)
 
 
 @kernel(fastmath=STRICT)
@@ -62,17 +38,7 @@ def _unpack(w, x, o, pitch, ni):
     """Elements at ``x``, real and imaginary part exchanged, to sixteen rows from ``o`` on."""
     for part in range(2):
         for i in range(0, ni, LANES):
-            p = x + PAIR * i + LANES * (1 - part)
-            r = _eight(w, p, PAIR)
-            q = o + LANES * part * pitch + i
-            store(w, q, r[0])
-            store(w, q + pitch, r[1])
-            store(w, q + 2 * pitch, r[2])
-            store(w, q + 3 * pitch, r[3])
-            store(w, q + 4 * pitch, r[4])
-            store(w, q + 5 * pitch, r[5])
-            store(w, q + 6 * pitch, r[6])
-            store(w, q + 7 * pitch, r[7])
+            transpose_block(w, x + PAIR * i + LANES * (1 - part), PAIR, w, o + LANES * part * pitch + i, pitch)
 
 
 @kernel(inline=True)
@@ -105,9 +71,9 @@ def _filter(plan, w, o, rows, factor):
 
 
 @kernel(fastmath=STRICT)
-def filter_tendencies(plan, arrays, j, t):
-    """Short waves out of N of row ``j`` in the thread's scratch, where the row is near a pole."""
-    size, scratch = plan.size, address(arrays.scratch[t])
+def filter_tendencies(plan, arrays, j):
+    """Short waves out of N of row ``j`` in the scratch, where the row is near a pole."""
+    size, scratch = plan.size, address(arrays.scratch)
     for field in range(4):
         if plan.rows.filtered[j] & (2 if field == 1 else 1):
             rows = size.levels + 1 if field == 2 else size.levels  # p_s is behind T
@@ -151,11 +117,11 @@ def _product(matrix, rows, columns, w, x, pitch, y, ypitch, ni):
 
 
 @kernel(fastmath=CONTRACT)
-def implicit(plan, arrays, j, t):
+def implicit(plan, arrays, j):
     """Divergence of Yᵉ at row ``j`` into its record, and its right-hand sides in wavenumber space."""
     size, rows = plan.size, plan.rows
     ni, pitch, levels = size.ni, size.pitch, size.levels
-    w, scratch = address(arrays.window), address(arrays.scratch[t])
+    w, scratch = address(arrays.window), address(arrays.scratch)
     rec = address(arrays.records[j % size.slots])
     _, north = neighbours(size, j)
     cn = 0.0 if j == size.nj - 1 else rows.north[j] * rows.dy[j]
@@ -189,14 +155,14 @@ def implicit(plan, arrays, j, t):
 
 
 @kernel(fastmath=CONTRACT)
-def eliminate(plan, arrays, j, first, end):
-    """Wavenumbers ``first`` to ``end`` of row ``j``: x_j = (rhs_j + Δt²c² s_j x_{j−1}) / pivot."""
+def eliminate(plan, arrays, j):
+    """All wavenumbers of row ``j``: x_j = (rhs_j + Δt²c² s_j x_{j−1}) / pivot."""
     size, waves = plan.size, plan.waves
     weight = plan.rows.laplace_south[j]
     x = address(arrays.halves[j % size.halves])
     before = address(arrays.halves[max(j - 1, 0) % size.halves])
     inverse, speed2 = address(waves.inverse[j]), address(waves.speed2)
-    for n in range(first * size.groups, end * size.groups):
+    for n in range((size.ni // 2 + 1) * size.groups):
         for part in range(2):
             c = weight * load(speed2, PAIR * (n % size.groups) + LANES * part)
             p = load(inverse, PAIR * n + LANES * part)
@@ -206,14 +172,14 @@ def eliminate(plan, arrays, j, first, end):
 
 
 @kernel(fastmath=CONTRACT)
-def substitute(plan, arrays, j, first, end):
-    """The same wavenumbers, backwards: g_j = x_j + Δt²c² n_j/pivot g_{j+1}; row nj − 1 is done as it is."""
+def substitute(plan, arrays, j):
+    """The same, backwards: g_j = x_j + Δt²c² n_j/pivot g_{j+1}; row nj − 1 is done as it is."""
     size, waves = plan.size, plan.waves
     weight = plan.rows.laplace_north[j]
     x = address(arrays.halves[j % size.halves])
     after = address(arrays.halves[min(j + 1, size.nj - 1) % size.halves])
     inverse, speed2 = address(waves.inverse[j]), address(waves.speed2)
-    for n in range(first * size.groups, end * size.groups):
+    for n in range((size.ni // 2 + 1) * size.groups):
         for part in range(2):
             p = load(inverse, PAIR * n + LANES * part)
             c = (weight * load(speed2, PAIR * (n % size.groups) + LANES * part)) * p
@@ -223,11 +189,11 @@ def substitute(plan, arrays, j, first, end):
 
 
 @kernel(fastmath=STRICT)
-def restore(plan, arrays, j, t):
+def restore(plan, arrays, j):
     """G of row ``j`` from its modes in wavenumber space."""
     size = plan.size
     ni, pitch = size.ni, size.pitch
-    scratch, hat, g = address(arrays.scratch[t]), address(arrays.halves[j % size.halves]), address(arrays.G)
+    scratch, hat, g = address(arrays.scratch), address(arrays.halves[j % size.halves]), address(arrays.G)
     x, base, modes = size.fourier, HALO, PAIR * size.groups
     for group in range(size.groups):
         for s in range(ni // 2 + 1):

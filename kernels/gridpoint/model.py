@@ -11,30 +11,19 @@ import numpy as np
 from kernels.files.filesystem import page_aligned
 from kernels.files.work_folder import WorkFolder
 from kernels.gridpoint import writeup
-from kernels.gridpoint.plan import (
-    PAIR,
-    ForecastArrays,
-    make,
-    record_words,
-    require_stamps,
-    scratch_words,
-    stamp_rows,
-    views,
-)
+from kernels.gridpoint.plan import PAIR, ForecastArrays, make, record_words, scratch_words, views
 from kernels.gridpoint.problem import LAG, Problem
-from kernels.gridpoint.scan import BACKWARD, FEWEST, OPEN, RING, STEP, STREAM, scan, share
+from kernels.gridpoint.scan import BACKWARD, OPEN, RING, STREAM, scan
 from kernels.gridpoint.state import KEPT, Result, Step, footprint, halves, padded, slots
 from kernels.gridpoint.stores import Accounts, Counters, Driver, RecordFiles
 from kernels.runtime.resources import require_disk, require_threads
-from kernels.runtime.threads import Team
+from kernels.runtime.vector import LANES
 
 
 class Model:
-    """One forecast under way.  Use as a context manager: it holds files and threads."""
+    """One forecast under way.  Use as a context manager: it holds files."""
 
-    def __init__(self, problem: Problem, state: Any, threads: int, accounts: Accounts | None = None):
-        streams = problem.files or problem.rhs == "files"
-        self.threads = 1 if streams else min(require_threads(threads), problem.nj // FEWEST)
+    def __init__(self, problem: Problem, state: Any, accounts: Accounts | None = None):
         self.problem, self.step = problem, 0
         if need := footprint(problem).disk:
             require_disk(problem.folder or tempfile.gettempdir(), need, "a forecast with its work files")
@@ -47,15 +36,14 @@ class Model:
             page_aligned((records, record_words(size.ni, size.levels))),
             page_aligned((size.nj * size.levels, size.pitch)).reshape(size.nj, size.levels, size.pitch),
             page_aligned((rights, padded(waves))),
-            np.zeros((self.threads, scratch_words(size))),
+            np.zeros(scratch_words(size)),
+            np.zeros((7 * size.levels + 5, LANES)),
         )
-        self.shared = share(size, self.threads)
         # Without a write-up a window has no more rows than the stages span, which stay in the cache.
         self.short = self.plan._replace(size=size._replace(ring=RING))
-        windows = [page_aligned((RING, size.row)).ravel() for _ in range(self.threads)]
-        self.bands = [self.arrays._replace(window=window) for window in windows]
+        self.how = False, False, False  # of ``scan``
         self.folder = self.files = self.rhs = None
-        self.driver, self.team = Driver(problem.overlap, accounts), Team(self.threads)
+        self.driver = Driver(problem.overlap, accounts)
         self.computing: list[tuple[float, float]] = []
         self.written: list[Path] = []
         self._names = iter(range(len(problem.writeup_steps)))
@@ -80,9 +68,8 @@ class Model:
         self.close()
 
     def close(self) -> None:
-        """End threads, close files, remove the folder."""
+        """Close files, remove the folder."""
         self.driver.close()
-        self.team.close()
         for files in (self.files, self.rhs):
             if files is not None:
                 files.close()
@@ -94,7 +81,7 @@ class Model:
         return [(start, min(start + lines, nj)) for start in range(0, nj, lines)]
 
     def _records(self, state, rows: slice) -> np.ndarray:
-        """The records of rows at the start, without their headers."""
+        """The records of rows at the start."""
         block = np.zeros((rows.stop - rows.start, self.arrays.records.shape[1]))
         fields = views(block, self.plan.size)
         for name in ("u", "v", "T", "q", "ps"):
@@ -109,7 +96,6 @@ class Model:
         for start, stop in self._groups():
             places = np.arange(start, stop) % self.plan.size.slots
             self.arrays.records[places] = self._records(state, slice(start, stop))
-            stamp_rows(self.arrays.records, start, stop, 0)
             if self.files is not None:
                 for row, slot in enumerate(places, start):
                     self.files.write(row, int(slot))
@@ -119,11 +105,8 @@ class Model:
 
     def _stage(self, what: int, first: int, end: int, short: bool = False) -> None:
         """One of the passes of ``scan`` over rows ``first`` to ``end`` − 1; in a short window or the whole one."""
-        begin, shared, threads = time.perf_counter(), self.shared, self.threads
-        if what == STEP:
-            self.team.run(lambda t: scan(self.short, self.bands[t], shared, t, threads, what, first, end))
-        else:
-            scan(self.short if short else self.plan, self.arrays, shared, 0, threads, what, first, end)
+        begin = time.perf_counter()
+        scan(self.short if short else self.plan, self.arrays, self.how, what, first, end)
         self.computing.append((begin, time.perf_counter()))
 
     def _move(self, start: Callable, move: Callable, rows: range, places: int):
@@ -139,15 +122,13 @@ class Model:
         """Start reading records or halves of rows; None without files."""
         return None if files is None else self._move(self.driver.read, files.read, rows, places)
 
-    def _incoming(self):
+    def _incoming(self, groups: list[tuple[int, int]]):
         """Groups of rows whose records are there, from south to north; those of the next are on their way."""
-        groups, slots = self._groups(), self.plan.size.slots
+        slots = self.plan.size.slots
         ahead = self._read(self.files, range(*groups[0]), slots)
         for group, following in zip(groups, [*groups[1:], (0, 0)], strict=True):
             self.driver.finish(ahead)
             ahead = self._read(self.files, range(*following), slots)
-            if self.files is not None:
-                require_stamps(self.arrays.records, *group, self.step)
             yield group
 
     def _look(self, first: int, end: int) -> dict[str, np.ndarray]:
@@ -178,33 +159,23 @@ class Model:
 
     def advance(self) -> Step:
         """One time step: a scan, the Helmholtz equations, the way back."""
-        p = self.problem
-        self.shared.how[:] = p.physics, self.step in p.radiation_steps, self.step == 0
-        took = self._timed(self._scan if self.files is not None or self.rhs is not None else self._in_memory)
+        self.how = self.problem.physics, self.step in self.problem.radiation_steps, self.step == 0
+        took = self._timed(self._scan)
         if self.files is not None:
             self.files.turn()
         self.step += 1
         return took
 
-    def _in_memory(self, writer) -> float:
-        """A step of a state in memory, a band a thread."""
-        spent = 0.0
-        if writer is not None:  # before the explicit step, which leaves nothing of X⁻
-            for group in self._groups():
-                spent += writer.rows(group[0], self._look(*group))
-        self._stage(STEP, 0, self.problem.nj)
-        return spent
-
     def _scan(self, writer) -> float:
         """A step of rows that stream from south to north, and the way back; seconds of writing up."""
         spent, nj, size = 0.0, self.problem.nj, self.plan.size
         jobs = {self.files: [], self.rhs: []}
-        for first, end in self._incoming():
+        at_once = writer is self.files is self.rhs is None
+        for first, end in self._incoming([(0, nj)] if at_once else self._groups()):
             if writer is not None:
                 spent += writer.rows(first, self._look(first, end))
             self._stage(STREAM, first, end + LAG * (end == nj), writer is None)
             done = max(first - LAG, 0), nj if end == nj else max(end - LAG, 0)
-            stamp_rows(self.arrays.records, *done, self.step + 1)
             for files, places in ((self.files, size.slots), (self.rhs if self.step else None, size.halves)):
                 if files is not None:
                     jobs[files].append(self._move(self.driver.write, files.write, range(*done), places))
@@ -233,7 +204,7 @@ class Model:
 
         def look(writer) -> float:
             spent = 0.0
-            for first, end in self._incoming():
+            for first, end in self._incoming(self._groups()):
                 parts.append(self._look(first, end))
                 spent += writer.rows(first, parts[-1]) if writer is not None else 0.0
             return spent
@@ -256,13 +227,14 @@ def run(
 
     ``on_ready()`` is called when the work files are made, before the clock starts; ``on_writeup(path)`` is told of each
     write-up file when it is whole, and the files are removed at the end; ``accounts()`` as in ``stores.Driver``.
-    Rows that stream through files are computed by one thread, whatever ``threads`` is.
+    One thread computes, whatever ``threads`` is: each row waits for the one before.
     ``ValueError``: more threads than usable CPUs. ``OSError`` or ``MemoryError``: what memory or disk refuse;
     nothing is left in the folder then.
     """
+    require_threads(threads)
     best = None
     for _ in range(repeats):
-        with model(problem, state, threads, accounts) as going:
+        with model(problem, state, accounts) as going:
             on_ready()
             told, clock, cpu = accounts() if accounts else None, time.perf_counter(), time.process_time()
             steps, fields = [], {}

@@ -14,9 +14,7 @@ and the ground is black.  An isothermal column between two black plates of its o
 Constants are plausible and not tuned: the cost has the shape of a radiation scheme (levels squared times
 exponentials), the weather is not claimed.
 
-Arguments ``plan``, ``arrays``, ``t`` and ``j`` as in ``plan``; ``first_step`` says that the step is Euler's,
-``spaces`` is what ``radiation_spaces`` makes, ``coefficients`` holds the absorption coefficients of the bands and their
-weights.
+Arguments ``plan``, ``arrays`` and ``j`` as in ``plan``; ``first_step`` says that the step is Euler's.
 """
 
 import numpy as np
@@ -82,12 +80,11 @@ def _passing(depth):
 
 
 @kernel(fastmath=CONTRACT)
-def heating(temperature, humidity, pressure, ground, out, work, coefficients):
+def heating(temperature, humidity, pressure, ground, out, work):
     """Radiative heating of eight columns, K/s, into ``out`` (levels, 8); all float64.
 
     ``temperature``, ``humidity``: (levels, 8); ``pressure``: (levels + 1, 8), at the half levels, Pa, zero at the top;
-    ``ground``: (8,), its temperature, K; ``work``: (3 levels + 3, 8); ``coefficients``: absorption and weights,
-    (2, bands).
+    ``ground``: (8,), its temperature, K; ``work``: (3 levels + 3, 8).
     """
     levels = temperature.shape[0]
     te, q, p = address(temperature), address(humidity), address(pressure)
@@ -103,8 +100,8 @@ def heating(temperature, humidity, pressure, ground, out, work, coefficients):
         store(w, flux + LANES * k, spread(0.0))
     square = load(g, 0) * load(g, 0)
     below = STEFAN * (square * square)
-    for band in range(coefficients.shape[1]):
-        absorb, weight = coefficients[0, band], coefficients[1, band]
+    for band in range(ABSORPTION.size):
+        absorb, weight = ABSORPTION[band], WEIGHTS[band]
         for k in range(levels + 1):
             here = load(w, mass + LANES * k)
             net, before = spread(0.0), spread(1.0)
@@ -125,14 +122,14 @@ def heating(temperature, humidity, pressure, ground, out, work, coefficients):
 
 
 @kernel(fastmath=CONTRACT)
-def radiation(plan, arrays, j, t, spaces, coefficients):
+def radiation(plan, arrays, j):
     """New heating into the record of row ``j``, from P of T and q."""
     size, col = plan.size, plan.column
-    levels = size.levels
+    levels, room = size.levels, arrays.columns
     w, rec = address(arrays.window), address(arrays.records[j % size.slots])
-    temperature, humidity = spaces[t, :levels], spaces[t, levels : 2 * levels]
-    pressure, ground = spaces[t, 2 * levels : 3 * levels + 1], spaces[t, 3 * levels + 1]
-    out, work = spaces[t, 3 * levels + 2 : 4 * levels + 2], spaces[t, 4 * levels + 2 :]
+    temperature, humidity = room[:levels], room[levels : 2 * levels]
+    pressure, ground = room[2 * levels : 3 * levels + 1], room[3 * levels + 1]
+    out, work = room[3 * levels + 2 : 4 * levels + 2], room[4 * levels + 2 :]
     te, hu, pr, gr, ou = address(temperature), address(humidity), address(pressure), address(ground), address(out)
     for i in range(0, size.ni, LANES):
         p = load(w, window_row(size, j, 0).ps + i)
@@ -143,11 +140,6 @@ def radiation(plan, arrays, j, t, spaces, coefficients):
             store(hu, LANES * k, select(less(q, 0.0), 0.0, q))
             store(pr, LANES * k + LANES, col.half[k] * p)
         store(gr, 0, load(rec, record_row(size, 0).surface + i))
-        heating(temperature, humidity, pressure, ground, out, work, coefficients)
+        heating(temperature, humidity, pressure, ground, out, work)
         for k in range(levels):
             store(rec, record_row(size, k).heating + i, load(ou, LANES * k))
-
-
-def radiation_spaces(levels: int, threads: int) -> np.ndarray:
-    """Work space of ``radiation``, one a thread."""
-    return np.zeros((threads, 7 * levels + 5, LANES))

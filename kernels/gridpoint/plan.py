@@ -10,20 +10,17 @@ place of everything by name, which is how the stages find it.
 The record of a row in the work files is two halves of whole blocks of eight-byte words:
 
 ==============================  =======================================================================
-half A                          64 words of header, then P of u, v, T, q; D; radiative heating, each
+half A                          64 words that nothing uses, then P of u, v, T, q; D; radiative heating, each
                                 [level][longitude]; then rows of longitude: P of p_s, Φ_s, surface temperature
-half B                          Q of u, v, T, q; cloud water, ω; then Q of p_s, fallen rain, wetness; and
-                                the same header in the last 64 words
+half B                          Q of u, v, T, q; cloud water, ω; then Q of p_s, fallen rain, wetness; 64 unused words
 ==============================  =======================================================================
 
 P + c and Q + ε c are the two time levels once the semi-implicit correction c of the step is known; D is the
-divergence of the explicit step.  With 192 points and 15 levels a half has exactly 35 blocks of 512 words and no spare
-place but in its header.  Words are little-endian float64.  The header begins with a magic number, the layout's
-version, row and step; a record whose headers do not say what was asked for was torn or lost.
+divergence of the explicit step.  With 192 points and 15 levels a half has exactly 35 blocks of 512 float64.
 
 In all stages ``plan`` is the ``ForecastPlan`` of the run, ``arrays`` its ``ForecastArrays``, ``size`` its
-``Extents``, ``t`` the number of the thread, ``j`` that of a row from south to north, ``k`` that of a level; ``w`` is
-an array of float64, ``o`` a place in it and ``ni`` the points of one of its rows.
+``Extents``, ``j`` the number of a row from south to north, ``k`` that of a level; ``w`` is an array of float64, ``o`` a
+place in it and ``ni`` the points of one of its rows.
 """
 
 from typing import NamedTuple
@@ -40,7 +37,6 @@ HALO = 8  # places on either side of a row in memory, for neighbours across the 
 #: The real and the imaginary parts of a vector: sixteen rows of longitude, or modes, side by side.
 PAIR = 2 * LANES
 BLOCK, HEADER = 512, 64  # words
-MAGIC, VERSION = float(0x5832_1982), 1.0
 
 
 class Extents(NamedTuple):
@@ -58,7 +54,7 @@ class Extents(NamedTuple):
     half: int  # of half a record
     groups: int  # of sixteen modes
     tendency: int  # rows of longitude of one field's tendency, a multiple of sixteen
-    fourier: int  # where the Fourier transform's work space begins in a thread's scratch
+    fourier: int  # where the Fourier transform's work space begins in the scratch
 
 
 class ForecastArrays(NamedTuple):
@@ -68,7 +64,8 @@ class ForecastArrays(NamedTuple):
     records: np.ndarray  # (slots, words): records of the rows that are in memory
     G: np.ndarray  # (nj, K, pitch): the implicit correction's potential of the step before
     halves: np.ndarray  # (halves, ni/2 + 1, groups, 4, 8): right-hand sides in wavenumber space
-    scratch: np.ndarray  # (threads, words)
+    scratch: np.ndarray  # (words,)
+    columns: np.ndarray  # (7 K + 5, 8): work space of ``physics.radiation``
 
 
 class WindowRow(NamedTuple):
@@ -190,39 +187,6 @@ def views(records: np.ndarray, size: Extents) -> dict[str, np.ndarray]:
         shape = (size.levels, size.ni) if n % 9 < 6 else (size.ni,)
         found[name] = records[:, start : start + int(np.prod(shape))].reshape(len(records), *shape)
     return found
-
-
-@kernel
-def stamp_rows(records, first, end, step):
-    """Write the headers of rows ``first`` to ``end`` − 1 after ``step``, each in its slot of ``records``, float64
-    (slots, words)."""
-    slots, words = records.shape
-    for row in range(first, end):
-        for start in (0, words - HEADER):
-            header = records[row % slots, start:]
-            header[0], header[1], header[2], header[3] = MAGIC, VERSION, row, step
-
-
-@kernel
-def wrong_half(records, first, end, step):
-    """Twice the first of the rows ``first`` to ``end`` − 1 whose headers are not those of ``stamp_rows`` with its
-    ``records`` and ``step``, and 1 more if only the second is wrong; −1 if there is none."""
-    slots, words = records.shape
-    for row in range(first, end):
-        for half in range(2):
-            header = records[row % slots, half * (words - HEADER) :]
-            if header[0] != MAGIC or header[1] != VERSION or header[2] != row or header[3] != step:
-                return 2 * row + half
-    return -1
-
-
-def require_stamps(records: np.ndarray, first: int, end: int, step: int) -> None:
-    """``OSError`` that names the row unless both headers of rows ``first`` to ``end`` − 1 are those of ``step``."""
-    if (wrong := wrong_half(records, first, end, step)) >= 0:
-        raise OSError(
-            f"the {('first', 'second')[wrong % 2]} half of row {wrong // 2} in the work files is not the one written "
-            f"for step {step}: the work file was overwritten or damaged; start again from the last write-up"
-        )
 
 
 class RowCoefficients(NamedTuple):
@@ -422,5 +386,5 @@ def make(problem: Problem, slots: int | None = None, halves: int | None = None) 
 
 
 def scratch_words(size: Extents) -> int:
-    """Doubles of one thread's private work space."""
+    """Doubles of the scratch."""
     return size.fourier + 2 * PAIR * size.ni + 64

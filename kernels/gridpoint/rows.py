@@ -11,7 +11,7 @@ tendency   X⁰, X⁻, flow of j−1 … j+1   N, filtered; P = X⁻ + 2Δt N, Q
 implicit   Yᵉ of j, j+1                D; right-hand sides; elimination from row j−1
 =========  ==========================  ==========================================================================
 
-All rows lie in a window; ``plan``, ``arrays``, ``t`` and ``j`` as in ``plan``.  Every stage is the same compiled
+All rows lie in a window; ``plan``, ``arrays`` and ``j`` as in ``plan``.  Every stage is the same compiled
 function whatever calls it, works on whole vectors of eight longitudes, and reads nothing that depends on how many rows
 are in memory: answers are the same bit for bit.
 
@@ -24,8 +24,8 @@ U = p̄_s u, V = p̄_s v cosφ, η = (f + ζ)/p̄_s:
 T and q in the advective form of the flux form; the conversion κ T ω/p takes the same T̄ δ ln p_s as the
 pressure gradient, hence no spurious source of energy.  Diffusion is δ⁴ of X⁻ in both directions.
 
-N of u, v, T, q lie in the thread's scratch, ``size.tendency`` rows of longitude each; that of p_s is behind that of T.
-``w`` is the address of the window and ``scratch`` that of the thread's scratch.
+N of u, v, T, q lie in the scratch, ``size.tendency`` rows of longitude each; that of p_s is behind that of T.
+``w`` is the address of the window and ``scratch`` that of the scratch.
 """
 
 import numpy as np
@@ -36,11 +36,11 @@ from kernels.runtime.vector import LANES, address, at, load, put, spread, store
 
 
 @kernel(fastmath=CONTRACT, inline=True)
-def _surface(plan, arrays, j, t):
-    """p_s of both time levels and its logarithm; ``complete`` leaves the sum of Δσ D in the thread's scratch."""
+def _surface(plan, arrays, j):
+    """p_s of both time levels and its logarithm; ``complete`` leaves the sum of Δσ D in the scratch."""
     size, scale = plan.size, plan.scale
     ni, rate = size.ni, -scale.dt * scale.p_mean
-    w, scratch, rec = address(arrays.window), address(arrays.scratch[t]), address(arrays.records[j % size.slots])
+    w, scratch, rec = address(arrays.window), address(arrays.scratch), address(arrays.records[j % size.slots])
     here, r = window_row(size, j, 0), record_row(size, 0)
     for i in range(0, ni, LANES):
         change = rate * load(scratch, i)
@@ -54,11 +54,11 @@ def _surface(plan, arrays, j, t):
 
 
 @kernel(fastmath=CONTRACT)
-def complete(plan, arrays, j, t):
-    """X⁰ and X⁻ of row ``j`` from its record; ``t`` is the thread."""
+def complete(plan, arrays, j):
+    """X⁰ and X⁻ of row ``j`` from its record."""
     size, rows, col, scale = plan.size, plan.rows, plan.column, plan.scale
     ni, dt, eps, dx2 = size.ni, scale.dt, scale.epsilon, rows.dx[j] * rows.dx[j]
-    w, g, scratch = address(arrays.window), address(arrays.G), address(arrays.scratch[t])
+    w, g, scratch = address(arrays.window), address(arrays.G), address(arrays.scratch)
     rec = address(arrays.records[j % size.slots])
     south, north = neighbours(size, j)
     ls, ln = rows.laplace_south[j], rows.laplace_north[j]
@@ -91,7 +91,7 @@ def complete(plan, arrays, j, t):
         for field in range(4):
             wrap(w, x.u + field * size.field, ni)
             wrap(w, x.u_before + field * size.field, ni)
-    _surface(plan, arrays, j, t)
+    _surface(plan, arrays, j)
 
 
 @kernel(fastmath=CONTRACT)
@@ -146,17 +146,17 @@ def _second_differences(plan, w, j):
                 store(w, out + i, dn * (load(w, n + i) - here) - ds * (here - load(w, s + i)))
 
 
-#: Rows of longitude that ``flow`` keeps in the thread's scratch, a pitch each: p_s where u is, κ/p_s, Σ D Δσ,
+#: Rows of longitude that ``flow`` keeps in the scratch, a pitch each: p_s where u is, κ/p_s, Σ D Δσ,
 #: ½ p_s cosφ of the south face and of the north face, Φ at the half levels.
 AT_U, PER_P, SUM, SOUTH, NORTH, HEIGHT = range(6)
 
 
 @kernel(fastmath=CONTRACT, inline=True)
-def _pressures(plan, arrays, j, t):
+def _pressures(plan, arrays, j):
     """The rows of pressures that ``flow`` needs, Φ_s, and zeros for the sum."""
     size, rows = plan.size, plan.rows
     ni, pitch = size.ni, size.pitch
-    w, scratch, rec = address(arrays.window), address(arrays.scratch[t]), address(arrays.records[j % size.slots])
+    w, scratch, rec = address(arrays.window), address(arrays.scratch), address(arrays.records[j % size.slots])
     south, north = neighbours(size, j)
     ps, pss, psn = window_row(size, j, 0).ps, window_row(size, south, 0).ps, window_row(size, north, 0).ps
     phis, hs, hn = record_row(size, 0).phis, 0.5 * rows.south[j], 0.5 * rows.north[j]
@@ -222,10 +222,10 @@ def _heights(plan, w, scratch, j):
 
 
 @kernel(fastmath=CONTRACT)
-def flow(plan, arrays, j, t):
+def flow(plan, arrays, j):
     """Mass fluxes, divergence, vertical velocity, K + Φ, η and the conversion's column part of row ``j``."""
-    w, scratch = address(arrays.window), address(arrays.scratch[t])
-    _pressures(plan, arrays, j, t)
+    w, scratch = address(arrays.window), address(arrays.scratch)
+    _pressures(plan, arrays, j)
     _fluxes(plan, w, scratch, j)
     _heights(plan, w, scratch, j)
     if j > 0:
@@ -362,9 +362,9 @@ def _scalar(plan, w, j, scratch, warm):
 
 
 @kernel(fastmath=CONTRACT)
-def tendency(plan, arrays, j, t):
-    """N of row ``j`` before the filter, into the thread's scratch."""
-    size, w, scratch = plan.size, address(arrays.window), address(arrays.scratch[t])
+def tendency(plan, arrays, j):
+    """N of row ``j`` before the filter, into the scratch."""
+    size, w, scratch = plan.size, address(arrays.window), address(arrays.scratch)
     _zonal(plan, w, j, scratch)
     _meridional(plan, w, j, scratch)
     here, per_ps = window_row(size, j, 0), 4 * size.tendency * size.pitch
@@ -390,11 +390,11 @@ def _march(w, rec, n, step, eps, places):
 
 
 @kernel(fastmath=CONTRACT)
-def advance(plan, arrays, j, t, first):
+def advance(plan, arrays, j, first):
     """From N of row ``j``, filtered, P and Q into its record, Yᵉ into the window; ``first`` is Euler's step."""
     size, scale = plan.size, plan.scale
     ni, levels, pitch, fld = size.ni, size.levels, size.pitch, size.levels * size.ni
-    w, scratch = address(arrays.window), address(arrays.scratch[t])
+    w, scratch = address(arrays.window), address(arrays.scratch)
     rec = address(arrays.records[j % size.slots])
     step, eps = (scale.dt, 0.0) if first else (2.0 * scale.dt, scale.epsilon)
     for field in range(4):

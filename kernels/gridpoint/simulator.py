@@ -18,7 +18,7 @@ from kernels.contract import Check, Work
 from kernels.gridpoint import model, postprocess
 from kernels.gridpoint import state as forecast
 from kernels.gridpoint.problem import Problem
-from kernels.gridpoint.scan import STEP, STREAM
+from kernels.gridpoint.scan import STREAM
 from kernels.gridpoint.state import Result, footprint, record_bytes
 from kernels.gridpoint.stores import Accounts
 from kernels.runtime.barriers import opaque
@@ -86,7 +86,7 @@ class _Simulated(model.Model):
         return np.zeros((rows.stop - rows.start, self.arrays.records.shape[1]))
 
     def _stage(self, what: int, first: int, end: int, short: bool = False) -> None:
-        if what not in (STEP, STREAM):
+        if what != STREAM:
             return
         steps, nj, begin = self.pace.steps, self.problem.nj, time.perf_counter()
         radiating = self.step in self.problem.radiation_steps and "radiation" in steps
@@ -113,7 +113,7 @@ def run(
 
 
 def verify(problem: Problem, result: Result) -> list[Check]:
-    """As many bytes and steps as the forecast's; every record that was read bore its row and step."""
+    """As many bytes and steps as the forecast's."""
     counted, counters = work(problem), result.counters
     moved = counters.bytes_read, counters.bytes_written
     expected = (counted.bytes_read, counted.bytes_written) if problem.files else (0, 0)

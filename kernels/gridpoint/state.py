@@ -122,9 +122,8 @@ def footprint(problem: Problem) -> Footprint:
     memory += problem.nj * (waves // 2 + row) + state
     in_memory = problem.place in ("memory", "paced")
     scratch = 5 * (16 * (problem.levels // 16 + 1) + 8) * (problem.ni + 16) + 40 * problem.ni
-    banded = 6 * 19 * row
-    memory += scratch + banded + (work + rhs if in_memory else 0)
-    return Footprint(WORD * memory, WORD * (ups + (0 if in_memory else work + rhs)), WORD * (scratch + banded))
+    memory += scratch + (work + rhs if in_memory else 0)
+    return Footprint(WORD * memory, WORD * (ups + (0 if in_memory else work + rhs)))
 
 
 def slots(problem: Problem) -> int:

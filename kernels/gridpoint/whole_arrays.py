@@ -22,19 +22,6 @@ def _west(x):
     return np.roll(x, 1, -1)
 
 
-def mountain(problem: Problem) -> np.ndarray:
-    """Height of the ground, m (nj, ni): it falls as exp(−(4 θ)²) with the angle θ from 90° E, 30° N."""
-
-    def unit(lat, lon):
-        return np.stack([np.cos(lat) * np.cos(lon), np.cos(lat) * np.sin(lon), np.sin(lat) + 0.0 * lon])
-
-    lat = np.radians(-90.0 + (np.arange(problem.nj)[:, None] + 0.5) * 180.0 / problem.nj)
-    lon = np.radians(np.arange(problem.ni) * 360.0 / problem.ni)
-    top = unit(np.radians(30.0), np.radians(90.0))[:, None, None]
-    angle = 2.0 * np.arcsin(np.minimum(1.0, 0.5 * np.linalg.norm(unit(lat, lon) - top, axis=0)))
-    return problem.mountain * np.exp(-((4.0 * angle) ** 2))
-
-
 class Hydrostatics:
     """Sigma levels and their matrices, term by term; names as in ``levels.Levels``."""
 

@@ -1,9 +1,9 @@
 """Write-up files: a complete state, both time levels, for the post-processing job.
 
-A header of one block of words (magic, version, ni, nj, levels, step, time in s, the CRC-32 of those of the rows), then
-one record a row: u, v, T, q of X⁰, the same of X⁻, cloud water and radiative heating, [level][longitude] each;
-p_s of X⁰ and X⁻, Φ_s, surface temperature, fallen rain and wetness.  With 192 points, 15 levels and 96 rows that is
-2.9 megawords.  The file is not pre-allocated: it grows as rows come, and is whole when it has its header.
+A header of one block of words (magic, version, ni, nj, levels, step, time in s, the CRC-32 of all rows), then one
+record a row: u, v, T, q of X⁰, the same of X⁻, cloud water and radiative heating, [level][longitude] each; p_s of X⁰
+and X⁻, Φ_s, surface temperature, fallen rain and wetness.  With 192 points, 15 levels and 96 rows that is 2.9
+megawords.  The file is not pre-allocated: it grows as rows come, and is whole when it has its header.
 """
 
 import os
@@ -16,7 +16,7 @@ import numpy as np
 from kernels.files.filesystem import pwrite_all
 from kernels.gridpoint.plan import BEFORE, FIELDS, HALO, Extents
 
-MAGIC, VERSION, HEADER = float(0x5832_0A17), 2.0, 512
+MAGIC, VERSION, HEADER = float(0x5832_0A17), 3.0, 512
 NAMES = ("u", "v", "T", "q", "u_before", "v_before", "T_before", "q_before", "cloud", "heating")
 LINES = ("ps", "ps_before", "phis", "surface", "rain", "wetness")
 
@@ -49,19 +49,13 @@ def in_window(window: np.ndarray, rows: np.ndarray, size: Extents) -> dict[str, 
     return fields | {"ps": ps[:, 0], "ps_before": ps[:, 1]}
 
 
-def row_sums(rows: np.ndarray) -> np.ndarray:
-    """The CRC-32 of each of the rows float64 (n, words), uint32 (n,)."""
-    return np.array([zlib.crc32(row) for row in rows], np.uint32)
-
-
 class Writer:
-    """One write-up file, in rows that come in any order."""
+    """One write-up file, in rows from south to north."""
 
     def __init__(self, path: Path, ni: int, nj: int, levels: int, step: int, time: float):
-        self.path, self.ni, self.levels = path, ni, levels
+        self.path, self.ni, self.levels, self.sum = path, ni, levels, 0
         self.header = np.zeros(HEADER)
         self.header[:7] = MAGIC, VERSION, ni, nj, levels, step, time
-        self.sums = np.zeros(nj, np.uint32)
         self.file = open(path, "wb", buffering=0)
 
     def rows(self, first: int, fields: dict[str, np.ndarray]) -> float:
@@ -70,31 +64,33 @@ class Writer:
         block = np.empty((len(fields["ps"]), row_words(self.ni, self.levels)))
         for name, part in fields_of(block, self.ni, self.levels).items():
             part[:] = fields[name]
-        self.sums[first : first + len(block)] = row_sums(block)
+        self.sum = zlib.crc32(block, self.sum)
         pwrite_all(self.file.fileno(), block, self.header.nbytes + first * block[0].nbytes)
         return time.perf_counter() - begin
 
     def commit(self, fsync: bool) -> None:
         """Write the header; the device has the file then with ``fsync``."""
-        self.header[7] = zlib.crc32(self.sums)
+        self.header[7] = self.sum
         with self.file:
             pwrite_all(self.file.fileno(), self.header, 0)
             if fsync:
                 os.fsync(self.file.fileno())
 
 
-def read(path) -> tuple[dict[str, np.ndarray], dict[str, float]]:
-    """Fields (nj, levels, ni) and lines (nj, ni) of a write-up file, and what its header says.
+def read(path, first: int = 0, end: int | None = None) -> tuple[dict[str, np.ndarray], dict[str, float]]:
+    """Fields (n, levels, ni) and lines (n, ni) of rows ``first`` to ``end`` − 1, or of all, and what the header says.
 
-    ``OSError`` if the file is missing, cut off, foreign or damaged.
+    ``OSError`` if the file is missing, cut off or foreign, or damaged where it is read as a whole.
     """
-    words = np.fromfile(path, np.float64)
+    words = np.fromfile(path, np.float64, HEADER)
     if words.size < HEADER or words[0] != MAGIC or words[1] != VERSION:
         raise OSError(f"{path} is not a write-up file of this version; give one that a forecast wrote")
     ni, nj, levels = (int(value) for value in words[2:5])
-    if words.size != file_words(ni, nj, levels):
-        raise OSError(f"{path} has {words.size} words, not {file_words(ni, nj, levels)}: it was cut off; use another")
-    if zlib.crc32(row_sums(words[HEADER:].reshape(nj, -1))) != words[7]:
-        raise OSError(f"{path} does not fit its checksum: it is damaged; use another write-up")
     header = {"ni": ni, "nj": nj, "levels": levels, "step": int(words[5]), "time": float(words[6])}
-    return fields_of(words[HEADER:].reshape(nj, -1), ni, levels), header
+    each, last = row_words(ni, levels), nj if end is None else min(end, nj)
+    rows = np.fromfile(path, np.float64, (last - first) * each, offset=words.nbytes + 8 * first * each)
+    if rows.size != (last - first) * each:
+        raise OSError(f"{path} has no rows up to {last}: it was cut off; use another")
+    if last - first == nj and zlib.crc32(rows) != words[7]:
+        raise OSError(f"{path} does not fit its checksum: it is damaged; use another write-up")
+    return fields_of(rows.reshape(-1, each), ni, levels), header
