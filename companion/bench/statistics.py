@@ -64,17 +64,25 @@ class Ratio:
         """Whether the interval excludes 1: without an interval, no difference is measured."""
         return self.interval is not None and not self.interval[0] <= 1.0 <= self.interval[1]
 
-    @property
-    def times(self) -> str:
-        """``1.60 times (95 % interval 1.52 to 1.69)``, or why that is no measurable difference."""
+    def _words(self, between: str) -> str:
         low, high = self.interval or (0.95 * self.medians, 1.05 * self.medians)
         # two digits of the interval's width, at most a thousandth
         decimals = int(np.clip(1 - np.floor(np.log10(max(high - low, 1e-9))), 0, 3))
         middle, least, most = (f"{each:.{decimals}f}" for each in (self.medians, low, high))
         if self.interval is None:
             return f"{middle} times (too few samples for an interval)"
-        doubt = "" if self.measurable else ", no measurable difference"
-        return f"{middle} times (95 % interval {least} to {most}{doubt})"
+        said = [between.format(least, most)] * bool(between) + ["no measurable difference"] * (not self.measurable)
+        return f"{middle} times" + f" ({', '.join(said)})" * bool(said)
+
+    @property
+    def times(self) -> str:
+        """``1.60 times (95 % interval 1.52 to 1.69)``, or why that is no measurable difference."""
+        return self._words("95 % interval {} to {}")
+
+    @property
+    def briefly(self) -> str:
+        """The same for prose, beside a figure or a box that has the interval: ``1.60 times``."""
+        return self._words("")
 
     def __str__(self) -> str:
         bounds = "no interval" if self.interval is None else "{:.3f} … {:.3f}".format(*self.interval)

@@ -435,6 +435,20 @@ def answer(text: str) -> Shown:
     return Shown(f'<details class="rerun-fold rerun-answer"><summary>Answer</summary>{inside}</details>', text)
 
 
+def steer(draw: Callable, instead: Shown, **controls) -> Shown | None:
+    """``draw`` with sliders and menus, one for each of its parameters in ``controls`` (``ipywidgets.interact``).
+
+    In a notebook that a person has opened; elsewhere (the book, a test, a stored notebook) no hand moves them, and
+    ``instead`` is shown.
+    """
+    if "JPY_SESSION_NAME" not in os.environ:  # which servers set for the kernels of the notebooks that they open
+        return instead
+    from ipywidgets import interact
+
+    interact(draw, **controls)
+    return None
+
+
 def folded(*shown, title: str) -> Shown:
     """Figures and tables that a reader opens when wanted; only ``title`` shows before.
 

@@ -5,6 +5,7 @@ the cycles between its strips, the cycles before its store, and the banks in whi
 a grid (:data:`GRID`), the same for both jobs.  All of it is simulated.
 """
 
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -17,8 +18,6 @@ from companion.experiments import Output, experiment
 #: What is searched: cycles of overhead and of latency, first banks of the second load and of the store.
 GRID = {"overhead": (8, 16, 24), "latency": (12, 20, 28), "bank_b": tuple(range(16)), "bank_c": tuple(range(16))}
 _RUNS = ("alone", "first of two", "second of two")
-#: Banks and strides of the table of endless streams.
-_BANKS, _STRIDES = (8, 16, 32, 64), (1, 2, 3, 4, 5, 6, 8, 12, 16, 32)
 _STRIPS, _PASSES = 1000, 4000  # strips of each job in the search, and of the best one
 _SHOWN = 160  # clock periods of the picture
 
@@ -100,52 +99,44 @@ def halves(runs) -> "figures.Shown":
     )
 
 
-def streams() -> "pd.DataFrame":
-    """Words a clock period of one endless stream, and of two with the same stride, by stride and banks, exactly."""
-    from kernels.memory import banks
+def bank_times(stride: int = 1, count: int = 16, cpus: int = 2) -> "figures.Shown":
+    """Which CPU holds which of ``count`` banks in each clock period, and above it how many ports of each CPU wait.
 
-    rows = []
-    for stride in _STRIDES:
-        row: dict[str, float] = {"stride": stride}
-        for count, cpus in product(_BANKS, (1, 2)):
-            jobs = tuple(banks.stream(stride, cpu) for cpu in range(cpus))
-            name = f"{count} banks, {cpus} stream{'s' if cpus > 1 else ''}"
-            row[name] = float(banks.bandwidth(banks.Problem(banks=count, jobs=jobs)))
-        rows.append(row)
-    return pd.DataFrame(rows)
-
-
-def _still(trace) -> "figures.Shown":
-    """Who holds which bank in which cycle, and above it how many ports of each CPU wait."""
+    Each of ``cpus`` CPUs (1 to 4) adds vectors whose words lie ``stride`` apart: two loads and a store.
+    """
     from matplotlib.colors import ListedColormap
     from matplotlib.patches import Patch
 
-    holder, waits = trace.holder, trace.waits
-    (cycles, count), cpus = holder.shape, range(waits.shape[1])
+    from kernels.memory import banks
+
+    job = banks.Job((replace(banks.HEAVY, strides=3 * (stride,)),))
+    trace = banks.trace(banks.Problem(banks=count, jobs=cpus * (job,)), _SHOWN)
     figure, axis = figures.axes(height=3.8)
-    jobs = np.ma.masked_less(holder.T // 3, 0)  # three ports a CPU
-    colours = ListedColormap([figures.series(job) for job in cpus])
-    axis.imshow(jobs, colours, aspect="auto", interpolation="nearest", vmin=0, vmax=len(cpus) - 1)
-    for job in cpus:
-        waiting, base = (waits[:, job] >= 0).sum(axis=1), count + 0.6 + 3 * job
-        edges, style = np.arange(cycles + 1) - 0.5, {"color": figures.series(job), "alpha": 0.6}
-        axis.stairs(base + 0.8 * waiting, edges, baseline=base, fill=True, **style)
-    rows = [count + 1.8 + 3 * job for job in cpus]
-    words = [*range(0, count, 4), *(f"CPU {job} waits" for job in cpus)]
-    axis.set_yticks([*range(0, count, 4), *rows], words)
-    axis.set(xlim=(-0.5, cycles - 0.5), ylim=(-0.6, rows[-1] + 1.6), xlabel="clock period", ylabel="memory bank")
+    holders = np.ma.masked_less(trace.holder.T // 3, 0)  # three ports a CPU
+    colours = ListedColormap([figures.series(cpu) for cpu in range(cpus)])
+    axis.imshow(holders, colours, aspect="auto", interpolation="nearest", vmin=0, vmax=max(1, cpus - 1))
+    waiting = (trace.waits >= 0).sum(axis=2)
+    for cpu in range(cpus):
+        base, style = count + 0.6 + 3 * cpu, {"color": figures.series(cpu), "alpha": 0.6}
+        axis.stairs(base + 0.8 * waiting[:, cpu], np.arange(_SHOWN + 1) - 0.5, baseline=base, fill=True, **style)
+    places = [*range(0, count, max(4, count // 8)), *(count + 1.8 + 3 * cpu for cpu in range(cpus))]
+    axis.set_yticks(
+        places, [str(place) if place < count else f"CPU {int(place - count) // 3} waits" for place in places]
+    )
+    axis.set(xlim=(-0.5, _SHOWN - 0.5), ylim=(-0.6, places[-1] + 1.6), xlabel="clock period", ylabel="memory bank")
     axis.grid(False)
-    handles = [Patch(color=figures.series(job), label=f"CPU {job}") for job in cpus]
-    axis.legend(handles=handles, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)
-    lost = ", ".join(f"{int((waits[:, job] >= 0).sum())} port-cycles of CPU {job}" for job in cpus)
-    data = pd.DataFrame(holder, columns=[f"bank {bank}" for bank in range(count)])
+    handles = [Patch(color=figures.series(cpu), label=f"CPU {cpu}") for cpu in range(cpus)]
+    axis.legend(handles=handles, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=cpus)
+    lost = ", ".join(f"{waiting[:, cpu].sum()} port-cycles of CPU {cpu}" for cpu in range(cpus))
+    data = pd.DataFrame(trace.holder, columns=[f"bank {bank}" for bank in range(count)])
     return figures.show(
         figure,
         data=data.rename_axis("cycle").reset_index(),
         name="xmp1982_bank_times",
         title="Simulated banks, clock period by clock period",
         tables="prose",
-        alt=f"{count} memory banks over {cycles} simulated clock periods, coloured by the CPU that holds them; above, "
+        caption="A row is a bank, in the colour of the CPU that holds it. Above are the ports of each CPU that wait.",
+        alt=f"{count} memory banks over {_SHOWN} simulated clock periods, coloured by the CPU that holds them; above, "
         f"the ports that wait: {lost}.",
     )
 
@@ -160,13 +151,7 @@ def steered() -> "figures.Shown":
     memory["loop"] = {name: getattr(loop, name) for name in ("vector", "overhead", "latency")}
     memory["starts"] = problem.jobs[0].starts
     memory["start"] = {"banks": problem.banks, "cpus": problem.cpus, "stride": loop.strides[0]}
-    listed = figures.table(
-        streams().round(3),
-        caption="The same in numbers: simulated words a clock period of endless load streams, by stride",
-        name="xmp1982_bank_streams",
-        folded=True,
-    )
-    return explorer("banks", {"cycles": _SHOWN, **memory}, still=_still(banks.trace(problem, _SHOWN)), table=listed)
+    return explorer("banks", {"cycles": _SHOWN, **memory}, still=bank_times())
 
 
 def said(run) -> list[str]:

@@ -82,23 +82,27 @@ def rates(runs) -> "figures.Shown":
         name="xmp1982_devices_rerun",
         title="Large blocks by device, then and now",
         tables="fig7_2",
+        caption="Today all rows with disks are of one disk.",
     )
 
 
 def said(run) -> list[str]:
     """Devices of 1982 (Figs 7.2 and 7.3) and places of today: one against another, and two jobs."""
     then, cases = tables.load("xmp1982", "fig7_3"), observed(run, "test")
-    gain = 100 * (then["two_copies"] / then["stand_alone"] - 1).to_series()
-    one = float(then["stand_alone"].sel(target="SSD") / then["stand_alone"].sel(target="BMR"))
+    gain, alone = (100 * (then["two_copies"] / then["stand_alone"] - 1)).to_series(), then["stand_alone"].to_series()
 
     def seconds(test: str, name: str = "job_0_time"):
         return cases[name].sel(test=test).values
 
-    more = [figures.times(2 * seconds(test), seconds(f"{test}-2-jobs", "clock")).times for test in ("ssd", "bmr")]
+    def times(above, below) -> str:
+        return figures.times(above, below).briefly
+
+    more = [times(2 * seconds(test), seconds(f"{test}-2-jobs", "clock")) for test in ("ssd", "bmr")]
     return [
-        f"In 1982 one job moved {one:.2f} times as much a second on SSD as in buffer memory. Two jobs moved "
-        f"{gain['SSD']:.0f} % more than one on SSD and {gain['BMR']:.0f} % more in buffer memory.",
-        "Today both places are main memory. Through the page cache one job takes "
-        f"{figures.times(seconds('bmr'), seconds('ssd')).times} as long as in memory of its own.",
-        f"Two jobs together move {more[0]} as much a second as one in memory, and {more[1]} in the page cache.",
+        f"In 1982 one job moved {alone['SSD'] / alone['SINGLE DISK']:.0f} times as much a second on SSD as on a disk, "
+        f"and {alone['SSD'] / alone['BMR']:.2f} times as much as in buffer memory. Today it moves "
+        f"{times(seconds('disk'), seconds('ssd'))} as much in memory of its own as on a disk, and "
+        f"{times(seconds('bmr'), seconds('ssd'))} as much as through the page cache.",
+        f"Two jobs moved {gain['SSD']:.0f} % more than one on SSD and {gain['BMR']:.0f} % more in buffer memory. Today "
+        f"they move {more[0]} as much as one in memory, and {more[1]} in the page cache.",
     ]

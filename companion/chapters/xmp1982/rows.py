@@ -14,8 +14,6 @@ from companion import figures
 from companion.common import pd, xr
 
 _DEVICES = {"disk": "disk", "bmr": "BMR", "ssd": "SSD"}
-#: How to read the points of :func:`dots`.
-MARKS = "Filled points are medians, bars the range of the samples, crosses mark flagged cases."
 
 
 def label(configuration: str) -> str:
@@ -51,17 +49,6 @@ def any_flagged(run) -> bool:
     return bool((run["flags"].astype(str) != "").any())
 
 
-def ranged(values, scale: float = 1.0, digits: int = 2, nothing: float | None = None) -> str:
-    """The median of what each round gave, with its interval (the range of under six): ``1.69 (1.52 to 1.85)``.
-
-    "no measurable difference" follows where the interval includes ``nothing``.
-    """
-    found = figures.of_samples(np.asarray(values, dtype=float)[None], [""]).iloc[0]
-    middle, low, high = (f"{scale * found[end]:.{digits}f}".replace("-", "−") for end in ("middle", "low", "high"))
-    doubt = nothing is not None and found["low"] <= nothing <= found["high"]
-    return f"{middle} ({low} to {high}{', no measurable difference' if doubt else ''})"
-
-
 def span(values, digits: int = 2) -> str:
     """Least and largest of several numbers."""
     return f"{np.nanmin(values):.{digits}f} to {np.nanmax(values):.{digits}f}"
@@ -86,10 +73,9 @@ def dots(
     here: dict[str, Callable] | Callable[[Any], dict[str, Measured]],
     *,
     key: str = "configuration",
-    caption: str = "",
     **shown,
 ) -> "figures.Shown":
-    """A figure of rows (:func:`companion.figures.dots`): printed numbers, then medians and range of each run.
+    """A figure of rows (:func:`companion.figures.dots`): printed numbers, then median and range of each run's samples.
 
     Parameters
     ----------
@@ -122,5 +108,4 @@ def dots(
         }
         sources.append(pd.DataFrame({"row": names} | columns))
     variants = {column: column for column in spreads}
-    caption = f"{caption} {MARKS}"
-    return figures.dots(runs, frames, variants, printed=old, names=names, data=sources, caption=caption, **shown)
+    return figures.dots(runs, frames, variants, printed=old, names=names, data=sources, **shown)

@@ -7,7 +7,6 @@ import numpy as np
 from companion import figures
 from companion.bench import Case
 from companion.chapters.xmp1982 import forecast
-from companion.chapters.xmp1982.rows import Measured, dots
 from companion.common import pd
 from companion.experiments import Output, Unavailable, experiment
 
@@ -109,22 +108,6 @@ def _others(measurements) -> dict[str, Output]:
     }
     outputs["largest_T"] = Output([d.largest_T for d in each], "K", dims, "largest difference of temperature")
     return outputs
-
-
-@builds.figure
-def drift(runs) -> "figures.Shown":
-    """Share of the numbers that another build of the source changes within a day (section 4.9)."""
-    warmest = float(runs[0]["largest_T"].values[:, -1].max())
-    return dots(
-        runs,
-        {name: name for name in runs[0]["build"].values.astype(str)},
-        {},
-        lambda run: {"after a day": Measured(100 * run["differing"].values[:, -1])},
-        xlabel="share of numbers that differ from this processor's build [%]",
-        name="xmp1982_builds",
-        title="Builds of one source",
-        caption=f"Temperatures differ by at most {warmest:.1g} K.",
-    )
 
 
 def said(cases, other) -> list[str]:

@@ -7,8 +7,7 @@ from companion.figures import rendering
 from companion.figures.rendering import Shown
 from companion.records import runs
 
-#: Those but one: it compiles a forecast three times, and its figure is tried with made-up differences.
-DRAWN = {name: entry for name, entry in experiments.REGISTER.items() if entry.figures and name != "xmp1982-builds"}
+DRAWN = {name: entry for name, entry in experiments.REGISTER.items() if entry.figures}
 
 
 @pytest.fixture(autouse=True)

@@ -201,6 +201,14 @@ def test_two_cases_of_a_record_give_one_ratio_of_medians_in_words():
     assert times(slow[None], 2 * fast).times.endswith("no measurable difference)")
 
 
+def test_sliders_move_a_figure_where_a_hand_can_and_nowhere_else(monkeypatch):
+    monkeypatch.delenv("JPY_SESSION_NAME", raising=False)
+    still, drawn = rendering.paragraph("still"), []
+    assert rendering.steer(drawn.append, still, gain=(0.0, 1.0)) is still and not drawn
+    monkeypatch.setenv("JPY_SESSION_NAME", "01_xmp1982.ipynb")
+    assert rendering.steer(lambda gain: drawn.append(gain), still, gain=(0.0, 1.0)) is None and drawn == [0.5]
+
+
 def test_on_a_phone_no_text_is_small_or_wider_than_the_figure():
     figure, axis = figures.axes()
     words = " ".join(["a label that is longer than a phone is wide"] * 3)

@@ -2,13 +2,11 @@
 
 from types import SimpleNamespace
 
-import numpy as np
 import pytest
 import xarray as xr
 
-from companion import bench, tables
-from companion.chapters.xmp1982 import banks, blocks, day, forecast, overlap, rows, second_cpu, weather
-from companion.records import runs
+from companion import tables
+from companion.chapters.xmp1982 import banks, blocks, day, forecast, overlap, rows, second_cpu
 
 
 def test_every_configuration_of_the_report_has_its_place():
@@ -90,16 +88,7 @@ def test_ratios_of_simulated_banks_are_of_the_same_loop():
     assert banks._ratios(point, 200, 16, 16)[0] == 1
 
 
-def test_builds_are_drawn_from_their_differences():
-    from kernels.jobs import builds
-
-    none, some = np.zeros(3), np.array([0.0, 1e-14, 1e-12])
-    differences = {
-        "same": builds.Difference(none, none),
-        "other": builds.Difference(np.array([0.0, 0.4, 0.9]), some),
-    }
-    found = weather.builds.outputs([SimpleNamespace(result=builds.Builds(differences, ()))])
-    record = runs.read(max(runs.COMMITTED.glob("xmp1982-builds_*.json"))) | {"outputs": bench.plain(found)}
-    shown = weather.drift([runs.dataset(record)])
-    assert dict(shown.data.to_numpy()) == {"same": 0, "other": 90}
-    assert "1e-12 K" in shown.html
+def test_banks_are_drawn_as_a_reader_chooses():
+    few, many = banks.bank_times(), banks.bank_times(stride=8, count=64, cpus=4)
+    assert [column for column in many.data][1:] == [f"bank {n}" for n in range(64)] and len(few.data) == len(many.data)
+    assert "CPU 3" in many.alt and "CPU 3" not in few.alt
