@@ -1,8 +1,276 @@
-"""``python -m companion``: the commands are in :mod:`companion.cli`."""
+"""``python -m companion doctor | list | run | bench | report | show | compare | export | contribute | verify``.
 
+Exit codes: 0 done; 1 something required is missing, or a record does not belong to the book; 2 a request that cannot
+be met, said in one sentence on stderr; 3 a result failed its verification; 130 interrupted; 143 terminated.
+"""
+
+import json
 import signal
 import sys
+from collections.abc import Callable, Iterator, Sequence
+from itertools import groupby
 from pathlib import Path
+from typing import Any
+
+from companion import common
+from companion.common import plural
+
+
+def doctor(as_json: bool) -> None:
+    """Say what this machine offers, what it lacks, and the remedy."""
+    from companion import host
+
+    findings = host.examine()
+    print(json.dumps([vars(finding) for finding in findings], indent=1) if as_json else host.report(findings))
+    if not all(finding.ok for finding in findings if finding.required):
+        raise SystemExit(1)
+
+
+def list_experiments(names: list[str]) -> None:
+    """List experiments by chapter: items of the report, time that each preset takes, and what is missing here."""
+    from companion import experiments, suite, tables
+
+    found = [experiments.find(name) for name in names or experiments.REGISTER]
+    for number, (document, entries) in enumerate(groupby(found, key=lambda entry: entry.document)):
+        print("\n" * (number > 0) + f"{document}: {tables.citation(document)}")
+        for entry in entries:
+            times = ", ".join(f"{preset} {suite.duration(suite.estimate(entry, preset))}" for preset in entry.presets)
+            reason = experiments.unavailable(entry)
+            print(f"  {entry.id:28s} {entry.item:12s} {entry.title} [{times}]" + (f"  ({reason})" if reason else ""))
+    print(*experiments.BROKEN.values(), sep="\n", file=sys.stderr, end="\n" * bool(experiments.BROKEN))
+
+
+def run(out: Path, as_json: bool, experiment: str, **asked: Any) -> None:
+    """Run one experiment, write its record, and set its median beside the report's number."""
+    from companion import experiments
+    from companion.records import runs
+
+    with common.prepared(out):
+        record = experiments.run_record(experiment, **asked)
+        path, reasons = runs.deposit(record, out)
+    if as_json:
+        return print(json.dumps(record, indent=1, allow_nan=False))
+    print(*map(runs.case_line, record["measurements"]), *(f"not in {out}: {reason}" for reason in reasons), sep="\n")
+    print(*_in_short(record), f"record    {path}", sep="\n")
+
+
+def _in_short(record: dict[str, Any]) -> Iterator[str]:
+    """What was measured, its median, the report's number beside it and their ratio, a line each."""
+    from companion.records import runs
+
+    cases, ranks = record["measurements"], record["machine"].get("mpi", {}).get("ranks")
+    by = plural(ranks, "rank") if ranks else plural(record["threads"], "thread")
+    about = f"{record['experiment']}, {record['preset']}, {by}, {plural(len(cases), 'case')}"
+    yield f"measured  {record['title']} ({about})"
+    reason, beside = common.missing(*common.DRAWING), ()
+    if not reason:
+        from companion import experiments
+
+        shown = experiments.drawn_from(runs.dataset(record))[0]
+        beside = next((each.beside for each in shown if getattr(each, "beside", ())), ())
+        reason = "it prints no number of what was measured"
+    here, report, ratio = beside or (runs.median_line(cases[0]) if cases else "a model gives no time", reason, "none")
+    yield from (f"median    {here}", f"report    {report}", f"ratio     {ratio}")
+
+
+def bench(
+    names: list[str], preset: str, threads: int | None, out: Path, seed: int, minutes: float | None, plan: bool
+) -> None:
+    """Measure all that this machine can; a second call measures only what is still missing."""
+    from companion import experiments, host, suite
+
+    if preset not in experiments.PRESETS:
+        raise ValueError(f"preset = {preset!r} is unknown; choose one of {', '.join(experiments.PRESETS)}")
+    planned = suite.plan(out, names, preset, host.usable_cpus() if threads is None else threads, seed)
+    if minutes is not None:
+        planned = suite.within(planned, 60 * minutes)
+    print(*suite.announcement(planned), sep="\n", flush=True)
+    if plan or not planned.todo:
+        return
+    with common.prepared(out):
+        failed = suite.measure(planned, out)
+    written = plural(len(planned.todo) - len(failed), "record")
+    print(f"{written} written to {out}; python -m companion report {out} makes a page of them")
+    if failed:
+        unverified = any(isinstance(error, common.UnverifiedError) for error in failed.values())
+        sentence = f"no record of {', '.join(failed)}; the reasons are above"
+        common.stop("companion", sentence, 3 if unverified else 2)
+
+
+def report(records: Path, out: Path, force: bool) -> None:
+    """Write one page that sets this machine's records beside the five reports and the book's machines."""
+    common.require(*common.DRAWING)
+    from companion.pages import report as page
+
+    with common.prepared(out):
+        print(page.write(records, out, force))
+
+
+def compare(a: Path, b: Path) -> None:
+    """Times of record B over those of record A, case by case (above 1, A is faster); of folders, the newest records."""
+    from companion import comparison
+
+    for lines in comparison.compared(a, b):
+        print(*lines, sep="\n")
+
+
+def show(record: Path, samples: bool, figures: Path | None) -> None:
+    """Print what a record measured, in its units, next to the report's values; draw the chapter's figures if asked."""
+    from companion.records import runs
+
+    read = runs.read(record)
+    print(runs.text(read, samples=samples))
+    if reason := common.missing(*common.DRAWING):
+        return print(f"without the report's values and figures: {reason}")
+    from companion import experiments
+
+    found, left = experiments.drawn_from(runs.dataset(read))
+    for number, shown in enumerate(found, start=1):
+        print(f"\n[{number}] {shown.text}")
+    for sentence in left:
+        print(f"\nnot shown: {sentence}")
+    if figures and found:
+        with common.prepared(figures):
+            from companion.figures.rendering import picture
+
+            stem = runs.file_name(read).removesuffix(".json")
+            drawn = {figures / f"{stem}_{each.name}.svg": each for each in found if "<svg" in each.html}
+            print(
+                "", *(common.write_text(path, picture(each), overwrite=True) for path, each in drawn.items()), sep="\n"
+            )
+
+
+def export(records: list[Path], to: Path, force: bool) -> None:
+    """Write records as CSV (one row per sample), or one as NetCDF."""
+    from companion.records import runs
+
+    files = runs.files(records)
+    if to.suffix not in (".csv", ".nc") or (to.suffix == ".nc" and len(files) > 1):
+        raise ValueError(f"{to} must end in .csv, or in .nc for one record")
+    found = list(map(runs.load, files))
+    if to.suffix == ".nc":
+        common.write_netcdf(found[0], to, overwrite=force)
+    else:
+        tables = [data.drop_dims({*data.dims} - {"case", "sample"}).to_dataframe().reset_index() for data in found]
+        samples = common.pd.concat(tables, ignore_index=True).dropna(subset=["seconds"])
+        common.write_text(to, samples.to_csv(index=False, lineterminator="\n"), overwrite=force)
+    print(to)
+
+
+def contribute(records: list[Path], write: bool) -> None:
+    """Say whether records belong to the book, why not, and where they go."""
+    from companion import contribute as rules
+
+    refused = fitting = 0
+    for path, record, findings in rules.walk(records):
+        print(path, *(f"  {'ok' if each.ok else 'NO':4s}{each.what}: {each.said}" for each in findings), sep="\n")
+        fit = all(each.ok for each in findings)
+        refused, fitting = refused + (not fit), fitting + fit
+        if record is not None and fit:
+            place = rules.write(record) if write else rules.place(record)
+            print(f"  {'written to' if write else 'goes to'} {place.relative_to(rules.ROOT)}")
+    if fitting:
+        print(*rules.WHAT_FOLLOWS, sep="\n")
+    if refused:
+        raise SystemExit(1)
+
+
+def verify(file: Path, diagonal: bool) -> None:
+    """Read a solution file of NHT-1 once, print its diagonal and check it."""
+    from companion import experiments
+
+    (check,) = experiments.VERIFIERS
+    lines, checks = check(file)
+    print(*(lines if diagonal else ()), *checks, sep="\n")
+    failed = [each for each in checks if not each.ok]
+    if failed:
+        common.stop("companion", f"{file}: {failed[0]}", 3)
+
+
+def _version() -> str:
+    from importlib.metadata import version
+
+    from companion.host import git
+
+    commit = git("rev-parse", "HEAD")
+    return f"supercomputers-rerun {version('supercomputers-rerun')}" + (f", commit {commit[:12]}" if commit else "")
+
+
+def _parser() -> common.Parser:
+    parser = common.Parser("companion", description="Run the experiments of the five reports and handle their records.")
+    parser.add_argument("--version", action="store_true", help="print the version and stop")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", prog="companion")
+
+    def command(function: Callable, name: str = "") -> Callable:
+        about = function.__doc__ or ""
+        made = commands.add_parser(name or function.__name__, help=about.rstrip("."), description=about)
+        made.set_defaults(function=function)
+        return made.add_argument
+
+    quick = {"default": "quick", "help": "quick, paper or modern; without it, %(default)s"}
+    seed: dict[str, Any] = {"type": int, "default": 0, "help": "seed of states and order"}
+    add = command(doctor)
+    add("--json", dest="as_json", action="store_true", help="print JSON and nothing else")
+    add = command(list_experiments, "list")
+    add("names", nargs="*", metavar="NAME", help="experiments; without any, all")
+    add = command(run)
+    add("experiment", help="its name; the command list shows all")
+    add("--preset", **quick)
+    add("--threads", type=int, default=1, help="threads, up to the usable CPUs")
+    add("--out", type=Path, default=Path("."), help="folder for the record")
+    add("--budget", type=float, help="seconds for the rounds that fit; 0: one call a case")
+    add("--rounds", type=int, help="samples per case")
+    add("--seed", **seed)
+    add("--ranks", type=int, help="ranks of an MPI program")
+    add("--oversubscribe", action="store_true", help="accept more than four ranks for each CPU, as memory allows")
+    add("--json", dest="as_json", action="store_true", help="print JSON and nothing else")
+    add = command(bench)
+    add("names", nargs="*", metavar="NAME", help="experiments; without any, all that this machine can run")
+    add("--preset", **quick)
+    add("--threads", type=int, help="threads; without it, all usable CPUs")
+    add("--out", type=Path, default=Path("records"), help="folder for the records; without it, %(default)s")
+    add("--seed", **seed)
+    add("--minutes", type=float, help="only what fits into so many minutes; the page of report first")
+    add("--plan", action="store_true", help="say what would be measured, and how long it takes")
+    add = command(report)
+    add("records", type=Path, nargs="?", default=Path("records"), help="folder of run records, as bench writes them")
+    add("--out", type=Path, default=Path("report"), help="folder for the page; without it, %(default)s")
+    add("--force", action="store_true", help="replace the page if it exists")
+    add = command(compare)
+    add("a", type=Path, metavar="A", help="run record, or a folder of them")
+    add("b", type=Path, metavar="B", help="run record, or a folder of them")
+    add = command(show)
+    add("record", type=Path, help="run record")
+    add("--samples", action="store_true", help="print every sample as well")
+    add("--figures", type=Path, metavar="FOLDER", help="folder for the chapter's figures of it (SVG)")
+    add = command(export)
+    add("records", type=Path, nargs="+", metavar="RECORD", help="run records, or folders of them")
+    add("--to", type=Path, required=True, metavar="FILE", help="file to write: .csv or .nc")
+    add("--force", action="store_true", help="replace the file if it exists")
+    add = command(contribute)
+    add("records", type=Path, nargs="+", metavar="RECORD", help="run records, or folders of them")
+    add("--write", action="store_true", help="copy what belongs to the book into data/runs")
+    add = command(verify)
+    add("file", type=Path, help="solution file of the NHT-1 application I/O benchmark")
+    add("--no-diagonal", dest="diagonal", action="store_false", help="leave out the diagonal u(i,i,i,m) of every dump")
+    return parser
+
+
+def app(given: Sequence[str] | None = None) -> None:
+    """Do what ``given`` asks, by default the command line; a refusal is one sentence."""
+    with common.one_sentence("companion"):
+        try:
+            parser = _parser()
+            asked = vars(parser.parse_args(given))
+            function = asked.pop("function", None)
+            if asked.pop("version"):
+                print(_version())
+            elif function is None:
+                parser.print_help()
+            else:
+                function(**asked)
+        finally:
+            sys.stdout.flush()  # of a full disk one sentence, too
 
 
 def main() -> None:
@@ -16,11 +284,8 @@ def main() -> None:
     signal.signal(signal.SIGTERM, stop)
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # a shell may let it be ignored
         signal.signal(signal.SIGINT, stop)
-    from companion.cli import app
-
-    name = Path(sys.argv[0]).name  # the installed command, whose words a shell completes
     try:
-        app(prog_name=name if name == "companion" else "python -m companion")
+        app()
     except SystemExit as end:
         raise SystemExit(128 + stopped[0] if stopped else end.code) from None
 

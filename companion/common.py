@@ -1,5 +1,6 @@
 """What the programs of this project share: words for numbers, libraries that may be missing, whole files, refusals."""
 
+import argparse
 import importlib.util
 import json
 import math
@@ -198,16 +199,27 @@ def stop(program: str, message: object, code: int = 2) -> NoReturn:
     raise SystemExit(code)
 
 
+class Parser(argparse.ArgumentParser):
+    """A command line whose refusals are one sentence each."""
+
+    def error(self, message: str) -> NoReturn:
+        stop(self.prog.partition(" ")[0], f"{message}; see --help")
+
+
 @contextmanager
 def one_sentence(program: str) -> Iterator[None]:
     """Turn what a user can cause into one sentence; a defect keeps its traceback.
 
-    The status is 1 where a library is missing, 2 for a request that cannot be met, 3 for a failed verification.
+    The status is 1 where a library is missing, 2 for a request that cannot be met, 3 for a failed verification, 130
+    after Ctrl-C.
     """
     try:
         yield
+    except KeyboardInterrupt:
+        raise SystemExit(130) from None
     except BrokenPipeError:  # whoever read the output has seen enough
-        raise
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        raise SystemExit(1) from None
     except (ValueError, OSError, MemoryError) as error:
         stop(program, str(error) or "memory ran out; choose a smaller preset")
     except ImportError as error:

@@ -4,15 +4,12 @@ A case is in both where kernel, problem and threads are the same, whatever its l
 field of the problem that only one of them has counts as its default, since kernels gained fields over time.
 """
 
-import importlib
-import re
-from dataclasses import MISSING, fields, is_dataclass
-from functools import lru_cache
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
-from companion.bench import plain
-from companion.bench.statistics import ratio
-from companion.records import machines
+from companion.bench import ratio
+from companion.records import runs
 
 Case = dict[str, Any]
 #: Kernels that have moved: how older records name them, and where they are.
@@ -35,8 +32,8 @@ def differences(a: dict[str, Any], b: dict[str, Any]) -> list[str]:
     if kinds[0] != kinds[1]:
         found.append(" and ".join(kinds))
     here, there = (record["machine"] for record in (a, b))
-    if unlike_in := machines.unlike(here, there):
-        found.append(f"machines: {machines.label(here)} and {machines.label(there)} ({', '.join(unlike_in)})")
+    if unlike_in := runs.unlike(here, there):
+        found.append(f"machines: {runs.label(here)} and {runs.label(there)} ({', '.join(unlike_in)})")
     old, new = here["software"], there["software"]
     for name in sorted(({*old} | {*new}) - {"threading_layer"}):
         if old.get(name) != new.get(name):
@@ -44,32 +41,20 @@ def differences(a: dict[str, Any], b: dict[str, Any]) -> list[str]:
     return found
 
 
-@lru_cache
-def _defaults(kernel: str) -> dict[str, Any]:
-    """Defaults of the kernel's problem as records hold them; none for a kernel that this version does not have."""
-    if not re.fullmatch(r"kernels(\.[a-z_]+)+", kernel):  # a record names it: nothing else is imported
-        return {}
-    try:
-        problem = getattr(importlib.import_module(MOVED.get(kernel, kernel)), "Problem", None)
-    except ImportError:
-        return {}
-    if not is_dataclass(problem):
-        return {}
-    return {field.name: plain(field.default) for field in fields(problem) if field.default is not MISSING}
+def _asked(case: Case) -> dict[str, Any]:
+    """What was measured: the fields of the problem, its kernel and the threads."""
+    return {"kernel": MOVED.get(case["kernel"], case["kernel"]), "threads": case["threads"]} | case["problem"]
 
 
 def _unlike(a: Case, b: Case) -> list[str]:
-    """In which fields of the problem, or in what else, two cases differ; empty where their times may be compared."""
-    sides = []
-    for case in (a, b):
-        kernel = MOVED.get(case["kernel"], case["kernel"])
-        sides.append({"kernel": kernel, "threads": case["threads"]} | _defaults(kernel) | case["problem"])
-    one, other = sides
-    return [
-        f"{name} {one.get(name, 'not known')} and {other.get(name, 'not known')}"
-        for name in dict.fromkeys([*one, *other])
-        if name not in one or name not in other or one[name] != other[name]
-    ]
+    """In which fields of the problem that both know, or in what else, two cases differ."""
+    one, other = _asked(a), _asked(b)
+    return [f"{name} {one[name]} and {other[name]}" for name in one if name in other and one[name] != other[name]]
+
+
+def _alone(a: Case, b: Case) -> list[str]:
+    """Fields of the problem that one of two cases does not name: kernels gain and lose fields over time."""
+    return sorted(_asked(a).keys() ^ _asked(b).keys())
 
 
 def lines(a: dict[str, Any], b: dict[str, Any]) -> list[str]:
@@ -79,14 +64,14 @@ def lines(a: dict[str, Any], b: dict[str, Any]) -> list[str]:
     """
     others, compared, alone = list(b["measurements"]), [], []
     for case in a["measurements"]:
-        like = sorted(
-            (each for each in others if not _unlike(case, each)), key=lambda each: each["label"] != case["label"]
-        )
+        like = [each for each in others if not _unlike(case, each)]
         if not like:
             alone.append(case)
             continue
-        others.remove(partner := like[0])
-        doubt = ", ".join(sorted({*case["flags"], *partner["flags"]}))
+        partner = min(like, key=lambda each: (len(_alone(case, each)), each["label"] != case["label"]))
+        others.remove(partner)
+        unsaid = [f"only one record names {name}" for name in _alone(case, partner)]
+        doubt = ", ".join(sorted({*case["flags"], *partner["flags"], *unsaid}))
         label = case["label"] if case["label"] == partner["label"] else f"{case['label']} = {partner['label']}"
         compared.append(f"{label}: {ratio(case['samples'], partner['samples'])}" + (f"  [{doubt}]" if doubt else ""))
     labels = {other["label"]: other for other in others}
@@ -100,3 +85,24 @@ def lines(a: dict[str, Any], b: dict[str, Any]) -> list[str]:
         raise ValueError(f"the two records have no case in common, so there is nothing to compare{why}")
     left = len(alone) + len(others) - 2 * len(reasons)
     return [*compared, *reasons, *([f"{left} case(s) are in one record only"] if left else [])]
+
+
+def compared(a: Path, b: Path) -> Iterator[list[str]]:
+    """What differs and the times of two records; of two folders, of the newest records of every experiment in both.
+
+    ``ValueError`` where nothing is in both.
+    """
+    sides = [sorted(map(runs.read, runs.files([path])), key=lambda record: record["date"]) for path in (a, b)]
+    if not a.is_dir() and not b.is_dir():
+        yield [*(f"differs: {each}" for each in differences(*sides[0], *sides[1])), *lines(*sides[0], *sides[1])]
+        return
+    first, second = ({record["experiment"]: record for record in side} for side in sides)
+    if not first.keys() & second.keys():
+        raise ValueError(f"{a} and {b} have no experiment in common, so there is nothing to compare")
+    for name in sorted(first.keys() & second.keys()):
+        old, new = first[name], second[name]
+        yield [
+            name,
+            *(f"  differs: {each}" for each in differences(old, new)),
+            *(f"  {each}" for each in lines(old, new)),
+        ]

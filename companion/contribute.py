@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from companion.host import machine
-from companion.records import machines, runs
+from companion import host
+from companion.records import runs
 
 ROOT = Path(__file__).resolve().parents[1]
 #: What contributor and maintainer do with records that belong to the book.
@@ -28,10 +28,8 @@ def _published(record: dict[str, Any]) -> Finding:
     name, commit = "from a published commit", record["machine"]["provenance"]["commit"]
     if not commit:
         return Finding(name, False, "it names no commit; run it from a clone of the repository")
-    branch = next(
-        (each for each in ("origin/main", "main") if machine.git("rev-parse", "-q", "--verify", each)), "HEAD"
-    )
-    if machine.git("merge-base", "--is-ancestor", commit, branch) is None:
+    branch = next((each for each in ("origin/main", "main") if host.git("rev-parse", "-q", "--verify", each)), "HEAD")
+    if host.git("merge-base", "--is-ancestor", commit, branch) is None:
         remedy = "check out main without changes and run it again"
         return Finding(name, False, f"commit {commit[:12]} is not in the history of {branch}; {remedy}")
     return Finding(name, True, f"commit {commit[:12]} is in the history of {branch}")
@@ -45,8 +43,8 @@ def examine(record: dict[str, Any]) -> list[Finding]:
     unruly = runs.unfit(record)
     if record["preset"] != "paper":
         unruly.append(f"it has the preset {record['preset']}, and the chapters draw runs at paper")
-    new = machines.place(here) == len(machines.known())
-    said = f"{machines.label(here)}, a machine {'that the book does not have yet' if new else 'of the book'}"
+    new = runs.place(here) == len(runs.machines())
+    said = f"{runs.label(here)}, a machine {'that the book does not have yet' if new else 'of the book'}"
     named = here["cpu"]["model"] is not None
     return [
         Finding("verified", not bare, bare[0] if bare else "all checks before and after the timings passed"),
@@ -58,7 +56,7 @@ def examine(record: dict[str, Any]) -> list[Finding]:
 
 def walk(paths: list[Path]) -> Iterator[tuple[Path, dict[str, Any] | None, list[Finding]]]:
     """Each record of ``paths``, folders included, with what was found; a file that is none with its reason."""
-    for file in (file for path in paths for file in (sorted(path.glob("*.json")) if path.is_dir() else [path])):
+    for file in runs.files(paths):
         try:
             record = runs.read(file)
         except ValueError as error:

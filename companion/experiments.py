@@ -20,16 +20,17 @@ Kernels are imported when an experiment asks for its cases, so that a broken ker
 nothing else.
 """
 
+import importlib
 import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
+from pathlib import Path
 from typing import Any
 
-from companion import bench, chapters, notebook_files
+from companion import bench, host, notebook_files
 from companion.bench import Measurement
 from companion.common import Unavailable, require_integer
-from companion.host import doctor, machine
 from companion.records import runs
 
 PRESETS = ("quick", "paper", "modern")
@@ -65,7 +66,7 @@ class Experiment:
     #: ``cases(preset, threads, ranks)``, the last with a default
     cases: Cases
     presets: tuple[str, ...] = PRESETS
-    needs: frozenset[str] = frozenset()  # words of companion.host.doctor.NEEDS
+    needs: frozenset[str] = frozenset()  # words of companion.host.NEEDS
     #: ``outputs(measurements)``: results other than times, ``{name: {"value", "units", ...}}``
     outputs: Outputs | None = None
     rounds: int = 11
@@ -134,6 +135,8 @@ class Experiment:
 
 
 REGISTER: dict[str, Experiment] = {}
+#: Section -> why it cannot be imported, a sentence: its experiments are missing, and no others.
+BROKEN: dict[str, str] = {}
 #: what reads and checks a file that an experiment left: ``verifier(path)`` gives lines to print and checks
 VERIFIERS: list[Callable[[Any], tuple[list[str], list]]] = []
 
@@ -164,7 +167,7 @@ def experiment(
     seconds : mapping, optional
         Budget of each preset but ``quick``, which has 3 s; None where every round counts.
     needs : str
-        Words of ``companion.host.doctor.NEEDS``.
+        Words of ``companion.host.NEEDS``.
     ranks : int
         Ranks to start unless asked otherwise; 0 for a program without MPI.
     simulated : bool
@@ -174,7 +177,7 @@ def experiment(
     budgets = {"quick": 3.0} | dict(seconds or {})
 
     def of(function: Cases) -> Experiment:
-        unknown = sorted({*needs.split()} - {*doctor.NEEDS})
+        unknown = sorted({*needs.split()} - {*host.NEEDS})
         if id in REGISTER or unknown:
             wrong = f"need {unknown[0]!r} is unknown" if unknown else "it is registered twice"
             raise ValueError(f"experiment {id!r}: {wrong}")
@@ -204,7 +207,8 @@ def find(id: str) -> Experiment:
     if id not in REGISTER:
         near = get_close_matches(id, REGISTER)
         remedy = f"did you mean {' or '.join(near)}?" if near else "python -m companion list shows all"
-        raise ValueError(f"experiment = {id!r} is unknown; {remedy}")
+        of_its_chapter = [said for section, said in BROKEN.items() if f".{id.partition('-')[0]}." in section]
+        raise ValueError("; ".join([f"experiment = {id!r} is unknown", *(of_its_chapter or [remedy])]))
     return REGISTER[id]
 
 
@@ -222,7 +226,7 @@ def drawn_from(run, figures=None) -> tuple[list[Any], list[str]]:
 def unavailable(entry: Experiment, needs=None) -> str | None:
     """Why this machine cannot run the experiment, in one sentence, or None if it can; ``needs`` are its own if None."""
     for need in sorted(entry.needs if needs is None else needs):
-        finding = doctor.NEEDS[need]()
+        finding = host.NEEDS[need]()
         if not finding.ok:
             remedy = f"; {finding.remedy}" if finding.remedy else ""
             return f"{entry.id} needs {finding.name}: {finding.detail}{remedy}"
@@ -244,35 +248,35 @@ def accept(
 
     ``started`` says that its ranks run already, perhaps on other machines: what they take is not looked at.
     """
-    doctor.refuse_windows()
+    host.refuse_windows()
     entry = find(id)
     if ranks is not None and not entry.ranks:
         names = ", ".join(other.id for other in REGISTER.values() if other.ranks)
         raise ValueError(f"ranks = {ranks}: {id} is no MPI program; leave ranks out or choose one of {names or 'none'}")
     if preset not in entry.presets:
         raise ValueError(f"preset = {preset!r} is unknown to {id}; choose one of {', '.join(entry.presets)}")
-    machine.require_threads(threads)
+    host.require_threads(threads)
     if budget is not None and not 0 <= budget < float("inf"):
         raise ValueError(f"budget = {budget} s must be zero or more")
     require_integer("seed", seed, 0, 2**63 - 1)
     bench.require_rounds(1 if rounds is None else rounds)
-    require_integer("ranks", 1 if ranks is None else ranks, 1, doctor.MOST_RANKS)
+    require_integer("ranks", 1 if ranks is None else ranks, 1, host.MOST_RANKS)
     if reason := unavailable(entry):
         raise Unavailable(reason)
-    doctor.temporary()
+    host.temporary()
     if entry.ranks:
         ranks = ranks or entry.ranks
         if not started:
-            doctor.require_ranks(ranks, threads, oversubscribe=oversubscribe)  # before the cases, which may be many
+            host.require_ranks(ranks, threads, oversubscribe=oversubscribe)  # before the cases, which may be many
         cases = entry.cases(preset, threads, ranks)  # it refuses a number of ranks that it cannot use
         if not started:
-            doctor.require_ranks(ranks, threads, cases, oversubscribe)
+            host.require_ranks(ranks, threads, cases, oversubscribe)
     else:
         cases = entry.cases(preset, threads)
         bound = any(getattr(case.problem, "binding", None) is True for case in cases)
         if bound and (reason := unavailable(entry, ["affinity"])):
             raise Unavailable(reason)
-        doctor.require_cases(id, cases)
+        host.require_cases(id, cases)
     return entry, cases
 
 
@@ -292,7 +296,7 @@ def run_record(
     ``ValueError``: unknown id or preset; threads, budget, seed, rounds or ranks out of range.
     ``companion.mpi.JobError`` where a rank died or failed; nothing of the job is left. ``Unavailable`` where
     the machine lacks something. ``MemoryError`` or ``OSError`` where the run needs more memory, disk, processes or open
-    files than this process may use (:mod:`companion.host.doctor`); nothing was started. ``UnverifiedError`` or
+    files than this process may use (:mod:`companion.host`); nothing was started. ``UnverifiedError`` or
     ``MemoryError``: see :func:`companion.bench.measure`.
 
     Parameters
@@ -334,7 +338,7 @@ def measured(entry, cases, preset: str, seed: int, budget: float | None, rounds:
 
 def assemble(entry, preset: str, threads: int, seed: int, date: str, measurements) -> dict[str, Any]:
     """The record of an experiment whose cases have been measured."""
-    source, folder = doctor.temporary()
+    source, folder = host.temporary()
     record = {
         "schema": runs.SCHEMA,
         "version": runs.VERSION,
@@ -349,11 +353,37 @@ def assemble(entry, preset: str, threads: int, seed: int, date: str, measurement
         "simulated": entry.simulated,
         "kind": entry.kind,
         "few_samples": "every run repeats the results" if entry.kind == "study" else None,
-        "machine": machine.describe(folder, source=source, measured=True),
+        "machine": host.describe(folder, source=source, measured=True),
         "measurements": [measurement.recorded() for measurement in measurements],
         "outputs": entry.outputs(measurements) if entry.outputs else {},
     }
     return runs.validate(runs.finite(bench.plain(record)))
 
 
-chapters.sections()
+def of(problem: Any, *names: str) -> dict[str, Any]:
+    """Fields of a problem by name, as coordinates of a case."""
+    return {name: getattr(problem, name) for name in names}
+
+
+def counts_to(most: int) -> list[int]:
+    """1, 2, 4, … and ``most``: threads or ranks of a sweep."""
+    return sorted({1, most} | {2**n for n in range(most.bit_length()) if 2**n < most})
+
+
+def sent(moved: Any) -> dict[str, int]:
+    """What a case over MPI sends, counted beforehand, as coordinates."""
+    return {"sent_bytes": moved.bytes, "messages": moved.messages}
+
+
+def _load() -> None:
+    """Import the sections of all chapters, and with them their experiments and figures."""
+    for path in sorted((Path(__file__).parent / "chapters").glob("*/*.py")):
+        name = f"companion.chapters.{path.parent.name}.{path.stem}"
+        try:
+            if path.stem not in ("__init__", "claims"):
+                importlib.import_module(name)
+        except Exception as error:
+            BROKEN[name] = f"{name} cannot be imported ({type(error).__name__}: {error})"
+
+
+_load()

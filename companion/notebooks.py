@@ -9,14 +9,11 @@ wherever the notebook runs, so they stay out of version control.
 import hashlib
 import os
 import sys
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
 
 import nbformat
-import typer
 
-from companion.common import write_text
+from companion.common import stop, write_text
 from companion.notebook_files import paths
 
 _IGNORED = {"nbval-ignore-output", "nbval-skip"}
@@ -111,22 +108,8 @@ def normalise(path: Path) -> bool:
     return after != before
 
 
-_Command = StrEnum("_Command", ["normalise", "check"])
-
-
-def main(
-    command: Annotated[_Command, typer.Argument(help="Store in the committed form, or say what departs from it.")],
-    notebook: Annotated[list[str] | None, typer.Argument(help="All of notebooks/ when none is named.")] = None,
-) -> None:
-    """The committed form of notebooks; the status is 1 when something departs from it."""
-    found = []
-    for path in paths(notebook or []):
-        if command == "normalise":
-            print(f"{path.name}: {'stored' if normalise(path) else 'unchanged'}")
-        found += problems(path)
-    print("\n".join(found), file=sys.stderr)
-    raise typer.Exit(1 if found else 0)
-
-
 if __name__ == "__main__":
-    typer.run(main)
+    if sys.argv[1:2] != ["normalise"]:
+        stop("notebooks", "say normalise, and which notebooks if not all")
+    for each in paths(sys.argv[2:]):
+        print(f"{each.name}: {'stored' if normalise(each) else 'unchanged'}")

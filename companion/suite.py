@@ -6,15 +6,13 @@ seed, is done.
 """
 
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from companion import experiments
-from companion.common import Refusal, plural, strict_json
+from companion import experiments, host
+from companion.common import DRAWING, Refusal, missing, plural, strict_json
 from companion.experiments import Experiment
-from companion.host import machine
 from companion.records import runs
 
 #: Seconds for an experiment of which neither a record nor a budget says how long it takes.
@@ -67,12 +65,12 @@ def plan(folder: Path, names: list[str], preset: str, threads: int, seed: int) -
     ``ValueError``: an unknown name, or settings that no experiment accepts.
     """
     wanted = [experiments.find(name) for name in names] if names else list(experiments.REGISTER.values())
-    found, here = Plan(preset, threads, seed), machine.describe()
+    found, here = Plan(preset, threads, seed), host.describe()
     for entry in wanted:
         asked = preset, found.threads_of(entry), seed
         if any(
             (record["preset"], record["threads"], record["seed"]) == asked
-            and machine.line(record["machine"]) == machine.line(here)
+            and host.line(record["machine"]) == host.line(here)
             and record["machine"].get("provenance") == here["provenance"]
             for record, _ in runs.native(entry.id, folder)
         ):
@@ -106,7 +104,7 @@ def within(planned: Plan, seconds: float) -> Plan:
     return replace(planned, todo=chosen)
 
 
-def measure(planned: Plan, folder: Path, say: Callable[[str], None]) -> dict[str, Exception]:
+def measure(planned: Plan, folder: Path) -> dict[str, Exception]:
     """Measure a plan in order, keep each record and say so; what a reader can mend of what failed, by name."""
     failed: dict[str, Exception] = {}
     for number, name in enumerate(planned.todo, start=1):
@@ -117,11 +115,11 @@ def measure(planned: Plan, folder: Path, say: Callable[[str], None]) -> dict[str
             path = runs.save(record, folder)
         except (ValueError, OSError, MemoryError, Refusal) as error:
             failed[name] = error
-            say(f"{head}: no record. {' '.join(str(error).split()) or 'memory ran out; choose a smaller preset'}")
+            print(f"{head}: no record. {' '.join(str(error).split()) or 'memory ran out; choose a smaller preset'}")
             continue
         flagged = sum(bool(case["flags"]) for case in record["measurements"])
         doubt = f", {plural(flagged, 'doubtful case')}" if flagged else ""
-        say(f"{head}: {time.perf_counter() - started:.0f} s{doubt}  {path}")
+        print(f"{head}: {time.perf_counter() - started:.0f} s{doubt}  {path}", flush=True)
     return failed
 
 
@@ -137,4 +135,6 @@ def announcement(planned: Plan) -> list[str]:
     """What a call is about to do."""
     takes = duration(sum(planned.todo.values()))
     first = f"{plural(len(planned.todo), 'experiment')} to measure, about {takes}; {len(planned.done)} done before"
-    return [first, *(f"left out: {sentence}" for sentence in planned.lacking)]
+    drawing = missing(*DRAWING)
+    page = [f"python -m companion report will not draw them: {drawing}"] if drawing else []
+    return [first, *(f"left out: {sentence}" for sentence in planned.lacking), *page]

@@ -1,7 +1,6 @@
 """Our kernels beside other people's software, in one process and one run.
 
-``python -m peers`` (or ``make peers``) walks every module of this package; what they share is
-in ``kit``.  Such a module offers one function::
+``python -m peers`` (or ``make peers``) walks every module of this package.  Such a module offers one function::
 
     def comparisons(threads: int) -> Iterable[Comparison | Absent]
 
@@ -21,6 +20,7 @@ import contextlib
 import functools
 import importlib
 import importlib.metadata
+import inspect
 import pkgutil
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -31,7 +31,7 @@ import numpy as np
 from llvmlite import binding
 from numba.core import config
 
-from companion.bench import OtherLoad, calibrate, disturbed, interleave, takes_repeats
+from companion.bench import OtherLoad, calibrate, disturbed, interleave
 from companion.common import plural
 
 _SAMPLE = 0.012  # seconds a sample of our side lasts at least
@@ -122,13 +122,12 @@ def require_known(names: Iterable[str]) -> list[str]:
     return names
 
 
-def _modules(names: Iterable[str]) -> Iterator[tuple[str, Any]]:
-    """The named modules; an ``ImportError`` in place of one that cannot be imported."""
-    for name in names:
-        try:
-            yield name, importlib.import_module(f"{__name__}.{name}")
-        except ImportError as error:
-            yield name, error
+def _module(name: str) -> Any:
+    """The named module, or the ``ImportError`` in its place."""
+    try:
+        return importlib.import_module(f"{__name__}.{name}")
+    except ImportError as error:
+        return error
 
 
 def collect(names: Iterable[str], threads: int) -> Iterator[Comparison | Absent]:
@@ -136,7 +135,7 @@ def collect(names: Iterable[str], threads: int) -> Iterator[Comparison | Absent]
 
     ``ValueError`` if a name is no peer module.
     """
-    for name, module in _modules(require_known(names)):
+    for name, module in ((name, _module(name)) for name in require_known(names)):
         if isinstance(module, ImportError):
             yield Absent(name, f"{module.name or 'a module'} cannot be imported")
         else:
@@ -147,9 +146,7 @@ def versions(name: str) -> dict[str, str]:
     """How our kernels are compiled, and what the named module says about the versions of its peers."""
     processor = config.CPU_NAME or binding.get_host_cpu_name()
     found = {"ours": f"numba -O{int(config.OPT)} for {processor}, fast-math by flags that each function names"}
-    for _, module in _modules([name]):
-        found |= getattr(module, "versions", dict)()
-    return found
+    return found | getattr(_module(name), "versions", dict)()
 
 
 def measure(comparison: Comparison, threads: int, rounds: int, seed: int) -> tuple[list[dict[str, Any]], list[Absent]]:
@@ -171,13 +168,12 @@ def measure(comparison: Comparison, threads: int, rounds: int, seed: int) -> tup
         else:
             place = f"{comparison.group}, {comparison.label}"
             wrong.append(Absent(name, f"another answer for {place}: distance {distance!r}"))
-    functions, repeats = right, 1
-    if all(map(takes_repeats, functions.values())):
+    repeats = 1
+    if all(map(_takes_repeats, right.values())):
         # one number for all: a side calibrated apart might be given few, and be charged with the start of its threads
         repeats, _ = calibrate(lambda count: comparison.ours(repeats=count), _SAMPLE, comparison.label)
-        functions = {name: functools.partial(_repeated, function, repeats) for name, function in functions.items()}
     tried = _trial({name: right[name] for name in comparison.builds if name in right}, repeats, first)
-    functions = {name: function for name, function in functions.items() if name not in tried}
+    functions = {name: _times(function, repeats) for name, function in right.items() if name not in tried}
     load = OtherLoad()
     samples = interleave(functions, rounds=rounds, seed=seed)
     other = load.value()
@@ -238,5 +234,11 @@ def _trial(builds: Mapping[str, Callable], repeats: int, first: Mapping[str, flo
     return {name: best[name] for name in sorted(set(builds) - set(left), key=best.__getitem__)}
 
 
-def _repeated(function: Callable, count: int):  # whose signature has no ``repeats`` that could be asked for
-    return function(repeats=count)
+def _takes_repeats(function: Callable) -> bool:
+    return "repeats" in inspect.signature(function).parameters
+
+
+def _times(function: Callable, each: int) -> Callable[[int], Any]:
+    """``call(count)`` asks a side for ``each`` repeats, ``count`` times."""
+    work = function if _takes_repeats(function) else repeating(function)
+    return lambda count: work(repeats=count * each)

@@ -1,14 +1,11 @@
 """``python -m peers [names] [--threads N] [--rounds R] [--out FOLDER]``: ratios against other software."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-import typer
-
-from companion import common
+from companion import common, host
 from companion.bench import require_rounds
 from companion.common import plural, prepared
-from companion.host import doctor, machine
 from companion.records import runs
 from kernels.runtime.resources import require_threads, usable_cpus
 from peers import Absent, collect, measure, modules, ratios, require_known, versions
@@ -64,7 +61,7 @@ def _record(
     name: str, counts: list[int], rounds: int, seed: int, found: list, absent: list, date: str
 ) -> dict[str, Any]:
     """A run record of kind "peer" of one module."""
-    source, folder = doctor.temporary()
+    source, folder = host.temporary()
     few = f"{rounds} rounds were asked for" if rounds < 3 else None
     return {
         "schema": runs.SCHEMA,
@@ -80,7 +77,7 @@ def _record(
         "simulated": False,
         "kind": "peer",
         "few_samples": few,
-        "machine": machine.describe(folder=folder, also=("peers",), source=source, measured=True),
+        "machine": host.describe(folder=folder, also=("peers",), source=source, measured=True),
         "measurements": found,
         "outputs": {"rounds": {"value": rounds, "units": None}},
         "software": versions(name),
@@ -88,18 +85,8 @@ def _record(
     }
 
 
-app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
-
-
-@app.command()
-def compare(
-    names: Annotated[list[str] | None, typer.Argument(help="Peer modules to run; all if none is named.")] = None,
-    threads: Annotated[int | None, typer.Option(help="On either side; if left out, with 1 and with all.")] = None,
-    rounds: Annotated[int, typer.Option(help="Interleaved rounds.")] = 11,
-    seed: Annotated[int, typer.Option(help="Of the order within a round.")] = 0,
-    out: Annotated[Path | None, typer.Option(help="Folder for the records; none are kept if left out.")] = None,
-) -> None:
-    """Our kernels beside other software, interleaved in one run; a record of each module when it is complete."""
+def compare(names: list[str], threads: int | None, rounds: int, seed: int, out: Path | None) -> bool:
+    """Our kernels beside other software, interleaved in one run; true where a peer gave another answer."""
     disagreed = False
     with common.one_sentence("peers"):
         require_rounds(rounds)
@@ -116,8 +103,19 @@ def compare(
                     record = _record(name, counts, rounds, seed, found, absent, date)
                     path, reasons = runs.deposit(record, out)
                     print(f"\nkept in {path}", *(f"not for the book: {reason}" for reason in reasons), sep="\n")
-    raise typer.Exit(int(disagreed))  # 1 if a peer disagreed with us
+    return disagreed
+
+
+def main(given=None) -> int:
+    """The status of ``python -m peers``: 1 where a peer gave another answer."""
+    parser = common.Parser("peers", description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="NAME", help="peer modules to run; all if none is named")
+    parser.add_argument("--threads", type=int, help="on either side; if left out, with 1 and with all")
+    parser.add_argument("--rounds", type=int, default=11, help="interleaved rounds")
+    parser.add_argument("--seed", type=int, default=0, help="of the order within a round")
+    parser.add_argument("--out", type=Path, metavar="FOLDER", help="for the records; none are kept if left out")
+    return int(compare(**vars(parser.parse_args(given))))
 
 
 if __name__ == "__main__":
-    app(prog_name="python -m peers")
+    raise SystemExit(main())

@@ -17,8 +17,8 @@ from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
+from companion import host
 from companion.bench import Case
-from companion.host import doctor
 from companion.mpi import JobError
 from companion.mpi.launcher import mpiexec, started
 from kernels.mpi import exchange
@@ -106,7 +106,7 @@ def _side(ask, nbytes: int, side: int):
 def _on(ranks: int, sizes: Iterable[int]) -> Iterator[Comparison]:
     names = list(_peers())
     cases = [Case(f"{nbytes:,} bytes", exchange, exchange.Problem(nbytes, ranks)) for nbytes in sizes]
-    doctor.require_ranks(ranks, cases=cases)
+    host.require_ranks(ranks, cases=cases)
     with _job(ranks) as ask:
         for case in cases:
             nbytes = case.problem.bytes
@@ -131,7 +131,7 @@ def _library() -> str:
 def versions() -> dict[str, str]:
     """Compiler and options of each C build."""
     found: dict[str, str] = {}
-    if doctor.mpi().ok and (compiler := _compiler()) is not None:
+    if host.mpi().ok and (compiler := _compiler()) is not None:
         for name, path in _peers().items():
             asked = subprocess.run([compiler, "--version"], check=False, capture_output=True, text=True, env=_by(path))
             said = next(iter(asked.stdout.splitlines()), "mpicc")
@@ -145,7 +145,7 @@ def comparisons(threads: int) -> Iterator[Comparison | Absent]:
     if ranks < 2:
         yield Absent("MPI in C on one processor", "messages need two ranks; ask for two threads")
         return
-    if not doctor.mpi().ok:
+    if not host.mpi().ok:
         yield Absent("MPI in C", "no MPI is installed; install the extra mpi")
     elif lack := _lack():
         yield Absent("MPI in C", f"{lack} of the MPI here is missing; install its development package")

@@ -1,6 +1,8 @@
 """Small kernels with known behaviour, so that the harness is tested without any real kernel."""
 
+import contextlib
 import copy
+import io
 import os
 import shutil
 from dataclasses import dataclass
@@ -109,15 +111,16 @@ def toy_experiment(monkeypatch, toy):
 @pytest.fixture
 def call():
     """``call(*arguments)`` of ``companion`` -> (exit code, stdout, stderr); a defect is raised."""
-    from typer.testing import CliRunner
-
-    from companion import cli
+    from companion.__main__ import app
 
     def run(*arguments):
-        result = CliRunner().invoke(cli.app, list(map(str, arguments)))
-        if result.exception is not None and not isinstance(result.exception, SystemExit):
-            raise result.exception
-        return result.exit_code, result.stdout, result.stderr
+        code, out, err = 0, io.StringIO(), io.StringIO()
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            try:
+                app(list(map(str, arguments)))
+            except SystemExit as end:
+                code = end.code or 0
+        return code, out.getvalue(), err.getvalue()
 
     return run
 

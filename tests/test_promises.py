@@ -16,10 +16,8 @@ from pathlib import Path
 import numpy as np
 import psutil
 import pytest
-from typer.testing import CliRunner
 
-from companion.cli import app
-from companion.host import doctor
+from companion import host
 from companion.records import runs
 from kernels.contract import Footprint
 from kernels.files import storm
@@ -30,12 +28,17 @@ ROOT = Path(__file__).resolve().parents[1]
 RECORD = min(runs.COMMITTED.glob("p5plus-smt_*.json"))
 
 
-def refused(*arguments) -> str:
-    """The one sentence with which a command refuses, before it has printed anything."""
-    done = CliRunner().invoke(app, [str(each) for each in arguments])
-    (line,) = done.stderr.strip().splitlines()
-    assert (done.exit_code, done.stdout) == (2, "")
-    return line
+@pytest.fixture
+def refused(call):
+    """``refused(*arguments)``: the one sentence with which a command refuses, before it has printed anything."""
+
+    def sentence(*arguments) -> str:
+        code, out, err = call(*arguments)
+        (line,) = err.strip().splitlines()
+        assert (code, out) == (2, "")
+        return line
+
+    return sentence
 
 
 FULL = """
@@ -63,19 +66,19 @@ def test_2_a_record_that_the_disk_does_not_take_is_printed(tmp_path):
         (["xc30-storm"], "needs 9313.23 GiB in "),
     ],
 )
-def test_3_what_cannot_be_met_is_refused(monkeypatch, tmp_path, arguments, word):
+def test_3_what_cannot_be_met_is_refused(refused, monkeypatch, tmp_path, arguments, word):
     monkeypatch.setattr(latency, "footprint", lambda problem: Footprint(10**13))
     monkeypatch.setattr(storm, "footprint", lambda problem: Footprint(0, 10**13))
     assert word in refused("run", *arguments, "--out", tmp_path / "new")
     assert os.listdir(tmp_path) == []
 
 
-def test_3_an_mpi_that_is_missing_is_named(monkeypatch, tmp_path):
+def test_3_an_mpi_that_is_missing_is_named(refused, monkeypatch, tmp_path):
     monkeypatch.setenv("RERUN_WITHOUT_MPI", "1")
     assert "MPI" in refused("run", "p5plus-exchange", "--out", tmp_path)
 
 
-def test_4_a_record_is_json_and_nothing_else(tmp_path):
+def test_4_a_record_is_json_and_nothing_else(refused, tmp_path):
     marker, path = tmp_path / "ran", tmp_path / "record.json"
     path.write_bytes(pickle.dumps(type("Trap", (), {"__reduce__": lambda self: (open, (str(marker), "w"))})()))
     assert "record.json is no run record" in refused("show", path) and not marker.exists()
@@ -86,7 +89,7 @@ def test_4_a_record_is_json_and_nothing_else(tmp_path):
 
 
 @pytest.mark.parametrize("way", ["positioned", "netcdf"])
-def test_4_a_truncated_or_foreign_solution_is_refused(tmp_path, way):
+def test_4_a_truncated_or_foreign_solution_is_refused(refused, tmp_path, way):
     path = tmp_path / "solution"
     with SolutionWriter(path, 5, 2, 1, way) as writer:
         for step in (1, 2):
@@ -148,7 +151,7 @@ def test_5_a_command_leaves_no_process_and_no_file(tmp_path, command, number, co
     assert list(temporary.iterdir()) == [] and [path.name for path in records.glob("*.json")] == []
 
 
-@pytest.mark.skipif(not doctor.mpi().ok, reason="no MPI is installed; install the extra mpi")
+@pytest.mark.skipif(not host.mpi().ok, reason="no MPI is installed; install the extra mpi")
 @pytest.mark.parametrize(("number", "code"), SIGNALS)
 def test_5_a_job_of_two_ranks_leaves_no_process_and_no_file(tmp_path, number, code):
     """The signal comes when both ranks have begun; mpiexec, its proxy and the ranks are four processes."""

@@ -11,7 +11,7 @@ import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
-from companion.host import machine
+from companion import host
 from kernels.portable import build
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -30,7 +30,7 @@ def parts(folder: Path, engine: str) -> Iterator[tuple[str, str]]:
     """Name and text of every script: the plan, the worker, a kernel each; ``folder`` is that of ``build.build``."""
     cases = json.loads((folder / "cases.json").read_text(encoding="utf-8"))
     plan = [{word: case[word] for word in ("name", "label", "kernel")} for case in cases]
-    yield "plan", _part("plan", {"cases": plan, "provenance": machine.describe()["provenance"]})
+    yield "plan", _part("plan", {"cases": plan, "provenance": host.describe()["provenance"]})
     yield "worker", engine + _part("worker", engine)
     for kernel in dict.fromkeys(case["kernel"] for case in cases):
         module = (folder / f"{kernel}.wasm").read_bytes()

@@ -20,7 +20,7 @@ from matplotlib.figure import Figure
 from matplotlib.rcsetup import cycler
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-from companion.bench.statistics import Ratio, median_interval, ratio
+from companion.bench import Ratio, median_interval, ratio
 from companion.common import plural
 from companion.records.runs import OWN, SHAPES
 
@@ -359,7 +359,7 @@ def times(above, below) -> Ratio:
     """How many times as long as ``below`` ``above`` takes: medians, with the 95 % interval and words for a sentence.
 
     The one way from samples to a headline: ``f"… takes {times(disk, memory).times} as long"`` says median and interval,
-    and "no measurable difference" where that includes 1 (:class:`companion.bench.statistics.Ratio`). Both sides must be
+    and "no measurable difference" where that includes 1 (:class:`companion.bench.Ratio`). Both sides must be
     alike: same place, driver, threads and work.  Of two that together do what one other case does, give the sum of
     their samples; of one that does it twice, twice its samples. ``ValueError`` where a side has no sample, or one that
     is not above zero.

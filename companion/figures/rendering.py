@@ -20,7 +20,7 @@ import pandas as pd
 import xarray as xr
 from matplotlib.text import Text
 
-from companion.common import write_text
+from companion.common import significant, write_text
 from companion.figures.kit import (
     INK,
     JOINED,
@@ -118,6 +118,7 @@ class Shown:
         self.name = name
         self.title = title
         self.data = data  # what is drawn, as a table
+        self.beside: tuple[str, ...] = ()  # a number of a run, the report's, and their ratio, where it has both
         self.figure = figure
 
     @cached_property
@@ -394,7 +395,21 @@ def dots(
             frame.assign(**{label: frame["what"].map(series) for label, series in once.items()}) for frame in frames
         ]
     alt = f"{described(figure)} {shown.pop('alt', '')}".replace("nan", "open")
-    return show(figure, runs=runs, data=data, alt=alt, **shown)
+    made = show(figure, runs=runs, data=data, alt=alt, **shown)
+    made.beside = _beside(frames[0], quantities, printed, xlabel) if len(frames) else ()
+    return made
+
+
+def _beside(frame: pd.DataFrame, quantities: dict[str, str], printed: dict[str, pd.Series], unit: str) -> tuple:
+    """Of the first row with a number of a run and one of the report: the run's, the report's, and their ratio."""
+    for column, (source, series) in itertools.product(quantities, printed.items()):
+        old = series.dropna().groupby(level=0).median()
+        known = frame[frame["what"].isin(old.index) & frame[column].notna()] if column in frame else frame[:0]
+        for row in known.to_dict("records"):
+            middle, low, high = (significant(row[f"{column}{end}"], 3) for end in ("", "_low", "_high"))
+            here = f"{row['what']}, {unit}: {middle} ({low} to {high})"
+            return here, f"{source}: {significant(old[row['what']], 3)}", significant(row[column] / old[row["what"]], 3)
+    return ()
 
 
 def box(*, report: str, mattered: str, findings: Sequence[str], missing: str) -> Shown:

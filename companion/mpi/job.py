@@ -11,10 +11,8 @@ import time
 import traceback
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Annotated
 
-import typer
-
+from companion.common import Parser
 from companion.mpi.launcher import KINDS, PREFIX
 
 #: Characters of a record in one message: a line that a pipe takes in one piece, also where each is escaped.
@@ -46,15 +44,14 @@ def fail(comm, error: BaseException) -> None:
 
 
 def _record(comm, world, experiment, preset, threads, seed, budget, rounds, out):
-    from companion import bench, common, experiments
-    from companion.host import doctor
+    from companion import bench, common, experiments, host
     from companion.mpi.ranks import Ranks
     from companion.records import runs
 
     entry, cases = experiments.accept(experiment, preset, threads, budget, seed, rounds, comm.size, started=True)
     date, found = runs.now(), world.describe(comm)
     hosts = found["host_of_rank"]
-    doctor.require_share(cases, comm.size, hosts.count(hosts[comm.rank]))
+    host.require_share(cases, comm.size, hosts.count(hosts[comm.rank]))
     with common.prepared(out) if comm.rank == 0 and out else nullcontext():
         measurements = experiments.measured(entry, cases, preset, seed, budget, rounds, Ranks(world, send))
         if comm.rank:
@@ -69,25 +66,26 @@ def _record(comm, world, experiment, preset, threads, seed, budget, rounds, out)
             send({"piece": text[at : at + PIECE]})
 
 
-def job(
-    experiment: str,
-    preset: str = "quick",
-    threads: Annotated[int, typer.Option(help="Threads of every rank.")] = 1,
-    seed: int = 0,
-    budget: Annotated[float | None, typer.Option(help="Seconds.")] = None,
-    rounds: Annotated[int | None, typer.Option(help="Samples per case.")] = None,
-    out: Annotated[Path | None, typer.Option(help="Folder for the record; without it the launcher is told.")] = None,
-) -> None:
+def main() -> None:
     """What every rank of an experiment runs."""
     from kernels.mpi import world
 
+    parser = Parser("job", description=__doc__)
+    parser.add_argument("experiment")
+    parser.add_argument("--preset", default="quick")
+    parser.add_argument("--threads", type=int, default=1, help="threads of every rank")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--budget", type=float, help="seconds")
+    parser.add_argument("--rounds", type=int, help="samples per case")
+    parser.add_argument("--out", type=Path, help="folder for the record; without it the launcher is told")
+    asked = vars(parser.parse_args())
     world.end_with_parent()
     comm = world.mpi().COMM_WORLD
     try:
-        _record(comm, world, experiment, preset, threads, seed, budget, rounds, out)
+        _record(comm, world, **asked)
     except BaseException as error:
         fail(comm, error)
 
 
 if __name__ == "__main__":
-    typer.run(job)
+    main()

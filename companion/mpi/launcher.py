@@ -10,9 +10,9 @@ import subprocess
 import sys
 import tempfile
 
+from companion import host
 from companion.bench import progress_bar
 from companion.common import Refusal, Unavailable, UnverifiedError, plural, require_integer
-from companion.host import doctor
 from companion.records import runs
 from kernels.mpi import world
 
@@ -44,7 +44,7 @@ def mpiexec() -> str:
 
     ``Unavailable`` where MPI is missing; the message says how to get it.
     """
-    finding = doctor.mpi()
+    finding = host.mpi()
     if not finding.ok:
         raise Unavailable(f"MPI is missing ({finding.detail}); {world.HOW_TO_GET_IT}")
     return str(shutil.which("mpiexec", path=os.path.dirname(sys.executable)) or shutil.which("mpiexec"))
@@ -85,14 +85,14 @@ def launch(arguments, ranks: int, hear=None, oversubscribe: bool = False) -> lis
 
     Nobody of the job is left when this returns or raises, and no temporary file. ``JobError`` where a rank died or
     failed. ``ValueError`` or ``MemoryError`` or ``OSError`` where this machine cannot take so many ranks
-    (:func:`companion.host.doctor.require_ranks`); nothing was started. ``ValueError`` or ``MemoryError`` or ``OSError``
+    (:func:`companion.host.require_ranks`); nothing was started. ``ValueError`` or ``MemoryError`` or ``OSError``
     or ``UnverifiedError`` as a rank raised it.
 
     ``arguments`` are for the interpreter: ``["-m", module, …]`` or a script.  ``hear`` gets every message as it comes,
     as a dictionary.  ``oversubscribe``: more ranks than four a CPU are wanted.
     """
-    require_integer("ranks", ranks, 1, doctor.MOST_RANKS)
-    doctor.require_ranks(ranks, oversubscribe=oversubscribe)
+    require_integer("ranks", ranks, 1, host.MOST_RANKS)
+    host.require_ranks(ranks, oversubscribe=oversubscribe)
     what, output, heard = f"the job of {plural(ranks, 'rank')}", [], []
     with tempfile.TemporaryDirectory(prefix="rerun-") as folder, started(arguments, ranks, folder) as process:
         for line in process.stdout:
@@ -140,5 +140,5 @@ def run_record(id: str, ranks: int, progress: bool, oversubscribe: bool = False,
 
         heard = launch(arguments, ranks, hear, oversubscribe)
     record = json.loads("".join(message.get("piece", "") for message in heard))
-    record["machine"]["filesystem"]["source"], _ = doctor.temporary()  # the ranks have a folder of their own in it
+    record["machine"]["filesystem"]["source"], _ = host.temporary()  # the ranks have a folder of their own in it
     return runs.validate(record)

@@ -8,8 +8,8 @@ Ranks that a case leaves out sleep meanwhile.
 from contextlib import contextmanager
 from typing import Any
 
+from companion import host
 from companion.bench import Alone, OtherLoad, timed
-from companion.host import machine
 
 
 class Ranks(Alone):
@@ -59,7 +59,7 @@ class Ranks(Alone):
         return None
 
     def described(self, case) -> tuple[dict[str, Any], dict[str, str]]:
-        ranks, cpus = case.problem.ranks, machine.usable_cpus()
+        ranks, cpus = case.problem.ranks, host.usable_cpus()
         here = case.threads * sum(host == self.hosts[0] for host in self.hosts[:ranks])
         text = f"{here} threads of {ranks} ranks share {cpus} CPUs of a host"
         return {"ranks": ranks}, {"oversubscribed": text} if here > cpus else {}

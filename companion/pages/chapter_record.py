@@ -11,7 +11,7 @@ from companion import claims, experiments, items, notebook_files
 from companion.figures.rendering import Shown, folded, paragraph
 from companion.figures.tabular import Table, table
 from companion.pages.items import items_table
-from companion.records import machines, runs
+from companion.records import runs
 
 #: Verdicts whose claims a record lists, and what each says.
 _LISTED = {
@@ -55,7 +55,7 @@ def _row(entry, record: dict) -> dict:
     return {
         "experiment": entry.id,
         "items": entry.item,
-        "machine": machines.label(record["machine"]),
+        "machine": runs.label(record["machine"]),
         "date": record["date"][:10],
         "preset": record["preset"],
         "threads": record["threads"],

@@ -9,20 +9,20 @@ import pandas as pd
 from companion import experiments
 from companion.common import plural
 from companion.figures.tabular import Table, table
-from companion.host.machine import size
-from companion.records import machines, runs
+from companion.host import size
+from companion.records import runs
 
 
 @cache
 def _records(folder: Path) -> tuple[tuple[str, dict[str, Any]], ...]:
     """Label of the machine and record, of every record of a folder, by date."""
     found = sorted((runs.read(path) for path in folder.glob("*.json")), key=lambda record: record["date"])
-    return tuple((machines.label(record["machine"], folder), record) for record in found)
+    return tuple((runs.label(record["machine"], folder), record) for record in found)
 
 
 def described(about: dict[str, Any]) -> dict[str, Any]:
     """What a record says of its machine, in words; unknown is None."""
-    known, signature = machines.fingerprint(about), about["cpu"].get("signature")
+    known, signature = runs.fingerprint(about), about["cpu"].get("signature")
     caches = [cache for cache in about["caches"] if cache["type"] != "instruction" and cache["bytes"]]
     measured = about["cpu"].get("measured_hz")
     return {
@@ -43,7 +43,7 @@ def described(about: dict[str, Any]) -> dict[str, Any]:
 def machines_table(folder: Path = runs.COMMITTED) -> Table:
     """One row a machine: its fingerprint, and how much was measured on it in which days."""
     rows = []
-    for each in machines.known(folder):
+    for each in runs.machines(folder):
         dates = [record["date"][:10] for label, record in _records(folder) if label == each.label]
         measured = {"experiments": len(each.experiments), "records": len(dates), "first": dates[0], "last": dates[-1]}
         rows.append({"machine": each.label} | described(each.description) | measured)
@@ -54,7 +54,7 @@ def machines_table(folder: Path = runs.COMMITTED) -> Table:
 def measured_table(folder: Path = runs.COMMITTED) -> Table:
     """One row an experiment: on each machine the day and the commit of its newest record."""
     newest = {(record["experiment"], label): record for label, record in _records(folder)}
-    labels = [each.label for each in machines.known(folder)]
+    labels = [each.label for each in runs.machines(folder)]
     rows = []
     for name in [each for each in experiments.REGISTER if any((each, label) in newest for label in labels)]:
         cells = [newest.get((name, label)) for label in labels]

@@ -10,7 +10,7 @@ import pandas as pd
 
 from companion.common import plural, significant
 from companion.figures.tabular import Table, table
-from companion.records import machines, runs
+from companion.records import runs
 
 #: What the peer modules compare, by name.
 TITLES = {
@@ -60,7 +60,7 @@ def _program(peer: str) -> str:
 
 def _host(record: dict[str, Any]) -> str:
     """The machine's letter, or its processor where it has none, and vectors that are not the processor's own."""
-    label = re.sub(r"^([A-Z]) \(.*", r"\1", machines.label(record["machine"], runs.PEERS))
+    label = re.sub(r"^([A-Z]) \(.*", r"\1", runs.label(record["machine"], runs.PEERS))
     return label if record["preset"] == "native" else f"{label}, {record['preset']} vectors"
 
 

@@ -17,7 +17,7 @@ from companion.figures.rendering import Shown
 from companion.figures.tabular import table
 from companion.pages import synthesis
 from companion.pages.machines import described
-from companion.records import machines, runs
+from companion.records import runs
 
 #: Quantities of chapter 6 that the page draws.
 AXES = ("file-balance", "computing", "rate", "peak", "hour")
@@ -97,9 +97,9 @@ def newest(folder: Path) -> dict[str, dict]:
     found = {name: max((one for one, _ in each), key=lambda one: one["date"]) for name, each in kept.items() if each}
     if not found:
         raise ValueError(f"{folder} has no run record; python -m companion bench --out {folder} makes them")
-    different = machines.distinct(record["machine"] for record in found.values())
+    different = runs.distinct(record["machine"] for record in found.values())
     if len(different) > 1:
-        names = " and ".join(map(machines.short, different))
+        names = " and ".join(map(runs.short, different))
         raise ValueError(f"{folder} has records of {names}; a page is of one machine, so give each a folder")
     return found
 
@@ -125,7 +125,7 @@ def html(folder: Path) -> str:
     )
     about = pd.DataFrame({"value": described(last["machine"])}).rename_axis("property")
     return Template(Path(__file__).with_name("report.html").read_text(encoding="utf-8")).substitute(
-        title=escape(f"{machines.short(last['machine'])} beside five reports, 1982 to now"),
+        title=escape(f"{runs.short(last['machine'])} beside five reports, 1982 to now"),
         measured=escape(measured),
         answers=_answers(points),
         axes="\n".join(shown.html for shown in axes),

@@ -14,13 +14,18 @@ kind                   "timing" (also where it is missing), "study": each case r
                        "peer": our kernels beside other software (since version 4)
 few_samples            why cases have fewer than three samples, null where they have more (since
                        version 2)
-machine                :func:`companion.host.machine.describe`
+machine                :func:`companion.host.describe`
 measurements           one object per case: problem, samples in seconds, checks, flags, and the work
                        of one repeat of all threads together
 outputs                other results by name: ``value``, ``units``, optional ``dims``, ``long_name``
 software, absent       of kind "peer": version and build of each side by name; what could not run, with the number of
                        threads, name and reason
 =====================  ==================================================================
+
+A machine is known by its *fingerprint*: the processor with its stepping and nominal clock, the CPUs that a process may
+use, how many threads share a core, memory, caches, page policy and hypervisor.  What changes on one machine (kernel,
+versions, date) is no part of it and is the history of its records.  A property that a record does not know agrees
+with every value, since older records know less.
 
 Version 2 counts the work of all threads.  Version 1 counted one thread's of ``kernels.smt`` and ``kernels.peak``; such
 a record is read with the total in its place.  Version 3 says of the file system that was measured also whether it is
@@ -33,11 +38,15 @@ observed the fastest and the median, and of a peer the median of the ratios roun
 """
 
 import hashlib
+import itertools
 import json
 import math
+import os
 import re
-from collections.abc import Iterator
+import tomllib
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache, lru_cache
 from pathlib import Path
@@ -46,16 +55,14 @@ from typing import Any
 
 import numpy as np
 
-from companion.bench import QUIET
-from companion.bench.statistics import median_interval
+from companion import host
+from companion.bench import QUIET, median_interval
 from companion.common import pd, significant, strict_json, write_text, xr
-from companion.host import machine
-from companion.records import machines
 
 SCHEMA = "supercomputers-rerun/run-record"
 VERSION = 4
 #: Records that belong to the book.
-COMMITTED = machines.COMMITTED
+COMMITTED = Path(__file__).resolve().parents[2] / "data" / "runs"
 #: Those of kind "peer".
 PEERS = COMMITTED.with_name("peers")
 #: Where a record goes that the book's folder does not take.
@@ -66,6 +73,7 @@ _FEWEST = 3
 _valid: set[bytes] = set()
 _DIGITS = 4  # significant ones of a number that is printed
 _LONGEST = 12  # values of one quantity that are printed in full
+_WORDS = re.compile(r"\((?:R|TM|C)\)|\b(?:CPU|Processor)\b|@.*|\b\d+-Core\b", re.IGNORECASE)
 
 
 def now() -> str:
@@ -306,7 +314,149 @@ def _variables(cases: list[dict[str, Any]]) -> dict[str, tuple]:
     return found
 
 
-def dataset(record: dict[str, Any], folder: Path = machines.COMMITTED) -> "xr.Dataset":
+def fingerprint(machine: dict[str, Any]) -> dict[str, Any]:
+    """What makes a host the machine it is, from :func:`companion.host.describe`; unknown is None.
+
+    Clocks in GHz, memory in GiB, caches as (level, type, bytes, CPUs that share it).
+    """
+    cpu, memory = machine["cpu"], machine["memory"]
+    clock, size = cpu["nominal_hz"], memory["total_bytes"]  # rounded: both differ a little from boot to boot
+    caches = tuple((each["level"], each["type"], each["bytes"], each["shared_by"]) for each in machine["caches"])
+    return {
+        "model": cpu["model"],
+        "target": cpu.get("target"),
+        "family, model, stepping": tuple(cpu["signature"]) if cpu.get("signature") else None,
+        "nominal clock": None if clock is None else round(clock / 1e9, 1),
+        "usable CPUs": machine["usable"]["cpus"],
+        "threads a core": cpu["threads_per_core"],
+        "memory": None if size is None else round(size / 2**30, 0),
+        "caches": caches or None,
+        "page bytes": memory["page_bytes"],
+        "transparent huge pages": memory["transparent_huge_pages"],
+        "hypervisor": machine["system"].get("hypervisor"),
+        "virtual": machine["system"]["virtual_machine"],
+    }
+
+
+def unlike(a: dict[str, Any], b: dict[str, Any]) -> list[str]:
+    """Names of the properties that both fingerprints know and in which they differ."""
+    mine, other = fingerprint(a), fingerprint(b)
+    return [name for name, value in mine.items() if None not in (value, other[name]) and value != other[name]]
+
+
+def same(a: dict[str, Any], b: dict[str, Any]) -> bool:
+    """Whether two descriptions may be of one machine: no known property of their fingerprints differs."""
+    return not unlike(a, b)
+
+
+def distinct(descriptions: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """One description of each machine, the first that was met; those that know more should come first."""
+    found: list[dict[str, Any]] = []
+    for each in descriptions:
+        if not any(same(each, known) for known in found):
+            found.append(each)
+    return found
+
+
+def short(machine: dict[str, Any]) -> str:
+    """Maker and family of the processor without trade marks: ``AMD EPYC``, ``Intel Xeon``."""
+    model = machine["cpu"]["model"] or machine["cpu"]["architecture"] or "unknown CPU"
+    return " ".join(_WORDS.sub(" ", model).split()) or model
+
+
+def _traits(machine: dict[str, Any]) -> dict[str, str | None]:
+    """What ``measured.toml`` tells machines apart by."""
+    caches = []
+    for each in (each for each in machine["caches"] if each["bytes"] and each["level"]):
+        size, kind = each["bytes"] // 2**10, "i" if each["type"] == "instruction" else ""
+        whole = size >= 2**11 and size % 2**10 == 0
+        caches.append(f"L{each['level']}{kind} {size // 2**10 if whole else size} {'MB' if whole else 'KB'}")
+    found = {"model": short(machine), "target": machine["cpu"].get("target")}
+    return found | {"first cache": caches[0] if caches else "", "last cache": caches[-1] if caches else ""}
+
+
+@dataclass(frozen=True)
+class Machine:
+    """One machine of a folder of records."""
+
+    description: dict[str, Any]  # of its newest record
+    label: str  # unique in the folder
+    experiments: frozenset[str]  # what its records measured
+
+
+def _about(path: Path) -> dict[str, Any] | None:
+    """Machine, date and experiment of a record; None for a file that is none, which its own reader refuses."""
+    try:
+        found = strict_json(path.read_text(encoding="utf-8"))
+        return {name: found[name] for name in ("machine", "date", "experiment")}
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return None
+
+
+def _named(folder: Path) -> dict[str, dict[str, str]]:
+    """Machines that have a letter, by what they are called, that of the prose first; none in a reader's own folder."""
+    path = folder.parent / "machines" / "measured.toml"
+    if not path.is_file():
+        return {}
+    found = tomllib.loads(path.read_text(encoding="utf-8"))
+    letters = sorted(found["machine"], key=lambda letter: (letter != found["prose"], letter))
+    return {f"{letter} ({found['machine'][letter]['cpu']})": found["machine"][letter] for letter in letters}
+
+
+def _name(machine: dict[str, Any], named: dict[str, dict[str, str]], taken: set[str]) -> str:
+    """That of its letter, else of its processor, with a number where that is taken."""
+    traits = _traits(machine)
+    for label, words in named.items():
+        if all(traits[name] == value for name, value in words.items() if name != "cpu"):
+            return label
+    names = (f"{short(machine)}{f' {number}' if number > 1 else ''}" for number in itertools.count(1))
+    return next(name for name in names if name not in taken)
+
+
+@lru_cache(maxsize=4)
+def _known(folder: Path, stamp: tuple) -> tuple[Machine, ...]:
+    records = sorted(
+        filter(None, map(_about, sorted(folder.glob("*.json")))), key=lambda one: one["date"], reverse=True
+    )
+    named, found = _named(folder), list[Machine]()
+    for each in distinct(record["machine"] for record in records):
+        label = _name(each, named, {other.label for other in found})
+        measured = frozenset(record["experiment"] for record in records if same(record["machine"], each))
+        found.append(Machine(each, label, measured))
+    places = {label: number for number, label in enumerate(named)}
+    return tuple(sorted(found, key=lambda each: (places.get(each.label, len(places)), -len(each.experiments))))
+
+
+def _stamp(folder: Path) -> tuple:
+    """What changes when a record of ``folder`` does."""
+    try:
+        with os.scandir(folder) as found:
+            return tuple(sorted((each.name, each.stat().st_mtime_ns) for each in found if each.name.endswith(".json")))
+    except FileNotFoundError:
+        return ()
+
+
+def machines(folder: Path = COMMITTED) -> tuple[Machine, ...]:
+    """Every machine of a folder of records: first that of the prose, then those with a letter, then by what was
+    measured on them."""
+    return _known(Path(folder), _stamp(folder))
+
+
+def place(machine: dict[str, Any], folder: Path = COMMITTED) -> int:
+    """Which machine of ``folder`` this is, counted as :func:`machines` orders them; a new one comes after all."""
+    found = machines(folder)
+    return next((n for n, each in enumerate(found) if same(machine, each.description)), len(found))
+
+
+def label(machine: dict[str, Any], folder: Path = COMMITTED) -> str:
+    """What a machine is called beside those of ``folder``."""
+    found, number = machines(folder), place(machine, folder)
+    if number < len(found):
+        return found[number].label
+    return _name(machine, {}, {other.label for other in found})
+
+
+def dataset(record: dict[str, Any], folder: Path = COMMITTED) -> "xr.Dataset":
     """A record as ``xarray.Dataset``; its ``label`` names the machine beside those of ``folder``.
 
     Dimensions ``case`` and ``sample`` (missing samples are NaN); coordinates along ``case``: label, threads, kernel,
@@ -318,8 +468,8 @@ def dataset(record: dict[str, Any], folder: Path = machines.COMMITTED) -> "xr.Da
     """
     if record.get("kind") == "peer":
         raise ValueError("records of peers hold sides of comparisons and no cases; the page Peers shows them")
-    cases, host = record["measurements"], record["machine"]
-    about = {name: record[name] for name in ("experiment", "preset", "date")} | {"machine": machine.line(host)}
+    cases, machine = record["measurements"], record["machine"]
+    about = {name: record[name] for name in ("experiment", "preset", "date")} | {"machine": host.line(machine)}
     columns = {name: [case[name] for case in cases] for name in ("label", "threads", "kernel")}
     columns |= {name: [value] * len(cases) for name, value in about.items()}
     for name in dict.fromkeys(name for case in cases for name in case["parameters"]):
@@ -330,13 +480,13 @@ def dataset(record: dict[str, Any], folder: Path = machines.COMMITTED) -> "xr.Da
     data = data.merge(found.rename({name: f"output_{name}" for name in found if name in data.variables}))
     data.attrs |= about | {name: record[name] for name in ("document", "item", "title")}
     data.attrs |= {
-        "label": machines.label(host, folder),
-        "place": machines.place(host, folder),
-        "commit": host["provenance"]["commit"] or "unknown",
+        "label": label(machine, folder),
+        "place": place(machine, folder),
+        "commit": machine["provenance"]["commit"] or "unknown",
         "simulated": int(record["simulated"]),
         "kind": record.get("kind") or "timing",
     }
-    if memory := host["memory"]["total_bytes"]:
+    if memory := machine["memory"]["total_bytes"]:
         data.attrs["memory"] = memory
     return data
 
@@ -352,7 +502,7 @@ def committed(experiment: str, folder=None) -> list:
     They may come from several machines; nothing is merged.  A damaged committed file is an error, not a gap.
     """
     folder = COMMITTED if folder is None else Path(folder)
-    return [run.copy() for run in _runs(experiment, folder, machines.stamp(folder))]
+    return [run.copy() for run in _runs(experiment, folder, _stamp(folder))]
 
 
 def peers(folder=None) -> list[dict[str, Any]]:
@@ -403,7 +553,7 @@ def native(experiment: str, folder: Path) -> list[tuple[dict[str, Any], Path]]:
 
 def own(experiment: str) -> list:
     """The reader's records of an experiment, in the folder of :func:`beside`, oldest first."""
-    found = [run for folder in _own for run in _runs(experiment, folder, machines.stamp(folder), True)]
+    found = [run for folder in _own for run in _runs(experiment, folder, _stamp(folder), True)]
     return [run.assign_attrs(label="this machine", place=-1, own=1) for run in found]
 
 
@@ -442,6 +592,11 @@ def latest(experiment: str, folder=None):
     return found[0] if found else None
 
 
+def files(paths: Iterable[Path]) -> list[Path]:
+    """The files of ``paths``, of a folder all its records."""
+    return [file for path in paths for file in (sorted(path.glob("*.json")) if path.is_dir() else [path])]
+
+
 def _value(value: Any) -> str:
     if isinstance(value, list):
         shown = [_value(each) for each in value[:_LONGEST]]
@@ -467,11 +622,20 @@ def case_line(case: dict[str, Any]) -> str:
     return f"{case['label']}: {', '.join(times)}" + (f"  [{doubts}]" if doubts else "")
 
 
+def median_line(case: dict[str, Any]) -> str:
+    """Label, median and its 95 % interval, the range of the samples where there are fewer than six."""
+    found = case["samples"]
+    middle, low, high = (
+        significant(each, _DIGITS) for each in (median(found), *(median_interval(found) or (min(found), max(found))))
+    )
+    return f"{case['label']}: {middle} s ({low} to {high})"
+
+
 def text(record: dict[str, Any], *, samples: bool = False) -> str:
     """Title, machine, cases with times and rates, every sample if asked for, and every other quantity of a record."""
     lines = [
         f"{record['title']} ({record['experiment']}, items {record['item']} of {record['document']})",
-        f"{machine.line(record['machine'])}; preset {record['preset']}, threads {record['threads']}, "
+        f"{host.line(record['machine'])}; preset {record['preset']}, threads {record['threads']}, "
         f"{record['date'][:10]}",
     ]
     if record.get("simulated"):

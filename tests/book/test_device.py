@@ -12,9 +12,8 @@ import numpy as np
 import pytest
 from built import HTML, PAGES, absent
 from drawing import contrast
-from typer.testing import CliRunner
 
-from companion import cli, tables
+from companion import tables
 from companion.chapters.nht1.solver import solver as step_times
 from companion.chapters.nht1.solver import steps
 from companion.figures import kit
@@ -96,7 +95,7 @@ def measured(tab, seconds=SHORT):
 
 @pytest.mark.parametrize(("width", "theme", "way"), [(1280, "light", "file"), (390, "dark", "http")])
 @pytest.mark.built
-def test_the_button_measures_verifies_and_marks(opened, site, tmp_path, width, theme, way):
+def test_the_button_measures_verifies_and_marks(call, opened, site, tmp_path, width, theme, way):
     with device_site.served(site) as address, opened(width) as tab:
         tab.goto(f"{address if way == 'http' else site.as_uri() + '/'}{theme}.html")
         assert tab.evaluate(STARS) == 0
@@ -114,15 +113,15 @@ def test_the_button_measures_verifies_and_marks(opened, site, tmp_path, width, t
         words = tab.evaluate("document.querySelector('figure details').textContent")
         assert "this device, in the browser, 128 bits" in words and "GFLOPS" in words
         record = tab.evaluate("rerunDevice.record(rerunDevice.results, false)")
-    assert_a_record(record, results, tmp_path)
+    assert_a_record(call, record, results, tmp_path)
 
 
-def assert_a_record(record, results, folder):
+def assert_a_record(call, record, results, folder):
     """What is saved is a run record of kind browser, which and compares with itself."""
     assert runs.validate(record)["kind"] == "browser" and len(record["measurements"]) == len(results)
     path = runs.save(record, folder)
-    done = CliRunner().invoke(cli.app, ["compare", str(path), str(path)])
-    assert done.exit_code == 0 and "minima 1.000, medians 1.000" in done.output and "differs" not in done.output
+    code, out, _ = call("compare", path, path)
+    assert code == 0 and "minima 1.000, medians 1.000" in out and "differs" not in out
     assert runs.unfit(record) == ["a browser measured it, and the records of the book are of native code"]
 
 

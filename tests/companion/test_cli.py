@@ -7,11 +7,9 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
-from typer.testing import CliRunner
 
-from companion import cli, comparison
-from companion.host import doctor
-from companion.host.doctor import Finding
+from companion import comparison, experiments, host
+from companion.host import Finding
 from companion.records import runs
 from kernels.files.ways import SolutionWriter
 
@@ -27,20 +25,34 @@ def test_run_writes_one_record(call, toy_experiment, tmp_path):
     code, out, err = call("run", "toy-sum", "--out", tmp_path / "new", "--seed", 3)
     assert (code, err) == (0, "")
     (path,) = (tmp_path / "new").iterdir()
-    assert out.splitlines()[-1] == str(path)
     assert runs.read(path)["seed"] == 3
-    assert "n = 10: minimum" in out
+    cases, lines = out.splitlines()[:2], out.splitlines()[2:]
+    assert [line.partition(": minimum")[0] for line in cases] == ["n = 10", "n = 20"]
+    assert [line.split()[0] for line in lines] == ["measured", "median", "report", "ratio", "record"]
+    assert lines[0] == "measured  Sums of whole numbers (toy-sum, quick, 1 thread, 2 cases)"
+    assert lines[1].startswith("median    n = 10: ") and lines[-1] == f"record    {path}"
 
 
-def test_list_names_experiments_and_a_shell_completes_them(call):
-    code, out, _ = call("list", "p5plus-smt")
-    assert code == 0 and out.startswith("p5plus-smt ") and "Five loops" in out
-    assert {"p5plus-smt", "p5plus-sensors"} <= set(cli._named("p5plus-s")) and "nht1-io" not in cli._named("p5plus-s")
+def test_list_names_experiments_under_their_reports(call):
+    code, out, _ = call("list", "p5plus-smt", "nht1-io")
+    assert code == 0 and "Five loops" in out
+    assert [line.split()[0] for line in out.splitlines() if line] == ["p5plus:", "p5plus-smt", "nht1:", "nht1-io"]
+
+
+def test_a_section_that_cannot_be_imported_stops_its_own_experiments(call, monkeypatch):
+    monkeypatch.setattr(experiments, "REGISTER", {})
+    monkeypatch.setattr(experiments, "BROKEN", {})
+    monkeypatch.setattr(experiments.importlib, "import_module", lambda name: 1 / 0)
+    experiments._load()
+    _, _, err = call("list")
+    assert "chapters.p5plus.memory cannot be imported (ZeroDivisionError: " in err
+    assert "chapters.p5plus.memory cannot be imported" in sentence(call("run", "p5plus-bandwidth")[2])
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
+        (["--preset"], "argument --preset: expected one argument; see --help"),
         (["absent"], "experiment = 'absent' is unknown; python -m companion list shows all"),
         (["p5plus-smtt"], "experiment = 'p5plus-smtt' is unknown; did you mean p5plus-smt"),
         (["toy-sum", "--preset", "huge"], "preset = 'huge' is unknown to toy-sum; choose one of quick, p"),
@@ -79,12 +91,12 @@ def test_a_defect_keeps_its_traceback(call, toy_experiment, toy, tmp_path, monke
         call("run", "toy-sum", "--out", tmp_path)
 
 
-def test_ctrl_c_has_its_own_code_and_leaves_nothing(toy_experiment, toy, tmp_path, monkeypatch):
+def test_ctrl_c_has_its_own_code_and_leaves_nothing(call, toy_experiment, toy, tmp_path, monkeypatch):
     def interrupted(problem, seed=0):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(toy, "setup", interrupted)
-    assert CliRunner().invoke(cli.app, ["run", "toy-sum", "--out", str(tmp_path / "new")]).exit_code == 130
+    assert call("run", "toy-sum", "--out", tmp_path / "new") == (130, "", "")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -104,6 +116,15 @@ def test_compare(call, two_records):
     assert "differs" not in out
     assert [line.split(":")[0] for line in out.splitlines()] == ["n = 10", "n = 20"]
     assert out.count("minima 2.000, medians 2.000") == 2
+
+
+def test_compare_takes_folders(call, two_records, tmp_path):
+    for place, path in zip("ab", two_records[:2], strict=True):
+        (tmp_path / place).mkdir()
+        path.rename(tmp_path / place / path.name)
+    code, out, _ = call("compare", tmp_path / "a", tmp_path / "b")
+    assert code == 0 and out.startswith("toy-sum\n") and out.count("minima 2.000, medians 2.000") == 2
+    assert "no experiment in common" in sentence(call("compare", tmp_path / "a", tmp_path)[2])
 
 
 def test_compare_says_what_differs(call, two_records, tmp_path):
@@ -136,6 +157,7 @@ def test_compare_finds_the_same_case_in_an_older_record(call, record, tmp_path, 
         paths.append(runs.save(record | {"date": f"{year}-01-01T00:00:00Z"}, tmp_path))
     code, out, _ = call("compare", *paths)
     assert code == 0 and out.count("minima 1.000") == 2
+    assert out.count("[only one record names pages]") == 2 * len(more)
 
 
 def test_kernels_that_moved_are_where_records_are_led():
@@ -164,6 +186,8 @@ def test_export_has_a_row_per_sample_and_replaces_nothing_unasked(call, two_reco
     assert code == 2 and "never replaced silently" in sentence(err) and len(pd.read_csv(target)) == len(frame)
     assert call("export", two_records[0], "--to", target, "--force")[0] == 0
     assert len(pd.read_csv(target)) == len(frame) / 2
+    assert call("export", tmp_path, "--to", tmp_path / "folder.csv")[0] == 0
+    assert pd.read_csv(tmp_path / "folder.csv").equals(frame)
 
 
 def test_export_netcdf(call, two_records, tmp_path):
@@ -185,6 +209,6 @@ def test_verify_prints_diagonal_and_checks_and_a_wrong_solution_has_its_own_code
 
 @pytest.mark.parametrize(("required", "code"), [(True, 1), (False, 0)])
 def test_doctor_fails_only_on_what_is_required(call, monkeypatch, required, code):
-    monkeypatch.setattr(doctor, "CHECKS", (lambda: Finding("X", False, "gone", "fetch it", required),))
+    monkeypatch.setattr(host, "CHECKS", (lambda: Finding("X", False, "gone", "fetch it", required),))
     found, out, _ = call("doctor")
     assert found == code and "fetch it" in out

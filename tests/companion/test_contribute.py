@@ -3,13 +3,11 @@
 import copy
 
 import pytest
-from typer.testing import CliRunner
 
-from companion import cli, contribute
-from companion.host import machine
-from companion.records import machines, runs
+from companion import contribute, host
+from companion.records import runs
 
-pytestmark = pytest.mark.skipif(machine.git("rev-parse", "HEAD") is None, reason="commits are looked up in a clone")
+pytestmark = pytest.mark.skipif(host.git("rev-parse", "HEAD") is None, reason="commits are looked up in a clone")
 
 
 @pytest.fixture
@@ -69,17 +67,16 @@ def test_a_record_of_a_new_machine_is_written_once_and_stays(committed, tmp_path
     before = path.read_bytes()
     committed["seed"] += 1
     assert contribute.write(committed, tmp_path) == path and path.read_bytes() == before
-    assert [each.label for each in machines.known(tmp_path)] == ["Slowpoke 1000"]
+    assert [each.label for each in runs.machines(tmp_path)] == ["Slowpoke 1000"]
 
 
-def test_the_command_says_where_records_go_and_what_is_none(committed, tmp_path):
+def test_the_command_says_where_records_go_and_what_is_none(call, committed, tmp_path):
     good = max(runs.COMMITTED.glob("p5plus-smt_*.json"))
-    result = CliRunner().invoke(cli.app, ["contribute", str(good)])
-    assert result.exit_code == 0 and f"goes to data/runs/{good.name}" in result.stdout
-    assert "A maintainer" in result.stdout
+    code, out, _ = call("contribute", good)
+    assert code == 0 and f"goes to data/runs/{good.name}" in out
+    assert "A maintainer" in out
     (tmp_path / "cut.json").write_text("{")
     committed["preset"] = "quick"
     runs.save(committed, tmp_path)
-    result = CliRunner().invoke(cli.app, ["contribute", str(tmp_path)])
-    assert result.exit_code == 1 and result.stdout.count("NO  ") == 2 and "goes to" not in result.stdout
-    assert "A maintainer" not in result.stdout
+    code, out, _ = call("contribute", tmp_path)
+    assert code == 1 and out.count("NO  ") == 2 and "goes to" not in out and "A maintainer" not in out

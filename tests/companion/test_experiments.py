@@ -6,10 +6,9 @@ import os
 import numpy as np
 import pytest
 
-from companion import experiments
+from companion import experiments, host
 from companion.experiments import Experiment, Unavailable, run_record
-from companion.host import doctor
-from companion.host.doctor import Finding
+from companion.host import Finding
 from companion.records import runs
 
 
@@ -44,11 +43,11 @@ def test_a_record_holds_what_was_asked(toy_experiment):
 
 def test_unmet_needs_are_one_sentence_with_the_remedy(monkeypatch):
     absent = Finding("SMT", False, "every core shows one thread", "enable it")
-    monkeypatch.setitem(doctor.NEEDS, "smt", lambda: absent)
+    monkeypatch.setitem(host.NEEDS, "smt", lambda: absent)
     experiments.REGISTER["toy-other"] = entry(needs=frozenset({"smt"}))
     with pytest.raises(Unavailable, match="^toy-other needs SMT: every core shows one thread; enable it$"):
         run_record("toy-other")
-    monkeypatch.setitem(doctor.NEEDS, "smt", lambda: Finding("SMT", True, "yes"))
+    monkeypatch.setitem(host.NEEDS, "smt", lambda: Finding("SMT", True, "yes"))
     assert experiments.unavailable(experiments.REGISTER["toy-other"]) is None
 
 

@@ -4,9 +4,8 @@ import xml.etree.ElementTree as ET
 
 import pandas as pd
 import pytest
-from typer.testing import CliRunner
 
-from companion import cli, experiments
+from companion import experiments
 from companion.figures import rendering
 from companion.records import runs
 
@@ -21,20 +20,20 @@ def quick(monkeypatch):
     monkeypatch.setattr(rendering, "_drawn", lambda *_: '<svg xmlns="http://www.w3.org/2000/svg"></svg>')
 
 
-def test_show_prints_the_reports_values_in_columns_of_their_own_and_draws(quick, tmp_path):
+def test_show_prints_the_reports_values_in_columns_of_their_own_and_draws(call, quick, tmp_path):
     path = newest("xmp1982-simulator")
-    result = CliRunner().invoke(cli.app, ["show", str(path), "--figures", str(tmp_path / "drawn")])
-    assert result.exit_code == 0, result.stderr
-    assert "X-MP 1982" in result.stdout and "today, median of" in result.stdout
+    code, out, err = call("show", path, "--figures", tmp_path / "drawn")
+    assert code == 0, err
+    assert "X-MP 1982" in out and "today, median of" in out
     files = sorted((tmp_path / "drawn").iterdir())
     assert files and all(file.name.startswith(path.stem) and ET.parse(file) for file in files)
-    assert all(str(file) in result.stdout for file in files)
+    assert all(str(file) in out for file in files)
 
 
-def test_show_draws_nothing_unasked(quick, tmp_path, monkeypatch):
+def test_show_draws_nothing_unasked(call, quick, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    result = CliRunner().invoke(cli.app, ["show", str(newest("p5plus-smt"))])
-    assert result.exit_code == 0 and "[1]" in result.stdout and list(tmp_path.iterdir()) == []
+    code, out, _ = call("show", newest("p5plus-smt"))
+    assert code == 0 and "[1]" in out and list(tmp_path.iterdir()) == []
 
 
 def test_every_committed_record_is_drawn_somewhere():

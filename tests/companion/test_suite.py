@@ -44,9 +44,9 @@ def test_a_second_call_goes_on_where_the_first_ended(bench_of_three, tmp_path, t
 
 def test_a_record_of_other_source_is_no_reason_to_skip(bench_of_three, tmp_path, monkeypatch):
     bench_of_three()
-    described = experiments.machine.describe()
+    described = experiments.host.describe()
     changed = described | {"provenance": described["provenance"] | {"commit": "0" * 40}}
-    monkeypatch.setattr(suite.machine, "describe", lambda *_: changed)
+    monkeypatch.setattr(suite.host, "describe", lambda *_: changed)
     assert "0 done before" in bench_of_three("--plan")[1]
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from companion.host import doctor
+from companion import host
 from peers import Absent, mpi
 from peers.kit import compiled
 
@@ -12,7 +12,7 @@ def test_one_processor_has_nobody_to_send_to():
     assert isinstance(item, Absent) and "two ranks" in str(item)
 
 
-@pytest.mark.skipif(not doctor.mpi().ok or mpi._lack() is not None, reason="no MPI with a compiler is installed here")
+@pytest.mark.skipif(not host.mpi().ok or mpi._lack() is not None, reason="no MPI with a compiler is installed here")
 def test_both_sides_bring_every_word(monkeypatch):
     monkeypatch.setattr(mpi, "SIZES", (4096, 2**16))
     groups = []

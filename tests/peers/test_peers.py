@@ -9,7 +9,7 @@ import pytest
 
 import peers
 from peers import Absent, Comparison, collect, measure, ratios, relative_difference
-from peers.__main__ import app
+from peers.__main__ import main
 from peers.kit import compiled
 
 HAS_C = bool(compiled.compilers())
@@ -48,7 +48,7 @@ def test_both_sides_are_asked_for_the_same_repeats(monkeypatch, comparison):
     monkeypatch.setattr(peers, "calibrate", lambda call, shortest, label: (7, shortest))
     monkeypatch.setattr(
         "peers.interleave",
-        lambda functions, rounds, seed: {name: [function() * 14.0] * rounds for name, function in functions.items()},
+        lambda functions, rounds, seed: {name: [function(1) * 14.0] * rounds for name, function in functions.items()},
     )
     sides, _ = measure(comparison(ours=side("ours"), peers={"peer": side("peer")}), threads=1, rounds=2, seed=0)
     assert asked == {"ours": [1, 7], "peer": [1, 7]}  # checked once, then timed
@@ -98,7 +98,7 @@ def test_a_trial_leaves_the_fastest_builds_to_the_rounds(monkeypatch, comparison
 def test_a_run_is_said_and_kept_as_a_record_of_kind_peer(tmp_path, capsys, comparison, offered, kept):
     offered([comparison(), Absent("ghost", "GHOST is unset")])
     options = ["--threads", "1", "--rounds", "3", "--seed", "5", "--out", str(tmp_path / "a" / "b")]
-    assert app(["smt", "smt", *options], standalone_mode=False) == 0
+    assert main(["smt", "smt", *options]) == 0
     record = kept(tmp_path / "a" / "b")
     assert (record["kind"], record["item"], record["threads"], record["seed"]) == ("peer", "smt", 1, 5)
     assert record["absent"] == [{"threads": 1, "name": "ghost", "reason": "GHOST is unset"}]
@@ -114,13 +114,13 @@ def test_a_comparison_beside_other_load_is_measured_again(monkeypatch, tmp_path,
     loads = [0.5, 0.4, 0.1]
     monkeypatch.setattr("peers.OtherLoad", lambda: SimpleNamespace(value=lambda: loads.pop(0)))
     offered([comparison()])
-    assert app(["smt", "--threads", "1", "--rounds", "1", "--out", str(tmp_path)], standalone_mode=False) == 0
+    assert main(["smt", "--threads", "1", "--rounds", "1", "--out", str(tmp_path)]) == 0
     assert loads == [] and [side["other_load"] for side in kept(tmp_path)["measurements"]] == [0.1, 0.1]
 
 
 def test_disagreement_fails_the_run(capsys, comparison, offered):
     offered([comparison(peers={"other": lambda: 2.0})])
-    assert app(["smt", "--threads", "1", "--rounds", "1"], standalone_mode=False) == 1
+    assert main(["smt", "--threads", "1", "--rounds", "1"]) == 1
     assert "another answer" in capsys.readouterr().out
 
 

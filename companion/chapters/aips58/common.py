@@ -3,8 +3,7 @@
 import numpy as np
 
 from companion import figures, tables
-from companion.bench import Case
-from companion.bench.statistics import MIN_TREND
+from companion.bench import MIN_TREND, Case
 from companion.common import pd, significant
 
 #: Sizes of a preset.

@@ -2,12 +2,11 @@
 
 import numpy as np
 
-from companion import figures, tables
+from companion import figures, host, tables
 from companion.chapters.aips58 import common
 from companion.chapters.aips58.common import SIZES
 from companion.common import pd
 from companion.experiments import experiment
-from companion.host import machine
 
 
 @experiment("aips58-load", item="A7", rounds=7, seconds={"paper": 60, "modern": 120})
@@ -26,7 +25,7 @@ def load(preset: str, threads: int) -> list:
             beside=beside,
         )
         for task in ("UVSRT", "UVMAP", "ASCAL", "VTESS")
-        for beside in (0, machine.usable_cpus())
+        for beside in (0, host.usable_cpus())
     ]
 
 

@@ -4,10 +4,9 @@ import numpy as np
 
 from companion import figures, tables
 from companion.bench import Case
-from companion.chapters import of
 from companion.chapters.nht1.writing import PRESET, full_size
 from companion.common import pd
-from companion.experiments import experiment
+from companion.experiments import experiment, of
 
 #: Presets of the benchmark's problem with what differs here: a small grid, and the report's largest with two dumps
 #: only: the solver that goes line by line takes more than a second a step there.

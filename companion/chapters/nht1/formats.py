@@ -2,10 +2,9 @@
 
 from companion import figures
 from companion.bench import Case
-from companion.chapters import of
 from companion.chapters.nht1.writing import PRESET, QUOTIENTS, SIZES
 from companion.common import pd
-from companion.experiments import VERIFIERS, experiment
+from companion.experiments import VERIFIERS, experiment, of
 
 _WAYS = {"encode": "when written", "decode": "when read"}
 

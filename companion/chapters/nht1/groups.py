@@ -4,9 +4,8 @@ import numpy as np
 
 from companion import figures, tables
 from companion.bench import Case
-from companion.chapters import of
 from companion.chapters.nht1.writing import PRESET, full_size
-from companion.experiments import experiment
+from companion.experiments import experiment, of
 
 
 def _observe(result) -> dict[str, float]:

@@ -2,10 +2,9 @@
 
 from companion import figures
 from companion.bench import Case
-from companion.chapters import of
 from companion.chapters.nht1.writing import QUOTIENTS, below_printed, overhead
 from companion.common import plural
-from companion.experiments import experiment
+from companion.experiments import experiment, of
 
 #: Methods of writing over MPI-IO, as a mark has room for them.
 _METHODS = {

@@ -4,9 +4,8 @@ import numpy as np
 
 from companion import figures
 from companion.bench import Case
-from companion.chapters import of
 from companion.common import pd, plural
-from companion.experiments import experiment
+from companion.experiments import experiment, of
 
 _CLASSES = {"quick": ("S", "W"), "paper": ("S", "W", "A", "B"), "modern": ("A", "B", "C")}
 

@@ -4,9 +4,8 @@ import numpy as np
 
 from companion import figures, tables
 from companion.bench import Case
-from companion.chapters import of
 from companion.common import pd, plural
-from companion.experiments import experiment
+from companion.experiments import experiment, of
 
 #: Ways of writing: label, way, double buffering, fsync.
 _WAYS = (

@@ -5,11 +5,10 @@ from itertools import product
 
 import numpy as np
 
-from companion import figures, tables
+from companion import figures, host, tables
 from companion.bench import Case
 from companion.common import pd
 from companion.experiments import experiment
-from companion.host import doctor
 
 
 def gained() -> str:
@@ -72,7 +71,7 @@ def binding(preset: str, threads: int) -> list[Case]:
     for loop, (doubled, order, text) in product(("streaming", "skipping"), _BINDINGS):
         if threads > cores() or (order == "smt_front_loaded" and threads == 1):  # the same as the list before
             continue
-        if not doubled or doctor.smt().ok:
+        if not doubled or host.smt().ok:
             changes = {"doubled": doubled, "order": order, "binding": bool(order), "shared": True}
             made = case(loop, preset, text, threads, **changes)
             cases.append(replace(made, parameters={**made.parameters, "order": order, "doubled": doubled}))

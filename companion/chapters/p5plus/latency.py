@@ -4,13 +4,11 @@ from itertools import product
 
 import numpy as np
 
-from companion import figures
+from companion import figures, host
 from companion.bench import Case
-from companion.chapters import of
 from companion.chapters.p5plus.memory import PAGES
 from companion.common import pd, size
-from companion.experiments import Output, experiment
-from companion.host import machine
+from companion.experiments import Output, experiment, of
 
 #: Bytes between the loads of the document's walk: 1024 items of 4 bytes.
 _WALK = 4096
@@ -49,7 +47,7 @@ def _plateaus(measurements) -> dict[str, Output]:
     chase = [m for m in measurements if (m.parameters["pattern"], m.parameters["pages"]) == ("random", "huge")]
     nbytes = [m.parameters["nbytes"] for m in chase]
     levels = plateaus(nbytes, [1e9 * m.median / m.parameters["loads"] for m in chase])
-    reported = [cache["bytes"] for cache in machine.describe()["caches"] if cache["type"] != "instruction"]
+    reported = [cache["bytes"] for cache in host.describe()["caches"] if cache["type"] != "instruction"]
     words = {
         "ns": ("ns", "latency of the plateau"),
         "first": ("byte", "smallest working set on the plateau"),

@@ -4,12 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from companion import figures, tables
+from companion import figures, host, tables
 from companion.bench import Case
-from companion.chapters import of
 from companion.common import pd, plural
-from companion.experiments import Output, experiment
-from companion.host import doctor, machine
+from companion.experiments import Output, experiment, of
 
 #: The loops by their names in the report.
 LOOPS = {
@@ -38,7 +36,7 @@ def case(loop: str, preset: str, kind: str, threads: int, **changes) -> Case:
 
 def cores() -> int:
     """Cores open to this process; CPUs of unknown cores count as one each."""
-    ours, siblings = set(machine.affinity_cpus()), machine.smt_siblings()
+    ours, siblings = set(host.affinity_cpus()), host.smt_siblings()
     return len(ours) if siblings is None else sum(bool(ours & set(group)) for group in siblings)
 
 
@@ -53,7 +51,7 @@ def loops(preset: str, threads: int) -> list[Case]:
     Where cores have two threads, also one loop divided between two cores, and between the threads of one core.
     """
     wanted: list[tuple] = [("one thread", 1, {}), ("two fused streams", 1, {"streams": 2})]
-    if doctor.smt().ok and machine.usable_cpus() > 1:
+    if host.smt().ok and host.usable_cpus() > 1:
         wanted += [("SMT", 2, {"threads_per_core": 2}), ("shared work", 1, {"shared": True})]
         wanted += [(_PAIR, 2, {"shared": True, "threads_per_core": 2})]
         wanted += [(_TWICE, 2, {"shared": True})] if cores() > 1 else []
@@ -125,10 +123,10 @@ def rates(runs) -> "figures.Shown":
 def second(runs) -> "figures.Shown":
     """What each loop gains from a second thread on its core, or from a second copy in the same thread."""
     old, frames = then(), []
-    for host in map(_rates, runs):
-        gains = {kind: figures.quotient(host[kind], host["one thread"]) for kind in _PARTNERS if kind in host}
+    for rates in map(_rates, runs):
+        gains = {kind: figures.quotient(rates[kind], rates["one thread"]) for kind in _PARTNERS if kind in rates}
         about = pd.DataFrame({"what": old.index, "document_gflops_per_cpu": old["no SMT"]})
-        frames.append(figures.with_spread(about, host_gflops=host["one thread"], **gains))
+        frames.append(figures.with_spread(about, host_gflops=rates["one thread"], **gains))
     return figures.dots(
         runs,
         frames,

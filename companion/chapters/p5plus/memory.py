@@ -2,9 +2,8 @@
 
 from companion import figures
 from companion.bench import Case
-from companion.chapters import counts_to, of
 from companion.common import pd, plural, size
-from companion.experiments import experiment
+from companion.experiments import counts_to, experiment, of
 
 #: Pages of the sweep: the large ones are in the place of the document's 64 KB, the small ones of its 4 KB.
 PAGES = ("small", "huge")

@@ -2,9 +2,8 @@
 
 from companion import figures, tables
 from companion.bench import Case
-from companion.chapters import counts_to
 from companion.common import pd, plural, size
-from companion.experiments import Output, experiment
+from companion.experiments import Output, counts_to, experiment
 
 
 @experiment("p5plus-exchange", item="P4", rounds=11, seconds={"paper": 60, "modern": 120}, ranks=2)

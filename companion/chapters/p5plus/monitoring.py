@@ -4,9 +4,8 @@ import numpy as np
 
 from companion import figures, tables
 from companion.bench import Case
-from companion.chapters import of
 from companion.common import pd
-from companion.experiments import Output, experiment
+from companion.experiments import Output, experiment, of
 
 
 @experiment("p5plus-sensors", item="P8", rounds=5, seconds={"paper": 60, "modern": 120}, ranks=2)

@@ -4,9 +4,8 @@ import numpy as np
 
 from companion import figures, tables
 from companion.bench import Case
-from companion.chapters import counts_to, of, sent
 from companion.common import pd, plural
-from companion.experiments import Output, experiment
+from companion.experiments import Output, counts_to, experiment, of, sent
 
 #: What ranks do, as the model books it, and in the words of the talk.
 CLASSES = {"compute": "CPU", "communication": "Comms", "barrier": "Barrier", "serial": "Serial"}

@@ -1,8 +1,7 @@
 """The section *Can messages hide behind computing?*: Legendre transforms with their exchanges in flight."""
 
 from companion import figures, tables
-from companion.bench import Case
-from companion.bench.statistics import Ratio
+from companion.bench import Case, Ratio
 from companion.common import pd, plural
 from companion.experiments import experiment
 

@@ -6,10 +6,9 @@ import numpy as np
 
 from companion import figures, tables
 from companion.bench import Case
-from companion.chapters import of
 from companion.chapters.xc30.common import named, rates
 from companion.common import pd, plural
-from companion.experiments import experiment
+from companion.experiments import experiment, of
 from companion.records.runs import partner
 
 #: Truncations and grids of the transforms; those of a preset of the kernel have its name.

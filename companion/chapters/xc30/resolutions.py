@@ -2,14 +2,11 @@
 
 import numpy as np
 
-from companion import figures, tables
-from companion.bench import Case
-from companion.bench.statistics import Ratio
-from companion.chapters import of
+from companion import figures, host, tables
+from companion.bench import Case, Ratio
 from companion.chapters.xc30.common import named
 from companion.common import pd
-from companion.experiments import Output, experiment
-from companion.host import machine
+from companion.experiments import Output, experiment, of
 
 #: The talk's pairs of truncation and grid, by the names that the kernels know.
 RESOLUTIONS = ("TL1279", "TL2047", "TQ1364", "TC1023", "TL2559", "TQ1706", "TC1279")
@@ -28,7 +25,7 @@ def _fits(problem) -> bool:
     """Whether the small model's work space takes less than half of the memory that is free."""
     from kernels.shallow_water import footprint
 
-    free = machine.available_memory()
+    free = host.available_memory()
     return free is None or footprint(problem).memory < 0.5 * free
 
 

@@ -1,8 +1,7 @@
 """The section *What does vectorising gain?*: algorithms of routines of a profile, vectorised and scalar."""
 
 from companion import figures, tables
-from companion.bench import Case
-from companion.bench.statistics import Ratio
+from companion.bench import Case, Ratio
 from companion.chapters.xc30.common import rates
 from companion.common import pd
 from companion.experiments import experiment

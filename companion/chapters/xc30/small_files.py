@@ -6,9 +6,8 @@ import numpy as np
 
 from companion import figures, tables
 from companion.bench import Case
-from companion.chapters import of
 from companion.common import pd
-from companion.experiments import experiment
+from companion.experiments import experiment, of
 
 #: Processes that load the file system beside the output steps, and what the steps are then called.
 _LOADS = {0: "", 1: ", file system loaded"}

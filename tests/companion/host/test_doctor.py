@@ -4,27 +4,27 @@ import importlib.util
 
 import pytest
 
-from companion.host import doctor
-from companion.host.doctor import Finding
+from companion import host
+from companion.host import Finding
 
 
 def test_the_lock_is_compared_by_version(tmp_path):
     lock = tmp_path / "requirements.lock"
-    assert doctor.packages(lock).ok  # nothing to compare with
+    assert host.packages(lock).ok  # nothing to compare with
     lock.write_text("numpy==0.0.1 \\\n    --hash=sha256:00\nscipy==0.1 ; python_version < '3'\n")
-    found = doctor.packages(lock)
+    found = host.packages(lock)
     assert not found.ok and found.required and "(lock: 0.0.1); scipy" in found.detail
-    assert doctor.packages().ok
+    assert host.packages().ok
 
 
 def test_compiler_and_mpi_are_optional(monkeypatch):
-    monkeypatch.setattr(doctor.shutil, "which", lambda name, path=None: None)
-    for check in (doctor.compiler, doctor.mpi):
+    monkeypatch.setattr(host.shutil, "which", lambda name, path=None: None)
+    for check in (host.compiler, host.mpi):
         found = check()
         assert not found.ok and not found.required and found.remedy
-    monkeypatch.setattr(doctor.shutil, "which", lambda name, path=None: f"/usr/bin/{name}")
+    monkeypatch.setattr(host.shutil, "which", lambda name, path=None: f"/usr/bin/{name}")
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: object())
-    assert all(check().ok for check in (doctor.compiler, doctor.mpi))
+    assert all(check().ok for check in (host.compiler, host.mpi))
 
 
 @pytest.mark.parametrize(
@@ -32,17 +32,17 @@ def test_compiler_and_mpi_are_optional(monkeypatch):
     [(None, [0], False), ([[0], [1]], [0, 1], False), ([[0, 2], [1, 3]], [0, 1], False), ([[0, 2]], [0, 2], True)],
 )
 def test_smt_is_two_usable_threads_of_one_core(monkeypatch, siblings, usable, ok):
-    monkeypatch.setattr(doctor.machine, "smt_siblings", lambda: siblings)
-    monkeypatch.setattr(doctor.machine, "affinity_cpus", lambda: usable)
-    assert doctor.smt().ok is ok
+    monkeypatch.setattr(host, "smt_siblings", lambda: siblings)
+    monkeypatch.setattr(host, "affinity_cpus", lambda: usable)
+    assert host.smt().ok is ok
 
 
 def test_the_report_puts_the_remedy_under_what_is_missing():
-    text = doctor.report([Finding("A", True, "fine", "unused"), Finding("B", False, "gone", "fetch it", True)])
+    text = host.report([Finding("A", True, "fine", "unused"), Finding("B", False, "gone", "fetch it", True)])
     assert text.splitlines() == ["ok      A: fine", "MISSING B: gone", "          → fetch it"]
 
 
 def test_a_temporary_folder_that_python_passes_over_is_said(monkeypatch, tmp_path):
     monkeypatch.setenv("TMPDIR", str(tmp_path / "read-only"))
-    found = doctor.scratch()
+    found = host.scratch()
     assert not found.ok and f"TMPDIR = {str(tmp_path / 'read-only')!r} takes no files" in found.detail

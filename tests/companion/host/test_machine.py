@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from companion.host import machine
+from companion import host
 
 
 def tree(root, files):
@@ -61,7 +61,7 @@ def smt_host(tmp_path):
 
 
 def test_a_known_host(smt_host):
-    found = machine.describe(sys=smt_host[0], proc=smt_host[1])
+    found = host.describe(sys=smt_host[0], proc=smt_host[1])
     cpu = found["cpu"]
     assert (cpu["sockets"], cpu["cores"], cpu["logical_cpus"], cpu["threads_per_core"]) == (2, 4, 8, 2)
     assert cpu["smt_siblings"] == [[0, 4], [1, 5], [2, 6], [3, 7]]
@@ -80,12 +80,12 @@ def test_what_proc_says_of_the_processor_is_what_py_cpuinfo_finds_in_all_ways(mo
     """The short way where there is one, the long one where ``/proc`` lacks something; both describe one machine."""
     from cpuinfo import cpuinfo
 
-    machine._cpuinfo.cache_clear()
-    short = machine.describe()["cpu"]
+    host._cpuinfo.cache_clear()
+    short = host.describe()["cpu"]
     monkeypatch.setattr(cpuinfo, "_get_cpu_info_from_proc_cpuinfo", lambda: {"brand_raw": "of no use alone"})
-    machine._cpuinfo.cache_clear()
-    long = machine.describe()["cpu"]
-    machine._cpuinfo.cache_clear()
+    host._cpuinfo.cache_clear()
+    long = host.describe()["cpu"]
+    host._cpuinfo.cache_clear()
     assert long["model"] not in (None, "of no use alone")
     if not short["maximum_hz"]:  # then the clock may be that of the moment
         short["nominal_hz"] = long["nominal_hz"] = None
@@ -93,9 +93,9 @@ def test_what_proc_says_of_the_processor_is_what_py_cpuinfo_finds_in_all_ways(mo
 
 
 def test_what_the_system_does_not_say_is_none(tmp_path, monkeypatch):
-    monkeypatch.setattr(machine, "_cpuinfo", lambda: {})
-    monkeypatch.setattr(machine, "_ROOT", tmp_path)
-    found = machine.describe(sys=tmp_path / "no-sys", proc=tmp_path / "no-proc")
+    monkeypatch.setattr(host, "_cpuinfo", lambda: {})
+    monkeypatch.setattr(host, "_ROOT", tmp_path)
+    found = host.describe(sys=tmp_path / "no-sys", proc=tmp_path / "no-proc")
     cpu = found["cpu"]
     for name in ("model", "vendor", "isa", "sockets", "cores", "threads_per_core", "numa_nodes", "maximum_hz"):
         assert cpu[name] is None, name
@@ -104,12 +104,12 @@ def test_what_the_system_does_not_say_is_none(tmp_path, monkeypatch):
     assert found["system"]["virtual_machine"] is None
     assert found["provenance"] == {"commit": None, "dirty": None, "lock_sha256": None}
     assert set(found["filesystem"].values()) == {None}
-    assert machine.line(found).startswith(cpu["architecture"])
+    assert host.line(found).startswith(cpu["architecture"])
 
 
 def test_this_host_is_json_and_names_nobody(tmp_path):
-    text = json.dumps(machine.describe(tmp_path), allow_nan=False)
-    for private in (socket.gethostname(), str(Path.home()), str(tmp_path), str(machine._ROOT)):
+    text = json.dumps(host.describe(tmp_path), allow_nan=False)
+    for private in (socket.gethostname(), str(Path.home()), str(tmp_path), str(host._ROOT)):
         if len(private) > 3:
             assert private not in text
     # A user called like a word of the record ("numba") would be no leak.
@@ -121,18 +121,18 @@ def test_the_filesystem_is_the_innermost_mount(monkeypatch, tmp_path):
         return SimpleNamespace(mountpoint=mountpoint, fstype=fstype)
 
     mounts = [part("/", "ext4"), part("/a", "xfs"), part("/a/b", "tmpfs"), part("/a/b", "nfs"), part("/ab", "zfs")]
-    monkeypatch.setattr(machine.psutil, "disk_partitions", lambda all: mounts)
-    monkeypatch.setattr(machine.os.path, "realpath", str)
-    assert machine.filesystem("/a/x") == "xfs"
-    assert machine.filesystem("/a/b/c") == "nfs"  # mounted over the tmpfs
-    assert machine.filesystem("/abc") == "ext4"
-    assert not machine.describe("/abc")["filesystem"]["separate_mount"]
-    assert list(machine.describe("/a/x", source="TMP")["filesystem"].values()) == ["xfs", False, True, "TMP"]
-    monkeypatch.setattr(machine.psutil, "disk_partitions", lambda all: [])
-    assert machine.filesystem("/a") is None
+    monkeypatch.setattr(host.psutil, "disk_partitions", lambda all: mounts)
+    monkeypatch.setattr(host.os.path, "realpath", str)
+    assert host.filesystem("/a/x") == "xfs"
+    assert host.filesystem("/a/b/c") == "nfs"  # mounted over the tmpfs
+    assert host.filesystem("/abc") == "ext4"
+    assert not host.describe("/abc")["filesystem"]["separate_mount"]
+    assert list(host.describe("/a/x", source="TMP")["filesystem"].values()) == ["xfs", False, True, "TMP"]
+    monkeypatch.setattr(host.psutil, "disk_partitions", lambda all: [])
+    assert host.filesystem("/a") is None
 
 
 @pytest.mark.parametrize(("architecture", "known"), [("x86_64", True), ("AMD64", True), ("aarch64", False)])
 def test_the_ceiling_is_known_where_vectors_have_a_width(monkeypatch, architecture, known):
-    monkeypatch.setattr(machine.platform, "machine", lambda: architecture)
-    assert all((value is not None) == known for value in machine.ceiling().values())
+    monkeypatch.setattr(host.platform, "machine", lambda: architecture)
+    assert all((value is not None) == known for value in host.ceiling().values())

@@ -6,10 +6,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from companion import experiments, suite
+from companion import experiments, host, suite
 from companion.bench import Case
 from companion.experiments import Experiment
-from companion.host import doctor, machine
 from kernels.contract import Footprint
 from kernels.runtime import resources
 
@@ -17,51 +16,51 @@ GIB = 2**30
 
 
 @pytest.fixture
-def host(monkeypatch):
-    """``host(cpus=…, memory=…)``: a machine of that size, on which nothing can start."""
+def room(monkeypatch):
+    """``room(cpus=…, memory=…)``: a machine of that size, on which nothing can start."""
 
     def build(cpus=4, memory=16 * GIB, disk=2**50):
         monkeypatch.setattr(subprocess, "Popen", None)
         usage = SimpleNamespace(total=disk, free=disk)
         monkeypatch.setattr(resources, "shutil", SimpleNamespace(disk_usage=lambda folder: usage))
-        monkeypatch.setattr(machine, "usable_cpus", lambda: cpus)
+        monkeypatch.setattr(host, "usable_cpus", lambda: cpus)
         monkeypatch.setattr(resources, "available_memory", lambda: memory)
 
     return build
 
 
-def test_four_ranks_a_cpu_and_more_only_when_asked_for_and_held(host):
-    host(cpus=2, memory=2 * GIB)
-    doctor.require_ranks(7)
-    doctor.require_ranks(4, threads=2)
+def test_four_ranks_a_cpu_and_more_only_when_asked_for_and_held(room):
+    room(cpus=2, memory=2 * GIB)
+    host.require_ranks(7)
+    host.require_ranks(4, threads=2)
     with pytest.raises(ValueError, match=r"^ranks = 5 exceeds 4, .*2 usable.*--oversubscribe"):
-        doctor.require_ranks(5, threads=2)
+        host.require_ranks(5, threads=2)
     with pytest.raises(MemoryError, match=r"^a job of 8 ranks needs .* ask for fewer ranks"):
-        doctor.require_ranks(8, oversubscribe=True)
+        host.require_ranks(8, oversubscribe=True)
 
 
-def test_what_the_ranks_allocate_counts(host):
-    host(memory=10 * GIB)
+def test_what_the_ranks_allocate_counts(room):
+    room(memory=10 * GIB)
     kernel = SimpleNamespace(footprint=lambda number: Footprint(8 * GIB + (number > 2) * GIB, 3 * GIB))
     one, two, _, three = cases = [SimpleNamespace(threads=1, kernel=kernel, problem=number) for number in (1, 2, 2, 3)]
     del cases[3]  # two of those left share a state
-    doctor.require_ranks(2, cases=[one])
+    host.require_ranks(2, cases=[one])
     with pytest.raises(MemoryError, match="a job of 2 ranks needs .* GiB of memory, 10.00 GiB are available"):
-        doctor.require_ranks(2, cases=[three])
-    host(memory=100 * GIB, disk=6 * GIB)
-    doctor.require_ranks(2, cases=[two])
+        host.require_ranks(2, cases=[three])
+    room(memory=100 * GIB, disk=6 * GIB)
+    host.require_ranks(2, cases=[two])
     with pytest.raises(OSError, match="a job of 2 ranks needs 6.00 GiB in .*, 5.70 GiB can be used"):
-        doctor.require_ranks(2, cases=cases)
-    host(memory=10 * GIB)
-    doctor.require_share(cases, ranks=4, here=2)
+        host.require_ranks(2, cases=cases)
+    room(memory=10 * GIB)
+    host.require_share(cases, ranks=4, here=2)
     with pytest.raises(MemoryError, match="the part of 3 ranks on one host needs 12.00 GiB"):
-        doctor.require_share(cases, ranks=4, here=3)
+        host.require_share(cases, ranks=4, here=3)
 
 
-@pytest.mark.skipif(not doctor.mpi().ok, reason="no MPI is installed; install the extra mpi")
+@pytest.mark.skipif(not host.mpi().ok, reason="no MPI is installed; install the extra mpi")
 @pytest.mark.parametrize("name", [entry.id for entry in experiments.REGISTER.values() if entry.ranks])
-def test_no_mpi_experiment_starts_what_the_machine_cannot_hold(host, name):
-    host(cpus=2, memory=4 * GIB)
+def test_no_mpi_experiment_starts_what_the_machine_cannot_hold(room, name):
+    room(cpus=2, memory=4 * GIB)
     with pytest.raises(ValueError, match="^ranks = 9 exceeds 8"):
         experiments.run_record(name, ranks=9)
     with pytest.raises(MemoryError, match="^a job of 1000 ranks needs"):

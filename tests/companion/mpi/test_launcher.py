@@ -6,14 +6,13 @@ from types import SimpleNamespace
 import psutil
 import pytest
 
-from companion import experiments
+from companion import experiments, host
 from companion.experiments import Unavailable
-from companion.host import doctor
-from companion.host.doctor import Finding
+from companion.host import Finding
 from companion.mpi import JobError, launch, launcher
 from kernels.mpi import world
 
-MPI = pytest.mark.skipif(not doctor.mpi().ok, reason="no MPI is installed; install the extra mpi")
+MPI = pytest.mark.skipif(not host.mpi().ok, reason="no MPI is installed; install the extra mpi")
 RANK = """
 import os, tempfile
 from companion.mpi.job import fail, send
@@ -88,8 +87,8 @@ def test_a_rank_count_the_program_cannot_use_is_refused_before_the_start(monkeyp
 
 def test_without_mpi_a_sentence_says_how_to_get_it(monkeypatch):
     absent = Finding("MPI", False, "mpi4py is not installed", "install mpi4py and an MPI such as mpich")
-    monkeypatch.setattr(doctor, "mpi", lambda: absent)
-    monkeypatch.setitem(doctor.NEEDS, "mpi", lambda: absent)
+    monkeypatch.setattr(host, "mpi", lambda: absent)
+    monkeypatch.setitem(host.NEEDS, "mpi", lambda: absent)
     with pytest.raises(Unavailable, match="^MPI is missing .*install the extra"):
         launch(["-c", "pass"], 2)
     with pytest.raises(Unavailable, match="^p5plus-exchange needs MPI: mpi4py is not installed; install mpi4py"):

@@ -67,7 +67,7 @@ def test_other_ranks_of_the_host_are_not_others(monkeypatch):
 
 
 def test_more_threads_than_cpus_are_flagged(monkeypatch):
-    monkeypatch.setattr("companion.mpi.ranks.machine.usable_cpus", lambda: 2)
+    monkeypatch.setattr("companion.mpi.ranks.host.usable_cpus", lambda: 2)
     by = Ranks(World(), None)
     case = SimpleNamespace(problem=SimpleNamespace(ranks=3), threads=1)
     assert by.described(case) == ({"ranks": 3}, {})  # two of the three are here

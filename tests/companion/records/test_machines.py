@@ -4,13 +4,13 @@ import copy
 
 import pytest
 
-from companion.host import machine
-from companion.records import machines, runs
+from companion import host
+from companion.records import runs
 
 
 @pytest.fixture(scope="module")
 def here():
-    return machine.describe()
+    return host.describe()
 
 
 def changed(description, **sections):
@@ -44,16 +44,16 @@ OTHERS = [
 
 @pytest.mark.parametrize("change", HISTORY, ids=str)
 def test_what_changes_on_one_machine_is_its_history(here, change):
-    assert machines.same(here, changed(here, **change))
+    assert runs.same(here, changed(here, **change))
 
 
 @pytest.mark.parametrize("change", OTHERS, ids=str)
 def test_another_property_is_another_machine_with_a_name_of_its_own(here, change, record, tmp_path):
     other = changed(here, **change)
-    assert not machines.same(here, other)
+    assert not runs.same(here, other)
     for number, each in enumerate((here, other)):
         runs.save(record | {"machine": each, "date": f"200{number}-01-01T00:00:00Z"}, tmp_path)
-    names = {machines.label(each, tmp_path) for each in (here, other)}
+    names = {runs.label(each, tmp_path) for each in (here, other)}
     assert len(names) == 2 and all(len(name) < 60 for name in names)
 
 
@@ -61,23 +61,23 @@ def test_what_an_older_record_does_not_know_agrees_with_everything(here):
     older = copy.deepcopy(here)
     for name in ("target", "signature", "measured_hz"):
         del older["cpu"][name]
-    assert machines.same(here, older) and len(machines.distinct([here, older])) == 1
+    assert runs.same(here, older) and len(runs.distinct([here, older])) == 1
 
 
 def test_a_clock_calibrated_anew_and_a_page_less_are_the_same_machine(here):
     known = changed(here, cpu={"nominal_hz": 2_596_086_000}, memory={"total_bytes": 25_276_514_304})
     again = changed(here, cpu={"nominal_hz": 2_596_120_000}, memory={"total_bytes": 25_276_502_016})
-    assert machines.same(known, again)
-    assert machines.fingerprint(known)["nominal clock"] == 2.6  # GHz
+    assert runs.same(known, again)
+    assert runs.fingerprint(known)["nominal clock"] == 2.6  # GHz
 
 
 def test_every_committed_machine_has_a_letter_by_the_date_of_its_first_record():
     """That of the prose comes first."""
-    letters = [each.label[0] for each in machines.known()]
+    letters = [each.label[0] for each in runs.machines()]
     assert sorted(letters) == list("ABCD")[: len(letters)] and letters[0] == "D" and letters[1:] == sorted(letters[1:])
     firsts: dict[str, str] = {}
     for record in map(runs.read, runs.COMMITTED.glob("*.json")):
-        letter = machines.label(record["machine"])[0]
+        letter = runs.label(record["machine"])[0]
         firsts[letter] = min(firsts.get(letter, record["date"]), record["date"])
     assert sorted(firsts, key=lambda letter: firsts[letter]) == sorted(firsts)
 

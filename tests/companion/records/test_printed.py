@@ -1,9 +1,5 @@
 """A record as text: every case, quantity and unit."""
 
-import pytest
-from typer.testing import CliRunner
-
-from companion.cli import app
 from companion.records import runs
 
 
@@ -24,10 +20,3 @@ def test_rates_follow_from_work_and_the_fastest_sample(record):
     case["work"]["bytes_written"] = 0
     line = runs.text(record).splitlines()[2]
     assert "minimum 1.000 s (3.000 GFLOPS, 5.000 GB/s), median 2.000 s (1.500 GFLOPS, 2.500 GB/s)" in line
-
-
-@pytest.mark.parametrize("samples", [[], ["--samples"]])
-def test_the_command_prints_a_committed_record(samples):
-    path = next(iter(sorted(runs.COMMITTED.glob("p5plus-sensors*.json"))))
-    done = CliRunner().invoke(app, ["show", str(path), *samples])
-    assert done.exit_code == 0 and runs.read(path)["title"] in done.output

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from companion.host import doctor
+from companion import host
 from companion.mpi import launch
 
 SCRIPT = str(Path(__file__).with_name("on_ranks.py"))
@@ -44,7 +44,7 @@ MORE = {
 }
 
 
-@pytest.mark.skipif(not doctor.mpi().ok, reason="no MPI is installed; install the extra mpi")
+@pytest.mark.skipif(not host.mpi().ok, reason="no MPI is installed; install the extra mpi")
 @pytest.mark.parametrize("ranks", [1, 2, 3, 4])
 def test_every_program_answers_rightly_and_notices_damage(ranks):
     """One job; that of one rank comes first and compiles what the others would compile at once, each for itself."""

@@ -131,7 +131,7 @@ def test_a_wrong_answer_is_refused_by_name(folder, described, tmp_path):
 
 
 def test_the_median_and_its_interval_are_those_of_the_companion():
-    from companion.bench.statistics import median_interval
+    from companion.bench import median_interval
 
     node = shutil.which("node")
     if node is None:

@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 from drawing import cases
 
-from companion import experiments, tables
+from companion import experiments, host, tables
 from companion.chapters.p5plus import binding, jobs, loops, messages, monitoring
-from companion.host import doctor, machine
-from companion.host.doctor import Finding
+from companion.host import Finding
 
 
 def measurement(median, **parameters):
@@ -47,8 +46,8 @@ def test_without_smt_or_a_second_core_nothing_is_invented():
 
 @pytest.mark.parametrize("smt", [True, False])
 def test_two_threads_a_core_are_measured_only_where_cores_have_them(monkeypatch, smt):
-    monkeypatch.setattr(doctor, "smt", lambda: Finding("SMT", smt, ""))
-    monkeypatch.setattr(machine, "usable_cpus", lambda: 2)
+    monkeypatch.setattr(host, "smt", lambda: Finding("SMT", smt, ""))
+    monkeypatch.setattr(host, "usable_cpus", lambda: 2)
     monkeypatch.setattr(loops, "cores", lambda: 1)
     kinds = {case.parameters["kind"] for case in loops.loops.cases("quick", 1)}
     assert ({"one thread", "two fused streams"} < kinds) is smt and ("SMT" in kinds) is smt
@@ -59,8 +58,8 @@ def test_two_threads_a_core_are_measured_only_where_cores_have_them(monkeypatch,
 
 @pytest.mark.parametrize(("siblings", "cores"), [([[0, 2], [1, 3]], 2), ([[0, 1], [2, 3]], 1), (None, 2)])
 def test_cores_count_what_this_process_may_use(monkeypatch, siblings, cores):
-    monkeypatch.setattr(machine, "affinity_cpus", lambda: [0, 1])
-    monkeypatch.setattr(machine, "smt_siblings", lambda: siblings)
+    monkeypatch.setattr(host, "affinity_cpus", lambda: [0, 1])
+    monkeypatch.setattr(host, "smt_siblings", lambda: siblings)
     assert loops.cores() == cores
 
 

@@ -11,28 +11,26 @@ one state. Cases whose states do not fit into memory together are measured in co
 batch are interleaved.
 
 What differs between one process and many ranks is who takes part, who holds the clock and who decides: :class:`Alone`
-says it of one process, :class:`companion.mpi.ranks.Ranks` of many.  Plain callables beside peers are sampled by the
-same engine (:func:`interleave`).
+says it of one process, :class:`companion.mpi.ranks.Ranks` of many.
 
 A study asks for a result and not for a time: :func:`study` runs each case once and keeps what it gave.
 """
 
 import gc
-import inspect
 import math
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field, fields, is_dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
 import psutil
 
-from companion.bench.statistics import Ratio, median_interval, ratio, trend
+from companion import host
 from companion.common import UnverifiedError, require_integer
-from companion.host import machine
 from kernels.runtime.resources import online_cpus
 
 #: A sample lasts at least this many seconds …
@@ -171,6 +169,116 @@ def disturbed(other: float | None) -> str | None:
     return f"others kept {other:.2f} CPUs busy, more than the {QUIET:g} that count as quiet"
 
 
+#: Samples below which the trend of a series is not judged (smallest exact p-value stays above 0.01).
+MIN_TREND = 6
+
+
+def median_interval(samples) -> tuple[float, float] | None:
+    """Interval of 95 % of the median of ``samples``, array_like (n,), from order statistics.
+
+    With n independent samples, the number below the true median is binomial (n, 1/2); the interval
+    runs from the k-th smallest to the k-th largest sample for the largest k that keeps at least that
+    confidence.  Six samples are the fewest that do; with fewer the answer is None.
+    """
+    ordered = np.sort(np.asarray(samples, dtype=float))
+    rank = _rank(ordered.size)
+    return (float(ordered[rank - 1]), float(ordered[ordered.size - rank])) if rank else None
+
+
+@cache
+def _rank(count: int) -> int:
+    """The largest k for which fewer than k of so many samples lie below the median within half the error, 2.5 %."""
+    from scipy.special import bdtr  # late, and without scipy.stats, which takes longer to load than all the rest
+
+    below = bdtr(np.arange(count), count, 0.5)
+    return int(np.searchsorted(below, (1 - 0.95) / 2, side="right"))
+
+
+def trend(samples) -> float | None:
+    """Relative change from first to last sample if it is a trend, otherwise None.
+
+    A trend is a rank correlation with time (Kendall's tau) whose p-value is under 0.01 together with a
+    Theil-Sen slope that moves the series by more than 2 % of its median.
+    """
+    samples = np.asarray(samples, dtype=float)
+    if samples.size < MIN_TREND or np.ptp(samples) == 0:
+        return None
+    from scipy import stats  # late: it takes longer to load than all the rest
+
+    order = np.arange(samples.size)
+    if not stats.kendalltau(order, samples).pvalue < 0.01:
+        return None
+    change = stats.theilslopes(samples, order).slope * (samples.size - 1) / np.median(samples)
+    return float(change) if abs(change) > 0.02 else None
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """Times of B over times of A: above 1, A is faster.
+
+    ``times`` are the words for a page, in one sentence whatever was found: ``f"a day takes {found.times} as long"``.
+    """
+
+    minima: float  # minimum of B / minimum of A: capability
+    medians: float  # median of B / median of A: experience
+    interval: tuple[float, float] | None  # 95 % of the ratio of medians; None with too few samples
+
+    @property
+    def measurable(self) -> bool:
+        """Whether the interval excludes 1: without an interval, no difference is measured."""
+        return self.interval is not None and not self.interval[0] <= 1.0 <= self.interval[1]
+
+    def _words(self, between: str) -> str:
+        low, high = self.interval or (0.95 * self.medians, 1.05 * self.medians)
+        # two digits of the interval's width, at most a thousandth
+        decimals = int(np.clip(1 - np.floor(np.log10(max(high - low, 1e-9))), 0, 3))
+        middle, least, most = (f"{each:.{decimals}f}" for each in (self.medians, low, high))
+        if self.interval is None:
+            return f"{middle} times (too few samples for an interval)"
+        said = [between.format(least, most)] * bool(between) + ["no measurable difference"] * (not self.measurable)
+        return f"{middle} times" + f" ({', '.join(said)})" * bool(said)
+
+    @property
+    def times(self) -> str:
+        """``1.60 times (95 % interval 1.52 to 1.69)``, or why that is no measurable difference."""
+        return self._words("95 % interval {} to {}")
+
+    @property
+    def briefly(self) -> str:
+        """The same for prose, beside a figure or a box that has the interval: ``1.60 times``."""
+        return self._words("")
+
+    def __str__(self) -> str:
+        bounds = "no interval" if self.interval is None else "{:.3f} … {:.3f}".format(*self.interval)
+        return f"minima {self.minima:.3f}, medians {self.medians:.3f} ({bounds})"
+
+
+def ratio(samples_a, samples_b, seed: int = 0) -> Ratio:
+    """How many times faster A is than B.
+
+    The interval is the 95 % percentile bootstrap of the ratio of medians (both sides resampled, seeded, so the same
+    samples give the same interval); None when a side has under six samples. ``ValueError`` if a side is empty or holds
+    a time that is not positive and finite.
+    """
+    from scipy import stats  # late: it takes longer to load than all the rest
+
+    a, b = (np.asarray(samples, dtype=float) for samples in (samples_a, samples_b))
+    for name, samples in (("samples_a", a), ("samples_b", b)):
+        if samples.size == 0 or not np.all((samples > 0) & np.isfinite(samples)):
+            raise ValueError(f"{name} must hold at least one time, and only finite times above zero")
+    interval = None
+    if min(a.size, b.size) >= MIN_TREND:
+
+        def quotient(x, y, axis):
+            return np.median(y, axis=axis) / np.median(x, axis=axis)
+
+        low, high = stats.bootstrap(
+            (a, b), quotient, method="percentile", n_resamples=2000, rng=np.random.default_rng(seed)
+        ).confidence_interval
+        interval = (float(low), float(high))
+    return Ratio(float(b.min() / a.min()), float(np.median(b) / np.median(a)), interval)
+
+
 def watched() -> bool:
     """True where a person watches: stderr is a terminal, or a notebook's front end takes input.
 
@@ -200,15 +308,13 @@ def require_rounds(rounds: int) -> None:
 class Sampler:
     """Something to sample in rounds: ``call(repeats)``, calibrated to last long enough for the clock."""
 
+    call: Callable[[int], Any]  # does the work so many times
+
     def __init__(self, label: str):
         self.label = label
         self.samples: list[float] = []  # seconds per repeat
         self.repeats, self.expected = 1, 0.0
         self.watched = np.zeros(3)  # of :meth:`OtherLoad.read`, over the samples
-
-    def call(self, repeats: int) -> Any:
-        """Do the work so many times."""
-        raise NotImplementedError
 
     def clock(self, call: Callable, repeats: int) -> tuple[float, Any]:
         """Seconds and result of ``call(repeats)``."""
@@ -275,7 +381,7 @@ class Alone:
 
     def memory(self) -> int | None:
         """Bytes that states may fill together, None where all cases make one batch."""
-        return machine.available_memory()
+        return host.available_memory()
 
     def load(self) -> OtherLoad:
         """A watch over what others keep busy."""
@@ -324,46 +430,17 @@ def sample_rounds(
     return None if number == rounds else f"the time budget ended after {number} of {rounds} rounds"
 
 
-def takes_repeats(function: Callable) -> bool:
-    """Whether a callable has a parameter named ``repeats``."""
-    try:
-        return "repeats" in inspect.signature(function).parameters
-    except (TypeError, ValueError):
-        return False
+def interleave(calls: Mapping[str, Callable], rounds: int = 11, seed: int = 0) -> dict[str, np.ndarray]:
+    """Seconds per repeat of callables ``call(repeats)``, ndarray (rounds,) each, sampled as :func:`measure` does it.
 
-
-class _Function(Sampler):
-    """A plain callable: one that takes ``repeats`` is given them, another is called in a loop."""
-
-    def __init__(self, label: str, function: Callable):
-        super().__init__(label)
-        self._function, self._takes_repeats = function, takes_repeats(function)
-
-    def call(self, repeats: int) -> Any:
-        if self._takes_repeats:
-            return self._function(repeats=repeats)
-        for _ in range(repeats):
-            self._function()
-
-
-def interleave(functions: Mapping[str, Callable], rounds: int = 11, seed: int = 0) -> dict[str, np.ndarray]:
-    """Seconds per unit of work of plain callables, ndarray (rounds,) each in the order taken.
-
-    They are calibrated and interleaved as :func:`companion.bench.measure` does it.
-
-    A callable without arguments does one unit of work per call; one that has a parameter named ``repeats`` is asked for
-    that many units in one call.  Verifying what they compute is the caller's business. ``ValueError``: no function, or
-    no round.
+    Verifying what they compute is the caller's business. ``ValueError`` where there is no round.
     """
-    if not functions:
-        raise ValueError("functions is empty: there is nothing to measure")
     require_rounds(rounds)
-    shortest = shortest_sample()
-    samplers = [_Function(name, function) for name, function in functions.items()]
+    samplers, shortest, by = list(map(Sampler, calls)), shortest_sample(), Alone()
     for sampler in samplers:
+        sampler.call = calls[sampler.label]
         sampler.call(1)
         sampler.calibrate(shortest)
-    by = Alone()
     with by.steps((rounds + 1) * len(samplers)), no_collection():
         sample_rounds(samplers, rounds, seed, math.inf, by)
     return {sampler.label: np.array(sampler.samples) for sampler in samplers}
@@ -519,7 +596,7 @@ class _Runner(Sampler):
             raise UnverifiedError(f"{self.label}: {when} timing, {reason}; its time is not reported")
         return found
 
-    def report(self, other: float | None, cut: str | None, batch: int, peak: Mapping[str, float | None]) -> Measurement:
+    def report(self, other: float | None, cut: str | None, batch: int) -> Measurement:
         case, counted = self.case, self.case.kernel.work(self.case.problem, self.case.threads)
         parameters, flags = self.by.described(case)
         measurement = Measurement(
@@ -547,15 +624,15 @@ class _Runner(Sampler):
         doubts = {
             "drift": None if change is None else f"the samples move by {change:+.0%} from first to last",
             "load": disturbed(other),
-            "rate over peak": _over_peak(measurement, peak, case.threads * parameters.get("ranks", 1)),
+            "rate over peak": _over_peak(measurement, case.threads * parameters.get("ranks", 1)),
             "budget": cut,
         }
         flags.update({name: text for name, text in doubts.items() if text})
         return measurement
 
 
-def _over_peak(measurement: Measurement, peak: Mapping[str, float | None], threads: int) -> str | None:
-    work = measurement.work
+def _over_peak(measurement: Measurement, threads: int) -> str | None:
+    work, peak = measurement.work, host.ceiling()
     amounts = {"flops": (work["flops"], "flop/s"), "bytes": (work["bytes_read"] + work["bytes_written"], "byte/s")}
     for name, (amount, unit) in amounts.items():
         limit, rate = peak.get(name), amount / measurement.minimum
@@ -574,7 +651,7 @@ def _accept(cases: Sequence[Case], rounds: int) -> None:
     if twice:
         raise ValueError(f"label {sorted(twice)[0]!r} names more than one case; labels must differ")
     for case in cases:
-        machine.require_threads(case.threads)
+        host.require_threads(case.threads)
     for case in cases:
         require_proof(case.label, case.kernel, case.problem)
 
@@ -621,7 +698,7 @@ def _set_up_batch(
     return runners
 
 
-def _measured(cases, rounds: int, seed: int, budget: float | None, peak, by: Alone) -> list[Measurement]:
+def _measured(cases, rounds: int, seed: int, budget: float | None, by: Alone) -> list[Measurement]:
     """Measurements of accepted cases, in batches that fit into memory."""
     started, shortest = time.perf_counter(), by.decided(shortest_sample())
     free = by.memory()
@@ -642,7 +719,7 @@ def _measured(cases, rounds: int, seed: int, budget: float | None, peak, by: Alo
         if by.reports:
             own = {index: load.value(runner.watched) for index, runner in runners.items()}
             other = {index: whole if cpus is None else cpus for index, cpus in own.items()}
-            done |= {index: runner.report(other[index], cut, batch, peak) for index, runner in runners.items()}
+            done |= {index: runner.report(other[index], cut, batch) for index, runner in runners.items()}
         taken, batch = taken + len(runners), batch + 1
         runners.clear()  # and with them their states, before the next are set up
     return [done[index] for index in sorted(done)]
@@ -654,7 +731,6 @@ def measure(
     seed: int = 0,
     budget: float | None = None,
     progress: bool = True,
-    peak: Mapping[str, float | None] | None = None,
     by: Alone | None = None,
 ) -> list[Measurement]:
     """Measure ``cases`` against each other; the results are in their order, of many processes from the first alone.
@@ -662,19 +738,16 @@ def measure(
     ``rounds``: samples a case; six are the fewest that give a 95 % interval.  ``seed``: of the states and of the
     random order of every round.  ``budget``: seconds for everything; rounds that do not fit are dropped (flag
     ``budget``), one always runs; with zero each case runs once, which shows that it works and no speed.  ``progress``:
-    a bar on stderr, if someone watches.  ``peak``: limits of a thread for the flag ``rate over peak``, ``{"flops":
-    flop/s, "bytes": byte/s}``; by default what no CPU of this architecture reaches
-    (:func:`companion.host.machine.ceiling`).  ``by``: the processes that measure; by default this one, alone.
+    a bar on stderr, if someone watches.  ``by``: the processes that measure; by default this one, alone.
 
     ``ValueError``: no case, equal labels, no round, or more threads than usable CPUs. ``UnverifiedError`` where a
     kernel failed its proof, or a result its verification before or after the timing. ``MemoryError`` where the state of
     a single case does not fit.
     """
     _accept(cases, rounds)
-    peak = machine.ceiling() if peak is None else peak
     by = by or Alone(progress)
     with by.steps((rounds + 2) * len(cases)):
-        return _measured(cases, rounds, seed, budget, peak, by)
+        return _measured(cases, rounds, seed, budget, by)
 
 
 def study(
@@ -699,7 +772,7 @@ def study(
             spent = time.perf_counter() - started
             late = budget is not None and spent > budget
             cut = f"the study took {spent:.0f} s up to here, its budget is {budget:.0f} s" if late else None
-            done.append(runner.report(load.value(), cut, number, machine.ceiling()))
+            done.append(runner.report(load.value(), cut, number))
             done[-1].result = result
             by.advance()
     return done

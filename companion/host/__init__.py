@@ -1,1 +1,0 @@
-"""What this host is, what it lacks, and what fits into it."""
