@@ -21,8 +21,8 @@ _UNKNOWN = 60.0
 STARTING = 5.0
 #: Experiments that the page of ``python -m companion report`` asks; these are measured first where time is short.
 ASKED = (
-    "p5plus-smt", "xmp1982-devices", "xc30-transforms", "nht1-io", "p5plus-bandwidth", "p5plus-latency",
-    "xmp1982-forecast", "xc30-forecast", "aips58-ddt",
+    "p5plus-smt", "xmp1982-devices", "xc30-transforms", "nht1-solver", "nht1-io", "p5plus-bandwidth",
+    "p5plus-latency", "xmp1982-forecast", "xc30-forecast", "aips58-ddt",
 )  # fmt: skip
 
 

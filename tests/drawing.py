@@ -48,3 +48,19 @@ def cases(rows: list[dict], **outputs) -> xr.Dataset:
     coordinates = {name: ("case", np.array([row.get(name, np.nan) for row in rows])) for name in names}
     attributes = {"machine": "a machine", "preset": "quick", "date": "2026-01-02T03:04:05Z"}
     return xr.Dataset({**variables, **outputs}, coords=coordinates, attrs=attributes)
+
+
+def astray(figure) -> list[str]:
+    """Labels of points that stand nearer to another mark than to their own."""
+    figure.canvas.draw()
+    found = []
+    for axis in figure.axes:
+        drawn = [
+            axis.transData.transform(line.get_xydata()) for line in axis.get_lines() if line.get_marker() != "None"
+        ]
+        for label in (text for text in axis.texts if text.get_text() and hasattr(text, "xy")):
+            box, own, marks = label.get_window_extent(), axis.transData.transform(label.xy), np.vstack(drawn)
+            own_gap, *gaps = (np.hypot(*(at - np.clip(at, box.min, box.max)).T) for at in (own, marks))
+            others = np.hypot(*(marks - own).T) > 3  # pixels
+            found += [label.get_text()] * bool((gaps[0][others] < own_gap).any())
+    return found

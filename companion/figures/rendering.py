@@ -183,7 +183,8 @@ def _stored(figure) -> str:
     buffer, packed = io.BytesIO(), io.BytesIO()
     _legible(figure)
     figure.savefig(buffer, format="png", dpi=90, facecolor="white")
-    Image.open(buffer).convert("RGB").quantize(64).save(packed, "PNG", optimize=True)
+    few = Image.open(buffer).convert("RGB").quantize(64, Image.Quantize.MAXCOVERAGE)  # the median cut merges colours
+    few.save(packed, "PNG", optimize=True)
     return base64.b64encode(packed.getvalue()).decode()
 
 

@@ -20,14 +20,15 @@ from companion.pages.machines import described
 from companion.records import runs
 
 #: Quantities of chapter 6 that the page draws.
-AXES = ("file-balance", "computing", "rate", "peak", "hour")
+AXES = ("computing", "rate", "peak", "hour")
 #: What the page says first: a quantity of chapter 6, words of the reader's point, the factor to what is said, the
 #: printed machine and words of its point, the sentence, and what a reader has to know of it.
 ANSWERS = (
     ("hour", "1982", synthesis.DAY, "Cray 1-A", "", "A day of the forecast of 1982 took {here} s, with work files on "
      "this disk. The Cray 1-A took {old} s.", "The physics of today's model is simpler."),
-    ("bandwidth", "", 1, "IBM p575", "streaming loop", "One thread reads {here} GB/s in the streaming loop of 2006. A "
-     "Power5+ processor read {old} GB/s.", "The report gives the rate of a node, here divided by its 16 processors."),
+    ("rate", "streams", synthesis.STREAMED, "IBM p575", "streams", "One thread reads {here} GB/s in the streaming loop "
+     "of 2006. A Power5+ processor read {old} GB/s.", "The report gives the rate of a node, here divided by its 16 "
+     "processors."),
     ("rate", "BT", 1, "IBM p575", "registers", "BT, the flow solver of 1993, computes {here} GFLOPS on one thread. A "
      "Power5+ processor added {old} billion numbers a second in registers.", "No report prints a rate of BT."),
     ("peak", "spectral", 1, "IBM p575 (Power5+)", "", "Spectral transforms reach {here} % of this thread's measured "

@@ -18,29 +18,10 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from companion import tables
+from companion import figures, tables
 from companion.claims.formulas import Turn
 from companion.claims.sheets import Reader
 from companion.common import plural, significant
-from companion.figures.kit import (
-    MARKED,
-    VARIANTS,
-    axes,
-    bars,
-    cases,
-    converted,
-    cpu,
-    intervals,
-    legend,
-    log_axis,
-    of_samples,
-    points,
-    printed_ranges,
-    quotient,
-    sampled,
-)
-from companion.figures.rendering import Shown, show
-from companion.figures.tabular import Table, table
 from companion.items import page
 from companion.records import runs
 from companion.tables import anchor
@@ -92,7 +73,7 @@ def measured(run, what: str, found: pd.DataFrame, group: str = "") -> dict:
     (spread,) = found.itertuples()
     about = run.attrs
     return {
-        "machine": cpu(run),
+        "machine": figures.cpu(run),
         "what": what if about["preset"] == "paper" else f"{what}, {about['preset']}",
         "year": int(about["date"][:4]),
         "value": float(spread.middle),
@@ -121,25 +102,29 @@ def _frame(quantity: str, unit: str, **again: Callable[[xr.Dataset], list[dict]]
 
 def _rate(run, chosen) -> pd.DataFrame:
     """Operations a second of the chosen case of a run, all threads together, with its spread."""
-    case = cases(run).loc[np.asarray(chosen)]
-    return converted(intervals(case), lambda seconds: case["flops"].item() / seconds)
+    case = figures.cases(run).loc[np.asarray(chosen)]
+    return figures.converted(figures.intervals(case), lambda seconds: case["flops"].item() / seconds)
 
 
 def _percent(above: pd.DataFrame, below: pd.DataFrame) -> pd.DataFrame:
-    return converted(quotient(above, below), lambda share: 100 * share)
+    return figures.converted(figures.quotient(above, below), lambda share: 100 * share)
 
 
 def peaks(run) -> list[tuple]:
     """The highest peak by the most threads of a run's machine: the run that found it, words, flop/s of all threads and
     of one, with their spread.  Empty where no peak of the machine was measured."""
-    kept = [each for id in _PEAKS for each in (*runs.committed(id), *runs.own(id)) if cpu(each) == cpu(run)]
+    kept = [
+        each for id in _PEAKS for each in (*runs.committed(id), *runs.own(id)) if figures.cpu(each) == figures.cpu(run)
+    ]
     most = max((int(each["threads"].values.max()) for each in kept), default=0)
     found = []
     for each in kept:
         threads = each["threads"].values
         if threads.max() == most:
             peak = _rate(each, (each["what"].values == "peak") & (threads == most))
-            found.append((each, f"peak of {plural(most, 'thread')}", peak, converted(peak, lambda rate: rate / most)))
+            found.append(
+                (each, f"peak of {plural(most, 'thread')}", peak, figures.converted(peak, lambda rate: rate / most))
+            )
     return sorted(found, key=lambda one: one[2]["middle"].item())[-1:]
 
 
@@ -153,7 +138,9 @@ def file_rates() -> pd.DataFrame:
     def solution_files(run) -> list[dict]:
         row = _largest(run, "one array a write")
         megabytes = float(run["solution_bytes"][row][0]) / _MEGA
-        found = converted(sampled(run, "observed_transferring", row), lambda seconds: megabytes / seconds)
+        found = figures.converted(
+            figures.sampled(run, "observed_transferring", row), lambda seconds: megabytes / seconds
+        )
         return [measured(run, "a solution file, page cache", found)]
 
     return _frame("files", "MB/s", xmp1982_devices=devices, nht1_io=solution_files)
@@ -163,7 +150,7 @@ def _device(run, test: str) -> pd.DataFrame:
     """MB/s of one test of devices."""
     (row,) = np.flatnonzero(run["test"].values == test)
     megabytes = _WORD * float(run["mwords"][row])
-    return converted(sampled(run, "observed_clock", [row]), lambda seconds: megabytes / seconds)
+    return figures.converted(figures.sampled(run, "observed_clock", [row]), lambda seconds: megabytes / seconds)
 
 
 def _largest(run, way: str) -> np.ndarray:
@@ -171,16 +158,6 @@ def _largest(run, way: str) -> np.ndarray:
     size, threads, chosen = run["N"].values, run["threads"].values, run["way"].values == way
     chosen = chosen & (size == size.max())
     return np.flatnonzero(chosen & (threads == threads[chosen].max()))
-
-
-def file_per_flop() -> pd.DataFrame:
-    """Bytes to one file for each flop at the peak of the machine, where both are known."""
-
-    def today(run) -> list[dict]:
-        disk = converted(_device(run, "disk"), lambda rate: _MEGA * rate)
-        return [measured(run, f"a disk, O_DIRECT, {words}", quotient(disk, peak)) for _, words, peak, _ in peaks(run)]
-
-    return _frame("file-balance", "B to a file for each flop at peak", xmp1982_devices=today)
 
 
 def memory_per_flop() -> pd.DataFrame:
@@ -191,27 +168,21 @@ def memory_per_flop() -> pd.DataFrame:
 
     def today(run) -> list[dict]:
         return [
-            measured(of, f"all memory, {words}", converted(peak, lambda rate, memory=of.attrs["memory"]: memory / rate))
+            measured(
+                of,
+                f"all memory, {words}",
+                figures.converted(peak, lambda rate, memory=of.attrs["memory"]: memory / rate),
+            )
             for of, words, peak, _ in peaks(run)
         ]
 
     return _frame("memory", "B for each flop/s of peak", xc30_transforms=today)
 
 
-def streamed() -> pd.DataFrame:
-    """GB/s that one processor reads in the streaming loop of 2006, with one thread and with two."""
-
-    def streaming(run) -> list[dict]:
-        found = converted(_loop(run, "streaming"), lambda rate: rate * STREAMED)
-        return [measured(run, "streaming loop", found)]
-
-    return _frame("bandwidth", "GB/s that one processor reads", p5plus_smt=streaming)
-
-
 def _loop(run, name: str) -> pd.DataFrame:
     """GFLOPS of one thread in a loop."""
     rate = _rate(run, (run["loop"].values.astype(str) == name) & (run["streams"].values.astype(str) == "1"))
-    return converted(rate, lambda rate: rate / _GIGA)
+    return figures.converted(rate, lambda rate: rate / _GIGA)
 
 
 def read_per_flop() -> pd.DataFrame:
@@ -221,8 +192,10 @@ def read_per_flop() -> pd.DataFrame:
     """
 
     def today(run) -> list[dict]:
-        read = converted(_loop(run, "streaming"), lambda rate: STREAMED * _GIGA * rate)
-        return [measured(run, f"streaming loop, {words}", quotient(read, one)) for _, words, _, one in peaks(run)]
+        read = figures.converted(_loop(run, "streaming"), lambda rate: STREAMED * _GIGA * rate)
+        return [
+            measured(run, f"streaming loop, {words}", figures.quotient(read, one)) for _, words, _, one in peaks(run)
+        ]
 
     return _frame("bandwidth-balance", "B for each flop at peak", p5plus_smt=today)
 
@@ -247,19 +220,19 @@ def computing() -> pd.DataFrame:
         """The forecast computes while its computing thread does not wait for records."""
         on_disk = run["configuration"].values.astype(str) == "disk4"
         waiting, clock = (run[f"observed_{name}"].values[on_disk] for name in ("waiting", "forecast"))
-        found = of_samples(100 * (1 - waiting / clock), run["flags"].values[on_disk])
+        found = figures.of_samples(100 * (1 - waiting / clock), run["flags"].values[on_disk])
         return [measured(run, "forecast, disks", found, _FORECAST)]
 
     def images(run) -> list[dict]:
         large = run["size"].values.astype(str) == "large"
         spent, real = (run[f"observed_{name}"].values[large].sum(axis=0) for name in ("cpu", "real"))
         flags = "; ".join(filter(None, run["flags"].values[large].astype(str)))
-        return [measured(run, "imaging, large problem", of_samples([100 * spent / real], [flags]), _IMAGING)]
+        return [measured(run, "imaging, large problem", figures.of_samples([100 * spent / real], [flags]), _IMAGING)]
 
     def writing(run) -> list[dict]:
-        alone, found = intervals(cases(run).iloc[_largest(run, "none")]), []
+        alone, found = figures.intervals(figures.cases(run).iloc[_largest(run, "none")]), []
         for way in ("one array a write", "40-byte elements"):
-            share = _percent(alone, sampled(run, "observed_T_T", _largest(run, way)))
+            share = _percent(alone, figures.sampled(run, "observed_T_T", _largest(run, way)))
             found.append(measured(run, f"flow solver that writes, {way}", share, _WRITING))
         return found
 
@@ -275,12 +248,11 @@ def sustained_rate() -> pd.DataFrame:
         return [measured(run, kind, _loop(run, name), kind) for kind, name in names.items()]
 
     def solver(run) -> list[dict]:
-        texts = run["label"].values.astype(str)
-        last = [n for n, text in enumerate(texts) if "without writing" in text and "1 thread" in text][-1]
-        found = converted(_rate(run, np.arange(texts.size) == last), lambda rate: rate / _GIGA)
-        return [measured(run, f"BT, {texts[last].partition(',')[0]}", found, "BT, a flow solver, on vectors")]
+        chosen = (run["class"].values == "W") & (run["threads"].values == 1)
+        rate = figures.converted(_rate(run, chosen), lambda rate: rate / _GIGA)
+        return [measured(run, "BT, class W", rate, "BT, a flow solver, on vectors")]
 
-    return _frame("rate", "GFLOPS of one processor", p5plus_smt=loops, nht1_io=solver)
+    return _frame("rate", "GFLOPS of one processor", p5plus_smt=loops, nht1_solver=solver)
 
 
 def share_of_peak() -> pd.DataFrame:
@@ -291,10 +263,13 @@ def share_of_peak() -> pd.DataFrame:
         return [measured(run, f"forecast of one layer, {plural(run['threads'].values[0], 'thread')}", share)]
 
     def transforms(run) -> list[dict]:
-        one, what = run["threads"].values == 1, run["what"].values
-        rates = np.where(one & (what == "transforms"), (run["flops"] / run["median"]).values, 0.0)
-        share = _percent(_rate(run, rates == rates.max()), _rate(run, one & (what == "peak")))
-        return [measured(run, "spectral transforms, 1 thread", share)]
+        """Those of eight fields at the truncation of the talk, or at the largest of a smaller run."""
+        waves, one = run["truncation"].values, run["threads"].values == 1
+        of_talk = int(tables.load("xc30", "forecast")["truncation"])
+        chosen = of_talk if of_talk in waves else waves.max()
+        alone = one & (run["fields"].values == 8) & (waves == chosen)
+        share = _percent(_rate(run, alone), _rate(run, one & (run["what"].values == "peak")))
+        return [measured(run, f"spectral transforms at truncation {chosen}, 1 thread", share)]
 
     return _frame("peak", "% of peak", xc30_forecast=forecast, xc30_transforms=transforms)
 
@@ -306,15 +281,15 @@ def forecast_hour() -> pd.DataFrame:
         """The forecast of 1982 with its post-processing, files on disk."""
         on_disk = run["configuration"].values.astype(str) == "disk4"
         size = "of the size of 1982" if run.attrs["preset"] == "paper" else "as of 1982, smaller,"
-        found = converted(sampled(run, "observed_complete", on_disk), lambda seconds: seconds / DAY)
+        found = figures.converted(figures.sampled(run, "observed_complete", on_disk), lambda seconds: seconds / DAY)
         return [measured(run, f"forecast {size} with its jobs, files on disk", found)]
 
     def one_layer(run) -> list[dict]:
         """One layer of a forecast of 2014."""
-        case = cases(run, "what", "days", "truncation").query("what == 'forecast'")
+        case = figures.cases(run, "what", "days", "truncation").query("what == 'forecast'")
         hours, threads = DAY * case["days"].item(), plural(case["threads"].item(), "thread")
         what = f"one layer at truncation {int(case['truncation'].item())} on {threads}"
-        return [measured(run, what, converted(intervals(case), lambda seconds: seconds / hours))]
+        return [measured(run, what, figures.converted(figures.intervals(case), lambda seconds: seconds / hours))]
 
     return _frame("hour", "s for an hour of forecast", xmp1982_forecast=again, xc30_forecast=one_layer)
 
@@ -322,9 +297,7 @@ def forecast_hour() -> pd.DataFrame:
 #: Quantities: what a reader calls them, where their points come from, and whether their axis is logarithmic.
 QUANTITIES: dict[str, tuple[str, Callable[[], pd.DataFrame], bool]] = {
     "files": ("rate of one program to its files", file_rates, True),
-    "file-balance": ("rate of a file for each flop at peak", file_per_flop, True),
     "memory": ("main memory for each flop/s of peak", memory_per_flop, True),
-    "bandwidth": ("memory bandwidth of one processor", streamed, True),
     "bandwidth-balance": ("memory read by one processor for each flop at peak", read_per_flop, True),
     "computing": ("share of the elapsed time in which a job computes", computing, False),
     "rate": ("rate that one processor sustains", sustained_rate, True),
@@ -370,41 +343,40 @@ def _marks(axis, frame: pd.DataFrame, place: str, across: bool) -> None:
     old, bounds = frame[(frame["kind"] == "report") & ~bound], frame[bound]
     x, y = ("value", place) if across else (place, "value")
     if len(old):
-        points(axis, old[x], old[y], label="printed in a report", line=False)
+        figures.points(axis, old[x], old[y], label="printed in a report", line=False)
     low, high = (bounds["value"].where(bounds["bound"] == sign) for sign in "><")
-    printed_ranges(axis, bounds[place], low, high, across=across)
+    figures.printed_ranges(axis, bounds[place], low, high, across=across)
     orders = sorted(new["order"].unique())
     for number, order in enumerate(orders):
         part = new[new["order"] == order].rename(columns={"value": "middle"})
         moved = 0.11 * (number - (len(orders) - 1) / 2) if across else 0
-        label, colour = part["machine"].iloc[0], VARIANTS[int(order) % len(VARIANTS)]
-        drawn = bars(axis, part[place] + moved, part, label=label, line=False, across=across, colour=colour)
+        label, colour = part["machine"].iloc[0], figures.VARIANTS[int(order) % len(figures.VARIANTS)]
+        drawn = figures.bars(axis, part[place] + moved, part, label=label, line=False, across=across, colour=colour)
         if order < 0:
             drawn.set(marker="*", markersize=13, zorder=3)
 
 
-def dots(frame: pd.DataFrame, *, title: str, seen: str, name: str, log: bool = False) -> Shown:
+def dots(frame: pd.DataFrame, *, title: str, seen: str, name: str, log: bool = False) -> "figures.Shown":
     """A row for each kind of work, or each point; ``seen`` is what to see."""
     unit = frame.attrs["units"]["value"]
     rows = [row.group or (f"now: {row.what}" if row.kind == "run" else label)
             for row, label in zip(frame.itertuples(), labels(frame), strict=True)]  # fmt: skip
     names = list(dict.fromkeys(rows))
-    figure, axis = axes(height=1.25 + 0.42 * len(names))
+    figure, axis = figures.axes(height=1.25 + 0.42 * len(names))
     _marks(axis, frame.assign(place=np.array([names.index(row) for row in rows]) + 0.2), "place", across=True)
     for row, text in enumerate(names):
         axis.text(0.01, row - 0.22, text, transform=axis.get_yaxis_transform(), size=9, va="center")
     axis.set_yticks(np.arange(len(names)) + 0.2, [""] * len(names))
     axis.set_ylim(len(names) - 0.4, -0.6)
     if log:
-        log_axis(axis, "x")
+        figures.log_axis(axis, "x")
         axis.set_xlim(frame["value"].min() / 2, frame["value"].max() * 2)
     else:
         axis.set_xlim(0, 1.1 * frame["value"].max())
     axis.set_xlabel(unit)
-    legend(axis, "above 2")
+    figures.legend(axis, "above 2")
     alt = f"{title}, in {unit}. {said(frame)}."
-    caption = " ".join(filter(None, [seen, MARKED if (frame["kind"] == "run").any() else ""]))
-    return show(figure, alt=alt, title=title, caption=caption, data=frame.drop(columns="order"), name=name)
+    return figures.show(figure, alt=alt, title=title, caption=seen, data=frame.drop(columns="order"), name=name)
 
 
 def _spaced(values: np.ndarray, least: float) -> np.ndarray:
@@ -420,38 +392,39 @@ _SHORT = {"Cray X-MP (prototype)": "Cray X-MP", "Thinking Machines CM-2": "CM-2"
          "Intel iPSC/860": "iPSC/860"}  # fmt: skip
 
 
-def files_through_time() -> Shown:
+def files_through_time() -> "figures.Shown":
     """What a program could write or read a second, from 1982 to today: the figure that opens the book."""
     frame = file_rates()
-    figure, axis = axes(height=4.4)
+    figure, axis = figures.axes(height=4.4)
     _marks(axis, frame, "year", across=False)
     bounds = frame.loc[frame["bound"] != "", "value"]
     first = (frame["kind"] == "report") | ~frame["what"].duplicated()  # of a second machine the mark alone
     for year, part in frame[first].groupby("year"):
-        right, below = year < 2000, 2000 < year < 2020  # a bound of 2014, whose label needs the width
+        bound = part["bound"].ne("").any()  # that of 2014, whose label stands below it, since it needs the width
         for row, height in zip(part.itertuples(), 10 ** _spaced(part["value"].to_numpy(), 0.2), strict=True):
             what = row.what if row.kind == "run" else f"{_SHORT.get(row.machine, row.machine)}, {row.what}"
             least = "≥ " if row.bound == ">" else ""
             beside = row.kind == "run" and bounds.between(row.value / 3, row.value).any()  # a bound's arrow
-            up = -12 if below else 9 if beside else -9 if row.value == frame["value"].min() else 0
+            lowest = row.value == frame["value"].min()  # beside it is the mark of another machine
+            x = 1978 if lowest else 2028 if bound else year + (1.3 if year < 2000 else -1.3)
+            shift = 0.68 if lowest or bound else 1.45 if beside else 1
             axis.annotate(
-                f"{what} {least}{significant(row.value, 3)}", (2028 if below else year, height),
-                xytext=(7 if right else -2 if below else -7, up),
-                textcoords="offset points", ha="left" if right else "right", va="center", size=8,
+                f"{what} {least}{significant(row.value, 3)}", (year, row.value), (x, height * shift),
+                ha="left" if year < 2000 else "right", va="center", size=8,
             )  # fmt: skip
     axis.set(xlim=(1977, 2032), xticks=range(1980, 2030, 10))
     axis.set_ylim(frame["value"].min() / 2, frame["value"].max() * 2.5)
-    log_axis(axis, "y")
+    figures.log_axis(axis, "y")
     axis.set(xlabel="year", ylabel="MB/s")
-    legend(axis, "above 2")
-    return show(
+    figures.legend(axis, "above 2")
+    return figures.show(
         figure,
         data=frame.drop(columns="order"),
         name="file_rates",
         title="Forty years of reading and writing",
         caption="Rates at which one program reads or writes its files, in MB/s. Hollow: printed in the reports of "
         "1982, 1993 and 2014, as measured unless it says peak; the arrow marks a lower bound. Filled: stored runs on "
-        f"machines of today. {MARKED}",
+        "virtual machines of today; the host of a disk may have a cache of its own.",
         alt=f"Rates of files in MB/s by year, on a logarithmic axis. {said(frame)}.",
     )
 
@@ -460,14 +433,14 @@ def files_through_time() -> Shown:
 _RESTS_ON = (("xmp1982", "nht1", "xc30"), ("nht1", "p5plus", "xc30"), ("xmp1982", "aips58"))
 
 
-def opened() -> Shown:
+def opened() -> "figures.Shown":
     """The findings as a list, each with links to its chapters, for the front page."""
     rows = []
     for finding, documents in zip(findings(), _RESTS_ON, strict=True):
         links = (f'<a href="../notebooks/{page(each)}.html">chapter {int(page(each)[:2])}</a>' for each in documents)
         rows.append(f"<li>{escape(finding)} ({', '.join(links)})</li>")
     text = "\n".join(f"- {finding}" for finding in findings())
-    return Shown(f'<ul class="rerun-findings">{"".join(rows)}</ul>', text)
+    return figures.Shown(f'<ul class="rerun-findings">{"".join(rows)}</ul>', text)
 
 
 def findings() -> list[str]:
@@ -479,25 +452,25 @@ def findings() -> list[str]:
 
     now = files.loc[files["what"] == "a disk, O_DIRECT", ["value", "low", "high"]]
     ends = [significant(rate, 3) for rate in now.to_numpy().ravel()]
-    today = ", and {} MB/s ({} to {}) with a disk of today".format(*ends) if ends else ""
+    today = ", and {} MB/s ({} to {}) with a virtual disk of today".format(*ends) if ends else ""
     reports = memory.iloc[1:5]
     images, best = (
         busy.loc[(busy["group"] == group) & (busy["kind"] == "report"), "value"] for group in (_IMAGING, _FORECAST)
     )
-    convex, toronto, pittsburgh = images
+    alone, nearly, shared = images
     return [
         f"A program and its files exchanged {rate('cray_xmp_1982', 'a disk'):g} MB/s with a disk of 1982, "
         f"{rate('cm2', 'serial file'):g} to {rate('cray_ymp', 'a file'):g} MB/s with a file of 1993, "
         f"{rate('cray_xc30', 'one of 120 files'):g} MB/s or more with one of 2014{today}.",
-        f"Memory for each flop/s of peak fell from {memory.iloc[0]:.2f} bytes on the Cray Y-MP to "
-        f"{reports.min():.2f} to {reports.max():.2f} on the machines of 2006 and 2014.",
+        f"Memory for each flop/s of peak fell from {memory.iloc[0]:.2f} bytes on the Cray Y-MP of 1993 to "
+        f"{reports.min():.2f} to {reports.max():.2f} on four machines of 2006 and 2014.",
         f"A forecast of 1982 on a machine of its own computed for {best.min():.0f} to {best.max():.0f} % of the "
-        f"elapsed time. Imaging of 1989 on shared machines did so for {convex:.0f} % on a Convex C1, and for "
-        f"{toronto:.0f} and {pittsburgh:.0f} % on two Cray X-MPs.",
+        f"elapsed time. Imaging of 1989 did so for {alone:.0f} % on a Convex C1 of its own, for {nearly:.0f} % on a "
+        f"Cray X-MP of its own but for two of the tasks, and for {shared:.0f} % on one with other users.",
     ]
 
 
-def points_table(found: dict[str, pd.DataFrame]) -> Table:
+def points_table(found: dict[str, pd.DataFrame]) -> "figures.Table":
     """Every point, with a link to the printed table or the run record that holds its number."""
     frames = [
         frame.assign(quantity=QUANTITIES[key][0], unit=frame.attrs["units"]["value"]) for key, frame in found.items()
@@ -510,6 +483,6 @@ def points_table(found: dict[str, pd.DataFrame]) -> Table:
     shown["unit"], shown["source"] = every["unit"], '<a href="' + every["source"] + '">' + words + "</a>"
     caption = f"All {len(every)} points, and where each number comes from"
     data = every.drop(columns=["group", "order"])
-    made = table(shown, caption=caption, name="points", folded=True, html=["source"], data=data)
+    made = figures.table(shown, caption=caption, name="points", folded=True, html=["source"], data=data)
     counts = (f"{(frame['kind'] == 'report').sum()} of {frame['quantity'].iloc[0]}" for frame in frames)
-    return Table(made.html, f"Where each number comes from. Printed in reports: {', '.join(counts)}")
+    return figures.Table(made.html, f"Where each number comes from. Printed in reports: {', '.join(counts)}")

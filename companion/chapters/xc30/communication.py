@@ -47,7 +47,7 @@ def _spent(runs, names, cases, *, share: bool = False, **words) -> "figures.Show
             if sent:
                 frame[f"{label} MB"] = np.nanmax(sent, axis=1) / 1e6
         frames.append(figures.with_spread(frame, **spreads))
-    words["caption"] += f" {figures.MARKED} {figures.doubts(runs[0])}"
+    words["caption"] += f" {figures.doubts(runs[0])}"
     labels = {label: label for run in runs for label in cases(run)}
     return figures.dots(runs, frames, labels, xlabel="share of the time [%]" if share else "time [ms]", **words)
 
@@ -110,10 +110,14 @@ def _tasks() -> list[int]:
     return tables.load("xc30", "runs")["tasks"].values.astype(int).tolist()
 
 
-def whole_halo(run) -> np.ndarray:
-    """Terabytes of transpositions and of a halo fetched whole, for the tasks of the two runs of the talk."""
-    parts = run[["transpositions_bytes", "halo_fixed_bytes"]].sel(ranks=_tasks())
-    return parts.to_array().sum("variable").values / 1e12
+def counted_of_talk(run) -> np.ndarray:
+    """Terabytes of transpositions and of a halo with its second part on demand, for the tasks of the talk's runs."""
+    from kernels.mpi import halo
+
+    parts = run.sel(ranks=_tasks())
+    first = halo.Problem.PARTS[0] / sum(halo.Problem.PARTS)
+    around = first * parts["halo_fixed_bytes"] + (1 - first) * parts["halo_on_demand_bytes"]
+    return ((parts["transpositions_bytes"] + around) / 1e12).values
 
 
 @volume.figure

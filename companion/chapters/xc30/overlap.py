@@ -67,6 +67,6 @@ def inflight(runs) -> "figures.Shown":
         caption="Time of Legendre transforms with their exchanges, over that with blocking calls in one piece on all "
         'processors; left of the line is a gain. "Thread": one more thread a rank drives the exchange. "Apart": '
         "ranks compute on half of the processors and leave the others to the exchange. "
-        f"{figures.MARKED} {figures.doubts(runs[0])}",
+        f"{figures.doubts(runs[0])}",
         tables="legendre_overlap legendre_runs",
     )

@@ -2,8 +2,6 @@
 
 from dataclasses import replace
 
-import numpy as np
-
 from companion import figures, tables
 from companion.bench import Case
 from companion.chapters.xc30.common import named, rates
@@ -99,6 +97,17 @@ def cores_now(run):
     return rows
 
 
+def _whole(run) -> str:
+    """Elapsed time of a forecast of the small model, beside the talk's, for a caption."""
+    talk, frame = tables.load("xc30", "forecast"), figures.cases(run, "what", "truncation", "days")
+    (about,) = frame[frame["what"] == "forecast"].itertuples()
+    return (
+        f"{plural(about.days, 'day')} of the one-layer forecast took {about.median:.0f} s. The talk's "
+        f"{float(talk['days']):.0f} days, with {float(talk['levels']):.0f} levels, took about "
+        f"{float(talk['elapsed']):.0f} s."
+    )
+
+
 @forecast.figure
 def cores(runs) -> "figures.Shown":
     """The rate of one core and its peak: whole forecasts of 2014, a small model and transforms of today."""
@@ -122,7 +131,7 @@ def cores(runs) -> "figures.Shown":
         caption=f"Hollow: the forecast of 2014 at truncation {truncation()}, with physics and messages. Filled: a "
         f"forecast with one layer and no physics at truncation {shares(runs[0], 'forecast')['truncation'][0]}, and "
         f"spectral transforms alone at truncation {truncation()}. Each peak was measured in the run of its program. "
-        f"{figures.MARKED}",
+        f"{_whole(runs[0])}",
         tables="machines runs",
     )
     figures.at_right(shown.figure.axes[0], [f"{share:.2g} %" for share in (*then["share"], *now[0]["share"])])
@@ -150,7 +159,7 @@ def transform_shares(runs) -> "figures.Shown":
         data=frames,
         title="Share of peak: spectral transforms now, whole forecasts then",
         caption="Filled: transforms on one thread, as shares of the peak measured in the same run. Hollow: whole "
-        f"forecasts of 2014, with physics, advection and communication. {figures.MARKED}",
+        "forecasts of 2014, with physics, advection and communication.",
         tables="runs",
     )
 
@@ -161,16 +170,3 @@ def shares_now(run) -> str:
     model, *alone = (f"{row.share:.0f} % ({row.share_low:.0f} to {row.share_high:.0f})" for row in rows)
     rest = f", and spectral transforms alone reach {alone[0]}" if alone else ""
     return f"Today a forecast with one layer reaches {model} of a thread's peak{rest}."
-
-
-def whole_said(run) -> str:
-    """Elapsed time of a forecast of the small model, beside the talk's."""
-    talk, frame = tables.load("xc30", "forecast"), figures.cases(run, "what", "truncation", "days")
-    (row,) = np.flatnonzero(frame["what"] == "forecast")
-    about, time = frame.iloc[row], figures.intervals(frame).iloc[row]
-    return (
-        f"A small model of one layer, at truncation {about.truncation} and without physics, makes "
-        f"{plural(about.days, 'day')} of forecast in {time.middle:.0f} s ({time.low:.0f} to {time.high:.0f}) on "
-        f"{plural(about.threads, 'thread')} of {figures.cpu(run)}. The talk's {float(talk['days']):.0f} days, with "
-        f"{float(talk['levels']):.0f} levels at truncation {truncation()}, took about {float(talk['elapsed']):.0f} s."
-    )

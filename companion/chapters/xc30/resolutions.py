@@ -122,7 +122,7 @@ def day(runs) -> "figures.Shown":
         title="Cost of a forecast day at the seven resolutions of the talk",
         caption=f"Steps of a day times the measured time of a step of a model of one layer, over the same at {base}. "
         f"Grids, truncations and the time step at {base} are the talk's; other time steps are taken in proportion to "
-        f"1 / truncation. A run at quick has an eighth of the rows. {figures.MARKED}",
+        "1 / truncation. A run at quick has an eighth of the rows.",
         tables="resolutions forecast",
     )
 
@@ -139,6 +139,6 @@ def linear_cost(run) -> str:
     linear, cubic = SAME_GRID[-1]
     return (
         f"On the talk's finest grid a step of a one-layer model takes {over(run, linear, cubic).times} as long "
-        f"with {linear[2:]} waves (linear truncation) as with {cubic[2:]} (cubic); with time steps half as long, a day "
-        f"takes {over(run, linear, cubic, day=True).medians:.1f} times as long."
+        f"with {linear[2:]} waves (linear truncation) as with {cubic[2:]} (cubic). A day takes "
+        f"{over(run, linear, cubic, day=True).medians:.1f} times as long if its time steps are half as long."
     )

@@ -56,6 +56,6 @@ def vectorised(runs) -> "figures.Shown":
         title="Routines of the forecast",
         caption="Rates of our own versions of the algorithms, compiled for one column at a time and for a vector of "
         "columns, with the rates of the routines of the same name in the profile of 2006. The line is the measured "
-        f"peak. {figures.MARKED}",
+        "peak.",
         tables="p5plus/drhook",
     )

@@ -140,7 +140,7 @@ def opens(runs) -> "figures.Shown":
         title="What small files cost, by the time of an opening",
         caption="Time of an output step with small files over the same without. On the left each opening takes the "
         "time that it takes here, in the memory of one machine; further right it is delayed on purpose. The talk's "
-        f"times are lost. {figures.MARKED}",
+        "times are lost.",
         tables="hres_io io_to_remove",
     )
 
@@ -160,7 +160,7 @@ def cost(run) -> str:
         return f"{row.times:.2f} times ({row.times_low:.2f} to {row.times_high:.2f}{doubt})"
 
     return (
-        f"With {here.record_bytes / 1e6:.0f} MB to each file, as in the talk, an output step takes {found(here)} as "
-        f"long with small files as without them here, and {found(slow)} when each opening is made to take "
-        f"{1e3 * slow.open:.0f} ms."
+        f"With {here.record_bytes / 1e6:.0f} MB to each file, as in the talk, and a twentieth of its files and tasks, "
+        f"an output step takes {found(here)} as long with small files as without them here, and {found(slow)} when "
+        f"each opening is made to take {1e3 * slow.open:.0f} ms."
     )

@@ -64,7 +64,7 @@ def test_each_answer_is_a_sentence_with_a_number_of_this_machine(html, folder):
 def test_every_figure_has_the_machine_beside_the_reports_and_the_books_machines(made):
     html, points, _ = made
     mine = {key for key, frame in points.items() if (frame["order"] < 0).any()}
-    assert mine >= {"files", "file-balance", "bandwidth", "computing", "rate", "peak", "hour"}
+    assert mine >= {"files", "computing", "rate", "peak", "hour"}
     on_axes = html[html.index("On one axis") : html.index("Figures of the chapters")]
     figures = re.findall(r"<figure.*?</figure>", on_axes, re.DOTALL)
     assert len(figures) == 1 + len(report.AXES)

@@ -7,8 +7,9 @@ import json
 
 import pytest
 import xarray as xr
+from drawing import astray
 
-from companion import notebook_files, tables
+from companion import experiments, notebook_files, tables
 from companion.pages import synthesis
 from companion.records import runs
 
@@ -51,10 +52,18 @@ def test_a_peak_is_that_of_the_machine_it_is_held_against():
 
 
 def test_what_one_processor_reads(frames):
-    assert frames["bandwidth"]["value"].iloc[0] == pytest.approx(11.3 / 16 * 4)  # GB/s: 8 bytes for two operations
+    peak = 696 / 0.118 / 768  # GFLOPS; the loop takes 8 bytes for two operations
+    assert frames["bandwidth-balance"]["value"].iloc[0] == pytest.approx(11.3 / 16 * 4 / peak)
 
 
 def test_of_several_sizes_and_threads_the_largest_count():
     run = {"N": [12, 12, 12, 6], "threads": [1, 2, 2, 4], "way": ["a", "a", "b", "a"]}
     run = xr.Dataset({name: ("case", values) for name, values in run.items()})
     assert synthesis._largest(run, "a").tolist() == [1]
+
+
+@pytest.mark.parametrize("name", ["", "xc30-resolutions", "nht1-base"])
+def test_each_label_of_a_point_stands_at_it(name):
+    entry = experiments.REGISTER.get(name)
+    shown = [figure(entry.runs()) for figure in entry.figures] if entry else [synthesis.files_through_time()]
+    assert [label for each in shown for label in astray(each.figure)] == []
