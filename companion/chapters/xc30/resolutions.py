@@ -6,7 +6,12 @@ from companion import figures, host, tables
 from companion.bench import Case, Ratio
 from companion.chapters.xc30.common import named
 from companion.common import pd
+<<<<<<< HEAD
 from companion.experiments import Output, experiment, of
+=======
+from companion.experiments import experiment
+from companion.host import machine
+>>>>>>> ab434c2 (Take the work model of a step out of chapter 5)
 
 #: The talk's pairs of truncation and grid, by the names that the kernels know.
 RESOLUTIONS = ("TL1279", "TL2047", "TQ1364", "TC1023", "TL2559", "TQ1706", "TC1279")
@@ -16,8 +21,6 @@ _MATCHING = {"TL": "linear", "TQ": "quadratic", "TC": "cubic"}
 SAME_GRID = (("TL2047", "TC1023"), ("TL2559", "TC1279"))
 #: What a step consists of; output belongs to steps of its own.
 _STEP = ("inverse transforms", "direct transforms", "grid-point", "spectral")
-#: Operations counted by the model, with the sections that perform them.
-_COUNTED = {("Legendre", "FFT"): _STEP[:2], ("grid-point",): _STEP[2:3], ("spectral",): _STEP[3:]}
 _DAY = 86400.0
 
 
@@ -45,27 +48,6 @@ def steps(preset: str, threads: int) -> list[Case]:
     return cases
 
 
-@steps.outputs_of
-def work_model(measurements) -> dict[str, Output]:
-    """Seconds of one step of each resolution of the talk, from the rates of the largest case that was measured.
-
-    ``Σ operations of a kind / rate of the kind``, kinds being transforms, grid-point and spectral work.
-    """
-    from kernels import shallow_water
-
-    largest = max(measurements, key=lambda m: m.work["flops"] / m.parameters["steps"])
-    rates = {}  # flop/s by kind, of the least seconds of each section
-    for parts, sections in _COUNTED.items():
-        seconds = sum(min(largest.observed[section]) for section in sections) / largest.repeats
-        rates[parts] = sum(largest.work["parts"][part] for part in parts) / seconds
-    counts = [dict(shallow_water.work(named(name, 1, 1)).parts) for name in RESOLUTIONS]
-    model = [sum(sum(count[part] for part in parts) / rate for parts, rate in rates.items()) for count in counts]
-    return {
-        "model_resolution": Output(RESOLUTIONS, None, "resolution_model", "resolution of the talk"),
-        "model_step": Output(model, "s", "resolution_model", "one step, work model"),
-    }
-
-
 def _step_samples(run) -> np.ndarray:
     """Seconds of one step of the small model, (cases, samples), without output."""
     counts = (run["repeats"].values * run["steps"].values)[:, np.newaxis]
@@ -76,19 +58,15 @@ def day_table(run):
     """Cost of a day of forecast over that of the first resolution, with its spread, and what it comes from.
 
     A time step in proportion to 1 / truncation, with the talk's step at the talk's truncation: an assumption, since
-    the talk prints one step only.  ``measured`` are seconds of a day at full size, ``model`` those of the work model.
+    the talk prints one step only.  ``measured`` are seconds of a day at full size.
     """
     talk = tables.load("xc30", "forecast")
     frame = pd.DataFrame({"resolution": run["resolution"].values.astype(str)})
-    model = dict(zip(run["model_resolution"].values, run["model_step"].values, strict=True))
-    frame["one step, model"] = frame["resolution"].map(model)
     waves = frame["resolution"].str[2:].astype(float)
     frame["dt"] = float(talk["timestep"]) * float(talk["truncation"]) / waves
     frame["steps"] = _DAY / frame["dt"]
     step = figures.of_samples(_step_samples(run), run["flags"].values)
     frame["measured"] = step["middle"] * frame["steps"] * np.where(run["part"].values == 1, 1.0, np.nan)
-    frame["model"] = frame["one step, model"] * frame["steps"]
-    frame["model, relative"] = frame["model"] / frame["model"][0]
     base = frame["steps"][0] * step["middle"][0]
     found = figures.converted(step, lambda seconds: seconds * frame["steps"] / base)
     return figures.with_spread(frame, cost=found)

@@ -1,7 +1,6 @@
 """The experiments of 2014: what is measured, what records hold of given measurements, and that each run is drawn."""
 
 from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -24,26 +23,6 @@ def test_what_does_not_fit_is_left_out(monkeypatch):
     monkeypatch.setattr(resolutions.machine, "available_memory", lambda: 10**9)
     left = [case.parameters["resolution"] for case in resolutions.steps("paper", 1)]
     assert "TL2559" not in left and len(left) < len(resolutions.RESOLUTIONS)
-
-
-def test_the_work_model_is_operations_over_measured_rates():
-    seconds = {"inverse transforms": 0.3, "direct transforms": 0.5, "grid-point": 0.1, "spectral": 0.02}
-    parts = dict(shallow_water.work(common.named("TC1279", 8, 4)).parts)
-    ran = SimpleNamespace(
-        parameters={"steps": 4},
-        work={"flops": sum(parts.values()), "parts": parts},
-        repeats=2,
-        observed={name: [2 * value, 3 * value] for name, value in seconds.items()},
-    )
-    found = resolutions.work_model([ran])
-    model = dict(zip(found["model_resolution"].value, found["model_step"].value, strict=True))
-    full, same = (dict(shallow_water.work(common.named(*of)).parts) for of in (("TL2559", 1, 1), ("TC1279", 8, 1)))
-    expected = (
-        0.8 / 4 * (full["Legendre"] + full["FFT"]) / (same["Legendre"] + same["FFT"])
-        + 0.1 / 4 * full["grid-point"] / same["grid-point"]
-        + 0.02 / 4 * full["spectral"] / same["spectral"]
-    )
-    assert model["TL2559"] == pytest.approx(expected) and set(model) == set(resolutions.RESOLUTIONS)
 
 
 def rate(what, value, threads=1, **coordinates):
