@@ -6,12 +6,7 @@ from companion import figures, host, tables
 from companion.bench import Case, Ratio
 from companion.chapters.xc30.common import named
 from companion.common import pd
-<<<<<<< HEAD
-from companion.experiments import Output, experiment, of
-=======
-from companion.experiments import experiment
-from companion.host import machine
->>>>>>> ab434c2 (Take the work model of a step out of chapter 5)
+from companion.experiments import experiment, of
 
 #: The talk's pairs of truncation and grid, by the names that the kernels know.
 RESOLUTIONS = ("TL1279", "TL2047", "TQ1364", "TC1023", "TL2559", "TQ1706", "TC1279")
