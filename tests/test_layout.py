@@ -13,24 +13,24 @@ ROOT = Path(__file__).resolve().parent.parent
 #: Lines at most: ``.py`` and C, of the book also JavaScript, CSS and HTML.  These numbers only ever go down.
 LINES = {
     "kernels/analysis": 1695,
-    "kernels/bt": 2023,
+    "kernels/bt": 1828,
     "kernels/files": 3241,
     "kernels/gridpoint": 2877,
     "kernels/imaging": 3048,
     "kernels/jobs": 769,
     "kernels/memory": 1500,
     "kernels/mpi": 1534,
-    "kernels/portable": 954,
+    "kernels/portable": 952,
     "kernels/processor": 636,
     "kernels/routines": 1433,
-    "kernels/runtime": 1777,
-    "kernels/shallow_water": 1487,
-    "kernels/spectral": 3206,
+    "kernels/runtime": 1749,
+    "kernels/shallow_water": 1481,
+    "kernels/spectral": 3065,
     "companion/chapters": 5780,
     "companion": 13446,
     "peers": 2108,
     "book": 2301,
-    "tests": 13137,
+    "tests": 13134,
 }
 PRODUCTION = 45_262
 #: What a kernel's module imports when it is imported itself; other libraries only inside the functions that need them.

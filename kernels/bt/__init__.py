@@ -46,17 +46,7 @@ import numpy as np
 
 from kernels.bt import plain
 from kernels.bt.problem import SMALLEST_N, TOLERANCE, Problem
-from kernels.bt.solver import (
-    State,
-    Stepper,
-    error_norm,
-    new_state,
-    pack,
-    required_memory,
-    residual_norm,
-    solution,
-    unpack,
-)
+from kernels.bt.solver import State, Stepper, new_state, norms, pack, required_memory, solution, unpack
 from kernels.bt.step import work_size
 from kernels.contract import Check, Footprint, Work, require_range, worst
 from kernels.proof import Proof
@@ -93,16 +83,7 @@ def setup(problem: Problem, seed: int = 0) -> State:
 
 def reset(state: State) -> None:
     """Back to the initial field."""
-    state.u[:] = state.start
-    state.ready = False
-
-
-def _require_match(problem: Problem, state: State) -> None:
-    if (state.layout.N, state.dt) != (problem.N, problem.dt):
-        raise ValueError(
-            f"state was set up for N = {state.layout.N}, dt = {state.dt}, the problem has "
-            f"N = {problem.N}, dt = {problem.dt}; call setup(problem)"
-        )
+    state.reset()
 
 
 def march(
@@ -115,9 +96,13 @@ def march(
     ``on_step(step, state)`` is called after every step, step = 1 … steps.  Read the solution with ``pack(state, out)``;
     the solver goes on when the call returns.
     """
-    _require_match(problem, state)
-    stepper = Stepper(state, threads)
-    u, forced = (np.swapaxes(state.layout.view(each), 2, 3) for each in (state.u, state.forcing))
+    box, stepper = state.box, Stepper(state, threads)
+    if (box.points, box.dt) != (problem.N, problem.dt):
+        raise ValueError(
+            f"state was set up for N = {box.points}, dt = {box.dt}, the problem has "
+            f"N = {problem.N}, dt = {problem.dt}; call setup(problem)"
+        )
+    u, forced = (np.swapaxes(box.view(each), 2, 3) for each in (state.u, state.forcing))
     for step in range(1, steps + 1):
         if problem.code == "plain":
             plain.step(u, forced, problem.dt)
@@ -142,8 +127,7 @@ def run(
     for _ in range(repeats):
         reset(state)
         march(problem, state, problem.NS, threads, on_step)
-    error = error_norm(state)
-    return Result(residual_norm(state, threads), error)
+    return Result(*norms(state, threads))
 
 
 def reference(problem: Problem, state: State | None = None) -> Result:

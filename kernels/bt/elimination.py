@@ -28,6 +28,7 @@ to 5.1 times.
 
 import numpy as np
 
+from kernels.bt.lines import inner
 from kernels.bt.problem import C1, C2, C3C4, C1345, FOUR_THIRDS
 from kernels.runtime.jit import FINITE, kernel
 from kernels.runtime.vector import LANES, load, prefetch, spread, store
@@ -275,12 +276,6 @@ def _eliminate_cell(r, here, lines, ring, slots, constants, upper, before, x, y)
     return y
 
 
-@kernel(inline=True)
-def _inner(lines, ends):
-    """The first cell that is not on the boundary of the grid, and the end of those cells."""
-    return _ONE if ends.low else _ZERO, lines.points - _ONE if ends.high else lines.points
-
-
 @kernel(fastmath=FINITE)
 def eliminate(u, r, lines, direction, ends, upper, ring, carry, ahead):
     """Forward elimination on the inner cells of eight lines, or of a piece of them whose rest others have.
@@ -293,7 +288,7 @@ def eliminate(u, r, lines, direction, ends, upper, ring, carry, ahead):
     fetched into the cache meanwhile, 0: none.
     """
     cell, constants = lines.cell, _constants(direction)
-    begin, stop = _inner(lines, ends)
+    begin, stop = inner(lines.points, ends)
     x = begin * _UPPER
     for entry in range(np.uint64(25)):
         store(upper, x + entry * _V, load(carry, entry * _V))
@@ -349,7 +344,7 @@ def substitute(r, lines, ends, upper, carry):
     ``upper`` has X of every cell; ``carry``, float64 (BACKWARD,), has Δ of the cell behind the last, zero at a
     boundary, and receives that of the first.
     """
-    begin, stop = _inner(lines, ends)
+    begin, stop = inner(lines.points, ends)
     y = _load_five(carry, _ZERO, _V)
     for step in range(_ONE, stop - begin + _ONE):
         n = stop - step

@@ -7,18 +7,21 @@ import numpy as np
 from kernels.runtime.jit import kernel
 from kernels.runtime.vector import LANES
 
-_V, _ZERO, _TWO, _THREE, _FOUR, _FIVE = (np.uint64(n) for n in (LANES, 0, 2, 3, 4, 5))
+_V, _ZERO, _ONE, _TWO, _THREE, _FOUR, _FIVE = (np.uint64(n) for n in (LANES, 0, 1, 2, 3, 4, 5))
 #: Distance of two cells in a tile, where eight lines along x are turned: five components of eight lanes.
 TILE = np.uint64(5 * LANES)
 
 
-class Grid(NamedTuple):
-    """Where u[k, j, m, i] lies in a flat array: ``base + k·plane + (5·j + m)·row + i``; all in doubles, uint64."""
+class Place(NamedTuple):
+    """Where u[k, j, m, i] of a box lies: ``base + k·plane + (5·j + m)·row + i``; all uint64, in doubles or points."""
 
-    base: np.uint64  # offset of the first point
+    base: np.uint64  # offset of the box's first point
     plane: np.uint64  # from one k to the next
     row: np.uint64  # from one component of a row to the next
-    points: np.uint64  # N, points along every edge of the cube
+    ni: np.uint64  # points of the box along i
+    nj: np.uint64  # along j
+    nk: np.uint64  # along k
+    halo: np.uint64  # cells that a tile has on either side of the box's: 0, or 8 where boxes have neighbours
 
 
 class Direction(NamedTuple):
@@ -43,7 +46,7 @@ class Lines(NamedTuple):
     The momenta across the lines enter the equations alike, so one piece of code serves x, y and z.
     """
 
-    at: np.uint64  # the first cell, on the boundary
+    at: np.uint64  # the first cell
     cell: np.uint64  # from one cell of a line to the next
     density: np.uint64  # ρ within a cell
     first: np.uint64  # one momentum across the lines
@@ -54,12 +57,26 @@ class Lines(NamedTuple):
 
 
 @kernel(inline=True)
-def along(axis, at, grid, points):
+def along(axis, at, place, points):
     """Eight lines of ``points`` cells along ``axis`` from the cell ``at`` on, in a tile for x (0), in a field of the
-    rows and planes of ``grid`` for y and z; the momentum along them is ρu, ρv or ρw."""
-    row = grid.row
+    rows and planes of ``place`` for y and z; the momentum along them is ρu, ρv or ρw."""
+    row = place.row
     if axis == 0:
         return Lines(at, TILE, _ZERO, _TWO * _V, _THREE * _V, _V, _FOUR * _V, points)
     if axis == 1:
         return Lines(at, _FIVE * row, _ZERO, row, _THREE * row, _TWO * row, _FOUR * row, points)
-    return Lines(at, grid.plane, _ZERO, row, _TWO * row, _THREE * row, _FOUR * row, points)
+    return Lines(at, place.plane, _ZERO, row, _TWO * row, _THREE * row, _FOUR * row, points)
+
+
+@kernel(inline=True)
+def inner(points, ends):
+    """Of so many ``points`` the first that is not on the boundary of the grid, and the end of those."""
+    return _ONE if ends.low else _ZERO, points - _ONE if ends.high else points
+
+
+@kernel(inline=True)
+def visited(points, ends):
+    """Cells before the box from which on differences visit lines of ``points``, and how many they visit: where a line
+    goes on in another box they begin and end two cells beyond."""
+    before, after = (_ZERO if ends.low else _TWO), (_ZERO if ends.high else _TWO)
+    return before, points + before + after

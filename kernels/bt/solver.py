@@ -1,42 +1,56 @@
 """One BT run: its arrays in the layout of the solver, the way to and from the serial layout, time steps and norms."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from kernels.bt.differences import weights
-from kernels.bt.lines import Direction, Grid
+from kernels.bt.lines import Direction, Ends, Place
 from kernels.bt.problem import SECOND, Problem, exact_parts, initial_component
-from kernels.bt.step import planes, rows, team, work_size
+from kernels.bt.step import planes, rows, work_size
 from kernels.contract import require_range
 from kernels.runtime.arrays import require_array
 from kernels.runtime.jit import kernel
 from kernels.runtime.pages import aligned, zeros
 from kernels.runtime.resources import require_memory, require_threads
-from kernels.runtime.threads import numba_threads
+from kernels.runtime.threads import run_parts
 from kernels.runtime.vector import LANES
 
+_FIVE = np.uint64(5)
 
-@dataclass(frozen=True)
-class Layout:
-    """Where u[k, j, m, i] lies in a flat array: ``base + k·plane + (5·j + m)·row + i``.
 
-    ``row`` and ``plane`` are odd multiples of a cache line, so that lines of any direction spread
-    over all sets of a cache.
+class Box:
+    """A box of the grid: where its points lie in a flat array, and what its lines are told.
+
+    ``points``: N, along every edge of the grid; ``dt``: time step; ``limits``: half-open ranges of i, j and k, by
+    default the whole grid; ``halo``: layers of the neighbours' points on every side, 0 or 2.  u[k, j, m, i] lies at
+    ``base + k·plane + (5·j + m)·row + i``.  ``row`` and ``plane`` are odd multiples of a cache line, so that lines of
+    any direction spread over all sets of a cache.  Rows that eight lines of x take together may reach beyond a box.
     """
 
-    N: int
-    row: int  # doubles from one component to the next
-    plane: int  # doubles from one k to the next
-    base: int  # doubles before the first point, which neighbours of edge points may read
-    size: int  # doubles in all
+    def __init__(self, points: int, dt: float, limits=None, halo: int = 0):
+        self.points, self.dt, self.halo = points, float(dt), halo
+        self.limits = tuple(limits or 3 * ((0, points),))
+        self.sizes = ni, nj, nk = tuple(stop - start for start, stop in self.limits)
+        beside = LANES if halo else 0  # doubles before the first point of a row
+        self.row = LANES * ((beside > 0) + -(-(ni + halo) // LANES) | 1)
+        self.rows = max(nj, LANES if halo else 0) + 2 * halo
+        self.plane = LANES * (self.rows * 5 * self.row // LANES | 1)
+        self.size = LANES + (nk + 2 * halo) * self.plane + LANES
+        base = LANES + halo * (self.plane + 5 * self.row) + beside
+        self.place = Place(*map(np.uint64, (base, self.plane, self.row, ni, nj, nk, beside)))
+        self.ends = tuple(Ends(a == 0, b == points) for a, b in self.limits)
+        self.whole = tuple(all(ends) for ends in self.ends)  # no other box has a part of the lines
+        self.directions = tuple(self._direction(axis) for axis in range(3))
+        self.work_size = work_size(max(self.sizes) + 2 * beside)
 
-    @classmethod
-    def of(cls, points: int) -> "Layout":
-        """Layout of a cube of ``points``³ points."""
-        row = LANES * (-(-points // LANES) | 1)
-        plane = LANES * (points * 5 * row // LANES | 1)
-        return cls(points, row, plane, LANES, LANES + points * plane + LANES)
+    def _direction(self, axis: int) -> Direction:
+        """Weights begin at the first cell that differences visit: the boundary, or two cells before the box."""
+        (start, stop), ends = self.limits[axis], self.ends[axis]
+        table = np.pad(weights(self.points, self.dt, SECOND[axis]), ((2, 2), (0, 0)))
+        own = table[start + (2 if ends.low else 0) : stop + (2 if ends.high else 4)]
+        return Direction(self.dt, own.reshape(-1), SECOND[axis], 1.0 / (self.points - 1.0))
 
     def new(self, value: float = 0.0) -> np.ndarray:
         """Flat array filled with ``value`` that begins on a cache line, every page touched."""
@@ -44,56 +58,70 @@ class Layout:
         array[:] = value
         return array
 
-    def view(self, array: np.ndarray) -> np.ndarray:
-        """View [k, j, m, i] of a flat array, without the padding."""
-        rows = array[self.base : self.base + self.N * self.plane].reshape(self.N, self.plane)
-        return rows[:, : self.N * 5 * self.row].reshape(self.N, self.N, 5, self.row)[..., : self.N]
+    def view(self, array: np.ndarray, halo: int = 0) -> np.ndarray:
+        """View [k, j, m, i] of a flat array: the box, with ``halo`` layers around it."""
+        (ni, nj, nk), first = self.sizes, int(self.place.halo)
+        planes = array[LANES : self.size - LANES].reshape(-1, self.plane)
+        whole = planes[:, : self.rows * 5 * self.row].reshape(len(planes), self.rows, 5, self.row)
+        around = ((self.halo, nk), (self.halo, nj), (first, ni))
+        k, j, i = (slice(at - halo, at + n + halo) for at, n in around)
+        return whole[k, j, :, i]
+
+    def exact(self) -> Iterator[np.ndarray]:
+        """The exact solution, plane after plane: float64 [j, m, i]."""
+        constant, parts = exact_parts(self.points)
+        x, y, z = (part[:, a:b] for part, (a, b) in zip(parts, self.limits, strict=True))
+        for k in range(self.sizes[2]):
+            yield constant[:, None] + x + y.T[:, :, None] + z[:, k, None]
 
 
 @dataclass
 class State:
-    """Everything one run needs; all arrays are flat float64 in the order of ``layout``.
+    """Everything one run needs of a box; all arrays are flat float64 in its order.
 
     ``rhs`` holds, between two steps, dt times the forcing and the z part of the next right-hand
     side, if ``ready``.
     """
 
-    layout: Layout
-    dt: float
+    box: Box
     u: np.ndarray  # solution; padding is 1, so that lanes beyond the grid stay finite
-    rhs: np.ndarray  # right-hand side, then the update
+    rhs: np.ndarray  # right-hand side, then the update; zero on the boundary of the grid
     forcing: np.ndarray  # dt · forcing
     start: np.ndarray  # initial field
     ready: bool = False
 
+    @classmethod
+    def at_exact_solution(cls, box: Box) -> "State":
+        """The exact solution, the initial field, and no forcing yet."""
+        state = cls(box, box.new(1.0), box.new(), box.new(), box.new(1.0))
+        for plane, exact in zip(box.view(state.u), box.exact(), strict=True):
+            plane[:] = exact
+        start, cut = box.view(state.start), tuple(slice(*each) for each in reversed(box.limits))
+        for m in range(5):
+            start[:, :, m] = initial_component(box.points, m)[cut]
+        return state
+
+    def force(self) -> None:
+        """The forcing from the right-hand side of the exact solution, which is steady with it; the initial field."""
+        np.negative(self.rhs, out=self.forcing)
+        self.reset()
+
+    def reset(self) -> None:
+        """Back to the initial field."""
+        self.u[:] = self.start
+        self.ready = False
+
 
 @kernel
-def _pack_planes(u, out, points, row, plane, base, first, last):
-    """The planes first … last − 1 of ``u``, in the solver's layout, into ``out``, flat [k, j, i, m].
-
-    ``points``: cells of an axis; ``row``, ``plane``: doubles from one row and plane of ``u`` to the next; ``base``:
-    place of the first cell.
-    """
+def _pack_planes(u, out, place, first, last):
+    """The planes first … last − 1 of ``u``, which lie at ``place``, into ``out``, flat [k, j, i, m]."""
     for k in range(first, last):
-        for j in range(points):
-            source = np.uint64(base + k * plane + j * 5 * row)
-            target = np.uint64((k * points + j) * points * 5)
-            for i in range(np.uint64(points)):
-                for m in range(np.uint64(5)):
-                    out[target + i * np.uint64(5) + m] = u[source + m * np.uint64(row) + i]
-
-
-@kernel
-def _unpack_planes(field, u, points, row, plane, base):
-    """All planes of ``field``, flat [k, j, i, m], into ``u``; ``points``, ``row``, ``plane`` and ``base`` as for
-    :func:`_pack_planes`."""
-    for k in range(points):
-        for j in range(points):
-            target = np.uint64(base + k * plane + j * 5 * row)
-            source = np.uint64((k * points + j) * points * 5)
-            for i in range(np.uint64(points)):
-                for m in range(np.uint64(5)):
-                    u[target + m * np.uint64(row) + i] = field[source + i * np.uint64(5) + m]
+        for j in range(place.nj):
+            source = place.base + k * place.plane + j * _FIVE * place.row
+            target = (k * place.nj + j) * place.ni * _FIVE
+            for i in range(place.ni):
+                for m in range(_FIVE):
+                    out[target + i * _FIVE + m] = u[source + m * place.row + i]
 
 
 def pack(state: State, out: np.ndarray, first: int = 0, last: int | None = None) -> np.ndarray:
@@ -115,12 +143,12 @@ def pack(state: State, out: np.ndarray, first: int = 0, last: int | None = None)
     ndarray
         ``out``.
     """
-    grid = state.layout
-    last = grid.N if last is None else last
-    require_array("out", out, np.float64, (grid.N,) * 3 + (5,), True, (state.u,))
+    points = state.box.points
+    last = points if last is None else last
+    require_array("out", out, np.float64, (points,) * 3 + (5,), True, (state.u,))
     require_range("first", first, 0, last)
-    require_range("last", last, first, grid.N)
-    _pack_planes(state.u, out.reshape(-1), grid.N, grid.row, grid.plane, grid.base, first, last)
+    require_range("last", last, first, points)
+    _pack_planes(state.u, out.reshape(-1), state.box.place, np.uint64(first), np.uint64(last))
     return out
 
 
@@ -129,20 +157,14 @@ def unpack(field: np.ndarray, state: State) -> None:
 
     ``ValueError`` if ``field`` is of another shape, type or order.
     """
-    grid = state.layout
-    require_array("field", field, np.float64, (grid.N,) * 3 + (5,), apart=(state.u,))
-    _unpack_planes(field.reshape(-1), state.u, grid.N, grid.row, grid.plane, grid.base)
+    require_array("field", field, np.float64, (state.box.points,) * 3 + (5,), apart=(state.u,))
+    state.box.view(state.u)[:] = np.swapaxes(field, 2, 3)
     state.ready = False
 
 
 def solution(state: State) -> np.ndarray:
     """The solution as a new array of shape (N, N, N, 5), indexed [k, j, i, m]."""
-    return pack(state, np.empty((state.layout.N,) * 3 + (5,)))
-
-
-def _scratch(threads: int, size: int) -> np.ndarray:
-    """Scratch of shape (threads, size); threads begin on cache lines of their own."""
-    return zeros((threads, LANES * (-(-size // LANES) + 1)))
+    return pack(state, np.empty((state.box.points,) * 3 + (5,)))
 
 
 class Stepper:
@@ -153,47 +175,40 @@ class Stepper:
     """
 
     def __init__(self, state: State, threads: int = 1):
-        require_threads(threads)
-        grid = state.layout
-        self.state, self.threads = state, threads
-        self.grid = Grid(*map(np.uint64, (grid.base, grid.plane, grid.row, grid.N)))
-        self.across, self.along_z = (
-            Direction(state.dt, weights(grid.N, state.dt, SECOND[axis]).reshape(-1), SECOND[axis], 1.0 / (grid.N - 1.0))
-            for axis in (0, 2)
-        )
-        self.work = _scratch(threads, work_size(grid.N))
+        self.state, self.threads = state, require_threads(threads)
+        self.about = state.box.place, state.box.directions, state.box.ends
+        self.work = zeros(
+            (threads, LANES * (-(-state.box.work_size // LANES) + 1))
+        )  # a thread's on its own cache lines
 
-    def _pass(self, across: bool, solve: bool) -> None:
-        """Once over memory: by planes for x and y (``across``), or by rows for z; elimination if ``solve``."""
-        state, last, direction = self.state, self.state.layout.N - 1, self.across if across else self.along_z
-        if self.threads > 1:
-            fields = state.u, state.rhs, state.forcing
-            with numba_threads(self.threads):
-                team(across, *fields, self.grid, direction, solve, self.work, self.threads)
-        elif across:
-            planes(state.u, state.rhs, self.grid, direction, solve, self.work[0], 1, last)
-        else:
-            rows(state.u, state.rhs, state.forcing, self.grid, direction, solve, self.work[0], 1, last)
+    def by_rows(self, solve: bool) -> None:
+        """Forcing and z part of the right-hand side; before, if ``solve``, elimination in z and update."""
+        state = self.state
+        run_parts(rows, self.threads, state.u, state.rhs, state.forcing, *self.about, solve, self.work, self.threads)
+        state.ready = solve
 
-    def right_hand_side(self) -> np.ndarray:
-        """dt · (operator + forcing) of the present solution as a view [k, j, m, i], zero on the boundary."""
-        self._pass(False, False)
-        self._pass(True, False)
-        self.state.ready = False
-        return self.state.layout.view(self.state.rhs)
+    def by_planes(self, solve: tuple[bool, bool]) -> None:
+        """x and y part, and elimination in x and in y where ``solve`` asks; then ``rhs`` is of this step."""
+        state = self.state
+        run_parts(planes, self.threads, state.u, state.rhs, *self.about, solve, self.work, self.threads)
+        state.ready = False
+
+    def right_hand_side(self) -> None:
+        """dt · (operator + forcing) of the present solution into ``state.rhs``."""
+        self.by_rows(False)
+        self.by_planes((False, False))
 
     def step(self) -> None:
-        """One time step."""
+        """One time step of a box that is the whole grid."""
         if not self.state.ready:
-            self._pass(False, False)
-            self.state.ready = True
-        self._pass(True, True)
-        self._pass(False, True)
+            self.by_rows(False)
+        self.by_planes((True, True))
+        self.by_rows(True)
 
 
 def required_memory(problem: Problem) -> int:
     """Bytes of the four arrays, and of the whole components that the initial field is made from."""
-    return 4 * 8 * Layout.of(problem.N).size + 8 * 8 * problem.N**3
+    return 4 * 8 * Box(problem.N, problem.dt).size + 8 * 8 * problem.N**3
 
 
 def new_state(problem: Problem) -> State:
@@ -201,36 +216,23 @@ def new_state(problem: Problem) -> State:
 
     ``MemoryError`` if the four arrays do not fit into the available memory.
     """
-    grid = Layout.of(problem.N)
     require_memory(required_memory(problem), f"BT with N = {problem.N}")
-    state = State(grid, float(problem.dt), grid.new(1.0), grid.new(), grid.new(), grid.new(1.0))
-    u, start = grid.view(state.u), grid.view(state.start)
-    constant, (x, y, z) = exact_parts(problem.N)
-    for m in range(5):
-        u[:, :, m] = constant[m] + x[m] + y[m][:, None] + z[m][:, None, None]
-        start[:, :, m] = initial_component(problem.N, m)
-    inner = (slice(1, -1),) * 2 + (slice(None), slice(1, -1))
-    grid.view(state.forcing)[inner] = -Stepper(state).right_hand_side()[inner]
-    state.u[:] = state.start
+    state = State.at_exact_solution(Box(problem.N, problem.dt))
+    Stepper(state).right_hand_side()
+    state.force()
     return state
 
 
-def error_norm(state: State) -> np.ndarray:
-    """Root-mean-square difference from the exact solution, five components.
-
-    As the benchmark defines it: the sum over all points, divided by the number of inner points.
-    """
-    constant, (x, y, z) = exact_parts(state.layout.N)
-    field, total = state.layout.view(state.u), np.zeros(5)
-    for k in range(state.layout.N):
-        plane = (constant + z[:, k])[:, None] + x + y.T[:, :, None]
-        total += ((field[k] - plane) ** 2).sum(axis=(0, 2))
-    return np.sqrt(total / (state.layout.N - 2) ** 3)
+def squares(state: State) -> np.ndarray:
+    """Sums over the box of squares of ``state.rhs`` over dt, and of the difference from the exact solution: (2, 5)."""
+    box, total = state.box, np.zeros((2, 5))
+    for right, field, exact in zip(box.view(state.rhs), box.view(state.u), box.exact(), strict=True):
+        total += [((each) ** 2).sum(axis=(0, 2)) for each in (right / box.dt, field - exact)]
+    return total
 
 
-def residual_norm(state: State, threads: int = 1) -> np.ndarray:
-    """Root-mean-square right-hand side over the inner points, divided by dt, five components."""
-    field, total = Stepper(state, threads).right_hand_side(), np.zeros(5)
-    for k in range(1, state.layout.N - 1):
-        total += (field[k, 1:-1, :, 1:-1] ** 2).sum(axis=(0, 2))
-    return np.sqrt(total / (state.layout.N - 2) ** 3) / state.dt
+def norms(state: State, threads: int = 1) -> np.ndarray:
+    """Residual and error as the benchmark defines them: root of the sum over all points divided by the number of inner
+    ones, of the right-hand side over dt and of the difference from the exact solution; float64 (2, 5)."""
+    Stepper(state, threads).right_hand_side()
+    return np.sqrt(squares(state) / (state.box.points - 2) ** 3)

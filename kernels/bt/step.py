@@ -1,23 +1,22 @@
 """One time step of BT: planes of constant k, then rows of constant j (see the package's drawing).
 
 Fields are float64 and flat, in the benchmark's units: ``u``, the conserved variables; ``rhs``, dt times the right-hand
-side; ``forcing``, dt times the forcing.  ``grid`` (``Grid``) says where a point lies in all of them, ``direction``
-(``Direction``) has the numbers of a direction, ``solves`` says whether to eliminate, and ``work`` is the scratch of a
-thread, float64 (work_size(N),).
+side, zero on the boundary of the grid; ``forcing``, dt times the forcing.  ``place`` (``Place``) says where the points
+of a box lie in all of them; ``directions`` (``Direction``) and ``ends`` (``Ends``) are those of x, y and z; ``work`` is
+scratch, float64 (threads, work_size(cells)); ``thread`` of ``threads`` takes a contiguous share.
 """
 
 import numpy as np
-from numba import prange
 
 from kernels.bt.differences import differences
 from kernels.bt.elimination import FORWARD, RING, UPPER, solve
 from kernels.bt.lines import TILE as _TILE
-from kernels.bt.lines import Ends, along
+from kernels.bt.lines import along, inner, visited
 from kernels.runtime.jit import FINITE, kernel
 from kernels.runtime.vector import LANES, load, spread, store, transpose_block
 
 _V = np.uint64(LANES)
-_ZERO, _ONE, _FIVE = (np.uint64(n) for n in (0, 1, 5))
+_ZERO, _ONE, _TWO, _FIVE = (np.uint64(n) for n in (0, 1, 2, 5))
 
 
 def work_size(cells: int) -> int:
@@ -71,81 +70,82 @@ def _clear(tile, cell):
         store(tile, cell * _TILE + m * _V, spread(0.0))
 
 
+@kernel(inline=True)
+def _share(first, stop, threads, thread):
+    """The part of ``first`` … ``stop`` − 1 that belongs to a ``thread``, both ends uint64."""
+    count, threads, thread = stop - first, np.uint64(threads), np.uint64(thread)
+    return first + thread * count // threads, first + (thread + _ONE) * count // threads
+
+
 @kernel(fastmath=FINITE)
-def planes(u, rhs, grid, direction, solves, work, first, last):
-    """x and y part of the right-hand side of the planes ``first`` <= k < ``last`` and, if wanted, elimination in both
-    directions, whose solution ``rhs`` becomes; ``direction`` is that of x and y."""
-    points, line, whole = grid.points, _FIVE * grid.row, Ends(True, True)
-    upper, ring, carry, tile_u, tile_r, block = scratch(work, points)
-    groups = (points + _V - _ONE) // _V
-    for k in range(np.uint64(first), np.uint64(last)):
-        at = grid.base + k * grid.plane
+def planes(u, rhs, place, directions, ends, solves, work, threads, thread):
+    """x and y part of the right-hand side of inner planes; where ``solves``, a pair, asks, x and then y is solved.
+
+    Only whole lines can be solved here; their solution replaces ``rhs``.
+    """
+    line, groups = _FIVE * place.row, (place.ni + _V - _ONE) // _V
+    wide, cells = groups + _TWO * place.halo // _V, _TWO * place.halo + max(place.ni, place.nj, place.nk)
+    upper, ring, carry, tile_u, tile_r, block = scratch(work[thread], cells)
+    (before_x, points_x), (before_y, points_y) = visited(place.ni, ends[0]), visited(place.nj, ends[1])
+    (low, high), (first, stop) = inner(place.nj, ends[1]), inner(place.nk, ends[2])
+    first, stop = _share(first, stop, threads, thread)
+    for k in range(first, stop):
+        at = place.base + k * place.plane
         for group in range(groups):
-            differences(u, rhs, rhs, along(1, at + group * _V, grid, points), direction, _ZERO)
+            lines = along(1, at + group * _V - before_y * line, place, points_y)
+            differences(u, rhs, rhs, lines, directions[1], _ZERO)
         # x: eight rows at once; the last eight may overlap their predecessors, whose lanes are then
         # not written a second time.
-        j = _ONE
-        while j < points - _ONE:
+        j = low
+        while j < high:
             start = j
-            if j + _V > points - _ONE:
-                start = max(points - _ONE, _V + _ONE) - _V
-            place = at + start * line
-            fill(u, place, grid.row, groups, tile_u)
-            fill(rhs, place, grid.row, groups, tile_r)
-            lines = along(0, _ZERO, grid, points)
-            differences(tile_u, tile_r, tile_r, lines, direction, _ZERO)
-            if solves:
-                solve(tile_u, tile_r, lines, direction, whole, upper, ring, carry, _ZERO)
-            _clear(tile_r, _ZERO)
-            for cell in range(points - _ONE, groups * _V):
-                _clear(tile_r, cell)
-            stop = min(_V, points - _ONE - start)
-            turn_back(tile_r, _ZERO, rhs, place, grid.row, groups, j - start, stop, block)
+            if j + _V > high:
+                start = max(high, _V + low) - _V
+            rows = at + start * line
+            fill(u, rows - place.halo, place.row, wide, tile_u)
+            fill(rhs, rows - place.halo, place.row, wide, tile_r)
+            lines = along(0, (place.halo - before_x) * _TILE, place, points_x)
+            differences(tile_u, tile_r, tile_r, lines, directions[0], _ZERO)
+            if solves[0]:
+                lines = along(0, place.halo * _TILE, place, place.ni)
+                solve(tile_u, tile_r, lines, directions[0], ends[0], upper, ring, carry, _ZERO)
+            if ends[0].low:
+                _clear(tile_r, place.halo)
+            if ends[0].high:
+                for cell in range(place.ni - _ONE, groups * _V):
+                    _clear(tile_r, place.halo + cell)
+            turn_back(tile_r, place.halo, rhs, rows, place.row, groups, j - start, min(_V, high - start), block)
             j = start + _V
-        if solves:
+        if solves[1]:
             for group in range(groups):
-                lines = along(1, at + group * _V, grid, points)
-                solve(u, rhs, lines, direction, whole, upper, ring, carry, grid.plane)
+                lines = along(1, at + group * _V, place, place.nj)
+                solve(u, rhs, lines, directions[1], ends[1], upper, ring, carry, place.plane)
 
 
 @kernel(inline=True)
-def update(u, rhs, place, grid):
-    """Add ``rhs`` to ``u`` on the inner cells of eight lines along z, the first cell at ``place`` in the ``grid``."""
-    for k in range(_ONE, grid.points - _ONE):
+def _update(u, rhs, at, place):
+    """Add ``rhs`` to ``u`` on the inner cells of eight whole lines along z, the first cell of which is ``at``."""
+    for k in range(_ONE, place.nk - _ONE):
         for m in range(_FIVE):
-            entry = place + k * grid.plane + m * grid.row
+            entry = at + k * place.plane + m * place.row
             store(u, entry, load(u, entry) + load(rhs, entry))
 
 
 @kernel(fastmath=FINITE)
-def rows(u, rhs, forcing, grid, direction, solves, work, first, last):
-    """The rows ``first`` <= j < ``last``: if wanted elimination in z and update of ``u``; then forcing and z part.
-
-    ``rhs`` has what the planes left, and in the end forcing and z part of the next right-hand side; ``direction`` is
-    that of z.
-    """
-    points, line, whole = grid.points, _FIVE * grid.row, Ends(True, True)
-    upper, ring, carry = scratch(work, points)[:3]
-    for j in range(np.uint64(first), np.uint64(last)):
-        for group in range((points + _V - _ONE) // _V):
-            place = grid.base + j * line + group * _V
-            lines = along(2, place, grid, points)
+def rows(u, rhs, forcing, place, directions, ends, solves, work, threads, thread):
+    """Of inner rows, if ``solves``, which whole lines can be, elimination in z and update of ``u``; then into ``rhs``
+    the forcing and the z part of the next right-hand side."""
+    line, cells = _FIVE * place.row, _TWO * place.halo + max(place.ni, place.nj, place.nk)
+    upper, ring, carry = scratch(work[thread], cells)[:3]
+    before, points = visited(place.nk, ends[2])
+    first, stop = inner(place.nj, ends[1])
+    first, stop = _share(first, stop, threads, thread)
+    for j in range(first, stop):
+        for group in range((place.ni + _V - _ONE) // _V):
+            at = place.base + j * line + group * _V
             if solves:
-                solve(u, rhs, lines, direction, whole, upper, ring, carry, line)
-                update(u, rhs, place, grid)
-            differences(u, forcing, rhs, lines, direction, line)
-
-
-@kernel(parallel=True)
-def team(across, u, rhs, forcing, grid, direction, solves, work, threads):
-    """:func:`planes` if ``across``, else :func:`rows`, a contiguous share of the inner indices a thread.
-
-    ``work`` is the scratch of all, float64 (``threads``, work_size(N)).
-    """
-    inner = np.int64(grid.points) - 2
-    for t in prange(threads):
-        first, last = 1 + t * inner // threads, 1 + (t + 1) * inner // threads
-        if across:
-            planes(u, rhs, grid, direction, solves, work[t], first, last)
-        else:
-            rows(u, rhs, forcing, grid, direction, solves, work[t], first, last)
+                lines = along(2, at, place, place.nk)
+                solve(u, rhs, lines, directions[2], ends[2], upper, ring, carry, line)
+                _update(u, rhs, at, place)
+            lines = along(2, at - before * place.plane, place, points)
+            differences(u, forcing, rhs, lines, directions[2], line)

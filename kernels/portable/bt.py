@@ -1,19 +1,17 @@
 """BT from its initial field to its norms in compiled code: what ``kernels.bt.solver`` does with NumPy.
 
 ``points`` is the number of cells of the cube along an axis, i, j and k are those of a cell, ``m`` is a component;
-``grid`` (:class:`Grid`) says where in a flat field, such as ``u`` and ``rhs``, a cell is; ``parts``, flat, are those of
-``exact_parts``.
+``place`` (:class:`Place`) says where in a flat field a cell is; ``parts``, flat, are those of ``exact_parts``.
 """
 
 import numpy as np
 from numba import carray
 
 from kernels import bt
-from kernels.bt.differences import weights
-from kernels.bt.lines import Direction, Grid
+from kernels.bt.lines import Direction, Ends, Place
 from kernels.bt.problem import SECOND, exact_parts
-from kernels.bt.solver import Layout
-from kernels.bt.step import planes, rows, work_size
+from kernels.bt.solver import Box
+from kernels.bt.step import planes, rows
 from kernels.portable.case import Answer, Array, Call, Case
 from kernels.runtime.jit import kernel
 from kernels.runtime.wasm import Export
@@ -22,9 +20,9 @@ _COMPONENTS = ("ρ", "ρu", "ρv", "ρw", "E")
 
 
 @kernel
-def _place(grid, k, j, m):
+def _row(place, k, j, m):
     """Where the row of component m begins that has the cells of ``j`` and ``k``."""
-    return np.int64(grid.base) + k * np.int64(grid.plane) + (5 * j + m) * np.int64(grid.row)
+    return np.int64(place.base) + k * np.int64(place.plane) + (5 * j + m) * np.int64(place.row)
 
 
 @kernel
@@ -62,12 +60,12 @@ def _initial(parts, points, i, j, k, m):
 
 
 @kernel
-def _fill(u, grid, parts, points, exact):
+def _fill(u, place, parts, points, exact):
     """``u`` becomes the ``exact`` solution, or else the initial field."""
     for k in range(points):
         for j in range(points):
             for m in range(5):
-                at = _place(grid, k, j, m)
+                at = _row(place, k, j, m)
                 for i in range(points):
                     if exact:
                         u[at + i] = _exact(parts, points, i, j, k, m)
@@ -76,79 +74,74 @@ def _fill(u, grid, parts, points, exact):
 
 
 @kernel
-def _directions(table, points, dt):
-    """The :class:`Direction` of x and y and that of z, with a time step of ``dt`` and the weights of dissipation in
-    ``table``, flat (10 · points,)."""
-    h = 1.0 / (points - 1.0)
+def _about(table, place, points, dt):
+    """Place, directions and ends of the cube; ``dt``: time step; ``table``: weights of dissipation, flat."""
+    h, both = 1.0 / (points - 1.0), Ends(True, True)
     across = Direction(dt, table[: 5 * points], SECOND[0], h)
-    return across, Direction(dt, table[5 * points :], SECOND[2], h)
+    return place, (across, across, Direction(dt, table[5 * points :], SECOND[2], h)), (both, both, both)
 
 
 @kernel
-def _right_hand_side(u, rhs, forcing, grid, directions, work):
-    """``rhs`` = ``forcing``, which has the factor dt, + dt · the operator on ``u``, by one thread; ``directions`` of
-    :func:`_directions`, scratch ``work``."""
-    last = np.int64(grid.points) - 1
-    rows(u, rhs, forcing, grid, directions[1], False, work, 1, last)
-    planes(u, rhs, grid, directions[0], False, work, 1, last)
+def _right_hand_side(u, rhs, forcing, about, work):
+    """``rhs`` = ``forcing``, which has the factor dt, + dt · the operator on ``u``, by one thread; ``about`` of
+    :func:`_about`, scratch ``work``."""
+    place, directions, ends = about
+    rows(u, rhs, forcing, place, directions, ends, False, work, 1, 0)
+    planes(u, rhs, place, directions, ends, (False, False), work, 1, 0)
 
 
 @kernel
 def _state(u, rhs, forcing, table, work, shape):
-    """The arrays behind the addresses ``u``, ``rhs``, ``forcing``, ``table`` and ``work``, and the grid; ``shape`` is
+    """The arrays behind the addresses ``u``, ``rhs``, ``forcing``, ``table`` and ``work``, and the place; ``shape`` is
     points, row, plane, base, size, scratch."""
     points, row, plane, base, size, scratch = shape[0], shape[1], shape[2], shape[3], shape[4], shape[5]
-    fields = carray(u, (size,)), carray(rhs, (size,)), carray(forcing, (size,))
-    grid = Grid(np.uint64(base), np.uint64(plane), np.uint64(row), np.uint64(points))
-    return fields, carray(table, (10 * points,)), carray(work, (scratch,)), grid, points
+    fields, n = (carray(u, (size,)), carray(rhs, (size,)), carray(forcing, (size,))), np.uint64(points)
+    place = Place(np.uint64(base), np.uint64(plane), np.uint64(row), n, n, n, np.uint64(0))
+    return fields, carray(table, (10 * points,)), carray(work, (1, scratch)), place, points
 
 
 def begin(u, rhs, forcing, start, table, parts, work, shape, dt):
     """The initial field into ``start``, and the forcing: minus the operator on the exact solution."""
     shape = carray(shape, (6,))
-    (u, rhs, forcing), table, work, grid, points = _state(u, rhs, forcing, table, work, shape)
+    (u, rhs, forcing), table, work, place, points = _state(u, rhs, forcing, table, work, shape)
     start, parts = carray(start, (u.size,)), carray(parts, (5 + 15 * points,))
     start[:] = 1.0
     u[:] = 1.0
     rhs[:] = 0.0
     forcing[:] = 0.0
-    _fill(start, grid, parts, points, False)
-    _fill(u, grid, parts, points, True)
-    _right_hand_side(u, rhs, forcing, grid, _directions(table, points, dt), work)
-    for k in range(1, points - 1):
-        for j in range(1, points - 1):
-            for m in range(5):
-                at = _place(grid, k, j, m)
-                for i in range(1, points - 1):
-                    forcing[at + i] = -rhs[at + i]
+    _fill(start, place, parts, points, False)
+    _fill(u, place, parts, points, True)
+    _right_hand_side(u, rhs, forcing, _about(table, place, points, dt), work)
+    for i in range(u.size):
+        forcing[i] = -rhs[i]
 
 
 def march(u, rhs, forcing, start, table, work, shape, dt, steps, repeats):
     """``repeats`` times: back to the initial field, then the steps."""
     shape = carray(shape, (6,))
-    (u, rhs, forcing), table, work, grid, points = _state(u, rhs, forcing, table, work, shape)
+    (u, rhs, forcing), table, work, place, points = _state(u, rhs, forcing, table, work, shape)
     start = carray(start, (u.size,))
-    across, along_z = _directions(table, points, dt)
+    place, directions, ends = _about(table, place, points, dt)
     for _ in range(repeats):
         for i in range(u.size):
             u[i] = start[i]
-        rows(u, rhs, forcing, grid, along_z, False, work, 1, points - 1)
+        rows(u, rhs, forcing, place, directions, ends, False, work, 1, 0)
         for _step in range(steps):
-            planes(u, rhs, grid, across, True, work, 1, points - 1)
-            rows(u, rhs, forcing, grid, along_z, True, work, 1, points - 1)
+            planes(u, rhs, place, directions, ends, (True, True), work, 1, 0)
+            rows(u, rhs, forcing, place, directions, ends, True, work, 1, 0)
 
 
 def norms(u, rhs, forcing, table, parts, work, shape, dt, answers):
     """Five residual norms, then five error norms, see ``kernels.bt.solver``."""
     shape = carray(shape, (6,))
-    (u, rhs, forcing), table, work, grid, points = _state(u, rhs, forcing, table, work, shape)
+    (u, rhs, forcing), table, work, place, points = _state(u, rhs, forcing, table, work, shape)
     parts, answers = carray(parts, (5 + 15 * points,)), carray(answers, (10,))
-    _right_hand_side(u, rhs, forcing, grid, _directions(table, points, dt), work)
+    _right_hand_side(u, rhs, forcing, _about(table, place, points, dt), work)
     for m in range(5):
         residual = error = 0.0
         for k in range(points):
             for j in range(points):
-                at = _place(grid, k, j, m)
+                at = _row(place, k, j, m)
                 inner = 0 < k < points - 1 and 0 < j < points - 1
                 for i in range(points):
                     error += (u[at + i] - _exact(parts, points, i, j, k, m)) ** 2
@@ -169,12 +162,12 @@ EXPORTS = (
 def case(name: str) -> Case:
     """One class of the benchmark, by its letter."""
     problem = bt.Problem.preset(name)
-    layout, published = Layout.of(problem.N), problem.published
-    table = np.concatenate([weights(problem.N, problem.dt, SECOND[axis]).ravel() for axis in (0, 2)])
+    box, published = Box(problem.N, problem.dt), problem.published
+    table = np.concatenate([box.directions[axis].weights for axis in (0, 2)])
     constant, parts = exact_parts(problem.N)
-    scratch = work_size(problem.N)
-    shape = (problem.N, layout.row, layout.plane, layout.base, layout.size, scratch)
-    fields = {name: Array(_F, layout.size) for name in ("u", "rhs", "forcing", "start")}
+    scratch = box.work_size
+    shape = (problem.N, box.row, box.plane, int(box.place.base), box.size, scratch)
+    fields = {name: Array(_F, box.size) for name in ("u", "rhs", "forcing", "start")}
     answers = tuple(
         Answer(f"{kind} norm of {component}", value, bt.TOLERANCE * value)
         for kind in ("residual", "error")

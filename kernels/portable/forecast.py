@@ -25,12 +25,7 @@ _ZETA, _WIND, _ZONAL, _MERIDIONAL, _ENERGY, _FIELDS = 0, 2, 4, 6, 8, 10
 #: How far sums over the coefficients at the end may be from those of the model, of the norm of the field.
 _APART = 1e-10
 
-# the compiled loops of the model, by the one thread that there is
 _products, _advance = kernel(products, cache=False), kernel(advance, cache=False)
-_scale, _zonal_and_meridional, _curl_and_divergence = (
-    kernel(each.py_func, cache=False)
-    for each in (winds._scale, winds._zonal_and_meridional, winds._curl_and_divergence)
-)
 
 
 class Day(NamedTuple):
@@ -47,7 +42,7 @@ class Day(NamedTuple):
     later: tuple
     damping: np.ndarray  # (2, T + 1): of the first step and of later ones
     epsilon: np.ndarray  # (wide,)
-    potential: np.ndarray  # (T + 1,): −a² / (n (n + 1)) / a
+    potential: np.ndarray  # (T + 1,): what turns vorticity into the stream function over a
     laplacian: np.ndarray  # (T + 1,)
     size: np.ndarray  # (T + 1,)
     weights: np.ndarray  # (rows,): of a point in means over the sphere
@@ -55,7 +50,6 @@ class Day(NamedTuple):
     coriolis: np.ndarray  # (points,): the same
     start: np.ndarray  # (3, ncoef): ζ, φ', D
     levels: np.ndarray  # (3, 3, ncoef)
-    scaled: np.ndarray  # (2, ncoef)
     wide: np.ndarray  # (4, wide): up to two vectors
     curl: np.ndarray  # (2, ncoef)
     divergence: np.ndarray  # (2, ncoef)
@@ -71,6 +65,20 @@ def mixed(i):
     return np.float64(bits) * 2.0**-51 - 1.0
 
 
+@kernel
+def inverse(call, spectra, values):
+    """Inverse transform of two fields, ``spectra`` to ``values``, by the ``call`` of a plan."""
+    transforms.inverse_legendre(call, spectra, values, 0, 1, 0)
+    transforms.inverse_rows(call, spectra, values, 0, 1, 0)
+
+
+@kernel
+def direct(call, spectra, values):
+    """The way back."""
+    transforms.direct_rows(call, spectra, values, 0, 1, 0)
+    transforms.direct_legendre(call, spectra, values, 0, 1, 0)
+
+
 @kernel(inline=True)
 def _reals(spectra):
     """Real and imaginary parts of ``spectra`` (fields, n) in turn."""
@@ -84,12 +92,10 @@ def exports(thawed) -> tuple[Export, ...]:
     def on_grid(block, now):
         """ζ, φ' and the wind of the level ``now``."""
         day = thawed(block)
-        _scale(1, day.truncation, day.potential, now[:1], day.scaled[:1])
-        _scale(1, day.truncation, day.potential, now[2:], day.scaled[1:])
         u, v = day.wide[:1], day.wide[1:2]
-        _zonal_and_meridional(1, day.truncation, day.epsilon, day.scaled[:1], day.scaled[1:], u, v)
-        transforms.inverse(day.to_winds, day.wide[:2], day.fields[_WIND:_ZONAL], 0)
-        transforms.inverse(day.to_grid, now[:2], day.fields[_ZETA:_WIND], 0)
+        winds.zonal_and_meridional(day.truncation, day.potential, day.epsilon, now[:1], now[2:], u, v, 1, 0)
+        inverse(day.to_winds, day.wide[:2], day.fields[_WIND:_ZONAL])
+        inverse(day.to_grid, now[:2], day.fields[_ZETA:_WIND])
 
     @kernel(cache=False)
     def step(block, old, now, new, first):
@@ -97,16 +103,16 @@ def exports(thawed) -> tuple[Export, ...]:
         on_grid(block, now)
         day = thawed(block)
         f, zonal, meridional = day.fields, day.fields[_ZONAL:_MERIDIONAL], day.fields[_MERIDIONAL:_ENERGY]
-        _products(1, day.coriolis, f[_WIND], f[_WIND + 1], f[_ZETA], f[_ZETA + 1], zonal, meridional, f[_ENERGY])
-        transforms.direct(day.to_vectors, day.wide[:2], zonal, 0)
-        transforms.direct(day.to_vectors, day.wide[2:], meridional, 0)
-        transforms.direct(day.to_spectra, day.kinetic, f[_ENERGY:_FIELDS], 0)
+        _products(day.coriolis, f[_WIND], f[_WIND + 1], f[_ZETA], f[_ZETA + 1], zonal, meridional, f[_ENERGY], 1, 0)
+        direct(day.to_vectors, day.wide[:2], zonal)
+        direct(day.to_vectors, day.wide[2:], meridional)
+        direct(day.to_spectra, day.kinetic, f[_ENERGY:_FIELDS])
         u, v = day.wide[:2], day.wide[2:]
-        _curl_and_divergence(1, day.truncation, day.epsilon, RADIUS, u, v, day.curl, day.divergence)
+        winds.curl_and_divergence(day.truncation, day.epsilon, RADIUS, u, v, day.curl, day.divergence, 1, 0)
         levels = (_reals(old), _reals(now), _reals(new))
         changes = (_reals(day.curl), _reals(day.divergence), _reals(day.kinetic)[0], day.ground)
         numbers, damping = (day.first, day.damping[0]) if first else (day.later, day.damping[1])
-        _advance(1, day.truncation, levels, changes, day.laplacian, damping, numbers, day.size)
+        _advance(day.truncation, levels, changes, day.laplacian, damping, numbers, day.size, 1, 0)
 
     @kernel(cache=False)
     def means(block, level):
@@ -191,15 +197,14 @@ def _frozen(model: Known) -> Frozen:
     """The block of the forecast."""
     problem, mean = PROBLEM, model.mean
     plan = Plan(problem.grid, problem.truncation, radius=RADIUS)
-    top, count, wide = problem.truncation, plan.ncoef, plan._epsilon().size
+    top, count, wide = problem.truncation, plan.ncoef, plan.epsilon.size
     n = np.arange(top + 1.0)
-    laplacian, potential = n * (n + 1.0) / RADIUS**2, np.zeros(top + 1)
-    potential[1:] = -RADIUS / (n[1:] * (n[1:] + 1.0))
+    laplacian = n * (n + 1.0) / RADIUS**2
     spans, half = (problem.dt, 2.0 * problem.dt), 0.5 * problem.asselin
     damping = [1.0 / (1.0 + span * problem.coefficient * laplacian ** (problem.order // 2)) for span in spans]
     filtered = half * problem.williams, -half * (1.0 - problem.williams)
-    calls = [plan._call(direct, 2, power, 1)[1] for direct in (False, True) for power in (0, 1)]
-    spectra = (np.zeros(shape, np.complex128) for shape in ((3, 3, count), (2, count), (4, wide), *3 * ((2, count),)))
+    calls = [plan._call(direct, 2, power, 1) for direct in (False, True) for power in (0, 1)]
+    spectra = (np.zeros(shape, np.complex128) for shape in ((3, 3, count), (4, wide), *3 * ((2, count),)))
     day = Day(
         *calls,
         top,
@@ -208,8 +213,8 @@ def _frozen(model: Known) -> Frozen:
         (spans[0], mean, 0.0, 0.0),
         (spans[1], mean, *filtered),
         np.array(damping),
-        plan._epsilon(),
-        potential,
+        plan.epsilon,
+        plan.solved_laplacian,
         laplacian,
         np.zeros(top + 1),
         plan.grid.weights / (2.0 * plan.grid.pl),

@@ -119,9 +119,7 @@ class Library(JITCodeLibrary):
         """Address of ``name``, 0 where this library has none of that name."""
         self._ensure_finalized()
         if self._text_alone:
-            # the body of a prange is linked into its loop, though it has wrappers
-            here = (function.name for function in self.get_defined_functions())
-            if self.name.startswith("__numba_parfor_gufunc") or name not in here:
+            if name not in (function.name for function in self.get_defined_functions()):
                 return 0
             self._make()
         return super().get_pointer_to_function(name)

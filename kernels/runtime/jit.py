@@ -114,13 +114,13 @@ class Cache(caching.FunctionCache):
             warnings.warn(f"compiled code is not kept: {CACHE_FOLDER}: {error.strerror or error}", stacklevel=2)
 
 
-def kernel(function=None, *, fastmath=STRICT, parallel=False, inline=False, cache=True):
+def kernel(function=None, *, fastmath=STRICT, inline=False, cache=True):
     """Compile ``function`` under the house policy (usable bare or with arguments).
 
     ``fastmath`` is a set of LLVM's flags, normally ``REDUCE``, ``CONTRACT``, ``FINITE`` or ``STRICT``; ``TypeError``
-    for anything else: ``True``, all flags at once, lets LLVM reorder what must stay in order.  ``parallel`` enables
-    ``prange``; ``inline`` asks LLVM to inline the function into its callers; ``cache`` is off only for functions that
-    hold addresses or intrinsics numba cannot cache.
+    for anything else: ``True``, all flags at once, lets LLVM reorder what must stay in order.  ``inline`` asks LLVM to
+    inline the function into its callers; ``cache`` is off only for functions that hold addresses or intrinsics numba
+    cannot cache.
     """
     if not isinstance(fastmath, (set, frozenset)):
         raise TypeError(f"fastmath must be a set of LLVM flag names, got {fastmath!r}")
@@ -130,7 +130,6 @@ def kernel(function=None, *, fastmath=STRICT, parallel=False, inline=False, cach
         "nogil": True,
         "error_model": "numpy",
         "fastmath": set(fastmath) or False,
-        "parallel": parallel,
     }
     if inline:
         options["forceinline"] = True

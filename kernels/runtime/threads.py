@@ -1,8 +1,7 @@
 """A team of threads that start together, each on a CPU of its own where that is asked for.
 
-Compiled kernels release the interpreter lock, so plain threads run them side by side.  Unlike a
-``prange`` region, a team knows which thread runs on which CPU and lets every thread own its data.
-Creating and joining a thread costs about 0.1 ms: give it work for 10 ms.
+Compiled kernels release the interpreter lock, so plain threads run them side by side.  Creating and joining a thread
+costs about 0.1 ms: :func:`run_team` wants work for 10 ms, :func:`run_parts`, whose threads stay, for one.
 """
 
 import os
@@ -10,11 +9,7 @@ import threading
 from collections.abc import Callable, Sequence
 from functools import cache, wraps
 
-from numba import get_num_threads, set_num_threads
-
 from kernels.runtime.resources import affinity_cpus, require_threads
-
-os.environ["OMP_PROC_BIND"] = "false"  # GNU's OpenMP would leave the caller, and all that it starts, on one CPU
 
 
 class Team:
@@ -113,9 +108,8 @@ if hasattr(os, "register_at_fork"):
 def run_parts(work: Callable, threads: int, *arguments) -> None:
     """``work(*arguments, 0) … work(*arguments, threads − 1)`` side by side; the caller's thread is number 0.
 
-    ``work`` is a compiled function that takes its own part by the number and releases the interpreter lock. The team
-    stays for later calls; unlike a ``prange`` region this needs no second compilation for threads. ``ValueError``: more
-    threads than usable CPUs. Raises the first exception of any thread, after all have ended.
+    ``work`` is a compiled function that takes its own part by the number. The team stays for later calls.
+    ``ValueError``: more threads than usable CPUs. Raises the first exception of any thread, after all have ended.
     """
     if threads == 1:
         work(*arguments, 0)
@@ -135,25 +129,6 @@ def alone(method: Callable) -> Callable:
             return method(self, *arguments, **options)
 
     return locked
-
-
-class numba_threads:
-    """``prange`` regions inside use ``threads`` threads.  ``ValueError`` if that exceeds the usable CPUs.
-
-    A class, since a generator as context manager costs 2 µs more, of 50 µs that a small transform takes.
-    """
-
-    def __init__(self, threads: int):
-        self._threads = require_threads(threads)
-
-    def __enter__(self):
-        self._before = get_num_threads()
-        if self._before != self._threads:
-            set_num_threads(self._threads)
-
-    def __exit__(self, *exception):
-        if self._before != self._threads:
-            set_num_threads(self._before)
 
 
 def team_cpus(threads: int, binding: bool = hasattr(os, "sched_setaffinity")) -> list[int] | None:

@@ -10,7 +10,7 @@ from kernels.contract import Footprint
 from kernels.files.work_folder import WorkFolder
 from kernels.runtime.atomic import atomic_write
 from kernels.runtime.resources import require_disk, require_memory
-from kernels.runtime.threads import numba_threads
+from kernels.runtime.threads import run_parts
 from kernels.shallow_water.cases import initial, random_height
 from kernels.shallow_water.compiled import ADVANCE, PRODUCTS, reals
 from kernels.shallow_water.diagnostics import integrals
@@ -131,7 +131,8 @@ class Stepper:
         plan.inverse(self.now[:2], out=fields[:2], threads=threads)
         clock.append(perf_counter())
         winds = u, v, fields[0], fields[1]
-        PRODUCTS[self.problem.build](threads, self.state.coriolis, *winds, fields[2:4], fields[4:6], fields[6])
+        loop = PRODUCTS[self.problem.build]
+        run_parts(loop, threads, self.state.coriolis, *winds, fields[2:4], fields[4:6], fields[6], threads)
         clock.append(perf_counter())
         curl, divergence = plan.vordiv(fields[2:4], fields[4:6], threads=threads)
         kinetic = plan.direct(fields[6], out=self._kinetic, threads=threads)
@@ -149,7 +150,8 @@ class Stepper:
         span = problem.dt if first else 2.0 * problem.dt
         filtered = 0.0 if first else 0.5 * problem.asselin
         damping = 1.0 / (1.0 + span * problem.coefficient * self._laplacian ** (problem.order // 2))
-        ADVANCE[problem.build](
+        run_parts(
+            ADVANCE[problem.build],
             self.threads,
             problem.truncation,
             (reals(self.old), reals(self.now), reals(self.new)),
@@ -158,6 +160,7 @@ class Stepper:
             damping,
             (span, state.mean, filtered * problem.williams, -filtered * (1.0 - problem.williams)),
             self._size,
+            self.threads,
         )
         self.old, self.now, self.new = self.now, self.new, self.old
         self.done += 1
@@ -210,7 +213,7 @@ def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> R
     and a remedy. ``OSError`` if the output does not fit on the disk.
     """
     seconds = dict.fromkeys(SECTIONS, 0.0)
-    with numba_threads(threads), WorkFolder(None, "shallow-water") as work:
+    with WorkFolder(None, "shallow-water") as work:
         folder = state.folder or work.path
         if problem.output:
             require_disk(folder, footprint(problem).disk, f"{_outputs(problem)} output steps")

@@ -12,7 +12,7 @@ from kernels.runtime.arrays import readable, require_array
 from kernels.runtime.jit import kernel
 from kernels.runtime.pages import aligned, zeros
 from kernels.runtime.resources import require_memory, require_threads
-from kernels.runtime.threads import alone, numba_threads
+from kernels.runtime.threads import alone, run_parts
 from kernels.runtime.vector import LANES
 from kernels.spectral import legendre_eight, rows, tasks, transforms
 from kernels.spectral.gauss import half_nodes
@@ -249,12 +249,9 @@ class Plan(VectorTransforms):
         """All fields in one direction, by group; ``power`` of ``cos φ`` is divided out, with one degree more for it."""
         require_threads(threads)
         for group in groups_of(len(values)):
-            call, plain = self._call(direct, group.stop - group.start, power, threads)
-            if threads == 1:
-                (transforms.direct if direct else transforms.inverse)(plain, spectra, values, group.start)
-            else:
-                with numba_threads(threads):
-                    transforms.shared(direct, threads, call, spectra, values, group.start)
+            call = self._call(direct, group.stop - group.start, power, threads)
+            for part in transforms.DIRECT if direct else transforms.INVERSE:
+                run_parts(part, threads, call, spectra, values, group.start, threads)
         # NaN and infinity spread to every row, and to every mean: looking at one is enough
         if direct:
             _require_finite(spectra.view(REAL), 0, 2, "a value of field")
@@ -284,7 +281,7 @@ class Plan(VectorTransforms):
                 STREAM_GRID_FROM if not (self.grid.pl % LANES).any() else sys.maxsize,
             )
             # numba takes microseconds to find the type of a named tuple
-            self._calls[key] = call, tuple(tuple(each) if isinstance(each, tuple) else each for each in call)
+            self._calls[key] = tuple(tuple(each) if isinstance(each, tuple) else each for each in call)
         return self._calls[key]
 
     def _buffer(self, direct, fields, chosen):

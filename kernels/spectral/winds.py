@@ -1,95 +1,84 @@
-"""Wind, vorticity and divergence, gradients: scalar transforms with one degree more.
+"""Wind from vorticity and divergence, and the way back: scalar transforms with one degree more.
 
 ``cos φ ∂P_n/∂φ = (n + 1) ε_n P_{n-1} - n ε_{n+1} P_{n+1}`` turns derivatives in latitude into
 combinations of neighbouring degrees, so ``u cos φ`` and ``v cos φ`` have spectra up to degree ``T + 1``;
 the cosine is divided out (or in) with the factors that every row is scaled by anyway.
 
 The combinations are compiled, wavenumber by wavenumber: array by array they would cost more than
-the transforms.
-
-``threads`` share the wavenumbers up to the ``truncation`` T.
+the transforms.  ``thread`` of ``threads`` takes its share of the wavenumbers up to the ``truncation`` T.
 """
 
+import math
+from functools import cached_property
+
 import numpy as np
-from numba import prange
 
 from kernels.runtime.jit import kernel
-from kernels.runtime.threads import alone, numba_threads
+from kernels.runtime.threads import alone, run_parts
 from kernels.runtime.vector import LANES
 from kernels.spectral.legendre import epsilon
 
 
-@kernel(parallel=True)
-def _zonal_and_meridional(threads, truncation, eps, psi, chi, u, v):
+@kernel
+def zonal_and_meridional(truncation, factor, eps, psi, chi, u, v, threads, thread):
     """Spectra of ``∂χ/∂λ - cos φ ∂ψ/∂φ`` and ``∂ψ/∂λ + cos φ ∂χ/∂φ``, up to degree ``T + 1``.
 
     The coefficient of degree ``n`` of ``cos φ ∂f/∂φ`` is ``(n + 2) ε_{n+1} f_{n+1} - (n - 1) ε_n f_{n-1}``.
-    ``eps`` has ``ε_n^m`` in the layout of degrees up to ``T + 1``, as have ``u`` and ``v``, (fields, wide), written.
+    ``psi`` and ``chi``, complex128 (fields, ncoef), are multiplied by the ``factor`` of their degree, float64 (T + 1,),
+    first; ``eps`` has ``ε_n^m`` in the layout of degrees up to ``T + 1``, as have ``u`` and ``v``, (fields, wide),
+    written.
     """
-    for thread in prange(threads):
-        # with sign: -m must not wrap
-        for m in range(np.int64(thread), truncation + 1, threads):
-            narrow = m * (truncation + 1) - m * (m - 1) // 2 - m
-            wide = narrow + m
-            for k in range(psi.shape[0]):
-                for n in range(m, truncation + 2):
-                    east_u = east_v = 0.0j
-                    if n <= truncation:
-                        c, p = chi[k, narrow + n], psi[k, narrow + n]
-                        east_u = complex(-m * c.imag, m * c.real)
-                        east_v = complex(-m * p.imag, m * p.real)
-                    if n > m:
-                        down = (n - 1.0) * eps[wide + n]
-                        east_u += down * psi[k, narrow + n - 1]
-                        east_v -= down * chi[k, narrow + n - 1]
-                    if n < truncation:
-                        up = (n + 2.0) * eps[wide + n + 1]
-                        east_u -= up * psi[k, narrow + n + 1]
-                        east_v += up * chi[k, narrow + n + 1]
-                    u[k, wide + n] = east_u
-                    v[k, wide + n] = east_v
+    for m in range(thread, truncation + 1, threads):
+        narrow = m * (truncation + 1) - m * (m - 1) // 2 - m
+        wide = narrow + m
+        for k in range(psi.shape[0]):
+            for n in range(m, truncation + 2):
+                east_u = east_v = 0.0j
+                if n <= truncation:
+                    c, p = factor[n] * chi[k, narrow + n], factor[n] * psi[k, narrow + n]
+                    east_u = complex(-m * c.imag, m * c.real)
+                    east_v = complex(-m * p.imag, m * p.real)
+                if n > m:
+                    down = (n - 1.0) * eps[wide + n]
+                    east_u += down * (factor[n - 1] * psi[k, narrow + n - 1])
+                    east_v -= down * (factor[n - 1] * chi[k, narrow + n - 1])
+                if n < truncation:
+                    up = (n + 2.0) * eps[wide + n + 1]
+                    east_u -= up * (factor[n + 1] * psi[k, narrow + n + 1])
+                    east_v += up * (factor[n + 1] * chi[k, narrow + n + 1])
+                u[k, wide + n] = east_u
+                v[k, wide + n] = east_v
 
 
-@kernel(parallel=True)
-def _scale(threads, truncation, factor, spectrum, out):
-    """``out = factor[n] · spectrum``; complex128 (fields, ncoef), float64 (T + 1,)."""
-    for thread in prange(threads):
-        for m in range(np.int64(thread), truncation + 1, threads):
-            first = m * (truncation + 1) - m * (m - 1) // 2 - m
-            for k in range(spectrum.shape[0]):
-                for n in range(m, truncation + 1):
-                    out[k, first + n] = factor[n] * spectrum[k, first + n]
-
-
-@kernel(parallel=True)
-def _curl_and_divergence(threads, truncation, eps, radius, zonal, meridional, vor, div):
+@kernel
+def curl_and_divergence(truncation, eps, radius, zonal, meridional, vor, div, threads, thread):
     """Vorticity and divergence from the wide spectra of ``u / cos φ`` and ``v / cos φ``.
 
     ``ζ_n = (im v_n + (n + 1) ε_n u_{n-1} - n ε_{n+1} u_{n+1}) / a``, ``D_n`` with ``im u_n`` and the opposite signs of
     ``v``; the spectra are ``zonal`` and ``meridional``, (fields, wide), ``vor`` and ``div``, (fields, ncoef), are
-    written, ``radius`` is a in m, and ``eps`` as in ``_zonal_and_meridional``.
+    written, ``radius`` is a in m, and ``eps`` as in :func:`zonal_and_meridional`.
     """
-    for thread in prange(threads):
-        for m in range(np.int64(thread), truncation + 1, threads):
-            narrow = m * (truncation + 1) - m * (m - 1) // 2 - m
-            wide = narrow + m
-            for k in range(zonal.shape[0]):
-                for n in range(m, truncation + 1):
-                    east, north = zonal[k, wide + n], meridional[k, wide + n]
-                    up = n * eps[wide + n + 1]
-                    turn = complex(-m * north.imag, m * north.real) - up * zonal[k, wide + n + 1]
-                    spread = complex(-m * east.imag, m * east.real) + up * meridional[k, wide + n + 1]
-                    if n > m:
-                        down = (n + 1.0) * eps[wide + n]
-                        turn += down * zonal[k, wide + n - 1]
-                        spread -= down * meridional[k, wide + n - 1]
-                    vor[k, narrow + n] = turn / radius
-                    div[k, narrow + n] = spread / radius
+    for m in range(thread, truncation + 1, threads):
+        narrow = m * (truncation + 1) - m * (m - 1) // 2 - m
+        wide = narrow + m
+        for k in range(zonal.shape[0]):
+            for n in range(m, truncation + 1):
+                east, north = zonal[k, wide + n], meridional[k, wide + n]
+                up = n * eps[wide + n + 1]
+                turn = complex(-m * north.imag, m * north.real) - up * zonal[k, wide + n + 1]
+                spread = complex(-m * east.imag, m * east.real) + up * meridional[k, wide + n + 1]
+                if n > m:
+                    down = (n + 1.0) * eps[wide + n]
+                    turn += down * zonal[k, wide + n - 1]
+                    spread -= down * meridional[k, wide + n - 1]
+                vor[k, narrow + n] = turn / radius
+                div[k, narrow + n] = spread / radius
 
 
 class VectorTransforms:
     """The vector transforms of a plan."""
 
+    @alone
     def wind(self, vor, div, threads: int = 1):
         """Zonal and meridional wind from vorticity and divergence.
 
@@ -100,10 +89,16 @@ class VectorTransforms:
         vor, div = self._spectra("vor", vor), self._spectra("div", div)
         if vor.shape != div.shape:
             raise ValueError(f"vor has shape {vor.shape} and div {div.shape}; give equal shapes")
-        factor = np.zeros(self.truncation + 1)
-        n = np.arange(1, self.truncation + 1)
-        factor[1:] = -self.radius / (n * (n + 1.0))
-        return self._vector(vor, div, factor, threads)
+        shape, points = (*vor.shape[:-1], self.grid.points), self.grid.points
+        vor, div = vor.reshape(-1, self.ncoef), div.reshape(-1, self.ncoef)
+        u, v = np.empty((2, len(vor), points))
+        for group in _groups(len(vor)):
+            wide = self._wide(group)
+            inputs = self.truncation, self.solved_laplacian, self.epsilon, vor[group], div[group]
+            run_parts(zonal_and_meridional, threads, *inputs, *wide, threads)
+            for spectrum, values in zip(wide, (u, v), strict=True):
+                self._transform(False, spectrum, values[group], 1, threads)
+        return u.reshape(shape), v.reshape(shape)
 
     @alone
     def vordiv(self, u, v, threads: int = 1):
@@ -115,50 +110,34 @@ class VectorTransforms:
         u, v = self._values("u", u), self._values("v", v)
         if u.shape != v.shape:
             raise ValueError(f"u has shape {u.shape} and v {v.shape}; give equal shapes")
-        shape, points = u.shape[:-1], self.grid.points
+        shape, points = (*u.shape[:-1], self.ncoef), self.grid.points
         u, v = u.reshape(-1, points), v.reshape(-1, points)
         vor, div = np.empty((2, len(u), self.ncoef), dtype=np.complex128)
         for group in _groups(len(u)):
-            both = self._pair("wide", group, int(self._columns[1][-1]))
-            self._transform(True, both[0], u[group], 1, threads)
-            self._transform(True, both[1], v[group], 1, threads)
-            with numba_threads(threads):
-                inputs = self.truncation, self._epsilon(), self.radius, *both
-                _curl_and_divergence(threads, *inputs, vor[group], div[group])
-        return vor.reshape(*shape, self.ncoef), div.reshape(*shape, self.ncoef)
+            wide = self._wide(group)
+            for values, spectrum in zip((u, v), wide, strict=True):
+                self._transform(True, spectrum, values[group], 1, threads)
+            inputs = self.truncation, self.epsilon, self.radius, *wide
+            run_parts(curl_and_divergence, threads, *inputs, vor[group], div[group], threads)
+        return vor.reshape(shape), div.reshape(shape)
 
-    def _epsilon(self):
+    @cached_property
+    def solved_laplacian(self):
+        """What turns ζ of each degree into ψ / a, ``-a / (n (n + 1))`` [m], 0 for the mean; float64[T + 1]."""
+        n = np.arange(1.0, self.truncation + 1)
+        return np.concatenate([[0.0], -self.radius / (n * (n + 1.0))])
+
+    @cached_property
+    def epsilon(self):
         """``ε_n^m`` in the layout of degrees up to ``T + 1``, float64[wide]."""
-        if "epsilon" not in self._workspace:
-            columns = self._columns[1]
-            m = np.repeat(np.arange(self.truncation + 1), np.diff(columns))
-            self._workspace["epsilon"] = epsilon(np.arange(m.size) - columns[m] + m, m)
-        return self._workspace["epsilon"]
+        columns = self._columns[1]
+        m = np.repeat(np.arange(self.truncation + 1), np.diff(columns))
+        return epsilon(np.arange(m.size) - columns[m] + m, m)
 
-    def _pair(self, key, group, size):
-        """Work space for two sets of spectra, complex128 (2, fields of the group, size)."""
-        fields = group.stop - group.start
-        return self._space(key, 4 * fields * size).view(np.complex128).reshape(2, fields, size)
-
-    @alone
-    def _vector(self, psi, chi, factor, threads):
-        """``(∂χ/∂λ - cos φ ∂ψ/∂φ) / cos φ`` and ``(∂ψ/∂λ + cos φ ∂χ/∂φ) / cos φ`` on the grid.
-
-        ``psi`` and ``chi`` are multiplied by ``factor`` of their degree first.
-        """
-        shape, points = chi.shape[:-1], self.grid.points
-        psi, chi = psi.reshape(-1, self.ncoef), chi.reshape(-1, self.ncoef)
-        result = np.empty((2, len(chi), points))
-        for group in _groups(len(chi)):
-            scaled = self._pair("scaled", group, self.ncoef)
-            both = self._pair("wide", group, int(self._columns[1][-1]))
-            with numba_threads(threads):
-                _scale(threads, self.truncation, factor, psi[group], scaled[0])
-                _scale(threads, self.truncation, factor, chi[group], scaled[1])
-                _zonal_and_meridional(threads, self.truncation, self._epsilon(), *scaled, *both)
-            for spectrum, into in zip(both, result, strict=True):
-                self._transform(False, spectrum, into[group], 1, threads)
-        return result[0].reshape(*shape, points), result[1].reshape(*shape, points)
+    def _wide(self, group):
+        """Work space for two sets of spectra with a degree more, complex128 (2, fields of the ``group``, wide)."""
+        shape = 2, group.stop - group.start, int(self._columns[1][-1])
+        return self._space("wide", 2 * math.prod(shape)).view(np.complex128).reshape(shape)
 
 
 def _groups(fields):

@@ -196,7 +196,7 @@ def _once(problem: Problem, state: State) -> Result:
     comm, path, solution = state.comm, None, None
     if problem.way != "none":
         path = state.folder / f"{problem.way}.nht1"
-        solution = SharedSolution(comm, path, problem.layout, state.solver.box.limits, problem.way)
+        solution = SharedSolution(comm, path, problem.layout, state.solver.fields.box.limits, problem.way)
 
     def on_step(number, solver):
         if number % problem.IW == 0 and solution is not None:
@@ -251,7 +251,7 @@ def verify(problem: Problem, result: Result) -> list[Check]:
     checks = bt.verify(problem.solver, result.norms)
     if result.path is None:
         return checks
-    (i0, i1), (j0, j1), (k0, k1) = result.state.solver.box.limits
+    (i0, i1), (j0, j1), (k0, k1) = result.state.solver.fields.box.limits
     own = bt.solution(result.state.solver)
     with open_solution(result.path) as solution:
         if comm.rank == 0:

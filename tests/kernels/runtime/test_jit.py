@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 from llvmlite import binding
-from numba import prange
 
 from kernels.runtime import jit
 from kernels.runtime.compiling import bare
@@ -66,9 +65,9 @@ def test_an_inner_function_is_no_machine_code_until_python_calls_it():
     def inner(x):
         return x + 1.0
 
-    @kernel(parallel=True)
+    @kernel
     def outer(x, many):
-        for i in prange(many.size):
+        for i in range(many.size):
             many[i] = inner(x)
 
     many = np.empty(3)

@@ -20,14 +20,13 @@ def differing(call, inputs) -> int:
     return sum(not np.array_equal(one, other) for one, other in zip(alone, together, strict=True))
 
 
-@pytest.mark.parametrize("fields", [8])
 @pytest.mark.parametrize("word", ["inverse", "direct", "wind", "vordiv"])
-def test_a_plan_of_transforms(word, fields):
+def test_a_plan_of_transforms(word):
     plan, generator = spectral.Plan("F64", 63), np.random.default_rng(1)
     if word in ("inverse", "wind"):
-        values = generator.standard_normal((CALLS, fields, plan.ncoef)) + 0j
+        values = generator.standard_normal((CALLS, 8, plan.ncoef)) + 0j
     else:
-        values = generator.standard_normal((CALLS, fields, plan.grid.points))
+        values = generator.standard_normal((CALLS, 8, plan.grid.points))
     method = getattr(plan, word)
     call = method if word in ("inverse", "direct") else lambda one: np.array(method(one, one[::-1].copy()))
     assert differing(call, values) == 0
