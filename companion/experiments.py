@@ -9,8 +9,8 @@ beside times, and what is drawn of it, stands below it::
         return [Case(...), ...]
 
     @latency.outputs_of
-    def _plateaus(measurements):
-        return {"plateau_ns": Output([...], "ns", "plateau", "latency of the plateau")}
+    def _caches(measurements):
+        return {"reported_capacity": Output([...], "byte", "cache", "data caches the system reports")}
 
     @latency.figure
     def load_times(runs):

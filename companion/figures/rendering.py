@@ -370,6 +370,7 @@ def dots(
         shown["alt"] = "; ".join(f"{row.Index}: {row.low:.3g} to {row.high:.3g}" for row in ranges.itertuples())
         for colour, part in ranges.groupby(ranges.get("colour", pd.Series("printed", ranges.index))):
             printed_ranges(axis, part.index.map(names.index), part["low"], part["high"], colour=colour)
+        axis.axhline(ranges.index.nunique() - 0.5, color=INK, linewidth=0.8)  # they are the first rows
     for number, (label, series) in enumerate(printed.items()):
         place = series.index.map(names.index).to_numpy() + shifts[number]
         colour = colours[number] if colours else ""

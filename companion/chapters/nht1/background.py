@@ -1,10 +1,7 @@
 """The section *Does it help to write in the background?*: a second thread writes while the solver goes on (N6)."""
 
 from companion import figures
-from companion.chapters.nht1.writing import LATER, QUOTIENTS, WAY, whole_runs
-
-#: Times of a run with writing that are compared, by column.
-_PARTS = {"transfers": "transferring", "run": "T_T"}
+from companion.chapters.nht1.writing import LATER, WAY, whole_runs
 
 
 def beside_table(run):
@@ -12,8 +9,8 @@ def beside_table(run):
     threads."""
     cases = figures.cases(run, "N", "way").sort_values(["N", "threads"])
     turn, later = (cases.index[cases["way"] == way] for way in (WAY, LATER))
-    found = {name: figures.ratios(run, later, turn, f"observed_{key}") for name, key in _PARTS.items()}
-    table = figures.with_spread(cases.loc[turn, ["N", "threads"]], **found)
+    run_, transfers = (figures.ratios(run, later, turn, f"observed_{name}") for name in ("T_T", "transferring"))
+    table = figures.with_spread(cases.loc[turn, ["N", "threads"]], transfers=transfers, run=run_)
     return table.assign(what=[f"N = {N}, {n} thr." for N, n in table[["N", "threads"]].values])
 
 
@@ -31,22 +28,24 @@ def beside(runs) -> "figures.Shown":
         name="nht1_beside",
         title="Writing beside the solver",
         caption="Times with a second thread that writes while the solver continues, divided by those of waiting for "
-        f"every write. The surviving pages print no such times. {QUOTIENTS}",
+        "every write. The surviving pages print no such times.",
     )
 
 
 def later(run) -> str:
-    """A run that writes in the background over one that waits, on the largest grid with a processor to spare."""
-    table = beside_table(run)
-    row = table[table["N"] == table["N"].max()].sort_values("threads").iloc[0]
-    assert row["run_high"] < 1
+    """A run that writes in the background over one that waits, with a processor to spare: largest and smallest grid."""
+    table = beside_table(run).query("threads == threads.min()").set_index("N")
+    least, most = table.loc[table.index.min()], table.loc[table.index.max()]
+    assert most["run_high"] < 1 < least["run_low"]
+    times = [f"{row['run']:.2f} ({row['run_low']:.2f} to {row['run_high']:.2f})" for row in (most, least)]
     return (
-        f"With a free processor, writing in the background shortens a run on the largest grid to {row['run']:.2f} "
-        f"({row['run_low']:.2f} to {row['run_high']:.2f}) of its time, on machine {figures.cpu(run)}."
+        f"On machine {figures.cpu(run)}, with a free processor, a run with N = {most.name} that writes in the "
+        f"background takes {times[0]} times as long as one that waits for its writes, and with N = {least.name} "
+        f"{times[1]} times."
     )
 
 
-def said(run) -> str:
+def said(run) -> tuple[str, str]:
     """What writing in the background changes with a free processor, on each grid, and without one."""
     table = beside_table(run).set_index(["N", "threads"])
     sizes, threads = (sorted(set(table.index.get_level_values(name))) for name in ("N", "threads"))
@@ -57,9 +56,8 @@ def said(run) -> str:
     assert (table["transfers_low"] < 1).all() and (table["transfers_high"] > 1).all()
     times = " and ".join(f"{row['run']:.2f}" for row in free)
     return (
-        f"If the writer has a processor of its own, runs on the grids of {' and '.join(map(str, sizes[1:]))} points a "
-        f"direction take {times} times as long as with waiting. On the grid of {sizes[0]}, where a run lasts "
-        f"milliseconds, they take {small['run']:.2f} times as long. If the solver uses both processors, there is no "
-        "measurable difference on any grid. Whether the transfers themselves become longer, as on the iPSC/860, these "
-        "samples cannot tell."
+        f"If the writer has a processor of its own, runs on the two larger grids take {times} times as long as with "
+        f"waiting. On the smallest grid, where a run lasts milliseconds, they take {small['run']:.2f} times as long.",
+        "If the solver uses both processors, there is no measurable difference on any grid. The time of the transfers "
+        "themselves shows no measurable difference anywhere.",
     )

@@ -2,7 +2,7 @@
 
 from companion import figures
 from companion.bench import Case
-from companion.chapters.nht1.writing import PRESET, QUOTIENTS, SIZES
+from companion.chapters.nht1.writing import SIZES
 from companion.common import pd
 from companion.experiments import VERIFIERS, experiment, of
 
@@ -49,11 +49,11 @@ def conversion_cost(runs) -> "figures.Shown":
         name="nht1_conversion",
         title="Converting a dump",
         caption=f"Time of converting one dump, N = {runs[0]['N'].values.max()}, between the words of this machine and "
-        f"those of another, as a multiple of that of a copy. {PRESET} {QUOTIENTS}",
+        "those of another, as a multiple of that of a copy.",
     )
 
 
-def said(run) -> str:
+def said(run) -> tuple[str, str]:
     """What converting costs, and what Cray words of 64 and of 128 bits lose on the way there and back."""
     from kernels.files import conversion
 
@@ -67,8 +67,9 @@ def said(run) -> str:
     assert lost["Cray 128"][0] == 0 < share and most <= 2**-48 and swapped.max() < 1.2 < cray.min()
     return (
         f"Reversing the order of the bytes takes at most {swapped.max():.2f} times as long as a copy, by the medians. "
-        f"Converting to or from Cray numbers takes {cray.min():.1f} to {cray.max():.1f} times as long. In 64 bits "
-        f"{share:.0%} of the numbers change, by at most {most:.1e} of their value; in 128 bits none does."
+        f"Converting to or from Cray numbers takes {cray.min():.1f} to {cray.max():.1f} times as long.",
+        f"In Cray words of 64 bits {100 * share:.0f} % of the numbers change, by at most {most:.1e} of their value; in "
+        "two such words none does.",
     )
 
 

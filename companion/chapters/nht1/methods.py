@@ -1,27 +1,24 @@
-"""The figure that opens the chapter, and the section *Does one large write beat many small ones?* (N5, N6)."""
+"""The figure that opens the chapter, and the section *Does one large write beat many small ones?*: by one process, and
+by the ranks of an MPI job (N5, N6)."""
 
 from companion import figures, tables
-from companion.chapters.nht1.balance import base_codes, waits
+from companion.bench import Case
 from companion.chapters.nht1.writing import (
     METHODS,
-    PRESET,
-    QUOTIENTS,
     ZETA,
     below_printed,
     by_method,
     largest,
+    overhead,
     percent_axis,
     whole_runs,
     written,
 )
 from companion.common import pd, plural
-from companion.records.runs import latest
+from companion.experiments import experiment, of
 
 #: The method of writing that the first code of the iPSC/860 had, and that of the Y-MP.
 POINTS, PLANES = "40-byte elements", "sequential records, one a plane"
-#: Words in the name of a method by which a second thread writes while the solver goes on.
-_BESIDE = "asynchronous"
-_SLOW = "arrays, slow solver"
 
 
 @whole_runs.figure
@@ -29,20 +26,19 @@ def overheads(runs) -> "figures.Shown":
     """Overhead zeta of every method in which the solver waits for its writes, with most threads, by size of grid."""
     every, frames = [written(run) for run in runs], []
     for frame in every:
-        waiting = frame.query("threads == threads.max() and not way.str.contains(@_BESIDE)")
+        waiting = frame.query("threads == threads.max() and not way.str.contains('asynchronous')")
         parts = {
             f"N{N}": figures.spread_of(part.set_index("way"), "zeta").set_axis(part["way"])
             for N, part in waiting.groupby("N")
         }
         table = pd.DataFrame({"what": waiting["way"].unique()})
         frames.append(figures.with_spread(table, **{N: part.reindex(table["what"]) for N, part in parts.items()}))
-    sizes = sorted(set(every[0]["N"]), reverse=True)
     team = plural(int(every[0]["threads"].max()), "thread")
     old = "The stored run wrote NetCDF dump by dump, and Zarr; a run of today writes a NetCDF file at the end."
     shown = figures.dots(
         runs,
         frames,
-        {f"N{N}": f"N = {N}" for N in sizes},
+        {f"N{N}": f"N = {N}" for N in sorted(set(every[0]["N"]), reverse=True)},
         names=frames[0]["what"],
         xlabel=ZETA,
         legend_at="above 3 0.3",
@@ -52,49 +48,40 @@ def overheads(runs) -> "figures.Shown":
         title="What each method of writing adds",
         caption=f"Overhead of writing with {team}, a row for each method in which the solver waits, on an axis that is "
         "linear below 10 %. The report's results by method are lost. "
-        f"{old if 'Zarr' in set(frames[0]['what']) else ''} {PRESET} {QUOTIENTS}",
+        f"{old if 'Zarr' in set(frames[0]['what']) else ''}",
     )
     percent_axis(shown.figure.axes[0])
     return shown
 
 
-def small(run) -> str:
+def small(run) -> tuple[str, str]:
     """Large writes against writes of a point, on the largest grid: what both add, and whether large ones differ."""
     frame = largest(run)
     point, rest, N = frame.loc[POINTS], frame.drop(POINTS), frame["N"].max()
     within, between = (rest["T_T_high"] / rest["T_T_low"]).max(), rest["T_T"].max() / rest["T_T"].min()
     assert point["zeta_low"] > rest["zeta_high"].max() and within > between
     return (
-        f"On the largest grid a write for every point adds {point['zeta']:.0f} %: each of the {N**3 / 1e6:.1f} million "
-        f"points of a dump needs a system call. The methods that write planes or arrays add "
-        f"{rest['zeta'].min():.0f} to {rest['zeta'].max():.0f} %. They cannot be ranked, because samples of one method "
-        "differ more than medians of two."
+        f"On the largest grid a write for every point adds {point['zeta']:.0f} %. Each of the {N**3 / 1e6:.1f} million "
+        "points of a dump has a seek and a write of its own.",
+        f"The methods that write planes or arrays add {rest['zeta'].min():.0f} to {rest['zeta'].max():.0f} %. They "
+        "cannot be ranked, because samples of one method differ more than medians of two.",
     )
 
 
 @whole_runs.figure
 def opening(runs) -> "figures.Shown":
-    """The ranges of the abstract above the overheads of the methods of 1993, and a slow solver's, on one axis."""
-    computing = waits(latest(base_codes.id)).sort_values(["N", "computing"]).query("N == N.max()")
-    frames = [by_method(run)[["what", "zeta", "zeta_low", "zeta_high", "flagged"]] for run in runs]
-    slow = figures.with_spread(pd.DataFrame({"what": [_SLOW]}), zeta=computing.iloc[[-1]])
-    frames[0] = pd.concat([frames[0], slow], ignore_index=True)
-    shown = below_printed(
+    """The ranges of the abstract above the overheads of the methods of 1993, on one axis."""
+    return below_printed(
         runs,
-        frames,
-        [*METHODS.values(), _SLOW],
+        [by_method(run) for run in runs],
+        METHODS.values(),
         tables.printed("nht1", "overheads")["system"],
-        linear=1,
         name="nht1_opening",
         heading="",
         title="What writing adds to a run",
         caption=f"Hollow: printed in 1993, arrows for bounds. Filled: N = {runs[0]['N'].values.max()}, by the methods "
-        "of the Y-MP, the CM-2 and the first code of the iPSC/860. The last row is another run, of a solver "
-        f"{computing['computing'].max() / computing['computing'].min():.0f} times as slow that writes two dumps "
-        f"through to the disk; its value is the time that it waits for them. {QUOTIENTS}",
+        "of the Y-MP, the CM-2 and the first code of the iPSC/860.",
     )
-    shown.figure.axes[0].set(xlim=(min(0, 1.2 * frames[0]["zeta_low"].min()), 3 * frames[0]["zeta_high"].max()))
-    return shown
 
 
 def added(run) -> str:
@@ -108,4 +95,62 @@ def added(run) -> str:
         f"typically below {old.loc['CM-2', 'high']:g} % on the CM-2, and could add over "
         f"{old.loc['iPSC/860', 'low']:g} % on the iPSC/860. On machine {figures.cpu(run)} it adds {plane} if a plane "
         f"is written at a time and {point} if a point is."
+    )
+
+
+#: Methods of writing over MPI-IO, as a mark has room for them.
+_CALLS = {
+    "collective": "all ranks in one call",
+    "independent": "each rank for itself",
+    "elements": "40 bytes a call",
+    "per-rank": "a file for each rank",
+}
+
+
+@experiment("nht1-mpiio", item="N1, N2, N6", rounds=3, seconds={"paper": 600, "modern": 1800}, ranks=2)
+def over_mpiio(preset: str, threads: int, ranks: int = 2) -> list[Case]:
+    """Application I/O over MPI-IO by method of writing, for the report's second grid."""
+    from kernels.files.ranks import application
+
+    cases = []
+    for way in ("none", *application.WAYS):
+        if way == "elements" and preset == "modern":
+            continue  # forty million calls
+        problem = application.Problem.preset(preset, way=way, ranks=ranks)
+        parameters = of(problem, "N", "way")
+        cases.append(Case(f"N = {problem.N}, {way}", application, problem, threads, parameters, application.observe))
+    return cases
+
+
+def _zeta(run):
+    """Overhead in percent of every way, medians with their spread."""
+    cases = figures.cases(run, "way")
+    alone, ways = (cases.index[(cases["way"] == "none") == each] for each in (True, False))
+    zeta = overhead(run, ways, alone, "observed_T_T")
+    return figures.with_spread(cases.loc[ways, ["way"]].assign(what=cases["way"].map(_CALLS)), zeta=zeta)
+
+
+@over_mpiio.figure
+def mpiio(runs) -> "figures.Table":
+    """Overhead of every method of writing over MPI-IO; the abstract has a bound for the iPSC/860."""
+    return figures.table(
+        _zeta(runs[0])[["what", "zeta", "zeta_low", "zeta_high"]],
+        units="%",
+        digits=3,
+        name="nht1_mpiio",
+        caption=f"Writing over MPI-IO: overhead zeta, N = {runs[0]['N'].values[0]}. Files of single ranks are joined "
+        "after the clock has stopped.",
+    )
+
+
+def over_ranks(run) -> str:
+    """What writing over MPI-IO adds: a write for every point, and the other methods, with how far samples spread."""
+    zeta = _zeta(run).set_index("way")
+    points, rest = zeta.loc["elements"], zeta.drop("elements")
+    assert points["zeta_low"] > rest["zeta_high"].max() and rest["zeta_low"].max() < rest["zeta_high"].min()
+    assert (rest["zeta_low"] < 0).sum() == 1
+    return (
+        f"On the {plural(run['ranks'].values.max(), 'rank')} of an MPI job, N = {run['N'].values[0]}, a write for "
+        f"every point adds {points['zeta']:.0f} %. The {len(rest)} other methods of MPI-IO add less, and show no "
+        "measurable difference from each other. By one of them the run does not become measurably longer."
     )

@@ -37,13 +37,6 @@ _MEGA = 1e6
 ZETA = "overhead ζ [%]"
 #: What a rate is of, in words for a legend.
 WHOLE, FILE, PEAK = "whole run, computing included", "while writing one file", "peak of disks, or of one disk"
-#: Why a point of a page's own run may lie apart, for captions.
-PRESET = "This page's own run has the grid of its preset, N = 12 for quick."
-#: What marks of quotients are, for captions.
-QUOTIENTS = (
-    "Points are quotients of medians, bars their 95 % intervals (the range of quotients of samples where there are "
-    "fewer than six), crosses mark flagged cases."
-)
 
 
 def _observe(result) -> dict[str, float]:
@@ -88,14 +81,12 @@ def overhead(run, writing, alone, T_C: str = "seconds"):
 
 def written(run):
     """N, threads and way of every run with writing, and with median and spread (``figures.with_spread``) ``T_T``,
-    ``T_C`` and the ``waiting`` of the solver in s, ``R_IO`` and the rate while ``writing`` in MB/s, ``zeta`` and
-    ``zeta_best`` in percent; the last is held against the least T_C (of medians) of this size with any number of
-    threads."""
+    ``T_C`` and the ``waiting`` of the solver in s, ``R_IO`` and the rate while ``writing`` in MB/s, ``zeta`` in
+    percent."""
     cases = figures.cases(run, "N", "way", "solution_bytes")
     alone, rows = (cases.index[(cases["way"] == "none") == each] for each in (True, False))
-    of_size = {row: [i for i in alone if cases["N"][i] == cases["N"][row]] for row in rows}
-    same = [next(i for i in of_size[row] if cases["threads"][i] == cases["threads"][row]) for row in rows]
-    best = [min(of_size[row], key=cases["median"].get) for row in rows]
+    without = {(cases["N"][i], cases["threads"][i]): i for i in alone}
+    same = [without[cases["N"][row], cases["threads"][row]] for row in rows]
     mega = cases["solution_bytes"][rows].to_numpy(dtype=float) / _MEGA
     T_T, spent = (figures.sampled(run, f"observed_{name}", rows) for name in ("T_T", "transferring"))
     waiting = (run["observed_stalled"] + run["observed_finish"]).values[rows]
@@ -107,7 +98,6 @@ def written(run):
         R_IO=figures.converted(T_T, lambda seconds: mega / seconds),
         writing=figures.converted(spent, lambda seconds: mega / seconds),
         zeta=overhead(run, rows, same),
-        zeta_best=overhead(run, rows, best),
     )
 
 
@@ -121,15 +111,15 @@ def by_method(run):
     return largest(run).loc[list(METHODS)].assign(what=list(METHODS.values()))
 
 
-def percent_axis(axis, linear: float = 10) -> None:
-    """Percent along x, linear up to ±``linear`` and logarithmic beyond: zeta spans decades and can be negative."""
-    axis.set_xscale("symlog", linthresh=linear, linscale=0.7)
+def percent_axis(axis) -> None:
+    """Percent along x, linear up to ±10 and logarithmic beyond: zeta spans decades and can be negative."""
+    axis.set_xscale("symlog", linthresh=10, linscale=0.7)
     axis.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
     axis.minorticks_off()
     axis.axvline(0, color=figures.INK, linewidth=0.8)
 
 
-def below_printed(runs, frames, names, systems, linear: float = 10, **shown) -> "figures.Shown":
+def below_printed(runs, frames, names, systems, **shown) -> "figures.Shown":
     """A figure of the ranges that the abstract prints for ``systems``, above the overheads ``zeta`` of runs in rows of
     ``names``."""
     printed = tables.printed("nht1", "overheads").set_index("system").loc[list(systems), ["low", "high"]]
@@ -146,8 +136,7 @@ def below_printed(runs, frames, names, systems, linear: float = 10, **shown) -> 
         tables="overheads",
         **shown,
     )
-    percent_axis(drawn.figure.axes[0], linear)
-    drawn.figure.axes[0].axhline(len(ranges) - 0.5, color=figures.INK, linewidth=0.8)
+    percent_axis(drawn.figure.axes[0])
     return drawn
 
 
@@ -201,30 +190,28 @@ def rates_then_and_now(runs) -> "figures.Shown":
         tables="systems table_1 figure_1_axes",
         title="Rates then and now",
         caption=f"Hollow: rates that the report prints or that follow from its times; grey is the {PEAK}. Filled: "
-        f"N = {frames[0]['N'].max()}, by three methods of writing. {PRESET} {figures.MARKED}",
+        f"N = {frames[0]['N'].max()}, by three methods of writing.",
     )
-    axis = shown.figure.axes[0]
-    axis.axhline(ranges.index.nunique() - 0.5, color=figures.INK, linewidth=0.8)
-    axis.set_xlim(old["high"].min() / 3, None)
+    shown.figure.axes[0].set_xlim(old["high"].min() / 3, None)
     return shown
 
 
 @whole_runs.figure
 def runs_table(runs) -> "figures.Table":
     """T_T, T_C, R_IO and zeta of every run with writing, medians of the samples; the report's tables are lost."""
-    units = {"T_T": "s", "T_C": "s", "R_IO": "MB/s", "zeta": "%", "zeta_best": "%"}
+    units = {"T_T": "s", "T_C": "s", "R_IO": "MB/s", "zeta": "%"}
     return figures.table(
         written(runs[0])[["N", "threads", "way", *units]],
         digits=3,
         folded=True,
         name="nht1_runs",
         units=units,
-        caption="Every run with writing: medians. The overhead zeta is held against the computing time T_C of the same "
-        "code and threads, zeta_best against the least of any number of threads.",
+        caption="Every run with writing: medians. The overhead zeta is held against the run without writing that has "
+        "as many threads.",
     )
 
 
-def moved(run) -> str:
+def moved(run) -> tuple[str, str]:
     """Rates of whole runs then, by the time of one, and now."""
     old, here = surviving().set_index(["system", "what"]), largest(run).loc[list(METHODS)]
     cm2, whole = old.loc[("CM-2", WHOLE), "high"], here["R_IO"]
@@ -232,7 +219,7 @@ def moved(run) -> str:
     assert idle > 100 and (here["writing"] > whole).all()
     return (
         f"On the CM-2 a whole run wrote at most {cm2:.2g} MB/s, 1/{idle:.0f} of the rate at which it wrote its file: "
-        f"it computed nearly all the time. On machine {figures.cpu(run)} whole runs write {whole.min():.0f} to "
-        f"{whole.max():.0f} MB/s by these methods. The files of 1993 went to disks of three kinds; these go into the "
-        "memory in which the system keeps files."
+        "it computed nearly all the time.",
+        f"On machine {figures.cpu(run)} whole runs write {whole.min():.0f} to {whole.max():.0f} MB/s by these "
+        "methods. The files of 1993 went to disks of three kinds; these go into the page cache.",
     )

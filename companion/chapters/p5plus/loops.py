@@ -114,7 +114,7 @@ def rates(runs) -> "figures.Shown":
         title="Five loops on one processor, 2006 and today",
         caption="Chains of additions in registers, and two loops fed from memory. Hollow: Power5+, the printed rate of "
         f"a node over its processors. Filled: one thread of {figures.cpu(runs[0])}, {gain.min():.1f} to "
-        f"{gain.max():.1f} times as fast. {figures.MARKED}",
+        f"{gain.max():.1f} times as fast.",
         tables="smt_benefit",
     )
 
@@ -139,6 +139,6 @@ def second(runs) -> "figures.Shown":
         title="What a second thread gains",
         caption="Hollow: two threads on a core over one, as printed. Filled: two copies of the loop in one thread over "
         "one copy, which shows where one thread leaves room and is not SMT. A machine whose cores have two threads "
-        f"also has its gain from these, in a second colour. {figures.MARKED}",
+        "also has its gain from these, in a second colour.",
         tables="smt_benefit",
     )

@@ -1,6 +1,6 @@
 """The section *How fast does a processor read memory?*: reads with a stride."""
 
-from companion import figures
+from companion import bench, figures
 from companion.bench import Case
 from companion.common import pd, plural, size
 from companion.experiments import counts_to, experiment, of
@@ -28,18 +28,30 @@ def bandwidth(preset: str, threads: int) -> list[Case]:
     return cases
 
 
-def _read(run) -> "pd.DataFrame":
+def read(run) -> "pd.DataFrame":
     """Cases of a run; ``rate``, GB/s that each thread asks for, with its spread.  Older runs also read item by item."""
     frame = figures.cases(run, "nbytes", "stride", "pages", "loads").sort_values("nbytes", kind="stable")
     frame = frame[frame["loads"] == "vector"]
     return figures.quantities(frame, rate=lambda seconds: frame["bytes_read"] / frame["threads"] / seconds / 1e9)
 
 
+def _asked(step: int, nbytes: int) -> float:
+    """GB/s that one thread asks for here, measured now."""
+    from kernels.memory import stride
+
+    problem = stride.Problem(nbytes=nbytes, stride=step, pages="huge")
+    (found,) = bench.measure([Case("one's own", stride, problem)], rounds=5, budget=0.5, progress=False)
+    return found.work["bytes_read"] / found.median / 1e9
+
+
 @bandwidth.figure
-def read_rates(runs) -> "figures.Shown":
-    """Read bandwidth of one thread against working set, by stride, and by threads and pages at stride 1."""
+def read_rates(runs, stride: int = 0, nbytes: int = 0) -> "figures.Shown":
+    """Read bandwidth of one thread against working set, by stride, and by threads and pages at stride 1.
+
+    With a ``stride`` the rate here of this stride and ``nbytes`` is measured, and stands in the upper panel.
+    """
     figure, (by_stride, by_threads) = figures.axes(2, 1, height=7.2, sharex=True)
-    frames = [_read(run) for run in runs]
+    frames = [read(run) for run in runs]
     first, *others = [frame.query("threads == 1 and pages == 'huge'") for frame in frames]
     strides = sorted(first["stride"].unique())
     parts = [first[first["stride"].isin(strides[:: max(1, len(strides) // 5)])]]
@@ -51,6 +63,9 @@ def read_rates(runs) -> "figures.Shown":
     figures.lines(
         by_threads, runs, parts, "nbytes", "rate", by, lambda pages, count: f"{plural(count, 'thread')}, {pages} pages"
     )
+    if stride:
+        rate, label = _asked(stride, nbytes), f"your stride {stride}, {size(nbytes)}"
+        by_stride.plot(nbytes, rate, "*", color=figures.INK, markersize=12, linestyle="none", label=label)
     for axis, title in ((by_stride, "1 thread, huge pages"), (by_threads, "stride 1, per thread")):
         figures.log_axis(axis, "y")
         axis.set(title=title, ylabel="bytes asked for [GB/s]")
@@ -66,7 +81,6 @@ def read_rates(runs) -> "figures.Shown":
         title="Bandwidth of reading",
         caption="Bytes a second that one thread asks for, against the size of what it reads. Above, one line for each "
         "stride: the larger it is, the more of each cache line is moved unused. Below, stride 1 by number of threads "
-        "and kind of pages. Of other machines, strides 1, 16 and 1024 of one thread. The report's curves are lost. "
-        f"{figures.MARKED}",
+        "and kind of pages. Of other machines, strides 1, 16 and 1024 of one thread. The report's curves are lost.",
         tables="plots",
     )

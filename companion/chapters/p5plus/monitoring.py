@@ -26,13 +26,12 @@ def spent(runs) -> "figures.Shown":
     """Computing and waiting without sensors, with synchronised ones and with drifted ones, over the time without."""
     frames = []
     for run in runs:
-        frame = pd.DataFrame({name: run[f"observed_{name}"].median("sample").values for name in _SPENT})
-        whole = frame.iloc[0].sum() / 100
-        shares = {
-            name: figures.of_samples(run[f"observed_{name}"].values / whole, run["flags"].values) for name in _SPENT
-        }
-        about = pd.DataFrame({"what": run["way"].values.astype(str)}).join(1e3 * frame.add_suffix("_ms"))
-        frames.append(figures.with_spread(about, **shares))
+        found = {name: figures.sampled(run, f"observed_{name}") for name in _SPENT}
+        whole = sum(part["middle"][0] for part in found.values()) / 100
+        frame = pd.DataFrame({"what": run["way"].values.astype(str)})
+        shares = {name: figures.converted(part, lambda time, whole=whole: time / whole) for name, part in found.items()}
+        in_ms = {f"{name}_ms": 1e3 * part["middle"] for name, part in found.items()}
+        frames.append(figures.with_spread(frame.assign(**in_ms), **shares))
     return figures.dots(
         runs,
         frames,
@@ -44,7 +43,7 @@ def spent(runs) -> "figures.Shown":
         title="Sensors at one moment and at several",
         caption="Computing and waiting at barriers without sensors, with sensors that interrupt all ranks at the same "
         "moment (synchronised), and with sensors that interrupt each at a moment of its own (drifted). The report "
-        f"prints no times. {figures.MARKED} {figures.doubts(runs[0])}",
+        f"prints no times. {figures.doubts(runs[0])}",
     )
 
 
@@ -55,9 +54,9 @@ def disturbed(run) -> str:
     more = figures.times(wait["drifted"], wait["synchronised"])
     assert more.measurable and not figures.times(wait["synchronised"], wait["none"]).measurable
     return (
-        f"On {figures.cpu(run)} two processes that meet at barriers wait {together} for each other if both are "
-        f"interrupted at the same moments, as without interruptions ({none}), and {apart} if they are interrupted in "
-        f"turn: {more.times} as long."
+        f"On {figures.cpu(run)} two processes that meet at barriers wait {together} for each other if both spend a "
+        f"sensor's time at the same moments, no measurable difference from {none} without sensors, and {apart} if they "
+        f"spend it in turn: {more.times} as long."
     )
 
 

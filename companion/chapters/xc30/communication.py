@@ -11,11 +11,11 @@ from companion.experiments import Output, counts_to, experiment, of, sent
 CLASSES = {"compute": "CPU", "communication": "Comms", "barrier": "Barrier", "serial": "Serial"}
 
 
-@experiment("xc30-ranks", item="C2, C3, P10", rounds=5, seconds={"paper": 90, "modern": 300}, ranks=2)
+@experiment("xc30-ranks", item="C2, C3, P9, P10", rounds=5, seconds={"paper": 90, "modern": 300}, ranks=2)
 def ranks(preset: str, threads: int, ranks: int = 2) -> list[Case]:
     """Shallow-water model on ranks: computing, communication, barrier, serial.
 
-    Strong scaling, which chapter 4 draws, and the split of the time.
+    Strong scaling, and the split of the time, which chapter 4 draws too.
     """
     from kernels.mpi import scale
     from kernels.shallow_water import ranks as shallow_water

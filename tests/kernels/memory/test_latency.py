@@ -1,12 +1,10 @@
-"""Pointer chases: one cycle through all nodes, followed exactly; plateaus found in known curves."""
+"""Pointer chases: one cycle through all nodes, followed exactly."""
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kernels.memory import latency
-from kernels.memory.plateaus import plateaus
 from kernels.runtime.resources import usable_cpus
 
 
@@ -71,67 +69,3 @@ def test_threads_move_equally_far():
 
 def test_counted_loads():
     assert latency.work(latency.Problem(loads=1000)).bytes == 4000
-
-
-def curve(capacities, levels, noise=0.0, seed=0, per_doubling=4, top=29):
-    """Latency of a chase through caches that keep a random share of what they cannot hold."""
-    sizes = 2.0 ** np.arange(12, top + 1 / 8, 1 / per_doubling)
-    ns = np.full(sizes.size, levels[0])
-    for capacity, below, above in zip(capacities, levels, levels[1:], strict=False):
-        ns += (above - below) * np.maximum(0, 1 - capacity / sizes)
-    return sizes, ns * np.exp(noise * np.random.default_rng(seed).standard_normal(sizes.size))
-
-
-@settings(deadline=None, max_examples=40)
-@given(
-    l1=st.integers(32, 64),
-    l2=st.integers(1024, 2048),
-    seed=st.integers(0, 99),
-    noise=st.sampled_from([0.0, 0.01, 0.02]),
-)
-def test_two_caches_and_memory_are_found(l1, l2, seed, noise):
-    levels = (1.2, 4.5, 90.0)
-    sizes, ns = curve((l1 * 2**10, l2 * 2**10), levels, noise, seed)
-    found = plateaus(sizes, ns)
-    assert len(found) == 3
-    assert found[0].ns == pytest.approx(levels[0], rel=0.1)
-    assert found[1].ns == pytest.approx(levels[1], rel=0.2)
-    assert found[2].ns == pytest.approx(levels[2], rel=0.15)
-    assert found[0].capacity == pytest.approx(l1 * 2**10, rel=0.3)
-    assert found[1].capacity == pytest.approx(l2 * 2**10, rel=0.3)
-    assert found[2].capacity is None
-    assert found[0].last <= found[0].capacity * 1.3
-
-
-def test_points_slowed_by_other_load_are_ignored():
-    levels, capacities = (1.2, 4.5, 90.0), (48 * 2**10, 2**20)
-    sizes, ns = curve(capacities, levels)
-    slowed = ns.copy()
-    slowed[[3, 14, 15, 22, 45, 60]] *= 3
-    assert [level.ns for level in plateaus(sizes, slowed)] == pytest.approx(
-        [level.ns for level in plateaus(sizes, ns)], rel=0.05
-    )
-
-
-def test_sharp_steps_put_the_capacity_between_their_points():
-    sizes = 2.0 ** np.arange(12, 22)
-    found = plateaus(sizes, np.where(sizes <= 2**15, 1.0, 10.0))
-    assert [level.ns for level in found] == [1.0, 10.0]
-    assert 2**15 <= found[0].capacity <= 2**16
-    assert (found[0].last, found[1].first) == (2**15, 2**16)
-
-
-def test_a_level_without_a_plateau_leaves_no_capacity():
-    """A last cache that others share: the latency climbs from the second cache to memory without a rest."""
-    sizes, ns = curve((48 * 2**10, 2**20, 8 * 2**20), (1.2, 4.5, 18.0, 150.0))
-    resting = np.abs(ns / 18 - 1) < 0.25
-    first, second, _memory = plateaus(sizes[~resting], ns[~resting])
-    assert first.capacity == pytest.approx(48 * 2**10, rel=0.3)
-    assert second.capacity is None
-
-
-def test_a_flat_curve_is_one_level_and_a_slope_none():
-    sizes = 2.0 ** np.arange(12, 22)
-    (only,) = plateaus(sizes, np.full(sizes.size, 3.0))
-    assert (only.ns, only.capacity) == (3.0, None)
-    assert plateaus(sizes, 2.0 ** np.arange(sizes.size)) == []

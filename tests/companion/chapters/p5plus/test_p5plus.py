@@ -7,7 +7,7 @@ import pytest
 from drawing import cases
 
 from companion import experiments, host, tables
-from companion.chapters.p5plus import binding, jobs, loops, messages, monitoring
+from companion.chapters.p5plus import binding, jobs, latency, loops, messages, monitoring
 from companion.host import Finding
 
 
@@ -63,41 +63,31 @@ def test_cores_count_what_this_process_may_use(monkeypatch, siblings, cores):
     assert loops.cores() == cores
 
 
-def test_latency_outputs_find_the_plateaus_of_a_made_up_curve():
-    sizes = [2**power for power in range(12, 25)]
-    steps = [1e-6 if size <= 2**15 else 4e-6 if size <= 2**19 else 80e-6 for size in sizes]
-    curve = [
-        measurement(seconds, nbytes=size, pattern="random", pages="huge", loads=1000)
-        for size, seconds in zip(sizes, steps, strict=True)
-    ]
-    others = [("random", "small"), ("stride", "huge"), ("stride", "small")]
-    rest = [measurement(1.0, nbytes=n, pattern=way, pages=kind, loads=1000) for n in sizes for way, kind in others]
-    found = experiments.find("p5plus-latency").outputs(curve + rest)
-    assert found["plateau_ns"]["value"] == [pytest.approx(1.0), pytest.approx(4.0), pytest.approx(80.0)]
-    assert 2**15 <= found["plateau_capacity"]["value"][0] <= 2**16
-    assert found["plateau_capacity"]["value"][-1] is None
+def test_a_walk_stands_at_the_cache_lines_that_it_loads():
+    about = {"label": "a case", "threads": 1, "pages": "huge", "loads": 1000}
+    rows = [{**about, "pattern": way, "nbytes": 2**20, "seconds": 3 * [1e-6]} for way in ("random", "stride")]
+    found = latency.lines(cases(rows, reported_capacity=("cache", [2**15]))).set_index("pattern")
+    assert found["touched"].to_dict() == {"random": 2**20, "stride": 2**14} and found["ns"].tolist() == [1.0, 1.0]
 
 
-def test_the_parts_of_a_job_add_up_to_its_wall_time_and_the_model_of_speed_has_its_limits():
-    times = tables.load("p5plus", "ifs_times")
-    for job in times["job"].values:
-        assert sum(jobs.split(job).values()) == pytest.approx(float(times["wall"].sel(job=job)), abs=4)
-    parts = {"compute": 80.0, "communicate": 10.0, "serial": 10.0}
-    assert jobs.model_speed(parts, 1, 0.5) == 1
-    assert jobs.model_speed(parts, 1e9, 1.0) == pytest.approx(10)  # Amdahl: 100 over the serial 10
-    low, high = (jobs.model_speed(parts, 4, exponent) for exponent in (0.0, 1.0))
-    assert low < jobs.model_speed(parts, 4, 0.5) < high
-
-
-def test_speed_is_one_where_each_rank_has_a_processor():
-    about = {"label": "a case", "threads": 1}
+def test_the_parts_of_a_job_add_up_to_its_wall_time_and_those_of_ranks_to_all_of_it():
+    spent = jobs.times()
+    assert (abs(spent.sum(axis=1) - tables.load("p5plus", "ifs_times")["wall"].to_series()) <= 4).all()
+    parts = {"compute": 6.0, "communication": 2.0, "barrier": 1.0, "serial": 1.0}
     rows = [
-        {**about, "ranks": 1, "seconds": [4.0] * 3},
-        {**about, "ranks": 2, "seconds": [2.5] * 3},
-        {**about, "ranks": 4, "seconds": [2.0] * 3, "flags": "oversubscribed"},
+        {
+            "label": "a",
+            "threads": 1,
+            "ranks": n,
+            "seconds": 3 * [20.0 / n],
+            "observed": {k: 3 * [v] for k, v in parts.items()},
+        }
+        for n in (1, 2)
     ]
-    found = jobs.speeds(cases(rows)).set_index("ranks")["speed"]
-    assert found.to_dict() == {1: pytest.approx(0.625), 2: 1.0, 4: pytest.approx(1.25)}
+    shown = jobs.shares([cases(rows)])
+    today = shown.data[shown.data["job"].str.contains("spectral model, 2 ranks")].set_index("section")["share [%]"]
+    assert today[["parallel", "comms", "barrier", "I/O"]].tolist() == pytest.approx([60.0, 20.0, 10.0, 0.0])
+    assert "2.0 times as fast on two ranks" in jobs.scaled(cases(rows))
 
 
 def test_what_the_chapter_says_of_power_is_printed():
@@ -121,6 +111,5 @@ def test_the_simulation_recovers_n_dt_while_moments_are_few():
 def test_exchange_counts_all_pairs_together():
     about = {"label": "a case", "threads": 1, "ranks": 2}
     rows = [{**about, "nbytes": k * 10**6, "pairs": n, "seconds": 3 * [float(k * n)]} for n in (1, 4) for k in (1, 2)]
-    shown = messages.exchanged([cases(rows, then_message=2e6, then_tasks=128)])
+    shown = messages.exchanged([cases(rows)])
     assert shown.data["MB_per_s"].tolist() == [1.0, 1.0, 0.25, 0.25] and set(shown.data["all_pairs_MB_per_s"]) == {1.0}
-    assert "between 128 tasks, counted" in shown.html
