@@ -12,11 +12,16 @@ no line.  Observations are synthetic, so that the truth is known.  Modules, from
 ``covariance``, ``cholesky``             compiled: covariances, the work of one box, factors of small matrices
 ``dense``                                the same in NumPy
 ``verification``                         what is checked
+
+>>> from kernels import analysis
+>>> problem = analysis.Problem(ni=24, nj=16, sondes=80, aircraft=20)
+>>> result = analysis.run(problem, analysis.setup(problem))
+>>> all(check.ok for check in analysis.verify(problem, result)), result.standard.shape
+(True, (16, 5, 15, 24))
 """
 
 import contextlib
 import functools
-import operator
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -29,21 +34,18 @@ from kernels.analysis.chain import Chain, StepTime
 from kernels.analysis.covariance import PAIR_FLOPS
 from kernels.analysis.dense import Plain, plain
 from kernels.analysis.problem import LN_P, Problem
-from kernels.analysis.verification import NO_OUTPUT, properties
-from kernels.contract import Check, Footprint, Work, worst
+from kernels.analysis.verification import BOUNDED, NO_OUTPUT, verify
+from kernels.contract import Footprint, Work
 from kernels.files.filesystem import require_direct
 from kernels.files.work_folder import WorkFolder
-from kernels.proof import Proof, ReferenceCache
+from kernels.proof import Proof
 from kernels.runtime.resources import require_memory, require_threads
 
 __all__ = ["Problem", "Result", "State", "footprint", "plain", "reference", "run", "setup", "verify", "work"]
-__all__ += ["BOUNDED", "NO_OUTPUT"]
+__all__ += ["BOUNDED", "NO_OUTPUT", "PROOF"]
 
 #: Files on standard levels that a result has, and how many fields each holds.
 _KEPT = (("plotted", 5), ("first_guess", 5), ("kept_errors",))
-#: Operations up to which ``verify`` compares every number with dense matrices, which take ten times as long.
-COMPARED = 1e10
-_KNOWN = ReferenceCache()
 
 
 @dataclass(frozen=True)
@@ -85,13 +87,13 @@ def _data(problem: Problem) -> int:
 
 
 def footprint(problem: Problem) -> Footprint:
-    """State, results, the files in memory, and room for the boxes of each thread."""
+    """State, results, the files in memory, and room for a box."""
     points, data = problem.nj * problem.ni, _data(problem)
     kept = 8 * points * (8 * (4 * problem.levels + 2) + LN_P.size * 64) + 8 * 100 * data
     room = 8 * problem.padded * (problem.padded + 8 + max(problem.padded, POINTS))
     files = chain.layout(problem, data).values()
     disk = sum(file.bytes for file in files if chain.place(problem, file.kind) != "memory")
-    return Footprint(kept + room + sum(file.bytes for file in files) - disk + 2**26, disk, room)
+    return Footprint(kept + room + sum(file.bytes for file in files) - disk + 2**26, disk)
 
 
 def setup(problem: Problem, seed: int = 0) -> State:
@@ -126,9 +128,8 @@ def _folder(problem: Problem):
         yield folder.path
 
 
-def _run(problem: Problem, state: State, threads: int, make, on_ready=lambda: None) -> Result:
-    crew = boxes.Crew(threads, make)
-    with _folder(problem) as folder, contextlib.closing(Chain(problem, state, crew, folder)) as going:
+def _run(problem: Problem, state: State, tools, on_ready=lambda: None) -> Result:
+    with _folder(problem) as folder, contextlib.closing(Chain(problem, state, tools, folder)) as going:
         on_ready()
         steps = tuple(going.run())
         fields, quality = going.guess("corrected"), going.files["quality"].get(0)
@@ -139,7 +140,7 @@ def _run(problem: Problem, state: State, threads: int, make, on_ready=lambda: No
 def run(
     problem: Problem, state: State, threads: int = 1, repeats: int = 1, on_ready: Callable[[], None] = lambda: None
 ) -> Result:
-    """The chain, ``repeats`` times; ``threads`` share the boxes of the main program.  The same bits for any number.
+    """The chain, ``repeats`` times, on one thread whatever ``threads`` is.
 
     ``on_ready()`` is called when the files are there, before the clock starts. ``OSError``: what the disk refuses;
     nothing is left in the folders then. ``ArithmeticError`` if the covariances of a box's data are not positive
@@ -148,43 +149,13 @@ def run(
     require_threads(threads)
     result = None
     for _ in range(repeats):
-        result = _run(problem, state, threads, lambda: boxes.Compiled(problem.padded), on_ready)
+        result = _run(problem, state, boxes.Compiled(problem.padded), on_ready)
     return result
 
 
 def reference(problem: Problem, state: State) -> Result:
-    """The same steps with dense matrices, inverses and loops over columns in NumPy; its times are those of NumPy."""
-    return _run(problem, state, 1, Plain)
-
-
-def _by_plain(problem: Problem, result: Result) -> list[Check]:
-    """Every number of the result against dense matrices in NumPy, where these take seconds; once for a state."""
-    if work(problem).flops > COMPARED:
-        return []
-    dense, state, names = _in_memory(problem), result.state, ("standard", "errors", "fields", "quality")
-    parts = operator.attrgetter(*names)  # which do not hold the state
-    known = dict(zip(names, _KNOWN.of(dense, state, lambda: parts(reference(dense, state))), strict=True))
-    other = np.count_nonzero(result.quality != known["quality"])
-    checks = [Check.near("data judged otherwise by dense matrices", other, 0, 0)]
-    for name in ("standard", "errors", "fields"):
-        true = known[name]
-        off = worst((getattr(result, name) - true) / np.where(true == 0, 1.0, np.abs(true)))
-        checks.append(Check.near(f"{name} against dense matrices, relative", off, 0.0, 1e-7))
-    return checks
-
-
-def verify(problem: Problem, result: Result) -> list[Check]:
-    """What an analysis must show whose truth is known (``verification``), and every number by dense matrices."""
-    return properties(problem, result) + _by_plain(problem, result)
-
-
-def BOUNDED(problem: Problem) -> dict[str, tuple[None, str]]:
-    """The numbers of a large analysis, of which dense matrices would take minutes."""
-    why = (
-        "beyond 10¹⁰ operations dense matrices take minutes: errors are judged by their root mean square against the "
-        "truth, and the data by shares"
-    )
-    return dict.fromkeys(("standard", "errors", "quality"), (None, why)) if work(problem).flops > COMPARED else {}
+    """The same steps with dense matrices and their inverses in NumPy; its times are those of NumPy."""
+    return _run(problem, state, Plain)
 
 
 def work(problem: Problem, threads: int = 1) -> Work:

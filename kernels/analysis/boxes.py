@@ -1,13 +1,11 @@
 """The main program of the chain, box by box: which data each box takes, their checking, weights and increments."""
 
-import queue
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
-from kernels.analysis import covariance, synthetic, vertical
+from kernels.analysis import covariance, synthetic
 from kernels.analysis.problem import BOX, KINDS, LN_P, REJECT, SLAB
 from kernels.gridpoint.levels import RADIUS, R
 from kernels.runtime.pages import zeros
@@ -37,15 +35,10 @@ class Box(NamedTuple):
 
 
 def boxes(problem) -> list[Box]:
-    """All boxes, band after band."""
+    """All boxes, band after band, in the order of their records."""
     return [
         Box(j, i, slab) for j in range(problem.nj // BOX) for i in range(problem.ni // BOX) for slab in range(SLABS)
     ]
-
-
-def number(problem, box: Box) -> int:
-    """Record of a box."""
-    return (box.j * (problem.ni // BOX) + box.i) * SLABS + box.slab
 
 
 def _slab(slab: int) -> slice:
@@ -112,7 +105,7 @@ def _near(problem, up: np.ndarray, j: int, i: int) -> tuple[np.ndarray, np.ndarr
 
 
 def records(problem, data: synthetic.Data, departures: np.ndarray, kinds):
-    """Every box, and its record float64 (RECORD, padded): its own data first, then what is nearest; unused places −1.
+    """The record of every box, float64 (RECORD, padded): its own data first, then what is nearest; unused places −1.
 
     ``departures`` (n,): observation less background; ``kinds``: numbers of those that are taken.
     """
@@ -136,7 +129,7 @@ def records(problem, data: synthetic.Data, departures: np.ndarray, kinds):
         out[:8, : use.size], out[DEPARTURE, : use.size] = points[:, taken], departures[taken]
         out[NUMBER] = -1.0
         out[NUMBER, : use.size], out[HOME, : use.size] = chosen[taken], home[use]
-        yield box, out
+        yield out
 
 
 class Singular(ArithmeticError):
@@ -144,37 +137,12 @@ class Singular(ArithmeticError):
 
 
 class Compiled:
-    """The compiled code, with the room that one thread needs for a box of ``padded`` data."""
+    """The compiled code, with the room that a box of ``padded`` data needs."""
 
     def __init__(self, padded: int):
         room = zeros((padded, padded + 8 + max(padded, POINTS)))
         self.check, self.assimilate = partial(covariance.check, room), partial(covariance.assimilate, room)
         self.evaluate = covariance.evaluate
-        self.interpolate, self.geopotential = vertical.interpolate, vertical.geopotential
-
-
-class Crew:
-    """Threads that take boxes, each with its tools."""
-
-    def __init__(self, threads: int, make):
-        self.threads, self.tools, self.free = threads, [make() for _ in range(threads)], queue.SimpleQueue()
-        for each in self.tools:
-            self.free.put(each)
-
-    def each(self, work, items) -> list:
-        """``work(tools, item)`` for every item, in order of the items."""
-
-        def one(item):
-            tools = self.free.get()
-            try:
-                return work(tools, item)
-            finally:
-                self.free.put(tools)
-
-        if self.threads == 1:
-            return [one(item) for item in items]
-        with ThreadPoolExecutor(self.threads) as pool:
-            return list(pool.map(one, items))
 
 
 def _taken(record: np.ndarray) -> tuple[int, int]:

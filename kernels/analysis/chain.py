@@ -3,20 +3,19 @@
 Letters are the report's (section 3.4).  Steps h to l come twice, the second time for humidity (o).  Files between
 steps are a :class:`Dataset` each; those that are read and written at random are *work* files, the others *sequential*.
 What a step before or after the main program computes is a function of whole fields, float64 (nj, levels, ni), columns
-from the top downwards; ``tools`` interpolate columns, compiled (``boxes.Compiled``) or in NumPy (``dense.Plain``).
+from the top downwards.
 """
 
-import threading
 import time
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
-from kernels.analysis import boxes, synthetic
+from kernels.analysis import boxes, synthetic, vertical
 from kernels.analysis.problem import BOX, LN_P, NAMES, REJECT, SLAB
 from kernels.files.filesystem import ALIGNMENT, BlockFile, page_aligned
-from kernels.gridpoint.levels import R, vertical
+from kernels.gridpoint import levels
 
 #: Columns of data that are filed: which of them are gross is not told.
 FILED = 6
@@ -98,13 +97,12 @@ def place(problem, kind: str) -> str:
 
 
 class Dataset:
-    """One file of equal records.  Any thread may use it; ``moved`` counts bytes read and written."""
+    """One file of equal records; ``moved`` counts bytes read and written."""
 
     def __init__(self, path: Path, place: str, use: FileUse):
         self.records, self.words, self.moved = use.records, use.words, 0
         self._file = BlockFile(path, place, use.records, use.record)
         self._buffer = page_aligned((1, use.record // 8))[0]
-        self._lock = threading.Lock()
 
     def _move(self, way, record: int) -> None:
         way(record, memoryview(self._buffer).cast("B"))
@@ -113,16 +111,14 @@ class Dataset:
     def put(self, record: int, values: np.ndarray) -> None:
         """Write one record; shorter ones are filled with zeros."""
         flat = np.ravel(values)
-        with self._lock:
-            self._buffer[: flat.size], self._buffer[flat.size :] = flat, 0.0
-            self._move(self._file.write, record)
+        self._buffer[: flat.size], self._buffer[flat.size :] = flat, 0.0
+        self._move(self._file.write, record)
 
     def get(self, record: int, *shape: int) -> np.ndarray:
         """Read one record; the numbers that ``shape`` asks for, or all."""
         shape = shape or (self.words,)
-        with self._lock:
-            self._move(self._file.read, record)
-            return self._buffer[: np.prod(shape)].reshape(shape).copy()
+        self._move(self._file.read, record)
+        return self._buffer[: np.prod(shape)].reshape(shape).copy()
 
     def close(self) -> None:
         """Let the file go."""
@@ -142,20 +138,20 @@ def _east(a):
 def _columns(problem, guess):
     """u, v, T, q of rows (nj, 4 levels + 2, ni), ln p_s and geopotential of the ground, and ln of sigma."""
     fields = np.moveaxis(guess[:, :-2].reshape(len(guess), 4, problem.levels, -1), 1, 0)
-    return *fields, guess[:, -2:-1], guess[:, -1:], np.log(vertical(problem.levels).full)[:, None]
+    return *fields, guess[:, -2:-1], guess[:, -1:], np.log(levels.vertical(problem.levels).full)[:, None]
 
 
 def _standard(problem):
     return np.broadcast_to(LN_P[:, None], (problem.nj, LN_P.size, problem.ni))
 
 
-def on_pressure(problem, guess, tools):
+def on_pressure(problem, guess):
     """Step d: rows of staggered fields on standard levels, (nj, 5, 15, ni)."""
     u, v, T, q, lnps, ground, sigma = _columns(problem, guess)
     target = _standard(problem)
-    phi = tools.geopotential(T, sigma + lnps, lnps, ground, target)
+    phi = vertical.geopotential(T, sigma + lnps, lnps, ground, target)
     bases = ((u, _east(lnps)), (v, _south(lnps)), (T, lnps), (q, lnps))
-    return np.stack([phi, *(tools.interpolate(field, sigma + base, target) for field, base in bases)], 1)
+    return np.stack([phi, *(vertical.interpolate(field, sigma + base, target) for field, base in bases)], 1)
 
 
 def unstaggered(fields):
@@ -171,7 +167,7 @@ def staggered(fields):
     return np.stack([phi, _east(u), _south(v), T, q], 1)
 
 
-def on_sigma(problem, guess, increments, tools):
+def on_sigma(problem, guess, increments):
     """Step v: staggered increments added on sigma levels, which have moved with the analysed surface pressure.
 
     δ ln p_s = δΦ / (R T) at the ground.
@@ -179,10 +175,10 @@ def on_sigma(problem, guess, increments, tools):
     *fields, lnps, ground, sigma = _columns(problem, guess)
     phi, *changes = np.moveaxis(increments, 1, 0)
     standard, found = _standard(problem), []
-    lifted = lnps + tools.interpolate(phi, standard, lnps) / (R * fields[2][:, -1:])
+    lifted = lnps + vertical.interpolate(phi, standard, lnps) / (levels.R * fields[2][:, -1:])
     for field, change, face in zip(fields, changes, (_east, _south, np.copy, np.copy), strict=True):
         old, new = sigma + face(lnps), sigma + face(lifted)
-        found.append(tools.interpolate(field, old, new) + tools.interpolate(change, standard, new))
+        found.append(vertical.interpolate(field, old, new) + vertical.interpolate(change, standard, new))
     return np.concatenate([*found, lifted, ground], 1)
 
 
@@ -196,10 +192,13 @@ def corrected(problem, guess, analysis):
 
 
 class Chain:
-    """Files, in ``folder`` but for those in memory, and steps of one analysis."""
+    """Files, in ``folder`` but for those in memory, and steps of one analysis.
 
-    def __init__(self, problem, state, crew: boxes.Crew, folder: Path):
-        self.problem, self.crew, self.tools = problem, crew, crew.tools[0]
+    ``tools`` do the work of one box: compiled (``boxes.Compiled``) or in NumPy (``dense.Plain``).
+    """
+
+    def __init__(self, problem, state, tools, folder: Path):
+        self.problem, self.tools = problem, tools
         self.files: dict[str, Dataset] = {}
         try:
             for name, use in layout(problem, state.data.value.size).items():
@@ -264,18 +263,14 @@ class Chain:
         data = synthetic.Data(*columns, np.zeros_like(columns[0]))
         expected = boxes.at_data(p, data, self.rows("first_guess", 5)[:, [0, 1, 2, 4]])
         kinds = boxes.PASSES["humidity" if humid else "mass and wind"]
-        for box, record in boxes.records(p, data, data.value - expected, kinds):
-            self.files["departures"].put(boxes.number(p, box), record)
+        self.write("departures", boxes.records(p, data, data.value - expected, kinds))
 
     def check(self) -> None:
         """Every datum against its neighbours; its own box decides."""
         p, quality = self.problem, self.files["quality"].get(0)
-
-        def work(tools, box: boxes.Box):
-            record = self.files["departures"].get(boxes.number(p, box), boxes.RECORD, p.padded)
-            return record, boxes.suspects(tools, record)
-
-        for record, bad in self.crew.each(work, boxes.boxes(p)):
+        for at in range(self.files["departures"].records):
+            record = self.files["departures"].get(at, boxes.RECORD, p.padded)
+            bad = boxes.suspects(self.tools, record)
             home = np.flatnonzero(record[boxes.HOME, : bad.size])
             quality[record[boxes.NUMBER, home].astype(int)] = np.where(bad[home], boxes.REJECTED, boxes.ACCEPTED)
         self.files["quality"].put(0, quality)
@@ -283,31 +278,25 @@ class Chain:
     def assimilate(self, humid: bool) -> None:
         """Weights of every box's accepted data, and the lowered variance at its grid points."""
         p, quality = self.problem, self.files["quality"].get(0)
-
-        def work(tools, box: boxes.Box):
-            at = boxes.number(p, box)
+        for at, box in enumerate(boxes.boxes(p)):
             record = self.files["departures"].get(at, boxes.RECORD, p.padded)
             accepted = quality[record[boxes.NUMBER, record[boxes.NUMBER] >= 0].astype(int)] == boxes.ACCEPTED
-            weights, reduction = boxes.weigh(tools, p, box, record, accepted, humid)
+            weights, reduction = boxes.weigh(self.tools, p, box, record, accepted, humid)
             self.files["weights"].put(at, weights)
             self.files["reductions"].put(at, reduction)
-
-        self.crew.each(work, boxes.boxes(p))
 
     def post(self, humid: bool) -> None:
         """Increments and errors on the grid, band by band."""
         p, names = self.problem, ("moisture", "moist_errors") if humid else ("increments", "errors")
-        rows = np.empty((BOX, 1 if humid else 4, LN_P.size, p.ni)), np.empty((BOX, LN_P.size, p.ni))
-
-        def work(tools, box: boxes.Box):
-            at, place = boxes.number(p, box), np.s_[..., box.slab * SLAB :, box.i * BOX :]
-            weights = self.files["weights"].get(at, boxes.WEIGHTS, p.padded)
-            reduction = self.files["reductions"].get(at, boxes.POINTS)
-            for whole, part in zip(rows, boxes.increments(tools, p, box, weights, reduction, humid), strict=True):
-                whole[place][..., :SLAB, :BOX] = part
-
+        rows, at = (np.empty((BOX, 1 if humid else 4, LN_P.size, p.ni)), np.empty((BOX, LN_P.size, p.ni))), 0
         for band in range(p.nj // BOX):
-            self.crew.each(work, [boxes.Box(band, i, slab) for i in range(p.ni // BOX) for slab in range(boxes.SLABS)])
+            for i, slab in np.ndindex(p.ni // BOX, boxes.SLABS):
+                weights = self.files["weights"].get(at, boxes.WEIGHTS, p.padded)
+                reduction = self.files["reductions"].get(at, boxes.POINTS)
+                found = boxes.increments(self.tools, p, boxes.Box(band, i, slab), weights, reduction, humid)
+                for whole, part in zip(rows, found, strict=True):
+                    whole[..., slab * SLAB :, i * BOX :][..., :SLAB, :BOX] = part
+                at += 1
             for name, whole in zip(names, rows, strict=True):
                 for row, values in enumerate(whole):
                     self.files[name].put(band * BOX + row, values)
@@ -330,7 +319,7 @@ class Chain:
     def to_sigma(self) -> None:
         """The analysis on sigma levels."""
         change = self.rows("staggered_increments", 5)
-        self.write("analysis", on_sigma(self.problem, self.guess(), change, self.tools))
+        self.write("analysis", on_sigma(self.problem, self.guess(), change))
 
 
 def _passed(letter: str, humid: bool) -> tuple:
@@ -346,7 +335,7 @@ def _passed(letter: str, humid: bool) -> tuple:
 
 #: Letter and name of every step, and what it does of a :class:`Chain`, in order.
 STEPS = (
-    ("d", "sigma to pressure", lambda c: c.write("staggered", on_pressure(c.problem, c.guess(), c.tools))),
+    ("d", "sigma to pressure", lambda c: c.write("staggered", on_pressure(c.problem, c.guess()))),
     ("e", "interpolate to unstaggered grid", lambda c: c.write("first_guess", unstaggered(c.rows("staggered", 5)))),
     ("f", "statistics of the first guess", lambda c: c.statistics(0, "first_guess")),
     ("g", "copy observations", lambda c: c.copy("observations", "data")),

@@ -1,8 +1,6 @@
-"""What the steps compute, in NumPy: dense matrices, their inverses, whole columns at once."""
+"""What the main program computes, in NumPy: dense matrices and their inverses."""
 
 import numpy as np
-
-from kernels.gridpoint.levels import R
 
 
 def correlations(points: np.ndarray, others: np.ndarray) -> np.ndarray:
@@ -26,42 +24,8 @@ def plain(points, departures, grid):
     return weights, weights @ there, (there * np.linalg.solve(matrix, there)).sum(0)
 
 
-def _part(source, x):
-    """Level above ``x`` (nj, 1, ni) among levels ``source``, and the part of the way to the next."""
-    k = np.clip((source < x).sum(1, keepdims=True) - 1, 0, source.shape[1] - 2)
-    high, low = np.take_along_axis(source, k, 1), np.take_along_axis(source, k + 1, 1)
-    return k, np.clip((x - high) / (low - high), 0.0, 1.0)
-
-
 class Plain:
     """What ``boxes.Compiled`` computes with, for the reference."""
-
-    @staticmethod
-    def interpolate(field, source, target):
-        """As ``vertical.interpolate``."""
-        found = []
-        for x in np.moveaxis(target, 1, 0):
-            k, part = _part(source, x[:, None])
-            found.append((1 - part) * np.take_along_axis(field, k, 1) + part * np.take_along_axis(field, k + 1, 1))
-        return np.concatenate(found, 1)
-
-    @staticmethod
-    def geopotential(temperature, source, lnps, ground, target):
-        """As ``vertical.geopotential``: the integral of T from the highest level to the ground, less that to each."""
-        steps = 0.5 * (temperature[:, 1:] + temperature[:, :-1]) * np.diff(source, axis=1)
-        whole = np.concatenate([np.zeros_like(lnps), np.cumsum(steps, 1)], 1)
-
-        def integral(x):
-            there, inner = Plain.interpolate(temperature, source, x), np.clip(x, source[:, :1], source[:, -1:])
-            found = []
-            for n, at in enumerate(np.moveaxis(inner, 1, 0)):
-                k, _ = _part(source, at[:, None])
-                above = np.take_along_axis(temperature, k, 1) + there[:, n : n + 1]
-                rest = 0.5 * above * (at[:, None] - np.take_along_axis(source, k, 1))
-                found.append(np.take_along_axis(whole, k, 1) + rest)
-            return np.concatenate(found, 1) + there * (x - inner)
-
-        return ground + R * (integral(lnps) - integral(target))
 
     @staticmethod
     def check(points, departures, n, out) -> bool:

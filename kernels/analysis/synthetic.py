@@ -64,13 +64,8 @@ class Field:
         self.phase = rng.uniform(0, 2 * np.pi, WAVES)
 
     def sample(self, up: np.ndarray, base: np.ndarray, levels: np.ndarray):
-        """At points ``up`` (3, n) and ln p = ``base`` (n,) + ``levels`` (J,).
-
-        Returns
-        -------
-        tuple
-            ψ float64 (n, J), length ∇ψ float64 (3, n, J), depth ∂ψ/∂ln p float64 (n, J).
-        """
+        """ψ (n, J), length ∇ψ (3, n, J), depth ∂ψ/∂ln p (n, J) at points ``up`` (3, n) and ln p = ``base`` (n,) +
+        ``levels`` (J,)."""
         k = self.waves
         angle = up.T @ k[:, :3].T * (RADIUS / self.length) + self.phase + np.outer(base / self.depth, k[:, 3])
         turn = np.outer(k[:, 3], levels / self.depth)

@@ -11,6 +11,12 @@ Weather Rev. 106, 1978).  Modules, from what is asked for to what is computed:
 ``state``, ``model``, ``writeup``, ``postprocess``  the forecast, what it writes up, the job that reads it
 ``simulator``                                     a stand-in that computes for as long and moves as much
 ``whole_arrays``, ``daily``                       the reference, in NumPy; published cases
+
+>>> from kernels import gridpoint
+>>> problem = gridpoint.Problem(hours=2.0, files=2, overlap="both")
+>>> result = gridpoint.run(problem, gridpoint.setup(problem))
+>>> all(check.ok for check in gridpoint.verify(problem, result)), result.fields["T"].shape
+(True, (24, 5, 48))
 """
 
 import math
@@ -23,7 +29,11 @@ from kernels.gridpoint.levels import CP, GRAVITY, OMEGA, RADIUS, latitudes, vert
 from kernels.gridpoint.model import Model, run
 from kernels.gridpoint.problem import Problem
 from kernels.gridpoint.state import Result, State, Step, footprint, record_bytes, setup, work
+from kernels.gridpoint.whole_arrays import forecast, plain
 from kernels.proof import Proof, ReferenceCache
+
+__all__ = ["BOUNDED", "NO_OUTPUT", "PROOF", "Integrals", "Model", "Problem", "Result", "State", "Step", "footprint"]
+__all__ += ["integrals", "plain", "properties", "record_bytes", "reference", "run", "setup", "verify", "work"]
 
 #: Operations up to which ``verify`` compares every number with whole arrays in NumPy, a second's work.
 COMPARED = 2e8
@@ -36,8 +46,6 @@ _KNOWN = ReferenceCache()
 
 def reference(problem: Problem, state: State) -> Result:
     """The same forecast by whole arrays in NumPy (``whole_arrays``): small grids only; its times are NaN."""
-    from kernels.gridpoint.whole_arrays import forecast
-
     fields = forecast(problem, state.fields)
     return Result(fields, problem.steps, initial=state, clock=math.nan, cpu=math.nan)
 

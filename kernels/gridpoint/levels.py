@@ -10,7 +10,7 @@ Half levels  σ_{k+½} = ¾ s + 7/4 s³ − 3/2 s⁴,  s = k/K.  With Δσ_k = �
 isothermal state at rest is B = γ τ + R T_ref 1⊗Δσ; its eigenvalues c² are squares of phase speeds.
 """
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -22,8 +22,7 @@ EPSILON = 0.05  # of the time filter
 DAMPING = 3.0 * 3600.0  # s in which diffusion damps the shortest wave by e
 
 
-@dataclass(frozen=True)
-class Levels:
+class Levels(NamedTuple):
     """Columns of numbers by level (K,), half levels (K + 1,), and matrices (K, K)."""
 
     half: np.ndarray  # σ_{k+½}, from 0 to 1

@@ -19,7 +19,7 @@ Arguments ``plan``, ``arrays`` and ``j`` as in ``plan``; ``first_step`` says tha
 
 import numpy as np
 
-from kernels.gridpoint.levels import CP, GRAVITY
+from kernels.gridpoint.levels import CP, EPSILON, GRAVITY
 from kernels.gridpoint.plan import record_row, window_row
 from kernels.routines.cloud import one_level
 from kernels.routines.elementary import exp
@@ -38,9 +38,9 @@ DRAG_ABOVE = 0.7  # σ
 @kernel(fastmath=CONTRACT)
 def columns(plan, arrays, j, first_step):
     """Column work of row ``j``, between the explicit step and the implicit one."""
-    size, col, scale = plan.size, plan.column, plan.scale
+    size, col = plan.size, plan.column
     w, rec = address(arrays.window), address(arrays.records[j % size.slots])
-    step, eps = (scale.dt, 0.0) if first_step else (2.0 * scale.dt, scale.epsilon)
+    step, eps = (plan.dt, 0.0) if first_step else (2.0 * plan.dt, EPSILON)
     fld, ps, ground = size.levels * size.ni, window_row(size, j, 0).ps, record_row(size, 0).rain
     for i in range(0, size.ni, LANES):
         rain, snow, p = spread(0.0), spread(0.0), load(w, ps + i)
@@ -51,7 +51,7 @@ def columns(plan, arrays, j, first_step):
             q = q - deficit
             given = old + step * load(rec, r.heating + i)
             warm, q, water, _cover, rain, snow = one_level(
-                given, q, water, col.sigma[k] * p, col.thickness[k] * p, rain, snow, step
+                given, q, water, col.full[k] * p, col.thickness[k] * p, rain, snow, step
             )
             q = q + deficit
             change, dried = warm - old, q - lost
@@ -61,7 +61,7 @@ def columns(plan, arrays, j, first_step):
             store(rec, r.Q_q + i, load(rec, r.Q_q + i) + eps * dried)
             store(rec, r.cloud + i, water)
             store(w, x.T_change + i, load(w, x.T_change + i) + change)
-            drag = max(0.0, (col.sigma[k] - DRAG_ABOVE) / (1.0 - DRAG_ABOVE)) * (DRAG * step)
+            drag = max(0.0, (col.full[k] - DRAG_ABOVE) / (1.0 - DRAG_ABOVE)) * (DRAG * step)
             factor = -drag / (1.0 + drag)
             for field in range(2):
                 P, Q, y = r.P_u + field * fld + i, r.Q_u + field * fld + i, x.u_change + field * size.field + i
@@ -138,7 +138,7 @@ def radiation(plan, arrays, j):
             store(te, LANES * k, load(w, window_row(size, j, k).T + i))
             q = load(rec, record_row(size, k).P_q + i)
             store(hu, LANES * k, select(less(q, 0.0), 0.0, q))
-            store(pr, LANES * k + LANES, col.half[k] * p)
+            store(pr, LANES * k + LANES, col.half[k + 1] * p)
         store(gr, 0, load(rec, record_row(size, 0).surface + i))
         heating(temperature, humidity, pressure, ground, out, work)
         for k in range(levels):

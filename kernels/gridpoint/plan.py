@@ -28,7 +28,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kernels.fft import factorise, roots
-from kernels.gridpoint.levels import DAMPING, EPSILON, KAPPA, OMEGA, P_REF, RADIUS, T_REF, R, vertical
+from kernels.gridpoint.levels import DAMPING, OMEGA, P_REF, RADIUS, T_REF, Levels, R, vertical
 from kernels.gridpoint.problem import LAG, Problem
 from kernels.runtime.jit import kernel
 from kernels.runtime.vector import LANES, load, store
@@ -212,18 +212,6 @@ class RowCoefficients(NamedTuple):
     filtered: np.ndarray  # int64: bit 0 if u, T, q and p_s are filtered, bit 1 if v is
 
 
-class LevelCoefficients(NamedTuple):
-    """Coefficients by level, float64 (K,)."""
-
-    thickness: np.ndarray
-    half: np.ndarray  # σ below the level
-    log: np.ndarray
-    log_per: np.ndarray  # ln r/Δσ
-    alpha: np.ndarray
-    half_per: np.ndarray  # ½/Δσ
-    sigma: np.ndarray  # σ of the level
-
-
 class WaveTables(NamedTuple):
     """What works in wavenumber space: the filter, the Helmholtz equations, the Fourier transforms."""
 
@@ -236,24 +224,13 @@ class WaveTables(NamedTuple):
     roots: np.ndarray  # float64: theirs of unity
 
 
-class Scale(NamedTuple):
-    """Numbers of the whole forecast."""
-
-    dt: float  # s
-    epsilon: float  # of the time filter
-    damp: float  # δ⁴, 1/s
-    R: float
-    tau_T: float  # κ T_ref
-    p_mean: float  # p_ref, Pa
-    kappa: float
-
-
 class ForecastPlan(NamedTuple):
     size: Extents
     rows: RowCoefficients
-    column: LevelCoefficients
+    column: Levels
     waves: WaveTables
-    scale: Scale
+    dt: float  # s
+    damp: float  # δ⁴, 1/s
 
 
 def row_coefficients(problem: Problem) -> RowCoefficients:
@@ -372,17 +349,7 @@ def make(problem: Problem, slots: int | None = None, halves: int | None = None) 
         np.array([*factorise(ni), 0]),
         roots(ni).ravel(),
     )
-    scale = Scale(problem.dt, EPSILON, 1 / (16 * DAMPING), R, KAPPA * T_REF, P_REF, KAPPA)
-    levelled = LevelCoefficients(
-        column.thickness,
-        column.half[1:].copy(),
-        column.log,
-        column.log / column.thickness,
-        column.alpha,
-        0.5 / column.thickness,
-        column.full,
-    )
-    return ForecastPlan(size, rows, levelled, waves, scale)
+    return ForecastPlan(size, rows, column, waves, problem.dt, 1 / (16 * DAMPING))
 
 
 def scratch_words(size: Extents) -> int:

@@ -30,6 +30,7 @@ N of u, v, T, q lie in the scratch, ``size.tendency`` rows of longitude each; th
 
 import numpy as np
 
+from kernels.gridpoint.levels import EPSILON, KAPPA, P_REF, T_REF, R
 from kernels.gridpoint.plan import HALO, neighbours, record_row, window_row, wrap
 from kernels.runtime.jit import CONTRACT, kernel
 from kernels.runtime.vector import LANES, address, at, load, put, spread, store
@@ -38,14 +39,14 @@ from kernels.runtime.vector import LANES, address, at, load, put, spread, store
 @kernel(fastmath=CONTRACT, inline=True)
 def _surface(plan, arrays, j):
     """p_s of both time levels and its logarithm; ``complete`` leaves the sum of Δσ D in the scratch."""
-    size, scale = plan.size, plan.scale
-    ni, rate = size.ni, -scale.dt * scale.p_mean
+    size = plan.size
+    ni, rate = size.ni, -plan.dt * P_REF
     w, scratch, rec = address(arrays.window), address(arrays.scratch), address(arrays.records[j % size.slots])
     here, r = window_row(size, j, 0), record_row(size, 0)
     for i in range(0, ni, LANES):
         change = rate * load(scratch, i)
         store(w, here.ps + i, load(rec, r.P_ps + i) + change)
-        store(w, here.ps_before + i, load(rec, r.Q_ps + i) + scale.epsilon * change)
+        store(w, here.ps_before + i, load(rec, r.Q_ps + i) + EPSILON * change)
     for i in range(ni):
         put(w, here.log_ps + i, np.log(at(w, here.ps + i)))
     wrap(w, here.ps, ni)
@@ -56,19 +57,19 @@ def _surface(plan, arrays, j):
 @kernel(fastmath=CONTRACT)
 def complete(plan, arrays, j):
     """X⁰ and X⁻ of row ``j`` from its record."""
-    size, rows, col, scale = plan.size, plan.rows, plan.column, plan.scale
-    ni, dt, eps, dx2 = size.ni, scale.dt, scale.epsilon, rows.dx[j] * rows.dx[j]
+    size, rows, col = plan.size, plan.rows, plan.column
+    ni, dt, dx2 = size.ni, plan.dt, rows.dx[j] * rows.dx[j]
     w, g, scratch = address(arrays.window), address(arrays.G), address(arrays.scratch)
     rec = address(arrays.records[j % size.slots])
     south, north = neighbours(size, j)
     ls, ln = rows.laplace_south[j], rows.laplace_north[j]
-    cu, cv, ct = -dt * rows.dx[j], -dt * rows.face[j], -dt * scale.tau_T
+    cu, cv, ct = -dt * rows.dx[j], -dt * rows.face[j], -dt * (KAPPA * T_REF)
     for i in range(0, ni, LANES):
         store(scratch, i, spread(0.0))
     for k in range(size.levels):
         x, r, o = window_row(size, j, k), record_row(size, k), k * size.pitch + HALO
         gj, gs, gn = o + j * size.field, o + south * size.field, o + north * size.field
-        lag, alpha, thick = col.log_per[k], col.alpha[k], col.thickness[k]
+        lag, alpha, thick = col.log[k] / col.thickness[k], col.alpha[k], col.thickness[k]
         for i in range(0, ni, LANES):
             here = load(g, gj + i)
             east, west = load(g, gj + i + 1), load(g, gj + i - 1)
@@ -84,9 +85,9 @@ def complete(plan, arrays, j):
             store(w, x.v + i, load(rec, r.P_v + i) + cy)
             store(w, x.T + i, load(rec, r.P_T + i) + heat)
             store(w, x.q + i, load(rec, r.P_q + i))
-            store(w, x.u_before + i, load(rec, r.Q_u + i) + eps * cx)
-            store(w, x.v_before + i, load(rec, r.Q_v + i) + eps * cy)
-            store(w, x.T_before + i, load(rec, r.Q_T + i) + eps * heat)
+            store(w, x.u_before + i, load(rec, r.Q_u + i) + EPSILON * cx)
+            store(w, x.v_before + i, load(rec, r.Q_v + i) + EPSILON * cy)
+            store(w, x.T_before + i, load(rec, r.Q_T + i) + EPSILON * heat)
             store(w, x.q_before + i, load(rec, r.Q_q + i))
         for field in range(4):
             wrap(w, x.u + field * size.field, ni)
@@ -165,7 +166,7 @@ def _pressures(plan, arrays, j):
         store(scratch, AT_U * pitch + HALO + i, 0.5 * (here + load(w, ps + i + 1)))
         store(scratch, SOUTH * pitch + i, hs * (here + load(w, pss + i)))
         store(scratch, NORTH * pitch + i, hn * (here + load(w, psn + i)))
-        store(scratch, PER_P * pitch + i, plan.scale.kappa / here)
+        store(scratch, PER_P * pitch + i, KAPPA / here)
         store(scratch, SUM * pitch + i, spread(0.0))
         store(scratch, HEIGHT * pitch + i, load(rec, phis + i))
     wrap(scratch, AT_U * pitch + HALO, ni)
@@ -179,7 +180,7 @@ def _fluxes(plan, w, scratch, j):
     dx, dy, per_p, total_at = plan.rows.dx[j], plan.rows.dy[j], PER_P * pitch, SUM * pitch
     for k in range(size.levels):
         x, vn = window_row(size, j, k), window_row(size, north, k).v
-        lag, alpha, thick = col.log_per[k], col.alpha[k], col.thickness[k]
+        lag, alpha, thick = col.log[k] / col.thickness[k], col.alpha[k], col.thickness[k]
         for i in range(0, ni, LANES):
             flux = load(scratch, AT_U * pitch + HALO + i) * load(w, x.u + i)
             west = load(scratch, AT_U * pitch + HALO - 1 + i) * load(w, x.u + i - 1)
@@ -204,12 +205,12 @@ def _fluxes(plan, w, scratch, j):
 def _heights(plan, w, scratch, j):
     """ṁ at the half levels and K + Φ, from the ground upwards."""
     size, rows, col = plan.size, plan.rows, plan.column
-    ni, gas, (_, north) = size.ni, plan.scale.R, neighbours(size, j)
+    ni, (_, north) = size.ni, neighbours(size, j)
     total, phi = SUM * size.pitch, HEIGHT * size.pitch
     qs, qn = 0.25 * rows.south[j] * rows.inverse_cos[j], 0.25 * rows.north[j] * rows.inverse_cos[j]
     for k in range(size.levels - 1, -1, -1):
         x, vn = window_row(size, j, k), window_row(size, north, k).v
-        half, ra, rl = col.half[k], gas * col.alpha[k], gas * col.log[k]
+        half, ra, rl = col.half[k + 1], R * col.alpha[k], R * col.log[k]
         for i in range(0, ni, LANES):
             store(w, x.sinking + i, half * load(scratch, total + i) - load(w, x.sinking + i))
             here, west, below, above = load(w, x.u + i), load(w, x.u + i - 1), load(w, x.v + i), load(w, vn + i)
@@ -269,14 +270,14 @@ def _zonal(plan, w, j, scratch):
     ps, log = window_row(size, j, 0).ps, window_row(size, j, 0).log_ps
     for i in range(0, size.ni, LANES):
         store(scratch, per_ps + i, 1.0 / (load(w, ps + i) + load(w, ps + i + 1)))
-    half_r, dx, turn = 0.5 * plan.scale.R, rows.dx[j], 0.125 * rows.inverse_cos[j]
-    damp, dn, ds = plan.scale.damp, rows.damp_north[j], rows.damp_south[j]
+    half_r, dx, turn = 0.5 * R, rows.dx[j], 0.125 * rows.inverse_cos[j]
+    damp, dn, ds = plan.damp, rows.damp_north[j], rows.damp_south[j]
     polar = 0.0 if j == size.nj - 1 else 1.0  # no flux through the pole
     for k in range(size.levels):
         x, s, n = window_row(size, j, k), window_row(size, south, k), window_row(size, north, k)
         en, m, u = window_row(size, j + 1, k).eta, x.sinking, x.u
         up, down, gate, gate_below = _vertical(size, k)
-        per, out = col.half_per[k], k * size.pitch + HALO
+        per, out = 0.5 / col.thickness[k], k * size.pitch + HALO
         for i in range(0, size.ni, LANES):
             eta = load(w, x.eta + i) + load(w, en + i)
             across = load(w, x.flux_v + i) + load(w, x.flux_v + i + 1)
@@ -301,13 +302,13 @@ def _meridional(plan, w, j, scratch):
     ps, pss, log, logs = x.ps, s.ps, x.log_ps, s.log_ps
     for i in range(0, size.ni, LANES):
         store(scratch, per_ps + i, 1.0 / (load(w, ps + i) + load(w, pss + i)))
-    half_r, face = 0.5 * plan.scale.R, rows.face[j]
-    damp, dn, ds = plan.scale.damp, rows.damp_north_v[j], rows.damp_south_v[j]
+    half_r, face = 0.5 * R, rows.face[j]
+    damp, dn, ds = plan.damp, rows.damp_north_v[j], rows.damp_south_v[j]
     for k in range(size.levels):
         x, s, n = window_row(size, j, k), window_row(size, south, k), window_row(size, north, k)
         v, m, ms = x.v, x.sinking, s.sinking
         up, down, gate, gate_below = _vertical(size, k)
-        per, out = col.half_per[k], (size.tendency + k) * size.pitch + HALO
+        per, out = 0.5 / col.thickness[k], (size.tendency + k) * size.pitch + HALO
         for i in range(0, size.ni, LANES):
             eta = load(w, x.eta + i) + load(w, x.eta + i - 1)
             along = load(w, x.flux_u + i) + load(w, x.flux_u + i - 1)
@@ -330,15 +331,15 @@ def _scalar(plan, w, j, scratch, warm):
     south, north = neighbours(size, j)
     log, logs = window_row(size, j, 0).log_ps, window_row(size, south, 0).log_ps
     logn = window_row(size, north, 0).log_ps
-    hx, hy, kap = 0.5 * rows.dx[j], 0.5 * rows.dy[j], 0.5 * plan.scale.kappa
-    damp, dn, ds = plan.scale.damp, rows.damp_north[j], rows.damp_south[j]
+    hx, hy, kap = 0.5 * rows.dx[j], 0.5 * rows.dy[j], 0.5 * KAPPA
+    damp, dn, ds = plan.damp, rows.damp_north[j], rows.damp_south[j]
     f = 0 if warm else size.field  # from T to q
     first = (2 if warm else 3) * size.tendency * size.pitch + HALO
     for k in range(size.levels):
         x, s, n = window_row(size, j, k), window_row(size, south, k), window_row(size, north, k)
         here_at, m, bend, out = x.T + f, x.sinking, x.T_bend + f, first + k * size.pitch
         up, down, gate, gate_below = _vertical(size, k)
-        per = col.half_per[k]
+        per = 0.5 / col.thickness[k]
         for i in range(0, size.ni, LANES):
             here, east, west = load(w, here_at + i), load(w, here_at + i + 1), load(w, here_at + i - 1)
             so, no = load(w, s.T + f + i), load(w, n.T + f + i)
@@ -392,11 +393,11 @@ def _march(w, rec, n, step, eps, places):
 @kernel(fastmath=CONTRACT)
 def advance(plan, arrays, j, first):
     """From N of row ``j``, filtered, P and Q into its record, Yᵉ into the window; ``first`` is Euler's step."""
-    size, scale = plan.size, plan.scale
+    size = plan.size
     ni, levels, pitch, fld = size.ni, size.levels, size.pitch, size.levels * size.ni
     w, scratch = address(arrays.window), address(arrays.scratch)
     rec = address(arrays.records[j % size.slots])
-    step, eps = (scale.dt, 0.0) if first else (2.0 * scale.dt, scale.epsilon)
+    step, eps = (plan.dt, 0.0) if first else (2.0 * plan.dt, EPSILON)
     for field in range(4):
         f = field * size.field
         for k in range(levels):

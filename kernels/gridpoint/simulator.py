@@ -7,7 +7,6 @@ A chain of multiply-adds lasts as long as the rows of a step took a forecast in 
 import functools
 import time
 import timeit
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from statistics import median
@@ -20,7 +19,6 @@ from kernels.gridpoint import state as forecast
 from kernels.gridpoint.problem import Problem
 from kernels.gridpoint.scan import STREAM
 from kernels.gridpoint.state import Result, footprint, record_bytes
-from kernels.gridpoint.stores import Accounts
 from kernels.runtime.barriers import opaque
 from kernels.runtime.jit import STRICT, kernel
 
@@ -95,21 +93,13 @@ class _Simulated(model.Model):
         self.computing.append((begin, time.perf_counter()))
 
 
-def run(
-    problem: Problem,
-    state: Pace,
-    threads: int = 1,
-    repeats: int = 1,
-    on_writeup: Callable[[Path], None] = lambda path: None,
-    on_ready: Callable[[], None] = lambda: None,
-    accounts: Accounts | None = None,
-) -> Result:
+def run(problem: Problem, state: Pace, threads: int = 1, repeats: int = 1, *told) -> Result:
     """The steps of the forecast, ``repeats`` times, on one thread; times and counters of the fastest.
 
-    The last three arguments are those of ``model.run``. ``OSError``: what the disk refuses; nothing is left in the
+    ``told``: ``on_writeup`` and the next of ``model.run``. ``OSError``: what the disk refuses; nothing is left in the
     folder then.
     """
-    return model.run(problem, state, 1, repeats, on_writeup, on_ready, accounts, _Simulated)
+    return model.run(problem, state, 1, repeats, *told, model=_Simulated)
 
 
 def verify(problem: Problem, result: Result) -> list[Check]:

@@ -22,10 +22,14 @@ from kernels.files import messages
 from kernels.files.work_folder import WorkFolder
 from kernels.imaging import checks, clean, entropy, fits, fourier, habits, tasks
 from kernels.imaging.direct import FLOPS
+from kernels.imaging.dirty import plain
 from kernels.imaging.masters import CELL, SIZES, Masters, bytes_of, masters
 from kernels.imaging.taps import DEGREE, TAPS, grid_side
 from kernels.proof import Proof
 from kernels.runtime.resources import require_disk, require_memory
+
+__all__ = ["BOUNDED", "NO_OUTPUT", "PROOF", "Problem", "Result", "State", "footprint", "plain", "reference", "run"]
+__all__ += ["setup", "verify", "work"]
 
 
 @dataclass(frozen=True)

@@ -296,11 +296,16 @@ def dirty(records: np.ndarray, side: int, cell: float, threads: int = 1) -> np.n
     return Plan(records, side, cell, threads).image()
 
 
-def beam(records: np.ndarray, side: int, cell: float, threads: int = 1) -> np.ndarray:
-    """The response to a source of 1 Jy in the middle, float32 (side, side)."""
+def of_one(records: np.ndarray) -> np.ndarray:
+    """The ``records`` of a source of 1 Jy in the middle."""
     ones = records.copy()
     ones[:, RE], ones[:, IM] = 1, 0
-    return Plan(ones, side, cell, threads).image()
+    return ones
+
+
+def beam(records: np.ndarray, side: int, cell: float, threads: int = 1) -> np.ndarray:
+    """The response to a source of 1 Jy in the middle, float32 (side, side)."""
+    return Plan(of_one(records), side, cell, threads).image()
 
 
 def columns(records: np.ndarray, side: int, cell: float, factors: np.ndarray) -> np.ndarray:
@@ -323,11 +328,13 @@ def columns(records: np.ndarray, side: int, cell: float, factors: np.ndarray) ->
     return found.reshape(-1) / good[:, 7].sum()
 
 
-def plain(records: np.ndarray, side: int, cell: float, pixels: np.ndarray) -> np.ndarray:
-    """The dirty image at ``pixels``, int (count, 2): rows and columns, by the sum itself, float64 (count,)."""
+def plain(records: np.ndarray, cell: float, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+    """The dirty image by the sum itself, float64 (rows, columns).
+
+    ``records``: float32 (n, 8); ``cell``: radians of a pixel; ``rows``, ``columns``: pixels from the middle.
+    """
     good = records[records[:, WEIGHT] > 0].astype(np.float64)
-    data, out = (good[:, RE] + 1j * good[:, IM]) * good[:, WEIGHT], np.empty(len(pixels))
-    for number, (j, i) in enumerate(np.asarray(pixels)):
-        l, m = cell * (i - side // 2), cell * (j - side // 2)  # noqa: E741
-        out[number] = (data * np.exp(2j * np.pi * (good[:, U] * l + good[:, V] * m))).real.sum()
-    return out / good[:, WEIGHT].sum()
+    data = good[:, WEIGHT] * (good[:, RE] + 1j * good[:, IM])
+    up = np.exp(2j * np.pi * cell * np.outer(rows, good[:, V]))
+    across = np.exp(2j * np.pi * cell * np.outer(good[:, U], columns))
+    return ((up * data) @ across).real / good[:, WEIGHT].sum()

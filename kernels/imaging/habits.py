@@ -10,39 +10,30 @@ from pathlib import Path
 
 import numpy as np
 
-from kernels.files.filesystem import drop_cache, pwrite_all
+from kernels.files.filesystem import drop_cache, write_all
 
 #: Bytes of a piece: 64 Kwords of 8 bytes.
 PIECE = 65536 * 8
 
 
-def put(array, path: Path) -> bool:
-    """Write ``array`` in pieces and wait for the device; whether the page cache then let go of it."""
-    data = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
-    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    try:
-        for first in range(0, data.size, PIECE):
-            pwrite_all(handle, data[first : first + PIECE], first)
-        os.fsync(handle)
-    finally:
-        os.close(handle)
-    return drop_cache(path)
+def put(array, path: Path) -> None:
+    """Write ``array`` in pieces and wait for the device; the page cache may let go of it then."""
+    data = memoryview(np.ascontiguousarray(array).reshape(-1).view(np.uint8))
+    with open(path, "wb", buffering=0) as file:
+        for first in range(0, len(data), PIECE):
+            write_all(file.fileno(), data[first : first + PIECE])
+        os.fsync(file.fileno())
+    drop_cache(path)
 
 
 def fetch(path: Path) -> np.ndarray:
     """The bytes of a file, uint8, read in pieces. ``OSError`` where the file became shorter meanwhile."""
-    data = np.empty(path.stat().st_size, np.uint8)
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        for first in range(0, data.size, PIECE):
-            piece, done = data[first : first + PIECE], 0
-            while done < piece.size:
-                got = os.preadv(handle, [piece[done:]], first + done)
-                if got <= 0:
-                    raise OSError(f"the file {path.name} ends at byte {first + done} of {data.size}; run it again")
-                done += got
-    finally:
-        os.close(handle)
+    data, done = np.empty(path.stat().st_size, np.uint8), 0
+    with open(path, "rb", buffering=0) as file:
+        while got := file.readinto(memoryview(data)[done : done + PIECE]):
+            done += got
+    if done < data.size:
+        raise OSError(f"the file {path.name} ends at byte {done} of {data.size}; run it again")
     return data
 
 

@@ -28,6 +28,7 @@ class Size:
     components: int  # of CLEAN
     list_length: int  # pixels of the minor cycle's list
     skip: int  # pixels left out along the edges where images are compared
+    weights: int = 1  # of how many values the weights of the visibilities are, from 1 on
 
     @property
     def visibilities(self) -> int:
@@ -40,7 +41,7 @@ class Size:
 
 
 SIZES = {
-    "tiny": Size(64, 12, 600, 1200, 4),
+    "tiny": Size(64, 12, 600, 1200, 4, 2),
     "small": Size(256, 23, 2000, 6000, 4),
     "medium": Size(512, 38, 5000, 10000, 8),
     "large": Size(1024, 221, 15000, 20050, 16),
@@ -80,6 +81,7 @@ def masters(name: str, seed: int = 0) -> Masters:
     size = SIZES[name]
     require_memory(bytes_of(size), f"the {name} test")
     records = array.tracks(size.times, FILL / CELL)
+    records[:, array.WEIGHT] += np.arange(len(records)) % size.weights
     sources = sky.synthetic(size.side, CELL, seed=seed)
     sky.observe(records, sources, NOISE, seed)
     truth = sky.gains(size.intervals, seed=seed)

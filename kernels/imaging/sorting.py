@@ -3,10 +3,6 @@
 Both orders keep records with equal keys in the order in which they came.  A pass counts keys (:func:`plain` shows the
 whole), another moves each record as one vector of eight numbers, and asks in good time for the lines that it will
 write: hundreds of places in turn are no stream that a processor would foresee.  That takes 1.5 times as long without.
-
-Where each time has the same baselines in the same order, the order of baselines is that of a transposed matrix, and
-nothing needs to be counted: the pass that moves records looks whether it was so.  It takes a block of times at once, so
-that it writes whole lines, and to each page of memory more than one record: a third of the time of counting.
 """
 
 import numpy as np
@@ -24,8 +20,6 @@ TILES = 32
 _KEYS = 32**2  # of either order: two antennas of at most 32, or a row and column of tiles
 _RECORD = (0,) * 8  # one vector
 _AHEAD = 16  # records from asking for a place to writing it
-_TIMES = 16  # of a block in a transposition
-_LINE = 16  # numbers of a cache line
 
 
 @kernel
@@ -104,32 +98,6 @@ def _move(records, keys, places, out, threads, thread):
         store(target, 8 * to, load_as(source, 8 * np.int64(n), _RECORD))
 
 
-@kernel
-def _transpose(records, places, out, other, threads, thread):
-    """Copy this ``thread``'s part of the blocks of times of ``records`` to ``out``, and count into ``other``, int64
-    (threads,), the records whose baseline is another than at the first time.
-
-    ``places``, int64 (baselines + 1,): where the first record of each baseline goes; ``threads`` have parts.
-    """
-    baselines = places.size - 1
-    times, differ = records.shape[0] // baselines, 0
-    blocks = (times + _TIMES - 1) // _TIMES
-    source, target = address(records), address(out)
-    for block in range(blocks * thread // threads, blocks * (thread + 1) // threads):
-        first, last = block * _TIMES, min(times, (block + 1) * _TIMES)
-        for i in range(np.uint64(baselines)):
-            for ahead in range(0, 8 * _TIMES, _LINE):
-                prefetch(target, 8 * (places[i + np.uint64(1)] + first) + ahead)
-            name = records[i, np.uint64(BASELINE)]
-            to, n = places[i] + first, np.uint64(first * baselines) + i
-            for _ in range(first, last):
-                differ += records[n, np.uint64(BASELINE)] != name
-                store(target, 8 * to, load_as(source, 8 * np.int64(n), _RECORD))
-                to += 1
-                n += np.uint64(baselines)
-    other[thread] = differ
-
-
 def sort(records: np.ndarray, order: str, out: np.ndarray | None = None, threads: int = 1) -> np.ndarray:
     """The records, float32 (n, 8), in another ``order``: ``"baseline"``, by antennas, or ``"tile"``, by tile of the
     plane, rows of tiles to and fro.
@@ -140,8 +108,6 @@ def sort(records: np.ndarray, order: str, out: np.ndarray | None = None, threads
     records = require_form(records)
     out = np.empty_like(records) if out is None else out
     require_array("out", out, np.float32, records.shape, writable=True, apart=(records,))
-    if order == "baseline" and _transposed(records, out, threads):
-        return out
     counts, keys = np.zeros((threads, _KEYS + 1), np.int64), np.zeros(len(records) + _AHEAD, np.uint16)
     count, scale = (_count_tiles, _scale(records, threads)) if order == "tile" else (_count_baselines, np.float32(0))
     run_parts(count, threads, records, scale, keys, counts, threads)
@@ -150,23 +116,6 @@ def sort(records: np.ndarray, order: str, out: np.ndarray | None = None, threads
     _places(counts)
     run_parts(_move, threads, records, keys, counts, out, threads)
     return out
-
-
-def _transposed(records, out, threads) -> bool:
-    """Whether each time has the same baselines in the same order: then ``out`` is sorted."""
-    names = records[: _KEYS + 1, BASELINE]
-    again = np.flatnonzero(names[1:] == names[0])
-    if not again.size or len(records) % (again[0] + 1):
-        return False
-    names = names[: again[0] + 1]
-    counts, other = np.zeros((1, _KEYS + 1), np.int64), np.empty(threads, np.int64)
-    _count_baselines(records[: len(names)], np.float32(0), np.empty(len(names), np.uint16), counts, 1, 0)
-    if counts.max() > 1 or counts[0, -1]:
-        return False
-    places = np.zeros(len(names) + 1, np.int64)
-    places[np.argsort(names)] = np.arange(0, len(records), len(records) // len(names))
-    run_parts(_transpose, threads, records, places, out, other, threads)
-    return not other.any()
 
 
 def _scale(records, threads) -> np.float32:

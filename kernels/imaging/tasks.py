@@ -6,7 +6,7 @@ Each takes its input arrays, the size and the threads, and returns its products 
 import numpy as np
 
 from kernels.imaging import arithmetic, clean, direct, dirty, entropy, fits, selfcal, sorting
-from kernels.imaging.array import IM, RE, WEIGHT
+from kernels.imaging.array import WEIGHT
 from kernels.imaging.convolution import Convolver, convolve
 from kernels.imaging.masters import CELL, NOISE
 
@@ -94,15 +94,6 @@ def perform(task: str, inputs: list, size, threads: int, method: str = "gather")
     return {name: getattr(found, name) for name in ("model", "residual", "rms", "entropy")}
 
 
-def _summed(records, side: int, ones: bool = False) -> np.ndarray:
-    """The dirty image, or the beam, by the sum itself as a product of matrices, float64; small sizes only."""
-    good = records[records[:, WEIGHT] > 0].astype(np.float64)
-    data = good[:, WEIGHT] * (1.0 if ones else good[:, RE] + 1j * good[:, IM])
-    pixel = 2 * np.pi * CELL * (np.arange(side) - side // 2)
-    across, up = np.exp(1j * np.outer(good[:, 0], pixel)), np.exp(1j * np.outer(pixel, good[:, 1]))
-    return ((up * data) @ across).real / good[:, WEIGHT].sum()
-
-
 def reference(task: str, inputs: list, size, made, method: str = "gather") -> dict:
     """The same products by NumPy and SciPy, of a CLEAN by the other minor cycle; slow from APCLN on.
 
@@ -127,14 +118,16 @@ def reference(task: str, inputs: list, size, made, method: str = "gather") -> di
         model = direct.reference(*inputs, size.side, CELL)
         gains = selfcal.solve(*selfcal.sums(inputs[0], model, size.intervals))
         return {"model": model, "gains": gains, "records": selfcal.apply(inputs[0], gains)}
+    half = size.side // 2
     if task in ("MXMAP", "UVMAP"):
-        return {name: _summed(inputs[0], size.side, name == "beam") for name in ("dirty", "beam")}
+        given, pixels = {"dirty": inputs[0], "beam": dirty.of_one(inputs[0])}, np.arange(-half, half)
+        return {name: dirty.plain(records, CELL, pixels, pixels) for name, records in given.items()}
     if task == "APCLN":
         (other,) = set(clean.METHODS) - {method}
         return perform(task, inputs, size, 1, other)
     if task == "MXCLN":
-        image = _summed(inputs[0], size.side).astype(np.float32)
-        beam = _summed(inputs[0], 2 * size.side, True).astype(np.float32)
+        image = dirty.plain(inputs[0], CELL, *2 * [np.arange(-half, half)]).astype(np.float32)
+        beam = dirty.plain(dirty.of_one(inputs[0]), CELL, *2 * [np.arange(-2 * half, 2 * half)]).astype(np.float32)
         return reference("APCLN", [image, beam], size, made, method) | {"dirty": image, "response": beam}
     image, beam, flux = inputs
     found = entropy.reference(image, beam, noise_of(size.visibilities), float(flux[0]), ITERATIONS)

@@ -17,6 +17,12 @@ one source compiled for eight columns or for one column an instruction (``lanes`
 for bit between builds, for any NPROMA and any number of threads.  The preset ``"paper"`` is the whole grid
 of T399 with 62 levels, ``"share"`` what one of 96 processors had of it.  ``Work.parts`` holds named counts
 (``"divides"``, ``"special functions"``) beside the flops.
+
+>>> from kernels.routines import saturation
+>>> problem = saturation.Problem(columns=100, levels=10, nproma=16)
+>>> result = saturation.run(problem, saturation.setup(problem))
+>>> all(check.ok for check in saturation.verify(problem, result)), result.t_new.shape
+(True, (7, 10, 16))
 """
 
 

@@ -44,6 +44,9 @@ from kernels.runtime.pages import zeros
 from kernels.runtime.resources import require_memory
 from kernels.runtime.vector import any_true, both, fma, less, load_as, root, select, store, wide
 
+__all__ = ["NO_OUTPUT", "PROOF", "Problem", "State", "footprint", "plain", "reference", "run", "setup", "verify"]
+__all__ += ["work"]
+
 G = 9.80665  # m/s²
 LF = 3.337e5  # heat of fusion, J/kg
 U0 = 0.8  # relative humidity where cloud begins

@@ -42,6 +42,9 @@ from kernels.runtime.jit import STRICT, kernel
 from kernels.runtime.pages import zeros
 from kernels.runtime.resources import require_memory
 
+__all__ = ["NO_OUTPUT", "PROOF", "Problem", "State", "footprint", "plain", "reference", "run", "setup", "verify"]
+__all__ += ["work"]
+
 #: Scheme -> what it writes.
 WRITES = {"weights": "stencil", "linear": "values", "cubic": "values"}
 
@@ -248,30 +251,14 @@ def reference(problem: Problem, state: State) -> State:
 
 
 def verify(problem: Problem, result: State) -> list[Check]:
-    """Every number against the :func:`reference`.
-
-    Of the weights moreover: box and distances lead to the departure point, and moments 0 … 2 of the nodes; of the
-    values, that they are within the field's range.
-    """
+    """Every number against the :func:`reference`, and values within the field's range."""
     written, expected = quantities(problem, getattr(result, WRITES[problem.scheme])), _answer(problem, result)
-    other = written - expected if problem.scheme != "weights" else (written - expected)[1:]  # the position: below
-    checks = [Check.near("largest difference from the plain scheme", worst(other), 0.0, 1e-12)]
-    if problem.scheme != "weights":
-        (low, high), (least, most) = extremes(result.field), extremes(written)
-        beyond = worst(np.maximum(0.0, [most - high, low - least]))
-        return [*checks, Check.near("overshoot of the field's range", beyond, 0.0, 1e-15)]
-    position, *rest = written
-    s, (along, up) = rest[:3], problem.strides
-    x, y, z = quantities(problem, result.departure)
-    off = worst((z - s[2]) * up + (y - s[1]) * along + (x - s[0]) - position)
-    checks.append(Check.near("largest distance of the box and its point from the departure point", off, 0.0, 1e-9 * up))
-    for axis, name in enumerate("xyz"):
-        w = rest[3 + 4 * axis : 7 + 4 * axis]
-        for power in (0, 1) if name == "z" else (0, 1, 2):
-            moment = sum(weight * node**power for node, weight in zip((-1.0, 0.0, 1.0, 2.0), w, strict=True))
-            off = worst(moment - s[axis] ** power)
-            checks.append(Check.near(f"moment {power} of the weights in {name}", off, 0.0, 1e-14))
-    return checks
+    check = Check.near("largest difference from the plain scheme", worst(written - expected), 0.0, 1e-12)
+    if problem.scheme == "weights":
+        return [check]
+    (low, high), (least, most) = extremes(result.field), extremes(written)
+    beyond = worst(np.maximum(0.0, [most - high, low - least]))
+    return [check, Check.near("overshoot of the field's range", beyond, 0.0, 1e-15)]
 
 
 def NO_OUTPUT(problem: Problem) -> dict[str, str]:

@@ -40,6 +40,9 @@ from kernels.runtime.jit import kernel
 from kernels.runtime.resources import require_memory
 from kernels.runtime.vector import fma, less, load_as, select, store
 
+__all__ = ["NO_OUTPUT", "PROOF", "Problem", "State", "footprint", "plain", "reference", "run", "setup", "verify"]
+__all__ += ["work"]
+
 E0, A, T0, T1 = 611.21, 17.502, 273.16, 32.19  # Pa, 1, K, K
 EPS = 287.0597 / 461.5250  # ratio of the gas constants of dry air and vapour
 CP, L = 1004.7088, 2.5008e6  # J/(kg K), J/kg

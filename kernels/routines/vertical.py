@@ -24,6 +24,9 @@ from kernels.runtime.pages import zeros
 from kernels.runtime.resources import require_memory
 from kernels.runtime.vector import fma, load_as, store, wide
 
+__all__ = ["NO_OUTPUT", "PROOF", "Problem", "State", "footprint", "plain", "reference", "run", "setup", "verify"]
+__all__ += ["work"]
+
 
 @dataclass(frozen=True)
 class Problem(BlockedProblem):

@@ -29,6 +29,7 @@ WORDS = {
 }
 #: Kernels whose work is files, and not numbers: ``verify`` reads every byte.
 FILES_ALONE = {f"kernels.files.{name}" for name in ("devices", "messages", "nodes", "storm")}
+PLAIN = ("analysis", "gridpoint", "imaging", "memory", "processor", "routines")
 #: Kernels without work at one rank: nothing is fetched from others, and sensors only let time pass.
 NO_WORK = {"kernels.mpi.halo", "kernels.mpi.monitoring"}
 #: Where each look at a result takes long, and whole blocks, whose padding nobody reads.
@@ -172,7 +173,7 @@ def test_words_and_presets(name):
         module.Problem.preset("huge")
 
 
-@pytest.mark.parametrize("name", [n for n in KERNELS if n.split(".")[1] in "analysis memory processor routines"])
+@pytest.mark.parametrize("name", [n for n in KERNELS if n.split(".")[1] in PLAIN])
 def test_a_kernel_has_a_plain_form_that_fits_a_page(name):
     plain = KERNELS[name].plain
     assert len(inspect.getsource(getattr(plain, "py_func", plain)).splitlines()) <= 30

@@ -30,7 +30,7 @@ def test_a_peer_is_asked_for_the_least_accuracy_that_reaches_ours(ours, epsilon)
 def test_errors_are_those_of_the_sum(records):
     errors, image = dirty_images.Errors(records, SIDE), dirty.dirty(records, SIDE, CELL)
     wrong = image.copy()
-    wrong[errors.pixels[:, 0], errors.pixels[:, 1]] += np.float32(0.01) * image.max()
+    wrong[errors.pixels] += np.float32(0.01) * image.max()
     assert errors.of(image) < 1e-6
     assert errors.of(wrong) == pytest.approx(0.01, rel=0.05)
 

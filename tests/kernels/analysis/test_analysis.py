@@ -8,7 +8,6 @@ import pytest
 from kernels import analysis
 from kernels.analysis import boxes, chain, dense, synthetic, verification
 from kernels.analysis.problem import LN_P
-from kernels.runtime.resources import usable_cpus
 
 PROBLEM = analysis.Problem()
 LETTERS = "d e f g h i j k l m n o o o o o p q r s t u v w".split()
@@ -50,11 +49,6 @@ def test_places_change_no_bit(state, result, tmp_path, work, rest):
     problem = replace(PROBLEM, work=work, rest=rest, folder=str(tmp_path))
     assert np.array_equal(analysis.run(problem, state).fields, result.fields)
     assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.skipif(usable_cpus() < 2, reason="two threads need two CPUs")
-def test_threads_change_no_bit(state, result):
-    assert np.array_equal(analysis.run(PROBLEM, state, threads=2).fields, result.fields)
 
 
 def test_without_observations_of_weight_the_first_guess_stays(state):

@@ -48,9 +48,8 @@ def test_transforms_of_sixteen_lines_are_numpys(length):
 @pytest.mark.parametrize("threads", sorted({1, min(2, usable_cpus())}))
 def test_the_dirty_image_is_the_direct_sum(threads):
     image = dirty.dirty(RECORDS, SIDE, CELL, threads)
-    pixels = np.random.default_rng(3).integers(0, SIDE, (300, 2))
-    expected = dirty.plain(RECORDS, SIDE, CELL, pixels)
-    assert np.abs(image[pixels[:, 0], pixels[:, 1]] - expected).max() < 1e-5 * np.abs(image).max()
+    pixels = np.arange(SIDE) - SIDE // 2
+    assert np.abs(image - dirty.plain(RECORDS, CELL, pixels, pixels)).max() < 1e-5 * np.abs(image).max()
 
 
 def test_the_plain_grid_has_the_same_image():
@@ -115,23 +114,6 @@ def test_baselines_have_a_place_from_the_first_to_the_last():
     assert np.array_equal(after, sorting.reference(records, "baseline")) and after[0, array.BASELINE] == 0
 
 
-@pytest.mark.parametrize("times", [1, 2, 7, 12])
-def test_baselines_of_equal_order_at_each_time_are_transposed_unless_one_differs(times):
-    names = np.random.default_rng(times).permutation(array.PAIRS)
-    whole = RECORDS.reshape(-1, array.PAIRS, 8)[:times, names].reshape(-1, 8).copy()
-    swapped, renamed, lost = whole.copy(), whole.copy(), whole[:-1].copy()
-    swapped[-2:, array.BASELINE] = whole[:-3:-1, array.BASELINE]
-    renamed[len(whole) // 2, array.BASELINE] += 1
-    twice = np.concatenate([whole, whole[: array.PAIRS // 2]])
-    transposed = [sorting._transposed(each, each.copy(), 1)
-                  for each in (whole, swapped, renamed, lost, twice)]  # fmt: skip
-    assert transposed == [times > 1, False, False, False, False]
-    for records in (whole, swapped, renamed, lost, twice):
-        for threads in range(1, usable_cpus() + 1):
-            found = sorting.sort(records, "baseline", threads=threads)
-            assert np.array_equal(found, sorting.reference(records, "baseline"))
-
-
 def test_convolution_is_scipys():
     generator = np.random.default_rng(0)
     beam = generator.standard_normal((2 * SIDE, 2 * SIDE)).astype(np.float32)
@@ -159,7 +141,7 @@ def test_clean_by_its_identity(images, method):
     found = cleaned(method, image, beam, 500, list_length=1500)
     expected = image - convolution.convolve(beam, found.model.astype(float))
     assert len(found.fluxes) == 500
-    assert checks.agreement(found.residual, expected, peak=float(image.max())).maximum >= 20
+    assert checks.agreement(found.residual, expected, peak=float(image.max())) >= 20
     assert np.abs(found.residual[32:96, 32:96]).max() < 0.1 * image.max()
     first = np.unravel_index(np.argmax(np.abs(image[32:96, 32:96])), (64, 64))
     assert tuple(found.places[0] - 32) == first
@@ -266,18 +248,11 @@ def test_arithmetic_of_images_and_visibilities():
     assert found["columns"].tolist() == [0, 0, 0, 0, 0, 0, len(RECORDS[::11]), 1]
 
 
-def test_every_one_of_many_records_is_counted():
-    """Counts are emptied now and then, where they would round: nothing is left out or taken twice there."""
-    x = np.zeros((280_001, 8), np.float32)
-    found = arithmetic.differences(x, x + 1, [0.5] * 8)
-    assert found["columns"].tolist() == [len(x)] * 8
-
-
 def test_bits_are_logarithms_to_two():
     expected = np.ones((20, 20))
     ours = expected.copy()
     ours[0, 0] = 2
-    assert checks.agreement(ours, expected).maximum == 0
-    assert checks.agreement(ours, expected, skip=4) == (checks.EXACT, checks.EXACT)
-    assert checks.agreement(expected + 2.0**-10, expected).maximum == pytest.approx(10)
-    assert checks.agreement(expected * np.nan, expected) == (0, 0)
+    assert checks.agreement(ours, expected) == 0
+    assert checks.agreement(ours, expected, skip=4) == checks.EXACT
+    assert checks.agreement(expected + 2.0**-10, expected) == pytest.approx(10)
+    assert checks.agreement(expected * np.nan, expected) == 0

@@ -80,8 +80,8 @@ def test_sizes_that_the_memo_has_not_are_left_out():
 def test_wrong_images_show_flux_and_bits():
     image = np.random.default_rng(0).random((32, 32))
     cases = [
-        damage.Case("truth", 32.0, 32.0, True, 8.85, image),
-        damage.Case("CLEAN, gain 2.2: 40", 14.0, 20.0, False, -1449.0, image),
+        damage.Case("truth", 32.0, True, 8.85, image),
+        damage.Case("CLEAN, gain 2.2: 40", 14.0, False, -1449.0, image),
     ]
     shown = images.wrong(cases)
     assert "−1.45e+03 Jy, 14 bits" in shown.html and shown.data["bits up to 20"].tolist() == [20, 14]
