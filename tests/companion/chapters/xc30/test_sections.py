@@ -20,7 +20,7 @@ def test_the_seven_resolutions_are_those_of_the_talk():
 
 
 def test_what_does_not_fit_is_left_out(monkeypatch):
-    monkeypatch.setattr(resolutions.machine, "available_memory", lambda: 10**9)
+    monkeypatch.setattr(resolutions.host, "available_memory", lambda: 10**9)
     left = [case.parameters["resolution"] for case in resolutions.steps("paper", 1)]
     assert "TL2559" not in left and len(left) < len(resolutions.RESOLUTIONS)
 
