@@ -1,7 +1,10 @@
 """The front page promises what the register holds."""
 
-from companion import notebook_files, tables
-from companion.pages import front
+from pathlib import Path
+
+from companion import claims, notebook_files, tables
+from companion.chapters.xc30 import peak
+from companion.pages import front, synthesis
 
 
 def test_links_of_the_table_lead_to_chapters_and_ledger():
@@ -24,3 +27,12 @@ def test_the_citation_is_bibtex_of_citation_cff(tmp_path):
         "authors: [{family-names: B, given-names: A}, {name: The C}]\n"
     )
     assert "author = {B, A and {The C}}" in str(front.bibtex(other)) and "note = {one two}" in str(front.bibtex(other))
+
+
+def test_what_the_readme_says_was_found_is_what_is_computed():
+    text, verdicts = Path(front.CITATION).with_name("README.md").read_text(), claims.frame()["verdict"].value_counts()
+    low, high = synthesis.share_of_peak().query("kind == 'report'")["value"].agg(["min", "max"])
+    share = peak.cores_now(peak.forecast.runs()[0])["share"].iloc[-1]
+    assert f"Of {verdicts.sum()} numbers" in text and f"{verdicts['contradicts']} contradict" in text
+    assert f"{verdicts['not checkable']} cannot" in text
+    assert f"reached {low:g} to {high:g} %" in text and f"reach {share:.0f} %" in text

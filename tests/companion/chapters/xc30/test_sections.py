@@ -7,8 +7,8 @@ import pytest
 from drawing import cases
 
 from companion import bench, tables
-from companion.chapters.xc30 import common, compilers, grids, peak, resolutions, small_files
-from kernels import shallow_water, spectral
+from companion.chapters.xc30 import common, compilers, peak, resolutions, small_files
+from kernels import spectral
 from kernels.files import storm
 
 
@@ -45,20 +45,6 @@ def test_without_a_run_of_the_transforms_the_forecast_is_alone(monkeypatch):
     (row,) = peak.cores_now(run).itertuples()
     assert (row.share, row.rate, row.peak) == (40.0, 20.0, 50.0)
     assert "40 %" in peak.shares_now(run) and "transforms" not in peak.shares_now(run)
-
-
-def test_maps_are_those_of_the_grids_that_ran():
-    asked = [
-        replace(case, problem=replace(case.problem, truncation=21, grid=grid, dt=1800.0, hours=6.0))
-        for case in grids.jet("quick", 1)
-        if (grid := shallow_water.grid_for(21, case.parameters["relation"]))
-    ]
-    found = grids.jet.outputs(bench.study(asked, progress=False))
-    assert found["matching"]["value"] == ["linear", "quadratic", "cubic"]
-    rows, columns = (len(found[name]["value"]) for name in ("latitude", "longitude"))
-    assert np.shape(found["vorticity"]["value"]) == (3, rows, columns)
-    linear, *_, cubic = found["product_error"]["value"]
-    assert cubic.max() == 0.0 < linear.max()
 
 
 def test_three_builds_are_judged_by_the_paired_test():
