@@ -462,7 +462,8 @@ def steer(draw: Callable, instead: Shown, **controls) -> Shown | None:
         return instead
     from ipywidgets import interact
 
-    interact(draw, **controls)
+    for control in interact(draw, **controls).widget.kwargs_widgets:
+        control.continuous_update = False  # it is drawn when the hand lets go
     return None
 
 
