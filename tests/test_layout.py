@@ -27,7 +27,7 @@ LINES = {
     "kernels/shallow_water": 1481,
     "kernels/spectral": 3065,
     "companion/chapters": 5670,
-    "companion": 13338,
+    "companion": 13337,
     "peers": 2109,
     "book": 2301,
     "tests": 13025,

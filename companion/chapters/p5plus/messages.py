@@ -24,8 +24,7 @@ def _exchanges(run) -> "pd.DataFrame":
     """Cases of a run; what one side sends to the other, each pair and all together, MB/s."""
     frame = figures.cases(run, "ranks", "nbytes", "pairs").sort_values(["pairs", "nbytes"])
     frame["MB_per_s"] = frame["nbytes"] / frame["median"] / 1e6
-    sent = frame["pairs"] * frame["nbytes"]
-    return figures.quantities(frame, all_pairs_MB_per_s=lambda seconds: sent / seconds / 1e6)
+    return figures.quantities(frame, all_pairs_MB_per_s=lambda time: frame["pairs"] * frame["nbytes"] / time / 1e6)
 
 
 @exchange.figure
