@@ -26,7 +26,7 @@ LINES = {
     "kernels/runtime": 1749,
     "kernels/shallow_water": 1481,
     "kernels/spectral": 3065,
-    "companion/chapters": 5670,
+    "companion/chapters": 5669,
     "companion": 13337,
     "peers": 2109,
     "book": 2301,
