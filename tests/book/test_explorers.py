@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from companion.chapters.xmp1982 import day
 from companion.figures import rendering
 from companion.figures.explorer import explorer
 from kernels.memory import banks
@@ -74,11 +73,6 @@ def test_the_banks_of_the_page_are_those_of_the_kernel():
     assert done.returncode == 0, done.stderr
     for problem, found in zip(tried, json.loads(done.stdout), strict=True):
         assert found == by_python(problem), problem
-
-
-def test_what_overlaps_ends_sooner():
-    ends = {(each.where.device, each.where.files, each.where.driver, each.cpus): each.end for each in day.days()}
-    assert ends["ssd", 2, "async", 1] < ends["ssd", 2, "sync", 1] < ends["disk", 4, "async", 1]
 
 
 class _Reader(HTMLParser):

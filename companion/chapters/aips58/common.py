@@ -11,8 +11,6 @@ SIZES = {"quick": ("small",), "paper": ("small", "medium", "large"), "modern": (
 SYSTEMS = ("NRAO1", "CLSC", "PSC")
 NAMES = ("Convex C1", "X-MP, Toronto", "X-MP, Pittsburgh")
 KINDS = {"cpu": "CPU", "real": "real"}
-#: What a page's own run shows, for captions.
-PRESET = "This page's own run has the problems of its preset, the small ones for quick."
 
 
 def times(result) -> dict[str, float]:
@@ -70,13 +68,6 @@ def middles(above, below=None) -> tuple[float, float, float]:
     again = [each[:, rng.integers(0, each.shape[1], (2000, each.shape[1]))] for each in sides]
     low, high = np.percentile(middle(again), [2.5, 97.5])
     return float(middle(sides)), float(low), float(high)
-
-
-def typical(above, below=None) -> str:
-    """:func:`middles` in words: ``0.83 (0.81 to 0.85)``."""
-    middle, *ends = middles(above, below)
-    text, low, high = (significant(end, 3) for end in (middle, *ends))
-    return f"{text} ({low} to {high})" if np.isfinite(ends).all() else text
 
 
 def strips(old: dict, runs, found: list[dict], **shown) -> "figures.Shown":

@@ -51,7 +51,6 @@ def gathered(runs) -> "figures.Shown":
         legend_at="below 1",
         name="aips58_gathered",
         title="What gather in hardware gains in CLEAN",
-        caption="Hollow: the X-MPs without the extra seconds of Pittsburgh's files. Filled: a loop over the "
-        f"instruction. {common.PRESET} {figures.MARKED}",
+        caption="The X-MPs are held to each other without the extra seconds of Pittsburgh's files.",
         tables="ddt_small ddt_medium ddt_large",
     )

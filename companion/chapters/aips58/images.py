@@ -7,6 +7,37 @@ from companion.common import pd
 
 #: Bits to which the test asks results to agree.
 _ASKED = 20
+#: Components of a CLEAN with a gain of one's own.
+COMPONENTS = 60
+
+
+def remaining(gain: float) -> np.ndarray:
+    """The highest pixel of the small image before each of :data:`COMPONENTS` of CLEAN, over that of the image."""
+    from kernels.imaging import damage, masters
+
+    small = masters.masters("small")
+    fluxes = damage.hogbom(small.dirty, small.beam, COMPONENTS, gain).fluxes  # each is gain times the pixel
+    return np.abs(fluxes) / gain / small.dirty.max()
+
+
+def peaks(gain: float = 2.2) -> "figures.Shown":
+    """What CLEAN leaves, component by component: with three gains and one of one's own."""
+    frame = pd.DataFrame({f"gain {each:g}": remaining(each) for each in sorted({0.1, 0.5, 1.0, gain})})
+    figure, axis = figures.axes(height=2.8)
+    for label, left in frame.items():
+        axis.plot(left, label=label)
+    figures.log_axis(axis, "y")
+    figures.legend(axis, "upper left")
+    axis.set(xlabel="components found", ylabel="highest pixel, first = 1")
+    ways = [f"{label} it {'grows' if left.iloc[-1] > 1 else 'falls'}" for label, left in frame.items()]
+    return figures.show(
+        figure,
+        data=frame.rename_axis("component").reset_index(),
+        name="aips58_peaks",
+        title="CLEAN by gain",
+        caption="A component takes the part of the highest pixel that the gain names.",
+        alt=f"The highest pixel that CLEAN leaves against the components found. With {', with '.join(ways)}.",
+    )
 
 
 def cases() -> list:

@@ -53,6 +53,6 @@ def taped(runs) -> "figures.Shown":
         log=True,
         name="aips58_taped",
         title="Loading from a tape and from a file",
-        caption=f"Hollow: the memo's systems, of which the Convex read a tape. {common.PRESET} {figures.MARKED}",
+        caption="Of the memo's systems the Convex read a tape, the X-MPs files that they had fetched.",
         tables="ddt_small ddt_medium ddt_large",
     )

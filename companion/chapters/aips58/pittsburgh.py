@@ -54,7 +54,7 @@ def without() -> "xr.DataArray":
 
 
 def predictions() -> "pd.DataFrame":
-    """Per problem: overhead, messages it stands for, printed and predicted ratios, and the ratio without it."""
+    """Per problem: overhead, messages it stands for, printed and predicted ratios."""
     found, cpu = model(), common.ddt()["cpu"]
     clsc, psc = (cpu.sel(system=name, drop=True) for name in ("CLSC", "PSC"))
     columns = {
@@ -64,7 +64,6 @@ def predictions() -> "pd.DataFrame":
     for size in ("medium", "large"):
         columns[f"{size}, printed"] = (psc / clsc).sel(size=size).values
         columns[f"{size}, predicted"] = (1 + found.overhead / clsc).sel(size=size).values
-    columns["large, without overhead"] = ((psc - found.overhead) / clsc).sel(size="large").values
     return pd.DataFrame({"problem": cpu["problem"].values} | columns)
 
 
@@ -74,31 +73,7 @@ def errors(frame: "pd.DataFrame") -> np.ndarray:
     return np.concatenate(off)
 
 
-def predicted() -> "figures.Shown":
-    """Printed ratio of CPU times, Pittsburgh over Toronto, against the one predicted from the small problems."""
-    frame = predictions()
-    figure, axis = figures.axes(height=3.4)
-    for number, size in enumerate(("medium", "large")):
-        x, y = frame[f"{size}, predicted"], frame[f"{size}, printed"]
-        figures.points(axis, x, y, label=size, index=number, line=False)
-    ends = (0.7, 13)
-    axis.plot(ends, ends, color=figures.INK, linewidth=0.8)
-    figures.log_axis(axis)
-    axis.set(xlim=ends, ylim=ends, xlabel="ratio predicted from the small problems", ylabel="printed, PSC over CLSC")
-    figures.legend(axis, "upper left")
-    worst = frame.loc[(frame["large, predicted"] / frame["large, printed"]).sub(1).abs().idxmax()]
-    return figures.show(
-        figure,
-        data=frame,
-        name="aips58_overhead",
-        title="CPU time at Pittsburgh, predicted from the small problems",
-        caption="Each mark is a problem. On the line both ratios are equal. Farthest off of the large problems is "
-        f"{worst['problem']}: {worst['large, printed']:.2f} is printed, {worst['large, predicted']:.2f} predicted.",
-        tables="ddt_small ddt_medium ddt_large",
-    )
-
-
-@experiment("aips58-habits", item="A11, A12", rounds=7, seconds={"paper": 120, "modern": 200})
+@experiment("aips58-habits", item="A11", rounds=7, seconds={"paper": 120, "modern": 200})
 def habits(preset: str, threads: int) -> list:
     """The thirteen problems with data in memory, and through scratch files with messages.
 
@@ -155,7 +130,7 @@ def lost(runs) -> "figures.Shown":
         name="aips58_lost",
         title="The shorter a problem, the more it loses",
         caption=f"Lines: problems of any length with the median of what is added, {fixed[0][1]:.1f} s at Pittsburgh "
-        f"and {fixed[1][1]:.4f} s today. {common.PRESET} {figures.MARKED}",
+        f"and {fixed[1][1]:.4f} s to the {common.printed_size(runs[0])} problems today.",
         tables="ddt_small ddt_medium ddt_large",
     )
 

@@ -51,9 +51,10 @@ def shared(runs) -> "figures.Shown":
         xlabel="real time, shared over to oneself",
         log=True,
         base=1,
+        legend_at="below 1",
         name="aips58_shared",
         title="What other users cost",
-        caption=f"Pittsburgh over Toronto includes the cost of Pittsburgh's files. {common.PRESET} {figures.MARKED}",
+        caption="Pittsburgh over Toronto includes the cost of Pittsburgh's files.",
         tables=f"ddt_{size}",
     )
 

@@ -37,7 +37,7 @@ def waits(runs) -> "figures.Shown":
         name="aips58_waits",
         title=f"The {len(tasks)} {size} problems together, then and now",
         caption="On the logarithmic axis CPU and real time are as far apart as their ratio is large. Numbers at the "
-        f"right are real times. Hollow marks are printed in the memo. {common.PRESET} {figures.MARKED}",
+        "right are real times.",
         tables=f"ddt_{size}",
     )
     seconds = [*printed["real"], *frames[0]["real"]]
@@ -64,7 +64,7 @@ def computing(runs) -> "figures.Shown":
         data=frames,
         name="aips58_shares",
         title=f"The part of the real time of {size} problems that is CPU time",
-        caption=f"Each mark is a problem, strokes with their numbers are medians. {common.PRESET} {figures.MARKED}",
+        caption="Each mark is a problem, strokes with their numbers are medians.",
         tables="ddt_small ddt_medium ddt_large",
     )
 
@@ -88,9 +88,9 @@ def said(run) -> str:
     together = common.ddt()[["cpu", "real"]].sum("problem")
     busy = 100 * (together["cpu"] / together["real"]).sel(system=["NRAO1", "CLSC"])
     ends = [f"{float(row.min()):.0f} to {float(row.max()):.0f} %" for row in busy.transpose("system", ...)]
-    in_memory, files = (common.typical(shares(run)[chosen]) for chosen in ways(run))
+    in_memory, files = (100 * common.middles(shares(run)[chosen])[0] for chosen in ways(run))
     return (
         f"Of the real time of all problems of a size together, {ends[0]} was CPU time on the Convex and {ends[1]} at "
-        f"Toronto. On {figures.cpu(run)} the median share of the large problems is {in_memory} with data in memory and "
-        f"{files} through files."
+        f"Toronto. On {figures.cpu(run)} it is {in_memory:.0f} % of the median problem's with data in memory and "
+        f"{files:.0f} % through files."
     )

@@ -5,7 +5,6 @@ cache, as in the report.  Places have these on a host: the disk is the file syst
 cache (through it where that is refused), buffer memory the page cache, the SSD memory that is reached by copying.
 """
 
-import tempfile
 from dataclasses import replace
 from itertools import product
 
@@ -14,7 +13,7 @@ import numpy as np
 from companion import figures, tables
 from companion.bench import Case
 from companion.chapters.xmp1982 import forecast, second_cpu
-from companion.chapters.xmp1982.rows import Measured, any_flagged, dots, observed, span
+from companion.chapters.xmp1982.rows import Measured, dots, observed, on_host, span
 from companion.common import pd, xr
 from companion.experiments import experiment
 
@@ -38,11 +37,9 @@ _PROGRAMS = ("PRE-GAP", "GAP (data checking)", "GAP (analysis)", "POST GAP")
 def _sized(preset: str, name: str):
     """The problem of a configuration, with the page cache for disks that refuse O_DIRECT."""
     from kernels.analysis import Problem
-    from kernels.files.filesystem import direct_refusal
 
-    problem, refused = Problem.preset(preset, **_SMALLER.get(preset, {})), direct_refusal(tempfile.gettempdir())
-    work, rest = ("cache" if refused and place == "direct" else place for place in (_CONFIGURATIONS[name][0], "direct"))
-    return replace(problem, work=work, rest=rest)
+    problem = Problem.preset(preset, **_SMALLER.get(preset, {}))
+    return replace(problem, work=on_host(_CONFIGURATIONS[name][0]), rest=on_host("direct"))
 
 
 def _observe(result) -> dict[str, float]:
@@ -142,7 +139,8 @@ def both(runs) -> "figures.Shown":
     then = (_clocks()["FILES ON DISK"] / tests["analysis_time"] + usual / tests["forecast_time"]).to_numpy(float)
 
     def here(run) -> dict[str, Measured]:
-        return {"today": Measured(_speeds(run).to_dataarray().sum("variable").values, any_flagged(run))}
+        doubt = bool(observed(run, "test")["flagged"].any())  # no row has a case alone
+        return {"today": Measured(_speeds(run).to_dataarray().sum("variable").values, doubt)}
 
     return dots(
         runs,

@@ -1,10 +1,8 @@
 """The section *How fast are large blocks?*: the report's program for devices at its record sizes."""
 
-import tempfile
-
 from companion import figures, tables
 from companion.bench import Case
-from companion.chapters.xmp1982.rows import Measured, along, dots, observed
+from companion.chapters.xmp1982.rows import Measured, along, dots, observed, on_host
 from companion.experiments import experiment
 
 #: Names of places as in the other sections: SSD, buffer memory, disk.
@@ -39,17 +37,15 @@ def devices(preset: str, threads: int) -> list[Case]:
     Every test whose places this host has; the page cache is the disk where O_DIRECT is refused.
     """
     from kernels.files import devices
-    from kernels.files.filesystem import direct_refusal
 
     shorter, fewer, records = _SIZES[preset]
     words = int(tables.printed("xmp1982", "fig7_2")["record_length"].min())
-    here = {_SSD: _SSD, _BMR: _BMR, _DISK: _BMR if direct_refusal(tempfile.gettempdir()) else _DISK}
     cases = []
     for name, (_, jobs) in TESTS.items():
         made = []
         for place, factor, transfers in jobs:
             record = factor * words // shorter // 512 * 512  # whole pages for O_DIRECT; the report's is so already
-            made.append(devices.Job(here[place], record, max(2, transfers // fewer), records // factor))
+            made.append(devices.Job(on_host(place), record, max(2, transfers // fewer), records // factor))
         mega = [job.record * job.transfers / 1e6 for job in made]
         parameters = {"test": name, "jobs": len(made), "mwords": mega[0], "mwords_second": (mega + [0.0])[1]}
         cases.append(Case(name, devices, devices.Problem(tuple(made)), threads, parameters, _observe))

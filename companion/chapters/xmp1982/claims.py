@@ -6,7 +6,6 @@ from companion.claims.verdicts import Bound
 
 STEPS = tuple(f"write_step_{step}" for step in range(1, 6))
 NORMAL, FORECAST = "NORMAL FORECAST TIME STEP", "24 HOUR FORECAST"
-_BYTES_PER_WORD = 8
 #: work files and location of a job -> the test in which such a job ran alone
 ALONE = {("1", "SSD"): "ssd1", ("1", "BMR"): "bmr1", ("4", "DISK"): "disk4-biop"}
 
@@ -85,24 +84,3 @@ def problem_overhead(t):
             alone = ALONE[sheet.text(test, job, "work_files"), sheet.text(test, job, "location")]
             extra = sheet[test, job, "accounted"] - sheet[alone, "1", "accounted"]
             yield f"{test}, {job}", sheet.text(test, job, "problem_overhead"), extra
-
-
-def timed(sheet: Sheet):
-    """Tests with their time; the two jobs to four disks each took the same time, printed once a job."""
-    for (test,) in sheet.keys():
-        if sheet.text(test, "mwords"):
-            yield test, sheet["disks-diop" if test == "disks-both" else test, "time"]
-
-
-def word_rate(t):
-    """Words over time."""
-    sheet = t("fig7_2")
-    for test, time in timed(sheet):
-        yield test, sheet.text(test, "mword_rate"), sheet[test, "mwords"] / time
-
-
-def byte_rate(t):
-    """Bytes over time."""
-    sheet = t("fig7_2")
-    for test, time in timed(sheet):
-        yield test, sheet.text(test, "mbyte_rate"), _BYTES_PER_WORD * sheet[test, "mwords"] / time

@@ -33,8 +33,8 @@ PARTS = {
 }
 
 
-def _colours() -> list[str]:
-    return [figures.meaning(name) if name else "#8490b4" for name in PARTS.values()]
+def _colours() -> dict[str, str]:
+    return {part: figures.meaning(name) if name else "#8490b4" for part, name in PARTS.items()}
 
 
 @dataclass(frozen=True)
@@ -129,11 +129,6 @@ class Day:
         return max(end for _cpu, _begin, end, _part in self.segments)
 
     @property
-    def parts(self) -> dict[str, float]:
-        """Seconds of each part on the first CPU."""
-        return {name: sum(e - b for cpu, b, e, what in self.segments if what == name and cpu == 0) for name in PARTS}
-
-    @property
     def name(self) -> str:
         how = "" if self.where.device == "disk" else f", {_DRIVERS[self.where.driver]}"
         return f"{self.where.files} on {_DEVICES[self.where.device]}{how}"
@@ -187,19 +182,20 @@ def days() -> list[Day]:
 def _still() -> "figures.Shown":
     from matplotlib.patches import Patch
 
+    colours = _colours()
     figure, panels = figures.axes(2, height=6.4, sharex=True)
     for axis, cpus in zip(panels, (1, 2), strict=True):
         chosen = [each for each in days() if each.cpus == cpus]
         for place, each in enumerate(chosen):
-            seconds = list(each.parts.values())
-            axis.barh(place, seconds, left=[0.0, *itertools.accumulate(seconds[:-1])], height=0.7, color=_colours())
+            for _, begin, end, part in filter(lambda segment: segment[0] == 0, each.segments):
+                axis.barh(place, end - begin, left=begin, height=0.7, color=colours[part])
             if each.printed:
                 figures.points(axis, each.printed, place, label="_", index=1, line=False)
         figures.rows(axis, [each.name for each in chosen])
         axis.tick_params("y", labelsize=8)
         axis.set_title("one CPU" if cpus == 1 else "two CPUs", loc="left")
     panels[1].set_xlabel("clock [s]")
-    handles = [Patch(color=colour, label=part) for colour, part in zip(_colours(), PARTS, strict=True)]
+    handles = [Patch(color=colour, label=part) for part, colour in colours.items()]
     figure.legend(handles=handles, loc="outside lower center", ncols=2)
     ends = [each.end for each in days() if each.cpus == 1]
     rows = [(each.name, each.cpus, *segment) for each in days() for segment in each.segments]
@@ -224,22 +220,19 @@ def steered() -> "figures.Shown":
     from companion.figures.explorer import explorer
 
     names = list(PARTS)
-    rows = [{"work files": each.name, "CPUs": each.cpus} | each.parts | {"day ends": each.end, "printed": each.printed}
-            for each in days()]  # fmt: skip
-    listed = figures.table(
-        pd.DataFrame(rows).round(0).astype({"printed": "Int64"}),
-        caption="The same in numbers: seconds of each part on the first CPU, and the printed end of the day",
-        name="xmp1982_day",
-        folded=True,
-    )
-    data: dict[str, Any] = {"parts": names, "partColours": _colours(), "devices": _DEVICES, "drivers": _DRIVERS}
+    data: dict[str, Any] = {
+        "parts": names,
+        "partColours": [*_colours().values()],
+        "devices": _DEVICES,
+        "drivers": _DRIVERS,
+    }
     data["days"] = [
         {name: getattr(each.where, name) for name in ("device", "files", "driver")}
         | {"cpus": each.cpus, "name": each.name, "printed": each.printed}
         | {"segments": [(cpu, round(b, 2), round(e, 2), names.index(part)) for cpu, b, e, part in each.segments]}
         for each in days()
     ]
-    return explorer("clock", data, still=_still(), table=listed)
+    return explorer("clock", data, still=_still())
 
 
 def said() -> list[str]:

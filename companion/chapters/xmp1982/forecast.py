@@ -5,7 +5,6 @@ cache (through it where that is refused), buffer memory the page cache, the SSD 
 by copying.
 """
 
-import tempfile
 from collections.abc import Callable
 from dataclasses import replace
 from statistics import median
@@ -14,7 +13,7 @@ import numpy as np
 
 from companion import figures, tables
 from companion.bench import Case
-from companion.chapters.xmp1982.rows import Measured, along, dots, label, observed, padded, span
+from companion.chapters.xmp1982.rows import Measured, along, dots, label, observed, on_host, padded, span
 from companion.common import xr
 from companion.experiments import experiment
 from companion.records.runs import partner
@@ -44,12 +43,8 @@ def sized(preset: str):
 
 def places(problem, name: str):
     """The problem with the work files of a configuration, on this host."""
-    from kernels.files.filesystem import direct_refusal
-
     files, place, overlap = CONFIGURATIONS[name]
-    if place == "direct" and direct_refusal(problem.folder or tempfile.gettempdir()):
-        place = "cache"
-    return replace(problem, files=files, place=place, overlap=overlap)
+    return replace(problem, files=files, place=on_host(place, problem.folder), overlap=overlap)
 
 
 def observe(result) -> dict[str, float]:

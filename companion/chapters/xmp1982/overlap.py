@@ -4,7 +4,6 @@ The *paced* device is memory that gives bytes at a chosen rate: so slow that a s
 the report's proportion; the simulator computes, as long as makes such rates possible.
 """
 
-import tempfile
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -13,7 +12,7 @@ import numpy as np
 from companion import figures, tables
 from companion.bench import Case
 from companion.chapters.xmp1982 import forecast
-from companion.chapters.xmp1982.rows import Measured, dots, observed
+from companion.chapters.xmp1982.rows import Measured, dots, observed, on_host
 from companion.experiments import experiment
 
 #: Length of the forecasts, h: shares do not depend on it.
@@ -60,12 +59,11 @@ def drivers(preset: str, threads: int) -> list[Case]:
     A forecast computes so fast here that memory is too slow for the balance of 1982; the simulator has longer steps.
     """
     from kernels import gridpoint
-    from kernels.files.filesystem import direct_refusal
 
     base = replace(forecast.sized(preset), hours=HOURS, writeup=0.0, physics=False)
     step, share, cases = _STEP[preset], balance(), []
     for device, (files, place) in _DEVICES.items():
-        if place == "direct" and direct_refusal(base.folder or tempfile.gettempdir()):
+        if on_host(place) != place:
             continue
         paced, problem = place == "paced", replace(base, files=files, place=place)
         if paced:

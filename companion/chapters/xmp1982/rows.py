@@ -5,6 +5,7 @@ the SSD with the asynchronous driver.  Printed times that contradict each other 
 """
 
 import re
+import tempfile
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
@@ -44,9 +45,11 @@ def along(run, names, values: Callable, key: str = "configuration") -> Measured:
     return Measured(found, cases["flagged"].reindex({key: list(names)}).fillna(False).values.astype(bool))
 
 
-def any_flagged(run) -> bool:
-    """Whether a case of a run is flagged: then every row that no case has alone is doubtful."""
-    return bool((run["flags"].astype(str) != "").any())
+def on_host(place: str, folder: str | None = None) -> str:
+    """The place of files, or the page cache where their folder refuses to do without it."""
+    from kernels.files.filesystem import direct_refusal
+
+    return "cache" if place == "direct" and direct_refusal(folder or tempfile.gettempdir()) else place
 
 
 def span(values, digits: int = 2) -> str:
@@ -57,13 +60,6 @@ def span(values, digits: int = 2) -> str:
 def padded(values) -> np.ndarray:
     """Rows of different lengths in one array, NaN where one has no number."""
     return pd.DataFrame([pd.Series(np.asarray(each, dtype=float)) for each in values]).to_numpy()
-
-
-def _columns(label: str, values) -> dict[str, np.ndarray]:
-    """A column for each number of a row."""
-    values = np.atleast_2d(np.asarray(values, dtype=float).T).T
-    names = [label] if values.shape[1] == 1 else [f"{label}, {n + 1}" for n in range(values.shape[1])]
-    return dict(zip(names, values.T, strict=True))
 
 
 def dots(
@@ -94,18 +90,18 @@ def dots(
         old[words] = pd.Series(values.ravel(), np.repeat(names, values.shape[1]))
     for run in runs:
         several = here(run) if callable(here) else {words: along(run, rows, each, key) for words, each in here.items()}
-        ends = {words: pd.DataFrame(np.asarray(each.values, dtype=float)) for words, each in several.items()}
+        numbers = printed | {words: each.values for words, each in several.items()}
+        numbers = {words: pd.DataFrame(np.asarray(each, dtype=float)) for words, each in numbers.items()}
         spreads = {
-            words: each.agg(["min", "median", "max"], axis=1)
+            words: numbers[words]
+            .agg(["min", "median", "max"], axis=1)
             .set_axis(["low", "middle", "high"], axis=1)
-            .assign(flagged=several[words].flagged)
-            for words, each in ends.items()
+            .assign(flagged=each.flagged)
+            for words, each in several.items()
         }
         frames.append(figures.with_spread(pd.DataFrame({"what": names}), **spreads))
-        numbers = printed | {words: each.values for words, each in several.items()}
-        columns = {
-            column: each for words, values in numbers.items() for column, each in _columns(words, values).items()
-        }
-        sources.append(pd.DataFrame({"row": names} | columns))
+        source = pd.concat(numbers, axis=1)
+        columns = [f"{words}, {n + 1}" if len(numbers[words].columns) > 1 else words for words, n in source]
+        sources.append(pd.concat([pd.Series(names, name="row"), source.set_axis(columns, axis=1)], axis=1))
     variants = {column: column for column in spreads}
     return figures.dots(runs, frames, variants, printed=old, names=names, data=sources, **shown)

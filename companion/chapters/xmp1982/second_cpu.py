@@ -10,7 +10,7 @@ import numpy as np
 from companion import figures, tables
 from companion.bench import Case
 from companion.chapters.xmp1982 import forecast
-from companion.chapters.xmp1982.rows import Measured, any_flagged, dots, label, observed, padded, span
+from companion.chapters.xmp1982.rows import Measured, dots, label, observed, padded, span
 from companion.common import pd
 from companion.experiments import Experiment, Unavailable, experiment
 from companion.records.runs import partner
@@ -248,7 +248,7 @@ def overheads(runs) -> "figures.Shown":
             usual = sum(np.median(cases[f"job_0_{part}"].sel(label=f"{job}, one each")) for part in _ACCOUNTS)
             system.append(100 * (clock - sum(parts)) / clock)
             problem.append(100 * (sum(parts) - usual) / clock if test != job else np.nan * clock)
-        return {f"{kind} overhead, today": Measured(np.array(each), any_flagged(run))
+        return {f"{kind} overhead, today": Measured(np.array(each), bool(cases["flagged"].any()))
                 for kind, each in (("system", system), ("problem", problem))}  # fmt: skip
 
     return dots(
