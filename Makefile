@@ -13,13 +13,18 @@ ARGS   ?=
 # by the others pip puts them elsewhere.
 unexport PYTHONDONTWRITEBYTECODE PIP_TARGET PIP_PREFIX PIP_USER
 
+# What a link leads to belongs to another checkout, whose environment would be emptied or imported.
+ifneq ($(shell [ -L $(VENV) ] && echo link),)
+$(error $(VENV) is a link; remove it, and make makes an environment of its own)
+endif
+
 .PHONY: help book test lab peers lock clean env
 .DELETE_ON_ERROR:
 
 env: $(READY)
 
 $(LOCKED): requirements.lock
-	@[ ! -L $(VENV) ] && { [ ! -e $(VENV) ] || grep -q "prompt.*rerun" $(VENV)/pyvenv.cfg; } || { echo "make: $(VENV) is none that make has made; move it away" >&2; exit 1; }
+	@[ ! -e $(VENV) ] || grep -q "prompt.*rerun" $(VENV)/pyvenv.cfg || { echo "make: $(VENV) is none that make has made; move it away" >&2; exit 1; }
 	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11) and "make: Python 3.11 or newer is needed, found " + sys.version.split()[0] + "; name another with PYTHON=python3.12")'
 ifeq ($(UV),)
 	"$(PYTHON)" -m venv --clear --prompt rerun $(VENV)

@@ -151,6 +151,8 @@ class Presets:
 
     def __init_subclass__(cls, **options):
         super().__init_subclass__(**options)
+        if named := cls.__dict__.get("PRESETS"):
+            cls.__doc__ = f"{cls.__doc__}\n\n    Presets, see ``preset``: {', '.join(named)}.\n    "
         own = cls.__dict__.get("__post_init__")
         if own is None and hasattr(cls, "__post_init__"):
             return  # inherited, and wrapped where it was defined

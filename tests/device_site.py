@@ -26,7 +26,7 @@ figure {{ margin: 0 }}</style>
 <script defer src="device/device.js"></script>{page}<script defer src="device/join.js"></script>
 <body><main><h1>This device</h1>{box}{figures}</main></body></html>"""
 #: Cases that the pages measure, so that tests take little time; the built page measures all.
-FEW = {"stride-4096-1", "stride-4096-16", "stride-1048576-1", "latency-4096", "latency-1048576"}
+FEW = {"stride-4096-1", "stride-4096-16", "stride-1048576-1"}
 FEW |= {"loop-s1", "loop-s10", "loop-streaming", "loop-skipping", "bt-S", "forecast-63"}
 #: The other pages of a book: a chapter with a figure, before which nothing was loaded.
 _CHAPTER = """<!doctype html><html lang="en"><meta charset="utf-8"><title>A chapter</title>
@@ -46,7 +46,7 @@ def write(folder: Path, figures: str) -> Path:
     few = json.loads(value.rstrip(";\n"))
     few["cases"] = [case for case in few["cases"] if case["name"] in FEW]
     plan.write_text(f"{head} = {json.dumps(few)};\n", encoding="utf-8")
-    box = '<div id="rerun-device">no script ran</div>'
+    box = '<div id="rerun-device">no script ran</div><div id="rerun-device-tables"></div>'
     page = '<script defer src="device/page.js"></script>'
     for theme, listed in COLOURS.items():
         colours = ";".join(f"--pst-color-{each}" for each in listed.split(";"))
@@ -57,18 +57,12 @@ def write(folder: Path, figures: str) -> Path:
 
 
 @contextlib.contextmanager
-def served(folder: Path, isolated: bool = False) -> Iterator[str]:
-    """Base address of ``folder`` on loopback; ``isolated`` sends the headers that let a page share memory."""
+def served(folder: Path) -> Iterator[str]:
+    """Base address of ``folder`` on loopback."""
 
     class Handler(http.server.SimpleHTTPRequestHandler):
         def __init__(self, *arguments):
             super().__init__(*arguments, directory=str(folder))
-
-        def end_headers(self):
-            if isolated:
-                self.send_header("Cross-Origin-Opener-Policy", "same-origin")
-                self.send_header("Cross-Origin-Embedder-Policy", "require-corp")
-            super().end_headers()
 
     with running(Handler) as port:
         yield f"http://127.0.0.1:{port}/"

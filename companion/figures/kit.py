@@ -89,7 +89,7 @@ mpl.rcdefaults()  # whatever the reader's matplotlibrc says
 mpl.rcParams.update(STYLE)
 
 #: By the names that :func:`companion.figures.show` is given.
-JOINED = {"p5plus_bandwidth", "p5plus_latency", "p5plus_loops", "nht1_solver", "sustained_rate"}
+JOINED = {"p5plus_bandwidth", "p5plus_loops", "nht1_solver", "sustained_rate"}
 _POINTS = 72  # an inch, as matplotlib's SVG has it
 
 

@@ -1,5 +1,7 @@
 """The page that measures its reader's device: figures that it can join, and how far a browser is from native code."""
 
+import json
+from html import escape
 from pathlib import Path
 
 import pandas as pd
@@ -15,15 +17,23 @@ _AHEAD = 1.1
 _SPEEDS = Path(__file__).resolve().parents[2] / "data" / "browser" / "speeds.csv"
 
 
+def here() -> Shown:
+    """Where the page measures, with the printed rate that its sentence compares."""
+    frame = synthesis.sustained_rate().query("kind == 'report'").set_index("group")
+    printed = {"loop-s10": (frame["value"]["additions in registers"], "Power5+ processor of 2006")}
+    text = "Here your browser would measure itself. It runs no scripts, or is too old for these."
+    return Shown(f'<div id="rerun-device" data-printed="{escape(json.dumps(printed))}"><p>{text}</p></div>', text)
+
+
 def sustained() -> Shown:
     """What one processor sustains by kind of work, as in the last chapter."""
     title, seen = "What one processor sustains, by kind of work", "Hollow: reports. Filled: machines of this book."
     return synthesis.dots(synthesis.sustained_rate(), log=True, name="sustained_rate", title=title, seen=seen)
 
 
-def joined(experiment: str) -> Shown:
-    """The first figure of an experiment, as its chapter draws it of the stored runs."""
-    entry = experiments.find(experiment)
+def bandwidth() -> Shown:
+    """Bandwidth of reading, as chapter 4 draws it of the stored runs."""
+    entry = experiments.find("p5plus-bandwidth")
     return entry.figures[0](entry.runs())
 
 
@@ -36,10 +46,10 @@ WAYS = {
     "firefox": "Firefox",
     "node": "Node",
 }
-#: Cases of the table: working sets in the first cache, in the last one and beyond, and the whole programs.
+#: Rows of the table: working sets in the first cache, in the last one and beyond, and the whole programs.
 CASES = (
     "stride-4096-1", "stride-1048576-1", "stride-67108864-1", "stride-4096-16", "stride-67108864-16",
-    "latency-4096", "latency-1048576", "latency-67108864", "loop-s1", "loop-s10", "loop-streaming", "bt-S", "bt-W",
+    "loop-s1", "loop-s10", "loop-streaming", "bt-S", "bt-W",
     "forecast-63",
 )  # fmt: skip
 

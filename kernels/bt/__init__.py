@@ -29,9 +29,11 @@ each other, and so are rows: threads share them out.
 
 ``pack`` and ``unpack`` convert between this layout and the serial one of the I/O benchmark.
 
-Class W, verified to the published norms:
+Seconds of a step of class W, and the same by the words of a kernel, verified to the published norms:
 
 >>> from kernels import bt
+>>> 0 < bt.step_time("W") < 1
+True
 >>> problem = bt.Problem.preset("W")
 >>> state = bt.setup(problem)
 >>> result = bt.run(problem, state)
@@ -41,6 +43,7 @@ Class W, verified to the published norms:
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from time import perf_counter
 
 import numpy as np
 
@@ -164,6 +167,24 @@ def work(problem: Problem, threads: int = 1) -> Work:
     parts = tuple((name, count * inner) for name, count in _FLOPS.items())
     field = 5 * 8 * problem.N**3 * problem.NS
     return Work(sum(count for _, count in parts), 5 * field, 3 * field, parts)
+
+
+def step_time(name: str = "W", threads: int = 1, rounds: int = 5) -> float:
+    """Seconds of a time step of a class of NPB: the fastest of ``rounds`` marches between two verified runs.
+
+    ``ValueError`` if the class is unknown, or a result is not the published one.
+    """
+    problem = Problem.preset(name)
+    state, seconds = setup(problem), [0.0] * rounds
+    for number in range(-1, rounds + 1):
+        if 0 <= number < rounds:
+            reset(state)
+            begin = perf_counter()
+            march(problem, state, problem.NS, threads)
+            seconds[number] = perf_counter() - begin
+        elif not all(check.ok for check in verify(problem, run(problem, state, threads))):
+            raise ValueError(f"BT class {name} was computed wrong, so it gets no time")
+    return min(seconds) / problem.NS
 
 
 def npb_flops(problem: Problem) -> float:

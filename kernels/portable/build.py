@@ -27,10 +27,11 @@ def build(base: Path) -> Path:
 
         base.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=base, prefix=".wasm-") as temporary:
-            (Path(temporary) / everything.KNOWN).write_text(json.dumps(forecast.known()))
             command = [sys.executable, "-m", f"{__package__}.everything", temporary]
             options = {"cwd": _ROOT, "env": wasm.environment(), "stderr": subprocess.PIPE, "text": True}
-            parts = [subprocess.Popen([*command, *names], **options) for names in (["forecast"], everything.CASES)]
+            parts = [subprocess.Popen([*command, *everything.CASES], **options)]
+            (Path(temporary) / everything.KNOWN).write_text(json.dumps(forecast.known()))
+            parts.append(subprocess.Popen([*command, "forecast"], **options))
             said = [part.communicate()[1].strip() for part in parts]
             if any(part.returncode for part in parts):
                 raise RuntimeError(f"kernels were not compiled to WebAssembly: {max(said, key=len)[-2000:]}")

@@ -4,7 +4,7 @@ import json
 import sys
 from pathlib import Path
 
-from kernels.portable import bt, forecast, latency, loops, stride
+from kernels.portable import bt, forecast, loops, stride
 from kernels.runtime import wasm
 
 #: Working sets, bytes: in every cache of a core and beyond all of them, and no more than a telephone gives a page.
@@ -14,7 +14,6 @@ LOOPS = {"s1": 2**15, "s2": 2**15, "s10": 2**15, "streaming": 2**21, "skipping":
 #: By name, a module and the arguments of its cases.  Strides: every byte of a line, a line for each item.
 CASES = {
     "stride": (stride, [(nbytes, step) for nbytes in SETS for step in (1, 16)]),
-    "latency": (latency, [(nbytes,) for nbytes in SETS]),
     "loops": (loops, list(LOOPS.items())),
     "bt": (bt, [("S",), ("W",)]),
 }
@@ -36,8 +35,8 @@ def write(folder: Path, name: str) -> None:
 
 
 def gather(folder: Path) -> None:
-    """The file ``cases.json`` of all cases that were written."""
-    parts = [folder / f"{name}.json" for name in (*CASES, "forecast")]
+    """The file ``cases.json`` of all cases that were written; the forecast, which a page says first, is the first."""
+    parts = [folder / f"{name}.json" for name in ("forecast", *CASES)]
     found = [case for part in parts if part.exists() for case in json.loads(part.read_text(encoding="utf-8"))]
     (folder / "cases.json").write_text(json.dumps(found, ensure_ascii=False), encoding="utf-8")
 

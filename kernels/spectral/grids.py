@@ -64,6 +64,11 @@ class Grid:
         if not (np.allclose(self.latitudes, latitudes, 0, 1e-9) and np.allclose(self.weights, weights, 0, 1e-9)):
             raise ValueError(f"grid {self.name} has other latitudes or weights than Gauss's; take those of F{self.N}")
 
+    def __repr__(self) -> str:
+        kind = "full" if self.full else "reduced"
+        lengths = f"{self.pl[0]} to {self.pl.max()}" if kind == "reduced" else self.pl[0]
+        return f"Grid {self.name}: {kind}, {2 * self.N} rows of {lengths} points, {self.points} in all"
+
     @functools.cached_property
     def points(self) -> int:
         """Number of grid points."""
@@ -124,6 +129,9 @@ def _gaussian(n: int) -> tuple[np.ndarray, np.ndarray]:
 @functools.lru_cache(maxsize=16)
 def grid(name: str) -> Grid:
     """The named Gaussian grid.
+
+    >>> grid("N32")
+    Grid N32: reduced, 64 rows of 20 to 128 points, 6114 in all
 
     ``"F400"`` has ``4N`` points on each of its ``2N`` rows; ``"O1280"`` has ``20 + 4i`` points on the
     i-th row from a pole (``4N(N + 9)`` in all); ``"N640"`` is a classic reduced grid, whose row

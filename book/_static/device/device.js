@@ -1,5 +1,5 @@
-/* Measures the device that shows this page: one worker a kernel, verified answers, nothing sent anywhere.  The modules
-   are scripts beside this one, loaded when somebody asks, so that a book in a folder works as well. */
+/* Measures the device that shows this page: one worker a kernel, verified answers, nothing sent anywhere.  Modules are
+   scripts beside this one, loaded when somebody asks, so that a book in a folder works as well. */
 "use strict";
 (() => {
   const here = document.currentScript.src.replace(/[^/]*$/, "");
@@ -7,9 +7,9 @@
   device.parts = device.parts || {};
 
   const KEPT = "rerun-device";  // in this tab's storage, which no other site and no server sees
-  const SHARES = { stride: 7, latency: 5, loops: 3.5, bt: 8, forecast: 4 };
-  const SHORT = 20, LONG = 120, OF_FIGURE = 8;  // s in all
-  const TOGETHER = "loops", TOGETHER_CASE = "loop-s10", MOST_THREADS = 16;
+  const SHARES = { stride: 7, loops: 3.5, bt: 6, forecast: 3 };
+  const SHORT = 15, LONG = 60, OF_FIGURE = 8;  // s in all
+  const SCATTER = 0.25;  // of the median, from which samples are doubtful
   const LABEL = "this device, in the browser, 128 bits";
 
   class Refused extends Error {}
@@ -56,11 +56,9 @@
       function end(how, what) {
         clearTimeout(late);
         worker.terminate();
-        running.ends.delete(stop);
         how(what);
       }
-      const stop = (error) => end(failed, error);
-      running.ends.add(stop);
+      running.end = (error) => end(failed, error);
       worker.onerror = (event) => end(failed, new Refused(`The browser stopped it: ${event.message}`));
       worker.onmessage = ({ data }) => {
         if (data.refused) end(failed, new Refused(data.refused));
@@ -72,42 +70,19 @@
   }
 
   function stop(reason = "Stopped. What was measured until then is not shown.") {
-    if (running) [...running.ends].forEach((end) => end(new Refused(reason)));
-    if (running) running.stopped = reason;
+    if (!running) return;
+    running.stopped = reason;
+    running.end(new Refused(reason));
   }
 
-  const halt = () => { if (running && running.stopped) throw new Refused(running.stopped); };
-
-  /* Samples of several threads as one series: the time of one thread that would do what they did together. */
-  function joined(results) {
-    const first = results[0], count = results.length;
-    const samples = first.samples.map((_, n) => count / results.reduce((sum, each) => sum + 1 / each.samples[n], 0));
-    const work = Object.fromEntries(Object.entries(first.work).map(([name, value]) => [name, typeof value === "number" ? count * value : value]));
-    const [unit, amount, rate] = first.unit;
-    return { ...first, name: `${first.name}-threads`, label: `${first.label}, ${count} threads`, threads: count, samples,
-             summary: rerunEngine.summary(samples), work: { ...work, parts: {} }, unit: [unit, count * amount, rate],
-             before: results.flatMap((each) => each.before), after: results.flatMap((each) => each.after) };
-  }
-
-  async function together(source, kernel, name, seed, seconds) {
-    const threads = Math.min(navigator.hardwareConcurrency, MOST_THREADS), cells = new Int32Array(new SharedArrayBuffer(8)), found = [];
-    try {
-      await Promise.all(Array.from({ length: threads }, () => work(
-        source, { kernel, names: [name], options: { budget: 0, seed, least: 7 }, cells, threads },
-        (event) => event.result && found.push(event.result), seconds)));
-    } catch (error) {
-      [...running.ends].forEach((end) => end(error));  // those that would wait for the one that failed
-      throw error;
-    }
-    return joined(found);
-  }
+  const halt = () => { if (running.stopped) throw new Refused(running.stopped); };
 
   /* Measure the cases whose names `wanted` accepts in about `budget` seconds.  `tell` hears {progress, doing}.  Answers
      {results, left}: by name, and sentences of what was left out; refuses with an error that says why. */
-  async function measure({ wanted = () => true, budget = SHORT, threads = false, tell = () => {} }) {
+  async function measure({ wanted = () => true, budget = SHORT, tell = () => {} }) {
     if (running) throw new Refused("A measurement is under way.");
     if (document.hidden) throw new Refused(HIDDEN);
-    running = { ends: new Set(), stopped: null };
+    running = { end: () => {}, stopped: null };
     const hidden = () => document.hidden && stop(HIDDEN);
     document.addEventListener("visibilitychange", hidden);
     let address = null;
@@ -128,7 +103,7 @@
         halt();
         const rest = Math.max(0.3, (end - performance.now()) / 1000 * (SHARES[name] || 1) / share(names.slice(number)));
         const hear = (event) => {
-          if (event.result) results[event.result.name] = { ...event.result, threads: 1 };
+          if (event.result) results[event.result.name] = event.result;
           else if (event.left) left.push(event.left);
           else tellPart(event.progress);
         };
@@ -138,16 +113,6 @@
         } catch (error) {
           if (error.message !== LATE) throw error;
           left.push(`“${name}”: ${LATE}`);
-        }
-        halt();
-        if (threads && name === TOGETHER) {
-          try {
-            const found = await together(address, kernel, TOGETHER_CASE, seed, 4 * rest + 10);
-            results[found.name] = found;
-          } catch (error) {
-            halt();
-            left.push(`“${name}” on all threads: ${error.message}`);
-          }
         }
         halt();
       }
@@ -194,22 +159,23 @@
         software: { python: null, browser: navigator.userAgent, target: "wasm32, vectors of 128 bits" }, provenance,
       },
       measurements: list.map((each) => ({
-        label: each.label, kernel: `kernels.portable.${each.name.replace(/-.*/, "")}`, problem: each.problem, threads: each.threads,
+        label: each.label, kernel: `kernels.portable.${each.name.replace(/-.*/, "")}`, problem: each.problem, threads: 1,
         parameters: each.problem, setup_s: each.setup, compile_s: each.first, repeats: each.repeats, samples: each.samples,
         work: each.work, checks_before: each.before, checks_after: each.after, flags: {}, other_load: null, batch: 0, observed: {},
       })),
       outputs: {
         clock_resolution: { value: Math.max(...list.map((each) => each.tick)), units: "s", long_name: "least step of the browser's clock" },
-        isolated: { value: Boolean(self.crossOriginIsolated), units: null, long_name: "whether the page may share memory between threads" },
       },
     };
   }
 
-  /* The middle of the samples in the unit that is shown, with the best and the interval in the same unit. */
+  /* The middle of the samples in the unit that is shown, the best, and the ends of their interval or, of too few for
+     one, of their range; whether these lie so far apart that something else disturbed the timing. */
   function shown({ unit: [unit, amount, rate], summary }) {
     const value = (seconds) => rate ? amount / seconds : amount * seconds;
-    const ends = summary.interval && summary.interval.map(value).sort((a, b) => a - b);
-    return { unit, median: value(summary.median), seconds: summary.median, best: value(summary.least), ends };
+    const [low, high] = summary.interval || [summary.least, summary.most], scatter = (high - low) / summary.median;
+    return { unit, median: value(summary.median), seconds: summary.median, best: value(summary.least),
+             ends: [low, high].map(value).sort((a, b) => a - b), scatter, doubtful: scatter > SCATTER };
   }
 
   Object.assign(device, { LABEL, SHORT, LONG, OF_FIGURE, Refused, measure, stop, keep, recall, forget, record, shown, part });

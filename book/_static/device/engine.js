@@ -151,8 +151,8 @@ const rerunEngine = (() => {
   }
 
   /* All cases of a kernel whose names are in `names`.  `tell(event)` hears {progress: 0 … 1} and in the end gets each
-     {result}, or {left: sentence} of a case that does not fit into `budget` seconds or into memory.  `gate` lets threads begin together. */
-  function measure(kernel, names, { budget, seed = 0, gate = null, least = FEWEST }, tell) {
+     {result}, or {left: sentence} of a case that does not fit into `budget` seconds or into memory. */
+  function measure(kernel, names, { budget, seed = 0, least = FEWEST }, tell) {
     const end = seconds() + budget, random = chance(seed), tick = resolution(), module = compiled(kernel);
     const cases = [], late = end + 0.5 * budget;
     let pace = 0;  // seconds an operation, of the case before
@@ -161,7 +161,7 @@ const rerunEngine = (() => {
       tell({ progress: 0.4 * number / wanted.length });
       const long = () => tell({ left: `“${described.label}” does not fit into the time of this run; a longer one may have it.` });
       const guess = pace * described.work.flops;
-      if (!gate && guess > LONG && seconds() + (least + 1) * guess > late) {
+      if (guess > LONG && seconds() + (least + 1) * guess > late) {
         long();
         continue;
       }
@@ -169,22 +169,21 @@ const rerunEngine = (() => {
       try {
         each = ready(module, described, tick);
       } catch (error) {
-        if (gate || !(error instanceof NoRoom)) throw error;
+        if (!(error instanceof NoRoom)) throw error;
         tell({ left: error.message });
         continue;
       }
       pace = described.work.flops ? each.one / described.work.flops : 0;
-      const needs = least * each.repeats * each.one;  // what takes a second at most has a result whatever was before it
-      if (!gate && seconds() + needs > late && (cases.length || needs > 1)) long();
+      const needs = least * each.repeats * each.one;  // what takes six seconds at most has a result whatever was before it
+      if (seconds() + needs > late && (cases.length || needs > 6)) long();
       else cases.push(each);
     }
     const fits = (each) => seconds() + each.repeats * each.one < end;
     for (let rounds = 0; rounds < MOST; rounds += 1) {
-      const these = rounds < least ? cases : gate ? [] : cases.filter(fits);
+      const these = rounds < least ? cases : cases.filter(fits);
       if (!these.length) break;
       for (const each of shuffled(these, random)) {
         if (rounds >= least && !fits(each)) continue;
-        if (gate) gate();
         each.samples.push(each.running.time(each.repeats) / each.repeats);
       }
       tell({ progress: 0.4 + 0.6 * Math.min(1, 1 - Math.max(0, end - seconds()) / budget) });
@@ -198,7 +197,7 @@ const rerunEngine = (() => {
     return { name, label, problem, work, unit, setup, first, repeats, samples, before, after, tick, summary: summary(samples) };
   }
 
-  /* Least and median of samples, and the interval that holds the median with 95 %: the k-th of each end, for the largest
+  /* Least, most and median of samples, and the interval that holds the median with 95 %: the k-th of each end, for the largest
      k with at most 2.5 % of a chance that fewer than k of them lie below it; null of fewer than six. */
   function summary(samples) {
     const sorted = [...samples].sort((a, b) => a - b), n = sorted.length;
@@ -209,25 +208,16 @@ const rerunEngine = (() => {
       term *= (n - rank + 1) / rank;
       below += term;
     }
-    return { least: sorted[0], median, interval: rank ? [sorted[rank - 1], sorted[n - rank]] : null };
+    return { least: sorted[0], most: sorted[n - 1], median, interval: rank ? [sorted[rank - 1], sorted[n - rank]] : null };
   }
 
   return { Refused, lacks, crc32, unpacked, resolution, compiled, Running, ready, measure, summary };
 })();
 if (typeof module !== "undefined") module.exports = rerunEngine;
 if (typeof WorkerGlobalScope !== "undefined") {
-  /* {kernel, names, options, cells, threads}: with `cells` (shared memory) as many workers begin each sample together. */
-  self.onmessage = ({ data: { kernel, names, options, cells, threads } }) => {
-    const gate = cells && (() => {
-      const turn = Atomics.load(cells, 1);
-      if (Atomics.add(cells, 0, 1) + 1 === threads) {
-        Atomics.store(cells, 0, 0);
-        Atomics.add(cells, 1, 1);
-        Atomics.notify(cells, 1);
-      } else while (Atomics.load(cells, 1) === turn) Atomics.wait(cells, 1, turn, 1000);
-    });
+  self.onmessage = ({ data: { kernel, names, options } }) => {
     try {
-      rerunEngine.measure(kernel, names, { ...options, gate }, (event) => self.postMessage(event));
+      rerunEngine.measure(kernel, names, options, (event) => self.postMessage(event));
       self.postMessage({ done: true });
     } catch (error) {
       const own = error instanceof rerunEngine.Refused;

@@ -1,4 +1,4 @@
-/* The page “This device”: buttons, progress, results as tables, and a record to save. */
+/* The page “This device”: buttons, progress, the result in a sentence, tables below the figure, and a record to save. */
 "use strict";
 (() => {
   const box = document.getElementById("rerun-device"), device = window.rerunDevice;
@@ -11,13 +11,15 @@
   };
   const button = (text) => element("button", { type: "button" }, text);
   const measure = button(`Measure this device (${device.SHORT} seconds)`);
-  const longer = button(`Measure longer (${device.LONG / 60} minutes)`);
+  const longer = button("Measure longer (a minute)");
   const stop = button("Stop"), save = button("Save as a record"), forget = button("Forget the results");
   const progress = element("progress", { max: "1", value: "0", "aria-label": "progress of the measurement" });
-  const said = element("p", { role: "status", class: "rerun-said" }), found = element("div");
+  const said = element("p", { role: "status", class: "rerun-said" }), result = element("div");
+  const printed = JSON.parse(box.dataset.printed || "{}");  // by case: what a report prints of the same, and of what
+  const tables = document.getElementById("rerun-device-tables") || element("div");
   const form = element("form", { class: "rerun-steer" });
   form.append(measure, longer, stop, save, forget);
-  box.replaceChildren(form, progress, said, found);
+  box.replaceChildren(form, progress, result, said);
   let wasLonger = false;
 
   function ready(running) {
@@ -27,18 +29,20 @@
     [save, forget].forEach((each) => { each.disabled = running || !Object.keys(device.results).length; });
   }
 
-  const TITLES = { stride: "Sum over a working set", latency: "Time of a dependent load",
-                   loop: "Loops of 2006", bt: "BT, the flow solver of 1993" };
+  const TITLES = { stride: "Sum over a working set", loop: "Loops of 2006", bt: "BT, the flow solver of 1993",
+                   forecast: "The small forecast" };
+  const three = (value) => String(Number(value.toPrecision(3)));
+  const between = ({ ends, unit }) => `${ends.map(three).join(" to ")} ${unit}`;
 
   function table(title, results) {
     const frame = element("div", { class: "rerun-table", tabindex: "0", role: "region", "aria-label": title });
     const made = element("table", { class: "rerun-data" }), head = element("tr"), body = element("tbody");
     const { unit } = device.shown(results[0]);
     ["what", `median [${unit}]`, "95 % interval", "best", "samples"].forEach((name) => head.append(element("th", { scope: "col" }, name)));
-    for (const result of results) {
-      const { median, best, ends } = device.shown(result), row = element("tr");
-      const interval = ends ? ends.map((each) => each.toPrecision(3)).join(" to ") : "too few samples";
-      [result.label, median.toPrecision(3), interval, best.toPrecision(3), `${result.samples.length} of ${result.repeats} repeats`]
+    for (const each of results) {
+      const { median, best, ends } = device.shown(each), row = element("tr");
+      const interval = each.summary.interval ? ends.map(three).join(" to ") : "too few samples";
+      [each.label, three(median), interval, three(best), `${each.samples.length} of ${each.repeats} repeats`]
         .forEach((text, n) => row.append(element(n ? "td" : "th", n ? {} : { scope: "row" }, text)));
       body.append(row);
     }
@@ -49,19 +53,39 @@
     return frame;
   }
 
+  /* The result in a sentence, of what was measured. */
+  function sentence() {
+    const found = ["forecast-63", "bt-W", "loop-s10"].map((name) => device.results[name] && device.shown(device.results[name]));
+    const [day, solver, sums] = found, two = (value) => Number(value.toPrecision(2)), { "loop-s10": [old, whose] = [] } = printed;
+    return [
+      day && `A day of the small forecast took ${two(day.seconds)} s here`,
+      solver && `BT, the flow solver, computes ${two(solver.median)} GFLOPS`,
+      sums && `a loop of additions reaches ${two(sums.median)} GFLOPS${old ? `, ${two(sums.median / old)} times a ${whose}` : ""}`,
+    ].filter(Boolean).join("; ").replace(/^./, (letter) => letter.toUpperCase());
+  }
+
+  function warning(list) {
+    const shown = list.map((each) => [each.label, device.shown(each)]).filter(([, each]) => each.doubtful);
+    if (!shown.length) return [];
+    const [label, worst] = shown.reduce((one, other) => other[1].scatter > one[1].scatter ? other : one);
+    return [element("p", { class: "rerun-warning" }, `Doubtful: samples of ${shown.length} of ${list.length} cases scatter by more than a quarter of their median, most those of “${label}” (${between(worst)}). Other programs kept this device busy, or its clock changed. Close what you can and measure again.`)];
+  }
+
   function show() {
-    const groups = new Map();
-    Object.values(device.results).forEach((result) => {
-      const kind = result.name.replace(/-.*/, "");
-      groups.set(kind, [...(groups.get(kind) || []), result]);
+    const groups = new Map(), list = Object.values(device.results);
+    list.forEach((each) => {
+      const kind = each.name.replace(/-.*/, "");
+      groups.set(kind, [...(groups.get(kind) || []), each]);
     });
-    found.replaceChildren(...[...groups].map(([kind, results]) => table(TITLES[kind] || kind, results)));
-    const list = Object.values(device.results);
+    const folded = element("details", { class: "rerun-fold" });
+    folded.append(element("summary", {}, "All numbers of this device"), ...[...groups].map(([kind, results]) => table(TITLES[kind], results)));
+    tables.replaceChildren(...(list.length ? [folded] : []));
+    const first = sentence();
+    result.replaceChildren(...(first ? [element("p", { class: "rerun-result" }, `${first}.`)] : []), ...warning(list));
     if (list.length) {
       const tick = Math.max(...list.map((each) => each.tick)), checks = list.reduce((sum, each) => sum + each.before.length + each.after.length, 0);
       const clock = tick < 1e-5 ? `${(1e6 * tick).toPrecision(2)} µs` : `${(1e3 * tick).toPrecision(2)} ms`;
-      const threads = self.crossOriginIsolated ? "" : " This page may not share memory between threads (its server would have to ask the browser to isolate it), so that one thread was measured.";
-      found.prepend(element("p", {}, `All ${checks} answers were right, before and after the timing. The clock of this browser moves in steps of ${clock}; each sample lasts at least forty of them.${threads}`));
+      tables.prepend(element("p", {}, `All ${checks} answers were right, before and after the timing. The clock of this browser moves in steps of ${clock}; each sample lasts at least forty of them.`));
     }
     ready(false);
   }
@@ -74,10 +98,10 @@
         progress.value = part;
         if (said.textContent !== doing) said.textContent = doing;  // which a screen reader says once
       };
-      const { results, left } = await device.measure({ budget: seconds, threads: self.crossOriginIsolated, tell });
+      const { results, left } = await device.measure({ budget: seconds, tell });
       device.results = results;
-      said.textContent = ["Measured and verified.", ...left].join(" ");
       device.keep();
+      said.textContent = ["Measured and verified. The figure below has a star for this device.", ...left].join(" ");
     } catch (error) {
       said.textContent = error.message;
     }

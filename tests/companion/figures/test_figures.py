@@ -5,7 +5,6 @@ import io
 import itertools
 import re
 import xml.etree.ElementTree as ET
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -20,7 +19,6 @@ from companion.common import significant
 from companion.figures import rendering
 from companion.figures.kit import times
 
-ROOT = Path(__file__).parents[3]
 GROUNDS = {"light": "#ffffff", "dark": "#121212", "raised dark": "#14181e"}
 
 
@@ -149,16 +147,6 @@ def test_log_axis_of_one_decade_is_labelled_between():
     axis.set_xlim(1, 1e6)
     figure.draw_without_rendering()
     assert not any(tick.get_text() for tick in axis.get_xticklabels(minor=True))
-
-
-def test_picture_of_the_front_page_is_current(tmp_path):
-    """README's picture is what book/picture.py draws from the present data and committed runs."""
-    import picture
-
-    shown = picture.picture()
-    figures.save(shown.figure, tmp_path / "loops.svg", alt=f"{shown.title}. {shown.alt}")
-    assert (tmp_path / "loops.svg").read_text() == picture.PATH.read_text(), "run python book/picture.py"
-    assert picture.PATH.relative_to(ROOT).as_posix() in (ROOT / "README.md").read_text()
 
 
 def test_a_figure_shows_its_caption_title_and_the_experiment_it_draws():

@@ -48,14 +48,14 @@ def unpacked(text, kind=np.float64):
 
 def test_small_modules_are_right_under_node(tmp_path):
     """Those that take seconds to compile, before there is a book."""
-    names = ("stride", "latency", "loops")
+    names = ("stride", "loops")
     command = [sys.executable, "-m", "kernels.portable.everything", tmp_path, *names]
     subprocess.run(command, env=wasm.environment(), cwd=ROOT, check=True)
     everything.gather(tmp_path)
-    few = ["stride-4096-1", "stride-4096-16", "latency-4096", "loop-s2", "loop-s10", "loop-streaming", "loop-skipping"]
+    few = ["stride-4096-1", "stride-4096-16", "loop-s2", "loop-s10", "loop-streaming", "loop-skipping"]
     told = under_node(tmp_path, names=few, options={"budget": 0.1, "least": 1})
     found = {each["result"]["name"]: each["result"] for each in told if "result" in each}
-    assert {name.partition("-")[0] for name in found} == {"stride", "latency", "loop"}  # where time is short, not all
+    assert {name.partition("-")[0] for name in found} == {"stride", "loop"}  # where time is short, not all
     assert all(check["ok"] for each in found.values() for check in (*each["before"], *each["after"]))
 
 
@@ -118,8 +118,8 @@ def test_bt_of_class_w_is_the_native_solution(folder):
 @pytest.mark.parametrize("place", [3, 1000, -1])
 @pytest.mark.built
 def test_a_damaged_module_is_refused_before_it_runs(folder, place):
-    size = (folder / "latency.wasm").stat().st_size
-    told = under_node(folder, names=["latency-4096"], options={"budget": 1}, damage=place % size)
+    size = (folder / "stride.wasm").stat().st_size
+    told = under_node(folder, names=["stride-4096-1"], options={"budget": 1}, damage=place % size)
     assert told == [{"refused": told[0]["refused"]}]
     assert "A module is damaged" in told[0]["refused"]
 
