@@ -39,16 +39,6 @@ def means(state, spectra, threads: int = 1) -> tuple[float, float, float]:
     return float((weight * depth).sum()), float((weight * energy).sum()), float((weight * enstrophy).sum())
 
 
-def norms(grid, found, true) -> tuple[float, float, float]:
-    """Relative ``l1``, ``l2`` and ``l∞`` errors of a field as Williamson et al. (1992) define them."""
-    weight, error = weights(grid), found - true
-    return (
-        float((weight * np.abs(error)).sum() / (weight * np.abs(true)).sum()),
-        float(np.sqrt((weight * error**2).sum() / (weight * true**2).sum())),
-        float(np.abs(error).max() / np.abs(true).max()),
-    )
-
-
 def by_degree(plan, spectrum) -> np.ndarray:
     """``Σ_m |s_n^m|²`` over both signs of ``m`` for every degree, float64[T + 1]."""
     square = np.abs(spectrum) ** 2 * np.where(plan.m == 0, 1.0, 2.0)

@@ -1,106 +1,91 @@
-"""The same integration as its definition says: dense matrices of harmonics, one plain step after another.
+"""The same integration as its definition says: transforms by plain sums, winds and the time step by NumPy.
 
-Independent of the fast code but for initial spectra and row lengths: nodes from NumPy, explicit
-harmonics and derivatives, matrix products instead of transforms, its own step.
+Independent of the fast code but for initial spectra, nodes, weights and row lengths.
 """
+
+import copy
 
 import numpy as np
 
-from kernels.runtime.resources import require_memory
 from kernels.shallow_water.problem import RADIUS
+from kernels.spectral.legendre import epsilon
+from kernels.spectral.plain import analyse, synthesise
 
 
-class Dense:
-    """Harmonics, and their derivatives, at every grid point: complex128 (points, ncoef)."""
+def _shift(values: np.ndarray, step: int) -> np.ndarray:
+    """Coefficients of degree n + ``step`` at the place of degree n; callers zero what crosses a column."""
+    found = np.zeros_like(values)
+    if step > 0:
+        found[..., :-1] = values[..., 1:]
+    else:
+        found[..., 1:] = values[..., :-1]
+    return found
 
-    def __init__(self, grid, truncation):
-        T = truncation
-        ncoef = (T + 1) * (T + 2) // 2
-        require_memory(3 * 5 * 16 * grid.points * ncoef, f"dense harmonics of truncation {T} on {grid.name}")
-        nodes, weights = np.polynomial.legendre.leggauss(2 * grid.N)
-        mu, weights = nodes[::-1], weights[::-1]
-        pairs = [(m, n) for m in range(T + 1) for n in range(m, T + 1)]
-        self.m, self.n = np.array(pairs).T
-        value, slope = self._legendre(T, mu)
-        pl = grid.pl
-        row = np.repeat(np.arange(2 * grid.N), pl)
-        angle = 2 * np.pi * (np.arange(grid.points) - grid.starts[row]) / pl[row]
-        wave = np.exp(1j * angle[:, None] * np.arange(T + 1))[:, self.m]
-        wave = wave * (self.m <= (pl[row][:, None] - 1) // 2)
-        self.harmonic = value[row] * wave
-        self.east = 1j * self.m * self.harmonic  # ∂/∂λ
-        self.north = slope[row] * wave  # cos φ ∂/∂φ
-        self.cosine = np.sqrt(1 - mu**2)[row]
-        self.weight = (weights / (2 * pl))[row]
-        self.twice = np.where(self.m == 0, 1.0, 2.0)
 
-    def _legendre(self, T, mu):
-        """``P_n^m`` and ``(1 - μ²) dP/dμ`` at the rows, by the textbook recurrences."""
-        value, slope = np.zeros((2, len(mu), len(self.m)))
-        sectoral = np.ones_like(mu)
-        column = 0
-        for m in range(T + 1):
-            if m:
-                sectoral = sectoral * np.sqrt((2 * m + 1) / (2 * m)) * np.sqrt(1 - mu**2)
-            before, now = np.zeros_like(mu), sectoral
-            for n in range(m, T + 1):
-                here = np.sqrt((n * n - m * m) / (4 * n * n - 1)) if n else 0.0
-                after = np.sqrt(((n + 1) ** 2 - m * m) / (4 * (n + 1) ** 2 - 1))
-                value[:, column] = now
-                slope[:, column] = -n * mu * now + (2 * n + 1) * here * before
-                before, now = now, (mu * now - here * before) / after
-                column += 1
-        return value, slope
+class Derivatives:
+    """Winds from spectra and back, of coefficients in columns of one ``order`` each, ``degree`` after degree.
 
-    def synthesis(self, spectrum, of="harmonic"):
-        """Grid values of a spectrum, or of its derivative ``east`` or ``north``."""
-        return (getattr(self, of) @ (self.twice * spectrum)).real
+    Columns go to degree T + 1, where spectra of vorticity and divergence are zero.
+    """
 
-    def analysis(self, values):
-        """Spectrum of grid values, which are real, by quadrature."""
-        return (self.harmonic.T @ (self.weight * values)).conj()
+    def __init__(self, truncation: int, degree: np.ndarray, order: np.ndarray):
+        n, m = degree.astype(float), order.astype(float)
+        self.inside, self.im = degree <= truncation, 1j * m
+        eps, above = epsilon(n, m), epsilon(n + 1, m)
+        # of cos φ ∂f/∂φ: what the neighbours one degree lower and higher contribute
+        self.wind_down, self.wind_up = (n - 1) * eps, np.where(self.inside, (n + 2) * above, 0.0)
+        self.turn_down, self.turn_up = (n + 1) * eps, np.where(self.inside, n * above, 0.0)
+        self.laplacian = n * (n + 1) / RADIUS**2
+        self.invert = np.divide(-RADIUS, n * (n + 1), out=np.zeros_like(n), where=n > 0) * self.inside
 
     def wind(self, vorticity, divergence):
-        """Wind from the spectra of vorticity and divergence."""
-        inverse = np.zeros(len(self.n))
-        inverse[self.n > 0] = -(RADIUS**2) / (self.n * (self.n + 1.0))[self.n > 0]
-        psi, chi = inverse * vorticity, inverse * divergence
-        u = self.synthesis(chi, "east") - self.synthesis(psi, "north")
-        v = self.synthesis(psi, "east") + self.synthesis(chi, "north")
-        return u / (RADIUS * self.cosine), v / (RADIUS * self.cosine)
+        """Spectra of u cos φ and v cos φ."""
+        psi, chi = self.invert * vorticity, self.invert * divergence
+        u = self.im * chi + self.wind_down * _shift(psi, -1) - self.wind_up * _shift(psi, 1)
+        v = self.im * psi - self.wind_down * _shift(chi, -1) + self.wind_up * _shift(chi, 1)
+        return u, v
 
-    def divergence(self, zonal, meridional):
-        """Spectrum of the divergence of a vector field, which is real, integrated by parts."""
-        scale = self.weight / (RADIUS * self.cosine)
-        return -(self.east.T @ (scale * zonal) + self.north.T @ (scale * meridional)).conj()
-
-    def curl(self, zonal, meridional):
-        """Spectrum of the vertical component of the curl."""
-        return self.divergence(meridional, -zonal)
+    def vordiv(self, zonal, meridional):
+        """Curl and divergence from the spectra of u / cos φ and v / cos φ."""
+        curl = self.im * meridional + self.turn_down * _shift(zonal, -1) - self.turn_up * _shift(zonal, 1)
+        spread = self.im * zonal - self.turn_down * _shift(meridional, -1) + self.turn_up * _shift(meridional, 1)
+        return curl * self.inside / RADIUS, spread * self.inside / RADIUS
 
 
-def tendencies(dense, coriolis, spectra):
-    """Curl and divergence of ``A``, divergence of ``φ'V``, kinetic energy, as spectra."""
-    vorticity, phi, divergence = spectra
-    u, v = dense.wind(vorticity, divergence)
-    absolute = dense.synthesis(vorticity) + coriolis
-    height = dense.synthesis(phi)
-    return (
-        dense.curl(absolute * v, -absolute * u),
-        dense.divergence(absolute * v, -absolute * u),
-        dense.divergence(height * u, height * v),
-        dense.analysis(0.5 * (u**2 + v**2)),
-    )
-
-
-class Fast:
-    """The words of :class:`Dense` by the transforms of a plan, which have checks of their own."""
+class PlainPlan:
+    """The transforms of a ``plan``, one field at a time, by ``spectral.plain`` and :class:`Derivatives`."""
 
     def __init__(self, plan):
-        self.synthesis, self.analysis, self.wind = plan.inverse, plan.direct, plan.wind
-        self.curl = lambda zonal, meridional: plan.vordiv(zonal, meridional)[0]
-        self.divergence = lambda zonal, meridional: plan.vordiv(zonal, meridional)[1]
-        self.n = plan.n
+        T = plan.truncation
+        self.plan, self._wide = plan, copy.copy(plan)  # for vectors, with one degree more
+        self._wide.truncation, self._wide.ncoef = T + 1, (T + 2) * (T + 3) // 2
+        order = self._wide.m
+        degree = np.concatenate([np.arange(m, T + 2) for m in range(T + 2)])
+        self._inside, self._derivatives = (degree <= T) & (order <= T), Derivatives(T, degree, order)
+        self._cosine = np.cos(plan.grid.coordinates()[0])
+
+    def inverse(self, spectrum):
+        return synthesise(self.plan, spectrum[None])[0]
+
+    def direct(self, values):
+        return analyse(self.plan, values[None])[0]
+
+    def wind(self, vorticity, divergence):
+        spectra = np.zeros((2, self._wide.ncoef), np.complex128)
+        spectra[:, self._inside] = vorticity, divergence
+        return synthesise(self._wide, np.stack(self._derivatives.wind(*spectra))) / self._cosine
+
+    def vordiv(self, zonal, meridional):
+        spectra = analyse(self._wide, np.stack([zonal, meridional]) / self._cosine)
+        return [each[self._inside] for each in self._derivatives.vordiv(*spectra)]
+
+
+def tendencies(plan, coriolis, spectra):
+    """Curl and divergence of ``A``, divergence of ``φ'V``, kinetic energy, as spectra, by a ``plan``."""
+    u, v = plan.wind(spectra[0], spectra[2])
+    absolute, height = plan.inverse(spectra[0]) + coriolis, plan.inverse(spectra[1])
+    flux = plan.vordiv(height * u, height * v)[1]
+    return *plan.vordiv(absolute * v, -absolute * u), flux, plan.direct(0.5 * (u**2 + v**2))
 
 
 def plain(problem, mean, ground, L, terms, old, now, first):
@@ -122,13 +107,13 @@ def plain(problem, mean, ground, L, terms, old, now, first):
     return now + problem.williams * bend, new - (1 - problem.williams) * bend
 
 
-def _step(problem, state, harmonics, old, now, first):
-    L = harmonics.n * (harmonics.n + 1.0) / RADIUS**2
-    return plain(problem, state.mean, state.ground, L, tendencies(harmonics, state.coriolis, now), old, now, first)
+def _step(problem, state, plan, old, now, first):
+    L = state.plan.n * (state.plan.n + 1.0) / RADIUS**2
+    return plain(problem, state.mean, state.ground, L, tendencies(plan, state.coriolis, now), old, now, first)
 
 
 def again(problem, state, before, spectra):
-    """The last step of an integration once more: its two levels as :func:`plain` gives them.
+    """The last step of an integration once more, by the transforms of its plan, which have checks of their own.
 
     ``before`` are the levels old and now, the latter after the filter; what that was before follows from the three.
     """
@@ -136,14 +121,13 @@ def again(problem, state, before, spectra):
     first, half = problem.steps == 1, 0.5 * problem.asselin
     into, end = half * problem.williams, -half * (1 - problem.williams)
     bend = 0.0 if first else (old - 2 * filtered + spectra) / (1 - 2 * into + end)
-    return _step(problem, state, Fast(state.plan), old, filtered - into * bend, first)
+    return _step(problem, state, state.plan, old, filtered - into * bend, first)
 
 
 def integrate(problem, state):
     """``ζ, φ', D`` at the end of the integration, complex128 (3, ncoef), and the two levels before it."""
-    dense = Dense(state.plan.grid, problem.truncation)
-    old, now = state.spectra.copy(), state.spectra.copy()
+    plan, old, now = PlainPlan(state.plan), state.spectra.copy(), state.spectra.copy()
     for k in range(problem.steps):
         before = old
-        old, now = _step(problem, state, dense, old, now, k == 0)
+        old, now = _step(problem, state, plan, old, now, k == 0)
     return now, np.stack([before, old])

@@ -16,29 +16,15 @@ BUILDS = ("strict", "fast")
 RELATIONS = {"linear": 2, "quadratic": 3, "cubic": 4}
 
 
-def rows_for(truncation: int, relation: str) -> int:
-    """Rows between pole and equator of the coarsest grid of ``4N`` points a row for ``relation``.
+def grid_for(truncation: int, relation: str) -> str:
+    """Name of the coarsest full grid, of ``4N`` points a row, for ``relation``.
 
     Linear grids have ``4N ≥ 2T + 1``, quadratic ones ``3T + 1`` (products of two fields are free of
     aliasing), cubic ones ``4T + 1``.
     """
     require_range("truncation", truncation, 1, 8000)
     require_choice("relation", relation, tuple(RELATIONS))
-    return -(-(RELATIONS[relation] * truncation + 1) // 4)
-
-
-def grid_for(truncation: int, relation: str, kind: str = "F") -> str:
-    """Name of the coarsest grid of ``kind`` F (full), N (classic reduced) or O (octahedral)."""
-    require_choice("kind", kind, ("F", "N", "O"))
-    return f"{kind}{rows_for(truncation, relation)}"
-
-
-def courant_step(truncation: int, wind: float, courant: float = 0.7) -> float:
-    """Time step, s, at which the shortest wave has Courant number ``wind · dt · T / a = courant``.
-
-    Gravity waves are implicit and set no limit; leapfrog advection is unstable above one.
-    """
-    return courant * RADIUS / (truncation * wind)
+    return f"F{-(-(RELATIONS[relation] * truncation + 1) // 4)}"
 
 
 def _named(truncation, grid, dt):
@@ -86,25 +72,13 @@ class Problem(Presets):
         if 4 * chosen.N < 2 * self.truncation + 1:
             raise ValueError(
                 f"truncation {self.truncation} is too large for grid {self.grid}; choose truncation "
-                f"{(4 * chosen.N - 1) // 2} or lower, or a grid of at least "
-                f"{rows_for(self.truncation, 'linear')} rows between pole and equator"
+                f"{(4 * chosen.N - 1) // 2} or lower, or grid {grid_for(self.truncation, 'linear')} or finer"
             )
 
     @property
     def steps(self) -> int:
         """Number of time steps."""
         return round(self.hours * 3600.0 / self.dt)
-
-    @property
-    def relation(self) -> str:
-        """The highest relation that the grid satisfies: ``"cubic"``, ``"quadratic"`` or ``"linear"``.
-
-        Counted with ``4N`` points a row, which the reduced grids have, or exceed, next to the equator.
-        """
-        for relation in ("cubic", "quadratic"):
-            if 4 * gaussian_grid(self.grid).N >= RELATIONS[relation] * self.truncation + 1:
-                return relation
-        return "linear"
 
     @property
     def coefficient(self) -> float:

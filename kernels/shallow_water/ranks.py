@@ -23,9 +23,8 @@ from kernels.mpi.traffic import Traffic
 from kernels.runtime.atomic import atomic_write
 from kernels.runtime.resources import require_disk, require_memory
 from kernels.shallow_water.cases import initial
-from kernels.shallow_water.plain import plain
-from kernels.shallow_water.problem import GRAVITY, RADIUS
-from kernels.spectral.legendre import epsilon
+from kernels.shallow_water.plain import Derivatives, plain
+from kernels.shallow_water.problem import GRAVITY
 from kernels.spectral.ranks import Transform, table_bytes
 
 #: Fields that a step takes from spectra to the grid, and back.
@@ -93,45 +92,6 @@ class Result(NamedTuple):
     steps: int
 
 
-def _shift(values: np.ndarray, step: int) -> np.ndarray:
-    """Coefficients of degree n + step at the place of degree n; callers zero what crosses a column."""
-    found = np.zeros_like(values)
-    if step > 0:
-        found[..., :-1] = values[..., 1:]
-    else:
-        found[..., 1:] = values[..., :-1]
-    return found
-
-
-class _Spectral:
-    """Derivatives and the time step on the own columns, degrees up to T + 1 (the last is zero)."""
-
-    def __init__(self, problem: Problem, made: Transform):
-        T, n, m = problem.truncation, made.degree.astype(float), made.order.astype(float)
-        self.inside = made.degree <= T
-        self.im = 1j * m
-        eps, above = epsilon(n, m), epsilon(n + 1, m)
-        below_top = made.degree <= T
-        # of cos φ ∂f/∂φ: what the neighbours one degree lower and higher contribute
-        self.wind_down, self.wind_up = (n - 1) * eps, np.where(below_top, (n + 2) * above, 0.0)
-        self.turn_down, self.turn_up = (n + 1) * eps, np.where(below_top, n * above, 0.0)
-        self.laplacian = n * (n + 1) / RADIUS**2
-        self.invert = np.divide(-RADIUS, n * (n + 1), out=np.zeros_like(n), where=n > 0) * self.inside
-
-    def wind(self, vorticity, divergence):
-        """Spectra of u cos φ and v cos φ."""
-        psi, chi = self.invert * vorticity, self.invert * divergence
-        u = self.im * chi + self.wind_down * _shift(psi, -1) - self.wind_up * _shift(psi, 1)
-        v = self.im * psi - self.wind_down * _shift(chi, -1) + self.wind_up * _shift(chi, 1)
-        return u, v
-
-    def vordiv(self, zonal, meridional):
-        """Curl and divergence from the spectra of u / cos φ and v / cos φ."""
-        curl = self.im * meridional + self.turn_down * _shift(zonal, -1) - self.turn_up * _shift(zonal, 1)
-        spread = self.im * zonal - self.turn_down * _shift(meridional, -1) + self.turn_up * _shift(meridional, 1)
-        return curl * self.inside / RADIUS, spread * self.inside / RADIUS
-
-
 class Stepper:
     """One integration in progress on this rank."""
 
@@ -139,7 +99,7 @@ class Stepper:
         self.problem, self.state = problem, state
         self.old, self.now = state.spectra.copy(), state.spectra.copy()
         self.done = 0
-        self._spectral = _Spectral(problem, state.inverse)
+        self._spectral = Derivatives(problem.truncation, state.inverse.degree, state.inverse.order)
         self._up = np.empty((state.spectra.shape[1], INVERSE), np.complex128)
         self._down = np.empty((state.spectra.shape[1], DIRECT), np.complex128)
         self._grid = np.empty((INVERSE, state.coriolis.size))
@@ -207,7 +167,7 @@ def setup(problem: Problem, seed: int = 0) -> State:
     )
     found = np.empty((int(direct.at[-1]), DIRECT), np.complex128)
     direct.direct(values, found)
-    part = _Spectral(problem, direct)
+    part = Derivatives(problem.truncation, direct.degree, direct.order)
     curl, spread = part.vordiv(found[:, 0], found[:, 1])
     spectra = np.stack([curl, found[:, 2] * part.inside, spread])
     zero = direct.degree == 0
@@ -251,19 +211,14 @@ def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> R
 
 def reference(problem: Problem, state: State) -> Result:
     """The serial model's spectra, cut to this rank's columns; rank 0 runs it."""
-    comm, made = state.traffic.comm, state.direct
-    T = problem.truncation
+    comm, T = state.traffic.comm, problem.truncation
     spectra = np.zeros((3, (T + 1) * (T + 2) // 2), np.complex128)
     if comm.rank == 0:
         model = problem.model
         spectra[:] = serial.run(model, serial.setup(model)).spectra
     world.wait_aside(comm)
     comm.Bcast(spectra)
-    found = np.zeros((3, int(made.at[-1])), np.complex128)
-    inside = made.degree <= T
-    index = made.order * (T + 1) - made.order * (made.order - 1) // 2 + made.degree - made.order
-    found[:, inside] = spectra[:, index[inside]]
-    return Result(state, found, 1, problem.steps)
+    return Result(state, state.direct.own(spectra)[:, :3].T, 1, problem.steps)
 
 
 def verify(problem: Problem, result: Result) -> list[Check]:

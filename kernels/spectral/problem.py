@@ -27,11 +27,7 @@ class Problem(Presets):
         "T799": {"truncation": 799, "grid": "N400", "fields": 8},
         "TL1279": {"truncation": 1279, "grid": "N640", "fields": 8},
         "TL2047": {"truncation": 2047, "grid": "N1024", "fields": 8},
-        "TQ1364": {"truncation": 1364, "grid": "N1024", "fields": 8},
-        "TC1023": {"truncation": 1023, "grid": "N1024", "fields": 8},
         "TL2559": {"truncation": 2559, "grid": "N1280", "fields": 8},
-        "TQ1706": {"truncation": 1706, "grid": "N1280", "fields": 8},
-        "TC1279": {"truncation": 1279, "grid": "N1280", "fields": 8},
     }
 
     def __post_init__(self):

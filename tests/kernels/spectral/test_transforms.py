@@ -214,15 +214,13 @@ def test_agrees_with_ducc0():
 
 @pytest.mark.parametrize(
     "name",
-    ["T399", "T799", "TL1279", "TQ1364", "TC1023", "TL2047", "TL2559", "TQ1706", "TC1279", "paper", "modern", "quick"],
+    ["T399", "T799", "TL1279", "TL2047", "TL2559", "paper", "modern", "quick"],
 )
 def test_presets_name_a_grid_that_carries_the_truncation(name):
     problem = spectral.Problem.preset(name)
     grid = spectral.grid(problem.grid)
     assert grid.pl.max() >= 2 * problem.truncation + 1
-    printed = {"L": 2 * grid.N - 1, "Q": round(4 * grid.N / 3 - 1), "C": grid.N - 1}.get(name[1])
-    if printed:
-        assert problem.truncation == printed
+    assert name[1] != "L" or problem.truncation == 2 * grid.N - 1
 
 
 @pytest.mark.parametrize("name, truncation", [("F4", 7), ("N32", 63), ("O16", 15)])
