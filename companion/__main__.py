@@ -160,15 +160,20 @@ def export(records: list[Path], to: Path, force: bool) -> None:
 def contribute(records: list[Path], write: bool) -> None:
     """Say whether records belong to the book, why not, and where they go."""
     from companion import contribute as rules
+    from companion.records import runs
 
     refused = fitting = 0
-    for path, record, findings in rules.walk(records):
-        print(path, *(f"  {'ok' if each.ok else 'NO':4s}{each.what}: {each.said}" for each in findings), sep="\n")
-        fit = all(each.ok for each in findings)
-        refused, fitting = refused + (not fit), fitting + fit
-        if record is not None and fit:
-            place = rules.write(record) if write else rules.place(record)
-            print(f"  {'written to' if write else 'goes to'} {place.relative_to(rules.ROOT)}")
+    for path in runs.files(records):
+        try:
+            record = runs.read(path)
+            wrong = rules.reasons(record)
+        except ValueError as error:
+            wrong = [str(error)]
+        refused, fitting = refused + bool(wrong), fitting + (not wrong)
+        print(path, *(f"  NO  {each}" for each in wrong), sep="\n")
+        if not wrong:
+            goes = rules.write(record) if write else rules.place(record)
+            print(f"  of {runs.label(record['machine'])}; {'written' if write else 'goes'} to data/runs/{goes.name}")
     if fitting:
         print(*rules.WHAT_FOLLOWS, sep="\n")
     if refused:

@@ -78,8 +78,8 @@ def timed(call, repeats: int):
     return (_clock() - start) * 1e-9, result
 
 
-def calibrate(call, shortest: float, label: str, clock=timed) -> tuple[int, float]:
-    """Repeats that make ``call(repeats)`` last ``shortest`` seconds, and how long it then lasted.
+def calibrate(call, shortest: float, label: str, clock=timed) -> tuple[int, float, tuple[float, Any]]:
+    """Repeats that make ``call(repeats)`` last ``shortest`` seconds, how long it lasts, and the last call's own.
 
     ``call`` has been called before: the call that compiles says nothing about later ones.  A single long call proves
     nothing either: it may have been interrupted, and with the few repeats that it suggests every sample would measure
@@ -91,11 +91,13 @@ def calibrate(call, shortest: float, label: str, clock=timed) -> tuple[int, floa
     for _ in range(24):
         seconds = math.inf
         for _ in range(_CONFIRM):  # further ones only while they may matter
-            seconds = min(seconds, clock(call, repeats)[0])
+            last: Any = None  # no result is held while the next is made
+            last = clock(call, repeats)
+            seconds = min(seconds, last[0])
             if seconds < shortest or seconds >= _CERTAIN * shortest:
                 break
         if seconds >= shortest:
-            return repeats, seconds
+            return repeats, seconds, last
         growth = 1.3 * shortest / seconds if seconds > 0 else math.inf
         repeats = math.ceil(repeats * min(100.0, growth))
         if repeats > 2**48:
@@ -322,15 +324,8 @@ class Sampler:
 
     def calibrate(self, shortest: float) -> tuple[float, Any]:
         """Choose repeats that last ``shortest`` seconds; seconds and result of the call that did."""
-        last: list[tuple[float, Any]] = []
-
-        def clock(call: Callable, repeats: int) -> tuple[float, Any]:
-            last.clear()  # no result is held while the next is made
-            last.append(self.clock(call, repeats))
-            return last[0]
-
-        self.repeats, self.expected = calibrate(self.call, shortest, self.label, clock)
-        return last[0]
+        self.repeats, self.expected, last = calibrate(self.call, shortest, self.label, self.clock)
+        return last
 
     def warm(self) -> None:
         """One call more, where calibration was too short to warm anything."""
@@ -750,18 +745,14 @@ def measure(
         return _measured(cases, rounds, seed, budget, by)
 
 
-def study(
-    cases: Sequence[Case], seed: int = 0, budget: float | None = None, progress: bool = True
-) -> list[Measurement]:
+def study(cases: Sequence[Case], seed: int = 0, progress: bool = True) -> list[Measurement]:
     """Run each case once, on the clock, and verify and keep its result.
 
     The one sample holds compilation too and is no measure of speed; both lists of checks are those of
-    the one result.  All results are needed, so nothing is cut: from the case that passed ``budget`` on,
-    the flag ``budget`` says how long the study had taken.  Parameters and errors as :func:`measure`.
+    the one result.  Parameters and errors as :func:`measure`.
     """
     _accept(cases, 1)
-    started, done = time.perf_counter(), []
-    by = Alone(progress)
+    done, by = [], Alone(progress)
     with by.steps(len(cases), "studying"):
         for number, case in enumerate(cases):
             load, runner = OtherLoad(), _Runner(case, by)
@@ -769,10 +760,7 @@ def study(
             runner.compile_s, result = runner.clock(runner.call, 1)
             runner.samples, runner.before = [runner.compile_s], runner.verified(result, "after")
             runner.after = list(runner.before)
-            spent = time.perf_counter() - started
-            late = budget is not None and spent > budget
-            cut = f"the study took {spent:.0f} s up to here, its budget is {budget:.0f} s" if late else None
-            done.append(runner.report(load.value(), cut, number))
+            done.append(runner.report(load.value(), None, number))
             done[-1].result = result
             by.advance()
     return done

@@ -320,7 +320,7 @@ def run_record(
         from companion.mpi import launcher
 
         options = {"preset": preset, "threads": threads, "seed": seed, "budget": budget, "rounds": rounds}
-        return launcher.run_record(id, ranks or entry.ranks, progress, oversubscribe, **options)
+        return launcher.run_record(id, ranks or entry.ranks, oversubscribe, **options)
     date = runs.now()
     measurements = measured(entry, cases, preset, seed, budget, rounds, bench.Alone(progress))
     return assemble(entry, preset, threads, seed, date, measurements)
@@ -332,7 +332,7 @@ def measured(entry, cases, preset: str, seed: int, budget: float | None, rounds:
     if not cases:
         return []
     if entry.kind == "study":
-        return bench.study(cases, seed, budget, by.progress)
+        return bench.study(cases, seed, by.progress)
     return bench.measure(cases, entry.rounds if rounds is None else rounds, seed, budget, by=by)
 
 

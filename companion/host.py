@@ -304,14 +304,6 @@ def ceiling() -> dict[str, float | None]:
     return {"flops": 64 * _FASTEST_HZ, "bytes": 192 * _FASTEST_HZ}
 
 
-def size(nbytes: int | None) -> str | None:
-    """Bytes in words, ``32 KiB``; None where they are unknown."""
-    for unit, power in (("GiB", 30), ("MiB", 20), ("KiB", 10)):
-        if nbytes is not None and nbytes >= 2**power:
-            return f"{nbytes / 2**power:.4g} {unit}"
-    return None if nbytes is None else f"{nbytes} B"
-
-
 def line(description: dict[str, Any] | None = None) -> str:
     """The machine in one line, for figures and records: CPU model and usable CPUs."""
     described = describe() if description is None else description

@@ -69,26 +69,6 @@ def text(notebook) -> str:
     return nbformat.writes(notebook).rstrip("\n") + "\n"
 
 
-def problems(path: Path) -> list[str]:
-    """Each departure of one notebook from the committed form, as a sentence."""
-    stored = path.read_text(encoding="utf-8")
-    notebook = nbformat.reads(stored, as_version=4)
-    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
-    found = [
-        f"cell {number} failed with {output.ename}"
-        for number, cell in enumerate(code, start=1)
-        for output in cell.outputs
-        if output.output_type == "error"
-    ]
-    if text(normal(notebook)) != stored:
-        found.append("it is not in normal form")
-    if [cell.execution_count for cell in code] != list(range(1, len(code) + 1)):
-        found.append("execution counts do not run from 1")
-    if sum("parameters" in cell.metadata.get("tags", ()) for cell in code) > 1:
-        found.append("more than one cell is tagged parameters")
-    return [f"{path.name}: {each}; normalise the notebook" for each in found]
-
-
 def normalise(path: Path) -> bool:
     """Execute a notebook in its folder and store it in normal form; True if the file changed.
 

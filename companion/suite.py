@@ -8,7 +8,6 @@ seed, is done.
 import time
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 from companion import experiments, host
 from companion.common import DRAWING, Refusal, missing, plural, strict_json
@@ -42,19 +41,14 @@ class Plan:
         return 1 if entry.ranks or entry.simulated else self.threads
 
 
-def recorded_seconds(record: dict[str, Any]) -> float:
-    """How long a record's cases took: setting up, compiling, and all samples with their repeats."""
-    return sum(
-        case["setup_s"] + case["compile_s"] + case["repeats"] * sum(case["samples"]) for case in record["measurements"]
-    )
-
-
 def estimate(entry: Experiment, preset: str) -> float:
     """Seconds that an experiment may take: as a committed record of the preset took, or its budget."""
     dates = {path.stem.rpartition("_")[2]: path for path in runs.COMMITTED.glob(f"{entry.id}_{preset}_*.json")}
     if dates:
         # the book's own, held by tests: to validate them all takes longer than all else that a list needs
-        return STARTING + recorded_seconds(strict_json(dates[max(dates)].read_text(encoding="utf-8")))
+        cases = strict_json(dates[max(dates)].read_text(encoding="utf-8"))["measurements"]
+        taken = (each["setup_s"] + each["compile_s"] + each["repeats"] * sum(each["samples"]) for each in cases)
+        return STARTING + sum(taken)
     budget = entry.seconds(preset)
     return STARTING + (_UNKNOWN if budget is None else budget)
 

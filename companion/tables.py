@@ -13,7 +13,6 @@ import math
 import re
 from functools import cache
 from pathlib import Path
-from typing import Literal, overload
 
 import numpy as np
 
@@ -307,22 +306,13 @@ def catalogue() -> pd.DataFrame:
     return pd.DataFrame(records, columns=columns)
 
 
-@overload
-def machines(long: Literal[False] = False) -> xr.Dataset: ...
+def machines() -> xr.Dataset:
+    """What the documents state about the historical machines, ``Dataset`` along ``machine``.
 
-
-@overload
-def machines(long: Literal[True]) -> pd.DataFrame: ...
-
-
-def machines(long: bool = False) -> xr.Dataset | pd.DataFrame:
-    """What the documents state about the historical machines.
-
-    Returns a dataset along ``machine`` with one variable per property in its canonical unit, NaN (or ``""``)
-    where no document states it; with ``long=True`` one row per statement: machine, property, value and unit as
-    printed, document, item, note.
+    A variable for each property in its canonical unit, NaN (or ``""``) where no document states it.
+    ``text("machines", "machines")`` has a row for each statement.
     """
-    return text("machines", "machines") if long else _machines().copy(deep=True)
+    return _machines().copy(deep=True)
 
 
 @cache

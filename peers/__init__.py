@@ -171,7 +171,7 @@ def measure(comparison: Comparison, threads: int, rounds: int, seed: int) -> tup
     repeats = 1
     if all(map(_takes_repeats, right.values())):
         # one number for all: a side calibrated apart might be given few, and be charged with the start of its threads
-        repeats, _ = calibrate(lambda count: comparison.ours(repeats=count), _SAMPLE, comparison.label)
+        repeats, *_ = calibrate(lambda count: comparison.ours(repeats=count), _SAMPLE, comparison.label)
     tried = _trial({name: right[name] for name in comparison.builds if name in right}, repeats, first)
     functions = {name: _times(function, repeats) for name, function in right.items() if name not in tried}
     load = OtherLoad()

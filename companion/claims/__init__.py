@@ -34,13 +34,10 @@ def check(document: str | None = None) -> list[Claim]:
     return [claim for name in (documents() if document is None else [document]) for claim in _checked(name)]
 
 
-def frame(document: str | None = None, verdict: str | None = None) -> pd.DataFrame:
-    """Claims as a table, filtered by document and verdict (one of ``VERDICTS``)."""
-    if verdict is not None and verdict not in VERDICTS:
-        raise ValueError(f"verdict {verdict!r} is unknown; choose one of {', '.join(VERDICTS)}.")
+def frame(document: str | None = None) -> pd.DataFrame:
+    """Claims of one document, or of all, as a table."""
     columns = "id document where statement printed recomputed low high bound verdict reason".split()
-    rows = [vars(each) | dict(zip(("low", "high"), each.interval, strict=True))
-            for each in check(document) if verdict in (None, each.verdict)]  # fmt: skip
+    rows = [vars(each) | dict(zip(("low", "high"), each.interval, strict=True)) for each in check(document)]
     return pd.DataFrame(rows, columns=columns)
 
 

@@ -17,6 +17,8 @@ from functools import cache
 from importlib import import_module
 from itertools import groupby
 
+import pandas as pd
+
 from companion import chapters
 from companion.claims import formulas
 from companion.claims.intervals import Interval, as_interval
@@ -109,5 +111,6 @@ def ledger(document: str) -> list[Entry]:
     """The entries of one document, in the order of its register."""
     own = document in chapters.files("claims.py")
     functions = import_module(f"{chapters.__name__}.{document}.claims") if own else None
-    groups = groupby(chapters.rows("claims.csv", COLUMNS)[document], key=lambda line: line["claim"])
+    rows = pd.read_csv(chapters.files("claims.csv")[document], dtype=str, keep_default_na=False)[[*COLUMNS]]
+    groups = groupby(rows.to_dict("records"), key=lambda line: line["claim"])
     return [Entry(document, name, list(lines), functions) for name, lines in groups]

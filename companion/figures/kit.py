@@ -128,23 +128,6 @@ def series(number: int) -> str:
     return SERIES[number % len(SERIES)]
 
 
-def document_style(index: int = 0) -> dict:
-    """Keywords for ``plot`` of a machine in a document: hollow, angular, in the colour of printed numbers, dashed."""
-    return {
-        "color": MEANINGS["printed"],
-        "marker": _DOCUMENT_MARKERS[index % len(_DOCUMENT_MARKERS)],
-        "markerfacecolor": "none",
-        "markeredgewidth": 1.4,
-        "linestyle": "--",
-    }
-
-
-def host_style(index: int = 0) -> dict:
-    """Keywords for ``plot`` of a machine measured by this project: filled circles, solid lines."""
-    colour = series(index)
-    return {"color": colour, "marker": "o", "markerfacecolor": colour, "linestyle": "-"}
-
-
 def hollow(name: str) -> dict:
     """Keywords for bars of printed numbers: their outline, in the colour of a meaning."""
     return {"facecolor": "none", "edgecolor": meaning(name), "linewidth": 1.4}
@@ -219,11 +202,10 @@ def points(
     ``run`` is the run of a measured one; if :meth:`companion.experiments.Experiment.runs` gave it a ``mark``, its
     points have this shape, small but for the reader's own, and stand in no legend.
     """
-    style = host_style(0 if colour else _turn(axis, index)) if host else document_style(index)
-    if colour:
-        style |= {"color": meaning(colour)} | ({"markerfacecolor": meaning(colour)} if host else {})
-    if not line:
-        style["linestyle"] = "none"
+    paint = meaning(colour) if colour else series(_turn(axis, index)) if host else MEANINGS["printed"]
+    shape = "o" if host else _DOCUMENT_MARKERS[index % len(_DOCUMENT_MARKERS)]
+    style: dict[str, Any] = {"color": paint, "marker": shape, "markerfacecolor": paint if host else "none"}
+    style |= {"linestyle": ("-" if host else "--") if line else "none"} | ({} if host else {"markeredgewidth": 1.4})
     mark = "" if run is None else run.attrs.get("mark", "")
     if mark:
         label = "_nolegend_"

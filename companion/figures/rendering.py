@@ -108,7 +108,7 @@ def medians(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 class Shown:
-    """A figure that displays itself: SVG where HTML is understood, its alternative text elsewhere."""
+    """A figure, table or text that displays itself: HTML where that is understood, its alternative text elsewhere."""
 
     def __init__(
         self, html: str | Callable[[], str], alt: str, name: str = "", title: str = "", data=None, figure=None
@@ -130,7 +130,7 @@ class Shown:
     def text(self) -> str:
         """What it says, and its data, in lines."""
         if self.data is None:
-            return f"{self.title}. {self.alt}"
+            return ". ".join(filter(None, (self.title, self.alt)))
         head = medians(self.data.head(_ROWS))
         lines = head.to_string(
             index=not isinstance(head.index, pd.RangeIndex), na_rep="", float_format="{:.4g}".format, line_width=200

@@ -1,7 +1,7 @@
 """A table that scrolls inside its own frame, names its units and offers its data; the printed tables of a report."""
 
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from html import escape, unescape
 
 import pandas as pd
@@ -18,20 +18,6 @@ _TAG = re.compile(r"<[^>]+>")
 _LONG = 40
 #: Printed tables of more rows than this are folded: the figures that draw them come first.
 _OPEN_ROWS = 8
-
-
-class Table:
-    """A table that displays itself: HTML in a scrolling frame, text elsewhere."""
-
-    def __init__(self, html: str, text: str):
-        self.html = html
-        self.text = text
-
-    def __repr__(self) -> str:
-        return self.text
-
-    def _repr_mimebundle_(self, include=None, exclude=None) -> dict:
-        return {"text/html": self.html, "text/plain": self.text}
 
 
 def _cell(value, digits: int | None) -> str:
@@ -86,7 +72,7 @@ def titled(caption: str) -> str:
 def framed(
     caption: str, head: Iterable[str], rows: Iterable[str], after: str = "", *, name: str, folded: bool = False,
     text: str = "", rest: str = "", id: str = "",
-) -> Table:  # fmt: skip
+) -> Shown:  # fmt: skip
     """A table in a frame of its own that scrolls, numbered by the book; ``tab-<name>`` is its address.
 
     Parameters
@@ -113,7 +99,7 @@ def framed(
         f'<table class="rerun-data">\n<thead><tr>{"".join(head)}</tr></thead>\n<tbody>\n{body}\n</tbody></table></div>'
         f"{after}</{tag}>"
     )
-    return Table(html, text or caption)
+    return Shown(html, text or caption)
 
 
 def table(
@@ -131,7 +117,7 @@ def table(
     over: str = "",
     data: pd.DataFrame | None = None,
     id: str = "",
-) -> Table:
+) -> Shown:
     """Display ``frame`` with a caption, scrolling inside its own frame where the page is narrow.
 
     Parameters
@@ -222,7 +208,7 @@ def table(
     )
 
 
-def document_table(document: str, name: str, *, folded: bool | None = None, seen: str = "") -> Table:
+def document_table(document: str, name: str, *, folded: bool | None = None, seen: str = "") -> Shown:
     """A table as printed, with units, source and the remarks of the digitisation where there are any.
 
     Long tables, lists of facts and ticks of axes are folded unless ``folded`` says otherwise.  ``seen`` is a sentence
@@ -257,7 +243,11 @@ def document_table(document: str, name: str, *, folded: bool | None = None, seen
     )
 
 
+def several(parts: Sequence[Shown]) -> Shown:
+    """Several tables as one output of a cell."""
+    return Shown("\n".join(each.html for each in parts), "\n".join(map(repr, parts)))
+
+
 def document_tables(document: str) -> Shown:
     """Every table of a document as printed, folded below its caption."""
-    parts = [document_table(document, name, folded=True) for name in tables.names(document)]
-    return Shown("\n".join(each.html for each in parts), "\n".join(map(repr, parts)))
+    return several([document_table(document, name, folded=True) for name in tables.names(document)])

@@ -53,7 +53,7 @@ def _record(comm, world, experiment, preset, threads, seed, budget, rounds, out)
     hosts = found["host_of_rank"]
     host.require_share(cases, comm.size, hosts.count(hosts[comm.rank]))
     with common.prepared(out) if comm.rank == 0 and out else nullcontext():
-        measurements = experiments.measured(entry, cases, preset, seed, budget, rounds, Ranks(world, send))
+        measurements = experiments.measured(entry, cases, preset, seed, budget, rounds, Ranks(world))
         if comm.rank:
             return
         record = experiments.assemble(entry, preset, threads, seed, date, measurements)

@@ -11,7 +11,6 @@ import sys
 import tempfile
 
 from companion import host
-from companion.bench import progress_bar
 from companion.common import Refusal, Unavailable, UnverifiedError, plural, require_integer
 from companion.records import runs
 from kernels.mpi import world
@@ -80,7 +79,7 @@ def started(arguments, ranks: int, folder):
                 os.killpg(process.pid, signal.SIGKILL)
 
 
-def launch(arguments, ranks: int, hear=None, oversubscribe: bool = False) -> list[dict]:
+def launch(arguments, ranks: int, oversubscribe: bool = False) -> list[dict]:
     """Run ``python arguments…`` on ``ranks`` ranks and return the messages that they sent.
 
     Nobody of the job is left when this returns or raises, and no temporary file. ``JobError`` where a rank died or
@@ -88,8 +87,8 @@ def launch(arguments, ranks: int, hear=None, oversubscribe: bool = False) -> lis
     (:func:`companion.host.require_ranks`); nothing was started. ``ValueError`` or ``MemoryError`` or ``OSError``
     or ``UnverifiedError`` as a rank raised it.
 
-    ``arguments`` are for the interpreter: ``["-m", module, …]`` or a script.  ``hear`` gets every message as it comes,
-    as a dictionary.  ``oversubscribe``: more ranks than four a CPU are wanted.
+    ``arguments`` are for the interpreter: ``["-m", module, …]`` or a script.  ``oversubscribe``: more ranks than four a
+    CPU are wanted.
     """
     require_integer("ranks", ranks, 1, host.MOST_RANKS)
     host.require_ranks(ranks, oversubscribe=oversubscribe)
@@ -104,8 +103,6 @@ def launch(arguments, ranks: int, hear=None, oversubscribe: bool = False) -> lis
             if "error" in message:
                 _fail(what, message, "".join(output))
             heard.append(message)
-            if hear is not None:
-                hear(message)
         code = process.wait()
     if code:
         killed = re.search(r"\(signal (\d+)\)", "".join(output))
@@ -122,7 +119,7 @@ def _fail(what: str, message: dict, output: str) -> None:
     raise JobError(f"{what} failed on rank {message['rank']}: {message['error']}: {message['text']}", output)
 
 
-def run_record(id: str, ranks: int, progress: bool, oversubscribe: bool = False, **options):
+def run_record(id: str, ranks: int, oversubscribe: bool = False, **options):
     """The record of one experiment, run on ``ranks`` ranks of this machine.
 
     ``options`` are those of ``python -m companion.mpi.job``; errors as :func:`launch`.
@@ -131,14 +128,7 @@ def run_record(id: str, ranks: int, progress: bool, oversubscribe: bool = False,
     for key, value in options.items():
         if value is not None:
             arguments += [f"--{key}", str(value)]
-    with progress_bar(1, "measuring", progress) as bar:
-
-        def hear(message):
-            if "total" in message:
-                bar.total = message["total"]
-                bar.update(message["done"] - bar.n)
-
-        heard = launch(arguments, ranks, hear, oversubscribe)
+    heard = launch(arguments, ranks, oversubscribe)
     record = json.loads("".join(message.get("piece", "") for message in heard))
     record["machine"]["filesystem"]["source"], _ = host.temporary()  # the ranks have a folder of their own in it
     return runs.validate(record)

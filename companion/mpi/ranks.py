@@ -5,7 +5,6 @@ done; whatever depends on a clock is decided from numbers that all ranks share, 
 Ranks that a case leaves out sleep meanwhile.
 """
 
-from contextlib import contextmanager
 from typing import Any
 
 from companion import host
@@ -13,26 +12,16 @@ from companion.bench import Alone, OtherLoad, timed
 
 
 class Ranks(Alone):
-    """The ranks of a job; ``world`` is ``kernels.mpi.world``, ``tell`` gets progress as dictionaries, on rank 0.
+    """The ranks of a job; ``world`` is ``kernels.mpi.world``.
 
     An error on any rank is one of that rank alone: who catches it has to end the others.
     """
 
-    def __init__(self, world, tell):
-        super().__init__()
-        self.world, self.comm, self.tell = world, world.mpi().COMM_WORLD, tell
+    def __init__(self, world):
+        super().__init__(progress=False)
+        self.world, self.comm = world, world.mpi().COMM_WORLD
         self.hosts = world.describe(self.comm)["host_of_rank"]
         self.reports = self.comm.rank == 0
-
-    @contextmanager
-    def steps(self, total, what=""):
-        self.done, self.total = 0, total
-        yield
-
-    def advance(self):
-        self.done += 1
-        if self.reports:
-            self.tell({"done": self.done, "total": self.total})
 
     def step(self, sampler, action, *arguments):
         if self.world.team(sampler.case.problem.ranks) is not None:

@@ -9,7 +9,7 @@ import pandas as pd
 
 from companion import claims, experiments, items, notebook_files
 from companion.figures.rendering import Shown, folded, paragraph
-from companion.figures.tabular import Table, table
+from companion.figures.tabular import several, table
 from companion.pages.items import items_table
 from companion.records import runs
 
@@ -21,11 +21,6 @@ _LISTED = {
     "our base": "These claims are on a base that the document does not name. The base was chosen because it fits.",
     "not checkable": "These claims cannot be checked. The numbers behind them are not in what survives.",
 }
-
-
-def _together(parts: list[Table]) -> Shown:
-    """Several tables as one output of a cell."""
-    return Shown("\n".join(each.html for each in parts), "\n".join(map(repr, parts)))
 
 
 def arithmetic(document: str) -> Shown:
@@ -45,7 +40,7 @@ def arithmetic(document: str) -> Shown:
     if len(shown):
         about = "Claims that do not simply agree"
         found.append(table(shown, caption=about, name=f"{document}_claims", digits=4, folded=True, over="verdict"))
-    return _together(found)
+    return several(found)
 
 
 def _row(entry, record: dict) -> dict:
@@ -99,14 +94,14 @@ def checks(document: str) -> pd.DataFrame:
     return found.agg(cases=("case", "nunique"), checks=("ok", "size"), held=("ok", "sum")).reset_index()
 
 
-def _by_experiment(frame: pd.DataFrame, keep: Literal["first", "last"], address: str, **shown) -> Table:
+def _by_experiment(frame: pd.DataFrame, keep: Literal["first", "last"], address: str, **shown) -> Shown:
     """A table whose first or last row of each experiment is where ``address-<experiment>`` leads."""
     rows = frame.index[~frame["experiment"].duplicated(keep=keep)]
     frame.attrs["addresses"] = {(row, "experiment"): (f"{address}-{frame['experiment'][row]}", "") for row in rows}
     return table(frame, index=False, **shown)
 
 
-def checks_table(document: str) -> Table | str:
+def checks_table(document: str) -> Shown | str:
     """:func:`checks`, folded; the first row of an experiment is where its figures lead to."""
     if stored_runs(document).empty:
         return "No run of this chapter is stored, so nothing was checked."
@@ -116,7 +111,7 @@ def checks_table(document: str) -> Table | str:
     return _by_experiment(frame, "first", "checks", caption=caption, name=f"{document}_checks", folded=True)
 
 
-def runs_table(document: str) -> Table | str:
+def runs_table(document: str) -> Shown | str:
     """The stored runs of a chapter and what was checked in each; a sentence where none is stored."""
     frame = stored_runs(document).drop(columns="path", errors="ignore")
     if frame.empty:
@@ -133,7 +128,7 @@ def runs_table(document: str) -> Table | str:
     return _by_experiment(frame, "last", "run", descriptions=said, **shown)
 
 
-def _drawn(entry, story: str) -> list[Shown | Table]:
+def _drawn(entry, story: str) -> list[Shown]:
     """What an experiment draws of its stored runs and the story, the code of a notebook, does not show.
 
     What can draw one machine only comes again, folded, for each other machine, or a sentence says what its run lacks.
@@ -170,4 +165,4 @@ def further_figures(document: str) -> Shown:
 def became(document: str) -> Shown:
     """What became of every item of a document and, where it lost plots, of these; rows lead to the chapter."""
     plots = any(item.is_plot for item in items.items(document))
-    return _together([items_table(document, kind) for kind in ("items", "plots")[: 1 + plots]])
+    return several([items_table(document, kind) for kind in ("items", "plots")[: 1 + plots]])

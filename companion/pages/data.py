@@ -1,4 +1,4 @@
-"""The data page: every table with its source and downloads, notes and machines."""
+"""The data page: every table with its source and downloads, and machines."""
 
 from collections.abc import Iterable
 from html import escape
@@ -6,7 +6,8 @@ from html import escape
 import pandas as pd
 
 from companion import tables
-from companion.figures.tabular import Table, table
+from companion.figures.rendering import Shown
+from companion.figures.tabular import table
 from companion.items import title
 
 #: Where the built book keeps the downloads, as seen from a page in the folder of the data page.
@@ -20,7 +21,7 @@ def crossed(frame: pd.DataFrame, column: str, values: Iterable[str]) -> pd.DataF
     return found.rename_axis(columns=None)
 
 
-def every_table() -> Table:
+def every_table() -> Shown:
     """Every table of every document: title, source, size, and its files."""
     catalogue, rows = tables.catalogue(), []
     for each in catalogue.itertuples(index=False):
@@ -44,33 +45,14 @@ def every_table() -> Table:
     return table(frame, caption=caption, name="tables", id="tables", html=html, over="report", data=catalogue)
 
 
-def notes() -> pd.DataFrame:
-    """Every row of every table that carries a note: document, table, row (its key) and note."""
-    found = []
-    for document in tables.documents():
-        for name in tables.names(document):
-            printed = tables.text(document, name)
-            keys = tables.describe(document, name)["schema"]["primaryKey"]
-            for _, row in printed[printed["note"] != ""].iterrows():
-                key = ", ".join(row[key] for key in keys if row[key])
-                found.append({"document": document, "table": name, "row": key, "note": row["note"]})
-    return pd.DataFrame(found)
-
-
 def _titled(frame: pd.DataFrame) -> pd.DataFrame:
     """``frame`` with the title of the chapter in place of a document's identifier."""
     return frame.assign(document=frame["document"].map(title)).rename(columns={"document": "chapter"})
 
 
-def notes_table() -> Table:
-    """The notes, for the data page."""
-    caption = "Rows with a note: restored from the scan, at odds with the arithmetic, or in need of an explanation"
-    return table(_titled(notes()), caption=caption, name="notes-list", id="notes-list")
-
-
-def machines_table() -> Table:
+def machines_table() -> Shown:
     """What the documents state about each machine, with its place; absent where no document states it."""
-    rows = tables.machines(long=True)
+    rows = tables.text("machines", "machines")
     names = rows[rows["property"] == "name"].set_index("machine")["value"]
     rows = rows[rows["property"] != "name"].assign(machine=rows["machine"].map(names))
     units = rows["unit"].where(rows["unit"] != "count", "")

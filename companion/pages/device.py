@@ -8,7 +8,7 @@ import pandas as pd
 
 from companion import experiments
 from companion.figures.rendering import Shown
-from companion.figures.tabular import Table, table
+from companion.figures.tabular import table
 from companion.pages import synthesis
 
 #: Share of native speed from which a browser's lead is named.
@@ -59,7 +59,7 @@ def speeds() -> pd.DataFrame:
     return pd.read_csv(_SPEEDS)
 
 
-def how_far() -> Table:
+def how_far() -> Shown:
     """The best of every way on one machine, and the better browser over native code of 128 bits.
 
     The least time is what a way can reach; on a host with others, medians say as much of them as of the ways.

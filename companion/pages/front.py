@@ -9,13 +9,13 @@ import yaml
 from companion import claims, experiments, tables
 from companion.common import plural
 from companion.figures.rendering import Shown
-from companion.figures.tabular import Table, table
+from companion.figures.tabular import table
 from companion.items import page
 
 CITATION = Path(__file__).parents[2] / "CITATION.cff"
 
 
-def chapters_table() -> Table:
+def chapters_table() -> Shown:
     """What each chapter rebuilds, rechecks and reruns, with links to its page and to its rows of the ledger."""
     catalogue, ledger, rows = tables.catalogue(), claims.frame(), []
     for document in sorted(tables.documents(), key=page):

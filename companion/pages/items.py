@@ -5,7 +5,8 @@ from html import escape
 import pandas as pd
 
 from companion import items
-from companion.figures.tabular import Table, table
+from companion.figures.rendering import Shown
+from companion.figures.tabular import table
 from companion.items import NEARNESS, STATUSES, Item
 from companion.pages.data import crossed
 
@@ -26,7 +27,7 @@ def _cells(item: Item, page: str) -> dict[str, str]:
     }
 
 
-def items_table(document: str, kind: str = "items") -> Table:
+def items_table(document: str, kind: str = "items") -> Shown:
     """What became of every item of a document (``kind="items"``), or of every plot it lost (``"plots"``), for its
     record."""
     chosen = [item for item in items.items(document) if item.is_plot is (kind == "plots")]
@@ -37,7 +38,7 @@ def items_table(document: str, kind: str = "items") -> Table:
     return table(frame, caption=caption, html=list(frame), data=data, name=f"{document}_{kind}")
 
 
-def full_table() -> Table:
+def full_table() -> Shown:
     """Every item and every lost plot of every document; links lead to the chapters."""
     found = items.items()
     frame = pd.DataFrame(_cells(item, f"../notebooks/{items.page(item.document)}.html") for item in found)
@@ -57,7 +58,7 @@ def counts(kind: str = "items") -> pd.DataFrame:
     return crossed(pd.DataFrame(found, columns=["document", "value"]), "value", values)
 
 
-def counts_table(kind: str = "items") -> Table:
+def counts_table(kind: str = "items") -> Shown:
     """:func:`counts`, for the page."""
     caption = {
         "items": "Experiments by status",

@@ -7,7 +7,8 @@ import pandas as pd
 
 from companion import claims
 from companion.common import significant
-from companion.figures.tabular import Table, framed, table
+from companion.figures.rendering import Shown
+from companion.figures.tabular import framed, table
 from companion.items import page, title
 from companion.pages.data import FILES, crossed
 
@@ -29,7 +30,7 @@ def _link(document: str, verdict: str, number: int) -> str:
     return f'<a href="ledger.html?{words}">{number}</a>' if number else "0"
 
 
-def counts_table() -> Table:
+def counts_table() -> Shown:
     """The counts; each leads to its rows of the ledger."""
     numbers = counts()
     links = {each: [_link(str(row), each, number) for row, number in numbers[each].items()] for each in numbers}
@@ -76,7 +77,7 @@ def _choice(name: str, values, said: str = "", words=str) -> str:
     return f'<label>{said or name} <select name="{name}"><option value="">all</option>{options}</select></label>'
 
 
-def full_table() -> Table:
+def full_table() -> Shown:
     """Every claim in one table, with the controls that ``ledger.js`` brings to life.
 
     Without the script the controls stay hidden and the table is whole.
@@ -93,4 +94,4 @@ def full_table() -> Table:
     head = (f'<th scope="col">{word}</th>' for word in _HEAD)
     link = f'<p style="font-size: 0.85em"><a href="{FILES}/ledger.csv" download>all claims as CSV</a></p>'
     made = framed(f"{len(frame)} claims of five documents", head, rows, link, name="ledger", id="ledger")
-    return Table(controls + made.html, made.text)
+    return Shown(controls + made.html, made.text)

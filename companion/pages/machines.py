@@ -6,10 +6,9 @@ from typing import Any
 
 import pandas as pd
 
-from companion import experiments
-from companion.common import plural
-from companion.figures.tabular import Table, table
-from companion.host import size
+from companion.common import plural, size
+from companion.figures.rendering import Shown
+from companion.figures.tabular import table
 from companion.records import runs
 
 
@@ -40,7 +39,7 @@ def described(about: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def machines_table(folder: Path = runs.COMMITTED) -> Table:
+def machines_table(folder: Path = runs.COMMITTED) -> Shown:
     """One row a machine: its fingerprint, and how much was measured on it in which days."""
     rows = []
     for each in runs.machines(folder):
@@ -49,16 +48,3 @@ def machines_table(folder: Path = runs.COMMITTED) -> Table:
         rows.append({"machine": each.label} | described(each.description) | measured)
     caption = f"{plural(len(rows), 'machine')}. The first is the one that sentences of the chapters name"
     return table(pd.DataFrame(rows), caption=caption, index=False, name="machines")
-
-
-def measured_table(folder: Path = runs.COMMITTED) -> Table:
-    """One row an experiment: on each machine the day and the commit of its newest record."""
-    newest = {(record["experiment"], label): record for label, record in _records(folder)}
-    labels = [each.label for each in runs.machines(folder)]
-    rows = []
-    for name in [each for each in experiments.REGISTER if any((each, label) in newest for label in labels)]:
-        cells = [newest.get((name, label)) for label in labels]
-        said = [f"{cell['date'][:10]}, {cell['machine']['provenance']['commit'][:8]}" if cell else "" for cell in cells]
-        rows.append({"experiment": name} | dict(zip(labels, said, strict=True)))
-    caption = "What was measured on which machine: day and commit of the newest record. Empty: not measured there"
-    return table(pd.DataFrame(rows), caption=caption, index=False, name="measured")

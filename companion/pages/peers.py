@@ -9,7 +9,8 @@ import numpy as np
 import pandas as pd
 
 from companion.common import plural, significant
-from companion.figures.tabular import Table, table
+from companion.figures.rendering import Shown
+from companion.figures.tabular import table
 from companion.records import runs
 
 #: What the peer modules compare, by name.
@@ -141,12 +142,12 @@ def causes(frame: pd.DataFrame, module: str) -> list[str]:
     return found
 
 
-def family(records, module: str) -> Table:
+def family(records, module: str) -> Shown:
     """The comparisons of one of :data:`TITLES` as a table, and what was measured of the rows under 1."""
     every = ratios(records, module)
     if every.empty:
         text = f"No committed run has measured this ({TITLES[module]}); python -m peers {module} does."
-        return Table(f"<p>{escape(text)}</p>", text)
+        return Shown(f"<p>{escape(text)}</p>", text)
     frame = _best(every)
     caption = (
         f"{TITLES[module]} beside other software: {plural(len(frame), 'ratio')} of the peer's time over ours, of the "
@@ -165,10 +166,10 @@ def family(records, module: str) -> Table:
     )
     said = causes(frame, module)
     items = "".join(f"<li>{escape(each)}</li>" for each in said)
-    return Table(f"{shown.html}<ul>{items}</ul>" if said else shown.html, "\n".join([shown.text, *said]))
+    return Shown(f"{shown.html}<ul>{items}</ul>" if said else shown.html, "\n".join([shown.text, *said]))
 
 
-def conclusion(records) -> Table:
+def conclusion(records) -> Shown:
     """In how many cases ours is the fastest, by module."""
     rows = []
     for module, title in TITLES.items():

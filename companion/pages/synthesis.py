@@ -470,7 +470,7 @@ def findings() -> list[str]:
     ]
 
 
-def points_table(found: dict[str, pd.DataFrame]) -> "figures.Table":
+def points_table(found: dict[str, pd.DataFrame]) -> "figures.Shown":
     """Every point, with a link to the printed table or the run record that holds its number."""
     frames = [
         frame.assign(quantity=QUANTITIES[key][0], unit=frame.attrs["units"]["value"]) for key, frame in found.items()
@@ -485,4 +485,4 @@ def points_table(found: dict[str, pd.DataFrame]) -> "figures.Table":
     data = every.drop(columns=["group", "order"])
     made = figures.table(shown, caption=caption, name="points", folded=True, html=["source"], data=data)
     counts = (f"{(frame['kind'] == 'report').sum()} of {frame['quantity'].iloc[0]}" for frame in frames)
-    return figures.Table(made.html, f"Where each number comes from. Printed in reports: {', '.join(counts)}")
+    return figures.Shown(made.html, f"Where each number comes from. Printed in reports: {', '.join(counts)}")

@@ -45,7 +45,7 @@ def test_both_sides_are_asked_for_the_same_repeats(monkeypatch, comparison):
 
         return call
 
-    monkeypatch.setattr(peers, "calibrate", lambda call, shortest, label: (7, shortest))
+    monkeypatch.setattr(peers, "calibrate", lambda call, shortest, label: (7, shortest, None))
     monkeypatch.setattr(
         "peers.interleave",
         lambda functions, rounds, seed: {name: [function(1) * 14.0] * rounds for name, function in functions.items()},

@@ -131,7 +131,7 @@ def _zeta(run):
 
 
 @over_mpiio.figure
-def mpiio(runs) -> "figures.Table":
+def mpiio(runs) -> "figures.Shown":
     """Overhead of every method of writing over MPI-IO; the abstract has a bound for the iPSC/860."""
     return figures.table(
         _zeta(runs[0])[["what", "zeta", "zeta_low", "zeta_high"]],

@@ -197,7 +197,7 @@ def rates_then_and_now(runs) -> "figures.Shown":
 
 
 @whole_runs.figure
-def runs_table(runs) -> "figures.Table":
+def runs_table(runs) -> "figures.Shown":
     """T_T, T_C, R_IO and zeta of every run with writing, medians of the samples; the report's tables are lost."""
     units = {"T_T": "s", "T_C": "s", "R_IO": "MB/s", "zeta": "%"}
     return figures.table(

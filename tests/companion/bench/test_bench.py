@@ -87,7 +87,7 @@ def test_an_interrupted_call_does_not_end_the_calibration(clock, interrupted):
     def call(repeats):
         clock.now += 50_000 + 10_000 * repeats + 30_000_000 * (next(calls) in interrupted)
 
-    repeats, seconds = bench.calibrate(call, 0.010, "team")
+    repeats, seconds, _ = bench.calibrate(call, 0.010, "team")
     assert repeats * 10e-6 + 50e-6 == pytest.approx(seconds)  # no interruption is in the answer
     assert seconds >= 0.010
 
@@ -99,7 +99,7 @@ def test_a_call_long_beyond_doubt_is_not_repeated(clock):
         asked.append(repeats)
         clock.now += 300_000_000
 
-    assert bench.calibrate(call, 0.010, "long") == (1, pytest.approx(0.3))
+    assert bench.calibrate(call, 0.010, "long")[:2] == (1, pytest.approx(0.3))
     assert asked == [1]
 
 
@@ -363,11 +363,6 @@ def test_a_study_that_fails_its_checks_is_not_reported(make_toy):
     kernel = make_toy(wrong_from=1)
     with pytest.raises(UnverifiedError, match="one: after timing"):
         study([Case("one", kernel, kernel.Problem())], progress=False)
-
-
-def test_a_study_over_its_budget_says_so(toy_cases):
-    assert all("budget" in one.flags for one in study(toy_cases, budget=1e-9, progress=False))
-    assert not any("budget" in one.flags for one in study(toy_cases, budget=1e6, progress=False))
 
 
 class ProofSpy:

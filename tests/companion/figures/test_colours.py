@@ -26,11 +26,13 @@ def test_no_figure_names_a_colour_but_by_its_meaning(path):
 
 
 def test_printed_is_hollow_in_one_colour_and_measured_filled_in_others():
+    _, axis = figures.axes()
     for number in range(8):
-        old, new = kit.document_style(number), kit.host_style(number)
-        assert (old["color"], old["markerfacecolor"]) == (kit.MEANINGS["printed"], "none")
-        assert new["markerfacecolor"] == new["color"] != kit.MEANINGS["printed"]
-    assert kit.host_style(0)["color"] == kit.MEANINGS["measured"]
+        old, new = (figures.points(axis, [1], [1], label="", host=host, index=number) for host in (False, True))
+        assert (old.get_color(), old.get_markerfacecolor()) == (kit.MEANINGS["printed"], "none")
+        assert new.get_markerfacecolor() == new.get_color() != kit.MEANINGS["printed"]
+        assert old.get_marker() != new.get_marker() and old.get_linestyle() != new.get_linestyle()
+        assert number or new.get_color() == kit.MEANINGS["measured"]
 
 
 @pytest.mark.parametrize("indices", [(0, 1), (1, 0), (5, 2)])

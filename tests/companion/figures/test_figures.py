@@ -63,14 +63,6 @@ def test_colours_differ_for_the_colour_blind(matrix):
         assert np.linalg.norm(one - other) > 0.18
 
 
-def test_document_and_host_differ_by_more_than_colour():
-    for number in range(6):
-        document, host = figures.document_style(number), figures.host_style(number)
-        assert document["markerfacecolor"] == "none" != host["markerfacecolor"]
-        assert document["marker"] != host["marker"]
-        assert document["linestyle"] != host["linestyle"]
-
-
 def test_figure_takes_the_colour_of_the_page_and_its_width():
     shown = figures.show(_figure(), alt="Two lines that rise.")
     root = _svg(shown)

@@ -1,5 +1,6 @@
 """Jobs of many ranks: what they say, and how they end when something goes wrong."""
 
+import json
 import os
 from types import SimpleNamespace
 
@@ -14,14 +15,15 @@ from kernels.mpi import world
 
 MPI = pytest.mark.skipif(not host.mpi().ok, reason="no MPI is installed; install the extra mpi")
 RANK = """
-import os, tempfile
-from companion.mpi.job import fail, send
+import json, os, sys, tempfile
+from companion.mpi.job import fail
 from kernels.mpi import world
 world.end_with_parent()
 comm = world.mpi().COMM_WORLD
 comm.Barrier()
 shared = [line for line in open("/proc/self/maps") if "/dev/shm/mpich" in line and "(deleted)" not in line]
-send({"pid": os.getpid(), "folder": tempfile.gettempdir(), "shared": shared})
+with open(f"{sys.argv[1]}/{comm.rank}.json", "w") as file:
+    json.dump({"pid": os.getpid(), "folder": tempfile.gettempdir(), "shared": shared}, file)
 comm.Barrier()
 if comm.rank == 1:
     try:
@@ -48,10 +50,9 @@ def test_a_rank_that_fails_ends_the_job_with_one_sentence_and_leaves_nothing(las
         monkeypatch.setenv(name, "1")
     (tmp_path / "random.py").touch()
     monkeypatch.chdir(tmp_path)
-    heard = []
     with pytest.raises(error, match=said) as caught:
-        launch(["-c", RANK.replace("$", last)], 2, heard.append)
-    assert len(heard) == 2
+        launch(["-c", RANK.replace("$", last), tmp_path], 2)
+    heard = [json.loads((tmp_path / f"{rank}.json").read_text()) for rank in (0, 1)]
     assert not any(each["shared"] for each in heard)
     assert not any(_runs(each["pid"]) for each in heard)
     assert not any(os.path.exists(each["folder"]) for each in heard)

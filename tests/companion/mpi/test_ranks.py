@@ -38,37 +38,36 @@ class World:
         self.waits += 1
 
 
-def test_a_sample_is_that_of_the_slowest_rank_and_progress_is_told(toy):
-    world, told = World(), []
+def test_a_sample_is_that_of_the_slowest_rank(toy):
+    world = World()
     cases = [Case(f"{n}", toy, SimpleNamespace(n=100 + n, ranks=3), parameters={"n": n}) for n in range(2)]
-    by = Ranks(world, told.append)
+    by = Ranks(world)
     found = measure(cases, rounds=2, by=by)
     assert [m.parameters for m in found] == [{"ranks": 3, "n": 0}, {"ranks": 3, "n": 1}]
     assert [len(m.samples) for m in found] == [2, 2] and all(m.checks_after for m in found)
-    assert told == [{"done": n, "total": 8} for n in range(1, 9)]
     assert world.waits == 8
     assert by.clock(cases[0], lambda _: "result", 1)[1] == "result"
 
 
 def test_a_rank_without_a_part_in_a_case_waits_and_does_nothing(toy):
-    world, told = World(), []
-    by = Ranks(world, told.append)
+    world = World()
+    by = Ranks(world)
     with by.steps(5):
         by.step(SimpleNamespace(case=SimpleNamespace(problem=SimpleNamespace(ranks=0))), pytest.fail, "took part")
-    assert told == [{"done": 1, "total": 5}] and world.waits == 1
+    assert world.waits == 1
 
 
 def test_other_ranks_of_the_host_are_not_others(monkeypatch):
     monkeypatch.setattr(bench.OtherLoad, "ours", lambda self: 3.0)
     monkeypatch.setattr(bench.OtherLoad, "usable", lambda self: [3, 4])
-    load = Ranks(World(), None).load()
+    load = Ranks(World()).load()
     assert load.ours() == 3.0 + 23.0
     assert load.usable() == [3, 4, 7]  # each rank may be bound to CPUs of its own
 
 
 def test_more_threads_than_cpus_are_flagged(monkeypatch):
     monkeypatch.setattr("companion.mpi.ranks.host.usable_cpus", lambda: 2)
-    by = Ranks(World(), None)
+    by = Ranks(World())
     case = SimpleNamespace(problem=SimpleNamespace(ranks=3), threads=1)
     assert by.described(case) == ({"ranks": 3}, {})  # two of the three are here
     case.threads = 2

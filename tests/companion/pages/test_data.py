@@ -55,18 +55,6 @@ def test_the_page_gives_title_and_sizes_of_each_table():
         ]  # fmt: skip
 
 
-def test_every_note_is_shown_with_the_key_of_its_row():
-    notes = data.notes()
-    assert len(notes) == tables.catalogue()["notes"].sum() and (notes["note"] != "").all()
-    assert notes.groupby(["document", "table"]).size().to_dict() == {
-        (row.document, row.table): row.notes for row in tables.catalogue().itertuples() if row.notes
-    }
-    scattered = notes[(notes["table"] == "ddt_small") & (notes["row"] == "VTESS")]
-    assert len(scattered) == 1 and scattered["note"].iloc[0].startswith("restored:")
-    shown = [cell.text for row in soup(data.notes_table()).tbody.find_all("tr") for cell in row.find_all("td")[-1:]]
-    assert shown == notes["note"].tolist()
-
-
 # The ledger
 
 

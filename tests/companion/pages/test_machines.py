@@ -29,5 +29,3 @@ def test_a_machine_has_one_row_whatever_its_versions(folder):
     assert text.startswith("2 machines") and text.count(SECOND) == 2  # label and processor
     (line,) = [each for each in text.splitlines() if "2031-02-03" in each]
     assert "2030-01-01" in line
-    text = machines.measured_table(folder).text
-    assert "2031-02-03" in text and "2032-01-01" in text and "2030-01-01" not in text

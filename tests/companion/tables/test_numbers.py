@@ -12,7 +12,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from companion import chapters, tables
+from companion import claims, tables
 from companion.claims import register
 
 ROOT = Path(tables.__file__).resolve().parents[2]
@@ -86,12 +86,11 @@ def test_no_number_of_a_document_stands_in_code(known):
     for path in sorted((ROOT / "companion").rglob("*.py")):
         about = path.relative_to(ROOT).as_posix()
         found += strays(in_code(path.read_text(encoding="utf-8"), prose="claims" not in about), known, about)
-    for document, rows in chapters.rows("claims.csv", register.COLUMNS).items():
-        for line in rows:  # what stands in brackets is an address
-            formula = re.sub(r"\[[^]]*\]", "", line["formula"]) or "0"
-            found += strays(
-                in_code(f"value = {formula}", prose=False), known, f"{document}/claims.csv, {line['claim']}"
-            )
+    for document in claims.documents():
+        for entry in register.ledger(document):
+            for line in entry.parts:  # what stands in brackets is an address
+                formula = re.sub(r"\[[^]]*\]", "", line["formula"]) or "0"
+                found += strays(in_code(f"value = {formula}", prose=False), known, f"{document}.{entry.name}")
     assert not found, "load it from the table: " + "; ".join(found)
 
 

@@ -59,7 +59,7 @@ def test_cells_are_printable_and_every_column_says_what_it_is(document):
 
 def test_machines_have_known_properties_in_known_units_as_their_document_prints_them():
     properties = tables.package("machines")["properties"]
-    for row in tables.machines(long=True).itertuples():
+    for row in tables.text("machines", "machines").itertuples():
         accepted = properties[row.property]["accepts"]
         assert row.unit in accepted and is_number(row.value) if accepted else row.unit == "", row
         if row.unit and (row.machine, row.property) != ("js21", "power_cpus"):  # 14 blades of 4, two numbers in print
