@@ -470,6 +470,8 @@ def legend(axis, place: str) -> None:
     width and height; other words are a place within it.
     """
     word, *rest = place.split()
+    if not any(each.get_legend_handles_labels()[1] for each in axis.figure.axes):
+        return  # a run may lack all that is labelled
     if word == "below":
         axis.figure.legend(loc="outside lower center", ncols=int(rest[0]))
     elif word == "above":
