@@ -12,11 +12,11 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 #: Lines at most: ``.py`` and C, of the book also JavaScript, CSS and HTML.  These numbers only ever go down.
 LINES = {
-    "kernels/analysis": 1585,
+    "kernels/analysis": 1581,
     "kernels/bt": 1849,
     "kernels/files": 3241,
     "kernels/gridpoint": 2842,
-    "kernels/imaging": 2955,
+    "kernels/imaging": 2932,
     "kernels/jobs": 769,
     "kernels/memory": 1405,
     "kernels/mpi": 1534,

@@ -97,7 +97,7 @@ def footprint(problem: Problem) -> Footprint:
 
 
 def setup(problem: Problem, seed: int = 0) -> State:
-    """A truth, a first guess, and observations."""
+    """A truth, a first guess, and observations.  ``MemoryError`` if memory cannot take what ``footprint`` says."""
     require_memory(footprint(problem).memory, "an analysis with its files")
     return _state_in_memory(_in_memory(problem), seed)
 

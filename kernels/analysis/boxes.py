@@ -132,10 +132,6 @@ def records(problem, data: synthetic.Data, departures: np.ndarray, kinds):
         yield out
 
 
-class Singular(ArithmeticError):
-    """A box whose matrix is not positive definite."""
-
-
 class Compiled:
     """The compiled code, with the room that a box of ``padded`` data needs."""
 
@@ -158,7 +154,7 @@ def suspects(tools, record: np.ndarray, limit: float = REJECT) -> np.ndarray:
     found = np.zeros(record.shape[1], bool)
     for _ in range(ROUNDS if count else 0):
         if not tools.check(points, departures, n, out):
-            raise Singular("the covariances of a box's data are not positive definite")
+            raise ArithmeticError("the covariances of a box's data are not positive definite")
         off = np.abs(out[0, :n])
         worst = off.max()
         if worst <= limit:
@@ -179,7 +175,7 @@ def weigh(tools, problem, box: Box, record: np.ndarray, accepted: np.ndarray, hu
     out[:8], departures, left_out = record[:8], record[DEPARTURE].copy(), np.flatnonzero(~accepted)
     out[4:8, left_out], departures[left_out] = 0.0, 0.0
     if n and not tools.assimilate(out[:8].copy(), departures, n, grid(problem, box, humid)[0], out[8], reduction):
-        raise Singular("the covariances of a box's data are not positive definite")
+        raise ArithmeticError("the covariances of a box's data are not positive definite")
     return out, reduction
 
 

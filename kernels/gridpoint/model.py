@@ -227,7 +227,7 @@ def run(
 
     ``on_ready()`` is called when the work files are made, before the clock starts; ``on_writeup(path)`` is told of each
     write-up file when it is whole, and the files are removed at the end; ``accounts()`` as in ``stores.Driver``.
-    One thread computes, whatever ``threads`` is: each row waits for the one before.
+    One thread computes, whatever ``threads`` is.
     ``ValueError``: more threads than usable CPUs. ``OSError`` or ``MemoryError``: what memory or disk refuse;
     nothing is left in the folder then.
     """

@@ -17,10 +17,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from kernels.contract import Check, Footprint, Presets, Work, one_of, real, whole
+from kernels.contract import Check, Footprint, Presets, Work, one_of, real, whole, worst
 from kernels.files import messages
 from kernels.files.work_folder import WorkFolder
 from kernels.imaging import checks, clean, entropy, fits, fourier, habits, tasks
+from kernels.imaging.convolution import Convolver, convolve
 from kernels.imaging.direct import FLOPS
 from kernels.imaging.dirty import plain
 from kernels.imaging.masters import CELL, SIZES, Masters, bytes_of, masters
@@ -137,7 +138,7 @@ def footprint(problem: Problem) -> Footprint:
 
 
 def setup(problem: Problem, seed: int = 0) -> State:
-    """Masters of the size; the first run writes them to files."""
+    """Masters of the size; the first run writes them to files.  ``MemoryError`` where they do not fit."""
     require_memory(footprint(problem).memory, f"{problem.task} at size {problem.size}")
     made = masters(problem.size, seed)
     return State(made, Files(problem, made))
@@ -313,7 +314,13 @@ def work(problem: Problem, threads: int = 1) -> Work:
 
 
 def _also(problem: Problem, state: State, result: Result) -> list[Check]:
-    """VTESS, whose reference takes the same steps, until it converges: the maximum has equations of its own."""
+    """VTESS, whose reference takes the same steps, until it converges: the maximum has equations of its own; with
+    APRES, whose beam is symmetric, a convolution with one that is not."""
+    if problem.task == "APRES":
+        generator = np.random.default_rng(0)
+        beam, image = (generator.standard_normal((side, side)).astype(np.float32) for side in (128, 64))
+        off = worst(Convolver(beam)(image) - (expected := convolve(beam, image))) / worst(expected)
+        return [Check.near("convolution with a beam without symmetry, relative", off, 0.0, 1e-5)]
     if problem.task != "VTESS":
         return []
     made, noise = masters("small"), tasks.noise_of(SIZES["small"].visibilities)

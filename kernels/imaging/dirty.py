@@ -224,14 +224,7 @@ class Plan:
     ``ValueError``: bad records (see :func:`kernels.imaging.array.require_records`), a side that the transforms do not
     take, a cell too coarse for the longest baseline. ``MemoryError`` where it does not fit.
 
-    Parameters
-    ----------
-    records : ndarray, float32 (n, 8)
-    side : int
-        Pixels of a row, of :data:`SIDES`.
-    cell : float
-        Radians of a pixel.
-    threads : int
+    ``records``: float32 (n, 8); ``side``: pixels of a row, of :data:`SIDES`; ``cell``: radians of a pixel.
     """
 
     def __init__(self, records: np.ndarray, side: int, cell: float, threads: int = 1):

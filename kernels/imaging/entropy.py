@@ -129,19 +129,10 @@ def search(dirty, over: Callable, q: float, noise: float, flux: float, iteration
 def restore(dirty, beam, noise: float, flux: float, iterations: int = 10, box=None, threads: int = 1) -> Restored:
     """The image of maximum entropy, or what ``iterations`` steps make of it, float32.
 
-    ``ValueError``: a number outside its range, images of other shapes or with pixels that are not finite.
-
-    Parameters
-    ----------
-    dirty, beam : ndarray, float32 (side, side), (2·side, 2·side)
-    noise : float
-        Jy per beam: the root mean square that the residual is to have.
-    flux : float
-        Jy in the image.
-    iterations : int
-        Steps at most; one convolution each, and two more.
-    box : tuple of int, optional
-        First and last row, first and last column; None: the inner half.
+    ``dirty`` and ``beam``: float32 (side, side) and (2·side, 2·side); ``noise``, Jy per beam: the root mean square that
+    the residual is to have; ``flux``: Jy in the image; ``iterations``: steps at most, one convolution each, and two
+    more; ``box``: first and last row, first and last column, or the inner half.  ``ValueError``: a number outside its
+    range, images of other shapes or with pixels that are not finite.
     """
     require_range("noise", noise, 0.0, 1e30, "Jy per beam")
     require_range("iterations", iterations, 1, 10_000)

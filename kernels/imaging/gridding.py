@@ -17,7 +17,6 @@ from numba import float32, int32
 
 from kernels.imaging.array import BASELINE, IM, RE, TIME, WEIGHT, U, V, W, require_cell, require_form, require_records
 from kernels.imaging.taps import BETA, HALF, TAPS, polynomials
-from kernels.runtime.arrays import require_array
 from kernels.runtime.jit import CONTRACT, kernel
 from kernels.runtime.pages import aligned
 from kernels.runtime.threads import run_parts
@@ -273,16 +272,8 @@ def _read_bands(points, starts, shares, tiles, grid, step, table, out, thread):
 
 def empty_grid(grid: int) -> np.ndarray:
     """Float32 (rows, 2·(M + margin)): all rows a grid of M cells can need, in whole blocks of sixteen."""
-    return aligned(_grid_shape(grid), np.float32)
-
-
-def _grid_shape(grid: int) -> tuple[int, int]:
     rows = -(-(grid // 2 + BELOW + TAPS + 2 + TILE_ROWS) // SINGLES) * SINGLES
-    return rows, 2 * (grid + TAPS + TILE_CELLS)
-
-
-def _require_grid(points: Sorted, grid: np.ndarray, writable: bool = False) -> None:
-    require_array("grid", grid, np.float32, _grid_shape(points.grid), writable, apart=(points.points,))
+    return aligned((rows, 2 * (grid + TAPS + TILE_CELLS)), np.float32)
 
 
 def _on_bands(work, points: Sorted, grid: np.ndarray, *out) -> None:
@@ -295,13 +286,10 @@ def _on_bands(work, points: Sorted, grid: np.ndarray, *out) -> None:
 
 def spread(points: Sorted, grid: np.ndarray) -> None:
     """Add all points to ``grid``, which :func:`empty_grid` made."""
-    _require_grid(points, grid, writable=True)
     _on_bands(_spread_bands, points, grid)
 
 
 def interpolate(points: Sorted, grid: np.ndarray, out: np.ndarray) -> np.ndarray:
-    """The grid at all points, float32 (n, 2), in the order of the tiles."""
-    _require_grid(points, grid)
-    require_array("out", out, np.float32, (len(points.points), 2), writable=True, apart=(grid, points.points))
+    """The grid at all points, into ``out``, float32 (n, 2), in the order of the tiles."""
     _on_bands(_read_bands, points, grid, out)
     return out
