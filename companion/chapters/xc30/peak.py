@@ -17,7 +17,7 @@ _SIZES: dict[str, list] = {
 }
 
 
-@experiment("xc30-transforms", item="C2", rounds=7, seconds={"paper": 240, "modern": 600})
+@experiment("xc30-transforms", item="C1, C2", rounds=7, seconds={"paper": 240, "modern": 600})
 def transforms(preset: str, threads: int) -> list[Case]:
     """Spectral transforms and their share of measured peak."""
     from kernels import spectral
@@ -41,10 +41,8 @@ def transforms(preset: str, threads: int) -> list[Case]:
 def forecast(preset: str, threads: int) -> list[Case]:
     """A whole forecast of the small model: elapsed time and share of peak.
 
-    A forecast of the small model with an output step every two hours, and the peak of as many threads.
-
-    At ``paper`` the talk's ten days, with about as many output steps, at a fifth of its truncation and rows: at its
-    truncation one sample would take hours.
+    Output every two hours, about as often as in the talk.  At ``paper`` its ten days at a fifth of its truncation and
+    rows: at the whole truncation one sample would take hours.
     """
     from kernels import shallow_water
     from kernels.processor import peak
@@ -97,17 +95,6 @@ def cores_now(run):
     return rows
 
 
-def _whole(run) -> str:
-    """Elapsed time of a forecast of the small model, beside the talk's, for a caption."""
-    talk, frame = tables.load("xc30", "forecast"), figures.cases(run, "what", "truncation", "days")
-    (about,) = frame[frame["what"] == "forecast"].itertuples()
-    return (
-        f"{plural(about.days, 'day')} of the one-layer forecast took {about.median:.0f} s. The talk's "
-        f"{float(talk['days']):.0f} days, with {float(talk['levels']):.0f} levels, took about "
-        f"{float(talk['elapsed']):.0f} s."
-    )
-
-
 @forecast.figure
 def cores(runs) -> "figures.Shown":
     """The rate of one core and its peak: whole forecasts of 2014, a small model and transforms of today."""
@@ -115,6 +102,7 @@ def cores(runs) -> "figures.Shown":
         frame.assign(what=frame["what"].str.replace(", ", "\n", n=1)) for frame in (cores_then(), *map(cores_now, runs))
     ]
     old = then.set_index("what")
+    (model,) = figures.cases(runs[0], "what", "days").query("what == 'forecast'").itertuples()
     shown = figures.dots(
         runs,
         now,
@@ -131,7 +119,7 @@ def cores(runs) -> "figures.Shown":
         caption=f"Hollow: the forecast of 2014 at truncation {truncation()}, with physics and messages. Filled: a "
         f"forecast with one layer and no physics at truncation {shares(runs[0], 'forecast')['truncation'][0]}, and "
         f"spectral transforms alone at truncation {truncation()}. Each peak was measured in the run of its program. "
-        f"{_whole(runs[0])}",
+        f"{plural(model.days, 'day')} of the one-layer forecast took {model.median:.0f} s.",
         tables="machines runs",
     )
     figures.at_right(shown.figure.axes[0], [f"{share:.2g} %" for share in (*then["share"], *now[0]["share"])])
@@ -162,6 +150,21 @@ def transform_shares(runs) -> "figures.Shown":
         "forecasts of 2014, with physics, advection and communication.",
         tables="runs",
     )
+
+
+@transforms.figure
+def systems(runs) -> "figures.Table":
+    """The talk's comparison of its two systems, and the machines of runs beside them."""
+    talk = tables.load("xc30", "machines")
+    rows = ("processor", "cores", "peak", "memory_per_node")
+    found = {str(system): [talk[row].sel(system=system).item() for row in rows] for system in talk["system"].values}
+    for run in runs:
+        most = rates(run, "peak").sort_values("threads").iloc[-1]
+        memory, name = run.attrs["memory"] / 2**30, run.attrs["machine"].rpartition(", ")[0]
+        found[figures.cpu(run)] = [name, most["threads"], most["rate"] / 1e3, memory]
+    words = ["processor", "cores, or threads", "peak, stated or measured [TFLOPS]", "memory of a node [GB]"]
+    frame = pd.DataFrame(found, index=words)
+    return figures.table(frame, caption="Two systems, and machines of runs", name="xc30_systems", digits=3)
 
 
 def shares_now(run) -> str:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from companion import figures, host, tables
+from companion import figures, tables
 from companion.bench import Case, Ratio
 from companion.chapters.xc30.common import named
 from companion.common import pd
@@ -19,14 +19,6 @@ _STEP = ("inverse transforms", "direct transforms", "grid-point", "spectral")
 _DAY = 86400.0
 
 
-def _fits(problem) -> bool:
-    """Whether the small model's work space takes less than half of the memory that is free."""
-    from kernels.shallow_water import footprint
-
-    free = host.available_memory()
-    return free is None or footprint(problem).memory < 0.5 * free
-
-
 @experiment("xc30-resolutions", item="C6", rounds=3, seconds={"paper": 300, "modern": 900})
 def steps(preset: str, threads: int) -> list[Case]:
     """Cost of a step on the seven grids of the talk."""
@@ -36,10 +28,9 @@ def steps(preset: str, threads: int) -> list[Case]:
     cases = []
     for name in RESOLUTIONS:
         problem = named(name, part, count)
-        if _fits(problem):
-            label = f"{name[:2]}{problem.truncation} on {problem.grid}"
-            parameters = {"resolution": name, "part": part, "steps": count, **of(problem, "truncation", "grid")}
-            cases.append(Case(label, shallow_water, problem, threads, parameters, lambda result: dict(result.seconds)))
+        label = f"{name[:2]}{problem.truncation} on {problem.grid}"
+        parameters = {"resolution": name, "part": part, "steps": count, **of(problem, "truncation", "grid")}
+        cases.append(Case(label, shallow_water, problem, threads, parameters, lambda result: dict(result.seconds)))
     return cases
 
 
@@ -53,7 +44,7 @@ def day_table(run):
     """Cost of a day of forecast over that of the first resolution, with its spread, and what it comes from.
 
     A time step in proportion to 1 / truncation, with the talk's step at the talk's truncation: an assumption, since
-    the talk prints one step only.  ``measured`` are seconds of a day at full size.
+    the talk prints one step only.
     """
     talk = tables.load("xc30", "forecast")
     frame = pd.DataFrame({"resolution": run["resolution"].values.astype(str)})
@@ -61,7 +52,6 @@ def day_table(run):
     frame["dt"] = float(talk["timestep"]) * float(talk["truncation"]) / waves
     frame["steps"] = _DAY / frame["dt"]
     step = figures.of_samples(_step_samples(run), run["flags"].values)
-    frame["measured"] = step["middle"] * frame["steps"] * np.where(run["part"].values == 1, 1.0, np.nan)
     base = frame["steps"][0] * step["middle"][0]
     found = figures.converted(step, lambda seconds: seconds * frame["steps"] / base)
     return figures.with_spread(frame, cost=found)

@@ -19,12 +19,6 @@ def test_the_seven_resolutions_are_those_of_the_talk():
     assert {(spectral.grid(problem.grid).points, problem.truncation) for problem in full} == pairs
 
 
-def test_what_does_not_fit_is_left_out(monkeypatch):
-    monkeypatch.setattr(resolutions.host, "available_memory", lambda: 10**9)
-    left = [case.parameters["resolution"] for case in resolutions.steps("paper", 1)]
-    assert "TL2559" not in left and len(left) < len(resolutions.RESOLUTIONS)
-
-
 def rate(what, value, threads=1, **coordinates):
     """A case of one kind that reaches ``value`` GFLOPS in its median sample."""
     each = {"truncation": 0, "fields": 0, "threads": threads}
