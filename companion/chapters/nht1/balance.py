@@ -27,7 +27,7 @@ def _observe(result) -> dict[str, float]:
 
 @experiment("nht1-base", item="N8, N10", rounds=6, seconds={"paper": 330, "modern": 900})
 def base_codes(preset: str, threads: int) -> list[Case]:
-    """The same dumps under a fast and a slow base code, a few of them.
+    """Waiting for two dumps under a fast and a slow base code.
 
     Each code without writing and with the same writing, fsync included, on one thread.
     """
