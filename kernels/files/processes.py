@@ -1,4 +1,4 @@
-"""Processes that are started once, are told things and answer: those that write parts of a field, and disturbers.
+"""Processes that are started once, are told things and answer: writers of parts of a field, disturbers, jobs.
 
 The processes of a :class:`Team` write parts of one field out of shared memory, at most g of them at a time: those of
 ``nodes``.  U is cut along three dimensions, so every process writes rows of a few hundred bytes, each at its own
@@ -7,8 +7,7 @@ place: the pattern for which NHT-1's iPSC/860 code needed groups of 16 out of 12
 :class:`Disturbers` load a file system: each makes, reads and removes small files until it is told to stop, once at
 least, and touches only a folder of its own.
 
-They load no compiler, since a hundred of them would fill the memory with it.  A process that finds its starter gone
-ends by itself.
+What they do here loads no compiler, since a hundred of them would fill the memory with it.
 """
 
 import contextlib
@@ -19,6 +18,7 @@ import weakref
 from collections.abc import Callable
 from multiprocessing import connection, resource_tracker
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -26,6 +26,9 @@ from kernels.decomposition import box
 from kernels.files.filesystem import pwrite_all
 from kernels.files.format.layout import COMPONENTS, DTYPE, WORD, Layout
 
+__all__ = ["PROCESS_BYTES", "SPAWN", "Disturbers", "Processes", "Team", "rows_of", "write_box"]
+
+SPAWN = multiprocessing.get_context("spawn")  # forking after threads exist is not safe
 ELEMENT = COMPONENTS * WORD  # bytes of U at a point
 PROCESS_BYTES = 40 * 2**20  # memory of a Python process with NumPy
 #: Sets of open, read or write, close of one small file: one that writes it, one that reads it.
@@ -47,6 +50,12 @@ def _deaf():
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
+def _begin(target: Callable, here, *arguments) -> None:
+    """Do ``target`` until it ends, or nobody is at the other end of its pipe."""
+    with contextlib.suppress(EOFError, ConnectionError):
+        target(here, *arguments)
+
+
 def _end(connections, processes) -> None:
     for process in processes:
         process.kill()
@@ -63,14 +72,13 @@ class Processes:
     """
 
     def __init__(self, target: Callable, arguments: list[tuple]):
-        context = multiprocessing.get_context("spawn")  # forking after threads exist is not safe
         self.connections: list = []
         processes: list = []
         self.close = weakref.finalize(self, _end, self.connections, processes)
         for each in arguments:
-            here, there = context.Pipe()
+            here, there = SPAWN.Pipe()
             self.connections.append(here)
-            process = context.Process(target=target, args=(there, *each), daemon=True)
+            process = SPAWN.Process(target=_begin, args=(target, there, *each), daemon=True)
             with _deaf():
                 process.start()
             processes.append(process)
@@ -82,7 +90,7 @@ class Processes:
     def __exit__(self, *exception):
         self.close()
 
-    def send(self, message) -> None:
+    def send(self, message: Any) -> None:
         """Tell every process the same; one that has ended is missed when its answer is due."""
         for each in self.connections:
             with contextlib.suppress(BrokenPipeError):
@@ -98,12 +106,18 @@ class Processes:
                     found[each] = each.recv()
                 except (EOFError, ConnectionResetError):
                     self.close()
-                    raise OSError("a process was ended from outside; run it again") from None
+                    raise OSError(
+                        "a process ended early: it was ended from outside, or standard error has its message; "
+                        "run it again"
+                    ) from None
         return [found[each] for each in self.connections]
 
 
-def rows_of(layout, dump, part, limits):
-    """Every row along i of a box, and its place in the file, bytes."""
+def rows_of(layout: Layout, dump: int, part: np.ndarray, limits):
+    """Every row along i of a box, and its place in the file, bytes.
+
+    ``part`` is float64 [k, j, i, m] of the half-open ranges ``limits`` of i, j and k.
+    """
     (i0, _), (j0, j1), (k0, k1) = limits
     N, start = layout.N, layout.offset(dump)
     for k in range(k0, k1):
@@ -111,52 +125,35 @@ def rows_of(layout, dump, part, limits):
             yield start + ((k * N + j) * N + i0) * ELEMENT, part[k - k0, j - j0].reshape(-1)
 
 
-def write_box(handle, layout, dump, part, limits):
-    """Rows along i, each at its own place in the file."""
+def write_box(handle: int, layout: Layout, dump: int, part: np.ndarray, limits) -> None:
+    """Write the rows of a box, as :func:`rows_of` has them, each at its own place in the file."""
     for place, row in rows_of(layout, dump, part, limits):
         pwrite_all(handle, row.view(np.uint8), place)
 
 
-def worker(connection, rank, P, layout, gates, buffer):
-    """Process ``rank`` of P: writes its box of each dump that it is told of, inside the gate of the group size.
-
-    An answer is None, or the words of an error.
-    """
+def _writer(here, rank: int, P: int, layout: Layout, gates, buffer) -> None:
+    """Process ``rank`` of P: writes its box of each dump that it is told of, inside the gate of the group size."""
     (i0, i1), (j0, j1), (k0, k1) = limits = box(layout.N, P, rank)
     part = np.frombuffer(buffer, DTYPE).reshape(layout.shape)[k0:k1, j0:j1, i0:i1]
-    connection.send(None)
     while True:
-        try:
-            path, g, dump = connection.recv()
-        except (EOFError, ConnectionResetError):  # nobody will send any more
-            return
-        try:
-            with open(path, "r+b", buffering=0) as file, gates[g]:
-                write_box(file.fileno(), layout, dump, part, limits)
-            connection.send(None)
-        except Exception as error:
-            connection.send(f"{type(error).__name__}: {error}")
+        here.send(None)
+        path, g, dump = here.recv()
+        with open(path, "r+b", buffering=0) as file, gates[g]:
+            write_box(file.fileno(), layout, dump, part, limits)
 
 
-class Team:
+class Team(Processes):
     """P processes, started once and used for every group size of ``sizes``; ``buffer`` is the shared field."""
 
     def __init__(self, P: int, layout: Layout, sizes: tuple[int, ...], buffer):
-        context = multiprocessing.get_context("spawn")
-        gates = {g: context.Semaphore(g) for g in sizes}
-        self.processes = Processes(worker, [(rank, P, layout, gates, buffer) for rank in range(P)])
-        self.close = self.processes.close
-        self._collect()
+        gates = {g: SPAWN.Semaphore(g) for g in sizes}
+        super().__init__(_writer, [(rank, P, layout, gates, buffer) for rank in range(P)])
+        self.answers()
 
-    def write(self, path, g: int, dump: int) -> None:
+    def write(self, path: Path, g: int, dump: int) -> None:
         """All processes write their parts of a dump, ``g`` at a time.  ``OSError`` if one of them cannot."""
-        self.processes.send((str(path), g, dump))
-        self._collect()
-
-    def _collect(self) -> None:
-        errors = [answer for answer in self.processes.answers() if answer]
-        if errors:
-            raise OSError(f"writing in groups failed: {errors[0]}")
+        self.send((path, g, dump))
+        self.answers()
 
 
 def _make_read_remove(path: str, body: bytes) -> None:
@@ -169,22 +166,15 @@ def _make_read_remove(path: str, body: bytes) -> None:
     os.unlink(path)
 
 
-def _disturb(connection, folder: str, nbytes: int) -> None:
+def _disturb(here, folder: Path, nbytes: int) -> None:
     body, sets = b"x" * nbytes, 0
-    connection.send(0)
-    try:
-        while True:
-            for number in range(_TOGETHER):
-                _make_read_remove(f"{folder}/{number}", body)
-            sets += SETS * _TOGETHER
-            if connection.poll():  # a word, or the end of the starter
-                break
-        connection.recv()
-        connection.send(sets)
-    except (EOFError, BrokenPipeError):  # nobody listens any more
-        pass
-    except OSError as error:
-        connection.send(f"{type(error).__name__}: {error}")
+    here.send(0)
+    while sets == 0 or not here.poll():  # a word, or the end of the starter
+        for number in range(_TOGETHER):
+            _make_read_remove(f"{folder}/{number}", body)
+        sets += SETS * _TOGETHER
+    here.recv()
+    here.send(sets)
 
 
 class Disturbers(Processes):
@@ -194,7 +184,7 @@ class Disturbers(Processes):
         folders = [folder / f"others-{number}" for number in range(count)]
         for each in folders:
             each.mkdir(exist_ok=True)
-        super().__init__(_disturb, [(str(each), nbytes) for each in folders])
+        super().__init__(_disturb, [(each, nbytes) for each in folders])
         self.answers()
 
     def stop(self) -> int:
@@ -202,12 +192,6 @@ class Disturbers(Processes):
 
         ``OSError`` if one of them could not go on.
         """
-        try:
+        with self:
             self.send(None)
-            answers = self.answers()
-        finally:
-            self.close()
-        for answer in answers:
-            if isinstance(answer, str):
-                raise OSError(f"a process that loads the file system could not go on: {answer}")
-        return sum(answers)
+            return sum(self.answers())

@@ -5,16 +5,7 @@ Every write-up of a forecast puts a post-processing job into a queue.  With ``po
 is done takes jobs from it, so that never more run than there are processes, as under the job limit of 1982; with
 ``posts = "beside"`` one more process takes them from the start.
 
-==========  ==============================================================================
-binding     where the processes run
-==========  ==============================================================================
-one each    each on a CPU of its own, whose transfers share it with the computation
-one for all  all on the first CPU, while the others idle
-free        where the system puts them
-==========  ==============================================================================
-
-``workers`` and ``serve`` are the two sides of a process, and ``builds`` compares forecasts that were compiled in
-different ways.
+``workers`` has the processes, and ``builds`` compares forecasts that were compiled in different ways.
 """
 
 import functools
@@ -25,14 +16,15 @@ from typing import Any, ClassVar
 
 from kernels import analysis, gridpoint
 from kernels.contract import Check, Footprint, Presets, Work, one_of, require_choice, require_range
-from kernels.files.filesystem import require_direct
 from kernels.files.work_folder import WorkFolder
 from kernels.gridpoint import postprocess, simulator
 from kernels.gridpoint.state import Step
-from kernels.jobs.workers import KINDS, PROGRAMS, Done, Going, Job, Pool, Post, answer, in_memory, shared
+from kernels.jobs.workers import KINDS, PROGRAMS, Done, Job, Order, Pool, Post, answer, in_memory, shared
 from kernels.proof import Proof
 from kernels.runtime.resources import affinity_cpus, require_memory, require_threads
 
+#: Where processes run: each on a CPU of its own, whose transfers share it with the computation; all on the first CPU,
+#: while the others idle; where the system puts them.
 BINDINGS = ("one each", "one for all", "free")
 POSTS = ("none", "after", "beside")
 
@@ -60,9 +52,7 @@ class Problem(Presets):
                 raise ValueError(f"jobs holds {job!r}; give a tuple of Job")
             require_choice("program", job.program, tuple(PROGRAMS))
             if not isinstance(job.problem, KINDS[job.program]):
-                raise ValueError(
-                    f"job {job.program!r} has the problem {job.problem!r}; give one of {job.program}'s own"
-                )
+                raise ValueError(f"the job {job.program!r} has {job.problem!r}; give a Problem of {job.program}'s own")
 
     @property
     def processes(self) -> int:
@@ -148,7 +138,7 @@ def setup(problem: Problem, seed: int = 0) -> State:
     for job in problem.jobs:
         _known(problem, job)
     paces = (simulator.setup(job.problem) if job.program == "simulator" else None for job in problem.jobs)
-    return State(shared(), tuple(paces))
+    return State(shared(problem.processes), tuple(paces))
 
 
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> Result:
@@ -157,20 +147,18 @@ def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> R
     ``OSError`` if a process ends early, or the disk cannot take the files of all.
     """
     require_threads(threads)
-    jobs, cpus = problem.jobs, _cpus(problem)
-    if problem.folder is not None:
-        jobs = tuple(job._replace(problem=replace(job.problem, folder=problem.folder)) for job in jobs)
+    base, need, cpus = problem.folder or problem.jobs[0].problem.folder, footprint(problem).disk, _cpus(problem)
     for _ in range(repeats):
-        folder, need = jobs[0].problem.folder, footprint(problem).disk
-        room = WorkFolder(folder, "jobs", need, "jobs with their work files and post-processing")
-        with room as work, state.pool as pool:
-            if any("direct" in (getattr(job.problem, name, "") for name in ("place", "work", "rest")) for job in jobs):
-                require_direct(work.path)
-            test = Going(pool, jobs, cpus, work.path, state.paces, {"threads": threads, "small": problem.small})
-            test.run(problem.posts)
-            done = tuple(test.done(n) for n in range(len(jobs)))
-            result = Result(done, tuple(sorted(test.posts, key=lambda post: post.begin)), test.complete)
-    return result
+        with WorkFolder(base, "jobs", need, "jobs with their work files and post-processing") as work:
+            # inside this folder, so that nothing stays where a process is killed
+            jobs = tuple(job._replace(problem=replace(job.problem, folder=str(work.path))) for job in problem.jobs)
+            order = Order(jobs, cpus, state.paces, work.path, threads, problem.posts, problem.small)
+            try:
+                done, posts = state.pool.test(order)
+            except BaseException:  # what the processes were doing is not known
+                state.pool.close()
+                raise
+    return Result(tuple(done), tuple(posts), max(each.end for each in (*done, *posts)))
 
 
 def reference(problem: Problem, state: State) -> Result:
@@ -178,8 +166,9 @@ def reference(problem: Problem, state: State) -> Result:
     unknown, jobs, posts = float("nan"), [], []
     for n, job in enumerate(problem.jobs):
         found, packed = _known(problem, job)
-        steps = tuple(Step(step, "", *4 * (unknown,)) for step in range(job.steps))
-        jobs.append(Done(*3 * (unknown,), found, packed, (), steps, *job.moved, unknown))
+        count = 0 if job.program == "analysis" else job.problem.steps + 1
+        steps = tuple(Step(step, "", *4 * (unknown,)) for step in range(count))
+        jobs.append(Done(*3 * (unknown,), steps, *3 * (unknown,), found, packed))
         posts += [Post(n, *4 * (unknown,)) for _ in range(job.write_ups if problem.posts != "none" else 0)]
     return Result(tuple(jobs), tuple(posts), unknown)
 
@@ -196,8 +185,6 @@ def verify(problem: Problem, result: Result) -> list[Check]:
         found = [
             (f"checks of its own that failed {' '.join(done.wrong)}", len(done.wrong), 0),
             ("checksum of its answer", done.answer, expected),
-            ("requests", done.requests, job.moved[0]),
-            ("bytes", done.bytes, job.moved[1]),
             ("write-ups post-processed", made, job.write_ups if problem.posts != "none" else 0),
         ]
         if job.program == "forecast":

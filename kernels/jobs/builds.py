@@ -5,8 +5,10 @@ the compiled rows work on vectors whose elements never meet.  A processor withou
 before it is added to, so that last bits differ, and the weather makes them grow.
 """
 
+import os
 import platform
-from dataclasses import asdict, dataclass
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -17,8 +19,8 @@ from kernels.files.work_folder import WorkFolder
 from kernels.gridpoint import Problem as Problem
 from kernels.gridpoint import footprint as footprint
 from kernels.gridpoint import writeup
-from kernels.jobs.workers import Worker
-from kernels.runtime.resources import require_memory
+from kernels.jobs.workers import Job, Order, Pool
+from kernels.runtime.resources import affinity_cpus, require_memory
 
 #: Builds by name, the first as it comes; see https://numba.readthedocs.io for the variables.
 BUILDS = {
@@ -52,25 +54,31 @@ class Builds:
 
 
 def setup(problem: Problem, seed: int = 0) -> None:
-    """Nothing: every build starts in a process of its own.
-
-    ``ValueError`` if the builds cannot be made here. ``MemoryError`` if memory cannot hold a forecast.
-    """
-    if reason := refusal():
-        raise ValueError(f"builds of this source in other ways cannot be made: {reason}")
+    """Nothing: every build starts in a process of its own.  ``MemoryError`` if memory cannot hold a forecast."""
     require_memory(footprint(problem).memory, "a forecast")
 
 
-def _write_ups(problem: Problem, environment: dict[str, str], keep: str) -> tuple[list[Path], list[str]]:
-    """The write-up files of one forecast by a process with that environment, and its checks that failed."""
-    worker, paths = Worker(environment), []
+@contextmanager
+def _environment(changes: dict[str, str]):
+    """Processes that are started inside have this environment."""
+    before = dict(os.environ)
+    os.environ.update(changes)
     try:
-        order = {"kind": "run", "program": "forecast", "problem": asdict(problem), "threads": 1, "keep": keep}
-        worker.ask(order)  # ready
-        worker.ask({}, lambda path: paths.append(Path(path)))
-        return paths, worker.ask({"kind": "check"})["wrong"]
+        yield
     finally:
-        worker.close()
+        os.environ.clear()
+        os.environ.update(before)
+
+
+def _forecast(problem: Problem, changes: dict[str, str], folder: Path) -> tuple[list[Path], tuple[str, ...]]:
+    """The write-up files of one forecast by a process with another environment, and its checks that failed."""
+    folder.mkdir()
+    job = Job("forecast", replace(problem, folder=str(folder)))
+    with _environment(changes):
+        pool = Pool(1)
+    with pool:
+        (done,), _ = pool.test(Order((job,), [affinity_cpus()], (None,), folder))
+    return sorted(folder.glob("job*")), done.wrong
 
 
 def _difference(ours: list[Path], theirs: list[Path]) -> Difference:
@@ -90,7 +98,7 @@ def run(problem: Problem, state: None, threads: int = 1, repeats: int = 1) -> Bu
     ``OSError`` if a build's process ends early; its message is on standard error.
     """
     with WorkFolder(problem.folder, "forecast-builds") as work:
-        made = [_write_ups(problem, changes, str(work.path / f"build{n}")) for n, changes in enumerate(BUILDS.values())]
+        made = [_forecast(problem, changes, work.path / str(n)) for n, changes in enumerate(BUILDS.values())]
         first, *others = made
         found = {name: _difference(first[0], other) for name, (other, _) in zip(list(BUILDS)[1:], others, strict=True)}
     return Builds(found, tuple(text for _, wrong in made for text in wrong))

@@ -39,19 +39,18 @@ def test_the_file_holds_the_dumps_of_a_run_that_wrote_nothing(tmp_path):
         bt.march(problem.solver, solver, problem.NS, 1, lambda step, at: dumps.append(bt.solution(at)))
         for path in result.paths.values():
             with open_solution(path) as solution:
-                assert np.array_equal([[plane.copy() for plane in solution.planes(n)] for n in range(4)], dumps)
+                assert np.array_equal([solution.dump(n) for n in range(4)], dumps)
         assert all(times.shape == (2,) and (times > 0).all() for times in (result.T_C, *result.T_T.values()))
         raw = bytearray(result.paths[2].read_bytes())
         raw[5000] ^= 1
         result.paths[2].write_bytes(raw)
-        assert [check.ok for check in nodes.verify(problem, result)] == [True, False, True, True]
+        assert [check.ok for check in nodes.verify(problem, result)] == [True, False]
         written = nodes.reference(problem, state)
         assert all(check.ok for check in nodes.verify(problem, written))
         del result, written
         assert os.listdir(tmp_path) == []
-        with pytest.raises(OSError, match="writing in groups failed: FileNotFoundError"):
+        with pytest.raises(OSError, match="a process ended early"):  # its own words are on standard error
             state.team.write(tmp_path / "missing", 1, 0)
-        assert all(check.ok for check in nodes.verify(problem, nodes.run(problem, state)))
     finally:
         state.team.close()
 
@@ -61,7 +60,7 @@ def test_a_killed_process_is_not_waited_for(tmp_path):
     state = nodes.setup(nodes.Problem(N=8, P=3))
     (tmp_path / "f").touch()
     os.kill((set(multiprocessing.active_children()) - others).pop().pid, signal.SIGKILL)
-    with pytest.raises(OSError, match="ended from outside"):
+    with pytest.raises(OSError, match="ended early"):
         state.team.write(tmp_path / "f", 1, 0)
     assert set(multiprocessing.active_children()) == others
 
@@ -88,14 +87,13 @@ def test_every_dump_is_written_inside_the_gate(tmp_path):
 
     class Connection:
         def recv(self):
-            if not messages:
-                raise EOFError
             return messages.pop(0)
 
         def send(self, answer):
             answers.append(answer)
 
-    processes.worker(Connection(), 0, 1, layout, {1: Gate(log)}, field)
+    with pytest.raises(IndexError):  # nothing more is told
+        processes._writer(Connection(), 0, 1, layout, {1: Gate(log)}, field)
     assert log == [1, -1] * 3 and answers == [None] * 4
     for dump in range(3):
         assert np.array_equal(np.fromfile(path, "<f8", field.size, offset=layout.offset(dump)), field.ravel())
@@ -103,7 +101,7 @@ def test_every_dump_is_written_inside_the_gate(tmp_path):
 
 def test_writing_processes_load_no_compiler():
     """A hundred of them would fill the memory with it."""
-    told = pickle.dumps((processes.worker, nodes.Problem().layout))
+    told = pickle.dumps((processes._writer, nodes.Problem().layout))
     code = f"import pickle, sys; pickle.loads({told}); print('numba' in sys.modules)"
     assert subprocess.check_output([sys.executable, "-c", code], text=True) == "False\n"
 

@@ -1,6 +1,8 @@
 """kernels.jobs: answers alone and in company, the queue, bindings, accounts, and processes that end."""
 
+import multiprocessing
 import os
+import threading
 from dataclasses import replace
 
 import pytest
@@ -16,13 +18,13 @@ DAY = gridpoint.Problem(hours=6.0, writeup=1.5, physics=True, fsync=True)
 STORED = replace(DAY, files=2, place="cache", overlap="both")
 
 
-@pytest.fixture(scope="module")
-def pool():
+@pytest.fixture(scope="module", autouse=True)
+def pools():
     """The processes, kept from test to test."""
-    return workers.shared()
+    yield [workers.shared(count) for count in (1, 2)]
 
 
-def went(problem, folder, pool):
+def went(problem, folder):
     problem = replace(problem, folder=str(folder))
     result = jobs.run(problem, jobs.setup(problem))
     assert [str(check) for check in jobs.verify(problem, result) if not check.ok] == []
@@ -30,8 +32,8 @@ def went(problem, folder, pool):
     return result
 
 
-def test_two_forecasts_share_the_queue(tmp_path, pool):
-    found = went(jobs.Problem((jobs.Job("forecast", STORED), jobs.Job("forecast", DAY))), tmp_path, pool)
+def test_two_forecasts_share_the_queue(tmp_path):
+    found = went(jobs.Problem((jobs.Job("forecast", STORED), jobs.Job("forecast", DAY))), tmp_path)
     ends = [job.end for job in found.jobs] + [post.end for post in found.posts]
     assert found.complete == max(ends) and [post.job for post in found.posts].count(0) == 5
     # a process takes jobs when its own is done, and one at a time
@@ -40,15 +42,15 @@ def test_two_forecasts_share_the_queue(tmp_path, pool):
     running = [sum(change for _, change in sorted(begins)[: n + 1]) for n in range(len(begins))]
     assert max(running) <= 2
     first, second = found.jobs
-    assert first.answer == second.answer and first.bytes > second.bytes == 0
+    assert first.answer == second.answer and first.overlapped > second.overlapped == 0
     assert 0 < first.net < first.clock and first.waiting >= 0
 
 
 @TWO
-def test_jobs_beside_begin_while_the_forecast_goes_on(tmp_path, pool):
+def test_jobs_beside_begin_while_the_forecast_goes_on(tmp_path):
     problem = jobs.Problem((jobs.Job("forecast", STORED),), "one each", "beside", small=True)
     for _ in range(5):  # where others keep both CPUs busy, the first job may get its turn too late
-        found = went(problem, tmp_path, pool)
+        found = went(problem, tmp_path)
         assert len(found.posts) == 5
         if found.posts[0].begin < found.jobs[0].clock:
             break
@@ -56,21 +58,22 @@ def test_jobs_beside_begin_while_the_forecast_goes_on(tmp_path, pool):
 
 
 @TWO
-def test_accounts_add_up_to_the_clock_and_show_who_waits_for_a_cpu(tmp_path, pool):
+def test_accounts_add_up_to_the_clock_and_show_who_waits_for_a_cpu(tmp_path):
     job = jobs.Job("forecast", replace(STORED, hours=96.0, writeup=0.0))
-    alone = went(jobs.Problem((job,), "one each", "none"), tmp_path, pool).jobs
-    forced = went(jobs.Problem((job, job), "one for all", "none"), tmp_path, pool).jobs
+    alone = went(jobs.Problem((job,), "one each", "none"), tmp_path).jobs
+    forced = went(jobs.Problem((job, job), "one for all", "none"), tmp_path).jobs
     for done in (*alone, *forced):
         assert 0 < done.executing + done.queued + done.waiting <= done.clock * 1.001
     assert min(done.queued / done.clock for done in forced) > 0.1
 
 
-def test_processes_end_with_their_pool():
-    own = workers.Pool()
-    process = own[0].process
-    with pytest.raises(ZeroDivisionError), own:
-        raise ZeroDivisionError
-    assert process.poll() is not None
-    process = own[0].process
-    del own
-    assert process.poll() is not None
+def test_a_killed_process_ends_the_others_and_leaves_nothing(tmp_path):
+    others = set(multiprocessing.active_children())
+    problem = jobs.Problem((jobs.Job("forecast", replace(STORED, hours=480.0)),) * 3, folder=str(tmp_path))
+    state = jobs.State(workers.Pool(3), (None,) * 3)
+    mine = set(multiprocessing.active_children()) - others
+    timer = threading.Timer(1.0, min(mine, key=lambda process: process.pid).kill)
+    timer.start()
+    with pytest.raises(OSError, match="ended early"):
+        jobs.run(problem, state)
+    assert set(multiprocessing.active_children()) == others and list(tmp_path.iterdir()) == []
