@@ -8,9 +8,9 @@ Places are those of ``filesystem``.  Every record bears its number and the pass 
 record read is held to it.
 """
 
+import contextlib
 import time
 from dataclasses import dataclass
-from pathlib import Path
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -20,6 +20,9 @@ from kernels.files.filesystem import BlockFile, page_aligned, require_direct
 from kernels.files.work_folder import WorkFolder
 from kernels.runtime.resources import require_memory
 from kernels.runtime.threads import run_team
+
+__all__ = ["NO_OUTPUT", "PLACES", "Job", "Problem", "Result", "footprint", "plain", "reference", "run", "setup"]
+__all__ += ["verify", "work"]
 
 PLACES = ("memory", "cache", "direct")
 WORD = 8
@@ -66,22 +69,11 @@ class Problem(Presets):
             require_range("records", job.records, 1, 10**6)
 
 
-class State(NamedTuple):
-    """Buffers of the jobs."""
-
-    buffers: list[np.ndarray]  # float64 (1, record) each, page-aligned
-
-
-@dataclass(frozen=True)
-class Result:
+class Result(NamedTuple):
     """What every job took."""
 
-    begins: tuple[float, ...]  # s, from the start of the first
     seconds: tuple[float, ...]  # of each job
-    written: tuple[float, ...]  # s spent writing, job by job
-    read: tuple[float, ...]  # s spent reading
     wrong: tuple[int, ...]  # records that came back other than they were written
-    transfers: tuple[int, ...]
     clock: float  # s, from the first start to the last end
 
 
@@ -92,101 +84,65 @@ def footprint(problem: Problem) -> Footprint:
     return Footprint(inside + 2 * sum(WORD * job.record for job in problem.jobs), outside)
 
 
-def setup(problem: Problem, seed: int = 0) -> State:
-    """Buffers, filled."""
+def setup(problem: Problem, seed: int = 0) -> list[np.ndarray]:
+    """A buffer for each job, float64 (record,), filled, on a page boundary."""
     require_memory(footprint(problem).memory, "the jobs' buffers and files")
-    rng, buffers = np.random.default_rng(seed), []
-    for job in problem.jobs:
-        buffer = page_aligned((1, job.record))
-        buffer[0] = rng.random()
-        buffers.append(buffer)
-    return State(buffers)
+    rng, buffers = np.random.default_rng(seed), [page_aligned((1, job.record))[0] for job in problem.jobs]
+    for buffer in buffers:
+        buffer[:] = rng.random()
+    return buffers
 
 
-class _Going:
-    """One job while it runs."""
+def plain(job: Job, file: BlockFile, buffer: np.ndarray) -> tuple[float, float, int]:
+    """All transfers: a pass of writing, a pass of reading, and so on.
 
-    def __init__(self, job: Job, buffer: np.ndarray, path: Path):
-        self.job, self.buffer = job, buffer
-        self.file = BlockFile(path, job.place, job.records, WORD * job.record)
-        self.begin = self.seconds = self.written = self.read = 0.0
-        self.wrong = 0
-
-    def run(self) -> None:
-        """All transfers: a pass of writing, a pass of reading, and so on."""
-        self.begin = time.perf_counter()
-        job, view, line = self.job, memoryview(self.buffer[0]).cast("B"), self.buffer[0]
-        for n in range(job.transfers):
-            number, lap = n % job.records, n // (2 * job.records)
-            stamp = float(lap * job.records + number)
-            begin = time.perf_counter()
-            if n // job.records % 2 == 0:
-                line[0] = line[-1] = stamp
-                self.file.write(number, view)
-                self.written += time.perf_counter() - begin
-            else:
-                self.file.read(number, view)
-                self.read += time.perf_counter() - begin
-                self.wrong += int(line[0] != stamp or line[-1] != stamp)
-        self.seconds = time.perf_counter() - self.begin
+    Returns begin and end in seconds, and the records that came back wrong.
+    """
+    wrong, view, begin = 0, memoryview(buffer).cast("B"), time.perf_counter()
+    for n in range(job.transfers):
+        number, lap = n % job.records, n // (2 * job.records)
+        stamp = float(lap * job.records + number)
+        if n // job.records % 2 == 0:
+            buffer[0] = buffer[-1] = stamp
+            file.write(number, view)
+        else:
+            file.read(number, view)
+            wrong += int(buffer[0] != stamp or buffer[-1] != stamp)
+    return begin, time.perf_counter(), wrong
 
 
-def _work(problem: Problem, state: State, folder: Path) -> Result:
-    going: list[_Going] = []
-    try:
-        for n, (job, buffer) in enumerate(zip(problem.jobs, state.buffers, strict=True)):
-            going.append(_Going(job, buffer, folder / f"file{n}"))
-        run_team(lambda n: going[n].run(), len(going))
-    finally:
-        for each in going:
-            each.file.close()
-    first = min(each.begin for each in going)
-    begins = tuple(each.begin - first for each in going)
-    found = (tuple(getattr(each, name) for each in going) for name in ("seconds", "written", "read", "wrong"))
-    transfers = tuple(job.transfers for job in problem.jobs)
-    return Result(begins, *found, transfers, max(each.begin + each.seconds for each in going) - first)
-
-
-def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> Result:
+def run(problem: Problem, state: list[np.ndarray], threads: int = 1, repeats: int = 1) -> Result:
     """All jobs at once, ``repeats`` times; times of the last.  ``threads`` is not used: every job is one.
 
     ``OSError``: what the disk refuses; nothing is left behind then.
     """
+    jobs = problem.jobs
     for _ in range(repeats):
-        with WorkFolder(problem.folder, "devices", footprint(problem).disk, "the jobs' files") as work:
-            if any(job.place == "direct" for job in problem.jobs):
+        need, what = footprint(problem).disk, "the jobs' files"
+        with WorkFolder(problem.folder, "devices", need, what) as work, contextlib.ExitStack() as stack:
+            if any(job.place == "direct" for job in jobs):
                 require_direct(work.path)
-            result = _work(problem, state, work.path)
-    return result
+            made = (BlockFile(work.path / f"{n}", j.place, j.records, WORD * j.record) for n, j in enumerate(jobs))
+            whole = list(
+                zip(jobs, (stack.enter_context(contextlib.closing(file)) for file in made), state, strict=True)
+            )
+            found = run_team(lambda n, whole=whole: plain(*whole[n]), len(jobs))
+    begins, ends, wrong = zip(*found, strict=True)
+    return Result(tuple(np.subtract(ends, begins).tolist()), wrong, max(ends) - min(begins))
 
 
-def reference(problem: Problem, state: State) -> Result:
-    """Every job's transfers into a dictionary, one job after another; its times are NaN."""
-    wrong = []
-    for job in problem.jobs:
-        kept, bad = {}, 0
-        for n in range(job.transfers):
-            number, stamp = n % job.records, n // (2 * job.records) * job.records + n % job.records
-            if n // job.records % 2 == 0:
-                kept[number] = stamp
-            else:
-                bad += kept[number] != stamp
-        wrong.append(bad)
-    unknown = (float("nan"),) * len(problem.jobs)
-    counts = tuple(job.transfers for job in problem.jobs)
-    return Result(unknown, unknown, unknown, unknown, tuple(wrong), counts, float("nan"))
+def reference(problem: Problem, state: list[np.ndarray]) -> Result:
+    """Every record came back right; the times are NaN."""
+    count = len(problem.jobs)
+    return Result(count * (float("nan"),), count * (0,), float("nan"))
 
 
 def verify(problem: Problem, result: Result) -> list[Check]:
-    """Every record came back as it was written; all transfers were made."""
-    checks = []
-    for n, job in enumerate(problem.jobs):
-        checks.append(Check.near(f"records of job {n} that came back wrong", result.wrong[n], 0, 0))
-        checks.append(Check.near(f"transfers of job {n}", result.transfers[n], job.transfers, 0))
-    return checks
+    """Every record came back as it was written."""
+    return [Check.near(f"records of job {n} that came back wrong", wrong, 0, 0) for n, wrong in enumerate(result.wrong)]
 
 
-NO_OUTPUT = dict.fromkeys(("begins", "seconds", "written", "read", "clock"), "seconds that were measured")
+NO_OUTPUT = dict.fromkeys(("seconds", "clock"), "seconds that were measured")
 
 
 def _writes(job: Job) -> int:

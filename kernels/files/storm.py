@@ -10,6 +10,7 @@ The two variants take turns step by step, so that both see the same machine.  Wi
 read and remove small files of their own on the same file system meanwhile, as other jobs did there.
 """
 
+import contextlib
 import errno
 import os
 import shutil
@@ -27,6 +28,9 @@ from kernels.files.processes import PROCESS_BYTES, Disturbers
 from kernels.files.syscalls import touch_files
 from kernels.files.work_folder import WorkFolder
 from kernels.runtime.resources import require_memory, require_threads
+
+__all__ = ["NO_OUTPUT", "VARIANTS", "Problem", "Result", "footprint", "full_record_bytes", "plain", "reference", "run"]
+__all__ += ["setup", "small_file_sets", "verify", "work"]
 
 READ_BY_EVERY_TASK = ("dirlist", "namelist_1", "namelist_2")
 WRITTEN_BY_MASTER = "ncf"
@@ -70,7 +74,7 @@ class Result:
 
     seconds: dict[str, np.ndarray]  # float64 (steps,)
     small_seconds: np.ndarray  # float64 (steps,): the part of ``before`` that the small files took
-    calls: dict[str, dict[str, int]]
+    calls: dict[str, int]  # system calls that open, read, write and close, of files as well as small files
     folders: dict[str, Path]
     other_sets: float  # sets of open, read or write, close that the other processes did, a second
     keep: WorkFolder = field(repr=False)
@@ -81,7 +85,7 @@ def footprint(problem: Problem) -> Footprint:
     records = problem.steps * problem.files * problem.record_bytes
     small = (len(READ_BY_EVERY_TASK) + 1) * problem.small_bytes
     memory = 2 * problem.record_bytes + small + problem.load * PROCESS_BYTES
-    disk = len(VARIANTS) * (records + small) + problem.load * problem.small_bytes
+    disk = len(VARIANTS) * records + small + problem.load * problem.small_bytes
     return Footprint(memory, disk)
 
 
@@ -89,72 +93,53 @@ def setup(problem: Problem, seed: int = 0) -> np.ndarray:
     """One record, uint8 (record_bytes,); its first 16 bytes are overwritten by step and file number."""
     require_memory(footprint(problem).memory, "a record")
     # Compiled now, so that the first output step does not pay for it.
-    touch_files(np.zeros((1, 1), np.uint8), 0, os.O_RDONLY, 0.0, np.zeros(1, np.uint8), np.zeros(3, np.int64))
+    touch_files(np.zeros((1, 1), np.uint8), 0, 0.0, np.zeros(1, np.uint8))
     return np.random.default_rng(seed).integers(0, 256, problem.record_bytes, dtype=np.uint8)
 
 
-def _touch_small(problem: Problem, paths: list[Path], names: np.ndarray, tasks: int) -> np.ndarray:
-    """``tasks`` tasks open, read to the end and close every small file.
+def plain(paths: list[Path], tasks: int, latency: float = 0.0) -> int:
+    """``tasks`` tasks open every small file, read it to its end, and close it; the number of system calls.
 
-    Returns the calls that succeeded, int64 (3,): open, read, close.
+    ``latency``: seconds that an open takes at least.  ``OSError`` if a file cannot be opened or read.
     """
-    counts, buffer = np.zeros(3, np.int64), np.zeros(problem.small_bytes, np.uint8)
-    failed = touch_files(names, tasks, os.O_RDONLY, problem.latency, buffer, counts)
-    if failed >= 0:
-        paths[failed].read_bytes()  # the same again: this time Python raises the error
-        raise OSError(errno.EIO, f"{paths[failed]} could not be opened or read once")
-    return counts
+    calls = 0
+    for _ in range(tasks):
+        for path in paths:
+            begin = time.perf_counter()
+            handle = os.open(path, os.O_RDONLY)
+            while time.perf_counter() - begin < latency:
+                pass
+            reads = 1
+            while os.read(handle, 2**24):
+                reads += 1
+            os.close(handle)
+            calls += 2 + reads
+    return calls
 
 
-class _Variant:
-    """One of the two codes: its output files and its counts."""
+def _names(paths: list[Path]) -> np.ndarray:
+    """Paths as ``touch_files`` takes them."""
+    names = [os.fsencode(path) for path in paths]
+    longest = max(map(len, names)) + 1
+    return np.array([list(name.ljust(longest, b"\0")) for name in names], np.uint8)
 
-    def __init__(self, problem, folder, pool, threads):
-        self.problem, self.folder, self.pool = problem, folder, pool
-        folder.mkdir()
-        bounds = [problem.tasks * n // threads for n in range(threads + 1)]
-        self.shares = [high - low for low, high in zip(bounds, bounds[1:], strict=False)]
-        self.small = [folder / name for name in READ_BY_EVERY_TASK]
-        for path in self.small:
-            path.write_bytes(b"x" * problem.small_bytes)
-        names = [os.fsencode(path) for path in self.small]
-        longest = max(map(len, names)) + 1
-        self.names = np.array([list(name.ljust(longest, b"\0")) for name in names], np.uint8)
-        self.calls = dict.fromkeys(("open", "read", "write", "close"), 0)
-        self.handles = []
 
-    def open(self):
-        for number in range(self.problem.files):
-            handle = os.open(self.folder / f"out-{number:04d}", os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o666)
-            self.handles.append(handle)
-            preallocate(handle, self.problem.steps * self.problem.record_bytes)
+def _touch_small(problem: Problem, paths: list[Path], names: np.ndarray, tasks: int) -> int:
+    """The same as :func:`plain` from a compiled loop."""
+    calls = touch_files(names, tasks, problem.latency, np.zeros(problem.small_bytes, np.uint8))
+    if calls < 0:
+        plain(paths, 1)  # the same again: this time Python raises the error
+        raise OSError(errno.EIO, "a small file could not be opened or read once")
+    return int(calls)
 
-    def close(self):
-        while self.handles:
-            os.close(self.handles.pop())
 
-    def step(self, step: int, record: np.ndarray, storm: bool) -> tuple[float, float]:
-        """One output step; returns its seconds and those of the small files."""
-        start = time.perf_counter()
-        if storm:
-            self._storm()
-        middle = time.perf_counter()
-        stamp = record[:16].view("<i8")
-        for number, handle in enumerate(self.handles):
-            stamp[:] = step, number
-            write_all(handle, record)
-        self.calls["write"] += len(self.handles)
-        return time.perf_counter() - start, middle - start
-
-    def _storm(self) -> None:
-        problem = self.problem
-        counts = sum(self.pool.map(lambda share: _touch_small(problem, self.small, self.names, share), self.shares))
-        handle = os.open(self.folder / WRITTEN_BY_MASTER, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666)
-        write_all(handle, b"x" * problem.small_bytes)
-        os.close(handle)
-        for name, count in zip(("open", "read", "close"), counts + [1, 0, 1], strict=True):
-            self.calls[name] += int(count)
-        self.calls["write"] += 1
+def _storm(problem: Problem, paths: list[Path], names: np.ndarray, pool: ThreadPoolExecutor, shares: list[int]) -> int:
+    """The small files of one step, ``shares`` of the tasks on the threads of ``pool``; the number of system calls."""
+    calls = sum(pool.map(lambda tasks: _touch_small(problem, paths, names, tasks), shares))
+    handle = os.open(paths[0].parent / WRITTEN_BY_MASTER, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666)
+    write_all(handle, b"x" * problem.small_bytes)
+    os.close(handle)
+    return calls + 3
 
 
 def run(problem: Problem, state: np.ndarray, threads: int = 1, repeats: int = 1) -> Result:
@@ -165,48 +150,57 @@ def run(problem: Problem, state: np.ndarray, threads: int = 1, repeats: int = 1)
     """
     require_threads(threads)
     keep = WorkFolder(problem.folder, "output-steps", footprint(problem).disk, "the output steps")
-    record = state.copy()
+    folders = {name: keep.path / name for name in VARIANTS}
     with Disturbers(keep.path, problem.load, problem.small_bytes) as others:
         start = time.perf_counter()
         for _ in range(repeats):
-            for name in VARIANTS:  # of the repeat before
-                shutil.rmtree(keep.path / name, ignore_errors=True)
-            variants, seconds, small = _all_steps(problem, keep.path, record, threads)
+            for folder in folders.values():  # of the repeat before
+                shutil.rmtree(folder, ignore_errors=True)
+            found = _all_steps(problem, folders, state.copy(), threads)
         other_sets = others.stop() / (time.perf_counter() - start)
-    calls = {name: variant.calls for name, variant in variants.items()}
-    return Result(seconds, small, calls, {name: keep.path / name for name in VARIANTS}, other_sets, keep)
+    return Result(*found, folders, other_sets, keep)
 
 
-def _all_steps(problem: Problem, folder: Path, record: np.ndarray, threads: int):
-    """Both variants after all steps, seconds of each step by variant, and those of the small files."""
+def _all_steps(problem: Problem, folders: dict[str, Path], record: np.ndarray, threads: int):
+    """Seconds of each step by variant, those of the small files, and system calls by variant."""
     seconds, small = {name: np.empty(problem.steps) for name in VARIANTS}, np.empty(problem.steps)
-    with ThreadPoolExecutor(threads) as pool:
-        variants = {name: _Variant(problem, folder / name, pool, threads) for name in VARIANTS}
-        try:
-            for variant in variants.values():
-                variant.open()
-            for step in range(problem.steps):
-                # Who goes first changes, so that neither always finds the caches warm.
-                for name in VARIANTS if step % 2 == 0 else VARIANTS[::-1]:
-                    total, part = variants[name].step(step, record, name == "before")
-                    seconds[name][step] = total
-                    if name == "before":
-                        small[step] = part
-        finally:
-            for variant in variants.values():
-                variant.close()
-    return variants, seconds, small
+    calls, stamp, handles = dict.fromkeys(VARIANTS, 0), record[:16].view("<i8"), {}
+    with ThreadPoolExecutor(threads) as pool, contextlib.ExitStack() as files:
+        for name, folder in folders.items():
+            folder.mkdir()
+            opened = [files.enter_context(open(path, "wb", buffering=0)) for path in _outputs(problem, folder)]
+            handles[name] = [file.fileno() for file in opened]
+            for handle in handles[name]:
+                preallocate(handle, problem.steps * problem.record_bytes)
+        paths = [folders["before"] / name for name in READ_BY_EVERY_TASK]
+        for path in paths:
+            path.write_bytes(b"x" * problem.small_bytes)
+        names, shares = _names(paths), np.diff([problem.tasks * n // threads for n in range(threads + 1)]).tolist()
+        for step in range(problem.steps):
+            # Who goes first changes, so that neither always finds the caches warm.
+            for name in VARIANTS if step % 2 == 0 else VARIANTS[::-1]:
+                begin = time.perf_counter()
+                if name == "before":
+                    calls[name] += _storm(problem, paths, names, pool, shares)
+                    small[step] = time.perf_counter() - begin
+                for number, handle in enumerate(handles[name]):
+                    stamp[:] = step, number
+                    write_all(handle, record)
+                calls[name] += problem.files
+                seconds[name][step] = time.perf_counter() - begin
+    return seconds, small, calls
 
 
-def expected_calls(problem: Problem) -> dict[str, dict[str, int]]:
-    """The calls of both variants, by arithmetic."""
-    sets = small_file_sets(problem.steps, problem.tasks)
+def _outputs(problem: Problem, folder: Path) -> list[Path]:
+    """The output files of one variant."""
+    return [folder / f"out-{number:04d}" for number in range(problem.files)]
+
+
+def expected_calls(problem: Problem) -> dict[str, int]:
+    """System calls of both variants, by arithmetic: a small file is read twice, its data and its end."""
+    touched = problem.steps * problem.tasks * len(READ_BY_EVERY_TASK)
     records = problem.steps * problem.files
-    reads = 2 * problem.steps * problem.tasks * len(READ_BY_EVERY_TASK)  # the data and the end of file
-    return {
-        "before": {"open": sets, "read": reads, "write": records + problem.steps, "close": sets},
-        "after": {"open": 0, "read": 0, "write": records, "close": 0},
-    }
+    return {"before": 4 * touched + 3 * problem.steps + records, "after": records}
 
 
 def reference(problem: Problem, state: np.ndarray) -> Result:
@@ -215,10 +209,10 @@ def reference(problem: Problem, state: np.ndarray) -> Result:
     folders = {name: keep.path / name for name in VARIANTS}
     for folder in folders.values():
         folder.mkdir()
-        for number in range(problem.files):
+        for number, path in enumerate(_outputs(problem, folder)):
             records = np.tile(state, (problem.steps, 1))
             records[:, :16].view("<i8")[:] = [(step, number) for step in range(problem.steps)]
-            (folder / f"out-{number:04d}").write_bytes(records.tobytes())
+            path.write_bytes(records.tobytes())
     each = np.full(problem.steps, np.nan)
     seconds = dict.fromkeys(VARIANTS, each)
     return Result(seconds, each, expected_calls(problem), folders, np.nan, keep)
@@ -227,8 +221,8 @@ def reference(problem: Problem, state: np.ndarray) -> Result:
 def _misplaced(problem: Problem, folder: Path) -> int:
     """Records that are not where they belong (files of the wrong size count whole)."""
     wrong = 0
-    for number in range(problem.files):
-        with open(folder / f"out-{number:04d}", "rb") as file:
+    for number, path in enumerate(_outputs(problem, folder)):
+        with open(path, "rb") as file:
             if os.fstat(file.fileno()).st_size != problem.steps * problem.record_bytes:
                 wrong += problem.steps
                 continue
@@ -248,8 +242,7 @@ def verify(problem: Problem, result: Result) -> list[Check]:
     for name in VARIANTS:
         misplaced = _misplaced(problem, result.folders[name])
         checks.append(Check.near(f"{name}: records out of place", misplaced, 0, 0))
-        for call, count in expected[name].items():
-            checks.append(Check.near(f"{name}: {call} calls", result.calls[name][call], count, 0))
+        checks.append(Check.near(f"{name}: system calls", result.calls[name], expected[name], 0))
     return checks
 
 

@@ -35,32 +35,25 @@ def write_column(handle, address, count, nbytes, stride):
 
 
 @kernel
-def touch_files(names, tasks, flags, latency, buffer, counts):
+def touch_files(names, tasks, latency, buffer):
     """``tasks`` times: open each file of ``names``, read it to its end, close it.
 
-    ``names``, uint8 (files, longest): paths, each closed by a zero byte; ``flags`` of ``open``; ``latency``: seconds
-    that each open takes at least, since where a local file system answers sooner, the processor waits; ``buffer``,
-    uint8 (n,): where the bytes go, n at a time; ``counts``, int64 (3,), gets the number of open, read and close calls
-    that succeeded.
-
-    Returns -1, or the number of the file that could not be opened or read.
+    ``names``, uint8 (files, longest): paths, each closed by a zero byte; ``latency``: seconds that each open takes at
+    least, since where a local file system answers sooner, the processor waits; ``buffer``, uint8 (n,): where the bytes
+    go, n at a time.  Returns the number of calls, or -1 as soon as a file could not be opened or read.
     """
-    counts[:] = 0
-    address, nbytes = np.uint64(buffer.ctypes.data), np.uint64(buffer.size)
+    calls, address, nbytes = 0, np.uint64(buffer.ctypes.data), np.uint64(buffer.size)
     for _ in range(np.uint64(tasks)):
         for f in range(np.uint64(names.shape[0])):
             begin = monotonic()
-            handle = _open(np.uint64(names[f].ctypes.data), np.int32(flags))
+            handle = _open(np.uint64(names[f].ctypes.data), np.int32(0))
             while latency > 0 and monotonic() - begin < latency:
                 pass
-            if handle < 0:
-                return np.int64(f)
-            counts[0] += 1
             got = 1
-            while got > 0:
+            while got > 0 and handle >= 0:
                 got = _read(handle, address, nbytes)
-                counts[1] += got >= 0
-            counts[2] += _close(handle) == 0
-            if got < 0:
-                return np.int64(f)
-    return np.int64(-1)
+                calls += 1
+            if handle < 0 or got < 0 or _close(handle):
+                return -1
+            calls += 2
+    return calls
