@@ -13,7 +13,6 @@ import sys
 import time
 from pathlib import Path
 
-import numpy as np
 import psutil
 import pytest
 
@@ -21,7 +20,7 @@ from companion import host
 from companion.records import runs
 from kernels.contract import Footprint
 from kernels.files import storm
-from kernels.files.ways import SolutionWriter
+from kernels.files.ways import solution_writer
 from kernels.memory import latency
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -91,9 +90,9 @@ def test_4_a_record_is_json_and_nothing_else(refused, tmp_path):
 @pytest.mark.parametrize("way", ["positioned", "netcdf"])
 def test_4_a_truncated_or_foreign_solution_is_refused(refused, tmp_path, way):
     path = tmp_path / "solution"
-    with SolutionWriter(path, 5, 2, 1, way) as writer:
-        for step in (1, 2):
-            writer.write(step, np.ones((5, 5, 5, 5)))
+    with solution_writer(path, 5, 2, 1, way) as writer:
+        for _ in range(2):
+            writer.write(lambda u: u.fill(1.0))
     whole = path.read_bytes()
     for content in (whole[:-100], whole[: len(whole) // 2], whole[:8] + bytes(5000), pickle.dumps(1), b""):
         path.write_bytes(content)
@@ -102,14 +101,12 @@ def test_4_a_truncated_or_foreign_solution_is_refused(refused, tmp_path, way):
 
 WRITING = """
 import signal, sys
-import numpy as np
-from kernels.files.ways import SolutionWriter
+from kernels.files.ways import solution_writer
 signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-with SolutionWriter(sys.argv[1], 32, 100_000, 100, "positioned", asynchronous=True) as writer:
+with solution_writer(sys.argv[1], 32, 100_000, 100, "positioned", asynchronous=True) as writer:
     print("ready", flush=True)
     while True:
-        for step in range(100, 100_001, 100):
-            writer.write(step, np.ones((32, 32, 32, 5)))
+        writer.write(lambda u: u.fill(1.0))
 """
 
 

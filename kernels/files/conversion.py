@@ -4,7 +4,7 @@ The formats and their compiled loops are in :mod:`kernels.files.words`.
 """
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -14,6 +14,9 @@ from kernels.files.words import copy_words, decode_cray, decode_pairs, encode_cr
 from kernels.proof import Proof
 from kernels.runtime.resources import require_memory, require_threads
 from kernels.runtime.threads import run_team
+
+__all__ = ["DECODE", "ENCODE", "FORMATS", "PROOF", "Problem", "Words", "change", "footprint", "plain", "reference"]
+__all__ += ["run", "setup", "unlike", "verify", "work"]
 
 FORMATS = ("native", "big-endian", "Cray 64", "Cray 128")
 
@@ -29,7 +32,7 @@ class Problem(Presets):
     format: one_of(*FORMATS) = "Cray 128"  # "native" (a copy), "big-endian", "Cray 64" or "Cray 128"
     direction: one_of("encode", "decode") = "decode"  # "encode" (when written) or "decode" (when verified)
 
-    PRESETS: ClassVar[dict[str, dict[str, Any]]] = {
+    PRESETS: ClassVar = {
         "quick": {"N": 12},
         "small": {"N": 12},
         "medium": {"N": 64},
@@ -48,18 +51,11 @@ class Problem(Presets):
         return self.words * (2 if self.format == "Cray 128" else 1)
 
 
-class State(NamedTuple):
-    """Words before conversion and room for them afterwards."""
+class Words(NamedTuple):
+    """Words before conversion, and after it."""
 
     source: np.ndarray  # uint64 (5 N³,), or (10 N³,) where they are pairs
     target: np.ndarray  # likewise
-
-
-class Result(NamedTuple):
-    """What :class:`State` holds after a run."""
-
-    source: np.ndarray
-    target: np.ndarray
 
 
 def footprint(problem: Problem) -> Footprint:
@@ -67,7 +63,7 @@ def footprint(problem: Problem) -> Footprint:
     return Footprint(WORD * (3 * problem.words + problem.foreign))
 
 
-def setup(problem: Problem, seed: int = 0) -> State:
+def setup(problem: Problem, seed: int = 0) -> Words:
     """The initial field of BT as ``source``, in the foreign format if it is to be decoded."""
     require_memory(footprint(problem).memory, f"converting a dump with N = {problem.N}")
     from kernels.bt.problem import initial_field
@@ -78,10 +74,10 @@ def setup(problem: Problem, seed: int = 0) -> State:
         ENCODE[problem.format](source, target)
         source, target = target, source
         target[:] = 0
-    return State(source, target)
+    return Words(source, target)
 
 
-def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> Result:
+def run(problem: Problem, state: Words, threads: int = 1, repeats: int = 1) -> Words:
     """Convert ``repeats`` times, the words shared out over ``threads``; ``ValueError``: more than usable CPUs."""
     require_threads(threads)
     convert = (ENCODE if problem.direction == "encode" else DECODE)[problem.format]
@@ -93,7 +89,7 @@ def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> R
             convert(source, target)
 
     run_team(member, threads)
-    return Result(state.source, state.target)
+    return state
 
 
 def plain(problem: Problem, source: np.ndarray) -> np.ndarray:
@@ -125,9 +121,9 @@ def plain(problem: Problem, source: np.ndarray) -> np.ndarray:
     return np.where(words[:, 0] >> np.uint64(63), -value, value).view(np.uint64)
 
 
-def reference(problem: Problem, state: State) -> Result:
+def reference(problem: Problem, state: Words) -> Words:
     """The same by :func:`plain`."""
-    return Result(state.source, plain(problem, state.source))
+    return Words(state.source, plain(problem, state.source))
 
 
 def unlike(found: np.ndarray, expected: np.ndarray) -> int:
@@ -136,7 +132,7 @@ def unlike(found: np.ndarray, expected: np.ndarray) -> int:
     return int(np.count_nonzero((found != expected) & ~zeros))
 
 
-def change(problem: Problem, result: Result) -> tuple[int, float]:
+def change(problem: Problem, result: Words) -> tuple[int, float]:
     """Words that the way there and back changes, and by how much at most, relatively, where they hold numbers."""
     back = np.empty_like(result.source)
     (DECODE if problem.direction == "encode" else ENCODE)[problem.format](result.target, back)
@@ -147,7 +143,7 @@ def change(problem: Problem, result: Result) -> tuple[int, float]:
     return int(different.sum()), worst((after - before) / np.where(before == 0.0, 1.0, np.abs(before)))
 
 
-def verify(problem: Problem, result: Result) -> list[Check]:
+def verify(problem: Problem, result: Words) -> list[Check]:
     """Every word against NumPy's, and the way there and back."""
     different, error = change(problem, result)
     lossy = problem.format == "Cray 64" and problem.direction == "encode"
@@ -167,7 +163,7 @@ def work(problem: Problem, threads: int = 1) -> Work:
     return Work(bytes_read=read, bytes_written=written)
 
 
-def _unusual_words(problem: Problem, state: State, result: Result) -> list[Check]:
+def _unusual_words(problem: Problem, state: Words, result: Words) -> list[Check]:
     """Words that no solution has: zeros, the least and the largest numbers, ties of the rounding."""
     values = np.array([0.0, -0.0, 5e-324, -3e-310, 2.0**-1022, -1.7e308, 1.0, 2.0 - 2.0**-52, 2.0**60 - 2.0**7])
     source = np.tile(np.concatenate([values, 1.0 + np.arange(64) * 2.0**-52]), 9).view(np.uint64)

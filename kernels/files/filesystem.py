@@ -20,9 +20,13 @@ import time
 from pathlib import Path
 
 import numpy as np
+import psutil
 
 from kernels.files.work_folder import WorkFolder
 from kernels.runtime import pages
+
+__all__ = ["ALIGNMENT", "IN_MEMORY", "BlockFile", "direct_refusal", "drop_cache", "filesystem_type", "page_aligned"]
+__all__ += ["preallocate", "pwrite_all", "require_direct", "write_all"]
 
 #: Filesystems that keep their files in memory.
 IN_MEMORY = frozenset({"tmpfs", "ramfs", "devtmpfs"})
@@ -58,25 +62,13 @@ def preallocate(handle: int, nbytes: int) -> None:
 
 def filesystem_type(folder) -> str | None:
     """Name of the filesystem that holds ``folder`` as the system calls it, None where unknown."""
+    where = Path(folder).resolve()
     try:
-        device = os.stat(folder).st_dev
-        lines = Path("/proc/self/mountinfo").read_text().splitlines()
+        mounts = [each for each in psutil.disk_partitions(all=True) if where.is_relative_to(each.mountpoint)]
     except OSError:
         return None
-    number = f"{os.major(device)}:{os.minor(device)}"
-    best = None
-    where = os.path.realpath(folder)
-    for line in lines:
-        left, _, right = line.partition(" - ")
-        mount = left.split()[4].encode().decode("unicode_escape")
-        inside = where == mount or where.startswith(mount.rstrip("/") + "/")
-        # Some filesystems (btrfs, overlay) report another device number than their mount: the
-        # longest mount point that contains the folder decides, an equal device number breaks ties.
-        if inside:
-            rank = (len(mount), left.split()[2] == number)
-            if best is None or rank >= best[0]:
-                best = (rank, right.split()[0])
-    return best[1] if best else None
+    # the innermost, and of several at one place the last
+    return max(reversed(mounts), key=lambda mount: len(mount.mountpoint)).fstype if mounts else None
 
 
 def direct_refusal(folder) -> str | None:

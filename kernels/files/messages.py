@@ -28,11 +28,13 @@ from kernels.contract import Check, Footprint, Presets, Work, one_of, real, whol
 from kernels.files.work_folder import WorkFolder
 from kernels.runtime.resources import require_memory
 
+__all__ = ["NO_OUTPUT", "WAYS", "Problem", "Result", "State", "footprint", "hand_over", "polish", "reference", "run"]
+__all__ += ["setup", "value", "verify", "work"]
+
 WAYS = ("reopened", "late", "kept", "off")
 #: Lines of a procedure, and the argument with which a stored one is checked.
 STATEMENTS, AT = 16, 3
-#: What a code of a stored procedure does.
-OPERATIONS = (ast.Constant, ast.Name, ast.Add, ast.Sub, ast.Mult)
+_SIGNS: dict[type, str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*"}
 
 
 @dataclass(frozen=True)
@@ -87,39 +89,38 @@ def setup(problem: Problem, seed: int = 0) -> State:
     return State(lines, statements, factors)
 
 
-def polish(statement: str) -> list[tuple[int, int]]:
-    """A statement in x and whole numbers in reverse Polish: operation of OPERATIONS and, where it has one, number."""
+def polish(statement: str) -> str:
+    """A statement in x and whole numbers in reverse Polish."""
 
-    def after(node) -> list[tuple[int, int]]:
+    def after(node) -> str:
         if isinstance(node, ast.BinOp):
-            return [*after(node.left), *after(node.right), (OPERATIONS.index(type(node.op)), 0)]
-        return [(OPERATIONS.index(type(node)), getattr(node, "value", 0))]
+            return f"{after(node.left)} {after(node.right)} {_SIGNS[type(node.op)]}"
+        return "x" if isinstance(node, ast.Name) else str(node.value)
 
     return after(ast.parse(statement, mode="eval").body)
 
 
-def value(codes, x: int) -> int:
+def value(stored: str, x: int) -> int:
     """What statements in reverse Polish, one after the other, leave: the sum of their values."""
     stack: list[int] = []
-    for operation, number in codes:
-        kind = OPERATIONS[operation]
-        if kind in (ast.Constant, ast.Name):
-            stack.append(int(number) if kind is ast.Constant else x)
-        else:
+    for word in stored.split():
+        if word in _SIGNS.values():
             right, left = stack.pop(), stack.pop()
-            stack.append(left * right if kind is ast.Mult else left + right if kind is ast.Add else left - right)
+            stack.append(left * right if word == "*" else left + right if word == "+" else left - right)
+        else:
+            stack.append(x if word == "x" else int(word))
     return sum(stack)
 
 
 def _loaded(state: State, folder: Path):
     """Every line, once its statement is translated; procedures are stored as they end."""
-    codes: list[tuple[int, int]] = []
+    stored: list[str] = []
     for number, line in enumerate(state.lines):
-        codes += polish(state.statements[number])
+        stored.append(polish(state.statements[number]))
         yield line
         if (number + 1) % STATEMENTS == 0 or number + 1 == len(state.lines):
-            np.array(codes, np.int64).tofile(folder / f"procedure{number // STATEMENTS}")
-            codes = []
+            (folder / f"procedure{number // STATEMENTS}").write_text("\n".join(stored))
+            stored = []
 
 
 @contextmanager
@@ -181,8 +182,7 @@ def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> R
     cpu, real = time.process_time() - cpu, time.perf_counter() - real
     given = b"".join(state.lines)
     data = given if problem.way == "off" else path.read_bytes()
-    stored = [np.fromfile(path, np.int64).reshape(-1, 2) for path in sorted(keep.path.glob("procedure*"))]
-    values = sum(value(codes.tolist(), AT) for codes in stored)
+    values = sum(value(path.read_text(), AT) for path in keep.path.glob("procedure*"))
     return Result(cpu / repeats, real / repeats, data.count(b"\n"), sum(data), sum(given), values, _due(state), keep)
 
 

@@ -1,15 +1,15 @@
 """One writing session of a solution file, and the ways of writing U, all with the same words.
 
-    with SolutionWriter(path, N, NS, IW, way="positioned", asynchronous=True) as writer:
+    with solution_writer(path, N, NS, IW, way="positioned", asynchronous=True) as writer:
         ...
-        writer.write(step, u)        # every IW steps
+        writer.write(fill)           # every IW steps; fill(u) puts the solution into u
         ...
         writer.finish()              # transfers complete: T_T ends here
                                      # leaving the block: read back, compare, rename
 
-Before the first dump: arguments, free memory and free space are checked, the file is pre-allocated.  At the end every
-dump is read back and its checksum compared, then the file gets its name; until then that name does not exist (or is
-an older, complete file).
+Before the first dump memory and space are checked, and the file is pre-allocated.  At the end every dump is read back
+and its checksum compared, then the file gets its name; until then that name does not exist (or is an older, complete
+file).
 
 A way is a class of ``WAYS``: ``put(index, u, crc32)`` writes dump ``index``; ``finish(tail, fsync)`` writes the file's
 ``tail`` and waits for the device if ``fsync``; ``close()`` lets go whatever happened.  ``u`` is float64 (N, N, N, 5),
@@ -20,9 +20,9 @@ import contextlib
 import errno
 import mmap
 import os
-import secrets
 import struct
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -42,8 +42,12 @@ from kernels.files.format.layout import (
     open_solution,
     require_checksums,
 )
+from kernels.runtime.atomic import atomic_write
 from kernels.runtime.pages import zeros
 from kernels.runtime.resources import require_disk, require_memory, usable_cpus
+
+__all__ = ["WAYS", "FileWay", "NetcdfWay", "Writer", "end_file", "file_bytes", "plain", "solution_file"]
+__all__ += ["solution_writer"]
 
 
 def _bytes(u: np.ndarray) -> memoryview:
@@ -63,45 +67,34 @@ class FileWay:
     records = False  # k-planes as Fortran records
     arrays = False  # five arrays of three dimensions
 
-    def __init__(self, part, layout: Layout):
-        self.layout = layout
-        self.handle = os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666)
-        try:
-            preallocate(self.handle, layout.total_bytes)
-            write_all(self.handle, layout.header())
-            self._prepare()
-        except BaseException:
-            self.close()
-            raise
-
-    def _prepare(self) -> None:
-        """What a way needs before the first dump."""
+    def __init__(self, part: Path, layout: Layout):
+        self.layout, self._file = layout, open(part, "x+b", buffering=0)  # which closes with this object
+        self.handle = self._file.fileno()
+        preallocate(self.handle, layout.total_bytes)
+        write_all(self.handle, layout.header())
 
     def put(self, index: int, u: np.ndarray, crc32: int) -> None:
         """Write dump ``index``."""
         raise NotImplementedError
 
     def finish(self, tail: bytes, fsync: bool) -> None:
+        """Write the trailer; with ``fsync`` the device has the file."""
         end_file(self.handle, tail, self.layout)
         if fsync:
             os.fsync(self.handle)
 
     def close(self) -> None:
-        if self.handle is not None:
-            os.close(self.handle)
-            self.handle = None
+        """Let the file go."""
+        self._file.close()
 
 
 @contextlib.contextmanager
-def solution_file(path, layout: Layout, sums: list[int]):
+def solution_file(path: Path, layout: Layout, sums: list[int]):
     """A new solution file with its header, open for whoever writes the dumps; at the end it gets its trailer."""
     path.unlink(missing_ok=True)
-    file = FileWay(path, layout)
-    try:
+    with contextlib.closing(FileWay(path, layout)) as file:
         yield file.handle
         file.finish(layout.trailer(sums), False)
-    finally:
-        file.close()
 
 
 class Records(FileWay):
@@ -156,9 +149,10 @@ def plain(handle: int, layout: Layout, index: int, u: np.ndarray) -> None:
 class Elements(FileWay):
     """The same writes from a compiled loop, since an interpreter between them would be timed too."""
 
-    def _prepare(self):
+    def __init__(self, part, layout):
         from kernels.files.syscalls import write_column
 
+        super().__init__(part, layout)
         self._write_column = write_column
         write_column(np.int32(self.handle), np.uint64(0), 0, 0, 0)  # compiled before the first dump
 
@@ -170,19 +164,16 @@ class Elements(FileWay):
             os.lseek(self.handle, start, os.SEEK_SET)
             address = np.uint64(data.ctypes.data + element * i)
             done = self._write_column(np.int32(self.handle), address, N * N, element, N * element)
-            if done != N * N:  # make the failing write again: this time Python raises its error
-                at = element * (i + done * N)
-                pwrite_all(self.handle, _bytes(data)[at : at + element], start + done * N * element)
-                raise OSError(errno.EIO, f"element write {done} of column {i} failed and cannot be repeated")
+            if done != N * N:
+                raise OSError(errno.EIO, f"element write {done} of column {i} failed")
 
 
 class Parallel(FileWay):
     """Slabs of k-planes of the same serial file, written by as many threads at once as there are CPUs."""
 
-    pool = None
-
-    def _prepare(self):
-        self.threads = min(usable_cpus(), self.layout.N)
+    def __init__(self, part, layout):
+        super().__init__(part, layout)
+        self.threads = min(usable_cpus(), layout.N)
         self.pool = ThreadPoolExecutor(self.threads, thread_name_prefix="solution-slab")
 
     def put(self, index, u, crc32):
@@ -193,18 +184,16 @@ class Parallel(FileWay):
             future.result()
 
     def close(self):
-        if self.pool is not None:
-            self.pool.shutdown(wait=True, cancel_futures=True)
+        self.pool.shutdown(wait=True, cancel_futures=True)
         super().close()
 
 
 class Mapped(FileWay):
     """A copy into the memory-mapped file; the system writes the pages when it likes, or at fsync."""
 
-    map = None
-
-    def _prepare(self):
-        self.map = mmap.mmap(self.handle, self.layout.trailer_offset)
+    def __init__(self, part, layout):
+        super().__init__(part, layout)
+        self.map = mmap.mmap(self.handle, layout.trailer_offset)
 
     def put(self, index, u, crc32):
         # Through NumPy and not by slice assignment, which would hold up the solver's threads.
@@ -216,9 +205,8 @@ class Mapped(FileWay):
         super().finish(tail, fsync)
 
     def close(self):
-        if self.map is not None:
-            with contextlib.suppress(BufferError):  # an interrupted copy still holds it; it goes with that
-                self.map.close()
+        with contextlib.suppress(BufferError):  # an interrupted copy still holds it; it goes with that
+            self.map.close()
         super().close()
 
 
@@ -278,139 +266,76 @@ def file_bytes(way: str, layout: Layout) -> int:
     return layout.total_bytes
 
 
-class SolutionWriter:
-    """Writes U every IW steps into ``path``, whose folder must exist.
+class Writer:
+    """The session of :func:`solution_writer`.
 
-    ``way`` is a name of ``WAYS``.  With ``asynchronous`` dumps are copied into one of two buffers and written by
-    another thread: double buffering.  With ``fsync`` ``finish`` waits until the device has the data.
-
-    ``ValueError`` for a way, size or schedule that makes no sense. ``MemoryError`` or ``OSError`` if memory or space do
-    not suffice, or the folder cannot be written.
-
-    Attributes, in seconds: ``stalls``, how long the caller of each ``write`` stood still; ``transfer_seconds`` of each
-    transfer; ``finish_seconds`` of ``finish``.
+    In seconds: ``stalls``, how long the caller of each ``write`` stood still; ``transfer_seconds`` of each transfer;
+    ``finish_seconds`` of ``finish``.
     """
 
-    def __init__(self, path, N, NS, IW, way="positioned", asynchronous=False, fsync=False):
-        self.path, self.asynchronous, self.fsync = Path(path), asynchronous, fsync
-        require_choice("way", way, WAYS)
-        kind = WAYS[way]
-        self.layout = Layout(N, NS, IW, kind.records, kind.arrays)
-        what = f"the solution of {self.layout.dumps} dumps with N = {N}"
-        require_disk(self.path.parent, file_bytes(way, self.layout), what)
-        buffers = 2 if asynchronous else 1
-        require_memory(buffers * dump_bytes(N), f"writing {what} ({way}, {buffers} buffer(s))")
+    def __init__(self, file, layout: Layout, buffers: list[np.ndarray], pool: ThreadPoolExecutor | None, fsync: bool):
+        self._file, self.layout, self._buffers, self._pool, self._fsync = file, layout, buffers, pool, fsync
         self.checksums: list[int] = []
         self.stalls: list[float] = []
         self.transfer_seconds: list[float] = []
-        self.finish_seconds = 0.0
-        self._part = self.path.with_name(f".{self.path.name}.{secrets.token_hex(4)}.part")
-        self._way = self._pool = None
+        self.finish_seconds: float | None = None
         self._futures: list = []
-        self._finished = False
-        try:
-            self._way = kind(self._part, self.layout)
-            # touched now: no dump shall pay for first use of the memory
-            self._buffers = [zeros(self.layout.shape, DTYPE) for _ in range(buffers)]
-            if asynchronous:
-                self._pool = ThreadPoolExecutor(1, thread_name_prefix="solution-writer")
-        except BaseException:
-            self.abort()
-            raise
 
-    def write(self, step: int, u) -> None:
-        """Write the dump of time step ``step``.
-
-        ``step`` is the next multiple of IW.  ``u`` is the solution, float64 (N, N, N, 5) as [k, j, i, m], or a function
-        that fills an array of that shape, which saves a copy where the solver keeps U in another order.
-        """
-        start = time.perf_counter()
-        index = len(self.stalls)
-        expected = (index + 1) * self.layout.IW
-        if self._finished or step != expected:
-            raise ValueError(
-                f"step = {step} is not the next to be written: expected "
-                f"{'none' if self._finished or expected > self.layout.NS else expected}"
-            )
-        if not callable(u) and np.shape(u) != self.layout.shape:
-            raise ValueError(f"u has shape {np.shape(u)}, a dump with N = {self.layout.N} has {self.layout.shape}")
-        if self.asynchronous:
-            if index >= 2:
-                self._futures[index - 2].result()  # its buffer is free again
-            self._futures.append(self._pool.submit(self._transfer, index, self._fill(index, u)))
+    def write(self, fill: Callable[[np.ndarray], object]) -> None:
+        """Write the next dump; ``fill(u)`` puts the solution into u, float64 (N, N, N, 5) as [k, j, i, m]."""
+        start, index = time.perf_counter(), len(self.stalls)
+        if self._pool is not None and index >= 2:
+            self._futures[index - 2].result()  # its buffer is free again
+        u = self._buffers[index % len(self._buffers)]
+        fill(u)
+        if self._pool is None:
+            self._transfer(index, u)
         else:
-            plain = isinstance(u, np.ndarray) and u.flags.c_contiguous and u.dtype == DTYPE
-            self._transfer(index, u if plain else self._fill(index, u))
+            self._futures.append(self._pool.submit(self._transfer, index, u))
         self.stalls.append(time.perf_counter() - start)
-
-    def _fill(self, index: int, u) -> np.ndarray:
-        """A copy of U in the buffer whose turn it is."""
-        staged = self._buffers[index % len(self._buffers)]
-        if callable(u):
-            u(staged)
-        else:
-            np.copyto(staged, u)
-        return staged
 
     def _transfer(self, index: int, u: np.ndarray) -> None:
         start = time.perf_counter()
-        crc32 = checksum([u])
-        self._way.put(index, u, crc32)
-        self.checksums.append(crc32)
+        self.checksums.append(checksum([u]))
+        self._file.put(index, u, self.checksums[-1])
         self.transfer_seconds.append(time.perf_counter() - start)
 
     def finish(self) -> None:
         """Complete all transfers (and fsync, if asked for).  T_T ends when this returns."""
-        if self._finished:
-            return
         start = time.perf_counter()
-        if len(self.stalls) != self.layout.dumps:
-            raise ValueError(
-                f"{len(self.stalls)} of {self.layout.dumps} dumps were written; write all of them before finish"
-            )
         for future in self._futures:
             future.result()
-        self._way.finish(self.layout.trailer(self.checksums), self.fsync)
-        self._finished = True
+        self._file.finish(self.layout.trailer(self.checksums), self._fsync)
         self.finish_seconds = time.perf_counter() - start
 
-    def publish(self) -> None:
-        """Read the file back, compare every checksum, give it its name.
 
-        With ``fsync`` the pages are dropped first, so that the device is read and not the page cache (where the
-        filesystem has a device).
-        """
-        self.finish()
-        self._close()
-        if self.fsync:
-            drop_cache(self._part)
-        with open_solution(self._part) as solution:
-            if solution.crc32 != self.checksums:
-                raise OSError(errno.EIO, f"{self.path} was not written: the checksums read back differ")
+@contextlib.contextmanager
+def solution_writer(path, N: int, NS: int, IW: int, way="positioned", asynchronous=False, fsync=False):
+    """A :class:`Writer` of the file ``path``, whose folder must exist; the file is there when the block has ended well.
+
+    ``way`` is a name of ``WAYS``.  With ``asynchronous`` dumps are copied into one of two buffers and written by
+    another thread: double buffering.  With ``fsync`` ``finish`` waits until the device has the data, and what is read
+    back comes from the device (where the filesystem has one).
+
+    ``ValueError`` for a way, size or schedule that makes no sense, or dumps that are missing. ``MemoryError`` or
+    ``OSError`` if memory or space do not suffice, or the folder cannot be written.
+    """
+    require_choice("way", way, WAYS)
+    layout, buffers = Layout(N, NS, IW, WAYS[way].records, WAYS[way].arrays), 2 if asynchronous else 1
+    what = f"the solution of {layout.dumps} dumps with N = {N}"
+    require_disk(Path(path).parent, file_bytes(way, layout), what)
+    require_memory(buffers * dump_bytes(N), f"writing {what} ({way}, {buffers} buffer(s))")
+    with atomic_write(path, fsync=False) as part:
+        with contextlib.closing(WAYS[way](part, layout)) as file, contextlib.ExitStack() as threads:
+            pool = threads.enter_context(ThreadPoolExecutor(1, "solution-writer")) if asynchronous else None
+            # touched now: no dump shall pay for first use of the memory
+            writer = Writer(file, layout, [zeros(layout.shape, DTYPE) for _ in range(buffers)], pool, fsync)
+            yield writer
+            if writer.finish_seconds is None:
+                writer.finish()
+        if fsync:
+            drop_cache(part)
+        with open_solution(part) as solution:
             require_checksums(solution)
-        os.replace(self._part, self.path)
-
-    def _close(self) -> None:
-        if self._pool is not None:
-            self._pool.shutdown(wait=True, cancel_futures=True)
-            self._pool = None
-        if self._way is not None:
-            self._way.close()
-            self._way = None
-
-    def abort(self) -> None:
-        """Stop writing and remove the temporary; the final name is left as it was."""
-        try:
-            self._close()
-        finally:
-            self._part.unlink(missing_ok=True)
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, kind, value, trace):
-        try:
-            if kind is None:
-                self.publish()
-        finally:
-            self.abort()
+            if solution.crc32 != writer.checksums:
+                raise OSError(errno.EIO, "the checksums read back differ")

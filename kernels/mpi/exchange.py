@@ -27,6 +27,9 @@ from kernels.runtime.pages import allocate
 from kernels.runtime.resources import require_memory
 from kernels.runtime.vector import pointer
 
+__all__ = ["NO_OUTPUT", "SIZES", "Problem", "State", "footprint", "plain", "reference", "run", "setup", "verify"]
+__all__ += ["work"]
+
 #: Message sizes of a curve, bytes.
 SIZES = {
     "quick": tuple(8 * 8**n for n in range(7)),
@@ -42,20 +45,13 @@ class Problem(Presets):
     bytes: whole(8, 2**30) = 65536  # of one message, a multiple of 8
     ranks: whole(1, world.LARGEST) = 2  # ranks that take part: two a pair
 
-    PRESETS: ClassVar[dict[str, dict[str, Any]]] = {"quick": {}, "paper": {"bytes": 2**20}, "modern": {"bytes": 2**24}}
+    PRESETS: ClassVar = {"quick": {}, "paper": {"bytes": 2**20}, "modern": {"bytes": 2**24}}
 
     def __post_init__(self):
         if self.bytes % 8:
-            raise ValueError(
-                f"bytes = {self.bytes} is no multiple of the 8 bytes of a word; take {self.bytes // 8 * 8}"
-            )
+            raise ValueError(f"bytes = {self.bytes} is no multiple of 8; take {self.bytes // 8 * 8}")
         if self.ranks % 2:
             raise ValueError(f"ranks = {self.ranks} cannot be paired; legal are the even numbers 2, 4, 6 …")
-
-    @property
-    def words(self) -> int:
-        """Words of one message."""
-        return self.bytes // 8
 
 
 class State(NamedTuple):
@@ -77,8 +73,8 @@ def setup(problem: Problem, seed: int = 0) -> State:
     require_memory(footprint(problem).memory, f"{problem.ranks} ranks with messages of {problem.bytes} bytes")
     comm = world.team(problem.ranks)
     partner = (comm.rank + comm.size // 2) % comm.size
-    out, into = (allocate(problem.words, np.int64, "default") for _ in range(2))
-    out[:], into[:] = message(comm.rank, problem.words), -1
+    out, into = (allocate(problem.bytes // 8, np.int64, "default") for _ in range(2))
+    out[:], into[:] = message(comm.rank, problem.bytes // 8), -1
     return State(comm, partner, out, into)
 
 
@@ -144,12 +140,12 @@ def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> S
 
 def reference(problem: Problem, state: State) -> State:
     """What every rank must hold afterwards, without sending anything."""
-    return state._replace(into=message(state.partner, problem.words))
+    return state._replace(into=message(state.partner, problem.bytes // 8))
 
 
 def verify(problem: Problem, result: State) -> list[Check]:
     """Every word on every rank is the partner's."""
-    wrong = int((result.into != message(result.partner, problem.words)).sum())
+    wrong = int((result.into != message(result.partner, problem.bytes // 8)).sum())
     result.into[:] = -1  # the next exchange has to bring them again
     return [Check.near("words of all ranks that are not the partner's", world.total(result.comm, wrong), 0, 0)]
 

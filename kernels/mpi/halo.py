@@ -14,7 +14,7 @@ Values are a function of point and field, so that each can be checked where it a
 import math
 from dataclasses import dataclass
 from time import perf_counter
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -22,9 +22,12 @@ from kernels.contract import Check, Footprint, Presets, Work, one_of, real, requ
 from kernels.mpi import world
 from kernels.mpi.mesh import Mesh, cut, shape
 from kernels.mpi.scale import Count
-from kernels.mpi.traffic import Traffic
+from kernels.mpi.traffic import Planned, Traffic
 from kernels.runtime.resources import require_memory
 from kernels.shallow_water.problem import RADIUS
+
+__all__ = ["WAYS", "Problem", "State", "count_messages", "parts", "plain", "reference", "run", "setup", "verify"]
+__all__ += ["work"]
 
 WAYS = ("fixed", "part 2 on demand", "on demand")
 
@@ -44,7 +47,7 @@ class Problem(Presets):
 
     #: Fields of part 1 (three components of the wind) and of part 2 (what is interpolated).
     PARTS: ClassVar = (3, 6)
-    PRESETS: ClassVar[dict[str, dict[str, Any]]] = {
+    PRESETS: ClassVar = {
         "quick": {},
         "paper": {"grid": "N200", "dt": 1800.0, "levels": 10},
         "modern": {"grid": "N640", "dt": 600.0, "levels": 4},
@@ -173,7 +176,7 @@ def ask(state: State, points: np.ndarray):
     asked = np.empty(comm.size, np.int64)
     comm.Alltoall(wanted, asked)
     numbers = np.empty(int(asked.sum()))
-    state.traffic.alltoallv(comm, points.astype(float), wanted, numbers, asked)
+    Planned(state.traffic, comm, wanted, asked)(points.astype(float), numbers)
     return wanted, asked, numbers.astype(np.int64)
 
 
@@ -186,7 +189,8 @@ def plain(state: State, part: int) -> np.ndarray:
     wanted, asked, numbers = state.asked if _fixed(state.problem, part) else ask(state, points)
     columns = values.shape[1]
     send, into = values[np.searchsorted(state.own, numbers)], np.empty((points.size, columns))
-    state.traffic.alltoallv(state.traffic.comm, send.reshape(-1), asked * columns, into.reshape(-1), wanted * columns)
+    values_of = Planned(state.traffic, state.traffic.comm, asked * columns, wanted * columns)
+    values_of(send.reshape(-1), into.reshape(-1))
     return into
 
 
@@ -243,20 +247,17 @@ NO_OUTPUT = dict.fromkeys(("own", "values", "wanted", "asked", "needed"), "what 
 
 def parts(result: State) -> dict[str, float]:
     """Seconds (slowest rank) and bytes (all ranks) of each part of one step; all ranks call it."""
-    comm, facts, found = result.traffic.comm, result.facts, {}
-    for part in (0, 1):
-        found[f"part {part + 1}"] = world.largest(comm, facts["seconds"][part] / facts["repeats"])
-        found[f"part {part + 1} bytes"] = world.total(comm, facts["bytes"][part] / facts["repeats"])
-    return found | result.traffic.counts(facts["repeats"])
+    comm, repeats, found = result.traffic.comm, result.facts["repeats"], {}
+    for part, (seconds, nbytes) in enumerate(zip(result.facts["seconds"], result.facts["bytes"], strict=True), 1):
+        found[f"part {part}"] = world.largest(comm, seconds / repeats)
+        found[f"part {part} bytes"] = world.total(comm, nbytes / repeats)
+    return found | result.traffic.counts(repeats)
 
 
 def work(problem: Problem, threads: int = 1) -> Work:
-    """Bytes of the values that all ranks fetch."""
-    total = 0
-    for rank in range(problem.ranks):
-        found = _points(problem, owned(problem.mesh, rank))
-        total += sum(8 * problem.levels * n * points.size for n, points in zip(problem.PARTS, found, strict=True))
-    return Work(bytes_read=total, bytes_written=total)
+    """Bytes that all ranks send to others, and receive."""
+    sent = count_messages(problem).bytes
+    return Work(bytes_read=sent, bytes_written=sent)
 
 
 def footprint(problem: Problem) -> Footprint:

@@ -22,16 +22,15 @@ from kernels.mpi import world
 from kernels.spectral.grids import Grid
 from kernels.spectral.grids import grid as named_grid
 
+__all__ = ["Mesh", "Shared", "cut", "shape"]
+
 
 def shape(ranks: int, across: int = 0) -> tuple[int, int]:
     """W and V for ``ranks``: V is ``across``, or the largest divisor of at most √ranks."""
     if not across:
         across = max(v for v in range(1, int(ranks**0.5) + 1) if ranks % v == 0)
     if ranks % across:
-        divisors = [v for v in range(1, ranks + 1) if ranks % v == 0]
-        raise ValueError(
-            f"across = {across} does not divide ranks = {ranks}; choose one of {', '.join(map(str, divisors))}"
-        )
+        raise ValueError(f"across = {across} does not divide ranks = {ranks}")
     return ranks // across, across
 
 
@@ -44,8 +43,7 @@ def cut(count: int, parts: int) -> np.ndarray:
 class Mesh:
     """Decomposition of truncation T with some fields on a grid over W × V ranks.
 
-    ``ValueError`` if there are more bands than rows or wavenumbers, or more parts than fields; it names the legal
-    numbers.
+    ``ValueError`` if there are more bands than rows or wavenumbers, or more parts than fields.
     """
 
     name: str  # of the grid
@@ -58,13 +56,10 @@ class Mesh:
         most = min(2 * self.grid.N, self.truncation + 1)
         if self.W > most:
             raise ValueError(
-                f"{self.W} ranks cannot share the {2 * self.grid.N} rows and {self.truncation + 1} wavenumbers of "
-                f"T{self.truncation} on {self.name}; legal are 1 … {most} bands of ranks"
+                f"{self.W} bands of ranks cannot share T{self.truncation} on {self.name}; at most {most} can"
             )
         if self.V > self.fields:
-            raise ValueError(
-                f"{self.V} ranks cannot share {self.fields} field(s); legal are 1 … {self.fields} ranks across"
-            )
+            raise ValueError(f"{self.V} ranks cannot share {self.fields} field(s)")
 
     @property
     def grid(self) -> Grid:

@@ -17,6 +17,8 @@ from kernels.contract import Check, Footprint, Presets, Work, one_of, real, requ
 from kernels.mpi import world
 from kernels.processor.disturbance import plain
 
+__all__ = ["WAYS", "Problem", "Result", "expected", "footprint", "reference", "run", "setup", "times", "verify", "work"]
+
 WAYS = ("none", "synchronised", "drifted")
 
 
@@ -31,7 +33,7 @@ class Problem(Presets):
     way: one_of(*WAYS) = "none"  # see above
     ranks: whole(1, world.LARGEST) = 1  # ranks that take part
 
-    PRESETS: ClassVar[dict[str, dict[str, Any]]] = {
+    PRESETS: ClassVar = {
         "quick": {},
         "paper": {"steps": 600, "period": 60, "delay": 5e-3, "compute": 1e-3},
         "modern": {"steps": 2000, "period": 100, "delay": 5e-3, "compute": 1e-3},
@@ -42,11 +44,8 @@ class Problem(Presets):
 
     def visits(self, rank: int) -> np.ndarray:
         """Steps at which the sensor visits a rank: one in every period that fits."""
-        whole = self.steps // self.period
-        if self.way == "none":
-            return np.empty(0, np.int64)
-        shift = 0 if self.way == "synchronised" else rank * self.period // self.ranks
-        return np.arange(whole) * self.period + shift
+        shift = rank * self.period // self.ranks if self.way == "drifted" else 0
+        return np.arange(self.steps // self.period if self.way != "none" else 0) * self.period + shift
 
 
 class Result(NamedTuple):

@@ -21,7 +21,7 @@ elsewhere shows.
 
 from dataclasses import dataclass
 from time import perf_counter
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -31,6 +31,8 @@ from kernels.mpi.mesh import Mesh, Shared
 from kernels.mpi.traffic import Planned, Traffic, starts
 from kernels.runtime.jit import kernel
 from kernels.runtime.resources import require_memory
+
+__all__ = ["ROUTINES", "Moves", "Problem", "State", "copy_blocks", "reference", "run", "setup", "times", "verify"]
 
 ROUTINES = ("TRGTOL", "TRLTOM", "TRMTOL", "TRLTOG")
 
@@ -144,7 +146,7 @@ class Problem(Shared):
     """Truncation, grid and fields, and the ranks that share them."""
 
     LARGEST: ClassVar[int] = 8000
-    PRESETS: ClassVar[dict[str, dict[str, Any]]] = {
+    PRESETS: ClassVar = {
         "quick": {},
         "paper": {"truncation": 399, "grid": "N200", "fields": 32},
         "modern": {"truncation": 1279, "grid": "N640", "fields": 16},

@@ -14,7 +14,6 @@ half of a host's processors, and what drives exchanges runs on the other half.
 
 import os
 import threading
-from collections.abc import Callable
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from time import sleep
@@ -26,9 +25,11 @@ from kernels.contract import Check, Footprint, Presets, Work, one_of, require_ra
 from kernels.mpi import world
 from kernels.mpi.mesh import Mesh
 from kernels.mpi.moves import copy_blocks
-from kernels.mpi.traffic import Traffic, starts
+from kernels.mpi.traffic import Planned, Traffic
 from kernels.runtime.resources import affinity_cpus, require_memory
 from kernels.spectral.ranks import Transform, table_bytes
+
+__all__ = ["WAYS", "Problem", "State", "can_spare", "footprint", "plain", "reference", "run", "setup", "verify", "work"]
 
 WAYS = ("alltoallv", "ialltoallv", "progress")
 
@@ -50,7 +51,7 @@ class Problem(Presets):
     way: one_of(*WAYS) = "alltoallv"  # see above
     spare: bool = False  # ranks compute on half of the processors and leave the others to the exchanges
 
-    PRESETS: ClassVar[dict[str, dict[str, Any]]] = {
+    PRESETS: ClassVar = {
         "quick": {},
         "paper": {"truncation": 399, "grid": "N200", "fields": 64, "groups": 8},
         "modern": {"truncation": 639, "grid": "N320", "fields": 64, "groups": 8},
@@ -102,10 +103,20 @@ def _empty(state: State) -> State:
     return state._replace(columns=columns, packed=packed, waves=waves, back=back)
 
 
-def _end(request) -> None:
-    """Wait for an exchange; a blocking one has given no request."""
-    if request is not None:
-        request.Wait()
+@contextmanager
+def _apart(comm, spare: bool):
+    """With ``spare`` this rank computes on a processor of the first half; gives one of the other half to drive it."""
+    if not spare:
+        yield None
+        return
+    host, cpus = comm.Split_type(world.mpi().COMM_TYPE_SHARED), affinity_cpus()
+    place, half = host.rank % (len(cpus) // 2), len(cpus) // 2
+    host.Free()
+    os.sched_setaffinity(0, {cpus[place]})
+    try:
+        yield cpus[half + place]
+    finally:
+        os.sched_setaffinity(0, cpus)
 
 
 @contextmanager
@@ -129,59 +140,52 @@ def _driven(comm, cpu: int | None):
         thread.join()
 
 
-def _halves(comm) -> tuple[int, int]:
-    """The processor that this rank computes on and the one that drives its exchanges."""
-    host = comm.Split_type(world.mpi().COMM_TYPE_SHARED)
-    cpus, half = affinity_cpus(), len(affinity_cpus()) // 2
-    place = host.rank % half
-    host.Free()
-    return cpus[place], cpus[half + place]
+def plain(state: State, exchange) -> None:
+    """The inverse transform: while one group of fields is on its way, the next is transformed.
 
-
-def _inverse(state: State, exchange: Callable, column, wave) -> None:
+    ``exchange(columns, waves)`` gives what is to be waited for, or None once all has been exchanged.
+    """
     made, waiting = state.transform, None
     by_rank, by_wave, lengths = made.moves.blocks
     for spectrum, columns, packed, waves in zip(state.spectra, state.columns, state.packed, state.waves, strict=True):
         made._to_rows(spectrum, columns)
         copy_blocks(columns, packed, by_wave, by_rank, lengths)
-        begun = exchange([packed, column], [waves, wave])
-        _end(waiting)
+        begun = exchange(packed, waves)
+        if waiting:
+            waiting.Wait()
         waiting = begun
-    _end(waiting)
+    if waiting:
+        waiting.Wait()
 
 
-def _direct(state: State, exchange: Callable, column, wave) -> None:
-    made = state.transform
-    waiting = exchange([state.waves[0], wave], [state.packed[0], column])
+def _direct(state: State, exchange) -> None:
+    """The way back: while one group is transformed, the next is on its way."""
+    made, groups = state.transform, len(state.waves)
+    waiting = exchange(state.waves[0], state.packed[0])
     for group, (columns, packed, back) in enumerate(zip(state.columns, state.packed, state.back, strict=True)):
-        _end(waiting)
-        if group + 1 < len(state.waves):
-            waiting = exchange([state.waves[group + 1], wave], [state.packed[group + 1], column])
+        if waiting:
+            waiting.Wait()
+        if group + 1 < groups:
+            waiting = exchange(state.waves[group + 1], state.packed[group + 1])
         copy_blocks(packed, columns, *made.moves.blocks)
         made._to_degrees(columns, back)
 
 
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> State:
     """Inverse and direct Legendre transform of all groups with their exchanges, ``repeats`` times."""
-    if not problem.spare:
-        return _transform(problem.way, state, repeats, None)
-    own, other = _halves(state.comm)
-    before = os.sched_getaffinity(0)
-    os.sched_setaffinity(0, {own})
-    try:
-        return _transform(problem.way, state, repeats, other)
-    finally:
-        os.sched_setaffinity(0, before)
+    with _apart(state.comm, problem.spare) as cpu:
+        return _transform(problem.way, state, repeats, cpu)
 
 
 def _transform(way: str, state: State, repeats: int, cpu: int | None) -> State:
     moves = state.transform.moves
-    exchange = moves.down.Alltoallv if way == "alltoallv" else moves.down.Ialltoallv
-    column, wave = ((counts, starts(counts)) for counts in (moves.column_counts, moves.wave_counts))
+    counts = moves.column_counts, moves.wave_counts
+    there, back = (Planned(moves.traffic, moves.down, *each) for each in (counts, counts[::-1]))
+    up, down = (there, back) if way == "alltoallv" else (there.begin, back.begin)
     with _driven(state.comm, cpu) if way == "progress" else nullcontext():
         for _ in range(repeats):
-            _inverse(state, exchange, column, wave)
-            _direct(state, exchange, column, wave)
+            plain(state, up)
+            _direct(state, down)
     return state
 
 

@@ -12,19 +12,18 @@ import numpy as np
 from kernels.contract import Check
 from kernels.mpi import world
 
+__all__ = ["CLASSES", "Planned", "Traffic", "starts"]
+
 #: What the time of a run is split into: the four classes of the 2014 report's pies.
 CLASSES = ("compute", "communication", "barrier", "serial")
 
 
 @dataclass
 class Traffic:
-    """What one rank sent to others, and where its time went.
-
-    ``barriers`` off leaves the barriers out: then waiting counts as communication.
-    """
+    """What one rank sent to others, and where its time went."""
 
     comm: object
-    barriers: bool = True
+    barriers: bool = True  # without them waiting counts as communication
     messages: int = 0  # to other ranks
     bytes: int = 0  # in them
     seconds: dict = field(default_factory=lambda: dict.fromkeys(CLASSES, 0.0))
@@ -48,10 +47,6 @@ class Traffic:
         if self.barriers:
             comm.Barrier()
             self.book("barrier")
-
-    def alltoallv(self, comm, send, send_counts, receive, receive_counts) -> None:
-        """``MPI_Alltoallv`` of float64 without gaps, counted and timed."""
-        Planned(self, comm, send_counts, receive_counts)(send, receive)
 
     def counts(self, repeats: int) -> dict[str, float]:
         """Messages and bytes of all ranks in one of ``repeats`` repeats, by name, on every rank."""
@@ -101,6 +96,10 @@ class Planned:
         traffic.messages += self.messages
         traffic.bytes += self.bytes
         traffic.book("communication")
+
+    def begin(self, send: np.ndarray, receive: np.ndarray):
+        """Start to exchange, uncounted and untimed; ``Wait`` of what it gives ends the exchange."""
+        return self.comm.Ialltoallv([send, self.send, self._type], [receive, self.receive, self._type])
 
 
 def starts(counts: np.ndarray) -> np.ndarray:

@@ -3,7 +3,6 @@
 import importlib
 import json
 
-import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
@@ -11,7 +10,7 @@ import xarray as xr
 from companion import comparison, experiments, host
 from companion.host import Finding
 from companion.records import runs
-from kernels.files.ways import SolutionWriter
+from kernels.files.ways import solution_writer
 
 
 def sentence(stderr):
@@ -198,9 +197,9 @@ def test_export_netcdf(call, two_records, tmp_path):
 
 
 def test_verify_prints_diagonal_and_checks_and_a_wrong_solution_has_its_own_code(call, tmp_path):
-    with SolutionWriter(tmp_path / "wrong", 12, 60, 5) as writer:
-        for step in range(5, 61, 5):
-            writer.write(step, np.ones((12, 12, 12, 5)))
+    with solution_writer(tmp_path / "wrong", 12, 60, 5) as writer:
+        for _ in range(12):
+            writer.write(lambda u: u.fill(1.0))
     code, out, err = call("verify", tmp_path / "wrong")
     assert code == 3 and "mean error norm" in sentence(err)
     assert len(out.splitlines()) == 12 * 12 * 5 + 6  # of 12 dumps 12 points; checksums and five norms

@@ -83,7 +83,7 @@ def _verify_solution(path) -> tuple[list[str], list]:
     from kernels.files.format import layout, verification
 
     with layout.open_solution(path) as solution:
-        N = solution.N
+        N = solution.layout.N
     found = verification.verify_file(path, application.exact_plane(N) if N >= 3 else None)
     return list(found.lines()), [verification.checksum_check(found), *verification.mean_error_checks(found)]
 

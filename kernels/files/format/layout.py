@@ -37,6 +37,10 @@ try:
 except ImportError:  # a system that has no wheel of it: the same numbers, more slowly
     from zlib import crc32
 
+__all__ = ["COMPONENTS", "DTYPE", "WORD", "Layout", "NetcdfSolution", "Solution", "SolutionError", "checksum"]
+__all__ += ["dump_bytes", "open_solution", "plain", "require_checksums", "require_schedule", "solution_bytes"]
+__all__ += ["transfer_rate"]
+
 HEADER_BYTES = 4096
 MAGIC = b"NHT-1 U\n"
 END = b"\nEND U\r\n"
@@ -102,6 +106,7 @@ class Layout:
 
     @property
     def dumps(self) -> int:
+        """Number of dumps, NS/IW."""
         return self.NS // self.IW
 
     @property
@@ -125,26 +130,16 @@ class Layout:
 
     @property
     def trailer_offset(self) -> int:
+        """Byte at which the trailer starts."""
         return self.offset(self.dumps)
 
     def header(self) -> bytes:
         """The first 4096 bytes."""
-        text = json.dumps(
-            {
-                "format": "NHT-1 solution",
-                "version": VERSION,
-                "N": self.N,
-                "NS": self.NS,
-                "IW": self.IW,
-                "dumps": self.dumps,
-                "word": DTYPE.str,
-                "order": _ORDERS[self.arrays],
-                "records": "k-plane" if self.records else "none",
-                "header_bytes": HEADER_BYTES,
-                "dump_bytes": self.dump_bytes,
-            }
-        )
-        head = MAGIC + struct.pack("<Q", MARK) + text.encode("ascii")
+        facts = {"format": "NHT-1 solution", "version": VERSION, "N": self.N, "NS": self.NS, "IW": self.IW}
+        facts |= {"dumps": self.dumps, "word": DTYPE.str, "order": _ORDERS[self.arrays]}
+        facts |= {"records": "k-plane" if self.records else "none"}
+        facts |= {"header_bytes": HEADER_BYTES, "dump_bytes": self.dump_bytes}
+        head = MAGIC + struct.pack("<Q", MARK) + json.dumps(facts).encode("ascii")
         return head.ljust(HEADER_BYTES - 1) + b"\n"
 
     @property
@@ -152,39 +147,24 @@ class Layout:
         """Time step of every dump."""
         return list(range(self.IW, self.NS + 1, self.IW))
 
-    @property
-    def trailer_bytes(self) -> int:
-        """Most bytes that the trailer's JSON can take."""
-        return 512 + 32 * self.dumps
-
     def trailer(self, checksums: list[int]) -> bytes:
         """What closes a file whose dumps have these CRC-32s."""
-        text = json.dumps(
-            {
-                "steps": self.steps,
-                "crc32": [int(value) for value in checksums],
-                "header_crc32": zlib.crc32(self.header()),
-            }
-        ).encode("ascii")
+        text = json.dumps({"steps": self.steps, "crc32": checksums}).encode("ascii")
         return text + _TAIL.pack(len(text), zlib.crc32(text), 0, END)
 
     @property
     def total_bytes(self) -> int:
         """Upper bound of the whole file's size (the trailer's JSON varies by a few digits)."""
-        return self.trailer_offset + self.trailer_bytes
+        return self.trailer_offset + 512 + 32 * self.dumps
 
 
 def _parse_header(path: Path, head: bytes) -> Layout:
     if head[:8] == MAGIC[::-1] or head[8:16] == struct.pack(">Q", MARK):
-        raise SolutionError(
-            f"{path} has the wrong endianness: its words are big-endian where the format "
-            "asks for little-endian; swap the bytes of every 8-byte word"
-        )
+        raise SolutionError(f"{path} has the wrong endianness; swap the bytes of every 8-byte word")
     try:
         facts = json.loads(head[16:])
-        layout = Layout(
-            *(facts[name] for name in ("N", "NS", "IW")), facts["records"] == "k-plane", facts["order"] == _ORDERS[1]
-        )
+        sizes = (facts[name] for name in ("N", "NS", "IW"))
+        layout = Layout(*sizes, facts["records"] == "k-plane", facts["order"] == _ORDERS[1])
         if head == layout.header():
             return layout
     except (LookupError, TypeError, ValueError):
@@ -193,27 +173,40 @@ def _parse_header(path: Path, head: bytes) -> Layout:
 
 
 class Solution:
-    """A finished solution of any form, opened for reading plane by plane; use as a context manager.
+    """A finished solution file, opened for reading plane by plane; use as a context manager.
 
-    ``SolutionError`` if it is truncated, damaged, of the wrong endianness, or no solution.
+    ``layout`` has its sizes, ``crc32`` the checksum of each dump as it is stored.  ``SolutionError`` if it is
+    truncated, damaged, of the wrong endianness, or no solution.
     """
 
-    path: Path
-    layout: Layout
-    crc32: list[int]  # checksum of each dump as it is stored
-
-    @property
-    def N(self) -> int:
-        return self.layout.N
-
-    @property
-    def steps(self) -> list[int]:
-        """Time step of each dump."""
-        return self.layout.steps
+    def __init__(self, path):
+        self.path, size = Path(path), os.path.getsize(path)
+        data = np.memmap(self.path, np.uint8, "r") if size else np.zeros(0, np.uint8)
+        self._data, self.layout = data, _parse_header(self.path, bytes(data[:HEADER_BYTES]))
+        begin = self.layout.trailer_offset
+        text, tail = bytes(data[begin : -_TAIL.size]), bytes(data[-_TAIL.size :])
+        if size < begin + _TAIL.size or tail != _TAIL.pack(len(text), zlib.crc32(text), 0, END):
+            raise SolutionError(f"{path} is truncated, was never finished, or has a damaged trailer; copy it again")
+        self.crc32: list[int] = json.loads(text)["crc32"]
 
     def planes(self, index: int):
-        """Yield the N k-planes of dump ``index``, float64 (N, N, 5) as ``[j, i, m]``."""
-        raise NotImplementedError
+        """Yield the N k-planes of dump ``index``, float64 (N, N, 5) as ``[j, i, m]``, C-contiguous."""
+        layout, shape = self.layout, self.layout.shape
+        data = self._data[layout.offset(index) : layout.offset(index + 1)]
+        if layout.arrays:
+            yield from (np.stack(parts, -1) for parts in data.view(DTYPE).reshape(shape[3], *shape[:3]).swapaxes(0, 1))
+        elif not layout.records:
+            yield from data.view(DTYPE).reshape(shape)
+        else:
+            mark = np.frombuffer(struct.pack("<I", layout.plane_bytes), np.uint8)
+            for k, record in enumerate(data.reshape(layout.N, -1)):
+                if (record[:4] != mark).any() or (record[-4:] != mark).any():
+                    raise SolutionError(f"{self.path} has a damaged record mark at dump {index}, k-plane {k}")
+                yield np.frombuffer(record[4:-4].tobytes(), DTYPE).reshape(shape[1:])
+
+    def dump(self, index: int) -> np.ndarray:
+        """Dump ``index``, float64 (N, N, N, 5) as [k, j, i, m]."""
+        return np.array(list(self.planes(index)))
 
     def close(self) -> None:
         """Let the file go; harmless a second time."""
@@ -225,50 +218,8 @@ class Solution:
         self.close()
 
 
-class SolutionFile(Solution):
-    """A finished solution file in the form that this module describes."""
-
-    def __init__(self, path):
-        self.path = Path(path)
-        data = np.memmap(self.path, np.uint8, "r") if os.path.getsize(path) else np.zeros(0, np.uint8)
-        self._data, self.layout = data, _parse_header(self.path, bytes(data[:HEADER_BYTES]))
-        least = self.layout.trailer_offset + _TAIL.size
-        if data.size < least:
-            raise SolutionError(
-                f"{path} is truncated: it has {data.size} bytes, its header announces at "
-                f"least {least}; write or copy it again"
-            )
-        length, crc, zero, end = _TAIL.unpack(bytes(data[-_TAIL.size :]))
-        if end != END or zero or self.layout.trailer_offset + length + _TAIL.size != data.size:
-            raise SolutionError(
-                f"{path} is truncated or was never finished: it does not end with its trailer; write or copy it again"
-            )
-        text = bytes(data[self.layout.trailer_offset : -_TAIL.size])
-        if zlib.crc32(text) != crc:
-            raise SolutionError(f"{path} has a damaged trailer: its checksum does not match")
-        self.crc32 = json.loads(text)["crc32"]
-
-    def planes(self, index: int):
-        """As :meth:`Solution.planes`."""
-        layout, shape = self.layout, self.layout.shape
-        data = self._data[layout.offset(index) : layout.offset(index + 1)]
-        if layout.arrays:
-            yield from (np.stack(parts, -1) for parts in data.view(DTYPE).reshape(shape[3], *shape[:3]).swapaxes(0, 1))
-        elif not layout.records:
-            yield from data.view(DTYPE).reshape(shape)
-        else:
-            for k, record in enumerate(data.reshape(self.N, -1)):
-                for mark in (record[:4], record[-4:]):
-                    (length,) = struct.unpack("<I", mark)
-                    if length != layout.plane_bytes:
-                        raise SolutionError(
-                            f"{self.path} has a damaged record mark at dump {index}, k-plane {k}: "
-                            f"{length} bytes instead of {layout.plane_bytes}"
-                        )
-                yield np.frombuffer(record[4:-4].tobytes(), DTYPE).reshape(shape[1:])
-
-
 def netcdf4():
+    """The module ``netCDF4``."""
     return importlib.import_module("netCDF4")
 
 
@@ -282,7 +233,7 @@ class NetcdfSolution(Solution):
             self._file.set_auto_maskandscale(False)
             self.layout = Layout(*(int(self._file.getncattr(name)) for name in ("N", "NS", "IW")))
             steps, self.crc32 = (self._file[name][:].tolist() for name in ("step", "crc32"))
-            if steps != self.steps or self._file["U"].shape != (len(steps), *self.layout.shape):
+            if steps != self.layout.steps or self._file["U"].shape != (len(steps), *self.layout.shape):
                 raise ValueError(f"it was never finished and holds {len(steps)} of {self.layout.dumps} dumps")
         except (OSError, RuntimeError, AttributeError, LookupError, TypeError, ValueError) as error:
             self.close()
@@ -290,13 +241,14 @@ class NetcdfSolution(Solution):
 
     def planes(self, index: int):
         """As :meth:`Solution.planes`."""
-        for k in range(self.N):
+        for k in range(self.layout.N):
             try:
                 yield np.ascontiguousarray(self._file["U"][index, k], DTYPE)
             except (OSError, RuntimeError) as error:
                 raise SolutionError(f"{self.path} is damaged: dump {index} ends in k-plane {k} ({error})") from None
 
     def close(self) -> None:
+        """As :meth:`Solution.close`."""
         if self._file is not None and self._file.isopen():
             self._file.close()
 
@@ -308,7 +260,7 @@ def open_solution(path) -> Solution:
     """
     with open(path, "rb") as file:
         start = file.read(4)
-    return (NetcdfSolution if start == b"\x89HDF" else SolutionFile)(path)
+    return (NetcdfSolution if start == b"\x89HDF" else Solution)(path)
 
 
 def checksum(planes) -> int:
@@ -331,9 +283,9 @@ def plain(path: Path, layout: Layout, dumps) -> list[int]:
     return sums
 
 
-def require_checksums(solution) -> None:
+def require_checksums(solution: Solution) -> None:
     """``SolutionError`` unless every dump of an opened solution has the checksum stored with it."""
-    for index, (step, expected) in enumerate(zip(solution.steps, solution.crc32, strict=True)):
+    for index, (step, expected) in enumerate(zip(solution.layout.steps, solution.crc32, strict=True)):
         found = checksum(solution.planes(index))
         if found != expected:
             raise SolutionError(

@@ -10,8 +10,6 @@ cannot be told from what the serial writer wrote.  Four ways, those of NPB's BT-
     per-rank     every rank a file of its own, joined afterwards, outside the clock
 """
 
-import functools
-import os
 from dataclasses import astuple, dataclass, replace
 from pathlib import Path
 from time import perf_counter
@@ -33,9 +31,9 @@ from kernels.files.format.layout import (
     solution_bytes,
     transfer_rate,
 )
-from kernels.files.format.verification import compare_diagonals, mean_error_checks, verify_file
+from kernels.files.format.verification import mean_error_checks, verify_file
 from kernels.files.processes import ELEMENT, rows_of, write_box
-from kernels.files.ways import FileWay, SolutionWriter, end_file
+from kernels.files.ways import FileWay, end_file, solution_writer
 from kernels.files.work_folder import WorkFolder
 from kernels.mpi import world
 
@@ -122,32 +120,26 @@ def close(state: State) -> None:
 
 
 class SharedSolution:
-    """One solution file that the ranks of ``comm`` write together.
+    """One solution file ``path`` in a work folder, which the ranks of ``comm`` write together.
 
-    ``path`` lies in a work folder, where an older file of that name makes room; ``limits`` are the half-open ranges of
-    i, j and k that this rank holds.
+    ``limits`` are the half-open ranges of i, j and k that this rank holds.
     """
 
     def __init__(self, comm, path: Path, layout: Layout, limits, way: str):
         self.comm, self.path, self.layout, self.limits, self.way = comm, path, layout, limits, way
-        self.own = self.path.with_name(f"{self.path.name}.rank-{comm.rank}")
-        MPI = world.mpi()
+        self.own, MPI = path.with_name(f"{path.name}.rank-{comm.rank}"), world.mpi()
         if comm.rank == 0:
-            self.path.unlink(missing_ok=True)
-            FileWay(self.path, layout).close()
+            path.unlink(missing_ok=True)  # of the repeat before
+            FileWay(path, layout).close()
         comm.Barrier()
-        apart = way == "per-rank"
-        place = MPI.COMM_SELF if apart else comm, str(self.own if apart else self.path)
-        self.file = MPI.File.Open(*place, MPI.MODE_CREATE | MPI.MODE_WRONLY)
-        sizes = [stop - start for start, stop in reversed(limits)]
-        self.shape = (*sizes, COMPONENTS)
-        self._view = None
-        if way in ("collective", "independent"):
-            starts = [start for start, _ in reversed(limits)]
-            self._view = MPI.DOUBLE.Create_subarray(layout.shape, self.shape, [*starts, 0]).Commit()
+        place = (MPI.COMM_SELF, self.own) if way == "per-rank" else (comm, path)
+        self.file = MPI.File.Open(place[0], str(place[1]), MPI.MODE_CREATE | MPI.MODE_WRONLY)
+        starts, stops = ([limit[end] for limit in reversed(limits)] for end in (0, 1))
+        self.shape = (*np.subtract(stops, starts).tolist(), COMPONENTS)
+        self._view = MPI.DOUBLE.Create_subarray(layout.shape, self.shape, [*starts, 0]).Commit()
 
     def write(self, index: int, u: np.ndarray) -> None:
-        """Write dump ``index``; ``u`` is this rank's box, float64 [k, j, i, m], C-contiguous."""
+        """Write dump ``index``; ``u`` is this rank's box, float64 [k, j, i, m]."""
         u = np.ascontiguousarray(u, DTYPE)
         if self.way == "per-rank":
             self.file.Write_at(index * u.nbytes, u)
@@ -167,28 +159,18 @@ class SharedSolution:
         self.comm.Barrier()
 
     def complete(self) -> None:
-        """After the clock: join what lies apart, checksums read back, trailer."""
-        if self.way == "per-rank":
-            self._join()
-        if self._view is not None:
-            self._view.Free()
-        if self.comm.rank == 0:
-            places = (self.layout.offset(index) for index in range(self.layout.dumps))
-            count = int(np.prod(self.layout.shape))
-            sums = [checksum([np.fromfile(self.path, DTYPE, count, offset=place)]) for place in places]
-            handle = os.open(self.path, os.O_RDWR)
-            end_file(handle, self.layout.trailer(sums), self.layout)
-            os.close(handle)
-        self.comm.Barrier()
-
-    def _join(self) -> None:
-        """Every rank copies its own file into the common one, row by row."""
-        handle = os.open(self.path, os.O_WRONLY)
-        boxes = np.fromfile(self.own, DTYPE).reshape(self.layout.dumps, *self.shape)
-        for index, box in enumerate(boxes):
-            write_box(handle, self.layout, index, box, self.limits)
-        os.close(handle)
-        self.own.unlink()
+        """After the clock: join what lies apart, row by row; checksums read back, trailer."""
+        self._view.Free()
+        with open(self.path, "r+b", buffering=0) as file:
+            if self.way == "per-rank":
+                for index, box in enumerate(np.fromfile(self.own, DTYPE).reshape(-1, *self.shape)):
+                    write_box(file.fileno(), self.layout, index, box, self.limits)
+                self.own.unlink()
+            self.comm.Barrier()
+            if self.comm.rank == 0:
+                places, count = map(self.layout.offset, range(self.layout.dumps)), int(np.prod(self.layout.shape))
+                sums = [checksum([np.fromfile(self.path, DTYPE, count, offset=place)]) for place in places]
+                end_file(file.fileno(), self.layout.trailer(sums), self.layout)
         self.comm.Barrier()
 
 
@@ -199,16 +181,16 @@ def _once(problem: Problem, state: State) -> Result:
         solution = SharedSolution(comm, path, problem.layout, state.solver.fields.box.limits, problem.way)
 
     def on_step(number, solver):
-        if number % problem.IW == 0 and solution is not None:
+        if solution and number % problem.IW == 0:
             solution.write(number // problem.IW - 1, bt.solution(solver))
 
     comm.Barrier()
     start = perf_counter()
     found = bt.run(problem.solver, state.solver, on_step=on_step)
-    if solution is not None:
+    if solution:
         solution.finish(problem.fsync)
     seconds = world.largest(comm, perf_counter() - start)
-    if solution is not None:
+    if solution:
         solution.complete()
     return Result(state, path, seconds, transfer_rate(problem.N, problem.NS, problem.IW, seconds), found)
 
@@ -218,32 +200,25 @@ def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> R
     return min((_once(problem, state) for _ in range(repeats)), key=lambda result: result.T_T)
 
 
-@functools.cache
-def _diagonal(N: int, NS: int, IW: int, dt: float) -> np.ndarray:
-    """The diagonal of every dump by the plain serial solver, float64 (dumps, N, 5): small N only."""
-    return application.known_diagonal(application.Problem(N, NS, IW, dt=dt))
-
-
 def reference(problem: Problem, state: State) -> Result:
     """The file as one process computes and writes it (rank 0 does), with the serial writer; norms of that run."""
     comm, path = state.comm, state.folder / "serial.nht1"
     norms = None
     if comm.rank == 0:
         alone = replace(problem.solver, ranks=1)
-        with SolutionWriter(path, problem.N, problem.NS, problem.IW, "positioned") as writer:
+        with solution_writer(path, problem.N, problem.NS, problem.IW) as writer:
 
             def on_step(number, solver):
                 if number % problem.IW == 0:
-                    writer.write(number, bt.solution(solver))
+                    writer.write(lambda out: np.copyto(out, bt.solution(solver)))
 
             norms = bt.run(alone, bt.setup(alone), on_step=on_step)
-            writer.finish()
     world.wait_aside(comm)
     return Result(state, path, np.nan, np.nan, norms)
 
 
 def verify(problem: Problem, result: Result) -> list[Check]:
-    """The solver's norms; the file's checksums, U of the last dump, its published mean errors, its diagonal.
+    """The solver's norms; the file's checksums, U of the last dump, its published mean errors.
 
     A small file is also compared, byte for byte, with that of :func:`reference`.
     """
@@ -268,7 +243,6 @@ def verify(problem: Problem, result: Result) -> list[Check]:
         found = verify_file(result.path, application.exact_plane(problem.N))
         more = mean_error_checks(found)
         if small:
-            more.append(compare_diagonals(found, _diagonal(problem.N, problem.NS, problem.IW, problem.dt)))
             other = int(result.path.read_bytes() != true.read_bytes())
             more.append(Check.near("files that differ from the serial writer's", other, 0, 0))
         facts = [astuple(check) for check in more]
