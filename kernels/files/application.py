@@ -239,7 +239,7 @@ def _every_dump(problem: Problem, state, result: Result) -> list[Check]:
     """Each dump of the file against the plain solver's, whole: more than the diagonals that the report compared."""
     pairs = zip(_stored(problem, result.path), _plain_dumps(problem), strict=True)
     off = worst(*[worst(found - u) / worst(u) for found, u in pairs])
-    return [Check.near("dumps: largest difference from the plain solver's, relative", off, 0.0, 1e-13)]
+    return [Check.near("dumps: largest difference from the reference, relative", off, 0.0, 1e-13)]
 
 
 PROOF = Proof(

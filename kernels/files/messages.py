@@ -66,6 +66,8 @@ class Result:
 
 @dataclass(frozen=True)
 class State:
+    """What is handed over and stored."""
+
     lines: list[bytes]  # one per message
     statements: list[str]  # of the procedures, one per message
     factors: np.ndarray  # int64 (messages, 3): what the statements are made from

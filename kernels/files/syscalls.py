@@ -10,6 +10,8 @@ from numba.core import types
 from kernels.runtime.barriers import monotonic
 from kernels.runtime.jit import kernel
 
+__all__ = ["touch_files", "write_column"]
+
 _write = types.ExternalFunction("write", types.intp(types.int32, types.uintp, types.uintp))
 _read = types.ExternalFunction("read", types.intp(types.int32, types.uintp, types.uintp))
 _lseek = types.ExternalFunction("lseek", types.int64(types.int32, types.int64, types.int32))

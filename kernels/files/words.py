@@ -23,6 +23,8 @@ import numpy as np
 
 from kernels.runtime.jit import kernel
 
+__all__ = ["copy_words", "decode_cray", "decode_pairs", "encode_cray", "encode_pairs", "swap_words"]
+
 #: Words of one block: converted by a loop without branches first, again one by one if a word is unusual.  To single
 #: Cray words that is 1.3 to 2.4 times as fast as one by one (N = 12 to 102), back 1.5 times at N = 12; pairs gain less
 #: than a fifth.

@@ -23,6 +23,9 @@ from kernels.jobs.workers import KINDS, PROGRAMS, Done, Job, Order, Pool, Post, 
 from kernels.proof import Proof
 from kernels.runtime.resources import affinity_cpus, require_memory, require_threads
 
+__all__ = ["BINDINGS", "NO_OUTPUT", "POSTS", "PROOF", "Job", "Problem", "Result", "State", "footprint", "reference"]
+__all__ += ["run", "setup", "verify", "work"]
+
 #: Where processes run: each on a CPU of its own, whose transfers share it with the computation; all on the first CPU,
 #: while the others idle; where the system puts them.
 BINDINGS = ("one each", "one for all", "free")
@@ -105,7 +108,7 @@ def _cpus(problem: Problem) -> list[list[int]]:
 
 
 @functools.lru_cache(maxsize=8)
-def _expected(program: str, problem: Any, small: bool) -> tuple[int, tuple[int, ...]]:
+def _expected(program: str, problem: Any) -> tuple[int, tuple[int, ...]]:
     """Answer of a job whose files are in memory, and checksums of what its post-processing jobs write."""
     kernel, packed = PROGRAMS[program], []
     if program == "simulator":
@@ -117,14 +120,14 @@ def _expected(program: str, problem: Any, small: bool) -> tuple[int, tuple[int, 
 
         def post(path):
             target = work.path / f"{len(packed)}"
-            postprocess.run(path, target, small)
+            postprocess.run(path, target)
             packed.append(zlib.crc32(target.read_bytes()))
 
         return answer(program, kernel.run(problem, state, on_writeup=post)), tuple(packed)
 
 
 def _known(problem: Problem, job: Job) -> tuple[int, tuple[int, ...]]:
-    found, packed = _expected(job.program, in_memory(job.program, job.problem), problem.small)
+    found, packed = _expected(job.program, in_memory(job.program, job.problem))
     return found, packed if problem.posts != "none" else ()
 
 

@@ -22,6 +22,8 @@ from kernels.gridpoint import writeup
 from kernels.jobs.workers import Job, Order, Pool
 from kernels.runtime.resources import affinity_cpus, require_memory
 
+__all__ = ["BUILDS", "Builds", "Difference", "Problem", "footprint", "refusal", "run", "setup", "verify", "work"]
+
 #: Builds by name, the first as it comes; see https://numba.readthedocs.io for the variables.
 BUILDS = {
     "this processor": {},

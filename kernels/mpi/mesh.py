@@ -63,6 +63,7 @@ class Mesh:
 
     @property
     def grid(self) -> Grid:
+        """The Gaussian grid."""
         return named_grid(self.name)
 
     @functools.cached_property

@@ -3,8 +3,7 @@
 Every rank computes for a while, then all meet at a barrier.  Every ``period`` steps a sensor takes
 ``delay`` seconds of each rank's CPU: at the same step on all ranks (synchronised), or at a step of its
 own on each (drifted apart).  Synchronised, the ranks lose ``delay`` a period; drifted apart, every one
-waits for each of the others, N · ``delay``, as the report of 2006 drew it.  The time at the barrier is
-what it called communication.
+waits for each of the others, N · ``delay``, as the report of 2006 drew it.
 """
 
 from dataclasses import dataclass

@@ -28,6 +28,7 @@ import numpy as np
 from kernels.contract import Check, Footprint, Work
 from kernels.mpi import world
 from kernels.mpi.mesh import Mesh, Shared
+from kernels.mpi.scale import transposition
 from kernels.mpi.traffic import Planned, Traffic, starts
 from kernels.runtime.jit import kernel
 from kernels.runtime.resources import require_memory
@@ -229,8 +230,6 @@ def reference(problem: Problem, state: State) -> State:
 
 def verify(problem: Problem, result: State) -> list[Check]:
     """Every value lies where its place says, there and back; the bytes sent are those of the model."""
-    from kernels.mpi.scale import transposition
-
     comm, true = result.moves.traffic.comm, reference(problem, result)
     checks = []
     for name in ("lines", "columns", "waves_back", "grid_back"):

@@ -12,6 +12,8 @@ import numpy as np
 from kernels.mpi.mesh import Mesh
 from kernels.spectral.grids import grid as named_grid
 
+__all__ = ["RANKS", "Count", "forecast", "fourier_to_spectral", "grid_to_fourier", "shallow_water", "transposition"]
+
 
 class Count(NamedTuple):
     """What all ranks together send to others in one step or repeat."""
@@ -56,8 +58,8 @@ def fourier_to_spectral(mesh: Mesh) -> Count:
 
 def transposition(mesh: Mesh) -> Count:
     """Grid to Fourier to spectral space and back."""
-    there = grid_to_fourier(mesh), fourier_to_spectral(mesh)
-    return Count(2 * sum(count.messages for count in there), 2 * sum(count.bytes for count in there))
+    up, down = grid_to_fourier(mesh), fourier_to_spectral(mesh)
+    return Count(2 * (up.messages + down.messages), 2 * (up.bytes + down.bytes))
 
 
 def shallow_water(problem) -> Count:
@@ -89,9 +91,6 @@ def forecast(name: str, truncation: int, levels: int, ranks: int) -> Count | Non
         return None
     V = min(across, key=lambda v: abs(np.log(v * v / ranks)))  # as square as rows and levels allow
     W = ranks // V
-    found = Count(0, 0)
-    for fields in (FIELDS_UP * levels, FIELDS_DOWN * levels):
-        mesh = Mesh(name, truncation, fields, W, V)
-        for count in (grid_to_fourier(mesh), fourier_to_spectral(mesh)):
-            found = Count(found.messages + count.messages, found.bytes + count.bytes)
-    return found
+    meshes = [Mesh(name, truncation, fields * levels, W, V) for fields in (FIELDS_UP, FIELDS_DOWN)]
+    counts = [count(mesh) for mesh in meshes for count in (grid_to_fourier, fourier_to_spectral)]
+    return Count(*map(sum, zip(*counts, strict=True)))

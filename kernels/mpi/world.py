@@ -15,6 +15,9 @@ import numpy as np
 
 from kernels.runtime.resources import affinity_cpus
 
+__all__ = ["HOW_TO_GET_IT", "LARGEST", "broadcast", "describe", "end_with_parent", "gather", "largest", "mpi", "team"]
+__all__ += ["total", "wait_aside"]
+
 #: Most ranks that a problem may name: what the scale model is drawn to.
 LARGEST = 100_000
 HOW_TO_GET_IT = (

@@ -34,7 +34,7 @@ def overheads(runs) -> "figures.Shown":
         table = pd.DataFrame({"what": waiting["way"].unique()})
         frames.append(figures.with_spread(table, **{N: part.reindex(table["what"]) for N, part in parts.items()}))
     team = plural(int(every[0]["threads"].max()), "thread")
-    old = "The stored run wrote NetCDF dump by dump, and Zarr; a run of today writes a NetCDF file at the end."
+    old = "The stored run also wrote Zarr."
     shown = figures.dots(
         runs,
         frames,

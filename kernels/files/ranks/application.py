@@ -37,6 +37,9 @@ from kernels.files.ways import FileWay, end_file, solution_writer
 from kernels.files.work_folder import WorkFolder
 from kernels.mpi import world
 
+__all__ = ["NO_OUTPUT", "WAYS", "Problem", "Result", "SharedSolution", "State", "close", "footprint", "observe"]
+__all__ += ["reference", "run", "setup", "verify", "work"]
+
 WAYS = ("collective", "independent", "elements", "per-rank")
 #: Up to this N files are compared with what one process writes.
 COMPARED = 16
