@@ -99,36 +99,36 @@ def halves(runs) -> "figures.Shown":
     )
 
 
-def bank_times(stride: int = 1, count: int = 16, cpus: int = 2) -> "figures.Shown":
-    """Which CPU holds which of ``count`` banks in each clock period, and above it how many ports of each CPU wait.
+def bank_times(stride: int = 1, banks: int = 16, cpus: int = 2) -> "figures.Shown":
+    """Which CPU holds which of the ``banks`` in each clock period, and above it how many ports of each CPU wait.
 
     Each of ``cpus`` CPUs (1 to 4) adds vectors whose words lie ``stride`` apart: two loads and a store.
     """
     from matplotlib.colors import ListedColormap
     from matplotlib.patches import Patch
 
-    from kernels.memory import banks
+    from kernels.memory.banks import HEAVY, Job, Problem, trace
 
-    job = banks.Job((replace(banks.HEAVY, strides=3 * (stride,)),))
-    trace = banks.trace(banks.Problem(banks=count, jobs=cpus * (job,)), _SHOWN)
+    job = Job((replace(HEAVY, strides=3 * (stride,)),))
+    seen = trace(Problem(banks=banks, jobs=cpus * (job,)), _SHOWN)
     figure, axis = figures.axes(height=3.8)
-    holders = np.ma.masked_less(trace.holder.T // 3, 0)  # three ports a CPU
+    holders = np.ma.masked_less(seen.holder.T // 3, 0)  # three ports a CPU
     colours = ListedColormap([figures.series(cpu) for cpu in range(cpus)])
     axis.imshow(holders, colours, aspect="auto", interpolation="nearest", vmin=0, vmax=max(1, cpus - 1))
-    waiting = (trace.waits >= 0).sum(axis=2)
+    waiting = (seen.waits >= 0).sum(axis=2)
     for cpu in range(cpus):
-        base, style = count + 0.6 + 3 * cpu, {"color": figures.series(cpu), "alpha": 0.6}
+        base, style = banks + 0.6 + 3 * cpu, {"color": figures.series(cpu), "alpha": 0.6}
         axis.stairs(base + 0.8 * waiting[:, cpu], np.arange(_SHOWN + 1) - 0.5, baseline=base, fill=True, **style)
-    places = [*range(0, count, max(4, count // 8)), *(count + 1.8 + 3 * cpu for cpu in range(cpus))]
+    places = [*range(0, banks, max(4, banks // 8)), *(banks + 1.8 + 3 * cpu for cpu in range(cpus))]
     axis.set_yticks(
-        places, [str(place) if place < count else f"CPU {int(place - count) // 3} waits" for place in places]
+        places, [str(place) if place < banks else f"CPU {int(place - banks) // 3} waits" for place in places]
     )
     axis.set(xlim=(-0.5, _SHOWN - 0.5), ylim=(-0.6, places[-1] + 1.6), xlabel="clock period", ylabel="memory bank")
     axis.grid(False)
     handles = [Patch(color=figures.series(cpu), label=f"CPU {cpu}") for cpu in range(cpus)]
     axis.legend(handles=handles, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=cpus)
     lost = ", ".join(f"{waiting[:, cpu].sum()} port-cycles of CPU {cpu}" for cpu in range(cpus))
-    data = pd.DataFrame(trace.holder, columns=[f"bank {bank}" for bank in range(count)])
+    data = pd.DataFrame(seen.holder, columns=[f"bank {bank}" for bank in range(banks)])
     return figures.show(
         figure,
         data=data.rename_axis("cycle").reset_index(),
@@ -136,7 +136,7 @@ def bank_times(stride: int = 1, count: int = 16, cpus: int = 2) -> "figures.Show
         title="Simulated banks, clock period by clock period",
         tables="prose",
         caption="A row is a bank, in the colour of the CPU that holds it. Above are the ports of each CPU that wait.",
-        alt=f"{count} memory banks over {_SHOWN} simulated clock periods, coloured by the CPU that holds them; above, "
+        alt=f"{banks} memory banks over {_SHOWN} simulated clock periods, coloured by the CPU that holds them; above, "
         f"the ports that wait: {lost}.",
     )
 

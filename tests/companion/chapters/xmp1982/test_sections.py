@@ -89,6 +89,6 @@ def test_ratios_of_simulated_banks_are_of_the_same_loop():
 
 
 def test_banks_are_drawn_as_a_reader_chooses():
-    few, many = banks.bank_times(), banks.bank_times(stride=8, count=64, cpus=4)
+    few, many = banks.bank_times(), banks.bank_times(stride=8, banks=64, cpus=4)
     assert [column for column in many.data][1:] == [f"bank {n}" for n in range(64)] and len(few.data) == len(many.data)
     assert "CPU 3" in many.alt and "CPU 3" not in few.alt
