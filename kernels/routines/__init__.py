@@ -5,7 +5,6 @@ module        name in the profile work
 ============= =================== =======================================================
 saturation    CUADJTQ             saturation adjustment by Newton's iteration
 interpolation LASCAW LAITLI LAITQM semi-Lagrangian weights, linear and cubic interpolation
-vertical      VERINT              vertical integrals by a full matrix along the column
 cloud         CLOUDSC             a branchy column process with many divisions
 ============= =================== =======================================================
 
@@ -28,13 +27,12 @@ of T399 with 62 levels, ``"share"`` what one of 96 processors had of it.  ``Work
 
 def profile() -> dict[str, tuple]:
     """Name in the profile -> (module, fields of its Problem that make it this work)."""
-    from kernels.routines import cloud, interpolation, saturation, vertical  # whoever takes one need not take all
+    from kernels.routines import cloud, interpolation, saturation  # whoever takes one need not take all
 
     return {
         "CUADJTQ": (saturation, {}),
         "CLOUDSC": (cloud, {}),
         "LAITQM": (interpolation, {"scheme": "cubic"}),
-        "VERINT": (vertical, {}),
         "LAITLI": (interpolation, {"scheme": "linear"}),
         "LASCAW": (interpolation, {"scheme": "weights"}),
     }

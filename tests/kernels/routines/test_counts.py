@@ -6,7 +6,7 @@ import re
 import numba
 import pytest
 
-from kernels.routines import cloud, elementary, interpolation, saturation, stencil, vertical
+from kernels.routines import cloud, elementary, interpolation, saturation, stencil
 from kernels.routines.blocking import SCALAR, VECTOR, Part
 
 
@@ -122,13 +122,6 @@ def test_exponentials(monkeypatch, name, flops):
     monkeypatch.setattr(elementary, "bits", lambda x: 0)  # a power of two is added to the exponent, at no cost
     monkeypatch.setattr(elementary, "from_bits", lambda x: x)
     assert count(monkeypatch, [elementary], getattr(elementary, name), Counting())["flops"] == flops
-
-
-def test_matrix_product():
-    """Multiply-adds of the triple loop, counted by going through it."""
-    problem = vertical.Problem(columns=3, levels=5)
-    counted = sum(2 for _row in range(6) for _level in range(5) for _column in range(3))
-    assert vertical.work(problem).flops == counted
 
 
 # What the compiler made of the two builds

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kernels import routines
-from kernels.routines import cloud, elementary, interpolation, saturation, vertical
+from kernels.routines import cloud, elementary, interpolation, saturation
 from kernels.routines.blocking import SCALAR, VECTOR, block, unblock
 from kernels.runtime.jit import kernel
 from kernels.runtime.pages import zeros
@@ -20,7 +20,6 @@ SMALL = {
     "weights": interpolation.Problem(nx=17, ny=12, levels=7, scheme="weights", courant=2.5),
     "linear": interpolation.Problem(nx=17, ny=12, levels=7, scheme="linear", courant=2.5),
     "cubic": interpolation.Problem(nx=17, ny=12, levels=7, scheme="cubic", courant=2.5),
-    "vertical": vertical.Problem(columns=203, levels=11),
     "cloud": cloud.Problem(columns=203, levels=9),
 }
 MODULES = {name: getattr(routines, name, interpolation) for name in SMALL}
@@ -30,8 +29,6 @@ def answer(name, problem, result):
     """What a kernel wrote, without padding, as one array (or tuple of them)."""
     if name == "saturation":
         return np.array([unblock(problem, result.t_new), unblock(problem, result.q_new)])
-    if name == "vertical":
-        return unblock(problem, result.integral)
     if name == "cloud":
         fields = [unblock(problem, field) for field in (*result.new, *result.fallen)]
         return np.concatenate(fields)
@@ -219,32 +216,6 @@ def test_quasi_monotone_values_stay_within_the_corners(seed):
     assert np.all(values >= corners.min(axis=0)) and np.all(values <= corners.max(axis=0))
     at_bound = (values == corners.min(axis=0)) | (values == corners.max(axis=0))
     assert 0.0 < at_bound.mean() < 0.9
-
-
-# Vertical integration
-
-
-@settings(deadline=None, max_examples=25)
-@given(levels=st.integers(4, 40), c=st.lists(coefficient, min_size=4, max_size=4))
-def test_vertical_integrals_of_cubics(levels, c):
-    problem = vertical.Problem(columns=1, levels=levels, nproma=1)
-    state = vertical.setup(problem)
-    eta = vertical.level_positions(levels)
-    state.f[:] = np.polynomial.polynomial.polyval(eta, c)[None, :, None]
-    integral = unblock(problem, vertical.run(problem, state).integral)[:, 0]
-    expected = np.polynomial.polynomial.polyval(np.append(eta, 1.0), np.polynomial.polynomial.polyint(c))
-    assert integral == pytest.approx(expected, abs=1e-12)
-
-
-def test_vertical_matrix_is_full_and_converges():
-    """Of e^η, at fourth order: halving the layers divides the error by sixteen."""
-    errors = []
-    for levels in (20, 40, 80):
-        eta = vertical.level_positions(levels)
-        matrix = vertical.integral_matrix(eta)
-        errors.append(abs(matrix[-1] @ np.exp(eta) - np.expm1(1.0)))
-    assert np.count_nonzero(vertical.integral_matrix(vertical.level_positions(20))) == 21 * 20
-    assert errors[0] / errors[1] > 12.0 and errors[1] / errors[2] > 12.0
 
 
 # Cloud process
