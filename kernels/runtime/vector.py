@@ -492,12 +492,6 @@ def address(builder, array):
     return array
 
 
-@emitted(lambda number, like: signature(types.CPointer(like.dtype), types.uintp, like))
-def place_at(builder, number, like):
-    """The ``address`` with a number that ``array.ctypes.data`` gave; of the type of the array ``like``."""
-    return builder.inttoptr(number, like.type)
-
-
 @emitted(lambda address, offset: signature(address.dtype, address, types.intp))
 def at(builder, address, offset):
     """One element behind an ``address``."""
@@ -534,11 +528,6 @@ def shuffle(*pattern):
 low1, high1 = shuffle(0, 8, 2, 10, 4, 12, 6, 14), shuffle(1, 9, 3, 11, 5, 13, 7, 15)
 low2, high2 = shuffle(0, 1, 8, 9, 4, 5, 12, 13), shuffle(2, 3, 10, 11, 6, 7, 14, 15)
 low4, high4 = shuffle(0, 1, 2, 3, 8, 9, 10, 11), shuffle(4, 5, 6, 7, 12, 13, 14, 15)
-#: The transposition of a 2×2 matrix, where a vector has two lanes.
-low_of_two, high_of_two = shuffle(0, 2), shuffle(1, 3)
-#: Two successive doubles of each of two vectors, each twice: ``a0 a0 b0 b0 a1 a1 b1 b1`` and so on.
-pairs0, pairs1 = shuffle(0, 0, 8, 8, 1, 1, 9, 9), shuffle(2, 2, 10, 10, 3, 3, 11, 11)
-pairs2, pairs3 = shuffle(4, 4, 12, 12, 5, 5, 13, 13), shuffle(6, 6, 14, 14, 7, 7, 15, 15)
 
 
 @kernel(inline=True)

@@ -140,14 +140,6 @@ def load_block(values, place):
 
 
 @kernel(inline=True)
-def store_block(values, place, three):
-    """Write ``three`` vectors to ``values`` (address of float64) from ``place`` on."""
-    store(values, place, three[0])
-    store(values, place + LANES, three[1])
-    store(values, place + 2 * LANES, three[2])
-
-
-@kernel(inline=True)
 def step(functions, ell, x, q, p):
     """``p_l, p_{l+1}`` from ``q`` = ``p_{l-1}`` and ``p`` = ``p_l``, ``l = ell``; ``x`` = μ², three vectors
     each, with the factors of ``functions`` (``Functions``)."""
