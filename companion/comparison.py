@@ -93,16 +93,11 @@ def compared(a: Path, b: Path) -> Iterator[list[str]]:
     ``ValueError`` where nothing is in both.
     """
     sides = [sorted(map(runs.read, runs.files([path])), key=lambda record: record["date"]) for path in (a, b)]
-    if not a.is_dir() and not b.is_dir():
-        yield [*(f"differs: {each}" for each in differences(*sides[0], *sides[1])), *lines(*sides[0], *sides[1])]
-        return
     first, second = ({record["experiment"]: record for record in side} for side in sides)
-    if not first.keys() & second.keys():
+    found = [(name, first[name], second[name]) for name in sorted(first.keys() & second.keys())]
+    if not a.is_dir() and not b.is_dir():
+        found = [("", sides[0][0], sides[1][0])]
+    if not found:
         raise ValueError(f"{a} and {b} have no experiment in common, so there is nothing to compare")
-    for name in sorted(first.keys() & second.keys()):
-        old, new = first[name], second[name]
-        yield [
-            name,
-            *(f"  differs: {each}" for each in differences(old, new)),
-            *(f"  {each}" for each in lines(old, new)),
-        ]
+    for name, old, new in found:
+        yield [*filter(None, [name]), *(f"differs: {each}" for each in differences(old, new)), *lines(old, new)]

@@ -311,7 +311,6 @@ def line(description: dict[str, Any] | None = None) -> str:
     return f"{model}, {described['usable']['cpus']} usable CPUs"
 
 
-_COMPILERS = ("cc", "gcc", "clang")
 #: What the quick presets and the test run need, of memory and of disk, with room to spare.
 _ROOM = 2 * 2**30
 #: Most ranks (times their threads) for each usable CPU, unless more are asked for in so many words.
@@ -408,13 +407,6 @@ def o_direct(folder=None) -> Finding:
     return Finding("O_DIRECT", True, f"works on {filesystem(folder or tempfile.gettempdir())}")
 
 
-def compiler() -> Finding:
-    """A C compiler, for programs of peers."""
-    found = next((name for name in (os.environ.get("CC"), *_COMPILERS) if name and shutil.which(name)), None)
-    detail = f"{found} found" if found else f"none of {', '.join(_COMPILERS)} is on the path"
-    return Finding("a C compiler", found is not None, detail, "install gcc or clang, or name one in CC")
-
-
 def mpi() -> Finding:
     """mpi4py and a launcher: beside this interpreter (a wheel) or on the path (the system's).
 
@@ -435,9 +427,7 @@ def load() -> Finding:
 
 
 #: Every check, in the order of the report.
-CHECKS: tuple[Callable[[], Finding], ...] = (
-    *(packages, cpus, memory, scratch, affinity, smt, o_direct, compiler, mpi, load),
-)
+CHECKS: tuple[Callable[[], Finding], ...] = (*(packages, cpus, memory, scratch, affinity, smt, o_direct, mpi, load),)
 #: What an experiment may need, by the word it uses in ``needs``.
 NEEDS: dict[str, Callable[[], Finding]] = {"affinity": affinity, "mpi": mpi}
 

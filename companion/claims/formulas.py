@@ -77,8 +77,12 @@ class Turn:
         return eval(_code(text), {"__builtins__": {}}, self)  # type: ignore[arg-type]  # eval asks for no more
 
     def value(self, text: str) -> Interval:
-        """What a formula computes.  ``EmptyCell`` where it has no number."""
-        (value,) = _values([self._eval(text)])
+        """What a formula computes.  ``EmptyCell`` where it has no number, ``ValueError`` for an unknown name."""
+        try:
+            (value,) = _values([self._eval(text)])
+        except (KeyError, ValueError, TypeError, AttributeError) as error:
+            columns = f"; columns of its row are {', '.join(self.row.columns)}" if self.row else ""
+            raise ValueError(f"formula {text!r}: {error.args[0]}{columns}") from error
         return value
 
     def sentence(self, text: str) -> str:

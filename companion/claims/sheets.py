@@ -67,8 +67,10 @@ class Sheet:
         if self._column and len(parts) < len(self._key):
             parts, column = [*parts, column], self._column
         key = tuple(parts)
-        if key not in self._rows or column not in self._fields:
-            raise KeyError(f"table {self._table} has no cell {key}, {column!r}; its first keys are {self.keys()[:5]}.")
+        if column not in self._fields:
+            raise KeyError(f"table {self._table} has no column {column!r} but {', '.join(self._fields)}")
+        if key not in self._rows:
+            raise KeyError(f"table {self._table} has no row {key}; its first keys are {self.keys()[:5]}")
         text, unit = self._rows[key][column], self._rows[key].get(self._unit)
         half = tables.half(self._fields[column], text, unit)
         value = half if math.isnan(half) else float(text)

@@ -80,8 +80,7 @@ def _rounded(low: float, high: float, slack: float, value: Interval) -> str:
 
     if inside(value.mid):
         return AGREES
-    meets = value.lo < high - slack and value.hi > low + slack
-    return ROUNDING if meets or inside(value.lo) and value.lo == value.hi else _CONTRADICTS
+    return ROUNDING if value.lo < high - slack and value.hi > low + slack else _CONTRADICTS
 
 
 def significant_half(text: str) -> float:

@@ -7,6 +7,7 @@ import base64
 import inspect
 import io
 import itertools
+import json
 import os
 import re
 import textwrap
@@ -25,6 +26,8 @@ from companion.figures.kit import (
     INK,
     JOINED,
     LEGIBLE,
+    MEANINGS,
+    SERIES,
     axes,
     bars,
     cpu,
@@ -302,6 +305,31 @@ def show(
         )
 
     return Shown(html, alt, name, title, data, figure)
+
+
+def explorer(kind: str, data: dict, *, still: Shown) -> Shown:
+    """The figure ``still``, in whose place the page shows one that can be steered.
+
+    The page carries the data as JSON, and ``book/_static/explorers.js`` draws them; without a script the picture stays.
+    ``ValueError`` for NaN and infinity, of which JSON knows nothing.
+
+    Parameters
+    ----------
+    kind : str
+        ``"banks"`` or ``"clock"``, what ``explorers.js`` can draw.
+    data : dict
+        What it draws, plain values only; the colours of the book are added.
+    still : Shown
+        A picture of the same, for paper and where no script runs; its caption serves both.
+    """
+    whole = {"colours": MEANINGS, "series": SERIES, **data}
+    text = json.dumps(whole, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
+    head = f'<div class="rerun-explorer" data-kind="{kind}"><script type="application/json">{text}</script>'
+
+    def html() -> str:
+        return f"{head}{still.html}</div>"
+
+    return Shown(html, still.alt, still.name, still.title, still.data, still.figure)
 
 
 def source(function, seen: str) -> Shown:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from companion.figures import rendering
-from companion.figures.explorer import explorer
+from companion.figures.rendering import explorer
 from kernels.memory import banks
 
 STATIC = Path(__file__).parents[2] / "book" / "_static"

@@ -143,7 +143,6 @@ def bank_times(stride: int = 1, banks: int = 16, cpus: int = 2) -> "figures.Show
 
 def steered() -> "figures.Shown":
     """Banks over time, which the page lets its reader steer by stride, banks and CPUs."""
-    from companion.figures.explorer import explorer
     from kernels.memory import banks
 
     problem, loop = banks.Problem(), banks.HEAVY
@@ -151,7 +150,7 @@ def steered() -> "figures.Shown":
     memory["loop"] = {name: getattr(loop, name) for name in ("vector", "overhead", "latency")}
     memory["starts"] = problem.jobs[0].starts
     memory["start"] = {"banks": problem.banks, "cpus": problem.cpus, "stride": loop.strides[0]}
-    return explorer("banks", {"cycles": _SHOWN, **memory}, still=bank_times())
+    return figures.explorer("banks", {"cycles": _SHOWN, **memory}, still=bank_times())
 
 
 def said(run) -> list[str]:

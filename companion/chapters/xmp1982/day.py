@@ -213,8 +213,6 @@ def _still() -> "figures.Shown":
 
 def steered() -> "figures.Shown":
     """The day: choose files, device, driver and CPUs, and see it finish."""
-    from companion.figures.explorer import explorer
-
     names = list(PARTS)
     data: dict[str, Any] = {
         "parts": names,
@@ -228,7 +226,7 @@ def steered() -> "figures.Shown":
         | {"segments": [(cpu, round(b, 2), round(e, 2), names.index(part)) for cpu, b, e, part in each.segments]}
         for each in days()
     ]
-    return explorer("clock", data, still=_still())
+    return figures.explorer("clock", data, still=_still())
 
 
 def said() -> list[str]:

@@ -91,6 +91,9 @@ def test_division_by_zero_and_by_what_may_be_zero():
         ("> 9", 9, 0, "contradicts"),
         ("> 9", 8.9, 0.2, "rounding"),
         (">= 9", 9, 0, "agrees"),
+        (">= 0", 0, 0, "agrees"),
+        ("0.05", 0.045, 0, "agrees"),  # as binary fractions 0.045 is less than 0.05 - 0.005
+        ("5-30.5 %", 30.9, 0, "contradicts"),  # each end has its own last place
         ("< 4 %", 3.9, 0, "agrees"),
         ("5-30 %", 31, 1, "rounding"),
         ("~3000 s", 3400, 0, "agrees"),
@@ -143,6 +146,13 @@ def test_a_formula_computes_with_printed_cells(text, expected):
 def test_an_empty_cell_has_no_number():
     with pytest.raises(EmptyCell):
         Turn(Reader("p5plus")).value("2 * changes['medium pages', gain_high]")
+
+
+@pytest.mark.parametrize("text", ["smt_benefit['1 accumulator', tme]", "2 * tme", "row[tme]"])
+def test_a_name_that_nothing_has_is_said_with_the_columns(text):
+    (turn, *_) = loop("rows of smt_benefit", Reader("p5plus"))
+    with pytest.raises(ValueError, match="^formula .*tme.* gflops_smt"):
+        turn.value(text)
 
 
 def test_loops_bind_words_and_rows():

@@ -48,6 +48,7 @@ def test_cells_are_printable_and_every_column_says_what_it_is(document):
         for field in fields:
             assert field["description"], (name, field["name"])
             assert field["type"] == "string" or field["type"] == "boolean" or field["unit"], (name, field["name"])
+            assert not re.match("(sec|seconds?|[Bb]ytes?|hours?|minutes?)$", field.get("unit", "")), "say s, B, h, min"
         for cell in cells.to_numpy().ravel():
             assert cell == cell.strip() and cell.isprintable(), (name, cell)
         for note in cells["note"]:
