@@ -45,29 +45,28 @@ def comparable(runs) -> list:
     return found
 
 
-def middles(above, below=None) -> tuple[float, float, float]:
+def middles(values) -> tuple[float, float, float]:
     """The median over problems of each one's median, and the ends of its 95 % interval.
 
     The interval is that of the rounds drawn again, 2000 times; with fewer than six rounds its ends are NaN.
 
     Parameters
     ----------
-    above, below : array_like, (problems, rounds)
-        Of two, each problem's is the ratio of its medians.  Rounds that a problem lacks are left out.
+    values : array_like, (problems, rounds)
+        Rounds that a problem lacks are left out.
     """
-    sides = [np.asarray(each, dtype=float) for each in (above, below) if each is not None]
-    sides = [each[:, ~np.isnan(each).any(axis=0)] for each in sides]
+    values = np.asarray(values, dtype=float)
+    values = values[:, ~np.isnan(values).any(axis=0)]
 
     def middle(drawn):
-        medians = [np.median(each, axis=-1) for each in drawn]
-        return np.median(medians[0] / medians[1] if len(medians) > 1 else medians[0], axis=0)
+        return np.median(np.median(drawn, axis=-1), axis=0)
 
-    if min(each.shape[1] for each in sides) < MIN_TREND:
-        return float(middle(sides)), np.nan, np.nan
-    rng = np.random.default_rng(0)
-    again = [each[:, rng.integers(0, each.shape[1], (2000, each.shape[1]))] for each in sides]
+    rounds = values.shape[1]
+    if rounds < MIN_TREND:
+        return float(middle(values)), np.nan, np.nan
+    again = values[:, np.random.default_rng(0).integers(0, rounds, (2000, rounds))]
     low, high = np.percentile(middle(again), [2.5, 97.5])
-    return float(middle(sides)), float(low), float(high)
+    return float(middle(values)), float(low), float(high)
 
 
 def strips(old: dict, runs, found: list[dict], **shown) -> "figures.Shown":

@@ -54,8 +54,7 @@ def test_a_fixed_cost_from_the_small_problems_predicts_the_others():
 
 def test_the_median_over_problems_has_the_interval_of_the_rounds():
     rounds = np.array([[1.0, 1, 1, 1, 1, 1, np.nan], [2, 2, 2, 2, 2, 2, 9], [9, 9, 9, 9, 9, 9, 9]])
-    assert common.middles(rounds) == (2, 2, 2) == common.middles(rounds, rounds / 2)
-    assert common.middles(rounds[:, :3])[0] == 2
+    assert common.middles(rounds) == (2, 2, 2) and common.middles(rounds[:, :3])[0] == 2
     low, high = common.middles([[1.0, 2, 3, 4, 5, 6, 7]])[1:]
     assert of_samples([[1.0, 2, 3, 4, 5, 6, 7]], [""])["middle"].item() == 4 and low < 4 < high
 
