@@ -93,13 +93,13 @@ class _Simulated(model.Model):
         self.computing.append((begin, time.perf_counter()))
 
 
-def run(problem: Problem, state: Pace, threads: int = 1, repeats: int = 1, *told, **named) -> Result:
+def run(problem: Problem, state: Pace, threads: int = 1, repeats: int = 1, **told) -> Result:
     """The steps of the forecast, ``repeats`` times, on one thread; times and counters of the fastest.
 
-    ``told``, ``named``: ``on_writeup`` and the next of ``model.run``. ``OSError``: what the disk refuses; nothing is
-    left in the folder then.
+    ``told``: ``on_writeup``, ``on_ready`` and ``accounts`` of ``model.run``. ``OSError``: what the disk refuses;
+    nothing is left in the folder then.
     """
-    return model.run(problem, state, 1, repeats, *told, model=_Simulated, **named)
+    return model.run(problem, state, 1, repeats, model=_Simulated, **told)
 
 
 def verify(problem: Problem, result: Result) -> list[Check]:

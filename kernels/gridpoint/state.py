@@ -67,16 +67,6 @@ class Result:
         return sum(step.clock for step in self.steps if "write-up" not in step.kind)
 
     @property
-    def requests(self) -> int:
-        """Requests to the work files."""
-        return self.counters.requests_read + self.counters.requests_written
-
-    @property
-    def bytes(self) -> int:
-        """Bytes that they moved."""
-        return self.counters.bytes_read + self.counters.bytes_written
-
-    @property
     def overlapped(self) -> float:
         """Share of the transferred bytes that moved while the computing thread computed."""
         return overlapped_share(self.counters.transfers, self.computing)

@@ -37,10 +37,8 @@ Accounts = Callable[[], tuple[float, float]]
 
 @dataclass
 class Counters:
-    """What was asked of the devices, and when."""
+    """What the work files moved, and when."""
 
-    requests_read: int = 0
-    requests_written: int = 0
     bytes_read: int = 0
     bytes_written: int = 0
     transfers: list[tuple[float, float, int]] = field(default_factory=list)  # begin, end in s, bytes
@@ -77,10 +75,8 @@ class RecordFiles:
             c, nbytes = self.counters, self.parts * self.nbytes
             c.transfers.append((begin, time.perf_counter(), nbytes))
             if writing:
-                c.requests_written += self.parts
                 c.bytes_written += nbytes
             else:
-                c.requests_read += self.parts
                 c.bytes_read += nbytes
 
     def read(self, row: int, slot: int) -> None:

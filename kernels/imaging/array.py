@@ -12,7 +12,7 @@ A visibility is a record of eight float32, as AIPS and UVFITS keep one Stokes pa
 import numpy as np
 
 from kernels.contract import require_range
-from kernels.runtime.arrays import readable
+from kernels.runtime.arrays import readable, require_array
 
 U, V, W, BASELINE, TIME, RE, IM, WEIGHT = range(8)
 COLUMNS = ("U", "V", "W", "BASELINE", "TIME", "RE", "IM", "WEIGHT")
@@ -63,21 +63,9 @@ def tracks(times: int, length: float) -> np.ndarray:
     return records.reshape(-1, 8)
 
 
-def _survey(records) -> tuple[int, int, float]:
-    """Records not flagged, the first of them that is not finite (−1: none), their largest |u| or |v|."""
-    good = records[:, WEIGHT] > 0
-    bad = np.flatnonzero(good & ~np.isfinite(records).all(axis=1))
-    return int(good.sum()), int(bad[0]) if bad.size else -1, float(np.abs(records[good, : V + 1]).max(initial=0.0))
-
-
 def require_form(records) -> np.ndarray:
     """The array, to be read, if it is float32 (n, 8) in C order with a record at least; else ``ValueError``."""
-    if not isinstance(records, np.ndarray) or records.dtype != np.float32 or records.ndim != 2:
-        raise ValueError("visibilities must be an array of float32 (records, 8); convert it with numpy.asarray")
-    if records.shape[1] != 8 or not (records.flags.c_contiguous and records.flags.aligned):
-        raise ValueError(
-            f"visibilities of shape {records.shape} must be C-contiguous and aligned with 8 columns {COLUMNS}"
-        )
+    require_array("visibilities", records, np.float32, (None, len(COLUMNS)))
     if not len(records):
         raise ValueError("there are no visibilities: the data set has zero records")
     return readable(records)
@@ -89,17 +77,18 @@ def require_records(records) -> np.ndarray:
     ``ValueError``: not float32 (n, 8) in C order, no record at all, all flagged, or something that is not finite in a
     record that is not flagged.
     """
-    good, bad, _longest = _survey(require_form(records))
-    if bad >= 0:
-        raise ValueError(f"visibility {bad} holds a value that is not finite; flag it by a weight of zero")
-    if not good:
+    good = require_form(records)[:, WEIGHT] > 0
+    bad = np.flatnonzero(good & ~np.isfinite(records).all(axis=1))
+    if bad.size:
+        raise ValueError(f"visibility {bad[0]} holds a value that is not finite; flag it by a weight of zero")
+    if not good.any():
         raise ValueError(f"all {len(records)} visibilities are flagged (weight not above zero); nothing is left to use")
     return records
 
 
 def require_cell(records: np.ndarray, cell: float, limit: float = 0.48) -> None:
     """``ValueError`` unless the longest |u| or |v| is at most ``limit`` wavelengths a cell (radians)."""
-    _good, _bad, longest = _survey(records)
+    longest = float(np.abs(records[records[:, WEIGHT] > 0, : V + 1]).max(initial=0.0))
     if not np.isfinite(cell) or cell <= 0:
         raise ValueError(f"cell = {cell!r} rad must be above zero")
     if longest * cell > limit:

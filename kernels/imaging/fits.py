@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from kernels.imaging.array import require_records
+from kernels.runtime.arrays import require_array
 from kernels.runtime.atomic import atomic_write
 from kernels.runtime.resources import require_disk, require_memory
 
@@ -37,8 +38,7 @@ def _write(path, header: dict, data: np.ndarray) -> int:
 
 def write_image(path, image: np.ndarray, cell: float) -> int:
     """An image, float32 (rows, columns), Jy per beam, pixels of ``cell`` radians; returns the bytes written."""
-    if image.ndim != 2 or image.dtype != np.float32:
-        raise ValueError(f"image of {image.dtype} {image.shape} must be float32 of two dimensions")
+    require_array("image", image, np.float32, (None, None))
     rows, columns = image.shape
     cards = {"SIMPLE": True, "BITPIX": -32, "NAXIS": 2, "NAXIS1": columns, "NAXIS2": rows}
     for number, (kind, value, length) in enumerate((("RA---SIN", 0.0, columns), ("DEC--SIN", 40.0, rows)), 1):

@@ -133,20 +133,13 @@ def _place(records, scale, numbers, keys, places, points, order, thread):
 
 
 def _shares(counts: np.ndarray, threads: int) -> np.ndarray:
-    """Bands of each parity shared out, the fullest first to the thread that has least."""
-    shares = [[[] for _ in range(threads)] for _ in range(2)]
+    """Bands of each parity dealt out to the threads, the fullest first."""
+    out = np.full((2, threads, -(-len(counts) // (2 * threads))), -1, np.int64)
     for parity in range(2):
-        held = np.zeros(threads)
-        for band in sorted(range(parity, len(counts), 2), key=lambda band: -counts[band]):
-            if counts[band]:
-                least = int(held.argmin())
-                held[least] += counts[band]
-                shares[parity][least].append(band)
-    most = max(len(share) for both in shares for share in both)
-    out = np.full((2, threads, max(most, 1)), -1, np.int64)
-    for parity in range(2):
-        for thread, bands in enumerate(shares[parity]):
-            out[parity, thread, : len(bands)] = bands
+        bands = [band for band in np.argsort(-counts) if counts[band] and band % 2 == parity]
+        for thread in range(threads):
+            share = bands[thread::threads]
+            out[parity, thread, : len(share)] = share
     return out
 
 
