@@ -284,7 +284,7 @@ def said(run) -> list[str]:
     every = (1 - jobs_of(jobs, "cpu") / jobs_of(jobs, "clock")).values.ravel()
     return [
         f"No place could change much in 1982: the X-MP computed for {span(share, 0)} % of the forecast's clock time. "
-        f"Today a forecast with its files on disk waits for them for {100 * np.nanmedian(disk):.0f} % of it.",
+        f"Today a forecast with its files on disk waits for them for {100 * np.nanmedian(disk):.0f} % of its own.",
         f"A post-processing job of 1982 waited for {span(waits, 0)} % of its clock time. Today's job waits for "
         f"{100 * np.nanmedian(every):.0f} %, although it reads its input from the device and writes its output to it.",
     ]

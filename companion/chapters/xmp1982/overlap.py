@@ -126,8 +126,8 @@ def said(run) -> list[str]:
     return [
         f"On SSD it saved {cost:.1f} % of the net time, by the report's own times. Multiplied by the ratio of the "
         f"rates this would be {cost * ratio:.0f} % in buffer memory. The report weighs it against main memory: without "
-        "overlapping the forecast needs at least a third less.",
-        "Paced as SSD, today's forecast saves more than the report's. Its transfers are set to last "
+        "overlapping the forecast could do with at least a third less.",
+        "Paced as SSD, the simulator saves more than the report's forecast. Its transfers are set to last "
         f"{100 * balance()['SSD']:.1f} % of its computing, but without overlapping it takes {longer:.1f} % longer than "
         "that computing, so the balance of 1982 is met only roughly.",
         f"Of the report's transfers {possible:.0f} % could overlap with two files, and half as many with one. On the "

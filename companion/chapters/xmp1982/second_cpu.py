@@ -319,7 +319,7 @@ def said(run) -> list[str]:
     turns = 2 * complete.sel(test="disk4") / complete[pairs]
     parts = np.nanmedian(parts_now(run).values, axis=1)
     return [
-        "In 1982 each of the three parts became longer beside a forecast on disk. The eight jobs of such pairs lost "
+        "In 1982 each of the three parts became longer in pairs with a forecast on disk. Their eight jobs lost "
         f"{more['post-processing']:.0f} s in post-processing, {more['net forecast']:.0f} s in net forecasts and "
         f"{more['write-up steps']:.0f} s in write-up steps. Which lost most is uncertain: each time was taken once, "
         "and times of single jobs differ by as much.",
