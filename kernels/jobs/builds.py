@@ -8,8 +8,9 @@ before it is added to, so that last bits differ, and the weather makes them grow
 import os
 import platform
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -34,8 +35,7 @@ BUILDS = {
 CLOSE = 1e-6
 
 
-@dataclass(frozen=True)
-class Difference:
+class Difference(NamedTuple):
     """One build against the first, at every write-up."""
 
     differing: np.ndarray  # float64 (write-ups,): share of the numbers of both time levels that differ in a bit
@@ -47,8 +47,7 @@ def refusal() -> str | None:
     return None if platform.machine() in ("x86_64", "AMD64") else f"they are for x86-64, this is {platform.machine()}"
 
 
-@dataclass(frozen=True)
-class Builds:
+class Builds(NamedTuple):
     """Every build but the first against the first."""
 
     differences: dict[str, Difference]

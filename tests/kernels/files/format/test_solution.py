@@ -4,6 +4,7 @@ import itertools
 import json
 import os
 import struct
+import time
 import tracemalloc
 import zlib
 from functools import partial
@@ -106,8 +107,10 @@ def test_records_are_fortran_sequential_records(tmp_path):
         assert record[4:-4] == dumps[0, k].tobytes()
 
 
-def test_asynchronous_writer_keeps_its_own_copy(tmp_path):
-    """The solver may change U as soon as write returns."""
+def test_asynchronous_writer_keeps_its_own_copy(tmp_path, monkeypatch):
+    """The solver may change U as soon as write returns, also where the file is slow."""
+    put = ways.Positioned.put
+    monkeypatch.setattr(ways.Positioned, "put", lambda *given: (time.sleep(0.01), put(*given)))
     u = np.zeros((5, 5, 5, 5))
     with solution_writer(tmp_path / "s", 5, 6, 1, asynchronous=True) as writer:
         for step in range(1, 7):
@@ -173,9 +176,6 @@ def test_not_finite_is_refused_by_the_verification(tmp_path):
     write(tmp_path / "s", dumps)
     with pytest.raises(SolutionError, match="not finite in the dump of step 10"):
         verify_file(tmp_path / "s")
-
-
-# What may be asked
 
 
 @pytest.mark.parametrize(
@@ -248,9 +248,6 @@ def test_memory_of_the_verification_is_bounded(tmp_path):
     i = np.arange(32)
     assert np.array_equal(found.diagonal, dumps[:, i, i, i])
     assert np.allclose(found.error_norms, np.sqrt((dumps**2).sum(axis=(1, 2, 3)) / 30**3), rtol=1e-12)
-
-
-# Formulas
 
 
 def test_formulas_of_the_report():
