@@ -26,11 +26,10 @@ from dataclasses import asdict, dataclass, field, fields, is_dataclass
 from functools import cache
 from typing import Any
 
-import numpy as np
 import psutil
 
 from companion import host
-from companion.common import UnverifiedError, require_integer
+from companion.common import UnverifiedError, np, require_integer
 from kernels.runtime.resources import online_cpus
 
 #: A sample lasts at least this many seconds …
@@ -126,7 +125,7 @@ class OtherLoad:
             return list(self._process.cpu_affinity())
         return []
 
-    def read(self) -> np.ndarray:
+    def read(self) -> "np.ndarray":
         """Seconds by now, from any beginning: of the clock, of busy CPUs, and of CPUs that we kept busy."""
         return np.array([time.perf_counter(), self.busy(), self.ours()])
 
@@ -154,7 +153,7 @@ class OtherLoad:
             return math.nan
         return total
 
-    def value(self, passed: np.ndarray | None = None) -> float | None:
+    def value(self, passed: "np.ndarray | None" = None) -> float | None:
         """CPUs of others since the start, or over what ``passed``, a sum of differences of readings.
 
         None where the system does not count, or where too little time passed for counters that tick a hundred
@@ -425,7 +424,7 @@ def sample_rounds(
     return None if number == rounds else f"the time budget ended after {number} of {rounds} rounds"
 
 
-def interleave(calls: Mapping[str, Callable], rounds: int = 11, seed: int = 0) -> dict[str, np.ndarray]:
+def interleave(calls: Mapping[str, Callable], rounds: int = 11, seed: int = 0) -> "dict[str, np.ndarray]":
     """Seconds per repeat of callables ``call(repeats)``, ndarray (rounds,) each, sampled as :func:`measure` does it.
 
     Verifying what they compute is the caller's business. ``ValueError`` where there is no round.

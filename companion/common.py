@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from kernels.runtime.atomic import atomic_write
 
-# pandas and xarray, imported when something of them is first asked for.  They take longer than the rest of a command
-# that reads no table, and every rank of a job would wait for them.
+# NumPy, pandas and xarray, imported when something of them is first asked for.  They take longer than the rest of a
+# command that reads no table, and every rank of a job would wait for the last two.
 if TYPE_CHECKING:
+    import numpy as np
     import pandas as pd
     import xarray as xr
 else:
@@ -32,7 +33,7 @@ else:
         def __getattr__(self, word: str) -> Any:
             return getattr(import_module(self._name), word)
 
-    pd, xr = _Late("pandas"), _Late("xarray")
+    np, pd, xr = _Late("numpy"), _Late("pandas"), _Late("xarray")
 
 #: module -> extra of ``supercomputers-rerun``
 EXTRAS = {

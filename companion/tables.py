@@ -14,9 +14,7 @@ import re
 from functools import cache
 from pathlib import Path
 
-import numpy as np
-
-from companion.common import pd, write_netcdf, write_text, write_zip, xr
+from companion.common import np, pd, write_netcdf, write_text, write_zip, xr
 
 DATA = Path(__file__).resolve().parents[1] / "data"
 

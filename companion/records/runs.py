@@ -53,11 +53,9 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-import numpy as np
-
 from companion import host
 from companion.bench import QUIET, median_interval
-from companion.common import pd, significant, strict_json, write_text, xr
+from companion.common import np, pd, significant, strict_json, write_text, xr
 
 SCHEMA = "supercomputers-rerun/run-record"
 VERSION = 4
@@ -266,7 +264,7 @@ def outputs(record: dict[str, Any]) -> "xr.Dataset":
     return xr.Dataset(found)
 
 
-def _column(values: list[Any]) -> np.ndarray:
+def _column(values: list[Any]) -> "np.ndarray":
     """A parameter of the cases: numbers, or texts; a case without it has NaN, or the empty text."""
     if not values or any(isinstance(value, str) for value in values):
         return np.array(["" if value is None else str(value) for value in values], dtype=object)

@@ -2,6 +2,8 @@
 
 import dataclasses
 import os
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -57,6 +59,11 @@ def test_a_model_without_cases_is_marked_as_simulated():
     data = made.run()
     assert data.attrs["simulated"] == 1
     np.testing.assert_array_equal(data.clock, [1.0, 2.0])
+
+
+def test_a_list_waits_for_no_library_that_it_does_not_need():
+    code = "import sys, companion.experiments as e; print({'numpy', 'pandas', 'matplotlib'} & {*sys.modules}, e.BROKEN)"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "set() {}\n"
 
 
 REGISTERED = list(experiments.REGISTER)

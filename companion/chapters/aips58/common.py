@@ -1,10 +1,8 @@
 """What several sections share: cases of the test, the memo's times, medians over problems, and rows of marks."""
 
-import numpy as np
-
 from companion import figures, tables
 from companion.bench import MIN_TREND, Case
-from companion.common import pd, significant
+from companion.common import np, pd, significant
 
 #: Sizes of a preset.
 SIZES = {"quick": ("small",), "paper": ("small", "medium", "large"), "modern": ("modern",)}

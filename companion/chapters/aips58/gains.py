@@ -1,11 +1,9 @@
 """The sections *What does an astronomer gain?* and *Do problems that vectorise gain more?*: the Dirty Dozen Test."""
 
-import numpy as np
-
 from companion import figures, tables
 from companion.chapters.aips58 import common
 from companion.chapters.aips58.common import KINDS, NAMES, SIZES, SYSTEMS
-from companion.common import pd, significant
+from companion.common import np, pd, significant
 from companion.experiments import experiment
 
 #: Bytes of a word of the X-MP.
@@ -24,7 +22,7 @@ def test(preset: str, threads: int) -> list:
     ]
 
 
-def _gain(run, kind: str, size: str = "") -> tuple["pd.DataFrame", np.ndarray]:
+def _gain(run, kind: str, size: str = "") -> "tuple[pd.DataFrame, np.ndarray]":
     """Cases of one size, or of every size of the memo, and the Convex's time over that of each round, (cases,
     rounds)."""
     cases, convex = figures.cases(run, "size", "task"), common.ddt()[kind].sel(system="NRAO1")
@@ -102,7 +100,7 @@ def by_class(runs) -> "figures.Shown":
     return shown
 
 
-def _kinds(tasks) -> np.ndarray:
+def _kinds(tasks) -> "np.ndarray":
     """What a vector machine can do with problems, by the memo: ``vector``, ``scalar`` or ``tape``."""
     return tables.load("aips58", "problem_classes")["class"].sel(problem=tasks).values
 

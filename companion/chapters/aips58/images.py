@@ -1,9 +1,7 @@
 """The section *How does one know that an image is right?*: sound and wrong images of one sky."""
 
-import numpy as np
-
 from companion import figures
-from companion.common import pd
+from companion.common import np, pd
 
 #: Bits to which the test asks results to agree.
 _ASKED = 20
@@ -11,7 +9,7 @@ _ASKED = 20
 COMPONENTS = 60
 
 
-def remaining(gain: float) -> np.ndarray:
+def remaining(gain: float) -> "np.ndarray":
     """The highest pixel of the small image before each of :data:`COMPONENTS` of CLEAN, over that of the image."""
     from kernels.imaging import damage, masters
 

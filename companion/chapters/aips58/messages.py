@@ -1,12 +1,10 @@
 """The section *What does a message cost?*: procedures loaded, with a message about each line."""
 
-import numpy as np
-
 from companion import figures, tables
 from companion.bench import Case
 from companion.chapters.aips58 import common
 from companion.chapters.aips58.common import KINDS
-from companion.common import pd, significant
+from companion.common import np, pd, significant
 from companion.experiments import experiment
 
 #: How a message reaches its file, in words.
@@ -25,7 +23,7 @@ def load(preset: str, threads: int) -> list[Case]:
     return cases
 
 
-def _spent(run, way: str) -> np.ndarray:
+def _spent(run, way: str) -> "np.ndarray":
     """CPU seconds of the rounds of one way."""
     return run["observed_cpu"].values[run["way"].values.tolist().index(way)]
 

@@ -13,12 +13,10 @@ and the large ones, which were not used.
 
 from typing import NamedTuple
 
-import numpy as np
-
 from companion import figures, tables
 from companion.chapters.aips58 import common
 from companion.chapters.aips58.common import SIZES
-from companion.common import pd, xr
+from companion.common import np, pd, xr
 from companion.experiments import experiment
 
 #: Messages of RUN DDTLOAD that are tried: the memo says "hundreds"; the middle one gives each problem its messages.
@@ -67,7 +65,7 @@ def predictions() -> "pd.DataFrame":
     return pd.DataFrame({"problem": cpu["problem"].values} | columns)
 
 
-def errors(frame: "pd.DataFrame") -> np.ndarray:
+def errors(frame: "pd.DataFrame") -> "np.ndarray":
     """Relative distances of the predicted ratios of the medium and large problems from the printed ones."""
     off = [np.abs(frame[f"{size}, predicted"] / frame[f"{size}, printed"] - 1) for size in ("medium", "large")]
     return np.concatenate(off)
@@ -91,7 +89,7 @@ def habits(preset: str, threads: int) -> list:
     return cases
 
 
-def ways(run) -> list[np.ndarray]:
+def ways(run) -> "list[np.ndarray]":
     """Cases of a run with data in memory, and those through files, both in the order of the problems."""
     return [np.flatnonzero(run["habits"].values == number) for number in range(len(WAYS))]
 

@@ -1,11 +1,9 @@
 """The section *What did other users cost?*: four problems alone, and beside busy processes."""
 
-import numpy as np
-
 from companion import figures, host, tables
 from companion.chapters.aips58 import common
 from companion.chapters.aips58.common import SIZES
-from companion.common import pd
+from companion.common import np, pd
 from companion.experiments import experiment
 
 
@@ -29,7 +27,7 @@ def load(preset: str, threads: int) -> list:
     ]
 
 
-def _pairs(run) -> list[np.ndarray]:
+def _pairs(run) -> "list[np.ndarray]":
     """Cases beside others and alone, in the order of the problems."""
     beside = run["beside"].values > 0
     return [np.flatnonzero(beside), np.flatnonzero(~beside)]

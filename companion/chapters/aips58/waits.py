@@ -1,15 +1,13 @@
 """The opening figure and the section *Where does the rest of the time go?*: data in memory, and through files."""
 
-import numpy as np
-
 from companion import figures
 from companion.chapters.aips58 import common
 from companion.chapters.aips58.common import KINDS, NAMES, SYSTEMS
 from companion.chapters.aips58.pittsburgh import WAYS, habits, ways
-from companion.common import pd
+from companion.common import np, pd
 
 
-def shares(run) -> np.ndarray:
+def shares(run) -> "np.ndarray":
     """CPU time over real time of every case and round, (cases, rounds)."""
     return run["observed_cpu"].values / run["observed_real"].values
 

@@ -1,11 +1,9 @@
 """The section *Does a low overhead mean fast output?*: the same dumps under a fast and a slow solver (N8, N10, N11)."""
 
-import numpy as np
-
 from companion import figures, tables
 from companion.bench import Case
 from companion.chapters.nht1.writing import full_size
-from companion.common import pd
+from companion.common import np, pd
 from companion.experiments import experiment, of
 
 #: Presets of the benchmark's problem with what differs here: a small grid, and the report's largest with two dumps

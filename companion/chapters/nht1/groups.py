@@ -1,10 +1,9 @@
 """The section *How many processors should write at a time?*: processes that write the solution of one solver (N7)."""
 
-import numpy as np
-
 from companion import figures, tables
 from companion.bench import Case
 from companion.chapters.nht1.writing import full_size
+from companion.common import np
 from companion.experiments import experiment, of
 
 

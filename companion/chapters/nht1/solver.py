@@ -1,10 +1,8 @@
 """The section *How fast is the solver?*: BT by class and threads (N1)."""
 
-import numpy as np
-
 from companion import figures
 from companion.bench import Case
-from companion.common import plural
+from companion.common import np, plural
 from companion.experiments import experiment, of
 
 _CLASSES = {"quick": ("S", "W"), "paper": ("S", "W", "A", "B"), "modern": ("A", "B", "C")}

@@ -1,10 +1,8 @@
 """The section *How fast does a whole run write?*: BT that writes its solution in several ways; rates then and now."""
 
-import numpy as np
-
 from companion import figures, tables
 from companion.bench import Case
-from companion.common import pd, plural
+from companion.common import np, pd, plural
 from companion.experiments import experiment, of
 
 #: Ways of writing: label, way, double buffering, fsync.

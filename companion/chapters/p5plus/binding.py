@@ -3,11 +3,9 @@
 from dataclasses import replace
 from itertools import product
 
-import numpy as np
-
 from companion import figures, host, tables
 from companion.bench import Case
-from companion.common import pd
+from companion.common import np, pd
 from companion.experiments import experiment
 
 

@@ -1,9 +1,7 @@
 """The section *Where do the cycles go?*: three printed trees of processor cycles."""
 
-import numpy as np
-
 from companion import figures, tables
-from companion.common import pd
+from companion.common import np, pd
 
 #: Routines whose trees are printed: the whole program, an interpolation and the cloud scheme.
 ROUTINES = ("MAIN", "LAITLI", "CLOUDSC3")

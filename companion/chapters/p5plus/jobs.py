@@ -1,9 +1,7 @@
 """The section *Where does the time of a forecast go?*: three jobs of 2006, and a small model on ranks of today."""
 
-import numpy as np
-
 from companion import figures, tables
-from companion.common import pd, plural
+from companion.common import np, pd, plural
 
 #: Sections of the report's jobs with their colours, and the class of a rank's time that is like one of them.
 _COLOURS = {

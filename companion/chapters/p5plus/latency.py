@@ -2,12 +2,10 @@
 
 from itertools import product
 
-import numpy as np
-
 from companion import figures, host
 from companion.bench import Case
 from companion.chapters.p5plus.memory import PAGES
-from companion.common import pd, size
+from companion.common import np, pd, size
 from companion.experiments import Output, experiment, of
 
 #: Bytes between the loads of the document's walk: 1024 items of 4 bytes.

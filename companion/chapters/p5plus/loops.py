@@ -2,11 +2,9 @@
 
 from typing import Any
 
-import numpy as np
-
 from companion import figures, host, tables
 from companion.bench import Case
-from companion.common import pd, plural
+from companion.common import np, pd, plural
 from companion.experiments import Output, experiment, of
 
 #: The loops by their names in the report.

@@ -1,10 +1,8 @@
 """The section *Why did monitoring slow the forecast?*: sensors on ranks, and simulated for more processors."""
 
-import numpy as np
-
 from companion import figures, tables
 from companion.bench import Case
-from companion.common import pd
+from companion.common import np, pd
 from companion.experiments import Output, experiment, of
 
 

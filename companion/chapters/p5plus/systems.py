@@ -1,8 +1,7 @@
 """The section *What made the forecast faster?*: printed gains."""
 
-import numpy as np
-
 from companion import figures, tables
+from companion.common import np
 
 
 def faster() -> str:

@@ -1,10 +1,8 @@
 """The sections on time and messages: what ranks do, and what a forecast sends."""
 
-import numpy as np
-
 from companion import figures, tables
 from companion.bench import Case
-from companion.common import pd, plural
+from companion.common import np, pd, plural
 from companion.experiments import Output, counts_to, experiment, of, sent
 
 #: What ranks do, as the model books it, and in the words of the talk.
@@ -110,7 +108,7 @@ def _tasks() -> list[int]:
     return tables.load("xc30", "runs")["tasks"].values.astype(int).tolist()
 
 
-def counted_of_talk(run) -> np.ndarray:
+def counted_of_talk(run) -> "np.ndarray":
     """Terabytes of transpositions and of a halo with its second part on demand, for the tasks of the talk's runs."""
     from kernels.mpi import halo
 

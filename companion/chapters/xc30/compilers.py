@@ -2,11 +2,9 @@
 
 from dataclasses import replace
 
-import numpy as np
-
 from companion import figures, tables
 from companion.bench import Case
-from companion.common import pd
+from companion.common import np, pd
 from companion.experiments import Output, experiment
 
 #: Relative errors of the Earth's rotation in the wrong builds: one in the seventh digit, and four units in the last

@@ -1,10 +1,8 @@
 """The section *Why give the same waves a finer grid?*: one truncation on a linear, a quadratic and a cubic grid."""
 
-import numpy as np
-
 from companion import figures
 from companion.bench import Case
-from companion.common import pd
+from companion.common import np, pd
 from companion.experiments import Output, experiment
 
 

@@ -1,11 +1,9 @@
 """The section *What would the next resolution cost?*: steps of a small spectral model on the grids of the talk."""
 
-import numpy as np
-
 from companion import figures, tables
 from companion.bench import Case, Ratio
 from companion.chapters.xc30.common import named
-from companion.common import pd
+from companion.common import np, pd
 from companion.experiments import experiment, of
 
 #: The talk's pairs of truncation and grid, by the names that the kernels know.
@@ -34,7 +32,7 @@ def steps(preset: str, threads: int) -> list[Case]:
     return cases
 
 
-def _step_samples(run) -> np.ndarray:
+def _step_samples(run) -> "np.ndarray":
     """Seconds of one step of the small model, (cases, samples), without output."""
     counts = (run["repeats"].values * run["steps"].values)[:, np.newaxis]
     return sum(run[f"observed_{section}"].values for section in _STEP) / counts

@@ -2,11 +2,9 @@
 
 from itertools import product
 
-import numpy as np
-
 from companion import figures, tables
 from companion.bench import Case
-from companion.common import pd
+from companion.common import np, pd
 from companion.experiments import experiment, of
 
 #: Processes that load the file system beside the output steps, and what the steps are then called.

@@ -8,13 +8,11 @@ cache (through it where that is refused), buffer memory the page cache, the SSD 
 from dataclasses import replace
 from itertools import product
 
-import numpy as np
-
 from companion import figures, tables
 from companion.bench import Case
 from companion.chapters.xmp1982 import forecast, second_cpu
 from companion.chapters.xmp1982.rows import Measured, dots, observed, on_host, span
-from companion.common import pd, xr
+from companion.common import np, pd, xr
 from companion.experiments import experiment
 
 #: Configuration: place of the work files, its row of Fig. 6.1, and both in words.

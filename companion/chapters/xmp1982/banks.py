@@ -8,11 +8,9 @@ a grid (:data:`GRID`), the same for both jobs.  All of it is simulated.
 from dataclasses import replace
 from itertools import product
 
-import numpy as np
-
 from companion import figures, tables
 from companion.bench import Case
-from companion.common import pd
+from companion.common import np, pd
 from companion.experiments import Output, experiment
 
 #: What is searched: cycles of overhead and of latency, first banks of the second load and of the store.
@@ -22,7 +20,7 @@ _STRIPS, _PASSES = 1000, 4000  # strips of each job in the search, and of the be
 _SHOWN = 160  # clock periods of the picture
 
 
-def _ends(count: int, cpus: int, job) -> np.ndarray:
+def _ends(count: int, cpus: int, job) -> "np.ndarray":
     """Cycles after which each of ``cpus`` equal jobs has ended, in order of their ends."""
     from kernels.memory import banks
 
@@ -30,7 +28,7 @@ def _ends(count: int, cpus: int, job) -> np.ndarray:
     return np.sort(banks.run(problem, banks.setup(problem)).ends)
 
 
-def _ratios(point: dict, passes: int, full: int, half: int, cpus=(1, 2)) -> np.ndarray:
+def _ratios(point: dict, passes: int, full: int, half: int, cpus=(1, 2)) -> "np.ndarray":
     """Times in ``half`` of the banks, alone and of two, over the time alone in all of them."""
     from kernels.memory import banks
 
@@ -39,7 +37,7 @@ def _ratios(point: dict, passes: int, full: int, half: int, cpus=(1, 2)) -> np.n
     return np.concatenate([_ends(half, count, job) for count in cpus]) / _ends(full, 1, job)[0]
 
 
-def printed(table: str) -> tuple[np.ndarray, int, int]:
+def printed(table: str) -> "tuple[np.ndarray, int, int]":
     """CPU times in half of the banks over that alone in all of them, and the numbers of banks (Figs 8.1, 8.2)."""
     cpu = tables.load("xmp1982", table)["cpu"]
     full, half = (int(count) for count in cpu["banks"].values)

@@ -9,12 +9,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from statistics import median
 
-import numpy as np
-
 from companion import figures, tables
 from companion.bench import Case
 from companion.chapters.xmp1982.rows import Measured, along, dots, label, observed, on_host, padded, span
-from companion.common import xr
+from companion.common import np, xr
 from companion.experiments import experiment
 from companion.records.runs import partner
 

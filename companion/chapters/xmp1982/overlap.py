@@ -7,12 +7,11 @@ the report's proportion; the simulator computes, as long as makes such rates pos
 from dataclasses import replace
 from types import SimpleNamespace
 
-import numpy as np
-
 from companion import figures, tables
 from companion.bench import Case
 from companion.chapters.xmp1982 import forecast
 from companion.chapters.xmp1982.rows import Measured, dots, observed, on_host
+from companion.common import np
 from companion.experiments import experiment
 
 #: Length of the forecasts, h: shares do not depend on it.
@@ -77,7 +76,7 @@ def drivers(preset: str, threads: int) -> list[Case]:
     return cases
 
 
-def _nets(run) -> dict[str, dict[str, np.ndarray]]:
+def _nets(run) -> "dict[str, dict[str, np.ndarray]]":
     """Net times of every device by way of overlapping, sample by sample, and whether one is ``flagged``."""
     cases, found = observed(run, "label"), {}
     device, way = (run[name].values.astype(str) for name in ("device", "overlap"))

@@ -9,10 +9,8 @@ import tempfile
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from companion import figures
-from companion.common import pd, xr
+from companion.common import np, pd, xr
 
 _DEVICES = {"disk": "disk", "bmr": "BMR", "ssd": "SSD"}
 
@@ -57,7 +55,7 @@ def span(values, digits: int = 2) -> str:
     return f"{np.nanmin(values):.{digits}f} to {np.nanmax(values):.{digits}f}"
 
 
-def padded(values) -> np.ndarray:
+def padded(values) -> "np.ndarray":
     """Rows of different lengths in one array, NaN where one has no number."""
     return pd.DataFrame([pd.Series(np.asarray(each, dtype=float)) for each in values]).to_numpy()
 

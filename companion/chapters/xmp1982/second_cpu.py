@@ -5,13 +5,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from companion import figures, tables
 from companion.bench import Case
 from companion.chapters.xmp1982 import forecast
 from companion.chapters.xmp1982.rows import Measured, dots, label, observed, padded, span
-from companion.common import pd
+from companion.common import np, pd
 from companion.experiments import Experiment, Unavailable, experiment
 from companion.records.runs import partner
 
@@ -168,7 +166,7 @@ def worth(runs) -> "figures.Shown":
     )
 
 
-def _part(cases, test: str, job: int, part: str) -> np.ndarray:
+def _part(cases, test: str, job: int, part: str) -> "np.ndarray":
     """Seconds of one part of a job in every round."""
     case = cases.sel(test=test)
     if part == "write-up steps":

@@ -2,12 +2,10 @@
 
 from dataclasses import replace
 
-import numpy as np
-
 from companion import figures
 from companion.bench import Case
 from companion.chapters.xmp1982 import forecast
-from companion.common import pd
+from companion.common import np, pd
 from companion.experiments import Output, Unavailable, experiment
 
 _DAYS = {"quick": 1, "paper": 10}

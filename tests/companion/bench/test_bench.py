@@ -10,7 +10,7 @@ import pytest
 
 from companion import bench, host
 from companion.bench import Case, UnverifiedError, interleave, measure, study
-from kernels.contract import Check, Footprint, Work
+from kernels.contract import Check, Footprint
 
 
 class Clock:
@@ -92,17 +92,6 @@ def test_an_interrupted_call_does_not_end_the_calibration(clock, interrupted):
     assert seconds >= 0.010
 
 
-def test_a_call_long_beyond_doubt_is_not_repeated(clock):
-    asked = []
-
-    def call(repeats):
-        asked.append(repeats)
-        clock.now += 300_000_000
-
-    assert bench.calibrate(call, 0.010, "long")[:2] == (1, pytest.approx(0.3))
-    assert asked == [1]
-
-
 def test_the_grain_of_a_clock_is_its_step(monkeypatch):
     ticks = iter(range(10**6))
     monkeypatch.setattr(bench, "_clock", lambda: next(ticks) // 10 * 700)
@@ -156,12 +145,6 @@ def test_a_rate_above_the_peak_is_flagged(toy, monkeypatch, peak):
     monkeypatch.setattr(host, "ceiling", lambda: peak)
     (found,) = measure([Case("one", toy, toy.Problem())], rounds=1, progress=False)
     assert ("rate over peak" in found.flags) is any(peak.values())
-
-
-def test_work_that_no_cpu_can_do_is_flagged_without_being_told(toy, monkeypatch):
-    monkeypatch.setattr(host.platform, "machine", lambda: "x86_64")
-    toy.work = lambda problem, threads: Work(flops=10**18)
-    assert "rate over peak" in measure([Case("one", toy, toy.Problem())], rounds=1, progress=False)[0].flags
 
 
 class FakeProcess:
@@ -325,20 +308,11 @@ def test_states_that_do_not_fit_together_are_measured_in_batches(make_toy, monke
 
 
 def test_interleave_gives_seconds_of_one_repeat(clock):
-    asked = []
-
     def work(nanoseconds):
-        def call(repeats):
-            asked.append(repeats)
-            clock.now += nanoseconds * repeats
-
-        return call
+        return lambda repeats: setattr(clock, "now", clock.now + nanoseconds * repeats)
 
     found = interleave({"a": work(1_000), "b": work(3_000)}, rounds=5)
-    np.testing.assert_allclose(found["a"], 1e-6)
-    np.testing.assert_allclose(found["b"], 3e-6)
-    assert found["a"].shape == found["b"].shape == (5,)
-    assert asked[0] == 1 and max(asked) >= bench.MIN_SAMPLE / 1e-6
+    np.testing.assert_allclose([found["a"], found["b"]], [[1e-6] * 5, [3e-6] * 5])
     assert bench.ratio(found["a"], found["b"]).minima == pytest.approx(3.0)
 
 
