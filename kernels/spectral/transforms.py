@@ -8,10 +8,11 @@ transformed, and ``thread`` of ``threads`` takes its share of a part.
 from typing import NamedTuple
 
 import numpy as np
+from numba import carray
 
 from kernels.runtime.jit import kernel
 from kernels.runtime.pages import LINE
-from kernels.runtime.vector import LANES
+from kernels.runtime.vector import LANES, address
 from kernels.spectral import legendre_eight, legendre_one, rows
 from kernels.spectral.functions import LegendreTables, Spectra
 from kernels.spectral.tasks import Buffer, Rows
@@ -46,9 +47,15 @@ def _named(call):
 
 
 @kernel(inline=True)
+def _flat(fields, first):
+    """``fields`` from ``first`` on in one row; numba's ``reshape`` calls what WebAssembly does not have."""
+    return carray(address(fields[first]), ((fields.shape[0] - first) * fields.shape[1],))
+
+
+@kernel(inline=True)
 def _spectra(call, spectra, first):
     """The ``Spectra`` of the group."""
-    return Spectra(spectra[first:].view(np.float64).reshape(-1), call.columns, call.extra, call.lanes, call.fields)
+    return Spectra(_flat(spectra.view(np.float64), first), call.columns, call.extra, call.lanes, call.fields)
 
 
 @kernel
@@ -67,7 +74,7 @@ def inverse_rows(call, spectra, values, first, threads, thread):
     """The Fourier buffer to the grid."""
     call = _named(call)
     streaming = call.stream_from <= 8 * values.size and values.ctypes.data % LINE == 0
-    grid, work = values[first:].reshape(-1), call.work[thread]
+    grid, work = _flat(values, first), call.work[thread]
     rows.inverse(thread, threads, call.tasks, call.lengths, work, call.buffer, grid, streaming)
 
 
@@ -75,7 +82,7 @@ def inverse_rows(call, spectra, values, first, threads, thread):
 def direct_rows(call, spectra, values, first, threads, thread):
     """The grid to the Fourier buffer."""
     call = _named(call)
-    grid, work = values[first:].reshape(-1), call.work[thread]
+    grid, work = _flat(values, first), call.work[thread]
     rows.direct(thread, threads, call.tasks, call.lengths, work, call.buffer, grid)
 
 
