@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parent.parent
 #: Lines at most: ``.py`` and C, of the book also JavaScript, CSS and HTML.  These numbers only ever go down.
 LINES = {
     "kernels/analysis": 1581,
-    "kernels/bt": 1849,
+    "kernels/bt": 1845,
     "kernels/files": 2957,
     "kernels/gridpoint": 2828,
     "kernels/imaging": 2914,
@@ -23,14 +23,14 @@ LINES = {
     "kernels/portable": 873,
     "kernels/processor": 519,
     "kernels/routines": 1286,
-    "kernels/runtime": 1738,
-    "kernels/shallow_water": 1328,
-    "kernels/spectral": 2933,
+    "kernels/runtime": 1731,
+    "kernels/shallow_water": 1322,
+    "kernels/spectral": 2895,
     "companion/chapters": 5487,
     "companion": 12928,
     "peers": 2109,
     "book": 2285,
-    "tests": 12865,
+    "tests": 12858,
 }
 PRODUCTION = 45_262
 #: What a kernel's module imports when it is imported itself; other libraries only inside the functions that need them.

@@ -25,7 +25,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 from kernels.runtime.jit import CONTRACT, kernel
-from kernels.runtime.registers import HERE, Registers
+from kernels.runtime.target import HERE, Registers
 from kernels.runtime.vector import LANES, address, call, fma, load, repeated, spread, total
 
 

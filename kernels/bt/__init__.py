@@ -54,6 +54,9 @@ from kernels.bt.step import work_size
 from kernels.contract import Check, Footprint, Work, require_range, worst
 from kernels.proof import Proof
 
+__all__ = ["PROOF", "Problem", "Result", "State", "Stepper", "TOLERANCE", "footprint", "march", "norms", "npb_flops"]
+__all__ += ["pack", "reference", "reset", "run", "setup", "solution", "unpack", "verify", "work"]
+
 #: Largest N that ``reference`` accepts.
 LARGEST_REFERENCE = 40
 

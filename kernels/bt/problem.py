@@ -91,6 +91,7 @@ CLASSES = _classes()
 class Problem(Presets):
     """One BT run: a cube of N³ points, NS time steps of length dt.
 
+    Presets: classes ``S``, ``W``, ``A``, ``B``, ``C``, and ``quick`` (S), ``paper`` (B), ``modern`` (C).
     ``ValueError`` if N < 6, NS < 1, or dt is not positive.  With five points, the fewest of the fourth differences,
     those of both boundaries act on the middle one, and NPB's norms are others by 1 to 5 %.
     """
@@ -120,14 +121,6 @@ class Problem(Presets):
             if (entry.N, entry.NS, entry.dt) == (self.N, self.NS, self.dt):
                 return entry
         return None
-
-    @property
-    def name(self) -> str:
-        """Class letter, or ``N=…`` for a problem without published values."""
-        for letter, entry in CLASSES.items():
-            if entry is self.published:
-                return letter
-        return f"N={self.N}"
 
 
 def exact_parts(points: int) -> tuple[np.ndarray, np.ndarray]:

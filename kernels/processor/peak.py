@@ -6,7 +6,7 @@ and nothing else happens: no load, no store, a branch for each round of all chai
 measured peak that fractions of peak refer to.  Where threads share power or a core, it falls with
 their number, so it is measured with as many threads as what is held against it.
 
-The vector is as long as the registers that code is made for (``kernels.runtime.registers``).  On AArch64 a vector
+The vector is as long as the registers that code is made for (``kernels.runtime.target``).  On AArch64 a vector
 multiply-add overwrites its summand, and the chain above would copy registers as often as it multiplies; there every
 chain repeats ``x ← x + a b``.
 """
@@ -24,10 +24,13 @@ from kernels.contract import Check, Footprint, Presets, Work, real, whole, worst
 from kernels.proof import Proof
 from kernels.runtime.barriers import barrier
 from kernels.runtime.jit import CONTRACT, kernel
-from kernels.runtime.registers import HERE
 from kernels.runtime.resources import require_memory
+from kernels.runtime.target import HERE
 from kernels.runtime.threads import run_team, team_cpus
 from kernels.runtime.vector import call, pointer, repeated
+
+__all__ = ["CHAINS", "LANES", "PROOF", "Problem", "Result", "State", "footprint", "plain", "reference", "run"]
+__all__ += ["setup", "verify", "work"]
 
 #: Doubles of one chain, and number of chains.
 LANES, CHAINS = HERE.lanes, HERE.chains

@@ -40,6 +40,10 @@ from kernels.runtime.jit import CONTRACT, kernel
 from kernels.runtime.resources import require_memory, require_threads, smt_siblings
 from kernels.runtime.threads import run_team
 
+__all__ = ["LISTS", "LOOPS", "PROOF", "Problem", "Result", "State", "array_loop", "chains", "expected_sums"]
+__all__ += ["footprint", "list_cpus", "plain", "reference", "run", "scaling_factor", "setup", "smt_factor", "speedup"]
+__all__ += ["thread_cpus", "verify", "work"]
+
 #: The lists by which the report bound successive threads to logical processors, 2k and 2k + 1 being those of core k:
 #: one thread a core (0 2 4 …), two a core (0 1 2 3 …), and first threads of all cores, then the second ones
 #: (0 2 4 … 1 3 5 …).  Where a core has one hardware thread, its processor stands for both, and two threads take turns.
@@ -128,8 +132,7 @@ class Problem(Presets):
     binding: bool = True  # bind each thread to a CPU of its own
     shared: bool = False  # the threads divide one loop's work instead of doing it each
     doubled: bool = False  # twice the threads that are asked for, as with SMT
-    # list by which threads are bound, of ``LISTS``; empty: as ``thread_cpus`` says
-    order: one_of("", *LISTS) = ""
+    order: one_of("", *LISTS) = ""  # list by which threads are bound; empty: as ``thread_cpus`` says
 
     PRESETS: ClassVar = {"quick": {"n": 2**17}, "paper": {"n": 2**23}, "modern": {"n": 2**26}}
 
@@ -191,10 +194,7 @@ def thread_cpus(problem: Problem, threads: int) -> list[int] | None:
     if problem.threads_per_core == 2:
         cores = [core for core in cores if len(core) > 1]
         if not cores:
-            raise ValueError(
-                "threads_per_core = 2 needs SMT, and every usable core here has one hardware "
-                "thread; streams = 2 fuses two copies of the loop in one thread, which is no SMT"
-            )
+            raise ValueError("threads_per_core = 2 needs SMT, and every usable core here has one hardware thread")
     if not problem.binding:
         return None
     return list_cpus(problem.order or LISTS[problem.threads_per_core - 1], cores, problem.members(threads))
@@ -220,10 +220,8 @@ def _extend(problem: Problem, state: State, threads: int, cpus) -> None:
     if missing <= 0:
         return
     require_memory(missing * footprint(problem).memory, f"smt: {missing * streams} array(s) of n = {problem.n} words")
-    words = np.arange(1.0, 17.0)
-    made = run_team(
-        lambda _: [np.resize(words, problem.n) for _ in range(streams)], missing, cpus[have:] if cpus else None
-    )
+    words, ours = np.arange(1.0, 17.0), cpus[have:] if cpus else None
+    made = run_team(lambda _: [np.resize(words, problem.n) for _ in range(streams)], missing, ours)
     state.arrays += [array for arrays in made for array in arrays]
 
 
@@ -309,8 +307,7 @@ def scaling_factor(seconds: float, seconds_doubled: float) -> float:
 
 
 def speedup(S: float, f: float) -> float:
-    """S·f/2: gain of a parallel job of many threads from SMT, which doubles its threads on the same cores (the report's
-    model)."""
+    """S·f/2: gain of a parallel job from SMT, which doubles its threads on the same cores (the report's model)."""
     return S * f / 2
 
 

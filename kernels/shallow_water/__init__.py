@@ -29,6 +29,10 @@ from kernels.shallow_water.model import SECTIONS, Result, State, Stepper, footpr
 from kernels.shallow_water.problem import BUILDS, GRAVITY, RADIUS, Problem, grid_for
 from kernels.spectral import grid as gaussian_grid
 
+__all__ = ["BOUNDED", "BUILDS", "DRIFT", "GRAVITY", "NO_OUTPUT", "PROOF", "Problem", "RADIUS", "Result", "SECTIONS"]
+__all__ += ["State", "Stepper", "compare_grids", "fields", "footprint", "grid_for", "reference", "run", "setup"]
+__all__ += ["surface", "verify", "work"]
+
 
 def fields(result: Result) -> dict[str, np.ndarray]:
     """Grid values at the end: ``height`` of the surface (m), ``depth`` (m), ``vorticity`` and

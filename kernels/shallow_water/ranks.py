@@ -176,17 +176,7 @@ def setup(problem: Problem, seed: int = 0) -> State:
     keep = WorkFolder(None, "shallow-water") if traffic.comm.rank == 0 else None
     if problem.output and keep is not None:
         require_disk(keep.path, 4 * mesh.grid.points * (problem.steps // problem.output), "output steps")
-    return State(
-        traffic,
-        inverse,
-        direct,
-        spectra,
-        mean,
-        start.coriolis[here],
-        rows,
-        keep,
-        found[:, 3] * part.inside,
-    )
+    return State(traffic, inverse, direct, spectra, mean, start.coriolis[here], rows, keep, found[:, 3] * part.inside)
 
 
 def close(state: State) -> None:

@@ -20,10 +20,9 @@ Source: K. Ishioka, J. Meteor. Soc. Japan 96, 241 (2018).
 import numpy as np
 
 from kernels.runtime.jit import kernel
-from kernels.spectral.functions import LegendreTables
+from kernels.spectral.functions import BLOCK, TALL, LegendreTables
 from kernels.spectral.gauss import dd_div, dd_mul, half_nodes
 from kernels.spectral.grids import Grid
-from kernels.spectral.quads import BLOCK, TALL
 
 TINY = 1e-20  # what a Legendre function must exceed to be summed
 _FLUSH = 1e-280  # seeds below this are zero, which keeps subnormal numbers out of the hot loops

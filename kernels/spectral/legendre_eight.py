@@ -22,24 +22,22 @@ from typing import Any, NamedTuple
 from kernels.runtime.jit import kernel
 from kernels.runtime.vector import LANES, address, at, fence, prefetch, spread
 from kernels.spectral.functions import (
-    any_wave,
-    begin,
-    build,
-    build_or_zero,
-    first_of,
-    from_functions,
-    to_functions,
-    wave_at,
-)
-from kernels.spectral.quads import (
     BLOCK,
     SPAN,
     STRIP,
     add_scaled_strip,
+    any_wave,
+    begin,
+    build,
+    build_or_zero,
     emit_strip,
+    first_of,
+    from_functions,
     load6,
     load_strip,
     store6,
+    to_functions,
+    wave_at,
     zero6,
 )
 

@@ -1,17 +1,18 @@
 """Legendre transforms of one field: SIMD lanes are latitudes.
 
 The inverse transform takes three vectors of latitudes at a time where a vector is one register of 512 bits, else one
-(``quads.TALL``).  The direct transform sums two values of ell over all latitudes at a time.  Their eight sums and the
-factors of the recurrence are twelve registers; a register of latitudes takes seven loads and two stores for twelve
-fused operations.  Two ``p_l`` of every latitude wait in memory for the next two ell, so no latitude waits for itself.
-One ell of a block of latitudes at a time takes 1.2 to 1.8 times as long.
+(``functions.TALL``): one takes 16 to 19 % longer there.  The direct transform sums two values of ell over all latitudes
+at a time.  Their eight sums and the factors of the recurrence are twelve registers; a register of latitudes takes seven
+loads and two stores for twelve fused operations.  Two ``p_l`` of every latitude wait in memory for the next two ell, so
+no latitude waits for itself.  One ell of a block of latitudes at a time takes 1.02 to 1.06 times as long with registers
+of 512 bits, 1.3 to 1.8 times with those of 256.
 
 Layouts (float64): coefficient scratch ``c[ell, 4]`` (even-real, even-imaginary, odd-real, odd-imaginary);
 Fourier buffers hold ``[4, 8]`` numbers for every (block of eight latitudes, wavenumber).
 
 Functions share ``functions`` (:class:`kernels.spectral.functions.Functions`), ``weights`` (``Weights``) and ``column``
 (``Column``) of wavenumber ``m``; ``c``, the address of the coefficients; ``buffer``, the addresses of a
-``tasks.Buffer`` and whether to write past the caches; ``block``, the number of one; ``data``, the address of the
+``rows.Buffer`` and whether to write past the caches; ``block``, the number of one; ``data``, the address of the
 Fourier buffer, and a ``place`` in it; ``state``, the address of two values of ``p`` of every latitude.
 """
 
@@ -39,22 +40,20 @@ from kernels.runtime.vector import (
     wide,
 )
 from kernels.spectral.functions import (
+    BLOCK,
     NARROW,
+    SPAN,
+    TALL,
+    WHOLE,
+    add_scaled,
     any_wave,
+    emit4,
     first_of,
     load_block,
     step,
     step_one,
     terms,
     wave_at,
-)
-from kernels.spectral.quads import (
-    BLOCK,
-    SPAN,
-    TALL,
-    WHOLE,
-    add_scaled,
-    emit4,
     zero4,
 )
 

@@ -14,12 +14,12 @@ from kernels.runtime.pages import aligned, zeros
 from kernels.runtime.resources import require_memory, require_threads
 from kernels.runtime.threads import alone, run_parts
 from kernels.runtime.vector import LANES
-from kernels.spectral import legendre_eight, rows, tasks, transforms
+from kernels.spectral import legendre_eight, rows, transforms
+from kernels.spectral.functions import WHOLE
 from kernels.spectral.gauss import half_nodes
 from kernels.spectral.grids import Grid
 from kernels.spectral.grids import grid as named_grid
 from kernels.spectral.legendre import blocks_of, legendre_tables, table_bytes, tables_of_one_field
-from kernels.spectral.quads import WHOLE
 from kernels.spectral.winds import VectorTransforms
 
 LARGEST_TRUNCATION = 8000
@@ -60,6 +60,17 @@ def _laid_out(array) -> np.ndarray:
         if flags.c_contiguous and flags.aligned:
             return array if flags.writeable else readable(array)
     return readable(np.require(array, requirements="CA"))
+
+
+def _fields(name: str, array, dtype: np.dtype, length: int, what: str) -> np.ndarray:
+    """``array`` as :func:`_laid_out` gives it, of shape (length,) or (fields, length), else ``ValueError``."""
+    array = _laid_out(array)
+    if array.dtype != dtype or array.ndim not in (1, 2) or array.shape[-1] != length:
+        raise ValueError(
+            f"{name} is {array.dtype} of shape {array.shape}; {what} takes {dtype} of shape "
+            f"({length},) or (fields, {length})"
+        )
+    return array
 
 
 def _output(out, shape: tuple[int, ...], dtype: np.dtype, source: np.ndarray) -> np.ndarray:
@@ -158,8 +169,8 @@ class Plan(VectorTransforms):
         grid, nlat = self.grid, self.nlat
         self._lengths, ids = rows.lengths_of(grid.pl[:nlat])
         self._equator = int(grid.starts[nlat - 1]), int(grid.starts[nlat])
-        self._many = tasks.of_eight_fields(ids, grid, counts, self._tables.first_row, LANES)
-        self._single = tasks.of_one_field(ids, grid, counts, self._tables.first_row)
+        self._many = rows.of_eight_fields(ids, grid, counts, self._tables.first_row, LANES)
+        self._single = rows.of_one_field(ids, grid, counts, self._tables.first_row)
 
     @cached_property
     def _tables_of_one(self):
@@ -265,7 +276,7 @@ class Plan(VectorTransforms):
             chosen, legendre = (self._single, transforms.one) if fields == 1 else (self._many, legendre_eight)
             where, columns = chosen.where.copy(), self._columns[power]
             if fields > 1:
-                where[:, tasks.Task._fields.index("end")] = fields
+                where[:, rows.Task._fields.index("end")] = fields
             size, width = legendre.scratch_size(self.truncation, blocks_of(self.grid)), rows.scratch_size(self._lengths)
             call = transforms.Call(
                 self._tables_of_one if fields == 1 else self._tables,
@@ -273,7 +284,7 @@ class Plan(VectorTransforms):
                 power,
                 np.minimum(np.arange(LANES), fields - 1) * 2 * int(columns[-1]),  # missing fields share the last's
                 fields,
-                tasks.Rows(where, self._factors(direct, chosen, power)),
+                rows.Rows(where, self._factors(direct, chosen, power)),
                 self._lengths,
                 self._buffer(direct, fields, chosen),
                 self._space((legendre.__name__, threads), threads * size, (threads, size)),
@@ -289,28 +300,14 @@ class Plan(VectorTransforms):
         if direct:
             # of one field, idle lanes stay zero: that space is no other's
             values = self._space("waves" if fields == 1 else "fourier", chosen.waves_size)
-            return tasks.Buffer(values, chosen.waves, chosen.counts, 8 * values.size >= STREAM_DIRECT_FROM)
+            return rows.Buffer(values, chosen.waves, chosen.counts, 8 * values.size >= STREAM_DIRECT_FROM)
         values = self._space("fourier", chosen.size)
-        return tasks.Buffer(values, chosen.places, chosen.counts, 8 * values.size >= STREAM_FROM)
+        return rows.Buffer(values, chosen.places, chosen.counts, 8 * values.size >= STREAM_FROM)
 
     # --- arguments ----------------------------------------------------------------------------
 
     def _spectra(self, name, spec):
-        """``spec`` as C-contiguous complex128 of shape (ncoef,) or (fields, ncoef), else ``ValueError``."""
-        spec = _laid_out(spec)
-        if spec.dtype != COMPLEX or spec.ndim not in (1, 2) or spec.shape[-1] != self.ncoef:
-            raise ValueError(
-                f"{name} is {spec.dtype} of shape {spec.shape}; truncation {self.truncation} takes "
-                f"complex128 of shape ({self.ncoef},) or (fields, {self.ncoef})"
-            )
-        return spec
+        return _fields(name, spec, COMPLEX, self.ncoef, f"truncation {self.truncation}")
 
     def _values(self, name, values):
-        """``values`` as C-contiguous float64 of shape (points,) or (fields, points), else ``ValueError``."""
-        values, points = _laid_out(values), self.grid.points
-        if values.dtype != REAL or values.ndim not in (1, 2) or values.shape[-1] != points:
-            raise ValueError(
-                f"{name} is {values.dtype} of shape {values.shape}; grid {self.grid.name} takes float64 of "
-                f"shape ({points},) or (fields, {points})"
-            )
-        return values
+        return _fields(name, values, REAL, self.grid.points, f"grid {self.grid.name}")

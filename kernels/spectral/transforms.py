@@ -15,7 +15,6 @@ from kernels.runtime.pages import LINE
 from kernels.runtime.vector import LANES, address
 from kernels.spectral import legendre_eight, legendre_one, rows
 from kernels.spectral.functions import LegendreTables, Spectra
-from kernels.spectral.tasks import Buffer, Rows
 
 # code for vectors of two lanes transforms pairs of fields alone
 one = legendre_one if LANES > 2 else legendre_eight
@@ -29,9 +28,9 @@ class Call(NamedTuple):
     extra: int  # 0 or 1: degrees go up to the truncation plus this
     lanes: np.ndarray  # int64, (8,): offset of the field in each lane, doubles; missing fields share the last one's
     fields: int  # 1 … 8
-    tasks: Rows
+    tasks: rows.Rows
     lengths: rows.Lengths
-    buffer: Buffer
+    buffer: rows.Buffer
     scratch: np.ndarray  # float64, (threads, …), of the Legendre part
     work: np.ndarray  # float64, (threads, …), of the Fourier part
     stream_from: int  # bytes of grid values that leave past the caches
@@ -41,7 +40,7 @@ class Call(NamedTuple):
 def _named(call):
     """The ``Call`` that a plan passes as plain tuples, whose types numba finds in less time."""
     tables, columns, extra, lanes, fields, tasks, lengths, buffer, scratch, work, stream_from = call
-    tasks, lengths, buffer = Rows(*tasks), rows.Lengths(*lengths), Buffer(*buffer)
+    tasks, lengths, buffer = rows.Rows(*tasks), rows.Lengths(*lengths), rows.Buffer(*buffer)
     given = LegendreTables(*tables), columns, extra, lanes, fields
     return Call(*given, tasks, lengths, buffer, scratch, work, stream_from)
 

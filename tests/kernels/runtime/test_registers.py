@@ -2,7 +2,7 @@
 
 import pytest
 
-from kernels.runtime import registers
+from kernels.runtime.target import registers
 
 
 @pytest.mark.parametrize(
@@ -18,12 +18,5 @@ from kernels.runtime import registers
     ],
 )
 def test_registers_are_the_architectures(target, features, expected):
-    found = registers.registers(target, features)
+    found = registers(target, features)
     assert (found.lanes, found.chains, found.sums) == expected
-
-
-@pytest.mark.parametrize("features, lanes", [("+avx,+avx512f", 8), ("+avx", 4), ("+sse2", 2)])
-def test_chosen_features_are_followed(monkeypatch, features, lanes):
-    monkeypatch.setattr(registers.config, "CPU_FEATURES", features)
-    monkeypatch.setattr(registers.binding, "get_process_triple", lambda: "x86_64-unknown-linux-gnu")
-    assert registers._target_registers().lanes == lanes
