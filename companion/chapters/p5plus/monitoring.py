@@ -52,7 +52,7 @@ def disturbed(run) -> str:
     more = figures.times(wait["drifted"], wait["synchronised"])
     assert more.measurable and not figures.times(wait["synchronised"], wait["none"]).measurable
     return (
-        f"On {figures.cpu(run)} two processes that meet at barriers wait {together} for each other if both spend a "
+        f"On machine {figures.cpu(run)} two processes that meet at barriers wait {together} for each other if both spend a "
         f"sensor's time at the same moments, no measurable difference from {none} without sensors, and {apart} if they "
         f"spend it in turn: {more.times} as long."
     )
