@@ -52,9 +52,9 @@ def disturbed(run) -> str:
     more = figures.times(wait["drifted"], wait["synchronised"])
     assert more.measurable and not figures.times(wait["synchronised"], wait["none"]).measurable
     return (
-        f"On machine {figures.cpu(run)} two processes that meet at barriers wait {together} for each other if both spend a "
-        f"sensor's time at the same moments, no measurable difference from {none} without sensors, and {apart} if they "
-        f"spend it in turn: {more.times} as long."
+        f"On machine {figures.cpu(run)} two processes that meet at barriers wait {together} for each other if both "
+        f"spend a sensor's time at the same moments, no measurable difference from {none} without sensors, and {apart} "
+        f"if they spend it in turn: {more.times} as long."
     )
 
 
