@@ -39,7 +39,7 @@ class Problem(Presets):
     jobs: tuple[Job, ...] = (Job(), Job())
     binding: one_of(*BINDINGS) = "free"  # where the processes run, see ``BINDINGS``
     posts: one_of(*POSTS) = "after"  # who takes post-processing jobs: nobody, a process that is done, one more process
-    small: bool = False  # post-processing jobs hold one row at a time
+    small: bool = False  # post-processing jobs hold few rows at a time
     folder: str | None = None  # where files go; None: what each job's own problem says
 
     PRESETS: ClassVar = {
@@ -145,7 +145,7 @@ def setup(problem: Problem, seed: int = 0) -> State:
 
 
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> Result:
-    """All jobs at once, each computing on ``threads`` threads, ``repeats`` times; times of the last.
+    """All jobs at once, each on one thread whatever ``threads`` is, ``repeats`` times; times of the last.
 
     ``OSError`` if a process ends early, or the disk cannot take the files of all.
     """
@@ -155,7 +155,7 @@ def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> R
         with WorkFolder(base, "jobs", need, "jobs with their work files and post-processing") as work:
             # inside this folder, so that nothing stays where a process is killed
             jobs = tuple(job._replace(problem=replace(job.problem, folder=str(work.path))) for job in problem.jobs)
-            order = Order(jobs, cpus, state.paces, work.path, threads, problem.posts, problem.small)
+            order = Order(jobs, cpus, state.paces, work.path, problem.posts, problem.small)
             try:
                 done, posts = state.pool.test(order)
             except BaseException:  # what the processes were doing is not known

@@ -82,9 +82,8 @@ class Order(NamedTuple):
     cpus: list[list[int]]  # of every process; those beyond the jobs take post-processing jobs alone
     paces: tuple[simulator.Pace | None, ...]  # of each simulator
     folder: Path  # for everything that is kept until the end
-    threads: int = 1  # of each job
     posts: str = "none"  # who takes post-processing jobs: nobody, a process "after" its job, a process "beside" them
-    small: bool = False  # they hold one row at a time
+    small: bool = False  # they hold few rows at a time
 
     @property
     def takers(self) -> range:
@@ -131,11 +130,11 @@ def _start(problem):
 _WARM: set = set()  # configurations whose code this process has compiled
 
 
-def _forecast(problem, threads: int):
+def _forecast(problem):
     """The state that a forecast starts from, with all compiled by a few steps."""
-    state, kind = _start(in_memory("forecast", problem)), (replace(problem, folder=None, fsync=False), threads)
+    state, kind = _start(in_memory("forecast", problem)), replace(problem, folder=None, fsync=False)
     if kind not in _WARM:
-        gridpoint.run(replace(problem, hours=4 * problem.dt / 3600, writeup=0.0, fsync=False), state, threads)
+        gridpoint.run(replace(problem, hours=4 * problem.dt / 3600, writeup=0.0, fsync=False), state)
         _WARM.add(kind)
     return state
 
@@ -165,9 +164,9 @@ def _test(here, number: int, queue, order: Order) -> None:
         if program == "analysis":  # its programs compute and move in turn: accounts are not asked for
             state = kernel.setup(problem)
         else:
-            state = _forecast(problem, order.threads) if program == "forecast" else order.paces[number]
+            state = _forecast(problem) if program == "forecast" else order.paces[number]
             how |= {"on_writeup": announce, "accounts": _accounts()}
-        result = kernel.run(problem, state, order.threads, **how)
+        result = kernel.run(problem, state, **how)
         end = time.perf_counter() - begin
         if program == "analysis":
             return result, Done(result.clock, result.cpu, end)
