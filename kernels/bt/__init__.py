@@ -55,7 +55,7 @@ from kernels.contract import Check, Footprint, Work, require_range, worst
 from kernels.proof import Proof
 
 __all__ = ["PROOF", "Problem", "Result", "State", "Stepper", "TOLERANCE", "footprint", "march", "norms", "npb_flops"]
-__all__ += ["pack", "reference", "reset", "run", "setup", "solution", "unpack", "verify", "work"]
+__all__ += ["pack", "reference", "reset", "run", "setup", "solution", "step_time", "unpack", "verify", "work"]
 
 #: Largest N that ``reference`` accepts.
 LARGEST_REFERENCE = 40
