@@ -26,7 +26,7 @@ def norm(plan, spectrum):
     return np.sqrt((np.abs(spectrum) ** 2).sum(axis=-1).max())
 
 
-# Grids: full, classic with odd rows, octahedral with prime factors 7, 11, 13, 37 in its rows.
+# Grids: full, classic with odd rows, octahedral with prime factors 7, 11, 13, 37 in its rows; more rows than a slab.
 GRIDS = [
     ("F16", 31),
     ("F24", 31),
@@ -41,6 +41,7 @@ GRIDS = [
     ("F81", 45),
     ("O60", 45),
     ("N80", 45),
+    ("F450", 20),
 ]
 
 
@@ -207,9 +208,6 @@ def test_agrees_with_ducc0():
             for row in np.flatnonzero(grid.pl > 2 * truncation):
                 here = slice(grid.starts[row], grid.starts[row] + grid.pl[row])
                 assert np.abs(found[here] - expected[here]).max() <= 1e-12 * norm(plan, spectrum)
-
-
-# --- the contract -----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
