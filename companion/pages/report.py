@@ -80,7 +80,7 @@ def _chapters(found: Iterable[str]) -> str:
             for name in found
             if experiments.REGISTER[name].document == document
             for shown in experiments.drawn_from(runs.own(name)[-1])[0]
-            if isinstance(shown, Shown) and "<figure" in shown.html and "<script" not in shown.html  # no explorers
+            if "<figure" in shown.html and "<script" not in shown.html  # no explorers
         ]
         if drawn:
             fold = f"<details><summary>{plural(len(drawn) - 1, 'other figure')}</summary><div class='figures'>"
