@@ -53,11 +53,11 @@ def said(run) -> tuple[str, str]:
     shared = table.loc[[(N, threads[-1]) for N in sizes]]
     assert small["run_low"] > 1 and all(row["run_high"] < 1 for row in free)
     assert (shared["run_low"] < 1).all() and (shared["run_high"] > 1).all()
-    assert (table["transfers_low"] < 1).all() and (table["transfers_high"] > 1).all()
+    assert table["transfers"].min() > 1 > table["transfers_low"].max() and table["transfers_high"].min() > 1
     times = " and ".join(f"{row['run']:.2f}" for row in free)
     return (
         f"If the writer has a processor of its own, runs on the two larger grids take {times} times as long as with "
         f"waiting. On the smallest grid, where a run lasts milliseconds, they take {small['run']:.2f} times as long.",
-        "If the solver uses both processors, there is no measurable difference on any grid. The time of the transfers "
-        "themselves shows no measurable difference anywhere.",
+        "If the solver uses both processors, there is no measurable difference on any grid. By medians the transfers "
+        f"take {table.transfers.min():.1f} to {table.transfers.max():.1f} times as long: too few samples to decide it.",
     )

@@ -54,7 +54,7 @@ def shares(runs) -> "figures.Shown":
         data=data.rename(columns={"wall": "wall [s]", "time": "time [s]", "share": "share [%]"}),
         title="Where the time of three jobs goes",
         caption="Shares of the elapsed time. Hollow: three jobs of IFS on Power5+, as printed. Filled: the spectral "
-        "model of chapter 5, of one layer, on ranks of one machine, without files.",
+        "model of chapter 5, of one layer, on ranks of one machine, of which one writes the surface height.",
         alt=f"Stacked bars, share of the elapsed time by section for three IFS jobs. Largest section of each: {most}.",
         tables="ifs_times",
     )

@@ -140,9 +140,9 @@ def sent_bytes(runs) -> "figures.Shown":
         data=run[["ranks", *names]].to_dataframe().reset_index(drop=True),
         title="What the forecast sends",
         caption="Terabytes of a ten-day forecast, counted from the decomposition and not measured (half-filled). "
-        "Squares: what the talk states for the whole model, at the tasks of its two runs; dotted: their cores. On each "
-        "level six fields are transformed to the grid and four back; three of the wind and six others come from the "
-        "halo, with a wind of at most 80 m/s.",
+        "Squares: what the talk states for the whole model, at the tasks of its two runs; vertical lines: their cores. "
+        "On each level six fields are transformed to the grid and four back; three of the wind and six others come "
+        "from the halo, with a wind of at most 80 m/s.",
         tables="prose runs machines",
     )
 
@@ -195,6 +195,7 @@ def halo(preset: str, threads: int, ranks: int = 2) -> list[Case]:
 @halo.figure
 def halo_parts(runs) -> "figures.Shown":
     """Time of both parts of the semi-Lagrangian halo, and what is sent, for each way of fetching."""
+    fixed, second, both = runs[0]["sent_bytes"].values
     return _spent(
         runs,
         {"part 1": "part 1, the wind", "part 2": "part 2, other fields"},
@@ -202,6 +203,5 @@ def halo_parts(runs) -> "figures.Shown":
         name="xc30_halo",
         title="The halo in two parts",
         caption="Time of a step on the slowest rank: a halo of fixed width, its second part on demand, and both on "
-        f"demand, for which all ranks send {', '.join(f'{sent / 1e6:.1f}' for sent in runs[0]['sent_bytes'].values)} "
-        "MB.",
+        f"demand. All ranks together send {fixed / 1e6:.1f}, {second / 1e6:.1f} and {both / 1e6:.1f} MB in these.",
     )

@@ -56,7 +56,7 @@ def output_steps(runs) -> "figures.Shown":
         figures.legend(axis, "above 1")
     np.ravel(panels)[-1].set_xlabel("output step")
     typical = data.drop(columns="step").median()
-    rate = run["record_bytes"].values[0] / typical[_CODES["after"]] / 1e3
+    rate = run["files"].values[0] * run["record_bytes"].values[0] / typical[_CODES["after"]] / 1e6
     return figures.show(
         figure,
         name="xc30_storm",
@@ -64,8 +64,8 @@ def output_steps(runs) -> "figures.Shown":
         data=data,
         heading=figures.run_title(run),
         title="Time of the output steps",
-        caption="Lines are medians, bands the range of the samples of a step. Without small files each file gets "
-        f"{rate:.0f} MB/s, one after the other. {figures.doubts(run)}",
+        caption="Lines are medians, bands the range of the samples of a step. Without small files a step writes "
+        f"{rate:.1f} GB/s, one file after the other. {figures.doubts(run)}",
     )
 
 

@@ -113,11 +113,11 @@ def said(cases, other) -> list[str]:
     day, lows = int(cases["map_day_0"]), [cases[f"pressure_{n}"].values.min() for n in (0, 1)]
     mass = np.nanmax(np.abs(cases["daily_mass"].values))
     last = other["differing"].values[:, -1]
-    warmest = float(other["largest_T"].values[:, -1].max())
+    warmest = float(other["largest_T"].values.max())
     return [
         f"On day {day} the pressure in the low is {lows[0]:.0f} hPa on the operational grid of 1982 and {lows[1]:.0f} "
         "hPa on a grid half as fine.",
         f"The mass of the air changes by at most {mass:.0e} of itself. Our forecast gives the same bits wherever its "
         f"work files are. A build without fused multiply-adds changes {100 * last.max():.0f} % of its numbers within a "
-        f"day, temperatures by at most {warmest:.0e} K.",
+        f"day, temperatures by at most {warmest:.1e} K.",
     ]
