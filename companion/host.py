@@ -24,7 +24,7 @@ from typing import Any
 
 import psutil
 
-from companion.common import plural
+from companion.common import Unavailable, plural
 from kernels.runtime.resources import (
     affinity_cpus,
     available_memory,
@@ -333,9 +333,9 @@ class Finding:
 
 
 def refuse_windows() -> None:
-    """``ValueError`` where nothing is measured: Windows lacks calls by which files, ranks and threads are."""
+    """``Unavailable`` where nothing is measured: Windows lacks calls by which files, ranks and threads are."""
     if sys.platform == "win32":
-        raise ValueError("Windows itself is not measured; run this in WSL, the Windows Subsystem for Linux")
+        raise Unavailable("Windows itself is not measured; run this in WSL, the Windows Subsystem for Linux")
 
 
 def packages(lock: Path = _ROOT / "requirements.lock") -> Finding:

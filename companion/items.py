@@ -25,7 +25,7 @@ STATUSES = {
 }
 #: how near a live item comes to what the report measured -> what that means
 NEARNESS = {
-    "close": "the quantity that the report measured, at its parameters",
+    "close": "the quantity that the report measured, at its parameters or near them",
     "partial": "a part of it, or the same on something smaller",
     "distant": "what this machine has in its place",
 }
