@@ -37,7 +37,6 @@ from kernels.runtime.resources import (
     require_threads,
     usable_cpus,
 )
-from kernels.runtime.target import settings
 
 #: Instruction-set extensions that decide what compiled kernels can do.
 _ISA = (
@@ -259,6 +258,8 @@ def describe(
     ``measured``: the clock of a core is measured too, which takes some ten milliseconds, after its compilation.
     ``sys`` and ``proc`` are the roots of sysfs and procfs, for tests.
     """
+    from kernels.runtime.target import settings  # brings numba, for which a list of experiments does not wait
+
     info = _cpuinfo()
     flags = set(info.get("flags") or ())
     return {

@@ -186,8 +186,14 @@ def parts_now(run) -> Measured:
     return Measured(padded(values), flagged)
 
 
+@free.figure
+def lost_unbound(runs) -> "figures.Shown":
+    """The same as :func:`lost` where both jobs may use both CPUs."""
+    return lost(runs, "xmp1982_lost_unbound", "What a job loses beside another, two CPUs for both")
+
+
 @pairs.figure
-def lost(runs) -> "figures.Shown":
+def lost(runs, name="xmp1982_lost", title="What a job loses beside another, by part") -> "figures.Shown":
     """What each part of a job takes in a pair over what it takes alone, then and now; pairs with a disk apart."""
     paired, alone = printed_parts()
     ratios, disk = paired / alone, paired.index.str.contains("disk")
@@ -197,8 +203,8 @@ def lost(runs) -> "figures.Shown":
         {"X-MP 1982, each job": padded([ratios[part][disk == with_disk] for part, with_disk in _ROWS])},
         lambda run: {"today, all jobs and rounds": parts_now(run)},
         xlabel="time in a pair over time alone",
-        name="xmp1982_lost",
-        title="What a job loses beside another, by part",
+        name=name,
+        title=title,
         tables="fig5_1 fig5_2 fig5_3 fig5_4",
         caption="Rows with a disk are of pairs with at least one forecast on disk.",
     )

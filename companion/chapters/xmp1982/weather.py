@@ -5,6 +5,7 @@ from dataclasses import replace
 from companion import figures
 from companion.bench import Case
 from companion.chapters.xmp1982 import forecast
+from companion.chapters.xmp1982.rows import Measured, dots
 from companion.common import np, pd
 from companion.experiments import Output, Unavailable, experiment
 
@@ -106,6 +107,20 @@ def _others(measurements) -> dict[str, Output]:
     }
     outputs["largest_T"] = Output([d.largest_T for d in each], "K", dims, "largest difference of temperature")
     return outputs
+
+
+@builds.figure
+def drift(runs) -> "figures.Shown":
+    """Share of the numbers that another build of the source changes within a day (section 4.9)."""
+    return dots(
+        runs,
+        {name: name for name in runs[0]["build"].values.astype(str)},
+        {},
+        lambda run: {"after a day": Measured(100 * run["differing"].values[:, -1])},
+        xlabel="share of numbers that differ from this processor's build [%]",
+        name="xmp1982_builds",
+        title="Builds of one source",
+    )
 
 
 def said(cases, other) -> list[str]:
