@@ -27,7 +27,7 @@ LINES = {
     "kernels/shallow_water": 1322,
     "kernels/spectral": 2895,
     "companion/chapters": 5508,
-    "companion": 12950,
+    "companion": 12943,
     "peers": 2109,
     "book": 2285,
     "tests": 12852,

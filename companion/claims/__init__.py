@@ -5,13 +5,13 @@ the same as a table; ``addresses``, ``cell`` and ``of_table`` say where claims a
 """
 
 import re
+from collections import Counter
 from functools import cache
 
 import pandas as pd
 
 from companion import chapters
 from companion.claims import register
-from companion.claims.register import Claim
 from companion.claims.sheets import Reader
 from companion.claims.verdicts import VERDICTS
 
@@ -22,14 +22,14 @@ def documents() -> list[str]:
 
 
 @cache
-def _checked(document: str) -> tuple[Claim, ...]:
+def _checked(document: str) -> tuple[register.Claim, ...]:
     if document not in documents():
         raise ValueError(f"document {document!r} has no claims; choose one of {', '.join(documents())}.")
     reader = Reader(document)
     return tuple(claim for entry in register.ledger(document) for claim in entry.claims(reader))
 
 
-def check(document: str | None = None) -> list[Claim]:
+def check(document: str | None = None) -> list[register.Claim]:
     """Recompute every claim of one document, or of all.  ``ValueError`` for an unknown document."""
     return [claim for name in (documents() if document is None else [document]) for claim in _checked(name)]
 
@@ -49,13 +49,11 @@ def _slug(*words) -> str:
 def addresses(document: str) -> dict[str, str]:
     """The address of every claim in the ledger: ``claim-…``, each its own."""
     found: dict[str, str] = {}
+    bases: Counter[str] = Counter()
     for claim in check(document):
-        base = address = f"claim-{_slug(claim.id)}"
-        copies = 1
-        while address in found.values():
-            copies += 1
-            address = f"{base}-{copies}"
-        found[claim.id] = address
+        base = f"claim-{_slug(claim.id)}"
+        bases[base] += 1
+        found[claim.id] = base if bases[base] == 1 else f"{base}-{bases[base]}"
     return found
 
 

@@ -29,9 +29,6 @@ COLUMNS = ("claim", "item", "where", "statement", "for", "printed", "bound", "fo
 PYTHON = "python"
 ALL = "*"  # in place of an item: what holds for every item of a claim
 
-#: item, printed text, recomputed value; None where the document does not give the inputs
-Items = Iterator[tuple[str, str, Interval | float | None]]
-
 
 @dataclass(frozen=True)
 class Claim:
@@ -61,8 +58,8 @@ class Entry:
         self.reasons = {item: line["reason"] for item, line in noted if line["reason"]}
         self.instead = {item: line["instead"] for item, line in noted if line["instead"]}  # item -> one of INSTEAD
 
-    def items(self, reader: Reader) -> Items:
-        """What the rows make: an item each, or one for each turn of a loop; what the function yields."""
+    def items(self, reader: Reader) -> Iterator[tuple[str, str, Interval | float | None]]:
+        """What the rows make, one item each or for each turn of a loop, or the function yields: item, text, value."""
         for line in self.parts:
             if line["formula"] == PYTHON and not line["printed"]:
                 yield from getattr(self.functions, self.name)(reader)

@@ -81,7 +81,9 @@ class Sheet:
         *key, column = address if isinstance(address, tuple) else (address,)
         if ... not in key:
             return self._cell(*key, column)
-        return np.array([self._cell(*own, column) for own in self._rows if _matches(key, own)], dtype=object)
+        asked = [part if part is ... else str(part) for part in key]
+        same = [own for own in self._rows if all(part in (..., word) for part, word in zip(asked, own, strict=True))]
+        return np.array([self._cell(*own, column) for own in same], dtype=object)
 
     def __getattr__(self, fact: str) -> Cell:
         if fact.startswith("_"):
@@ -93,10 +95,6 @@ class Sheet:
         cell = self._cell(*address)
         self._log.append((*cell.place, cell.text))
         return cell.text
-
-
-def _matches(asked: list, key: tuple[str, ...]) -> bool:
-    return all(part is ... or str(part) == own for part, own in zip(asked, key, strict=True))
 
 
 class Row:

@@ -46,7 +46,7 @@ def shown(value: float, printed: str) -> str:
     return text.rstrip("0").rstrip(".") if "." in text and "e" not in text else text
 
 
-def source(claim: claims.Claim) -> str:
+def source(claim: claims.register.Claim) -> str:
     """Where a claim's printed number is: its cell on the chapter's record, else the table that it was made from."""
     where, found = f"{_RECORDS}/{page(claim.document)}.html", claim.place
     if found.cell:
@@ -54,7 +54,7 @@ def source(claim: claims.Claim) -> str:
     return f"{where}#{f'tab-{claim.document}-{found.read[0]}'.replace('_', '-')}" if found.read else where
 
 
-def _row(claim: claims.Claim) -> str:
+def _row(claim: claims.register.Claim) -> str:
     address = claims.addresses(claim.document)[claim.id]
     low, high = (shown(end, claim.printed) for end in claim.interval)
     value = shown(claim.recomputed, claim.printed)
