@@ -46,5 +46,5 @@ def machines_table(folder: Path = runs.COMMITTED) -> Shown:
         dates = [record["date"][:10] for label, record in _records(folder) if label == each.label]
         measured = {"experiments": len(each.experiments), "records": len(dates), "first": dates[0], "last": dates[-1]}
         rows.append({"machine": each.label} | described(each.description) | measured)
-    caption = f"{plural(len(rows), 'machine')}. The first is the one that sentences of the chapters name"
+    caption = f"{plural(len(rows), 'machine')}. Sentences of the chapters name the first where it measured"
     return table(pd.DataFrame(rows), caption=caption, index=False, name="machines")

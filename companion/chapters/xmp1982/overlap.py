@@ -124,8 +124,8 @@ def said(run) -> list[str]:
              for device, words in _WHERE.items() if device in here]  # fmt: skip
     return [
         f"On SSD it saved {cost:.1f} % of the net time, by the report's own times. Multiplied by the ratio of the "
-        f"rates this would be {cost * ratio:.0f} % in buffer memory. The report weighs it against main memory: without "
-        "overlapping the forecast could do with at least a third less.",
+        f"rates of two jobs this would be {cost * ratio:.0f} % in buffer memory. The report weighs it against main "
+        "memory: without overlapping the forecast could do with at least a third less.",
         "Paced as SSD, the simulator saves more than the report's forecast. Its transfers are set to last "
         f"{100 * balance()['SSD']:.1f} % of its computing, but without overlapping it takes {longer:.1f} % longer than "
         "that computing, so the balance of 1982 is met only roughly.",
