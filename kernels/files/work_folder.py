@@ -1,6 +1,7 @@
 """A folder for the files of one measurement."""
 
 import os
+import secrets
 import shutil
 import signal
 import tempfile
@@ -32,8 +33,9 @@ class WorkFolder:
         base = tempfile.gettempdir() if base is None else base
         if nbytes:
             require_disk(base, nbytes, what)
-        self.path = Path(tempfile.mkdtemp(prefix=f".{name}-", dir=base))
-        self.close = weakref.finalize(self, _remove, self.path)
+        self.path = Path(base) / f".{name}-{secrets.token_hex(8)}"
+        self.close = weakref.finalize(self, _remove, self.path)  # before there is a folder: a signal may come between
+        self.path.mkdir(mode=0o700)
 
     def __enter__(self):
         return self
