@@ -46,7 +46,8 @@ def test_the_second_cpu_of_1982_is_held_to_the_same_places():
     assert found["disk4+disk4"] == pytest.approx(2 * (779 + 5 * 42.2) / 1176)
     assert found["ssd1+disk4"] == pytest.approx((679 + 5 * 41.5 + 779 + 5 * 42.2) / 1172)
     assert found.max() < 2 < second_cpu.printed_worth("async").max()
-    paired, usual = second_cpu.printed_parts()
+    paired, usual, steps = second_cpu.printed_parts()
+    assert steps.iloc[0].tolist()[:2] == [29 / 20, 41 / 21]
     assert list((paired - usual).iloc[0]) == [770 - 675, 156 - 104, pytest.approx(230 - 5 * 42.2)]
 
 
