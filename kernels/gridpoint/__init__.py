@@ -10,7 +10,7 @@ Weather Rev. 106, 1978).  Modules, from what is asked for to what is computed:
 ``stores``                                        work files, and drivers that move records
 ``state``, ``model``, ``writeup``, ``postprocess``  the forecast, what it writes up, the job that reads it
 ``simulator``                                     a stand-in that computes for as long and moves as much
-``whole_arrays``, ``daily``                       the reference, in NumPy; published cases
+``whole_arrays``                                  the reference, in NumPy
 
 >>> from kernels import gridpoint
 >>> problem = gridpoint.Problem(hours=2.0, files=2, overlap="both")

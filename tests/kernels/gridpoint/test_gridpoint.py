@@ -235,18 +235,7 @@ def test_isothermal_air_loses_only_what_leaves_to_space(temperature, levels):
     assert np.allclose(lost, -physics.STEFAN * temperature**4 * (1 - through), rtol=1e-9)
 
 
-# Daily looks, builds, the simulator
-
-
-def test_daily_looks_follow_a_forecast():
-    from kernels.gridpoint import daily
-
-    problem = Problem(case="steady", hours=48.0, writeup=0.0)
-    looked = daily.run(problem, daily.setup(problem))
-    assert list(looked.days) == [0.0, 1.0, 2.0] and looked.series["mass"][0] == 0.0
-    assert 0 < np.abs(looked.series["energy"]).max() < 1e-4 and np.abs(looked.pressure - 1000).max() < 2
-    assert looked.warmth.shape == looked.pressure.shape and 220 < looked.warmth.min() < 310
-    assert all(check.ok for check in daily.verify(problem, looked))
+# Builds, the simulator
 
 
 def test_a_difference_of_builds_counts_what_differs(tmp_path, start):
