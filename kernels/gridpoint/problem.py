@@ -7,7 +7,6 @@ from kernels.contract import Presets, one_of, real, require_range, whole
 from kernels.fft import LARGEST_RADIX, factorise
 from kernels.runtime.vector import LANES
 
-CASES = ("wave", "steady", "rest")
 PLACES = ("memory", "cache", "direct", "paced")
 OVERLAPS = ("none", "one", "both")
 WORD = 8
@@ -23,8 +22,6 @@ class Problem(Presets):
     levels: whole(2, 200) = 5
     dt: real(1.0, 7200.0, "s") = 1800.0  # time step, s
     hours: real(0.0, 24.0 * 365, "h") = 3.0  # length of the forecast, h
-    case: one_of(*CASES) = "wave"  # initial state, see ``cases``
-    mountain: real(0.0, 5000.0, "m") = 0.0  # height of a mountain under the case "rest", m
     physics: bool = False  # column work and radiation; else dry dynamics
     radiation: real(0.01, 1000.0, "h") = 8.0  # hours between two radiation steps
     writeup: real(0.0, 1000.0, "h") = 6.0  # hours between two write-up steps; 0: none

@@ -87,7 +87,7 @@ def overlapped_share(transfers, computing) -> float:
 
 
 def setup(problem: Problem, seed: int = 0) -> State:
-    """The case's initial state (``seed`` is not used: it is part of the problem).
+    """The initial state, the same for every ``seed``.
 
     ``MemoryError`` if memory cannot take what ``footprint`` says.
     """

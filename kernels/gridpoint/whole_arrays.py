@@ -1,14 +1,14 @@
 """The same equations for whole arrays in NumPy: shifts, ``numpy.fft`` and dense solves; slow, for small grids.
 
-Written from the formulas of ``levels`` and of the compiled stages, not from their code: no
-window, no split time filter, no record; levels and column work one after another in Python's own arithmetic.
+Written from the formulas of the compiled stages, not from their code: no window, no split time filter, no record;
+column work in Python's own arithmetic.  The levels and their matrices are those of ``levels``.
 
 Arrays are (nj, K, ni), v on south faces; an array of faces has nj + 1 rows.
 """
 
 import numpy as np
 
-from kernels.gridpoint.levels import CP, DAMPING, EPSILON, GRAVITY, KAPPA, OMEGA, P_REF, RADIUS, T_REF, R
+from kernels.gridpoint.levels import CP, DAMPING, EPSILON, GRAVITY, KAPPA, OMEGA, P_REF, RADIUS, T_REF, R, vertical
 from kernels.gridpoint.physics import ABSORPTION, DRAG, DRAG_ABOVE, Q_0, STEFAN, WEIGHTS
 from kernels.gridpoint.problem import Problem
 from kernels.routines.cloud import plain as plain_level
@@ -20,27 +20,6 @@ def _east(x):
 
 def _west(x):
     return np.roll(x, 1, -1)
-
-
-class Hydrostatics:
-    """Sigma levels and their matrices, term by term; names as in ``levels.Levels``."""
-
-    def __init__(self, levels: int):
-        self.half = np.polyval([-1.5, 1.75, 0.0, 0.75, 0.0], np.arange(levels + 1) / levels)
-        self.full = np.polyval([-1.5, 1.75, 0.0, 0.75, 0.0], (np.arange(levels) + 0.5) / levels)
-        self.thickness = self.half[1:] - self.half[:-1]
-        self.log, self.alpha = np.zeros(levels), np.full(levels, np.log(2.0))
-        self.gamma, self.tau = np.zeros((levels, levels)), np.zeros((levels, levels))
-        for k in range(1, levels):
-            self.log[k] = np.log(self.half[k + 1]) - np.log(self.half[k])
-            self.alpha[k] = 1.0 - self.half[k] * self.log[k] / self.thickness[k]
-        for k in range(levels):
-            self.gamma[k, k], self.tau[k, k] = R * self.alpha[k], KAPPA * T_REF * self.alpha[k]
-            for lower in range(k + 1, levels):
-                self.gamma[k, lower] = R * self.log[lower]
-                self.tau[lower, k] = KAPPA * T_REF * self.log[lower] * self.thickness[k] / self.thickness[lower]
-        self.waves = self.gamma @ self.tau + R * T_REF * self.thickness
-        self.speed2, self.modes = (part.real for part in np.linalg.eig(self.waves))
 
 
 def plain(u: np.ndarray, v: np.ndarray, ps: np.ndarray, thickness: np.ndarray) -> np.ndarray:
@@ -63,7 +42,7 @@ class WholeArrays:
     """Dynamics of one forecast."""
 
     def __init__(self, problem: Problem):
-        self.problem, self.levels = problem, Hydrostatics(problem.levels)
+        self.problem, self.levels = problem, vertical(problem.levels)
         nj, ni = problem.nj, problem.ni
         self.dlam, self.dphi = 2 * np.pi / ni, np.pi / nj
         self.lat = (-np.pi / 2 + (np.arange(nj) + 0.5) * self.dphi)[:, None, None]
@@ -194,7 +173,8 @@ class WholeArrays:
         dt, lev, nj, ni = self.problem.dt, self.levels, self.problem.nj, self.problem.ni
         D = self.divergence(explicit["u"], self._with_pole(explicit["v"]))
         G = np.einsum("kl,jli->jki", lev.gamma, explicit["T"]) + R * T_REF / P_REF * explicit["ps"][:, None]
-        rhs = np.einsum("mk,jki->jmi", np.linalg.inv(lev.modes), G - dt * np.einsum("kl,jli->jki", lev.waves, D))
+        waves = lev.gamma @ lev.tau + R * T_REF * lev.thickness
+        rhs = np.einsum("mk,jki->jmi", lev.inverse, G - dt * np.einsum("kl,jli->jki", waves, D))
         hat = np.fft.rfft(rhs)
         south = self.edge[:-1, 0, 0] / (self.cos[:, 0, 0] * (RADIUS * self.dphi) ** 2)
         north = self.edge[1:, 0, 0] / (self.cos[:, 0, 0] * (RADIUS * self.dphi) ** 2)
@@ -216,7 +196,7 @@ class ReferenceColumns:
     """Physics of one forecast: what the records keep of it, and what it adds to a step."""
 
     def __init__(self, problem: Problem, fields: dict[str, np.ndarray]):
-        self.problem, self.levels, self.surface = problem, Hydrostatics(problem.levels), fields["surface"]
+        self.problem, self.levels, self.surface = problem, vertical(problem.levels), fields["surface"]
         self.kept = {name: fields[name].copy() for name in ("cloud", "heating", "rain")}
 
     def radiate(self, T, q, ps) -> None:
