@@ -87,10 +87,9 @@ def test_4_a_record_is_json_and_nothing_else(refused, tmp_path):
     assert "record.json is no run record: it is damaged or not JSON (NaN is not JSON)" in refused("show", path)
 
 
-@pytest.mark.parametrize("way", ["positioned", "netcdf"])
-def test_4_a_truncated_or_foreign_solution_is_refused(refused, tmp_path, way):
+def test_4_a_truncated_or_foreign_solution_is_refused(refused, tmp_path):
     path = tmp_path / "solution"
-    with solution_writer(path, 5, 2, 1, way) as writer:
+    with solution_writer(path, 5, 2, 1) as writer:
         for _ in range(2):
             writer.write(lambda u: u.fill(1.0))
     whole = path.read_bytes()

@@ -26,17 +26,16 @@ from kernels.bt.problem import CLASSES, exact_parts, initial_field
 from kernels.contract import Check, Footprint, Presets, Work, one_of, whole, worst
 from kernels.files.format.layout import (
     Layout,
+    Solution,
     checksum,
     dump_bytes,
-    netcdf4,
-    open_solution,
     require_schedule,
     solution_bytes,
     transfer_rate,
 )
 from kernels.files.format.layout import plain as whole_file
 from kernels.files.format.verification import EPSILON, checksum_check, mean_error_checks, verify_file
-from kernels.files.ways import WAYS, file_bytes, solution_writer
+from kernels.files.ways import WAYS, solution_writer
 from kernels.files.work_folder import WorkFolder
 from kernels.proof import Proof
 from kernels.runtime.threads import run_team
@@ -109,7 +108,7 @@ def footprint(problem: Problem) -> Footprint:
     solver = bt.footprint(problem.solver)
     buffers = (2 if problem.asynchronous else 1) * dump_bytes(problem.N)
     layout = Layout(problem.N, problem.NS, problem.IW, records=True)
-    return Footprint(solver.memory + buffers, 2 * file_bytes(problem.way, layout), solver.each_thread)
+    return Footprint(solver.memory + buffers, 2 * layout.total_bytes, solver.each_thread)
 
 
 def setup(problem: Problem, seed: int = 0) -> bt.State:
@@ -128,7 +127,7 @@ def _once(problem: Problem, state: bt.State, threads: int) -> Result:
     form = problem.way, problem.asynchronous, problem.fsync
     with contextlib.ExitStack() as stack:
         keep = stack.enter_context(WorkFolder(problem.folder, "application-io"))
-        path = keep.path / ("solution.nc" if problem.way == "netcdf" else "solution.nht1")
+        path = keep.path / "solution.nht1"
         with solution_writer(path, problem.N, problem.NS, problem.IW, *form) as writer:
             bt.pack(state, np.empty(writer.layout.shape), 0, 0)  # compiled before the clock starts
 
@@ -193,8 +192,7 @@ def verify(problem: Problem, result: Result) -> list[Check]:
     the mean error norms of all dumps and the residual of the last one read back.
     """
     found = verify_file(result.path, exact_plane(problem.N))
-    with open_solution(result.path) as solution:
-        u = solution.dump(problem.dumps - 1)
+    u = Solution(result.path).dump(problem.dumps - 1)
     checks = [
         checksum_check(found),
         Check.near("dumps in the file", found.layout.dumps, problem.dumps, 0),
@@ -222,23 +220,10 @@ def work(problem: Problem, threads: int = 1) -> Work:
     return Work(solver.flops, solver.bytes_read, solver.bytes_written + problem.solution_bytes, solver.parts)
 
 
-def _stored(problem: Problem, path: Path):
-    """The dumps of a file as the report describes it, read without the code that writes it."""
-    N, count = problem.N, problem.dumps
-    if problem.way == "netcdf":
-        with netcdf4().Dataset(path) as file:
-            return np.array(file["U"][:])
-    if problem.way == "records":
-        plane = np.dtype([("length", "<i4"), ("u", "<f8", (N, N, 5)), ("again", "<i4")])
-        return np.fromfile(path, plane, count * N, offset=4096)["u"].reshape(count, N, N, N, 5)
-    u = np.fromfile(path, "<f8", count * 5 * N**3, offset=4096)
-    return np.moveaxis(u.reshape(count, 5, N, N, N), 1, -1) if problem.way == "arrays" else u.reshape(count, N, N, N, 5)
-
-
 def _every_dump(problem: Problem, state, result: Result) -> list[Check]:
     """Each dump of the file against the plain solver's, whole: more than the diagonals that the report compared."""
-    pairs = zip(_stored(problem, result.path), _plain_dumps(problem), strict=True)
-    off = worst(*[worst(found - u) / worst(u) for found, u in pairs])
+    solution = Solution(result.path)
+    off = worst(*[worst(solution.dump(n) - u) / worst(u) for n, u in enumerate(_plain_dumps(problem))])
     return [Check.near("dumps: largest difference from the reference, relative", off, 0.0, 1e-13)]
 
 

@@ -26,10 +26,10 @@ from kernels.files.application import serial
 from kernels.files.format.layout import (
     DTYPE,
     Layout,
+    Solution,
     SolutionError,
     checksum,
     dump_bytes,
-    open_solution,
     plain,
     require_checksums,
 )
@@ -165,8 +165,7 @@ def verify(problem: Problem, result: Result) -> list[Check]:
     checks = []
     for g, path in result.paths.items():
         try:
-            with open_solution(path) as solution:
-                require_checksums(solution)
+            require_checksums(Solution(path))
             damaged = 0
         except SolutionError:
             damaged = 1

@@ -30,7 +30,7 @@ from kernels.files.work_folder import WorkFolder
 from kernels.runtime.resources import require_memory, require_threads
 
 __all__ = ["NO_OUTPUT", "VARIANTS", "Problem", "Result", "footprint", "full_record_bytes", "plain", "reference", "run"]
-__all__ += ["setup", "small_file_sets", "verify", "work"]
+__all__ += ["setup", "verify", "work"]
 
 READ_BY_EVERY_TASK = ("dirlist", "namelist_1", "namelist_2")
 WRITTEN_BY_MASTER = "ncf"
@@ -56,11 +56,6 @@ class Problem(Presets):
         "paper": {"steps": 125, "files": 120, "tasks": 480},
         "modern": {"steps": 125, "files": 120, "tasks": 1920, "record_bytes": 262144},
     }
-
-
-def small_file_sets(steps: int, tasks: int) -> int:
-    """Sets of open, read or write, close of small files: three of each task and one of the master in a step."""
-    return steps * (tasks * len(READ_BY_EVERY_TASK) + 1)
 
 
 def full_record_bytes(total_bytes: float, steps: int, files: int) -> float:

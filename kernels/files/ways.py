@@ -11,21 +11,19 @@ Before the first dump memory and space are checked, and the file is pre-allocate
 and its checksum compared, then the file gets its name; until then that name does not exist (or is an older, complete
 file).
 
-A way is a class of ``WAYS``: ``put(index, u, crc32)`` writes dump ``index``; ``finish(tail, fsync)`` writes the file's
-``tail`` and waits for the device if ``fsync``; ``close()`` lets go whatever happened.  ``u`` is float64 (N, N, N, 5),
-``[k, j, i, m]``, C-contiguous; ``crc32`` is its checksum, which NetCDF keeps beside the dump.
+A way is a class of ``WAYS``: ``put(index, u)`` writes dump ``index``; ``finish(tail, fsync)`` writes the ``tail`` of
+the file and waits for the device if ``fsync``; ``close()`` lets go whatever happened.  ``u`` is float64 (N, N, N, 5),
+``[k, j, i, m]``, C-contiguous.
 """
 
 import contextlib
 import errno
-import mmap
 import os
 import struct
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -36,18 +34,16 @@ from kernels.files.format.layout import (
     DTYPE,
     WORD,
     Layout,
+    Solution,
     checksum,
     dump_bytes,
-    netcdf4,
-    open_solution,
     require_checksums,
 )
 from kernels.runtime.atomic import atomic_write
 from kernels.runtime.pages import zeros
-from kernels.runtime.resources import require_disk, require_memory, usable_cpus
+from kernels.runtime.resources import require_disk, require_memory
 
-__all__ = ["WAYS", "FileWay", "NetcdfWay", "Writer", "end_file", "file_bytes", "plain", "solution_file"]
-__all__ += ["solution_writer"]
+__all__ = ["WAYS", "FileWay", "Writer", "end_file", "plain", "solution_file", "solution_writer"]
 
 
 def _bytes(u: np.ndarray) -> memoryview:
@@ -73,7 +69,7 @@ class FileWay:
         preallocate(self.handle, layout.total_bytes)
         write_all(self.handle, layout.header())
 
-    def put(self, index: int, u: np.ndarray, crc32: int) -> None:
+    def put(self, index: int, u: np.ndarray) -> None:
         """Write dump ``index``."""
         raise NotImplementedError
 
@@ -102,7 +98,7 @@ class Records(FileWay):
 
     records = True
 
-    def put(self, index, u, crc32):
+    def put(self, index, u):
         mark = struct.pack("<I", self.layout.plane_bytes)
         for plane in u:
             if os.writev(self.handle, [mark, _bytes(plane), mark]) != plane.nbytes + 8:
@@ -112,7 +108,7 @@ class Records(FileWay):
 class Array(FileWay):
     """One sequential write without record marks, as the CM-2 code wrote."""
 
-    def put(self, index, u, crc32):
+    def put(self, index, u):
         write_all(self.handle, _bytes(u))
 
 
@@ -121,7 +117,7 @@ class Arrays(FileWay):
 
     arrays = True
 
-    def put(self, index, u, crc32):
+    def put(self, index, u):
         for m in range(COMPONENTS):
             write_all(self.handle, _bytes(u[..., m]))
 
@@ -129,7 +125,7 @@ class Arrays(FileWay):
 class Positioned(FileWay):
     """The whole array in one ``pwrite``."""
 
-    def put(self, index, u, crc32):
+    def put(self, index, u):
         pwrite_all(self.handle, _bytes(u), self.layout.offset(index))
 
 
@@ -156,7 +152,7 @@ class Elements(FileWay):
         self._write_column = write_column
         write_column(np.int32(self.handle), np.uint64(0), 0, 0, 0)  # compiled before the first dump
 
-    def put(self, index, u, crc32):
+    def put(self, index, u):
         N, element = self.layout.N, COMPONENTS * WORD
         data = np.ascontiguousarray(u, DTYPE)
         for i in range(N):
@@ -168,102 +164,13 @@ class Elements(FileWay):
                 raise OSError(errno.EIO, f"element write {done} of column {i} failed")
 
 
-class Parallel(FileWay):
-    """Slabs of k-planes of the same serial file, written by as many threads at once as there are CPUs."""
-
-    def __init__(self, part, layout):
-        super().__init__(part, layout)
-        self.threads = min(usable_cpus(), layout.N)
-        self.pool = ThreadPoolExecutor(self.threads, thread_name_prefix="solution-slab")
-
-    def put(self, index, u, crc32):
-        data, start = _bytes(u), self.layout.offset(index)
-        cuts = [self.layout.plane_bytes * (self.layout.N * n // self.threads) for n in range(self.threads + 1)]
-        slabs = zip(cuts[:-1], cuts[1:], strict=True)
-        for future in [self.pool.submit(pwrite_all, self.handle, data[a:b], start + a) for a, b in slabs]:
-            future.result()
-
-    def close(self):
-        self.pool.shutdown(wait=True, cancel_futures=True)
-        super().close()
-
-
-class Mapped(FileWay):
-    """A copy into the memory-mapped file; the system writes the pages when it likes, or at fsync."""
-
-    def __init__(self, part, layout):
-        super().__init__(part, layout)
-        self.map = mmap.mmap(self.handle, layout.trailer_offset)
-
-    def put(self, index, u, crc32):
-        # Through NumPy and not by slice assignment, which would hold up the solver's threads.
-        np.copyto(np.frombuffer(self.map, DTYPE, u.size, self.layout.offset(index)), u.reshape(-1))
-
-    def finish(self, tail, fsync):
-        if fsync:
-            self.map.flush()
-        super().finish(tail, fsync)
-
-    def close(self):
-        with contextlib.suppress(BufferError):  # an interrupted copy still holds it; it goes with that
-            self.map.close()
-        super().close()
-
-
-class NetcdfWay:
-    """NetCDF-4 without compression, so that every way moves the same bytes.
-
-    The library lays the file out itself: space is checked beforehand but not pre-allocated.
-    """
-
-    records = arrays = False
-
-    def __init__(self, part: Path, layout: Layout):
-        self.part, self.layout = part, layout
-        self.file = netcdf4().Dataset(part, "w")
-        self.file.setncatts({"title": "NHT-1 solution", "N": layout.N, "NS": layout.NS, "IW": layout.IW})
-        dimensions = ("step", "k", "j", "i", "m")
-        for name, length in zip(dimensions, (None, *layout.shape), strict=True):
-            self.file.createDimension(name, length)
-        options = {"fill_value": False, "contiguous": False, "chunksizes": (1, *layout.shape)}
-        self.u = self.file.createVariable("U", DTYPE, dimensions, **options)
-        self.step = self.file.createVariable("step", "<i8", "step")
-        self.crc32 = self.file.createVariable("crc32", "<u4", "step")
-
-    def put(self, index, u, crc32):
-        """Write dump ``index``."""
-        self.u[index] = u
-        self.step[index], self.crc32[index] = (index + 1) * self.layout.IW, crc32
-        self.file.sync()
-
-    def finish(self, tail: bytes, fsync: bool) -> None:
-        self.close()
-        if fsync:
-            with open(self.part, "rb") as file:
-                os.fsync(file.fileno())
-
-    def close(self) -> None:
-        if self.file.isopen():
-            self.file.close()
-
-
-WAYS: dict[str, Any] = {
+WAYS: dict[str, type[FileWay]] = {
     "records": Records,
     "array": Array,
     "arrays": Arrays,
     "elements": Elements,
     "positioned": Positioned,
-    "parallel": Parallel,
-    "mapped": Mapped,
-    "netcdf": NetcdfWay,
 }
-
-
-def file_bytes(way: str, layout: Layout) -> int:
-    """Space to have free before writing; a library adds entries of its own to the dumps."""
-    if way == "netcdf":
-        return layout.dumps * (dump_bytes(layout.N) + 65536) + 2**20
-    return layout.total_bytes
 
 
 class Writer:
@@ -297,7 +204,7 @@ class Writer:
     def _transfer(self, index: int, u: np.ndarray) -> None:
         start = time.perf_counter()
         self.checksums.append(checksum([u]))
-        self._file.put(index, u, self.checksums[-1])
+        self._file.put(index, u)
         self.transfer_seconds.append(time.perf_counter() - start)
 
     def finish(self) -> None:
@@ -323,7 +230,7 @@ def solution_writer(path, N: int, NS: int, IW: int, way="positioned", asynchrono
     require_choice("way", way, WAYS)
     layout, buffers = Layout(N, NS, IW, WAYS[way].records, WAYS[way].arrays), 2 if asynchronous else 1
     what = f"the solution of {layout.dumps} dumps with N = {N}"
-    require_disk(Path(path).parent, file_bytes(way, layout), what)
+    require_disk(Path(path).parent, layout.total_bytes, what)
     require_memory(buffers * dump_bytes(N), f"writing {what} ({way}, {buffers} buffer(s))")
     with atomic_write(path, fsync=False) as part:
         with contextlib.closing(WAYS[way](part, layout)) as file, contextlib.ExitStack() as threads:
@@ -335,7 +242,6 @@ def solution_writer(path, N: int, NS: int, IW: int, way="positioned", asynchrono
                 writer.finish()
         if fsync:
             drop_cache(part)
-        with open_solution(part) as solution:
-            require_checksums(solution)
-            if solution.crc32 != writer.checksums:
-                raise OSError(errno.EIO, "the checksums read back differ")
+        require_checksums(solution := Solution(part))
+        if solution.crc32 != writer.checksums:
+            raise OSError(errno.EIO, "the checksums read back differ")

@@ -1,4 +1,4 @@
-"""Words of another machine's format: big-endian IEEE 754 and the floating point of the Cray, in 64 and 128 bits.
+"""Words of another machine's format: big-endian IEEE 754 and the floating point of the Cray in 128 bits.
 
 A solution written on one machine and verified on another has to be converted when the formats differ
 (NHT-1, section 3.2: IEEE on the CM-2, Cray on the Y-MP, in 128 bits so that nothing is lost).
@@ -8,12 +8,11 @@ A solution written on one machine and verified on another has to be converted wh
     Cray, 128   the same word, and a second one whose last 48 bits carry the fraction on to 96; its first 16 are 0
 
 The Cray has no hidden bit, no infinity, no NaN and no negative zero; its exponent reaches further.  The fraction of
-one word is 4 bits shorter than IEEE's: converting to it rounds to nearest, ties to even, and is exact where the lowest
-5 of IEEE's 53 bits of significand are zero.  Converting to two words is always exact; converting back is exact where
-the exponent fits and no more than 53 bits are used.
+one word is 5 bits shorter than IEEE's significand.  Converting to two words is always exact; converting back is exact
+where the exponent fits and no more than 53 bits are used.
 
-Compiled loops take the bits of float64 values (``native``) and of Cray words (``foreign``) as uint64 (n,), pairs as
-uint64 (2 n,), and write the second argument.
+Compiled loops take the bits of float64 values as uint64 (n,) and pairs of Cray words as uint64 (2 n,), and write the
+second argument; ``ValueError`` where the lengths do not fit.
 
 Source of the formats: Cray Research, *CRAY-1 Computer System Hardware Reference Manual*, HR-0004; *CF77 Fortran
 Language Reference Manual*, SR-3772, appendix F.
@@ -23,12 +22,7 @@ import numpy as np
 
 from kernels.runtime.jit import kernel
 
-__all__ = ["copy_words", "decode_cray", "decode_pairs", "encode_cray", "encode_pairs", "swap_words"]
-
-#: Words of one block: converted by a loop without branches first, again one by one if a word is unusual.  To single
-#: Cray words that is 1.3 to 2.4 times as fast as one by one (N = 12 to 102), back 1.5 times at N = 12; pairs gain less
-#: than a fifth.
-BLOCK = 1024
+__all__ = ["copy_words", "decode_pairs", "encode_pairs", "swap_words"]
 
 _SIGN = np.uint64(1 << 63)
 _IEEE_FRACTION = np.uint64((1 << 52) - 1)
@@ -67,17 +61,6 @@ def _to_pair(bits):
 
 
 @kernel
-def _to_cray(bits):
-    """The Cray word nearest to one IEEE word ``bits``, ties to even."""
-    word, rest = _to_pair(bits)
-    if rest > _CRAY_TOP or (rest == _CRAY_TOP and word & np.uint64(1)):
-        word += np.uint64(1)
-        if word & _CRAY_FRACTION == 0:  # the fraction became 1: the carry has raised the exponent
-            word |= _CRAY_TOP
-    return word
-
-
-@kernel
 def _from_pair(word, second):
     """Cray words ``word`` and ``second``, any value; beyond IEEE's range infinity, below it a subnormal or zero."""
     sign, exponent = word & _SIGN, (word >> np.uint64(48)) & _CRAY_EXPONENT
@@ -103,53 +86,6 @@ def _from_pair(word, second):
     if rest > half or (rest == half and kept & np.uint64(1)):
         kept += np.uint64(1)
     return sign | (((exponent - _SHIFT - np.uint64(1)) << np.uint64(52)) + kept if normal else kept)
-
-
-@kernel
-def encode_cray(native, foreign):
-    """IEEE words, ``native``, to Cray words, ``foreign``."""
-    if foreign.size != native.size:
-        raise ValueError("native and foreign must be of one length")
-    n = native.size
-    for start in range(0, n, BLOCK):
-        end = min(start + BLOCK, n)
-        unusual = np.uint64(0)
-        for i in range(start, end):
-            bits = native[i]
-            magnitude = bits & ~_SIGN
-            field = magnitude >> np.uint64(52)
-            fraction = (magnitude & _IEEE_FRACTION) | _IEEE_ONE
-            # a carry out of the fraction makes it 2^48: added to the exponent field it is 1 with fraction 0,
-            # and the leading bit that it lost is the top bit again
-            rounded = (fraction + np.uint64(15) + ((fraction >> np.uint64(5)) & np.uint64(1))) >> np.uint64(5)
-            carry = rounded >> np.uint64(48)
-            rounded >>= carry
-            foreign[i] = (bits & _SIGN) | ((field + _SHIFT + carry) << np.uint64(48)) | rounded
-            unusual |= np.uint64(field - np.uint64(1) > np.uint64(2045))
-        if unusual:
-            for i in range(start, end):
-                foreign[i] = _to_cray(native[i])
-
-
-@kernel
-def decode_cray(foreign, native):
-    """Cray words, ``foreign``, to IEEE words, ``native``."""
-    if native.size != foreign.size:
-        raise ValueError("foreign and native must be of one length")
-    n = native.size
-    for start in range(0, n, BLOCK):
-        end = min(start + BLOCK, n)
-        unusual = np.uint64(0)
-        for i in range(start, end):
-            word = foreign[i]
-            exponent = (word >> np.uint64(48)) & _CRAY_EXPONENT
-            fraction = (word & _CRAY_FRACTION) << np.uint64(5)
-            native[i] = (word & _SIGN) | ((exponent - _SHIFT) << np.uint64(52)) | (fraction & _IEEE_FRACTION)
-            outside = exponent - _LEAST_NORMAL > _LARGEST_NORMAL - _LEAST_NORMAL
-            unusual |= np.uint64(outside) | np.uint64(fraction < _IEEE_ONE)
-        if unusual:
-            for i in range(start, end):
-                native[i] = _from_pair(foreign[i], np.uint64(0))
 
 
 @kernel

@@ -15,9 +15,6 @@ _WAYS = (
     ("positioned arrays, fsync", "positioned", False, True),
     ("positioned arrays, asynchronous", "positioned", True, False),
     ("positioned arrays, asynchronous, fsync", "positioned", True, True),
-    ("positioned arrays, several threads", "parallel", False, False),
-    ("memory-mapped", "mapped", False, False),
-    ("NetCDF", "netcdf", False, False),
 )
 #: The way whose overhead is compared between grids and threads, and the same beside the solver.
 WAY, LATER = "positioned arrays", "positioned arrays, asynchronous"

@@ -14,13 +14,10 @@ sequential unformatted record: its length in bytes as a 4-byte integer before an
 The trailer holds the time step and the CRC-32 (as zlib computes it) of every dump, over the words of
 U alone, so that two files with the same solution carry the same numbers.  A file without a trailer is not finished.
 
-The solution as NetCDF-4 is one variable ``U`` that grows by a dump along ``step``, with each dump's CRC-32 beside it.
-
 Symbols are the report's (Fineberg, RND-93-007, section 2.3): N points in each direction, NS time steps, IW steps
 between two writes, w = 8 bytes a word, T_T elapsed time with writing.
 """
 
-import importlib
 import json
 import os
 import struct
@@ -37,8 +34,8 @@ try:
 except ImportError:  # a system that has no wheel of it: the same numbers, more slowly
     from zlib import crc32
 
-__all__ = ["COMPONENTS", "DTYPE", "WORD", "Layout", "NetcdfSolution", "Solution", "SolutionError", "checksum"]
-__all__ += ["dump_bytes", "open_solution", "plain", "require_checksums", "require_schedule", "solution_bytes"]
+__all__ = ["COMPONENTS", "DTYPE", "WORD", "Layout", "Solution", "SolutionError", "checksum"]
+__all__ += ["dump_bytes", "plain", "require_checksums", "require_schedule", "solution_bytes"]
 __all__ += ["transfer_rate"]
 
 HEADER_BYTES = 4096
@@ -173,7 +170,7 @@ def _parse_header(path: Path, head: bytes) -> Layout:
 
 
 class Solution:
-    """A finished solution file, opened for reading plane by plane; use as a context manager.
+    """A finished solution file, opened for reading plane by plane; it closes with this object.
 
     ``layout`` has its sizes, ``crc32`` the checksum of each dump as it is stored.  ``SolutionError`` if it is
     truncated, damaged, of the wrong endianness, or no solution.
@@ -207,60 +204,6 @@ class Solution:
     def dump(self, index: int) -> np.ndarray:
         """Dump ``index``, float64 (N, N, N, 5) as [k, j, i, m]."""
         return np.array(list(self.planes(index)))
-
-    def close(self) -> None:
-        """Let the file go; harmless a second time."""
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *exception):
-        self.close()
-
-
-def netcdf4():
-    """The module ``netCDF4``."""
-    return importlib.import_module("netCDF4")
-
-
-class NetcdfSolution(Solution):
-    """A finished NetCDF solution."""
-
-    def __init__(self, path):
-        self.path, self._file = Path(path), None
-        try:
-            self._file = netcdf4().Dataset(path)
-            self._file.set_auto_maskandscale(False)
-            self.layout = Layout(*(int(self._file.getncattr(name)) for name in ("N", "NS", "IW")))
-            steps, self.crc32 = (self._file[name][:].tolist() for name in ("step", "crc32"))
-            if steps != self.layout.steps or self._file["U"].shape != (len(steps), *self.layout.shape):
-                raise ValueError(f"it was never finished and holds {len(steps)} of {self.layout.dumps} dumps")
-        except (OSError, RuntimeError, AttributeError, LookupError, TypeError, ValueError) as error:
-            self.close()
-            raise SolutionError(f"{path} is no NHT-1 solution, or a damaged one: {error}") from None
-
-    def planes(self, index: int):
-        """As :meth:`Solution.planes`."""
-        for k in range(self.layout.N):
-            try:
-                yield np.ascontiguousarray(self._file["U"][index, k], DTYPE)
-            except (OSError, RuntimeError) as error:
-                raise SolutionError(f"{self.path} is damaged: dump {index} ends in k-plane {k} ({error})") from None
-
-    def close(self) -> None:
-        """As :meth:`Solution.close`."""
-        if self._file is not None and self._file.isopen():
-            self._file.close()
-
-
-def open_solution(path) -> Solution:
-    """Open a finished solution, our own file or NetCDF-4.
-
-    ``SolutionError`` where it is no finished solution. ``OSError`` where it cannot be read.
-    """
-    with open(path, "rb") as file:
-        start = file.read(4)
-    return (NetcdfSolution if start == b"\x89HDF" else Solution)(path)
 
 
 def checksum(planes) -> int:

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from kernels.contract import Check
-from kernels.files.format.layout import COMPONENTS, Layout, SolutionError, crc32, open_solution
+from kernels.files.format.layout import COMPONENTS, Layout, Solution, SolutionError, crc32
 
 __all__ = ["Verification", "checksum_check", "mean_error_checks", "verify_file"]
 
@@ -49,34 +49,33 @@ class Verification:
 
 @np.errstate(over="ignore")  # a norm that overflows is infinite, and fails
 def verify_file(path, exact_plane: Callable[[int], np.ndarray] | None = None) -> Verification:
-    """Read a solution file once, sequentially, our own or NetCDF.
+    """Read a solution file once, sequentially.
 
     ``exact_plane(k)`` gives the exact solution at ``[j, i, m]``, float64 (N, N, 5).  Error norm of component m:
     ``sqrt(sum((u − exact)²) / (N − 2)³)`` with the sum over all points, as NPB has it.  Damaged checksums are reported
     in the result.  ``SolutionError`` if the file is truncated, of the wrong endianness, not a solution, or holds values
     that are not finite.
     """
-    with open_solution(path) as solution:
-        layout = solution.layout
-        N, dumps = layout.N, layout.dumps
-        diagonal = np.empty((dumps, N, COMPONENTS))
-        squares, damaged = np.zeros((dumps, COMPONENTS)), []
-        for index, (step, expected) in enumerate(zip(layout.steps, solution.crc32, strict=True)):
-            crc = 0
-            for k, plane in enumerate(solution.planes(index)):
-                crc = crc32(plane, crc)
-                diagonal[index, k] = plane[k, k]
-                if exact_plane is not None:
-                    squares[index] += ((plane - exact_plane(k)) ** 2).sum(axis=(0, 1))
-            if crc != expected:
-                damaged.append(step)
-            if not np.isfinite(diagonal[index]).all():
-                raise SolutionError(
-                    f"{path} holds values that are not finite in the dump of step {step}; the run that wrote it "
-                    "diverged"
-                )
-        norms = None if exact_plane is None else np.sqrt(squares / (N - 2) ** 3)
-        return Verification(Path(path), layout, diagonal, tuple(damaged), norms)
+    solution = Solution(path)
+    layout = solution.layout
+    N, dumps = layout.N, layout.dumps
+    diagonal = np.empty((dumps, N, COMPONENTS))
+    squares, damaged = np.zeros((dumps, COMPONENTS)), []
+    for index, (step, expected) in enumerate(zip(layout.steps, solution.crc32, strict=True)):
+        crc = 0
+        for k, plane in enumerate(solution.planes(index)):
+            crc = crc32(plane, crc)
+            diagonal[index, k] = plane[k, k]
+            if exact_plane is not None:
+                squares[index] += ((plane - exact_plane(k)) ** 2).sum(axis=(0, 1))
+        if crc != expected:
+            damaged.append(step)
+        if not np.isfinite(diagonal[index]).all():
+            raise SolutionError(
+                f"{path} holds values that are not finite in the dump of step {step}; the run that wrote it diverged"
+            )
+    norms = None if exact_plane is None else np.sqrt(squares / (N - 2) ** 3)
+    return Verification(Path(path), layout, diagonal, tuple(damaged), norms)
 
 
 def checksum_check(found: Verification) -> Check:

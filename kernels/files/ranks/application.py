@@ -1,13 +1,12 @@
 """NHT-1 Application I/O over MPI-IO (N1, N6): BT on ranks, writing U every IW steps.
 
-T_T, T_C, R_IO and zeta as in ``kernels.files.application``.  Opening the file comes before the clock, joining and
-checksums after it.  The layout is that of ``kernels.files.format.layout``, byte for byte: what ranks wrote together
-cannot be told from what the serial writer wrote.  Four ways, those of NPB's BT-IO:
+T_T, T_C, R_IO and zeta as in ``kernels.files.application``.  Opening the file comes before the clock, checksums after
+it.  The layout is that of ``kernels.files.format.layout``, byte for byte: what ranks wrote together cannot be told from
+what the serial writer wrote.  Three ways, those of NPB's BT-IO that write one file:
 
     collective   one call for all ranks (``Write_at_all``): the library may rearrange the data first
     independent  the same view of the file, every rank for itself (``Write_at``)
     elements     40 bytes a call, a point each
-    per-rank     every rank a file of its own, joined afterwards, outside the clock
 """
 
 from dataclasses import astuple, dataclass, replace
@@ -24,15 +23,15 @@ from kernels.files.format.layout import (
     COMPONENTS,
     DTYPE,
     Layout,
+    Solution,
     checksum,
-    open_solution,
     require_checksums,
     require_schedule,
     solution_bytes,
     transfer_rate,
 )
 from kernels.files.format.verification import mean_error_checks, verify_file
-from kernels.files.processes import ELEMENT, rows_of, write_box
+from kernels.files.processes import ELEMENT, rows_of
 from kernels.files.ways import FileWay, end_file, solution_writer
 from kernels.files.work_folder import WorkFolder
 from kernels.mpi import world
@@ -40,7 +39,7 @@ from kernels.mpi import world
 __all__ = ["NO_OUTPUT", "WAYS", "Problem", "Result", "SharedSolution", "State", "close", "footprint", "observe"]
 __all__ += ["reference", "run", "setup", "verify", "work"]
 
-WAYS = ("collective", "independent", "elements", "per-rank")
+WAYS = ("collective", "independent", "elements")
 #: Up to this N files are compared with what one process writes.
 COMPARED = 16
 
@@ -130,23 +129,20 @@ class SharedSolution:
 
     def __init__(self, comm, path: Path, layout: Layout, limits, way: str):
         self.comm, self.path, self.layout, self.limits, self.way = comm, path, layout, limits, way
-        self.own, MPI = path.with_name(f"{path.name}.rank-{comm.rank}"), world.mpi()
         if comm.rank == 0:
             path.unlink(missing_ok=True)  # of the repeat before
             FileWay(path, layout).close()
         comm.Barrier()
-        place = (MPI.COMM_SELF, self.own) if way == "per-rank" else (comm, path)
-        self.file = MPI.File.Open(place[0], str(place[1]), MPI.MODE_CREATE | MPI.MODE_WRONLY)
+        MPI = world.mpi()
+        self.file = MPI.File.Open(comm, str(path), MPI.MODE_WRONLY)
         starts, stops = ([limit[end] for limit in reversed(limits)] for end in (0, 1))
-        self.shape = (*np.subtract(stops, starts).tolist(), COMPONENTS)
-        self._view = MPI.DOUBLE.Create_subarray(layout.shape, self.shape, [*starts, 0]).Commit()
+        shape = (*np.subtract(stops, starts).tolist(), COMPONENTS)
+        self._view = MPI.DOUBLE.Create_subarray(layout.shape, shape, [*starts, 0]).Commit()
 
     def write(self, index: int, u: np.ndarray) -> None:
         """Write dump ``index``; ``u`` is this rank's box, float64 [k, j, i, m]."""
         u = np.ascontiguousarray(u, DTYPE)
-        if self.way == "per-rank":
-            self.file.Write_at(index * u.nbytes, u)
-        elif self.way == "elements":
+        if self.way == "elements":
             for place, row in rows_of(self.layout, index, u, self.limits):
                 for i, point in enumerate(row.reshape(-1, COMPONENTS)):
                     self.file.Write_at(place + i * ELEMENT, point)
@@ -162,15 +158,10 @@ class SharedSolution:
         self.comm.Barrier()
 
     def complete(self) -> None:
-        """After the clock: join what lies apart, row by row; checksums read back, trailer."""
+        """After the clock: checksums of what is read back, and the trailer."""
         self._view.Free()
-        with open(self.path, "r+b", buffering=0) as file:
-            if self.way == "per-rank":
-                for index, box in enumerate(np.fromfile(self.own, DTYPE).reshape(-1, *self.shape)):
-                    write_box(file.fileno(), self.layout, index, box, self.limits)
-                self.own.unlink()
-            self.comm.Barrier()
-            if self.comm.rank == 0:
+        if self.comm.rank == 0:
+            with open(self.path, "r+b", buffering=0) as file:
                 places, count = map(self.layout.offset, range(self.layout.dumps)), int(np.prod(self.layout.shape))
                 sums = [checksum([np.fromfile(self.path, DTYPE, count, offset=place)]) for place in places]
                 end_file(file.fileno(), self.layout.trailer(sums), self.layout)
@@ -231,13 +222,11 @@ def verify(problem: Problem, result: Result) -> list[Check]:
         return checks
     (i0, i1), (j0, j1), (k0, k1) = result.state.solver.fields.box.limits
     own = bt.solution(result.state.solver)
-    with open_solution(result.path) as solution:
-        if comm.rank == 0:
-            require_checksums(solution)
-        planes = (
-            plane[j0:j1, i0:i1] for k, plane in enumerate(solution.planes(problem.layout.dumps - 1)) if k0 <= k < k1
-        )
-        wrong = sum(int((plane != box).sum()) for plane, box in zip(planes, own, strict=True))
+    solution = Solution(result.path)
+    if comm.rank == 0:
+        require_checksums(solution)
+    last = solution.dump(problem.layout.dumps - 1)
+    wrong = int((last[k0:k1, j0:j1, i0:i1] != own).sum())
     checks.append(Check.near("words of the last dump that are not in memory", world.total(comm, wrong), 0, 0))
     facts = []
     small = problem.N <= COMPARED

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from kernels import bt, decomposition
 from kernels.files import nodes, processes
-from kernels.files.format.layout import Layout, open_solution
+from kernels.files.format.layout import Layout, Solution
 
 
 @given(N=st.integers(6, 12), P=st.integers(1, 64))
@@ -38,8 +38,7 @@ def test_the_file_holds_the_dumps_of_a_run_that_wrote_nothing(tmp_path):
         solver = bt.setup(problem.solver)
         bt.march(problem.solver, solver, problem.NS, 1, lambda step, at: dumps.append(bt.solution(at)))
         for path in result.paths.values():
-            with open_solution(path) as solution:
-                assert np.array_equal([solution.dump(n) for n in range(4)], dumps)
+            assert np.array_equal([Solution(path).dump(n) for n in range(4)], dumps)
         assert all(times.shape == (2,) and (times > 0).all() for times in (result.T_C, *result.T_T.values()))
         raw = bytearray(result.paths[2].read_bytes())
         raw[5000] ^= 1

@@ -43,8 +43,7 @@ def test_counts_are_those_of_a_trace(tmp_path):
     assert storm._touch_small(storm.Problem(small_bytes=100), paths, storm._names(paths), 5) == 20
 
 
-def test_arithmetic_of_sets():
-    assert storm.small_file_sets(125, 480) == 125 * 1441
+def test_arithmetic_of_records():
     assert storm.full_record_bytes(1.2e12, 125, 120) == pytest.approx(80e6)
 
 

@@ -11,7 +11,6 @@ from companion.mpi import launch
 SCRIPT = str(Path(__file__).with_name("on_ranks.py"))
 SMALL = {
     "mpi.exchange": {"bytes": 4096},
-    "mpi.moves": {"truncation": 21, "grid": "N32", "fields": 5},
     "mpi.overlap": {"truncation": 21, "grid": "F16", "fields": 6, "groups": 3, "way": "progress"},
     "mpi.halo": {"grid": "N32", "levels": 2, "way": "on demand"},
     "mpi.monitoring": {"steps": 16, "period": 8, "way": "drifted"},
@@ -30,15 +29,14 @@ MORE = {
         ("files.ranks.application", {"way": "elements"}),
     ],
     3: [
-        ("mpi.moves", {"grid": "O16", "fields": 3, "across": 3}),
+        ("spectral.ranks", {"truncation": 21, "grid": "O16", "across": 3}),
         ("mpi.overlap", {"way": "ialltoallv"}),
         ("mpi.halo", {"way": "part 2 on demand"}),
         ("files.ranks.application", {"way": "independent"}),
     ],
     4: [
-        ("mpi.moves", {"grid": "F16", "fields": 4, "across": 4}),
+        ("spectral.ranks", {"truncation": 21, "grid": "F16", "fields": 4, "across": 4}),
         ("mpi.overlap", {"way": "alltoallv"}),
-        ("files.ranks.application", {"way": "per-rank"}),
         ("spectral.ranks", {"truncation": 42, "grid": "N32", "fields": 5, "across": 2}),
     ],
 }
