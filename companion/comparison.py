@@ -20,7 +20,6 @@ MOVED = {
     "kernels.mpi.bt": "kernels.bt.ranks",
     "kernels.mpi.shallow_water": "kernels.shallow_water.ranks",
     "kernels.mpi.transform": "kernels.spectral.ranks",
-    "kernels.mpi.transposition": "kernels.mpi.moves",
 }
 
 

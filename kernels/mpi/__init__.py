@@ -3,10 +3,10 @@
 ``world``          communicators, who runs where; nothing else imports mpi4py
 ``traffic``        messages that are counted and timed
 ``mesh``           who holds which rows, wavenumbers and fields
+``moves``          transpositions: fields change hands between grid, Fourier and spectral space
 ``scale``          bytes and messages of all programs for any number of ranks, without running them
 
 ``exchange``       pairs of ranks exchange messages (P4)
-``moves``          transpositions: fields change hands between grid, Fourier and spectral space (P4, C5)
 ``overlap``        Legendre transforms with messages in flight (C7)
 ``halo``           what a semi-Lagrangian scheme fetches from its neighbours (C8)
 ``monitoring``     what periodic sensors cost ranks that wait for each other (P8)

@@ -13,16 +13,13 @@ part of the fields.
 
 import functools
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
-from kernels.contract import Presets, require_range, whole
-from kernels.mpi import world
 from kernels.spectral.grids import Grid
 from kernels.spectral.grids import grid as named_grid
 
-__all__ = ["Mesh", "Shared", "cut", "shape"]
+__all__ = ["Mesh", "cut", "shape"]
 
 
 def shape(ranks: int, across: int = 0) -> tuple[int, int]:
@@ -114,26 +111,3 @@ class Mesh:
         low = np.maximum(first, self.bands[w])
         high = np.minimum(2 * self.grid.N - first, self.bands[w + 1])
         return low, np.maximum(high - low, 0)
-
-
-@dataclass(frozen=True)
-class Shared(Presets):
-    """Truncation, grid and fields (levels times variables), and the ranks that share them."""
-
-    LARGEST: ClassVar[int] = 2000  # truncation
-
-    truncation: int = 63  # triangular truncation, 1
-    grid: str = "F48"  # Gaussian grid
-    fields: whole(1, 100_000) = 8  # fields transformed or moved at once, 1
-    ranks: whole(1, world.LARGEST) = 1  # ranks that take part
-    across: int = 0  # V of the mesh W × V; 0: the largest divisor of ranks up to its root
-
-    def __post_init__(self):
-        require_range("truncation", self.truncation, 1, self.LARGEST)
-        require_range("across", self.across, 0, self.ranks)
-        self.mesh  # noqa: B018  refuses ranks that cannot share the work
-
-    @property
-    def mesh(self) -> Mesh:
-        """The decomposition."""
-        return Mesh(self.grid, self.truncation, self.fields, *shape(self.ranks, self.across))

@@ -14,28 +14,16 @@ Layouts, all float64 and flat, fields of the rank's part running fastest in spec
     waves     for every w', wavenumber m of w', row of the band that carries m: [field][re, im]
     columns   for every own wavenumber m, row of the sphere that carries m:     [field][re, im]
 
-:class:`Moves` serves the transforms of ``spectral.ranks``.  The kernel makes the moves alone, without computing between
-them and so without a barrier before each.  There every value is the number of its place, so that one that arrived
-elsewhere shows.
+``spectral.ranks`` transforms with them, which proves them, and times each.
 """
-
-from dataclasses import dataclass
-from time import perf_counter
-from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from kernels.contract import Check, Footprint, Work
-from kernels.mpi import world
-from kernels.mpi.mesh import Mesh, Shared
-from kernels.mpi.scale import transposition
+from kernels.mpi.mesh import Mesh
 from kernels.mpi.traffic import Planned, Traffic, starts
 from kernels.runtime.jit import kernel
-from kernels.runtime.resources import require_memory
 
-__all__ = ["ROUTINES", "Moves", "Problem", "State", "copy_blocks", "reference", "run", "setup", "times", "verify"]
-
-ROUTINES = ("TRGTOL", "TRLTOM", "TRMTOL", "TRLTOG")
+__all__ = ["Moves", "copy_blocks"]
 
 
 @kernel
@@ -140,126 +128,3 @@ class Moves:
             np.zeros(int(self.wave_counts.sum())),
             np.zeros(int(self.column_counts.sum())),
         )
-
-
-@dataclass(frozen=True)
-class Problem(Shared):
-    """Truncation, grid and fields, and the ranks that share them."""
-
-    LARGEST: ClassVar[int] = 8000
-    PRESETS: ClassVar = {
-        "quick": {},
-        "paper": {"truncation": 399, "grid": "N200", "fields": 32},
-        "modern": {"truncation": 1279, "grid": "N640", "fields": 16},
-    }
-
-
-class State(NamedTuple):
-    """Arrays of one rank, see above; ``waves_back`` and ``grid_back`` take the way home."""
-
-    moves: Moves
-    grid: np.ndarray
-    lines: np.ndarray
-    waves: np.ndarray
-    columns: np.ndarray
-    waves_back: np.ndarray
-    grid_back: np.ndarray
-    facts: dict  # of the last call of run: seconds of each routine on this rank, and ``repeats``
-
-
-def places(moves: Moves) -> tuple[np.ndarray, ...]:
-    """What ``grid``, ``lines``, ``waves`` and ``columns`` of this rank must hold."""
-    mesh = moves.mesh
-    total, width = mesh.grid.points, mesh.truncation + 1
-    field = np.arange(mesh.fields)
-    own = field[mesh.parts[moves.v] : mesh.parts[moves.v + 1]]
-    first = mesh.first_point(moves.w)
-    point = first + np.arange(moves.pieces[moves.v], moves.pieces[moves.v + 1])
-    band = first + np.arange(moves.band_points)
-
-    def coefficients(wavenumbers, low, count):
-        rows = [
-            ((np.arange(a, a + n) * width + m)[:, None] * mesh.fields + own) * 2
-            for m, a, n in zip(wavenumbers, low, count, strict=True)
-        ]
-        return (np.concatenate([row.reshape(-1) for row in rows])[:, None] + np.arange(2)).reshape(-1).astype(float)
-
-    owners = np.concatenate([mesh.wavenumbers(w) for w in range(mesh.W)])
-    first_rows = np.searchsorted(mesh.counts[: mesh.grid.N], moves.m, side="right")
-    return (
-        (field[:, None] * total + point).astype(float),
-        (own[:, None] * total + band).astype(float),
-        coefficients(owners, *mesh.rows_with(owners, moves.w)),
-        coefficients(moves.m, first_rows, moves.column_rows),
-    )
-
-
-def setup(problem: Problem, seed: int = 0) -> State:
-    """Arrays filled with their places (``seed`` is not used)."""
-    require_memory(footprint(problem).memory, f"transpositions of {problem.fields} fields of T{problem.truncation}")
-    moves = Moves(problem.mesh, Traffic(world.team(problem.ranks), barriers=False))
-    grid, lines, waves, columns = moves.spaces()
-    grid[:], _, waves[:], _ = places(moves)
-    return State(moves, grid, lines, waves, columns, np.zeros_like(waves), np.zeros_like(grid), {})
-
-
-def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> State:
-    """``repeats`` times there and back."""
-    moves, took = state.moves, dict.fromkeys(ROUTINES, 0.0)
-    moves.traffic.start()
-    steps = (
-        ("TRGTOL", moves.trgtol, state.grid, state.lines),
-        ("TRLTOM", moves.trltom, state.waves, state.columns),
-        ("TRMTOL", moves.trmtol, state.columns, state.waves_back),
-        ("TRLTOG", moves.trltog, state.lines, state.grid_back),
-    )
-    for _ in range(repeats):
-        for name, move, source, target in steps:
-            begin = perf_counter()
-            move(source, target)
-            took[name] += perf_counter() - begin
-    state.facts.update(took, repeats=repeats)
-    return state
-
-
-def reference(problem: Problem, state: State) -> State:
-    """What the arrays of this rank must hold, from the places alone."""
-    grid, lines, waves, columns = places(state.moves)
-    return state._replace(lines=lines, columns=columns, waves_back=waves, grid_back=grid)
-
-
-def verify(problem: Problem, result: State) -> list[Check]:
-    """Every value lies where its place says, there and back; the bytes sent are those of the model."""
-    comm, true = result.moves.traffic.comm, reference(problem, result)
-    checks = []
-    for name in ("lines", "columns", "waves_back", "grid_back"):
-        found = getattr(result, name)
-        wrong = world.total(comm, int((found != getattr(true, name)).sum()))
-        checks.append(Check.near(f"misplaced values in {name}", wrong, 0, 0))
-        found[...] = -1.0  # the next repeat has to bring them again
-    return checks + result.moves.traffic.checks(transposition(problem.mesh), result.facts["repeats"], "repeat")
-
-
-NO_OUTPUT = dict.fromkeys(("grid", "waves"), "what is moved")
-
-
-def times(result: State) -> dict[str, float]:
-    """Seconds of every routine a repeat, that of the slowest rank, and what all sent; all ranks call it."""
-    traffic, repeats = result.moves.traffic, result.facts["repeats"]
-    found = {name: world.largest(traffic.comm, result.facts[name] / repeats) for name in ROUTINES}
-    return found | traffic.counts(repeats)
-
-
-def moved_bytes(mesh: Mesh) -> int:
-    """Bytes of one repeat, whoever sends them: what stays on its rank included."""
-    return 2 * 8 * mesh.fields * mesh.grid.points + 2 * 16 * mesh.fields * int(mesh.counts.sum())
-
-
-def work(problem: Problem, threads: int = 1) -> Work:
-    """Bytes that one repeat reads and writes on all ranks, each value once a transposition."""
-    return Work(bytes_read=moved_bytes(problem.mesh), bytes_written=moved_bytes(problem.mesh))
-
-
-def footprint(problem: Problem) -> Footprint:
-    """Bytes of the arrays and buffers of all ranks."""
-    return Footprint(4 * moved_bytes(problem.mesh))

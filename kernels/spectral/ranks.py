@@ -15,14 +15,15 @@ import copy
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
+from time import perf_counter
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from scipy import fft
 
-from kernels.contract import Check, Footprint, Work, worst
+from kernels.contract import Check, Footprint, Presets, Work, require_range, whole, worst
 from kernels.mpi import world
-from kernels.mpi.mesh import Mesh, Shared
+from kernels.mpi.mesh import Mesh, shape
 from kernels.mpi.moves import Moves
 from kernels.mpi.traffic import Traffic
 from kernels.runtime.resources import require_memory
@@ -33,6 +34,7 @@ from kernels.spectral.legendre import epsilon
 
 #: Truncations up to this one are compared with the serial plan value by value.
 COMPARED = 255
+ROUTINES = ("TRGTOL", "TRLTOM", "TRMTOL", "TRLTOG")
 
 
 def legendre_functions(m: int, top: int, mu: np.ndarray, cosine: np.ndarray) -> np.ndarray:
@@ -83,6 +85,7 @@ class Transform:
             self._matrices.append(tuple(np.ascontiguousarray(table[:, parity::2]) for parity in (0, 1)))
         self._rows = self._row_tables()
         self.grid, self._lines, self._waves, self._columns = self.moves.spaces()
+        self.seconds = dict.fromkeys(ROUTINES, 0.0)  # of each routine, without waiting for others at its barrier
 
     def with_fields(self, fields: int) -> "Transform":
         """The same for another number of fields; the Legendre functions are shared."""
@@ -141,16 +144,21 @@ class Transform:
     def inverse(self, spectrum: np.ndarray, grid: np.ndarray) -> None:
         """Grid values of the rank's piece, float64 (fields, points), from its columns of the spectrum."""
         self._to_rows(spectrum, self._columns)
-        self.moves.trmtol(self._columns, self._waves)
+        self._timed("TRMTOL", self._columns, self._waves)
         self._to_points(self._waves, self._lines)
-        self.moves.trltog(self._lines, grid)
+        self._timed("TRLTOG", self._lines, grid)
 
     def direct(self, grid: np.ndarray, spectrum: np.ndarray) -> None:
         """The rank's columns of the spectrum from the values of its piece."""
-        self.moves.trgtol(grid, self._lines)
+        self._timed("TRGTOL", grid, self._lines)
         self._to_waves(self._lines, self._waves)
-        self.moves.trltom(self._waves, self._columns)
+        self._timed("TRLTOM", self._waves, self._columns)
         self._to_degrees(self._columns, spectrum)
+
+    def _timed(self, routine: str, source: np.ndarray, target: np.ndarray) -> None:
+        begin, waited = perf_counter(), self.traffic.seconds["barrier"]
+        getattr(self.moves, routine.lower())(source, target)
+        self.seconds[routine] += perf_counter() - begin - (self.traffic.seconds["barrier"] - waited)
 
     def own(self, spectra: Iterable[np.ndarray]) -> np.ndarray:
         """This rank's columns and fields of global spectra, one after the other, (ncoef,) in the order of ``Plan``."""
@@ -169,16 +177,29 @@ class Transform:
 
 
 @dataclass(frozen=True)
-class Problem(Shared):
-    """Truncation, grid and fields, and the ranks that share them."""
+class Problem(Presets):
+    """Truncation, grid and fields (levels times variables), and the ranks that share them."""
 
-    barriers: bool = True  # ranks meet before each exchange, so that waiting is booked apart
+    truncation: whole(1, 2000) = 63  # triangular truncation, 1
+    grid: str = "F48"  # Gaussian grid
+    fields: whole(1, 100_000) = 8  # fields transformed at once, 1
+    ranks: whole(1, world.LARGEST) = 1  # ranks that take part
+    across: int = 0  # V of the mesh W × V; 0: the largest divisor of ranks up to its root
 
     PRESETS: ClassVar[dict[str, dict[str, Any]]] = {
         "quick": {},
         "paper": {"truncation": 399, "grid": "N200", "fields": 32},
         "modern": {"truncation": 639, "grid": "N320", "fields": 32},
     }
+
+    def __post_init__(self):
+        require_range("across", self.across, 0, self.ranks)
+        self.mesh  # noqa: B018  refuses ranks that cannot share the work
+
+    @property
+    def mesh(self) -> Mesh:
+        """The decomposition."""
+        return Mesh(self.grid, self.truncation, self.fields, *shape(self.ranks, self.across))
 
 
 class State(NamedTuple):
@@ -204,7 +225,7 @@ def global_spectra(problem: Problem, seed: int) -> Iterator[np.ndarray]:
 def setup(problem: Problem, seed: int = 0) -> State:
     """Legendre functions and the rank's share of a spectrum that ``seed`` draws."""
     require_memory(footprint(problem).memory // problem.ranks, f"a rank's share of T{problem.truncation}")
-    transform = Transform(problem.mesh, Traffic(world.team(problem.ranks), problem.barriers))
+    transform = Transform(problem.mesh, Traffic(world.team(problem.ranks)))
     spectrum = transform.own(global_spectra(problem, seed))
     return State(transform, spectrum, transform.grid, np.zeros_like(spectrum), seed, [1])
 
@@ -213,6 +234,7 @@ def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> S
     """Inverse transform of every field, then the direct one, ``repeats`` times."""
     traffic = state.transform.traffic
     state.repeats[0] = repeats
+    state.transform.seconds.update(dict.fromkeys(ROUTINES, 0.0))
     traffic.start()
     for _ in range(repeats):
         state.transform.inverse(state.spectrum, state.grid)
@@ -262,6 +284,13 @@ def verify(problem: Problem, result: State) -> list[Check]:
 
 
 NO_OUTPUT = {"spectrum": "what is transformed"}
+
+
+def times(result: State) -> dict[str, float]:
+    """Seconds of every routine a repeat, that of the slowest rank, and what all sent; all ranks call it."""
+    transform, repeats = result.transform, result.repeats[0]
+    found = {name: world.largest(transform.traffic.comm, transform.seconds[name] / repeats) for name in ROUTINES}
+    return found | transform.traffic.counts(repeats)
 
 
 def work(problem: Problem, threads: int = 1) -> Work:

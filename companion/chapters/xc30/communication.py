@@ -149,13 +149,14 @@ def sent_bytes(runs) -> "figures.Shown":
 
 @experiment("xc30-moves", item="C5, P4", rounds=7, seconds={"paper": 60, "modern": 120}, ranks=4)
 def moves(preset: str, threads: int, ranks: int = 4) -> list[Case]:
-    """Transposition routines of IFS on a mesh of ranks."""
-    from kernels.mpi import moves, scale
+    """Transposition routines of IFS in transforms on a mesh of ranks."""
+    from kernels.mpi import scale
+    from kernels.spectral import ranks as transforms
 
-    problem = moves.Problem.preset(preset, ranks=ranks)
+    problem = transforms.Problem.preset(preset, ranks=ranks)
     label = f"T{problem.truncation}, {problem.fields} fields, {problem.mesh.W} × {problem.mesh.V} ranks"
     parameters = of(problem, "fields") | sent(scale.transposition(problem.mesh))
-    return [Case(label, moves, problem, threads, parameters, moves.times)]
+    return [Case(label, transforms, problem, threads, parameters, transforms.times)]
 
 
 _ROUTINES = {
@@ -175,7 +176,8 @@ def transpositions(runs) -> "figures.Shown":
         lambda run: ["slowest rank"],
         name="xc30_moves",
         title="Four transpositions",
-        caption=f"Time of each transposition routine on the slowest rank, {runs[0]['label'].values[0]}.",
+        caption=f"Time of each transposition routine on the slowest rank, {runs[0]['label'].values[0]}: inside "
+        "transforms, without waiting at a barrier. Runs of the kernel kernels.mpi.moves made the moves alone.",
     )
 
 
