@@ -10,6 +10,7 @@ Half levels  σ_{k+½} = ¾ s + 7/4 s³ − 3/2 s⁴,  s = k/K.  With Δσ_k = �
 isothermal state at rest is B = γ τ + R T_ref 1⊗Δσ; its eigenvalues c² are squares of phase speeds.
 """
 
+import functools
 from typing import NamedTuple
 
 import numpy as np
@@ -51,6 +52,7 @@ def half_levels(levels: int) -> np.ndarray:
     return _coordinate(np.arange(levels + 1) / levels)
 
 
+@functools.lru_cache(maxsize=8)
 def vertical(levels: int) -> Levels:
     """All of it for a number of levels.
 

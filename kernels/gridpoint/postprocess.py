@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from kernels.files.filesystem import drop_cache
+from kernels.files.filesystem import direct_refusal, drop_cache
 from kernels.gridpoint import writeup
 from kernels.gridpoint.levels import GRAVITY, R, vertical
 from kernels.runtime.atomic import atomic_write
@@ -20,7 +20,7 @@ from kernels.runtime.atomic import atomic_write
 PRESSURES = np.array([1000, 850, 700, 500, 400, 300, 250, 200, 150, 100, 50], float) * 100
 NAMES = ("u", "v", "T", "q", "phi")
 LAPSE = 0.0065  # K/m, below the ground
-ROWS = 8  # rows that a job holds which has to share its memory
+ROWS = 24  # rows that a job holds which has to share its memory
 
 
 def to_pressure(field: np.ndarray, ps: np.ndarray, levels: int) -> np.ndarray:
@@ -38,23 +38,28 @@ def to_pressure(field: np.ndarray, ps: np.ndarray, levels: int) -> np.ndarray:
 
 
 def _below_ground(out, T, ps, levels) -> None:
-    """Continue T and Φ below the lowest level along the standard lapse rate."""
+    """Continue T and Φ, where ``out`` has them, below the lowest level along the standard lapse rate."""
     sigma = vertical(levels).full[-1]
     warm = T[:, -1]
-    for n, pressure in enumerate(PRESSURES):
+    for n, pressure in enumerate(PRESSURES if out.keys() & {"T", "phi"} else ()):
         deep = pressure > sigma * ps
         depth = R * warm / GRAVITY * np.log(np.maximum(pressure / (sigma * ps), 1.0))  # m, downwards
-        out["T"][:, n] = np.where(deep, warm + LAPSE * depth, out["T"][:, n])
-        out["phi"][:, n] = np.where(deep, out["phi"][:, n] - GRAVITY * depth, out["phi"][:, n])
+        if "T" in out:
+            out["T"][:, n] = np.where(deep, warm + LAPSE * depth, out["T"][:, n])
+        if "phi" in out:
+            out["phi"][:, n] = np.where(deep, out["phi"][:, n] - GRAVITY * depth, out["phi"][:, n])
 
 
-def convert(fields, v_north, levels: int) -> dict[str, np.ndarray]:
+def convert(fields, v_north, levels: int, names=NAMES) -> dict[str, np.ndarray]:
     """Rows at pressure levels; ``v_north`` (rows, levels, ni) is v on the rows' north faces."""
-    u = 0.5 * (fields["u"] + np.roll(fields["u"], 1, -1))
-    v = 0.5 * (fields["v"] + v_north)
-    phi = fields["phis"][:, None] + np.einsum("kl,jli->jki", vertical(levels).gamma, fields["T"])
-    given = {"u": u, "v": v, "T": fields["T"], "q": fields["q"], "phi": phi}
-    out = {name: to_pressure(array, fields["ps"], levels) for name, array in given.items()}
+    given = {
+        "u": lambda: 0.5 * (fields["u"] + np.roll(fields["u"], 1, -1)),
+        "v": lambda: 0.5 * (fields["v"] + v_north),
+        "T": lambda: fields["T"],
+        "q": lambda: fields["q"],
+        "phi": lambda: fields["phis"][:, None] + np.einsum("kl,jli->jki", vertical(levels).gamma, fields["T"]),
+    }
+    out = {name: to_pressure(given[name](), fields["ps"], levels) for name in names}
     _below_ground(out, fields["T"], fields["ps"], levels)
     return out
 
@@ -103,18 +108,21 @@ def timed(path, target, device: bool):
 def run(path, target=None, small: bool = False, device: bool = False) -> dict[str, float]:
     """Post-process one write-up file: clock and CPU time, begin and end on the clock in seconds, and bytes written.
 
-    With ``small`` the job holds ``ROWS`` rows at a time, and the next, since winds are averaged over two rows.  With
-    ``device`` it reads what the device has, past the page cache if the file was written with ``fsync``, and waits until
-    the device has its output. ``OSError``: a missing or damaged file, or a target that cannot be written; nothing is
-    left behind then.
+    With ``small`` the job holds ``ROWS`` rows at a time, and the next, since winds are averaged over two rows; it reads
+    them anew for each field, with ``device`` past the page cache where the file system allows that.  With ``device``
+    a job reads what the device has if the file was written with ``fsync``, and waits until the device has its output.
+    ``OSError``: a missing or damaged file, or a target that cannot be written; nothing is left behind then.
     """
+    _, header = writeup.read(path, 0, 1)
+    nj, levels, into = header["nj"], header["levels"], None
+    if small and device and not direct_refusal(Path(path).parent):
+        into = writeup.room(ROWS + 1, header["ni"], levels)
     with timed(path, target, device) as (out, found):
-        first, nj = 0, 1
-        while first < nj:
-            fields, header = writeup.read(path, first, first + ROWS + 1 if small else None)
-            nj, count = header["nj"], min(ROWS, header["nj"] - first) if small else header["nj"]
-            north = np.concatenate([fields["v"][1:], np.zeros_like(fields["v"][:1])])[:count]
-            levels = convert({name: field[:count] for name, field in fields.items()}, north, header["levels"])
-            out.write(pack(np.stack([levels[name] for name in NAMES], 1)))
-            first += count
+        for first in range(0, nj, ROWS) if small else (0,):
+            made, count = {}, min(ROWS, nj - first) if small else nj
+            for names in ((name,) for name in NAMES) if small else (NAMES,):
+                fields, _ = writeup.read(path, first, first + ROWS + 1 if small else None, into)
+                north = np.concatenate([fields["v"][1:], np.zeros_like(fields["v"][:1])])[:count]
+                made |= convert({name: field[:count] for name, field in fields.items()}, north, levels, names)
+            out.write(pack(np.stack([made[name] for name in NAMES], 1)))
     return found

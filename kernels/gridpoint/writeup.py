@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from kernels.files.filesystem import pwrite_all
+from kernels.files.filesystem import ALIGNMENT, page_aligned, pwrite_all
 from kernels.gridpoint.plan import BEFORE, FIELDS, HALO, Extents
 
 MAGIC, VERSION, HEADER = float(0x5832_0A17), 3.0, 512
@@ -77,9 +77,28 @@ class Writer:
                 os.fsync(self.file.fileno())
 
 
-def read(path, first: int = 0, end: int | None = None) -> tuple[dict[str, np.ndarray], dict[str, float]]:
+def room(rows: int, ni: int, levels: int) -> np.ndarray:
+    """What ``read`` needs for as many rows past the page cache."""
+    return page_aligned((1, rows * row_words(ni, levels) + 2 * ALIGNMENT // 8))[0]
+
+
+def _past_cache(path, first: int, count: int, into: np.ndarray) -> np.ndarray:
+    """``count`` words of a file from word ``first`` on, whole blocks around them read ``into`` a :func:`room`."""
+    begin = 8 * first // ALIGNMENT * ALIGNMENT
+    nbytes = -(-(8 * (first + count) - begin) // ALIGNMENT) * ALIGNMENT
+    handle = os.open(path, os.O_RDONLY | os.O_DIRECT)
+    try:
+        got = os.preadv(handle, [memoryview(into).cast("B")[:nbytes]], begin)
+    finally:
+        os.close(handle)
+    at = first - begin // 8
+    return into[at : min(at + count, got // 8)]
+
+
+def read(path, first: int = 0, end: int | None = None, into=None) -> tuple[dict[str, np.ndarray], dict[str, float]]:
     """Fields (n, levels, ni) and lines (n, ni) of rows ``first`` to ``end`` − 1, or of all, and what the header says.
 
+    Given a :func:`room` ``into`` which rows are read, they come past the page cache.
     ``OSError`` if the file is missing, cut off or foreign, or damaged where it is read as a whole.
     """
     words = np.fromfile(path, np.float64, HEADER)
@@ -88,8 +107,12 @@ def read(path, first: int = 0, end: int | None = None) -> tuple[dict[str, np.nda
     ni, nj, levels = (int(value) for value in words[2:5])
     header = {"ni": ni, "nj": nj, "levels": levels, "step": int(words[5]), "time": float(words[6])}
     each, last = row_words(ni, levels), nj if end is None else min(end, nj)
-    rows = np.fromfile(path, np.float64, (last - first) * each, offset=words.nbytes + 8 * first * each)
-    if rows.size != (last - first) * each:
+    count, start = (last - first) * each, HEADER + first * each
+    if into is None:
+        rows = np.fromfile(path, np.float64, count, offset=8 * start)
+    else:
+        rows = _past_cache(path, start, count, into)
+    if rows.size != count:
         raise OSError(f"{path} has no rows up to {last}: it was cut off; use another")
     if last - first == nj and zlib.crc32(rows) != words[7]:
         raise OSError(f"{path} does not fit its checksum: it is damaged; use another write-up")

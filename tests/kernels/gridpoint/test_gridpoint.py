@@ -202,10 +202,11 @@ def test_write_ups_have_the_state_of_their_step(tmp_path, files):
         assert all((fields[name] == found.fields[name]).all() for name in (*writeup.NAMES, *writeup.LINES))
 
 
-def test_post_processing_reads_rows_or_the_whole(tmp_path, start):
+def test_post_processing_reads_rows_or_the_whole(tmp_path, start, monkeypatch):
+    monkeypatch.setattr(postprocess, "ROWS", 5)
     _, copies = kept(SHORT, start, tmp_path)
     whole = postprocess.run(copies[2], tmp_path / "whole")
-    postprocess.run(copies[2], tmp_path / "small", small=True)
+    postprocess.run(copies[2], tmp_path / "small", small=True, device=True)
     assert whole["bytes"] == 5 * 11 * SHORT.nj * (16 + 2 * SHORT.ni)
     data = (tmp_path / "whole").read_bytes()
     assert (tmp_path / "small").read_bytes() == data
