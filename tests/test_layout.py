@@ -12,7 +12,7 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 #: Lines at most: ``.py`` and C, of the book also JavaScript, CSS and HTML.  These numbers only ever go down.
 LINES = {
-    "kernels/analysis": 1581,
+    "kernels/analysis": 1523,
     "kernels/bt": 1845,
     "kernels/files": 2694,
     "kernels/gridpoint": 2736,
@@ -32,7 +32,7 @@ LINES = {
     "book": 2285,
     "tests": 12776,
 }
-PRODUCTION = 41_808
+PRODUCTION = 41_750
 #: What a kernel's module imports when it is imported itself; other libraries only inside the functions that need them.
 KERNELS = {"kernels", "numpy", "numba", "llvmlite", "psutil", "scipy", "zlib_ng", *sys.stdlib_module_names}
 #: What the rest of ``companion`` calls of the kernels; only chapters call the kernels themselves.
