@@ -5,30 +5,29 @@ time.  A batch system that fills one node after the other puts the halves on dif
 machine the messages go through its memory.  The bandwidth of a rank is bytes sent / time; as many bytes
 arrive meanwhile.
 
-A compiled loop calls the library's own function at its address: mpi4py (:func:`plain`) would add to each call as much
-as a short message takes.
+A compiled loop calls the library's own function: mpi4py (:func:`plain`) would add to each call as much as a short
+message takes.
 """
 
-import ctypes
-import functools
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from llvmlite import ir
+from llvmlite import binding
 from numba import types
-from numba.core import cgutils
-from numba.extending import intrinsic
 
 from kernels.contract import Check, Footprint, Presets, Work, whole
 from kernels.mpi import world
 from kernels.runtime.jit import kernel
 from kernels.runtime.pages import allocate
 from kernels.runtime.resources import require_memory
-from kernels.runtime.vector import pointer
 
 __all__ = ["NO_OUTPUT", "SIZES", "Problem", "State", "footprint", "plain", "reference", "run", "setup", "verify"]
 __all__ += ["work"]
+
+#: Communicators and types are an int or an address, by the library: as a word of 64 bits both arrive.
+_ARGUMENTS = "uintp int32 uint64 int32 int32 uintp int32 uint64 int32 int32 uint64 uintp"
+_sendrecv = types.ExternalFunction("MPI_Sendrecv", types.int32(*(getattr(types, name) for name in _ARGUMENTS.split())))
 
 #: Message sizes of a curve, bytes.
 SIZES = {
@@ -72,6 +71,7 @@ def setup(problem: Problem, seed: int = 0) -> State:
     """Buffers with every page touched (``seed`` is not used)."""
     require_memory(footprint(problem).memory, f"{problem.ranks} ranks with messages of {problem.bytes} bytes")
     comm = world.team(problem.ranks)
+    binding.load_library_permanently(world.mpi().__file__)  # where compiled code finds the library's functions
     partner = (comm.rank + comm.size // 2) % comm.size
     out, into = (allocate(problem.bytes // 8, np.int64, "default") for _ in range(2))
     out[:], into[:] = message(comm.rank, problem.bytes // 8), -1
@@ -84,45 +84,15 @@ def plain(state: State, repeats: int = 1) -> None:
         state.comm.Sendrecv(state.out, state.partner, recvbuf=state.into, source=state.partner)
 
 
-@functools.cache
-def _address(name: str) -> int:
-    """Where the library that mpi4py has loaded has the function ``name``."""
-    return ctypes.cast(getattr(ctypes.CDLL(world.mpi().__file__), name), ctypes.c_void_p).value
-
-
-def _handle(of) -> np.integer:
-    """A communicator or a type as the library has it: an int with a sign, or an address."""
-    kind = np.int32 if world.mpi()._sizeof(of) == 4 else np.int64
-    return np.array(world.mpi()._handleof(of) % 2**64, np.uint64).astype(kind)[()]
-
-
-@intrinsic
-def _call(typingctx, function, arguments):
-    """The error code of the function at an address with a tuple of ``arguments``, of which arrays come as their
-    addresses."""
-
-    def code(context, builder, sig, args):
-        function, packed = args
-        values, first = cgutils.unpack_tuple(builder, packed), ir.Constant(ir.IntType(64), 0)
-        values = [
-            pointer(context, builder, kind, value, first) if isinstance(kind, types.Array) else value
-            for kind, value in zip(sig.args[1], values, strict=True)
-        ]
-        called = ir.FunctionType(ir.IntType(32), [value.type for value in values])
-        return builder.call(builder.inttoptr(function, called.as_pointer()), values)
-
-    return types.int32(function, arguments), code
-
-
 @kernel
-def _exchanges(function, out, into, words, kind, partner, comm, status, repeats):
-    """``repeats`` calls of ``function``, the address of ``MPI_Sendrecv``; the first error code, or 0 for success.
+def _exchanges(out, into, words, kind, partner, comm, status, repeats):
+    """``repeats`` calls of ``MPI_Sendrecv``; the first error code, or 0 for success.
 
-    ``out`` and ``into``: buffers of ``words`` words of the type ``kind``; ``status``: place of one.
+    ``out``, ``into``: addresses of ``words`` words of the type ``kind``; ``status``: address of a place for one.
     """
     tag = np.int32(0)
     for _ in range(repeats):
-        error = _call(function, (out, words, kind, partner, tag, into, words, kind, partner, tag, comm, status))
+        error = _sendrecv(out, words, kind, partner, tag, into, words, kind, partner, tag, comm, status)
         if error:
             return error
     return np.int32(0)
@@ -130,11 +100,11 @@ def _exchanges(function, out, into, words, kind, partner, comm, status, repeats)
 
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> State:
     """``repeats`` exchanges; ``mpi4py.MPI.Exception`` with the library's words where one fails."""
-    comm, partner, out, into = state
-    status = np.zeros(world.mpi()._sizeof(world.mpi().Status), np.uint8)
-    message = out, into, np.int32(out.size), _handle(world.mpi().INT64_T), np.int32(partner), _handle(comm)
-    if error := _exchanges(_address("MPI_Sendrecv"), *message, status, repeats):
-        raise world.mpi().Exception(error)
+    MPI, status = world.mpi(), np.zeros(world.mpi()._sizeof(world.mpi().Status), np.uint8)
+    out, into, place = (np.uint64(array.ctypes.data) for array in (state.out, state.into, status))
+    kind, comm = (np.uint64(MPI._handleof(each) % 2**64) for each in (MPI.INT64_T, state.comm))
+    if error := _exchanges(out, into, np.int32(state.out.size), kind, np.int32(state.partner), comm, place, repeats):
+        raise MPI.Exception(error)
     return state
 
 

@@ -8,11 +8,9 @@ space, the matrices of the next are multiplied:
     progress    as ialltoallv, and a thread of each rank does nothing but drive the exchange
 
 An MPI library moves data when it is called.  Without a core to spare for that, an exchange that is
-only started may not get on before somebody waits for it.  ``spare`` sets cores apart: ranks compute on one
-half of a host's processors, and what drives exchanges runs on the other half.
+only started may not get on before somebody waits for it.
 """
 
-import os
 import threading
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
@@ -26,17 +24,12 @@ from kernels.mpi import world
 from kernels.mpi.mesh import Mesh
 from kernels.mpi.moves import copy_blocks
 from kernels.mpi.traffic import Planned, Traffic
-from kernels.runtime.resources import affinity_cpus, require_memory
+from kernels.runtime.resources import require_memory
 from kernels.spectral.ranks import Transform, table_bytes
 
-__all__ = ["WAYS", "Problem", "State", "can_spare", "footprint", "plain", "reference", "run", "setup", "verify", "work"]
+__all__ = ["WAYS", "Problem", "State", "footprint", "plain", "reference", "run", "setup", "verify", "work"]
 
 WAYS = ("alltoallv", "ialltoallv", "progress")
-
-
-def can_spare() -> bool:
-    """True where processors can be set apart."""
-    return hasattr(os, "sched_setaffinity") and len(affinity_cpus()) > 1
 
 
 @dataclass(frozen=True)
@@ -49,7 +42,6 @@ class Problem(Presets):
     groups: int = 4  # groups of fields, 1
     ranks: whole(1, world.LARGEST) = 1  # ranks that take part
     way: one_of(*WAYS) = "alltoallv"  # see above
-    spare: bool = False  # ranks compute on half of the processors and leave the others to the exchanges
 
     PRESETS: ClassVar = {
         "quick": {},
@@ -59,8 +51,6 @@ class Problem(Presets):
 
     def __post_init__(self):
         require_range("groups", self.groups, 1, self.fields)
-        if self.spare and not can_spare():
-            raise ValueError("spare = True needs two usable processors and a system that binds threads; choose False")
         self.mesh  # noqa: B018  refuses ranks that cannot share the work
 
     @property
@@ -104,29 +94,11 @@ def _empty(state: State) -> State:
 
 
 @contextmanager
-def _apart(comm, spare: bool):
-    """With ``spare`` this rank computes on a processor of the first half; gives one of the other half to drive it."""
-    if not spare:
-        yield None
-        return
-    host, cpus = comm.Split_type(world.mpi().COMM_TYPE_SHARED), affinity_cpus()
-    place, half = host.rank % (len(cpus) // 2), len(cpus) // 2
-    host.Free()
-    os.sched_setaffinity(0, {cpus[place]})
-    try:
-        yield cpus[half + place]
-    finally:
-        os.sched_setaffinity(0, cpus)
-
-
-@contextmanager
-def _driven(comm, cpu: int | None):
+def _driven(comm):
     """A thread that keeps asking the library whether anything arrived, which moves what is under way."""
     stop = threading.Event()
 
     def drive():
-        if cpu is not None:
-            os.sched_setaffinity(0, {cpu})
         while not stop.is_set():
             comm.Iprobe()
             sleep(0)
@@ -173,16 +145,15 @@ def _direct(state: State, exchange) -> None:
 
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> State:
     """Inverse and direct Legendre transform of all groups with their exchanges, ``repeats`` times."""
-    with _apart(state.comm, problem.spare) as cpu:
-        return _transform(problem.way, state, repeats, cpu)
+    return _transform(problem.way, state, repeats)
 
 
-def _transform(way: str, state: State, repeats: int, cpu: int | None) -> State:
+def _transform(way: str, state: State, repeats: int) -> State:
     moves = state.transform.moves
     counts = moves.column_counts, moves.wave_counts
     there, back = (Planned(moves.traffic, moves.down, *each) for each in (counts, counts[::-1]))
     up, down = (there, back) if way == "alltoallv" else (there.begin, back.begin)
-    with _driven(state.comm, cpu) if way == "progress" else nullcontext():
+    with _driven(state.comm) if way == "progress" else nullcontext():
         for _ in range(repeats):
             plain(state, up)
             _direct(state, down)
@@ -191,7 +162,7 @@ def _transform(way: str, state: State, repeats: int, cpu: int | None) -> State:
 
 def reference(problem: Problem, state: State) -> State:
     """The same group after group with blocking calls, into new arrays."""
-    return _transform(WAYS[0], _empty(state), 1, None)
+    return _transform(WAYS[0], _empty(state), 1)
 
 
 def verify(problem: Problem, result: State) -> list[Check]:

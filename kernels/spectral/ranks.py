@@ -188,8 +188,8 @@ class Problem(Presets):
 
     PRESETS: ClassVar[dict[str, dict[str, Any]]] = {
         "quick": {},
-        "paper": {"truncation": 399, "grid": "N200", "fields": 32},
-        "modern": {"truncation": 639, "grid": "N320", "fields": 32},
+        "paper": {"truncation": 1279, "grid": "N640", "fields": 8},
+        "modern": {"truncation": 1279, "grid": "N640", "fields": 16},
     }
 
     def __post_init__(self):
