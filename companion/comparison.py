@@ -34,7 +34,7 @@ def differences(a: dict[str, Any], b: dict[str, Any]) -> list[str]:
     if unlike_in := runs.unlike(here, there):
         found.append(f"machines: {runs.label(here)} and {runs.label(there)} ({', '.join(unlike_in)})")
     old, new = here["software"], there["software"]
-    for name in sorted(({*old} | {*new}) - {"threading_layer"}):
+    for name in sorted(({*old} | {*new}) - {"threading_layer"}):  # which records of old have
         if old.get(name) != new.get(name):
             found.append(f"{name}: {old.get(name)} and {new.get(name)}")
     return found

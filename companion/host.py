@@ -191,16 +191,6 @@ def version(package: str) -> str | None:
         return None
 
 
-def _threading_layer() -> str | None:
-    """numba's layer once a parallel kernel has run; before that it is not decided."""
-    import numba
-
-    try:
-        return numba.threading_layer()
-    except ValueError:
-        return None
-
-
 def git(*arguments: str) -> str | None:
     """Output of git in this checkout, whoever owns it; None where it fails, without git, or outside a checkout."""
     command = ["git", "-C", str(_ROOT), "-c", f"safe.directory={_ROOT}", *arguments]
@@ -242,9 +232,9 @@ def _signature(info: dict[str, Any]) -> list[int] | None:
 
 def _measured() -> float:
     """Clock of a core as measured, in hertz."""
-    from kernels.runtime import frequency
+    from kernels.runtime import clock
 
-    return round(frequency.hertz(), -6)
+    return round(clock.hertz(), -6)
 
 
 def describe(
@@ -258,7 +248,7 @@ def describe(
     ``measured``: the clock of a core is measured too, which takes some ten milliseconds, after its compilation.
     ``sys`` and ``proc`` are the roots of sysfs and procfs, for tests.
     """
-    from kernels.runtime.target import settings  # brings numba, for which a list of experiments does not wait
+    from kernels.runtime.jit import settings  # brings numba, for which a list of experiments does not wait
 
     info = _cpuinfo()
     flags = set(info.get("flags") or ())
@@ -286,7 +276,6 @@ def describe(
         },
         "software": {
             "python": platform.python_version(),
-            "threading_layer": _threading_layer(),
             **{package: version(package) for package in _PACKAGES},
             "numba": " with ".join(filter(None, (version("numba"), settings()))) or None,
         },

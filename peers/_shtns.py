@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kernels.runtime.threads import run_team
+from kernels.runtime.resources import run_team
 
 _NO_PHASE = 256 * 4
 _FOUR_PI, _GAUSS = 1, 0

@@ -14,7 +14,7 @@ from scipy.linalg import lapack
 from threadpoolctl import threadpool_limits
 
 from kernels.analysis.cholesky import STEP, backwards, factor
-from kernels.runtime.pages import zeros
+from kernels.runtime.arrays import zeros
 from peers import Absent, Comparison, relative_difference, repeating
 
 _SIZES = (48, 96, 144, 192)

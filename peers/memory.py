@@ -10,8 +10,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from kernels.memory import latency, stream, stride
-from kernels.runtime.resources import available_memory
-from kernels.runtime.threads import run_team
+from kernels.runtime.resources import available_memory, run_team
 from peers import Absent, Comparison, differ
 from peers.kit import compiled
 

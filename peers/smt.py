@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from kernels.processor import smt
-from kernels.runtime.threads import run_team
+from kernels.runtime.resources import run_team
 from peers import Absent, Comparison, relative_difference
 from peers.kit import compiled
 

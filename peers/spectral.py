@@ -25,7 +25,7 @@ import numpy as np
 
 from companion.common import plural
 from kernels import spectral
-from kernels.runtime.threads import run_team
+from kernels.runtime.resources import run_team
 from peers import Absent, Comparison, _shtns, installed, relative_difference
 
 #: Truncations on full grids with 2N = T + 1 rows, and linear classic reduced grids.

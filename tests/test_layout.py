@@ -12,27 +12,27 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 #: Lines at most: ``.py`` and C, of the book also JavaScript, CSS and HTML.  These numbers only ever go down.
 LINES = {
-    "kernels/analysis": 1523,
-    "kernels/bt": 1845,
-    "kernels/files": 2694,
-    "kernels/gridpoint": 2736,
-    "kernels/imaging": 2914,
+    "kernels/analysis": 1522,
+    "kernels/bt": 1843,
+    "kernels/files": 2692,
+    "kernels/gridpoint": 2734,
+    "kernels/imaging": 2910,
     "kernels/jobs": 580,
-    "kernels/memory": 1405,
+    "kernels/memory": 1388,
     "kernels/mpi": 1311,
     "kernels/portable": 873,
-    "kernels/processor": 519,
-    "kernels/routines": 1286,
-    "kernels/runtime": 1731,
-    "kernels/shallow_water": 1322,
-    "kernels/spectral": 2924,
+    "kernels/processor": 514,
+    "kernels/routines": 1285,
+    "kernels/runtime": 1621,
+    "kernels/shallow_water": 1321,
+    "kernels/spectral": 2921,
     "companion/chapters": 5464,
-    "companion": 12898,
-    "peers": 2108,
+    "companion": 12887,
+    "peers": 2107,
     "book": 2285,
-    "tests": 12776,
+    "tests": 12765,
 }
-PRODUCTION = 41_690
+PRODUCTION = 41_585
 #: What a kernel's module imports when it is imported itself; other libraries only inside the functions that need them.
 KERNELS = {"kernels", "numpy", "numba", "llvmlite", "psutil", "scipy", "zlib_ng", *sys.stdlib_module_names}
 #: What the rest of ``companion`` calls of the kernels; only chapters call the kernels themselves.

@@ -8,7 +8,7 @@ import numpy as np
 from kernels.analysis import covariance, synthetic
 from kernels.analysis.problem import BOX, KINDS, LN_P, REJECT, SLAB
 from kernels.gridpoint.levels import RADIUS, R
-from kernels.runtime.pages import zeros
+from kernels.runtime.arrays import zeros
 
 #: Kinds that are analysed together, by the name of the pass.
 PASSES = {"mass and wind": (0, 1, 2), "humidity": (3,)}

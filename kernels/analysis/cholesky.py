@@ -19,8 +19,7 @@ distance of its columns in doubles, ``j`` the first column of a tile, ``r`` its 
 column that is taken from it.
 """
 
-from kernels.runtime.jit import CONTRACT, kernel
-from kernels.runtime.target import HERE
+from kernels.runtime.jit import CONTRACT, HERE, kernel
 from kernels.runtime.vector import LANES, address, at, fma, fnma, load, load_as, put, spread, store, total
 
 #: Rows of a vector, columns of a tile, and its most vectors: as many as stay in the registers, in powers of two.

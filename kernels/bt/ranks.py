@@ -27,8 +27,8 @@ from kernels.decomposition import box, cut, process_grid
 from kernels.mpi import world
 from kernels.mpi.scale import Count
 from kernels.mpi.traffic import Traffic
+from kernels.runtime.arrays import zeros
 from kernels.runtime.jit import FINITE, kernel
-from kernels.runtime.pages import zeros
 from kernels.runtime.resources import require_memory
 from kernels.runtime.vector import LANES
 

@@ -10,11 +10,9 @@ from kernels.bt.lines import Direction, Ends, Place
 from kernels.bt.problem import SECOND, Problem, exact_parts, initial_component
 from kernels.bt.step import planes, rows, work_size
 from kernels.contract import require_range
-from kernels.runtime.arrays import require_array
+from kernels.runtime.arrays import aligned, require_array, zeros
 from kernels.runtime.jit import kernel
-from kernels.runtime.pages import aligned, zeros
-from kernels.runtime.resources import require_memory, require_threads
-from kernels.runtime.threads import run_parts
+from kernels.runtime.resources import require_memory, require_threads, run_parts
 from kernels.runtime.vector import LANES
 
 _FIVE = np.uint64(5)

@@ -38,7 +38,7 @@ from kernels.files.format.verification import EPSILON, checksum_check, mean_erro
 from kernels.files.ways import WAYS, solution_writer
 from kernels.files.work_folder import WorkFolder
 from kernels.proof import Proof
-from kernels.runtime.threads import run_team
+from kernels.runtime.resources import run_team
 
 __all__ = ["NO_OUTPUT", "PROOF", "Problem", "Result", "exact_plane", "footprint", "reference", "run", "serial", "setup"]
 __all__ += ["verify", "work"]

@@ -12,8 +12,7 @@ from kernels.contract import Check, Footprint, Presets, Work, one_of, whole
 from kernels.files.format.layout import COMPONENTS, WORD
 from kernels.files.words import copy_words, decode_pairs, encode_pairs, swap_words
 from kernels.proof import Proof
-from kernels.runtime.resources import require_memory, require_threads
-from kernels.runtime.threads import run_team
+from kernels.runtime.resources import require_memory, require_threads, run_team
 
 __all__ = ["DECODE", "ENCODE", "FORMATS", "PROOF", "Problem", "Words", "footprint", "plain", "reference", "run"]
 __all__ += ["setup", "unlike", "verify", "work"]

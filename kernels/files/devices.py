@@ -18,8 +18,7 @@ import numpy as np
 from kernels.contract import Check, Footprint, Presets, Work, require_choice, require_range
 from kernels.files.filesystem import BlockFile, page_aligned, require_direct
 from kernels.files.work_folder import WorkFolder
-from kernels.runtime.resources import require_memory
-from kernels.runtime.threads import run_team
+from kernels.runtime.resources import require_memory, run_team
 
 __all__ = ["NO_OUTPUT", "PLACES", "Job", "Problem", "Result", "footprint", "plain", "reference", "run", "setup"]
 __all__ += ["verify", "work"]

@@ -23,7 +23,7 @@ import numpy as np
 import psutil
 
 from kernels.files.work_folder import WorkFolder
-from kernels.runtime import pages
+from kernels.runtime.arrays import HUGE, allocate, can_advise, zeros
 
 __all__ = ["ALIGNMENT", "IN_MEMORY", "BlockFile", "direct_refusal", "drop_cache", "filesystem_type", "page_aligned"]
 __all__ += ["preallocate", "pwrite_all", "require_direct", "write_all"]
@@ -122,10 +122,10 @@ def page_aligned(shape: tuple[int, int]) -> np.ndarray:
     blocks of 3 MB were read past the page cache in about half the time.
     """
     items = shape[0] * shape[1]
-    if not pages.can_advise():
-        return pages.zeros(shape, boundary=ALIGNMENT)
-    policy = "huge" if 8 * items >= pages.HUGE else "small"
-    return pages.allocate(max(items, ALIGNMENT // 8), np.float64, policy)[:items].reshape(shape)
+    if not can_advise():
+        return zeros(shape, boundary=ALIGNMENT)
+    policy = "huge" if 8 * items >= HUGE else "small"
+    return allocate(max(items, ALIGNMENT // 8), np.float64, policy)[:items].reshape(shape)
 
 
 class BlockFile:

@@ -7,7 +7,7 @@ thread at a time prepare the next call.
 import numpy as np
 from numba.core import types
 
-from kernels.runtime.barriers import monotonic
+from kernels.runtime.clock import monotonic
 from kernels.runtime.jit import kernel
 
 __all__ = ["touch_files", "write_column"]

@@ -39,8 +39,8 @@ from kernels.files.format.layout import (
     dump_bytes,
     require_checksums,
 )
+from kernels.runtime.arrays import zeros
 from kernels.runtime.atomic import atomic_write
-from kernels.runtime.pages import zeros
 from kernels.runtime.resources import require_disk, require_memory
 
 __all__ = ["WAYS", "FileWay", "Writer", "end_file", "plain", "solution_file", "solution_writer"]

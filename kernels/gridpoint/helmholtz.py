@@ -17,8 +17,7 @@ distance of its rows of ``ni`` longitudes, all in doubles.
 
 from kernels.fft import stockham
 from kernels.gridpoint.plan import HALO, PAIR, neighbours, record_row, window_row, wrap
-from kernels.runtime.jit import CONTRACT, STRICT, kernel
-from kernels.runtime.target import HERE
+from kernels.runtime.jit import CONTRACT, HERE, STRICT, kernel
 from kernels.runtime.vector import LANES, address, at, fma, load, load_as, spread, store, transpose_block, wide
 
 PART = LANES if HERE.lanes >= LANES else LANES // 2  # points of a row whose sums of four modes fit into registers

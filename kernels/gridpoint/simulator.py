@@ -19,8 +19,7 @@ from kernels.gridpoint import state as forecast
 from kernels.gridpoint.problem import Problem
 from kernels.gridpoint.scan import STREAM
 from kernels.gridpoint.state import Result, footprint, record_bytes
-from kernels.runtime.barriers import opaque
-from kernels.runtime.jit import STRICT, kernel
+from kernels.runtime.jit import STRICT, kernel, opaque
 
 __all__ = ["Pace", "footprint", "run", "setup", "verify", "work"]
 

@@ -11,10 +11,9 @@ import numpy as np
 from kernels.imaging.array import require_form
 from kernels.imaging.clean import summed
 from kernels.imaging.convolution import Convolver
-from kernels.runtime.arrays import require_array
+from kernels.runtime.arrays import aligned, require_array
 from kernels.runtime.jit import CONTRACT, kernel
-from kernels.runtime.pages import aligned
-from kernels.runtime.threads import run_parts
+from kernels.runtime.resources import run_parts
 
 
 @kernel(fastmath=CONTRACT)

@@ -12,7 +12,7 @@ A visibility is a record of eight float32, as AIPS and UVFITS keep one Stokes pa
 import numpy as np
 
 from kernels.contract import require_range
-from kernels.runtime.arrays import readable, require_array
+from kernels.runtime.arrays import require_array
 
 U, V, W, BASELINE, TIME, RE, IM, WEIGHT = range(8)
 COLUMNS = ("U", "V", "W", "BASELINE", "TIME", "RE", "IM", "WEIGHT")
@@ -68,7 +68,7 @@ def require_form(records) -> np.ndarray:
     require_array("visibilities", records, np.float32, (None, len(COLUMNS)))
     if not len(records):
         raise ValueError("there are no visibilities: the data set has zero records")
-    return readable(records)
+    return records if records.flags.writeable else records.copy()  # compiled code takes arrays that can be written
 
 
 def require_records(records) -> np.ndarray:

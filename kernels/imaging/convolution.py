@@ -15,11 +15,9 @@ from numba import float32
 
 from kernels.imaging.dirty import SIDES, _column, _columns_in, _columns_out, _Shape, scratch
 from kernels.imaging.fourier import PAIR, plan, transform
-from kernels.runtime.arrays import require_array
+from kernels.runtime.arrays import aligned, require_array, zeros
 from kernels.runtime.jit import CONTRACT, kernel
-from kernels.runtime.pages import aligned, zeros
-from kernels.runtime.resources import require_memory, require_threads
-from kernels.runtime.threads import alone, run_parts
+from kernels.runtime.resources import alone, require_memory, require_threads, run_parts
 from kernels.runtime.vector import SINGLES, fma, fnma, load, store, transpose_block
 
 

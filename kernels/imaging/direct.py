@@ -14,7 +14,7 @@ from numba import float32
 from kernels.imaging.array import U, V, require_form
 from kernels.runtime.arrays import require_array
 from kernels.runtime.jit import CONTRACT, kernel
-from kernels.runtime.threads import run_parts
+from kernels.runtime.resources import run_parts
 from kernels.runtime.vector import SINGLES, bits, fma, from_bits, load, rounded, spread, store
 
 #: Components summed in float32 before they go to float64.

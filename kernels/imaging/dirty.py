@@ -28,10 +28,9 @@ from kernels.imaging.array import IM, RE, WEIGHT, U, V, require_form
 from kernels.imaging.fourier import PAIR, plan, transform
 from kernels.imaging.gridding import BELOW, Sorted
 from kernels.imaging.taps import correction, grid_side
+from kernels.runtime.arrays import aligned
 from kernels.runtime.jit import CONTRACT, kernel
-from kernels.runtime.pages import aligned
-from kernels.runtime.resources import require_memory, require_threads
-from kernels.runtime.threads import alone, run_parts
+from kernels.runtime.resources import alone, require_memory, require_threads, run_parts
 from kernels.runtime.vector import SINGLES, load, store, transpose_block
 
 SIDES = tuple(PAIR * 2**power * odd for odd in (1, 3) for power in range(8))

@@ -17,9 +17,9 @@ from numba import float32, int32
 
 from kernels.imaging.array import BASELINE, IM, RE, TIME, WEIGHT, U, V, W, require_cell, require_form, require_records
 from kernels.imaging.taps import BETA, HALF, TAPS, polynomials
+from kernels.runtime.arrays import aligned
 from kernels.runtime.jit import CONTRACT, kernel
-from kernels.runtime.pages import aligned
-from kernels.runtime.threads import run_parts
+from kernels.runtime.resources import run_parts
 from kernels.runtime.vector import SINGLES, even_odd_totals, fma, load, shuffle, spread_lane, store
 from kernels.runtime.vector import spread as in_all_lanes
 

@@ -11,7 +11,7 @@ from kernels.contract import require_choice
 from kernels.imaging.array import BASELINE, U, V, require_form
 from kernels.runtime.arrays import require_array
 from kernels.runtime.jit import kernel
-from kernels.runtime.threads import run_parts
+from kernels.runtime.resources import run_parts
 from kernels.runtime.vector import address, load_as, prefetch, store
 
 ORDERS = ("baseline", "tile")

@@ -26,12 +26,9 @@ import numpy as np
 
 from kernels.contract import Check, Footprint, Presets, Work, one_of, require_choice, require_range, whole
 from kernels.proof import Proof
-from kernels.runtime import pages
-from kernels.runtime.barriers import barrier
-from kernels.runtime.jit import kernel
-from kernels.runtime.pages import LINE, POLICIES
-from kernels.runtime.resources import require_memory
-from kernels.runtime.threads import run_team, team_cpus
+from kernels.runtime.arrays import LINE, POLICIES, allocate, huge_fraction
+from kernels.runtime.jit import barrier, kernel
+from kernels.runtime.resources import require_memory, run_team, team_cpus
 
 ITEM = 4  # bytes of an item
 PATTERNS = ("random", "stride")
@@ -144,10 +141,10 @@ def setup(problem: Problem, seed: int = 0) -> State:
     order = blocks * np.uint32(step) + within
     rank = np.empty(nodes, np.uint32)
     rank[blocks] = np.arange(nodes, dtype=np.uint32)
-    next_item = pages.allocate(problem.nbytes // ITEM, np.uint32, problem.pages)
+    next_item = allocate(problem.nbytes // ITEM, np.uint32, problem.pages)
     next_item[:] = 0
     link(next_item, order)
-    return State(next_item, order, rank, [int(order[0])], pages.huge_fraction(next_item))
+    return State(next_item, order, rank, [int(order[0])], huge_fraction(next_item))
 
 
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> Result:

@@ -26,12 +26,9 @@ import numpy as np
 
 from kernels.contract import Check, Footprint, Presets, Work, extremes, one_of, whole, worst
 from kernels.proof import Proof
-from kernels.runtime import pages
-from kernels.runtime.barriers import barrier
-from kernels.runtime.jit import kernel
-from kernels.runtime.pages import POLICIES
-from kernels.runtime.resources import require_memory
-from kernels.runtime.threads import run_team, team_cpus
+from kernels.runtime.arrays import POLICIES, allocate, huge_fraction
+from kernels.runtime.jit import barrier, kernel
+from kernels.runtime.resources import require_memory, run_team, team_cpus
 from kernels.runtime.vector import LANES, fence, fma, load, store, stream
 
 WORD = 8  # bytes of an array element
@@ -175,9 +172,9 @@ def footprint(problem: Problem) -> Footprint:
 def setup(problem: Problem, seed: int = 0) -> State:
     """The three arrays at their starting values (the seed is not used: STREAM's data are constants)."""
     require_memory(footprint(problem).memory, f"stream: three arrays of n = {problem.n}")
-    state = State(*(pages.allocate(problem.n, np.float64, problem.pages) for _ in range(3)))
+    state = State(*(allocate(problem.n, np.float64, problem.pages) for _ in range(3)))
     _reset(state, slice(None))
-    state.huge = pages.huge_fraction(state.a)
+    state.huge = huge_fraction(state.a)
     return state
 
 
@@ -248,7 +245,7 @@ def _varied(problem: Problem, state: State, result: Result) -> list[Check]:
     """The operations of the problem on arrays whose elements all differ, as STREAM's own do not."""
     checks = []
     for name in _ARRAYS if problem.operation == "cycle" else (problem.operation,):
-        found = [pages.allocate(problem.n, np.float64, problem.pages) for _ in range(3)]
+        found = [allocate(problem.n, np.float64, problem.pages) for _ in range(3)]
         for array, values in zip(found, np.random.default_rng(1).uniform(1.0, 2.0, (3, problem.n)), strict=True):
             array[:] = values
         expected = [array.copy() for array in found]

@@ -18,8 +18,8 @@ from numba import types
 
 from kernels.contract import Check, Footprint, Presets, Work, whole
 from kernels.mpi import world
+from kernels.runtime.arrays import allocate
 from kernels.runtime.jit import kernel
-from kernels.runtime.pages import allocate
 from kernels.runtime.resources import require_memory
 
 __all__ = ["NO_OUTPUT", "SIZES", "Problem", "State", "footprint", "plain", "reference", "run", "setup", "verify"]

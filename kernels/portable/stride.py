@@ -5,9 +5,9 @@ from numba import carray
 
 from kernels.contract import require_choice
 from kernels.memory import stride
+from kernels.memory.stride import LINE_ITEMS, sum_items
 from kernels.memory.stride import fill as fill_items
-from kernels.memory.sums import LINE_ITEMS, sum_items
-from kernels.memory.sums import sum_lines as sum_in_lines
+from kernels.memory.stride import sum_lines as sum_in_lines
 from kernels.portable.case import Answer, Array, Call, Case, Measure, size
 from kernels.runtime.wasm import Export
 

@@ -6,7 +6,7 @@ and nothing else happens: no load, no store, a branch for each round of all chai
 measured peak that fractions of peak refer to.  Where threads share power or a core, it falls with
 their number, so it is measured with as many threads as what is held against it.
 
-The vector is as long as the registers that code is made for (``kernels.runtime.target``).  On AArch64 a vector
+The vector is as long as the registers that code is made for (``kernels.runtime.jit``).  On AArch64 a vector
 multiply-add overwrites its summand, and the chain above would copy registers as often as it multiplies; there every
 chain repeats ``x ← x + a b``.
 """
@@ -22,11 +22,8 @@ from numba.extending import intrinsic
 
 from kernels.contract import Check, Footprint, Presets, Work, real, whole, worst
 from kernels.proof import Proof
-from kernels.runtime.barriers import barrier
-from kernels.runtime.jit import CONTRACT, kernel
-from kernels.runtime.resources import require_memory
-from kernels.runtime.target import HERE
-from kernels.runtime.threads import run_team, team_cpus
+from kernels.runtime.jit import CONTRACT, HERE, barrier, kernel
+from kernels.runtime.resources import require_memory, run_team, team_cpus
 from kernels.runtime.vector import call, pointer, repeated
 
 __all__ = ["CHAINS", "LANES", "PROOF", "Problem", "Result", "State", "footprint", "plain", "reference", "run"]

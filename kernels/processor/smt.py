@@ -35,10 +35,8 @@ from numba.extending import intrinsic
 
 from kernels.contract import Check, Footprint, Presets, Work, one_of, whole
 from kernels.proof import Proof
-from kernels.runtime.barriers import REGISTER, barrier, opaque, unknown
-from kernels.runtime.jit import CONTRACT, kernel
-from kernels.runtime.resources import require_memory, require_threads, smt_siblings
-from kernels.runtime.threads import run_team
+from kernels.runtime.jit import CONTRACT, REGISTER, barrier, kernel, opaque, unknown
+from kernels.runtime.resources import require_memory, require_threads, run_team, smt_siblings
 
 __all__ = ["LISTS", "LOOPS", "PROOF", "Problem", "Result", "State", "array_loop", "chains", "expected_sums"]
 __all__ += ["footprint", "list_cpus", "plain", "reference", "run", "scaling_factor", "setup", "smt_factor", "speedup"]

@@ -21,10 +21,9 @@ from numba import types
 from numba.extending import overload
 
 from kernels.contract import Presets, one_of, require_range, whole
-from kernels.runtime.barriers import opaque
-from kernels.runtime.pages import zeros
-from kernels.runtime.resources import require_threads
-from kernels.runtime.threads import run_team
+from kernels.runtime.arrays import zeros
+from kernels.runtime.jit import opaque
+from kernels.runtime.resources import require_threads, run_team
 from kernels.runtime.vector import LANES
 
 #: Widths, passed to compiled functions: only the length counts.

@@ -39,8 +39,8 @@ from kernels.routines.blocking import (
 )
 from kernels.routines.elementary import EXP2_FLOPS, LOG2E, exp2
 from kernels.routines.saturation import A2, CP, E0, EPS, T0, T1, A, L, saturation_humidity
+from kernels.runtime.arrays import zeros
 from kernels.runtime.jit import kernel
-from kernels.runtime.pages import zeros
 from kernels.runtime.resources import require_memory
 from kernels.runtime.vector import any_true, both, fma, less, load_as, root, select, store, wide
 

@@ -38,8 +38,8 @@ from kernels.contract import Check, Footprint, Work, extremes, one_of, real, who
 from kernels.proof import Proof
 from kernels.routines import stencil
 from kernels.routines.blocking import WIDTHS, BlockedProblem, block, over_blocks, unblock
+from kernels.runtime.arrays import zeros
 from kernels.runtime.jit import STRICT, kernel
-from kernels.runtime.pages import zeros
 from kernels.runtime.resources import require_memory
 
 __all__ = ["NO_OUTPUT", "PROOF", "Problem", "State", "footprint", "plain", "reference", "run", "setup", "verify"]

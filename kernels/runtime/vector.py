@@ -27,8 +27,7 @@ from numba.core import cgutils
 from numba.core.typing.templates import AbstractTemplate, Signature, infer_global, signature
 from numba.extending import intrinsic, lower_builtin, models, register_model
 
-from kernels.runtime.jit import kernel
-from kernels.runtime.target import LANES
+from kernels.runtime.jit import LANES, kernel
 
 #: Float32 numbers of a vector.
 SINGLES = 2 * LANES

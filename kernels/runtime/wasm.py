@@ -26,7 +26,7 @@ from llvmlite import binding
 from numba import cfunc, types
 from numba.core import config
 
-from kernels.runtime.target import WASM
+from kernels.runtime.jit import WASM
 
 TRIPLE = "wasm32-unknown-unknown"
 LAYOUT = "e-m:e-p:32:32-p10:8:8-p20:8:8-i64:64-i128:128-n32:64-S128-ni:1:10:20"

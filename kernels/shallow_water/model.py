@@ -8,8 +8,7 @@ import numpy as np
 from kernels.contract import Footprint
 from kernels.files.work_folder import WorkFolder
 from kernels.runtime.atomic import atomic_write
-from kernels.runtime.resources import require_disk, require_memory
-from kernels.runtime.threads import run_parts
+from kernels.runtime.resources import require_disk, require_memory, run_parts
 from kernels.shallow_water.cases import initial, random_height
 from kernels.shallow_water.compiled import ADVANCE, PRODUCTS, reals
 from kernels.shallow_water.diagnostics import integrals

@@ -23,7 +23,7 @@ import numpy as np
 
 from kernels.contract import Check, Footprint, Presets, Work, whole, worst
 from kernels.proof import Proof
-from kernels.runtime.pages import zeros
+from kernels.runtime.arrays import zeros
 from kernels.runtime.resources import require_memory
 from kernels.spectral.gauss import gaussian
 from kernels.spectral.grids import Grid, classic_rows, grid

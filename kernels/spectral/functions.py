@@ -17,8 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kernels.runtime.jit import kernel
-from kernels.runtime.target import HERE
+from kernels.runtime.jit import HERE, kernel
 from kernels.runtime.vector import (
     LANES,
     address,

@@ -8,11 +8,9 @@ from functools import cache, cached_property
 import numpy as np
 
 from kernels.contract import require_range
-from kernels.runtime.arrays import readable, require_array
+from kernels.runtime.arrays import aligned, require_array, zeros
 from kernels.runtime.jit import kernel
-from kernels.runtime.pages import aligned, zeros
-from kernels.runtime.resources import require_memory, require_threads
-from kernels.runtime.threads import alone, run_parts
+from kernels.runtime.resources import alone, require_memory, require_threads, run_parts
 from kernels.runtime.vector import LANES
 from kernels.spectral import legendre_eight, rows, transforms
 from kernels.spectral.functions import WHOLE
@@ -58,8 +56,8 @@ def _laid_out(array) -> np.ndarray:
     if isinstance(array, np.ndarray):
         flags = array.flags
         if flags.c_contiguous and flags.aligned:
-            return array if flags.writeable else readable(array)
-    return readable(np.require(array, requirements="CA"))
+            return array if flags.writeable else array.copy()  # read-only ones would be compiled anew
+    return np.array(np.require(array, requirements="CA"), order="C")
 
 
 def _fields(name: str, array, dtype: np.dtype, length: int, what: str) -> np.ndarray:

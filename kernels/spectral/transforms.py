@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 from numba import carray
 
+from kernels.runtime.arrays import LINE
 from kernels.runtime.jit import kernel
-from kernels.runtime.pages import LINE
 from kernels.runtime.vector import LANES, address
 from kernels.spectral import legendre_eight, legendre_one, rows
 from kernels.spectral.functions import LegendreTables, Spectra

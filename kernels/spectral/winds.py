@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 
 from kernels.runtime.jit import kernel
-from kernels.runtime.threads import alone, run_parts
+from kernels.runtime.resources import alone, run_parts
 from kernels.runtime.vector import LANES
 from kernels.spectral.legendre import epsilon
 

@@ -9,7 +9,7 @@ from kernels import bt
 from kernels.imaging import arithmetic, clean, direct, sorting
 from kernels.imaging.array import BASELINE
 from kernels.imaging.convolution import Convolver
-from kernels.runtime.arrays import readable, require_array
+from kernels.runtime.arrays import require_array
 from kernels.spectral import Plan, grid
 from kernels.spectral.plain import synthesise
 
@@ -148,11 +148,3 @@ def test_the_sentence_names_array_wish_and_remedy():
             require_array("a", bad, float, (2, 3))
     with pytest.raises(ValueError, match="a shares memory"):
         require_array("a", good, float, (2, 3), apart=(good[:1],))
-
-
-def test_a_read_only_array_is_read_in_the_form_for_which_code_is_compiled():
-    good = plain((2, 3))
-    frozen = good.view()
-    frozen.flags.writeable = False
-    assert readable(good) is good
-    assert readable(frozen).flags.writeable and readable(frozen).ctypes.data == good.ctypes.data

@@ -33,7 +33,7 @@ def test_closed_form(lines, operation, nontemporal, threads, repeats):
 def test_kernels_on_arbitrary_data(seed, lines, past):
     """The constants of STREAM would hide an element taken from the wrong place."""
     generator, n = np.random.default_rng(seed), 8 * lines
-    found = [stream.pages.allocate(n, np.float64) for _ in range(3)]
+    found = [stream.allocate(n, np.float64) for _ in range(3)]
     for name, function in stream.KERNELS.items():
         for array in found:
             array[:] = generator.standard_normal(n)
@@ -62,6 +62,6 @@ def test_counted_bytes_and_flops():
 def test_stores_are_non_temporal_where_they_are_asked_for(function):
     """Which a loop tells from its argument, outside of its turns."""
     fresh = kernel(cache=False)(function.py_func)
-    fresh(*(stream.pages.allocate(8, np.float64) for _ in range(3)), 0.5, 1, True)
+    fresh(*(stream.allocate(8, np.float64) for _ in range(3)), 0.5, 1, True)
     text = next(iter(fresh.inspect_llvm().values()))
     assert {"!nontemporal" in line for line in text.splitlines() if "store <8 x double>" in line} == {True, False}

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kernels.memory import stride, sums
-from kernels.runtime import pages
+from kernels.memory import stride
+from kernels.runtime.arrays import POLICIES, allocate, can_advise, huge_fraction
 from kernels.runtime.jit import kernel
 from kernels.runtime.resources import usable_cpus
 
@@ -37,12 +37,12 @@ def test_sum_is_exact(items, step, seed, repeats):
 @pytest.mark.parametrize("step", [*range(1, stride.LARGEST_IN_LINE + 2), 100])
 def test_every_form_sums_every_rest(step):
     """What is left over behind whole turns has every length; the array ends there."""
-    forms = (sums.sum_items,) if step > stride.LARGEST_IN_LINE else (sums.sum_lines, sums.sum_items)
-    whole = np.empty(3 * max(16 * sums.turn_lines(step), 8 * step), np.uint32)
+    forms = (stride.sum_items,) if step > stride.LARGEST_IN_LINE else (stride.sum_lines, stride.sum_items)
+    whole = np.empty(3 * max(16 * stride.turn_lines(step), 8 * step), np.uint32)
     stride.fill(whole, 5)
     for items in range(1, whole.size + 1, 3):
         a, expected = whole[-items:], whole[-items:][::step].sum(dtype=np.uint32)
-        assert sums.plain(a, items, step) == expected
+        assert stride.plain(a, items, step) == expected
         for form in forms:
             out = np.zeros(3, np.uint64)
             form(a, items, step, 2, out)
@@ -63,7 +63,7 @@ def test_every_thread_has_its_own_exact_sum(step):
         assert len(set(team.sums.tolist())) > 1, "threads read one and the same array"
 
 
-@pytest.mark.parametrize("pages", pages.POLICIES)
+@pytest.mark.parametrize("pages", POLICIES)
 @pytest.mark.parametrize("binding", [False, hasattr(os, "sched_setaffinity")])
 def test_pages_and_binding_change_no_result(pages, binding):
     plain = stride.Problem(nbytes=2**22, stride=3)
@@ -73,17 +73,17 @@ def test_pages_and_binding_change_no_result(pages, binding):
     assert result.huge is None or 0 <= result.huge <= 1
 
 
-@pytest.mark.skipif(not pages.can_advise(), reason="this system takes no wish for a page size")
+@pytest.mark.skipif(not can_advise(), reason="this system takes no wish for a page size")
 def test_small_pages_are_small_and_alignment_holds():
-    small = pages.allocate(2**20, np.uint32, "small")
+    small = allocate(2**20, np.uint32, "small")
     small[:] = 1
-    assert pages.huge_fraction(small) in (0, None)
-    huge = pages.allocate(2**20, np.uint32, "huge")
+    assert huge_fraction(small) in (0, None)
+    huge = allocate(2**20, np.uint32, "huge")
     assert huge.ctypes.data % 2**21 == 0
-    assert pages.allocate(100, np.float64).ctypes.data % 64 == 0
+    assert allocate(100, np.float64).ctypes.data % 64 == 0
 
 
-@pytest.mark.parametrize("form", [sums.sum_lines, sums.sum_items])
+@pytest.mark.parametrize("form", [stride.sum_lines, stride.sum_items])
 def test_passes_are_not_optimised_away(form):
     """The compiled loops load and add in every pass: the barrier stands in the code."""
     fresh = kernel(cache=False)(form.py_func)
@@ -99,8 +99,9 @@ def test_counted_reads():
         assert stride.work(problem).bytes == 4 * places.size
 
 
-def test_a_strided_sum_can_be_taken_home():
-    """It brings at most eight modules of this package, packages included."""
-    program = "import sys, kernels.memory.sums; print(*(name for name in sys.modules if name.startswith('kernels')))"
+@pytest.mark.parametrize(("kernel", "most"), [("memory.stride", 8), ("gridpoint", 35)])
+def test_a_kernel_can_be_taken_home(kernel, most):
+    """It brings so many modules of this package, packages included."""
+    program = f"import sys, kernels.{kernel}; print(*(name for name in sys.modules if name.startswith('kernels.')))"
     found = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True, text=True).stdout.split()
-    assert len(found) <= 8, found
+    assert len(found) <= most, found

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from kernels import routines
 from kernels.routines import cloud, elementary, interpolation, saturation
 from kernels.routines.blocking import SCALAR, VECTOR, block, unblock
+from kernels.runtime.arrays import zeros
 from kernels.runtime.jit import kernel
-from kernels.runtime.pages import zeros
 from kernels.runtime.resources import usable_cpus
 from kernels.runtime.vector import load_as, store
 

@@ -11,8 +11,7 @@ import pytest
 from llvmlite import binding
 
 from kernels.runtime import jit
-from kernels.runtime.compiling import bare
-from kernels.runtime.jit import CONTRACT, FINITE, REDUCE, STRICT, kernel
+from kernels.runtime.jit import CONTRACT, FINITE, REDUCE, STRICT, bare, kernel
 
 MADE = """
 from kernels.runtime.jit import kernel

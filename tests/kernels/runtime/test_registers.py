@@ -2,7 +2,7 @@
 
 import pytest
 
-from kernels.runtime.target import registers
+from kernels.runtime.jit import registers
 
 
 @pytest.mark.parametrize(

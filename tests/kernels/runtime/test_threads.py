@@ -4,8 +4,7 @@ import threading
 
 import pytest
 
-from kernels.runtime.resources import usable_cpus
-from kernels.runtime.threads import Team, run_parts
+from kernels.runtime.resources import run_parts, run_team, usable_cpus
 
 
 @pytest.mark.parametrize("threads", sorted({1, min(2, usable_cpus())}))
@@ -35,18 +34,9 @@ def test_more_threads_than_usable_cpus_are_refused():
 
 
 @pytest.mark.parametrize("threads", [1, 3])
-def test_every_member_works_once_a_call_and_the_caller_is_one(threads):
-    seen = []
-    with Team(threads) as team:
-        for _ in range(5):
-            team.run(lambda number: seen.append((number, threading.get_ident())))
-    assert sorted(number for number, _ in seen) == sorted(5 * list(range(threads)))
-    assert {ident for number, ident in seen if number == 0} == {threading.get_ident()}
-    assert len({ident for _, ident in seen}) == threads
-
-
-def test_an_error_of_any_member_is_raised_and_the_team_goes_on():
-    with Team(2) as team:
-        with pytest.raises(ZeroDivisionError):
-            team.run(lambda number: 1 / (1 - number))
-        team.run(lambda number: None)
+def test_every_member_of_a_team_works_once_and_the_caller_is_one(threads):
+    found = run_team(lambda number: (number, threading.get_ident()), threads)
+    assert [number for number, _ in found] == list(range(threads)) and found[0][1] == threading.get_ident()
+    assert len({ident for _, ident in found}) == threads
+    with pytest.raises(ZeroDivisionError):
+        run_team(lambda number: 1 / (number + 1 - threads), threads)

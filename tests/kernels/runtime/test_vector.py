@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kernels.runtime import vector
+from kernels.runtime.arrays import zeros
 from kernels.runtime.jit import kernel
-from kernels.runtime.pages import zeros
 from kernels.runtime.vector import address, at, distance, fence, fma, fms, fnma, load, put, spread, store
 
 # No product of two is subnormal, so that exact references need one rounding only.
