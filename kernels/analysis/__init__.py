@@ -104,7 +104,7 @@ def setup(problem: Problem, seed: int = 0) -> State:
 
 def _in_memory(problem: Problem) -> Problem:
     """The same problem for all places of the files."""
-    return replace(problem, work="memory", rest="memory", folder=None)
+    return replace(problem, work="memory", rest="memory", ahead=False, folder=None)
 
 
 @functools.lru_cache(maxsize=2)
@@ -177,6 +177,6 @@ def work(problem: Problem, threads: int = 1) -> Work:
 
 PROOF = Proof(
     {"ni": 24, "nj": 16, "sondes": 80, "aircraft": 20},
-    each={"work": ("memory", "cache")},
+    each={"work": ("memory", "cache"), "ahead": (False, True)},
     not_compared=("steps", "state"),
 )

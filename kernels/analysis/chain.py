@@ -7,6 +7,7 @@ from the top downwards.
 """
 
 import time
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
@@ -97,28 +98,46 @@ def place(problem, kind: str) -> str:
 
 
 class Dataset:
-    """One file of equal records; ``moved`` counts bytes read and written."""
+    """One file of equal records; ``moved`` counts bytes read and written.
 
-    def __init__(self, path: Path, place: str, use: FileUse):
+    A thread of ``ahead`` reads the record after the one that was read last.
+    """
+
+    def __init__(self, path: Path, place: str, use: FileUse, ahead: ThreadPoolExecutor | None = None):
         self.records, self.words, self.moved = use.records, use.words, 0
         self._file = BlockFile(path, place, use.records, use.record)
-        self._buffer = page_aligned((1, use.record // 8))[0]
+        self._buffers, self._ahead = page_aligned((2, use.record // 8)), ahead
+        self._coming: tuple[int, Future] | None = None  # the record that is read ahead
 
-    def _move(self, way, record: int) -> None:
-        way(record, memoryview(self._buffer).cast("B"))
-        self.moved += self._buffer.nbytes
+    def _load(self, record: int) -> np.ndarray:
+        buffer = self._buffers[record % 2]
+        self._file.read(record, memoryview(buffer).cast("B"))
+        return buffer
+
+    def _read_ahead(self, record: int) -> np.ndarray | None:
+        """The record, if it was read ahead; afterwards nothing is under way."""
+        if self._coming is None:
+            return None
+        (number, coming), self._coming = self._coming, None
+        buffer = coming.result()
+        return buffer if number == record else None
 
     def put(self, record: int, values: np.ndarray) -> None:
         """Write one record; shorter ones are filled with zeros."""
-        flat = np.ravel(values)
-        self._buffer[: flat.size], self._buffer[flat.size :] = flat, 0.0
-        self._move(self._file.write, record)
+        self._read_ahead(record)  # what was read may be older
+        flat, buffer = np.ravel(values), self._buffers[0]
+        buffer[: flat.size], buffer[flat.size :] = flat, 0.0
+        self._file.write(record, memoryview(buffer).cast("B"))
+        self.moved += buffer.nbytes
 
     def get(self, record: int, *shape: int) -> np.ndarray:
         """Read one record; the numbers that ``shape`` asks for, or all."""
-        shape = shape or (self.words,)
-        self._move(self._file.read, record)
-        return self._buffer[: np.prod(shape)].reshape(shape).copy()
+        shape, buffer = shape or (self.words,), self._read_ahead(record)
+        buffer = self._load(record) if buffer is None else buffer
+        if self._ahead and record + 1 < self.records:
+            self._coming = record + 1, self._ahead.submit(self._load, record + 1)
+        self.moved += buffer.nbytes
+        return buffer[: np.prod(shape)].reshape(shape).copy()
 
     def close(self) -> None:
         """Let the file go."""
@@ -200,9 +219,11 @@ class Chain:
     def __init__(self, problem, state, tools, folder: Path):
         self.problem, self.tools = problem, tools
         self.files: dict[str, Dataset] = {}
+        self._thread = ThreadPoolExecutor(1) if problem.ahead else None
         try:
             for name, use in layout(problem, state.data.value.size).items():
-                self.files[name] = Dataset(folder / name, place(problem, use.kind), use)
+                where = place(problem, use.kind)
+                self.files[name] = Dataset(folder / name, where, use, self._thread if where == "memory" else None)
         except BaseException:
             self.close()
             raise
@@ -212,6 +233,8 @@ class Chain:
 
     def close(self) -> None:
         """Let all files go."""
+        if self._thread:
+            self._thread.shutdown()
         for file in self.files.values():
             file.close()
 

@@ -40,6 +40,7 @@ class Problem(Presets):
     # where the work files are, read and written at random; half: the larger ones with the sequential files
     work: one_of(*PLACES, "half") = "memory"
     rest: one_of(*PLACES) = "memory"  # where the sequential files are
+    ahead: bool = False  # a thread reads the next record of a file in memory before it is asked for
     folder: str | None = None  # where files go; None: the system's temporary folder
 
     PRESETS: ClassVar = {

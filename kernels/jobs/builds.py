@@ -5,9 +5,7 @@ the compiled rows work on vectors whose elements never meet.  A processor withou
 before it is added to, so that last bits differ, and the weather makes them grow.
 """
 
-import os
 import platform
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
@@ -20,17 +18,11 @@ from kernels.files.work_folder import WorkFolder
 from kernels.gridpoint import Problem as Problem
 from kernels.gridpoint import footprint as footprint
 from kernels.gridpoint import writeup
-from kernels.jobs.workers import Job, Order, Pool
+from kernels.jobs.workers import BUILDS, Job, Order, Pool
 from kernels.runtime.resources import affinity_cpus, require_memory
 
 __all__ = ["BUILDS", "Builds", "Difference", "Problem", "footprint", "refusal", "run", "setup", "verify", "work"]
 
-#: Builds by name, the first as it comes; see https://numba.readthedocs.io for the variables.
-BUILDS = {
-    "this processor": {},
-    "vectors of 256 bits, fused": {"NUMBA_CPU_NAME": "x86-64-v3", "NUMBA_CPU_FEATURES": ""},
-    "x86-64 of 2003, not fused": {"NUMBA_CPU_NAME": "x86-64", "NUMBA_CPU_FEATURES": ""},
-}
 #: Largest difference of temperature that rounding may make of a day, K.
 CLOSE = 1e-6
 
@@ -59,25 +51,11 @@ def setup(problem: Problem, seed: int = 0) -> None:
     require_memory(footprint(problem).memory, "a forecast")
 
 
-@contextmanager
-def _environment(changes: dict[str, str]):
-    """Processes that are started inside have this environment."""
-    before = dict(os.environ)
-    os.environ.update(changes)
-    try:
-        yield
-    finally:
-        os.environ.clear()
-        os.environ.update(before)
-
-
-def _forecast(problem: Problem, changes: dict[str, str], folder: Path) -> tuple[list[Path], tuple[str, ...]]:
-    """The write-up files of one forecast by a process with another environment, and its checks that failed."""
+def _forecast(problem: Problem, build: str, folder: Path) -> tuple[list[Path], tuple[str, ...]]:
+    """The write-up files of one forecast by a process of a build, and its checks that failed."""
     folder.mkdir()
     job = Job("forecast", replace(problem, folder=str(folder)))
-    with _environment(changes):
-        pool = Pool(1)
-    with pool:
+    with Pool(1, build) as pool:
         (done,), _ = pool.test(Order((job,), [affinity_cpus()], (None,), folder))
     return sorted(folder.glob("job*")), done.wrong
 
@@ -99,7 +77,7 @@ def run(problem: Problem, state: None, threads: int = 1, repeats: int = 1) -> Bu
     ``OSError`` if a build's process ends early; its message is on standard error.
     """
     with WorkFolder(problem.folder, "forecast-builds") as work:
-        made = [_forecast(problem, changes, work.path / str(n)) for n, changes in enumerate(BUILDS.values())]
+        made = [_forecast(problem, build, work.path / str(n)) for n, build in enumerate(BUILDS)]
         first, *others = made
         found = {name: _difference(first[0], other) for name, (other, _) in zip(list(BUILDS)[1:], others, strict=True)}
     return Builds(found, tuple(text for _, wrong in made for text in wrong))

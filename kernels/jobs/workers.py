@@ -11,6 +11,7 @@ import time
 import weakref
 import zlib
 from collections.abc import Callable
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -21,10 +22,17 @@ from kernels.gridpoint import postprocess, simulator
 from kernels.gridpoint.state import Step
 from kernels.mpi.world import end_with_parent
 
-__all__ = ["KINDS", "PROGRAMS", "Done", "Job", "Order", "Pool", "Post", "answer", "in_memory", "shared"]
+__all__ = ["BUILDS", "KINDS", "PROGRAMS", "Done", "Job", "Order", "Pool", "Post", "answer", "in_memory", "shared"]
 
 PROGRAMS: dict[str, Any] = {"forecast": gridpoint, "simulator": simulator, "analysis": analysis}
 KINDS: dict[str, type] = {"forecast": gridpoint.Problem, "simulator": gridpoint.Problem, "analysis": analysis.Problem}
+
+#: Builds by name, the first as it comes; see https://numba.readthedocs.io for the variables.
+BUILDS = {
+    "this processor": {},
+    "vectors of 256 bits, fused": {"NUMBA_CPU_NAME": "x86-64-v3", "NUMBA_CPU_FEATURES": ""},
+    "x86-64 of 2003, not fused": {"NUMBA_CPU_NAME": "x86-64", "NUMBA_CPU_FEATURES": ""},
+}
 
 
 class Job(NamedTuple):
@@ -199,12 +207,25 @@ def _serve(here, number: int, queue) -> None:
         _test(here, number, queue, here.recv())
 
 
-class Pool(Processes):
-    """``count`` processes that do one test after the other, and the queue of their post-processing jobs."""
+@contextmanager
+def _environment(changes: dict[str, str]):
+    """Processes that are started inside have this environment."""
+    before = dict(os.environ)
+    os.environ.update(changes)
+    try:
+        yield
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
 
-    def __init__(self, count: int):
+
+class Pool(Processes):
+    """``count`` processes of a build that do one test after the other, and the queue of their post-processing jobs."""
+
+    def __init__(self, count: int, build: str = "this processor"):
         self.queue = SPAWN.SimpleQueue()  # numbers of a job and of its write-up; a None for each taker at the end
-        super().__init__(_serve, [(number, self.queue) for number in range(count)])
+        with _environment(BUILDS[build]):
+            super().__init__(_serve, [(number, self.queue) for number in range(count)])
 
     def test(self, order: Order) -> tuple[list[Done], list[Post]]:
         """All jobs together as they went, and the post-processing jobs in the order in which they began.
@@ -222,12 +243,12 @@ class Pool(Processes):
         return self.answers()[: len(order.jobs)], sorted(posts, key=lambda post: post.begin)
 
 
-_SHARED: "weakref.WeakValueDictionary[int, Pool]" = weakref.WeakValueDictionary()
+_SHARED: "weakref.WeakValueDictionary[tuple[int, str], Pool]" = weakref.WeakValueDictionary()
 
 
-def shared(count: int) -> Pool:
-    """The ``count`` processes that all problems of this process use, as long as a state holds them."""
-    pool = _SHARED.get(count)
+def shared(*which) -> Pool:
+    """The pool of a number of processes (and a build) that all problems of this process use while a state holds it."""
+    pool = _SHARED.get(which)
     if pool is None or not pool.close.alive:
-        pool = _SHARED[count] = Pool(count)
+        pool = _SHARED[which] = Pool(*which)
     return pool

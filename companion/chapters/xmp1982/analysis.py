@@ -15,12 +15,15 @@ from companion.chapters.xmp1982.rows import Measured, dots, observed, on_host, s
 from companion.common import np, pd, xr
 from companion.experiments import experiment
 
-#: Configuration: place of the work files, its row of Fig. 6.1, and both in words.
+#: Configuration: place of the work files, its row and compiler of Fig. 6.1, and all of it in words.
 _CONFIGURATIONS = {
-    "disk": ("direct", "FILES ON DISK", "disk"),
-    "page cache": ("cache", "FILES ON BMR", "buffer memory; page cache"),
-    "half in memory": ("half", "FILES ON HALF SSD", "half SSD; half in memory"),
-    "memory": ("memory", "FILES ON SSD", "SSD; memory"),
+    "disk": ("direct", "FILES ON DISK", "CFT 15K", "disk"),
+    "page cache": ("cache", "FILES ON BMR", "CFT 15K", "buffer memory; page cache"),
+    "half in memory": ("half", "FILES ON HALF SSD", "CFT 15K", "half SSD; half in memory"),
+    "half, ahead": ("half", "FILES ON HALF SSD", "CFT 15K + NEW DRIVER", "half SSD, new driver; half, read ahead"),
+    "memory": ("memory", "FILES ON SSD", "CFT 15K", "SSD; memory"),
+    "memory, ahead": ("memory", "FILES ON SSD", "CFT 15K + NEW DRIVER", "SSD, new driver; memory, read ahead"),
+    "memory, other build": ("memory", "FILES ON SSD", "CFT", "SSD, CFT; memory, built for x86-64-v3"),
 }
 #: Analysis and forecast together: the analysis' configuration, the forecast's work files.
 _TOGETHER = tuple(product(("half in memory", "page cache"), ("ssd1-async", "disk4")))
@@ -37,7 +40,8 @@ def _sized(preset: str, name: str):
     from kernels.analysis import Problem
 
     problem = Problem.preset(preset, **_SMALLER.get(preset, {}))
-    return replace(problem, work=on_host(_CONFIGURATIONS[name][0]), rest=on_host("direct"))
+    work, rest = on_host(_CONFIGURATIONS[name][0]), on_host("direct")
+    return replace(problem, work=work, rest=rest, ahead=name.endswith("ahead"))
 
 
 def _observe(result) -> dict[str, float]:
@@ -46,13 +50,19 @@ def _observe(result) -> dict[str, float]:
     return found | {f"step_{n:02d}_cpu": step.cpu for n, step in enumerate(result.steps)}
 
 
-@experiment("xmp1982-analysis", item="X16, X17", rounds=3, seconds={"paper": 150})
+@experiment("xmp1982-analysis", item="X16, X17, X23", rounds=7, seconds={"paper": 240})
 def alone(preset: str, threads: int) -> list[Case]:
-    """The analysis by place of its files."""
-    from kernels import analysis
+    """The analysis by place of its files, with reading ahead, and in another build."""
+    from kernels import analysis, jobs
+    from kernels.jobs import builds
 
-    return [Case(name, analysis, _sized(preset, name), threads, {"configuration": name}, _observe)
-            for name in _CONFIGURATIONS]  # fmt: skip
+    *names, other = _CONFIGURATIONS
+    cases = [Case(name, analysis, _sized(preset, name), threads, {"configuration": name}, _observe) for name in names]
+    if not builds.refusal():
+        job = jobs.Job("analysis", _sized(preset, other))
+        built, parameters = jobs.Problem((job,), build="vectors of 256 bits, fused"), {"configuration": other}
+        cases.append(Case(other, jobs, built, threads, parameters, lambda result: _observe(result.jobs[0])))
+    return cases
 
 
 def _clocks() -> "pd.Series":
@@ -63,12 +73,12 @@ def _clocks() -> "pd.Series":
 
 @alone.figure
 def places(runs) -> "figures.Shown":
-    """Clock of the analysis from step d to w by place of its work files (Fig. 6.1), then and now."""
-    clocks = _clocks()
+    """Clock of the analysis from step d to w by place of its work files, driver and compiler (Fig. 6.1)."""
+    printed = tables.printed("xmp1982", "fig6_1").set_index(["configuration", "compiler"])["clock"].astype(float)
     return dots(
         runs,
-        {name: words for name, (_, _, words) in _CONFIGURATIONS.items()},
-        {"clock, X-MP 1982": [clocks[row] for _, row, _ in _CONFIGURATIONS.values()]},
+        {name: words for name, (*_, words) in _CONFIGURATIONS.items()},
+        {"clock, X-MP 1982": [printed[row, compiler] for _, row, compiler, _ in _CONFIGURATIONS.values()]},
         {"clock, today": lambda cases: cases["clock"], "CPU time, today": lambda cases: cases["cpu"]},
         log=True,
         xlabel="time from step d to step w [s]",

@@ -10,6 +10,8 @@ from itertools import product
 
 from companion import figures, tables
 from companion.bench import Case
+from companion.chapters.xmp1982 import forecast, second_cpu
+from companion.chapters.xmp1982.rows import Measured, dots, observed, padded
 from companion.common import np, pd
 from companion.experiments import Output, experiment
 
@@ -43,6 +45,53 @@ def printed(table: str) -> "tuple[np.ndarray, int, int]":
     full, half = (int(count) for count in cpu["banks"].values)
     times = [cpu.sel(banks=half, jobs=jobs, job=job) for jobs, job in ((1, 1), (2, 1), (2, 2))]
     return np.array(times, float) / float(cpu.sel(banks=full, jobs=1, job=1)), full, half
+
+
+@experiment("xmp1982-two-jobs", item="X20", rounds=11, seconds={"paper": 60}, needs="affinity")
+def two_jobs(preset: str, threads: int) -> list[Case]:
+    """A degraded post-processing job alone on one CPU, and two at once on two.
+
+    They follow forecasts of four steps, which write up in each.
+    """
+    from kernels import jobs
+
+    second_cpu.require_two()
+    base, cases = forecast.sized(preset), []
+    short = replace(base, hours=(second_cpu.JOBS - 1) * base.dt / 3600, writeup=base.dt / 3600)
+    for count, words in ((1, "alone"), (2, "two at once")):
+        problem = jobs.Problem(count * (jobs.Job("forecast", short),), "one each", small=True)
+        cases.append(Case(words, jobs, problem, threads, {"configuration": words}, _observe))
+    return cases
+
+
+def _observe(result) -> dict[str, float]:
+    """Mean CPU time and clock of a job."""
+    return {key: float(np.mean([getattr(post, key) for post in result.posts])) for key in ("cpu", "clock")}
+
+
+@two_jobs.figure
+def beside_a_copy(runs) -> "figures.Shown":
+    """CPU time and clock of each of two degraded jobs at once over those of one alone (Fig. 8.1), then and now."""
+    printed = tables.printed("xmp1982", "fig8_1")[["cpu", "total"]].to_numpy(float)
+    rows = {"cpu": "CPU time", "clock": "total time"}
+
+    def here(run):
+        cases = observed(run)
+        ratios = [cases[key].sel(configuration="two at once") / cases[key].sel(configuration="alone").median()
+                  for key in rows]  # fmt: skip
+        return {"today, all banks": Measured(padded(ratios), bool(cases["flagged"].any()))}
+
+    return dots(
+        runs,
+        rows,
+        {"X-MP 1982, half of the banks": (printed[2:] / printed[1]).T},
+        here,
+        xlabel="two jobs at once over one alone",
+        name="xmp1982_two_jobs",
+        title="Two degraded post-processing jobs at once",
+        tables="fig8_1",
+        caption="Memory of today has no banks that could be halved: the report's comparison within half of its banks.",
+    )
 
 
 @experiment("xmp1982-banks", item="X20, X21", seconds={"paper": None}, simulated=True)
