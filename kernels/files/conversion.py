@@ -3,7 +3,7 @@
 The formats and their compiled loops are in :mod:`kernels.files.words`.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -15,7 +15,7 @@ from kernels.proof import Proof
 from kernels.runtime.resources import require_memory, require_threads, run_team
 
 __all__ = ["DECODE", "ENCODE", "FORMATS", "PROOF", "Problem", "Words", "footprint", "plain", "reference", "run"]
-__all__ += ["setup", "unlike", "verify", "work"]
+__all__ += ["setup", "verify", "work"]
 
 FORMATS = ("native", "big-endian", "Cray 128")
 
@@ -110,9 +110,8 @@ def plain(problem: Problem, source: np.ndarray) -> np.ndarray:
         return np.stack([first, np.ldexp(scaled - whole, 48).astype(np.uint64)], 1).reshape(-1)
     words = source.reshape(-1, 2)
     exponent = ((words[:, 0] >> places) & np.uint64(0x7FFF)).astype(np.int64) - 16384
-    with np.errstate(over="ignore", under="ignore"):
-        value = np.ldexp((words[:, 0] & low).astype(np.float64), exponent - 48)
-        value += np.ldexp((words[:, 1] & low).astype(np.float64), exponent - 96)
+    value = np.ldexp((words[:, 0] & low).astype(np.float64), exponent - 48)
+    value += np.ldexp((words[:, 1] & low).astype(np.float64), exponent - 96)
     return np.where(words[:, 0] >> np.uint64(63), -value, value).view(np.uint64)
 
 
@@ -121,18 +120,12 @@ def reference(problem: Problem, state: Words) -> Words:
     return Words(state.source, plain(problem, state.source))
 
 
-def unlike(found: np.ndarray, expected: np.ndarray) -> int:
-    """Words that differ; a zero may keep its sign."""
-    zeros = (found | expected) << np.uint64(1) == 0
-    return int(np.count_nonzero((found != expected) & ~zeros))
-
-
 def verify(problem: Problem, result: Words) -> list[Check]:
-    """Every word against NumPy's, and the way there and back."""
-    back = np.empty_like(result.source)
-    (DECODE if problem.direction == "encode" else ENCODE)[problem.format](result.target, back)
+    """Every word against NumPy's, and by NumPy the way back."""
+    other = "decode" if problem.direction == "encode" else "encode"
+    back = plain(replace(problem, direction=other), result.target)
     return [
-        Check.near("words unlike NumPy's", unlike(result.target, plain(problem, result.source)), 0, 0),
+        Check.near("words unlike NumPy's", int((result.target != plain(problem, result.source)).sum()), 0, 0),
         Check.near("words changed on the way there and back", int((back != result.source).sum()), 0, 0),
     ]
 
@@ -147,15 +140,14 @@ def work(problem: Problem, threads: int = 1) -> Work:
 
 def _unusual_words(problem: Problem, state: Words, result: Words) -> list[Check]:
     """Words that no solution has: zeros, the least and the largest numbers."""
-    values = np.array([0.0, -0.0, 5e-324, -3e-310, 2.0**-1022, -1.7e308, 1.0, 2.0 - 2.0**-52, 2.0**60 - 2.0**7])
+    values = np.array([0.0, -0.0, 2.0**-1022, -1.7e308, 1.0, 2.0 - 2.0**-52, 2.0**60 - 2.0**7])
     source = np.tile(np.concatenate([values, 1.0 + np.arange(64) * 2.0**-52]), 9).view(np.uint64)
     if problem.direction == "decode":
         native, source = source, np.zeros(source.size * problem.foreign // problem.words, np.uint64)
         ENCODE[problem.format](native, source)
     found = np.zeros_like(plain(problem, source))
     (ENCODE if problem.direction == "encode" else DECODE)[problem.format](source, found)
-    off = unlike(found, plain(problem, source))
-    return [Check.near("unusual words unlike NumPy's", off, 0, 0)]
+    return [Check.near("unusual words unlike NumPy's", int((found != plain(problem, source)).sum()), 0, 0)]
 
 
 PROOF = Proof({"N": 6}, each={"format": FORMATS, "direction": ("encode", "decode")}, also=_unusual_words)

@@ -27,83 +27,58 @@ __all__ = ["copy_words", "decode_pairs", "encode_pairs", "swap_words"]
 _SIGN = np.uint64(1 << 63)
 _IEEE_FRACTION = np.uint64((1 << 52) - 1)
 _IEEE_ONE = np.uint64(1 << 52)
-_IEEE_LARGEST = np.uint64(2046)  # exponent field of the largest finite numbers
+_IEEE_EXPONENT = np.uint64(0x7FF)
 _CRAY_FRACTION = np.uint64((1 << 48) - 1)
 _CRAY_TOP = np.uint64(1 << 47)
 _CRAY_EXPONENT = np.uint64(0x7FFF)
 #: difference of the exponent fields of one value: (e - 1023) + 1 = E - 16384
 _SHIFT = np.uint64(16384 + 1 - 1023)
 _REST = np.uint64(31)  # of IEEE's significand, what a fraction of 48 bits has no room for
-_LEAST_NORMAL = np.uint64(1 + 16384 + 1 - 1023)  # Cray exponent field of IEEE's least normal number
-_LARGEST_NORMAL = np.uint64(2046 + 16384 + 1 - 1023)
-#: from this exponent field on the Cray signals a range error; NaN and infinity are written as it
-CRAY_RANGE = 0o60000
-
-
-@kernel
-def _to_pair(bits):
-    """Two Cray words of one IEEE word ``bits``, any value; NaN and infinity become the Cray's out-of-range exponent."""
-    sign, field = bits & _SIGN, (bits >> np.uint64(52)) & np.uint64(0x7FF)
-    fraction, none = bits & _IEEE_FRACTION, np.uint64(0)
-    if field > _IEEE_LARGEST:
-        return sign | (np.uint64(CRAY_RANGE) << np.uint64(48)) | _CRAY_TOP, none
-    if field == 0:
-        if fraction == 0:
-            return none, none
-        exponent = np.uint64(1) + _SHIFT
-        while fraction < _IEEE_ONE:  # a subnormal number is a normal one on the Cray
-            fraction <<= np.uint64(1)
-            exponent -= np.uint64(1)
-    else:
-        fraction |= _IEEE_ONE
-        exponent = field + _SHIFT
-    return sign | (exponent << np.uint64(48)) | (fraction >> np.uint64(5)), (fraction & _REST) << np.uint64(43)
-
-
-@kernel
-def _from_pair(word, second):
-    """Cray words ``word`` and ``second``, any value; beyond IEEE's range infinity, below it a subnormal or zero."""
-    sign, exponent = word & _SIGN, (word >> np.uint64(48)) & _CRAY_EXPONENT
-    fraction, rest = word & _CRAY_FRACTION, second & _CRAY_FRACTION
-    if fraction | rest == 0:
-        return np.uint64(0)
-    while fraction < _CRAY_TOP:
-        if exponent == 0:
-            return np.uint64(0)
-        fraction = (fraction << np.uint64(1)) | (rest >> np.uint64(47))
-        rest = (rest << np.uint64(1)) & _CRAY_FRACTION
-        exponent -= np.uint64(1)
-    if exponent > _LARGEST_NORMAL:
-        return sign | np.uint64(0x7FF << 52)
-    # 64 bits, the last of which says whether any bit follows, then those that fit, to nearest and even
-    found = (fraction << np.uint64(16)) | (rest >> np.uint64(32)) | np.uint64(rest & np.uint64(0xFFFFFFFF) != 0)
-    normal = exponent >= _LEAST_NORMAL
-    down = np.uint64(11) if normal else np.uint64(11) + _LEAST_NORMAL - exponent
-    if down > np.uint64(63):  # half of the least subnormal number or less
-        return sign | np.uint64(down == np.uint64(64) and found > _SIGN)
-    kept, rest = found >> down, found & ((np.uint64(1) << down) - np.uint64(1))
-    half = np.uint64(1) << (down - np.uint64(1))
-    if rest > half or (rest == half and kept & np.uint64(1)):
-        kept += np.uint64(1)
-    return sign | (((exponent - _SHIFT - np.uint64(1)) << np.uint64(52)) + kept if normal else kept)
+_ONE, _5, _11, _16, _32, _43, _48, _52 = (np.uint64(n) for n in (1, 5, 11, 16, 32, 43, 48, 52))
 
 
 @kernel
 def encode_pairs(native, foreign):
-    """IEEE words, ``native``, to pairs of Cray words, ``foreign``, exactly."""
+    """IEEE words, ``native``, to pairs of Cray words, ``foreign``, exactly; zero loses its sign.
+
+    ``ValueError`` for subnormal numbers, infinity and NaN, which no solution holds.
+    """
     if foreign.size != 2 * native.size:
         raise ValueError("native and the pairs of foreign must be of one length")
     for i in range(native.size):
-        foreign[2 * i], foreign[2 * i + 1] = _to_pair(native[i])
+        bits = native[i]
+        field, fraction = (bits >> _52) & _IEEE_EXPONENT, (bits & _IEEE_FRACTION) | _IEEE_ONE
+        if bits & ~_SIGN == 0:
+            foreign[2 * i] = foreign[2 * i + 1] = np.uint64(0)
+        elif field == 0 or field == _IEEE_EXPONENT:
+            raise ValueError("a number is subnormal or not finite; the Cray's words are not made for it")
+        else:
+            foreign[2 * i] = (bits & _SIGN) | ((field + _SHIFT) << _48) | (fraction >> _5)
+            foreign[2 * i + 1] = (fraction & _REST) << _43
 
 
 @kernel
 def decode_pairs(foreign, native):
-    """Pairs of Cray words, ``foreign``, to IEEE words, ``native``."""
+    """Pairs of Cray words, ``foreign``, to the nearest IEEE words, ``native``, ties to even.
+
+    ``ValueError`` for numbers that are not normalised, or that IEEE's exponent does not reach.
+    """
     if foreign.size != 2 * native.size:
         raise ValueError("native and the pairs of foreign must be of one length")
     for i in range(native.size):
-        native[i] = _from_pair(foreign[2 * i], foreign[2 * i + 1])
+        word, second = foreign[2 * i], foreign[2 * i + 1]
+        field, fraction = ((word >> _48) & _CRAY_EXPONENT) - _SHIFT, word & _CRAY_FRACTION
+        if word | second == 0:
+            native[i] = np.uint64(0)
+        elif fraction < _CRAY_TOP or field - _ONE >= _IEEE_EXPONENT - _ONE:  # below zero it is large
+            raise ValueError("a word is no normalised number of the Cray that IEEE's 64 bits can hold")
+        else:
+            # 64 bits, the last of which says whether any bit follows, and then the 53 that fit
+            found = (fraction << _16) | ((second & _CRAY_FRACTION) >> _32)
+            found |= np.uint64(second << _32 != 0)
+            kept = found >> _11
+            kept += np.uint64((found & np.uint64(2047)) + (kept & _ONE) > np.uint64(1024))
+            native[i] = (word & _SIGN) | (((field - _ONE) << _52) + kept)  # a carry raises the exponent
 
 
 @kernel

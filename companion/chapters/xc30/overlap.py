@@ -8,7 +8,7 @@ from companion.experiments import experiment
 
 @experiment("xc30-inflight", item="C7", rounds=7, seconds={"paper": 60, "modern": 120}, ranks=2)
 def exchanges(preset: str, threads: int, ranks: int = 2) -> list[Case]:
-    """Legendre transforms with exchanges in flight: Ialltoallv against Alltoallv."""
+    """Inverse Legendre transforms with exchanges in flight: Ialltoallv against Alltoallv."""
     from kernels.mpi import overlap
 
     groups = overlap.Problem.preset(preset).groups
@@ -63,9 +63,10 @@ def inflight(runs) -> "figures.Shown":
         base=1,
         name="xc30_inflight",
         title="Messages in flight: the talk and today",
-        caption="Time of Legendre transforms with their exchanges, over that with blocking calls in one piece on all "
-        'processors; left of the line is a gain. "Thread": one more thread a rank drives the exchange. "Apart", in '
-        "older runs: ranks compute on half of the processors and leave the others to the exchange. "
+        caption="Time of inverse Legendre transforms with their exchanges, in older runs of direct ones too, over that "
+        'with blocking calls in one piece on all processors; left of the line is a gain. "Thread": one more thread a '
+        'rank drives the exchange. "Apart", in older runs: ranks compute on half of the processors and leave the '
+        "others to the exchange. "
         f"{figures.doubts(runs[0])}",
         tables="legendre_overlap legendre_runs",
     )
