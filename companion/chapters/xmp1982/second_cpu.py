@@ -97,7 +97,7 @@ def _pairs(id: str, binding: str, words: str) -> Experiment:
 
     cases.__doc__ = f"Two simulated forecasts at once with their post-processing jobs, and each alone: {words}."
     needs = "affinity" if binding == "one each" else ""
-    return experiment(id, item="X12, X13, X14, X28", rounds=7, seconds={"paper": 440}, needs=needs)(cases)
+    return experiment(id, item="X12, X13, X14, X28", rounds=7, seconds={"paper": 460}, needs=needs)(cases)
 
 
 pairs = _pairs("xmp1982-pairs", "one each", "a CPU each")
