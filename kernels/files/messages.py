@@ -6,7 +6,7 @@ statements of procedures; each is translated into reverse Polish, and a procedur
 ways to hand the messages over:
 
     reopened   open, append, close for every message
-    late       the same, but a broker must first answer each opening, and takes ``delay`` seconds
+    late       the same, but a broker, another process, must first answer each opening, and takes ``delay`` seconds
     kept       the file stays open
     off        no file: lines go to the null device, as to a terminal nobody reads
 """
@@ -14,10 +14,10 @@ ways to hand the messages over:
 import ast
 import math
 import os
-import socket
-import threading
+import subprocess
+import sys
 import time
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar
@@ -28,8 +28,8 @@ from kernels.contract import Check, Footprint, Presets, Work, one_of, real, whol
 from kernels.files.work_folder import WorkFolder
 from kernels.runtime.resources import require_memory
 
-__all__ = ["NO_OUTPUT", "WAYS", "Problem", "Result", "State", "footprint", "hand_over", "polish", "reference", "run"]
-__all__ += ["setup", "value", "verify", "work"]
+__all__ = ["NO_OUTPUT", "WAYS", "Problem", "Result", "State", "broker", "footprint", "hand_over", "polish", "reference"]
+__all__ += ["run", "setup", "value", "verify", "work"]
 
 WAYS = ("reopened", "late", "kept", "off")
 #: Lines of a procedure, and the argument with which a stored one is checked.
@@ -54,7 +54,7 @@ class Problem(Presets):
 class Result:
     """Times of one repeat, and what the file then holds."""
 
-    cpu_s: float  # CPU seconds of this process, the broker's included
+    cpu_s: float  # CPU seconds of this process, without the broker's
     real_s: float  # elapsed seconds
     lines: int  # whole lines handed over that can be read back; for "off", written
     sums: int  # sum of all bytes read back
@@ -126,27 +126,22 @@ def _loaded(state: State, folder: Path):
 
 
 @contextmanager
-def _broker(delay: float):
-    """``ask()`` returns when another thread has slept ``delay`` seconds and answered."""
-    here, there = socket.socketpair()
+def broker(problem: Problem):
+    """``ask()`` returns when another process has slept ``delay`` seconds and answered; None unless way is "late"."""
+    if problem.way != "late":
+        yield None
+        return
+    serve = f"import os, time\nwhile os.read(0, 1):\n    time.sleep({problem.delay})\n    os.write(1, b'y')"
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "bufsize": 0}
+    with subprocess.Popen([sys.executable, "-IS", "-c", serve], **pipes, start_new_session=True) as process:
 
-    def answer():
-        while there.recv(1):
-            time.sleep(delay)
-            there.send(b"y")
+        def ask():
+            os.write(process.stdin.fileno(), b"?")
+            if not os.read(process.stdout.fileno(), 1):
+                raise OSError("the broker of messages ended early; run it again")
 
-    def ask():
-        here.send(b"?")
-        here.recv(1)
-
-    thread = threading.Thread(target=answer, daemon=True)
-    thread.start()
-    with here, there:
-        try:
-            yield ask
-        finally:
-            here.shutdown(socket.SHUT_WR)
-            thread.join()
+        ask()  # it has started when it answers
+        yield ask
 
 
 def _append(path, lines) -> None:
@@ -158,16 +153,15 @@ def _append(path, lines) -> None:
         os.close(handle)
 
 
-def hand_over(problem: Problem, path: Path, lines) -> None:
-    """Append ``lines`` to ``path`` in the way of ``problem``."""
+def hand_over(problem: Problem, path: Path, lines, ask=None) -> None:
+    """Append ``lines`` to ``path`` in the way of ``problem``; ``ask`` is its :func:`broker`'s."""
     if problem.way in ("off", "kept"):
         _append(os.devnull if problem.way == "off" else path, lines)
         return
-    with _broker(problem.delay) if problem.way == "late" else nullcontext() as ask:
-        for line in lines:
-            if ask is not None:
-                ask()
-            _append(path, (line,))
+    for line in lines:
+        if ask is not None:
+            ask()
+        _append(path, (line,))
 
 
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> Result:
@@ -177,11 +171,12 @@ def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> R
     """
     keep = WorkFolder(problem.folder, "messages", footprint(problem).disk, f"{problem.messages} messages")
     path = keep.path / "messages"
-    cpu, real = time.process_time(), time.perf_counter()
-    for _ in range(repeats):
-        path.unlink(missing_ok=True)
-        hand_over(problem, path, _loaded(state, keep.path))
-    cpu, real = time.process_time() - cpu, time.perf_counter() - real
+    with broker(problem) as ask:
+        cpu, real = time.process_time(), time.perf_counter()
+        for _ in range(repeats):
+            path.unlink(missing_ok=True)
+            hand_over(problem, path, _loaded(state, keep.path), ask)
+        cpu, real = time.process_time() - cpu, time.perf_counter() - real
     given = b"".join(state.lines)
     data = given if problem.way == "off" else path.read_bytes()
     values = sum(value(path.read_text(), AT) for path in keep.path.glob("procedure*"))

@@ -1,9 +1,11 @@
 """The solver runs, and P processes write its solution in parts, at most g of them at a time.
 
 On the iPSC/860 of NHT-1 every node wrote its own part of U into one file, row by row in groups of nodes
-(Figure 1: time of the whole run against the size of the group).  Here the BT solver of ``kernels.bt`` marches
-in this process and hands U over in shared memory; the processes stand for the nodes.  The solver waits until
-they have written.
+(Figure 1: time of the whole run against the size of the group).  The nodes of its first code, as many as the grid had
+points in a direction, wrote all at once, each the points of its own column.
+
+Here the BT solver of ``kernels.bt`` marches in this process and hands U over in shared memory; the processes stand for
+the nodes.  The solver waits until they have written.
 
     T_T     from the first step until the last part is written, s
     T_C     the same steps without writing, s
@@ -49,11 +51,12 @@ class Problem(Presets):
     NS: int = 10  # time steps
     IW: int = 5  # time steps between two writes of U
     P: whole(1, 256, "processes") = 4  # processes that write
+    points: bool = False  # all at once, point by point, as the first code; else rows of boxes in groups
     folder: str | None = None  # where to write; None: the system's temporary folder
 
     PRESETS: ClassVar = {
         "quick": {},
-        "paper": {"N": 102, "NS": 20, "IW": 5, "P": 128},
+        "paper": {"N": 102, "NS": 200, "IW": 5, "P": 128},
         "modern": {"N": 162, "NS": 20, "IW": 5, "P": 32},
     }
 
@@ -70,6 +73,8 @@ class Problem(Presets):
     @property
     def sizes(self) -> tuple[int, ...]:
         """The group sizes to run, ascending."""
+        if self.points:
+            return (self.P,)
         return (*(2**n for n in range(self.P.bit_length()) if 2**n < self.P), self.P)
 
     @property
@@ -112,7 +117,7 @@ def setup(problem: Problem, seed: int = 0) -> State:
     # anonymous memory: nothing to remove, whatever happens
     buffer = SPAWN.RawArray("d", dump_bytes(problem.N) // DTYPE.itemsize)
     shared = np.frombuffer(buffer, DTYPE).reshape(problem.layout.shape)
-    return State(solver, Team(problem.P, problem.layout, problem.sizes, buffer), shared, sums)
+    return State(solver, Team(problem.P, problem.layout, problem.sizes, buffer, problem.points), shared, sums)
 
 
 def _march(problem: Problem, solver: bt.State, threads: int, on_dump=lambda index: None) -> float:

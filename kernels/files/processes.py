@@ -2,7 +2,8 @@
 
 The processes of a :class:`Team` write parts of one field out of shared memory, at most g of them at a time: those of
 ``nodes``.  U is cut along three dimensions, so every process writes rows of a few hundred bytes, each at its own
-place: the pattern for which NHT-1's iPSC/860 code needed groups of 16 out of 128 nodes.
+place: the pattern for which NHT-1's iPSC/860 code needed groups of 16 out of 128 nodes.  Its first code cut U along i
+alone, and its nodes wrote point by point.
 
 :class:`Disturbers` load a file system: each makes, reads and removes small files until it is told to stop, once at
 least, and touches only a folder of its own.
@@ -22,11 +23,11 @@ from typing import Any
 
 import numpy as np
 
-from kernels.decomposition import box
+from kernels.decomposition import box, cut
 from kernels.files.filesystem import pwrite_all
 from kernels.files.format.layout import COMPONENTS, DTYPE, WORD, Layout
 
-__all__ = ["PROCESS_BYTES", "SPAWN", "Disturbers", "Processes", "Team", "rows_of", "write_box"]
+__all__ = ["PROCESS_BYTES", "SPAWN", "Disturbers", "Processes", "Team", "rows_of", "write_box", "write_points"]
 
 SPAWN = multiprocessing.get_context("spawn")  # forking after threads exist is not safe
 ELEMENT = COMPONENTS * WORD  # bytes of U at a point
@@ -131,23 +132,37 @@ def write_box(handle: int, layout: Layout, dump: int, part: np.ndarray, limits) 
         pwrite_all(handle, row.view(np.uint8), place)
 
 
-def _writer(here, rank: int, P: int, layout: Layout, gates, buffer) -> None:
-    """Process ``rank`` of P: writes its box of each dump that it is told of, inside the gate of the group size."""
+def write_points(handle: int, layout: Layout, dump: int, field: np.ndarray, columns) -> None:
+    """A seek to the 40 bytes of each point of ``columns``, of i, and a write: one column after the other, along j, then
+    k.  ``field`` is the whole float64 (N, N, N, 5) as [k, j, i, m]."""
+    data, start, N = memoryview(field.reshape(-1).view(np.uint8)), layout.offset(dump), layout.N
+    for i in columns:
+        for place in range(i * ELEMENT, N**3 * ELEMENT, N * ELEMENT):
+            os.lseek(handle, start + place, os.SEEK_SET)
+            os.write(handle, data[place : place + ELEMENT])
+
+
+def _writer(here, rank: int, P: int, layout: Layout, points: bool, gates, buffer) -> None:
+    """Process ``rank`` of P: writes its part of each dump that it is told of, inside the gate of the group size."""
     (i0, i1), (j0, j1), (k0, k1) = limits = box(layout.N, P, rank)
-    part = np.frombuffer(buffer, DTYPE).reshape(layout.shape)[k0:k1, j0:j1, i0:i1]
+    field = np.frombuffer(buffer, DTYPE).reshape(layout.shape)
     while True:
         here.send(None)
         path, g, dump = here.recv()
         with open(path, "r+b", buffering=0) as file, gates[g]:
-            write_box(file.fileno(), layout, dump, part, limits)
+            if points:
+                write_points(file.fileno(), layout, dump, field, range(*cut(layout.N, P, rank)))
+            else:
+                write_box(file.fileno(), layout, dump, field[k0:k1, j0:j1, i0:i1], limits)
 
 
 class Team(Processes):
-    """P processes, started once and used for every group size of ``sizes``; ``buffer`` is the shared field."""
+    """P processes, started once and used for every group size of ``sizes``; ``buffer`` is the shared field, of which
+    they write rows of boxes, or ``points``."""
 
-    def __init__(self, P: int, layout: Layout, sizes: tuple[int, ...], buffer):
+    def __init__(self, P: int, layout: Layout, sizes: tuple[int, ...], buffer, points: bool = False):
         gates = {g: SPAWN.Semaphore(g) for g in sizes}
-        super().__init__(_writer, [(rank, P, layout, gates, buffer) for rank in range(P)])
+        super().__init__(_writer, [(rank, P, layout, points, gates, buffer) for rank in range(P)])
         self.answers()
 
     def write(self, path: Path, g: int, dump: int) -> None:

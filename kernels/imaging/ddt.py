@@ -42,10 +42,12 @@ class Problem(Presets):
     method: one_of(*clean.METHODS) = "gather"  # of CLEAN's minor cycle
     folder: str | None = None  # where files lie; None: the system's temporary folder
     beside: whole(0, 64) = 0  # other processes that keep a CPU busy meanwhile
+    writing: bool = False  # they write files through to the device as well
     scratch: bool = False  # data move as AIPS moved them: in pieces, through scratch files, past the page cache
     # of the task, to a file that is opened and closed for each, by way of a late broker
     messages: whole(0, 1_000_000) = 0
     pace: real(0.0, 1e6, "MB/s") = 0.0  # MB/s at which FITS files arrive, as from a tape; 0: as fast as the disk gives
+    peak: bool = False  # the most memory that it holds is read as well, which slows it
 
     PRESETS: ClassVar = {
         "quick": {"size": "small"},
@@ -60,8 +62,8 @@ class Files:
     def __init__(self, problem: "Problem", masters: Masters):
         self._problem, self._masters, self._keep = problem, masters, None
         self.inputs: list[Path] = []
-        self._messages = messages.Problem(messages=max(problem.messages, 1), way="late")
-        self._lines = messages.setup(self._messages).lines
+        self.messages = messages.Problem(messages=max(problem.messages, 1), way="late" if problem.messages else "off")
+        self._lines = messages.setup(self.messages).lines
 
     @property
     def out(self) -> Path:
@@ -79,13 +81,13 @@ class Files:
             self.inputs = [self._write(name) for name in tasks.INPUTS[problem.task]]
         return self
 
-    def write_messages(self) -> int:
-        """Write the task's messages; how many lines the file then holds."""
+    def write_messages(self, ask) -> int:
+        """Write the task's messages by way of the broker's ``ask``; how many lines the file then holds."""
         if not self._problem.messages:
             return 0
         path = self._keep.path / "messages"
         path.unlink(missing_ok=True)
-        messages.hand_over(self._messages, path, self._lines)
+        messages.hand_over(self.messages, path, self._lines, ask)
         return path.read_bytes().count(b"\n")
 
     def _write(self, name: str) -> Path:
@@ -117,6 +119,7 @@ class Result:
     cpu_s: float  # CPU seconds a repeat, all threads
     real_s: float  # elapsed seconds a repeat
     lines: int  # messages in the file
+    peak: float  # bytes, the most that the last repeat held of its own; NaN where it is not read
     masters: Masters = field(repr=False)
 
 
@@ -130,7 +133,8 @@ def footprint(problem: Problem) -> Footprint:
     size = SIZES[problem.size]
     memory = bytes_of(size) + 12 * grid_side(2 * size.side) ** 2 + 5 * 32 * size.visibilities
     disk = 40 * size.side**2 + 4 * 32 * size.visibilities + 16 * size.components + 2**14
-    disk, memory = disk + 80 * problem.messages, memory + 300 * problem.messages
+    disk += 80 * problem.messages + 2**22 * problem.beside * problem.writing
+    memory += 300 * problem.messages
     if problem.scratch:  # the largest input once more
         more = max(16 * size.side**2, 32 * size.visibilities)
         disk, memory = disk + more, memory + more
@@ -153,11 +157,25 @@ def _read(path: Path, scratch: Path | None = None):
     return data if columns is None else data.reshape(-1, columns or math.isqrt(data.size))
 
 
+#: What one of the others does: it computes, and writes 4 MB through to the device if it has a file for that.
+_OTHER = """import os, sys
+parent, files = os.getppid(), [open(name, "wb", buffering=0) for name in sys.argv[1:]]
+while os.getppid() == parent:
+    sum(range(10000))
+    for file in files:
+        os.pwrite(file.fileno(), bytes(2**22), 0)
+        os.fsync(file.fileno())
+"""
+
+
 @contextmanager
-def _others(count: int):
-    """``count`` processes that do nothing but use a CPU, ended with the block."""
-    idle = "import os\nparent = os.getppid()\nwhile os.getppid() == parent:\n    sum(range(10000))"
-    busy = [subprocess.Popen([sys.executable, "-c", idle], start_new_session=True) for _ in range(count)]
+def _others(problem: Problem, folder: Path):
+    """The processes ``beside`` the task, ended with the block; files of those that write lie in ``folder``."""
+    commands = [
+        [sys.executable, "-c", _OTHER, *([f"{folder}/other-{number}"] if problem.writing else [])]
+        for number in range(problem.beside)
+    ]
+    busy = [subprocess.Popen(command, start_new_session=True) for command in commands]
     try:
         if busy:
             time.sleep(0.1)  # they start meanwhile
@@ -193,23 +211,26 @@ def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> R
     size, files, lines = SIZES[problem.size], state.files.make(), 0
     scratch = files.out / "scratch" if problem.scratch else None
     put = habits.put if problem.scratch else _store
-    with _others(problem.beside):
+    with _others(problem, files.out), messages.broker(files.messages) as ask:
         cpu, real = time.process_time(), time.perf_counter()
         for _ in range(repeats):
+            inputs = products = None  # what the repeat before held counts for nothing
+            held = habits.held() if problem.peak else 0
             inputs = [_read(_fetched(path, problem.pace, files.out), scratch) for path in files.inputs]
             products = tasks.perform(problem.task, inputs, size, threads, problem.method)
             for name, value in products.items():
                 put(value, files.out / name)
-            lines = files.write_messages()
+            lines = files.write_messages(ask)
         cpu, real = time.process_time() - cpu, time.perf_counter() - real
-    return Result(products, inputs, cpu / repeats, real / repeats, lines, state.masters)
+    peak = habits.held("VmHWM") - held if problem.peak else math.nan
+    return Result(products, inputs, cpu / repeats, real / repeats, lines, peak, state.masters)
 
 
 def reference(problem: Problem, state: State) -> Result:
     """The same products by NumPy and SciPy; minutes and gigabytes beyond the small size."""
     inputs, made = [_read(path) for path in state.files.make().inputs], state.masters
     products = tasks.reference(problem.task, inputs, SIZES[problem.size], made, problem.method)
-    return Result(products, inputs, math.nan, math.nan, problem.messages, made)
+    return Result(products, inputs, math.nan, math.nan, problem.messages, math.nan, made)
 
 
 def verify(problem: Problem, result: Result) -> list[Check]:
@@ -230,6 +251,7 @@ def verify(problem: Problem, result: Result) -> list[Check]:
 NO_OUTPUT = {
     "inputs": "what the task reads, and refuses where it is no visibility",
     "masters": "what its input files were made from, and the truth",
+    "peak": "memory that was measured",
 }
 
 

@@ -5,6 +5,8 @@ scratch file, came back, and its product left piece by piece.  Here every write 
 and the page cache is asked to let go of a file before it is read, where the system offers that.
 """
 
+import ctypes
+import math
 import os
 from pathlib import Path
 
@@ -51,3 +53,20 @@ def fetched(path: Path, local: Path) -> Path:
     drop_cache(path)
     put(fetch(path), local)
     return local
+
+
+def held(which: str = "VmRSS") -> float:
+    """Bytes of memory that this process holds, or with "VmHWM" the most since it was asked for what it holds.
+
+    Asked for that, it first gives back what it has set free, and forgets earlier peaks; NaN where there is no /proc.
+    """
+    status = Path("/proc/self/status")
+    if not status.is_file():
+        return math.nan
+    if which == "VmRSS":
+        trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+        if trim is not None:
+            trim(0)
+        Path("/proc/self/clear_refs").write_text("5")
+    lines = dict(line.split(":", 1) for line in status.read_text().splitlines())
+    return 1024.0 * int(lines[which].split()[0])

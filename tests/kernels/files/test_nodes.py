@@ -77,7 +77,8 @@ class Gate:
         self.log.append(-1)
 
 
-def test_every_dump_is_written_inside_the_gate(tmp_path):
+@pytest.mark.parametrize("points", [False, True])
+def test_every_dump_is_written_inside_the_gate(points, tmp_path):
     """One process run here: gate entered and left once a dump."""
     layout, path = Layout(6, 3, 1), tmp_path / "f"
     path.touch()
@@ -92,7 +93,7 @@ def test_every_dump_is_written_inside_the_gate(tmp_path):
             answers.append(answer)
 
     with pytest.raises(IndexError):  # nothing more is told
-        processes._writer(Connection(), 0, 1, layout, {1: Gate(log)}, field)
+        processes._writer(Connection(), 0, 1, layout, points, {1: Gate(log)}, field)
     assert log == [1, -1] * 3 and answers == [None] * 4
     for dump in range(3):
         assert np.array_equal(np.fromfile(path, "<f8", field.size, offset=layout.offset(dump)), field.ravel())

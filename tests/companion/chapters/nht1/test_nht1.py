@@ -46,7 +46,12 @@ def test_waiting_is_a_share_of_the_computing_between_two_dumps():
     run = cases(
         [
             {**about, "way": "none", "seconds": [2.0] * 6},
-            {**about, "way": "positioned", "seconds": [2.5] * 6, "observed": {"stalled": [0.4] * 6, "T_T": [2.5] * 6}},
+            {
+                **about,
+                "way": balance.ARRAYS,
+                "seconds": [2.5] * 6,
+                "observed": {"stalled": [0.4] * 6, "T_T": [2.5] * 6},
+            },
         ]
     )
     (row,) = balance.waits(run).itertuples()
