@@ -14,9 +14,9 @@ ROOT = Path(__file__).resolve().parent.parent
 LINES = {
     "kernels/analysis": 1546,
     "kernels/bt": 1843,
-    "kernels/files": 2659,
+    "kernels/files": 2674,
     "kernels/gridpoint": 2734,
-    "kernels/imaging": 2910,
+    "kernels/imaging": 2946,
     "kernels/jobs": 582,
     "kernels/memory": 1388,
     "kernels/mpi": 1285,
@@ -26,11 +26,11 @@ LINES = {
     "kernels/runtime": 1621,
     "kernels/shallow_water": 1321,
     "kernels/spectral": 2921,
-    "companion/chapters": 5524,
-    "companion": 12947,
+    "companion/chapters": 5650,
+    "companion": 13073,
     "peers": 2107,
     "book": 2285,
-    "tests": 12741,
+    "tests": 12763,
 }
 PRODUCTION = 41_557
 #: What a kernel's module imports when it is imported itself; other libraries only inside the functions that need them.

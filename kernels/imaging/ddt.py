@@ -41,8 +41,7 @@ class Problem(Presets):
     size: one_of(*SIZES) = "small"  # of SIZES
     method: one_of(*clean.METHODS) = "gather"  # of CLEAN's minor cycle
     folder: str | None = None  # where files lie; None: the system's temporary folder
-    beside: whole(0, 64) = 0  # other processes that keep a CPU busy meanwhile
-    writing: bool = False  # they write files through to the device as well
+    beside: whole(0, 64) = 0  # other processes that keep a CPU and the device busy meanwhile
     scratch: bool = False  # data move as AIPS moved them: in pieces, through scratch files, past the page cache
     # of the task, to a file that is opened and closed for each, by way of a late broker
     messages: whole(0, 1_000_000) = 0
@@ -133,7 +132,7 @@ def footprint(problem: Problem) -> Footprint:
     size = SIZES[problem.size]
     memory = bytes_of(size) + 12 * grid_side(2 * size.side) ** 2 + 5 * 32 * size.visibilities
     disk = 40 * size.side**2 + 4 * 32 * size.visibilities + 16 * size.components + 2**14
-    disk += 80 * problem.messages + 2**22 * problem.beside * problem.writing
+    disk += 80 * problem.messages + 2**22 * problem.beside
     memory += 300 * problem.messages
     if problem.scratch:  # the largest input once more
         more = max(16 * size.side**2, 32 * size.visibilities)
@@ -157,24 +156,20 @@ def _read(path: Path, scratch: Path | None = None):
     return data if columns is None else data.reshape(-1, columns or math.isqrt(data.size))
 
 
-#: What one of the others does: it computes, and writes 4 MB through to the device if it has a file for that.
+#: What one of the others does: it computes for some 20 ms, then writes 4 MB through to the device.
 _OTHER = """import os, sys
-parent, files = os.getppid(), [open(name, "wb", buffering=0) for name in sys.argv[1:]]
+parent, file = os.getppid(), open(sys.argv[1], "wb", buffering=0)
 while os.getppid() == parent:
-    sum(range(10000))
-    for file in files:
-        os.pwrite(file.fileno(), bytes(2**22), 0)
-        os.fsync(file.fileno())
+    sum(range(1_000_000))
+    os.pwrite(file.fileno(), bytes(2**22), 0)
+    os.fsync(file.fileno())
 """
 
 
 @contextmanager
-def _others(problem: Problem, folder: Path):
-    """The processes ``beside`` the task, ended with the block; files of those that write lie in ``folder``."""
-    commands = [
-        [sys.executable, "-c", _OTHER, *([f"{folder}/other-{number}"] if problem.writing else [])]
-        for number in range(problem.beside)
-    ]
+def _others(count: int, folder: Path):
+    """``count`` other processes, ended with the block; their files lie in ``folder``."""
+    commands = [[sys.executable, "-c", _OTHER, f"{folder}/other-{number}"] for number in range(count)]
     busy = [subprocess.Popen(command, start_new_session=True) for command in commands]
     try:
         if busy:
@@ -211,7 +206,7 @@ def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> R
     size, files, lines = SIZES[problem.size], state.files.make(), 0
     scratch = files.out / "scratch" if problem.scratch else None
     put = habits.put if problem.scratch else _store
-    with _others(problem, files.out), messages.broker(files.messages) as ask:
+    with _others(problem.beside, files.out), messages.broker(files.messages) as ask:
         cpu, real = time.process_time(), time.perf_counter()
         for _ in range(repeats):
             inputs = products = None  # what the repeat before held counts for nothing

@@ -130,28 +130,16 @@ def classes(run) -> str:
     )
 
 
-@test.figure
-def averages(runs) -> "figures.Shown":
-    """Real time of the problems that ran more than once: the memo's averages, and as many executions of a run."""
-    run, old = runs[0], tables.load("aips58", "ddt")
-    cases = figures.cases(run, "size", "task")
-    cases = cases[cases["size"].isin(old["size"].values)]
-    counts = [int(old["executions"].sel(size=row.size, problem=row.task)) for row in cases.itertuples()]
-    cases = cases.assign(n=counts).query("n > 1")
-    real = run["observed_real"].values[cases.index]
-    table = cases[["size", "task", "n"]].assign(
-        toronto=[float(old["real"].sel(size=row.size, problem=row.task, system="CLSC")) for row in cases.itertuples()],
-        mean=[1e3 * np.nanmean(row[:n]) for row, n in zip(real, cases["n"], strict=True)],
-        median=1e3 * np.nanmedian(real, axis=1),
-    )
-    return figures.table(
-        table.reset_index(drop=True),
-        units={"toronto": "s", "mean": "ms", "median": "ms"},
-        digits=3,
-        folded=True,
-        name="aips58_averages",
-        caption="Averages over several executions: real time at Toronto, and here the mean of as many first executions "
-        f"as there were, beside the median of {real.shape[1]}.",
+def averages(run) -> str:
+    """How far the means of as many first executions as the memo averages are from the medians of all, in real time."""
+    cases, count = figures.cases(run, "size", "task"), tables.load("aips58", "ddt")["executions"]
+    n = [int(count.sel(size=row.size, problem=row.task)) for row in cases.itertuples()]
+    real = run["observed_real"].values
+    off = [np.nanmean(row[:n]) / np.nanmedian(row) - 1 for row, n in zip(real, n, strict=True) if n > 1]
+    return (
+        "The memo averages two to eight executions of six of the problems. On "
+        f"{figures.cpu(run)} the means of as many first executions differ from the medians of {real.shape[1]} by "
+        f"{100 * min(off):+.0f} to {100 * max(off):+.0f} %."
     )
 
 
@@ -170,14 +158,23 @@ def field_lengths(preset: str, threads: int) -> list:
 
 @field_lengths.figure
 def memory(runs) -> "figures.Shown":
-    """The memory of each problem by size, in words of the X-MP."""
-    cases = figures.cases(runs[0], "size", "task").assign(peak=np.nanmax(runs[0]["observed_peak"].values, axis=1))
-    table = cases.assign(peak=cases["peak"] / _WORD / 1e6).pivot(index="task", columns="size", values="peak")
-    return figures.table(
-        table.reindex(index=cases["task"].unique(), columns=cases["size"].unique()).reset_index(),
-        units="Mword",
-        digits=2,
+    """The memory of each problem by size, in words of the X-MP, and the memo's bound."""
+    frames = []
+    for run in runs:
+        cases = figures.cases(run, "size", "task")
+        words = figures.converted(figures.sampled(run, "observed_peak"), lambda held: held / _WORD / 1e6)
+        rows = cases["task"].unique()
+        parts = {size: words.loc[part.index].set_index(part["task"]).loc[rows] for size, part in cases.groupby("size")}
+        frames.append(figures.with_spread(pd.DataFrame({"what": rows}), **parts))
+    return figures.dots(
+        runs,
+        frames,
+        {size: f"{size} problems" for size in dict.fromkeys(runs[0]["size"].values.tolist())},
+        xlabel="memory [Mword]",
+        log=True,
+        base=1,
         name="aips58_memory",
-        caption="The most memory that a problem holds of its own: its input, work space and products, in words of "
-        "eight bytes. The memo's jobs were always below 1 Mword, with the program and a pseudo array processor.",
+        title="The most memory that a problem holds",
+        caption="Input, work space and products, in words of eight bytes, without the program. The line marks 1 Mword: "
+        "the memo's jobs, with their program and a pseudo array processor, were always below.",
     )

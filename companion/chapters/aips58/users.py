@@ -6,33 +6,33 @@ from companion.chapters.aips58.common import SIZES
 from companion.common import np, pd
 from companion.experiments import experiment
 
-#: What the others do: nothing is there, they compute, they write files as well.
-_OTHERS = ("alone", "loaded", "loaded, writing")
-
 
 @experiment("aips58-load", item="A7", rounds=7, seconds={"paper": 60, "modern": 120})
 def load(preset: str, threads: int) -> list:
     """The same problems alone and on a loaded machine.
 
-    Four problems alone, and beside as many processes as there are CPUs that compute, or compute and write files.  The
-    tasks' own data go through scratch files.
+    Four problems, their data through scratch files, alone and beside as many processes as there are CPUs, which compute
+    and write files.
     """
-    cases = []
-    for task in ("UVSRT", "UVMAP", "ASCAL", "VTESS"):
-        for number, others in enumerate(_OTHERS):
-            beside = host.usable_cpus() if number else 0
-            given = {"task": task, "size": SIZES[preset][-1], "scratch": True}
-            shown = {"beside": beside, "writing": number == 2}
-            cases.append(common.problem(f"{task}, {others}", threads, shown, **given, **shown))
-    return cases
+    return [
+        common.problem(
+            f"{task}, {'loaded' if beside else 'alone'}",
+            threads,
+            {"beside": beside},
+            task=task,
+            size=SIZES[preset][-1],
+            scratch=True,
+            beside=beside,
+        )
+        for task in ("UVSRT", "UVMAP", "ASCAL", "VTESS")
+        for beside in (0, host.usable_cpus())
+    ]
 
 
 def _pairs(run) -> "list[np.ndarray]":
-    """Cases beside others that compute, alone, and beside others that write too, in the order of the problems."""
-    beside, writing = run["beside"].values > 0, np.zeros(run.sizes["case"], bool)
-    if "writing" in run:  # older runs have no others that write
-        writing = run["writing"].values.astype(bool)
-    return [np.flatnonzero(each) for each in (beside & ~writing, ~beside, writing)]
+    """Cases beside others and alone, in the order of the problems."""
+    beside = run["beside"].values > 0
+    return [np.flatnonzero(beside), np.flatnonzero(~beside)]
 
 
 @load.figure
@@ -41,17 +41,12 @@ def shared(runs) -> "figures.Shown":
     real, size = common.ddt()["real"], common.printed_size(runs[0])
     tasks = list(dict.fromkeys(runs[0]["task"].values.tolist()))
     what = pd.DataFrame({"what": tasks})
-    frames = []
-    for run in runs:
-        loaded, alone, writing = _pairs(run)
-        parts = {"ratio": loaded, "writing": writing}
-        parts = {name: figures.ratios(run, rows, alone, "observed_real") for name, rows in parts.items() if len(rows)}
-        frames.append(figures.with_spread(what, **parts))
+    frames = [figures.with_spread(what, ratio=figures.ratios(run, *_pairs(run), "observed_real")) for run in runs]
     old = (real.sel(system="PSC") / real.sel(system="CLSC")).sel(size=size, problem=tasks)
     return figures.dots(
         runs,
         frames,
-        {"ratio": "{}, loaded over alone", "writing": "{}, loaded and written over alone"},
+        {"ratio": "{}, loaded over alone"},
         printed={f"Pittsburgh over Toronto, {size}": old.to_series()},
         xlabel="real time, shared over to oneself",
         log=True,

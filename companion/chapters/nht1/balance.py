@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from companion import figures, tables
 from companion.bench import Case
-from companion.chapters.nht1.writing import full_size, overhead
+from companion.chapters.nht1.writing import full_size, observe, written
 from companion.common import np, pd
 from companion.experiments import experiment, of
 
@@ -25,10 +25,6 @@ _CODES = {"compiled solver": "lanes", "compiled, line by line with full blocks":
 _SHORT = {**dict(zip(_CODES, ("compiled", "line by line"), strict=True)), "plain NumPy solver": "NumPy"}
 
 
-def _observe(result) -> dict[str, float]:
-    return {"T_T": result.T_T, "stalled": result.stalls.sum() + result.finish_seconds}
-
-
 @experiment("nht1-base", item="N8, N10", rounds=6, seconds={"paper": 900, "modern": 1800})
 def base_codes(preset: str, threads: int) -> list[Case]:
     """Writing arrays and points under a fast and a slow base code.
@@ -46,8 +42,8 @@ def base_codes(preset: str, threads: int) -> list[Case]:
             cases.append(Case(f"{name}, without writing", bt, problem.solver, 1, {**common, "way": "none"}))
             for way, form in _WAYS.items():
                 if way != POINTS or problem.N <= _POINTS_TO:
-                    written = {**common, "way": way}
-                    cases.append(Case(f"{name}, {way}", application, replace(problem, **form), 1, written, _observe))
+                    named = {**common, "way": way, **of(problem, "solution_bytes")}
+                    cases.append(Case(f"{name}, {way}", application, replace(problem, **form), 1, named, observe))
     return cases
 
 
@@ -75,6 +71,8 @@ def waits(run):
     that, in percent, with its spread."""
     cases = figures.cases(run, "N", "NS", "IW", "code", "way")
     alone, writing = (cases.index[cases["way"] == each] for each in ("none", ARRAYS))
+    if "observed_finish" in run:  # older runs have one number
+        run = run.assign(observed_stalled=run["observed_stalled"] + run["observed_finish"])
     shares = figures.ratios(run, writing, alone, "observed_stalled", "seconds")
     base = cases.loc[alone].reset_index(drop=True)
     base["computing"] = base["median"] * base["IW"] / base["NS"]
@@ -157,44 +155,17 @@ def said(run) -> str:
     )
 
 
-def _by_points(run):
-    """Of the largest grid whose points were written: by code and way T_T in s, R_IO in MB/s and zeta in percent."""
-    cases = figures.cases(run, "N", "NS", "IW", "code", "way")
-    cases = cases[cases["N"] == cases["N"][cases["way"] == POINTS].max()]
-    alone, writing = (cases.index[(cases["way"] == "none") == each] for each in (True, False))
-    without = {cases["code"][i]: i for i in alone}
-    table = cases.loc[writing, ["N", "code", "way"]].assign(
-        T_T=figures.sampled(run, "observed_T_T", writing)["middle"].values
-    )
-    table["R_IO"] = 40e-6 * cases["N"] ** 3 * cases["NS"] / cases["IW"] / table["T_T"]
-    return figures.with_spread(table, zeta=overhead(run, writing, [without[code] for code in table["code"]]))
-
-
 @base_codes.figure
 def first_code(runs) -> "figures.Shown":
     """Time, rate and overhead of both codes, with arrays and with points (N10)."""
     run = next(run for run in runs if POINTS in run["way"].values)
+    table = written(run)
+    units = {"T_T": "s", "R_IO": "MB/s", "zeta": "%", "zeta_low": "%", "zeta_high": "%"}
     return figures.table(
-        _by_points(run).drop(columns="flagged"),
-        units={"T_T": "s", "R_IO": "MB/s", "zeta": "%", "zeta_low": "%", "zeta_high": "%"},
+        table[table["N"] == table["N"][table["way"] == POINTS].max()][["N", "code", "way", *units]],
+        units=units,
         digits=3,
         name="nht1_first_code",
         caption="A fast and a slow code that write the same dumps, as arrays and point by point. The first code of the "
         "iPSC/860 was slow and wrote points: its overhead was low, its time high, and its rate low.",
-    )
-
-
-def words(run) -> tuple[str, ...]:
-    """Overhead, time and rate of the slow code that writes points, against those of the fast one; of an older run,
-    without points, nothing."""
-    table = _by_points(run).query("way == @POINTS").sort_values("T_T")
-    if table.empty:
-        return ()
-    fast, slow = table.iloc[0], table.iloc[-1]
-    assert slow["zeta"] < fast["zeta"] and slow["R_IO"] < fast["R_IO"]
-    return (
-        f"On machine {figures.cpu(run)} the slower code that writes points has an overhead of {slow['zeta']:.0f} %, "
-        f"where the fast code with the same writes has {fast['zeta']:.0f} %. It takes {slow['T_T'] / fast['T_T']:.1f} "
-        f"times as long, and writes {slow['R_IO']:.1f} MB/s in place of {fast['R_IO']:.0f}: low, high and low, as the "
-        "report says of the first code.",
     )

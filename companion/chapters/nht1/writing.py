@@ -31,7 +31,7 @@ ZETA = "overhead ζ [%]"
 WHOLE, FILE, PEAK = "whole run, computing included", "while writing one file", "peak of disks, or of one disk"
 
 
-def _observe(result) -> dict[str, float]:
+def observe(result) -> dict[str, float]:
     return {
         "T_T": result.T_T,
         "stalled": result.stalls.sum(),
@@ -61,7 +61,7 @@ def whole_runs(preset: str, threads: int) -> list[Case]:
                     continue
                 problem = application.Problem.preset(size, way=way, asynchronous=asynchronous)
                 parameters = {**common, "way": text, **of(problem, "asynchronous", "solution_bytes")}
-                cases.append(Case(f"{label}, {text}", application, problem, count, parameters, _observe))
+                cases.append(Case(f"{label}, {text}", application, problem, count, parameters, observe))
     return cases
 
 
@@ -72,18 +72,19 @@ def overhead(run, writing, alone, T_C: str = "seconds"):
 
 
 def written(run):
-    """N, threads and way of every run with writing, and with median and spread (``figures.with_spread``) ``T_T``,
-    ``T_C`` and the ``waiting`` of the solver in s, ``R_IO`` and the rate while ``writing`` in MB/s, ``zeta`` in
-    percent."""
-    cases = figures.cases(run, "N", "way", "solution_bytes")
+    """N, threads, code if there are several, and way of every run with writing, with median and spread
+    (``figures.with_spread``) ``T_T``, ``T_C`` and the ``waiting`` of the solver in s, ``R_IO`` and the rate while
+    ``writing`` in MB/s, ``zeta`` in percent."""
+    code = ["code"] if "code" in run else []
+    names, cases = ["N", "threads", *code], figures.cases(run, "N", *code, "way", "solution_bytes")
     alone, rows = (cases.index[(cases["way"] == "none") == each] for each in (True, False))
-    without = {(cases["N"][i], cases["threads"][i]): i for i in alone}
-    same = [without[cases["N"][row], cases["threads"][row]] for row in rows]
+    without = {tuple(cases.loc[i, names]): i for i in alone}
+    same = [without[tuple(cases.loc[i, names])] for i in rows]
     mega = cases["solution_bytes"][rows].to_numpy(dtype=float) / _MEGA
     T_T, spent = (figures.sampled(run, f"observed_{name}", rows) for name in ("T_T", "transferring"))
     waiting = (run["observed_stalled"] + run["observed_finish"]).values[rows]
     return figures.with_spread(
-        cases.loc[rows, ["N", "threads", "way"]],
+        cases.loc[rows, [*names, "way"]],
         T_T=T_T,
         T_C=figures.sampled(run, "seconds", same),
         waiting=figures.of_samples(waiting, cases["flags"][rows]),
