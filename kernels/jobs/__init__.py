@@ -26,9 +26,9 @@ from kernels.runtime.resources import affinity_cpus, require_memory, require_thr
 __all__ = ["BINDINGS", "NO_OUTPUT", "POSTS", "PROOF", "Job", "Problem", "Result", "State", "footprint", "reference"]
 __all__ += ["run", "setup", "verify", "work"]
 
-#: Where processes run: each on a CPU of its own, whose transfers share it with the computation; all on the first CPU,
-#: while the others idle; where the system puts them.
-BINDINGS = ("one each", "one for all", "free")
+#: Where processes run: each on a CPU of its own, whose transfers share it with the computation, or where the system
+#: puts them.
+BINDINGS = ("one each", "free")
 POSTS = ("none", "after", "beside")
 
 
@@ -98,8 +98,6 @@ def _cpus(problem: Problem) -> list[list[int]]:
         return [usable] * problem.processes
     if not hasattr(os, "sched_setaffinity"):
         raise ValueError(f"binding = {problem.binding!r}: this system binds no process to a CPU; choose 'free'")
-    if problem.binding == "one for all":
-        return [usable[:1]] * problem.processes
     if len(usable) < problem.processes:
         raise ValueError(
             f"{problem.processes} processes on a CPU each need as many, {len(usable)} may be used; "

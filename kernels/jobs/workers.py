@@ -246,9 +246,9 @@ class Pool(Processes):
 _SHARED: "weakref.WeakValueDictionary[tuple[int, str], Pool]" = weakref.WeakValueDictionary()
 
 
-def shared(*which) -> Pool:
-    """The pool of a number of processes (and a build) that all problems of this process use while a state holds it."""
-    pool = _SHARED.get(which)
+def shared(count: int, build: str = "this processor") -> Pool:
+    """The ``count`` processes of a build that all problems of this process use, as long as a state holds them."""
+    pool = _SHARED.get((count, build))
     if pool is None or not pool.close.alive:
-        pool = _SHARED[which] = Pool(*which)
+        pool = _SHARED[count, build] = Pool(count, build)
     return pool

@@ -28,7 +28,7 @@ _CONFIGURATIONS = {
 #: Analysis and forecast together: the analysis' configuration, the forecast's work files.
 _TOGETHER = tuple(product(("half in memory", "page cache"), ("ssd1-async", "disk4")))
 #: Fewer data beside a forecast, so that the analysis ends first, as in 1982.
-_FEWER = {"sondes": 150, "aircraft": 300}
+_FEWER = {"sondes": 80, "aircraft": 150}
 #: At ``quick`` a coarser grid with fewer data.
 _SMALLER = {"quick": {"ni": 24, "nj": 16, "sondes": 80, "aircraft": 20}}
 #: The programs of Fig. 6.2, by the names of the steps.
@@ -113,7 +113,7 @@ def programs(runs) -> "figures.Shown":
     )
 
 
-@experiment("xmp1982-together", item="X18", rounds=7, seconds={"paper": 290}, needs="affinity")
+@experiment("xmp1982-together", item="X18", rounds=7, seconds={"paper": 320}, needs="affinity")
 def together(preset: str, threads: int) -> list[Case]:
     """The analysis beside a forecast.
 

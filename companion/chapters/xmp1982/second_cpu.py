@@ -23,7 +23,7 @@ PAIRINGS = (
     ("ssd2-async", "disk4"),
     ("ssd2-async", "bmr1"),
 )
-#: Of these the accounts are kept, without write-ups.
+#: Of these the accounts are kept.
 ACCOUNTED = (("disk4",), ("ssd1-async",), ("bmr1",), ("bmr1", "disk4"), ("ssd1-async", "disk4"), ("ssd1-async", "bmr1"))
 #: What the system accounts to a job: executing in a CPU, waiting to execute, waiting for transfers.
 _ACCOUNTS = ("executing", "queued", "waiting")
@@ -39,6 +39,11 @@ _ROWS = list(itertools.product(PARTS, (False, True)))
 def printed_name(name: str) -> str:
     """The report's name of a pairing."""
     return str(name).replace("-async", "")
+
+
+def _beside(*names: str) -> str:
+    """A job for a reader, and the one that runs beside it, if one does."""
+    return " beside ".join(label(printed_name(name)) for name in names)
 
 
 def require_two() -> None:
@@ -206,8 +211,7 @@ def job_times(runs) -> "figures.Shown":
     rows: dict[str, list[tuple[str, int]]] = {}
     for pair in PAIRINGS:
         for n, (own, other) in enumerate((pair, pair[::-1])):
-            name = f"{label(printed_name(own))} beside {label(printed_name(other))}"
-            rows.setdefault(name, []).append(("+".join(pair), n))
+            rows.setdefault(_beside(own, other), []).append(("+".join(pair), n))
 
     def by_row(seconds: Callable) -> "np.ndarray":
         return padded([np.concatenate([seconds(*job) for job in jobs]) for jobs in rows.values()])
@@ -238,45 +242,35 @@ def job_times(runs) -> "figures.Shown":
 
 @experiment("xmp1982-accounts", item="X15", rounds=7, seconds={"paper": 280}, needs="affinity")
 def accounts(preset: str, threads: int) -> list[Case]:
-    """Accounts of simulated forecasts alone and in pairs.
-
-    Jobs alone and in pairs without write-ups, and at last a pair that is bound to one CPU while the other idles.
-    """
+    """Accounts of simulated forecasts alone and in pairs, without write-ups."""
     require_two()
     base = replace(forecast.sized(preset), writeup=0.0)
-    tests = [*((names, "one each") for names in ACCOUNTED), (ACCOUNTED[-1], "one for all")]
-    return [simulated(names, base, how, "none") for names, how in tests]
+    return [simulated(names, base, "one each", "none") for names in ACCOUNTED]
 
 
 @accounts.figure
 def overheads(runs) -> "figures.Shown":
-    """System and problem overhead as shares of the clock (Fig. 5.5), then and now, and a forced hang.
+    """System and problem overhead as shares of the clock (Fig. 5.5), then and now.
 
     System overhead is the clock that no account explains; problem overhead what the accounts exceed those of the same
     job alone.
     """
-    printed, first = tables.load("xmp1982", "fig5_5"), runs[0]
-    rows, then, waits = {}, [], []
-    jobs = [(name, test, n, job) for name, test in zip(first["label"].values, first["test"].values, strict=True)
-            for n, job in enumerate(str(test).split("+"))]  # fmt: skip
-    for name, test, n, job in jobs:
-        tested, own, forced = printed_name(test), printed_name(job), name.endswith("one for all")
-        other = f"with {label(tested.replace(own, '', 1).strip('+'))}" if tested != own else "alone"
-        rows[f"{name}, {n}"] = f"{label(own)}, {other}" + ", one CPU" * forced
-        known = printed.sel(test="disk4-biop" if tested == "disk4" else tested, job=n + 1)
-        then.append([np.nan if forced else 100 * float(known[f"{kind}_overhead"] / known["clock"])
-                     for kind in ("system", "problem")])  # fmt: skip
-        if forced:
-            case = observed(first, "label").sel(label=name)
-            waits.append(100 * float(case[f"job_{n}_queued"].median() / case[f"job_{n}_clock"].median()))
+    printed, then = tables.load("xmp1982", "fig5_5"), []
+    jobs = [(names, n) for names in ACCOUNTED for n in range(len(names))]
+    rows = {str((names, n)): _beside(names[n], *names[:n], *names[n + 1 :]) for names, n in jobs}
+    for names, n in jobs:
+        test = printed_name("+".join(names))
+        known = printed.sel(test="disk4-biop" if test == "disk4" else test, job=n + 1)
+        then.append([100 * float(known[f"{kind}_overhead"] / known["clock"]) for kind in ("system", "problem")])
 
     def shares(run) -> dict[str, Measured]:
         cases, system, problem = observed(run, "label"), [], []
-        for name, test, n, job in jobs:
-            clock, *parts = (cases[f"job_{n}_{part}"].sel(label=name).values for part in ("clock", *_ACCOUNTS))
-            usual = sum(np.median(cases[f"job_0_{part}"].sel(label=f"{job}, one each")) for part in _ACCOUNTS)
+        for names, n in jobs:
+            clock, *parts = (cases[f"job_{n}_{part}"].sel(label=f"{'+'.join(names)}, one each").values
+                             for part in ("clock", *_ACCOUNTS))  # fmt: skip
+            usual = sum(np.median(cases[f"job_0_{part}"].sel(label=f"{names[n]}, one each")) for part in _ACCOUNTS)
             system.append(100 * (clock - sum(parts)) / clock)
-            problem.append(100 * (sum(parts) - usual) / clock if test != job else np.nan * clock)
+            problem.append(100 * (sum(parts) - usual) / clock if len(names) > 1 else np.nan * clock)
         return {f"{kind} overhead, today": Measured(np.array(each), bool(cases["flagged"].any()))
                 for kind, each in (("system", system), ("problem", problem))}  # fmt: skip
 
@@ -289,21 +283,21 @@ def overheads(runs) -> "figures.Shown":
         name="xmp1982_accounts_rerun",
         title="Clock time that no account explains, and accounts that grew",
         tables="fig5_5",
-        caption=f"Bound to one CPU with another, a job waits for it for {max(waits):.0f} % of its clock.",
     )
 
 
-@experiment("xmp1982-degraded", item="X7", rounds=7, seconds={"paper": 200}, needs="affinity")
+_USUAL, _LESS = "usual forecast, usual jobs, in turn", "degraded forecast, degraded jobs, second CPU"
+
+
+@experiment("xmp1982-degraded", item="X7", rounds=7, seconds={"paper": 120}, needs="affinity")
 def degraded(preset: str, threads: int) -> list[Case]:
-    """A forecast with less memory."""
+    """A forecast with less memory, its jobs on the second CPU, beside the usual one."""
     require_two()
-    base, cases = forecast.sized(preset), []
-    less = replace(base, files=1, place="memory", rhs="files")
-    for name, problem in (("usual", forecast.places(base, "ssd1-sync")), ("degraded", less)):
-        for posts, when in (("after", "in turn"), ("beside", "second CPU")):
-            words, how = f"{name} forecast, {name} jobs, {when}", {"posts": posts, "small": name == "degraded"}
-            cases.append(forecast.case(words, "forecast", problem, threads, binding="one each", **how))
-    return cases
+    base = forecast.sized(preset)
+    usual, less = forecast.places(base, "ssd1-sync"), replace(base, files=1, place="memory", rhs="files")
+    how = {"threads": threads, "binding": "one each"}
+    return [forecast.case(_USUAL, "forecast", usual, **how),
+            forecast.case(_LESS, "forecast", less, posts="beside", small=True, **how)]  # fmt: skip
 
 
 @degraded.figure
@@ -319,9 +313,8 @@ def completed(runs) -> "figures.Shown":
         computing = cases["cpu"] - cases.get("moving", 0.0)  # the channels of 1982 moved records
         known = [computing, cases["forecast"], *(forecast.jobs_of(cases, key) for key in ("cpu", "clock"))]
         known.append(cases["complete"])
-        first, last = ("usual forecast, usual jobs, in turn", "degraded forecast, degraded jobs, second CPU")
-        values = [each.sel(configuration=last) / each.sel(configuration=first).median() for each in known]
-        return {"today": Measured(padded(values), bool(cases["flagged"].sel(configuration=[first, last]).any()))}
+        values = [each.sel(configuration=_LESS) / each.sel(configuration=_USUAL).median() for each in known]
+        return {"today": Measured(padded(values), bool(cases["flagged"].sel(configuration=[_USUAL, _LESS]).any()))}
 
     return dots(
         runs,
