@@ -295,7 +295,7 @@ def degraded(preset: str, threads: int) -> list[Case]:
     require_two()
     base = forecast.sized(preset)
     usual, less = forecast.places(base, "ssd1-sync"), replace(base, files=1, place="memory", rhs="files")
-    how = {"threads": threads, "binding": "one each"}
+    how: dict[str, Any] = {"threads": threads, "binding": "one each"}
     return [forecast.case(_USUAL, "forecast", usual, **how),
             forecast.case(_LESS, "forecast", less, posts="beside", small=True, **how)]  # fmt: skip
 
