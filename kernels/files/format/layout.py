@@ -1,31 +1,28 @@
 """The NHT-1 solution file: a serial file of U that any machine can read, and the quantities of the benchmark.
 
-    byte 0        header, 4096 bytes
+    byte 0        header of a NumPy file, padded to 4096 bytes
     byte 4096     dump 0, dump 1, …  (NS/IW dumps of U, each written at the end of IW time steps)
-    after them    trailer: JSON, then 24 bytes that close the file
+    after them    trailer: one line of JSON
 
-Everything is little-endian.  U is 5×N×N×N IEEE 754 double precision with the component running
-fastest, ``u[k][j][i][m]`` in C order, u(m,i,j,k) in Fortran, or five arrays one after the other,
-``u[m][k][j][i]``; the header says which.  The header starts with 8 characters
-and an endianness mark; the rest is one line of JSON padded with spaces, so that both a person and a
-program of a few lines can read it.  With ``records = "k-plane"`` each k-plane is a Fortran
-sequential unformatted record: its length in bytes as a 4-byte integer before and after the data.
+``numpy.load(path, mmap_mode="r")`` reads it.  Everything is little-endian.  U is 5×N×N×N IEEE 754 double precision with
+the component running fastest, ``u[k][j][i][m]`` in C order, u(m,i,j,k) in Fortran, or five arrays one after the other,
+``u[m][k][j][i]``, or k-planes each of which is a Fortran sequential unformatted record: its length in bytes as a 4-byte
+integer before and after the data.
 
-The trailer holds the time step and the CRC-32 (as zlib computes it) of every dump, over the words of
-U alone, so that two files with the same solution carry the same numbers.  A file without a trailer is not finished.
+The trailer holds N, NS, IW, which of the three it is, and the CRC-32 (as zlib computes it) of every dump, over the
+words of U alone, so that two files with the same solution carry the same numbers.  A file without it is not finished.
 
 Symbols are the report's (Fineberg, RND-93-007, section 2.3): N points in each direction, NS time steps, IW steps
 between two writes, w = 8 bytes a word, T_T elapsed time with writing.
 """
 
 import json
-import os
 import struct
-import zlib
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
+from numpy.lib import format as npy
 
 from kernels.contract import require_range
 
@@ -39,15 +36,10 @@ __all__ += ["dump_bytes", "plain", "require_checksums", "require_schedule", "sol
 __all__ += ["transfer_rate"]
 
 HEADER_BYTES = 4096
-MAGIC = b"NHT-1 U\n"
-END = b"\nEND U\r\n"
-MARK = 0x0102030405060708
-VERSION = 1
+MAGIC = npy.magic(3, 0)  # a version whose broken headers NumPy does not try to mend
 DTYPE = np.dtype("<f8")
 COMPONENTS = 5  # conserved variables a grid point
 WORD = 8  # bytes of a 64-bit word
-_ORDERS = ("u[k][j][i][m], m fastest", "u[m][k][j][i], i fastest")  # one array, five arrays
-_TAIL = struct.Struct("<QII8s")  # bytes of JSON, its CRC-32, zero, END
 
 
 def require_schedule(NS: int, IW: int) -> int:
@@ -130,13 +122,17 @@ class Layout:
         """Byte at which the trailer starts."""
         return self.offset(self.dumps)
 
+    @property
+    def dtype(self) -> np.dtype:
+        """Of the file's array: a word, or a k-plane between its record marks."""
+        marked = [("length", "<u4"), ("u", DTYPE, self.shape[1:]), ("again", "<u4")]
+        return np.dtype(marked) if self.records else DTYPE
+
     def header(self) -> bytes:
         """The first 4096 bytes."""
-        facts = {"format": "NHT-1 solution", "version": VERSION, "N": self.N, "NS": self.NS, "IW": self.IW}
-        facts |= {"dumps": self.dumps, "word": DTYPE.str, "order": _ORDERS[self.arrays]}
-        facts |= {"records": "k-plane" if self.records else "none"}
-        facts |= {"header_bytes": HEADER_BYTES, "dump_bytes": self.dump_bytes}
-        head = MAGIC + struct.pack("<Q", MARK) + json.dumps(facts).encode("ascii")
+        order = (self.N,) if self.records else (COMPONENTS, *self.shape[:3]) if self.arrays else self.shape
+        facts = {"descr": npy.dtype_to_descr(self.dtype), "fortran_order": False, "shape": (self.dumps, *order)}
+        head = MAGIC + struct.pack("<I", HEADER_BYTES - len(MAGIC) - 4) + repr(facts).encode("ascii")
         return head.ljust(HEADER_BYTES - 1) + b"\n"
 
     @property
@@ -146,8 +142,7 @@ class Layout:
 
     def trailer(self, checksums: list[int]) -> bytes:
         """What closes a file whose dumps have these CRC-32s."""
-        text = json.dumps({"steps": self.steps, "crc32": checksums}).encode("ascii")
-        return text + _TAIL.pack(len(text), zlib.crc32(text), 0, END)
+        return json.dumps(asdict(self) | {"crc32": checksums}).encode("ascii") + b"\n"
 
     @property
     def total_bytes(self) -> int:
@@ -155,51 +150,40 @@ class Layout:
         return self.trailer_offset + 512 + 32 * self.dumps
 
 
-def _parse_header(path: Path, head: bytes) -> Layout:
-    if head[:8] == MAGIC[::-1] or head[8:16] == struct.pack(">Q", MARK):
-        raise SolutionError(f"{path} has the wrong endianness; swap the bytes of every 8-byte word")
-    try:
-        facts = json.loads(head[16:])
-        sizes = (facts[name] for name in ("N", "NS", "IW"))
-        layout = Layout(*sizes, facts["records"] == "k-plane", facts["order"] == _ORDERS[1])
-        if head == layout.header():
-            return layout
-    except (LookupError, TypeError, ValueError):
-        pass
-    raise SolutionError(f"{path} is not an NHT-1 solution file, or its header is truncated or damaged; copy it again")
-
-
 class Solution:
     """A finished solution file, opened for reading plane by plane; it closes with this object.
 
     ``layout`` has its sizes, ``crc32`` the checksum of each dump as it is stored.  ``SolutionError`` if it is
-    truncated, damaged, of the wrong endianness, or no solution.
+    truncated, damaged, or no solution.
     """
 
     def __init__(self, path):
-        self.path, size = Path(path), os.path.getsize(path)
-        data = np.memmap(self.path, np.uint8, "r") if size else np.zeros(0, np.uint8)
-        self._data, self.layout = data, _parse_header(self.path, bytes(data[:HEADER_BYTES]))
-        begin = self.layout.trailer_offset
-        text, tail = bytes(data[begin : -_TAIL.size]), bytes(data[-_TAIL.size :])
-        if size < begin + _TAIL.size or tail != _TAIL.pack(len(text), zlib.crc32(text), 0, END):
-            raise SolutionError(f"{path} is truncated, was never finished, or has a damaged trailer; copy it again")
-        self.crc32: list[int] = json.loads(text)["crc32"]
+        self.path = Path(path)
+        try:
+            with open(path, "rb") as file:
+                if not (head := file.read(HEADER_BYTES)).startswith(MAGIC):
+                    raise ValueError("it does not begin as one")
+                self._data = npy.open_memmap(path, mode="r")
+                file.seek(HEADER_BYTES + self._data.nbytes)
+                facts = json.load(file)
+            self.crc32 = facts.pop("crc32")
+            self.layout = Layout(**facts)
+            if head != self.layout.header() or len(self.crc32) != self.layout.dumps:
+                raise ValueError("its header and its trailer do not fit each other")
+        except (ValueError, LookupError, TypeError, AttributeError, ArithmeticError) as error:
+            raise SolutionError(
+                f"{path} is no solution of NHT-1, or truncated, unfinished or damaged: {error}"
+            ) from None
 
     def planes(self, index: int):
         """Yield the N k-planes of dump ``index``, float64 (N, N, 5) as ``[j, i, m]``, C-contiguous."""
-        layout, shape = self.layout, self.layout.shape
-        data = self._data[layout.offset(index) : layout.offset(index + 1)]
-        if layout.arrays:
-            yield from (np.stack(parts, -1) for parts in data.view(DTYPE).reshape(shape[3], *shape[:3]).swapaxes(0, 1))
-        elif not layout.records:
-            yield from data.view(DTYPE).reshape(shape)
-        else:
-            mark = np.frombuffer(struct.pack("<I", layout.plane_bytes), np.uint8)
-            for k, record in enumerate(data.reshape(layout.N, -1)):
-                if (record[:4] != mark).any() or (record[-4:] != mark).any():
-                    raise SolutionError(f"{self.path} has a damaged record mark at dump {index}, k-plane {k}")
-                yield np.frombuffer(record[4:-4].tobytes(), DTYPE).reshape(shape[1:])
+        u, layout = self._data[index], self.layout
+        if layout.records:
+            if any((u[mark] != layout.plane_bytes).any() for mark in ("length", "again")):
+                raise SolutionError(f"{self.path} has a damaged record mark in dump {index}")
+            u = u["u"]
+        for plane in np.moveaxis(u, 0, -1) if layout.arrays else u:
+            yield np.ascontiguousarray(plane)
 
     def dump(self, index: int) -> np.ndarray:
         """Dump ``index``, float64 (N, N, N, 5) as [k, j, i, m]."""

@@ -53,7 +53,7 @@ def verify_file(path, exact_plane: Callable[[int], np.ndarray] | None = None) ->
 
     ``exact_plane(k)`` gives the exact solution at ``[j, i, m]``, float64 (N, N, 5).  Error norm of component m:
     ``sqrt(sum((u − exact)²) / (N − 2)³)`` with the sum over all points, as NPB has it.  Damaged checksums are reported
-    in the result.  ``SolutionError`` if the file is truncated, of the wrong endianness, not a solution, or holds values
+    in the result.  ``SolutionError`` if the file is truncated, not a solution, or holds values
     that are not finite.
     """
     solution = Solution(path)
