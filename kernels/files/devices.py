@@ -122,10 +122,8 @@ def run(problem: Problem, state: list[np.ndarray], threads: int = 1, repeats: in
             if any(job.place == "direct" for job in jobs):
                 require_direct(work.path)
             made = (BlockFile(work.path / f"{n}", j.place, j.records, WORD * j.record) for n, j in enumerate(jobs))
-            whole = list(
-                zip(jobs, (stack.enter_context(contextlib.closing(file)) for file in made), state, strict=True)
-            )
-            found = run_team(lambda n, whole=whole: plain(*whole[n]), len(jobs))
+            files = [stack.enter_context(contextlib.closing(file)) for file in made]
+            found = run_team(lambda n, files=files: plain(jobs[n], files[n], state[n]), len(jobs))
     begins, ends, wrong = zip(*found, strict=True)
     return Result(tuple(np.subtract(ends, begins).tolist()), wrong, max(ends) - min(begins))
 
@@ -144,14 +142,10 @@ def verify(problem: Problem, result: Result) -> list[Check]:
 NO_OUTPUT = dict.fromkeys(("seconds", "clock"), "seconds that were measured")
 
 
-def _writes(job: Job) -> int:
-    laps, rest = divmod(job.transfers, 2 * job.records)
-    return laps * job.records + min(rest, job.records)
-
-
 def work(problem: Problem, threads: int = 1) -> Work:
     """Bytes of all jobs."""
-    size = [WORD * job.record for job in problem.jobs]
-    written = sum(_writes(job) * each for job, each in zip(problem.jobs, size, strict=True))
-    total = sum(job.transfers * each for job, each in zip(problem.jobs, size, strict=True))
+    total, written = 0, 0
+    for job in problem.jobs:
+        total += WORD * job.record * job.transfers
+        written += WORD * job.record * sum(n // job.records % 2 == 0 for n in range(job.transfers))
     return Work(0, total - written, written)

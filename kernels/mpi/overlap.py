@@ -5,16 +5,12 @@ the matrices of the next are multiplied:
 
     alltoallv   a group is sent and received before the next is begun
     ialltoallv  the exchange is started, and waited for once the next group is computed
-    progress    as ialltoallv, and a thread of each rank does nothing but drive the exchange
 
 An MPI library moves data when it is called.  Without a core to spare for that, an exchange that is
 only started may not get on before somebody waits for it.
 """
 
-import threading
-from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
-from time import sleep
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -29,7 +25,7 @@ from kernels.spectral.ranks import Transform, table_bytes
 
 __all__ = ["WAYS", "Problem", "State", "footprint", "plain", "reference", "run", "setup", "verify", "work"]
 
-WAYS = ("alltoallv", "ialltoallv", "progress")
+WAYS = ("alltoallv", "ialltoallv")
 
 
 @dataclass(frozen=True)
@@ -91,25 +87,6 @@ def _empty(state: State) -> State:
     return state._replace(columns=columns, packed=packed, waves=waves)
 
 
-@contextmanager
-def _driven(comm):
-    """A thread that keeps asking the library whether anything arrived, which moves what is under way."""
-    stop = threading.Event()
-
-    def drive():
-        while not stop.is_set():
-            comm.Iprobe()
-            sleep(0)
-
-    thread = threading.Thread(target=drive, daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        stop.set()
-        thread.join()
-
-
 def plain(state: State, exchange) -> None:
     """The inverse transform: while one group of fields is on its way, the next is transformed.
 
@@ -132,9 +109,8 @@ def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> S
     """Inverse Legendre transform of all groups with their exchanges, ``repeats`` times."""
     moves = state.transform.moves
     there = Planned(moves.traffic, moves.down, moves.column_counts, moves.wave_counts)
-    with _driven(state.comm) if problem.way == "progress" else nullcontext():
-        for _ in range(repeats):
-            plain(state, there if problem.way == "alltoallv" else there.begin)
+    for _ in range(repeats):
+        plain(state, there if problem.way == "alltoallv" else there.begin)
     return state
 
 

@@ -12,8 +12,7 @@ def exchanges(preset: str, threads: int, ranks: int = 2) -> list[Case]:
     from kernels.mpi import overlap
 
     groups = overlap.Problem.preset(preset).groups
-    wanted = [("alltoallv", 1), ("alltoallv", groups), ("progress", groups)]
-    wanted += [("ialltoallv", n) for n in (2, 4, 8) if n <= groups]
+    wanted = [("alltoallv", 1), ("alltoallv", groups), *(("ialltoallv", n) for n in (2, 4, 8) if n <= groups)]
     cases = []
     for way, count in wanted:
         problem = overlap.Problem.preset(preset, way=way, groups=count, ranks=ranks)
@@ -64,9 +63,8 @@ def inflight(runs) -> "figures.Shown":
         name="xc30_inflight",
         title="Messages in flight: the talk and today",
         caption="Time of inverse Legendre transforms with their exchanges, in older runs of direct ones too, over that "
-        'with blocking calls in one piece on all processors; left of the line is a gain. "Thread": one more thread a '
-        'rank drives the exchange. "Apart", in older runs: ranks compute on half of the processors and leave the '
-        "others to the exchange. "
+        "with blocking calls in one piece on all processors; left of the line is a gain. In older runs one more thread "
+        'a rank drove the exchange ("thread"), and ranks left half of the processors to it ("apart"). '
         f"{figures.doubts(runs[0])}",
         tables="legendre_overlap legendre_runs",
     )

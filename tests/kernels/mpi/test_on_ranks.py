@@ -11,7 +11,7 @@ from companion.mpi import launch
 SCRIPT = str(Path(__file__).with_name("on_ranks.py"))
 SMALL = {
     "mpi.exchange": {"bytes": 4096},
-    "mpi.overlap": {"truncation": 21, "grid": "F16", "fields": 6, "groups": 3, "way": "progress"},
+    "mpi.overlap": {"truncation": 21, "grid": "F16", "fields": 6, "groups": 3, "way": "ialltoallv"},
     "mpi.halo": {"grid": "N32", "levels": 2, "way": "on demand"},
     "mpi.monitoring": {"steps": 16, "period": 8, "way": "drifted"},
     "spectral.ranks": {"truncation": 31, "grid": "F24", "fields": 3},
@@ -30,7 +30,6 @@ MORE = {
     ],
     3: [
         ("spectral.ranks", {"truncation": 21, "grid": "O16", "across": 3}),
-        ("mpi.overlap", {"way": "ialltoallv"}),
         ("mpi.halo", {"way": "part 2 on demand"}),
         ("files.ranks.application", {"way": "independent"}),
     ],
