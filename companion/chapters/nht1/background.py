@@ -8,7 +8,9 @@ def beside_table(run):
     """Writing beside the solver over writing in turn: transfers and whole runs, with their spread, by grid and
     threads."""
     cases = figures.cases(run, "N", "way").sort_values(["N", "threads"])
-    turn, later = (cases.index[cases["way"] == way] for way in (WAY, LATER))
+    later = cases.index[cases["way"] == LATER]
+    both = cases.loc[later, ["N", "threads"]].apply(tuple, axis=1).tolist()
+    turn = cases.index[(cases["way"] == WAY) & cases[["N", "threads"]].apply(tuple, axis=1).isin(both)]
     run_, transfers = (figures.ratios(run, later, turn, f"observed_{name}") for name in ("T_T", "transferring"))
     table = figures.with_spread(cases.loc[turn, ["N", "threads"]], transfers=transfers, run=run_)
     return table.assign(what=[f"N = {N}, {n} thr." for N, n in table[["N", "threads"]].values])

@@ -63,7 +63,7 @@ def small(run) -> tuple[str, str]:
     rank = "They cannot be ranked, because samples of one method differ more than medians of two."
     rank = rank if within > between else "Their medians differ more than samples of one method."
     return (
-        f"On the largest grid a write for every point adds {point['zeta']:.0f} %. Each of the {N**3 / 1e6:.1f} million "
+        f"With N = {N} a write for every point adds {point['zeta']:.0f} %. Each of the {N**3 / 1e6:.1f} million "
         "points of a dump has a seek and a write of its own.",
         f"The methods that write planes or arrays add {rest['zeta'].min():.0f} to {rest['zeta'].max():.0f} %. {rank}",
     )
@@ -80,8 +80,8 @@ def opening(runs) -> "figures.Shown":
         name="nht1_opening",
         heading="",
         title="What writing adds to a run",
-        caption=f"Hollow: printed in 1993, arrows for bounds. Filled: N = {runs[0]['N'].values.max()}, by the methods "
-        "of the Y-MP, the CM-2 and the first code of the iPSC/860.",
+        caption=f"Hollow: printed in 1993, arrows for bounds. Filled: N = {largest(runs[0])['N'].max()}, by the "
+        "methods of the Y-MP, the CM-2 and the first code of the iPSC/860.",
     )
 
 

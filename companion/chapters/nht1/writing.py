@@ -41,11 +41,12 @@ def observe(result) -> dict[str, float]:
     }
 
 
-@experiment("nht1-io", item="N1-N6, N8, N9", rounds=6, seconds={"paper": 2700, "modern": 3600})
+@experiment("nht1-io", item="N1-N6, N8, N9", rounds=7, seconds={"paper": 1500, "modern": 3600})
 def whole_runs(preset: str, threads: int) -> list[Case]:
     """Application I/O by method of writing: time, rate and overhead of a run.
 
-    With fewer than all threads no points, and on a large grid only planes, the method of the Y-MP.
+    With fewer than all threads planes and, beside them, whole arrays written in turn and beside the solver.  On a large
+    grid planes and arrays with all threads alone.
     """
     from kernels import bt
     from kernels.files import application
@@ -53,11 +54,14 @@ def whole_runs(preset: str, threads: int) -> list[Case]:
     cases = []
     for size in SIZES[preset]:
         sample = application.Problem.preset(size)
-        for count in sorted({1, threads}):
+        large = sample.N > _LARGE
+        for count in sorted({threads} if large else {1, threads}):
             common, label = of(sample, "N", "NS", "IW"), f"N = {sample.N}, {count} threads"
             cases.append(Case(f"{label}, without writing", bt, sample.solver, count, {**common, "way": "none"}))
             for text, way, asynchronous in _WAYS:
-                if count < threads and (way == "elements" or (sample.N > _LARGE and way != "records")):
+                if (count < threads and way in ("elements", "arrays")) or (
+                    large and (way == "elements" or asynchronous)
+                ):
                     continue
                 problem = application.Problem.preset(size, way=way, asynchronous=asynchronous)
                 parameters = {**common, "way": text, **of(problem, "asynchronous", "solution_bytes")}
@@ -95,8 +99,10 @@ def written(run):
 
 
 def largest(run):
-    """Of :func:`written`, the runs on the largest grid with most threads, by way."""
-    return written(run).query("N == N.max() and threads == threads.max()").set_index("way")
+    """Of :func:`written`, the runs on the largest grid on which points were written, with most threads, by way."""
+    frame = written(run)
+    found = frame[frame["N"] == frame["N"][frame["way"] == "40-byte elements"].max()]
+    return found.query("threads == threads.max()").set_index("way")
 
 
 def by_method(run):

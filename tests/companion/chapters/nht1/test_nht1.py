@@ -4,7 +4,7 @@ import pytest
 from drawing import cases
 
 from companion import experiments, tables
-from companion.chapters.nht1 import background, balance, groups, writing
+from companion.chapters.nht1 import background, balance, groups, methods, writing
 from kernels.bt import ranks as bt
 
 HERE = {name: entry for name, entry in experiments.REGISTER.items() if entry.document == "nht1"}
@@ -30,12 +30,13 @@ def test_overheads_are_held_against_the_same_code_on_as_many_threads():
             run_of(102, 2, writing.WAY, 6.0, T_T=6.0, transferring=3.0, stalled=0.5, finish=0.25),
             run_of(102, 2, writing.LATER, 6.0, T_T=4.5, transferring=6.0),
             run_of(102, 1, writing.LATER, 6.0, T_T=9.0, transferring=4.0),
+            run_of(102, 2, methods.POINTS, 6.0, T_T=9.0, transferring=4.0),
         ]
     )
     one, two = (row for row in writing.written(run).itertuples() if row.way == writing.WAY)
     assert (one.zeta, one.R_IO) == pytest.approx((20.0, 50.0))
     assert (two.zeta, two.writing) == pytest.approx((20.0, 200.0))
-    assert list(writing.largest(run).index) == [writing.WAY, writing.LATER]
+    assert list(writing.largest(run).index) == [writing.WAY, writing.LATER, methods.POINTS]
     assert writing.largest(run).loc[writing.WAY, "waiting"] == 0.75
     beside = background.beside_table(run)
     assert beside["run"].tolist() == [0.75, 0.75] and beside["transfers"].tolist() == [2.0, 2.0]
