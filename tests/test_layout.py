@@ -12,11 +12,11 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 #: Lines at most: ``.py`` and C, of the book also JavaScript, CSS and HTML.  These numbers only ever go down.
 LINES = {
-    "kernels/analysis": 1546,
+    "kernels/analysis": 1530,
     "kernels/bt": 1843,
     "kernels/files": 2652,
     "kernels/gridpoint": 2734,
-    "kernels/imaging": 2946,
+    "kernels/imaging": 2915,
     "kernels/jobs": 580,
     "kernels/memory": 1388,
     "kernels/mpi": 1261,
@@ -30,9 +30,9 @@ LINES = {
     "companion": 13072,
     "peers": 2107,
     "book": 2285,
-    "tests": 12737,
+    "tests": 12729,
 }
-PRODUCTION = 41_685
+PRODUCTION = 41_638
 #: What a kernel's module imports when it is imported itself; other libraries only inside the functions that need them.
 KERNELS = {"kernels", "numpy", "numba", "llvmlite", "psutil", "scipy", "zlib_ng", *sys.stdlib_module_names}
 #: What the rest of ``companion`` calls of the kernels; only chapters call the kernels themselves.

@@ -54,7 +54,6 @@ class State:
 
     guess: np.ndarray = field(repr=False)  # float64 (nj, 4 levels + 2, ni): u, v, T, q, ln p_s, Φ of the ground
     data: synthetic.Data = field(repr=False)
-    expected: np.ndarray = field(repr=False)  # float64 (nj, 5, 15, ni): the guess on standard levels, in closed form
     true: np.ndarray = field(repr=False)  # float64 (nj, 5, 15, ni): phi, u, v, T, q on standard levels
     pressure: np.ndarray = field(repr=False)  # float64 (nj, ni): ln p_s
 

@@ -159,8 +159,7 @@ def surface(truth: Truth, where: Places):
 
 
 def first_guess(problem, truth: Truth):
-    """Rows of the guess, (nj, 4 · levels + 2, ni); on standard levels, (nj, 5, 15, ni), guess and truth; the truth's
-    ln p_s.
+    """Rows of the guess, (nj, 4 · levels + 2, ni); the truth on standard levels, (nj, 5, 15, ni), and its ln p_s.
 
     A row is u, v, T, q on sigma levels from the top, then ln p_s and the ground's geopotential.
     """
@@ -177,8 +176,8 @@ def first_guess(problem, truth: Truth):
 
     guess = by_rows(np.concatenate([u["u"], v["v"], mass["T"], mass["q"], [lnps, ground]]))
     shape, nothing = (problem.nj, 5, LN_P.size, problem.ni), np.zeros_like(lnps)
-    known = [list(state(truth, guessed, where, nothing, LN_P).values()) for guessed in (True, False)]
-    return guess, *(by_rows(each).reshape(shape) for each in known), pressure.reshape(problem.nj, problem.ni)
+    known = by_rows(list(state(truth, False, where, nothing, LN_P).values())).reshape(shape)
+    return guess, known, pressure.reshape(problem.nj, problem.ni)
 
 
 def _site(rng, count):

@@ -1,7 +1,6 @@
-"""COMB, SUBIM, UVDIF and APRES: sums of images, parts of images, differences of visibilities, residuals.
+"""COMB, UVDIF and APRES: sums of images, differences of visibilities, residuals.
 
 COMB    out = a·x + b·y                       12 bytes a pixel, so memory is the limit
-SUBIM   out = x[rows, columns]
 UVDIF   records that differ, by column and amplitude
 APRES   out = dirty − beam ∗ (all components)
 """
@@ -31,19 +30,6 @@ def combine(x, y, a: float, b: float, threads: int = 1) -> np.ndarray:
     flat = x.reshape(-1), y.reshape(-1), np.float32(a), np.float32(b), out.reshape(-1)
     run_parts(_combine, threads, *flat, threads)
     return out
-
-
-def part(image: np.ndarray, box) -> np.ndarray:
-    """SUBIM: rows box[0] … box[1] and columns box[2] … box[3] of an image, copied.
-
-    ``ValueError``: a box that is empty or not within the image.
-    """
-    rows, columns = image.shape
-    if not (0 <= box[0] <= box[1] < rows and 0 <= box[2] <= box[3] < columns):
-        raise ValueError(
-            f"box = {tuple(box)} lies outside the image: rows run from 0 to {rows - 1}, columns to {columns - 1}"
-        )
-    return image[box[0] : box[1] + 1, box[2] : box[3] + 1].copy()
 
 
 @kernel(fastmath=CONTRACT)

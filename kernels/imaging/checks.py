@@ -63,14 +63,13 @@ def _clean(products, image, beam, size, name) -> list[Check]:
     model = clean.summed(products["places"], products["fluxes"], size.side)
     expected = image - convolve(beam, model.astype(float))
     peak = worst(image)
-    inner = clean.Limits().within(size.side)
-    left = worst(products["residual"][inner[0] : inner[1] + 1, inner[2] : inner[3] + 1])
+    left = worst(clean.inner(products["residual"]))
     count = len(products["fluxes"])
     gaussian = clean.restoring_beam(beam)
     smooth = convolve(gaussian, products["model"].astype(float))
     off = worst(products["clean"] - smooth - products["residual"]) / peak
     first = tuple(products["places"][0])
-    within = worst(image[inner[0] : inner[1] + 1, inner[2] : inner[3] + 1])
+    within = worst(clean.inner(image))
     return [
         Check.relative(f"{name}: first component, of the peak's place", abs(float(image[first])), float(within), 1e-5),
         Check.relative(f"{name}: first component, Jy", float(products["fluxes"][0]), tasks.GAIN * image[first], 1e-5),

@@ -2,7 +2,7 @@
 
     residual ← residual − gain · peak · beam(· − place of the peak)
 
-until a number of components or a threshold is reached.  Clark keeps a list of the strongest pixels and subtracts a
+within the inner half, until there are so many components.  Clark keeps a list of the strongest pixels and subtracts a
 small patch of the beam from those alone (the minor cycle), then all components of the cycle at once (the major cycle):
 from the image by a convolution, or, as Schwab does, from the visibilities, of which a new image is made.
 
@@ -34,17 +34,13 @@ class Limits(Presets):
 
     components: whole(1, 10_000_000) = 1000  # components in all
     gain: real(1e-6, 3.0) = 0.1  # part of the peak that each takes; CLEAN diverges from 2 on
-    threshold: real(0.0, 1e30, "Jy") = 0.0  # Jy per beam at which to stop
     list_length: whole(1, 2**27) = 6000  # pixels of the minor cycle's list
-    box: tuple[int, int, int, int] | None = None  # first and last row, first and last column; None: inner half
     method: one_of(*METHODS) = "gather"  # of the minor cycle
 
-    def within(self, side: int) -> tuple[int, int, int, int]:
-        """The box; ``ValueError`` if it is outside an image of ``side`` pixels."""
-        box = self.box or (side // 4, side - side // 4 - 1) * 2
-        if len(box) != 4 or not (0 <= box[0] <= box[1] < side and 0 <= box[2] <= box[3] < side):
-            raise ValueError(f"box = {box} lies outside the image: rows and columns run from 0 to {side - 1}")
-        return tuple(int(edge) for edge in box)
+
+def inner(image: np.ndarray) -> np.ndarray:
+    """The inner half of an image, of both its sides: what is deconvolved."""
+    return image[(slice(len(image) // 4, len(image) - len(image) // 4),) * 2]
 
 
 class Cleaned(NamedTuple):
@@ -128,14 +124,14 @@ class Minor:
         self.table = np.zeros((len(beam) + HALF + 1, len(beam)), np.float32)
         self.table[around, around] = self.patch
 
-    def __call__(self, residual, box, limit, gain, places, fluxes) -> int:
+    def __call__(self, residual, limit, gain, places, fluxes) -> int:
         """Components until none is above ``limit``; their number.  ``residual`` is left as it is."""
-        inside = residual[box[0] : box[1] + 1, box[2] : box[3] + 1]
+        inside = inner(residual)
         pixels = np.argwhere(np.abs(inside) > limit).astype(np.int32)
         if not len(pixels):
             return 0
         listed = inside[pixels[:, 0], pixels[:, 1]]
-        pixels += np.array([box[0], box[2]], np.int32)
+        pixels += np.int32(self.side // 4)
         if self.method == "scalar":
             return plain(listed, pixels, self.patch, np.float32(gain), limit, places, fluxes)
         wide = 2 * self.side
@@ -167,33 +163,31 @@ def summed(places: np.ndarray, fluxes: np.ndarray, side: int) -> np.ndarray:
     return model.astype(np.float32)
 
 
-def list_limit(residual: np.ndarray, box, list_length: int, sidelobe: float, threshold: float) -> np.float32:
-    """What a pixel must exceed to be listed: room in the list, outer sidelobes of the peak, the threshold."""
-    inside = np.abs(residual[box[0] : box[1] + 1, box[2] : box[3] + 1]).ravel()
+def list_limit(residual: np.ndarray, list_length: int, sidelobe: float) -> np.float32:
+    """What a pixel must exceed to be listed: room in the list, outer sidelobes of the peak."""
+    inside = np.abs(inner(residual)).ravel()
     peak = inside.max()
-    limit = max(float(peak) * sidelobe, threshold)
+    limit = float(peak) * sidelobe
     if np.count_nonzero(inside > limit) > list_length:
         limit = float(np.partition(inside, inside.size - list_length - 1)[inside.size - list_length - 1])
     return np.float32(min(limit, 0.99 * peak))
 
 
 def _major_cycles(dirty, beam, limits: Limits, residual_of) -> Cleaned:
-    """Minor cycles and, after each, ``residual_of(model)``, until components or threshold are reached."""
+    """Minor cycles and, after each, ``residual_of(model)``, until all components are found."""
     side, minor = len(dirty), Minor(beam, limits.method)
-    box = limits.within(side)
     places, fluxes = np.empty((limits.components, 2), np.int32), np.empty(limits.components, np.float32)
     model, residual, found, cycles = np.zeros((side, side)), dirty, 0, 0
     while found < limits.components:
-        limit = list_limit(residual, box, limits.list_length, minor.sidelobe, limits.threshold)
-        count = minor(residual, box, limit, limits.gain, places[found:], fluxes[found:])
+        limit = list_limit(residual, limits.list_length, minor.sidelobe)
+        count = minor(residual, limit, limits.gain, places[found:], fluxes[found:])
         if not count:
             break
         new = slice(found, found + count)
         np.add.at(model, (places[new, 0], places[new, 1]), fluxes[new])
         found, cycles = found + count, cycles + 1
         residual = residual_of(model.astype(np.float32))
-        peak = np.abs(residual[box[0] : box[1] + 1, box[2] : box[3] + 1]).max()
-        if not np.isfinite(peak) or peak <= limits.threshold:
+        if not np.isfinite(np.abs(inner(residual)).max()):
             break
     return Cleaned(places[:found].copy(), fluxes[:found].copy(), model.astype(np.float32), residual, cycles)
 
@@ -201,7 +195,7 @@ def _major_cycles(dirty, beam, limits: Limits, residual_of) -> Cleaned:
 def clark(dirty: np.ndarray, beam: np.ndarray, limits: Limits, threads: int = 1) -> Cleaned:
     """Clark's CLEAN of an image, float32 (side, side), Jy per beam, with a beam of twice the side.
 
-    ``ValueError``: images of other types or shapes, pixels that are not finite, a box outside the image.
+    ``ValueError``: images of other types or shapes, pixels that are not finite.
     """
     require_images(dirty, beam)
     convolver = Convolver(beam, threads)
@@ -215,7 +209,6 @@ def schwab(records: np.ndarray, side: int, cell: float, limits: Limits, threads:
     Records stay sorted for the grid from the first cycle to the last.  Raises as :class:`kernels.imaging.dirty.Plan`.
     """
     plan = mapping.Plan(records, side, cell, threads)
-    limits.within(side)
     beam, image = mapping.beam(records, 2 * side, cell, threads), plan.image()
     given, weights = plan.points.points[:, 2:].copy(), plan.sorted_column(records, WEIGHT)[:, None]
     predicted = np.empty_like(given)

@@ -28,7 +28,7 @@ def hogbom(dirty: np.ndarray, beam: np.ndarray, components: int, gain: float) ->
     """CLEAN by Högbom (1974) of the inner half of an image: at every peak the whole beam is subtracted."""
     side, residual = len(dirty), dirty.copy()
     edge = side // 4
-    inside = residual[edge : side - edge, edge : side - edge]
+    inside = clean.inner(residual)
     places, fluxes = np.empty((components, 2), np.int32), np.empty(components, np.float32)
     for number in range(components):
         peak = np.unravel_index(np.abs(inside).argmax(), inside.shape)

@@ -18,7 +18,7 @@ Three things are added.  Steps are made conjugate (Polak and Ribière): along th
 ten times the noise of 10⁻⁴ of the peak after 2000 of them.  Where pixels would become negative the step is cut, and
 the image is scaled back to its flux, r with it.  And α ends where residuals are below what float32 holds.
 
-A step is NumPy's, on the pixels of a box; most of its time goes into the one convolution.
+A step is NumPy's, on the pixels of the inner half; most of its time goes into the one convolution.
 """
 
 from collections.abc import Callable
@@ -27,7 +27,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kernels.contract import Check, require_range
-from kernels.imaging.clean import Limits, require_images
+from kernels.imaging.clean import inner, require_images
 from kernels.imaging.convolution import Convolver, convolve
 
 #: ‖∇J‖² over the squares of its parts up to which α may change, and at which the image has converged.
@@ -75,16 +75,15 @@ def _multiplier(alpha: float, norms, weight: float, rms: float, noise: float) ->
     return float(np.clip(alpha * np.clip(rms / max(noise, 1e-30), 0.5, 2.0), min(low, alpha), max(high, alpha)))
 
 
-def search(dirty, over: Callable, q: float, noise: float, flux: float, iterations: int, box) -> Restored:
+def search(dirty, over: Callable, q: float, noise: float, flux: float, iterations: int) -> Restored:
     """The search in the type of ``dirty``; ``over(image)`` is beam ∗ image, ``q`` the beam's largest curvature."""
-    inner = slice(box[0], box[1] + 1), slice(box[2], box[3] + 1)
     model = np.zeros_like(dirty)
-    image, kind = model[inner], dirty.dtype.type
+    image, kind = inner(model), dirty.dtype.type
     image[:] = level = kind(flux / image.size)
-    step, given, turned, last = np.zeros_like(model), dirty[inner], np.zeros_like(image), np.zeros_like(image)
-    inside, largest = step[inner], LARGEST / max(float(np.abs(given).max()), 1e-20)
+    step, given, turned, last = np.zeros_like(model), inner(dirty), np.zeros_like(image), np.zeros_like(image)
+    inside, largest = inner(step), LARGEST / max(float(np.abs(given).max()), 1e-20)
     alpha = length = before = 0.0
-    scale, residual, rms, entropy = 1.0, given - over(model)[inner], [], []
+    scale, residual, rms, entropy = 1.0, given - inner(over(model)), [], []
     for number in range(iterations + 1):
         heavy = 2 * alpha * q
         image += kind(length) * inside
@@ -92,7 +91,7 @@ def search(dirty, over: Callable, q: float, noise: float, flux: float, iteration
         residual -= kind(length) * turned
         residual += kind(1 - scale) * (given - residual)
         if number % ANEW == ANEW - 1:
-            residual = given - over(model)[inner]
+            residual = given - inner(over(model))
         h, c = -np.log(image / level), 2 * residual
         rms.append((_dot(c, c) / 4 / c.size) ** 0.5)
         total = float(image.sum(dtype=float))
@@ -117,7 +116,7 @@ def search(dirty, over: Callable, q: float, noise: float, flux: float, iteration
         if (along := _dot(inside, gradient)) <= 0 and gamma:
             np.maximum(ahead, least, out=inside)
             along = _dot(inside, gradient)
-        last, before, turned = gradient, square, over(step)[inner]
+        last, before, turned = gradient, square, inner(over(step))
         end = kind(2 * alpha) * (residual - turned) - kind(beta) - np.log((image + inside) / level)
         there, curved, size = _dot(inside, end), _dot(inside, turned), _dot(inside, inside)
         length = float(np.clip(along / (along - there), 0.0, 1.0 / TAKEN - 0.01)) if along > there else 1.0
@@ -126,13 +125,12 @@ def search(dirty, over: Callable, q: float, noise: float, flux: float, iteration
     return Restored(model, dirty - over(model), np.array(rms), np.array(entropy), alpha, bool(converged))
 
 
-def restore(dirty, beam, noise: float, flux: float, iterations: int = 10, box=None, threads: int = 1) -> Restored:
+def restore(dirty, beam, noise: float, flux: float, iterations: int = 10, threads: int = 1) -> Restored:
     """The image of maximum entropy, or what ``iterations`` steps make of it, float32.
 
     ``dirty`` and ``beam``: float32 (side, side) and (2·side, 2·side); ``noise``, Jy per beam: the root mean square that
     the residual is to have; ``flux``: Jy in the image; ``iterations``: steps at most, one convolution each, and two
-    more; ``box``: first and last row, first and last column, or the inner half.  ``ValueError``: a number outside its
-    range, images of other shapes or with pixels that are not finite.
+    more.  ``ValueError``: a number outside its range, images of other shapes or with pixels that are not finite.
     """
     require_range("noise", noise, 0.0, 1e30, "Jy per beam")
     require_range("iterations", iterations, 1, 10_000)
@@ -140,34 +138,27 @@ def restore(dirty, beam, noise: float, flux: float, iterations: int = 10, box=No
     side = require_images(dirty, beam)
     over = Convolver(beam, threads)
     q = float(np.abs(over.response[:, :, 0]).max()) * (2 * side) ** 2
-    return search(dirty, over, q, noise, flux, iterations, Limits(box=box).within(side))
+    return search(dirty, over, q, noise, flux, iterations)
 
 
 def reference(dirty, beam, noise: float, flux: float, iterations: int = 10) -> Restored:
-    """The same steps over the inner half in float64, with SciPy's transforms."""
+    """The same steps in float64, with SciPy's transforms."""
     side, whole = len(dirty), beam.astype(float)
     q = np.abs(np.fft.rfft2(np.roll(whole, (-side, -side), (0, 1))).real).max()
-    box = Limits().within(side)
-    return search(dirty.astype(float), lambda image: convolve(whole, image), q, noise, flux, iterations, box)
-
-
-def _over_box(beam, image) -> np.ndarray:
-    """``image`` of the inner half, convolved, over the whole side."""
-    return convolve(beam, np.pad(image, len(image) // 2))
+    return search(dirty.astype(float), lambda image: convolve(whole, image), q, noise, flux, iterations)
 
 
 def verify(found: dict, dirty, beam, noise, flux, iterations, converge=False) -> list[Check]:
     """What a restored image must satisfy, recomputed in float64: after ``iterations`` steps, or converged.
 
-    ``found`` has ``model``, ``rms`` and ``entropy`` of a :class:`Restored` of the inner half.  ``converge`` asks for
-    the noise, and for ln(b/m) = 2 α r − β: at the maximum the residual tells the logarithm of the image.
+    ``found`` has ``model``, ``rms`` and ``entropy`` of a :class:`Restored`.  ``converge`` asks for the noise, and for
+    ln(b/m) = 2 α r − β: at the maximum the residual tells the logarithm of the image.
     """
     side = len(dirty)
-    inner = (slice(side // 4, side - side // 4),) * 2
     model = found["model"].astype(float)
-    image, level = model[inner], flux / (side // 2) ** 2
-    residual = (dirty - convolve(beam, model))[inner]
-    flat = (dirty - _over_box(beam, np.full_like(image, level)))[inner]
+    image, level = inner(model), flux / (side // 2) ** 2
+    residual = inner(dirty - convolve(beam, model))
+    flat = inner(dirty - convolve(beam, np.pad(np.full_like(image, level), side // 4)))
     rms, first = (float(np.sqrt(np.mean(part**2))) for part in (residual, flat))
     logs = np.log(np.maximum(image, 1e-300) / level)
     checks = [

@@ -70,7 +70,7 @@ def perform(task: str, inputs: list, size, threads: int, method: str = "gather")
     if task == "COMB":
         return {"image": arithmetic.combine(*inputs, 0.5, 0.25, threads=threads)}
     if task == "SUBIM":
-        return {"image": arithmetic.part(inputs[0], clean.Limits().within(size.side))}
+        return {"image": clean.inner(inputs[0]).copy()}
     if task == "UVDIF":
         return arithmetic.differences(*inputs, LIMITS)
     if task == "UVSRT":

@@ -187,7 +187,7 @@ def test_the_minor_cycle_is_hogboms_where_the_beam_is_its_patch(method):
     image = np.zeros((SIDE, SIDE), np.float32)
     image[32:96, 32:96] = generator.uniform(1.0, 2.0, (64, 64))
     places, fluxes = np.zeros((60, 2), np.int32), np.zeros(60, np.float32)
-    count = clean.Minor(beam, method)(image, (32, 95, 32, 95), np.float32(0.01), 0.3, places, fluxes)
+    count = clean.Minor(beam, method)(image, np.float32(0.01), 0.3, places, fluxes)
     expected = damage.hogbom(image, beam, 60, 0.3)
     assert count == 60 and np.array_equal(places, expected.places)
     assert fluxes == pytest.approx(expected.fluxes, rel=1e-4)
@@ -198,13 +198,6 @@ def test_a_clean_that_diverges_ends(images, method):
     _, image, beam = images
     with np.errstate(all="ignore"):
         assert len(cleaned(method, image, beam, 5000, gain=3.0).fluxes) <= 5000
-
-
-def test_clean_stops_at_its_threshold(images):
-    _, image, beam = images
-    found = clean.clark(image, beam, clean.Limits(100_000, threshold=0.05, list_length=1500))
-    inner = np.abs(found.residual[32:96, 32:96]).max()
-    assert len(found.fluxes) < 100_000 and inner <= 0.05
 
 
 def test_components_predict_as_float64_does():
@@ -240,7 +233,6 @@ def test_arithmetic_of_images_and_visibilities():
     generator = np.random.default_rng(0)
     x, y = generator.standard_normal((2, 37, 53)).astype(np.float32)
     assert np.abs(arithmetic.combine(x, y, 0.5, -2.0) - (0.5 * x - 2 * y)).max() < 1e-6
-    assert np.array_equal(arithmetic.part(x, (3, 9, 0, 52)), x[3:10])
     changed = RECORDS.copy()
     changed[::11, array.IM] += 1
     changed[4, array.WEIGHT] = np.nan
