@@ -18,7 +18,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from kernels.contract import Check, Footprint, Presets, Work, one_of, real, require_range, whole
+from kernels.contract import Check, Footprint, Presets, Work, one_of, real, whole
 from kernels.mpi import world
 from kernels.mpi.mesh import Mesh, cut, shape
 from kernels.mpi.scale import Count
@@ -43,7 +43,6 @@ class Problem(Presets):
     levels: whole(1, 1000) = 4  # levels of every field, 1
     way: one_of(*WAYS) = "fixed"  # of both parts, see above
     ranks: whole(1, world.LARGEST) = 1  # ranks that take part
-    across: int = 0  # V of the mesh W × V; 0: the largest divisor of ranks up to its root
 
     #: Fields of part 1 (three components of the wind) and of part 2 (what is interpolated).
     PARTS: ClassVar = (3, 6)
@@ -54,13 +53,12 @@ class Problem(Presets):
     }
 
     def __post_init__(self):
-        require_range("across", self.across, 0, self.ranks)
         self.mesh  # noqa: B018  refuses ranks that cannot share the work
 
     @property
     def mesh(self) -> Mesh:
         """The pieces of the sphere."""
-        return Mesh(self.grid, 10**6, 10**6, *shape(self.ranks, self.across))
+        return Mesh(self.grid, 10**6, 10**6, *shape(self.ranks))
 
 
 def owned(mesh: Mesh, rank: int) -> np.ndarray:
@@ -153,7 +151,7 @@ class State(NamedTuple):
     own: np.ndarray  # numbers of the own points
     values: tuple[np.ndarray, ...]  # of part 1 and 2: float64 (own points, fields · levels)
     wanted: tuple[np.ndarray, ...]  # of each part, numbers of points by owner
-    asked: tuple  # what others ask for with a fixed halo: counts wanted, counts and numbers asked for
+    asked: tuple  # of part 1, once and for all: counts wanted, counts and numbers asked for here
     needed: np.ndarray  # numbers around departure points, of other ranks
     fetched: list[np.ndarray]  # values of each part after run: float64 (points, fields · levels)
     facts: dict
@@ -200,13 +198,10 @@ def setup(problem: Problem, seed: int = 0) -> State:
     traffic, mesh = Traffic(world.team(problem.ranks)), problem.mesh
     own = owned(mesh, traffic.comm.rank)
     values = tuple(point_values(own, fields * problem.levels) for fields in problem.PARTS)
-    halo, needed = (
-        points[np.argsort(owners(mesh, points), kind="stable")]
-        for points in (fixed_halo(mesh, own, problem.width), departures(problem, own))
-    )
-    wanted = tuple(halo if _fixed(problem, part) else needed for part in (0, 1))
-    state = State(problem, traffic, own, values, wanted, (), needed, [], {})
-    return state._replace(asked=ask(state, halo))
+    found = _points(problem, own)
+    wanted = tuple(points[np.argsort(owners(mesh, points), kind="stable")] for points in found)
+    state = State(problem, traffic, own, values, wanted, (), departures(problem, own), [], {})
+    return state._replace(asked=ask(state, wanted[0]))
 
 
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> State:

@@ -22,12 +22,9 @@ from kernels.spectral.grids import grid as named_grid
 __all__ = ["Mesh", "cut", "shape"]
 
 
-def shape(ranks: int, across: int = 0) -> tuple[int, int]:
-    """W and V for ``ranks``: V is ``across``, or the largest divisor of at most √ranks."""
-    if not across:
-        across = max(v for v in range(1, int(ranks**0.5) + 1) if ranks % v == 0)
-    if ranks % across:
-        raise ValueError(f"across = {across} does not divide ranks = {ranks}")
+def shape(ranks: int) -> tuple[int, int]:
+    """W and V for ``ranks``: V is their largest divisor of at most √ranks."""
+    across = max(v for v in range(1, int(ranks**0.5) + 1) if ranks % v == 0)
     return ranks // across, across
 
 

@@ -70,7 +70,7 @@ def setup(problem: Problem, seed: int = 0) -> State:
     """The rank's share of random spectra, group by group."""
     require_memory(footprint(problem).memory // problem.ranks, f"a rank's share of T{problem.truncation}")
     comm, mesh = world.team(problem.ranks), problem.mesh
-    made = Transform(mesh, Traffic(comm, barriers=False))
+    made = Transform(mesh, Traffic(comm))
     spectra = []
     for group in range(problem.groups):
         rng = np.random.default_rng((seed, group))
@@ -109,8 +109,9 @@ def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> S
     """Inverse Legendre transform of all groups with their exchanges, ``repeats`` times."""
     moves = state.transform.moves
     there = Planned(moves.traffic, moves.down, moves.column_counts, moves.wave_counts)
+    call = there.comm.Alltoallv if problem.way == "alltoallv" else there.comm.Ialltoallv
     for _ in range(repeats):
-        plain(state, there if problem.way == "alltoallv" else there.begin)
+        plain(state, lambda columns, waves: call(*there.buffers(columns, waves)))
     return state
 
 

@@ -23,7 +23,6 @@ class Traffic:
     """What one rank sent to others, and where its time went."""
 
     comm: object
-    barriers: bool = True  # without them waiting counts as communication
     messages: int = 0  # to other ranks
     bytes: int = 0  # in them
     seconds: dict = field(default_factory=lambda: dict.fromkeys(CLASSES, 0.0))
@@ -44,9 +43,8 @@ class Traffic:
     def meet(self, comm) -> None:
         """Barrier before a collective; what came before it was computing."""
         self.book("compute")
-        if self.barriers:
-            comm.Barrier()
-            self.book("barrier")
+        comm.Barrier()
+        self.book("barrier")
 
     def counts(self, repeats: int) -> dict[str, float]:
         """Messages and bytes of all ranks in one of ``repeats`` repeats, by name, on every rank."""
@@ -92,14 +90,14 @@ class Planned:
         """Exchange, count and time."""
         traffic = self.traffic
         traffic.meet(self.comm)
-        self.comm.Alltoallv([send, self.send, self._type], [receive, self.receive, self._type])
+        self.comm.Alltoallv(*self.buffers(send, receive))
         traffic.messages += self.messages
         traffic.bytes += self.bytes
         traffic.book("communication")
 
-    def begin(self, send: np.ndarray, receive: np.ndarray):
-        """Start to exchange, uncounted and untimed; ``Wait`` of what it gives ends the exchange."""
-        return self.comm.Ialltoallv([send, self.send, self._type], [receive, self.receive, self._type])
+    def buffers(self, send: np.ndarray, receive: np.ndarray) -> tuple[list, list]:
+        """Both arrays as the calls of MPI take them."""
+        return [send, self.send, self._type], [receive, self.receive, self._type]
 
 
 def starts(counts: np.ndarray) -> np.ndarray:

@@ -21,7 +21,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from scipy import fft
 
-from kernels.contract import Check, Footprint, Presets, Work, require_range, whole, worst
+from kernels.contract import Check, Footprint, Presets, Work, whole, worst
 from kernels.mpi import world
 from kernels.mpi.mesh import Mesh, shape
 from kernels.mpi.moves import Moves
@@ -184,7 +184,6 @@ class Problem(Presets):
     grid: str = "F48"  # Gaussian grid
     fields: whole(1, 100_000) = 8  # fields transformed at once, 1
     ranks: whole(1, world.LARGEST) = 1  # ranks that take part
-    across: int = 0  # V of the mesh W × V; 0: the largest divisor of ranks up to its root
 
     PRESETS: ClassVar[dict[str, dict[str, Any]]] = {
         "quick": {},
@@ -193,13 +192,12 @@ class Problem(Presets):
     }
 
     def __post_init__(self):
-        require_range("across", self.across, 0, self.ranks)
         self.mesh  # noqa: B018  refuses ranks that cannot share the work
 
     @property
     def mesh(self) -> Mesh:
         """The decomposition."""
-        return Mesh(self.grid, self.truncation, self.fields, *shape(self.ranks, self.across))
+        return Mesh(self.grid, self.truncation, self.fields, *shape(self.ranks))
 
 
 class State(NamedTuple):

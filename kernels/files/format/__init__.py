@@ -1,1 +1,1 @@
-"""The solution file of NHT-1: layout, checksums, writing sessions, containers, verification."""
+"""The solution file of NHT-1: layout, checksums, verification."""

@@ -29,14 +29,13 @@ MORE = {
         ("files.ranks.application", {"way": "elements"}),
     ],
     3: [
-        ("spectral.ranks", {"truncation": 21, "grid": "O16", "across": 3}),
+        ("spectral.ranks", {"truncation": 21, "grid": "O16"}),
         ("mpi.halo", {"way": "part 2 on demand"}),
         ("files.ranks.application", {"way": "independent"}),
     ],
     4: [
-        ("spectral.ranks", {"truncation": 21, "grid": "F16", "fields": 4, "across": 4}),
         ("mpi.overlap", {"way": "alltoallv"}),
-        ("spectral.ranks", {"truncation": 42, "grid": "N32", "fields": 5, "across": 2}),
+        ("spectral.ranks", {"truncation": 42, "grid": "N32", "fields": 5}),
     ],
 }
 
