@@ -17,11 +17,12 @@ _SOURCES = {"disk": "disk", "fetched": "disk, cold, fetched", "tape": "paced as 
 def loads(preset: str, threads: int) -> list:
     """Loading FITS files from the page cache, from a cold disk by way of a copy, and at the pace of a tape."""
     tape = float(tables.load("aips58", "prose")["tape_speed"]) * _DENSITY / 1e6  # MB/s
+    fields: tuple[dict, ...] = ({}, {"scratch": True}, {"pace": tape})
     return [
         common.problem(f"{size} {task}, {source}", threads, {"source": source}, task=task, size=size, **given)
         for size in SIZES[preset]
         for task in _TASKS
-        for source, given in zip(_SOURCES.values(), ({}, {"scratch": True}, {"pace": tape}), strict=True)
+        for source, given in zip(_SOURCES.values(), fields, strict=True)
     ]
 
 

@@ -86,10 +86,9 @@ def habits(preset: str, threads: int) -> list:
     size, cases = SIZES[preset][-1], []
     for task in tasks.TASKS:
         for number, way in enumerate(WAYS[: 3 if os.path.isdir(_MEMORY) else 2]):
-            given = {"scratch": bool(number), "messages": int(messages[task]) if number else 0}
-            given["folder"] = _MEMORY if number == 2 else None
-            shown = {"habits": number, "messages": given["messages"]}
-            cases.append(common.problem(f"{task}, {way}", threads, shown, task=task, size=size, **given))
+            count, folder = int(messages[task]) if number else 0, _MEMORY if number == 2 else None
+            given = {"task": task, "size": size, "scratch": bool(number), "messages": count, "folder": folder}
+            cases.append(common.problem(f"{task}, {way}", threads, {"habits": number, "messages": count}, **given))
     return cases
 
 

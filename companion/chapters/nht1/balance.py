@@ -16,7 +16,10 @@ _SIZES: dict[str, tuple[tuple[str, dict[str, int]], ...]] = {
     "modern": (("medium", {"NS": 50}), ("paper", {"NS": 20}), ("modern", {"NS": 10})),
 }
 #: Ways of writing; points are written up to this N.
-_WAYS = {"positioned arrays, fsync": {"way": "positioned", "fsync": True}, "40-byte elements": {"way": "elements"}}
+_WAYS: dict[str, dict] = {
+    "positioned arrays, fsync": {"way": "positioned", "fsync": True},
+    "40-byte elements": {"way": "elements"},
+}
 _POINTS_TO = 64
 ARRAYS, POINTS = _WAYS
 #: Codes by label.

@@ -100,7 +100,7 @@ def added(run) -> str:
 
 
 #: Grid of the first code of the iPSC/860 and numbers of processes that write its points, by preset.
-_POINTS: dict[str, tuple[dict[str, int], tuple[int, ...]]] = {
+_POINTS: dict[str, tuple[dict, tuple[int, ...]]] = {
     "quick": ({}, (1, 4)),
     "paper": ({"N": 64, "NS": 200}, (1, 64)),
     "modern": ({"N": 102, "NS": 200}, (1, 102)),
