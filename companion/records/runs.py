@@ -484,8 +484,14 @@ def dataset(record: dict[str, Any], folder: Path = COMMITTED) -> "xr.Dataset":
         "simulated": int(record["simulated"]),
         "kind": record.get("kind") or "timing",
     }
-    if memory := machine["memory"]["total_bytes"]:
-        data.attrs["memory"] = memory
+    known = {
+        "memory": machine["memory"]["total_bytes"],
+        "clock": machine["cpu"].get("measured_hz") or machine["cpu"]["nominal_hz"],
+        "system": machine["system"]["os"],
+        "compiler": f"numba {machine['software'].get('numba')}",
+        "filesystem": machine["filesystem"]["type"],
+    }
+    data.attrs |= {name: value for name, value in known.items() if value}
     return data
 
 

@@ -43,11 +43,12 @@ class Problem(Presets):
 
     steps: whole(1, 100_000) = 5  # output steps
     files: whole(1, 800) = 12  # output files, one record each a step
-    tasks: whole(1, 1_000_000) = 24  # tasks that open, read and close the small files
+    tasks: whole(0, 1_000_000) = 24  # tasks that open, read and close the small files; 0: the revised code alone
     # bytes of one record (a scale of its own; see ``full_record_bytes``)
     record_bytes: whole(16, 2**31, "bytes") = 65536
     small_bytes: whole(1, 2**24, "bytes") = 4096  # bytes of a small file (an assumption: the report has no sizes)
     latency: real(0.0, 1.0, "s") = 0.0  # seconds that a task's open takes at least; 0: what it takes here
+    fsync: bool = False  # a record has reached the device before the next is written
     load: whole(0, 64, "processes") = 0  # other processes that storm small files on the same file system meanwhile
     folder: str | None = None  # where to write; None: the system's temporary folder
 
@@ -56,6 +57,11 @@ class Problem(Presets):
         "paper": {"steps": 125, "files": 120, "tasks": 480},
         "modern": {"steps": 125, "files": 120, "tasks": 1920, "record_bytes": 262144},
     }
+
+    @property
+    def variants(self) -> tuple[str, ...]:
+        """Codes that take turns."""
+        return VARIANTS if self.tasks else VARIANTS[1:]
 
 
 def full_record_bytes(total_bytes: float, steps: int, files: int) -> float:
@@ -80,7 +86,7 @@ def footprint(problem: Problem) -> Footprint:
     records = problem.steps * problem.files * problem.record_bytes
     small = (len(READ_BY_EVERY_TASK) + 1) * problem.small_bytes
     memory = 2 * problem.record_bytes + small + problem.load * PROCESS_BYTES
-    disk = len(VARIANTS) * records + small + problem.load * problem.small_bytes
+    disk = len(problem.variants) * records + small + problem.load * problem.small_bytes
     return Footprint(memory, disk)
 
 
@@ -145,7 +151,7 @@ def run(problem: Problem, state: np.ndarray, threads: int = 1, repeats: int = 1)
     """
     require_threads(threads)
     keep = WorkFolder(problem.folder, "output-steps", footprint(problem).disk, "the output steps")
-    folders = {name: keep.path / name for name in VARIANTS}
+    folders = {name: keep.path / name for name in problem.variants}
     with Disturbers(keep.path, problem.load, problem.small_bytes) as others:
         start = time.perf_counter()
         for _ in range(repeats):
@@ -158,8 +164,9 @@ def run(problem: Problem, state: np.ndarray, threads: int = 1, repeats: int = 1)
 
 def _all_steps(problem: Problem, folders: dict[str, Path], record: np.ndarray, threads: int):
     """Seconds of each step by variant, those of the small files, and system calls by variant."""
-    seconds, small = {name: np.empty(problem.steps) for name in VARIANTS}, np.empty(problem.steps)
-    calls, stamp, handles = dict.fromkeys(VARIANTS, 0), record[:16].view("<i8"), {}
+    variants, small = problem.variants, np.zeros(problem.steps)
+    seconds = {name: np.empty(problem.steps) for name in variants}
+    calls, stamp, handles = dict.fromkeys(variants, 0), record[:16].view("<i8"), {}
     with ThreadPoolExecutor(threads) as pool, contextlib.ExitStack() as files:
         for name, folder in folders.items():
             folder.mkdir()
@@ -167,13 +174,13 @@ def _all_steps(problem: Problem, folders: dict[str, Path], record: np.ndarray, t
             handles[name] = [file.fileno() for file in opened]
             for handle in handles[name]:
                 preallocate(handle, problem.steps * problem.record_bytes)
-        paths = [folders["before"] / name for name in READ_BY_EVERY_TASK]
+        paths = [folders[variants[0]] / name for name in READ_BY_EVERY_TASK]
         for path in paths:
             path.write_bytes(b"x" * problem.small_bytes)
         names, shares = _names(paths), np.diff([problem.tasks * n // threads for n in range(threads + 1)]).tolist()
         for step in range(problem.steps):
             # Who goes first changes, so that neither always finds the caches warm.
-            for name in VARIANTS if step % 2 == 0 else VARIANTS[::-1]:
+            for name in variants if step % 2 == 0 else variants[::-1]:
                 begin = time.perf_counter()
                 if name == "before":
                     calls[name] += _storm(problem, paths, names, pool, shares)
@@ -181,6 +188,8 @@ def _all_steps(problem: Problem, folders: dict[str, Path], record: np.ndarray, t
                 for number, handle in enumerate(handles[name]):
                     stamp[:] = step, number
                     write_all(handle, record)
+                    if problem.fsync:
+                        os.fsync(handle)
                 calls[name] += problem.files
                 seconds[name][step] = time.perf_counter() - begin
     return seconds, small, calls
@@ -195,13 +204,14 @@ def expected_calls(problem: Problem) -> dict[str, int]:
     """System calls of both variants, by arithmetic: a small file is read twice, its data and its end."""
     touched = problem.steps * problem.tasks * len(READ_BY_EVERY_TASK)
     records = problem.steps * problem.files
-    return {"before": 4 * touched + 3 * problem.steps + records, "after": records}
+    found = {"before": 4 * touched + 3 * problem.steps + records, "after": records}
+    return {name: found[name] for name in problem.variants}
 
 
 def reference(problem: Problem, state: np.ndarray) -> Result:
     """The same files written one after another, each whole; calls by arithmetic, no small file touched."""
     keep = WorkFolder(problem.folder, "output-steps", footprint(problem).disk, "the output steps")
-    folders = {name: keep.path / name for name in VARIANTS}
+    folders = {name: keep.path / name for name in problem.variants}
     for folder in folders.values():
         folder.mkdir()
         for number, path in enumerate(_outputs(problem, folder)):
@@ -209,7 +219,7 @@ def reference(problem: Problem, state: np.ndarray) -> Result:
             records[:, :16].view("<i8")[:] = [(step, number) for step in range(problem.steps)]
             path.write_bytes(records.tobytes())
     each = np.full(problem.steps, np.nan)
-    seconds = dict.fromkeys(VARIANTS, each)
+    seconds = dict.fromkeys(folders, each)
     return Result(seconds, each, expected_calls(problem), folders, np.nan, keep)
 
 
@@ -234,7 +244,7 @@ def verify(problem: Problem, result: Result) -> list[Check]:
         sets = result.other_sets
         checks.append(Check("small files a second of the other processes, above", sets, 0.0, 0.0, sets > 0))
     expected = expected_calls(problem)
-    for name in VARIANTS:
+    for name in problem.variants:
         misplaced = _misplaced(problem, result.folders[name])
         checks.append(Check.near(f"{name}: records out of place", misplaced, 0, 0))
         checks.append(Check.near(f"{name}: system calls", result.calls[name], expected[name], 0))
@@ -248,7 +258,7 @@ NO_OUTPUT = dict.fromkeys(
 
 def work(problem: Problem, threads: int = 1) -> Work:
     """Bytes of both variants, which threads share: records, and the small files of the first."""
-    records = len(VARIANTS) * problem.steps * problem.files * problem.record_bytes
+    records = len(problem.variants) * problem.steps * problem.files * problem.record_bytes
     return Work(
         bytes_read=problem.steps * problem.tasks * len(READ_BY_EVERY_TASK) * problem.small_bytes,
         bytes_written=records + problem.steps * problem.small_bytes,

@@ -208,7 +208,7 @@ def _serve(here, number: int, queue) -> None:
 
 
 @contextmanager
-def _environment(changes: dict[str, str]):
+def environment(changes: dict[str, str]):
     """Processes that are started inside have this environment."""
     before = dict(os.environ)
     os.environ.update(changes)
@@ -224,7 +224,7 @@ class Pool(Processes):
 
     def __init__(self, count: int, build: str = "this processor"):
         self.queue = SPAWN.SimpleQueue()  # numbers of a job and of its write-up; a None for each taker at the end
-        with _environment(BUILDS[build]):
+        with environment(BUILDS[build]):
             super().__init__(_serve, [(number, self.queue) for number in range(count)])
 
     def test(self, order: Order) -> tuple[list[Done], list[Post]]:

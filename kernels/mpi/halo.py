@@ -48,8 +48,8 @@ class Problem(Presets):
     PARTS: ClassVar = (3, 6)
     PRESETS: ClassVar = {
         "quick": {},
-        "paper": {"grid": "N200", "dt": 1800.0, "levels": 10},
-        "modern": {"grid": "N640", "dt": 600.0, "levels": 4},
+        "paper": {"grid": "N640", "dt": 600.0, "levels": 1},
+        "modern": {"grid": "N640", "dt": 600.0, "levels": 10},
     }
 
     def __post_init__(self):

@@ -12,7 +12,7 @@ import numpy as np
 from kernels.mpi.mesh import Mesh
 from kernels.spectral.grids import grid as named_grid
 
-__all__ = ["RANKS", "Count", "forecast", "fourier_to_spectral", "grid_to_fourier", "shallow_water", "transposition"]
+__all__ = ["Count", "forecast", "fourier_to_spectral", "grid_to_fourier", "shallow_water", "transposition"]
 
 
 class Count(NamedTuple):
@@ -73,8 +73,6 @@ def shallow_water(problem) -> Count:
     )
 
 
-#: Ranks of the curves: powers of two and what lies between, and the MPI tasks of the two reports.
-RANKS = tuple(sorted({*(2**n for n in range(1, 17)), *(3 * 2**n for n in range(1, 16)), 100_000}))
 #: Fields a level that a step of a spectral model takes from spectra to the grid (vorticity, divergence,
 #: wind, temperature and two derivatives), and back (wind, temperature, and what the semi-implicit step needs).
 FIELDS_UP, FIELDS_DOWN = 6, 4

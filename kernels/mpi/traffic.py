@@ -14,8 +14,9 @@ from kernels.mpi import world
 
 __all__ = ["CLASSES", "Planned", "Traffic", "starts"]
 
-#: What the time of a run is split into: the four classes of the 2014 report's pies.
-CLASSES = ("compute", "communication", "barrier", "serial")
+#: What the time of a run is split into: the four classes of the 2014 report's pies, and output, which the report of
+#: 2006 has apart and that of 2014 has not.
+CLASSES = ("compute", "communication", "barrier", "serial", "output")
 
 
 @dataclass

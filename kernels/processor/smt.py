@@ -129,29 +129,14 @@ class Problem(Presets):
     streams: one_of(1, 2) = 1  # 2: two copies of the loop fused in each thread
     binding: bool = True  # bind each thread to a CPU of its own
     shared: bool = False  # the threads divide one loop's work instead of doing it each
-    doubled: bool = False  # twice the threads that are asked for, as with SMT
-    order: one_of("", *LISTS) = ""  # list by which threads are bound; empty: as ``thread_cpus`` says
 
     PRESETS: ClassVar = {"quick": {"n": 2**17}, "paper": {"n": 2**23}, "modern": {"n": 2**26}}
-
-    def __post_init__(self):
-        if self.doubled and (self.threads_per_core == 2 or (self.binding and not self.order)):
-            raise ValueError("doubled = True is placed by an order or by the system; give an order, or binding = False")
-        if self.order and (not self.binding or (self.order == "no_smt") == self.doubled):
-            raise ValueError(
-                f"order = {self.order!r} binds {'one thread' if self.order == 'no_smt' else 'two threads'} a core; "
-                f"give binding = True, doubled = {self.order != 'no_smt'}"
-            )
 
     @property
     def iterations(self) -> int:
         """Iterations of one pass through the loop."""
         step = LOOPS[self.loop][1]
         return self.n // step if step else self.n
-
-    def members(self, threads: int) -> int:
-        """Threads that run where ``threads`` are asked for."""
-        return 2 * threads if self.doubled else threads
 
 
 @dataclass
@@ -184,7 +169,7 @@ def list_cpus(name: str, cores: Sequence[Sequence[int]], threads: int) -> list[i
 
 
 def thread_cpus(problem: Problem, threads: int) -> list[int] | None:
-    """CPU of each thread, or None without binding: by ``order``, else one a core, or threads 2k and 2k + 1 on core k.
+    """CPU of each thread, or None without binding: one a core, or threads 2k and 2k + 1 on core k.
 
     ``ValueError`` if two threads a core are asked for and the cores have one, or as :func:`list_cpus` says.
     """
@@ -195,7 +180,7 @@ def thread_cpus(problem: Problem, threads: int) -> list[int] | None:
             raise ValueError("threads_per_core = 2 needs SMT, and every usable core here has one hardware thread")
     if not problem.binding:
         return None
-    return list_cpus(problem.order or LISTS[problem.threads_per_core - 1], cores, problem.members(threads))
+    return list_cpus(LISTS[problem.threads_per_core - 1], cores, threads)
 
 
 def footprint(problem: Problem) -> Footprint:
@@ -230,7 +215,6 @@ def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> R
     further threads' arrays do not fit.
     """
     cpus = thread_cpus(problem, require_threads(threads))
-    threads = problem.members(threads)
     accumulators, step, _flops = LOOPS[problem.loop]
     _extend(problem, state, 1 if problem.shared else threads, cpus)
 
@@ -291,7 +275,7 @@ def work(problem: Problem, threads: int = 1) -> Work:
     _accumulators, step, flops = LOOPS[problem.loop]
     words = 2 * problem.iterations if step else 0
     loop = Work(flops=problem.streams * problem.iterations * flops, bytes_read=8 * problem.streams * words)
-    return loop if problem.shared else loop.times(problem.members(threads))
+    return loop if problem.shared else loop.times(threads)
 
 
 def smt_factor(seconds_one: float, seconds_two: float) -> float:

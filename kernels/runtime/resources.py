@@ -23,8 +23,8 @@ _NO_LIMIT = 2**60
 
 
 def affinity_cpus() -> list[int]:
-    """CPU numbers this process may run on, ascending."""
-    return sorted(os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else range(os.cpu_count() or 1))
+    """CPU numbers this process may run on, ascending: its first thread's, where another is bound to one of them."""
+    return sorted(os.sched_getaffinity(os.getpid()) if hasattr(os, "sched_getaffinity") else range(os.cpu_count() or 1))
 
 
 def cpu_list(text: str | None) -> list[int]:

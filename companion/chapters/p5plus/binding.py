@@ -1,12 +1,86 @@
-"""The section *What does binding gain?*: eight printed times, and the same work by bound and by free threads."""
+"""The sections on changes and on binding: a forecast under several settings, beside the gains that are printed."""
 
-from dataclasses import replace
 from itertools import product
+from typing import Any
 
 from companion import figures, host, tables
 from companion.bench import Case
-from companion.common import np, pd
-from companion.experiments import experiment
+from companion.common import np, pd, plural
+from companion.experiments import experiment, of
+
+#: Changes of the report, and the settings of a forecast without each.
+_WITHOUT: dict[str, dict[str, Any]] = {
+    "xlf90_r -qarch=pwr5": {"build": "vectors of 256 bits, fused"},
+    "medium pages": {"huge": False},
+    "binding, basic": {"order": ""},
+}
+#: Twice the threads by the lists for two threads a core, where cores have two.
+_SMT = ("", "smt", "smt_front_loaded")
+
+
+@experiment("p5plus-changes", item="P1, P7, P11", rounds=7, seconds={"paper": 150, "modern": None}, needs="affinity")
+def changes(preset: str, threads: int) -> list[Case]:
+    """A forecast at T399 with and without changes of the report: target, huge pages, bound threads.
+
+    Two threads a core only where cores have two.
+    """
+    from kernels.jobs import builds, settings
+
+    wanted: dict[str, dict[str, Any]] = {"": {}} | {
+        name: new for name, new in _WITHOUT.items() if "build" not in new or not builds.refusal()
+    }
+    if host.smt().ok:
+        wanted |= {f"two threads a core {order}": {"order": order, "doubled": True} for order in _SMT}
+    cases = []
+    for name, new in wanted.items():
+        problem = settings.Problem.preset(preset, **({"order": "no_smt"} | new))
+        parameters = {"without": name, **of(problem, "truncation", "steps", "order", "doubled")}
+        cases.append(Case(f"without {name}" if name else "all changes", settings, problem, threads, parameters))
+    return cases
+
+
+def _over(run, base: str, *names: str):
+    """Time of cases over that of another, by what they go without; as :func:`figures.ratios` gives it."""
+    found = run["without"].values.tolist()
+    return figures.ratios(run, [found.index(name) for name in names], found.index(base))
+
+
+@changes.figure
+def gains(runs) -> "figures.Shown":
+    """What each change gained, as the range that is printed, and three of them on a forecast of today."""
+    printed = tables.printed("p5plus", "changes")
+    low, high = printed["gain_low"], printed["gain_high"].fillna(printed["gain_low"])
+    steadier = printed["of"].astype(str).str.contains("variab").to_numpy()
+    figure, axis = figures.axes(height=3.1)
+    place = figures.rows(axis, printed["change"] + np.where(steadier, "\n(less variability)", ""))
+    axis.barh(place, high - low, left=low, height=0.5, **figures.hollow("printed"))
+    for end in (low, high):
+        axis.plot(end, place, "|", color=figures.INK, markersize=11)
+    figures.points(axis, low[steadier], place[steadier], label="_", index=1, line=False)
+    frames = []
+    for run in runs:
+        names = [name for name in _WITHOUT if name in run["without"].values]
+        found = figures.converted(_over(run, "", *names), lambda ratio: 100 * (ratio - 1))
+        at = [printed["change"].tolist().index(name) for name in names]
+        figures.bars(axis, at, found, label=f"one-layer forecast, {figures.cpu(run)}", across=True, run=run)
+        frames.append(figures.with_spread(pd.DataFrame({"change": names}), gain=found))
+    axis.axvline(0, color=figures.INK, linewidth=0.8)
+    axis.set(xlabel="gain [%]")
+    figures.legend(axis, "below 1")
+    widest = printed.loc[(high - low).idxmax()]
+    return figures.show(
+        figure,
+        name="p5plus_changes",
+        runs=runs,
+        data=pd.concat([printed, *frames], ignore_index=True),
+        title="What each change gained",
+        caption="Gains as the report prints them: a bar for a range, a tick for one number. Throttling (diamond) made "
+        "times vary less, which is not a gain in speed. Filled: what a forecast of one layer at T399 gains here from "
+        "code for this processor in place of x86-64-v3, pages of 2 MB in place of 4 KB, and bound threads.",
+        alt=f"Range bars of the printed gain of {len(printed)} changes in percent. The widest range is that of "
+        f"{widest['change']}: {widest['gain_low']:g} to {widest['gain_high']:g} %.",
+        tables="changes",
+    )
 
 
 def gained() -> str:
@@ -23,95 +97,45 @@ def gained() -> str:
     )
 
 
-def combinations() -> "figures.Shown":
-    """Time of one T399 forecast day against SMT, binding and memory affinity."""
+@changes.figure
+def combinations(runs) -> "figures.Shown":
+    """Time of one T399 forecast day against SMT, binding and memory affinity, and of a forecast of today."""
     cube = tables.load("p5plus", "smt_binding")
-    time = cube["time"]
-    figure, axis = figures.axes(height=2.7)
+    time = cube["time"] / cube["time"].sel(smt="N", memory_affinity="N", bind="N")
+    figure, axis = figures.axes(height=2.9)
     for used, affinity in product("NY", "NY"):
         days = time.sel(smt=used, memory_affinity=affinity, bind=["N", "Y"]).values
         label = f"{'with' if used == 'Y' else 'without'} SMT, memory affinity {'on' if affinity == 'Y' else 'off'}"
         line = figures.points(axis, [0, 1], days, label=label, index="NY".index(used))
         line.set_linestyle("--" if affinity == "N" else "-")
+    frames, (free, *_) = [], [name for name, new in _WITHOUT.items() if new.get("order") == ""]
+    for run in runs:
+        ways: dict[str, tuple[str, ...]] = {"without SMT": (free, "")}
+        if f"two threads a core {_SMT[0]}" in run["without"].values:
+            ways["with SMT"] = tuple(f"two threads a core {order}" for order in _SMT[:2])
+        for index, (label, names) in enumerate(ways.items()):
+            found = _over(run, free, *names)
+            figures.bars(axis, [0, 1], found, label=f"today, {label}", index=index, run=run)
+            frames.append(figures.with_spread(pd.DataFrame({"way": label, "bound": ["N", "Y"]}), relative=found))
     axis.set_xticks([0, 1], ["not bound", "bound"])
-    axis.set(xlim=(-0.25, 1.25), ylim=(0, 1.08 * float(time.max())), ylabel="time [s]")
-    figures.legend(axis, "lower center")
+    axis.set(xlim=(-0.25, 1.25), ylim=(0, None), ylabel="time over that\nnot bound, without SMT")
+    figures.legend(axis, "below 2")
     return figures.show(
         figure,
         name="p5plus_smt_binding",
-        data=cube,
+        runs=runs,
+        data=pd.concat([cube.to_dataframe().reset_index(), *frames], ignore_index=True),
         title="SMT, binding and memory affinity",
-        caption="The same forecast day in eight combinations, as printed. Two threads on a core (SMT) save more than "
-        "binding or memory affinity, and with SMT both of these save less.",
-        tables="smt_binding",
-    )
-
-
-#: Runs of the binding test: whether there are twice the threads, the list that binds them, and both in words.
-_BINDINGS = (
-    (False, "", "one thread a core, not bound"),
-    (False, "no_smt", "one thread a core, list without SMT"),
-    (True, "", "two threads a core, not bound"),
-    (True, "smt", "two threads a core, list with SMT"),
-    (True, "smt_front_loaded", "two threads a core, front-loaded list"),
-)
-
-
-@experiment("p5plus-binding", item="P7, P11", rounds=11, seconds={"paper": None, "modern": None}, needs="affinity")
-def binding(preset: str, threads: int) -> list[Case]:
-    """Threads bound to CPUs or left to the scheduler.
-
-    Two threads a core only where cores have two.
-    """
-    from companion.chapters.p5plus.loops import case, cores  # of another section, which may be half imported above
-
-    cases = []
-    for loop, (doubled, order, text) in product(("streaming", "skipping"), _BINDINGS):
-        if threads > cores() or (order == "smt_front_loaded" and threads == 1):  # the same as the list before
-            continue
-        if not doubled or host.smt().ok:
-            changes = {"doubled": doubled, "order": order, "binding": bool(order), "shared": True}
-            made = case(loop, preset, text, threads, **changes)
-            cases.append(replace(made, parameters={**made.parameters, "order": order, "doubled": doubled}))
-    return cases
-
-
-def _cases(run) -> "pd.DataFrame":
-    """Cases of a run with their ``place`` there, and ``relative``: time over the median of those that are not bound.
-
-    Older runs also have two threads that take turns on one hardware thread; these are left out.
-    """
-    frame = figures.cases(run, "loop", "kind", "order", "doubled").astype({"doubled": bool})
-    frame = frame.assign(place=np.arange(len(frame)))[~frame["kind"].str.contains("turns").to_numpy()]
-    free = frame[frame["order"] == ""].set_index(["loop", "doubled"])["median"]
-    base = free.loc[list(zip(frame["loop"], frame["doubled"], strict=True))].to_numpy()
-    what = frame["loop"] + ": " + frame["kind"].str.replace(", ", ",\n", n=1)
-    return figures.quantities(frame.assign(what=what), relative=lambda seconds: seconds / base)
-
-
-@binding.figure
-def times(runs) -> "figures.Shown":
-    """Time of each loop by kind of binding, over the median of its threads that are not bound."""
-    runs = [run for run in runs if "order" in run]  # older ones were bound by no list
-    return figures.dots(
-        runs,
-        [_cases(run) for run in runs],
-        {"relative": "{}"},
-        xlabel="time over that not bound",
-        base=1,
-        height=3.2,
-        name="p5plus_binding",
-        title="Bound and not bound",
-        caption="Time of two loops, threads bound by the report's lists or placed by the system, over the median of "
-        "those placed by the system. The report prints no times of these loops.",
-        tables="binding_lists",
+        caption="Hollow: the same forecast day in eight combinations, as printed; two threads on a core (SMT) save "
+        "more than binding or memory affinity, and with SMT both of these save less. Filled: 48 steps at the same "
+        "truncation of a model of one layer, bound by the list without SMT or placed by the system.",
+        tables="smt_binding binding_lists",
     )
 
 
 def said(run) -> str:
-    """That no list of the report changes the time of a loop."""
-    seconds = run["seconds"].values
-    for _, part in _cases(run).groupby(["loop", "doubled"], sort=False):
-        free, *bound = (seconds[place] for place in part.sort_values("order")["place"])  # no order comes first
-        assert not any(figures.times(free, each).measurable for each in bound)
-    return f"On machine {figures.cpu(run)} binding makes no measurable difference to either loop."
+    """What binding makes of the time of a forecast."""
+    seconds = dict(zip(run["without"].values, run["seconds"].values, strict=True))
+    count = plural(int(run["threads"].values[0]), "thread")
+    ratio = figures.times(seconds["binding, basic"], seconds[""])
+    return f"On machine {figures.cpu(run)} {count} that are not bound take {ratio.times} as long as bound ones."

@@ -38,21 +38,24 @@ def cores() -> int:
     return len(ours) if siblings is None else sum(bool(ours & set(group)) for group in siblings)
 
 
-#: Two hardware threads of one core, and twice the threads on as many cores.
+#: Two hardware threads of one core, twice the threads on as many cores, and a whole node, as in the report.
 _PAIR, _TWICE = "shared work, two threads on one core", "shared work, twice the threads"
+_NODE = "one thread on every core"
 
 
 @experiment("p5plus-smt", item="P5, P6", rounds=11, seconds={"paper": None, "modern": None}, needs="affinity")
 def loops(preset: str, threads: int) -> list[Case]:
     """Five loops with one and two threads a core, and the factors of the report's model.
 
-    Where cores have two threads, also one loop divided between two cores, and between the threads of one core.
+    One thread runs them, and all cores at once; one loop is divided between two cores, and where cores have two
+    threads between those of one core.
     """
     wanted: list[tuple] = [("one thread", 1, {}), ("two fused streams", 1, {"streams": 2})]
+    wanted += [("shared work", 1, {"shared": True})]
+    if cores() > 1:
+        wanted += [(_NODE, cores(), {}), (_TWICE, 2, {"shared": True})]
     if host.smt().ok and host.usable_cpus() > 1:
-        wanted += [("SMT", 2, {"threads_per_core": 2}), ("shared work", 1, {"shared": True})]
-        wanted += [(_PAIR, 2, {"shared": True, "threads_per_core": 2})]
-        wanted += [(_TWICE, 2, {"shared": True})] if cores() > 1 else []
+        wanted += [("SMT", 2, {"threads_per_core": 2}), (_PAIR, 2, {"shared": True, "threads_per_core": 2})]
     return [case(loop, preset, kind, count, **changes) for loop in LOOPS for kind, count, changes in wanted]
 
 
@@ -87,22 +90,33 @@ def then() -> "pd.DataFrame":
 
 
 def _rates(run) -> "dict[str, pd.DataFrame]":
-    """By kind of partner, median GFLOPS of each loop with its spread, in the report's order of loops."""
+    """By kind of partner, median GFLOPS of each loop with its spread, of a node over its processors."""
     cases = figures.cases(run, "loop", "kind").replace({"kind": _ONCE})
-    frame = figures.quantities(cases, rate=lambda seconds: cases["flops"] / seconds / 1e9)
+    whole = cases["threads"].where(cases["kind"] == _NODE, 1)
+    frame = figures.quantities(cases, rate=lambda seconds: cases["flops"] / seconds / 1e9 / whole)
     return {str(kind): figures.spread_of(part, "rate") for kind, part in frame.groupby("kind")}
+
+
+def scaled(run) -> str:
+    """f of every loop: what twice the threads on twice the cores do for the same work; empty where it is not known."""
+    found = run["f"].values if "f" in run else ()
+    factors = [f"{f:.2f} ({name})" for name, f in zip(LOOPS.values(), found, strict=False) if np.isfinite(f)]
+    return f"On machine {figures.cpu(run)} f is {', '.join(factors)}." if factors else ""
 
 
 @loops.figure
 def rates(runs) -> "figures.Shown":
-    """The five loops on one processor with one thread, then and now."""
-    old = then()["no SMT"]
-    frames = [figures.with_spread(pd.DataFrame({"what": old.index}), host=_rates(run)["one thread"]) for run in runs]
+    """The five loops on one processor with one thread, then and now, alone and while all others run them too."""
+    old, frames = then()["no SMT"], []
+    for run in runs:
+        rate = _rates(run)
+        found = {name: rate[kind] for name, kind in (("host", "one thread"), ("node", _NODE)) if kind in rate}
+        frames.append(figures.with_spread(pd.DataFrame({"what": old.index}), **found))
     gain = frames[0]["host"] / old.to_numpy()
     return figures.dots(
         runs,
         frames,
-        {"host": "{}, today"},
+        {"host": "{}, today", "node": "{}, all processors at once"},
         printed={THEN: old},
         xlabel="rate of one processor, one thread [GFLOPS]",
         log=True,
@@ -112,7 +126,7 @@ def rates(runs) -> "figures.Shown":
         title="Five loops on one processor, 2006 and today",
         caption="Chains of additions in registers, and two loops fed from memory. Hollow: Power5+, the printed rate of "
         f"a node over its processors. Filled: one thread of {figures.cpu(runs[0])}, {gain.min():.1f} to "
-        f"{gain.max():.1f} times as fast.",
+        f"{gain.max():.1f} times as fast, alone and while each other processor runs the same.",
         tables="smt_benefit",
     )
 

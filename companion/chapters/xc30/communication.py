@@ -3,7 +3,8 @@
 from companion import figures, tables
 from companion.bench import Case
 from companion.common import np, pd, plural
-from companion.experiments import Output, counts_to, experiment, of, sent
+from companion.experiments import counts_to, experiment, of, sent
+from companion.records.runs import partner
 
 #: What ranks do, as the model books it, and in the words of the talk.
 CLASSES = {"compute": "CPU", "communication": "Comms", "barrier": "Barrier", "serial": "Serial"}
@@ -21,7 +22,7 @@ def ranks(preset: str, threads: int, ranks: int = 2) -> list[Case]:
     cases = []
     for used in counts_to(ranks):
         problem = shallow_water.Problem.preset(preset, ranks=used)
-        parameters = of(problem, "truncation", "steps") | sent(scale.shallow_water(problem))
+        parameters = of(problem, "truncation", "grid", "steps") | sent(scale.shallow_water(problem))
         label = f"T{problem.truncation}, {plural(used, 'rank')}"
         cases.append(Case(label, shallow_water, problem, threads, parameters, shallow_water.split))
     return cases
@@ -50,11 +51,17 @@ def _spent(runs, names, cases, *, share: bool = False, **words) -> "figures.Show
     return figures.dots(runs, frames, labels, xlabel="share of the time [%]" if share else "time [ms]", **words)
 
 
+def whole(run):
+    """``run`` with its output as serial work, as in the talk, which has no class of its own for it."""
+    output = run.get("observed_output")
+    return run if output is None else run.assign(observed_serial=run["observed_serial"] + output)
+
+
 @ranks.figure
 def split(runs) -> "figures.Shown":
     """The four classes of the talk's pies, as shares of the time, by number of ranks."""
     return _spent(
-        runs,
+        [whole(run) for run in runs],
         CLASSES,
         lambda run: [plural(count, "rank") for count in run["ranks"].values],
         share=True,
@@ -64,87 +71,64 @@ def split(runs) -> "figures.Shown":
     )
 
 
-# --- what a forecast sends -------------------------------------------------------------------------
+@experiment("xc30-jitter", item="C15", rounds=500, seconds={"paper": None, "modern": None}, needs="affinity")
+def jitter(preset: str, threads: int) -> list[Case]:
+    """One quantum of work, many times: how much longer the system makes some of them."""
+    from kernels.processor import smt
+
+    return [Case("a chain of additions", smt, smt.Problem(loop="s1", n=2**20))]
+
+
+@jitter.figure
+def quanta(runs) -> "figures.Shown":
+    """Share of the quanta of work that take longer than the fastest by so much and more."""
+    figure, axis = figures.axes(height=2.9)
+    frames = []
+    for run in runs:
+        taken = np.sort(run["seconds"].values[0])
+        taken = taken[np.isfinite(taken)]
+        share = 100 * (1 - np.arange(taken.size) / taken.size)
+        frames.append(pd.DataFrame({"longer": 100 * (taken / taken[0] - 1), "share": share}))
+        about = {"label": figures.cpu(run), "host": True, "run": run}
+        figures.points(axis, frames[-1]["longer"], share, **about).set_markersize(2)
+    figures.log_axis(axis, "y")
+    axis.set(xlabel="longer than the fastest quantum by at least [%]", ylabel="share of quanta [%]")
+    quantum = 1e3 * np.nanmin(runs[0]["seconds"].values[0] * runs[0]["repeats"].values[0])
+    return figures.show(
+        figure,
+        name="xc30_jitter",
+        runs=runs,
+        data=frames,
+        title="Jitter of the system",
+        caption=f"The same work of {quantum:.1f} ms, {len(frames[0])} times on one processor. The talk has no numbers.",
+    )
+
 
 #: Ranks of which each number is counted in the model of the halo; more than these are scaled.
 _COUNTED = 48
-_PARTS = {"transpositions": "transpositions", "halo_fixed": "halo of fixed width", "halo_on_demand": "halo on demand"}
 
 
-@experiment("xc30-volume", item="C2", simulated=True)
-def volume(preset: str, threads: int) -> list[Case]:
-    """Bytes and messages of a forecast by number of ranks, counted from the decompositions."""
-    return []
+def counted() -> "pd.DataFrame":
+    """Terabytes of the talk's ten-day forecast on the tasks of each of its runs, counted from the decompositions.
 
-
-@volume.outputs_of
-def _counted(measurements) -> dict[str, Output]:
-    """Bytes and messages of a model of the report's size, for every number of ranks, by the decompositions."""
+    Transpositions: on each level six fields to the grid and four back.  Halo: three of the wind and six others, with a
+    wind of at most 80 m/s.  ``in all`` has the first part of the halo fixed and the second on demand, as the talk's
+    model had them before its change.
+    """
     from kernels.mpi import halo, scale
 
-    talk = tables.load("xc30", "forecast")
+    talk, rows = tables.load("xc30", "forecast"), {}
     truncation, levels, width = (int(talk[name]) for name in ("truncation", "levels", "halo_width"))
     grid, dt = f"N{(truncation + 1) // 2}", float(talk["timestep"])
-    found = {}
-    for number in sorted({*scale.RANKS[::3], scale.RANKS[-1], *_tasks()}):
-        if (moved := scale.forecast(grid, truncation, levels, number)) is None:
-            continue
+    first = halo.Problem.PARTS[0] / sum(halo.Problem.PARTS)
+    for number in tables.load("xc30", "runs")["tasks"].values.astype(int).tolist():
         about = {"width": width, "levels": levels, "ranks": number}
         halos = [halo.Problem(grid, dt, way=way, **about) for way in ("fixed", "on demand")]
-        counted = [moved, *(halo.count_messages(each, _COUNTED) for each in halos)]
-        found[number] = dict(zip(_PARTS, counted, strict=True))
-    outputs = {"ranks": Output(list(found), "1", "ranks", "MPI ranks")}
-    steps = round(float(talk["days"]) * 86400 / dt)
-    for name, words in _PARTS.items():
-        nbytes = [steps * each[name].bytes for each in found.values()]
-        messages = [each[name].messages for each in found.values()]
-        outputs[f"{name}_bytes"] = Output(nbytes, "byte", "ranks", f"bytes of the forecast, {words}")
-        outputs[f"{name}_messages"] = Output(messages, "1", "ranks", f"messages of one step, {words}")
-    return outputs
-
-
-def _tasks() -> list[int]:
-    """Tasks of the talk's two runs."""
-    return tables.load("xc30", "runs")["tasks"].values.astype(int).tolist()
-
-
-def counted_of_talk(run) -> "np.ndarray":
-    """Terabytes of transpositions and of a halo with its second part on demand, for the tasks of the talk's runs."""
-    from kernels.mpi import halo
-
-    parts = run.sel(ranks=_tasks())
-    first = halo.Problem.PARTS[0] / sum(halo.Problem.PARTS)
-    around = first * parts["halo_fixed_bytes"] + (1 - first) * parts["halo_on_demand_bytes"]
-    return ((parts["transpositions_bytes"] + around) / 1e12).values
-
-
-@volume.figure
-def sent_bytes(runs) -> "figures.Shown":
-    """Bytes of a forecast by ranks, and the volume that the report states, with the cores of its runs."""
-    run, about = runs[0], tables.load("xc30", "runs")
-    stated = float(tables.load("xc30", "forecast")["mpi_volume"])
-    figure, axis = figures.axes(height=2.9)
-    for style, (name, label) in zip((":", "--", "-"), _PARTS.items(), strict=True):
-        sent = run[f"{name}_bytes"].values / 1e12
-        figures.calculated(axis, run["ranks"].values, sent, label=f"{label}, counted").set_linestyle(style)
-    figures.points(axis, about["tasks"], [stated] * 2, line=False, label="whole model, the talk (2014)")
-    for value in about["cores"].values:
-        axis.axvline(value, color=figures.INK, linestyle=":", linewidth=0.9)
-    figures.log_axis(axis)
-    axis.set(xlabel="MPI ranks", ylabel="sent in the forecast [TB]")
-    figures.legend(axis, "below 2")
-    names = [f"{name}_{what}" for name in _PARTS for what in ("bytes", "messages")]
-    return figures.show(
-        figure,
-        name="xc30_volume",
-        data=run[["ranks", *names]].to_dataframe().reset_index(drop=True),
-        title="What the forecast sends",
-        caption="Terabytes of a ten-day forecast, counted from the decomposition and not measured (half-filled). "
-        "Squares: what the talk states for the whole model, at the tasks of its two runs; vertical lines: their cores. "
-        "On each level six fields are transformed to the grid and four back; three of the wind and six others come "
-        "from the halo, with a wind of at most 80 m/s.",
-        tables="prose runs machines",
-    )
+        moved = [scale.forecast(grid, truncation, levels, number), *(halo.count_messages(it, _COUNTED) for it in halos)]
+        rows[number] = [round(float(talk["days"]) * 86400 / dt) * each.bytes / 1e12 for each in filter(None, moved)]
+    found = pd.DataFrame(rows, index=["transpositions", "halo of fixed width", "halo on demand"]).T
+    around = first * found["halo of fixed width"] + (1 - first) * found["halo on demand"]
+    return found.assign(**{"in all": found["transpositions"] + around}).rename_axis("tasks")
 
 
 @experiment("xc30-moves", item="C5, P4", rounds=7, seconds={"paper": 60, "modern": 120}, ranks=4)
@@ -189,15 +173,31 @@ def halo(preset: str, threads: int, ranks: int = 2) -> list[Case]:
     cases = []
     for way in halo.WAYS:
         problem = halo.Problem.preset(preset, way=way, ranks=ranks)
-        parameters = of(problem, "way") | sent(halo.count_messages(problem))
+        parameters = of(problem, "way", "grid", "levels") | sent(halo.count_messages(problem))
         cases.append(Case(way, halo, problem, threads, parameters, halo.parts))
     return cases
+
+
+def shares(run) -> dict[str, str]:
+    """Per cent of a step of the one-layer model on as many ranks and the same grid that each part of the halo takes.
+
+    By way of fetching, in words; nothing where the run is on another grid than the model's.
+    """
+    model = partner(run, "xc30-ranks")
+    if model is None or "grid" not in run or "grid" not in model or run["grid"].values[0] != model["grid"].values[0]:
+        return {}
+    last = list(model["ranks"].values).index(run["ranks"].values[0])
+    step = model["median"].values[last] / model["steps"].values[last]
+    parts = [np.nanmedian(run[f"observed_part {part}"].values, axis=1) for part in (1, 2)]
+    found = zip(run["way"].values, *(100 * part / (step + sum(parts)) for part in parts), strict=True)
+    return {way: f"{first:.2g} and {second:.2g} %" for way, first, second in found}
 
 
 @halo.figure
 def halo_parts(runs) -> "figures.Shown":
     """Time of both parts of the semi-Lagrangian halo, and what is sent, for each way of fetching."""
     fixed, second, both = runs[0]["sent_bytes"].values
+    found = ", ".join(f"{way} {share}" for way, share in shares(runs[0]).items())
     return _spent(
         runs,
         {"part 1": "part 1, the wind", "part 2": "part 2, other fields"},
@@ -205,5 +205,6 @@ def halo_parts(runs) -> "figures.Shown":
         name="xc30_halo",
         title="The halo in two parts",
         caption="Time of a step on the slowest rank: a halo of fixed width, its second part on demand, and both on "
-        f"demand. All ranks together send {fixed / 1e6:.1f}, {second / 1e6:.1f} and {both / 1e6:.1f} MB in these.",
+        f"demand. All ranks together send {fixed / 1e6:.1f}, {second / 1e6:.1f} and {both / 1e6:.1f} MB in these."
+        + (f" Of a step with its halo the two parts are: {found}." if found else ""),
     )

@@ -6,7 +6,7 @@ from companion.common import pd, plural
 from companion.experiments import experiment
 
 
-@experiment("xc30-inflight", item="C7", rounds=7, seconds={"paper": 60, "modern": 120}, ranks=2)
+@experiment("xc30-inflight", item="C7, C17", rounds=7, seconds={"paper": 60, "modern": 120}, ranks=2)
 def exchanges(preset: str, threads: int, ranks: int = 2) -> list[Case]:
     """Inverse Legendre transforms with exchanges in flight: Ialltoallv against Alltoallv."""
     from kernels.mpi import overlap

@@ -5,7 +5,7 @@ from dataclasses import replace
 from companion import figures, tables
 from companion.bench import Case
 from companion.chapters.xc30.common import named, rates
-from companion.common import pd, plural
+from companion.common import np, pd, plural
 from companion.experiments import experiment, of
 from companion.records.runs import partner
 
@@ -156,13 +156,17 @@ def transform_shares(runs) -> "figures.Shown":
 def systems(runs) -> "figures.Table":
     """The talk's comparison of its two systems, and the machines of runs beside them."""
     talk = tables.load("xc30", "machines")
-    rows = ("processor", "cores", "peak", "memory_per_node")
+    rows = ["processor", "clock", "nodes", "cores", "peak", "memory_per_node"]
+    rows += ["compiler", "operating_system", "file_system"]
     found = {str(system): [talk[row].sel(system=system).item() for row in rows] for system in talk["system"].values}
     for run in runs:
         most = rates(run, "peak").sort_values("threads").iloc[-1]
-        memory, name = run.attrs["memory"] / 2**30, run.attrs["machine"].rpartition(", ")[0]
-        found[figures.cpu(run)] = [name, most["threads"], most["rate"] / 1e3, memory]
-    words = ["processor", "cores, or threads", "peak, stated or measured [TFLOPS]", "memory of a node [GB]"]
+        about = {"memory": np.nan, "clock": np.nan, "compiler": "", "system": "", "filesystem": ""} | run.attrs
+        found[figures.cpu(run)] = [about["machine"].rpartition(", ")[0], about["clock"] / 1e9, 1, most["threads"]]
+        found[figures.cpu(run)] += [most["rate"] / 1e3, about["memory"] / 2**30]
+        found[figures.cpu(run)] += [about["compiler"], about["system"], about["filesystem"]]
+    words = ["processor", "clock [GHz]", "nodes", "cores, or threads", "peak, stated or measured [TFLOPS]"]
+    words += ["memory of a node [GB]", "compiler", "operating system", "file system"]
     frame = pd.DataFrame(found, index=words)
     return figures.table(frame, caption="Two systems, and machines of runs", name="xc30_systems", digits=3)
 

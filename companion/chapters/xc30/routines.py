@@ -7,7 +7,7 @@ from companion.common import pd
 from companion.experiments import experiment
 
 
-@experiment("xc30-routines", item="C4, P13", rounds=7, seconds={"paper": 300, "modern": 600})
+@experiment("xc30-routines", item="C4, C16, P13", rounds=7, seconds={"paper": 300, "modern": 600})
 def builds(preset: str, threads: int) -> list[Case]:
     """Routines of the profiles, vectorised and scalar."""
     from kernels.processor import peak

@@ -12,7 +12,7 @@ _LOADS = {0: "", 1: ", file system loaded"}
 _CODES = {"before": "with small files", "after": "without"}
 
 
-@experiment("xc30-storm", item="C10-C12", rounds=3, seconds={"paper": 120, "modern": 300})
+@experiment("xc30-storm", item="C10-C13", rounds=3, seconds={"paper": 120, "modern": 300})
 def storm(preset: str, threads: int) -> list[Case]:
     """Output steps with and without a storm of small files.
 
@@ -31,9 +31,9 @@ def storm(preset: str, threads: int) -> list[Case]:
 
 
 def _every_step(result) -> dict[str, float]:
-    """Seconds of every step, and the system calls, of both codes."""
-    found = {f"{name} step {n}": time for name in _CODES for n, time in enumerate(result.seconds[name])}
-    return found | {f"{name} calls": result.calls[name] for name in _CODES}
+    """Seconds of every step, and the system calls, of each code."""
+    found = {f"{name} step {n}": time for name, times in result.seconds.items() for n, time in enumerate(times)}
+    return found | {f"{name} calls": calls for name, calls in result.calls.items()}
 
 
 @storm.figure
@@ -69,13 +69,52 @@ def output_steps(runs) -> "figures.Shown":
     )
 
 
+@experiment("xc30-bulk", item="C10", rounds=3, seconds={"paper": None, "modern": None})
+def bulk(preset: str, threads: int) -> list[Case]:
+    """One output step of the talk's forecast: its files and records, each flushed to the device."""
+    from kernels.files import storm
+
+    talk = tables.load("xc30", "hres_io")
+    files = int(talk["files"])
+    size = round(storm.full_record_bytes(1e12 * float(talk["volume"]), int(talk["steps"]), files))
+    files, size = (files // 20, size // 20) if preset == "quick" else (files, size)
+    problem = storm.Problem(steps=1, files=files, tasks=0, record_bytes=size, fsync=True)
+    label = f"{files} records of {size / 1e6:.3g} MB, each flushed"
+    return [Case(label, storm, problem, threads, of(problem, "files", "record_bytes"), _every_step)]
+
+
+@bulk.figure
+def rate(runs) -> "figures.Shown":
+    """Rate of a file of an output step, and the rate of a file that the talk states."""
+    frames = []
+    for run in runs:
+        nbytes = run["files"].values * run["record_bytes"].values / 1e6
+        found = figures.sampled(run, "observed_after step 0")
+        found = figures.converted(found, lambda seconds, nbytes=nbytes: nbytes / seconds)
+        frames.append(figures.with_spread(pd.DataFrame({"what": ["a file of an output step"]}), rate=found))
+    return figures.dots(
+        runs,
+        frames,
+        {"rate": "{}"},
+        printed={
+            "the talk, at least": {"a file of an output step": float(tables.load("xc30", "hres_io")["file_rate"])}
+        },
+        xlabel="rate of one file [MB/s]",
+        name="xc30_bulk",
+        title="Bulk output",
+        caption=f"{runs[0]['label'].values[0]}, one file after the other, on one local disk; in the talk from many "
+        "nodes to a parallel file system.",
+        tables="hres_io",
+    )
+
+
 #: Seconds that an open of a small file takes at least; 0: what it takes here.
 _LATENCIES = (0.0, 1e-4, 1e-3, 1e-2)
 #: A step of these cases is that of the talk over this: as many small files for each byte, in a memory of today.
 _PART = 20
 
 
-@experiment("xc30-records", item="C10-C12", rounds=7, seconds={"paper": 150, "modern": 300})
+@experiment("xc30-records", item="C11, C12", rounds=7, seconds={"paper": 150, "modern": 300})
 def records(preset: str, threads: int) -> list[Case]:
     """Output steps with and without small files by time of an open."""
     from kernels.files import storm

@@ -61,6 +61,19 @@ def test_misplaced_records_are_found(tmp_path):
     assert os.listdir(tmp_path) == []
 
 
+def test_the_revised_code_alone_flushes_its_records(tmp_path, monkeypatch):
+    flushed = []
+    monkeypatch.setattr(os, "fsync", flushed.append)
+    problem = storm.Problem(steps=2, files=3, tasks=0, record_bytes=64, fsync=True, folder=str(tmp_path))
+    result = storm.run(problem, storm.setup(problem))
+    assert (
+        list(result.seconds) == ["after"]
+        and len(flushed) == 6
+        and storm.work(problem).bytes_written == 6 * 64 + 2 * 4096
+    )
+    assert all(check.ok for check in storm.verify(problem, result))
+
+
 def test_small_file_that_vanishes_is_an_error(tmp_path):
     with pytest.raises(FileNotFoundError):
         storm._touch_small(storm.Problem(), [tmp_path / "gone"], storm._names([tmp_path / "gone"]), 2)

@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from kernels import gridpoint, jobs
+from kernels.jobs import settings as forecast_settings
 from kernels.jobs import workers
 from kernels.runtime.resources import usable_cpus
 
@@ -78,3 +79,13 @@ def test_a_killed_process_ends_the_others_and_leaves_nothing(tmp_path):
     with pytest.raises(OSError, match="ended early"):
         jobs.run(problem, state)
     assert set(multiprocessing.active_children()) == others and list(tmp_path.iterdir()) == []
+
+
+def test_a_forecast_under_other_settings_is_the_same():
+    """Bound threads and small pages; the process checks its own answer."""
+    bound = hasattr(os, "sched_setaffinity")
+    for changes in ({}, {"huge": False, "order": "no_smt" if bound else ""}):
+        problem = forecast_settings.Problem(steps=4, **changes)
+        state = forecast_settings.setup(problem)
+        result = forecast_settings.run(problem, state, threads=min(2, usable_cpus()), repeats=2)
+        assert [str(check) for check in forecast_settings.verify(problem, result) if not check.ok] == []

@@ -26,6 +26,7 @@ MORE = {
         ("spectral.ranks", {"grid": "N32"}),
         ("mpi.halo", {"way": "fixed"}),
         ("mpi.monitoring", {"way": "synchronised"}),
+        ("mpi.monitoring", {"way": "drifting"}),
         ("files.ranks.application", {"way": "elements"}),
     ],
     3: [

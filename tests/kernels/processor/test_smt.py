@@ -83,7 +83,7 @@ def test_placement_on_a_host_with_smt(monkeypatch):
         smt.thread_cpus(smt.Problem(), 4)
 
 
-def test_the_lists_are_those_of_the_report(monkeypatch):
+def test_the_lists_are_those_of_the_report():
     """Front loaded for sixteen logical processors, as the report prints it; turns where a core has one thread."""
     paired, single = [[2 * k, 2 * k + 1] for k in range(8)], [[0], [1]]
     assert smt.list_cpus("no_smt", paired, 8) == list(range(0, 16, 2))
@@ -95,18 +95,6 @@ def test_the_lists_are_those_of_the_report(monkeypatch):
         smt.list_cpus("smt", single, 6)
     with pytest.raises(ValueError, match="threads = 3 is odd"):
         smt.list_cpus("smt", paired, 3)
-    monkeypatch.setattr(smt, "smt_siblings", lambda: single)
-    assert smt.thread_cpus(smt.Problem(order="smt_front_loaded", doubled=True), 2) == [0, 1, 0, 1]
-
-
-def test_doubled_threads_divide_the_same_work():
-    problem = problem_of(loop="streaming", n=1000, doubled=True, shared=True)
-    result = smt.run(problem, smt.setup(problem))
-    assert len(result.sums) == 1 and all_ok(problem, result)
-    assert smt.work(problem).flops == smt.work(problem_of(loop="streaming", n=1000)).flops
-    each = problem_of(doubled=True)
-    assert len(smt.run(each, smt.setup(each)).sums) == 2
-    assert smt.work(problem_of(doubled=True)).flops == 2 * smt.work(problem_of()).flops
 
 
 @pytest.mark.skipif(not (HAS_SMT and CAN_BIND), reason="cores here have one hardware thread")

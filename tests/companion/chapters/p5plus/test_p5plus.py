@@ -7,7 +7,7 @@ import pytest
 from drawing import cases
 
 from companion import experiments, host, tables
-from companion.chapters.p5plus import binding, jobs, latency, loops, messages, monitoring
+from companion.chapters.p5plus import binding, jobs, latency, loops, messages
 from companion.host import Finding
 
 
@@ -50,10 +50,10 @@ def test_two_threads_a_core_are_measured_only_where_cores_have_them(monkeypatch,
     monkeypatch.setattr(host, "usable_cpus", lambda: 2)
     monkeypatch.setattr(loops, "cores", lambda: 1)
     kinds = {case.parameters["kind"] for case in loops.loops.cases("quick", 1)}
-    assert ({"one thread", "two fused streams"} < kinds) is smt and ("SMT" in kinds) is smt
+    assert {"one thread", "two fused streams", "shared work"} <= kinds and ("SMT" in kinds) is smt
     for case in loops.loops.cases("quick", 1):
         assert (case.problem.streams == 2) == ("fused" in case.parameters["kind"])
-    assert {bool(case.parameters["doubled"]) for case in binding.binding.cases("quick", 1)} == {False, smt}
+    assert {bool(case.parameters["doubled"]) for case in binding.changes.cases("quick", 1)} == {False, smt}
 
 
 @pytest.mark.parametrize(("siblings", "cores"), [([[0, 2], [1, 3]], 2), ([[0, 1], [2, 3]], 1), (None, 2)])
@@ -73,7 +73,7 @@ def test_a_walk_stands_at_the_cache_lines_that_it_loads():
 def test_the_parts_of_a_job_add_up_to_its_wall_time_and_those_of_ranks_to_all_of_it():
     spent = jobs.times()
     assert (abs(spent.sum(axis=1) - tables.load("p5plus", "ifs_times")["wall"].to_series()) <= 4).all()
-    parts = {"compute": 6.0, "communication": 2.0, "barrier": 1.0, "serial": 1.0}
+    parts = {"compute": 6.0, "communication": 2.0, "barrier": 1.0, "serial": 0.4, "output": 0.2}
     rows = [
         {
             "label": "a",
@@ -86,7 +86,7 @@ def test_the_parts_of_a_job_add_up_to_its_wall_time_and_those_of_ranks_to_all_of
     ]
     shown = jobs.shares([cases(rows)])
     today = shown.data[shown.data["job"].str.contains("spectral model, 2 ranks")].set_index("section")["share [%]"]
-    assert today[["parallel", "comms", "barrier", "I/O"]].tolist() == pytest.approx([60.0, 20.0, 10.0, 0.0])
+    assert today.tolist() == pytest.approx([60.0, 20.0, 10.0, 4.0, 2.0, 4.0]) and today.index.tolist() == [*spent]
     assert "2.0 times as fast on two ranks" in jobs.scaled(cases(rows))
 
 
@@ -97,15 +97,14 @@ def test_what_the_chapter_says_of_power_is_printed():
     assert high["BlueGene L"] > low["Power5+"]
 
 
-def test_the_simulation_recovers_n_dt_while_moments_are_few():
-    found = {name: output["value"] for name, output in monitoring.simulation.outputs([]).items()}
-    count = np.array(found["processors"])
-    for steps, row in zip(found["barriers"], np.array(found["lost"]), strict=True):
-        few = count <= steps / 50
-        np.testing.assert_allclose(row[few], count[few], rtol=0.03)
-        assert (row <= count * (1 + 1e-9)).all()
-    after = np.array(found["lost_after"])
-    assert np.allclose(after[:, 0], 1) and (np.diff(after, axis=1) > 0).all()
+def test_what_a_change_gains_is_the_time_without_it_over_the_time_with_all():
+    about = {"label": "a case", "threads": 2}
+    seconds = {"": 1.0, "medium pages": 1.1, "binding, basic": 1.25}
+    run = cases([{**about, "without": name, "seconds": 6 * [time]} for name, time in seconds.items()])
+    gain = binding.gains([run]).data.set_index("change")["gain"].dropna()
+    assert gain.to_dict() == pytest.approx({"medium pages": 10.0, "binding, basic": 25.0})
+    bound = binding.combinations([run]).data.set_index("bound")["relative"].dropna()
+    assert bound.to_dict() == pytest.approx({"N": 1.0, "Y": 0.8}) and "1.250 times" in binding.said(run)
 
 
 def test_exchange_counts_all_pairs_together():

@@ -1,0 +1,121 @@
+"""One forecast under settings that the report of 2006 changed (P1, P7, P11): target, pages, and binding of its threads.
+
+Each state is a process of its own, which keeps its settings as long as it lives: numba compiles for the processor that
+its environment names when it is imported, and Linux takes back huge pages for a whole process.
+"""
+
+import ctypes
+import os
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+from kernels import shallow_water
+from kernels.contract import Check, Footprint, Presets, Work, one_of, whole
+from kernels.files.processes import Processes
+from kernels.jobs.workers import BUILDS, environment
+from kernels.processor.smt import LISTS, list_cpus
+from kernels.runtime.resources import require_memory, run_parts, smt_siblings
+
+__all__ = ["Problem", "State", "footprint", "run", "setup", "verify", "work"]
+
+_THP_DISABLE = 41  # PR_SET_THP_DISABLE of prctl(2)
+_INTERPRETER = 400 * 2**20  # bytes of a process that has loaded the model
+
+
+@dataclass(frozen=True)
+class Problem(Presets):
+    """A forecast of the shallow-water model and its settings."""
+
+    truncation: whole(10, 8000) = 42  # triangular truncation T, 1
+    grid: str = "F32"  # Gaussian grid
+    dt: float = 900.0  # time step, s
+    steps: whole(1, 10**6) = 48  # time steps
+    build: one_of(*BUILDS) = "this processor"  # processor that is compiled for
+    huge: bool = True  # arrays lie on huge pages where the system grants them
+    order: one_of("", *LISTS) = ""  # list by which threads are bound, of kernels.processor.smt; empty: not bound
+    doubled: bool = False  # twice the threads that are asked for, as with SMT
+
+    PRESETS: ClassVar = {
+        "quick": {},
+        "paper": {"truncation": 399, "grid": "N200", "dt": 120.0},
+        "modern": {"truncation": 1279, "grid": "N640", "dt": 35.0},
+    }
+
+    @property
+    def model(self) -> shallow_water.Problem:
+        """What is integrated: the unstable jet."""
+        hours = self.steps * self.dt / 3600.0
+        return shallow_water.Problem(self.truncation, self.grid, "galewsky", self.dt, hours, diffusion=3.0)
+
+
+class State(NamedTuple):
+    """The process."""
+
+    process: Processes
+
+
+def _serve(here, problem: Problem) -> None:
+    """What the process does, on a second thread: its first is never bound, and says what the process may use."""
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(_forecasts, here, problem).result()
+
+
+def _bind(order: str, threads: int) -> None:
+    """The threads of ``run_parts``, each to a CPU of its own by the list ``order``."""
+    cpus, all_there = list_cpus(order, smt_siblings(), threads), threading.Barrier(threads)
+
+    def bind(number: int) -> None:
+        all_there.wait(timeout=60)  # s: no thread may take two numbers
+        os.sched_setaffinity(0, {cpus[number]})
+
+    run_parts(bind, threads)
+
+
+def _forecasts(here, problem: Problem) -> None:
+    if not problem.huge:
+        ctypes.CDLL(None).prctl(_THP_DISABLE, 1, 0, 0, 0)
+    model, result, bound = problem.model, None, 0
+    state = shallow_water.setup(model)
+    while True:
+        here.send([] if result is None else shallow_water.verify(model, result))
+        while asked := here.recv():
+            threads, repeats = asked
+            if problem.order and threads != bound:
+                _bind(problem.order, threads)
+                bound = threads
+            result = shallow_water.run(model, state, threads, repeats)
+            here.send(None)
+
+
+def setup(problem: Problem, seed: int = 0) -> State:
+    """A process with the settings that is ready to start (``seed`` is not used)."""
+    require_memory(footprint(problem).memory, f"a forecast at truncation {problem.truncation}")
+    with environment(BUILDS[problem.build]):
+        process = Processes(_serve, [(problem,)])
+    process.answers()
+    return State(process)
+
+
+def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> State:
+    """The forecast, ``repeats`` times.  ``OSError`` if the process ends early; its message is on standard error."""
+    state.process.send((2 * threads if problem.doubled else threads, repeats))
+    state.process.answers()
+    return state
+
+
+def verify(problem: Problem, result: State) -> list[Check]:
+    """The model's own checks of the last forecast, by the process."""
+    result.process.send(None)
+    return result.process.answers()[0]
+
+
+def work(problem: Problem, threads: int = 1) -> Work:
+    """That of the model, which threads share."""
+    return shallow_water.work(problem.model)
+
+
+def footprint(problem: Problem) -> Footprint:
+    """The model and an interpreter."""
+    return Footprint(_INTERPRETER + shallow_water.footprint(problem.model).memory)
