@@ -144,7 +144,7 @@ def _neighbours(comm) -> tuple:
 def setup(problem: Problem, seed: int = 0) -> State:
     """The initial field and the forcing on the rank's box (``seed`` is not used)."""
     require_memory(footprint(problem).memory // problem.ranks, f"a box of BT with N = {problem.N}")
-    traffic = Traffic(world.team(problem.ranks), barriers=False)
+    traffic = Traffic(world.team(problem.ranks))
     own = Box(problem.N, problem.dt, box(problem.N, problem.ranks, traffic.comm.rank), HALO)
     lines = [(groups(own.sizes, axis), own.sizes[axis] + 1) for axis in range(3) if not own.whole[axis]] or [(1, 1)]
     upper, carry = (max(count * each for count, each in lines) * UPPER, max(count for count, _ in lines) * FORWARD)
