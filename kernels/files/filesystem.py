@@ -49,14 +49,10 @@ def pwrite_all(handle: int, data, offset: int) -> None:
 
 
 def preallocate(handle: int, nbytes: int) -> None:
-    """Reserve ``nbytes`` for the file, so that a full disk shows now and not at the last dump."""
-    try:
+    """Reserve ``nbytes`` for the file, so that a full disk shows now and not at the last dump (macOS has no call)."""
+    if hasattr(os, "posix_fallocate"):
         os.posix_fallocate(handle, 0, nbytes)
-    except AttributeError:  # not every system has the call
-        os.ftruncate(handle, nbytes)
-    except OSError as error:
-        if error.errno not in (errno.EOPNOTSUPP, errno.EINVAL):
-            raise
+    else:
         os.ftruncate(handle, nbytes)
 
 

@@ -53,7 +53,6 @@ class Problem(Presets):
     IW: int = 10  # time steps between two writes of U
     dt: float = 0.01  # length of a time step
     way: one_of("none", *WAYS) = "collective"  # see above; "none" computes only, which gives T_C
-    fsync: bool = False  # T_T includes waiting for the device
     ranks: int = 1  # ranks that take part
     folder: str | None = None  # shared by all hosts; None: the system's temporary folder
 
@@ -150,10 +149,8 @@ class SharedSolution:
             self.file.Set_view(self.layout.offset(index), world.mpi().DOUBLE, self._view)
             (self.file.Write_at_all if self.way == "collective" else self.file.Write_at)(0, u)
 
-    def finish(self, fsync: bool) -> None:
-        """All transfers are complete; with ``fsync`` the device has them."""
-        if fsync:
-            self.file.Sync()
+    def finish(self) -> None:
+        """All transfers are complete."""
         self.file.Close()
         self.comm.Barrier()
 
@@ -182,7 +179,7 @@ def _once(problem: Problem, state: State) -> Result:
     start = perf_counter()
     found = bt.run(problem.solver, state.solver, on_step=on_step)
     if solution:
-        solution.finish(problem.fsync)
+        solution.finish()
     seconds = world.largest(comm, perf_counter() - start)
     if solution:
         solution.complete()
