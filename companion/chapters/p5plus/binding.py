@@ -18,7 +18,7 @@ _WITHOUT: dict[str, dict[str, Any]] = {
 _SMT = ("", "smt", "smt_front_loaded")
 
 
-@experiment("p5plus-changes", item="P1, P7, P11", rounds=7, seconds={"paper": 150, "modern": None}, needs="affinity")
+@experiment("p5plus-changes", item="P1, P7, P11", rounds=7, seconds={"paper": None, "modern": None}, needs="affinity")
 def changes(preset: str, threads: int) -> list[Case]:
     """A forecast at T399 with and without changes of the report: target, huge pages, bound threads.
 

@@ -10,7 +10,7 @@ from companion.records.runs import partner
 CLASSES = {"compute": "CPU", "communication": "Comms", "barrier": "Barrier", "serial": "Serial"}
 
 
-@experiment("xc30-ranks", item="C2, C3, P9, P10", rounds=5, seconds={"paper": 90, "modern": 300}, ranks=2)
+@experiment("xc30-ranks", item="C2, C3, P9, P10", rounds=5, seconds={"paper": 200, "modern": 400}, ranks=2)
 def ranks(preset: str, threads: int, ranks: int = 2) -> list[Case]:
     """Shallow-water model on ranks: computing, communication, barrier, serial.
 
