@@ -71,16 +71,17 @@ def solve(x, y, p, limit: float = 1e-9, most: int = 200) -> np.ndarray:
     antenna without data gets 1.
     """
     require_range("most", most, 1, 10**6)
-    matrix, gains = x + 1j * y, np.ones(x.shape[:2], complex)
+    matrix, gains, empty = x + 1j * y, np.ones(x.shape[:2], complex), p.sum(axis=2) <= 0
     for step in range(most):
-        below = np.einsum("tij,tj->ti", p, np.abs(gains) ** 2)
-        new = np.einsum("tij,tj->ti", matrix, gains) / np.where(below > 0, below, 1)
-        new[below <= 0] = 1
-        if step % 2:
-            new = 0.5 * (new + gains)
-        change = np.linalg.norm(new - gains, axis=1) / np.linalg.norm(new, axis=1)
-        gains = new
-        if step % 2 and change.max() < limit:
+        below = (p @ (gains.real**2 + gains.imag**2)[..., None])[..., 0]
+        below[empty] = 1
+        new = (matrix @ gains[..., None])[..., 0] / below
+        new[empty] = 1
+        if step % 2 == 0:
+            gains = new
+            continue
+        before, gains = gains, 0.5 * (new + gains)
+        if (np.linalg.norm(gains - before, axis=1) < limit * np.linalg.norm(gains, axis=1)).all():
             break
     return gains * (gains[:, :1].conj() / np.abs(gains[:, :1]))
 
