@@ -12,7 +12,7 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 #: Lines at most: ``.py`` and C, of the book also JavaScript, CSS and HTML.  These numbers only ever go down.
 LINES = {
-    "kernels/analysis": 1530,
+    "kernels/analysis": 1519,
     "kernels/bt": 1843,
     "kernels/files": 2655,
     "kernels/gridpoint": 2734,
@@ -32,7 +32,7 @@ LINES = {
     "book": 2285,
     "tests": 12707,
 }
-PRODUCTION = 41_752
+PRODUCTION = 41_741
 #: What a kernel's module imports when it is imported itself; other libraries only inside the functions that need them.
 KERNELS = {"kernels", "numpy", "numba", "llvmlite", "psutil", "scipy", "zlib_ng", *sys.stdlib_module_names}
 #: What the rest of ``companion`` calls of the kernels; only chapters call the kernels themselves.

@@ -44,9 +44,6 @@ from kernels.runtime.resources import require_memory, require_threads
 __all__ = ["Problem", "Result", "State", "footprint", "plain", "reference", "run", "setup", "verify", "work"]
 __all__ += ["BOUNDED", "NO_OUTPUT", "PROOF"]
 
-#: Files on standard levels that a result has, and how many fields each holds.
-_KEPT = (("plotted", 5), ("first_guess", 5), ("kept_errors",))
-
 
 @dataclass(frozen=True)
 class State:
@@ -131,9 +128,9 @@ def _run(problem: Problem, state: State, tools, on_ready=lambda: None) -> Result
     with _folder(problem) as folder, contextlib.closing(Chain(problem, state, tools, folder)) as going:
         on_ready()
         steps = tuple(going.run())
-        fields, quality = going.guess("corrected"), going.files["quality"].get(0)
-        standard = [going.rows(name, *kinds) for name, *kinds in _KEPT]
-        return Result(fields, *standard, quality, steps, state)
+        names = "corrected", "plotted", "first_guess", "kept_errors", "quality"
+        fields, standard, first_guess, errors, (quality,) = map(going.read, names)
+        return Result(fields, standard, first_guess, errors, quality, steps, state)
 
 
 def run(

@@ -6,6 +6,7 @@ What a step before or after the main program computes is a function of whole fie
 from the top downwards.
 """
 
+import math
 import time
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
@@ -39,14 +40,14 @@ class FileUse(NamedTuple):
 
     kind: str  # "work", "large" (work) or "sequential"
     records: int
-    words: int  # of a record
+    shape: tuple[int, ...]  # of a record, float64
     written: int  # times, from end to end
     read: int  # likewise
 
     @property
     def record(self) -> int:
         """Bytes of a record on the device: whole blocks."""
-        return -(-8 * self.words // ALIGNMENT) * ALIGNMENT
+        return -(-8 * math.prod(self.shape) // ALIGNMENT) * ALIGNMENT
 
     @property
     def bytes(self) -> int:
@@ -56,33 +57,33 @@ class FileUse(NamedTuple):
 
 def layout(problem, data: int) -> dict[str, FileUse]:
     """Every file."""
-    nj, level = problem.nj, LN_P.size * problem.ni
-    sigma, count = (4 * problem.levels + 2) * problem.ni, len(boxes.boxes(problem))
+    nj, count, sigma = problem.nj, len(boxes.boxes(problem)), (4 * problem.levels + 2, problem.ni)
+    level, four, five = ((*fields, LN_P.size, problem.ni) for fields in ((), (4,), (5,)))
     return {
         "guess": FileUse("sequential", nj, sigma, 0, 3),
-        "observations": FileUse("sequential", FILED, data, 0, 1),
-        "correlations": FileUse("sequential", 1, 8, 0, 2),
-        "staggered": FileUse("sequential", nj, 5 * level, 1, 1),
-        "first_guess": FileUse("large", nj, 5 * level, 1, 4),
-        "statistics": FileUse("sequential", 2, 4 * len(NAMES) * LN_P.size, 1, 0),
-        "data": FileUse("sequential", FILED, data, 1, 2),
-        "parameters": FileUse("sequential", 1, 8, 2, 0),
-        "quality": FileUse("sequential", 1, data, 2, 4),
-        "departures": FileUse("work", count, boxes.RECORD * problem.padded, 2, 4),
-        "weights": FileUse("work", count, boxes.WEIGHTS * problem.padded, 2, 2),
-        "reductions": FileUse("work", count, boxes.POINTS, 2, 2),
-        "increments": FileUse("large", nj, 4 * level, 1, 3),
-        "moisture": FileUse("large", nj, level, 1, 2),
+        "observations": FileUse("sequential", FILED, (data,), 0, 1),
+        "correlations": FileUse("sequential", 1, (4,), 0, 2),
+        "staggered": FileUse("sequential", nj, five, 1, 1),
+        "first_guess": FileUse("large", nj, five, 1, 4),
+        "statistics": FileUse("sequential", 2, (4, len(NAMES), LN_P.size), 1, 0),
+        "data": FileUse("sequential", FILED, (data,), 1, 2),
+        "parameters": FileUse("sequential", 1, (4,), 2, 0),
+        "quality": FileUse("sequential", 1, (data,), 2, 4),
+        "departures": FileUse("work", count, (boxes.RECORD, problem.padded), 2, 4),
+        "weights": FileUse("work", count, (boxes.WEIGHTS, problem.padded), 2, 2),
+        "reductions": FileUse("work", count, (boxes.POINTS,), 2, 2),
+        "increments": FileUse("large", nj, four, 1, 3),
+        "moisture": FileUse("large", nj, (1, *level), 1, 2),
         "errors": FileUse("work", nj, level, 1, 1),
         "moist_errors": FileUse("work", nj, level, 1, 0),
-        "humidity_made": FileUse("sequential", 1, LN_P.size, 1, 1),
-        "humidity": FileUse("sequential", 1, LN_P.size, 1, 0),
+        "humidity_made": FileUse("sequential", 1, LN_P.shape, 1, 1),
+        "humidity": FileUse("sequential", 1, LN_P.shape, 1, 0),
         "kept_errors": FileUse("sequential", nj, level, 1, 1),
         "normalised": FileUse("sequential", nj, level, 1, 1),
-        "plotted": FileUse("sequential", nj, 5 * level, 1, 1),
-        "plotted_increments": FileUse("sequential", nj, 4 * level, 1, 0),
+        "plotted": FileUse("sequential", nj, five, 1, 1),
+        "plotted_increments": FileUse("sequential", nj, four, 1, 0),
         "plotted_errors": FileUse("sequential", nj, level, 1, 0),
-        "staggered_increments": FileUse("sequential", nj, 5 * level, 1, 1),
+        "staggered_increments": FileUse("sequential", nj, five, 1, 1),
         "analysis": FileUse("sequential", nj, sigma, 1, 1),
         "corrected": FileUse("sequential", nj, sigma, 1, 0),
     }
@@ -104,7 +105,7 @@ class Dataset:
     """
 
     def __init__(self, path: Path, place: str, use: FileUse, ahead: ThreadPoolExecutor | None = None):
-        self.records, self.words, self.moved = use.records, use.words, 0
+        self.records, self.shape, self.moved = use.records, use.shape, 0
         self._file = BlockFile(path, place, use.records, use.record)
         self._buffers, self._ahead = page_aligned((2, use.record // 8)), ahead
         self._coming: tuple[int, Future] | None = None  # the record that is read ahead
@@ -123,21 +124,21 @@ class Dataset:
         return buffer if number == record else None
 
     def put(self, record: int, values: np.ndarray) -> None:
-        """Write one record; shorter ones are filled with zeros."""
+        """Write one record, float64 of the file's shape."""
         self._read_ahead(record)  # what was read may be older
-        flat, buffer = np.ravel(values), self._buffers[0]
-        buffer[: flat.size], buffer[flat.size :] = flat, 0.0
+        buffer = self._buffers[0]
+        buffer[: math.prod(self.shape)] = np.ravel(values)
         self._file.write(record, memoryview(buffer).cast("B"))
         self.moved += buffer.nbytes
 
-    def get(self, record: int, *shape: int) -> np.ndarray:
-        """Read one record; the numbers that ``shape`` asks for, or all."""
-        shape, buffer = shape or (self.words,), self._read_ahead(record)
+    def get(self, record: int) -> np.ndarray:
+        """Read one record, float64 of the file's shape."""
+        buffer = self._read_ahead(record)
         buffer = self._load(record) if buffer is None else buffer
         if self._ahead and record + 1 < self.records:
             self._coming = record + 1, self._ahead.submit(self._load, record + 1)
         self.moved += buffer.nbytes
-        return buffer[: np.prod(shape)].reshape(shape).copy()
+        return buffer[: math.prod(self.shape)].reshape(self.shape).copy()
 
     def close(self) -> None:
         """Let the file go."""
@@ -238,17 +239,9 @@ class Chain:
         for file in self.files.values():
             file.close()
 
-    def read(self, name: str, *shape: int) -> np.ndarray:
-        """All records of a file, each of a ``shape``."""
-        return np.stack([self.files[name].get(n, *shape) for n in range(self.files[name].records)])
-
-    def rows(self, name: str, *fields: int) -> np.ndarray:
-        """Rows of fields on standard levels, (nj, …, 15, ni)."""
-        return self.read(name, *fields, LN_P.size, self.problem.ni)
-
-    def guess(self, name: str = "guess") -> np.ndarray:
-        """Rows of fields on sigma levels, (nj, 4 levels + 2, ni)."""
-        return self.read(name, 4 * self.problem.levels + 2, self.problem.ni)
+    def read(self, name: str) -> np.ndarray:
+        """All records of a file."""
+        return np.stack([self.files[name].get(n) for n in range(self.files[name].records)])
 
     def write(self, name: str, records) -> None:
         """All records of a file."""
@@ -276,7 +269,7 @@ class Chain:
 
     def statistics(self, record: int, name: str) -> None:
         """Mean, root mean square, least and greatest of each field and level."""
-        fields, over = self.rows(name, 5), (0, -1)
+        fields, over = self.read(name), (0, -1)
         found = fields.mean(over), np.sqrt((fields**2).mean(over)), fields.min(over), fields.max(over)
         self.files["statistics"].put(record, np.stack(found))
 
@@ -284,15 +277,15 @@ class Chain:
         """Departures from the first guess, over the errors, sorted into boxes."""
         p, columns = self.problem, self.read("data")
         data = synthetic.Data(*columns, np.zeros_like(columns[0]))
-        expected = boxes.at_data(p, data, self.rows("first_guess", 5)[:, [0, 1, 2, 4]])
+        expected = boxes.at_data(p, data, self.read("first_guess")[:, [0, 1, 2, 4]])
         kinds = boxes.PASSES["humidity" if humid else "mass and wind"]
         self.write("departures", boxes.records(p, data, data.value - expected, kinds))
 
     def check(self) -> None:
         """Every datum against its neighbours; its own box decides."""
-        p, quality = self.problem, self.files["quality"].get(0)
+        quality = self.files["quality"].get(0)
         for at in range(self.files["departures"].records):
-            record = self.files["departures"].get(at, boxes.RECORD, p.padded)
+            record = self.files["departures"].get(at)
             bad = boxes.suspects(self.tools, record)
             home = np.flatnonzero(record[boxes.HOME, : bad.size])
             quality[record[boxes.NUMBER, home].astype(int)] = np.where(bad[home], boxes.REJECTED, boxes.ACCEPTED)
@@ -302,7 +295,7 @@ class Chain:
         """Weights of every box's accepted data, and the lowered variance at its grid points."""
         p, quality = self.problem, self.files["quality"].get(0)
         for at, box in enumerate(boxes.boxes(p)):
-            record = self.files["departures"].get(at, boxes.RECORD, p.padded)
+            record = self.files["departures"].get(at)
             accepted = quality[record[boxes.NUMBER, record[boxes.NUMBER] >= 0].astype(int)] == boxes.ACCEPTED
             weights, reduction = boxes.weigh(self.tools, p, box, record, accepted, humid)
             self.files["weights"].put(at, weights)
@@ -314,8 +307,8 @@ class Chain:
         rows, at = (np.empty((BOX, 1 if humid else 4, LN_P.size, p.ni)), np.empty((BOX, LN_P.size, p.ni))), 0
         for band in range(p.nj // BOX):
             for i, slab in np.ndindex(p.ni // BOX, boxes.SLABS):
-                weights = self.files["weights"].get(at, boxes.WEIGHTS, p.padded)
-                reduction = self.files["reductions"].get(at, boxes.POINTS)
+                weights = self.files["weights"].get(at)
+                reduction = self.files["reductions"].get(at)
                 found = boxes.increments(self.tools, p, boxes.Box(band, i, slab), weights, reduction, humid)
                 for whole, part in zip(rows, found, strict=True):
                     whole[..., slab * SLAB :, i * BOX :][..., :SLAB, :BOX] = part
@@ -326,13 +319,13 @@ class Chain:
 
     def increments(self) -> np.ndarray:
         """phi, u, v, T and q, (nj, 5, 15, ni)."""
-        return np.concatenate([self.rows("increments", 4), self.rows("moisture", 1)], 1)
+        return np.concatenate([self.read("increments"), self.read("moisture")], 1)
 
     def normalise(self) -> None:
         """Errors as parts of the first guess's."""
         lat = synthetic.rows(self.problem)[0]
         spread = synthetic.background(self.problem, lat, np.zeros_like(lat), np.zeros_like(lat))
-        self.write("normalised", self.rows("kept_errors") / spread[:, None, None])
+        self.write("normalised", self.read("kept_errors") / spread[:, None, None])
 
     def keep(self) -> None:
         """Increments and errors as they are plotted."""
@@ -341,8 +334,7 @@ class Chain:
 
     def to_sigma(self) -> None:
         """The analysis on sigma levels."""
-        change = self.rows("staggered_increments", 5)
-        self.write("analysis", on_sigma(self.problem, self.guess(), change))
+        self.write("analysis", on_sigma(self.problem, self.read("guess"), self.read("staggered_increments")))
 
 
 def _passed(letter: str, humid: bool) -> tuple:
@@ -358,8 +350,8 @@ def _passed(letter: str, humid: bool) -> tuple:
 
 #: Letter and name of every step, and what it does of a :class:`Chain`, in order.
 STEPS = (
-    ("d", "sigma to pressure", lambda c: c.write("staggered", on_pressure(c.problem, c.guess()))),
-    ("e", "interpolate to unstaggered grid", lambda c: c.write("first_guess", unstaggered(c.rows("staggered", 5)))),
+    ("d", "sigma to pressure", lambda c: c.write("staggered", on_pressure(c.problem, c.read("guess")))),
+    ("e", "interpolate to unstaggered grid", lambda c: c.write("first_guess", unstaggered(c.read("staggered")))),
     ("f", "statistics of the first guess", lambda c: c.statistics(0, "first_guess")),
     ("g", "copy observations", lambda c: c.copy("observations", "data")),
     *_passed("", False),
@@ -371,7 +363,7 @@ STEPS = (
     (
         "r",
         "keep the analysis on pressure levels",
-        lambda c: c.write("plotted", c.rows("first_guess", 5) + c.increments()),
+        lambda c: c.write("plotted", c.read("first_guess") + c.increments()),
     ),
     ("s", "keep increments and errors", Chain.keep),
     ("t", "interpolate to staggered grid", lambda c: c.write("staggered_increments", staggered(c.increments()))),
@@ -380,6 +372,6 @@ STEPS = (
     (
         "w",
         "stratospheric correction",
-        lambda c: c.write("corrected", corrected(c.problem, c.guess(), c.guess("analysis"))),
+        lambda c: c.write("corrected", corrected(c.problem, c.read("guess"), c.read("analysis"))),
     ),
 )

@@ -39,7 +39,7 @@ class Limits(Presets):
 
 
 def inner(image: np.ndarray) -> np.ndarray:
-    """The inner half of an image, of both its sides: what is deconvolved."""
+    """What is deconvolved of an image (side, side): a view of its inner half, (side / 2, side / 2)."""
     return image[(slice(len(image) // 4, len(image) - len(image) // 4),) * 2]
 
 
