@@ -133,8 +133,11 @@ def write_box(handle: int, layout: Layout, dump: int, part: np.ndarray, limits) 
 
 
 def write_points(handle: int, layout: Layout, dump: int, field: np.ndarray, columns) -> None:
-    """A seek to the 40 bytes of each point of ``columns``, of i, and a write: one column after the other, along j, then
-    k.  ``field`` is the whole float64 (N, N, N, 5) as [k, j, i, m]."""
+    """Dump ``dump`` point by point: a seek to the 40 bytes of each, and a write.
+
+    ``columns``: those of i to write, one after the other, each along j, then k; ``field``: all of U, float64
+    (N, N, N, 5) as [k, j, i, m].
+    """
     data, start, N = memoryview(field.reshape(-1).view(np.uint8)), layout.offset(dump), layout.N
     for i in columns:
         for place in range(i * ELEMENT, N**3 * ELEMENT, N * ELEMENT):

@@ -43,7 +43,7 @@ from kernels.runtime.arrays import zeros
 from kernels.runtime.atomic import atomic_write
 from kernels.runtime.resources import require_disk, require_memory
 
-__all__ = ["WAYS", "FileWay", "Writer", "end_file", "plain", "solution_file", "solution_writer"]
+__all__ = ["WAYS", "FileWay", "Writer", "end_file", "solution_file", "solution_writer"]
 
 
 def _bytes(u: np.ndarray) -> memoryview:
@@ -129,21 +129,8 @@ class Positioned(FileWay):
         pwrite_all(self.handle, _bytes(u), self.layout.offset(index))
 
 
-def plain(handle: int, layout: Layout, index: int, u: np.ndarray) -> None:
-    """Dump ``index`` point by point: a seek to the 40 bytes of each point, and a write, as the iPSC/860 code did.
-
-    ``u`` is float64 (N, N, N, 5) as [k, j, i, m]; column i after column i, each along j, then k.
-    """
-    N, element = layout.N, COMPONENTS * WORD
-    for i in range(N):
-        for k in range(N):
-            for j in range(N):
-                os.lseek(handle, layout.offset(index) + element * ((k * N + j) * N + i), os.SEEK_SET)
-                os.write(handle, _bytes(u[k, j, i]))
-
-
 class Elements(FileWay):
-    """The same writes from a compiled loop, since an interpreter between them would be timed too."""
+    """The writes of ``processes.write_points`` from a compiled loop: an interpreter between them would be timed too."""
 
     def __init__(self, part, layout):
         from kernels.files.syscalls import write_column

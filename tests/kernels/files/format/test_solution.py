@@ -25,6 +25,7 @@ from kernels.files.format.layout import (
     transfer_rate,
 )
 from kernels.files.format.verification import verify_file
+from kernels.files.processes import write_points
 from kernels.files.ways import solution_writer
 
 
@@ -173,7 +174,7 @@ def test_points_one_by_one_are_the_same_file(tmp_path):
     dumps, layout = dumps_of(5, 2), Layout(5, 10, 5)
     with ways.solution_file(tmp_path / "s", layout, [checksum([u]) for u in dumps]) as handle:
         for index, u in enumerate(dumps):
-            ways.plain(handle, layout, index, u)
+            write_points(handle, layout, index, u, range(5))
     write(tmp_path / "elements", dumps, way="elements")
     assert (tmp_path / "s").read_bytes() == (tmp_path / "elements").read_bytes()
 
