@@ -5,7 +5,8 @@ Every write-up of a forecast puts a post-processing job into a queue.  With ``po
 is done takes jobs from it, so that never more run than there are processes, as under the job limit of 1982; with
 ``posts = "beside"`` one more process takes them from the start.
 
-``workers`` has the processes, and ``builds`` compares forecasts that were compiled in different ways.
+``workers`` has the processes, ``builds`` compares forecasts that were compiled in different ways, and ``settings``
+times another model under settings that the report of 2006 changed.
 """
 
 import functools

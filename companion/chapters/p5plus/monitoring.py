@@ -78,10 +78,13 @@ def disturbed(run) -> str:
     """What sensors cost ranks: at one moment against none, and at moments of their own against one moment."""
     wait = dict(zip(run["way"].values, run["observed_wait"].values, strict=True))
     none, together, apart = (f"{1e3 * np.nanmedian(wait[way]):.0f} ms" for way in ("none", "synchronised", "drifted"))
-    more = figures.times(wait["drifted"], wait["synchronised"])
-    assert more.measurable and not figures.times(wait["synchronised"], wait["none"]).measurable
+    more, as_much = (
+        figures.times(wait[a], wait[b]) for a, b in (("drifted", "synchronised"), ("synchronised", "none"))
+    )
+    assert more.measurable
+    beside = f"{as_much.times} the {none}" if as_much.measurable else f"no measurable difference from {none}"
     return (
         f"On machine {figures.cpu(run)} two processes that meet at barriers wait {together} for each other if both "
-        f"spend a sensor's time at the same moments, no measurable difference from {none} without sensors, and {apart} "
-        f"if they spend it in turn: {more.times} as long."
+        f"spend a sensor's time at the same moments, {beside} without sensors, and {apart} if they spend it in turn: "
+        f"{more.times} as long."
     )
