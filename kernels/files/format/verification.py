@@ -8,7 +8,6 @@ against the exact solution, averaged over all dumps, and the residual of the las
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
@@ -35,7 +34,6 @@ EPSILON = 1e-8  # relative tolerance of NPB
 class Verification:
     """What one sequential pass over a solution file found."""
 
-    path: Path
     layout: Layout
     diagonal: np.ndarray  # float64 (dumps, N, 5): ``u(i,i,i,m)`` of each dump
     crc_errors: tuple[int, ...]  # time steps whose dump does not have the checksum stored with it
@@ -75,7 +73,7 @@ def verify_file(path, exact_plane: Callable[[int], np.ndarray] | None = None) ->
                 f"{path} holds values that are not finite in the dump of step {step}; the run that wrote it diverged"
             )
     norms = None if exact_plane is None else np.sqrt(squares / (N - 2) ** 3)
-    return Verification(Path(path), layout, diagonal, tuple(damaged), norms)
+    return Verification(layout, diagonal, tuple(damaged), norms)
 
 
 def checksum_check(found: Verification) -> Check:

@@ -149,11 +149,6 @@ class SharedSolution:
             self.file.Set_view(self.layout.offset(index), world.mpi().DOUBLE, self._view)
             (self.file.Write_at_all if self.way == "collective" else self.file.Write_at)(0, u)
 
-    def finish(self) -> None:
-        """All transfers are complete."""
-        self.file.Close()
-        self.comm.Barrier()
-
     def complete(self) -> None:
         """After the clock: checksums of what is read back, and the trailer."""
         self._view.Free()
@@ -179,7 +174,7 @@ def _once(problem: Problem, state: State) -> Result:
     start = perf_counter()
     found = bt.run(problem.solver, state.solver, on_step=on_step)
     if solution:
-        solution.finish()
+        solution.file.Close()  # all transfers are complete
     seconds = world.largest(comm, perf_counter() - start)
     if solution:
         solution.complete()
