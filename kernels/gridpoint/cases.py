@@ -40,12 +40,6 @@ def surface_height(lat):
     return speed * (first * speed + second)
 
 
-def bump(lat, lon):
-    """What is added to the steady u, m/s."""
-    cosine = np.sin(LAT_BUMP) * np.sin(lat) + np.cos(LAT_BUMP) * np.cos(lat) * np.cos(lon - LON_BUMP)
-    return BUMP * np.exp(-((10 * np.arccos(np.clip(cosine, -1, 1))) ** 2))
-
-
 def initial(problem: Problem) -> dict[str, np.ndarray]:
     """u, v in m/s, T in K, q float64 (nj, levels, ni); ps in Pa, phis in m²/s² (nj, ni).
 
@@ -55,8 +49,10 @@ def initial(problem: Problem) -> dict[str, np.ndarray]:
     lat, eta = latitudes(nj)[:, None, None], vertical(problem.levels).full[:, None]
     shape = nj, problem.levels, ni
     east = (np.arange(ni) + 0.5) * 2 * np.pi / ni
+    cosine = np.sin(LAT_BUMP) * np.sin(lat) + np.cos(LAT_BUMP) * np.cos(lat) * np.cos(east - LON_BUMP)
+    bump = BUMP * np.exp(-((10 * np.arccos(np.clip(cosine, -1, 1))) ** 2))
     return {
-        "u": np.broadcast_to(zonal_wind(lat, eta), shape) + bump(lat, east),
+        "u": np.broadcast_to(zonal_wind(lat, eta), shape) + bump,
         "v": np.zeros(shape),
         "T": np.broadcast_to(temperature(lat, eta), shape).copy(),
         "q": np.broadcast_to(0.018 * np.cos(lat) ** 4 * eta**3, shape).copy(),

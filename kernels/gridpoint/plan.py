@@ -225,6 +225,8 @@ class WaveTables(NamedTuple):
 
 
 class ForecastPlan(NamedTuple):
+    """All that the compiled stages need to know."""
+
     size: Extents
     rows: RowCoefficients
     column: Levels

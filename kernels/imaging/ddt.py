@@ -107,12 +107,16 @@ class Files:
 
 @dataclass(frozen=True)
 class State:
+    """What runs of one problem share."""
+
     masters: Masters  # what the task starts from
     files: Files  # the same as files, and the products
 
 
 @dataclass(frozen=True)
 class Result:
+    """What a run gave, and the times of the memo."""
+
     products: dict[str, Any]
     inputs: list  # the arrays, or the paths of FITS files
     cpu_s: float  # CPU seconds a repeat, all threads
@@ -194,10 +198,6 @@ def _fetched(path: Path, pace: float, out: Path) -> Path:
     return local
 
 
-def _store(array, path: Path) -> None:
-    np.ascontiguousarray(array).tofile(path)
-
-
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> Result:
     """Read, work and write ``repeats`` times.
 
@@ -205,7 +205,7 @@ def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> R
     """
     size, files, lines = SIZES[problem.size], state.files.make(), 0
     scratch = files.out / "scratch" if problem.scratch else None
-    put = habits.put if problem.scratch else _store
+    put = habits.put if problem.scratch else np.ndarray.tofile
     with _others(problem.beside, files.out), messages.broker(files.messages) as ask:
         cpu, real = time.process_time(), time.perf_counter()
         for _ in range(repeats):
