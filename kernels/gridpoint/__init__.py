@@ -45,7 +45,7 @@ _KNOWN = ReferenceCache()
 def reference(problem: Problem, state: State) -> Result:
     """The same forecast by whole arrays in NumPy (``whole_arrays``): small grids only; its times are NaN."""
     fields = forecast(problem, state.fields)
-    return Result(fields, problem.steps, initial=state, clock=math.nan, cpu=math.nan)
+    return Result(fields, problem.steps, initial=state, clock=math.nan, cpu=math.nan, moving=math.nan)
 
 
 def _by_reference(problem: Problem, result: Result) -> list[Check]:

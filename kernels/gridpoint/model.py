@@ -122,14 +122,22 @@ class Model:
         """Start reading records or halves of rows; None without files."""
         return None if files is None else self._move(self.driver.read, files.read, rows, places)
 
-    def _incoming(self, groups: list[tuple[int, int]]):
-        """Groups of rows whose records are there, from south to north; those of the next are on their way."""
-        slots = self.plan.size.slots
-        ahead = self._read(self.files, range(*groups[0]), slots)
-        for group, following in zip(groups, [*groups[1:], (0, 0)], strict=True):
+    def _ahead(self, files: RecordFiles | None, rows: list[range], places: int):
+        """Numbers of the groups ``rows``, each when it is read; the next is then on its way if transfers overlap."""
+        early, ahead = self.problem.overlap != "none", self._read(files, rows[0], places)
+        for number, following in enumerate([*rows[1:], range(0)]):
             self.driver.finish(ahead)
-            ahead = self._read(self.files, range(*following), slots)
-            yield group
+            if early:
+                ahead = self._read(files, following, places)
+            yield number
+            if not early:
+                self._read(files, following, places)
+
+    def _incoming(self, groups: list[tuple[int, int]]):
+        """Groups of rows whose records are there, from south to north; where transfers overlap the next are coming."""
+        rows = [range(*group) for group in groups]
+        for number in self._ahead(self.files, rows, self.plan.size.slots):
+            yield groups[number]
 
     def _look(self, first: int, end: int) -> dict[str, np.ndarray]:
         """X⁰, X⁻ and what the records keep of rows ``first`` to ``end`` − 1, at most a group, copied."""
@@ -191,12 +199,9 @@ class Model:
     def _backward(self) -> None:
         """Substitution and inverse transforms, from north to south."""
         groups = self._groups()[::-1] if self.rhs is not None else [(0, self.problem.nj)]
-        rows, halves = [range(end - 1, first - 1, -1) for first, end in groups], self.plan.size.halves
-        ahead = self._read(self.rhs, rows[0], halves)
-        for group, following in zip(groups, [*rows[1:], range(0)], strict=True):
-            self.driver.finish(ahead)
-            ahead = self._read(self.rhs, following, halves)
-            self._stage(BACKWARD, *group)
+        rows = [range(end - 1, first - 1, -1) for first, end in groups]
+        for number in self._ahead(self.rhs, rows, self.plan.size.halves):
+            self._stage(BACKWARD, *groups[number])
 
     def last(self) -> tuple[Step, dict[str, np.ndarray]]:
         """The state as it is now: a scan that stops where rows are complete, and the last write-up."""
@@ -250,7 +255,8 @@ def run(
                 told = tuple(after - before for after, before in zip(accounts(), told, strict=True))
             clock, cpu = time.perf_counter() - clock, time.process_time() - cpu
             counters = going.files.counters if going.files else Counters()
-            result = Result(fields, going.step, steps, counters, going.computing, state, clock, cpu, told)
+            moving = sum(going.driver.moving)
+            result = Result(fields, going.step, steps, counters, going.computing, state, clock, cpu, told, moving)
         if best is None or result.clock < best.clock:
             best = result
     return best

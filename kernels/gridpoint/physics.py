@@ -4,8 +4,8 @@ After the explicit step, ``columns`` moves T, q and cloud water of a row by the 
 ``kernels.routines.cloud``, adds the radiative heating that the record keeps, relaxes the wind near the ground to
 rest (1/day below σ = 0.7: Held and Suarez, Bull. Am. Meteorol. Soc. 75, 1994), and gives what falls to the record.
 
-``radiation`` computes the heating anew, on radiation steps only.  Six bands of emissivity; all pairs of half
-levels see each other through
+``radiation`` computes the heating anew, on radiation steps only.  Bands of equal weight; all pairs of half levels see
+each other through
 
     t(k, l) = exp(−κ_b |u_k − u_l|),    u = ∫ (q + q_0) dp/g
     F(k) = Σ over layers l of the difference of t at their two sides · σ_SB T_l⁴, upwards minus downwards
@@ -27,9 +27,11 @@ from kernels.runtime.jit import CONTRACT, kernel
 from kernels.runtime.vector import LANES, address, less, load, select, spread, store
 
 STEFAN = 5.670374419e-8  # W/(m² K⁴)
+#: With so many a radiation step takes about 9.4 ordinary steps at the size of 1982, as in Fig. 4.4 of the report.
+BANDS = 25
 #: Absorption of the bands, m²/kg of vapour, and what they weigh; Q_0 stands for the dry gases.
-ABSORPTION = np.array([0.02, 0.1, 0.5, 2.5, 12.0, 60.0])
-WEIGHTS = np.array([0.10, 0.15, 0.20, 0.20, 0.20, 0.15])
+ABSORPTION = np.geomspace(0.02, 60.0, BANDS)
+WEIGHTS = np.full(BANDS, 1.0 / BANDS)
 Q_0 = 2.0e-4
 DRAG = 1.0 / 86400.0  # 1/s at the ground
 DRAG_ABOVE = 0.7  # σ

@@ -27,7 +27,7 @@ class Problem(Presets):
     writeup: real(0.0, 1000.0, "h") = 6.0  # hours between two write-up steps; 0: none
     files: one_of(0, 1, 2, 4) = 0  # work files: 4, 2, 1, or 0 for a state that stays in memory
     place: one_of(*PLACES) = "memory"  # where the work files are; "paced" is memory with the rate of a device
-    overlap: one_of(*OVERLAPS) = "none"  # transfers under way while a row is computed: none, one, both (read and write)
+    overlap: one_of(*OVERLAPS) = "none"  # transfers under way while a row is computed: none, one (reads), both
     # right-hand sides of the Helmholtz equations: memory, or three files read backwards
     rhs: one_of("memory", "files") = "memory"
     lines: int = 8  # rows that are read, and computed, together

@@ -1,12 +1,13 @@
 """A simulator of the forecast, as the report of 1982 had one: it computes for as long and moves as much.
 
-A chain of multiply-adds lasts as long as the rows of a step took a forecast in memory on this machine
-(``setup`` measures it); records and write-ups move through the same work files and drivers.
+Records and write-ups move through the same work files and drivers.  In between a chain of multiply-adds lasts for what
+a step of the forecast takes more than one that only moves them (``setup`` measures both on this machine).
 """
 
 import functools
 import time
 import timeit
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from statistics import median
@@ -26,11 +27,11 @@ __all__ = ["Pace", "footprint", "run", "setup", "verify", "work"]
 
 @dataclass(frozen=True)
 class Pace:
-    """How long the forecast computes: CPU seconds of a step by its kind, and links of the chain a second."""
+    """How long the forecast computes: seconds of a step by its kind, and links of the chain a second."""
 
     steps: dict[str, float] = field(repr=False)
     rate: float
-    post: float = 0.0  # CPU seconds of a post-processing job
+    post: float = 0.0  # s that a post-processing job computes
 
 
 @kernel(fastmath=STRICT)
@@ -49,18 +50,26 @@ def _rate() -> float:
 
 @functools.lru_cache(maxsize=4)
 def _pace(problem: Problem) -> Pace:
-    start = forecast.setup(problem)
+    def taken(program: type[model.Model], state, work: Callable) -> dict[str, float]:
+        """Median CPU seconds of steps by their kind, and of a post-processing job."""
+        found: dict[str, list[float]] = {"post": []}
+        told = model.run(problem, state, on_writeup=lambda path: found["post"].append(work(path)["cpu"]), model=program)
+        for step in told.steps:
+            found.setdefault(step.kind, []).append(step.cpu)
+        return {kind: median(times) for kind, times in found.items() if times}
+
+    start, rate = forecast.setup(problem), _rate()
     model.run(replace(problem, hours=4 * problem.dt / 3600, writeup=0.0), start)
-    taken: dict[str, list[float]] = {}
-    posts: list[float] = []
-    for step in model.run(problem, start, on_writeup=lambda path: posts.append(postprocess.run(path)["cpu"])).steps:
-        taken.setdefault(step.kind, []).append(step.cpu)
-    return Pace({kind: median(times) for kind, times in taken.items()}, _rate(), median(posts) if posts else 0.0)
+    whole = taken(model.Model, start, postprocess.run)
+    idle = Pace({}, rate)
+    moving = taken(_Simulated, idle, lambda path: post(path, problem, idle, False))
+    computing = {kind: max(0.0, seconds - moving[kind]) for kind, seconds in whole.items()}
+    return Pace(computing, rate, computing.get("post", 0.0))
 
 
 def setup(problem: Problem, seed: int = 0) -> Pace:
-    """The pace of the forecast in memory, measured once for all of it."""
-    return _pace(replace(problem, files=0, place="memory", overlap="none", rhs="memory", fsync=False))
+    """The pace of the forecast with two files in memory, measured once for all places of the files."""
+    return _pace(replace(problem, files=2, place="memory", overlap="none", rhs="memory", fsync=False))
 
 
 def post(path, problem: Problem, pace: Pace, device: bool) -> dict[str, float]:
@@ -88,7 +97,7 @@ class _Simulated(model.Model):
         steps, nj, begin = self.pace.steps, self.problem.nj, time.perf_counter()
         radiating = self.step in self.problem.radiation_steps and "radiation" in steps
         rows = min(end, nj) - first
-        _chain(int(steps["radiation" if radiating else "normal"] * rows / nj * self.pace.rate))
+        _chain(int(steps.get("radiation" if radiating else "normal", 0.0) * rows / nj * self.pace.rate))
         self.computing.append((begin, time.perf_counter()))
 
 

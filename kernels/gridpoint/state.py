@@ -51,6 +51,7 @@ class Result:
     clock: float = 0.0
     cpu: float = 0.0
     accounts: tuple[float, float] | None = None  # s that the computing thread executed, and waited for a CPU
+    moving: float = 0.0  # of the CPU time, in moving records
 
     @property
     def digest(self) -> str:
@@ -100,29 +101,42 @@ def setup(problem: Problem, seed: int = 0) -> State:
 
 
 def footprint(problem: Problem) -> Footprint:
-    """Records in memory, window, right-hand sides and pivots, two copies of the state; work files and write-ups."""
-    waves = (problem.ni // 2 + 1) * (-(-problem.levels // 16)) * 32
-    row = problem.levels * (problem.ni + 16)
-    window = (problem.lines + LAG + 2) * 19 * row
+    """What the forecast computes in, two copies of the state; work files and write-ups."""
     state = 2 * 12 * problem.levels * problem.ni * problem.nj
     work = record_bytes(problem) // WORD * {0: 0, 1: 1, 2: 2, 4: 2}[problem.files]
-    rhs = padded(waves) * problem.nj if problem.rhs == "files" else 0
+    rhs = _padded_waves(problem) * problem.nj if problem.rhs == "files" else 0
     ups = len(problem.writeup_steps) * writeup.file_words(problem.ni, problem.nj, problem.levels)
-    memory = slots(problem) * record_words(problem.ni, problem.levels) + halves(problem) * padded(waves) + window
-    memory += problem.nj * (waves // 2 + row) + state
     in_memory = problem.place in ("memory", "paced")
-    scratch = 5 * (16 * (problem.levels // 16 + 1) + 8) * (problem.ni + 16) + 40 * problem.ni
-    memory += scratch + (work + rhs if in_memory else 0)
-    return Footprint(WORD * memory, WORD * (ups + (0 if in_memory else work + rhs)))
+    memory = WORD * (state + (work + rhs if in_memory else 0)) + resident(problem)
+    return Footprint(memory, WORD * (ups + (0 if in_memory else work + rhs)))
+
+
+def resident(problem: Problem) -> int:
+    """Bytes that a forecast computes in: records in memory, right-hand sides, window, pivots and scratch."""
+    row = problem.levels * (problem.ni + 16)
+    window = (problem.lines + LAG + 2) * 19 * row
+    words = slots(problem) * record_words(problem.ni, problem.levels) + halves(problem) * _padded_waves(problem)
+    words += window + problem.nj * ((problem.ni // 2 + 1) * (-(-problem.levels // 16)) * 16 + row)
+    return WORD * (words + 5 * (16 * (problem.levels // 16 + 1) + 8) * (problem.ni + 16) + 40 * problem.ni)
+
+
+def _lines(problem: Problem) -> int:
+    """Rows in memory but for those held back: read, computed and written at once where transfers overlap."""
+    return problem.lines * (1 if problem.overlap == "none" else 4)
 
 
 def slots(problem: Problem) -> int:
-    """Records in memory: those that are read, computed, held back, written."""
-    return problem.nj if problem.files == 0 else min(problem.nj, 4 * problem.lines + LAG)
+    """Records in memory."""
+    return problem.nj if problem.files == 0 else min(problem.nj, _lines(problem) + LAG)
 
 
 def halves(problem: Problem) -> int:
-    return problem.nj if problem.rhs == "memory" else min(problem.nj, 4 * problem.lines + 2 * LAG)
+    """Rows of right-hand sides in memory."""
+    return problem.nj if problem.rhs == "memory" else min(problem.nj, _lines(problem) + 2 * LAG)
+
+
+def _padded_waves(problem: Problem) -> int:
+    return padded((problem.ni // 2 + 1) * (-(-problem.levels // 16)) * 32)
 
 
 def padded(waves: int) -> int:

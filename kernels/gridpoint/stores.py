@@ -15,7 +15,7 @@ while rows come, and read backwards.  Nothing here knows what a record contains.
 overlap  transfers under way while a row is computed
 =======  =================================================================================
 none     no one: the job is done before ``read`` or ``write`` returns (a synchronous driver)
-one      one at a time, reading or writing
+one      one that reads; a record is written before ``write`` returns
 both     one that reads and one that writes
 =======  =================================================================================
 """
@@ -102,10 +102,11 @@ class Driver:
 
     ``waited`` is the time in seconds that the caller spent here.  Where ``accounts()`` gives the seconds that the
     caller's thread has executed and has waited for a CPU, these are no part of it: the three add up to the clock.
+    ``moving``: CPU seconds of each job, of whatever thread did it.
     """
 
     def __init__(self, overlap: str, accounts: Accounts | None = None):
-        self.waited, self._accounts = 0.0, accounts
+        self.waited, self._accounts, self.moving = 0.0, accounts, []
         self._threads = [ThreadPoolExecutor(1) for _ in range({"none": 0, "one": 1, "both": 2}[overlap])]
 
     def _wait(self, action: Callable[[], object]) -> None:
@@ -118,9 +119,14 @@ class Driver:
         self.waited += max(0.0, taken)
 
     def _submit(self, number: int, action: Callable[[], object]) -> Future | None:
-        if self._threads:
-            return self._threads[number].submit(action)
-        return self._wait(action)
+        def counted():
+            begin = time.thread_time()
+            action()
+            self.moving.append(time.thread_time() - begin)
+
+        if number < len(self._threads):
+            return self._threads[number].submit(counted)
+        return self._wait(counted)
 
     def read(self, action) -> Future | None:
         """Do ``action()``, which reads; what ``finish`` takes."""
@@ -128,7 +134,7 @@ class Driver:
 
     def write(self, action) -> Future | None:
         """Do ``action()``, which writes; what ``finish`` takes."""
-        return self._submit(-1, action)
+        return self._submit(1, action)
 
     def finish(self, job: Future | None) -> None:
         """Wait for a job; raises what it raised."""

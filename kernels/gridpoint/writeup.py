@@ -106,6 +106,7 @@ def read(path, first: int = 0, end: int | None = None, into=None) -> tuple[dict[
         raise OSError(f"{path} is not a write-up file of this version; give one that a forecast wrote")
     ni, nj, levels = (int(value) for value in words[2:5])
     header = {"ni": ni, "nj": nj, "levels": levels, "step": int(words[5]), "time": float(words[6])}
+    header["sum"] = int(words[7])
     each, last = row_words(ni, levels), nj if end is None else min(end, nj)
     count, start = (last - first) * each, HEADER + first * each
     if into is None:

@@ -43,6 +43,7 @@ class Builds(NamedTuple):
     """Every build but the first against the first."""
 
     differences: dict[str, Difference]
+    checksums: dict[str, list[int]]  # CRC-32 of the rows of each write-up, of every build
     wrong: tuple[str, ...]  # checks that a build's own forecast failed
 
 
@@ -80,7 +81,8 @@ def run(problem: Problem, state: None, threads: int = 1, repeats: int = 1) -> Bu
         made = [_forecast(problem, build, work.path / str(n)) for n, build in enumerate(BUILDS)]
         first, *others = made
         found = {name: _difference(first[0], other) for name, (other, _) in zip(list(BUILDS)[1:], others, strict=True)}
-    return Builds(found, tuple(text for _, wrong in made for text in wrong))
+        sums = [[writeup.read(path)[1]["sum"] for path in paths] for paths, _ in made]
+    return Builds(found, dict(zip(BUILDS, sums, strict=True)), tuple(text for _, wrong in made for text in wrong))
 
 
 def verify(problem: Problem, result: Builds) -> list[Check]:

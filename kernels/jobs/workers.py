@@ -61,6 +61,7 @@ class Done:
     answer: int = 0  # checksum of all numbers that the program gives; 0 for a simulator
     packed: tuple[int, ...] = ()  # checksums of what the post-processing jobs of a forecast wrote
     wrong: tuple[str, ...] = ()  # checks of the program's own that failed
+    moving: float = 0.0  # of the CPU time, in moving records
 
     @property
     def waiting(self) -> float:
@@ -179,7 +180,8 @@ def _test(here, number: int, queue, order: Order) -> None:
         if program == "analysis":
             return result, Done(result.clock, result.cpu, end)
         accounts = result.accounts or ()
-        return result, Done(result.clock, result.cpu, end, tuple(result.steps), result.overlapped, *accounts)
+        steps, moving = tuple(result.steps), result.moving
+        return result, Done(result.clock, result.cpu, end, steps, result.overlapped, *accounts, moving=moving)
 
     def post(number: int, write_up: int) -> Post:
         (program, problem), path = order.jobs[number], kept(number, write_up)

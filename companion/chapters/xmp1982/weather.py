@@ -6,6 +6,7 @@ from companion import figures
 from companion.bench import Case
 from companion.chapters.xmp1982 import forecast
 from companion.chapters.xmp1982.rows import Measured, dots
+from companion.common import np
 from companion.experiments import Output, Unavailable, experiment
 
 
@@ -25,14 +26,16 @@ def builds(preset: str, threads: int) -> list[Case]:
 
 @builds.outputs_of
 def _others(measurements) -> dict[str, Output]:
-    """Every other build against this one, through the day."""
-    found = measurements[0].result.differences
+    """Every other build against this one, through the day; and what every build wrote up."""
+    found, sums = measurements[0].result.differences, measurements[0].result.checksums
     each, dims = list(found.values()), "build_number write_up"
     outputs = {
         "build": Output(list(found), None, "build_number", "build"),
         "differing": Output([d.differing for d in each], "1", dims, "numbers that differ"),
     }
     outputs["largest_T"] = Output([d.largest_T for d in each], "K", dims, "largest difference of temperature")
+    outputs["every_build"] = Output(list(sums), None, "every_build_number", "build")
+    outputs["checksum"] = Output(list(sums.values()), "1", "every_build_number write_up", "CRC-32 of a write-up")
     return outputs
 
 
@@ -47,6 +50,31 @@ def drift(runs) -> "figures.Shown":
         xlabel="share of numbers that differ from this processor's build [%]",
         name="xmp1982_builds",
         title="Builds of one source",
+    )
+
+
+def _same(run, first) -> "np.ndarray":
+    """Share of the write-ups of every build, of which both runs have the same bits, in per cent; NaN where not kept."""
+    if "checksum" not in run or run["checksum"].shape != first["checksum"].shape:
+        return np.full(first.sizes["every_build_number"], np.nan)
+    return 100 * (run["checksum"].values == first["checksum"].values).mean(axis=1)
+
+
+@builds.figure
+def same(runs) -> "figures.Shown":
+    """The same build on every machine: share of its write-ups with the bits of the first machine's (section 4.9)."""
+    first = next((run for run in runs if "checksum" in run), None)
+    names = first["every_build"].values.astype(str) if first is not None else ["none kept"]
+    return dots(
+        runs,
+        {name: name for name in names},
+        {"X-MP and Cray 1/S, 1982": [100.0] * len(names)},
+        lambda run: {"today": Measured([np.nan] if first is None else _same(run, first))},
+        xlabel="write-ups with the same bits [%]",
+        name="xmp1982_same_bits",
+        title="One build on several machines",
+        caption="Each run is held to the first that kept checksums. The report moved one program from the X-MP to a "
+        "Cray 1/S: its results agreed exactly.",
     )
 
 
