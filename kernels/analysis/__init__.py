@@ -95,12 +95,7 @@ def footprint(problem: Problem) -> Footprint:
 def setup(problem: Problem, seed: int = 0) -> State:
     """A truth, a first guess, and observations.  ``MemoryError`` if memory cannot take what ``footprint`` says."""
     require_memory(footprint(problem).memory, "an analysis with its files")
-    return _state_in_memory(_in_memory(problem), seed)
-
-
-def _in_memory(problem: Problem) -> Problem:
-    """The same problem for all places of the files."""
-    return replace(problem, work="memory", rest="memory", ahead=False, folder=None)
+    return _state_in_memory(replace(problem, work="memory", rest="memory", ahead=False, folder=None), seed)
 
 
 @functools.lru_cache(maxsize=2)

@@ -13,53 +13,44 @@ import numpy as np
 from kernels.imaging.array import require_records
 from kernels.runtime.arrays import require_array
 from kernels.runtime.atomic import atomic_write
-from kernels.runtime.resources import require_disk, require_memory
+from kernels.runtime.resources import require_memory
 
-RECORD = 2880  # bytes of a block
 FREQUENCY = 4.885e9  # Hz: 6 cm, the band of most maps of the time
 #: Julian date of day 0 of the records.
 DAY = date(1988, 1, 1).toordinal() + 1721424.5
 _PARAMETERS = ("UU", "VV", "WW", "BASELINE", "DATE")
 
 
-def _write(path, header: dict, data: np.ndarray) -> int:
-    """The file under its own name once it is whole; its bytes."""
-    from astropy.io.fits import Header
+def write_image(path, image: np.ndarray, cell: float) -> None:
+    """Write an image, float32 (rows, columns), Jy per beam, with pixels of ``cell`` radians."""
+    from astropy.io import fits
 
-    path, text = Path(path), Header(header).tostring().encode("ascii")
-    size = len(text) + -(-data.nbytes // RECORD) * RECORD
-    require_disk(path.parent, size, f"FITS file {path.name}")
-    with atomic_write(path, fsync=False) as part, open(part, "wb") as file:
-        file.write(text)
-        file.write(data.astype(">f4"))
-        file.write(b"\0" * (size - file.tell()))
-    return size
-
-
-def write_image(path, image: np.ndarray, cell: float) -> int:
-    """An image, float32 (rows, columns), Jy per beam, pixels of ``cell`` radians; returns the bytes written."""
     require_array("image", image, np.float32, (None, None))
     rows, columns = image.shape
-    cards = {"SIMPLE": True, "BITPIX": -32, "NAXIS": 2, "NAXIS1": columns, "NAXIS2": rows}
+    cards = {"BUNIT": "JY/BEAM", "OBJECT": "DDT"}
     for number, (kind, value, length) in enumerate((("RA---SIN", 0.0, columns), ("DEC--SIN", 40.0, rows)), 1):
         cards |= {f"CTYPE{number}": kind, f"CRVAL{number}": value, f"CDELT{number}": float(np.degrees(cell))}
         cards |= {f"CRPIX{number}": float(length // 2 + 1)}
-    return _write(path, cards | {"BUNIT": "JY/BEAM", "OBJECT": "DDT"}, image)
+    with atomic_write(path, fsync=False) as part:
+        fits.PrimaryHDU(image.astype(">f4"), fits.Header(cards)).writeto(part)
 
 
-def write_visibilities(path, records: np.ndarray) -> int:
-    """Records, float32 (n, 8), as random groups; returns the bytes written."""
+def write_visibilities(path, records: np.ndarray) -> None:
+    """Write records, float32 (n, 8), as random groups."""
+    from astropy.io import fits
+
     require_records(records)
+    cards = {"BUNIT": "JY", "OBJECT": "DDT"}
     axes = (("COMPLEX", 1.0), ("STOKES", 1.0), ("FREQ", FREQUENCY), ("RA", 0.0), ("DEC", 40.0))
-    cards = {"SIMPLE": True, "BITPIX": -32, "NAXIS": 6, "NAXIS1": 0, "NAXIS2": 3}
-    cards |= {f"NAXIS{number}": 1 for number in range(3, 7)}
-    cards |= {"GROUPS": True, "PCOUNT": 5, "GCOUNT": len(records)}
     for number, (kind, value) in enumerate(axes, 2):
         cards |= {f"CTYPE{number}": kind, f"CRVAL{number}": value, f"CDELT{number}": 1.0, f"CRPIX{number}": 1.0}
     for number, kind in enumerate(_PARAMETERS, 1):
-        cards |= {f"PTYPE{number}": kind, f"PSCAL{number}": 1.0 / FREQUENCY if number <= 3 else 1.0}
-        cards |= {f"PZERO{number}": DAY if kind == "DATE" else 0.0}
-    return _write(path, cards | {"BUNIT": "JY", "OBJECT": "DDT"}, records)
+        cards |= {f"PSCAL{number}": 1.0 / FREQUENCY if number <= 3 else 1.0, f"PZERO{number}": DAY * (kind == "DATE")}
+    data, given = records[:, 5:].reshape(-1, 1, 1, 1, 1, 3), list(records[:, :5].T)
+    groups = fits.GroupsHDU(fits.GroupData(data, bitpix=-32, parnames=list(_PARAMETERS), pardata=given))
+    groups.header.update(cards)
+    with atomic_write(path, fsync=False) as part:
+        groups.writeto(part)
 
 
 def _read(path, take) -> np.ndarray:
