@@ -14,6 +14,8 @@ _WITHOUT: dict[str, dict[str, Any]] = {
     "medium pages": {"huge": False},
     "binding, basic": {"order": ""},
 }
+#: The same in words: with what a forecast runs in place of a change.
+IN_WORDS = dict(zip(_WITHOUT, ("with code for x86-64-v3", "on small pages", "with threads not bound"), strict=True))
 #: Twice the threads by the lists for two threads a core, where cores have two.
 _SMT = ("", "smt", "smt_front_loaded")
 
@@ -133,9 +135,9 @@ def combinations(runs) -> "figures.Shown":
     )
 
 
-def said(run) -> str:
-    """What binding makes of the time of a forecast."""
+def said(run, *names: str) -> str:
+    """How many times as long a forecast takes without each of these changes."""
     seconds = dict(zip(run["without"].values, run["seconds"].values, strict=True))
     count = plural(int(run["threads"].values[0]), "thread")
-    ratio = figures.times(seconds["binding, basic"], seconds[""])
-    return f"On machine {figures.cpu(run)} {count} that are not bound take {ratio.times} as long as bound ones."
+    found = (f"{figures.times(seconds[name], seconds['']).times} as long {IN_WORDS[name]}" for name in names)
+    return f"On machine {figures.cpu(run)} a forecast by {count} takes {', '.join(found)}, over the same with all changes."
