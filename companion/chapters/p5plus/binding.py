@@ -140,4 +140,6 @@ def said(run, *names: str) -> str:
     seconds = dict(zip(run["without"].values, run["seconds"].values, strict=True))
     count = plural(int(run["threads"].values[0]), "thread")
     found = (f"{figures.times(seconds[name], seconds['']).times} as long {IN_WORDS[name]}" for name in names)
-    return f"On machine {figures.cpu(run)} a forecast by {count} takes {', '.join(found)}, over the same with all changes."
+    return (
+        f"On machine {figures.cpu(run)} a forecast by {count} takes {', '.join(found)}, over the same with all changes."
+    )

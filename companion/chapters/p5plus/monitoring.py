@@ -6,7 +6,7 @@ from companion.common import np, pd
 from companion.experiments import experiment, of
 
 
-@experiment("p5plus-sensors", item="P8", rounds=5, seconds={"paper": 60, "modern": 120}, ranks=2)
+@experiment("p5plus-sensors", item="P8", rounds=7, seconds={"paper": 60, "modern": 120}, ranks=2)
 def sensors(preset: str, threads: int, ranks: int = 2) -> list[Case]:
     """Sensors on ranks that wait for each other: none, synchronised, drifted apart, and drifting."""
     from kernels.mpi import monitoring
@@ -78,13 +78,9 @@ def disturbed(run) -> str:
     """What sensors cost ranks: at one moment against none, and at moments of their own against one moment."""
     wait = dict(zip(run["way"].values, run["observed_wait"].values, strict=True))
     none, together, apart = (f"{1e3 * np.nanmedian(wait[way]):.0f} ms" for way in ("none", "synchronised", "drifted"))
-    more, as_much = (
-        figures.times(wait[a], wait[b]) for a, b in (("drifted", "synchronised"), ("synchronised", "none"))
-    )
-    assert more.measurable
-    beside = f"{as_much.times} the {none}" if as_much.measurable else f"no measurable difference from {none}"
+    more = figures.times(wait["drifted"], wait["synchronised"])
     return (
         f"On machine {figures.cpu(run)} two processes that meet at barriers wait {together} for each other if both "
-        f"spend a sensor's time at the same moments, {beside} without sensors, and {apart} if they spend it in turn: "
-        f"{more.times} as long."
+        f"spend a sensor's time at the same moments, {none} without sensors, and {apart} if they spend it in turn: "
+        f"{more.times} as long as at the same moments."
     )

@@ -104,7 +104,9 @@ def test_what_a_change_gains_is_the_time_without_it_over_the_time_with_all():
     gain = binding.gains([run]).data.set_index("change")["gain"].dropna()
     assert gain.to_dict() == pytest.approx({"medium pages": 10.0, "binding, basic": 25.0})
     bound = binding.combinations([run]).data.set_index("bound")["relative"].dropna()
-    assert bound.to_dict() == pytest.approx({"N": 1.0, "Y": 0.8}) and "1.250 times" in binding.said(run, "binding, basic")
+    assert bound.to_dict() == pytest.approx({"N": 1.0, "Y": 0.8}) and "1.250 times" in binding.said(
+        run, "binding, basic"
+    )
 
 
 def test_exchange_counts_all_pairs_together():
