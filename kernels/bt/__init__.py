@@ -97,17 +97,12 @@ def march(
 ) -> None:
     """Advance the solution by ``steps`` time steps from where it is.
 
-    ``ValueError`` if the state belongs to another problem, or ``threads`` exceeds the usable CPUs.
+    ``setup`` made the state for this problem.  ``ValueError`` if ``threads`` exceeds the usable CPUs.
 
     ``on_step(step, state)`` is called after every step, step = 1 … steps.  Read the solution with ``pack(state, out)``;
     the solver goes on when the call returns.
     """
     box, stepper = state.box, Stepper(state, threads)
-    if (box.points, box.dt) != (problem.N, problem.dt):
-        raise ValueError(
-            f"state was set up for N = {box.points}, dt = {box.dt}, the problem has "
-            f"N = {problem.N}, dt = {problem.dt}; call setup(problem)"
-        )
     u, forced = (np.swapaxes(box.view(each), 2, 3) for each in (state.u, state.forcing))
     for step in range(1, steps + 1):
         if problem.code == "plain":

@@ -11,7 +11,7 @@ after it the solution of the first point (40 words).
 
 import itertools
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -23,10 +23,8 @@ from kernels.bt.lines import along
 from kernels.bt.solver import Box, Stepper
 from kernels.bt.step import fill, scratch, turn_back
 from kernels.contract import Check, Footprint, Presets, Work, whole
-from kernels.decomposition import box, cut, process_grid
+from kernels.decomposition import box, process_grid
 from kernels.mpi import world
-from kernels.mpi.scale import Count
-from kernels.mpi.traffic import Traffic
 from kernels.runtime.arrays import zeros
 from kernels.runtime.jit import FINITE, kernel
 from kernels.runtime.resources import require_memory
@@ -96,11 +94,7 @@ class Problem(Presets):
     def __post_init__(self):
         self.solver  # noqa: B018  refuses what the solver refuses
         if 2 * max(process_grid(self.ranks)) > self.N:
-            legal = [n for n in range(1, min(self.ranks, 4096) + 1) if 2 * max(process_grid(n)) <= self.N]
-            raise ValueError(
-                f"ranks = {self.ranks} makes boxes thinner than the two points that neighbours need of N = {self.N}; "
-                f"the next legal number below is {legal[-1]}"
-            )
+            raise ValueError(f"ranks = {self.ranks} makes boxes of N = {self.N} thinner than the two points of a halo")
 
     @property
     def solver(self) -> serial.Problem:
@@ -111,7 +105,7 @@ class Problem(Presets):
 class State(NamedTuple):
     """Box of one rank."""
 
-    traffic: Traffic
+    comm: Any  # mpi4py's
     neighbours: tuple  # (lower, upper) rank along i, j, k; MPI's null process at the edges
     stepper: Stepper  # of the box's fields
     upper: np.ndarray  # upper blocks of lines that other boxes share
@@ -129,7 +123,6 @@ class Result(NamedTuple):
     residual: np.ndarray
     error: np.ndarray
     state: State
-    repeats: int
 
 
 def _neighbours(comm) -> tuple:
@@ -144,12 +137,12 @@ def _neighbours(comm) -> tuple:
 def setup(problem: Problem, seed: int = 0) -> State:
     """The initial field and the forcing on the rank's box (``seed`` is not used)."""
     require_memory(footprint(problem).memory // problem.ranks, f"a box of BT with N = {problem.N}")
-    traffic = Traffic(world.team(problem.ranks))
-    own = Box(problem.N, problem.dt, box(problem.N, problem.ranks, traffic.comm.rank), HALO)
+    comm = world.team(problem.ranks)
+    own = Box(problem.N, problem.dt, box(problem.N, problem.ranks, comm.rank), HALO)
     lines = [(groups(own.sizes, axis), own.sizes[axis] + 1) for axis in range(3) if not own.whole[axis]] or [(1, 1)]
     upper, carry = (max(count * each for count, each in lines) * UPPER, max(count for count, _ in lines) * FORWARD)
     stepper = Stepper(solver.State.at_exact_solution(own))
-    state = State(traffic, _neighbours(traffic.comm), stepper, zeros(upper), zeros(carry))
+    state = State(comm, _neighbours(comm), stepper, zeros(upper), zeros(carry))
     _exchange(state)
     stepper.right_hand_side()
     state.fields.force()
@@ -158,39 +151,28 @@ def setup(problem: Problem, seed: int = 0) -> State:
 
 def _exchange(state: State) -> None:
     """Two layers of every neighbour, direction by direction."""
-    comm, traffic = state.traffic.comm, state.traffic
     null = world.mpi().PROC_NULL
     around = state.fields.box.view(state.fields.u, HALO)
-    traffic.book("compute")
     for axis, (lower, upper) in zip((3, 1, 0), state.neighbours, strict=True):
 
         def layers(a, b, axis=axis):
             window = [slice(HALO, -HALO), slice(HALO, -HALO), slice(None), slice(HALO, -HALO)]
             window[axis] = slice(a, b)
-            return tuple(window)
+            return around[tuple(window)]
 
         n = around.shape[axis]
-        for target, source, give, take in (
-            (lower, upper, layers(2, 4), layers(n - 2, n)),
-            (upper, lower, layers(n - 4, n - 2), layers(0, 2)),
-        ):
-            if target == null and source == null:
-                continue
-            out = np.ascontiguousarray(around[give])
+        ways = (lower, upper, layers(2, 4), layers(n - 2, n)), (upper, lower, layers(n - 4, n - 2), layers(0, 2))
+        for target, source, give, take in ways:
+            out = np.ascontiguousarray(give)
             into = np.empty_like(out)
-            comm.Sendrecv(out, target, recvbuf=into, source=source)
-            if target != null:
-                traffic.messages += 1
-                traffic.bytes += out.nbytes
+            state.comm.Sendrecv(out, target, recvbuf=into, source=source)
             if source != null:
-                around[take] = into
-    traffic.book("communication")
+                take[:] = into
 
 
 def _solve_lines(state: State, axis: int) -> None:
     """Solve along one direction of which other boxes have parts, bundle after bundle."""
-    fields, traffic, stepper = state.fields, state.traffic, state.stepper
-    comm, null = traffic.comm, world.mpi().PROC_NULL
+    fields, stepper, comm, null = state.fields, state.stepper, state.comm, world.mpi().PROC_NULL
     lower, upper = state.neighbours[axis]
     edges = np.unique(np.arange(BUNDLES + 1) * groups(fields.box.sizes, axis) // BUNDLES)
     for words, source, target in ((FORWARD, lower, upper), (BACKWARD, upper, lower)):
@@ -199,17 +181,10 @@ def _solve_lines(state: State, axis: int) -> None:
             if source == null:
                 carry[:] = 0.0  # the boundary does not change
             else:
-                traffic.book("compute")
                 comm.Recv(carry, source)
-                traffic.book("communication")
             part = axis, words == FORWARD, a, b
             sweep(fields.u, fields.rhs, stepper.about, *part, state.upper, carry, stepper.work[0])
-            if target != null:
-                traffic.book("compute")
-                comm.Send(carry, target)
-                traffic.messages += 1
-                traffic.bytes += carry.nbytes
-                traffic.book("communication")
+            comm.Send(carry, target)  # nothing where nobody is
 
 
 def step(state: State) -> None:
@@ -244,55 +219,33 @@ def norms(problem: Problem, state: State) -> np.ndarray:
     state.stepper.right_hand_side()
     own = solver.squares(state.fields)
     found = np.empty_like(own)
-    state.traffic.comm.Allreduce(own, found)
+    state.comm.Allreduce(own, found)
     return np.sqrt(found / (problem.N - 2) ** 3)
 
 
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1, on_step=None) -> Result:
     """``repeats`` times: back to the initial field, then NS steps; ``on_step(number, state)`` after each."""
-    traffic = state.traffic
-    traffic.start()
     for _ in range(repeats):
         reset(state)
         for number in range(1, problem.NS + 1):
             step(state)
             if on_step is not None:
                 on_step(number, state)
-    traffic.book("compute")
-    sent = traffic.messages, traffic.bytes, dict(traffic.seconds)  # norms exchange layers too
-    found = norms(problem, state)
-    traffic.messages, traffic.bytes, traffic.seconds = sent
-    return Result(*found, state, repeats)
+    return Result(*norms(problem, state), state)
 
 
 def reference(problem: Problem, state: State) -> Result:
     """The norms of the plain serial solver (small N)."""
     found = serial.reference(problem.solver)
-    return Result(found.residual, found.error, state, 1)
-
-
-def counted(problem: Problem) -> Count:
-    """What all ranks send in one run: two layers of every face, and six sweeps in bundles, a step."""
-    N, grid = problem.N, process_grid(problem.ranks)
-    edges = [[b - a for a, b in (cut(N, count, part) for part in range(count))] for count in grid]
-    messages = nbytes = 0
-    for axis, parts in enumerate(grid):
-        others = [edges[place] if place != axis else edges[place][:1] for place in range(3)]
-        boxes = [(ni, nj, nk) for ni in others[0] for nj in others[1] for nk in others[2]]
-        grouped = [int(groups(sizes, axis)) for sizes in boxes]
-        bundles = sum(min(BUNDLES, count) for count in grouped)
-        messages += (parts - 1) * (2 * len(boxes) + 2 * bundles)
-        nbytes += (parts - 1) * 8 * (2 * 2 * 5 * N * N + (FORWARD + BACKWARD) * sum(grouped))
-    return Count(problem.NS * messages, problem.NS * nbytes)
+    return Result(found.residual, found.error, state)
 
 
 def verify(problem: Problem, result: Result) -> list[Check]:
-    """NPB's published norms, to its tolerance, alike on all ranks; messages and bytes as counted."""
+    """NPB's published norms, to its tolerance, alike on all ranks."""
     checks = serial.verify(problem.solver, result)
-    comm, own = result.state.traffic.comm, [*result.residual.tolist(), *result.error.tolist()]
+    comm, own = result.state.comm, [*result.residual.tolist(), *result.error.tolist()]
     unlike = world.total(comm, own != world.broadcast(comm, own))
-    checks.append(Check.near("ranks with other norms than the first", unlike, 0, 0))
-    return checks + result.state.traffic.checks(counted(problem), result.repeats, "run")
+    return [*checks, Check.near("ranks with other norms than the first", unlike, 0, 0)]
 
 
 NO_OUTPUT = {"state": "the solution in its layout and work space; its norms are the answer"}

@@ -103,7 +103,7 @@ def setup(problem: Problem, seed: int = 0) -> State:
     ``OSError`` if rank 0 cannot make it, or another host does not see it.
     """
     solver = bt.setup(problem.solver)
-    comm, keep = solver.traffic.comm, None
+    comm, keep = solver.comm, None
     if comm.rank == 0:
         need, what = footprint(problem).disk, f"the solution with N = {problem.N}"
         keep = WorkFolder(problem.folder, "mpi-application", need, what)

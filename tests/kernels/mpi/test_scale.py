@@ -2,7 +2,6 @@
 
 import math
 
-from kernels.bt import ranks as bt
 from kernels.mpi import halo, scale
 from kernels.mpi.mesh import Mesh
 from kernels.shallow_water.problem import RADIUS
@@ -21,12 +20,6 @@ def test_a_forecast_sends_more_with_more_ranks_and_never_more_than_it_holds():
 def test_ranks_that_cannot_be_cut_have_no_count():
     assert scale.forecast("N80", 159, 8, 10**6) is None
     assert scale.forecast("N80", 159, 1, 131) is not None
-
-
-def test_boxes_of_bt_by_hand():
-    # two boxes along k, one cut: two layers each way; 12 rows of two groups of eight lines, blocks up, solution down
-    problem = bt.Problem(N=12, NS=1, dt=0.01, ranks=2)
-    assert bt.counted(problem) == (2 + 2 * 8, 8 * (144 * 2 * 2 * 5 + 24 * 8 * 35))
 
 
 def test_a_halo_that_is_scaled_is_near_the_one_that_is_counted():
