@@ -47,7 +47,7 @@ from dataclasses import dataclass, fields, replace
 from numbers import Integral, Real
 from os import PathLike
 from types import NoneType, UnionType
-from typing import Annotated, Any, ClassVar, Protocol, get_args, get_origin, runtime_checkable
+from typing import Annotated, Any, ClassVar, get_args, get_origin
 
 import numpy as np
 
@@ -125,26 +125,12 @@ class Footprint:
         return self.memory + (threads - 1) * self.each_thread
 
 
-@runtime_checkable
-class Kernel(Protocol):
-    """Structural type of a kernel module."""
-
-    Problem: type
-
-    def footprint(self, problem: Any) -> Footprint: ...
-    def setup(self, problem: Any, seed: int = 0) -> Any: ...
-    def run(self, problem: Any, state: Any, threads: int = 1, repeats: int = 1) -> Any: ...
-    def reference(self, problem: Any, state: Any) -> Any: ...
-    def verify(self, problem: Any, result: Any) -> list[Check]: ...
-    def work(self, problem: Any, threads: int = 1) -> Work: ...
-
-
 class Presets:
     """Mixin for ``Problem``: named sizes in ``PRESETS``, a dict of name to field values.
 
-    Every field is held to its annotation: to a range (:func:`whole`, :func:`real`) or to choices (:func:`one_of`), and
-    to its type, before ``__post_init__`` (switches, names, tuples) or after it (numbers, whose ranges it may know): a
-    truth value is no number, a text is no switch.  ``ValueError`` names the field, what it is and what it may be.
+    Before ``__post_init__`` every field is held to its annotation, a range (:func:`whole`, :func:`real`), choices
+    (:func:`one_of`) or a type: a truth value is no number, a text is no switch.  ``ValueError`` names the field, what
+    it is and what it may be.
     """
 
     PRESETS: ClassVar[dict[str, dict[str, Any]]] = {}
@@ -158,13 +144,11 @@ class Presets:
             return  # inherited, and wrapped where it was defined
 
         def post_init(self):
-            _require_kinds(self, (bool, str, tuple))
             for field in fields(self):
-                for require in getattr(field.type, "__metadata__", ()):
+                for require in getattr(field.type, "__metadata__", (_kind(field.type),)):
                     require(field.name, getattr(self, field.name))
             if own is not None:
                 own(self)
-            _require_kinds(self, (int, float))
 
         cls.__post_init__ = post_init
 
@@ -177,35 +161,30 @@ class Presets:
         if name not in cls.PRESETS:
             known = ", ".join(repr(key) for key in cls.PRESETS)
             raise ValueError(f"preset = {name!r} is unknown to {cls.__module__}; choose one of {known}")
-        unknown = set(changes) - {field.name for field in fields(cls)}
-        if unknown:
-            raise ValueError(f"{cls.__module__}.Problem has no field {sorted(unknown)[0]!r}")
         return cls(**{**cls.PRESETS[name], **changes})
 
 
 #: Type of an annotation -> the values that it takes, in words and in types.
-_KINDS: dict[type, tuple[str, tuple[type, ...]]] = {
-    bool: ("True or False", (bool,)),
+_KINDS: dict[Any, tuple[str, Any]] = {
+    bool: ("True or False", bool),
     str: ("a text", (str, PathLike)),
-    tuple: ("a tuple", (tuple,)),
-    int: ("a whole number", (Integral,)),
-    float: ("a number", (Real,)),
+    tuple: ("a tuple", tuple),
+    int: ("a whole number", Integral),
+    float: ("a number", Real),
 }
 
 
-def _require_kinds(problem: Any, kinds: tuple[type, ...]) -> None:
-    """``ValueError`` for the first field annotated as one of ``kinds`` (or None) that holds something else."""
-    for field in fields(problem):
-        kind = getattr(field.type, "__origin__", field.type) if hasattr(field.type, "__metadata__") else field.type
-        options = get_args(kind) if isinstance(kind, UnionType) else (kind,)
-        options = tuple(get_origin(option) or option for option in options)
-        value = getattr(problem, field.name)
-        if not set(options) & set(kinds) or (value is None and NoneType in options):
-            continue
-        known = [_KINDS[option] for option in options if option in _KINDS]
-        flag = isinstance(value, bool)
-        if not any(isinstance(value, types) and (flag <= (bool in types)) for _, types in known):
-            raise ValueError(f"{field.name} = {value!r} must be {' or '.join(words for words, _ in known)}")
+def _kind(annotation: Any) -> Any:
+    """What holds a field to a type without a range, or to one of several, of which None may be one."""
+    options = get_args(annotation) if isinstance(annotation, UnionType) else (annotation,)
+    known = [_KINDS[kind] for kind in (get_origin(each) or each for each in options) if kind in _KINDS]
+
+    def require(name: str, value: Any) -> None:
+        fits = any(isinstance(value, types) and isinstance(value, bool) <= (types is bool) for _, types in known)
+        if known and not fits and not (value is None and NoneType in options):
+            raise ValueError(f"{name} = {value!r} must be {' or '.join(words for words, _ in known)}")
+
+    return require
 
 
 def require_range(field: str, value, low, high, unit: str = "") -> None:

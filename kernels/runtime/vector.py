@@ -27,7 +27,7 @@ from numba.core import cgutils
 from numba.core.typing.templates import AbstractTemplate, Signature, infer_global, signature
 from numba.extending import intrinsic, lower_builtin, models, register_model
 
-from kernels.runtime.jit import LANES, kernel
+from kernels.runtime.jit import LANES
 
 #: Float32 numbers of a vector.
 SINGLES = 2 * LANES
@@ -527,17 +527,6 @@ def shuffle(*pattern):
 low1, high1 = shuffle(0, 8, 2, 10, 4, 12, 6, 14), shuffle(1, 9, 3, 11, 5, 13, 7, 15)
 low2, high2 = shuffle(0, 1, 8, 9, 4, 5, 12, 13), shuffle(2, 3, 10, 11, 6, 7, 14, 15)
 low4, high4 = shuffle(0, 1, 2, 3, 8, 9, 10, 11), shuffle(4, 5, 6, 7, 12, 13, 14, 15)
-
-
-@kernel(inline=True)
-def transpose(a, b, c, d, e, f, g, h):
-    """The eight columns of the 8×8 matrix whose rows are the vectors ``a``, ``b``, ``c``, ``d``, ``e``, ``f``,
-    ``g``, ``h``."""
-    a, b, c, d = low1(a, b), high1(a, b), low1(c, d), high1(c, d)
-    e, f, g, h = low1(e, f), high1(e, f), low1(g, h), high1(g, h)
-    a, c, b, d = low2(a, c), high2(a, c), low2(b, d), high2(b, d)
-    e, g, f, h = low2(e, g), high2(e, g), low2(f, h), high2(f, h)
-    return (low4(a, e), low4(b, f), low4(c, g), low4(d, h), high4(a, e), high4(b, f), high4(c, g), high4(d, h))
 
 
 def _blocks(source, first, step, target, begin, stride):

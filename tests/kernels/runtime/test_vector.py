@@ -101,30 +101,6 @@ def test_total_adds_by_halves(a):
 
 
 @kernel(cache=False)
-def turn(matrix, out):
-    rows = vector.transpose(
-        load(matrix, 0),
-        load(matrix, 8),
-        load(matrix, 16),
-        load(matrix, 24),
-        load(matrix, 32),
-        load(matrix, 40),
-        load(matrix, 48),
-        load(matrix, 56),
-    )
-    o = 0
-    for row in rows:
-        store(out, o, row)
-        o += 8
-
-
-def test_transpose():
-    matrix, out = np.random.default_rng(1).random((8, 8)), np.zeros((8, 8))
-    turn(matrix.reshape(-1), out.reshape(-1))
-    np.testing.assert_array_equal(out, matrix.T)
-
-
-@kernel(cache=False)
 def move(source, target, offset, active, streaming):
     vector.prefetch(source, 1 << 40)  # far outside: never a fault
     if streaming:
