@@ -16,9 +16,10 @@ from kernels.portable.frozen import Frozen, frozen
 from kernels.runtime.jit import kernel
 from kernels.runtime.wasm import Export
 from kernels.shallow_water import GRAVITY, RADIUS
-from kernels.shallow_water.cases import initial
 from kernels.shallow_water.compiled import advance, products
-from kernels.spectral import Plan, transforms, winds
+from kernels.shallow_water.problem import initial
+from kernels.spectral import Plan, winds
+from kernels.spectral.plan import direct_legendre, direct_rows, inverse_legendre, inverse_rows
 
 #: Fields on the grid: ζ and φ', the wind, two vectors, kinetic energy, nothing; code for two lanes transforms pairs.
 _ZETA, _WIND, _ZONAL, _MERIDIONAL, _ENERGY, _FIELDS = 0, 2, 4, 6, 8, 10
@@ -31,7 +32,7 @@ _products, _advance = kernel(products, cache=False), kernel(advance, cache=False
 class Day(NamedTuple):
     """What the forecast has; spectra are complex128, fields float64."""
 
-    to_grid: tuple  # a ``transforms.Call`` of two fields; then with one degree more and cos φ divided out; and back
+    to_grid: tuple  # a ``spectral.plan.Call`` of two fields; then with one degree more and cos φ divided out; and back
     to_winds: tuple
     to_spectra: tuple
     to_vectors: tuple
@@ -68,15 +69,15 @@ def mixed(i):
 @kernel
 def inverse(call, spectra, values):
     """Inverse transform of two fields, ``spectra`` to ``values``, by the ``call`` of a plan."""
-    transforms.inverse_legendre(call, spectra, values, 0, 1, 0)
-    transforms.inverse_rows(call, spectra, values, 0, 1, 0)
+    inverse_legendre(call, spectra, values, 0, 1, 0)
+    inverse_rows(call, spectra, values, 0, 1, 0)
 
 
 @kernel
 def direct(call, spectra, values):
     """The way back."""
-    transforms.direct_rows(call, spectra, values, 0, 1, 0)
-    transforms.direct_legendre(call, spectra, values, 0, 1, 0)
+    direct_rows(call, spectra, values, 0, 1, 0)
+    direct_legendre(call, spectra, values, 0, 1, 0)
 
 
 @kernel(inline=True)

@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kernels.shallow_water.cases import initial
-from kernels.shallow_water.problem import GRAVITY, RADIUS, grid_for
+from kernels.shallow_water.problem import GRAVITY, RADIUS, grid_for, initial
 from kernels.spectral import Plan
+from kernels.spectral.legendre import position
 
 
 def weights(grid) -> np.ndarray:
@@ -49,8 +49,7 @@ def change_truncation(plan, spectrum, other) -> np.ndarray:
     """``spectrum`` of ``plan`` in the layout of ``other``, cut or filled with zeros."""
     result = np.zeros((*spectrum.shape[:-1], other.ncoef), dtype=np.complex128)
     low, high = (plan, other) if plan.truncation <= other.truncation else (other, plan)
-    first = np.concatenate([[0], np.cumsum(high.truncation + 1 - np.arange(high.truncation + 1))])
-    where = first[low.m] + low.n - low.m
+    where = position(low.m, low.n, high.truncation)
     if low is plan:
         result[..., where] = spectrum
     else:

@@ -9,10 +9,9 @@ from kernels.contract import Footprint
 from kernels.files.work_folder import WorkFolder
 from kernels.runtime.atomic import atomic_write
 from kernels.runtime.resources import require_disk, require_memory, run_parts
-from kernels.shallow_water.cases import initial, random_height
 from kernels.shallow_water.compiled import ADVANCE, PRODUCTS, reals
 from kernels.shallow_water.diagnostics import integrals
-from kernels.shallow_water.problem import GRAVITY, RADIUS, Problem
+from kernels.shallow_water.problem import GRAVITY, RADIUS, Problem, initial, random_height
 from kernels.spectral import Plan
 from kernels.spectral import grid as gaussian_grid
 

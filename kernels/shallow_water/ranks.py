@@ -22,9 +22,8 @@ from kernels.mpi.mesh import Mesh
 from kernels.mpi.traffic import Traffic
 from kernels.runtime.atomic import atomic_write
 from kernels.runtime.resources import require_disk, require_memory
-from kernels.shallow_water.cases import initial
 from kernels.shallow_water.plain import Derivatives, plain
-from kernels.shallow_water.problem import GRAVITY
+from kernels.shallow_water.problem import GRAVITY, initial
 from kernels.spectral.ranks import Transform, table_bytes
 
 #: Fields that a step takes from spectra to the grid, and back.

@@ -38,7 +38,6 @@ WHOLE = HERE.lanes >= LANES  # whether a vector is one register: else a third as
 SPAN = 4 * LANES  # doubles of a quad
 STRIP = SPAN if WHOLE else LANES  # doubles of that part of a quad of which six fit into the registers
 BLOCK = 3 * LANES  # latitudes per block: three vectors of eight, four groups of six
-TALL = BLOCK if WHOLE else LANES  # latitudes of one field whose sums fit into the registers
 ALL = 2**LANES - 1  # bits of eight active lanes
 #: Lanes of the recurrence's vectors: a block of latitudes fits into the registers as vectors of one register each.
 NARROW = LANES if WHOLE else LANES // 2

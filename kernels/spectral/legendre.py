@@ -11,8 +11,7 @@ multiply-adds for two degrees.
 
 ``p_l`` underflows near the poles.  For every wavenumber and block of 24 latitudes the plan stores the
 first ``ell`` at which some ``|P|`` of the block exceeds ``TINY`` and the two values to start from, so
-that the transforms need neither rescaling nor branches.  Where registers are few, one field has such tables of its own
-(``tables_of_one_field``).
+that the transforms need neither rescaling nor branches.
 
 Source: K. Ishioka, J. Meteor. Soc. Japan 96, 241 (2018).
 """
@@ -20,13 +19,17 @@ Source: K. Ishioka, J. Meteor. Soc. Japan 96, 241 (2018).
 import numpy as np
 
 from kernels.runtime.jit import kernel
-from kernels.spectral.functions import BLOCK, TALL, LegendreTables
-from kernels.spectral.gauss import dd_div, dd_mul, half_nodes
-from kernels.spectral.grids import Grid
+from kernels.spectral.functions import BLOCK, LegendreTables
+from kernels.spectral.grids import Grid, dd_div, dd_mul, half_nodes
 
 TINY = 1e-20  # what a Legendre function must exceed to be summed
 _FLUSH = 1e-280  # seeds below this are zero, which keeps subnormal numbers out of the hot loops
 _UP, _DOWN = 2.0**256, 2.0**-256
+
+
+def position(m, n, truncation: int):
+    """Where the coefficients of wavenumber ``m`` and degree ``n`` stand in a spectrum, elementwise."""
+    return m * (truncation + 1) - m * (m - 1) // 2 + n - m
 
 
 def epsilon(n, m):
@@ -176,7 +179,7 @@ def blocks_of(grid: Grid) -> int:
 
 def table_bytes(truncation: int, rows: int) -> int:
     """Bytes of the tables of a plan with so many rows between pole and equator."""
-    begins = (truncation + 1) * -(-rows // BLOCK) * sum(BLOCK // size * (2 * size + 1) for size in {BLOCK, TALL})
+    begins = (truncation + 1) * -(-rows // BLOCK) * (2 * BLOCK + 1)
     return 8 * (5 * int(_terms_of(truncation).sum()) + begins)
 
 
@@ -208,20 +211,6 @@ def legendre_tables(grid: Grid, truncation: int) -> tuple[LegendreTables, np.nda
     alive = np.maximum.accumulate(alive)
     counts = np.minimum(capped, alive[np.arange(grid.N) // BLOCK]).astype(np.int64)
     return tables._replace(first_row=_first_rows(counts, T)), counts
-
-
-def tables_of_one_field(tables: LegendreTables, n: int) -> LegendreTables:
-    """``tables`` with the beginnings of blocks of ``TALL`` latitudes, as one field takes them; ``n`` rows in all.
-
-    A third as tall as a block, each begins nearer to where it matters: 3 to 6 % fewer terms.
-    """
-    if TALL == BLOCK:
-        return tables
-    shape, pad = (len(tables.offset), -(-tables.rows // TALL)), -tables.rows % TALL
-    found = tables._replace(first=np.zeros(shape, dtype=np.int64), seeds=np.zeros((*shape, 2 * TALL)))
-    _, _, cosine, cosine_low, _ = half_nodes(n)
-    _plan_seeds(found, np.pad(cosine, (0, pad)), np.pad(cosine_low, (0, pad)))
-    return found
 
 
 def _first_rows(counts: np.ndarray, truncation: int) -> np.ndarray:

@@ -1,7 +1,7 @@
 """Legendre transforms of one field: SIMD lanes are latitudes.
 
-The inverse transform takes three vectors of latitudes at a time where a vector is one register of 512 bits, else one
-(``functions.TALL``): one takes 16 to 19 % longer there.  The direct transform sums two values of ell over all latitudes
+The inverse transform takes three vectors of latitudes at a time where a vector is one register of 512 bits, else one:
+one takes 16 to 19 % longer there.  The direct transform sums two values of ell over all latitudes
 at a time.  Their eight sums and the factors of the recurrence are twelve registers; a register of latitudes takes seven
 loads and two stores for twelve fused operations.  Two ``p_l`` of every latitude wait in memory for the next two ell, so
 no latitude waits for itself.  One ell of a block of latitudes at a time takes 1.02 to 1.06 times as long with registers
@@ -43,7 +43,6 @@ from kernels.spectral.functions import (
     BLOCK,
     NARROW,
     SPAN,
-    TALL,
     WHOLE,
     add_scaled,
     any_wave,
@@ -57,8 +56,8 @@ from kernels.spectral.functions import (
     zero4,
 )
 
-SLAB = 448 // TALL  # most blocks whose two ell are summed at once: 25 KiB with their data
-VECTORS = TALL // LANES  # of a block of latitudes
+SLAB = 448 // BLOCK  # most blocks whose two ell are summed at once: 25 KiB with their data
+VECTORS = BLOCK // LANES  # of a block of latitudes
 PARTS = 4  # numbers of one ell: even-real, even-imaginary, odd-real, odd-imaginary
 _WIDTH = (0.0,) * NARROW
 _both = shuffle(*range(LANES))  # of halves
@@ -74,10 +73,10 @@ def _blocks(rows):
 @kernel
 def _inverse_block(block, m, functions, c, buffer):
     """Sums over ``ell`` for 24 latitudes into the Fourier buffer."""
-    x = load_block(functions.squares, block * TALL)
-    seeds = 2 * TALL * (functions.block + block)
-    q, p = load_block(functions.seeds, seeds), load_block(functions.seeds, seeds + TALL)
-    for i in range(seeds + functions.following, seeds + functions.following + 2 * TALL, LANES):
+    x = load_block(functions.squares, block * BLOCK)
+    seeds = 2 * BLOCK * (functions.block + block)
+    q, p = load_block(functions.seeds, seeds), load_block(functions.seeds, seeds + BLOCK)
+    for i in range(seeds + functions.following, seeds + functions.following + 2 * BLOCK, LANES):
         prefetch(functions.seeds, i)
     e, f, h = zero4(), zero4(), zero4()
     for ell in range(first_of(functions, block), functions.count):
@@ -101,10 +100,10 @@ def _inverse_block(block, m, functions, c, buffer):
 def _inverse_vector(place, block, m, functions, c, buffer):
     """The same for vector number ``place`` of a block alone, where the last block is not full."""
     o = LANES * place
-    x, seeds = load(functions.squares, block * TALL + o), 2 * TALL * (functions.block + block) + o
-    q, p, sums = load(functions.seeds, seeds), load(functions.seeds, seeds + TALL), zero4()
+    x, seeds = load(functions.squares, block * BLOCK + o), 2 * BLOCK * (functions.block + block) + o
+    q, p, sums = load(functions.seeds, seeds), load(functions.seeds, seeds + BLOCK), zero4()
     prefetch(functions.seeds, seeds + functions.following)
-    prefetch(functions.seeds, seeds + functions.following + TALL)
+    prefetch(functions.seeds, seeds + functions.following + BLOCK)
     for ell in range(first_of(functions, block), functions.count):
         # first what the next ell waits for: the processor starts the oldest operation that is ready
         q, following = step_one(functions, ell, x, q, p)
@@ -119,9 +118,10 @@ def _inverse_vector(place, block, m, functions, c, buffer):
 
 
 @kernel
-def _inverse_one(block, m, functions, c, buffer):
-    """:func:`_inverse_block` of one vector."""
-    _inverse_vector(0, block, m, functions, c, buffer)
+def _inverse_vectors(block, m, functions, c, buffer):
+    """:func:`_inverse_block`, one vector after the other."""
+    for place in range(VECTORS):
+        _inverse_vector(place, block, m, functions, c, buffer)
 
 
 @kernel(fastmath=CONTRACT)
@@ -165,19 +165,19 @@ def _from_functions(c, weights, column):
 @kernel(inline=True)
 def _join(functions, block, ell, state):
     """``p`` of a ``block`` before and at ``ell``, from the seeds where it matters first; one ell back if need be."""
-    here, kept, start = 2 * TALL * (functions.block + block), TALL * block, first_of(functions, block)
-    for i in range(0, TALL, LANES):
-        x = load(functions.squares, TALL * block + i)
-        q, p = load(functions.seeds, here + i), load(functions.seeds, here + TALL + i)
+    here, kept, start = 2 * BLOCK * (functions.block + block), BLOCK * block, first_of(functions, block)
+    for i in range(0, BLOCK, LANES):
+        x = load(functions.squares, BLOCK * block + i)
+        q, p = load(functions.seeds, here + i), load(functions.seeds, here + BLOCK + i)
         prefetch(functions.seeds, here + i + functions.following)
-        prefetch(functions.seeds, here + TALL + i + functions.following)
+        prefetch(functions.seeds, here + BLOCK + i + functions.following)
         if start > ell:
             # the recurrence is its own inverse
             p, q = step_one(functions, ell, x, p, q)
         for skipped in range(start, ell):
             q, p = step_one(functions, skipped, x, q, p)
         store(state, kept + i, q)
-        store(state, kept + i + TALL * functions.blocks, p)
+        store(state, kept + i + BLOCK * functions.blocks, p)
 
 
 @kernel(inline=True)
@@ -221,7 +221,7 @@ def _put_totals(out, place, one, two, fresh):
 def _two_ell(functions, ell, rows, state, data, place, out, fresh):
     """Sums of ``ell`` and the next over latitudes, ``rows`` (the first and the end), whose ``state`` goes two ell on,
     to ``out[8 + 4 ell …]``, added to what is there unless it is ``fresh``."""
-    k, after, zero = functions.term + ell, TALL * functions.blocks, wide(0.0, load_as(state, 0, _WIDTH))
+    k, after, zero = functions.term + ell, BLOCK * functions.blocks, wide(0.0, load_as(state, 0, _WIDTH))
     a, b, c, d = at(functions.a, k), at(functions.b, k), at(functions.a, k + 1), at(functions.b, k + 1)
     one, two = (zero, zero, zero, zero), (zero, zero, zero, zero)
     for i in range(rows[0], rows[1], NARROW):
@@ -243,7 +243,7 @@ def _direct_wavenumber(functions, row0, rows, out, state, data, place, near):
     addresses.  Slabs of blocks come from the equator; within one each block, from the equator on, joins the sums at the
     first ell that matters to it.
     """
-    polar, end = row0 // TALL, functions.blocks
+    polar, end = row0 // BLOCK, functions.blocks
     slabs = (end - polar + SLAB - 1) // SLAB
     height = (end - polar + slabs - 1) // slabs
     for equator in range(end, polar, -height):
@@ -255,11 +255,11 @@ def _direct_wavenumber(functions, row0, rows, out, state, data, place, near):
                 _join(functions, active, ell, state)
                 for i in range(SPAN * VECTORS * active, SPAN * VECTORS * (active + 1), LANES):
                     prefetch(data, near + i)
-            _two_ell(functions, ell, (TALL * active, min(TALL * equator, rows)), state, data, place, out, fresh)
+            _two_ell(functions, ell, (BLOCK * active, min(BLOCK * equator, rows)), state, data, place, out, fresh)
 
 
 if not WHOLE:
-    _inverse_block = _inverse_one
+    _inverse_block = _inverse_vectors
 
 
 @kernel
@@ -273,7 +273,7 @@ def inverse(thread, threads, tables, spectra, work, buffer):
     for m in range(thread, tables.offset.size, threads):
         functions, weights, column = wave_at(wave, m, tables, spectra)
         _to_functions(column, weights, c)
-        for block in range(tables.first_row[m] // TALL, full):
+        for block in range(tables.first_row[m] // BLOCK, full):
             _inverse_block(block, m, functions, c, target)
         for place in range(left):
             _inverse_vector(place, full, m, functions, c, target)
@@ -284,7 +284,7 @@ def inverse(thread, threads, tables, spectra, work, buffer):
 def direct(thread, threads, tables, spectra, work, buffer):
     """Legendre part of the direct transform of one field, as the inverse; ``buffer`` is wavenumber-major."""
     wave, top = any_wave(tables, spectra, threads), tables.offset.size - 1
-    out, state = address(work), address(work[work.size - 2 * TALL * tables.first.shape[1] :])
+    out, state = address(work), address(work[work.size - 2 * BLOCK * tables.first.shape[1] :])
     data, places, rows = address(buffer.values), buffer.places, (tables.rows + LANES - 1) // LANES * LANES
     store(out, 0, spread(0.0))
     for m in range(thread, top + 1, threads):

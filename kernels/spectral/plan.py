@@ -1,37 +1,123 @@
-"""Spherical-harmonic transforms between triangular spectra and Gaussian grids."""
+"""Spherical-harmonic transforms between triangular spectra and Gaussian grids.
 
-import math
-import sys
+Both parts of a transform are compiled code, each shared by the threads that there are.  ``call`` is what a plan has
+prepared, a :class:`Call` as plain tuples; ``spectra`` are complex128 (fields, ncoef), ``values`` float64 (fields,
+points), both C-contiguous; ``first`` is the first field of the group of up to eight that is transformed, and ``thread``
+of ``threads`` takes its share of a part.
+"""
+
 import threading
-from functools import cache, cached_property
+from functools import cache
+from typing import NamedTuple
 
 import numpy as np
+from numba import carray
 
 from kernels.contract import require_range
 from kernels.runtime.arrays import aligned, require_array, zeros
 from kernels.runtime.jit import kernel
 from kernels.runtime.resources import alone, require_memory, require_threads, run_parts
-from kernels.runtime.vector import LANES
-from kernels.spectral import legendre_eight, rows, transforms
-from kernels.spectral.functions import WHOLE
-from kernels.spectral.gauss import half_nodes
-from kernels.spectral.grids import Grid
+from kernels.runtime.vector import LANES, address
+from kernels.spectral import legendre_eight, legendre_one, rows
+from kernels.spectral.functions import LegendreTables, Spectra
+from kernels.spectral.grids import Grid, half_nodes
 from kernels.spectral.grids import grid as named_grid
-from kernels.spectral.legendre import blocks_of, legendre_tables, table_bytes, tables_of_one_field
+from kernels.spectral.legendre import blocks_of, legendre_tables, position, table_bytes
 from kernels.spectral.winds import VectorTransforms
 
 LARGEST_TRUNCATION = 8000
 COMPLEX, REAL = np.dtype(np.complex128), np.dtype(np.float64)  # a comparison with numpy's classes costs 0.15 µs
-# Bytes from which arrays bypass the caches on their way out, measured on Zen 4 with both directions in turns: grid
-# values of 2 MiB leave 2 % faster so, but what reads them next takes 4 % longer; a buffer of the inverse is read
-# at once, and costs 5 to 12 % up to 4 MiB.  On Zen 3, whose vectors take two registers, an inverse transform to 20 MiB
-# of grid values takes 5 to 7 % longer so, and to 53 and 335 MiB as long.
-STREAM_FROM = 6 * 2**20
-STREAM_GRID_FROM = STREAM_FROM if WHOLE else 32 * 2**20
-STREAM_DIRECT_FROM = 3 * 2**20  # the same for the buffer of the direct transform, which is written in scattered pieces
+# Bytes from which a Fourier buffer bypasses the caches on its way out: eight fields of T399 and T639 take 5 to 8 %
+# longer otherwise.  That of the inverse is read at once, and costs 5 to 12 % up to 4 MiB; that of the direct transform
+# is written in scattered pieces.
+STREAM_FROM, STREAM_DIRECT_FROM = 6 * 2**20, 3 * 2**20
 #: Fields that are faster in eight lanes, some of them idle, than one after the other: a call of eight fields takes 4.3
 #: (T159, direct) to 6.2 times as long as one of one.
 FEWEST_TOGETHER = 6
+
+
+# code for vectors of two lanes transforms pairs of fields alone
+one = legendre_one if LANES > 2 else legendre_eight
+
+
+class Call(NamedTuple):
+    """What a plan has prepared of a transform of so many fields in one direction."""
+
+    tables: LegendreTables
+    columns: np.ndarray  # int64, (T + 2,): first coefficient of each wavenumber, and the end
+    extra: int  # 0 or 1: degrees go up to the truncation plus this
+    lanes: np.ndarray  # int64, (8,): offset of the field in each lane, doubles; missing fields share the last one's
+    fields: int  # 1 … 8
+    tasks: rows.Rows
+    lengths: rows.Lengths
+    buffer: rows.Buffer
+    scratch: np.ndarray  # float64, (threads, …), of the Legendre part
+    work: np.ndarray  # float64, (threads, …), of the Fourier part
+
+
+@kernel(inline=True)
+def _named(call):
+    """The ``Call`` that a plan passes as plain tuples, whose types numba finds in less time."""
+    tables, columns, extra, lanes, fields, tasks, lengths, buffer, scratch, work = call
+    tasks, lengths, buffer = rows.Rows(*tasks), rows.Lengths(*lengths), rows.Buffer(*buffer)
+    given = LegendreTables(*tables), columns, extra, lanes, fields
+    return Call(*given, tasks, lengths, buffer, scratch, work)
+
+
+@kernel(inline=True)
+def _flat(fields, first):
+    """``fields`` from ``first`` on in one row; numba's ``reshape`` calls what WebAssembly does not have."""
+    return carray(address(fields[first]), ((fields.shape[0] - first) * fields.shape[1],))
+
+
+@kernel(inline=True)
+def _spectra(call, spectra, first):
+    """The ``Spectra`` of the group."""
+    return Spectra(_flat(spectra.view(np.float64), first), call.columns, call.extra, call.lanes, call.fields)
+
+
+@kernel
+def inverse_legendre(call, spectra, values, first, threads, thread):
+    """Spectra to the Fourier buffer."""
+    call = _named(call)
+    fields, scratch = _spectra(call, spectra, first), call.scratch[thread]
+    if call.fields == 1:
+        one.inverse(thread, threads, call.tables, fields, scratch, call.buffer)
+    else:
+        legendre_eight.inverse(thread, threads, call.tables, fields, scratch, call.buffer)
+
+
+@kernel
+def inverse_rows(call, spectra, values, first, threads, thread):
+    """The Fourier buffer to the grid."""
+    call = _named(call)
+    grid, work = _flat(values, first), call.work[thread]
+    rows.inverse(thread, threads, call.tasks, call.lengths, work, call.buffer, grid)
+
+
+@kernel
+def direct_rows(call, spectra, values, first, threads, thread):
+    """The grid to the Fourier buffer."""
+    call = _named(call)
+    grid, work = _flat(values, first), call.work[thread]
+    rows.direct(thread, threads, call.tasks, call.lengths, work, call.buffer, grid)
+
+
+@kernel
+def direct_legendre(call, spectra, values, first, threads, thread):
+    """The Fourier buffer to spectra."""
+    call = _named(call)
+    fields, scratch = _spectra(call, spectra, first), call.scratch[thread]
+    if call.fields == 1:
+        one.direct(thread, threads, call.tables, fields, scratch, call.buffer)
+    else:
+        legendre_eight.direct(thread, threads, call.tables, fields, scratch, call.buffer)
+
+
+#: The two parts of an inverse transform.
+INVERSE = inverse_legendre, inverse_rows
+#: Those of a direct one.
+DIRECT = direct_rows, direct_legendre
 
 
 def _require_truncation(grid: Grid, truncation: int) -> int:
@@ -74,26 +160,8 @@ def _fields(name: str, array, dtype: np.dtype, length: int, what: str) -> np.nda
 def _output(out, shape: tuple[int, ...], dtype: np.dtype, source: np.ndarray) -> np.ndarray:
     """``out`` if it fits and lies apart from the ``source``, a new array if it is None, else ``ValueError``."""
     if out is None:
-        require_memory(math.prod(shape) * dtype.itemsize, f"a result of shape {shape}")
         return aligned(shape, dtype)
     return require_array("out", out, dtype, shape, writable=True, apart=(source,))
-
-
-@kernel
-def _infinite(numbers, begin, end):
-    """How many of ``numbers[:, begin:end]`` are NaN or infinite, by subtraction."""
-    found = 0
-    for row in range(numbers.shape[0]):
-        for i in range(begin, end):
-            found += numbers[row, i] - numbers[row, i] != 0.0
-    return found
-
-
-def _require_finite(numbers: np.ndarray, begin: int, end: int, what: str) -> None:
-    """``ValueError`` unless ``numbers[:, begin:end]``, float64, are finite; ``what`` says of which row is not."""
-    if _infinite(numbers, begin, end):
-        bad = np.flatnonzero(~np.isfinite(numbers[:, begin:end]).all(axis=1))[0]
-        raise ValueError(f"{what} {bad} is not finite; remove NaN and infinity first")
 
 
 @cache
@@ -166,13 +234,8 @@ class Plan(VectorTransforms):
     def _fourier_tables(self, counts):
         grid, nlat = self.grid, self.nlat
         self._lengths, ids = rows.lengths_of(grid.pl[:nlat])
-        self._equator = int(grid.starts[nlat - 1]), int(grid.starts[nlat])
         self._many = rows.of_eight_fields(ids, grid, counts, self._tables.first_row, LANES)
         self._single = rows.of_one_field(ids, grid, counts, self._tables.first_row)
-
-    @cached_property
-    def _tables_of_one(self):
-        return tables_of_one_field(self._tables, 2 * self.nlat)
 
     def _factors(self, direct, chosen, power):
         """Even and odd scale of every lane of some tasks; ``power`` of ``cos φ`` is divided out."""
@@ -185,7 +248,6 @@ class Plan(VectorTransforms):
     def _space(self, key, size, shape=None):
         """Work space that is kept between calls."""
         if key not in self._workspace or self._workspace[key].size < size:
-            require_memory(8 * size, f"a transform of truncation {self.truncation} on {self.grid.name}")
             self._workspace[key] = zeros(size)
             self._calls.clear()  # they hold what was there before
         found = self._workspace[key]
@@ -197,7 +259,7 @@ class Plan(VectorTransforms):
         """Position of the coefficient of zonal wavenumber ``m`` and degree ``n``."""
         require_range("m", int(m), 0, self.truncation)
         require_range("n", int(n), int(m), self.truncation)
-        return int(self._columns[0][m] + n - m)
+        return int(position(m, n, self.truncation))
 
     @property
     def m(self) -> np.ndarray:
@@ -225,7 +287,7 @@ class Plan(VectorTransforms):
         Raises
         ------
         ValueError
-            If a shape or dtype does not fit, or a coefficient is not finite.
+            If a shape or dtype does not fit.
         """
         spec = self._spectra("spec", spec)
         out = _output(out, (*spec.shape[:-1], self.grid.points), REAL, spec)
@@ -244,7 +306,7 @@ class Plan(VectorTransforms):
         Raises
         ------
         ValueError
-            If a shape or dtype does not fit, or a value is not finite.
+            If a shape or dtype does not fit.
         """
         values = self._values("values", values)
         out = _output(out, (*values.shape[:-1], self.ncoef), COMPLEX, values)
@@ -259,25 +321,20 @@ class Plan(VectorTransforms):
         require_threads(threads)
         for group in groups_of(len(values)):
             call = self._call(direct, group.stop - group.start, power, threads)
-            for part in transforms.DIRECT if direct else transforms.INVERSE:
+            for part in DIRECT if direct else INVERSE:
                 run_parts(part, threads, call, spectra, values, group.start, threads)
-        # NaN and infinity spread to every row, and to every mean: looking at one is enough
-        if direct:
-            _require_finite(spectra.view(REAL), 0, 2, "a value of field")
-        else:
-            _require_finite(values, *self._equator, "a coefficient of field")
 
     def _call(self, direct, fields, power, threads):
         """What compiled code is told of a transform of so many fields, kept between calls."""
         key = direct, fields, power, threads
         if key not in self._calls:
-            chosen, legendre = (self._single, transforms.one) if fields == 1 else (self._many, legendre_eight)
+            chosen, legendre = (self._single, one) if fields == 1 else (self._many, legendre_eight)
             where, columns = chosen.where.copy(), self._columns[power]
             if fields > 1:
                 where[:, rows.Task._fields.index("end")] = fields
             size, width = legendre.scratch_size(self.truncation, blocks_of(self.grid)), rows.scratch_size(self._lengths)
-            call = transforms.Call(
-                self._tables_of_one if fields == 1 else self._tables,
+            call = Call(
+                self._tables,
                 columns,
                 power,
                 np.minimum(np.arange(LANES), fields - 1) * 2 * int(columns[-1]),  # missing fields share the last's
@@ -287,7 +344,6 @@ class Plan(VectorTransforms):
                 self._buffer(direct, fields, chosen),
                 self._space((legendre.__name__, threads), threads * size, (threads, size)),
                 self._space(("rows", threads), threads * width, (threads, width)),
-                STREAM_GRID_FROM if not (self.grid.pl % LANES).any() else sys.maxsize,
             )
             # numba takes microseconds to find the type of a named tuple
             self._calls[key] = tuple(tuple(each) if isinstance(each, tuple) else each for each in call)

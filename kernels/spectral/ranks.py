@@ -29,8 +29,8 @@ from kernels.mpi.traffic import Traffic
 from kernels.runtime.resources import require_memory
 from kernels.spectral import Plan
 from kernels.spectral import work as serial_work
-from kernels.spectral.gauss import half_nodes
-from kernels.spectral.legendre import epsilon
+from kernels.spectral.grids import half_nodes
+from kernels.spectral.legendre import epsilon, position
 
 #: Truncations up to this one are compared with the serial plan value by value.
 COMPARED = 255
@@ -165,7 +165,7 @@ class Transform:
         T, parts = self.mesh.truncation, self.mesh.parts
         found = np.zeros((int(self.at[-1]), self.moves.fields), np.complex128)
         inside = self.degree <= T
-        index = self.order * (T + 1) - self.order * (self.order - 1) // 2 + self.degree - self.order
+        index = position(self.order, self.degree, T)
         for i, spectrum in enumerate(islice(spectra, *parts[self.moves.v : self.moves.v + 2])):
             found[inside, i] = spectrum[index[inside]]
         return found

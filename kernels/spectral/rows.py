@@ -31,7 +31,7 @@ from kernels.runtime.vector import (
     store_some,
     transpose_block,
 )
-from kernels.spectral.functions import ALL, BLOCK, SPAN, emit, emit4, load4
+from kernels.spectral.functions import ALL, BLOCK, SPAN, emit4, load4
 
 ELEMENT = 2 * LANES  # doubles
 SQUARE = LANES * LANES
@@ -190,25 +190,25 @@ def _collect(work, z, n, scales, buffer, task):
 
 
 @kernel(inline=True)
-def _write_square(work, source, edge, out, target, step, task, streaming):
+def _write_square(work, source, edge, out, target, step, task):
     """As many elements as there are lanes, one part of them, to points of the rows that begin at ``target``, ``step``
-    apart; through the square at ``edge`` unless all rows are there and ordinary stores will do."""
-    if task.begin == 0 and task.end == LANES and not streaming:
+    apart; through the square at ``edge`` unless all rows are there."""
+    if task.begin == 0 and task.end == LANES:
         transpose_block(work, source, ELEMENT, out, target, step)
     else:
         transpose_block(work, source, ELEMENT, work, edge, LANES)
         for lane in range(task.begin, task.end):
-            emit(out, target + lane * step, load(work, edge + LANES * lane), streaming)
+            store(out, target + lane * step, load(work, edge + LANES * lane))
 
 
 @kernel
-def _write_rows(work, z, n, edge, out, task, streaming):
+def _write_rows(work, z, n, edge, out, task):
     """Real parts to the northern rows, imaginary ones to the southern."""
     body = n - n % LANES
     for j in range(0, body, LANES):
         source = z + ELEMENT * j
-        _write_square(work, source, edge, out, task.north + j, task.north_step, task, streaming)
-        _write_square(work, source + LANES, edge, out, task.south + j, task.south_step, task, streaming)
+        _write_square(work, source, edge, out, task.north + j, task.north_step, task)
+        _write_square(work, source + LANES, edge, out, task.south + j, task.south_step, task)
     for lane in range(task.begin, task.end):
         north, south = task.north + lane * task.north_step, task.south + lane * task.south_step
         for j in range(body, n):
@@ -257,21 +257,20 @@ def _transform(work, x, y, lengths, number):
 
 
 @kernel
-def inverse(thread, threads, rows, lengths, work, buffer, values, streaming):
+def inverse(thread, threads, rows, lengths, work, buffer, values):
     """Fourier part of the inverse transform: every ``threads``-th task of ``rows`` (:class:`Rows`).
 
     ``work`` is the thread's scratch, float64 (scratch_size(lengths),), ``buffer`` latitude-major; ``values``, of
-    all fields, are written, past the caches if ``streaming``: then every row must begin a cache line.
+    all fields, are written.
     """
     fourier, out, factors, room = address(buffer.values), address(values), address(rows.scales), address(work)
-    line, last = ELEMENT * lengths.longest, rows.where.shape[0] - 1
-    for i in range(thread, last + 1, threads):
+    line = ELEMENT * lengths.longest
+    for i in range(thread, rows.where.shape[0], threads):
         task = _task(rows.where, i)
         scales, n = (load(factors, ELEMENT * i), load(factors, ELEMENT * i + LANES)), lengths.info[task.length, 0]
         _expand(fourier, task.place, task.count, n, scales, room, 0)
         z = _transform(room, 0, line, lengths, task.length)
-        _write_rows(room, z, n, 2 * line, out, task, streaming)
-    fence()
+        _write_rows(room, z, n, 2 * line, out, task)
 
 
 @kernel

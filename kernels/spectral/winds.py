@@ -83,8 +83,8 @@ class VectorTransforms:
         """Zonal and meridional wind from vorticity and divergence.
 
         ``u cos φ = (im χ - cos φ ∂ψ/∂φ) / a`` and ``v cos φ = (im ψ + cos φ ∂χ/∂φ) / a`` with
-        ``∇²ψ = ζ``, ``∇²χ = D``; the means of ``ζ`` and ``D`` are ignored.  Shapes as in ``inverse``;
-        units 1/s to m/s.
+        ``∇²ψ = ζ``, ``∇²χ = D``; the means of ``ζ`` and ``D`` are ignored.  Shapes and types as in ``inverse``;
+        units 1/s to m/s.  ``ValueError`` if the two shapes differ.
         """
         vor, div = self._spectra("vor", vor), self._spectra("div", div)
         if vor.shape != div.shape:
@@ -102,7 +102,7 @@ class VectorTransforms:
 
     @alone
     def vordiv(self, u, v, threads: int = 1):
-        """Vorticity and divergence of a wind field, shapes as in ``direct``.
+        """Vorticity and divergence of a wind field, m/s to 1/s; shapes, types and errors as in ``direct`` and ``wind``.
 
         ``ζ = (∂v/∂λ - ∂(u cos φ)/∂φ) / (a cos φ)``, ``D = (∂u/∂λ + ∂(v cos φ)/∂φ) / (a cos φ)``,
         the derivatives in latitude by parts, so that no value at a pole is needed.

@@ -1,7 +1,5 @@
 """A reader's own arrays, as public functions take them: refused in a sentence, or the answer of a sound copy."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -10,8 +8,7 @@ from kernels.imaging import arithmetic, clean, direct, sorting
 from kernels.imaging.array import BASELINE
 from kernels.imaging.convolution import Convolver
 from kernels.runtime.arrays import require_array
-from kernels.spectral import Plan, grid
-from kernels.spectral.plain import synthesise
+from kernels.spectral import Plan
 
 
 def plain(shape, dtype=np.float64):
@@ -93,40 +90,6 @@ def test_a_truth_value_is_no_number_of_threads():
     plan = Plan("F32", 21)
     with pytest.raises(ValueError, match="threads = True"):
         plan.inverse(np.ones(plan.ncoef, complex), threads=True)
-
-
-def rows(changes):
-    pl = grid("N32").pl.copy()
-    for row, length in changes.items():
-        pl[row] = length
-    return pl
-
-
-@pytest.mark.parametrize(
-    ("change", "sentence"),
-    [
-        ({"pl": rows({0: 0, -1: 0})}, "rows of 0"),
-        ({"pl": rows({5: 10**9, -6: 10**9})}, "1000000000"),
-        ({"pl": rows({0: 24})}, "unlike rows north and south"),
-        ({"pl": rows({20: 40, -21: 40})}, "shorter towards the equator"),
-        ({"pl": rows({})[:-1]}, r"pl of grid N32 is int64 of shape \(63,\)"),
-        ({"N": 31}, "shape"),
-        ({"weights": np.full(64, np.nan)}, "other latitudes or weights"),
-    ],
-)
-def test_impossible_grids_are_refused(change, sentence):
-    with pytest.raises(ValueError, match=sentence):
-        replace(grid("N32"), **change)
-
-
-def test_a_grid_of_its_own_works_and_cannot_be_changed_under_a_plan():
-    pl = rows({0: 24, -1: 24})
-    own = replace(grid("N32"), name="own", pl=pl)
-    plan = Plan(own, 21)
-    pl[:] = 0
-    spectrum = np.ones(plan.ncoef, complex)
-    spectrum.imag[: plan.truncation + 1] = 0.0
-    np.testing.assert_allclose(plan.inverse(spectrum), synthesise(plan, spectrum[None])[0], atol=1e-9)
 
 
 def test_truncation_one_transforms():

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from kernels import shallow_water as sw
 from kernels import spectral
 from kernels.runtime import resources
-from kernels.shallow_water import cases, compiled, diagnostics, ensemble, model
+from kernels.shallow_water import compiled, diagnostics, ensemble, model
 from kernels.shallow_water import plain as sums
+from kernels.shallow_water import problem as cases
 
 SMALL = {"truncation": 21, "grid": "F16", "dt": 1800.0, "hours": 5.0}
 
@@ -79,6 +80,21 @@ def test_steady_zonal_flow_stays_for_five_days(truncation, grid, alpha):
     assert relative(found["depth"], start.depth) <= 1e-12
     assert max(np.abs(found["u"] - start.u).max(), np.abs(found["v"] - start.v).max()) <= 1e-9
     assert all(check.ok for check in sw.verify(problem, result))
+
+
+def test_flow_over_a_mountain_starts_in_balance():
+    """A cone of 2000 m within 20 degrees of 90° W, 30° N; 20 m/s at the equator; the surface by its slope."""
+    grid = spectral.grid("F32")
+    found = cases.initial(sw.Problem(case="williamson5"), grid)
+    latitude, longitude = grid.coordinates()
+    cone = 2000.0 - 100.0 * np.degrees(np.hypot(longitude - 1.5 * np.pi, latitude - np.pi / 6))
+    assert np.abs(found.ground - np.maximum(0.0, cone)).max() <= 1e-6
+    assert np.abs(found.u - 20.0 * np.cos(latitude)).max() <= 1e-9 and not found.v.any()
+    phi = np.linspace(-np.pi / 2, np.pi / 2, 18_001)
+    slope = -(found.coriolis.max() / np.sin(latitude.max()) * sw.RADIUS * 20.0 + 400.0) * np.sin(phi) * np.cos(phi)
+    height = np.concatenate([[0.0], np.cumsum(0.5 * (slope[1:] + slope[:-1]) * np.diff(phi))]) / sw.GRAVITY
+    expected = np.interp(latitude, phi, height - np.interp(0.0, phi, height) + 5960.0)
+    assert np.abs(found.depth + found.ground - expected).max() <= 1e-2
 
 
 def test_flow_over_a_mountain_conserves_its_integrals():

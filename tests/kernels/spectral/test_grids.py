@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from kernels import spectral
-from kernels.spectral import gauss
+from kernels.spectral import grids
 
 
 def decimal_rule(n, start):
@@ -37,7 +37,7 @@ def test_nodes_and_weights_agree_with_fifty_digits(n):
 @pytest.mark.parametrize("n", [2, 4, 10, 64])
 def test_sine_and_cosine_of_every_node_have_31_digits(n):
     """sin² + cos² = 1 in exact arithmetic, from pole to equator."""
-    mu, low, cosine, cosine_low, _ = gauss.half_nodes(n)
+    mu, low, cosine, cosine_low, _ = grids.half_nodes(n)
     for sine, cos in zip(zip(mu, low, strict=True), zip(cosine, cosine_low, strict=True), strict=True):
         squares = sum(sum(map(Fraction, map(float, pair))) ** 2 for pair in (sine, cos))
         assert abs(squares - 1) < Fraction(1, 10**30)
