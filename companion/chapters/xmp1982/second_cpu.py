@@ -368,5 +368,6 @@ def said(run) -> list[str]:
         "holds every pair to two forecasts on disk in turn, on the Cray 1-A. Held to two on disk in turn on the same "
         f"machine, today's pairs are {span(turns, 1)} times as fast.",
         "Late in a pair one CPU may have nothing to do: the job limit was two, and the last post-processing job ran "
-        f"alone. By the printed times that was {span(then, 1)} % of a pair's time, today it is {span(now, 1)} %.",
+        f"alone. By the printed times that was {span(then, 1)} % of a pair's time, today it is {span(now, 1)} %: "
+        "one forecast on disk lasts longer than another with its jobs.",
     ]
