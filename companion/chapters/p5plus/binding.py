@@ -104,7 +104,7 @@ def combinations(runs) -> "figures.Shown":
     """Time of one T399 forecast day against SMT, binding and memory affinity, and of a forecast of today."""
     cube = tables.load("p5plus", "smt_binding")
     time = cube["time"] / cube["time"].sel(smt="N", memory_affinity="N", bind="N")
-    figure, axis = figures.axes(height=2.9)
+    figure, axis = figures.axes(height=3.6)
     for used, affinity in product("NY", "NY"):
         days = time.sel(smt=used, memory_affinity=affinity, bind=["N", "Y"]).values
         label = f"{'with' if used == 'Y' else 'without'} SMT, memory affinity {'on' if affinity == 'Y' else 'off'}"
@@ -121,7 +121,7 @@ def combinations(runs) -> "figures.Shown":
             frames.append(figures.with_spread(pd.DataFrame({"way": label, "bound": ["N", "Y"]}), relative=found))
     axis.set_xticks([0, 1], ["not bound", "bound"])
     axis.set(xlim=(-0.25, 1.25), ylim=(0, None), ylabel="time over that\nnot bound, without SMT")
-    figures.legend(axis, "below 2")
+    figures.legend(axis, "below 1")
     return figures.show(
         figure,
         name="p5plus_smt_binding",

@@ -62,7 +62,7 @@ def drift(runs) -> "figures.Shown":
             parts.append(figures.with_spread(pd.DataFrame({"way": way, "period": periods}), wait_ms=wait))
         frames.append(pd.concat(parts, ignore_index=True))
     axis.set(xlabel="period (the report: minutes)", ylabel="waiting, mean of ranks [ms]", ylim=(0, None))
-    figures.legend(axis, "best")
+    figures.legend(axis, "above 3")
     return figures.show(
         figure,
         name="p5plus_drift",
