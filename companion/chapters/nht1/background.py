@@ -34,18 +34,6 @@ def beside(runs) -> "figures.Shown":
     )
 
 
-def later(run) -> str:
-    """A run that writes in the background over one that waits, with a processor to spare: largest and smallest grid."""
-    table = beside_table(run).query("threads == threads.min()").set_index("N")
-    least, most = table.loc[table.index.min()], table.loc[table.index.max()]
-    times = [f"{row['run']:.2f} ({row['run_low']:.2f} to {row['run_high']:.2f})" for row in (most, least)]
-    return (
-        f"On machine {figures.cpu(run)}, with a free processor, a run with N = {most.name} that writes in the "
-        f"background takes {times[0]} times as long as one that waits for its writes, and with N = {least.name} "
-        f"{times[1]} times."
-    )
-
-
 def said(run) -> tuple[str, str]:
     """What writing in the background changes with a free processor, on each grid, and without one."""
     table = beside_table(run)
