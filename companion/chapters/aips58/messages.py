@@ -41,7 +41,7 @@ def loading(runs) -> "figures.Shown":
         old,
         name="aips58_loading",
         title="A run that writes hundreds of messages",
-        caption="Of today's CPU times the process that answers late is no part; older runs had a thread for that.",
+        caption="The process that answers late is no part of the CPU time.",
         tables="ddtload",
     )
 

@@ -93,7 +93,7 @@ def habits(preset: str, threads: int) -> list:
 
 
 def ways(run) -> "list[np.ndarray]":
-    """Cases of a run by where its data are, each in the order of the problems; older runs have two of three ways."""
+    """Cases of a run by where its data are, each in the order of the problems: two or all three ways."""
     return [np.flatnonzero(run["habits"].values == number) for number in np.unique(run["habits"].values)]
 
 

@@ -95,7 +95,7 @@ def said(run) -> str:
 
 
 def conjecture(run) -> tuple[str, ...]:
-    """What scratch files in memory gain in real time over those on a device; of an older run, without them, nothing."""
+    """What scratch files in memory gain in real time over those on a device; of a run without them, nothing."""
     if len(ways(run)) < 3:
         return ()
     disk, memory = (run["observed_real"].values[chosen] for chosen in ways(run)[1:])
