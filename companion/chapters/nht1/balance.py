@@ -24,8 +24,8 @@ _POINTS_TO = 64
 ARRAYS, POINTS = _WAYS
 #: Codes by label.
 _CODES = {"compiled solver": "lanes", "compiled, line by line with full blocks": "plain"}
-#: Labels as a mark has room for them; older runs also have a solver in NumPy.
-_SHORT = {**dict(zip(_CODES, ("compiled", "line by line"), strict=True)), "plain NumPy solver": "NumPy"}
+#: Labels as a mark has room for them.
+_SHORT = dict(zip(_CODES, ("compiled", "line by line"), strict=True))
 
 
 @experiment("nht1-base", item="N8, N10", rounds=6, seconds={"paper": 700, "modern": 1800})
@@ -74,8 +74,7 @@ def waits(run):
     that, in percent, with its spread."""
     cases = figures.cases(run, "N", "NS", "IW", "code", "way")
     alone, writing = (cases.index[cases["way"] == each] for each in ("none", ARRAYS))
-    if "observed_finish" in run:  # older runs have one number
-        run = run.assign(observed_stalled=run["observed_stalled"] + run["observed_finish"])
+    run = run.assign(observed_stalled=run["observed_stalled"] + run["observed_finish"])
     shares = figures.ratios(run, writing, alone, "observed_stalled", "seconds")
     base = cases.loc[alone].reset_index(drop=True)
     base["computing"] = base["median"] * base["IW"] / base["NS"]
@@ -161,8 +160,7 @@ def said(run) -> str:
 @base_codes.figure
 def first_code(runs) -> "figures.Shown":
     """Time, rate and overhead of both codes, with arrays and with points (N10)."""
-    run = next(run for run in runs if POINTS in run["way"].values)
-    table = written(run)
+    table = written(runs[0])
     units = {"T_T": "s", "R_IO": "MB/s", "zeta": "%", "zeta_low": "%", "zeta_high": "%"}
     return figures.table(
         table[table["N"] == table["N"][table["way"] == POINTS].max()][["N", "code", "way", *units]],
