@@ -30,7 +30,7 @@ LINES = {
     "companion": 13144,
     "peers": 2107,
     "book": 2285,
-    "tests": 12667,
+    "tests": 12668,
 }
 PRODUCTION = 41_560
 #: What a kernel's module imports when it is imported itself; other libraries only inside the functions that need them.

@@ -44,6 +44,7 @@ def test_overheads_are_held_against_the_same_code_on_as_many_threads():
 
 def test_waiting_is_a_share_of_the_computing_between_two_dumps():
     about = {"N": 102, "threads": 1, "NS": 10, "IW": 5, "code": "compiled solver"}
+    waited = {"stalled": [0.3] * 6, "finish": [0.1] * 6, "T_T": [2.5] * 6}
     run = cases(
         [
             {**about, "way": "none", "seconds": [2.0] * 6},
