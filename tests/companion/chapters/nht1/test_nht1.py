@@ -52,7 +52,7 @@ def test_waiting_is_a_share_of_the_computing_between_two_dumps():
                 **about,
                 "way": balance.ARRAYS,
                 "seconds": [2.5] * 6,
-                "observed": {"stalled": [0.4] * 6, "T_T": [2.5] * 6},
+                "observed": waited,
             },
         ]
     )
