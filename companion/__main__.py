@@ -114,14 +114,14 @@ def compare(a: Path, b: Path) -> None:
         print(*lines, sep="\n")
 
 
-def show(record: Path, samples: bool, figures: Path | None) -> None:
-    """Print what a record measured, in its units, next to the report's values; draw the chapter's figures if asked."""
+def show(record: Path) -> None:
+    """Print what a record measured, in its units, next to the report's values."""
     from companion.records import runs
 
     read = runs.read(record)
-    print(runs.text(read, samples=samples))
+    print(runs.text(read))
     if reason := common.missing(*common.DRAWING):
-        return print(f"without the report's values and figures: {reason}")
+        return print(f"without the report's values: {reason}")
     from companion import experiments
 
     found, left = experiments.drawn_from(runs.dataset(read))
@@ -129,15 +129,6 @@ def show(record: Path, samples: bool, figures: Path | None) -> None:
         print(f"\n[{number}] {shown.text}")
     for sentence in left:
         print(f"\nnot shown: {sentence}")
-    if figures and found:
-        with common.prepared(figures):
-            from companion.figures.rendering import picture
-
-            stem = runs.file_name(read).removesuffix(".json")
-            drawn = {figures / f"{stem}_{each.name}.svg": each for each in found if "<svg" in each.html}
-            print(
-                "", *(common.write_text(path, picture(each), overwrite=True) for path, each in drawn.items()), sep="\n"
-            )
 
 
 def export(records: list[Path], to: Path, force: bool) -> None:
@@ -246,8 +237,6 @@ def _parser() -> common.Parser:
     add("b", type=Path, metavar="B", help="run record, or a folder of them")
     add = command(show)
     add("record", type=Path, help="run record")
-    add("--samples", action="store_true", help="print every sample as well")
-    add("--figures", type=Path, metavar="FOLDER", help="folder for the chapter's figures of it (SVG)")
     add = command(export)
     add("records", type=Path, nargs="+", metavar="RECORD", help="run records, or folders of them")
     add("--to", type=Path, required=True, metavar="FILE", help="file to write: .csv or .nc")

@@ -21,7 +21,7 @@ import pandas as pd
 import xarray as xr
 from matplotlib.text import Text
 
-from companion.common import significant, write_text
+from companion.common import significant
 from companion.figures.kit import (
     INK,
     JOINED,
@@ -151,12 +151,6 @@ class Shown:
         return {"text/plain": self.alt} | ({} if mode == "text" else {"text/html": self.html})
 
 
-def _described(alt: str) -> str:
-    if not alt.strip():
-        raise ValueError("alt is empty; say in a sentence or two what the figure shows")
-    return " ".join(alt.split())
-
-
 def _legible(figure) -> None:
     """No text of ``figure`` is smaller than a phone shows legibly, and none is wider than the figure."""
     texts = [text for text in figure.findobj(Text) if text.get_text()]
@@ -189,29 +183,6 @@ def _stored(figure) -> str:
     few = Image.open(buffer).convert("RGB").quantize(64, Image.Quantize.MAXCOVERAGE)  # the median cut merges colours
     few.save(packed, "PNG", optimize=True)
     return base64.b64encode(packed.getvalue()).decode()
-
-
-def save(figure, path, *, alt: str) -> None:
-    """Write ``figure`` as an SVG file of its own, for a page outside the book; the same figure gives the same bytes.
-
-    The text colour follows the reader's colour scheme. ``ValueError`` if ``alt``, the title of the file, is empty.
-    """
-    alt = _described(alt)
-    write_text(path, _file(_drawn(figure, "picture", alt), alt), overwrite=True)
-
-
-def _file(svg: str, alt: str) -> str:
-    """An element of a page as a file of its own, whose text colour follows the reader's colour scheme."""
-    scheme = (
-        "svg { color: #1f2328 !important } @media (prefers-color-scheme: dark) { svg { color: #e6edf3 !important } }"
-    )
-    return re.sub(r">", f"><title>{escape(alt)}</title><style>{scheme}</style>", svg, count=1) + "\n"
-
-
-def picture(shown: Shown) -> str:
-    """The picture of a figure that :func:`show` made, as the text of an SVG file."""
-    start, end = shown.html.index("<svg"), shown.html.index("</svg>") + len("</svg>")
-    return _file(shown.html[start:end], shown.alt)
 
 
 def described(figure) -> str:
@@ -281,7 +252,9 @@ def show(
         document ``"p5plus/drhook"``.
     """
     run = runs[0] if runs and run is None else run
-    alt = _described(alt or described(figure))
+    alt = " ".join((alt or described(figure)).split())
+    if not alt:
+        raise ValueError("alt is empty; say in a sentence or two what the figure shows")
     if isinstance(data, list):
         data = together(runs, data)
     elif isinstance(data, xr.Dataset):

@@ -635,8 +635,8 @@ def median_line(case: dict[str, Any]) -> str:
     return f"{case['label']}: {middle} s ({low} to {high})"
 
 
-def text(record: dict[str, Any], *, samples: bool = False) -> str:
-    """Title, machine, cases with times and rates, every sample if asked for, and every other quantity of a record."""
+def text(record: dict[str, Any]) -> str:
+    """Title, machine, cases with times and rates, and every other quantity of a record."""
     lines = [
         f"{record['title']} ({record['experiment']}, items {record['item']} of {record['document']})",
         f"{host.line(record['machine'])}; preset {record['preset']}, threads {record['threads']}, "
@@ -644,10 +644,7 @@ def text(record: dict[str, Any], *, samples: bool = False) -> str:
     ]
     if record.get("simulated"):
         lines.append("simulated: no clock measured these numbers")
-    for case in record["measurements"]:
-        lines.append(f"  {case_line(case)}")
-        if samples:
-            lines.append("    samples, s: " + ", ".join(significant(each, _DIGITS) for each in case["samples"]))
+    lines += [f"  {case_line(case)}" for case in record["measurements"]]
     if record["outputs"]:
         lines.append("quantities:")
     for name, entry in record["outputs"].items():
