@@ -4,7 +4,6 @@ Exit codes: 0 done; 1 something required is missing, or a record does not belong
 be met, said in one sentence on stderr; 3 a result failed its verification; 130 interrupted; 143 terminated.
 """
 
-import json
 import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -16,12 +15,12 @@ from companion import common
 from companion.common import plural
 
 
-def doctor(as_json: bool) -> None:
+def doctor() -> None:
     """Say what this machine offers, what it lacks, and the remedy."""
     from companion import host
 
-    findings = host.examine()
-    print(json.dumps([vars(finding) for finding in findings], indent=1) if as_json else host.report(findings))
+    findings = [check() for check in host.CHECKS]
+    print(host.report(findings))
     if not all(finding.ok for finding in findings if finding.required):
         raise SystemExit(1)
 
@@ -40,7 +39,7 @@ def list_experiments(names: list[str]) -> None:
     print(*experiments.BROKEN.values(), sep="\n", file=sys.stderr, end="\n" * bool(experiments.BROKEN))
 
 
-def run(out: Path, as_json: bool, experiment: str, **asked: Any) -> None:
+def run(out: Path, experiment: str, **asked: Any) -> None:
     """Run one experiment, write its record, and set its median beside the report's number."""
     from companion import experiments
     from companion.records import runs
@@ -48,8 +47,6 @@ def run(out: Path, as_json: bool, experiment: str, **asked: Any) -> None:
     with common.prepared(out):
         record = experiments.run_record(experiment, **asked)
         path, reasons = runs.deposit(record, out)
-    if as_json:
-        return print(json.dumps(record, indent=1, allow_nan=False))
     print(*map(runs.case_line, record["measurements"]), *(f"not in {out}: {reason}" for reason in reasons), sep="\n")
     print(*_in_short(record), f"record    {path}", sep="\n")
 
@@ -205,8 +202,7 @@ def _parser() -> common.Parser:
 
     quick = {"default": "quick", "help": "quick, paper or modern; without it, %(default)s"}
     seed: dict[str, Any] = {"type": int, "default": 0, "help": "seed of states and order"}
-    add = command(doctor)
-    add("--json", dest="as_json", action="store_true", help="print JSON and nothing else")
+    command(doctor)
     add = command(list_experiments, "list")
     add("names", nargs="*", metavar="NAME", help="experiments; without any, all")
     add = command(run)
@@ -219,7 +215,6 @@ def _parser() -> common.Parser:
     add("--seed", **seed)
     add("--ranks", type=int, help="ranks of an MPI program")
     add("--oversubscribe", action="store_true", help="accept more than four ranks for each CPU, as memory allows")
-    add("--json", dest="as_json", action="store_true", help="print JSON and nothing else")
     add = command(bench)
     add("names", nargs="*", metavar="NAME", help="experiments; without any, all that this machine can run")
     add("--preset", **quick)

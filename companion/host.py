@@ -422,11 +422,6 @@ CHECKS: tuple[Callable[[], Finding], ...] = (*(packages, cpus, memory, scratch, 
 NEEDS: dict[str, Callable[[], Finding]] = {"affinity": affinity, "mpi": mpi}
 
 
-def examine() -> list[Finding]:
-    """Every check, in order."""
-    return [check() for check in CHECKS]
-
-
 def report(findings: list[Finding]) -> str:
     """One line per finding; what is missing is followed by its remedy."""
     lines = []
