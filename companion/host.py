@@ -16,13 +16,10 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterable
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
-
-import psutil
 
 from companion.common import Unavailable, plural
 from kernels.runtime.resources import (
@@ -139,41 +136,12 @@ def _frequency(sys: Path) -> dict[str, Any]:
 def _memory(sys: Path, proc: Path) -> dict[str, Any]:
     """Sizes in bytes; the huge-page policy is the bracketed word of the system's own list."""
     policy = re.search(r"\[(\w+)\]", _text(sys / "kernel/mm/transparent_hugepage/enabled") or "")
-    found = sorted((sys / "kernel/mm/hugepages").glob("hugepages-*kB"))
-    pools = {path.name.removeprefix("hugepages-"): _number(path / "nr_hugepages") for path in found}
     total = re.search(r"MemTotal:\s+(\d+) kB", _text(proc / "meminfo") or "")
     return {
         "total_bytes": int(total[1]) * 1024 if total else None,
         "available_bytes": available_memory(),
         "page_bytes": os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else None,
         "transparent_huge_pages": policy[1] if policy else None,
-        "reserved_huge_pages": pools or None,
-    }
-
-
-def _mount(folder) -> tuple[str | None, str | None]:
-    """Where the filesystem that holds ``folder`` is mounted, and its type."""
-    place, found = f"{os.path.realpath(folder)}/", ("", "")
-    with suppress(OSError):  # a system that hides its mounts
-        for part in psutil.disk_partitions(all=True):  # of several on one point the last is the visible one
-            if place.startswith(part.mountpoint.rstrip("/") + "/") and len(part.mountpoint) >= len(found[0]):
-                found = part.mountpoint, part.fstype
-    return found[0] or None, found[1] or None
-
-
-def filesystem(folder) -> str | None:
-    """Type of the filesystem that holds ``folder`` (``"ext4"``, ``"tmpfs"``, …)."""
-    return _mount(folder)[1]
-
-
-def _filesystem(folder, source: str | None) -> dict[str, Any]:
-    """What a record says of the folder whose filesystem was measured: never its path."""
-    point, kind = (None, None) if folder is None else _mount(folder)
-    return {
-        "type": kind,
-        "in_memory": kind in ("tmpfs", "ramfs") if kind else None,
-        "separate_mount": None if point is None else point != "/",
-        "source": source,
     }
 
 
@@ -242,13 +210,14 @@ def describe(
 ) -> dict[str, Any]:
     """This host as JSON-able data: sizes in bytes, frequencies in hertz; what the system does not tell is None.
 
-    ``folder`` adds the type of the filesystem that holds it, and whether it is another than the root's, never the path;
-    ``source`` says what named it: a variable of the environment, ``"default"``, or ``"given"`` by a caller.  An
-    uncommitted change in one of the folders ``also``, beside kernels and companion, makes the provenance ``dirty``.
+    ``folder`` adds the type of the filesystem that holds it, never the path; ``source`` says what named it: a variable
+    of the environment, ``"default"``, or ``"given"`` by a caller.  An uncommitted change in one of the folders
+    ``also``, beside kernels and companion, makes the provenance ``dirty``.
     ``measured``: the clock of a core is measured too, which takes some ten milliseconds, after its compilation.
     ``sys`` and ``proc`` are the roots of sysfs and procfs, for tests.
     """
-    from kernels.runtime.jit import settings  # brings numba, for which a list of experiments does not wait
+    from kernels.files.filesystem import filesystem_type  # these bring NumPy and numba,
+    from kernels.runtime.jit import settings  # for which a list of experiments does not wait
 
     info = _cpuinfo()
     flags = set(info.get("flags") or ())
@@ -267,7 +236,7 @@ def describe(
         "usable": {"cpus": usable_cpus(), "affinity": affinity_cpus(), "quota_cpus": cpu_quota()},
         "caches": _caches(sys),
         "memory": _memory(sys, proc),
-        "filesystem": _filesystem(folder, source),
+        "filesystem": {"type": None if folder is None else filesystem_type(folder), "source": source},
         "system": {
             "os": platform.system() or None,
             "kernel": platform.release() or None,
@@ -358,13 +327,15 @@ def memory() -> Finding:
 
 def scratch() -> Finding:
     """The folder for temporary files: writable, with room, and on which kind of filesystem."""
+    from kernels.files.filesystem import IN_MEMORY, filesystem_type
+
     name, remedy = "temporary folder", f"set TMPDIR to a folder with {_ROOM / 2**30:.0f} GiB free"
     try:
         _, folder = temporary()
     except OSError as error:
         return Finding(name, False, str(error), remedy, required=True)
-    free, kind = shutil.disk_usage(folder).free, filesystem(folder) or "unknown filesystem"
-    note = ", which is memory and no disk" if kind in ("tmpfs", "ramfs") else ""
+    free, kind = shutil.disk_usage(folder).free, filesystem_type(folder) or "unknown filesystem"
+    note = ", which is memory and no disk" if kind in IN_MEMORY else ""
     return Finding(name, free >= _ROOM, f"{free / 2**30:.1f} GiB free on {kind}{note}", remedy, required=True)
 
 
@@ -386,15 +357,13 @@ def smt() -> Finding:
     return Finding("SMT", bool(shared), found, remedy)
 
 
-def o_direct(folder=None) -> Finding:
-    """Whether files in ``folder`` (default: the temporary folder) can bypass the page cache."""
-    try:
-        with tempfile.TemporaryDirectory(dir=folder) as place:
-            os.close(os.open(f"{place}/probe", os.O_RDWR | os.O_CREAT | os.O_DIRECT, 0o600))
-    except (OSError, AttributeError) as error:  # AttributeError: systems that do not have it
-        remedy = "set TMPDIR to a folder on a disk's filesystem (ext4, xfs)"
-        return Finding("O_DIRECT", False, getattr(error, "strerror", None) or "this system does not have it", remedy)
-    return Finding("O_DIRECT", True, f"works on {filesystem(folder or tempfile.gettempdir())}")
+def o_direct() -> Finding:
+    """Whether files in the temporary folder can bypass the page cache."""
+    from kernels.files.filesystem import direct_refusal
+
+    reason = direct_refusal(tempfile.gettempdir())
+    remedy = "set TMPDIR to a folder on a disk's filesystem (ext4, xfs)"
+    return Finding("O_DIRECT", not reason, reason or "works", remedy)
 
 
 def mpi() -> Finding:
@@ -410,14 +379,8 @@ def mpi() -> Finding:
     return Finding("MPI", not missing, detail, "install mpi4py and an MPI such as mpich")
 
 
-def load() -> Finding:
-    """Load average of the last minute: a busy machine spoils timings, it does not forbid them."""
-    busy, remedy = psutil.getloadavg()[0], "wait until other work has ended before timing"
-    return Finding("load", busy <= usable_cpus(), f"{busy:.2f} over the last minute", remedy)
-
-
 #: Every check, in the order of the report.
-CHECKS: tuple[Callable[[], Finding], ...] = (*(packages, cpus, memory, scratch, affinity, smt, o_direct, mpi, load),)
+CHECKS: tuple[Callable[[], Finding], ...] = (*(packages, cpus, memory, scratch, affinity, smt, o_direct, mpi),)
 #: What an experiment may need, by the word it uses in ``needs``.
 NEEDS: dict[str, Callable[[], Finding]] = {"affinity": affinity, "mpi": mpi}
 

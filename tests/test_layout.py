@@ -36,7 +36,7 @@ PRODUCTION = 41_560
 #: What a kernel's module imports when it is imported itself; other libraries only inside the functions that need them.
 KERNELS = {"kernels", "numpy", "numba", "llvmlite", "psutil", "scipy", "zlib_ng", *sys.stdlib_module_names}
 #: What the rest of ``companion`` calls of the kernels; only chapters call the kernels themselves.
-CALLED = ("kernels.runtime.", "kernels.mpi.world", "kernels.files.work_folder")
+CALLED = ("kernels.runtime.", "kernels.mpi.world", "kernels.files.filesystem")
 
 
 @cache

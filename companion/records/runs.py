@@ -28,8 +28,8 @@ versions, date) is no part of it and is the history of its records.  A property 
 with every value, since older records know less.
 
 Version 2 counts the work of all threads.  Version 1 counted one thread's of ``kernels.smt`` and ``kernels.peak``; such
-a record is read with the total in its place.  Version 3 says of the file system that was measured also whether it is
-another than the root's, and what named the folder: ``separate_mount`` and ``source``, which older records leave out.
+a record is read with the total in its place.  Version 3 says of the file system that was measured also
+what named its folder: ``source``, which older records leave out.
 
 In a record of kind "peer" a measurement is one side of a comparison.  Its ``parameters`` name the family, the case and
 the side: "ours" or a peer, whose ``checks`` say how far its answer is from ours.  ``observed`` of our side has the

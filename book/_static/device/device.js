@@ -153,8 +153,8 @@
       machine: {
         cpu: { model: `unknown model, in ${browser()}`, logical_cpus: cpus, ...nothing },
         usable: { cpus, affinity: null, quota_cpus: null }, caches: [],
-        memory: { total_bytes: memory, available_bytes: null, page_bytes: null, transparent_huge_pages: null, reserved_huge_pages: null },
-        filesystem: { type: null, in_memory: null },
+        memory: { total_bytes: memory, available_bytes: null, page_bytes: null, transparent_huge_pages: null },
+        filesystem: { type: null },
         system: { os: navigator.platform || null, kernel: null, virtual_machine: null },
         software: { python: null, browser: navigator.userAgent, target: "wasm32, vectors of 128 bits" }, provenance,
       },

@@ -48,16 +48,14 @@ def test_a_temporary_folder_that_python_passes_over_is_said(monkeypatch, tmp_pat
 
 
 def test_what_suffices(monkeypatch):
-    monkeypatch.setattr(host, "usable_cpus", lambda: 2)
-    for free, load, enough in ((2**31, 2.0, True), (2**31 - 1, 2.1, False)):
+    for free, enough in ((2**31, True), (2**31 - 1, False)):
         monkeypatch.setattr(host, "available_memory", lambda free=free: free)
-        monkeypatch.setattr(host.psutil, "getloadavg", lambda load=load: (load, 0, 0))
-        assert host.memory().ok is host.load().ok is enough
+        assert host.memory().ok is enough
 
 
 def test_a_link_to_the_temporary_folder_is_that_folder_and_memory_is_said(monkeypatch, tmp_path):
     (tmp_path / "link").symlink_to(tmp_path)
     monkeypatch.setenv("TMPDIR", str(tmp_path / "link"))
     monkeypatch.setattr(host.tempfile, "gettempdir", lambda: str(tmp_path))
-    monkeypatch.setattr(host, "filesystem", lambda folder: "tmpfs")
+    monkeypatch.setattr("kernels.files.filesystem.filesystem_type", lambda folder: "tmpfs")
     assert host.temporary() == ("TMPDIR", str(tmp_path)) and "memory and no disk" in host.scratch().detail
