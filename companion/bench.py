@@ -18,7 +18,6 @@ A study asks for a result and not for a time: :func:`study` runs each case once 
 
 import gc
 import math
-import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -280,27 +279,6 @@ def ratio(samples_a, samples_b, seed: int = 0) -> Ratio:
     return Ratio(float(b.min() / a.min()), float(np.median(b) / np.median(a)), interval)
 
 
-def watched() -> bool:
-    """True where a person watches: stderr is a terminal, or a notebook's front end takes input.
-
-    Executed for the book or by a test, a notebook takes no input, so no progress bar is stored
-    in its outputs.
-    """
-    ipython = sys.modules.get("IPython")
-    shell = ipython.get_ipython() if ipython else None
-    kernel = getattr(shell, "kernel", None)
-    if kernel is not None:
-        return bool(getattr(kernel, "_allow_stdin", False))
-    return bool(sys.stderr is not None and sys.stderr.isatty())
-
-
-def progress_bar(total: int, description: str, wanted: bool = True):
-    """A tqdm bar that removes itself, silent unless someone watches."""
-    from tqdm.auto import tqdm
-
-    return tqdm(total=total, desc=description, leave=False, disable=not (wanted and watched()))
-
-
 def require_rounds(rounds: int) -> None:
     """``ValueError`` unless ``rounds`` is a whole number from 1 to what a record may hold."""
     require_integer("rounds", rounds, 1, _MOST_ROUNDS)
@@ -347,12 +325,14 @@ class Alone:
     reports = True
 
     def __init__(self, progress: bool = True):
-        self.progress = progress  # whether a bar shows it, if someone watches
+        self.progress = progress  # whether a bar shows it on a terminal
 
     @contextmanager
     def steps(self, total: int, what: str = "measuring"):
         """So many steps that follow, shown as progress."""
-        with progress_bar(total, what, self.progress) as bar:
+        from tqdm import tqdm
+
+        with tqdm(total=total, desc=what, leave=False, disable=None if self.progress else True) as bar:
             self.advance: Callable[[], Any] = bar.update
             yield
 
@@ -732,7 +712,7 @@ def measure(
     ``rounds``: samples a case; six are the fewest that give a 95 % interval.  ``seed``: of the states and of the
     random order of every round.  ``budget``: seconds for everything; rounds that do not fit are dropped (flag
     ``budget``), one always runs; with zero each case runs once, which shows that it works and no speed.  ``progress``:
-    a bar on stderr, if someone watches.  ``by``: the processes that measure; by default this one, alone.
+    a bar on stderr, where that is a terminal.  ``by``: the processes that measure; by default this one, alone.
 
     ``ValueError``: no case, equal labels, no round, or more threads than usable CPUs. ``UnverifiedError`` where a
     kernel failed its proof, or a result its verification before or after the timing. ``MemoryError`` where the state of
