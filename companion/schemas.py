@@ -6,14 +6,7 @@ import, which takes a second and a half of every process that reads a table.  No
 
 import sys
 
-_GRAMMAR = "rfc3987_syntax"
-_hidden = not {_GRAMMAR, "jsonschema"} & set(sys.modules)
-if _hidden:
-    sys.modules[_GRAMMAR] = None  # type: ignore[assignment]
-try:
-    import jsonschema
-finally:
-    if _hidden:
-        del sys.modules[_GRAMMAR]
+sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
+import jsonschema  # noqa: E402
 
 __all__ = ["jsonschema"]
