@@ -8,7 +8,7 @@ import os
 import sys
 import tempfile
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
@@ -91,8 +91,6 @@ def significant(value, digits: int) -> str:
 
 #: Bytes that a folder for records must take: the largest committed record has half of it.
 _RESERVE = 2**20
-#: The least time that a zip can hold; a fixed one makes equal zips of equal files.
-_EPOCH = (1980, 1, 1, 0, 0, 0)
 
 
 @contextmanager
@@ -133,20 +131,13 @@ def write_text(path, text: str, overwrite: bool = False) -> Path:
     return path
 
 
-def write_zip(path, folder: str, members: Mapping[str, str | Path]) -> Path:
-    """Write texts and files as one zip, all in ``folder``, by their names in it; programs stay executable.
-
-    Equal members give equal bytes; an older zip is replaced.
-    """
+def write_zip(path, folder: str, root: Path, files: Iterable[Path]) -> Path:
+    """Write files as one zip, all in ``folder``, by their names under ``root``; programs stay executable."""
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     with atomic_write(path) as part, zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, member in members.items():
-            entry = zipfile.ZipInfo(f"{folder}/{name}", _EPOCH)
-            entry.compress_type = zipfile.ZIP_DEFLATED
-            runs = isinstance(member, Path) and os.access(member, os.X_OK)
-            entry.external_attr = (0o755 if runs else 0o644) << 16
-            archive.writestr(entry, member.read_bytes() if isinstance(member, Path) else member)
+        for file in files:
+            archive.write(file, Path(folder) / file.relative_to(root))
     return path
 
 

@@ -334,10 +334,10 @@ def download(folder: Path | str) -> list[Path]:
     it is missing; every file takes its name when it is whole.  Returns the paths written. ``OSError`` when a file
     cannot be written.
     """
-    members, written = ["README.md"], []
+    members, written = [DATA / "README.md"], []
     for document in (*documents(), "machines"):
         paths = [resource["path"] for resource in package(document)["resources"]]
-        members += [f"{document}/{path}" for path in ("datapackage.json", *paths)]
+        members += [DATA / document / path for path in ("datapackage.json", *paths)]
     for document in documents():
         for name in names(document):
             dataset, stem = load(document, name), Path(folder) / document / name
@@ -346,5 +346,4 @@ def download(folder: Path | str) -> list[Path]:
                 write_text(stem.with_suffix(".csv"), source.read_text(encoding="utf-8"), overwrite=True),
                 write_netcdf(dataset, stem.with_suffix(".nc"), overwrite=True),
             ]
-    files = {member: DATA / member for member in members}
-    return [*written, write_zip(Path(folder) / "data.zip", "supercomputers-rerun-data", files)]
+    return [*written, write_zip(Path(folder) / "data.zip", "supercomputers-rerun-data", DATA, members)]

@@ -73,7 +73,7 @@ def sources(root: Path = ROOT) -> list[Path]:
 
 def write_source(root: Path, path: Path) -> None:
     """The source as one zip; programs stay executable."""
-    common.write_zip(path, "supercomputers-rerun", {each.relative_to(root).as_posix(): each for each in sources(root)})
+    common.write_zip(path, "supercomputers-rerun", root, sources(root))
 
 
 def _write(app, exception) -> None:
