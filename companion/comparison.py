@@ -45,10 +45,10 @@ def _asked(case: Case) -> dict[str, Any]:
     return {"kernel": MOVED.get(case["kernel"], case["kernel"]), "threads": case["threads"]} | case["problem"]
 
 
-def _unlike(a: Case, b: Case) -> list[str]:
-    """In which fields of the problem that both know, or in what else, two cases differ."""
+def _agree(a: Case, b: Case) -> bool:
+    """Whether two cases are alike in every field of the problem that both know, and in all else that was asked."""
     one, other = _asked(a), _asked(b)
-    return [f"{name} {one[name]} and {other[name]}" for name in one if name in other and one[name] != other[name]]
+    return all(one[name] == other[name] for name in one.keys() & other.keys())
 
 
 def _alone(a: Case, b: Case) -> list[str]:
@@ -57,33 +57,25 @@ def _alone(a: Case, b: Case) -> list[str]:
 
 
 def lines(a: dict[str, Any], b: dict[str, Any]) -> list[str]:
-    """A line for each case of both records: times of ``b`` over those of ``a``; then what was not compared, and why.
+    """A line for each case of both records: times of ``b`` over those of ``a``; then how many are in one only.
 
-    ``ValueError`` where no case is in both; says in which fields those of one label differ.
+    ``ValueError`` where no case is in both.
     """
-    others, compared, alone = list(b["measurements"]), [], []
+    others, found = list(b["measurements"]), []
     for case in a["measurements"]:
-        like = [each for each in others if not _unlike(case, each)]
+        like = [each for each in others if _agree(case, each)]
         if not like:
-            alone.append(case)
             continue
         partner = min(like, key=lambda each: (len(_alone(case, each)), each["label"] != case["label"]))
         others.remove(partner)
         unsaid = [f"only one record names {name}" for name in _alone(case, partner)]
         doubt = ", ".join(sorted({*case["flags"], *partner["flags"], *unsaid}))
-        label = case["label"] if case["label"] == partner["label"] else f"{case['label']} = {partner['label']}"
-        compared.append(f"{label}: {ratio(case['samples'], partner['samples'])}" + (f"  [{doubt}]" if doubt else ""))
-    labels = {other["label"]: other for other in others}
-    reasons = [
-        f"{case['label']}: not compared, {'; '.join(_unlike(case, labels[case['label']]))}"
-        for case in alone
-        if case["label"] in labels
-    ]
-    if not compared:
-        why = f": {reasons[0]}" if reasons else ""
-        raise ValueError(f"the two records have no case in common, so there is nothing to compare{why}")
-    left = len(alone) + len(others) - 2 * len(reasons)
-    return [*compared, *reasons, *([f"{left} case(s) are in one record only"] if left else [])]
+        times = ratio(case["samples"], partner["samples"])
+        found.append(f"{case['label']}: {times}" + (f"  [{doubt}]" if doubt else ""))
+    if not found:
+        raise ValueError("the two records have no case in common, so there is nothing to compare")
+    left = len(a["measurements"]) + len(others) - len(found)
+    return [*found, *([f"{left} case(s) are in one record only"] if left else [])]
 
 
 def compared(a: Path, b: Path) -> Iterator[list[str]]:
