@@ -1,4 +1,4 @@
-"""``python -m companion doctor | list | run | bench | report | show | compare | export | contribute | verify``.
+"""``python -m companion doctor | list | run | bench | report | show | compare | contribute | verify``.
 
 Exit codes: 0 done; 1 something required is missing, or a record does not belong to the book; 2 a request that cannot
 be met, said in one sentence on stderr; 3 a result failed its verification; 130 interrupted; 143 terminated.
@@ -128,23 +128,6 @@ def show(record: Path) -> None:
         print(f"\nnot shown: {sentence}")
 
 
-def export(records: list[Path], to: Path, force: bool) -> None:
-    """Write records as CSV (one row per sample), or one as NetCDF."""
-    from companion.records import runs
-
-    files = runs.files(records)
-    if to.suffix not in (".csv", ".nc") or (to.suffix == ".nc" and len(files) > 1):
-        raise ValueError(f"{to} must end in .csv, or in .nc for one record")
-    found = list(map(runs.load, files))
-    if to.suffix == ".nc":
-        common.write_netcdf(found[0], to, overwrite=force)
-    else:
-        tables = [data.drop_dims({*data.dims} - {"case", "sample"}).to_dataframe().reset_index() for data in found]
-        samples = common.pd.concat(tables, ignore_index=True).dropna(subset=["seconds"])
-        common.write_text(to, samples.to_csv(index=False, lineterminator="\n"), overwrite=force)
-    print(to)
-
-
 def contribute(records: list[Path], write: bool) -> None:
     """Say whether records belong to the book, why not, and where they go."""
     from companion import contribute as rules
@@ -232,10 +215,6 @@ def _parser() -> common.Parser:
     add("b", type=Path, metavar="B", help="run record, or a folder of them")
     add = command(show)
     add("record", type=Path, help="run record")
-    add = command(export)
-    add("records", type=Path, nargs="+", metavar="RECORD", help="run records, or folders of them")
-    add("--to", type=Path, required=True, metavar="FILE", help="file to write: .csv or .nc")
-    add("--force", action="store_true", help="replace the file if it exists")
     add = command(contribute)
     add("records", type=Path, nargs="+", metavar="RECORD", help="run records, or folders of them")
     add("--write", action="store_true", help="copy what belongs to the book into data/runs")

@@ -141,11 +141,14 @@ def write_zip(path, folder: str, root: Path, files: Iterable[Path]) -> Path:
     return path
 
 
-def write_netcdf(data, path, overwrite: bool = False) -> Path:
-    """Write an ``xarray.Dataset`` as NetCDF, whole or not at all; errors as :func:`write_text`."""
+def write_netcdf(data, path) -> Path:
+    """Write an ``xarray.Dataset`` as NetCDF, whole or not at all, in place of an older file.
+
+    ``OSError`` where the folder takes no file, or the disk is full; names ``path``.
+    """
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    with atomic_write(path, new=not overwrite) as part:
+    with atomic_write(path) as part:
         try:
             data.to_netcdf(part, engine="netcdf4")
         except RuntimeError as error:  # all that the library says of a full disk

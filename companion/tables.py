@@ -344,6 +344,6 @@ def download(folder: Path | str) -> list[Path]:
             source = DATA / document / f"{name}.csv"
             written += [
                 write_text(stem.with_suffix(".csv"), source.read_text(encoding="utf-8"), overwrite=True),
-                write_netcdf(dataset, stem.with_suffix(".nc"), overwrite=True),
+                write_netcdf(dataset, stem.with_suffix(".nc")),
             ]
     return [*written, write_zip(Path(folder) / "data.zip", "supercomputers-rerun-data", DATA, members)]

@@ -3,9 +3,7 @@
 import importlib
 import json
 
-import pandas as pd
 import pytest
-import xarray as xr
 
 from companion import comparison, experiments, host
 from companion.host import Finding
@@ -170,29 +168,6 @@ def test_compare_of_nothing_in_common(call, two_records, tmp_path):
     other["date"] = "2032-01-01T00:00:00Z"
     code, _, err = call("compare", two_records[0], runs.save(other, tmp_path))
     assert code == 2 and "no case in common" in sentence(err)
-
-
-def test_export_has_a_row_per_sample_and_replaces_nothing_unasked(call, two_records, tmp_path):
-    target = tmp_path / "all.csv"
-    code, out, _ = call("export", *two_records[:2], "--to", target)
-    assert code == 0 and out.strip() == str(target)
-    frame = pd.read_csv(target)
-    # a case that exceeds its share of the budget, as beside other load, has fewer than three
-    assert len(frame) == 2 * sum(len(case["samples"]) for case in two_records[2]["measurements"]) >= 4
-    assert {"label", "n", "threads", "machine", "date", "seconds"} <= set(frame.columns)
-    code, _, err = call("export", two_records[0], "--to", target)
-    assert code == 2 and "never replaced silently" in sentence(err) and len(pd.read_csv(target)) == len(frame)
-    assert call("export", two_records[0], "--to", target, "--force")[0] == 0
-    assert len(pd.read_csv(target)) == len(frame) / 2
-    assert call("export", tmp_path, "--to", tmp_path / "folder.csv")[0] == 0
-    assert pd.read_csv(tmp_path / "folder.csv").equals(frame)
-
-
-def test_export_netcdf(call, two_records, tmp_path):
-    assert call("export", two_records[0], "--to", tmp_path / "one.nc")[0] == 0
-    with xr.open_dataset(tmp_path / "one.nc", engine="netcdf4") as data:
-        assert data.sizes["case"] == 2
-    assert "must end in .csv, or in .nc" in sentence(call("export", two_records[0], "--to", tmp_path / "one.xlsx")[2])
 
 
 def test_verify_prints_diagonal_and_checks_and_a_wrong_solution_has_its_own_code(call, tmp_path):

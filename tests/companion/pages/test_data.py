@@ -114,7 +114,7 @@ def application(folder, pages, kind="html"):
 
 def test_a_build_writes_the_downloads_that_its_pages_link(tmp_path, frame, monkeypatch):
     """What is in the NetCDF files is looked at in ``tests/companion/tables``."""
-    monkeypatch.setattr(tables, "write_netcdf", lambda dataset, path, overwrite: path.write_bytes(b""))
+    monkeypatch.setattr(tables, "write_netcdf", lambda dataset, path: path.write_bytes(b""))
     take_away._write(application(tmp_path, {"book/data", "book/ledger"}), None)
     folder = tmp_path / "_static" / "data"
     page = f"{data.every_table().html}{ledger.full_table().html}"
