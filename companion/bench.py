@@ -492,7 +492,7 @@ class Measurement:
 
 
 def plain(value: Any) -> Any:
-    """``value`` with dataclasses, NumPy scalars, arrays and tuples turned into JSON's types."""
+    """``value`` in JSON's types: of dataclasses, NumPy scalars, arrays and tuples; NaN and infinity are None."""
     if is_dataclass(value) and not isinstance(value, type):
         return plain(asdict(value))
     if isinstance(value, Mapping):
@@ -502,7 +502,9 @@ def plain(value: Any) -> Any:
     if isinstance(value, np.ndarray):
         return plain(value.tolist())
     if isinstance(value, np.generic):
-        return value.item()
+        return plain(value.item())
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
     return value if value is None or isinstance(value, (bool, int, float, str)) else str(value)
 
 

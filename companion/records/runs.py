@@ -40,7 +40,6 @@ observed the fastest and the median, and of a peer the median of the ratios roun
 import hashlib
 import itertools
 import json
-import math
 import os
 import re
 import tomllib
@@ -54,7 +53,7 @@ from statistics import median
 from typing import Any
 
 from companion import host
-from companion.bench import QUIET, median_interval
+from companion.bench import QUIET, median_interval, plain
 from companion.common import np, pd, significant, strict_json, write_text, xr
 
 SCHEMA = "supercomputers-rerun/run-record"
@@ -77,15 +76,6 @@ _WORDS = re.compile(r"\((?:R|TM|C)\)|\b(?:CPU|Processor)\b|@.*|\b\d+-Core\b", re
 def now() -> str:
     """The present in UTC, as records spell it."""
     return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-
-
-def finite(value: Any) -> Any:
-    """``value`` with NaN and infinity as None, for which JSON has no word."""
-    if isinstance(value, dict):
-        return {key: finite(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [finite(item) for item in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 @cache
@@ -203,7 +193,7 @@ def save(record: dict[str, Any], folder) -> Path:
     ``ValueError`` where ``record`` does not fit the schema.
     ``OSError`` where the folder cannot be written, or the disk is full.
     """
-    record = validate(finite(record))
+    record = validate(plain(record))
     return write(Path(folder) / file_name(record), as_json(record))
 
 
