@@ -133,20 +133,18 @@ def contribute(records: list[Path], write: bool) -> None:
     from companion import contribute as rules
     from companion.records import runs
 
-    refused = fitting = 0
+    refused = False
     for path in runs.files(records):
         try:
             record = runs.read(path)
             wrong = rules.reasons(record)
         except ValueError as error:
             wrong = [str(error)]
-        refused, fitting = refused + bool(wrong), fitting + (not wrong)
+        refused |= bool(wrong)
         print(path, *(f"  NO  {each}" for each in wrong), sep="\n")
         if not wrong:
-            goes = rules.write(record) if write else rules.place(record)
-            print(f"  of {runs.label(record['machine'])}; {'written' if write else 'goes'} to data/runs/{goes.name}")
-    if fitting:
-        print(*rules.WHAT_FOLLOWS, sep="\n")
+            name = rules.write(record).name if write else runs.file_name(record)
+            print(f"  of {runs.label(record['machine'])}; {'written' if write else 'goes'} to data/runs/{name}")
     if refused:
         raise SystemExit(1)
 

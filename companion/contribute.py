@@ -6,12 +6,6 @@ from typing import Any
 from companion import host
 from companion.records import runs
 
-#: What contributor and maintainer do with records that belong to the book.
-WHAT_FOLLOWS = (
-    "Commit the files in data/runs and nothing else, and send the commit to whoever gave you the source.",
-    "A maintainer repeats this command, runs make test and make book, and looks at the figures that draw the records.",
-)
-
 
 def reasons(record: dict[str, Any]) -> list[str]:
     """Why a record that :func:`companion.records.runs.read` accepted does not belong to the book; empty where it does.
@@ -33,12 +27,7 @@ def reasons(record: dict[str, Any]) -> list[str]:
     return found
 
 
-def place(record: dict[str, Any], folder: Path = runs.COMMITTED) -> Path:
-    """The file that the record would be in the book."""
-    return folder / runs.file_name(record)
-
-
 def write(record: dict[str, Any], folder: Path = runs.COMMITTED) -> Path:
     """Copy the record into the book's folder; one that is there is left, since no record is replaced."""
-    path = place(record, folder)
+    path = folder / runs.file_name(record)
     return path if path.exists() else runs.write(path, runs.as_json(record))
