@@ -1,6 +1,5 @@
 """The page of machines: what each is, and what was measured on it."""
 
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -10,13 +9,6 @@ from companion.common import plural, size
 from companion.figures.rendering import Shown
 from companion.figures.tabular import table
 from companion.records import runs
-
-
-@cache
-def _records(folder: Path) -> tuple[tuple[str, dict[str, Any]], ...]:
-    """Label of the machine and record, of every record of a folder, by date."""
-    found = sorted((runs.read(path) for path in folder.glob("*.json")), key=lambda record: record["date"])
-    return tuple((runs.label(record["machine"], folder), record) for record in found)
 
 
 def described(about: dict[str, Any]) -> dict[str, Any]:
@@ -43,8 +35,8 @@ def machines_table(folder: Path = runs.COMMITTED) -> Shown:
     """One row a machine: its fingerprint, and how much was measured on it in which days."""
     rows = []
     for each in runs.machines(folder):
-        dates = [record["date"][:10] for label, record in _records(folder) if label == each.label]
-        measured = {"experiments": len(each.experiments), "records": len(dates), "first": dates[0], "last": dates[-1]}
+        first, last = each.dates[0], each.dates[-1]
+        measured = {"experiments": len(each.experiments), "records": len(each.dates), "first": first, "last": last}
         rows.append({"machine": each.label} | described(each.description) | measured)
     caption = f"{plural(len(rows), 'machine')}. Sentences of the chapters name the first where it measured"
     return table(pd.DataFrame(rows), caption=caption, index=False, name="machines")

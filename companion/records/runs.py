@@ -370,6 +370,7 @@ class Machine:
     description: dict[str, Any]  # of its newest record
     label: str  # unique in the folder
     experiments: frozenset[str]  # what its records measured
+    dates: tuple[str, ...]  # days of its records, in order
 
 
 def _about(path: Path) -> dict[str, Any] | None:
@@ -409,8 +410,9 @@ def _known(folder: Path, stamp: tuple) -> tuple[Machine, ...]:
     named, found = _named(folder), list[Machine]()
     for each in distinct(record["machine"] for record in records):
         label = _name(each, named, {other.label for other in found})
-        measured = frozenset(record["experiment"] for record in records if same(record["machine"], each))
-        found.append(Machine(each, label, measured))
+        these = [record for record in records if same(record["machine"], each)]
+        measured = frozenset(record["experiment"] for record in these)
+        found.append(Machine(each, label, measured, tuple(sorted(record["date"][:10] for record in these))))
     places = {label: number for number, label in enumerate(named)}
     return tuple(sorted(found, key=lambda each: (places.get(each.label, len(places)), -len(each.experiments))))
 
