@@ -263,9 +263,8 @@ def ceiling() -> dict[str, float | None]:
     return {"flops": 64 * _FASTEST_HZ, "bytes": 192 * _FASTEST_HZ}
 
 
-def line(description: dict[str, Any] | None = None) -> str:
+def line(described: dict[str, Any]) -> str:
     """The machine in one line, for figures and records: CPU model and usable CPUs."""
-    described = describe() if description is None else description
     model = described["cpu"]["model"] or described["cpu"]["architecture"] or "unknown CPU"
     return f"{model}, {described['usable']['cpus']} usable CPUs"
 

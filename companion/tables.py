@@ -261,16 +261,10 @@ def anchor(document: str, table: str) -> str:
 
 
 def drawn(html: str, document: str) -> list[tuple[str, str]]:
-    """Document and name of each table that a figure of a document says it draws (``tables`` of ``show``)."""
+    """Document and name of each table that a figure of a document says it draws: ``tables`` of ``show``."""
     found = re.search(r'<figure[^>]* data-tables="([^"]+)"', html)
-    return [_table(document, name) for name in found[1].split()] if found else []
-
-
-def _table(document: str, name: str) -> tuple[str, str]:
-    """``"drhook"`` or ``"p5plus/drhook"``, which must exist."""
-    home, _, table = name.rpartition("/")
-    describe(home or document, table)
-    return home or document, table
+    said = found[1].split() if found else []
+    return [(home or document, table) for home, _, table in (name.rpartition("/") for name in said)]
 
 
 @cache

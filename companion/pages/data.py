@@ -45,11 +45,6 @@ def every_table() -> Shown:
     return table(frame, caption=caption, name="tables", id="tables", html=html, over="report", data=catalogue)
 
 
-def _titled(frame: pd.DataFrame) -> pd.DataFrame:
-    """``frame`` with the title of the chapter in place of a document's identifier."""
-    return frame.assign(document=frame["document"].map(title)).rename(columns={"document": "chapter"})
-
-
 def machines_table() -> Shown:
     """What the documents state about each machine, with its place; absent where no document states it."""
     rows = tables.text("machines", "machines")
@@ -57,7 +52,7 @@ def machines_table() -> Shown:
     rows = rows[rows["property"] != "name"].assign(machine=rows["machine"].map(names))
     units = rows["unit"].where(rows["unit"] != "count", "")
     rows = rows.assign(value=(rows["value"] + " " + units).str.strip(), where=rows["item"])
-    shown = _titled(rows.assign(property=rows["property"].str.replace("_", " ")))
+    shown = rows.assign(chapter=rows["document"].map(title), property=rows["property"].str.replace("_", " "))
     return table(
         shown[["machine", "property", "value", "chapter", "where", "note"]].reset_index(drop=True),
         caption="What the five documents state about their machines",
