@@ -5,7 +5,6 @@ the same as a table; ``addresses``, ``cell`` and ``of_table`` say where claims a
 """
 
 import re
-from collections import Counter
 from functools import cache
 
 import pandas as pd
@@ -48,13 +47,7 @@ def _slug(*words) -> str:
 @cache
 def addresses(document: str) -> dict[str, str]:
     """The address of every claim in the ledger: ``claim-…``, each its own."""
-    found: dict[str, str] = {}
-    bases: Counter[str] = Counter()
-    for claim in check(document):
-        base = f"claim-{_slug(claim.id)}"
-        bases[base] += 1
-        found[claim.id] = base if bases[base] == 1 else f"{base}-{bases[base]}"
-    return found
+    return {claim.id: f"claim-{_slug(claim.id)}" for claim in check(document)}
 
 
 def cell(document: str, table: str, row: int, column: str) -> str:
