@@ -181,7 +181,7 @@ def memory_per_flop() -> pd.DataFrame:
 
 def _loop(run, name: str) -> pd.DataFrame:
     """GFLOPS of one thread in a loop."""
-    rate = _rate(run, (run["loop"].values.astype(str) == name) & (run["streams"].values.astype(str) == "1"))
+    rate = _rate(run, (run["loop"].values == name) & (run["kind"].values == "one thread"))
     return figures.converted(rate, lambda rate: rate / _GIGA)
 
 
