@@ -162,9 +162,9 @@
 
   KINDS.clock = (into, data) => {
     const day = (chosen) => data.days.find((one) => one.device === chosen.device && String(one.files) === chosen.files
-      && one.driver === chosen.driver && String(one.cpus) === chosen.cpus);
+      && one.driver === chosen.driver);
     const unique = (list) => [...new Set(list)];
-    const ends = (one) => Math.max(...one.segments.map((segment) => segment[2]));
+    const ends = (one) => one.segments.at(-1)[1];
     const longest = Math.max(...data.days.map(ends));
     let now = Infinity, running = 0;
 
@@ -184,10 +184,9 @@
 
     function draw() {
       const one = day(settle()), end = ends(one);
-      const { plot, x, top, bottom } = frame(show.width(), 74 + 42 * one.cpus, 52, longest, "seconds from the start →");
-      for (let cpu = 0; cpu < one.cpus; cpu += 1) plot.append(shape("text", { x: 4, y: top + 26 + 42 * cpu }, `CPU ${cpu + 1}`));
-      for (const [cpu, begin, till, part] of one.segments.filter((segment) => segment[1] < now)) {
-        plot.append(box(x(begin), top + 5 + 42 * cpu, x(Math.min(till, now)) - x(begin), 32, data.partColours[part],
+      const { plot, x, top, bottom } = frame(show.width(), 116, 12, longest, "seconds from the start →");
+      for (const [begin, till, part] of one.segments.filter((segment) => segment[0] < now)) {
+        plot.append(box(x(begin), top + 5, x(Math.min(till, now)) - x(begin), 32, data.partColours[part],
           `${data.parts[part]}: ${Math.round(till - begin)} s`, { stroke: "var(--pst-color-background)", "stroke-width": 0.6 }));
       }
       const rule = (value, more) => shape("line", { x1: x(value), x2: x(value), y1: top, y2: bottom, stroke: "currentColor", ...more });
@@ -199,8 +198,7 @@
       }
       const over = one.printed ? ` The report printed ${one.printed} s.` : " The report did not run this one.";
       const until = now < end ? `After ${Math.round(now)} s of ${Math.round(end)} s` : `The day ends after ${Math.round(end)} s`;
-      const what = one.cpus === 2 ? "two forecasts and all their jobs, on two CPUs" : "a forecast and its jobs, on one CPU";
-      show.draw(plot, `${until}, modelled: ${one.name}; ${what}.${over}`);
+      show.draw(plot, `${until}, modelled: ${one.name}.${over}`);
     }
 
     function stop() { cancelAnimationFrame(running); now = Infinity; draw(); }
@@ -208,7 +206,6 @@
       device: { label: "work files on", options: Object.entries(data.devices), value: "ssd" },
       files: { label: "files", options: unique(data.days.map((one) => one.files)).sort((a, b) => a - b).map((n) => [n, n]), value: 2 },
       driver: { label: "driver", options: Object.entries(data.drivers), value: "sync" },
-      cpus: { label: "CPUs", options: [[1, 1], [2, 2]], value: 1 },
     }, stop);
     const button = element("button", { type: "button" }, "run the day");
     button.addEventListener("click", () => {

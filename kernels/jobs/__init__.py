@@ -171,7 +171,7 @@ def reference(problem: Problem, state: State) -> Result:
         found, packed = _known(problem, job)
         count = 0 if job.program == "analysis" else job.problem.steps + 1
         steps = tuple(Step(step, "", *4 * (unknown,)) for step in range(count))
-        jobs.append(Done(*3 * (unknown,), steps, *3 * (unknown,), found, packed, moving=unknown))
+        jobs.append(Done(*3 * (unknown,), steps, *4 * (unknown,), found, packed))
         posts += [Post(n, *4 * (unknown,)) for _ in range(job.write_ups if problem.posts != "none" else 0)]
     return Result(tuple(jobs), tuple(posts), unknown)
 
@@ -200,10 +200,9 @@ def verify(problem: Problem, result: Result) -> list[Check]:
 
 
 _TIMES = "seconds that were measured, and what follows from them"
-_OF_JOBS = ("clock", "cpu", "end", "steps", "overlapped", "executing", "queued", "moving")
 NO_OUTPUT = {
     "complete": _TIMES,
-    **{f"jobs[].{name}": _TIMES for name in _OF_JOBS},
+    **{f"jobs[].{name}": _TIMES for name in "clock cpu end steps overlapped moving executing queued".split()},
     **{f"posts[].{name}": _TIMES for name in ("begin", "end", "clock", "cpu")},
 }
 

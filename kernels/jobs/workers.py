@@ -56,12 +56,12 @@ class Done:
     end: float  # from the start of all jobs
     steps: tuple[Step, ...] = field(default=(), repr=False)  # of a forecast or simulator
     overlapped: float = 0.0  # share of the bytes that moved during computation
+    moving: float = 0.0  # of the CPU time, in moving records
     executing: float = float("nan")  # accounts of the thread that computes; NaN where the system keeps none
     queued: float = float("nan")  # waiting to execute
     answer: int = 0  # checksum of all numbers that the program gives; 0 for a simulator
     packed: tuple[int, ...] = ()  # checksums of what the post-processing jobs of a forecast wrote
     wrong: tuple[str, ...] = ()  # checks of the program's own that failed
-    moving: float = 0.0  # of the CPU time, in moving records
 
     @property
     def waiting(self) -> float:
@@ -180,8 +180,8 @@ def _test(here, number: int, queue, order: Order) -> None:
         if program == "analysis":
             return result, Done(result.clock, result.cpu, end)
         accounts = result.accounts or ()
-        steps, moving = tuple(result.steps), result.moving
-        return result, Done(result.clock, result.cpu, end, steps, result.overlapped, *accounts, moving=moving)
+        told = tuple(result.steps), result.overlapped, result.moving
+        return result, Done(result.clock, result.cpu, end, *told, *accounts)
 
     def post(number: int, write_up: int) -> Post:
         (program, problem), path = order.jobs[number], kept(number, write_up)

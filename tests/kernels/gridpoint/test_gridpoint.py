@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import threading
 import zlib
 from dataclasses import replace
 
@@ -12,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kernels import gridpoint
-from kernels.gridpoint import Problem, cases, physics, postprocess, state, writeup
+from kernels.gridpoint import Problem, cases, physics, postprocess, state, stores, writeup
 from kernels.gridpoint.levels import latitudes, vertical
 from kernels.gridpoint.plan import half_words, record_words
 
@@ -171,6 +172,14 @@ def test_record_of_the_operational_grid_is_full():
     assert record_words(192, 15) * 96 == 3_440_640
 
 
+def test_one_transfer_at_a_time_reads_ahead_and_writes_in_line():
+    driver, who = stores.Driver("one"), []
+    driver.finish(driver.read(lambda: who.append(threading.get_ident())))
+    assert driver.write(lambda: who.append(threading.get_ident())) is None
+    driver.close()
+    assert who[0] != threading.get_ident() == who[1] and len(driver.moving) == 2
+
+
 def test_overlap_counts_bytes_that_move_while_rows_are_computed():
     share = state.overlapped_share([(0.0, 1.0, 100), (2.0, 4.0, 100)], [(0.5, 1.5), (3.0, 3.5)])
     assert share == pytest.approx((50 + 25) / 200)
@@ -267,6 +276,8 @@ def test_a_difference_of_builds_counts_what_differs(tmp_path, start):
     data.tofile(tmp_path / "other")
     found = builds._difference(copies[1:], [copies[1], tmp_path / "other"])
     assert found.differing[0] == 0.0 < found.differing[1] < 1e-4 and found.largest_T.max() == 0.0
+    sums = [writeup.read(path)[1]["sum"] for path in (copies[2], tmp_path / "other")]
+    assert sums[0] != sums[1] == data[7]
 
 
 @pytest.mark.parametrize(
