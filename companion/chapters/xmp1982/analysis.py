@@ -125,7 +125,7 @@ def together(preset: str, threads: int) -> list[Case]:
            for name in ("disk", "half in memory", "page cache")}  # fmt: skip
     for name in ("ssd1-async", "disk4"):
         one[name] = name, "simulator", forecast.places(forecast.sized(preset), name)
-    return [second_cpu.case([one[name] for name in names], "one each") for names in (*((n,) for n in one), *_TOGETHER)]
+    return [second_cpu.case([one[name] for name in names]) for names in (*((n,) for n in one), *_TOGETHER)]
 
 
 def _speeds(run) -> "xr.Dataset":

@@ -10,8 +10,7 @@ from companion.bench import Case
 from companion.chapters.xmp1982 import forecast
 from companion.chapters.xmp1982.rows import Measured, dots, label, observed, padded, span
 from companion.common import np, pd
-from companion.experiments import Experiment, Unavailable, experiment
-from companion.records.runs import partner
+from companion.experiments import Unavailable, experiment
 
 #: The pairings of the report.
 PAIRINGS = (
@@ -54,18 +53,18 @@ def require_two() -> None:
         raise Unavailable("two jobs at once need two CPUs, one may be used; give the process a second one")
 
 
-def case(programs: Sequence[tuple[str, str, Any]], binding: str, posts: str = "after") -> Case:
-    """Jobs, each (name, program, problem), that start together; a job alone is a case like any other."""
+def case(programs: Sequence[tuple[str, str, Any]], posts: str = "after") -> Case:
+    """Jobs, each (name, program, problem), that start together on a CPU each; a job alone is a case like any other."""
     from kernels import jobs
 
-    problem = jobs.Problem(tuple(jobs.Job(program, each) for _, program, each in programs), binding, posts)
+    problem = jobs.Problem(tuple(jobs.Job(program, each) for _, program, each in programs), "one each", posts)
     test = "+".join(name for name, *_ in programs)
-    return Case(f"{test}, {binding}", jobs, problem, 1, {"test": test, "jobs": len(programs)}, observe)
+    return Case(f"{test}, one each", jobs, problem, 1, {"test": test, "jobs": len(programs)}, observe)
 
 
-def simulated(names: Sequence[str], problem, binding: str, posts: str = "after") -> Case:
+def simulated(names: Sequence[str], problem, posts: str = "after") -> Case:
     """Simulated forecasts of ``problem``, as in the report, with their work files in the places ``names``."""
-    return case([(name, "simulator", forecast.places(problem, name)) for name in names], binding, posts)
+    return case([(name, "simulator", forecast.places(problem, name)) for name in names], posts)
 
 
 def observe(result) -> dict[str, float]:
@@ -92,21 +91,12 @@ def gains(run) -> "pd.DataFrame":
     return pd.DataFrame(found).T
 
 
-def _pairs(id: str, binding: str, words: str) -> Experiment:
-    """The pairings, and each of their forecasts alone, under one binding."""
-
-    def cases(preset: str, threads: int) -> list[Case]:
-        require_two()
-        alone = dict.fromkeys((name,) for pairing in PAIRINGS for name in pairing)
-        return [simulated(names, forecast.sized(preset), binding) for names in (*alone, *PAIRINGS)]
-
-    cases.__doc__ = f"Two simulated forecasts at once with their post-processing jobs, and each alone: {words}."
-    needs = "affinity" if binding == "one each" else ""
-    return experiment(id, item="X12, X13, X14, X28", rounds=7, seconds={"paper": 460}, needs=needs)(cases)
-
-
-pairs = _pairs("xmp1982-pairs", "one each", "a CPU each")
-free = _pairs("xmp1982-pairs-free", "free", "two CPUs for both")
+@experiment("xmp1982-pairs", item="X12, X13, X14, X28", rounds=7, seconds={"paper": 460}, needs="affinity")
+def pairs(preset: str, threads: int) -> list[Case]:
+    """Two simulated forecasts at once with their post-processing jobs, and each alone: a CPU each."""
+    require_two()
+    alone = dict.fromkeys((name,) for pairing in PAIRINGS for name in pairing)
+    return [simulated(names, forecast.sized(preset)) for names in (*alone, *PAIRINGS)]
 
 
 def printed_worth(driver: str = "sync") -> "pd.Series":
@@ -146,17 +136,13 @@ def measured_worth(run) -> "pd.DataFrame":
 
 @pairs.figure
 def worth(runs) -> "figures.Shown":
-    """What the second CPU was worth in 1982 and is today, by pairing; where stored, also with two CPUs for all."""
+    """What the second CPU was worth in 1982 and is today, by pairing."""
     then = printed_worth().sort_values(ascending=False)
 
     def here(run) -> dict[str, Measured]:
-        found = {}
-        for each, words in ((run, "a CPU each"), (partner(run, free.id), "two CPUs for all")):
-            if each is not None:
-                doubt = observed(each, "test")["flagged"].to_series().rename(printed_name)
-                flagged = [doubt[[name, *name.split("+")]].any() for name in then.index]
-                found[f"today, {words}"] = Measured(gains(each).loc[then.index], flagged)
-        return found
+        doubt = observed(run, "test")["flagged"].to_series().rename(printed_name)
+        flagged = [doubt[[name, *name.split("+")]].any() for name in then.index]
+        return {"today": Measured(gains(run).loc[then.index], flagged)}
 
     return dots(
         runs,
@@ -245,7 +231,7 @@ def accounts(preset: str, threads: int) -> list[Case]:
     """Accounts of simulated forecasts alone and in pairs, without write-ups."""
     require_two()
     base = replace(forecast.sized(preset), writeup=0.0)
-    return [simulated(names, base, "one each", "none") for names in ACCOUNTED]
+    return [simulated(names, base, "none") for names in ACCOUNTED]
 
 
 @accounts.figure
