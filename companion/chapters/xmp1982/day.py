@@ -218,6 +218,6 @@ def said() -> list[str]:
         f"By this sum the day ends after {ends[best]:.0f} s with the work files in the best place ({best}), and after "
         f"{disk:.0f} s on disks, {100 * (disk / ends[best] - 1):.0f} % later.",
         f"The report ran {len(known)} of the {len(days())} ways itself; there the sum is within {100 * off:.0f} % of "
-        f"the printed end. That is a fit more than a test, since {len(constants())} of its constants come from the "
-        "same tables.",
+        f"the printed end. That is a fit more than a test, since its {len(constants())} constants come from the same "
+        "tables.",
     ]
