@@ -261,8 +261,8 @@ def days(runs) -> "figures.Shown":
         xlabel="clock of an ordinary step, first day = 1",
         name="xmp1982_days",
         title="A forecast of two days",
-        caption="The report found one day typical but for its first three steps, and printed no times. An older run has "
-        "neither column physics nor work files.",
+        caption="The report found one day typical but for its first three steps, and printed no times. An older run "
+        "has neither column physics nor work files.",
     )
 
 
