@@ -37,10 +37,10 @@ def test_a_chapter_without_runs_says_so():
 
 def test_further_figures_stand_under_their_experiment_and_repeat_nothing_of_the_story(monkeypatch):
     monkeypatch.setattr(rendering, "_drawn", lambda *_: "<svg></svg>")
-    shown = chapter_record.further_figures("p5plus")
+    shown = chapter_record.further_figures("xc30")
     found = re.findall(r'<h3 id="elsewhere-([^"]+)"', shown.html)
-    assert found and len(found) == len(set(found)) and all(name.startswith("p5plus-") for name in found)
+    assert found and len(found) == len(set(found)) and all(name.startswith("xc30-") for name in found)
     monkeypatch.setattr(chapter_record.notebook_files, "sources", lambda path: [])  # a chapter that shows nothing
-    more = chapter_record.further_figures("p5plus").html
+    more = chapter_record.further_figures("xc30").html
     assert len(re.findall("<(?:figure|table)", more)) > len(re.findall("<(?:figure|table)", shown.html))
     assert "The same on " in more
