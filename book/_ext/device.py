@@ -16,7 +16,7 @@ from kernels.portable import build
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE, FIGURE = 'id="rerun-device"', "data-panels="
-#: The page that measures: a book without it needs no kernels, which take 45 s to compile.
+#: The page that measures: a book without it needs no kernels, which take half a minute to compile.
 DOCUMENT = "book/device"
 
 

@@ -1,6 +1,5 @@
 """Modules and cases for WebAssembly, made from the sources in two processes and kept under their digest."""
 
-import json
 import os
 import shutil
 import subprocess
@@ -23,15 +22,13 @@ def build(base: Path) -> Path:
     """
     folder = base / f"wasm-{source_digest()}"
     if not folder.is_dir():
-        from kernels.portable import everything, forecast
+        from kernels.portable import everything
 
         base.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=base, prefix=".wasm-") as temporary:
             command = [sys.executable, "-m", f"{__package__}.everything", temporary]
             options = {"cwd": _ROOT, "env": wasm.environment(), "stderr": subprocess.PIPE, "text": True}
-            parts = [subprocess.Popen([*command, *everything.CASES], **options)]
-            (Path(temporary) / everything.KNOWN).write_text(json.dumps(forecast.known()))
-            parts.append(subprocess.Popen([*command, "forecast"], **options))
+            parts = [subprocess.Popen([*command, *names], **options) for names in (["forecast"], everything.CASES)]
             said = [part.communicate()[1].strip() for part in parts]
             if any(part.returncode for part in parts):
                 raise RuntimeError(f"kernels were not compiled to WebAssembly: {max(said, key=len)[-2000:]}")

@@ -17,14 +17,12 @@ CASES = {
     "loops": (loops, list(LOOPS.items())),
     "bt": (bt, [("S",), ("W",)]),
 }
-#: What the native model has of the forecast, a file in the folder.
-KNOWN = "known"
 
 
 def write(folder: Path, name: str) -> None:
     """The files ``NAME.wasm`` and ``NAME.json``, its cases."""
     if name == "forecast":
-        exports, case = forecast.made(forecast.Known(*json.loads((folder / KNOWN).read_text())))
+        exports, case = forecast.made()
         cases = [case]
     else:
         module, arguments = CASES[name]

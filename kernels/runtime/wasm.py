@@ -2,14 +2,14 @@
 
     python                 numba                       llvmlite                     here
     ──────                 ─────                       ────────                     ────
-    Export ── cfunc ─→ inspect_llvm ── retarget ─→ parse, link, optimise, emit ─→ module ─→ bytes
+    Export ── CFunc ─→ LLVM's text ── retarget ─→ parse, link, optimise, emit ─→ module ─→ bytes
 
-numba has no target for WebAssembly, but it hands out what it gives to LLVM: ``cfunc`` compiles a function of
-addresses and numbers without Python wrappers, and ``inspect_llvm`` is its text.  The rest is llvmlite, which has LLVM's
-back end for this target.  What no public way offers is done to the text, in :func:`retargeted` alone: triple and data
-layout, the attributes of the host, counted references (there is one owner, the caller), calls of Python (a kernel that
-would raise an exception stops), prefetches, stores past the caches, and fences.  Empty pieces of assembly stay, so
-that what is timed is computed.
+numba has no target for WebAssembly, but it hands out what it gives to LLVM: ``CFunc`` is a function of addresses and
+numbers without Python wrappers, and its library has the text.  The rest is llvmlite, which has LLVM's back end for this
+target.  What no public way offers is done to the text, in :func:`retargeted` alone: triple and data layout, the
+attributes of the host, counted references (there is one owner, the caller), calls of Python (a kernel that would raise
+an exception stops), prefetches, stores past the caches, and fences.  Empty pieces of assembly stay, so that what is
+timed is computed.
 
 The text must come before LLVM has optimised it for this processor, and vectors must have two lanes, so that a process
 of its own does the work: :func:`environment` is what it needs.  Integers of 64 bits stay what they are, though
@@ -23,8 +23,10 @@ from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 from llvmlite import binding
-from numba import cfunc, types
+from numba import types
 from numba.core import config
+from numba.core.ccallback import CFunc
+from numba.core.compiler_lock import global_compiler_lock
 
 from kernels.runtime.jit import WASM
 
@@ -80,9 +82,16 @@ def environment() -> dict[str, str]:
     return {**os.environ, "RERUN_TARGET": "wasm32", "NUMBA_OPT": "0"}
 
 
-def native(export: Export):
-    """``export`` compiled for this processor: numba's ``CFunc``."""
-    return cfunc(types.void(*(KINDS[kind] for kind in export.kinds)), error_model="numpy")(export.function)
+def _text(export: Export) -> tuple[str, str]:
+    """LLVM's text of ``export``, and the name that it has there.
+
+    numba's ``cfunc`` makes machine code of this processor as well, which takes 4 s for the forecast.
+    """
+    signature = tuple(KINDS[kind] for kind in export.kinds), types.void
+    with global_compiler_lock:
+        made = CFunc(export.function, signature, {}, {"error_model": "numpy"})._compile_uncached()
+        made.library.finalize()
+    return made.library.get_llvm_str(), made.fndesc.llvm_cfunc_wrapper_name
 
 
 def retargeted(text: str) -> str:
@@ -105,9 +114,9 @@ def _linked(exports: Iterable[Export]) -> binding.ModuleRef:
     """One module of all exports, of which only they can be seen from outside."""
     whole, names = binding.parse_assembly("declare void @llvm.trap()"), set()
     for export in exports:
-        part = native(export)
-        whole.link_in(binding.parse_assembly(retargeted(part.inspect_llvm())))
-        whole.get_function(part.native_name).name = export.name
+        text, name = _text(export)
+        whole.link_in(binding.parse_assembly(retargeted(text)))
+        whole.get_function(name).name = export.name
         names.add(export.name)
     for function in whole.functions:
         if not function.is_declaration:
