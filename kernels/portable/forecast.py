@@ -26,8 +26,8 @@ from kernels.spectral.plan import direct_legendre, direct_rows, inverse_legendre
 _ZETA, _WIND, _ZONAL, _MERIDIONAL, _ENERGY, _FIELDS = 0, 2, 4, 6, 8, 10
 #: How far sums over the coefficients at the end may be from those of the model, of the norm of the field.
 _APART = 1e-10
-#: These sums and the norms of the fields in ``kernels.shallow_water``; a test compares.  Running it here would compile the
-#: model twice.
+#: These sums and the norms of the fields in ``kernels.shallow_water``; a test compares.  Running it here would compile
+#: the model twice.
 END = {
     "vorticity": (1.1565903141353136e-05, 2.6612027151650508e-05),  # 1/s
     "geopotential": (-373.1764607853527, 3544.5525422493797),  # m²/s²

@@ -108,20 +108,11 @@ def test_bt_under_node_is_the_native_solution(folder):
     assert np.abs(_field(found, "S") - solution).max() <= 8e-15
 
 
-@pytest.mark.built
-def test_bt_of_class_w_is_the_native_solution(folder):
-    solution, _ = _native("W")
-    (found,) = under_node(folder, names=["bt-W"], arrays=["u", "shape"])
-    assert np.abs(_field(found, "W") - solution).max() <= 2e-14
-
-
 def test_the_forecast_is_compared_with_the_native_one():
-    problem = forecast.PROBLEM
-    spectra = shallow_water.run(problem, shallow_water.setup(problem)).spectra
+    spectra = shallow_water.run(forecast.PROBLEM, shallow_water.setup(forecast.PROBLEM)).spectra
     weights = np.array([forecast.mixed(i) for i in range(2 * spectra.shape[1])])
     for field, (total, norm) in zip(spectra.view(np.float64), forecast.END.values(), strict=True):
-        assert np.linalg.norm(field) == pytest.approx(norm, rel=1e-11)
-        assert field @ weights == pytest.approx(total, abs=1e-11 * norm)
+        assert max(abs(field @ weights - total), abs(np.linalg.norm(field) - norm)) < 1e-11 * norm
 
 
 @pytest.mark.parametrize("place", [3, 1000, -1])
