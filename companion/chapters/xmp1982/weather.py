@@ -6,7 +6,6 @@ from companion import figures
 from companion.bench import Case
 from companion.chapters.xmp1982 import forecast
 from companion.chapters.xmp1982.rows import Measured, dots
-from companion.common import np
 from companion.experiments import Output, Unavailable, experiment
 
 
@@ -50,30 +49,6 @@ def drift(runs) -> "figures.Shown":
         xlabel="share of numbers that differ from this processor's build [%]",
         name="xmp1982_builds",
         title="Builds of one source",
-    )
-
-
-@builds.figure
-def same(runs) -> "figures.Shown":
-    """The same build on every machine: share of its write-ups with the bits of the first machine's (section 4.9)."""
-    from kernels.jobs.workers import BUILDS
-
-    def here(run) -> dict[str, Measured]:
-        alike = [each for each in runs if "checksum" in each and each.attrs["preset"] == run.attrs["preset"]]
-        if "checksum" not in run or run is alike[0]:
-            return {"today": Measured(np.full(len(BUILDS), np.nan))}
-        return {"today": Measured(100 * (run["checksum"].values == alike[0]["checksum"].values).mean(axis=1))}
-
-    return dots(
-        runs,
-        {name: name for name in BUILDS},
-        {"X-MP and Cray 1/S, 1982": [100.0] * len(BUILDS)},
-        here,
-        xlabel="write-ups with the same bits [%]",
-        name="xmp1982_same_bits",
-        title="One build on several machines",
-        caption="Each machine is held to the first that kept checksums. The report moved one program from the X-MP to "
-        "a Cray 1/S: its results agreed exactly.",
     )
 
 
