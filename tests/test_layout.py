@@ -15,7 +15,7 @@ LINES = {
     "kernels/analysis": 1514,
     "kernels/bt": 1782,
     "kernels/files": 2638,
-    "kernels/gridpoint": 2770,
+    "kernels/gridpoint": 2774,
     "kernels/imaging": 2902,
     "kernels/jobs": 706,
     "kernels/memory": 1388,
@@ -26,13 +26,13 @@ LINES = {
     "kernels/runtime": 1596,
     "kernels/shallow_water": 1283,
     "kernels/spectral": 2832,
-    "companion/chapters": 5687,
-    "companion": 12919,
+    "companion/chapters": 5684,
+    "companion": 12916,
     "peers": 2107,
     "book": 2282,
     "tests": 12622,
 }
-PRODUCTION = 41_331
+PRODUCTION = 41_332
 #: What a kernel's module imports when it is imported itself; other libraries only inside the functions that need them.
 KERNELS = {"kernels", "numpy", "numba", "llvmlite", "psutil", "scipy", "zlib_ng", *sys.stdlib_module_names}
 #: What the rest of ``companion`` calls of the kernels; only chapters call the kernels themselves.

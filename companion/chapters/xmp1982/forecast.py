@@ -53,7 +53,7 @@ def observe(result) -> dict[str, float]:
     found = {"net": result.net, "cpu": result.cpu, "moving": result.moving, "forecast": result.clock}
     found |= {"waiting": sum(step.waiting for step in result.steps), "overlapped": result.overlapped}
     found |= {f"write_step_{n + 1}": step.clock for n, step in enumerate(ups)}
-    # the last step only reads and writes up; a write-up that also radiates is told by its number
+    # the last step, of a kind of its own, only reads and writes up
     for kind in ("normal", "radiation", "write-up"):
         if alike := [step.cpu for step in result.steps if step.kind == kind]:
             found[f"{kind.replace('-', '_')}_cpu"] = median(alike)
@@ -145,42 +145,39 @@ def forecast_times(runs) -> "figures.Shown":
 
 @forecast.figure
 def write_steps(runs) -> "figures.Shown":
-    """Every write-up step (Fig. 4.2), then and now."""
-    printed = tables.load("xmp1982", "fig4_2")["write_step"].transpose("configuration", "step")
+    """Every write-up step (Fig. 4.2), their sum and the forecast with them, then and now."""
+    printed = tables.load("xmp1982", "fig4_2").transpose("configuration", "step")
+    then = {"each step, 1982": "write_step", "sum of the steps, 1982": "write_sum", "forecast, 1982": "total"}
+    steps = [f"write_step_{n}" for n in range(1, 6)]
     return dots(
         runs,
         {str(name): label(name) for name in printed["configuration"].values},
-        {"each step, 1982": printed.values},
-        {"all steps and samples, today": lambda c: c[[f"write_step_{n}" for n in range(1, 6)]].to_dataarray("step")},
+        {words: printed[key].values for words, key in then.items()},
+        {
+            "each step, today": lambda cases: cases[steps].to_dataarray("step"),
+            "sum of the steps, today": lambda cases: cases[steps].to_dataarray("step").sum("step"),
+            "forecast, today": lambda cases: cases["forecast"],
+        },
         log=True,
-        xlabel="clock of a write-up step [s]",
+        xlabel="clock [s]",
         name="xmp1982_write_steps_rerun",
-        title="Write-up steps, 1982 and rerun",
+        title="Write-up steps, their sum and the forecast, 1982 and rerun",
         tables="fig4_2",
     )
-
-
-#: Sections of the report's program, and what was observed of them.
-_PARTS = {
-    "NORMAL FORECAST TIME STEP": "normal_cpu",
-    "FORECAST WRITE-UP STEP": "write_up_cpu",
-    "FORECAST RADIATION STEP": "radiation_cpu",
-    "24 HOUR FORECAST": "cpu",
-}
-_JOB, _JOBS, _ALL = "POST PROCESSING JOB", "5 x POST PROCESSING JOBS", "24 HOUR F/C + 5 x PP JOBS"
 
 
 @forecast.figure
 def cpu_parts(runs) -> "figures.Shown":
     """CPU time of the parts of a forecast in units of a normal step (Fig. 4.4), on both machines and in a run."""
-    names = [*_PARTS, _JOB, _JOBS, _ALL]
+    parts = {"NORMAL FORECAST TIME STEP": "normal_cpu", "FORECAST WRITE-UP STEP": "write_up_cpu"}
+    parts |= {"FORECAST RADIATION STEP": "radiation_cpu", "24 HOUR FORECAST": "cpu"}
+    names = [*parts, "POST PROCESSING JOB", "5 x POST PROCESSING JOBS", "24 HOUR F/C + 5 x PP JOBS"]
     printed = tables.load("xmp1982", "fig4_4")["cpu"].transpose("section", "machine").to_pandas().loc[names]
 
     def here(run) -> dict[str, Measured]:
         whole = observed(run).sel(configuration="memory")
-        job = jobs_of(whole, "cpu").values
-        parts = [whole[part].values for part in _PARTS.values()]
-        values = padded([*parts, job, 5 * job, parts[-1] + 5 * job])
+        job, own = jobs_of(whole, "cpu").values, [whole[part].values for part in parts.values()]
+        values = padded([*own, job, 5 * job, own[-1] + 5 * job])
         return {"today": Measured(values / np.nanmedian(values[0]), bool(whole["flagged"]))}
 
     return dots(
