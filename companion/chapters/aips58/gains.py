@@ -138,8 +138,8 @@ def averages(run) -> str:
     off = [np.nanmean(row[:n]) / np.nanmedian(row) - 1 for row, n in zip(real, n, strict=True) if n > 1]
     return (
         "The memo averages two to eight executions of six of the problems. On "
-        f"{figures.cpu(run)} the means of as many first executions differ from the medians of {real.shape[1]} by "
-        f"{100 * min(off):+.0f} to {100 * max(off):+.0f} %."
+        f"{figures.cpu(run)} the means of as many first executions, of {real.shape[1]} at most, differ from the "
+        f"medians by {100 * min(off):+.0f} to {100 * max(off):+.0f} %."
     )
 
 

@@ -51,6 +51,6 @@ def gathered(runs) -> "figures.Shown":
         legend_at="below 1",
         name="aips58_gathered",
         title="What gather in hardware gains in CLEAN",
-        caption="The X-MPs are held to each other without the extra seconds of Pittsburgh's files.",
+        caption="For the X-MPs the seconds that the small test took more at Pittsburgh are left out.",
         tables="ddt_small ddt_medium ddt_large",
     )
