@@ -452,16 +452,16 @@ def findings() -> list[str]:
 
     now = files.loc[files["what"] == "a disk, O_DIRECT", ["value", "low", "high"]]
     ends = [significant(rate, 3) for rate in now.to_numpy().ravel()]
-    today = ", and {} MB/s ({} to {}) with a virtual disk of today".format(*ends) if ends else ""
+    today = ", and {} MB/s ({} to {}) to and from a virtual disk of today".format(*ends) if ends else ""
     reports = memory.iloc[1:5]
     images, best = (
         busy.loc[(busy["group"] == group) & (busy["kind"] == "report"), "value"] for group in (_IMAGING, _FORECAST)
     )
     alone, nearly, shared = images
     return [
-        f"A program and its files exchanged {rate('cray_xmp_1982', 'a disk'):g} MB/s with a disk of 1982, "
-        f"{rate('cm2', 'serial file'):g} to {rate('cray_ymp', 'a file'):g} MB/s with a file of 1993, "
-        f"{rate('cray_xc30', 'one of 120 files'):g} MB/s or more with one of 2014{today}.",
+        f"A program moved {rate('cray_xmp_1982', 'a disk'):g} MB/s to and from a disk of 1982, "
+        f"{rate('cm2', 'serial file'):g} to {rate('cray_ymp', 'a file'):g} MB/s to a file of 1993, "
+        f"{rate('cray_xc30', 'one of 120 files'):g} MB/s or more to one of 2014{today}.",
         f"Memory for each flop/s of peak fell from {memory.iloc[0]:.2f} bytes on the Cray Y-MP of 1993 to "
         f"{reports.min():.2f} to {reports.max():.2f} on four machines of 2006 and 2014.",
         f"A forecast of 1982 on a machine of its own computed for {best.min():.0f} to {best.max():.0f} % of the "
