@@ -38,5 +38,5 @@ def machines_table(folder: Path = runs.COMMITTED) -> Shown:
         first, last = each.dates[0], each.dates[-1]
         measured = {"experiments": len(each.experiments), "records": len(each.dates), "first": first, "last": last}
         rows.append({"machine": each.label} | described(each.description) | measured)
-    caption = f"{plural(len(rows), 'machine')}. Sentences of the chapters name the first where it measured"
+    caption = f"{plural(len(rows), 'machine')}. Sentences of the chapters speak of the first that has a record"
     return table(pd.DataFrame(rows), caption=caption, index=False, name="machines")
