@@ -1,4 +1,4 @@
-"""``python -m companion doctor | list | run | bench | report | show | compare | contribute | verify``.
+"""``companion doctor | list | run | bench | report | show | compare | contribute | verify``.
 
 Exit codes: 0 done; 1 something required is missing, or a record does not belong to the book; 2 a request that cannot
 be met, said in one sentence on stderr; 3 a result failed its verification; 130 interrupted; 143 terminated.
@@ -87,7 +87,7 @@ def bench(
     with common.prepared(out):
         failed = suite.measure(planned, out)
     written = plural(len(planned.todo) - len(failed), "record")
-    print(f"{written} written to {out}; python -m companion report {out} makes a page of them")
+    print(f"{written} written to {out}; companion report {out} makes a page of them")
     if failed:
         unverified = any(isinstance(error, common.UnverifiedError) for error in failed.values())
         sentence = f"no record of {', '.join(failed)}; the reasons are above"

@@ -35,7 +35,7 @@ else:
 
     np, pd, xr = _Late("numpy"), _Late("pandas"), _Late("xarray")
 
-#: module -> extra of ``supercomputers-rerun``
+#: module -> extra of this project, which no index has
 EXTRAS = {
     **dict.fromkeys(("matplotlib", "PIL", "IPython", "nbclient", "nbformat"), "notebooks"),
     "netCDF4": "formats",
@@ -52,7 +52,9 @@ def sentence(module: str | None) -> str | None:
     top = (module or "").partition(".")[0]
     if top not in EXTRAS:
         return None
-    return f"{top} is not installed; pip install 'supercomputers-rerun[{EXTRAS[top]}]' brings it"
+    extra = f"[{EXTRAS[top]}]"
+    ways = f"pip install -e '.{extra}' in the source, or of a wheel pip install 'FILE.whl{extra}'"
+    return f"{top} is not installed; {ways}, brings it"
 
 
 def missing(*modules: str) -> str | None:
@@ -218,7 +220,7 @@ def one_sentence(program: str) -> Iterator[None]:
     except (ValueError, OSError, MemoryError) as error:
         stop(program, str(error) or "memory ran out; choose a smaller preset")
     except ImportError as error:
-        reason = str(error) if "supercomputers-rerun[" in str(error) else sentence(error.name)
+        reason = sentence(error.name) if error.name else str(error)  # without a name it is one of ours
         if reason is None:
             raise
         stop(program, reason, 1)

@@ -206,7 +206,7 @@ def find(id: str) -> Experiment:
     """The experiment with this id; ``ValueError`` that names those of nearly the same letters, or how to see all."""
     if id not in REGISTER:
         near = get_close_matches(id, REGISTER)
-        remedy = f"did you mean {' or '.join(near)}?" if near else "python -m companion list shows all"
+        remedy = f"did you mean {' or '.join(near)}?" if near else "companion list shows all"
         of_its_chapter = [said for section, said in BROKEN.items() if f".{id.partition('-')[0]}." in section]
         raise ValueError("; ".join([f"experiment = {id!r} is unknown", *(of_its_chapter or [remedy])]))
     return REGISTER[id]

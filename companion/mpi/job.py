@@ -1,6 +1,6 @@
 """``python -m companion.mpi.job ID …``: what every rank of an experiment runs.
 
-Started by ``mpiexec``, ``srun`` or any other launcher; ``python -m companion run ID --ranks N`` does it on
+Started by ``mpiexec``, ``srun`` or any other launcher; ``companion run ID --ranks N`` does it on
 this machine.  Rank 0 writes the record into ``--out``; without that it tells it to the launcher, piece by piece, so
 that no disk can lose it on the way.
 """

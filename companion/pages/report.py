@@ -1,4 +1,4 @@
-"""``python -m companion report``: one page that sets a reader's machine beside the five reports and the book's runs.
+"""``companion report``: one page that sets a reader's machine beside the five reports and the book's runs.
 
 It draws what chapter 6 draws, with the reader's records as one machine more, and the figures of the chapters from these
 records.  The page needs no other file and no network.
@@ -97,7 +97,7 @@ def newest(folder: Path) -> dict[str, dict]:
     kept = {name: runs.native(name, folder) for name in experiments.REGISTER}
     found = {name: max((one for one, _ in each), key=lambda one: one["date"]) for name, each in kept.items() if each}
     if not found:
-        raise ValueError(f"{folder} has no run record; python -m companion bench --out {folder} makes them")
+        raise ValueError(f"{folder} has no run record; companion bench --out {folder} makes them")
     different = runs.distinct(record["machine"] for record in found.values())
     if len(different) > 1:
         names = " and ".join(map(runs.short, different))

@@ -21,7 +21,7 @@ __all__ += ["total", "wait_aside"]
 #: Most ranks that a problem may name: what the scale model is drawn to.
 LARGEST = 100_000
 HOW_TO_GET_IT = (
-    "install the extra: python -m pip install 'supercomputers-rerun[mpi]' (mpi4py and MPICH as wheels), "
+    "install the extra: pip install -e '.[mpi]' in the source, or 'FILE.whl[mpi]' (mpi4py and MPICH as wheels), "
     "or mpi4py beside the MPI of the system"
 )
 
@@ -57,7 +57,7 @@ def team(ranks: int):
     if ranks > world.size:
         raise ValueError(
             f"ranks = {ranks} exceeds the {world.size} of this job; start it with mpiexec -n {ranks} "
-            f"or python -m companion run … --ranks {ranks}"
+            f"or companion run … --ranks {ranks}"
         )
     if world.rank >= ranks:
         return None

@@ -10,13 +10,14 @@ from companion import common
 
 def test_the_sentence_names_module_and_extra(monkeypatch):
     assert common.sentence("netCDF4.utils") == (
-        "netCDF4 is not installed; pip install 'supercomputers-rerun[formats]' brings it"
+        "netCDF4 is not installed; pip install -e '.[formats]' in the source, or of a wheel "
+        "pip install 'FILE.whl[formats]', brings it"
     )
     assert common.sentence("nowhere") is None and common.sentence(None) is None
     assert common.missing(*common.DRAWING) is None
     found = importlib.util.find_spec
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "PIL" else found(name))
-    with pytest.raises(ImportError, match="^PIL is not installed; pip install 'supercomputers-rerun.notebooks.'"):
+    with pytest.raises(ImportError, match="^PIL is not installed; .*FILE.whl.notebooks.'"):
         common.require(*common.DRAWING)
 
 
