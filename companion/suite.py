@@ -1,4 +1,4 @@
-"""``python -m companion bench``: every experiment of the register that this machine can run, one after the other.
+"""``companion bench``: every experiment of the register that this machine can run, one after the other.
 
 Each leaves its own run record as soon as it is done, and these records are all that a later call needs to go on: an
 experiment whose record lies in the folder, made by this machine from this source with the same preset, threads and
@@ -16,9 +16,11 @@ from companion.records import runs
 
 #: Seconds for an experiment of which neither a record nor a budget says how long it takes.
 _UNKNOWN = 60.0
-#: Seconds for starting and compiling, which a budget does not count.
+#: Seconds for starting, which a budget does not count …
 STARTING = 5.0
-#: Experiments that the page of ``python -m companion report`` asks; these are measured first where time is short.
+#: … and for compiling, where nothing of this source is compiled yet.
+COMPILING = 15.0
+#: Experiments that the page of ``companion report`` asks; these are measured first where time is short.
 ASKED = (
     "p5plus-smt", "xmp1982-devices", "xc30-transforms", "nht1-solver", "nht1-io", "p5plus-bandwidth",
     "p5plus-latency", "xmp1982-forecast", "xc30-forecast", "aips58-ddt",
@@ -35,6 +37,7 @@ class Plan:
     todo: dict[str, float] = field(default_factory=dict)
     done: list[str] = field(default_factory=list)
     lacking: list[str] = field(default_factory=list)  # a sentence for each experiment that cannot run here
+    compiled: bool = True  # whether anything of this source is
 
     def threads_of(self, entry: Experiment) -> int:
         """The threads asked for, or 1 for ranks, which are processes, and for what a model computes."""
@@ -59,7 +62,10 @@ def plan(folder: Path, names: list[str], preset: str, threads: int, seed: int) -
     ``ValueError``: an unknown name, or settings that no experiment accepts.
     """
     wanted = [experiments.find(name) for name in names] if names else list(experiments.REGISTER.values())
-    found, here = Plan(preset, threads, seed), host.describe()
+    from kernels.runtime.jit import CACHE_FOLDER  # with numba, for which a list need not wait
+
+    compiled = CACHE_FOLDER is not None and any(CACHE_FOLDER.rglob("*.nbi"))
+    found, here = Plan(preset, threads, seed, compiled=compiled), host.describe()
     for entry in wanted:
         asked = preset, found.threads_of(entry), seed
         if any(
@@ -76,7 +82,7 @@ def plan(folder: Path, names: list[str], preset: str, threads: int, seed: int) -
         else:
             try:
                 experiments.accept(entry.id, preset, found.threads_of(entry), seed=seed)
-                found.todo[entry.id] = estimate(entry, preset)
+                found.todo[entry.id] = estimate(entry, preset) + (0 if found.compiled else COMPILING)
             except (MemoryError, OSError) as error:  # it needs more than this machine has
                 found.lacking.append(str(error))
     return found
@@ -128,7 +134,9 @@ def duration(seconds: float) -> str:
 def announcement(planned: Plan) -> list[str]:
     """What a call is about to do."""
     takes = duration(sum(planned.todo.values()))
-    first = f"{plural(len(planned.todo), 'experiment')} to measure, about {takes}; {len(planned.done)} done before"
+    more = "longer where code is not compiled yet" if planned.compiled else "most of it compiling, once"
+    todo, done = plural(len(planned.todo), "experiment"), len(planned.done)
+    first = f"{todo} to measure, about {takes}, {more}; {done} done before"
     drawing = missing(*DRAWING)
-    page = [f"python -m companion report will not draw them: {drawing}"] if drawing else []
+    page = [f"companion report will not draw them: {drawing}"] if drawing else []
     return [first, *(f"left out: {sentence}" for sentence in planned.lacking), *page]
