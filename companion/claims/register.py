@@ -10,14 +10,14 @@ the reason of one.  ``formula`` is arithmetic on cells (``companion.claims.formu
 that name in the chapter's ``claims.py`` computes; empty where the document does not give the inputs.
 """
 
+import csv
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from itertools import groupby
-
-import pandas as pd
+from pathlib import Path
 
 from companion import chapters
 from companion.claims import formulas
@@ -103,11 +103,20 @@ class Entry:
             )
 
 
+def _lines(path: Path) -> Iterator[dict[str, str]]:
+    """Rows of a register; ``ValueError`` for one that has more or fewer cells than the head."""
+    with path.open(encoding="utf-8", newline="") as file:
+        for line in (lines := csv.DictReader(file)):
+            if None in line or None in line.values():
+                place = f"companion/chapters/{path.parent.name}/{path.name}, line {lines.line_num}"
+                raise ValueError(f"{place}: {len(COLUMNS)} cells belong here; one with a comma needs quotation marks")
+            yield line
+
+
 @cache
 def ledger(document: str) -> list[Entry]:
     """The entries of one document, in the order of its register."""
     own = document in chapters.files("claims.py")
     functions = import_module(f"{chapters.__name__}.{document}.claims") if own else None
-    rows = pd.read_csv(chapters.files("claims.csv")[document], dtype=str, keep_default_na=False)[[*COLUMNS]]
-    groups = groupby(rows.to_dict("records"), key=lambda line: line["claim"])
+    groups = groupby(_lines(chapters.files("claims.csv")[document]), key=lambda line: line["claim"])
     return [Entry(document, name, list(lines), functions) for name, lines in groups]

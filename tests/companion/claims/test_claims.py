@@ -278,3 +278,10 @@ def test_ledger_and_table_lead_to_each_other():
             cell = re.search(rf'<td [^>]*id="{target}" data-claim="([^"]+)"', shown[claim.place.cell[0]])
             assert cell and cell.group(1) in known.values()
     assert re.findall(r'<tr id="(claim-[^"]+)"', ledger.full_table().html) == list(known.values())
+
+
+def test_an_unquoted_comma_is_said_with_its_file(tmp_path):
+    path = tmp_path / "claims.csv"
+    path.write_text(",".join(register.COLUMNS) + "\n" + ",".join("abcdefghijkl") + "\n")
+    with pytest.raises(ValueError, match=r"claims.csv, line 2: 11 cells belong here; one with a comma"):
+        list(register._lines(path))
