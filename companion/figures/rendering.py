@@ -244,7 +244,7 @@ def show(
     title : str
         A few words, set bold before the caption.
     caption : str
-        What to see in the figure, shown below it; the alternative text if not given.
+        What to see in the figure, shown below it; ``alt`` where it is not given.
     heading : str, optional
         A line above the panels; of ``runs`` the machine, preset and day of the first unless it is given.
     tables : str
@@ -252,7 +252,7 @@ def show(
         document ``"p5plus/drhook"``.
     """
     run = runs[0] if runs and run is None else run
-    alt = " ".join((alt or described(figure)).split())
+    caption, alt = caption or alt, " ".join((alt or described(figure)).split())
     if not alt:
         raise ValueError("alt is empty; say in a sentence or two what the figure shows")
     if isinstance(data, list):
@@ -273,7 +273,7 @@ def show(
         return (
             f'<figure class="rerun-figure" data-name="{escape(name)}"{checked}{drawn} '
             'style="margin: 0.5em 0; max-width: 100%">'
-            f'{svg}<figcaption style="font-size: 0.85em">{NUMBER}{head}{escape(caption or alt)} {link}</figcaption>'
+            f'{svg}<figcaption style="font-size: 0.85em">{NUMBER}{head}{escape(caption)} {link}</figcaption>'
             "</figure>"
         )
 

@@ -44,12 +44,16 @@ def _style(column: pd.Series, cells: pd.Series, room: int) -> str:
     return f'style="text-align: left{f"; min-width: {room}em" if cells.str.len().max() > _LONG else ""}"'
 
 
+def _lowered(text: str) -> str:
+    """Text as HTML; a symbol of one letter has its index below the line (T_C)."""
+    return re.sub(r"(?<![A-Za-z_])([A-Z])_([A-Za-z0-9]+)", r"\1<sub>\2</sub>", escape(text))
+
+
 def _words(column, descriptions: dict) -> str:
     """A column's name in words, and what it means where that is known."""
     name = str(column).removesuffix(" [1]")
     hint = descriptions.get(name.partition(" [")[0], "")
-    # a symbol of one letter has an index (T_C), other names are words with underscores
-    words = re.sub(r"(?<![A-Za-z_])([A-Z])_([A-Za-z0-9]+)", r"\1<sub>\2</sub>", escape(name)).replace("_", " ")
+    words = _lowered(name).replace("_", " ")  # what is no index joins words
     return f'<span title="{escape(hint)}">{words}</span>' if hint else words
 
 
@@ -165,7 +169,7 @@ def table(
         if column in html:
             words.isetitem(place, [unescape(_TAG.sub(" ", cell)).strip() for cell in cells.iloc[:, place]])
         else:
-            cells.isetitem(place, [escape(cell) for cell in cells.iloc[:, place]])
+            cells.isetitem(place, [_lowered(cell) for cell in cells.iloc[:, place]])
     marks, list_of_notes = _footnotes(notes, len(cells))
     places = [place for place in range(len(names)) if names[place] not in (over, None if notes is None else notes.name)]
     # several long columns share the width of a page

@@ -450,9 +450,8 @@ def findings() -> list[str]:
     def rate(machine: str, what: str) -> float:
         return files.loc[(files["machine"] == full_name(machine)) & (files["what"] == what), "value"].item()
 
-    now = files.loc[files["what"] == "a disk, O_DIRECT", ["value", "low", "high"]]
-    ends = [significant(rate, 3) for rate in now.to_numpy().ravel()]
-    today = ", and {} MB/s ({} to {}) to and from a virtual disk of today".format(*ends) if ends else ""
+    now = files.loc[files["what"] == "a disk, O_DIRECT", "value"]
+    today = "".join(f", and {significant(rate, 3)} MB/s to and from a virtual disk of today" for rate in now)
     reports = memory.iloc[1:5]
     images, best = (
         busy.loc[(busy["group"] == group) & (busy["kind"] == "report"), "value"] for group in (_IMAGING, _FORECAST)
