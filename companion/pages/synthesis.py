@@ -153,9 +153,10 @@ def _device(run, test: str) -> pd.DataFrame:
 
 
 def _largest(run, way: str) -> np.ndarray:
-    """The case that writes one way, of the largest size and there of the most threads; newer runs write five arrays."""
+    """The case that writes one way, of its largest size and there of the most threads; newer runs write five arrays."""
     size, threads, ways = run["N"].values, run["threads"].values, run["way"].values
-    chosen = (ways == (way if way in ways else "five arrays, one a write")) & (size == size.max())
+    chosen = ways == (way if way in ways else "five arrays, one a write")
+    chosen &= size == size[chosen].max()
     return np.flatnonzero(chosen & (threads == threads[chosen].max()))
 
 
@@ -230,9 +231,12 @@ def computing() -> pd.DataFrame:
         return [measured(run, "imaging, large problem", figures.of_samples([100 * spent / real], [flags]), _IMAGING)]
 
     def writing(run) -> list[dict]:
-        alone, found = figures.intervals(figures.cases(run).iloc[_largest(run, "none")]), []
+        found = []
         for way in ("one array a write", "40-byte elements"):
-            share = _percent(alone, figures.sampled(run, "observed_T_T", _largest(run, way)))
+            (row,) = _largest(run, way)
+            same = (run["N"] == run["N"][row]) & (run["threads"] == run["threads"][row]) & (run["way"] == "none")
+            alone = figures.intervals(figures.cases(run)[same.values])
+            share = _percent(alone, figures.sampled(run, "observed_T_T", [row]))
             found.append(measured(run, f"flow solver that writes, {way}", share, _WRITING))
         return found
 
