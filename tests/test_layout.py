@@ -27,7 +27,7 @@ LINES = {
     "kernels/shallow_water": 1283,
     "kernels/spectral": 2832,
     "companion/chapters": 5659,
-    "companion": 12913,
+    "companion": 12917,
     "peers": 2107,
     "book": 2282,
     "tests": 12637,
