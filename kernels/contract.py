@@ -77,19 +77,16 @@ class Check:
         return f"{self.name}: {self.value:.6g}, expected {self.expected:.6g} ± {self.tolerance:.2g}: {state}"
 
 
-def extremes(values) -> tuple[float, float]:
-    """Least and largest of real numbers, both NaN where one of them is; (0, 0) of none.  Allocates nothing."""
-    values = np.asarray(values)
-    return (float(values.min()), float(values.max())) if values.size else (0.0, 0.0)
-
-
 def worst(*differences) -> float:
     """Largest magnitude in arrays or numbers, NaN where one of them is NaN; 0 of none.
 
     ``verify`` takes the largest of anything by this: Python's ``max(worst, nan)`` is ``worst``, and NaN passes.
     """
-    found = [extremes(np.abs(each) if np.iscomplexobj(each) else each) for each in differences]
-    return float(np.max(np.abs(found), initial=0.0))
+    found = [0.0]
+    for each in differences:
+        values = np.abs(each) if np.iscomplexobj(each) else np.asarray(each)  # real numbers are not copied
+        found += [float(values.min()), float(values.max())] if values.size else []
+    return float(np.max(np.abs(found)))
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,6 @@ makes on one processor alone shows there.
 """
 
 import itertools
-import weakref
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import Any
@@ -23,21 +22,6 @@ from kernels.runtime.resources import usable_cpus
 
 #: Largest difference over the largest magnitude of a field, where a kernel names no other.
 ROUNDING = 1e-13
-
-
-class ReferenceCache:
-    """What ``reference`` gives for a state, computed once and kept as long as the state."""
-
-    def __init__(self):
-        self._known: dict[tuple[Any, int], Any] = {}
-
-    def of(self, problem: Any, state: Any, make: Callable[[], Any]) -> Any:
-        """``make()``, which must not hold the state, or what it gave before for the same."""
-        key = problem, id(state)
-        if key not in self._known:
-            self._known[key] = make()
-            weakref.finalize(state, self._known.pop, key, None)
-        return self._known[key]
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ KEPT = ("cloud", "heating", "phis", "surface", "rain", "wetness")
 COMPLETE, FLOW, WIND, MASS, UPDATE, DIVERGENCE = 28, 68, 118, 92, 24, 7
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class State:
     """What a forecast starts from: both time levels and all that the records keep, as ``writeup.read`` gives them."""
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kernels.contract import Check, Presets, Work, extremes, require_choice, require_range, worst
+from kernels.contract import Check, Presets, Work, require_choice, require_range, worst
 from kernels.proof import ROUNDING, Proof
 from kernels.runtime.resources import usable_cpus
 
@@ -41,10 +41,8 @@ def test_worst_is_the_largest_magnitude_and_nan_where_there_is_one(some, others)
     assert math.isnan(found) if any(map(math.isnan, numbers)) else found == max(numbers, default=0.0)
 
 
-def test_extremes_of_nan_are_nan():
+def test_the_worst_of_complex_numbers_is_their_magnitude():
     assert worst(np.array([3.0 - 4.0j, 1.0])) == 5.0 and math.isnan(worst(0.0, complex("nan")))
-    assert extremes([2.0, -1.0]) == (-1.0, 2.0) and extremes([]) == (0.0, 0.0)
-    assert all(map(math.isnan, extremes([1.0, math.nan, 2.0])))
 
 
 def test_work_adds_its_bytes():
