@@ -16,7 +16,8 @@ Case = dict[str, Any]
 MOVED = {
     "kernels.peak": "kernels.processor.peak",
     "kernels.smt": "kernels.processor.smt",
-    "kernels.mpi.application": "kernels.files.ranks.application",
+    "kernels.mpi.application": "kernels.files.ranks",
+    "kernels.files.ranks.application": "kernels.files.ranks",
     "kernels.mpi.bt": "kernels.bt.ranks",
     "kernels.mpi.shallow_water": "kernels.shallow_water.ranks",
     "kernels.mpi.transform": "kernels.spectral.ranks",

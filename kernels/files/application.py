@@ -5,7 +5,7 @@ to a serial file in one of the ways of ``kernels.files.ways``.  What is reported
 
     T_T     from the start of the first step until the last transfer is complete, in seconds
     T_C     the same without writing: of the same code, or the best verified one there is
-    R_IO    5 w N³ (NS/IW) / T_T, bytes per second
+    R_IO    5 w N³ (NS/IW) / T_T, bytes per second: of the whole application, computing included
     zeta    T_T/T_C − 1
 
 Opening and pre-allocating the file come before the clock, the read-back and the verification after
@@ -24,15 +24,7 @@ from kernels import bt
 from kernels.bt import plain
 from kernels.bt.problem import CLASSES, exact_parts, initial_field
 from kernels.contract import Check, Footprint, Presets, Work, one_of, whole, worst
-from kernels.files.format.layout import (
-    Layout,
-    Solution,
-    checksum,
-    dump_bytes,
-    require_schedule,
-    solution_bytes,
-    transfer_rate,
-)
+from kernels.files.format.layout import Layout, Solution, checksum, dump_bytes
 from kernels.files.format.layout import plain as whole_file
 from kernels.files.format.verification import EPSILON, checksum_check, mean_error_checks, verify_file
 from kernels.files.ways import WAYS, solution_writer
@@ -56,7 +48,6 @@ class Problem(Presets):
     way: one_of(*WAYS) = "positioned"  # way of writing, see ``ways``
     asynchronous: bool = False  # double buffering: a second thread writes while the solver goes on
     fsync: bool = False  # T_T includes waiting for the device
-    dt: float | None = None  # time step; None: NPB's for this N, else 0.0008
     code: one_of("lanes", "plain") = "lanes"  # the solver's, see ``bt.Problem``
     folder: str | None = None  # where to write; None: the system's temporary folder
 
@@ -69,24 +60,22 @@ class Problem(Presets):
     }
 
     def __post_init__(self):
-        require_schedule(self.NS, self.IW)
-        self.solver  # noqa: B018  refuses a time step that makes no sense
+        self.layout  # noqa: B018  refuses a schedule that makes no sense
 
     @property
     def solver(self) -> bt.Problem:
-        """The computation without writing."""
-        dt = _TIME_STEPS.get(self.N, 8e-4) if self.dt is None else self.dt
-        return bt.Problem(self.N, self.NS, dt, self.code)
+        """The computation without writing, with the time step of NPB for this N, else 0.0008."""
+        return bt.Problem(self.N, self.NS, _TIME_STEPS.get(self.N, 8e-4), self.code)
 
     @property
-    def dumps(self) -> int:
-        """Number of dumps, NS/IW."""
-        return self.NS // self.IW
+    def layout(self) -> Layout:
+        """Of the file."""
+        return Layout(self.N, self.NS, self.IW, self.way == "records", self.way == "arrays")
 
     @property
     def solution_bytes(self) -> int:
         """Bytes of U in the file."""
-        return solution_bytes(self.N, self.NS, self.IW)
+        return self.layout.solution_bytes
 
 
 @dataclass(frozen=True)
@@ -107,8 +96,7 @@ def footprint(problem: Problem) -> Footprint:
     """The solver's memory and the buffers of the writer; the best file so far and the one being written."""
     solver = bt.footprint(problem.solver)
     buffers = (2 if problem.asynchronous else 1) * dump_bytes(problem.N)
-    layout = Layout(problem.N, problem.NS, problem.IW, records=True)
-    return Footprint(solver.memory + buffers, 2 * layout.total_bytes, solver.each_thread)
+    return Footprint(solver.memory + buffers, 2 * problem.layout.total_bytes, solver.each_thread)
 
 
 def setup(problem: Problem, seed: int = 0) -> bt.State:
@@ -142,7 +130,7 @@ def _once(problem: Problem, state: bt.State, threads: int) -> Result:
         stack.pop_all()  # it lives as long as the result
     return Result(
         T_T,
-        transfer_rate(problem.N, problem.NS, problem.IW, T_T),
+        problem.solution_bytes / T_T,
         np.array(writer.stalls),
         np.array(writer.transfer_seconds),
         writer.finish_seconds,
@@ -173,7 +161,7 @@ def _plain_dumps(problem: Problem):
 def reference(problem: Problem, state: bt.State | None = None) -> Result:
     """The file by the plain solver, written dump by dump in one piece: small N only; times are NaN."""
     keep = WorkFolder(problem.folder, "application-io", footprint(problem).disk, "the solution file")
-    path, unknown = keep.path / "solution.nht1", np.full(problem.dumps, np.nan)
+    path, unknown = keep.path / "solution.nht1", np.full(problem.layout.dumps, np.nan)
     *_, last = whole_file(path, Layout(problem.N, problem.NS, problem.IW), _plain_dumps(problem))
     return Result(np.nan, np.nan, unknown, unknown, np.nan, last, path, keep)
 
@@ -192,10 +180,10 @@ def verify(problem: Problem, result: Result) -> list[Check]:
     the mean error norms of all dumps and the residual of the last one read back.
     """
     found = verify_file(result.path, exact_plane(problem.N))
-    u = Solution(result.path).dump(problem.dumps - 1)
+    u = Solution(result.path).dump(problem.layout.dumps - 1)
     checks = [
         checksum_check(found),
-        Check.near("dumps in the file", found.layout.dumps, problem.dumps, 0),
+        Check.near("dumps in the file", found.layout.dumps, problem.layout.dumps, 0),
         Check.near("checksum of the last dump against memory", checksum([u]), result.last_crc32, 0),
     ]
     published = problem.solver.published

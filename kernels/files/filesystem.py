@@ -94,21 +94,15 @@ def require_direct(folder) -> None:
         )
 
 
-def drop_cache(path) -> bool:
+def drop_cache(path) -> None:
     """Write ``path`` back and drop its pages, so that the next read is cold.
 
-    Returns False where it cannot be done (no ``posix_fadvise``, or a filesystem in memory).
-    Dirty pages are not dropped, hence the fsync.
+    Does nothing without ``posix_fadvise``, or on a filesystem in memory.  Dirty pages are not dropped, hence the fsync.
     """
-    if not hasattr(os, "posix_fadvise") or filesystem_type(os.path.dirname(path) or ".") in IN_MEMORY:
-        return False
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-        os.posix_fadvise(handle, 0, 0, os.POSIX_FADV_DONTNEED)
-    finally:
-        os.close(handle)
-    return True
+    if hasattr(os, "posix_fadvise") and filesystem_type(os.path.dirname(path) or ".") not in IN_MEMORY:
+        with open(path, "rb") as file:
+            os.fsync(file.fileno())
+            os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
 
 
 def page_aligned(shape: tuple[int, int]) -> np.ndarray:

@@ -27,7 +27,7 @@ from kernels.decomposition import box, cut
 from kernels.files.filesystem import pwrite_all
 from kernels.files.format.layout import COMPONENTS, DTYPE, WORD, Layout
 
-__all__ = ["PROCESS_BYTES", "SPAWN", "Disturbers", "Processes", "Team", "rows_of", "write_box", "write_points"]
+__all__ = ["PROCESS_BYTES", "SPAWN", "Disturbers", "Processes", "Team", "rows_of", "write_points"]
 
 SPAWN = multiprocessing.get_context("spawn")  # forking after threads exist is not safe
 ELEMENT = COMPONENTS * WORD  # bytes of U at a point
@@ -126,12 +126,6 @@ def rows_of(layout: Layout, dump: int, part: np.ndarray, limits):
             yield start + ((k * N + j) * N + i0) * ELEMENT, part[k - k0, j - j0].reshape(-1)
 
 
-def write_box(handle: int, layout: Layout, dump: int, part: np.ndarray, limits) -> None:
-    """Write the rows of a box, as :func:`rows_of` has them, each at its own place in the file."""
-    for place, row in rows_of(layout, dump, part, limits):
-        pwrite_all(handle, row.view(np.uint8), place)
-
-
 def write_points(handle: int, layout: Layout, dump: int, field: np.ndarray, columns) -> None:
     """Dump ``dump`` point by point: a seek to the 40 bytes of each, and a write.
 
@@ -156,7 +150,8 @@ def _writer(here, rank: int, P: int, layout: Layout, points: bool, gates, buffer
             if points:
                 write_points(file.fileno(), layout, dump, field, range(*cut(layout.N, P, rank)))
             else:
-                write_box(file.fileno(), layout, dump, field[k0:k1, j0:j1, i0:i1], limits)
+                for place, row in rows_of(layout, dump, field[k0:k1, j0:j1, i0:i1], limits):
+                    pwrite_all(file.fileno(), row.view(np.uint8), place)
 
 
 class Team(Processes):

@@ -29,8 +29,8 @@ from kernels.files.syscalls import touch_files
 from kernels.files.work_folder import WorkFolder
 from kernels.runtime.resources import require_memory, require_threads
 
-__all__ = ["NO_OUTPUT", "VARIANTS", "Problem", "Result", "footprint", "full_record_bytes", "plain", "reference", "run"]
-__all__ += ["setup", "verify", "work"]
+__all__ = ["NO_OUTPUT", "VARIANTS", "Problem", "Result", "footprint", "plain", "reference", "run", "setup"]
+__all__ += ["verify", "work"]
 
 READ_BY_EVERY_TASK = ("dirlist", "namelist_1", "namelist_2")
 WRITTEN_BY_MASTER = "ncf"
@@ -44,8 +44,7 @@ class Problem(Presets):
     steps: whole(1, 100_000) = 5  # output steps
     files: whole(1, 800) = 12  # output files, one record each a step
     tasks: whole(0, 1_000_000) = 24  # tasks that open, read and close the small files; 0: the revised code alone
-    # bytes of one record (a scale of its own; see ``full_record_bytes``)
-    record_bytes: whole(16, 2**31, "bytes") = 65536
+    record_bytes: whole(16, 2**31, "bytes") = 65536  # bytes of one record
     small_bytes: whole(1, 2**24, "bytes") = 4096  # bytes of a small file (an assumption: the report has no sizes)
     latency: real(0.0, 1.0, "s") = 0.0  # seconds that a task's open takes at least; 0: what it takes here
     fsync: bool = False  # a record has reached the device before the next is written
@@ -62,11 +61,6 @@ class Problem(Presets):
     def variants(self) -> tuple[str, ...]:
         """Codes that take turns."""
         return VARIANTS if self.tasks else VARIANTS[1:]
-
-
-def full_record_bytes(total_bytes: float, steps: int, files: int) -> float:
-    """Bytes of one record if ``total_bytes`` go to ``files`` files in ``steps`` steps."""
-    return total_bytes / (steps * files)
 
 
 @dataclass(frozen=True)
@@ -125,22 +119,21 @@ def _names(paths: list[Path]) -> np.ndarray:
     return np.array([list(name.ljust(longest, b"\0")) for name in names], np.uint8)
 
 
-def _touch_small(problem: Problem, paths: list[Path], names: np.ndarray, tasks: int) -> int:
-    """The same as :func:`plain` from a compiled loop."""
-    calls = touch_files(names, tasks, problem.latency, np.zeros(problem.small_bytes, np.uint8))
-    if calls < 0:
+def _storm(problem: Problem, paths: list[Path], names: np.ndarray, pool: ThreadPoolExecutor, shares: list[int]) -> int:
+    """The small files of one step, ``shares`` of the tasks on the threads of ``pool``, as :func:`plain` from a compiled
+    loop; the number of system calls."""
+
+    def touch(tasks: int) -> int:
+        return touch_files(names, tasks, problem.latency, np.zeros(problem.small_bytes, np.uint8))
+
+    calls = list(pool.map(touch, shares))
+    if min(calls) < 0:
         plain(paths, 1)  # the same again: this time Python raises the error
         raise OSError(errno.EIO, "a small file could not be opened or read once")
-    return int(calls)
-
-
-def _storm(problem: Problem, paths: list[Path], names: np.ndarray, pool: ThreadPoolExecutor, shares: list[int]) -> int:
-    """The small files of one step, ``shares`` of the tasks on the threads of ``pool``; the number of system calls."""
-    calls = sum(pool.map(lambda tasks: _touch_small(problem, paths, names, tasks), shares))
     handle = os.open(paths[0].parent / WRITTEN_BY_MASTER, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666)
     write_all(handle, b"x" * problem.small_bytes)
     os.close(handle)
-    return calls + 3
+    return sum(calls) + 3
 
 
 def run(problem: Problem, state: np.ndarray, threads: int = 1, repeats: int = 1) -> Result:

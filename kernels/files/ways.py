@@ -11,9 +11,8 @@ Before the first dump memory and space are checked, and the file is pre-allocate
 and its checksum compared, then the file gets its name; until then that name does not exist (or is an older, complete
 file).
 
-A way is a class of ``WAYS``: ``put(index, u)`` writes dump ``index``; ``finish(tail, fsync)`` writes the ``tail`` of
-the file and waits for the device if ``fsync``; ``close()`` lets go whatever happened.  ``u`` is float64 (N, N, N, 5),
-``[k, j, i, m]``, C-contiguous.
+A way is a function of ``WAYS``: ``way(handle, layout, index, u)`` writes dump ``index``, ``u``, to an open file.  ``u``
+is float64 (N, N, N, 5), ``[k, j, i, m]``, C-contiguous.
 """
 
 import contextlib
@@ -29,21 +28,29 @@ import numpy as np
 
 from kernels.contract import require_choice
 from kernels.files.filesystem import drop_cache, preallocate, pwrite_all, write_all
-from kernels.files.format.layout import (
-    COMPONENTS,
-    DTYPE,
-    WORD,
-    Layout,
-    Solution,
-    checksum,
-    dump_bytes,
-    require_checksums,
-)
+from kernels.files.format.layout import COMPONENTS, DTYPE, WORD, Layout, Solution, checksum, dump_bytes
+from kernels.files.syscalls import write_column
 from kernels.runtime.arrays import zeros
 from kernels.runtime.atomic import atomic_write
 from kernels.runtime.resources import require_disk, require_memory
 
-__all__ = ["WAYS", "FileWay", "Writer", "end_file", "solution_file", "solution_writer"]
+__all__ = ["WAYS", "Writer", "end_file", "new_file", "solution_writer"]
+
+
+@contextlib.contextmanager
+def new_file(path: Path, layout: Layout):
+    """A file with its header and room for all dumps, in place of any before: its handle, for whoever writes them."""
+    with open(path, "wb", buffering=0) as file:
+        preallocate(file.fileno(), layout.total_bytes)
+        write_all(file.fileno(), layout.header())
+        yield file.fileno()
+
+
+def end_file(handle: int, layout: Layout, sums: list[int]) -> None:
+    """Write the trailer, with the CRC-32 of each dump, and cut the file off behind it."""
+    trailer = layout.trailer(sums)
+    pwrite_all(handle, trailer, layout.trailer_offset)
+    os.ftruncate(handle, layout.trailer_offset + len(trailer))
 
 
 def _bytes(u: np.ndarray) -> memoryview:
@@ -51,112 +58,42 @@ def _bytes(u: np.ndarray) -> memoryview:
     return memoryview(np.ascontiguousarray(u, DTYPE).reshape(-1).view(np.uint8))
 
 
-def end_file(handle: int, trailer: bytes, layout: Layout) -> None:
-    """Write the trailer, and cut the file off behind it."""
-    pwrite_all(handle, trailer, layout.trailer_offset)
-    os.ftruncate(handle, layout.trailer_offset + len(trailer))
-
-
-class FileWay:
-    """A solution file that is opened, pre-allocated, written dump by dump, and closed."""
-
-    records = False  # k-planes as Fortran records
-    arrays = False  # five arrays of three dimensions
-
-    def __init__(self, part: Path, layout: Layout):
-        self.layout, self._file = layout, open(part, "x+b", buffering=0)  # which closes with this object
-        self.handle = self._file.fileno()
-        preallocate(self.handle, layout.total_bytes)
-        write_all(self.handle, layout.header())
-
-    def put(self, index: int, u: np.ndarray) -> None:
-        """Write dump ``index``."""
-        raise NotImplementedError
-
-    def finish(self, tail: bytes, fsync: bool) -> None:
-        """Write the trailer; with ``fsync`` the device has the file."""
-        end_file(self.handle, tail, self.layout)
-        if fsync:
-            os.fsync(self.handle)
-
-    def close(self) -> None:
-        """Let the file go."""
-        self._file.close()
-
-
-@contextlib.contextmanager
-def solution_file(path: Path, layout: Layout, sums: list[int]):
-    """A new solution file with its header, open for whoever writes the dumps; at the end it gets its trailer."""
-    path.unlink(missing_ok=True)
-    with contextlib.closing(FileWay(path, layout)) as file:
-        yield file.handle
-        file.finish(layout.trailer(sums), False)
-
-
-class Records(FileWay):
+def records(handle: int, layout: Layout, index: int, u: np.ndarray) -> None:
     """One record a k-plane (5 w N² bytes), as the Cray code wrote."""
-
-    records = True
-
-    def put(self, index, u):
-        mark = struct.pack("<I", self.layout.plane_bytes)
-        for plane in u:
-            if os.writev(self.handle, [mark, _bytes(plane), mark]) != plane.nbytes + 8:
-                raise OSError(errno.ENOSPC, "a record was written only in part")
+    mark = struct.pack("<I", layout.plane_bytes)
+    for plane in u:
+        if os.writev(handle, [mark, _bytes(plane), mark]) != plane.nbytes + 8:
+            raise OSError(errno.ENOSPC, "a record was written only in part")
 
 
-class Array(FileWay):
-    """One sequential write without record marks, as the CM-2 code wrote."""
-
-    def put(self, index, u):
-        write_all(self.handle, _bytes(u))
-
-
-class Arrays(FileWay):
-    """Five arrays, one sequential write each, as the faster CM-2 code wrote."""
-
-    arrays = True
-
-    def put(self, index, u):
-        for m in range(COMPONENTS):
-            write_all(self.handle, _bytes(u[..., m]))
+def arrays(handle: int, layout: Layout, index: int, u: np.ndarray) -> None:
+    """Five arrays of three dimensions, one sequential write each, as the faster CM-2 code wrote."""
+    for m in range(COMPONENTS):
+        write_all(handle, _bytes(u[..., m]))
 
 
-class Positioned(FileWay):
+def positioned(handle: int, layout: Layout, index: int, u: np.ndarray) -> None:
     """The whole array in one ``pwrite``."""
-
-    def put(self, index, u):
-        pwrite_all(self.handle, _bytes(u), self.layout.offset(index))
+    pwrite_all(handle, _bytes(u), layout.offset(index))
 
 
-class Elements(FileWay):
+def elements(handle: int, layout: Layout, index: int, u: np.ndarray) -> None:
     """The writes of ``processes.write_points`` from a compiled loop: an interpreter between them would be timed too."""
-
-    def __init__(self, part, layout):
-        from kernels.files.syscalls import write_column
-
-        super().__init__(part, layout)
-        self._write_column = write_column
-        write_column(np.int32(self.handle), np.uint64(0), 0, 0, 0)  # compiled before the first dump
-
-    def put(self, index, u):
-        N, element = self.layout.N, COMPONENTS * WORD
-        data = np.ascontiguousarray(u, DTYPE)
-        for i in range(N):
-            start = self.layout.offset(index) + element * i
-            os.lseek(self.handle, start, os.SEEK_SET)
-            address = np.uint64(data.ctypes.data + element * i)
-            done = self._write_column(np.int32(self.handle), address, N * N, element, N * element)
-            if done != N * N:
-                raise OSError(errno.EIO, f"element write {done} of column {i} failed")
+    N, element = layout.N, COMPONENTS * WORD
+    data = np.ascontiguousarray(u, DTYPE)
+    for i in range(N):
+        os.lseek(handle, layout.offset(index) + element * i, os.SEEK_SET)
+        address = np.uint64(data.ctypes.data + element * i)
+        done = write_column(np.int32(handle), address, N * N, element, N * element)
+        if done != N * N:
+            raise OSError(errno.EIO, f"element write {done} of column {i} failed")
 
 
-WAYS: dict[str, type[FileWay]] = {
-    "records": Records,
-    "array": Array,
-    "arrays": Arrays,
-    "elements": Elements,
-    "positioned": Positioned,
+WAYS: dict[str, Callable[[int, Layout, int, np.ndarray], None]] = {
+    "records": records,
+    "arrays": arrays,
+    "elements": elements,
+    "positioned": positioned,
 }
 
 
@@ -167,8 +104,9 @@ class Writer:
     ``finish_seconds`` of ``finish``.
     """
 
-    def __init__(self, file, layout: Layout, buffers: list[np.ndarray], pool: ThreadPoolExecutor | None, fsync: bool):
-        self._file, self.layout, self._buffers, self._pool, self._fsync = file, layout, buffers, pool, fsync
+    def __init__(self, handle: int, layout: Layout, way, buffers: list[np.ndarray], pool, fsync: bool):
+        self._handle, self.layout, self._way, self._fsync = handle, layout, way, fsync
+        self._buffers, self._pool = buffers, pool  # one thread, or None
         self.checksums: list[int] = []
         self.stalls: list[float] = []
         self.transfer_seconds: list[float] = []
@@ -191,7 +129,7 @@ class Writer:
     def _transfer(self, index: int, u: np.ndarray) -> None:
         start = time.perf_counter()
         self.checksums.append(checksum([u]))
-        self._file.put(index, u)
+        self._way(self._handle, self.layout, index, u)
         self.transfer_seconds.append(time.perf_counter() - start)
 
     def finish(self) -> None:
@@ -199,7 +137,9 @@ class Writer:
         start = time.perf_counter()
         for future in self._futures:
             future.result()
-        self._file.finish(self.layout.trailer(self.checksums), self._fsync)
+        end_file(self._handle, self.layout, self.checksums)
+        if self._fsync:
+            os.fsync(self._handle)
         self.finish_seconds = time.perf_counter() - start
 
 
@@ -215,20 +155,23 @@ def solution_writer(path, N: int, NS: int, IW: int, way="positioned", asynchrono
     ``OSError`` if memory or space do not suffice, or the folder cannot be written.
     """
     require_choice("way", way, WAYS)
-    layout, buffers = Layout(N, NS, IW, WAYS[way].records, WAYS[way].arrays), 2 if asynchronous else 1
+    layout, buffers = Layout(N, NS, IW, way == "records", way == "arrays"), 2 if asynchronous else 1
     what = f"the solution of {layout.dumps} dumps with N = {N}"
     require_disk(Path(path).parent, layout.total_bytes, what)
     require_memory(buffers * dump_bytes(N), f"writing {what} ({way}, {buffers} buffer(s))")
     with atomic_write(path, fsync=False) as part:
-        with contextlib.closing(WAYS[way](part, layout)) as file, contextlib.ExitStack() as threads:
+        with new_file(part, layout) as handle, contextlib.ExitStack() as threads:
+            if way == "elements":
+                write_column(np.int32(handle), np.uint64(0), 0, 0, 0)  # compiled before the first dump
             pool = threads.enter_context(ThreadPoolExecutor(1, "solution-writer")) if asynchronous else None
             # touched now: no dump shall pay for first use of the memory
-            writer = Writer(file, layout, [zeros(layout.shape, DTYPE) for _ in range(buffers)], pool, fsync)
+            room = [zeros(layout.shape, DTYPE) for _ in range(buffers)]
+            writer = Writer(handle, layout, WAYS[way], room, pool, fsync)
             yield writer
             if writer.finish_seconds is None:
                 writer.finish()
         if fsync:
             drop_cache(part)
-        require_checksums(solution := Solution(part))
-        if solution.crc32 != writer.checksums:
-            raise OSError(errno.EIO, "the checksums read back differ")
+        solution = Solution(part)
+        if not solution.checksums() == solution.crc32 == writer.checksums:
+            raise OSError(errno.EIO, "what was read back is not what was written")

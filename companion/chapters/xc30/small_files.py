@@ -76,7 +76,7 @@ def bulk(preset: str, threads: int) -> list[Case]:
 
     talk = tables.load("xc30", "hres_io")
     files = int(talk["files"])
-    size = round(storm.full_record_bytes(1e12 * float(talk["volume"]), int(talk["steps"]), files))
+    size = round(1e12 * float(talk["volume"]) / (int(talk["steps"]) * files))
     files, size = (files // 20, size // 20) if preset == "quick" else (files, size)
     problem = storm.Problem(steps=1, files=files, tasks=0, record_bytes=size, fsync=True)
     label = f"{files} records of {size / 1e6:.3g} MB, each flushed"
@@ -120,7 +120,7 @@ def records(preset: str, threads: int) -> list[Case]:
     from kernels.files import storm
 
     talk, whole = tables.load("xc30", "hres_io"), storm.Problem.preset("paper")
-    most = round(storm.full_record_bytes(1e12 * float(talk["volume"]), int(talk["steps"]), int(talk["files"])))
+    most = round(1e12 * float(talk["volume"]) / (int(talk["steps"]) * int(talk["files"])))
     files, tasks, cases = whole.files // _PART, whole.tasks // _PART, []
     for size, latency in product([2**16] if preset == "quick" else [2**16, most], _LATENCIES):
         steps = 2 if latency > 0 else min(25, max(2, 2**29 // (size * files)))

@@ -31,9 +31,7 @@ try:
 except ImportError:  # a system that has no wheel of it: the same numbers, more slowly
     from zlib import crc32
 
-__all__ = ["COMPONENTS", "DTYPE", "WORD", "Layout", "Solution", "SolutionError", "checksum"]
-__all__ += ["dump_bytes", "plain", "require_checksums", "require_schedule", "solution_bytes"]
-__all__ += ["transfer_rate"]
+__all__ = ["COMPONENTS", "DTYPE", "WORD", "Layout", "Solution", "SolutionError", "checksum", "dump_bytes", "plain"]
 
 HEADER_BYTES = 4096
 MAGIC = npy.magic(3, 0)  # a version whose broken headers NumPy does not try to mend
@@ -42,37 +40,9 @@ COMPONENTS = 5  # conserved variables a grid point
 WORD = 8  # bytes of a 64-bit word
 
 
-def require_schedule(NS: int, IW: int) -> int:
-    """Number of dumps NS/IW.
-
-    ``ValueError`` if IW is outside 1 … NS, or does not divide NS (the last steps would not be in the file).
-    """
-    require_range("NS", NS, 1, 10**9, "time steps")
-    require_range("IW", IW, 1, NS, "time steps")
-    if NS % IW:
-        raise ValueError(
-            f"IW = {IW} does not divide NS = {NS}, so the last {NS % IW} steps would not be "
-            "written; choose an IW that divides NS"
-        )
-    return NS // IW
-
-
 def dump_bytes(N: int) -> int:
     """Bytes of one dump of U: 5 w N³."""
     return COMPONENTS * WORD * N**3
-
-
-def solution_bytes(N: int, NS: int, IW: int) -> int:
-    """Bytes of all dumps: 5 w N³ NS/IW."""
-    return dump_bytes(N) * require_schedule(NS, IW)
-
-
-def transfer_rate(N: int, NS: int, IW: int, T_T: float) -> float:
-    """R_IO = 5 w N³ (NS/IW) / T_T, bytes per second.
-
-    The rate of the whole application, computing included; not that of the disk.
-    """
-    return solution_bytes(N, NS, IW) / T_T
 
 
 class SolutionError(ValueError):
@@ -81,7 +51,10 @@ class SolutionError(ValueError):
 
 @dataclass(frozen=True)
 class Layout:
-    """Sizes and places in one solution file."""
+    """Sizes and places in one solution file.
+
+    ``ValueError`` if IW is outside 1 … NS, or does not divide NS (the last steps would not be in the file).
+    """
 
     N: int
     NS: int
@@ -91,7 +64,13 @@ class Layout:
 
     def __post_init__(self):
         require_range("N", self.N, 1, 2000, "grid points")
-        require_schedule(self.NS, self.IW)
+        require_range("NS", self.NS, 1, 10**9, "time steps")
+        require_range("IW", self.IW, 1, self.NS, "time steps")
+        if self.NS % self.IW:
+            raise ValueError(
+                f"IW = {self.IW} does not divide NS = {self.NS}, so the last {self.NS % self.IW} steps would not be "
+                "written; choose an IW that divides NS"
+            )
 
     @property
     def dumps(self) -> int:
@@ -109,13 +88,13 @@ class Layout:
         return COMPONENTS * WORD * self.N**2
 
     @property
-    def dump_bytes(self) -> int:
-        """Bytes of one dump in the file, record marks included."""
-        return dump_bytes(self.N) + (8 * self.N if self.records else 0)
+    def solution_bytes(self) -> int:
+        """Bytes of U in all dumps: 5 w N³ NS/IW."""
+        return self.dumps * dump_bytes(self.N)
 
     def offset(self, index: int) -> int:
         """Byte at which dump ``index`` starts."""
-        return HEADER_BYTES + index * self.dump_bytes
+        return HEADER_BYTES + index * (dump_bytes(self.N) + (8 * self.N if self.records else 0))
 
     @property
     def trailer_offset(self) -> int:
@@ -134,11 +113,6 @@ class Layout:
         facts = {"descr": npy.dtype_to_descr(self.dtype), "fortran_order": False, "shape": (self.dumps, *order)}
         head = MAGIC + struct.pack("<I", HEADER_BYTES - len(MAGIC) - 4) + repr(facts).encode("ascii")
         return head.ljust(HEADER_BYTES - 1) + b"\n"
-
-    @property
-    def steps(self) -> list[int]:
-        """Time step of every dump."""
-        return list(range(self.IW, self.NS + 1, self.IW))
 
     def trailer(self, checksums: list[int]) -> bytes:
         """What closes a file whose dumps have these CRC-32s."""
@@ -189,6 +163,10 @@ class Solution:
         """Dump ``index``, float64 (N, N, N, 5) as [k, j, i, m]."""
         return np.array(list(self.planes(index)))
 
+    def checksums(self) -> list[int]:
+        """CRC-32 of each dump as it is found, which ``crc32`` should be."""
+        return [checksum(self.planes(index)) for index in range(self.layout.dumps)]
+
 
 def checksum(planes) -> int:
     """CRC-32 of a dump given plane by plane."""
@@ -208,14 +186,3 @@ def plain(path: Path, layout: Layout, dumps) -> list[int]:
             sums.append(checksum([u]))
         file.write(layout.trailer(sums))
     return sums
-
-
-def require_checksums(solution: Solution) -> None:
-    """``SolutionError`` unless every dump of an opened solution has the checksum stored with it."""
-    for index, (step, expected) in enumerate(zip(solution.layout.steps, solution.crc32, strict=True)):
-        found = checksum(solution.planes(index))
-        if found != expected:
-            raise SolutionError(
-                f"{solution.path} is damaged: the dump of step {step} has CRC-32 "
-                f"{found:08x} where {expected:08x} was stored; write or copy it again"
-            )

@@ -10,7 +10,6 @@ from kernels import bt
 from kernels.bt.problem import exact_solution
 from kernels.contract import Work
 from kernels.files import application
-from kernels.files.format.layout import transfer_rate
 from kernels.files.format.verification import MEAN_ERROR_NORMS, mean_error_checks, verify_file
 
 
@@ -26,7 +25,7 @@ def test_class_s_with_the_published_checks(tmp_path, IW):
     checks = application.verify(problem, result) + application._every_dump(problem, None, result)
     assert len(checks) == 3 + 5 + 5 + 1
     assert [str(check) for check in checks if not check.ok] == []
-    assert result.R_IO == transfer_rate(12, 60, IW, result.T_T)
+    assert result.R_IO == 69120 * (60 // IW) / result.T_T
     assert result.stalls.shape == (60 // IW,)
     found = verify_file(result.path, application.exact_plane(12))
     assert np.allclose(found.error_norms.mean(axis=0), MEAN_ERROR_NORMS[12, 60, IW], rtol=1e-10)
@@ -42,10 +41,12 @@ def test_report_s_smallest_size_is_the_quick_preset():
         assert (problem.NS, problem.IW) == tuple(printed.loc[problem.N, ["NS", "IW"]])
 
 
-def test_wrong_solution_does_not_verify(tmp_path):
+def test_wrong_solution_does_not_verify(tmp_path, monkeypatch):
     """A time step a little off writes perfect files of a wrong solution."""
     problem = application.Problem(folder=str(tmp_path))
-    result = run(application.Problem(folder=str(tmp_path), dt=0.01 * (1 + 1e-6)))
+    with monkeypatch.context() as patched:
+        patched.setitem(application._TIME_STEPS, 12, 0.01 * (1 + 1e-6))
+        result = run(problem)
     checks = application.verify(problem, result) + application._every_dump(problem, None, result)
     failed = [check.name for check in checks if not check.ok]
     assert "mean error norm 1 of all dumps" in failed

@@ -2,7 +2,9 @@
 
 import os
 import time
+from concurrent.futures import ThreadPoolExecutor
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -39,12 +41,7 @@ def test_counts_are_those_of_a_trace(tmp_path):
     assert storm.expected_calls(storm.Problem(steps=1, files=2, tasks=1)) == {"before": 3 * 4 + 3 + 2, "after": 2}
     (tmp_path / "small").write_bytes(b"x" * 100)
     assert storm.plain([tmp_path / "small"], 5, 1e-4) == 20
-    paths = [tmp_path / "small"]
-    assert storm._touch_small(storm.Problem(small_bytes=100), paths, storm._names(paths), 5) == 20
-
-
-def test_arithmetic_of_records():
-    assert storm.full_record_bytes(1.2e12, 125, 120) == pytest.approx(80e6)
+    assert storm.touch_files(storm._names([tmp_path / "small"]), 5, 0.0, np.zeros(100, np.uint8)) == 20
 
 
 def test_misplaced_records_are_found(tmp_path):
@@ -75,8 +72,9 @@ def test_the_revised_code_alone_flushes_its_records(tmp_path, monkeypatch):
 
 
 def test_small_file_that_vanishes_is_an_error(tmp_path):
-    with pytest.raises(FileNotFoundError):
-        storm._touch_small(storm.Problem(), [tmp_path / "gone"], storm._names([tmp_path / "gone"]), 2)
+    gone = [tmp_path / "gone"]
+    with pytest.raises(FileNotFoundError), ThreadPoolExecutor(1) as pool:
+        storm._storm(storm.Problem(), gone, storm._names(gone), pool, [2])
 
 
 def test_sizes_and_nonsense(tmp_path):

@@ -17,7 +17,7 @@ SMALL = {
     "spectral.ranks": {"truncation": 31, "grid": "F24", "fields": 3},
     "shallow_water.ranks": {"truncation": 21, "grid": "F16", "steps": 6, "output": 3},
     "bt.ranks": {"N": 12, "NS": 60, "dt": 0.01},
-    "files.ranks.application": {"N": 8, "NS": 6, "IW": 2, "way": "collective"},
+    "files.ranks": {"N": 8, "NS": 6, "IW": 2, "way": "collective"},
 }
 #: Other ways and shapes, each on the number of ranks where it differs.
 MORE = {
@@ -27,12 +27,12 @@ MORE = {
         ("mpi.halo", {"way": "fixed"}),
         ("mpi.monitoring", {"way": "synchronised"}),
         ("mpi.monitoring", {"way": "drifting"}),
-        ("files.ranks.application", {"way": "elements"}),
+        ("files.ranks", {"way": "elements"}),
     ],
     3: [
         ("spectral.ranks", {"truncation": 21, "grid": "O16"}),
         ("mpi.halo", {"way": "part 2 on demand"}),
-        ("files.ranks.application", {"way": "independent"}),
+        ("files.ranks", {"way": "independent"}),
     ],
     4: [
         ("mpi.overlap", {"way": "alltoallv"}),

@@ -19,24 +19,14 @@ import numpy as np
 from kernels.bt import ranks as bt
 from kernels.contract import Check, Footprint, Presets, Work, one_of
 from kernels.files import application
-from kernels.files.format.layout import (
-    COMPONENTS,
-    DTYPE,
-    Layout,
-    Solution,
-    checksum,
-    require_checksums,
-    require_schedule,
-    solution_bytes,
-    transfer_rate,
-)
-from kernels.files.format.verification import mean_error_checks, verify_file
+from kernels.files.format.layout import COMPONENTS, DTYPE, Layout, Solution, checksum
+from kernels.files.format.verification import checksum_check, mean_error_checks, verify_file
 from kernels.files.processes import ELEMENT, rows_of
-from kernels.files.ways import FileWay, end_file, solution_writer
+from kernels.files.ways import end_file, new_file, solution_writer
 from kernels.files.work_folder import WorkFolder
 from kernels.mpi import world
 
-__all__ = ["NO_OUTPUT", "WAYS", "Problem", "Result", "SharedSolution", "State", "close", "footprint", "observe"]
+__all__ = ["NO_OUTPUT", "WAYS", "Problem", "Result", "SharedSolution", "State", "close", "footprint"]
 __all__ += ["reference", "run", "setup", "verify", "work"]
 
 WAYS = ("collective", "independent", "elements")
@@ -51,26 +41,23 @@ class Problem(Presets):
     N: int = 12  # grid points in each direction
     NS: int = 60  # time steps
     IW: int = 10  # time steps between two writes of U
-    dt: float = 0.01  # length of a time step
     way: one_of("none", *WAYS) = "collective"  # see above; "none" computes only, which gives T_C
     ranks: int = 1  # ranks that take part
     folder: str | None = None  # shared by all hosts; None: the system's temporary folder
 
     PRESETS: ClassVar[dict[str, dict[str, Any]]] = {
         "quick": {},
-        "paper": {"N": 64, "NS": 200, "IW": 5, "dt": 8e-4},
-        "modern": {"N": 102, "NS": 200, "IW": 5, "dt": 3e-4},
+        "paper": {"N": 64, "NS": 200, "IW": 5},
+        "modern": {"N": 102, "NS": 200, "IW": 5},
     }
 
     def __post_init__(self):
-        require_schedule(self.NS, self.IW)
-        self.solver  # noqa: B018  refuses what the solver refuses
-        self.layout  # noqa: B018  and the file
+        self.solver  # noqa: B018  refuses what the benchmark or the solver refuse
 
     @property
     def solver(self) -> bt.Problem:
-        """The computation without writing."""
-        return bt.Problem(self.N, self.NS, self.dt, self.ranks)
+        """The computation without writing, with the time step of the serial benchmark."""
+        return bt.Problem(self.N, self.NS, application.Problem(self.N, self.NS, self.IW).solver.dt, self.ranks)
 
     @property
     def layout(self) -> Layout:
@@ -129,8 +116,8 @@ class SharedSolution:
     def __init__(self, comm, path: Path, layout: Layout, limits, way: str):
         self.comm, self.path, self.layout, self.limits, self.way = comm, path, layout, limits, way
         if comm.rank == 0:
-            path.unlink(missing_ok=True)  # of the repeat before
-            FileWay(path, layout).close()
+            with new_file(path, layout):
+                pass
         comm.Barrier()
         MPI = world.mpi()
         self.file = MPI.File.Open(comm, str(path), MPI.MODE_WRONLY)
@@ -156,7 +143,7 @@ class SharedSolution:
             with open(self.path, "r+b", buffering=0) as file:
                 places, count = map(self.layout.offset, range(self.layout.dumps)), int(np.prod(self.layout.shape))
                 sums = [checksum([np.fromfile(self.path, DTYPE, count, offset=place)]) for place in places]
-                end_file(file.fileno(), self.layout.trailer(sums), self.layout)
+                end_file(file.fileno(), self.layout, sums)
         self.comm.Barrier()
 
 
@@ -178,7 +165,7 @@ def _once(problem: Problem, state: State) -> Result:
     seconds = world.largest(comm, perf_counter() - start)
     if solution:
         solution.complete()
-    return Result(state, path, seconds, transfer_rate(problem.N, problem.NS, problem.IW, seconds), found)
+    return Result(state, path, seconds, problem.layout.solution_bytes / seconds, found)
 
 
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> Result:
@@ -214,10 +201,7 @@ def verify(problem: Problem, result: Result) -> list[Check]:
         return checks
     (i0, i1), (j0, j1), (k0, k1) = result.state.solver.fields.box.limits
     own = bt.solution(result.state.solver)
-    solution = Solution(result.path)
-    if comm.rank == 0:
-        require_checksums(solution)
-    last = solution.dump(problem.layout.dumps - 1)
+    last = Solution(result.path).dump(problem.layout.dumps - 1)
     wrong = int((last[k0:k1, j0:j1, i0:i1] != own).sum())
     checks.append(Check.near("words of the last dump that are not in memory", world.total(comm, wrong), 0, 0))
     facts = []
@@ -225,7 +209,7 @@ def verify(problem: Problem, result: Result) -> list[Check]:
     true = reference(problem, result.state).path if small else None
     if comm.rank == 0:
         found = verify_file(result.path, application.exact_plane(problem.N))
-        more = mean_error_checks(found)
+        more = [checksum_check(found), *mean_error_checks(found)]
         if small:
             other = int(result.path.read_bytes() != true.read_bytes())
             more.append(Check.near("files that differ from the serial writer's", other, 0, 0))
@@ -237,15 +221,10 @@ def verify(problem: Problem, result: Result) -> list[Check]:
 NO_OUTPUT = dict.fromkeys(("state", "norms.state"), "the solution in its layout and work space")
 
 
-def observe(result: Result) -> dict[str, float]:
-    """T_T of one sample."""
-    return {"T_T": result.T_T}
-
-
 def work(problem: Problem, threads: int = 1) -> Work:
     """The solver's work and the bytes of U written."""
     solver = bt.work(problem.solver)
-    written = solution_bytes(problem.N, problem.NS, problem.IW) if problem.way != "none" else 0
+    written = problem.layout.solution_bytes if problem.way != "none" else 0
     return Work(solver.flops, solver.bytes_read, solver.bytes_written + written)
 
 
