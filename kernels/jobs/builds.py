@@ -12,13 +12,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kernels import gridpoint
+from kernels import gridpoint, jobs
 from kernels.contract import Check, Work, worst
 from kernels.files.work_folder import WorkFolder
 from kernels.gridpoint import Problem as Problem
 from kernels.gridpoint import footprint as footprint
 from kernels.gridpoint import writeup
-from kernels.jobs.workers import BUILDS, Job, Order, Pool
+from kernels.jobs.workers import BUILDS, Pool
 from kernels.runtime.resources import affinity_cpus, require_memory
 
 __all__ = ["BUILDS", "Builds", "Difference", "Problem", "footprint", "refusal", "run", "setup", "verify", "work"]
@@ -55,9 +55,9 @@ def setup(problem: Problem, seed: int = 0) -> None:
 def _forecast(problem: Problem, build: str, folder: Path) -> tuple[list[Path], tuple[str, ...]]:
     """The write-up files of one forecast by a process of a build, and its checks that failed."""
     folder.mkdir()
-    job = Job("forecast", replace(problem, folder=str(folder)))
+    job = jobs.Job("forecast", replace(problem, folder=str(folder)))
     with Pool(1, build) as pool:
-        (done,), _ = pool.test(Order((job,), [affinity_cpus()], (None,), folder))
+        (done,), _ = pool.test(jobs.Problem((job,), posts="none"), [affinity_cpus()], (None,), folder)
     return sorted(folder.glob("job*")), done.wrong
 
 

@@ -9,7 +9,7 @@ import os
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 from kernels import shallow_water
 from kernels.contract import Check, Footprint, Presets, Work, one_of, whole
@@ -18,7 +18,7 @@ from kernels.jobs.workers import BUILDS, environment
 from kernels.processor.smt import LISTS, list_cpus
 from kernels.runtime.resources import require_memory, run_parts, smt_siblings
 
-__all__ = ["Problem", "State", "footprint", "run", "setup", "verify", "work"]
+__all__ = ["Problem", "footprint", "run", "setup", "verify", "work"]
 
 _THP_DISABLE = 41  # PR_SET_THP_DISABLE of prctl(2)
 _INTERPRETER = 400 * 2**20  # bytes of a process that has loaded the model
@@ -48,12 +48,6 @@ class Problem(Presets):
         """What is integrated: the unstable jet."""
         hours = self.steps * self.dt / 3600.0
         return shallow_water.Problem(self.truncation, self.grid, "galewsky", self.dt, hours, diffusion=3.0)
-
-
-class State(NamedTuple):
-    """The process."""
-
-    process: Processes
 
 
 def _serve(here, problem: Problem) -> None:
@@ -89,26 +83,26 @@ def _forecasts(here, problem: Problem) -> None:
             here.send(None)
 
 
-def setup(problem: Problem, seed: int = 0) -> State:
+def setup(problem: Problem, seed: int = 0) -> Processes:
     """A process with the settings that is ready to start (``seed`` is not used)."""
     require_memory(footprint(problem).memory, f"a forecast at truncation {problem.truncation}")
     with environment(BUILDS[problem.build]):
         process = Processes(_serve, [(problem,)])
     process.answers()
-    return State(process)
+    return process
 
 
-def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> State:
+def run(problem: Problem, state: Processes, threads: int = 1, repeats: int = 1) -> Processes:
     """The forecast, ``repeats`` times.  ``OSError`` if the process ends early; its message is on standard error."""
-    state.process.send((2 * threads if problem.doubled else threads, repeats))
-    state.process.answers()
+    state.send((2 * threads if problem.doubled else threads, repeats))
+    state.answers()
     return state
 
 
-def verify(problem: Problem, result: State) -> list[Check]:
+def verify(problem: Problem, result: Processes) -> list[Check]:
     """The model's own checks of the last forecast, by the process."""
-    result.process.send(None)
-    return result.process.answers()[0]
+    result.send(None)
+    return result.answers()[0]
 
 
 def work(problem: Problem, threads: int = 1) -> Work:

@@ -22,10 +22,9 @@ from kernels.gridpoint import postprocess, simulator
 from kernels.gridpoint.state import Step
 from kernels.mpi.world import end_with_parent
 
-__all__ = ["BUILDS", "KINDS", "PROGRAMS", "Done", "Job", "Order", "Pool", "Post", "answer", "in_memory", "shared"]
+__all__ = ["BUILDS", "PROGRAMS", "Done", "Job", "Pool", "Post", "answer", "environment", "in_memory", "shared"]
 
 PROGRAMS: dict[str, Any] = {"forecast": gridpoint, "simulator": simulator, "analysis": analysis}
-KINDS: dict[str, type] = {"forecast": gridpoint.Problem, "simulator": gridpoint.Problem, "analysis": analysis.Problem}
 
 #: Builds by name, the first as it comes; see https://numba.readthedocs.io for the variables.
 BUILDS = {
@@ -84,23 +83,6 @@ class Post(NamedTuple):
     cpu: float
 
 
-class Order(NamedTuple):
-    """What every process of a test is told."""
-
-    jobs: tuple[Job, ...]
-    cpus: list[list[int]]  # of every process; those beyond the jobs take post-processing jobs alone
-    paces: tuple[simulator.Pace | None, ...]  # of each simulator
-    folder: Path  # for everything that is kept until the end
-    posts: str = "none"  # who takes post-processing jobs: nobody, a process "after" its job, a process "beside" them
-    small: bool = False  # they hold few rows at a time
-
-    @property
-    def takers(self) -> range:
-        """Numbers of the processes that take post-processing jobs."""
-        count = len(self.jobs)
-        return range(count) if self.posts == "after" else range(count, len(self.cpus))
-
-
 def in_memory(program: str, problem):
     """The same problem with all of its files in memory, which has the same answer."""
     if program == "analysis":
@@ -148,14 +130,17 @@ def _forecast(problem):
     return state
 
 
-def _test(here, number: int, queue, order: Order) -> None:
-    """The job of process ``number`` if there is one, then post-processing jobs, then the answer: a word after each."""
-    job, begin, write_ups = next(iter(order.jobs[number:]), None), 0.0, itertools.count()
+def _test(here, number: int, queue, test, cpus, paces, folder: Path) -> None:
+    """The job of process ``number`` if there is one, then post-processing jobs, then the answer: a word after each.
+
+    ``test``, ``cpus``, ``paces`` and ``folder`` are those of :meth:`Pool.test`.
+    """
+    job, begin, write_ups = next(iter(test.jobs[number:]), None), 0.0, itertools.count()
     if hasattr(os, "sched_setaffinity"):  # elsewhere the system places it
-        os.sched_setaffinity(0, order.cpus[number])
+        os.sched_setaffinity(0, cpus[number])
 
     def kept(number: int, write_up: int) -> Path:
-        return order.folder / f"job{number}-{write_up:04d}"
+        return folder / f"job{number}-{write_up:04d}"
 
     def ready() -> None:
         nonlocal begin
@@ -165,7 +150,7 @@ def _test(here, number: int, queue, order: Order) -> None:
     def announce(path: Path) -> None:
         found = number, next(write_ups)
         os.link(path, kept(*found))
-        if order.posts != "none":
+        if test.posts != "none":
             queue.put(found)
 
     def run(program: str, problem) -> tuple[Any, Done]:
@@ -173,7 +158,7 @@ def _test(here, number: int, queue, order: Order) -> None:
         if program == "analysis":  # its programs compute and move in turn: accounts are not asked for
             state = kernel.setup(problem)
         else:
-            state = _forecast(problem) if program == "forecast" else order.paces[number]
+            state = _forecast(problem) if program == "forecast" else paces[number]
             how |= {"on_writeup": announce, "accounts": _accounts()}
         result = kernel.run(problem, state, **how)
         end = time.perf_counter() - begin
@@ -184,20 +169,20 @@ def _test(here, number: int, queue, order: Order) -> None:
         return result, Done(result.clock, result.cpu, end, *told, *accounts)
 
     def post(number: int, write_up: int) -> Post:
-        (program, problem), path = order.jobs[number], kept(number, write_up)
+        (program, problem), path = test.jobs[number], kept(number, write_up)
         if program == "forecast":
-            found = postprocess.run(path, small=order.small, device=problem.fsync)
+            found = postprocess.run(path, small=test.small, device=problem.fsync)
         else:
-            found = simulator.post(path, problem, order.paces[number], problem.fsync)
+            found = simulator.post(path, problem, paces[number], problem.fsync)
         return Post(number, found["begin"] - begin, found["end"] - begin, found["clock"], found["cpu"])
 
     result, done = run(*job) if job else (ready(), None)
     here.send(done)
-    here.send([post(*each) for each in iter(queue.get, None)] if number in order.takers else [])
+    here.send([post(*each) for each in iter(queue.get, None)] if number in test.takers else [])
     here.recv()  # what follows no clock sees
     if job:
         wrong = tuple(str(check) for check in PROGRAMS[job.program].verify(job.problem, result) if not check.ok)
-        paths = sorted(order.folder.glob(f"job{number}-*.packed")) if job.program == "forecast" else ()
+        paths = sorted(folder.glob(f"job{number}-*.packed")) if job.program == "forecast" else ()
         packed = tuple(zlib.crc32(path.read_bytes()) for path in paths)
         done = replace(done, answer=answer(job.program, result), packed=packed, wrong=wrong)
     here.send(done)
@@ -206,7 +191,7 @@ def _test(here, number: int, queue, order: Order) -> None:
 def _serve(here, number: int, queue) -> None:
     end_with_parent()  # also one that waits for the queue
     while True:
-        _test(here, number, queue, here.recv())
+        _test(here, number, queue, *here.recv())
 
 
 @contextmanager
@@ -229,20 +214,21 @@ class Pool(Processes):
         with environment(BUILDS[build]):
             super().__init__(_serve, [(number, self.queue) for number in range(count)])
 
-    def test(self, order: Order) -> tuple[list[Done], list[Post]]:
-        """All jobs together as they went, and the post-processing jobs in the order in which they began.
+    def test(self, test, cpus: list[list[int]], paces: tuple, folder: Path) -> tuple[list[Done], list[Post]]:
+        """All jobs of ``test``, a ``Problem``, as they went, and the post-processing jobs in the order of their begins.
 
-        ``OSError`` if a process ends early.
+        ``cpus``: of each process; ``paces``: of each job that is a simulator; ``folder``: for everything that is kept
+        until the end.  ``OSError`` if a process ends early.
         """
-        self.send(order)
+        self.send((test, cpus, paces, folder))
         self.answers()  # ready
         self.send(time.perf_counter())
         self.answers()
-        for _ in order.takers:
+        for _ in test.takers:
             self.queue.put(None)
         posts = sum(self.answers(), [])
         self.send(None)
-        return self.answers()[: len(order.jobs)], sorted(posts, key=lambda post: post.begin)
+        return self.answers()[: len(test.jobs)], sorted(posts, key=lambda post: post.begin)
 
 
 _SHARED: "weakref.WeakValueDictionary[tuple[int, str], Pool]" = weakref.WeakValueDictionary()

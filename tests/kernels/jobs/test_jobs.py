@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from kernels import gridpoint, jobs
+from kernels import analysis, gridpoint, jobs
 from kernels.jobs import settings as forecast_settings
 from kernels.jobs import workers
 from kernels.runtime.resources import usable_cpus
@@ -45,6 +45,15 @@ def test_two_forecasts_share_the_queue(tmp_path):
     first, second = found.jobs
     assert first.answer == second.answer and first.overlapped > second.overlapped == 0
     assert 0 < first.net < first.clock and first.waiting >= 0
+
+
+def test_each_program_answers_as_it_does_alone(tmp_path):
+    """Halves of two files, and the other programs."""
+    problem = analysis.Problem(ni=24, nj=16, sondes=80, aircraft=20, rest="cache")
+    short = gridpoint.Problem(32, 12, 5, files=4, place="cache", overlap="both", writeup=1.5)
+    programs = {"forecast": short, "simulator": replace(short, files=2), "analysis": problem}
+    found = went(jobs.Problem(tuple(jobs.Job(*each) for each in programs.items())), tmp_path)
+    assert [len(job.packed) for job in found.jobs] == [len(short.writeup_steps), 0, 0]
 
 
 @TWO
