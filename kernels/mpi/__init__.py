@@ -4,7 +4,7 @@
 ``traffic``        messages that are counted and timed
 ``mesh``           who holds which rows, wavenumbers and fields
 ``moves``          transpositions: fields change hands between grid, Fourier and spectral space
-``scale``          bytes and messages of all programs for any number of ranks, without running them
+``scale``          bytes and messages of transpositions for any number of ranks, without running them
 
 ``exchange``       pairs of ranks exchange messages (P4)
 ``overlap``        Legendre transforms with messages in flight (C7)

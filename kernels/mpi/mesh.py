@@ -80,11 +80,15 @@ class Mesh:
         """First field of every part, and the end, int64[V + 1]."""
         return cut(self.fields, self.V)
 
+    @functools.cached_property
+    def columns(self) -> np.ndarray:
+        """Column of each wavenumber, int64[T + 1]: dealt out to and fro, so that long and short ones pair up."""
+        turn = np.arange(self.truncation + 1) % (2 * self.W)
+        return np.minimum(turn, 2 * self.W - 1 - turn)
+
     def wavenumbers(self, w: int) -> np.ndarray:
-        """Wavenumbers of column w, ascending: dealt out to and fro, so that long and short ones pair up."""
-        turn = 2 * self.W
-        m = np.arange(self.truncation + 1)
-        return m[(m % turn == w) | (m % turn == turn - 1 - w)]
+        """Wavenumbers of column w, ascending."""
+        return np.flatnonzero(self.columns == w)
 
     def band_points(self, w: int) -> int:
         """Grid points of a band."""
@@ -93,10 +97,6 @@ class Mesh:
     def pieces(self, w: int) -> np.ndarray:
         """Bounds of the V pieces among the points of band w, int64[V + 1]."""
         return cut(self.band_points(w), self.V)
-
-    def first_point(self, w: int) -> int:
-        """Number on the grid of the first point of band w."""
-        return int(self.grid.pl[: self.bands[w]].sum())
 
     def rows_with(self, m: np.ndarray, w: int) -> tuple[np.ndarray, np.ndarray]:
         """First row of band w that carries each wavenumber of ``m``, and how many do.

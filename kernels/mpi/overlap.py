@@ -15,6 +15,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from kernels import spectral
 from kernels.contract import Check, Footprint, Presets, Work, one_of, require_range, whole
 from kernels.mpi import world
 from kernels.mpi.mesh import Mesh
@@ -138,8 +139,6 @@ NO_OUTPUT = dict.fromkeys(("spectra", "columns", "packed"), "what is sent, and i
 
 def work(problem: Problem, threads: int = 1) -> Work:
     """Operations of the Legendre sums of all ranks, half of those there and back, and the coefficients moved."""
-    from kernels import spectral
-
     fields = problem.mesh.fields * problem.groups
     legendre = dict(spectral.work(spectral.Problem(problem.truncation, problem.grid, fields)).parts)["Legendre"] // 2
     moved = 16 * fields * int(problem.mesh.counts.sum())

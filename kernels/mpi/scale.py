@@ -1,8 +1,7 @@
-"""Bytes and messages of each pattern for any number of ranks, counted from its decomposition.
+"""Bytes and messages of transpositions for any number of ranks, counted from its decomposition.
 
 Only what leaves a rank counts.  The same functions are compared with what real runs sent (``verify`` of
-each kernel), so beyond the machine at hand they extend a count and not a guess.  They say nothing about
-time.
+``spectral.ranks``), so beyond the machine at hand they extend a count and not a guess.  They say nothing about time.
 """
 
 from typing import NamedTuple
@@ -12,7 +11,7 @@ import numpy as np
 from kernels.mpi.mesh import Mesh
 from kernels.spectral.grids import grid as named_grid
 
-__all__ = ["Count", "forecast", "fourier_to_spectral", "grid_to_fourier", "shallow_water", "transposition"]
+__all__ = ["Count", "forecast", "fourier_to_spectral", "grid_to_fourier", "transposition"]
 
 
 class Count(NamedTuple):
@@ -41,16 +40,11 @@ def fourier_to_spectral(mesh: Mesh) -> Count:
     """One transposition between Fourier and spectral space."""
     if mesh.W == 1:
         return Count(0, 0)
-    bands, half, N = mesh.bands, mesh.counts[: mesh.grid.N], mesh.grid.N
-    turn = 2 * mesh.W
-    m = np.arange(mesh.truncation + 1)
-    owner = np.minimum(m % turn, turn - 1 - m % turn)
-    first = np.searchsorted(half, m, side="right")  # rows first … 2N - first carry m
-    messages, stay = 0, 0
+    messages = stay = 0
     for w in range(mesh.W):
-        rows = np.maximum(np.minimum(2 * N - first, bands[w + 1]) - np.maximum(first, bands[w]), 0)
-        stay += int(rows[owner == w].sum())
-        receivers = np.unique(owner[rows > 0])
+        _, rows = mesh.rows_with(np.arange(mesh.truncation + 1), w)
+        stay += int(rows[mesh.columns == w].sum())
+        receivers = np.unique(mesh.columns[rows > 0])
         messages += int(receivers.size - (w in receivers))
     total = int(mesh.counts.sum())
     return Count(mesh.V * messages, 16 * mesh.fields * (total - stay))
@@ -60,17 +54,6 @@ def transposition(mesh: Mesh) -> Count:
     """Grid to Fourier to spectral space and back."""
     up, down = grid_to_fourier(mesh), fourier_to_spectral(mesh)
     return Count(2 * (up.messages + down.messages), 2 * (up.bytes + down.bytes))
-
-
-def shallow_water(problem) -> Count:
-    """One integration of ``kernels.shallow_water.ranks``: four fields up and five down a step, and the output."""
-    mesh = problem.mesh
-    one = fourier_to_spectral(Mesh(mesh.name, mesh.truncation, 1, mesh.W, mesh.V))
-    outputs = problem.steps // problem.output if problem.output else 0
-    gathered = 8 * (mesh.grid.points - mesh.band_points(0)) if mesh.W > 1 else 0
-    return Count(
-        problem.steps * 2 * one.messages + outputs * (mesh.W - 1), problem.steps * 9 * one.bytes + outputs * gathered
-    )
 
 
 #: Fields a level that a step of a spectral model takes from spectra to the grid (vorticity, divergence,

@@ -53,10 +53,9 @@ class Traffic:
         return dict(zip(("messages", "bytes"), (value / repeats for value in sums), strict=True))
 
     def split(self, repeats: int) -> dict[str, float]:
-        """Seconds of every class in one of ``repeats`` repeats, mean over the ranks, and :meth:`counts`."""
+        """Seconds of every class in one of ``repeats`` repeats, mean over the ranks, on every rank."""
         ranks = self.comm.size * repeats
-        mean = {name: world.total(self.comm, value) / ranks for name, value in self.seconds.items()}
-        return mean | self.counts(repeats)
+        return {name: world.total(self.comm, value) / ranks for name, value in self.seconds.items()}
 
     def checks(self, counted, repeats: int, what: str) -> list[Check]:
         """What one of ``repeats`` repeats sent, against the formula's ``counted.messages`` and ``counted.bytes``."""

@@ -172,7 +172,7 @@ class Transform:
 
     def own_points(self) -> slice:
         """Where the rank's piece lies among the points of the grid."""
-        first = self.mesh.first_point(self.moves.w)
+        first = int(self.mesh.grid.starts[self.mesh.bands[self.moves.w]])
         return slice(first + int(self.moves.pieces[self.moves.v]), first + int(self.moves.pieces[self.moves.v + 1]))
 
 

@@ -16,13 +16,12 @@ def ranks(preset: str, threads: int, ranks: int = 2) -> list[Case]:
 
     Strong scaling, and the split of the time, which chapter 4 draws too.
     """
-    from kernels.mpi import scale
     from kernels.shallow_water import ranks as shallow_water
 
     cases = []
     for used in counts_to(ranks):
         problem = shallow_water.Problem.preset(preset, ranks=used)
-        parameters = of(problem, "truncation", "grid", "steps") | sent(scale.shallow_water(problem))
+        parameters = of(problem, "truncation", "grid", "steps")
         label = f"T{problem.truncation}, {plural(used, 'rank')}"
         cases.append(Case(label, shallow_water, problem, threads, parameters, shallow_water.split))
     return cases
