@@ -29,7 +29,8 @@ from kernels.shallow_water.problem import RADIUS
 __all__ = ["WAYS", "Problem", "State", "count_messages", "parts", "plain", "reference", "run", "setup", "verify"]
 __all__ += ["work"]
 
-WAYS = ("fixed", "part 2 on demand", "on demand")
+#: Way -> whether part 1 and part 2 are fetched from all points within the width of the halo.
+WAYS = {"fixed": (True, True), "part 2 on demand": (True, False), "on demand": (False, False)}
 
 
 @dataclass(frozen=True)
@@ -121,8 +122,9 @@ def fixed_halo(mesh: Mesh, own: np.ndarray, width: int) -> np.ndarray:
 
 def _points(problem: Problem, own: np.ndarray) -> list[np.ndarray]:
     """Of each part the points of others that the rank with the points ``own`` fetches."""
-    first = fixed_halo(problem.mesh, own, problem.width) if _fixed(problem, 0) else departures(problem, own)
-    return [first, first if _fixed(problem, 1) == _fixed(problem, 0) else departures(problem, own)]
+    fixed, second = WAYS[problem.way]
+    first = fixed_halo(problem.mesh, own, problem.width) if fixed else departures(problem, own)
+    return [first, first if second == fixed else departures(problem, own)]
 
 
 def count_messages(problem: Problem, most: int = 100_000) -> Count:
@@ -136,7 +138,7 @@ def count_messages(problem: Problem, most: int = 100_000) -> Count:
     messages = nbytes = 0
     for own in (owned(mesh, int(rank)) for rank in chosen):
         for part, points in enumerate(_points(problem, own)):
-            asks = not _fixed(problem, part)
+            asks = not WAYS[problem.way][part]
             messages += np.unique(owners(mesh, points)).size * (1 + asks)
             nbytes += 8 * points.size * (problem.PARTS[part] * problem.levels + asks)
     share = problem.ranks / chosen.size
@@ -155,11 +157,6 @@ class State(NamedTuple):
     needed: np.ndarray  # numbers around departure points, of other ranks
     fetched: list[np.ndarray]  # values of each part after run: float64 (points, fields · levels)
     facts: dict
-
-
-def _fixed(problem: Problem, part: int) -> bool:
-    """Whether a part is fetched from all points within the halo's width."""
-    return WAYS.index(problem.way) < 2 - part
 
 
 def point_values(points: np.ndarray, columns: int) -> np.ndarray:
@@ -184,7 +181,7 @@ def plain(state: State, part: int) -> np.ndarray:
     float64 (points wanted, fields · levels).
     """
     values, points = state.values[part], state.wanted[part]
-    wanted, asked, numbers = state.asked if _fixed(state.problem, part) else ask(state, points)
+    wanted, asked, numbers = state.asked if WAYS[state.problem.way][part] else ask(state, points)
     columns = values.shape[1]
     send, into = values[np.searchsorted(state.own, numbers)], np.empty((points.size, columns))
     values_of = Planned(state.traffic, state.traffic.comm, asked * columns, wanted * columns)
@@ -233,7 +230,7 @@ def verify(problem: Problem, result: State) -> list[Check]:
     return [
         Check.near("fetched values that are not their point's", world.total(comm, wrong), 0, 0),
         Check.near("points around departure points that were not fetched", world.total(comm, missing), 0, 0),
-        *result.traffic.checks(count_messages(problem), result.facts["repeats"], "repeat"),
+        *result.traffic.checks(count_messages(problem), result.facts["repeats"]),
     ]
 
 

@@ -49,20 +49,18 @@ class Traffic:
 
     def counts(self, repeats: int) -> dict[str, float]:
         """Messages and bytes of all ranks in one of ``repeats`` repeats, by name, on every rank."""
-        sums = (int(world.total(self.comm, value)) for value in (self.messages, self.bytes))
-        return dict(zip(("messages", "bytes"), (value / repeats for value in sums), strict=True))
+        messages, nbytes = (world.total(self.comm, value) for value in (self.messages, self.bytes))
+        return {"messages": messages / repeats, "bytes": nbytes / repeats}
 
     def split(self, repeats: int) -> dict[str, float]:
         """Seconds of every class in one of ``repeats`` repeats, mean over the ranks, on every rank."""
         ranks = self.comm.size * repeats
         return {name: world.total(self.comm, value) / ranks for name, value in self.seconds.items()}
 
-    def checks(self, counted, repeats: int, what: str) -> list[Check]:
+    def checks(self, counted, repeats: int) -> list[Check]:
         """What one of ``repeats`` repeats sent, against the formula's ``counted.messages`` and ``counted.bytes``."""
-        return [
-            Check.near(f"{name} of one {what}", value, getattr(counted, name), 0)
-            for name, value in self.counts(repeats).items()
-        ]
+        found = self.counts(repeats)
+        return [Check.near(f"{name} of one repeat", value, getattr(counted, name), 0) for name, value in found.items()]
 
 
 class Planned:

@@ -278,7 +278,7 @@ def verify(problem: Problem, result: State) -> list[Check]:
         checks.append(
             Check.near("round trip, coefficients within ±1", error, 0.0, 4e-12 * max(1.0, problem.truncation / 400))
         )
-    return checks + transform.traffic.checks(transposition(problem.mesh), result.repeats[0], "repeat")
+    return checks + transform.traffic.checks(transposition(problem.mesh), result.repeats[0])
 
 
 NO_OUTPUT = {"spectrum": "what is transformed"}
