@@ -6,7 +6,6 @@ A :class:`BlockFile` is a file of equal records: of the forecast, of the analysi
 place   where the file is
 ======  ==========================================================================
 memory  memory of the process, reached by copying
-tmpfs   a file in a file system that is memory
 cache   a file through the page cache
 direct  a file past the page cache (O_DIRECT)
 paced   memory that takes as long as a device of a given rate
