@@ -40,18 +40,14 @@ __all__ += ["integrals", "plain", "properties", "record_bytes", "reference", "ru
 COMPARED = 2e8
 #: How far apart these are, of the largest number of a field.
 _APART = 1e-10
+#: The fields of :func:`reference`, to which a result is held before and after it is timed.
+_known = functools.lru_cache(maxsize=4)(lambda problem, start: reference(problem, start).fields)
 
 
 def reference(problem: Problem, state: State) -> Result:
     """The same forecast by whole arrays in NumPy (``whole_arrays``): small grids only; its times are NaN."""
     fields = forecast(problem, state.fields)
     return Result(fields, problem.steps, initial=state, clock=math.nan, cpu=math.nan, moving=math.nan)
-
-
-@functools.lru_cache(maxsize=4)
-def _known(problem: Problem, start: State) -> dict[str, np.ndarray]:
-    """The fields of :func:`reference`, which a result is held to before and after it is timed."""
-    return reference(problem, start).fields
 
 
 def _by_reference(problem: Problem, result: Result) -> list[Check]:
