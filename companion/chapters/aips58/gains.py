@@ -139,7 +139,7 @@ def averages(run) -> str:
     return (
         "The memo averages two to eight executions of six of the problems. On "
         f"{figures.cpu(run)} the means of as many first executions, of {real.shape[1]} at most, differ from the "
-        f"medians by {100 * min(off):+.0f} to {100 * max(off):+.0f} %."
+        f"medians by {round(100 * min(off)):+d} to {round(100 * max(off)):+d} %."
     )
 
 

@@ -31,7 +31,6 @@ def _loaded(run) -> "pd.DataFrame":
     cases = figures.cases(run, "size", "task", "source")
     cases = cases[cases["size"].isin(common.ddt()["size"].values)].sort_values("task", kind="stable")
     rows = {name: cases[cases["source"] == source] for name, source in _SOURCES.items()}
-    rows = {name: of for name, of in rows.items() if len(of)}  # older runs have no cold disk
     frame = rows["disk"][["task", "size"]].assign(what=rows["disk"]["task"] + ", " + rows["disk"]["size"])
     return figures.with_spread(
         frame, **{name: figures.sampled(run, "observed_real", of.index) for name, of in rows.items()}

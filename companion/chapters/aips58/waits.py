@@ -94,15 +94,13 @@ def said(run) -> str:
     )
 
 
-def conjecture(run) -> tuple[str, ...]:
-    """What scratch files in memory gain in real time over those on a device; of a run without them, nothing."""
-    if len(ways(run)) < 3:
-        return ()
+def conjecture(run) -> str:
+    """What scratch files in memory gain in real time over those on a device."""
     disk, memory = (run["observed_real"].values[chosen] for chosen in ways(run)[1:])
     each = np.nanmedian(disk, axis=1) / np.nanmedian(memory, axis=1)
     return (
         "The memo expects scratch files on a solid-state disk to improve real times dramatically. On "
         f"{figures.cpu(run)} all problems together take {figures.times(disk.sum(axis=0), memory.sum(axis=0)).times} as "
         "long with their files on the disk as with the same files in memory, single problems "
-        f"{each.min():.1f} to {each.max():.1f} times.",
+        f"{each.min():.1f} to {each.max():.1f} times."
     )

@@ -37,13 +37,16 @@ def beside(runs) -> "figures.Shown":
 def said(run) -> tuple[str, str]:
     """What writing in the background changes with a free processor, on each grid, and without one."""
     table = beside_table(run)
-    free, shared = (table[table["threads"] == n] for n in (table["threads"].min(), table["threads"].max()))
-    longer = shared[(shared["run_low"] > 1) | (shared["run_high"] < 1)]["N"]
-    times = ", ".join(f"{row.run:.2f} times as long with N = {row.N}" for row in free.itertuples())
-    grids = ", ".join(map(str, longer))
+
+    def takes(threads: int) -> str:
+        alike = {True: " (no measurable difference)", False: ""}
+        return " and ".join(
+            f"{row.run:.2f} times as long with N = {row.N}{alike[row.run_low <= 1 <= row.run_high]}"
+            for row in table[table["threads"] == threads].itertuples()
+        )
+
     return (
-        f"If the writer has a processor of its own, a run takes {times} as with waiting.",
-        f"If the solver uses both processors, {f'runs with N = {grids} differ' if grids else 'no grid differs'} "
-        f"measurably. By medians the transfers take {table.transfers.min():.1f} to {table.transfers.max():.1f} times "
-        "as long.",
+        f"If the writer has a processor of its own, a run takes {takes(table['threads'].min())} as with waiting.",
+        f"If the solver uses both processors, it takes {takes(table['threads'].max())}. By medians the transfers take "
+        f"{table.transfers.min():.1f} to {table.transfers.max():.1f} times as long.",
     )

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from companion import figures, tables
 from companion.bench import Case
-from companion.chapters.nht1.writing import full_size, observe, written
+from companion.chapters.nht1.writing import full_size, in_words, observe, written
 from companion.common import np, pd
 from companion.experiments import experiment, of
 
@@ -129,6 +129,7 @@ def ends(run) -> tuple:
 def base(run) -> str:
     """The same dumps under the fastest and the slowest code of the largest grid, by what the solver waits for them."""
     fast, slow = ends(run)
+    assert slow.high < fast.low
     return (
         f"On machine {figures.cpu(run)} a fast solver waits for its dumps (N = {fast.N}, written through to the disk) "
         f"for {fast.middle:.0f} % ({fast.low:.0f} to {fast.high:.0f}) of the time in which it computes. A solver that "
@@ -142,30 +143,13 @@ def held(row) -> float:
     return row.middle * row.computing / 100
 
 
-def said(run) -> str:
-    """What the slow solver's waiting is, beside its computing, and why elapsed times do not show it."""
-    fast, slow = ends(run)
-    same = (run["N"].values == slow.N) & (run["code"].values == slow.code)
-    alone, writing = (np.flatnonzero(same & (run["way"].values == way)).item() for way in ("none", ARRAYS))
-    apart = figures.times(run["observed_T_T"].values[writing], run["seconds"].values[alone])
-    assert slow.high < fast.low
-    zeta = "is measurable" if apart.measurable else "cannot be told from zero"
-    return (
-        f"The slower solver computes {slow.computing / fast.computing:.0f} times as long between two dumps, and waits "
-        f"for {slow.middle:.1f} % of its computing in place of {fast.middle:.0f} %: {held(slow):.2f} s for a dump, "
-        f"where the fast one waits {held(fast):.2f} s. Its overhead ζ, which is taken from elapsed times, {zeta}."
-    )
-
-
 @base_codes.figure
 def first_code(runs) -> "figures.Shown":
     """Time, rate and overhead of both codes, with arrays and with points (N10)."""
     table = written(runs[0])
-    units = {"T_T": "s", "R_IO": "MB/s", "zeta": "%", "zeta_low": "%", "zeta_high": "%"}
-    return figures.table(
-        table[table["N"] == table["N"][table["way"] == POINTS].max()][["N", "code", "way", *units]],
-        units=units,
-        digits=3,
+    return in_words(
+        table[table["N"] == table["N"][table["way"] == POINTS].max()],
+        ["N", "code", "way", "T_T", "R_IO", "zeta", "zeta_low", "zeta_high"],
         name="nht1_first_code",
         caption="A fast and a slow code that write the same dumps, as arrays and point by point. The first code of the "
         "iPSC/860 was slow and wrote points: its overhead was low, its time high, and its rate low.",

@@ -27,6 +27,16 @@ _LARGE = 80
 SIZES = {"quick": ("small",), "paper": ("small", "medium", "paper"), "modern": ("paper", "modern")}
 _MEGA = 1e6
 ZETA = "overhead ζ [%]"
+#: Columns of a table of runs, in words.
+_WORDS = {
+    "P": "processes",
+    "T_T": "time [s]",
+    "T_C": "time without writing [s]",
+    "R_IO": "rate [MB/s]",
+    "zeta": ZETA,
+    "zeta_low": "ζ from [%]",
+    "zeta_high": "ζ to [%]",
+}
 #: What a rate is of, in words for a legend.
 WHOLE, FILE, PEAK = "whole run, computing included", "while writing one file", "peak of disks, or of one disk"
 
@@ -98,6 +108,11 @@ def written(run):
     )
 
 
+def in_words(frame, names: list[str], **shown) -> "figures.Shown":
+    """A table of these columns of :func:`written`, under words in place of symbols."""
+    return figures.table(frame[names].rename(columns=_WORDS), digits=3, **shown)
+
+
 def largest(run):
     """Of :func:`written`, the runs on the largest grid on which points were written, with most threads, by way."""
     frame = written(run)
@@ -113,6 +128,7 @@ def by_method(run):
 def percent_axis(axis) -> None:
     """Percent along x, linear up to ±10 and logarithmic beyond: zeta spans decades and can be negative."""
     axis.set_xscale("symlog", linthresh=10, linscale=0.7)
+    axis.set_xlim(None, 1.5 * axis.get_xlim()[1])  # margins are linear
     axis.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
     axis.minorticks_off()
     axis.axvline(0, color=figures.INK, linewidth=0.8)
@@ -198,16 +214,9 @@ def rates_then_and_now(runs) -> "figures.Shown":
 @whole_runs.figure
 def runs_table(runs) -> "figures.Shown":
     """T_T, T_C, R_IO and zeta of every run with writing, medians of the samples; the report's tables are lost."""
-    units = {"T_T": "s", "T_C": "s", "R_IO": "MB/s", "zeta": "%"}
-    return figures.table(
-        written(runs[0])[["N", "threads", "way", *units]],
-        digits=3,
-        folded=True,
-        name="nht1_runs",
-        units=units,
-        caption="Every run with writing: medians. The overhead zeta is held against the run without writing that has "
-        "as many threads.",
-    )
+    caption = "Every run with writing: medians. The overhead is over the run without writing with as many threads."
+    names = ["N", "threads", "way", "T_T", "T_C", "R_IO", "zeta"]
+    return in_words(written(runs[0]), names, folded=True, name="nht1_runs", caption=caption)
 
 
 def moved(run) -> tuple[str, str]:

@@ -85,6 +85,16 @@ def gains(runs) -> "figures.Shown":
     )
 
 
+def faster() -> str:
+    """The ten-day forecast on the old and on the new system, on as many processors of the same clock."""
+    found = tables.load("p5plus", "p4_p5")
+    old, new = (float(found["wall"].sel(system=name)) for name in ("P4+", "P5+"))
+    return (
+        f"On {int(found['cpus'][0])} processors of the same clock the ten-day forecast took {old:.0f} s on Power4+ and "
+        f"{new:.0f} s on Power5+, {old / new:.2f} times as fast."
+    )
+
+
 def gained() -> str:
     """What SMT and what binding gained a day of T399, least and most over the other choices."""
     time = tables.load("p5plus", "smt_binding")["time"]
@@ -139,7 +149,7 @@ def said(run, *names: str) -> str:
     """How many times as long a forecast takes without each of these changes."""
     seconds = dict(zip(run["without"].values, run["seconds"].values, strict=True))
     count = plural(int(run["threads"].values[0]), "thread")
-    found = (f"{figures.times(seconds[name], seconds['']).times} as long {IN_WORDS[name]}" for name in names)
+    found = (f"{figures.times(seconds[name], seconds['']).briefly} as long {IN_WORDS[name]}" for name in names)
     return (
         f"On machine {figures.cpu(run)} a forecast by {count} takes {', '.join(found)}, over the same with all changes."
     )

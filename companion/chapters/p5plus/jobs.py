@@ -21,14 +21,10 @@ def times() -> "pd.DataFrame":
 
 
 def _split(run) -> "pd.DataFrame":
-    """Seconds that a run of ``xc30-ranks`` spends in each section on its most ranks, medians, in one row.
-
-    Runs of before 27 November 2026 have their output in the serial part.
-    """
+    """Seconds that a run of ``xc30-ranks`` spends in each section on its most ranks, medians, in one row."""
     last = int(np.argmax(run["ranks"].values))
     name = f"{figures.cpu(run)},\nspectral model, {plural(run['ranks'].values[last], 'rank')}"
-    found = {part: run.get(f"observed_{key}") for key, part in _CLASSES.items()}
-    spent = {part: np.nanmedian(each.values[last]) for part, each in found.items() if each is not None}
+    spent = {part: np.nanmedian(run[f"observed_{key}"].values[last]) for key, part in _CLASSES.items()}
     spent["missing"] = max(0.0, np.nanmedian(run["seconds"].values[last]) - sum(spent.values()))
     return pd.DataFrame(spent, index=[name])
 

@@ -98,10 +98,9 @@ def _rates(run) -> "dict[str, pd.DataFrame]":
 
 
 def scaled(run) -> str:
-    """f of every loop: what twice the threads on twice the cores do for the same work; empty where it is not known."""
-    found = run["f"].values if "f" in run else ()
-    factors = [f"{f:.2f} ({name})" for name, f in zip(LOOPS.values(), found, strict=False) if np.isfinite(f)]
-    return f"On machine {figures.cpu(run)} f is {', '.join(factors)}." if factors else ""
+    """f of every loop: what twice the threads on twice the cores do for the same work."""
+    factors = [f"{f:.2f} ({name})" for name, f in zip(LOOPS.values(), run["f"].values, strict=True)]
+    return f"On machine {figures.cpu(run)} f is {', '.join(factors)}."
 
 
 @loops.figure

@@ -82,5 +82,5 @@ def disturbed(run) -> str:
     return (
         f"On machine {figures.cpu(run)} two processes that meet at barriers wait {together} for each other if both "
         f"spend a sensor's time at the same moments, {none} without sensors, and {apart} if they spend it in turn: "
-        f"{more.times} as long as at the same moments."
+        f"{more.medians:.1f} times as long as at the same moments."
     )

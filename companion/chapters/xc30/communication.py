@@ -52,8 +52,7 @@ def _spent(runs, names, cases, *, share: bool = False, **words) -> "figures.Show
 
 def whole(run):
     """``run`` with its output as serial work, as in the talk, which has no class of its own for it."""
-    output = run.get("observed_output")
-    return run if output is None else run.assign(observed_serial=run["observed_serial"] + output)
+    return run.assign(observed_serial=run["observed_serial"] + run["observed_output"])
 
 
 @ranks.figure
@@ -160,7 +159,7 @@ def transpositions(runs) -> "figures.Shown":
         name="xc30_moves",
         title="Four transpositions",
         caption=f"Time of each transposition routine on the slowest rank, {runs[0]['label'].values[0]}: inside "
-        "transforms, without waiting at a barrier. Runs of the kernel kernels.mpi.moves made the moves alone.",
+        "transforms, without waiting at a barrier.",
     )
 
 
@@ -177,26 +176,25 @@ def halo(preset: str, threads: int, ranks: int = 2) -> list[Case]:
     return cases
 
 
-def shares(run) -> dict[str, str]:
+def shares(run) -> dict[str, list[float]]:
     """Per cent of a step of the one-layer model on as many ranks and the same grid that each part of the halo takes.
 
-    By way of fetching, in words; nothing where the run is on another grid than the model's.
+    By way of fetching; nothing where the run is on another grid than the model's.
     """
     model = partner(run, "xc30-ranks")
-    if model is None or "grid" not in run or "grid" not in model or run["grid"].values[0] != model["grid"].values[0]:
+    if model is None or run["grid"].values[0] != model["grid"].values[0]:
         return {}
     last = list(model["ranks"].values).index(run["ranks"].values[0])
     step = model["median"].values[last] / model["steps"].values[last]
-    parts = [np.nanmedian(run[f"observed_part {part}"].values, axis=1) for part in (1, 2)]
-    found = zip(run["way"].values, *(100 * part / (step + sum(parts)) for part in parts), strict=True)
-    return {way: f"{first:.2g} and {second:.2g} %" for way, first, second in found}
+    parts = np.nanmedian([run[f"observed_part {part}"].values for part in (1, 2)], axis=2)
+    return dict(zip(run["way"].values, (100 * parts / (step + parts.sum(axis=0))).T.tolist(), strict=True))
 
 
 @halo.figure
 def halo_parts(runs) -> "figures.Shown":
     """Time of both parts of the semi-Lagrangian halo, and what is sent, for each way of fetching."""
     fixed, second, both = runs[0]["sent_bytes"].values
-    found = ", ".join(f"{way} {share}" for way, share in shares(runs[0]).items())
+    found = ", ".join(f"{way} {one:.2g} and {two:.2g} %" for way, (one, two) in shares(runs[0]).items())
     return _spent(
         runs,
         {"part 1": "part 1, the wind", "part 2": "part 2, other fields"},

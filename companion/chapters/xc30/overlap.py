@@ -16,22 +16,18 @@ def exchanges(preset: str, threads: int, ranks: int = 2) -> list[Case]:
     cases = []
     for way, count in wanted:
         problem = overlap.Problem.preset(preset, way=way, groups=count, ranks=ranks)
-        # older runs also set processors apart for the exchange: "spare" says so
-        parameters = {"way": way, "groups": count, "spare": 0}
+        parameters = {"way": way, "groups": count}
         cases.append(Case(f"{way}, {plural(count, 'group')}", overlap, problem, threads, parameters))
     return cases
 
 
 def to_blocking(run):
-    """Each way of exchanging in words, and its time over that of MPI_Alltoallv in one piece on all processors."""
-    frame = figures.cases(run, "ranks", "way", "groups", "spare").sort_values(["spare", "way", "groups"])
-    whole = frame[(frame["way"] == "alltoallv") & (frame["groups"] == 1) & (frame["spare"] == 0)]["median"].item()
+    """Each way of exchanging in words, and its time over that of MPI_Alltoallv in one piece."""
+    frame = figures.cases(run, "way", "groups").sort_values(["way", "groups"])
+    whole = frame[(frame["way"] == "alltoallv") & (frame["groups"] == 1)]["median"].item()
     found = figures.quantities(frame, to_blocking=lambda seconds: seconds / whole)
-    names = {"alltoallv": "blocking", "ialltoallv": "in flight", "progress": "in flight, thread"}
-    words = (
-        f"{names[row.way]}, {plural(row.groups, 'group')}{', apart' if row.spare else ''}" for row in found.itertuples()
-    )
-    return found.assign(what=list(words))
+    words = {"alltoallv": "blocking", "ialltoallv": "in flight"}
+    return found.assign(what=[f"{words[row.way]}, {plural(row.groups, 'group')}" for row in found.itertuples()])
 
 
 def over(run, above: str, below: str) -> Ratio:
@@ -58,13 +54,10 @@ def inflight(runs) -> "figures.Shown":
         printed={f"the talk, {name.upper()} (2014)": {talk: gain} for name, gain in gains().items()},
         names=[talk, *frames[0].loc[frames[0]["groups"].isin([groups[0], groups[-1]]), "what"]],
         xlabel="time over that of blocking calls",
-        log=True,
         base=1,
         name="xc30_inflight",
         title="Messages in flight: the talk and today",
-        caption="Time of inverse Legendre transforms with their exchanges, in older runs of direct ones too, over that "
-        "with blocking calls in one piece on all processors; left of the line is a gain. In older runs one more thread "
-        'a rank drove the exchange ("thread"), and ranks left half of the processors to it ("apart"). '
-        f"{figures.doubts(runs[0])}",
+        caption="Time of inverse Legendre transforms with their exchanges, over that with blocking calls in one piece; "
+        f"left of the line is a gain. {figures.doubts(runs[0])}",
         tables="legendre_overlap legendre_runs",
     )
