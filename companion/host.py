@@ -347,6 +347,11 @@ def affinity() -> Finding:
     return Finding("CPU binding", True, "threads can be bound")
 
 
+def pair() -> Finding:
+    """Whether two jobs can have a CPU each."""
+    return Finding("two CPUs", usable_cpus() > 1, "one may be used", "give the process a second one")
+
+
 def smt() -> Finding:
     """Two threads of one core, both open to this process."""
     ours = set(affinity_cpus())
@@ -381,7 +386,7 @@ def mpi() -> Finding:
 #: Every check, in the order of the report.
 CHECKS: tuple[Callable[[], Finding], ...] = (*(packages, cpus, memory, scratch, affinity, smt, o_direct, mpi),)
 #: What an experiment may need, by the word it uses in ``needs``.
-NEEDS: dict[str, Callable[[], Finding]] = {"affinity": affinity, "mpi": mpi}
+NEEDS: dict[str, Callable[[], Finding]] = {"affinity": affinity, "pair": pair, "mpi": mpi}
 
 
 def report(findings: list[Finding]) -> str:

@@ -6,7 +6,6 @@ cache (through it where that is refused), buffer memory the page cache, the SSD 
 """
 
 from dataclasses import replace
-from itertools import product
 
 from companion import figures, tables
 from companion.bench import Case
@@ -25,8 +24,13 @@ _CONFIGURATIONS = {
     "memory, ahead": ("memory", "FILES ON SSD", "CFT 15K + NEW DRIVER", "SSD, new driver; memory, read ahead"),
     "memory, other build": ("memory", "FILES ON SSD", "CFT", "SSD, CFT; memory, built for x86-64-v3"),
 }
-#: Analysis and forecast together: the analysis' configuration, the forecast's work files.
-_TOGETHER = tuple(product(("half in memory", "page cache"), ("ssd1-async", "disk4")))
+#: Work files of an analysis and a forecast together, and their row of Fig. 6.3.
+_TOGETHER = {
+    "half in memory+ssd1-async": "1/2 SSD + SSD",
+    "half in memory+disk4": "1/2 SSD + disks",
+    "page cache+ssd1-async": "BMR + SSD",
+    "page cache+disk4": "BMR + disks",
+}
 #: Fewer data beside a forecast, so that the analysis ends first, as in 1982.
 _FEWER = {"sondes": 80, "aircraft": 150}
 #: At ``quick`` a coarser grid with fewer data.
@@ -113,31 +117,24 @@ def programs(runs) -> "figures.Shown":
     )
 
 
-@experiment("xmp1982-together", item="X18", rounds=7, seconds={"paper": 320}, needs="affinity")
+@experiment("xmp1982-together", item="X18, X28", rounds=7, seconds={"paper": 320}, needs="affinity pair")
 def together(preset: str, threads: int) -> list[Case]:
     """The analysis beside a forecast.
 
     Fig. 6.3: analysis and simulated forecast, each on a CPU of its own, and each of them alone there.
     """
-    second_cpu.require_two()
     fewer = _FEWER if preset == "paper" else {}
     one = {name: (name, "analysis", replace(_sized(preset, name), **fewer))
            for name in ("disk", "half in memory", "page cache")}  # fmt: skip
     for name in ("ssd1-async", "disk4"):
         one[name] = name, "simulator", forecast.places(forecast.sized(preset), name)
-    return [second_cpu.case([one[name] for name in names]) for names in (*((n,) for n in one), *_TOGETHER)]
+    return [second_cpu.case([one[name] for name in test.split("+")]) for test in (*one, *_TOGETHER)]
 
 
 def _speeds(run) -> "xr.Dataset":
-    """Of each test, round by round: speeds of the analysis and of the forecast over each alone on disk.
-
-    Older runs have a forecast of four days on SSD; a day has four write-ups, and the end one more.
-    """
+    """Of each test, round by round: speeds of the analysis and of the forecast over each alone on disk."""
     cases = observed(run, "test")
-    ups = [name for name in cases.data_vars if str(name).startswith("job_1_write_step_")]
-    days = (cases[ups].to_dataarray("step").notnull().sum("step") - 1) / 4
-    cases["job_1_clock"] = cases["job_1_clock"] / days.where(days > 0)
-    both, alone = cases.sel(test=["+".join(pair) for pair in _TOGETHER]), cases["job_0_clock"]
+    both, alone = cases.sel(test=list(_TOGETHER)), cases["job_0_clock"]
     speeds = {name: alone.sel(test=place, drop=True) / both[f"job_{n}_clock"]
               for n, (name, place) in enumerate({"analysis": "disk", "forecast": "disk4"}.items())}  # fmt: skip
     return xr.Dataset(speeds).transpose("test", "sample")
@@ -159,7 +156,7 @@ def both(runs) -> "figures.Shown":
 
     return dots(
         runs,
-        {str(n): f"{row[0]} + {row[1].replace('DISKS', 'disks')}" for n, row in enumerate(tests.to_numpy())},
+        _TOGETHER,
         {"X-MP 1982": then},
         here,
         xlabel="speeds added, each alone on disks = 1",
@@ -167,6 +164,23 @@ def both(runs) -> "figures.Shown":
         title="Analysis and forecast at once, 1982 and today",
         tables="fig5_1 fig6_1 fig6_3",
         caption="Both start together and the analysis ends first. Post-processing jobs then take its place.",
+    )
+
+
+@together.figure
+def idle_after(runs) -> "figures.Shown":
+    """Share of the time of an analysis and a forecast in which one CPU has nothing to do (section 6.3)."""
+    return dots(
+        runs,
+        _TOGETHER,
+        {},
+        {"today": second_cpu.idle_share},
+        key="test",
+        xlabel="share of the time in which one CPU is idle [%]",
+        name="xmp1982_idle_after",
+        title="After the analysis and the jobs that follow it one CPU is idle",
+        tables="fig6_3",
+        caption="The report notes idle time of one CPU late in each forecast, and prints none.",
     )
 
 
@@ -185,5 +199,5 @@ def said(run) -> list[str]:
         f"The forecast itself took {span(more['forecast'][::2], 0)} % longer on SSD and "
         f"{span(more['forecast'][1::2], 0)} % longer on disks than alone in the same place.",
         f"Today {lost or 'neither'} of the two forecasts on disk is measurably slower beside the analysis than alone; "
-        f"they keep {span(kept['middle'])} of their speed.",
+        f"their speed is {span(kept['middle'])} times that alone.",
     ]

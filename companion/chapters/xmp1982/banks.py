@@ -1,4 +1,4 @@
-"""The section *What would half the memory banks cost?*: a kernel on simulated banks.
+"""The section *What would half the memory banks cost?*: two jobs at once, and a kernel on simulated banks.
 
 The listing of the report's kernel does not survive.  A loop with two loads and a store in every cycle is taken instead;
 the cycles between its strips, the cycles before its store, and the banks in which its arrays begin are searched for on
@@ -22,21 +22,18 @@ _STRIPS, _PASSES = 1000, 4000  # strips of each job in the search, and of the be
 _SHOWN = 160  # clock periods of the picture
 
 
-def _ends(count: int, cpus: int, job) -> "np.ndarray":
-    """Cycles after which each of ``cpus`` equal jobs has ended, in order of their ends."""
-    from kernels.memory import banks
-
-    problem = banks.Problem(banks=count, jobs=cpus * (job,))
-    return np.sort(banks.run(problem, banks.setup(problem)).ends)
-
-
 def _ratios(point: dict, passes: int, full: int, half: int, cpus=(1, 2)) -> "np.ndarray":
     """Times in ``half`` of the banks, alone and of two, over the time alone in all of them."""
     from kernels.memory import banks
 
     loop = banks.Loop(overhead=point["overhead"], latency=point["latency"])
     job = banks.Job((loop,), (0, point["bank_b"], point["bank_c"]), passes)
-    return np.concatenate([_ends(half, count, job) for count in cpus]) / _ends(full, 1, job)[0]
+
+    def ends(count: int, cpus: int) -> "np.ndarray":  # cycles of as many equal jobs, in order
+        problem = banks.Problem(banks=count, jobs=cpus * (job,))
+        return np.sort(banks.run(problem, banks.setup(problem)).ends)
+
+    return np.concatenate([ends(half, count) for count in cpus]) / ends(full, 1)[0]
 
 
 def printed(table: str) -> "tuple[np.ndarray, int, int]":
@@ -47,7 +44,7 @@ def printed(table: str) -> "tuple[np.ndarray, int, int]":
     return np.array(times, float) / float(cpu.sel(banks=full, jobs=1, job=1)), full, half
 
 
-@experiment("xmp1982-two-jobs", item="X20", rounds=11, seconds={"paper": 60}, needs="affinity")
+@experiment("xmp1982-two-jobs", item="X20", rounds=11, seconds={"paper": 60}, needs="affinity pair")
 def two_jobs(preset: str, threads: int) -> list[Case]:
     """A degraded post-processing job alone on one CPU, and two at once on two.
 
@@ -55,7 +52,6 @@ def two_jobs(preset: str, threads: int) -> list[Case]:
     """
     from kernels import jobs
 
-    second_cpu.require_two()
     base, cases = forecast.sized(preset), []
     short = replace(base, hours=(second_cpu.JOBS - 1) * base.dt / 3600, writeup=base.dt / 3600)
     for count, words in ((1, "alone"), (2, "two at once")):
@@ -200,14 +196,18 @@ def steered() -> "figures.Shown":
     return figures.explorer("banks", {"cycles": _SHOWN, **memory}, still=bank_times())
 
 
-def said(run) -> list[str]:
-    """What half the banks cost the kernel and the job in 1982, and how well the simulation meets it."""
-    (post, *_), (kernel, *_) = printed("fig8_1"), printed("fig8_2")
-    rise = 100 * (kernel - 1)
+def said(run, pair) -> list[str]:
+    """What half the banks cost in 1982, how well the simulation meets it, and what two jobs at once cost today."""
+    (post, *_), (kernel, *_) = (printed(name) for name in ("fig8_1", "fig8_2"))
+    rise, clock = 100 * (kernel - 1), tables.printed("xmp1982", "fig8_1")["total"].astype(float)
+    jobs = [observed(pair).sel(configuration=name) for name in ("two at once", "alone")]
+    more = {key: figures.times(*(each[key].values for each in jobs)).briefly for key in ("cpu", "clock")}
     return [
         f"Alone it cost the memory kernel {rise[0]:.0f} % of CPU time; beside its own copy {rise[1]:.0f} and "
         f"{rise[2]:.0f} %.",
-        f"The post-processing job took hardly more CPU time ({100 * (post.max() - 1):.1f} %).",
+        f"The post-processing job took hardly more CPU time ({100 * (post.max() - 1):.1f} %). By the clock the second "
+        f"of two at once took {clock[3] / clock[1]:.2f} times as long as one alone in half of the banks. Today a job "
+        f"beside its copy takes {more['cpu']} the CPU time of one alone, and {more['clock']} as long.",
         f"The best of {int(run['searched'])} simulated loops meets the kernel's three ratios within "
         f"{100 * float(run['largest_departure']):.1f} %; {int(run['within_2_percent'])} do so within 2 %. Three ratios "
         "do not determine four parameters.",

@@ -82,23 +82,14 @@ def rates(runs) -> "figures.Shown":
     )
 
 
-def said(run) -> list[str]:
-    """Devices of 1982 (Figs 7.2 and 7.3) and places of today: one against another, and two jobs."""
-    then, cases = tables.load("xmp1982", "fig7_3"), observed(run, "test")
-    gain, alone = (100 * (then["two_copies"] / then["stand_alone"] - 1)).to_series(), then["stand_alone"].to_series()
-
-    def seconds(test: str, name: str = "job_0_time"):
-        return cases[name].sel(test=test).values
-
-    def times(above, below) -> str:
-        return figures.times(above, below).briefly
-
-    more = [times(2 * seconds(test), seconds(f"{test}-2-jobs", "clock")) for test in ("ssd", "bmr")]
-    return [
-        f"In 1982 one job moved {alone['SSD'] / alone['SINGLE DISK']:.0f} times as much a second on SSD as on a disk, "
-        f"and {alone['SSD'] / alone['BMR']:.2f} times as much as in buffer memory. Today it moves "
-        f"{times(seconds('disk'), seconds('ssd'))} as much in memory of its own as on a disk, and "
-        f"{times(seconds('bmr'), seconds('ssd'))} as much as through the page cache.",
-        f"Two jobs moved {gain['SSD']:.0f} % more than one on SSD and {gain['BMR']:.0f} % more in buffer memory. Today "
-        f"they move {more[0]} as much as one in memory, and {more[1]} in the page cache.",
-    ]
+def said(run) -> str:
+    """Devices of 1982 (Fig. 7.3) and places of today, one against another."""
+    then = tables.load("xmp1982", "fig7_3")["stand_alone"].to_series()
+    seconds = observed(run, "test")["job_0_time"]
+    disk, ssd, bmr = (seconds.sel(test=test).values for test in ("disk", "ssd", "bmr"))
+    return (
+        f"In 1982 one job moved {then['SSD'] / then['SINGLE DISK']:.0f} times as much a second on SSD as on a disk, "
+        f"and {then['SSD'] / then['BMR']:.2f} times as much as in buffer memory. Today it moves "
+        f"{figures.times(disk, ssd).briefly} as much in memory of its own as on a disk, and "
+        f"{figures.times(bmr, ssd).briefly} as much as through the page cache."
+    )

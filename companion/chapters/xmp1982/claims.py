@@ -1,18 +1,15 @@
 """Claims of the X-MP report that are more than a formula."""
 
+from operator import attrgetter
+
 from companion.claims.intervals import Interval, total
 from companion.claims.sheets import Sheet
 from companion.claims.verdicts import Bound
 
 STEPS = tuple(f"write_step_{step}" for step in range(1, 6))
-NORMAL, FORECAST = "NORMAL FORECAST TIME STEP", "24 HOUR FORECAST"
 #: work files and location of a job -> the test in which such a job ran alone
 ALONE = {("1", "SSD"): "ssd1", ("1", "BMR"): "bmr1", ("4", "DISK"): "disk4-biop"}
-
-
-def _extreme(values: list[Interval], choose=max) -> Interval:
-    """The largest (or with ``min`` the smallest) of several printed values."""
-    return choose(values, key=lambda value: value.mid)
+_MID = attrgetter("mid")
 
 
 def pairs(sheet: Sheet) -> list[str]:
@@ -20,26 +17,12 @@ def pairs(sheet: Sheet) -> list[str]:
     return [test for test, job in sheet.keys() if job == "2"]
 
 
-def forecast_from_components(t):
-    """As many normal steps as the Cray 1-A column implies, write-up and radiation overheads added."""
-    sheet, prose = t("fig4_4"), t("prose")
-
-    def overheads(column):
-        return (
-            prose["write_up_steps"] * sheet["WRITE-UP OVERHEAD", column]
-            + prose["radiation_steps"] * sheet["RADIATION OVERHEAD", column]
-        )
-
-    steps = (sheet[FORECAST, "cray_1a"] - overheads("cray_1a")) / sheet[NORMAL, "cray_1a"]
-    return steps * sheet[NORMAL, "cray_xmp"] + overheads("cray_xmp")
-
-
 def pair_write_up_range(t):
     """The extremes of all write-up steps of the pairs."""
     sheet, prose = t("fig5_4"), t("prose")
     steps = [sheet[(*key, step)] for key in sheet.keys() if key[0] != "ecmwf" for step in STEPS]
-    yield "shortest", f"{prose.text('write_step_least')} s", _extreme(steps, min)
-    yield "longest", f"{prose.text('write_step_most')} s", _extreme(steps)
+    yield "shortest", f"{prose.text('write_step_least')} s", min(steps, key=_MID)
+    yield "longest", f"{prose.text('write_step_most')} s", max(steps, key=_MID)
 
 
 def pair_idle_time(t):
@@ -67,9 +50,9 @@ def throughput_ratio(t):
     """The best and the least that the text names, and every pair against its threshold."""
     sheet, prose = t("fig5_3"), t("prose")
     fast, slow = throughput(sheet, disk=False), throughput(sheet, disk=True)
-    yield "best", prose.text("throughput_best"), _extreme(list(fast.values()))
-    yield "least with a disk forecast", prose.text("throughput_disk_least"), _extreme(list(slow.values()), min)
-    yield "greatest with a disk forecast", prose.text("throughput_disk_most"), _extreme(list(slow.values()))
+    yield "best", prose.text("throughput_best"), max(fast.values(), key=_MID)
+    yield "least with a disk forecast", prose.text("throughput_disk_least"), min(slow.values(), key=_MID)
+    yield "greatest with a disk forecast", prose.text("throughput_disk_most"), max(slow.values(), key=_MID)
     for test, ratio in fast.items():
         yield test, f"> {prose.text('throughput_threshold')}", ratio
     for test, ratio in slow.items():

@@ -2,29 +2,16 @@
 
 from companion import figures, tables
 
-#: Ends of the lines between the boxes.
-_LINES = (
-    ((2, 2.93), (2, 2.47)),
-    ((3.33, 3.2), (3.61, 3.2)),
-    ((3.33, 2.2), (3.61, 2.2)),
-    ((1.4, 1.93), (0.8, 1.47)),
-    ((2, 1.93), (2.4, 1.47)),
-    ((0.8, 0.93), (0.8, 0.47)),
-    ((2.4, 0.93), (2.4, 0.47)),
-)
-
 
 def drawn() -> "figures.Shown":
     """Block diagram of the prototype: processors, memory, SSD, buffer memory, controllers and disks."""
-    from matplotlib.lines import Line2D
     from matplotlib.patches import FancyBboxPatch
 
     rates, facts = tables.load("xmp1982", "fig7_3"), tables.load("xmp1982", "prose")
     alone, both = (rates[name].to_series() for name in ("stand_alone", "two_copies"))
     cpus, disks, half = int(facts["cpus"]), int(facts["disks"]), int(facts["disks"]) // 2
     figure, axis = figures.axes(height=3.6)
-    for line in _LINES:
-        axis.add_line(Line2D(*zip(*line, strict=True), color=figures.INK, linewidth=1))
+    places, boxes = [], []
     for x, y, width, text, colour in (
         (2, 3.2, 2.6, f"{cpus} CPUs, {int(facts['banks_normal'])} memory banks", 0),
         (4.4, 3.2, 1.5, f"SSD\n{alone['SSD']:.0f} MB/s", 1),
@@ -36,8 +23,14 @@ def drawn() -> "figures.Shown":
         (2.4, 0.2, 1.4, f"{half} disks\n{both['4 DISKS (A2)']:g} MB/s", 3),
     ):
         style = {"facecolor": (figures.series(colour), 0.25), "edgecolor": figures.INK, "linewidth": 0.8}
-        axis.add_patch(FancyBboxPatch((x - width / 2, y - 0.24), width, 0.48, boxstyle="round,pad=0.03", **style))
+        places.append((x, y))
+        box = FancyBboxPatch((x - width / 2, y - 0.24), width, 0.48, boxstyle="round,pad=0.03", **style)
+        boxes.append(axis.add_patch(box))
         axis.text(x, y, text, ha="center", va="center", size=9)
+    line = {"arrowstyle": "-", "color": figures.INK, "shrinkA": 0, "shrinkB": 0}
+    for a, b in ((0, 1), (0, 2), (2, 3), (2, 4), (2, 5), (4, 6), (5, 7)):
+        ends = {"patchA": boxes[a], "patchB": boxes[b]}
+        axis.annotate("", places[b], places[a], arrowprops=line | ends)
     axis.set(xlim=(0, 5.3), ylim=(-0.2, 3.6))
     axis.set_axis_off()
     return figures.show(

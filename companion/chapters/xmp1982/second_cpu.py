@@ -1,7 +1,6 @@
 """The section *What does the second CPU gain?*: two simulated forecasts at once, their accounts, and degraded jobs."""
 
-import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -9,21 +8,14 @@ from companion import figures, tables
 from companion.bench import Case
 from companion.chapters.xmp1982 import forecast
 from companion.chapters.xmp1982.rows import Measured, dots, label, observed, padded, span
-from companion.common import np, pd
-from companion.experiments import Unavailable, experiment
+from companion.common import np, pd, xr
+from companion.experiments import experiment
 
-#: The pairings of the report.
+#: The pairings of the report, and of which forecasts, alone or in pairs, the accounts are kept.
 PAIRINGS = (
-    ("disk4", "disk4"),
-    ("ssd1-async", "ssd1-async"),
-    ("bmr1", "disk4"),
-    ("ssd1-async", "disk4"),
-    ("ssd1-async", "bmr1"),
-    ("ssd2-async", "disk4"),
-    ("ssd2-async", "bmr1"),
-)
-#: Of these the accounts are kept.
-ACCOUNTED = (("disk4",), ("ssd1-async",), ("bmr1",), ("bmr1", "disk4"), ("ssd1-async", "disk4"), ("ssd1-async", "bmr1"))
+    "disk4+disk4 ssd1-async+ssd1-async bmr1+disk4 ssd1-async+disk4 ssd1-async+bmr1 ssd2-async+disk4 ssd2-async+bmr1"
+).split()
+ACCOUNTED = ("disk4", "ssd1-async", "bmr1", "bmr1+disk4", "ssd1-async+disk4", "ssd1-async+bmr1")
 #: What the system accounts to a job: executing in a CPU, waiting to execute, waiting for transfers.
 _ACCOUNTS = ("executing", "queued", "waiting")
 #: Post-processing jobs of a forecast.
@@ -32,7 +24,7 @@ _STEPS = [f"write_step_{number + 1}" for number in range(JOBS)]
 #: Parts of a forecast with its jobs, and what was observed of them.
 PARTS = {"net forecast": ["net"], "write-up steps": _STEPS, "post-processing": ["posts"]}
 #: Of pairs without and with a forecast on disk.
-_ROWS = list(itertools.product(PARTS, (False, True)))
+_ROWS = [(part, disk) for part in PARTS for disk in (False, True)]
 
 
 def printed_name(name: str) -> str:
@@ -40,17 +32,9 @@ def printed_name(name: str) -> str:
     return str(name).replace("-async", "")
 
 
-def _beside(*names: str) -> str:
-    """A job for a reader, and the one that runs beside it, if one does."""
-    return " beside ".join(label(printed_name(name)) for name in names)
-
-
-def require_two() -> None:
-    """``Unavailable`` if only one CPU may be used."""
-    from kernels.runtime.resources import usable_cpus
-
-    if usable_cpus() < 2:
-        raise Unavailable("two jobs at once need two CPUs, one may be used; give the process a second one")
+def _job(test: str, n: int) -> str:
+    """A job for a reader."""
+    return label(printed_name(test)) + f", job {n + 1}" * ("+" in test)
 
 
 def case(programs: Sequence[tuple[str, str, Any]], posts: str = "after") -> Case:
@@ -62,9 +46,9 @@ def case(programs: Sequence[tuple[str, str, Any]], posts: str = "after") -> Case
     return Case(f"{test}, one each", jobs, problem, 1, {"test": test, "jobs": len(programs)}, observe)
 
 
-def simulated(names: Sequence[str], problem, posts: str = "after") -> Case:
-    """Simulated forecasts of ``problem``, as in the report, with their work files in the places ``names``."""
-    return case([(name, "simulator", forecast.places(problem, name)) for name in names], posts)
+def simulated(test: str, problem, posts: str = "after") -> Case:
+    """Simulated forecasts of ``problem``, as in the report, with their work files in the places of a test."""
+    return case([(name, "simulator", forecast.places(problem, name)) for name in test.split("+")], posts)
 
 
 def observe(result) -> dict[str, float]:
@@ -91,12 +75,11 @@ def gains(run) -> "pd.DataFrame":
     return pd.DataFrame(found).T
 
 
-@experiment("xmp1982-pairs", item="X12, X13, X14, X28", rounds=7, seconds={"paper": 460}, needs="affinity")
+@experiment("xmp1982-pairs", item="X12, X13, X14, X28", rounds=7, seconds={"paper": 460}, needs="affinity pair")
 def pairs(preset: str, threads: int) -> list[Case]:
     """Two simulated forecasts at once with their post-processing jobs, and each alone: a CPU each."""
-    require_two()
-    alone = dict.fromkeys((name,) for pairing in PAIRINGS for name in pairing)
-    return [simulated(names, forecast.sized(preset)) for names in (*alone, *PAIRINGS)]
+    alone = dict.fromkeys("+".join(PAIRINGS).split("+"))
+    return [simulated(test, forecast.sized(preset)) for test in (*alone, *PAIRINGS)]
 
 
 def printed_worth(driver: str = "sync") -> "pd.Series":
@@ -194,28 +177,21 @@ def lost(runs) -> "figures.Shown":
 def job_times(runs) -> "figures.Shown":
     """Seconds of each simulated forecast of a pair and of its five jobs (Fig. 5.3), then and now."""
     printed = tables.load("xmp1982", "fig5_3")
-    rows: dict[str, list[tuple[str, int]]] = {}
-    for pair in PAIRINGS:
-        for n, (own, other) in enumerate((pair, pair[::-1])):
-            rows.setdefault(_beside(own, other), []).append(("+".join(pair), n))
+    jobs = [(test, n) for test in PAIRINGS for n in (0, 1)]
 
-    def by_row(seconds: Callable) -> "np.ndarray":
-        return padded([np.concatenate([seconds(*job) for job in jobs]) for jobs in rows.values()])
-
-    def then(name: str) -> "np.ndarray":
-        return by_row(lambda test, n: [float(printed[name].sel(test=printed_name(test), job=n + 1))])
+    def then(name: str) -> list[float]:
+        return [float(printed[name].sel(test=printed_name(test), job=n + 1)) for test, n in jobs]
 
     def here(run) -> dict[str, Measured]:
         cases = observed(run, "test")
-        doubt = [bool(cases["flagged"].sel(test=[test for test, _ in jobs]).any()) for jobs in rows.values()]
-        found = (by_row(lambda test, n, name=name: cases[f"job_{n}_{name}"].sel(test=test).values)
-                 for name in ("clock", "posts"))  # fmt: skip
-        words = "forecast, today", "its five jobs, today"
-        return {name: Measured(values, doubt) for name, values in zip(words, found, strict=True)}
+        doubt = [bool(cases["flagged"].sel(test=test)) for test, _ in jobs]
+        clock, posts = (np.array([cases[f"job_{n}_{name}"].sel(test=test).values for test, n in jobs])
+                        for name in ("clock", "posts"))  # fmt: skip
+        return {"forecast, today": Measured(clock, doubt), "its five jobs, today": Measured(posts, doubt)}
 
     return dots(
         runs,
-        {name: name for name in rows},
+        {str(job): _job(*job) for job in jobs},
         {"forecast, 1982": then("forecast"), "its five jobs, 1982": then("pp_5_jobs")},
         here,
         log=True,
@@ -226,12 +202,39 @@ def job_times(runs) -> "figures.Shown":
     )
 
 
-@experiment("xmp1982-accounts", item="X15", rounds=7, seconds={"paper": 280}, needs="affinity")
+def printed_idle() -> "xr.DataArray":
+    """Share of a pair's time in which one CPU had nothing to do, %, by pairing (Fig. 5.3)."""
+    printed = tables.load("xmp1982", "fig5_3").drop_sel(test="ecmwf")
+    return 100 * (2 - (printed["forecast"] + printed["pp_5_jobs"]).sum("job") / printed["complete"].max("job"))
+
+
+def idle_share(cases: "xr.Dataset") -> "xr.DataArray":
+    """The same of every sample of what was :func:`observed`; of jobs alone NaN."""
+    busy = sum(cases[f"job_{n}_{name}"] for n in (0, 1) for name in ("clock", "posts"))
+    return 100 * (2 - busy / cases["complete"])
+
+
+@pairs.figure
+def idle_in_pairs(runs) -> "figures.Shown":
+    """Share of a pair's time in which one CPU has nothing to do (section 5.2), then and now."""
+    return dots(
+        runs,
+        {test: label(printed_name(test)) for test in PAIRINGS},
+        {"X-MP 1982": printed_idle().sel(test=[printed_name(test) for test in PAIRINGS]).values},
+        {"today": idle_share},
+        key="test",
+        xlabel="share of a pair's time in which one CPU is idle [%]",
+        name="xmp1982_idle",
+        title="Late in a pair one CPU is idle",
+        tables="fig5_3",
+    )
+
+
+@experiment("xmp1982-accounts", item="X15", rounds=7, seconds={"paper": 280}, needs="affinity pair")
 def accounts(preset: str, threads: int) -> list[Case]:
     """Accounts of simulated forecasts alone and in pairs, without write-ups."""
-    require_two()
     base = replace(forecast.sized(preset), writeup=0.0)
-    return [simulated(names, base, "none") for names in ACCOUNTED]
+    return [simulated(test, base, "none") for test in ACCOUNTED]
 
 
 @accounts.figure
@@ -242,27 +245,26 @@ def overheads(runs) -> "figures.Shown":
     job alone.
     """
     printed, then = tables.load("xmp1982", "fig5_5"), []
-    jobs = [(names, n) for names in ACCOUNTED for n in range(len(names))]
-    rows = {str((names, n)): _beside(names[n], *names[:n], *names[n + 1 :]) for names, n in jobs}
-    for names, n in jobs:
-        test = printed_name("+".join(names))
+    jobs = [(test, n) for test in ACCOUNTED for n in range(1 + test.count("+"))]
+    for name, n in jobs:
+        test = printed_name(name)
         known = printed.sel(test="disk4-biop" if test == "disk4" else test, job=n + 1)
         then.append([100 * float(known[f"{kind}_overhead"] / known["clock"]) for kind in ("system", "problem")])
 
     def shares(run) -> dict[str, Measured]:
-        cases, system, problem = observed(run, "label"), [], []
-        for names, n in jobs:
-            clock, *parts = (cases[f"job_{n}_{part}"].sel(label=f"{'+'.join(names)}, one each").values
-                             for part in ("clock", *_ACCOUNTS))  # fmt: skip
-            usual = sum(np.median(cases[f"job_0_{part}"].sel(label=f"{names[n]}, one each")) for part in _ACCOUNTS)
+        cases, system, problem = observed(run, "test"), [], []
+        for test, n in jobs:
+            clock, *parts = (cases[f"job_{n}_{part}"].sel(test=test).values for part in ("clock", *_ACCOUNTS))
+            alone = test.split("+")[n]
+            usual = sum(np.median(cases[f"job_0_{part}"].sel(test=alone)) for part in _ACCOUNTS)
             system.append(100 * (clock - sum(parts)) / clock)
-            problem.append(100 * (sum(parts) - usual) / clock if len(names) > 1 else np.nan * clock)
+            problem.append(100 * (sum(parts) - usual) / clock if test != alone else np.nan * clock)
         return {f"{kind} overhead, today": Measured(np.array(each), bool(cases["flagged"].any()))
                 for kind, each in (("system", system), ("problem", problem))}  # fmt: skip
 
     return dots(
         runs,
-        rows,
+        {str(job): _job(*job) for job in jobs},
         dict(zip(("system overhead, 1982", "problem overhead, 1982"), np.transpose(then), strict=True)),
         shares,
         xlabel="share of the clock [%]",
@@ -275,10 +277,9 @@ def overheads(runs) -> "figures.Shown":
 _USUAL, _LESS = "usual forecast, usual jobs, in turn", "degraded forecast, degraded jobs, second CPU"
 
 
-@experiment("xmp1982-degraded", item="X7", rounds=7, seconds={"paper": 120}, needs="affinity")
+@experiment("xmp1982-degraded", item="X7", rounds=7, seconds={"paper": 120}, needs="affinity pair")
 def degraded(preset: str, threads: int) -> list[Case]:
     """A forecast with less memory, its jobs on the second CPU, beside the usual one."""
-    require_two()
     base = forecast.sized(preset)
     usual, less = forecast.places(base, "ssd1-sync"), replace(base, files=1, place="memory", rhs="files")
     how: dict[str, Any] = {"threads": threads, "binding": "one each"}
@@ -288,19 +289,28 @@ def degraded(preset: str, threads: int) -> list[Case]:
 
 @degraded.figure
 def completed(runs) -> "figures.Shown":
-    """CPU time and clock of a degraded forecast and its jobs beside it, over the usual ones in turn (Figs 4.1, 4.3)."""
-    usual, less = tables.load("xmp1982", "fig4_1"), tables.load("xmp1982", "fig4_3_times")
-    usual, less = usual.sel(configuration="ssd1-sync"), less.isel(configuration=0)
-    rows = {"forecast_cpu": "forecast, CPU time", "forecast_clock": "forecast, clock", "pp_cpu": "a job, CPU time"}
-    rows |= {"pp_clock": "a job, clock", "complete_clock": "until all is complete"}
+    """Every time of a degraded forecast and its jobs beside it over the usual ones in turn (Figs 4.1 to 4.3)."""
+
+    def printed(configuration: str, *names: str) -> "pd.Series":
+        known = [tables.printed("xmp1982", name).set_index("configuration") for name in names]
+        return pd.concat([table.loc[configuration] for table in known])
+
+    usual = printed("ssd1-sync", "fig4_1", "fig4_2")
+    less = printed("ssd1+3-degraded", "fig4_3_times", "fig4_3_breakdown")
+    rows = {"forecast_cpu": "forecast, CPU time", "forecast_clock": "forecast, clock", "net_forecast": "net forecast"}
+    rows |= {step: f"write-up step {n}" for n, step in enumerate(_STEPS, 1)} | {"write_sum": "sum of write-up steps"}
+    rows |= {"pp_cpu": "a job, CPU time", "pp_clock": "a job, clock"}
+    rows |= {"complete_cpu": "all, CPU time", "complete_clock": "until all is complete"}
 
     def here(run) -> dict[str, Measured]:
         cases = observed(run)
-        computing = cases["cpu"] - cases.get("moving", 0.0)  # the channels of 1982 moved records
-        known = [computing, cases["forecast"], *(forecast.jobs_of(cases, key) for key in ("cpu", "clock"))]
-        known.append(cases["complete"])
+        computing = cases["cpu"] - cases["moving"]  # the channels of 1982 moved records
+        ups = cases[_STEPS].to_dataarray("step")
+        cpu, clock = (forecast.jobs_of(cases, key) for key in ("cpu", "clock"))
+        known = [computing, cases["forecast"], cases["net"], *ups, ups.sum("step"), cpu, clock]
+        known += [computing + JOBS * cpu, cases["complete"]]
         values = [each.sel(configuration=_LESS) / each.sel(configuration=_USUAL).median() for each in known]
-        return {"today": Measured(padded(values), bool(cases["flagged"].sel(configuration=[_USUAL, _LESS]).any()))}
+        return {"today": Measured(padded(values), bool(cases["flagged"].any()))}
 
     return dots(
         runs,
@@ -310,7 +320,7 @@ def completed(runs) -> "figures.Shown":
         xlabel="degraded and on the second CPU over usual and in turn",
         name="xmp1982_completed",
         title="Less memory, and the second CPU for the jobs",
-        tables="fig4_1 fig4_3_times",
+        tables="fig4_1 fig4_2 fig4_3_times fig4_3_breakdown",
     )
 
 
@@ -325,23 +335,14 @@ def found(run) -> list[str]:
     ]
 
 
-def idle(run) -> tuple["np.ndarray", "np.ndarray"]:
-    """Share of a pair's time in which one CPU has nothing to do, %, by pairing: then, and medians of a run."""
-    printed, cases = tables.load("xmp1982", "fig5_3").drop_sel(test="ecmwf"), observed(run, "test")
-    work = (printed["forecast"] + printed["pp_5_jobs"]).sum("job") / printed["complete"].max("job")
-    cases = cases.sel(test=["+".join(pair) for pair in PAIRINGS])
-    busy = sum(cases[f"job_{n}_{name}"] for n in (0, 1) for name in ("clock", "posts")) / cases["complete"]
-    return 100 * (2 - work.values), 100 * (2 - busy.median("sample").values)
-
-
 def said(run) -> list[str]:
     """What pairs with a disk lost in 1982, by part of a job and by driver, and what pairs are worth now."""
     paired, alone, _ = printed_parts()
     more = (paired - alone)[paired.index.str.contains("disk")].sum()
-    found, complete = measured_worth(run), observed(run, "test")["complete"].median("sample")
-    pairs = complete["test"].str.contains("+", regex=False)
-    turns = 2 * complete.sel(test="disk4") / complete[pairs]
-    parts, (then, now) = np.nanmedian(parts_now(run).values, axis=1), idle(run)
+    found, cases = measured_worth(run), observed(run, "test")
+    both = cases.sel(test=PAIRINGS)
+    turns = 2 * cases["complete"].sel(test="disk4").median() / both["complete"].median("sample")
+    parts, idle = np.nanmedian(parts_now(run).values, axis=1), idle_share(both).median("sample")
     return [
         "In 1982 each of the three parts became longer in pairs with a forecast on disk. Their eight jobs lost "
         f"{more['post-processing']:.0f} s in post-processing, {more['net forecast']:.0f} s in net forecasts and "
@@ -354,6 +355,6 @@ def said(run) -> list[str]:
         "holds every pair to two forecasts on disk in turn, on the Cray 1-A. Held to two on disk in turn on the same "
         f"machine, today's pairs are {span(turns, 1)} times as fast.",
         "Late in a pair one CPU may have nothing to do: the job limit was two, and the last post-processing job ran "
-        f"alone. By the printed times that was {span(then, 1)} % of a pair's time, today it is {span(now, 1)} %: "
-        "one forecast on disk lasts longer than another with its jobs.",
+        f"alone. That was {span(printed_idle(), 1)} % of a pair's time by the printed times, and is {span(idle, 1)} % "
+        f"today, most in the pair {label(printed_name(str(idle.idxmax().values)))}.",
     ]

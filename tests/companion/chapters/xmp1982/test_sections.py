@@ -12,9 +12,9 @@ from companion.chapters.xmp1982 import banks, blocks, day, forecast, overlap, ro
 def test_every_configuration_of_the_report_has_its_place():
     printed = tables.load("xmp1982", "write_ups")["configuration"].values
     assert set(printed) - {"cray1a-disk4"} == set(forecast.CONFIGURATIONS)
-    tests = {second_cpu.printed_name("+".join(pair)) for pair in second_cpu.PAIRINGS}
+    tests = {second_cpu.printed_name(pair) for pair in second_cpu.PAIRINGS}
     assert tests == set(tables.load("xmp1982", "fig5_3")["test"].values) - {"ecmwf"}
-    kept = {second_cpu.printed_name("+".join(pair)) for pair in second_cpu.ACCOUNTED}
+    kept = {second_cpu.printed_name(test) for test in second_cpu.ACCOUNTED}
     accounted = tables.load("xmp1982", "fig5_5")["test"].values
     assert {"disk4" if name.startswith("disk4-") else name for name in accounted} == kept
     assert rows.label("ssd2-async+bmr1") == "SSD × 2, async + BMR × 1"
@@ -57,6 +57,13 @@ def test_what_a_pair_is_worth_is_both_alone_over_both_at_once():
     flags = ("case", ["", "", ""])
     run = xr.Dataset({"observed_complete": complete, "flags": flags}, {"test": ("case", ["a", "b", "a+b"])})
     assert second_cpu.gains(run).loc["a+b"].tolist() == [2.0, 1.5]
+
+
+def test_what_a_pair_leaves_idle_is_what_neither_of_its_jobs_takes():
+    cases = {"complete": 10.0, "job_0_clock": 6.0, "job_0_posts": 1.0, "job_1_clock": 9.0, "job_1_posts": 1.0}
+    assert second_cpu.idle_share(cases) == pytest.approx(30)
+    printed = second_cpu.printed_idle().sel(test="ssd1+bmr1")
+    assert printed == pytest.approx(100 * (2 * 986 - 703 - 810 - 182 - 210) / 986)
 
 
 def test_halves_of_a_forecast_are_told_apart():
