@@ -196,7 +196,7 @@ def said(run) -> list[str]:
     return [
         f"In 1982 the analysis took {span(more['analysis'][::2], 0)} % longer beside a forecast on SSD than alone. "
         f"Beside one on disks, where part of its own files were, it took {span(more['analysis'][1::2], 0)} % longer.",
-        f"The forecast itself took {span(more['forecast'][::2], 0)} % longer on SSD and "
+        f"The forecast took {span(more['forecast'][::2], 0)} % longer on SSD (held to one file, synchronous) and "
         f"{span(more['forecast'][1::2], 0)} % longer on disks than alone in the same place.",
         f"Today {lost or 'neither'} of the two forecasts on disk is measurably slower beside the analysis than alone; "
         f"their speed is {span(kept['middle'])} times that alone.",
