@@ -12,7 +12,7 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 #: Lines at most: ``.py`` and C, of the book also JavaScript, CSS and HTML.  These numbers only ever go down.
 LINES = {
-    "kernels/analysis": 1514,
+    "kernels/analysis": 1466,
     "kernels/bt": 1782,
     "kernels/files": 2482,
     "kernels/gridpoint": 2776,

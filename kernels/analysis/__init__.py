@@ -24,15 +24,14 @@ import contextlib
 import functools
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 
 import numpy as np
 
-from kernels.analysis import boxes, chain, synthetic
+from kernels.analysis import boxes, chain, covariance, dense, synthetic
 from kernels.analysis.boxes import POINTS
 from kernels.analysis.chain import Chain, StepTime
 from kernels.analysis.covariance import PAIR_FLOPS
-from kernels.analysis.dense import Plain, plain
+from kernels.analysis.dense import plain
 from kernels.analysis.problem import LN_P, Problem
 from kernels.analysis.verification import BOUNDED, NO_OUTPUT, verify
 from kernels.contract import Footprint, Work
@@ -107,25 +106,16 @@ def _state_in_memory(problem: Problem, seed: int) -> State:
     return State(guess, synthetic.observe(problem, truth, rng), *known)
 
 
-@contextlib.contextmanager
-def _folder(problem: Problem):
-    """A folder with room for the files on disk; none is made where all are in memory."""
-    if not (disk := footprint(problem).disk):
-        yield Path("memory")
-        return
-    with WorkFolder(problem.folder, "analysis", disk, "an analysis with its files") as folder:
+def _run(problem: Problem, state: State, tools, on_ready=lambda: None) -> Result:
+    with WorkFolder(problem.folder, "analysis", footprint(problem).disk, "an analysis with its files") as folder:
         if "direct" in (problem.work, problem.rest):
             require_direct(folder.path)
-        yield folder.path
-
-
-def _run(problem: Problem, state: State, tools, on_ready=lambda: None) -> Result:
-    with _folder(problem) as folder, contextlib.closing(Chain(problem, state, tools, folder)) as going:
-        on_ready()
-        steps = tuple(going.run())
-        names = "corrected", "plotted", "first_guess", "kept_errors", "quality"
-        fields, standard, first_guess, errors, (quality,) = map(going.read, names)
-        return Result(fields, standard, first_guess, errors, quality, steps, state)
+        with contextlib.closing(Chain(problem, state, tools, folder.path)) as going:
+            on_ready()
+            steps = tuple(going.run())
+            names = "corrected", "plotted", "first_guess", "kept_errors", "quality"
+            fields, standard, first_guess, errors, (quality,) = map(going.read, names)
+            return Result(fields, standard, first_guess, errors, quality, steps, state)
 
 
 def run(
@@ -140,13 +130,13 @@ def run(
     require_threads(threads)
     result = None
     for _ in range(repeats):
-        result = _run(problem, state, boxes.Compiled(problem.padded), on_ready)
+        result = _run(problem, state, covariance, on_ready)
     return result
 
 
 def reference(problem: Problem, state: State) -> Result:
     """The same steps with dense matrices and their inverses in NumPy; its times are those of NumPy."""
-    return _run(problem, state, Plain)
+    return _run(problem, state, dense)
 
 
 def work(problem: Problem, threads: int = 1) -> Work:

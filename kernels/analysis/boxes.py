@@ -1,14 +1,10 @@
 """The main program of the chain, box by box: which data each box takes, their checking, weights and increments."""
 
-from functools import partial
-from typing import NamedTuple
-
 import numpy as np
 
-from kernels.analysis import covariance, synthetic
+from kernels.analysis import synthetic
 from kernels.analysis.problem import BOX, KINDS, LN_P, REJECT, SLAB
 from kernels.gridpoint.levels import RADIUS, R
-from kernels.runtime.arrays import zeros
 
 #: Kinds that are analysed together, by the name of the pass.
 PASSES = {"mass and wind": (0, 1, 2), "humidity": (3,)}
@@ -21,40 +17,25 @@ _REACH = 2.0  # length scales around a box, and depth scales above and below, fr
 ROUNDS = 12
 #: Of those beyond the limit, what goes at once: no less than this part of the worst.
 _WITH_THE_WORST = 0.7
-UNUSED, ACCEPTED, REJECTED = 0.0, 1.0, 2.0
+ACCEPTED, REJECTED = 1.0, 2.0
 #: Rows of a record of weights: eight of points, then the weights.
 WEIGHTS = 9
 
 
-class Box(NamedTuple):
-    """Number of a box along latitude, longitude and the vertical."""
-
-    j: int
-    i: int
-    slab: int
+def boxes(problem) -> list[tuple[int, int, int]]:
+    """Numbers of all boxes along latitude, longitude and the vertical, in the order of their records."""
+    return list(np.ndindex(problem.nj // BOX, problem.ni // BOX, SLABS))
 
 
-def boxes(problem) -> list[Box]:
-    """All boxes, band after band, in the order of their records."""
-    return [
-        Box(j, i, slab) for j in range(problem.nj // BOX) for i in range(problem.ni // BOX) for slab in range(SLABS)
-    ]
-
-
-def _slab(slab: int) -> slice:
-    return slice(slab * SLAB, (slab + 1) * SLAB)
-
-
-def grid(problem, box: Box, humid: bool) -> tuple[np.ndarray, synthetic.Places]:
+def grid(problem, box: tuple[int, int, int], humid: bool) -> tuple[np.ndarray, synthetic.Places]:
     """Grid points of a box on its levels, float64 (8, POINTS) in the order [row][point][level], and their places.
 
     α is that of geopotential, or of humidity, in its own unit; β is zero.
     """
-    lat, _south, lon, _east = synthetic.rows(problem)
-    rows, columns = slice(box.j * BOX, (box.j + 1) * BOX), slice(box.i * BOX, (box.i + 1) * BOX)
-    where = synthetic.places(np.repeat(lat[rows][:, None], BOX, 1), lon[columns])
+    (j, i, slab), (lat, _south, lon, _east) = box, synthetic.rows(problem)
+    where = synthetic.places(lat[j * BOX :][:BOX, None], lon[i * BOX :][:BOX])
     where = synthetic.Places(*(np.repeat(each, SLAB, axis=1) for each in where))
-    lnp = np.tile(LN_P[_slab(box.slab)], BOX * BOX)
+    lnp = np.tile(LN_P[slab * SLAB :][:SLAB], BOX * BOX)
     points = np.zeros((8, POINTS))
     points[:3], points[3] = where.up * (RADIUS / problem.length), lnp / problem.depth
     amplitude = problem.wind * problem.length
@@ -116,12 +97,12 @@ def records(problem, data: synthetic.Data, departures: np.ndarray, kinds):
     i = (part.longitude / (2 * np.pi) * problem.ni / BOX).astype(int) % (problem.ni // BOX)
     slab, up, column = np.searchsorted(LN_P, part.lnp - 1e-9) // SLAB, points[:3] * (problem.length / RADIUS), None
     for box in boxes(problem):
-        if (box.j, box.i) != column:
-            column = box.j, box.i
+        if box[:2] != column:
+            column = box[:2]
             near, away = _near(problem, up, *column)
-        levels, lnp = LN_P[_slab(box.slab)], part.lnp[near]
+        levels, lnp = LN_P[box[2] * SLAB :][:SLAB], part.lnp[near]
         above = np.maximum(np.maximum(levels[0] - lnp, lnp - levels[-1]), 0) / problem.depth
-        home = (j[near] == box.j) & (i[near] == box.i) & (slab[near] == box.slab)
+        home = (j[near] == box[0]) & (i[near] == box[1]) & (slab[near] == box[2])
         score = np.where(home, -1.0, np.hypot(away, above))
         use = np.flatnonzero(home | (above <= _REACH))
         use = use[np.argsort(score[use], kind="stable")[: problem.most]]
@@ -132,28 +113,23 @@ def records(problem, data: synthetic.Data, departures: np.ndarray, kinds):
         yield out
 
 
-class Compiled:
-    """The compiled code, with the room that a box of ``padded`` data needs."""
-
-    def __init__(self, padded: int):
-        room = zeros((padded, padded + 8 + max(padded, POINTS)))
-        self.check, self.assimilate = partial(covariance.check, room), partial(covariance.assimilate, room)
-        self.evaluate = covariance.evaluate
-
-
 def _taken(record: np.ndarray) -> tuple[int, int]:
     """Data in a record, and that number rounded up to whole vectors."""
     count = int((record[NUMBER] >= 0).sum())
     return count, -(-count // 8) * 8
 
 
-def suspects(tools, record: np.ndarray, limit: float = REJECT) -> np.ndarray:
-    """Which data of a box its other data contradict: bool, one a datum of the record."""
+def suspects(tools, room, record: np.ndarray, limit: float = REJECT) -> np.ndarray:
+    """Which data of a box its other data contradict: bool, one a datum of the record.
+
+    ``tools`` do the work of a box, compiled or in NumPy: the modules ``covariance`` and ``dense``; ``room``: float64
+    (padded, padded + 8 + as many or POINTS), in which they work.
+    """
     count, n = _taken(record)
     points, departures, out = record[:8].copy(), record[DEPARTURE].copy(), np.zeros((2, record.shape[1]))
     found = np.zeros(record.shape[1], bool)
     for _ in range(ROUNDS if count else 0):
-        if not tools.check(points, departures, n, out):
+        if not tools.check(room, points, departures, n, out):
             raise ArithmeticError("the covariances of a box's data are not positive definite")
         off = np.abs(out[0, :n])
         worst = off.max()
@@ -165,7 +141,7 @@ def suspects(tools, record: np.ndarray, limit: float = REJECT) -> np.ndarray:
     return found[:count]
 
 
-def weigh(tools, problem, box: Box, record: np.ndarray, accepted: np.ndarray, humid: bool):
+def weigh(tools, room, problem, box, record: np.ndarray, accepted: np.ndarray, humid: bool):
     """Points and weights of a box's data (WEIGHTS, padded), and by how much they lower the variance at its grid points.
 
     ``accepted``: bool, of each datum of the record whether it has a weight.
@@ -174,12 +150,12 @@ def weigh(tools, problem, box: Box, record: np.ndarray, accepted: np.ndarray, hu
     out, reduction = np.zeros((WEIGHTS, problem.padded)), np.zeros(POINTS)
     out[:8], departures, left_out = record[:8], record[DEPARTURE].copy(), np.flatnonzero(~accepted)
     out[4:8, left_out], departures[left_out] = 0.0, 0.0
-    if n and not tools.assimilate(out[:8].copy(), departures, n, grid(problem, box, humid)[0], out[8], reduction):
+    if n and not tools.assimilate(room, out[:8].copy(), departures, n, grid(problem, box, humid)[0], out[8], reduction):
         raise ArithmeticError("the covariances of a box's data are not positive definite")
     return out, reduction
 
 
-def increments(tools, problem, box: Box, weighted: np.ndarray, reduction: np.ndarray, humid: bool):
+def increments(tools, problem, box, weighted: np.ndarray, reduction: np.ndarray, humid: bool):
     """Increments (8 rows, fields, 5 levels, 8 points) and standard errors (8 rows, 5 levels, 8 points) of a box.
 
     Fields are phi, u, v and T, or humidity alone; errors are those of the first of them.  The others are what

@@ -8,6 +8,7 @@ from the top downwards.
 
 import math
 import time
+from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
@@ -18,6 +19,7 @@ from kernels.analysis import boxes, synthetic, vertical
 from kernels.analysis.problem import BOX, LN_P, NAMES, REJECT, SLAB
 from kernels.files.filesystem import ALIGNMENT, BlockFile, page_aligned
 from kernels.gridpoint import levels
+from kernels.runtime.arrays import zeros
 
 #: Columns of data that are filed: which of them are gross is not told.
 FILED = 6
@@ -108,24 +110,21 @@ class Dataset:
         self.records, self.shape, self.moved = use.records, use.shape, 0
         self._file = BlockFile(path, place, use.records, use.record)
         self._buffers, self._ahead = page_aligned((2, use.record // 8)), ahead
-        self._coming: tuple[int, Future] | None = None  # the record that is read ahead
+        self._coming: Future | None = None  # number and buffer of the record that is read ahead
 
-    def _load(self, record: int) -> np.ndarray:
+    def _load(self, record: int) -> tuple[int, np.ndarray]:
         buffer = self._buffers[record % 2]
         self._file.read(record, memoryview(buffer).cast("B"))
-        return buffer
+        return record, buffer
 
-    def _read_ahead(self, record: int) -> np.ndarray | None:
-        """The record, if it was read ahead; afterwards nothing is under way."""
-        if self._coming is None:
-            return None
-        (number, coming), self._coming = self._coming, None
-        buffer = coming.result()
-        return buffer if number == record else None
+    def _awaited(self) -> tuple:
+        """Number and buffer of the record that was read ahead; afterwards nothing is under way."""
+        coming, self._coming = self._coming, None
+        return coming.result() if coming else (None, None)
 
     def put(self, record: int, values: np.ndarray) -> None:
         """Write one record, float64 of the file's shape."""
-        self._read_ahead(record)  # what was read may be older
+        self._awaited()  # what was read may be older
         buffer = self._buffers[0]
         buffer[: math.prod(self.shape)] = np.ravel(values)
         self._file.write(record, memoryview(buffer).cast("B"))
@@ -133,12 +132,16 @@ class Dataset:
 
     def get(self, record: int) -> np.ndarray:
         """Read one record, float64 of the file's shape."""
-        buffer = self._read_ahead(record)
-        buffer = self._load(record) if buffer is None else buffer
+        number, buffer = self._awaited()
+        if number != record:
+            _, buffer = self._load(record)
         if self._ahead and record + 1 < self.records:
-            self._coming = record + 1, self._ahead.submit(self._load, record + 1)
+            self._coming = self._ahead.submit(self._load, record + 1)
         self.moved += buffer.nbytes
         return buffer[: math.prod(self.shape)].reshape(self.shape).copy()
+
+    def __iter__(self) -> Iterator[np.ndarray]:
+        return map(self.get, range(self.records))
 
     def close(self) -> None:
         """Let the file go."""
@@ -214,11 +217,12 @@ def corrected(problem, guess, analysis):
 class Chain:
     """Files, in ``folder`` but for those in memory, and steps of one analysis.
 
-    ``tools`` do the work of one box: compiled (``boxes.Compiled``) or in NumPy (``dense.Plain``).
+    ``tools`` do the work of one box: the module ``covariance``, compiled, or ``dense``, in NumPy.
     """
 
     def __init__(self, problem, state, tools, folder: Path):
         self.problem, self.tools = problem, tools
+        self.room = zeros((problem.padded, problem.padded + 8 + max(problem.padded, boxes.POINTS)))
         self.files: dict[str, Dataset] = {}
         self._thread = ThreadPoolExecutor(1) if problem.ahead else None
         try:
@@ -241,10 +245,10 @@ class Chain:
 
     def read(self, name: str) -> np.ndarray:
         """All records of a file."""
-        return np.stack([self.files[name].get(n) for n in range(self.files[name].records)])
+        return np.stack(list(self.files[name]))
 
     def write(self, name: str, records) -> None:
-        """All records of a file."""
+        """All records of a file, in turn."""
         for n, record in enumerate(records):
             self.files[name].put(n, record)
 
@@ -261,11 +265,6 @@ class Chain:
 
     def _moved(self) -> int:
         return sum(file.moved for file in self.files.values())
-
-    def copy(self, source: str, target: str) -> None:
-        """One file into another, record by record."""
-        for n in range(self.files[source].records):
-            self.files[target].put(n, self.files[source].get(n))
 
     def statistics(self, record: int, name: str) -> None:
         """Mean, root mean square, least and greatest of each field and level."""
@@ -284,9 +283,8 @@ class Chain:
     def check(self) -> None:
         """Every datum against its neighbours; its own box decides."""
         quality = self.files["quality"].get(0)
-        for at in range(self.files["departures"].records):
-            record = self.files["departures"].get(at)
-            bad = boxes.suspects(self.tools, record)
+        for record in self.files["departures"]:
+            bad = boxes.suspects(self.tools, self.room, record)
             home = np.flatnonzero(record[boxes.HOME, : bad.size])
             quality[record[boxes.NUMBER, home].astype(int)] = np.where(bad[home], boxes.REJECTED, boxes.ACCEPTED)
         self.files["quality"].put(0, quality)
@@ -294,10 +292,9 @@ class Chain:
     def assimilate(self, humid: bool) -> None:
         """Weights of every box's accepted data, and the lowered variance at its grid points."""
         p, quality = self.problem, self.files["quality"].get(0)
-        for at, box in enumerate(boxes.boxes(p)):
-            record = self.files["departures"].get(at)
+        for at, (box, record) in enumerate(zip(boxes.boxes(p), self.files["departures"], strict=True)):
             accepted = quality[record[boxes.NUMBER, record[boxes.NUMBER] >= 0].astype(int)] == boxes.ACCEPTED
-            weights, reduction = boxes.weigh(self.tools, p, box, record, accepted, humid)
+            weights, reduction = boxes.weigh(self.tools, self.room, p, box, record, accepted, humid)
             self.files["weights"].put(at, weights)
             self.files["reductions"].put(at, reduction)
 
@@ -309,7 +306,7 @@ class Chain:
             for i, slab in np.ndindex(p.ni // BOX, boxes.SLABS):
                 weights = self.files["weights"].get(at)
                 reduction = self.files["reductions"].get(at)
-                found = boxes.increments(self.tools, p, boxes.Box(band, i, slab), weights, reduction, humid)
+                found = boxes.increments(self.tools, p, (band, i, slab), weights, reduction, humid)
                 for whole, part in zip(rows, found, strict=True):
                     whole[..., slab * SLAB :, i * BOX :][..., :SLAB, :BOX] = part
                 at += 1
@@ -329,8 +326,8 @@ class Chain:
 
     def keep(self) -> None:
         """Increments and errors as they are plotted."""
-        self.copy("increments", "plotted_increments")
-        self.copy("normalised", "plotted_errors")
+        self.write("plotted_increments", self.files["increments"])
+        self.write("plotted_errors", self.files["normalised"])
 
     def to_sigma(self) -> None:
         """The analysis on sigma levels."""
@@ -341,7 +338,7 @@ def _passed(letter: str, humid: bool) -> tuple:
     """Steps h to l, which come twice."""
     return (
         (f"{letter}h", "PRE-GAP", lambda chain: chain.prepare(humid)),
-        (f"{letter}i", "copy correlations", lambda chain: chain.copy("correlations", "parameters")),
+        (f"{letter}i", "copy correlations", lambda chain: chain.write("parameters", chain.files["correlations"])),
         (f"{letter}j", "GAP (data checking)", Chain.check),
         (f"{letter}k", "GAP (analysis)", lambda chain: chain.assimilate(humid)),
         (f"{letter}l", "POST GAP", lambda chain: chain.post(humid)),
@@ -353,18 +350,14 @@ STEPS = (
     ("d", "sigma to pressure", lambda c: c.write("staggered", on_pressure(c.problem, c.read("guess")))),
     ("e", "interpolate to unstaggered grid", lambda c: c.write("first_guess", unstaggered(c.read("staggered")))),
     ("f", "statistics of the first guess", lambda c: c.statistics(0, "first_guess")),
-    ("g", "copy observations", lambda c: c.copy("observations", "data")),
+    ("g", "copy observations", lambda c: c.write("data", c.files["observations"])),
     *_passed("", False),
     ("m", "humidity first-guess errors", lambda c: c.write("humidity_made", [synthetic.vapour(LN_P)])),
-    ("n", "copy humidity errors", lambda c: c.copy("humidity_made", "humidity")),
+    ("n", "copy humidity errors", lambda c: c.write("humidity", c.files["humidity_made"])),
     *_passed("o, ", True),
-    ("p", "copy the errors", lambda c: c.copy("errors", "kept_errors")),
+    ("p", "copy the errors", lambda c: c.write("kept_errors", c.files["errors"])),
     ("q", "re-normalise", Chain.normalise),
-    (
-        "r",
-        "keep the analysis on pressure levels",
-        lambda c: c.write("plotted", c.read("first_guess") + c.increments()),
-    ),
+    ("r", "keep pressure levels", lambda c: c.write("plotted", c.read("first_guess") + c.increments())),
     ("s", "keep increments and errors", Chain.keep),
     ("t", "interpolate to staggered grid", lambda c: c.write("staggered_increments", staggered(c.increments()))),
     ("u", "statistics of the analysis", lambda c: c.statistics(1, "plotted")),

@@ -1,4 +1,7 @@
-"""What the main program computes, in NumPy: dense matrices and their inverses."""
+"""What the main program computes, in NumPy: dense matrices and their inverses.
+
+:func:`check`, :func:`assimilate` and :func:`evaluate` are those of ``covariance``, for the reference.
+"""
 
 import numpy as np
 
@@ -24,30 +27,26 @@ def plain(points, departures, grid):
     return weights, weights @ there, (there * np.linalg.solve(matrix, there)).sum(0)
 
 
-class Plain:
-    """What ``boxes.Compiled`` computes with, for the reference."""
+def check(a, points, departures, n, out) -> bool:
+    """Each datum against all others; ``a`` is not used."""
+    inverse = np.linalg.inv(correlations(points[:, :n], points[:, :n]) + np.eye(n))
+    out[1, :n] = np.diag(inverse)
+    out[0, :n] = inverse @ departures[:n] / np.sqrt(out[1, :n])
+    return True
 
-    @staticmethod
-    def check(points, departures, n, out) -> bool:
-        """As ``covariance.check``."""
-        inverse = np.linalg.inv(correlations(points[:, :n], points[:, :n]) + np.eye(n))
-        out[1, :n] = np.diag(inverse)
-        out[0, :n] = inverse @ departures[:n] / np.sqrt(out[1, :n])
-        return True
 
-    @staticmethod
-    def assimilate(points, departures, n, grid, weights, reduction) -> bool:
-        """As ``covariance.assimilate``."""
-        weights[:n], _, reduction[:] = plain(points[:, :n], departures[:n], grid)
-        return True
+def assimilate(a, points, departures, n, grid, weights, reduction) -> bool:
+    """Weights of data, and what they take off the variance; ``a`` is not used."""
+    weights[:n], _, reduction[:] = plain(points[:, :n], departures[:n], grid)
+    return True
 
-    @staticmethod
-    def evaluate(points, weights, n, grid, out) -> None:
-        """As ``covariance.evaluate``."""
-        bare = grid.copy()
-        for row in range(4):
-            bare[4:], bare[4 + row] = 0.0, 1.0
-            out[row] = correlations(bare, points[:, :n]) @ weights[:n]
-        bare[4:], bare[4] = 0.0, 1.0
-        height = (bare[3][:, None] - points[3, :n]) * correlations(bare, points[:, :n])
-        out[4] = -height @ weights[:n]
+
+def evaluate(points, weights, n, grid, out) -> None:
+    """What weighted data say at grid points."""
+    bare = grid.copy()
+    for row in range(4):
+        bare[4:], bare[4 + row] = 0.0, 1.0
+        out[row] = correlations(bare, points[:, :n]) @ weights[:n]
+    bare[4:], bare[4] = 0.0, 1.0
+    height = (bare[3][:, None] - points[3, :n]) * correlations(bare, points[:, :n])
+    out[4] = -height @ weights[:n]

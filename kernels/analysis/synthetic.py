@@ -180,18 +180,14 @@ def first_guess(problem, truth: Truth):
     return guess, known, pressure.reshape(problem.nj, problem.ni)
 
 
-def _site(rng, count):
-    latitude = np.arcsin(rng.uniform(-1, 1, count) * np.sin(_NORTHMOST))
-    return latitude, rng.uniform(0, 2 * np.pi, count)
-
-
 def observe(problem, truth: Truth, rng) -> Data:
     """Sondes and aircraft, with errors of their own and some gross ones."""
     seen, table = LN_P[SEEN], []
     for count, levels, kinds in ((problem.sondes, seen, KINDS), (problem.aircraft, np.array([FLIGHT]), ("u", "v"))):
         if not count:
             continue
-        latitude, longitude = _site(rng, count)
+        latitude = np.arcsin(rng.uniform(-1, 1, count) * np.sin(_NORTHMOST))
+        longitude = rng.uniform(0, 2 * np.pi, count)
         found = state(truth, False, places(latitude, longitude), np.zeros(count), levels)
         for kind in kinds:
             error = np.broadcast_to(ERRORS[kind], (levels.size, count))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from kernels import analysis
-from kernels.analysis import boxes, chain, dense, synthetic, verification
+from kernels.analysis import boxes, chain, covariance, dense, synthetic, verification
 from kernels.analysis.problem import LN_P
 
 PROBLEM = analysis.Problem()
@@ -63,7 +63,7 @@ def test_exact_observations_are_reproduced_by_a_box(state):
     use = np.flatnonzero((exact.kind < 3) & (exact.latitude > 0.5))[:48]
     points, d = np.ascontiguousarray(boxes.data_points(PROBLEM, exact)[:, use]), np.cos(np.arange(48.0))
     weights = np.zeros(48)
-    assert boxes.Compiled(48).assimilate(points, d, 48, np.zeros((8, 8)), weights, np.zeros(8))
+    assert covariance.assimilate(np.zeros((48, 64)), points, d, 48, np.zeros((8, 8)), weights, np.zeros(8))
     np.testing.assert_allclose(dense.correlations(points, points) @ weights, d, rtol=0, atol=1e-5)
 
 

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kernels.analysis import covariance, vertical
+from kernels.analysis import covariance, dense, vertical
 from kernels.analysis.cholesky import backwards, factor
-from kernels.analysis.dense import Plain, correlations
+from kernels.analysis.dense import correlations
 from kernels.gridpoint.levels import R
 
 FEW = settings(max_examples=25, deadline=None)
@@ -54,7 +54,7 @@ def test_each_datum_against_all_others(seed, count):
     points, departures = data(seed, count)
     found, expected = np.zeros((2, 24)), np.zeros((2, 24))
     assert covariance.check(np.zeros((24, 56)), points, departures, 24, found)
-    Plain.check(points, departures, 24, expected)
+    dense.check(None, points, departures, 24, expected)
     np.testing.assert_allclose(found, expected, atol=1e-10)
 
 
@@ -92,9 +92,9 @@ def test_weights_and_what_they_say(seed, count):
     weights, reduction, out = np.zeros(24), np.zeros(16), np.zeros((5, 16))
     expected = np.zeros(24), np.zeros(16), np.zeros((5, 16))
     assert covariance.assimilate(np.zeros((24, 48)), points, d, 24, grid, weights, reduction)
-    Plain.assimilate(points, d, 24, grid, *expected[:2])
+    dense.assimilate(None, points, d, 24, grid, *expected[:2])
     covariance.evaluate(points, weights, 24, grid, out)
-    Plain.evaluate(points, weights, 24, grid, expected[2])
+    dense.evaluate(points, weights, 24, grid, expected[2])
     for ours, theirs in zip((weights, reduction, out), expected, strict=True):
         np.testing.assert_allclose(ours, theirs, atol=1e-9)
 
