@@ -51,8 +51,6 @@ def differences(x: np.ndarray, y: np.ndarray, limits) -> dict[str, np.ndarray]:
     """
     x, y = require_form(x), require_form(y)
     require_array("visibilities", y, np.float32, x.shape)
-    if np.shape(limits) != (8,):
-        raise ValueError(f"limits of shape {np.shape(limits)} must be eight numbers, one a column")
     counts, largest = np.zeros(8, np.int64), np.zeros(8, np.float32)
     _differences(x, y, np.asarray(limits, np.float32), counts, largest)
     return {"columns": counts, "largest": largest}

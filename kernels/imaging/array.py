@@ -15,7 +15,6 @@ from kernels.contract import require_range
 from kernels.runtime.arrays import require_array
 
 U, V, W, BASELINE, TIME, RE, IM, WEIGHT = range(8)
-COLUMNS = ("U", "V", "W", "BASELINE", "TIME", "RE", "IM", "WEIGHT")
 ANTENNAS = 27
 PAIRS = ANTENNAS * (ANTENNAS - 1) // 2
 #: Degrees: azimuths of the three arms from north, latitude of the site.
@@ -65,7 +64,7 @@ def tracks(times: int, length: float) -> np.ndarray:
 
 def require_form(records) -> np.ndarray:
     """The array, to be read, if it is float32 (n, 8) in C order with a record at least; else ``ValueError``."""
-    require_array("visibilities", records, np.float32, (None, len(COLUMNS)))
+    require_array("visibilities", records, np.float32, (None, 8))
     if not len(records):
         raise ValueError("there are no visibilities: the data set has zero records")
     return records if records.flags.writeable else records.copy()  # compiled code takes arrays that can be written

@@ -10,12 +10,10 @@ Two forms of the minor cycle give the same components: ``"scalar"``, :func:`plai
 as software gather did; ``"gather"`` fetches sixteen numbers with one instruction.
 """
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
-from kernels.contract import Presets, one_of, real, whole
 from kernels.imaging import dirty as mapping
 from kernels.imaging.array import WEIGHT
 from kernels.imaging.convolution import Convolver
@@ -24,18 +22,9 @@ from kernels.runtime.jit import CONTRACT, STRICT, kernel
 from kernels.runtime.vector import SINGLES, fnma, gather, larger, largest, load, magnitude, store
 
 METHODS = ("scalar", "gather")
+GAIN = 0.1  # part of the peak that a component takes; CLEAN diverges from 2 on
 #: Half-width of the beam's patch, pixels.
 HALF = 25
-
-
-@dataclass(frozen=True)
-class Limits(Presets):
-    """When and how fast CLEAN proceeds. ``ValueError`` if a field is outside its range."""
-
-    components: whole(1, 10_000_000) = 1000  # components in all
-    gain: real(1e-6, 3.0) = 0.1  # part of the peak that each takes; CLEAN diverges from 2 on
-    list_length: whole(1, 2**27) = 6000  # pixels of the minor cycle's list
-    method: one_of(*METHODS) = "gather"  # of the minor cycle
 
 
 def inner(image: np.ndarray) -> np.ndarray:
@@ -50,7 +39,6 @@ class Cleaned(NamedTuple):
     fluxes: np.ndarray  # float32 (count,): Jy
     model: np.ndarray  # float32 (side, side): the components summed
     residual: np.ndarray  # float32 (side, side)
-    cycles: int  # major cycles
 
 
 @kernel(fastmath=STRICT)
@@ -173,40 +161,43 @@ def list_limit(residual: np.ndarray, list_length: int, sidelobe: float) -> np.fl
     return np.float32(min(limit, 0.99 * peak))
 
 
-def _major_cycles(dirty, beam, limits: Limits, residual_of) -> Cleaned:
+def _major_cycles(dirty, beam, residual_of, components, list_length, method, gain) -> Cleaned:
     """Minor cycles and, after each, ``residual_of(model)``, until all components are found."""
-    side, minor = len(dirty), Minor(beam, limits.method)
-    places, fluxes = np.empty((limits.components, 2), np.int32), np.empty(limits.components, np.float32)
-    model, residual, found, cycles = np.zeros((side, side)), dirty, 0, 0
-    while found < limits.components:
-        limit = list_limit(residual, limits.list_length, minor.sidelobe)
-        count = minor(residual, limit, limits.gain, places[found:], fluxes[found:])
+    side, minor = len(dirty), Minor(beam, method)
+    places, fluxes = np.empty((components, 2), np.int32), np.empty(components, np.float32)
+    model, residual, found = np.zeros((side, side)), dirty, 0
+    while found < components:
+        limit = list_limit(residual, list_length, minor.sidelobe)
+        count = minor(residual, limit, gain, places[found:], fluxes[found:])
         if not count:
             break
         new = slice(found, found + count)
         np.add.at(model, (places[new, 0], places[new, 1]), fluxes[new])
-        found, cycles = found + count, cycles + 1
+        found += count
         residual = residual_of(model.astype(np.float32))
         if not np.isfinite(np.abs(inner(residual)).max()):
             break
-    return Cleaned(places[:found].copy(), fluxes[:found].copy(), model.astype(np.float32), residual, cycles)
+    return Cleaned(places[:found].copy(), fluxes[:found].copy(), model.astype(np.float32), residual)
 
 
-def clark(dirty: np.ndarray, beam: np.ndarray, limits: Limits, threads: int = 1) -> Cleaned:
+def clark(dirty, beam, components: int, list_length: int, method="gather", gain=GAIN, threads: int = 1) -> Cleaned:
     """Clark's CLEAN of an image, float32 (side, side), Jy per beam, with a beam of twice the side.
 
-    ``ValueError``: images of other types or shapes, pixels that are not finite.
+    ``components``: how many in all; ``list_length``: pixels of the minor cycle's list; ``method``: of :data:`METHODS`;
+    ``gain``: part of the peak that each component takes.  ``ValueError``: images of other types or shapes, pixels that
+    are not finite.
     """
     require_images(dirty, beam)
-    convolver = Convolver(beam, threads)
-    return _major_cycles(dirty, beam, limits, lambda model: dirty - convolver(model))
+    over = Convolver(beam, threads)
+    return _major_cycles(dirty, beam, lambda model: dirty - over(model), components, list_length, method, gain)
 
 
-def schwab(records: np.ndarray, side: int, cell: float, limits: Limits, threads: int = 1):
+def schwab(records, side, cell, components: int, list_length: int, method="gather", gain=GAIN, threads: int = 1):
     """A CLEAN of records, float32 (n, 8), whose major cycle subtracts from the visibilities.
 
     Returns a :class:`Cleaned`, the image that it began with, float32 (side, side), and its beam, of twice the side.
-    Records stay sorted for the grid from the first cycle to the last.  Raises as :class:`kernels.imaging.dirty.Plan`.
+    Records stay sorted for the grid from the first cycle to the last.  ``components``, ``list_length``, ``method`` and
+    ``gain`` as for :func:`clark`.  Raises as :class:`kernels.imaging.dirty.Plan`.
     """
     plan = mapping.Plan(records, side, cell, threads)
     beam, image = mapping.beam(records, 2 * side, cell, threads), plan.image()
@@ -218,7 +209,7 @@ def schwab(records: np.ndarray, side: int, cell: float, limits: Limits, threads:
         np.multiply(predicted, weights, out=predicted)
         return plan.image(values=np.subtract(given, predicted, out=predicted))
 
-    return _major_cycles(image, beam, limits, residual_of), image, beam
+    return _major_cycles(image, beam, residual_of, components, list_length, method, gain), image, beam
 
 
 def restoring_beam(beam: np.ndarray) -> np.ndarray:

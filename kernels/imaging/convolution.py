@@ -15,7 +15,7 @@ from numba import float32
 
 from kernels.imaging.dirty import SIDES, _column, _columns_in, _columns_out, _Shape, scratch
 from kernels.imaging.fourier import PAIR, plan, transform
-from kernels.runtime.arrays import aligned, require_array, zeros
+from kernels.runtime.arrays import aligned, zeros
 from kernels.runtime.jit import CONTRACT, kernel
 from kernels.runtime.resources import alone, require_memory, require_threads, run_parts
 from kernels.runtime.vector import SINGLES, fma, fnma, load, store, transpose_block
@@ -93,11 +93,11 @@ class Convolver:
         self.ones = np.ones(side, np.float32)
 
     @alone
-    def __call__(self, image: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
+    def __call__(self, image: np.ndarray) -> np.ndarray:
         shape = self.side, self.side
         if np.shape(image) != shape:
             raise ValueError(f"image of shape {np.shape(image)} must be of shape {shape}, half the beam's side")
-        out = aligned(shape, np.float32) if out is None else require_array("out", out, np.float32, shape, writable=True)
+        out = aligned(shape, np.float32)
         tables, half = plan(self.shape.grid), self.half.reshape(-1)
         source = np.ascontiguousarray(image, np.float32).reshape(-1)
         run_parts(_columns_out, self.threads, source, half, self.shape, self.ones, self.ones, *tables, self.scratch)

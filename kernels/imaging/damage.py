@@ -35,7 +35,7 @@ def hogbom(dirty: np.ndarray, beam: np.ndarray, components: int, gain: float) ->
         row, column = edge + peak[0], edge + peak[1]
         places[number], fluxes[number] = (row, column), np.float32(gain) * residual[row, column]
         residual -= fluxes[number] * beam[side - row : 2 * side - row, side - column : 2 * side - column]
-    return clean.Cleaned(places, fluxes, clean.summed(places, fluxes, side), residual, components)
+    return clean.Cleaned(places, fluxes, clean.summed(places, fluxes, side), residual)
 
 
 def cases(size_name: str = "small") -> list[Case]:

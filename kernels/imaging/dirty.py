@@ -46,20 +46,13 @@ class _Shape(NamedTuple):
     threads: int
 
 
-@kernel
-def _fold(grid, cells, step):
-    """Add the rows of ``grid`` below v = 0, and the conjugate half of row 0; a row has ``cells`` cells and is ``step``
-    float32 long."""
-    for below in range(1, BELOW + 1):
-        source, target = (BELOW - below) * step, (BELOW + below) * step
-        for x in range(1, cells):
-            grid[target + 2 * (cells - x)] += grid[source + 2 * x]
-            grid[target + 2 * (cells - x) + 1] -= grid[source + 2 * x + 1]
-    row = BELOW * step
-    for x in range(cells // 2 + 1):
-        a, b = row + 2 * x, row + 2 * (cells - x)
-        re, im = grid[a] + grid[b], grid[a + 1] - grid[b + 1]
-        grid[a], grid[a + 1], grid[b], grid[b + 1] = re, im, re, -im
+def _fold(grid, cells):
+    """Add the rows of ``grid``, complex64, below v = 0, and the conjugate half of row 0; a row has ``cells`` cells."""
+    below, zero, above = grid[BELOW - 1 :: -1], grid[BELOW], grid[BELOW + 1 : 2 * BELOW + 1]
+    above[:, 1:cells] += below[:, cells - 1 : 0 : -1].conj()
+    right, left = zero[: cells // 2 + 1], zero[cells : cells // 2 - 1 : -1]
+    right += left.conj()
+    left[:] = right.conj()
 
 
 @kernel(inline=True)
@@ -166,30 +159,18 @@ def _rows_out(half, flat, shape, passes, factors, scratch, thread):
                 source = SINGLES * block * 2 * shape.side + part * shape.side + i
                 transpose_block(half, source, 2 * shape.side, x, (2 * place + 1 - part) * SINGLES, PAIR)
         done = x if transform(x, other, shape.grid, passes, factors) == 0 else other
+        for cell in range(shape.grid):  # parts change places
+            re, im = load(done, PAIR * cell + SINGLES), load(done, PAIR * cell)
+            store(done, PAIR * cell, re)
+            store(done, PAIR * cell + SINGLES, im)
         first = (BELOW + SINGLES * block) * shape.step
-        _to_rows(done, flat, first, shape)
+        for cell in range(0, shape.grid, 8):
+            transpose_block(done, PAIR * cell, SINGLES, flat, first + 2 * cell, shape.step)
 
 
-@kernel
-def _to_rows(done, flat, first, shape):
-    """Sixteen transformed lines to the grid ``flat`` from place ``first`` on; parts of ``done`` change places first."""
-    for cell in range(shape.grid):
-        re, im = load(done, PAIR * cell + SINGLES), load(done, PAIR * cell)
-        store(done, PAIR * cell, re)
-        store(done, PAIR * cell + SINGLES, im)
-    for cell in range(0, shape.grid, 8):
-        transpose_block(done, PAIR * cell, SINGLES, flat, first + 2 * cell, shape.step)
-
-
-@kernel
-def _unfold(grid, cells, step):
-    """Rows of ``grid`` below v = 0 from those above; their taps read them.  ``cells`` and ``step`` as for
-    :func:`_fold`."""
-    for below in range(1, BELOW + 1):
-        target, source = (BELOW - below) * step, (BELOW + below) * step
-        for x in range(1, cells):
-            grid[target + 2 * x] = grid[source + 2 * (cells - x)]
-            grid[target + 2 * x + 1] = -grid[source + 2 * (cells - x) + 1]
+def _unfold(grid, cells):
+    """Rows of ``grid``, complex64, below v = 0 from those above; their taps read them."""
+    grid[BELOW - 1 :: -1, 1:cells] = grid[BELOW + 1 : 2 * BELOW + 1, cells - 1 : 0 : -1].conj()
 
 
 @cache
@@ -231,14 +212,14 @@ class Plan:
             raise ValueError(f"side = {side!r} is unknown; choose one of {', '.join(map(str, sorted(SIDES)))}")
         require_threads(threads)
         require_form(records)
-        self.side, self.cell, self.threads = side, float(cell), threads
+        self.side, self.threads = side, threads
         self.lock = threading.RLock()  # calls share the grid and the buffers: those of other threads wait
         self.grid_side = grid_side(side)
         key = side, threads
         spare = _SPARE.pop(key, None)
         if spare is None or 20 * len(records) > spare[0].nbytes:  # the question alone takes 1.5 ms
             require_memory(12 * self.grid_side**2 + 20 * len(records), f"a grid of {self.grid_side}² cells")
-        self.points: Sorted = gridding.sort(records, self.grid_side * self.cell, self.grid_side, threads)
+        self.points: Sorted = gridding.sort(records, self.grid_side * float(cell), self.grid_side, threads)
         rows = min(max(self.points.rows - BELOW, 1), self.grid_side // 2)
         self.grid, self.half, self.scratch = spare or _buffers(side, threads)
         weakref.finalize(self, _SPARE.__setitem__, key, (self.grid, self.half, self.scratch))
@@ -261,7 +242,7 @@ class Plan:
         out = aligned((self.side, self.side), np.float32)
         across, up = _corrections(self.side)
         flat, half, tables = self.grid.reshape(-1), self.half.reshape(-1), plan(self.grid_side)
-        _fold(flat, self.grid_side, self.shape.step)
+        _fold(self.grid.view(np.complex64), self.grid_side)
         run_parts(_rows_in, self.threads, flat, half, self.shape, *tables, self.scratch)
         scale = np.float32(0.5 / self.points.weight)
         run_parts(
@@ -278,7 +259,7 @@ class Plan:
         source = np.ascontiguousarray(image, np.float32).reshape(-1)
         run_parts(_columns_out, self.threads, source, half, self.shape, across, up, *tables, self.scratch)
         run_parts(_rows_out, self.threads, half, flat, self.shape, *tables, self.scratch)
-        _unfold(flat, self.grid_side, self.shape.step)
+        _unfold(self.grid.view(np.complex64), self.grid_side)
         gridding.interpolate(self.points, self.grid, out)
         return out
 

@@ -87,34 +87,22 @@ def _image(part) -> np.ndarray:
 def read_visibilities(path) -> np.ndarray:
     """Records of a UVFITS file of one Stokes parameter and channel, float32 (n, 8), lengths in wavelengths.
 
-    Days count from PZERO of the first DATE, or from the first day; a second DATE is added, as UVFITS has it.
-    ``ValueError``: no FITS file, truncated, no random groups of this form, and what :func:`require_records` refuses.
+    Days count from PZERO of the date.  ``ValueError``: no FITS file, truncated, not the parameters and axes that
+    :func:`write_visibilities` gives, and what :func:`require_records` refuses.
     """
     return _read(path, _records)
 
 
 def _records(part) -> np.ndarray:
-    if not hasattr(part.data, "par"):
-        raise ValueError("it holds no random groups; visibilities in UVFITS form are needed")
-    data, keys = part.data, part.header
-    names = [next((name for name in data.parnames if name.split("-")[0] == kind), None) for kind in _PARAMETERS]
-    if None in names or data.data.shape[1:-1] != (1,) * (data.data.ndim - 2) or data.data.shape[-1] != 3:
-        raise ValueError(
-            f"it has parameters {data.parnames} and data of shape {data.data.shape[1:]}; "
-            f"{', '.join(_PARAMETERS)}, and one Stokes parameter and channel are needed"
-        )
-    axis = next(number for number in range(2, 1 + keys["NAXIS"]) if str(keys.get(f"CTYPE{number}")).startswith("FREQ"))
+    data, frequency = part.data, part.header.get("CRVAL4")
+    names = [name.partition("-")[0] for name in getattr(data, "parnames", ())]
+    if names != list(_PARAMETERS) or data.data.shape[1:] != (1, 1, 1, 1, 3) or part.header.get("CTYPE4") != "FREQ":
+        raise ValueError(f"it has no random groups of {', '.join(_PARAMETERS)} and one Stokes parameter and channel")
     records = np.empty((len(data), 8), np.float32)
-    for column, name in enumerate(names):
-        value = sum(data.par(each).astype(float) for each in {*data.parnames} & {name, f"_{name}"})  # scaled
-        if column < 3:
-            value = value * keys[f"CRVAL{axis}"]
-        elif column == 4:
-            number = data.parnames.index(name) + 1
-            zero = keys.get(f"PZERO{number}")
-            value = value - (zero or np.floor(value.min()))
-            if zero and f"_{name}" not in data.names:  # as stored: a Julian date lacks the last bits of a day's part
-                value = data.view(np.ndarray)[name] * keys.get(f"PSCAL{number}", 1.0)
-        records[:, column] = value
+    for column in range(3):
+        records[:, column] = data.par(column).astype(float) * frequency  # scaled to seconds
+    records[:, 3] = data.par(3)
+    stored = data.view(np.ndarray)[data.names[4]]  # for a Julian date lacks the last bits of a day's part
+    records[:, 4] = stored * part.header.get("PSCAL5", 1.0)
     records[:, 5:] = data.data.reshape(len(data), 3)
     return require_records(records)

@@ -37,10 +37,7 @@ class Sorted(NamedTuple):
 
     points: np.ndarray  # float32 (n, 4): left edge of the taps within the tile along u, v; real, imaginary part
     order: np.ndarray  # int32 (n,): which record each came from; negative 1 − k for the conjugate of record k
-    starts: np.ndarray  # int64 (tiles + 1,): the first point of each tile, tiles by bands
-    bands: np.ndarray  # int64 (2, threads, most): bands of each parity and thread; −1 for none
-    tiles: int  # tiles of a band
-    grid: int  # cells of a whole row
+    tiles: np.ndarray  # int64 (2, threads, most, 4): of each parity and thread first point, end, row, cell of tiles
     rows: int  # rows that hold anything, those below v = 0 included
     weight: float  # sum of the weights
 
@@ -132,14 +129,15 @@ def _place(records, scale, numbers, keys, places, points, order, thread):
         order[to] = name
 
 
-def _shares(counts: np.ndarray, threads: int) -> np.ndarray:
-    """Bands of each parity dealt out to the threads, the fullest first."""
-    out = np.full((2, threads, -(-len(counts) // (2 * threads))), -1, np.int64)
-    for parity in range(2):
-        bands = [band for band in np.argsort(-counts) if counts[band] and band % 2 == parity]
-        for thread in range(threads):
-            share = bands[thread::threads]
-            out[parity, thread, : len(share)] = share
+def _shares(tiles: np.ndarray, threads: int) -> np.ndarray:
+    """The ``tiles``, int64 (bands, number, 4), of each parity dealt out to the threads, the fullest bands first."""
+    bands, number, _ = tiles.shape
+    counts = tiles[:, -1, 1] - tiles[:, 0, 0]
+    filled = [band for band in np.argsort(-counts) if counts[band]]
+    out = np.zeros((2, threads, -(-bands // (2 * threads)) * number, 4), np.int64)
+    for parity, thread in np.ndindex(2, threads):
+        share = tiles[[band for band in filled if band % 2 == parity][thread::threads]].reshape(-1, 4)
+        out[parity, thread, : len(share)] = share
     return out
 
 
@@ -168,10 +166,12 @@ def sort(records: np.ndarray, scale: float, grid: int, threads: int = 1) -> Sort
     places = starts[:-1] + np.cumsum(counts, axis=0) - counts
     points, order = np.empty((used, 4), np.float32), np.empty(used, np.int32)
     run_parts(_place, threads, records, scale, numbers, keys, places, points, order)
-    per_band = each.reshape(bands, numbers[1]).sum(axis=1)
-    filled = int(np.flatnonzero(per_band)[-1]) + 1
+    band, tile = np.divmod(np.arange(len(each)), numbers[1])
+    tiles = np.stack([starts[:-1], starts[1:], TILE_ROWS * band, TILE_CELLS * tile], axis=1)
+    filled = int(band[np.flatnonzero(each)[-1]]) + 1
     rows = min(filled * TILE_ROWS + TAPS + 1, grid // 2 + 1 + BELOW + TAPS)
-    return Sorted(points, order, starts, _shares(per_band, threads), numbers[1], grid, rows, float(sums[:, 0].sum()))
+    shares = _shares(tiles.reshape(bands, -1, 4), threads)
+    return Sorted(points, order, shares, rows, float(sums[:, 0].sum()))
 
 
 @kernel(inline=True, fastmath=CONTRACT)
@@ -191,76 +191,51 @@ def _taps(x, y, table):
 
 
 @kernel(fastmath=CONTRACT)
-def _spread_tile(points, first, end, grid, corner, step, table):
-    """Add the ``points`` first … end − 1 of one tile; ``grid`` is flat float32, a row ``step`` numbers long, and the
-    tile begins at ``corner``.  ``table`` as for :func:`_taps`."""
-    for n in range(np.uint64(first), np.uint64(end)):
-        taps, left, low = _taps(points[n, np.uint64(0)], points[n, np.uint64(1)], table)
-        # taps along v are needed one by one, those along u in pairs
-        re, im = in_all_lanes(points[n, np.uint64(2)]), in_all_lanes(points[n, np.uint64(3)])
-        value = _twice(taps, taps) * _even_odd(re, im)
-        at = corner + low * step + 2 * left
-        store(grid, at, fma(spread_lane(taps, 8), value, load(grid, at)))
-        store(grid, at + step, fma(spread_lane(taps, 9), value, load(grid, at + step)))
-        store(grid, at + 2 * step, fma(spread_lane(taps, 10), value, load(grid, at + 2 * step)))
-        store(grid, at + 3 * step, fma(spread_lane(taps, 11), value, load(grid, at + 3 * step)))
-        store(grid, at + 4 * step, fma(spread_lane(taps, 12), value, load(grid, at + 4 * step)))
-        store(grid, at + 5 * step, fma(spread_lane(taps, 13), value, load(grid, at + 5 * step)))
-        store(grid, at + 6 * step, fma(spread_lane(taps, 14), value, load(grid, at + 6 * step)))
-        store(grid, at + 7 * step, fma(spread_lane(taps, 15), value, load(grid, at + 7 * step)))
+def _spread(points, tiles, grid, step, table, thread):
+    """Add the ``points`` of the ``tiles`` of one parity that this ``thread`` has to the ``grid``, flat float32.
+
+    ``points`` and ``tiles`` as in :class:`Sorted`; ``step``: numbers of a row of the grid; ``table`` as for
+    :func:`_taps`.
+    """
+    for k in range(tiles.shape[1]):
+        corner = tiles[thread, k, 2] * step + 2 * tiles[thread, k, 3]
+        for n in range(np.uint64(tiles[thread, k, 0]), np.uint64(tiles[thread, k, 1])):
+            taps, left, low = _taps(points[n, np.uint64(0)], points[n, np.uint64(1)], table)
+            # taps along v are needed one by one, those along u in pairs
+            re, im = in_all_lanes(points[n, np.uint64(2)]), in_all_lanes(points[n, np.uint64(3)])
+            value = _twice(taps, taps) * _even_odd(re, im)
+            at = corner + low * step + 2 * left
+            store(grid, at, fma(spread_lane(taps, 8), value, load(grid, at)))
+            store(grid, at + step, fma(spread_lane(taps, 9), value, load(grid, at + step)))
+            store(grid, at + 2 * step, fma(spread_lane(taps, 10), value, load(grid, at + 2 * step)))
+            store(grid, at + 3 * step, fma(spread_lane(taps, 11), value, load(grid, at + 3 * step)))
+            store(grid, at + 4 * step, fma(spread_lane(taps, 12), value, load(grid, at + 4 * step)))
+            store(grid, at + 5 * step, fma(spread_lane(taps, 13), value, load(grid, at + 5 * step)))
+            store(grid, at + 6 * step, fma(spread_lane(taps, 14), value, load(grid, at + 6 * step)))
+            store(grid, at + 7 * step, fma(spread_lane(taps, 15), value, load(grid, at + 7 * step)))
 
 
 @kernel(fastmath=CONTRACT)
-def _read_tile(points, first, end, grid, corner, step, table, out):
-    """Interpolate the ``grid`` at the ``points`` first … end − 1 of one tile; real and imaginary parts into ``out`` (n,
-    2).
+def _interpolate(points, tiles, grid, step, table, out, thread):
+    """The ``grid`` at the ``points`` of the ``tiles`` of one parity that this ``thread`` has: real and imaginary parts
+    into ``out``, float32 (n, 2).
 
-    ``corner``, ``step`` and ``table`` as for :func:`_spread_tile`.
+    ``points``, ``tiles``, ``grid``, ``step`` and ``table`` as for :func:`_spread`.
     """
-    for n in range(np.uint64(first), np.uint64(end)):
-        taps, left, low = _taps(points[n, np.uint64(0)], points[n, np.uint64(1)], table)
-        at = corner + low * step + 2 * left
-        a = spread_lane(taps, 8) * load(grid, at)
-        b = spread_lane(taps, 9) * load(grid, at + step)
-        a = fma(spread_lane(taps, 10), load(grid, at + 2 * step), a)
-        b = fma(spread_lane(taps, 11), load(grid, at + 3 * step), b)
-        a = fma(spread_lane(taps, 12), load(grid, at + 4 * step), a)
-        b = fma(spread_lane(taps, 13), load(grid, at + 5 * step), b)
-        a = fma(spread_lane(taps, 14), load(grid, at + 6 * step), a)
-        b = fma(spread_lane(taps, 15), load(grid, at + 7 * step), b)
-        out[n, 0], out[n, 1] = even_odd_totals(_twice(taps, taps) * (a + b))
-
-
-@kernel
-def _spread_bands(points, starts, shares, tiles, grid, step, table, thread):
-    """Add the points of the bands of one ``thread`` and parity to the ``grid``.
-
-    ``points`` and ``starts`` as in :class:`Sorted`; ``shares``, int64 (threads, most): its ``bands`` of one parity;
-    ``tiles`` of a band; ``step`` and ``table`` as for :func:`_spread_tile`.
-    """
-    for k in range(shares.shape[1]):
-        band = shares[thread, k]
-        if band >= 0:
-            for tile in range(tiles):
-                number = band * tiles + tile
-                corner = band * TILE_ROWS * step + 2 * tile * TILE_CELLS
-                _spread_tile(points, starts[number], starts[number + 1], grid, corner, step, table)
-
-
-@kernel
-def _read_bands(points, starts, shares, tiles, grid, step, table, out, thread):
-    """The grid at the points of the bands of one thread and parity into ``out``, float32 (n, 2).
-
-    ``points``, ``starts``, ``shares``, ``tiles``, ``grid``, ``step``, ``table`` and ``thread`` as for
-    :func:`_spread_bands`.
-    """
-    for k in range(shares.shape[1]):
-        band = shares[thread, k]
-        if band >= 0:
-            for tile in range(tiles):
-                number = band * tiles + tile
-                corner = band * TILE_ROWS * step + 2 * tile * TILE_CELLS
-                _read_tile(points, starts[number], starts[number + 1], grid, corner, step, table, out)
+    for k in range(tiles.shape[1]):
+        corner = tiles[thread, k, 2] * step + 2 * tiles[thread, k, 3]
+        for n in range(np.uint64(tiles[thread, k, 0]), np.uint64(tiles[thread, k, 1])):
+            taps, left, low = _taps(points[n, np.uint64(0)], points[n, np.uint64(1)], table)
+            at = corner + low * step + 2 * left
+            a = spread_lane(taps, 8) * load(grid, at)
+            b = spread_lane(taps, 9) * load(grid, at + step)
+            a = fma(spread_lane(taps, 10), load(grid, at + 2 * step), a)
+            b = fma(spread_lane(taps, 11), load(grid, at + 3 * step), b)
+            a = fma(spread_lane(taps, 12), load(grid, at + 4 * step), a)
+            b = fma(spread_lane(taps, 13), load(grid, at + 5 * step), b)
+            a = fma(spread_lane(taps, 14), load(grid, at + 6 * step), a)
+            b = fma(spread_lane(taps, 15), load(grid, at + 7 * step), b)
+            out[n, 0], out[n, 1] = even_odd_totals(_twice(taps, taps) * (a + b))
 
 
 def empty_grid(grid: int) -> np.ndarray:
@@ -269,20 +244,19 @@ def empty_grid(grid: int) -> np.ndarray:
     return aligned((rows, 2 * (grid + TAPS + TILE_CELLS)), np.float32)
 
 
-def _on_bands(work, points: Sorted, grid: np.ndarray, *out) -> None:
-    """Compiled ``work`` on the bands of one parity, then on those of the other."""
-    table = polynomials().ravel()
-    for shares in points.bands:
-        given = points.points, points.starts, shares, points.tiles, grid.reshape(-1), grid.shape[1], table
-        run_parts(work, len(shares), *given, *out)
+def _on_tiles(work, points: Sorted, grid: np.ndarray, *out) -> None:
+    """Compiled ``work`` on the tiles of one parity, then on those of the other."""
+    for tiles in points.tiles:
+        given = points.points, tiles, grid.reshape(-1), grid.shape[1], polynomials().ravel()
+        run_parts(work, len(tiles), *given, *out)
 
 
 def spread(points: Sorted, grid: np.ndarray) -> None:
     """Add all points to ``grid``, which :func:`empty_grid` made."""
-    _on_bands(_spread_bands, points, grid)
+    _on_tiles(_spread, points, grid)
 
 
 def interpolate(points: Sorted, grid: np.ndarray, out: np.ndarray) -> np.ndarray:
     """The grid at all points, into ``out``, float32 (n, 2), in the order of the tiles."""
-    _on_bands(_read_bands, points, grid, out)
+    _on_tiles(_interpolate, points, grid, out)
     return out

@@ -41,15 +41,13 @@ def fetch(path: Path) -> np.ndarray:
 
 def through_scratch(path: Path, scratch: Path) -> np.ndarray:
     """The bytes of ``path`` as they come back from a scratch file, which goes afterwards."""
-    drop_cache(path)
-    put(fetch(path), scratch)
-    data = fetch(scratch)
+    data = fetch(fetched(path, scratch))
     scratch.unlink()
     return data
 
 
 def fetched(path: Path, local: Path) -> Path:
-    """A copy of ``path`` on the local disk, to be read from there."""
+    """A copy of ``path`` at ``local``, to be read from there."""
     drop_cache(path)
     put(fetch(path), local)
     return local

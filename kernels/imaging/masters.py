@@ -89,7 +89,7 @@ def masters(name: str, seed: int = 0) -> Masters:
     changed[::CHANGED, array.RE] += np.float32(CHANGE)
     image = dirty.dirty(records, size.side, CELL)
     beam = dirty.beam(records, 2 * size.side, CELL)
-    found = clean.clark(image, beam, clean.Limits(size.components, list_length=size.list_length))
+    found = clean.clark(image, beam, size.components, size.list_length)
     made = Masters(
         records,
         sorting.sort(records, "tile"),

@@ -14,13 +14,16 @@ import numpy as np
 
 from kernels.contract import require_range, worst
 from kernels.imaging.array import ANTENNAS, IM, RE, TIME, WEIGHT, require_form
-from kernels.imaging.sky import antenna_numbers, interval_numbers
+from kernels.imaging.sky import antenna_numbers, factors, interval_numbers
 from kernels.runtime.jit import CONTRACT, kernel
+
+#: Relative change of an interval's gains at which its steps end, and how many they are at most.
+LIMIT, MOST = 1e-9, 200
 
 
 @kernel(fastmath=CONTRACT)
-def _accumulate(records, model, first, second, when, x, y, p):
-    """Sums of w V M*, real parts ``x`` and imaginary ``y``, and of w |M|², ``p``, both ways round, each (intervals, 27,
+def _accumulate(records, model, first, second, when, cross, power):
+    """Sums of w V M* into ``cross``, complex128, and of w |M|² into ``power``, both ways round, each (intervals, 27,
     27).
 
     ``records``, float32 (n, 8); ``model``, complex (n,): M; ``first``, ``second``, ``when``, int (n,): antennas and
@@ -32,19 +35,17 @@ def _accumulate(records, model, first, second, when, x, y, p):
             continue
         vr, vi = np.float64(records[n, np.uint64(RE)]), np.float64(records[n, np.uint64(IM)])
         mr, mi = np.float64(model[n].real), np.float64(model[n].imag)
-        re, im = weight * (vr * mr + vi * mi), weight * (vi * mr - vr * mi)
-        power = weight * (mr * mr + mi * mi)
+        product = complex(weight * (vr * mr + vi * mi), weight * (vi * mr - vr * mi))
+        square = weight * (mr * mr + mi * mi)
         t, i, j = when[n], first[n], second[n]
-        x[t, i, j] += re
-        x[t, j, i] += re
-        y[t, i, j] += im
-        y[t, j, i] -= im
-        p[t, i, j] += power
-        p[t, j, i] += power
+        cross[t, i, j] += product
+        cross[t, j, i] += product.conjugate()
+        power[t, i, j] += square
+        power[t, j, i] += square
 
 
-def sums(records: np.ndarray, model: np.ndarray, intervals: int):
-    """Real and imaginary part of X, and P, each float64 (intervals, 27, 27).
+def sums(records: np.ndarray, model: np.ndarray, intervals: int) -> tuple[np.ndarray, np.ndarray]:
+    """X, complex128, and P, float64, each (intervals, 27, 27).
 
     ``records``: float32 (n, 8); ``model``: complex (n,), visibilities of the model.  ``ValueError``: antennas or times
     that are none.
@@ -53,50 +54,63 @@ def sums(records: np.ndarray, model: np.ndarray, intervals: int):
     require_range("intervals", intervals, 1, 2**20)
     if np.shape(model) != (len(records),):
         raise ValueError(f"model of shape {np.shape(model)} must have a value for each of {len(records)} visibilities")
-    x, y, p = np.zeros((3, intervals, ANTENNAS, ANTENNAS))
+    shape = intervals, ANTENNAS, ANTENNAS
+    cross, power = np.zeros(shape, complex), np.zeros(shape)
     first, second = antenna_numbers(records)
     for numbers in (first, second):
         if numbers.min() < 0 or numbers.max() >= ANTENNAS:
             raise ValueError(f"a baseline names no antennas from 1 to {ANTENNAS}; the column BASELINE is 256 a + b")
     if not np.isfinite(records[:, TIME]).all():
         raise ValueError("the time of a visibility is not finite; leave the record out")
-    _accumulate(records, model, first, second, interval_numbers(records, intervals), x, y, p)
-    return x, y, p
+    _accumulate(records, model, first, second, interval_numbers(records, intervals), cross, power)
+    return cross, power
 
 
-def solve(x, y, p, limit: float = 1e-9, most: int = 200) -> np.ndarray:
+@kernel(fastmath=CONTRACT)
+def _solve(cross, power, gains):
+    """Steps of every interval, from the ``gains`` on, complex128 (intervals, 27), in place."""
+    new = gains[0].copy()
+    for t in range(gains.shape[0]):
+        for step in range(MOST):
+            change = size = 0.0
+            for i in range(ANTENNAS):
+                above, below, old = 0j, 0.0, gains[t, i]
+                for j in range(ANTENNAS):
+                    above += cross[t, i, j] * gains[t, j]
+                    below += power[t, i, j] * (gains[t, j].real ** 2 + gains[t, j].imag ** 2)
+                if below > 0.0:
+                    above *= 1.0 / below
+                    new[i] = 0.5 * (above + old) if step % 2 else above
+                else:
+                    new[i] = old
+                moved = new[i] - old
+                change += moved.real**2 + moved.imag**2
+                size += new[i].real ** 2 + new[i].imag ** 2
+            gains[t] = new
+            if step % 2 and change < LIMIT**2 * size:
+                break
+
+
+def solve(cross, power) -> np.ndarray:
     """Gains, complex128 (intervals, 27), from the sums of :func:`sums`; phases relative to the first antenna.
 
-    All intervals take steps until in each a mean of two steps changes by less than ``limit``, ``most`` at most.  An
-    antenna without data gets 1.
+    An interval takes steps until a mean of two changes by less than ``LIMIT``, ``MOST`` at most.  An antenna without
+    data gets 1.
     """
-    require_range("most", most, 1, 10**6)
-    matrix, gains, empty = x + 1j * y, np.ones(x.shape[:2], complex), p.sum(axis=2) <= 0
-    for step in range(most):
-        below = (p @ (gains.real**2 + gains.imag**2)[..., None])[..., 0]
-        below[empty] = 1
-        new = (matrix @ gains[..., None])[..., 0] / below
-        new[empty] = 1
-        if step % 2 == 0:
-            gains = new
-            continue
-        before, gains = gains, 0.5 * (new + gains)
-        if (np.linalg.norm(gains - before, axis=1) < limit * np.linalg.norm(gains, axis=1)).all():
-            break
+    gains = np.ones(cross.shape[:2], complex)
+    _solve(cross, power, gains)
     return gains * (gains[:, :1].conj() / np.abs(gains[:, :1]))
 
 
-def unsettled(x, y, p, gains) -> float:
+def unsettled(cross, power, gains) -> float:
     """Largest distance of ``gains`` from the closed form that all others give them, relative to the largest gain."""
-    closed = np.einsum("tij,tj->ti", x + 1j * y, gains) / np.einsum("tij,tj->ti", p, np.abs(gains) ** 2)
+    closed = np.einsum("tij,tj->ti", cross, gains) / np.einsum("tij,tj->ti", power, np.abs(gains) ** 2)
     return worst(closed - gains) / worst(gains)
 
 
 def apply(records: np.ndarray, gains: np.ndarray) -> np.ndarray:
     """Records, float32 (n, 8), with V_ij divided by g_i g_j* of their interval; ``gains`` complex (intervals, 27)."""
-    first, second = antenna_numbers(records)
-    when = interval_numbers(records, len(gains))
-    factor = gains[when, first] * gains[when, second].conj()
+    factor = factors(records, gains)
     data = (records[:, RE] + 1j * records[:, IM]) / factor
     out = records.copy()
     out[:, RE], out[:, IM] = data.real, data.imag

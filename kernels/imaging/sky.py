@@ -93,11 +93,15 @@ def interval_numbers(records: np.ndarray, intervals: int) -> np.ndarray:
     return np.minimum(((time - start) / span * intervals).astype(np.int32), intervals - 1)
 
 
+def factors(records: np.ndarray, gains: np.ndarray) -> np.ndarray:
+    """g_i g_j* of the interval of every record, complex128 (n,); ``gains`` complex (intervals, 27)."""
+    first, second = antenna_numbers(records)
+    when = interval_numbers(records, len(gains))
+    return gains[when, first] * gains[when, second].conj()
+
+
 def corrupt(records: np.ndarray, truth: np.ndarray) -> np.ndarray:
     """Multiply every visibility by g_i g_j* of its interval."""
-    first, second = antenna_numbers(records)
-    when = interval_numbers(records, len(truth))
-    data = records[:, RE] + 1j * records[:, IM]
-    data = data * truth[when, first] * truth[when, second].conj()
+    data = (records[:, RE] + 1j * records[:, IM]) * factors(records, truth)
     records[:, RE], records[:, IM] = data.real, data.imag
     return records

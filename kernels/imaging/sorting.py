@@ -9,7 +9,6 @@ import numpy as np
 
 from kernels.contract import require_choice
 from kernels.imaging.array import BASELINE, U, V, require_form
-from kernels.runtime.arrays import require_array
 from kernels.runtime.jit import kernel
 from kernels.runtime.resources import run_parts
 from kernels.runtime.vector import address, load_as, prefetch, store
@@ -74,20 +73,9 @@ def _count_tiles(records, scale, keys, counts, threads, thread):
 
 
 @kernel
-def _places(counts):
-    """``counts`` turned into the place of the first record of each key and thread."""
-    place = 0
-    for key in range(counts.shape[1]):
-        for thread in range(counts.shape[0]):
-            count = counts[thread, key]
-            counts[thread, key] = place
-            place += count
-
-
-@kernel
 def _move(records, keys, places, out, threads, thread):
-    """Copy this ``thread``'s part of ``records`` to ``out``, each to the place that ``places``, of :func:`_places`, has
-    for its key of ``keys``, of :func:`_count_baselines`, and count that place on; ``threads`` have parts."""
+    """Copy this ``thread``'s part of ``records`` to ``out``, each to the place that its key of ``keys`` has in
+    ``places``, and count that place on; ``threads`` have parts."""
     numbers, mine = records.shape[0], places[thread]
     source, target = address(records), address(out)
     for n in range(np.uint64(numbers * thread // threads), np.uint64(numbers * (thread + 1) // threads)):
@@ -98,23 +86,23 @@ def _move(records, keys, places, out, threads, thread):
         store(target, 8 * to, load_as(source, 8 * np.int64(n), _RECORD))
 
 
-def sort(records: np.ndarray, order: str, out: np.ndarray | None = None, threads: int = 1) -> np.ndarray:
+def sort(records: np.ndarray, order: str, threads: int = 1) -> np.ndarray:
     """The records, float32 (n, 8), in another ``order``: ``"baseline"``, by antennas, or ``"tile"``, by tile of the
     plane, rows of tiles to and fro.
 
-    ``ValueError``: an unknown order, a value that gives no place in it, or ``out`` of another shape or the same memory.
+    ``ValueError``: an unknown order, or a value that gives no place in it.
     """
     require_choice("order", order, ORDERS)
     records = require_form(records)
-    out = np.empty_like(records) if out is None else out
-    require_array("out", out, np.float32, records.shape, writable=True, apart=(records,))
     counts, keys = np.zeros((threads, _KEYS + 1), np.int64), np.zeros(len(records) + _AHEAD, np.uint16)
     count, scale = (_count_tiles, _scale(records, threads)) if order == "tile" else (_count_baselines, np.float32(0))
     run_parts(count, threads, records, scale, keys, counts, threads)
     if counts[:, -1].any():  # keys become places in memory
         raise ValueError(f"a visibility has a value that gives no place in the order {order!r}; leave the record out")
-    _places(counts)
-    run_parts(_move, threads, records, keys, counts, out, threads)
+    each = counts.T.ravel()  # of the keys in turn, of each the threads
+    places = np.ascontiguousarray((np.cumsum(each) - each).reshape(-1, threads).T)
+    out = np.empty_like(records)
+    run_parts(_move, threads, records, keys, places, out, threads)
     return out
 
 
@@ -127,7 +115,6 @@ def _scale(records, threads) -> np.float32:
 
 def keys_of(records: np.ndarray, order: str) -> np.ndarray:
     """The keys by NumPy alone, int64, for verification and as the slow way."""
-    require_choice("order", order, ORDERS)
     if order == "baseline":
         return records[:, BASELINE].astype(np.int64)
     scale = np.float32(TILES * 0.499 / np.abs(records[:, : V + 1]).max())

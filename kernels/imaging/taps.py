@@ -13,8 +13,6 @@ import numpy as np
 
 TAPS = 8
 HALF = TAPS / 2
-#: Cells of the grid's image over cells of the image wanted, as a fraction of whole numbers.
-OVERSAMPLING = (3, 2)
 BETA = 16.4
 DEGREE = 9
 
@@ -49,5 +47,5 @@ def correction(side: int, grid: int) -> np.ndarray:
 
 
 def grid_side(side: int) -> int:
-    """Cells of a row of the grid of an image of ``side`` pixels."""
-    return side * OVERSAMPLING[0] // OVERSAMPLING[1]
+    """Cells of a row of the grid of an image of ``side`` pixels: half as many again."""
+    return side * 3 // 2

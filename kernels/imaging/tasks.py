@@ -10,9 +10,6 @@ from kernels.imaging.array import WEIGHT
 from kernels.imaging.convolution import Convolver, convolve
 from kernels.imaging.masters import CELL, NOISE
 
-TASKS = (
-    "IMLOD", "UVLOD", "COMB", "SUBIM", "UVDIF", "UVSRT", "APCLN", "APRES", "ASCAL", "MXCLN", "MXMAP", "UVMAP", "VTESS",
-)  # fmt: skip
 #: What each task reads, by names of ``Masters``; the loading tasks read FITS files.
 INPUTS = {
     "IMLOD": ("dirty.fits",),
@@ -29,15 +26,10 @@ INPUTS = {
     "UVMAP": ("by_tile",),
     "VTESS": ("dirty", "beam", "flux"),
 }
+TASKS = tuple(INPUTS)
 #: Largest difference that UVDIF lets pass, by column.
 LIMITS = (0.0, 0.0, 0.0, 0.0, 0.0, 1e-3, 1e-3, 1e-6)
 ITERATIONS = 10  # of VTESS
-GAIN = 0.1  # part of the peak that a component takes
-
-
-def limits_of(size, method: str = "gather") -> clean.Limits:
-    """When the two CLEANs stop at a size."""
-    return clean.Limits(size.components, gain=GAIN, list_length=size.list_length, method=method)
 
 
 def noise_of(visibilities: int) -> float:
@@ -76,7 +68,8 @@ def perform(task: str, inputs: list, size, threads: int, method: str = "gather")
     if task == "UVSRT":
         return {order: sorting.sort(inputs[0], order, threads=threads) for order in ("baseline", "tile")}
     if task == "APCLN":
-        return _cleaned(clean.clark(*inputs, limits_of(size, method), threads), inputs[1], threads)
+        found = clean.clark(*inputs, size.components, size.list_length, method, threads=threads)
+        return _cleaned(found, inputs[1], threads)
     if task == "APRES":
         return {"residual": arithmetic.subtract(*inputs, threads=threads)}
     if task == "ASCAL":
@@ -85,7 +78,8 @@ def perform(task: str, inputs: list, size, threads: int, method: str = "gather")
         gains = selfcal.solve(*selfcal.sums(records, model, size.intervals))
         return {"model": model, "gains": gains, "records": selfcal.apply(records, gains)}
     if task == "MXCLN":
-        found, image, beam = clean.schwab(inputs[0], size.side, CELL, limits_of(size, method), threads)
+        limits = size.components, size.list_length, method
+        found, image, beam = clean.schwab(inputs[0], size.side, CELL, *limits, threads=threads)
         return _cleaned(found, beam, threads) | {"dirty": image, "response": beam}
     if task in ("MXMAP", "UVMAP"):
         return _mapped(inputs[0], size, threads)

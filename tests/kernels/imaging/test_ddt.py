@@ -38,10 +38,10 @@ def test_a_task_with_aips_habits_gives_the_same_from_the_same_bytes(task, tmp_pa
     expected = ddt.run(plain, other)
     for name, value in expected.products.items():
         np.testing.assert_array_equal(result.products[name], value)
-        stored = np.fromfile(state.files.out / name, np.uint8)
+        stored = np.fromfile(state.out / name, np.uint8)
         np.testing.assert_array_equal(stored, np.ascontiguousarray(value).reshape(-1).view(np.uint8))
     lost = dataclasses.replace(result, lines=19)
     assert not all(check.ok for check in ddt.verify(problem, lost))
-    state.files.close()
-    other.files.close()
+    state.keep.close()
+    other.keep.close()
     assert list(tmp_path.iterdir()) == []

@@ -41,18 +41,15 @@ def test_astropy_finds_the_files_sound(tmp_path):
         assert np.array_equal(found[0].data.par("BASELINE"), RECORDS[:, 3])
 
 
-@pytest.mark.parametrize("zero, second", [(0.0, "DATE"), (2450000.0, "DATE"), (0.0, "_DATE")])
-def test_visibilities_of_others_are_read(tmp_path, zero, second):
-    """Names of a projection, two dates that add up, another frequency."""
-    names = ["UU---SIN", "VV---SIN", "WW---SIN", "BASELINE", "DATE", second]
-    columns = [*(RECORDS[:, :3] / 1.4e9).T, RECORDS[:, 3], np.full(len(RECORDS), 2450000.0 - zero), RECORDS[:, 4] + 0.5]
+def test_visibilities_of_others_are_read(tmp_path):
+    """Names of a projection, another frequency."""
+    names = ["UU---SIN", "VV---SIN", "WW---SIN", "BASELINE", "DATE"]
+    columns = [*(RECORDS[:, :3] / 1.4e9).T, *RECORDS[:, 3:5].T]
     data = RECORDS[:, 5:].reshape(-1, 1, 1, 1, 1, 3)
     part = astropy.GroupsHDU(astropy.GroupData(data, bitpix=-32, parnames=names, pardata=columns))
-    part.header.update({"CTYPE4": "FREQ", "CRVAL4": 1.4e9, "PZERO5": zero})
+    part.header.update({"CTYPE4": "FREQ", "CRVAL4": 1.4e9, "PZERO5": 2450000.0})
     part.writeto(tmp_path / "wild.uvfits")
-    found = fits.read_visibilities(tmp_path / "wild.uvfits")
-    np.testing.assert_allclose(found[:, [0, 1, 2, 4]], RECORDS[:, [0, 1, 2, 4]] + [0, 0, 0, 0.5], rtol=1e-6, atol=1e-6)
-    assert np.array_equal(found[:, [3, 5, 6, 7]], RECORDS[:, [3, 5, 6, 7]])
+    np.testing.assert_allclose(fits.read_visibilities(tmp_path / "wild.uvfits"), RECORDS, rtol=1e-6)
 
 
 @pytest.mark.parametrize("damage", ["text", "short", "empty", "other"])

@@ -128,11 +128,11 @@ def images():
     return records, dirty.dirty(records, SIDE, CELL), dirty.beam(records, 2 * SIDE, CELL)
 
 
-def cleaned(method, image, beam, components, gain=0.1, **limits):
+def cleaned(method, image, beam, components, gain=0.1, list_length=6000):
     """Of one of the minor cycles, or Högbom's of the inner half."""
     if method == "hogbom":
         return damage.hogbom(image, beam, components, gain)
-    return clean.clark(image, beam, clean.Limits(components, gain, method=method, **limits))
+    return clean.clark(image, beam, components, list_length, method, gain)
 
 
 @pytest.mark.parametrize("method", [*clean.METHODS, "hogbom"])
