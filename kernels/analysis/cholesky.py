@@ -20,7 +20,7 @@ column that is taken from it.
 """
 
 from kernels.runtime.jit import CONTRACT, HERE, kernel
-from kernels.runtime.vector import LANES, address, at, fma, fnma, load, load_as, put, spread, store, total
+from kernels.runtime.vector import LANES, address, at, fma, fnma, load, load_as, spread, store, total
 
 #: Rows of a vector, columns of a tile, and its most vectors: as many as stay in the registers, in powers of two.
 STEP, _COLUMNS = max(4, HERE.lanes), 4
@@ -35,12 +35,12 @@ def _block(a, ld, j):
         if not at(a, c * ld + c) > 0.0:
             return False
         over = 1.0 / at(a, c * ld + c) ** 0.5
-        put(a, c * ld + c, over)
+        store(a, c * ld + c, over)
         for i in range(c + 1, j + _COLUMNS):
-            put(a, c * ld + i, at(a, c * ld + i) * over)
+            store(a, c * ld + i, at(a, c * ld + i) * over)
         for e in range(c + 1, j + _COLUMNS):
             for i in range(e, j + _COLUMNS):
-                put(a, e * ld + i, fnma(at(a, c * ld + e), at(a, c * ld + i), at(a, e * ld + i)))
+                store(a, e * ld + i, fnma(at(a, c * ld + e), at(a, c * ld + i), at(a, e * ld + i)))
     return True
 
 
@@ -71,10 +71,10 @@ def _tile(width, a, ld, j, r, first):
     store(a, y + r, s)
     store(a, z + r, t)
     if r <= j:  # the tile has L there
-        put(a, w + j, one)
-        put(a, x + j + 1, two)
-        put(a, y + j + 2, three)
-        put(a, z + j + 3, four)
+        store(a, w + j, one)
+        store(a, x + j + 1, two)
+        store(a, y + j + 2, three)
+        store(a, z + j + 3, four)
     return True
 
 

@@ -23,7 +23,7 @@ room for a matrix of n rows; ``out`` and ``reduction`` are written.  ``n`` is a 
 from kernels.analysis.cholesky import STEP, backwards, factor
 from kernels.routines.elementary import EXP_FLOPS, exp
 from kernels.runtime.jit import CONTRACT, kernel
-from kernels.runtime.vector import LANES, address, at, fma, less, load, put, select, spread, store, total
+from kernels.runtime.vector import LANES, address, at, fma, less, load, select, spread, store, total
 
 #: Rows of points.
 X, Y, Z, P, ALPHA, BX, BY, BZ = range(8)
@@ -149,8 +149,8 @@ def evaluate(points, weights, n, grid, out):
             value = value + theirs
             gx, gy, gz = gx + far * bx - theirs * dx, gy + far * by - theirs * dy, gz + far * bz - theirs * dz
             gp = gp - theirs * dp
-        put(address(out), i, total(value))
-        put(address(out), out.shape[1] + i, total(gx))
-        put(address(out), 2 * out.shape[1] + i, total(gy))
-        put(address(out), 3 * out.shape[1] + i, total(gz))
-        put(address(out), 4 * out.shape[1] + i, total(gp))
+        store(address(out), i, total(value))
+        store(address(out), out.shape[1] + i, total(gx))
+        store(address(out), 2 * out.shape[1] + i, total(gy))
+        store(address(out), 3 * out.shape[1] + i, total(gz))
+        store(address(out), 4 * out.shape[1] + i, total(gp))

@@ -4,10 +4,11 @@ An interpreter between two small calls would be timed with them, and its lock wo
 thread at a time prepare the next call.
 """
 
+import time
+
 import numpy as np
 from numba.core import types
 
-from kernels.runtime.clock import monotonic
 from kernels.runtime.jit import kernel
 
 __all__ = ["touch_files", "write_column"]
@@ -17,7 +18,9 @@ _read = types.ExternalFunction("read", types.intp(types.int32, types.uintp, type
 _lseek = types.ExternalFunction("lseek", types.int64(types.int32, types.int64, types.int32))
 _open = types.ExternalFunction("open", types.int32(types.uintp, types.int32))
 _close = types.ExternalFunction("close", types.int32(types.int32))
+_clock_gettime = types.ExternalFunction("clock_gettime", types.int32(types.int32, types.uintp))
 _SEEK_CUR = 1
+_CLOCK = np.int32(getattr(time, "CLOCK_MONOTONIC", 1))  # which Windows does not have
 
 
 @kernel
@@ -37,6 +40,13 @@ def write_column(handle, address, count, nbytes, stride):
 
 
 @kernel
+def monotonic(moment):
+    """Seconds of the system's monotonic clock, float64, by way of ``moment``, int64 (2,)."""
+    _clock_gettime(_CLOCK, np.uint64(moment.ctypes.data))
+    return moment[0] + 1e-9 * moment[1]
+
+
+@kernel
 def touch_files(names, tasks, latency, buffer):
     """``tasks`` times: open each file of ``names``, read it to its end, close it.
 
@@ -45,11 +55,12 @@ def touch_files(names, tasks, latency, buffer):
     go, n at a time.  Returns the number of calls, or -1 as soon as a file could not be opened or read.
     """
     calls, address, nbytes = 0, np.uint64(buffer.ctypes.data), np.uint64(buffer.size)
+    moment = np.empty(2, np.int64)
     for _ in range(np.uint64(tasks)):
         for f in range(np.uint64(names.shape[0])):
-            begin = monotonic()
+            begin = monotonic(moment)
             handle = _open(np.uint64(names[f].ctypes.data), np.int32(0))
-            while latency > 0 and monotonic() - begin < latency:
+            while latency > 0 and monotonic(moment) - begin < latency:
                 pass
             got = 1
             while got > 0 and handle >= 0:

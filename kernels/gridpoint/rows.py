@@ -33,7 +33,7 @@ import numpy as np
 from kernels.gridpoint.levels import EPSILON, KAPPA, P_REF, T_REF, R
 from kernels.gridpoint.plan import HALO, neighbours, record_row, window_row, wrap
 from kernels.runtime.jit import CONTRACT, kernel
-from kernels.runtime.vector import LANES, address, at, load, put, spread, store
+from kernels.runtime.vector import LANES, address, at, load, spread, store
 
 
 @kernel(fastmath=CONTRACT, inline=True)
@@ -48,7 +48,7 @@ def _surface(plan, arrays, j):
         store(w, here.ps + i, load(rec, r.P_ps + i) + change)
         store(w, here.ps_before + i, load(rec, r.Q_ps + i) + EPSILON * change)
     for i in range(ni):
-        put(w, here.log_ps + i, np.log(at(w, here.ps + i)))
+        store(w, here.log_ps + i, np.log(at(w, here.ps + i)))
     wrap(w, here.ps, ni)
     wrap(w, here.ps_before, ni)
     wrap(w, here.log_ps, ni)

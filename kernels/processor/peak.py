@@ -60,7 +60,7 @@ def _chains(typingctx, start, a, b, n, out):
 
     def code(context, builder, signature, args):
         def places(number):
-            first = pointer(context, builder, signature.args[number], args[number], ir.Constant(long, 0))
+            first = pointer(context, builder, signature.args[number], args[number])
             first = builder.bitcast(first, vector.as_pointer())
             return [builder.gep(first, [ir.Constant(long, k)]) for k in range(CHAINS)]
 

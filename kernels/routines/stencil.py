@@ -34,7 +34,7 @@ def _neighbours(count):
     @intrinsic
     def function(typingctx, array, position, offset):
         def code(context, builder, sig, args):
-            start = pointer(context, builder, array, args[0], args[2])
+            start = builder.gep(pointer(context, builder, array, args[0]), [args[2]])
             if isinstance(position, Lanes):
                 index = builder.fptosi(args[1], ir.VectorType(_LONG, LANES))
                 lanes = [builder.extract_element(index, ir.Constant(_INT, lane)) for lane in range(LANES)]

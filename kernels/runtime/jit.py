@@ -24,7 +24,6 @@ import contextlib
 import functools
 import hashlib
 import os
-import platform
 import shutil
 import time
 import warnings
@@ -42,12 +41,6 @@ from numba.core.registry import CPUDispatcher
 from numba.core.runtime import rtsys
 from numba.core.sigutils import normalize_signature
 from numba.extending import intrinsic
-
-if config.DISABLE_JIT:
-    raise ImportError(
-        "NUMBA_DISABLE_JIT is set: the kernels are made of machine instructions and addresses that the interpreter "
-        "has no words for; unset it"
-    )
 
 #: Sums may be reordered so that a reduction vectorises; NaN and infinity keep their meaning.
 REDUCE = frozenset({"reassoc", "nsz", "contract", "arcp"})
@@ -109,44 +102,28 @@ def settings() -> str:
 class Registers(NamedTuple):
     """Vector registers of a kind of processor."""
 
-    machine: str  # first word of LLVM's name of the target
-    feature: str  # that code is made for
     lanes: int  # doubles of one
-    chains: int  # sums that fit beside two other numbers
+    chains: int  # sums that fit beside two other numbers: 16 keep four pipes of latency 4 busy, 12 do not
     sums: bool = False  # whether a multiply-add overwrites its summand
-
-
-#: The first that fits is taken.  Four pipes of latency 4 keep busy with 16 chains, with 12 they do not.
-REGISTERS = (
-    Registers("x86_64", "avx512f", 8, 24),
-    Registers("x86_64", "avx", 4, 12),
-    Registers("aarch64", "", 2, 24, sums=True),
-    Registers("arm64", "", 2, 24, sums=True),
-    Registers("", "", 2, 12),
-)
 
 
 def registers(target: str, features: str) -> Registers:
     """Those by LLVM's name of the ``target``, as x86_64-unknown-linux-gnu, and its ``features``, as +avx,-avx512f."""
-    have = {"", *(word[1:] for word in features.split(",") if word.startswith("+"))}
-    machine = target.split("-")[0]
-    return next(row for row in REGISTERS if row.machine in ("", machine) and row.feature in have)
+    have = features.split(",")
+    if target.startswith(("aarch64", "arm64")):
+        return Registers(2, 24, sums=True)
+    return Registers(8, 24) if "+avx512f" in have else Registers(4 if "+avx" in have else 2, 12)
 
 
+_TRIPLE = binding.get_process_triple()
 #: Those for which numba makes code, also where somebody has chosen features.
-HERE = registers(
-    binding.get_process_triple(),
-    codegen.get_host_cpu_features() if config.CPU_FEATURES is None else config.CPU_FEATURES,
-)
+HERE = registers(_TRIPLE, codegen.get_host_cpu_features() if config.CPU_FEATURES is None else config.CPU_FEATURES)
 
 
 # Loops that are timed
 
-_MACHINE = platform.machine().lower()
-_X86 = _MACHINE in ("x86_64", "amd64")
-_ARM = _MACHINE in ("aarch64", "arm64")
 #: The constraint that names a register of float64.
-REGISTER = "x" if _X86 else "w"
+REGISTER = "x" if _TRIPLE.startswith("x86_64") else "w"
 
 
 @intrinsic
@@ -165,22 +142,16 @@ def barrier(typingctx, array):
 
 
 def unknown(builder, value, register):
-    """The LLVM ``value``, of which the compiler knows no more than its type."""
-    if _X86 or _ARM:
-        kind = ir.FunctionType(value.type, [value.type])
-        return builder.asm(kind, "", f"={register},0", [value], side_effect=False)
-    slot = cgutils.alloca_once_value(builder, value)
-    kind = ir.FunctionType(ir.VoidType(), [slot.type])
-    builder.asm(kind, "", "r,~{memory}", [slot], side_effect=True)
-    return builder.load(slot)
+    """The LLVM ``value``, which stays in its ``register`` and of which the compiler knows no more than its type."""
+    kind = ir.FunctionType(value.type, [value.type])
+    return builder.asm(kind, "", f"={register},0", [value], side_effect=False)
 
 
 @intrinsic
 def opaque(typingctx, value):
     """``opaque(x) -> x`` for a float64 or uint64, with a value that the compiler does not know.
 
-    Inside a loop it also keeps the loop from being vectorised.  On x86-64 and AArch64 the value
-    stays in its register; elsewhere it takes a trip through memory.
+    Inside a loop it also keeps the loop from being vectorised.  For x86-64, AArch64 and WebAssembly.
     """
     if value not in (types.float64, types.uint64):
         return None

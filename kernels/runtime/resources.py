@@ -52,10 +52,8 @@ def smt_siblings(root: Path = _CPUS) -> list[list[int]]:
     tell, every CPU is taken for a core of its own.
     """
     usable = affinity_cpus()
-    groups = core_groups(root) or []
-    known = {cpu for group in groups for cpu in group}
-    cores = [[cpu for cpu in group if cpu in usable] for group in groups]
-    return sorted(core for core in [*cores, *([cpu] for cpu in usable if cpu not in known)] if core)
+    cores = [[cpu for cpu in group if cpu in usable] for group in core_groups(root) or [[cpu] for cpu in usable]]
+    return sorted(core for core in cores if core)
 
 
 def _groups(controller: str, root: Path, proc: Path) -> list[Path]:

@@ -79,7 +79,7 @@ def emitted(answer):
         @functools.wraps(build)  # and has its parameters, by which numba counts arguments
         def typed(typingctx, *kinds):
             def code(context, builder, sig, args):
-                value = build(builder, *(_data(context, builder, *each) for each in zip(sig.args, args, strict=True)))
+                value = build(builder, *(pointer(context, builder, *each) for each in zip(sig.args, args, strict=True)))
                 return context.get_dummy_value() if sig.return_type == types.void else value
 
             kind = answer(*kinds)
@@ -90,14 +90,9 @@ def emitted(answer):
     return decorate
 
 
-def _data(context, builder, kind, value):
-    """An array's pointer to its first element; any other value as it is."""
+def pointer(context, builder, kind, value):
+    """An array's LLVM pointer to its first element by its numba type ``kind``; any other value as it is."""
     return cgutils.create_struct_proxy(kind)(context, builder, value).data if isinstance(kind, types.Array) else value
-
-
-def pointer(context, builder, kind, base, offset):
-    """LLVM pointer to one element of an array or behind an address, whose numba type is ``kind``."""
-    return builder.gep(_data(context, builder, kind, base), [offset])
 
 
 def shuffled(builder, first, second, pattern):
@@ -439,12 +434,7 @@ def stream(builder, place, offset, value):
     written.set_metadata("nontemporal", builder.module.add_metadata([ir.Constant(_INT, 1)]))
 
 
-def _stores_some(place, offset, vector, active):
-    good = isinstance(vector, Lanes) and vector == _vectors(place)
-    return signature(types.void, place, types.intp, vector, types.int64) if good else None
-
-
-@emitted(_stores_some)
+@emitted(lambda place, offset, vector, active: signature(types.void, place, types.intp, vector, types.int64))
 def store_some(builder, place, offset, vector, active):
     """As ``store``, only lanes whose bit in ``active`` is set; the others' memory is not touched."""
     kind, count = vector.type, vector.type.count
@@ -453,13 +443,7 @@ def store_some(builder, place, offset, vector, active):
     called(builder, f"llvm.masked.store.{suffix(kind)}.p0", ir.VoidType(), *parts)
 
 
-def _gathers(place, offset, index, count):
-    kind, other = _vectors(place), _vectors(index)
-    good = kind and other and other.count == kind.count and isinstance(index.dtype, types.Integer)
-    return signature(kind, place, types.intp, index, types.intp) if good else None
-
-
-@emitted(_gathers)
+@emitted(lambda place, offset, index, count: signature(_vectors(place), place, types.intp, index, types.intp))
 def gather(builder, place, offset, index, count):
     """``gather(a, o, i, k)``: lanes a[o + i[k]], a[o + i[k+1]] …; ``a`` and ``i`` have numbers of as many bits."""
     vector = wide_type(place.type.pointee)
@@ -497,19 +481,6 @@ def at(builder, address, offset):
     return builder.load(builder.gep(address, [offset]))
 
 
-@emitted(lambda address, offset, value: signature(types.void, address, types.intp, address.dtype))
-def put(builder, address, offset, value):
-    """Write one element behind an ``address``."""
-    builder.store(value, builder.gep(address, [offset]))
-
-
-@emitted(lambda address, origin: types.int64)
-def distance(builder, address, origin):
-    """Offset of one ``address`` from another, in doubles."""
-    bytes_ = builder.sub(builder.ptrtoint(address, _LONG), builder.ptrtoint(origin, _LONG))
-    return builder.sdiv(bytes_, ir.Constant(_LONG, 8))
-
-
 # Shuffles
 
 
@@ -521,12 +492,6 @@ def shuffle(*pattern):
         return shuffled(builder, a, b, pattern)
 
     return function
-
-
-#: Three stages of exchanges in an 8×8 transposition: of neighbours, of pairs, of halves.
-low1, high1 = shuffle(0, 8, 2, 10, 4, 12, 6, 14), shuffle(1, 9, 3, 11, 5, 13, 7, 15)
-low2, high2 = shuffle(0, 1, 8, 9, 4, 5, 12, 13), shuffle(2, 3, 10, 11, 6, 7, 14, 15)
-low4, high4 = shuffle(0, 1, 2, 3, 8, 9, 10, 11), shuffle(4, 5, 6, 7, 12, 13, 14, 15)
 
 
 def _blocks(source, first, step, target, begin, stride):

@@ -24,11 +24,8 @@ from typing import Any, NamedTuple
 
 from llvmlite import binding
 from numba import types
-from numba.core import config
 from numba.core.ccallback import CFunc
 from numba.core.compiler_lock import global_compiler_lock
-
-from kernels.runtime.jit import WASM
 
 TRIPLE = "wasm32-unknown-unknown"
 LAYOUT = "e-m:e-p:32:32-p10:8:8-p20:8:8-i64:64-i128:128-n32:64-S128-ni:1:10:20"
@@ -127,14 +124,10 @@ def _prepare() -> None:
 def compiled(exports: Iterable[Export]) -> bytes:
     """A WebAssembly module that offers ``exports``; it imports ``env.__linear_memory`` and ``env.__stack_pointer``.
 
-    ``RuntimeError`` if this process was not started with :func:`environment`. ``ValueError`` if a function needs what
-    WebAssembly alone does not have, as a sine.
+    The process was started with :func:`environment`.  ``ValueError`` if a function needs what WebAssembly alone does not
+    have, as a sine.
     """
     exports = list(exports)
-    if not WASM or config.OPT != 0:
-        raise RuntimeError(
-            "code here is made for this processor; start a process with kernels.runtime.wasm.environment"
-        )
     _prepare()
     machine = binding.Target.from_triple(TRIPLE).create_target_machine(opt=3, features=FEATURES)
     whole = _linked(exports)

@@ -27,7 +27,6 @@ from kernels.runtime.vector import (
     load,
     load_as,
     prefetch,
-    put,
     spread,
     store,
     stream,
@@ -245,7 +244,7 @@ def to_functions(column, weights, edge, c):
             continue
         for f in range(LANES):
             for i in range(LANES):
-                put(edge, LANES * f + i, at(column.values, at(column.lanes, f) + place + i) if n + i < size else 0.0)
+                store(edge, LANES * f + i, at(column.values, at(column.lanes, f) + place + i) if n + i < size else 0.0)
         transpose_block(edge, 0, LANES, c, LANES * n, LANES)
     last = terms(column.degrees) - 1
     for ell in range(last):
@@ -289,7 +288,7 @@ def from_functions(c, weights, edge, column):
         transpose_block(c, LANES * n, LANES, edge, 0, LANES)
         for f in range(column.fields):
             for i in range(min(LANES, size - n)):
-                put(column.values, at(column.lanes, f) + place + i, at(edge, LANES * f + i))
+                store(column.values, at(column.lanes, f) + place + i, at(edge, LANES * f + i))
 
 
 @kernel(inline=True)

@@ -24,16 +24,9 @@ from kernels.runtime.vector import (
     fence,
     fma,
     fms,
-    high1,
-    high2,
-    high4,
     load,
     load_as,
-    low1,
-    low2,
-    low4,
     prefetch,
-    put,
     shuffle,
     spread,
     store,
@@ -61,6 +54,10 @@ VECTORS = BLOCK // LANES  # of a block of latitudes
 PARTS = 4  # numbers of one ell: even-real, even-imaginary, odd-real, odd-imaginary
 _WIDTH = (0.0,) * NARROW
 _both = shuffle(*range(LANES))  # of halves
+# three stages of exchanges in an 8×8 transposition: of neighbours, of pairs, of halves
+_low1, _high1 = shuffle(0, 8, 2, 10, 4, 12, 6, 14), shuffle(1, 9, 3, 11, 5, 13, 7, 15)
+_low2, _high2 = shuffle(0, 1, 8, 9, 4, 5, 12, 13), shuffle(2, 3, 10, 11, 6, 7, 14, 15)
+_low4, _high4 = shuffle(0, 1, 2, 3, 8, 9, 10, 11), shuffle(4, 5, 6, 7, 12, 13, 14, 15)
 
 
 @kernel(inline=True)
@@ -134,16 +131,16 @@ def _to_functions(column, weights, c):
     for ell in range(last):
         s, o = column.place + PARTS * ell, PARTS * ell
         u, v, w = at(even, term + ell), at(carry, term + ell), at(odd, term + ell)
-        put(c, o, u * at(spectrum, s) + v * at(spectrum, s + PARTS))
-        put(c, o + 1, u * at(spectrum, s + 1) + v * at(spectrum, s + PARTS + 1))
-        put(c, o + 2, w * at(spectrum, s + 2))
-        put(c, o + 3, w * at(spectrum, s + 3))
+        store(c, o, u * at(spectrum, s) + v * at(spectrum, s + PARTS))
+        store(c, o + 1, u * at(spectrum, s + 1) + v * at(spectrum, s + PARTS + 1))
+        store(c, o + 2, w * at(spectrum, s + 2))
+        store(c, o + 3, w * at(spectrum, s + 3))
     s, o, u = column.place + PARTS * last, PARTS * last, at(even, term + last)
-    put(c, o, u * at(spectrum, s))
-    put(c, o + 1, u * at(spectrum, s + 1))
+    store(c, o, u * at(spectrum, s))
+    store(c, o + 1, u * at(spectrum, s + 1))
     lone = 2 * count > degrees
-    put(c, o + 2, 0.0 if lone else at(odd, term + last) * at(spectrum, s + 2))
-    put(c, o + 3, 0.0 if lone else at(odd, term + last) * at(spectrum, s + 3))
+    store(c, o + 2, 0.0 if lone else at(odd, term + last) * at(spectrum, s + 2))
+    store(c, o + 3, 0.0 if lone else at(odd, term + last) * at(spectrum, s + 3))
 
 
 @kernel(fastmath=CONTRACT)
@@ -155,11 +152,11 @@ def _from_functions(c, weights, column):
     for ell in range(count):
         s, i = column.place + PARTS * ell, LANES + PARTS * ell
         u, v, w = at(even, term + ell), at(carry, term + ell - 1), at(odd, term + ell)
-        put(spectrum, s, u * at(c, i) + v * at(c, i - PARTS))
-        put(spectrum, s + 1, u * at(c, i + 1) + v * at(c, i - PARTS + 1))
+        store(spectrum, s, u * at(c, i) + v * at(c, i - PARTS))
+        store(spectrum, s + 1, u * at(c, i + 1) + v * at(c, i - PARTS + 1))
         if 2 * ell + 1 < degrees:
-            put(spectrum, s + 2, w * at(c, i + 2))
-            put(spectrum, s + 3, w * at(c, i + 3))
+            store(spectrum, s + 2, w * at(c, i + 2))
+            store(spectrum, s + 3, w * at(c, i + 3))
 
 
 @kernel(inline=True)
@@ -194,7 +191,7 @@ def _add(p, values, place, sums):
 @kernel(inline=True)
 def _joined(one, two):
     """Half sums of two vectors, in the halves of one."""
-    return low4(one, two) + high4(one, two)
+    return _low4(one, two) + _high4(one, two)
 
 
 @kernel(inline=True)
@@ -212,8 +209,8 @@ def _put_totals(out, place, one, two, fresh):
     """Write the totals of ``one`` and ``two``, four vectors each, to ``place`` of ``out``, or add them if it is not
     ``fresh``."""
     a, b, c, d = _joined(one[0], two[0]), _joined(one[1], two[1]), _joined(one[2], two[2]), _joined(one[3], two[3])
-    a, c = low1(a, b) + high1(a, b), low1(c, d) + high1(c, d)
-    a = low2(a, c) + high2(a, c)
+    a, c = _low1(a, b) + _high1(a, b), _low1(c, d) + _high1(c, d)
+    a = _low2(a, c) + _high2(a, c)
     store(out, place, a if fresh else a + load(out, place))
 
 

@@ -25,7 +25,6 @@ from kernels.runtime.vector import (
     fma,
     fms,
     load,
-    put,
     spread,
     store,
     store_some,
@@ -212,8 +211,8 @@ def _write_rows(work, z, n, edge, out, task):
     for lane in range(task.begin, task.end):
         north, south = task.north + lane * task.north_step, task.south + lane * task.south_step
         for j in range(body, n):
-            put(out, north + j, at(work, z + ELEMENT * j + lane))
-            put(out, south + j, at(work, z + ELEMENT * j + LANES + lane))
+            store(out, north + j, at(work, z + ELEMENT * j + lane))
+            store(out, south + j, at(work, z + ELEMENT * j + LANES + lane))
 
 
 @kernel(inline=True)
@@ -238,8 +237,8 @@ def _read_rows(values, n, edge, work, z, task):
     for lane in range(task.begin, task.end):
         north, south = task.north + lane * task.north_step, task.south + lane * task.south_step
         for j in range(body, n):
-            put(work, z + ELEMENT * j + lane, at(values, south + j))
-            put(work, z + ELEMENT * j + LANES + lane, at(values, north + j))
+            store(work, z + ELEMENT * j + lane, at(values, south + j))
+            store(work, z + ELEMENT * j + LANES + lane, at(values, north + j))
 
 
 @kernel(inline=True)

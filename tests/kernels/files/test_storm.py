@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kernels.files import processes, storm
+from kernels.files import processes, storm, syscalls
 from kernels.runtime.resources import usable_cpus
 
 
@@ -109,3 +109,9 @@ def test_a_disturber_that_cannot_write_is_noticed(tmp_path):
         time.sleep(0.05)
         with pytest.raises(OSError, match="a process ended early"):
             others.stop()
+
+
+def test_compiled_code_reads_the_clock_of_python():
+    before = time.clock_gettime(time.CLOCK_MONOTONIC)
+    inside, after = syscalls.monotonic(np.empty(2, np.int64)), time.clock_gettime(time.CLOCK_MONOTONIC)
+    assert before - 1e-6 <= inside <= after + 1e-6

@@ -1,13 +1,10 @@
-"""The clock of compiled code, and that of a core, from a chain of additions."""
-
-import time
+"""The clock of a core, from a chain of additions."""
 
 import numba
 import numpy as np
 import pytest
 
 from kernels.runtime import clock
-from kernels.runtime.jit import kernel
 
 
 @pytest.mark.parametrize("length", [0, 8, 80, 8000])
@@ -34,13 +31,3 @@ def test_a_wrong_sum_is_refused(monkeypatch):
 
 def test_the_clock_is_one_that_processors_have():
     assert 1e8 < clock.hertz(1) < 1e10
-
-
-@kernel
-def now():
-    return clock.monotonic()
-
-
-def test_it_is_the_clock_of_python():
-    before, inside, after = time.clock_gettime(time.CLOCK_MONOTONIC), now(), time.clock_gettime(time.CLOCK_MONOTONIC)
-    assert before - 1e-6 <= inside <= after + 1e-6

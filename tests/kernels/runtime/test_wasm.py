@@ -145,8 +145,3 @@ def test_a_module_computes_and_stops_instead_of_raising(toys):
         "doubled": [2.0, 4.0, 6.0, 8.0],
         "trapped": True,
     }
-
-
-def test_this_process_is_not_one_that_compiles():
-    with pytest.raises(RuntimeError, match="start a process with kernels.runtime.wasm.environment"):
-        wasm.compiled([])
