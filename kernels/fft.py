@@ -90,13 +90,6 @@ def element(work, place):
 
 
 @kernel(inline=True)
-def put_element(work, place, z):
-    """Write the element ``z`` to ``place``."""
-    store(work, place, z[0])
-    store(work, place + lanes(work), z[1])
-
-
-@kernel(inline=True)
 def _plus(a, b):
     return a[0] + b[0], a[1] + b[1]
 
@@ -133,13 +126,13 @@ def _more(c, z, a):
 @kernel(inline=True)
 def _send(work, place, z, table, w, turned):
     """Write the output ``z`` of a butterfly to ``place``, turned by the root of unity at ``w`` if it has to be."""
-    put_element(work, place, multiply(z, (at(table, w), at(table, w + 1))) if turned else z)
+    store(work, place, multiply(z, (at(table, w), at(table, w + 1))) if turned else z)
 
 
 @kernel(inline=True)
 def _two(radix, work, i, d, o, e, table, w, unit, turned):
     a, b = element(work, i), element(work, i + d)
-    put_element(work, o, _plus(a, b))
+    store(work, o, _plus(a, b))
     _send(work, o + e, _minus(a, b), table, w, turned)
 
 
@@ -148,7 +141,7 @@ def _three(radix, work, i, d, o, e, table, w, unit, turned):
     a, b, c = element(work, i), element(work, i + d), element(work, i + 2 * d)
     s, t = _plus(b, c), _scaled(np.sqrt(0.75), _minus(b, c))
     h = _more(-0.5, s, a)
-    put_element(work, o, _plus(a, s))
+    store(work, o, _plus(a, s))
     _send(work, o + e, _plus_i(h, t), table, w, turned)
     _send(work, o + 2 * e, _minus_i(h, t), table, 2 * w, turned)
 
@@ -162,7 +155,7 @@ def _four_of(a, b, c, d):
 @kernel(inline=True)
 def _four(radix, work, i, d, o, e, table, w, unit, turned):
     z = _four_of(element(work, i), element(work, i + d), element(work, i + 2 * d), element(work, i + 3 * d))
-    put_element(work, o, z[0])
+    store(work, o, z[0])
     _send(work, o + e, z[1], table, w, turned)
     _send(work, o + 2 * e, z[2], table, 2 * w, turned)
     _send(work, o + 3 * e, z[3], table, 3 * w, turned)
@@ -177,7 +170,7 @@ def _five(radix, work, i, d, o, e, table, w, unit, turned):
     p, t, q, u = _plus(b, g), _minus(b, g), _plus(c, f), _minus(c, f)
     h, k = _more(c2, q, _more(c1, p, a)), _more(s2, u, _scaled(s1, t))
     m, n = _more(c1, q, _more(c2, p, a)), _more(-s1, u, _scaled(s2, t))
-    put_element(work, o, _plus(a, _plus(p, q)))
+    store(work, o, _plus(a, _plus(p, q)))
     _send(work, o + e, _plus_i(h, k), table, w, turned)
     _send(work, o + 2 * e, _plus_i(m, n), table, 2 * w, turned)
     _send(work, o + 3 * e, _minus_i(m, n), table, 3 * w, turned)
@@ -202,7 +195,7 @@ def _eight(radix, work, i, d, o, e, table, w, unit, turned):
     f, g = _scaled(half, (f[0] - f[1], f[0] + f[1])), (-g[1], g[0])
     h = _scaled(half, (-(h[0] + h[1]), h[0] - h[1]))
     y, z = _four_of(a, b, c, v), _four_of(p, f, g, h)
-    put_element(work, o, y[0])
+    store(work, o, y[0])
     _send(work, o + e, z[0], table, w, turned)
     _send(work, o + 2 * e, y[1], table, 2 * w, turned)
     _send(work, o + 3 * e, z[1], table, 3 * w, turned)
@@ -218,7 +211,7 @@ def _odd(radix, work, i, d, o, e, table, w, unit, turned):
     total = a
     for j in range(1, radix):
         total = _plus(total, element(work, i + j * d))
-    put_element(work, o, total)
+    store(work, o, total)
     for k in range(1, radix // 2 + 1):
         f, g = a, _minus(a, a)  # real combinations of sums and differences of mirrored inputs
         for j in range(1, radix // 2 + 1):

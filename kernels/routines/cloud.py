@@ -42,7 +42,7 @@ from kernels.routines.saturation import A2, CP, E0, EPS, T0, T1, A, L, saturatio
 from kernels.runtime.arrays import zeros
 from kernels.runtime.jit import kernel
 from kernels.runtime.resources import require_memory
-from kernels.runtime.vector import any_true, both, fma, less, load_as, root, select, store, wide
+from kernels.runtime.vector import any_true, fma, less, load_as, root, select, store, wide
 
 __all__ = ["NO_OUTPUT", "PROOF", "Problem", "State", "footprint", "plain", "reference", "run", "setup", "verify"]
 __all__ += ["work"]
@@ -99,7 +99,7 @@ def one_level(t, q, water, p, dp, rain, snow, dt):
     if any_true(wet):
         change = select(wet, n * (q - qs) / (n + slope), 0.0)
         t, q, water = fma(change, L / CP, t), q - change, water + change
-    thin = both(less(0.0, water), clear)
+    thin = less(0.0, water) & clear
     if any_true(thin):
         lost = ((1.0 - cover) * (qs - q)) * (MIXING * dt)
         lost = select(thin, select(less(lost, water), lost, water), 0.0)
@@ -115,13 +115,13 @@ def one_level(t, q, water, p, dp, rain, snow, dt):
         frozen = select(cold, change, 0.0)
         t = fma(frozen, LF / CP, t)
         snow, rain = fma(frozen, mass, snow), fma(change - frozen, mass, rain)
-    melting = both(less(0.0, snow), less(T0, t))
+    melting = less(0.0, snow) & less(T0, t)
     if any_true(melting):
         most = (t - T0) * mass * (CP / LF)
         melted = select(melting, select(less(most, snow), most, snow), 0.0)
         t = fma(melted / mass, -LF / CP, t)
         snow, rain = snow - melted, rain + melted
-    falling = both(less(0.0, rain), clear)
+    falling = less(0.0, rain) & clear
     if any_true(falling):
         r = (ALPHA * dt) * root(rain)
         wanted = mass * ((1.0 - cover) * (qs - q) * r) / (1.0 + r)

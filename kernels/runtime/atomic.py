@@ -20,24 +20,20 @@ def atomic_write(path, new: bool = False, fsync: bool = True):
         if fsync:
             with open(part, "rb") as file:
                 os.fsync(file.fileno())
-        if new:
-            _link(part, path)
-        else:
+        if not new:
             os.replace(part, path)
+            return
+        try:
+            os.link(part, path)  # which takes no name of another's, also where somebody is about to
+        except FileExistsError:
+            taken = f"{path} exists and is never replaced silently; choose another name or folder"
+            raise FileExistsError(taken) from None
+        except OSError:  # a filesystem without links
+            with open(path, "xb"):
+                os.replace(part, path)
     except OSError as error:
         if error.filename not in (None, part, str(part)) or not error.strerror:
             raise
         raise type(error)(error.errno, error.strerror, str(path)) from None
     finally:
         part.unlink(missing_ok=True)
-
-
-def _link(part: Path, path: Path) -> None:
-    """Give the file a name that nothing has, also where another process is about to."""
-    try:
-        os.link(part, path)
-    except FileExistsError:
-        raise FileExistsError(f"{path} exists and is never replaced silently; choose another name or folder") from None
-    except OSError:  # a filesystem without links
-        with open(path, "xb"):
-            os.replace(part, path)

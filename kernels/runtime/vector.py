@@ -4,13 +4,13 @@ Inside compiled code ``+ - * /`` and unary ``-`` work on vectors lane by lane, a
 which then stands in all lanes; ``spread`` puts a number into all lanes for longer use.  ``fma``, ``select``
 and their like take vectors, numbers, or both.  Nothing is fused or reordered unless the function that calls says
 so, by these names or by its fast-math flags.  Vectors of whole numbers have ``+ - * & ^ <<``, and vectors of truth
-values are *masks*: ``less`` makes one, ``any_true`` turns it into a branch, ``select`` into a choice.
+values are *masks*: ``less`` makes one, ``&`` joins two, ``any_true`` turns one into a branch, ``select`` into a choice.
 
 ``load`` and ``spread`` give vectors of 8 float64 or 16 float32.  LLVM turns one into one 512-bit register where the
 processor has them, into two of 256 or four of 128 bits elsewhere, so that the code runs everywhere.  Left to its own
 vectoriser it takes half the width on processors whose tuning prefers 256 bits, does not keep 24 sums of eight doubles
 in registers, and gives up on loop bodies as long as an elimination step; a type that *is* ``<8 x double>`` leaves it
-no choice.  For some targets these vectors have a quarter of the lanes (``target``); they may lack fused operations,
+no choice.  For WebAssembly these vectors have a quarter of the lanes; it may lack fused operations,
 and take a product and a sum.
 
 In memory, offsets count elements from the first of a C-contiguous array or from its ``address``; nothing is checked.
@@ -195,7 +195,7 @@ def _lower_negative(context, builder, sig, args):
     return builder.fneg(args[0])
 
 
-def _fused(builder, *values):
+def fused(builder, *values):
     """LLVM's fused operation; that on vectors of few lanes is fused where the processor can."""
     few = isinstance(values[0].type, ir.VectorType) and LANES < 8
     return call(builder, "fmuladd" if few else "fma", *values)
@@ -204,19 +204,19 @@ def _fused(builder, *values):
 @lanewise
 def fma(builder, a, b, c):
     """a·b + c with one rounding."""
-    return _fused(builder, a, b, c)
+    return fused(builder, a, b, c)
 
 
 @lanewise
 def fms(builder, a, b, c):
     """a·b − c with one rounding."""
-    return _fused(builder, a, b, builder.fneg(c))
+    return fused(builder, a, b, builder.fneg(c))
 
 
 @lanewise
 def fnma(builder, a, b, c):
     """c − a·b with one rounding."""
-    return _fused(builder, builder.fneg(a), b, c)
+    return fused(builder, builder.fneg(a), b, c)
 
 
 @lanewise
@@ -310,12 +310,6 @@ def less(builder, a, b):
     return builder.fcmp_ordered("<", *widened(builder, a, b))
 
 
-@emitted(lambda a, b: a)
-def both(builder, a, b):
-    """The mask a and b."""
-    return builder.and_(a, b)
-
-
 @emitted(lambda mask: types.boolean)
 def any_true(builder, mask):
     """Is the mask true in any lane?"""
@@ -342,32 +336,27 @@ _FLOATS = {types.int64: types.float64, types.int32: types.float32}
 _WHOLE = {float_: whole for whole, float_ in _FLOATS.items()}
 
 
-def _changed(table, instruction, x):
-    """Signature and code of one LLVM instruction from a type or its vectors to that which ``table`` names."""
+def _cast(table, instruction):
+    """The intrinsic of one LLVM instruction from a type or its vectors to that which ``table`` names."""
 
-    def code(context, builder, sig, args):
-        return getattr(builder, instruction)(args[0], context.get_value_type(sig.return_type))
+    @intrinsic
+    def function(typingctx, x):
+        kind = Lanes(table[x.dtype], x.count) if isinstance(x, Lanes) else table[x]
 
-    kind = Lanes(table[x.dtype], x.count) if isinstance(x, Lanes) else table[x]
-    return kind(x), code
+        def code(context, builder, sig, args):
+            return getattr(builder, instruction)(args[0], context.get_value_type(kind))
 
+        return kind(x), code
 
-@intrinsic
-def bits(typingctx, x):
-    """The bits of floats, as whole numbers of as many bits."""
-    return _changed(_WHOLE, "bitcast", x)
-
-
-@intrinsic
-def from_bits(typingctx, x):
-    """The floats that ``bits`` made whole numbers of."""
-    return _changed(_FLOATS, "bitcast", x)
+    return function
 
 
-@intrinsic
-def rounded(typingctx, x):
-    """Whole numbers as floats of as many bits."""
-    return _changed(_FLOATS, "sitofp", x)
+#: The bits of floats, as whole numbers of as many bits.
+bits = _cast(_WHOLE, "bitcast")
+#: The floats that ``bits`` made whole numbers of.
+from_bits = _cast(_FLOATS, "bitcast")
+#: Whole numbers as floats of as many bits.
+rounded = _cast(_FLOATS, "sitofp")
 
 
 # Memory: ``place`` is an array or an address
@@ -406,32 +395,48 @@ def load(builder, place, offset):
 
 def _loads_as(place, offset, width):
     kind = place.dtype if width.count == 1 else Lanes(place.dtype, width.count)
+    if isinstance(width.dtype, types.UniTuple):
+        kind = types.UniTuple(Lanes(place.dtype, width.dtype.count), width.count)
     return signature(kind, place, types.intp, width) if _vectors(place) else None
 
 
 @emitted(_loads_as)
 def load_as(builder, place, offset, width):
-    """``load_as(a, o, width)``: a vector of as many numbers as the tuple ``width`` has, or the number a[o] for one."""
+    """``load_as(a, o, width)``: a vector of as many numbers as the tuple ``width`` has, or the number a[o] for one; a
+    tuple of vectors, one behind the other, for a tuple of tuples."""
     element, count = place.type.pointee, len(width.type)
-    return _read(builder, place, offset, element if count == 1 else ir.VectorType(element, count))
+    if not isinstance(width.type.element, ir.ArrayType):
+        return _read(builder, place, offset, element if count == 1 else ir.VectorType(element, count))
+    first = _placed(builder, place, offset, ir.VectorType(element, len(width.type.element)))
+    places = (builder.gep(first, [ir.Constant(_INT, number)]) for number in range(count))
+    return cgutils.pack_array(builder, [builder.load(each, align=_bytes(element)) for each in places])
 
 
 def _stores(place, offset, value):
-    number = value.dtype if isinstance(value, Lanes) else value
+    each = value.dtype if isinstance(value, types.UniTuple) else value
+    number = each.dtype if isinstance(each, Lanes) else each
     return signature(types.void, place, types.intp, value) if _vectors(place) and number == place.dtype else None
+
+
+def _stored(builder, place, offset, value, align):
+    """LLVM's instructions that store a value, or all of a tuple in a row."""
+    values = cgutils.unpack_tuple(builder, value) if isinstance(value.type, ir.ArrayType) else [value]
+    first = _placed(builder, place, offset, values[0].type)
+    places = (builder.gep(first, [ir.Constant(_INT, number)]) for number in range(len(values)))
+    return [builder.store(each, target, align=align) for each, target in zip(values, places, strict=True)]
 
 
 @emitted(_stores)
 def store(builder, place, offset, value):
-    """``store(a, o, v)``: a[o:o+8] = v for a vector of eight, a[o] = v for a number."""
-    builder.store(value, _placed(builder, place, offset, value.type), align=_bytes(place.type.pointee))
+    """``store(a, o, v)``: a[o:o+8] = v for a vector of eight, a[o] = v for a number, all of a tuple in a row."""
+    _stored(builder, place, offset, value, _bytes(place.type.pointee))
 
 
 @emitted(_stores)
 def stream(builder, place, offset, value):
     """As ``store``, past the caches; the target must begin a cache line of 64 bytes."""
-    written = builder.store(value, _placed(builder, place, offset, value.type), align=64)
-    written.set_metadata("nontemporal", builder.module.add_metadata([ir.Constant(_INT, 1)]))
+    for written in _stored(builder, place, offset, value, 64):
+        written.set_metadata("nontemporal", builder.module.add_metadata([ir.Constant(_INT, 1)]))
 
 
 @emitted(lambda place, offset, vector, active: signature(types.void, place, types.intp, vector, types.int64))

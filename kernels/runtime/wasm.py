@@ -124,8 +124,8 @@ def _prepare() -> None:
 def compiled(exports: Iterable[Export]) -> bytes:
     """A WebAssembly module that offers ``exports``; it imports ``env.__linear_memory`` and ``env.__stack_pointer``.
 
-    The process was started with :func:`environment`.  ``ValueError`` if a function needs what WebAssembly alone does not
-    have, as a sine.
+    The process was started with :func:`environment`.  ``ValueError`` if a function needs what WebAssembly alone does
+    not have, as a sine.
     """
     exports = list(exports)
     _prepare()

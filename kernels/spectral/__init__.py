@@ -25,13 +25,13 @@ from kernels.contract import Check, Footprint, Presets, Work, whole, worst
 from kernels.proof import Proof
 from kernels.runtime.arrays import zeros
 from kernels.runtime.resources import require_memory
-from kernels.spectral.grids import Grid, classic_rows, gaussian, grid
+from kernels.spectral.grids import Grid, grid
 from kernels.spectral.legendre import table_bytes
 from kernels.spectral.plain import analyse, row_values, synthesise
 from kernels.spectral.plan import LARGEST_TRUNCATION, Plan
 
-__all__ = ["Grid", "NO_OUTPUT", "PROOF", "Plan", "Problem", "State", "classic_rows", "footprint", "gaussian", "grid"]
-__all__ += ["reference", "run", "setup", "verify", "work"]
+__all__ = ["Grid", "NO_OUTPUT", "PROOF", "Plan", "Problem", "State", "footprint", "grid", "reference", "run", "setup"]
+__all__ += ["verify", "work"]
 
 
 @dataclass(frozen=True)

@@ -9,21 +9,27 @@ earlier ones, then the later ones.
 degree by degree, into those of ``p_l``: even-real, even-imaginary, odd-real, odd-imaginary, eight fields in lanes.
 
 Those four vectors of one ``ell``, or of one wavenumber of a row, are a ``quad``, which begins at a ``place`` of
-``values``, an address of float64; ``six`` is a tuple of six quads, and ``streaming`` says whether to write past the
-caches (to whole cache lines).
+``values``, an address of float64; a ``strip`` is that part of it of which six fit into the registers, ``six`` a tuple
+of six strips, and ``streaming`` says whether to write past the caches (to whole cache lines).
 """
 
 from typing import Any, NamedTuple
 
 import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
 
 from kernels.runtime.jit import HERE, kernel
 from kernels.runtime.vector import (
     LANES,
+    Lanes,
     address,
     at,
+    emitted,
     fma,
     fms,
+    fused,
     load,
     load_as,
     prefetch,
@@ -35,12 +41,14 @@ from kernels.runtime.vector import (
 
 WHOLE = HERE.lanes >= LANES  # whether a vector is one register: else a third as many sums fit into them, or fewer
 SPAN = 4 * LANES  # doubles of a quad
-STRIP = SPAN if WHOLE else LANES  # doubles of that part of a quad of which six fit into the registers
+STRIP = SPAN if WHOLE else LANES  # doubles of a strip
 BLOCK = 3 * LANES  # latitudes per block: three vectors of eight, four groups of six
 ALL = 2**LANES - 1  # bits of eight active lanes
 #: Lanes of the recurrence's vectors: a block of latitudes fits into the registers as vectors of one register each.
 NARROW = LANES if WHOLE else LANES // 2
-_NARROW = (0.0,) * NARROW
+#: What ``load_as`` is told to load: the latitudes of a block, a quad, a strip of it.
+THREE, QUAD, ONE_STRIP = (((0.0,) * LANES,) * vectors for vectors in (3, 4, STRIP // LANES))
+_PART = ((0.0,) * NARROW,) * 3  # of a block
 
 
 class LegendreTables(NamedTuple):
@@ -142,12 +150,6 @@ def first_of(functions, block):
 
 
 @kernel(inline=True)
-def load_block(values, place):
-    """BLOCK numbers as a tuple of three vectors, from ``place`` of ``values`` (address of float64)."""
-    return load(values, place), load(values, place + LANES), load(values, place + 2 * LANES)
-
-
-@kernel(inline=True)
 def step(functions, ell, x, q, p):
     """``p_l, p_{l+1}`` from ``q`` = ``p_{l-1}`` and ``p`` = ``p_l``, ``l = ell``; ``x`` = μ², three vectors
     each, with the factors of ``functions`` (``Functions``)."""
@@ -179,24 +181,6 @@ def begin(functions, block, state, place):
 
 
 @kernel(inline=True)
-def _load_part(values, place):
-    """Three vectors of ``NARROW`` lanes, a part of a block, from ``place`` of ``values`` (address of float64)."""
-    return (
-        load_as(values, place, _NARROW),
-        load_as(values, place + NARROW, _NARROW),
-        load_as(values, place + 2 * NARROW, _NARROW),
-    )
-
-
-@kernel(inline=True)
-def _store_part(values, place, three):
-    """Write ``three`` vectors of ``NARROW`` lanes to ``values`` (address of float64) from ``place`` on."""
-    store(values, place, three[0])
-    store(values, place + NARROW, three[1])
-    store(values, place + 2 * NARROW, three[2])
-
-
-@kernel(inline=True)
 def build(functions, block, ell, count, panel, width, state):
     """``p_l`` of the 24 latitudes of a ``block`` for ``count`` values of ell from ``ell`` on; ``state`` carries two on.
 
@@ -204,13 +188,13 @@ def build(functions, block, ell, count, panel, width, state):
     which is written, and ``state`` are an address and a place; ``width``: doubles from one ell to the next.
     """
     for part in range(0, BLOCK, 3 * NARROW):
-        x, kept = _load_part(functions.squares, block * BLOCK + part), state[1] + part
-        q, p = _load_part(state[0], kept), _load_part(state[0], kept + BLOCK)
+        x, kept = load_as(functions.squares, block * BLOCK + part, _PART), state[1] + part
+        q, p = load_as(state[0], kept, _PART), load_as(state[0], kept + BLOCK, _PART)
         for i in range(count):
-            _store_part(panel[0], panel[1] + i * width + part, p)
+            store(panel[0], panel[1] + i * width + part, p)
             q, p = step(functions, ell + i, x, q, p)
-        _store_part(state[0], kept, q)
-        _store_part(state[0], kept + BLOCK, p)
+        store(state[0], kept, q)
+        store(state[0], kept + BLOCK, p)
 
 
 @kernel
@@ -221,8 +205,7 @@ def build_or_zero(functions, block, ell, end, panel, width, state):
     start, kept = first_of(functions, block), 2 * BLOCK * block
     low = min(max(start, ell), end) - ell
     for i in range(low):
-        for lane in range(0, BLOCK, LANES):
-            store(panel[0], panel[1] + i * width + lane, spread(0.0))
+        store(panel[0], panel[1] + i * width, zeros(THREE))
     if start < end:
         if start >= ell:
             begin(functions, block, state, kept)
@@ -247,19 +230,18 @@ def to_functions(column, weights, edge, c):
                 store(edge, LANES * f + i, at(column.values, at(column.lanes, f) + place + i) if n + i < size else 0.0)
         transpose_block(edge, 0, LANES, c, LANES * n, LANES)
     last = terms(column.degrees) - 1
-    for ell in range(last):
-        place, u, v = SPAN * ell, spread(at(even, term + ell)), spread(at(carry, term + ell))
-        w = spread(at(odd, term + ell))
-        store(c, place, fma(u, load(c, place), v * load(c, place + SPAN)))
-        store(c, place + LANES, fma(u, load(c, place + LANES), v * load(c, place + SPAN + LANES)))
+    for ell in range(last + 1):
+        place, above = SPAN * ell, SPAN * min(ell + 1, last)
+        u, v, w = spread(at(even, term + ell)), spread(0.0), spread(at(odd, term + ell))
+        if ell < last:
+            v = spread(at(carry, term + ell))
+        store(c, place, fma(u, load(c, place), v * load(c, above)))
+        store(c, place + LANES, fma(u, load(c, place + LANES), v * load(c, above + LANES)))
         store(c, place + 2 * LANES, w * load(c, place + 2 * LANES))
         store(c, place + 3 * LANES, w * load(c, place + 3 * LANES))
-    place, u, w = SPAN * last, spread(at(even, term + last)), spread(at(odd, term + last))
-    lone = 2 * last + 1 == column.degrees
-    store(c, place, u * load(c, place))
-    store(c, place + LANES, u * load(c, place + LANES))
-    store(c, place + 2 * LANES, spread(0.0) if lone else w * load(c, place + 2 * LANES))
-    store(c, place + 3 * LANES, spread(0.0) if lone else w * load(c, place + 3 * LANES))
+    if 2 * last + 1 == column.degrees:
+        store(c, SPAN * last + 2 * LANES, spread(0.0))
+        store(c, SPAN * last + 3 * LANES, spread(0.0))
 
 
 @kernel
@@ -291,124 +273,55 @@ def from_functions(c, weights, edge, column):
                 store(column.values, at(column.lanes, f) + place + i, at(edge, LANES * f + i))
 
 
-@kernel(inline=True)
-def add_scaled(factor, quad, sums):
-    """``sums + factor · quad``: one row of the register block; ``factor`` a vector, the others quads."""
-    return (
-        fma(factor, quad[0], sums[0]),
-        fma(factor, quad[1], sums[1]),
-        fma(factor, quad[2], sums[2]),
-        fma(factor, quad[3], sums[3]),
-    )
+
+@emitted(lambda factor, strip, sums: sums)
+def add_scaled(builder, factor, strip, sums):
+    """``sums + factor · strip``, one row of the register block: ``factor`` is a vector, the others tuples of them."""
+    pairs = zip(cgutils.unpack_tuple(builder, strip), cgutils.unpack_tuple(builder, sums), strict=True)
+    return cgutils.pack_array(builder, [fused(builder, factor, *pair) for pair in pairs])
+
+
+@emitted(lambda shape: types.UniTuple(Lanes(types.float64, shape.dtype.count), shape.count))
+def zeros(builder, shape):
+    """Zeros in what ``load_as`` loads of a ``shape``."""
+    return ir.Constant(ir.ArrayType(ir.VectorType(ir.DoubleType(), len(shape.type.element)), len(shape.type)), None)
 
 
 @kernel(inline=True)
-def load4(values, place):
-    """The quad that begins at ``place`` of ``values``."""
-    return (
-        load(values, place),
-        load(values, place + LANES),
-        load(values, place + 2 * LANES),
-        load(values, place + 3 * LANES),
-    )
-
-
-@kernel(inline=True)
-def store4(values, place, quad):
-    """Write ``quad`` to ``values`` from ``place`` on."""
-    store(values, place, quad[0])
-    store(values, place + LANES, quad[1])
-    store(values, place + 2 * LANES, quad[2])
-    store(values, place + 3 * LANES, quad[3])
-
-
-@kernel(inline=True)
-def zero4():
-    """A quad of zeros."""
-    z = spread(0.0)
-    return z, z, z, z
-
-
-@kernel(inline=True)
-def emit(values, place, vector, streaming):
-    """Write ``vector`` to ``values`` at ``place``, past the caches if ``streaming``."""
+def emit(values, place, vectors, streaming):
+    """Write a tuple of ``vectors`` to ``values`` from ``place`` on, past the caches if ``streaming``."""
     if streaming:
-        stream(values, place, vector)
+        stream(values, place, vectors)
     else:
-        store(values, place, vector)
-
-
-@kernel(inline=True)
-def emit4(values, place, quad, streaming):
-    """Write ``quad`` to ``values`` from ``place`` on, past the caches if ``streaming``."""
-    emit(values, place, quad[0], streaming)
-    emit(values, place + LANES, quad[1], streaming)
-    emit(values, place + 2 * LANES, quad[2], streaming)
-    emit(values, place + 3 * LANES, quad[3], streaming)
-
-
-@kernel(inline=True)
-def _add_scaled_one(factor, strip, sums):
-    """:func:`add_scaled` of strips of one vector: ``sums + factor · strip``."""
-    return (fma(factor, strip[0], sums[0]),)
-
-
-@kernel(inline=True)
-def _load_one(values, place):
-    """The strip of one vector at ``place`` of ``values``."""
-    return (load(values, place),)
-
-
-@kernel(inline=True)
-def _store_one(values, place, strip):
-    """Write a ``strip`` of one vector to ``values`` at ``place``."""
-    store(values, place, strip[0])
-
-
-@kernel(inline=True)
-def _zero_one():
-    """A strip of one vector, zero."""
-    return (spread(0.0),)
-
-
-@kernel(inline=True)
-def _emit_one(values, place, strip, streaming):
-    """Write a ``strip`` of one vector to ``values`` at ``place``, past the caches if ``streaming``."""
-    emit(values, place, strip[0], streaming)
-
-
-if WHOLE:
-    add_scaled_strip, load_strip, store_strip, zero_strip, emit_strip = add_scaled, load4, store4, zero4, emit4
-else:
-    add_scaled_strip, load_strip, store_strip = _add_scaled_one, _load_one, _store_one
-    zero_strip, emit_strip = _zero_one, _emit_one
+        store(values, place, vectors)
 
 
 @kernel(inline=True)
 def zero6():
     """Six strips of zeros: the sums of six latitudes or six ``ell``."""
-    return zero_strip(), zero_strip(), zero_strip(), zero_strip(), zero_strip(), zero_strip()
+    z = zeros(ONE_STRIP)
+    return z, z, z, z, z, z
 
 
 @kernel(inline=True)
 def load6(values, place):
     """The six strips that begin at ``place`` of ``values``, a quad apart."""
     return (
-        load_strip(values, place),
-        load_strip(values, place + SPAN),
-        load_strip(values, place + 2 * SPAN),
-        load_strip(values, place + 3 * SPAN),
-        load_strip(values, place + 4 * SPAN),
-        load_strip(values, place + 5 * SPAN),
+        load_as(values, place, ONE_STRIP),
+        load_as(values, place + SPAN, ONE_STRIP),
+        load_as(values, place + 2 * SPAN, ONE_STRIP),
+        load_as(values, place + 3 * SPAN, ONE_STRIP),
+        load_as(values, place + 4 * SPAN, ONE_STRIP),
+        load_as(values, place + 5 * SPAN, ONE_STRIP),
     )
 
 
 @kernel(inline=True)
 def store6(values, place, six):
     """Write ``six`` to ``values`` from ``place`` on, a quad apart."""
-    store_strip(values, place, six[0])
-    store_strip(values, place + SPAN, six[1])
-    store_strip(values, place + 2 * SPAN, six[2])
-    store_strip(values, place + 3 * SPAN, six[3])
-    store_strip(values, place + 4 * SPAN, six[4])
-    store_strip(values, place + 5 * SPAN, six[5])
+    store(values, place, six[0])
+    store(values, place + SPAN, six[1])
+    store(values, place + 2 * SPAN, six[2])
+    store(values, place + 3 * SPAN, six[3])
+    store(values, place + 4 * SPAN, six[4])
+    store(values, place + 5 * SPAN, six[5])

@@ -141,15 +141,6 @@ def half_nodes(n: int):
     return arrays
 
 
-def gaussian(n: int):
-    """Nodes (sine of latitude, north to south) and weights of the ``n``-point Gauss–Legendre rule.
-
-    ``n`` is even; weights add up to 2; the rule is exact for polynomials of degree ``2n - 1``.
-    """
-    mu, _, _, _, weight = half_nodes(n)
-    return np.concatenate([mu, -mu[::-1]]), np.concatenate([weight, weight[::-1]])
-
-
 @functools.cache
 def classic_rows() -> dict[int, tuple[int, ...]]:
     """Row lengths from pole to equator of every classic reduced grid, by number of rows."""
@@ -234,13 +225,6 @@ def _lengths(name: str) -> tuple[int, tuple[int, ...]]:
     return n, rows[n]
 
 
-def _gaussian(n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Latitudes (degrees, north to south) and weights of ``2n`` rows."""
-    mu, _, cosine, _, weight = half_nodes(2 * n)
-    latitude = np.degrees(np.arctan2(mu, cosine))
-    return np.concatenate([latitude, -latitude[::-1]]), np.concatenate([weight, weight[::-1]])
-
-
 @functools.lru_cache(maxsize=16)
 def grid(name: str) -> Grid:
     """The named Gaussian grid.
@@ -254,7 +238,10 @@ def grid(name: str) -> Grid:
     ``ValueError`` if the name is not a letter F, N or O with a number, or the classic grid is not tabulated.
     """
     n, half = _lengths(name)
-    arrays = *_gaussian(n), np.array(half + half[::-1], dtype=np.int64)
+    mu, _, cosine, _, weight = half_nodes(2 * n)
+    north = np.degrees(np.arctan2(mu, cosine))
+    latitudes, weights = np.concatenate([north, -north[::-1]]), np.concatenate([weight, weight[::-1]])
+    arrays = latitudes, weights, np.array(half + half[::-1], dtype=np.int64)
     for array in arrays:
         array.flags.writeable = False  # nobody changes a grid on which a plan has been made
     return Grid(name, n, *arrays)

@@ -20,21 +20,21 @@ is multiplied.
 from typing import Any, NamedTuple
 
 from kernels.runtime.jit import kernel
-from kernels.runtime.vector import LANES, address, at, fence, prefetch, spread
+from kernels.runtime.vector import LANES, address, at, fence, load_as, prefetch, spread
 from kernels.spectral.functions import (
     BLOCK,
+    ONE_STRIP,
     SPAN,
     STRIP,
-    add_scaled_strip,
+    add_scaled,
     any_wave,
     begin,
     build,
     build_or_zero,
-    emit_strip,
+    emit,
     first_of,
     from_functions,
     load6,
-    load_strip,
     store6,
     to_functions,
     wave_at,
@@ -92,15 +92,15 @@ def _six(panel, c, place, count, ahead, r):
     """``r_j += Σ_i panel[j, i] c[i]`` for six j and ``count`` terms; ``c[i]`` and ``r_j``, six in ``r``, are strips."""
     r0, r1, r2, r3, r4, r5 = r
     for i in range(count):
-        strip = load_strip(c, place + i * SPAN)
+        strip = load_as(c, place + i * SPAN, ONE_STRIP)
         k = panel.place + i * panel.along
         prefetch(ahead.values, ahead.place + i * ahead.pace)
-        r0 = add_scaled_strip(spread(at(panel.values, k)), strip, r0)
-        r1 = add_scaled_strip(spread(at(panel.values, k + panel.across)), strip, r1)
-        r2 = add_scaled_strip(spread(at(panel.values, k + 2 * panel.across)), strip, r2)
-        r3 = add_scaled_strip(spread(at(panel.values, k + 3 * panel.across)), strip, r3)
-        r4 = add_scaled_strip(spread(at(panel.values, k + 4 * panel.across)), strip, r4)
-        r5 = add_scaled_strip(spread(at(panel.values, k + 5 * panel.across)), strip, r5)
+        r0 = add_scaled(spread(at(panel.values, k)), strip, r0)
+        r1 = add_scaled(spread(at(panel.values, k + panel.across)), strip, r1)
+        r2 = add_scaled(spread(at(panel.values, k + 2 * panel.across)), strip, r2)
+        r3 = add_scaled(spread(at(panel.values, k + 3 * panel.across)), strip, r3)
+        r4 = add_scaled(spread(at(panel.values, k + 4 * panel.across)), strip, r4)
+        r5 = add_scaled(spread(at(panel.values, k + 5 * panel.across)), strip, r5)
     return r0, r1, r2, r3, r4, r5
 
 
@@ -108,7 +108,7 @@ def _six(panel, c, place, count, ahead, r):
 def _emit_row(target, row, part, strip):
     """Write the ``strip`` that begins ``part`` of latitude number ``row`` if it carries the wavenumber."""
     if target.first <= row < target.end:
-        emit_strip(target.values, at(target.places, row) + target.wave + part, strip, target.streaming)
+        emit(target.values, at(target.places, row) + target.wave + part, strip, target.streaming)
 
 
 @kernel

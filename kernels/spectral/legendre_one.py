@@ -35,18 +35,19 @@ from kernels.runtime.vector import (
 from kernels.spectral.functions import (
     BLOCK,
     NARROW,
+    QUAD,
     SPAN,
+    THREE,
     WHOLE,
     add_scaled,
     any_wave,
-    emit4,
+    emit,
     first_of,
-    load_block,
     step,
     step_one,
     terms,
     wave_at,
-    zero4,
+    zeros,
 )
 
 SLAB = 448 // BLOCK  # most blocks whose two ell are summed at once: 25 KiB with their data
@@ -70,12 +71,12 @@ def _blocks(rows):
 @kernel
 def _inverse_block(block, m, functions, c, buffer):
     """Sums over ``ell`` for 24 latitudes into the Fourier buffer."""
-    x = load_block(functions.squares, block * BLOCK)
+    x = load_as(functions.squares, block * BLOCK, THREE)
     seeds = 2 * BLOCK * (functions.block + block)
-    q, p = load_block(functions.seeds, seeds), load_block(functions.seeds, seeds + BLOCK)
+    q, p = load_as(functions.seeds, seeds, THREE), load_as(functions.seeds, seeds + BLOCK, THREE)
     for i in range(seeds + functions.following, seeds + functions.following + 2 * BLOCK, LANES):
         prefetch(functions.seeds, i)
-    e, f, h = zero4(), zero4(), zero4()
+    e, f, h = zeros(QUAD), zeros(QUAD), zeros(QUAD)
     for ell in range(first_of(functions, block), functions.count):
         o = PARTS * ell
         quad = spread(at(c, o)), spread(at(c, o + 1)), spread(at(c, o + 2)), spread(at(c, o + 3))
@@ -86,11 +87,11 @@ def _inverse_block(block, m, functions, c, buffer):
     values, places, counts, streaming = buffer
     o, g = m * SPAN, VECTORS * block
     if m < at(counts, g):
-        emit4(values, at(places, g) + o, e, streaming)
+        emit(values, at(places, g) + o, e, streaming)
     if m < at(counts, g + 1):
-        emit4(values, at(places, g + 1) + o, f, streaming)
+        emit(values, at(places, g + 1) + o, f, streaming)
     if m < at(counts, g + 2):
-        emit4(values, at(places, g + 2) + o, h, streaming)
+        emit(values, at(places, g + 2) + o, h, streaming)
 
 
 @kernel
@@ -98,7 +99,7 @@ def _inverse_vector(place, block, m, functions, c, buffer):
     """The same for vector number ``place`` of a block alone, where the last block is not full."""
     o = LANES * place
     x, seeds = load(functions.squares, block * BLOCK + o), 2 * BLOCK * (functions.block + block) + o
-    q, p, sums = load(functions.seeds, seeds), load(functions.seeds, seeds + BLOCK), zero4()
+    q, p, sums = load(functions.seeds, seeds), load(functions.seeds, seeds + BLOCK), zeros(QUAD)
     prefetch(functions.seeds, seeds + functions.following)
     prefetch(functions.seeds, seeds + functions.following + BLOCK)
     for ell in range(first_of(functions, block), functions.count):
@@ -111,7 +112,7 @@ def _inverse_vector(place, block, m, functions, c, buffer):
     values, places, counts, streaming = buffer
     g = VECTORS * block + place
     if m < at(counts, g):
-        emit4(values, at(places, g) + m * SPAN, sums, streaming)
+        emit(values, at(places, g) + m * SPAN, sums, streaming)
 
 
 @kernel

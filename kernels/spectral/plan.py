@@ -137,18 +137,11 @@ def _require_truncation(grid: Grid, truncation: int) -> int:
     return truncation
 
 
-def _laid_out(array) -> np.ndarray:
-    """``array`` C-contiguous and aligned, to be read; a copy where it is not."""
-    if isinstance(array, np.ndarray):
-        flags = array.flags
-        if flags.c_contiguous and flags.aligned:
-            return array if flags.writeable else array.copy()  # read-only ones would be compiled anew
-    return np.array(np.require(array, requirements="CA"), order="C")
-
-
 def _fields(name: str, array, dtype: np.dtype, length: int, what: str) -> np.ndarray:
-    """``array`` as :func:`_laid_out` gives it, of shape (length,) or (fields, length), else ``ValueError``."""
-    array = _laid_out(array)
+    """``array``, or a copy that compiled code can read, of shape (length,) or (fields, length), else ``ValueError``."""
+    flags = array.flags if isinstance(array, np.ndarray) else None
+    if flags is None or not (flags.c_contiguous and flags.aligned and flags.writeable):
+        array = np.array(array, order="C")  # of what is read-only too, for which code would be compiled anew
     if array.dtype != dtype or array.ndim not in (1, 2) or array.shape[-1] != length:
         raise ValueError(
             f"{name} is {array.dtype} of shape {array.shape}; {what} takes {dtype} of shape "
@@ -220,7 +213,9 @@ class Plan(VectorTransforms):
         self._columns = [self._offsets(T), self._offsets(T + 1)]
         self._tables, counts = legendre_tables(self.grid, T)
         self._mu, _, self._cosine, _, self._weight = half_nodes(2 * self.nlat)
-        self._fourier_tables(counts)
+        self._lengths, ids = rows.lengths_of(self.grid.pl[: self.nlat])
+        self._many = rows.of_eight_fields(ids, self.grid, counts, self._tables.first_row)
+        self._single = rows.of_one_field(ids, self.grid, counts, self._tables.first_row)
         self._workspace: dict = {}
         self._calls: dict = {}
         self.lock = threading.RLock()
@@ -230,12 +225,6 @@ class Plan(VectorTransforms):
     def _offsets(self, top):
         """First coefficient of each wavenumber 0 … T, and the end, for degrees up to ``top``."""
         return np.concatenate([[0], np.cumsum(top + 1 - np.arange(self.truncation + 1))]).astype(np.int64)
-
-    def _fourier_tables(self, counts):
-        grid, nlat = self.grid, self.nlat
-        self._lengths, ids = rows.lengths_of(grid.pl[:nlat])
-        self._many = rows.of_eight_fields(ids, grid, counts, self._tables.first_row, LANES)
-        self._single = rows.of_one_field(ids, grid, counts, self._tables.first_row)
 
     def _factors(self, direct, chosen, power):
         """Even and odd scale of every lane of some tasks; ``power`` of ``cos φ`` is divided out."""

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kernels import fft
-from kernels.fft import element, put_element
+from kernels.fft import element
 from kernels.runtime.jit import kernel
 from kernels.runtime.vector import (
     LANES,
@@ -25,12 +25,13 @@ from kernels.runtime.vector import (
     fma,
     fms,
     load,
+    load_as,
     spread,
     store,
     store_some,
     transpose_block,
 )
-from kernels.spectral.functions import ALL, BLOCK, SPAN, emit4, load4
+from kernels.spectral.functions import ALL, BLOCK, QUAD, SPAN, emit
 
 ELEMENT = 2 * LANES  # doubles
 SQUARE = LANES * LANES
@@ -87,8 +88,8 @@ def _places(counts):
     return places[:-1], int(places[-1])
 
 
-def of_eight_fields(ids, grid, counts, first_row, fields) -> Tasks:
-    """One task a row pair, of up to eight ``fields``.
+def of_eight_fields(ids, grid, counts, first_row) -> Tasks:
+    """One task a row pair, of eight fields.
 
     ``ids`` and ``counts`` are the number of the length and that of wavenumbers of every row, ``first_row`` is the first
     row that carries each wavenumber.
@@ -96,7 +97,7 @@ def of_eight_fields(ids, grid, counts, first_row, fields) -> Tasks:
     row, north, south = np.arange(grid.N), grid.starts[: grid.N], grid.starts[::-1][: grid.N]
     places, size = _places(counts)
     starts, _ = _places(grid.N - first_row)
-    parts = ids, counts, places, row, ALL, 0, fields, north, grid.points, south, grid.points
+    parts = ids, counts, places, row, ALL, 0, LANES, north, grid.points, south, grid.points
     where = np.stack(np.broadcast_arrays(*parts), axis=1).astype(np.int64)
     return Tasks(where, np.repeat(row[:, None], LANES, 1), counts, places, starts - first_row * SPAN, size, size)
 
@@ -155,16 +156,16 @@ def _expand(fourier, place, count, n, scales, work, x):
     """
     even, odd = scales
     er, dr, zero = load(fourier, place), odd * load(fourier, place + 2 * LANES), spread(0.0)
-    put_element(work, x, (fma(even, er, dr), fms(even, er, dr)))
+    store(work, x, (fma(even, er, dr), fms(even, er, dr)))
     for k in range(1, count):
-        er, ei, dr, di = load4(fourier, place + k * SPAN)
+        er, ei, dr, di = load_as(fourier, place + k * SPAN, QUAD)
         dr, di = odd * dr, odd * di
         nr, ni = fma(even, er, dr), fma(even, ei, di)
         sr, si = fms(even, er, dr), fms(even, ei, di)
-        put_element(work, x + ELEMENT * k, (nr - si, ni + sr))
-        put_element(work, x + ELEMENT * (n - k), (nr + si, sr - ni))
+        store(work, x + ELEMENT * k, (nr - si, ni + sr))
+        store(work, x + ELEMENT * (n - k), (nr + si, sr - ni))
     for k in range(count, n - count + 1):
-        put_element(work, x + ELEMENT * k, (zero, zero))
+        store(work, x + ELEMENT * k, (zero, zero))
 
 
 @kernel
@@ -180,7 +181,7 @@ def _collect(work, z, n, scales, buffer, task):
         quad = even * (nr + sr), even * (ni + si), odd * (nr - sr), odd * (ni - si)
         place = at(places, k) + task.row * SPAN
         if task.active == ALL:
-            emit4(fourier, place, quad, buffer.streaming)
+            emit(fourier, place, quad, buffer.streaming)
         else:
             store_some(fourier, place, quad[0], task.active)
             store_some(fourier, place + LANES, quad[1], task.active)

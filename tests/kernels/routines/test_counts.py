@@ -51,7 +51,6 @@ NUMBERS = {
     "root": special(1),
     "floor": lambda x: Counting(),
     "less": lambda a, b: True,
-    "both": lambda a, b: True,
     "any_true": lambda mask: True,
     "select": lambda mask, a, b: Counting(),
     "load_as": lambda *_: Counting(),

@@ -35,7 +35,7 @@ def compute(a, b, number, out):
     store(out[3], 0, vector.floor(x))
     store(out[4], 0, vector.root(vector.magnitude(x)))
     store(out[5], 0, vector.select(vector.less(x, y), x, number))
-    store(out[6], 0, vector.select(vector.both(vector.less(x, y), vector.less(number, y)), number, number + number))
+    store(out[6], 0, vector.select(vector.less(x, y) & vector.less(number, y), number, number + number))
     store(out[7], 0, vector.wide(number, x))
     store(out[8], 0, vector.spread_lane(x, 3))
     return vector.any_true(vector.less(x, y)), vector.largest(x), vector.total(x), vector.even_odd_totals(x)
@@ -55,7 +55,7 @@ def test_single_precision(a, b, number):
 
 @kernel(cache=False)
 def choose(a, b):
-    return vector.select(vector.less(a, b), a, b), vector.any_true(vector.both(vector.less(a, b), vector.less(b, a)))
+    return vector.select(vector.less(a, b), a, b), vector.any_true(vector.less(a, b) & vector.less(b, a))
 
 
 def test_numbers_choose_as_vectors_do():

@@ -149,3 +149,18 @@ def test_addresses_read_and_write_elements(dtype):
     numbers, out = np.arange(11, dtype=dtype), np.zeros(11, dtype)
     reverse(numbers, out)
     np.testing.assert_array_equal(out, numbers[::-1])
+
+
+THREE = ((0.0,) * 4,) * 3
+
+
+@kernel(cache=False)
+def copy(source, target):
+    store(target, 2, vector.load_as(source, 1, THREE))
+
+
+def test_a_tuple_of_vectors_lies_one_behind_the_other():
+    source, target = np.arange(20.0), np.zeros(20)
+    copy(source, target)
+    np.testing.assert_array_equal(target[2:14], source[1:13])
+    assert not target[:2].any() and not target[14:].any()
