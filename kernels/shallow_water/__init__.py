@@ -21,7 +21,7 @@ from kernels.contract import Check, Work, worst
 from kernels.proof import Proof
 from kernels.shallow_water import plain
 from kernels.shallow_water.compiled import COEFFICIENT_FLOPS, POINT_FLOPS
-from kernels.shallow_water.diagnostics import compare_grids, integrals, means, surface
+from kernels.shallow_water.diagnostics import compare_grids, means, surface
 from kernels.shallow_water.model import SECTIONS, Result, State, Stepper, footprint, history_table, run, setup
 from kernels.shallow_water.problem import BUILDS, GRAVITY, RADIUS, Problem, grid_for
 from kernels.spectral import grid as gaussian_grid
@@ -35,44 +35,23 @@ def fields(result: Result) -> dict[str, np.ndarray]:
     """Grid values at the end: ``height`` of the surface (m), ``depth`` (m), ``vorticity`` and
     ``divergence`` (1/s), ``u`` and ``v`` (m/s), each float64[points]."""
     state, plan = result.state, result.state.plan
-    vorticity, phi, divergence = plan.inverse(result.spectra)
-    u, v = plan.wind(result.spectra[0], result.spectra[2])
-    depth = (phi + state.mean) / GRAVITY
-    height = depth + state.ground_height
+    vorticity, _, divergence = result.spectra
+    u, v = plan.wind(vorticity, divergence)
+    vorticity, height, divergence = plan.inverse(np.stack([vorticity, surface(state, result.spectra), divergence]))
+    depth = height - state.ground_height
     return {"height": height, "depth": depth, "vorticity": vorticity, "divergence": divergence, "u": u, "v": v}
 
 
 def reference(problem: Problem, state: State) -> Result:
     """The same integration with plain sums for transforms, and NumPy."""
-    stepper = Stepper(problem, state)
-    history = [integrals(stepper)]
-    (stepper.now[:], before), stepper.done = plain.integrate(problem, state), problem.steps
-    history.append(integrals(stepper))
-    seconds = dict.fromkeys(SECTIONS, np.nan)
-    return Result(state, stepper.now.copy(), problem.steps, seconds, history_table(history), before)
+    now, before = plain.integrate(problem, state)
+    ends = (0.0, state.spectra), (problem.steps * problem.dt / 3600.0, now)
+    history = history_table([(hour, *means(state, spectra)) for hour, spectra in ends])
+    return Result(state, now, problem.steps, dict.fromkeys(SECTIONS, np.nan), history, before)
 
 
 #: Largest relative drift of energy and of potential enstrophy a day: without diffusion, with it.
 DRIFT = {False: (2e-6, 2e-4), True: (1e-4, 1e-2)}
-
-
-def _history(problem: Problem, result: Result) -> list[Check]:
-    """The integrals noted at both ends are those of the spectra there; those between drift no farther."""
-    checks, history = _last_step(problem, result), result.history
-    names, days = history.dtype.names[1:], max(1.0, problem.hours / 24.0)
-    for when, row, spectra in (("start", 0, result.state.spectra), ("end", -1, result.spectra)):
-        again = means(result.state, spectra)
-        off = worst(*(value / history[row][name] - 1.0 for name, value in zip(names, again, strict=True)))
-        checks.append(Check.near(f"integrals of the spectra against those noted at the {when}", off, 0.0, 1e-12))
-    for name, daily in zip(names, (1e-13 / days, *DRIFT[problem.diffusion > 0]), strict=True):
-        off = worst(history[name] / history[name][0] - 1.0)
-        checks.append(Check.near(f"{name}: largest drift on the way", off, 0.0, daily * days))
-    steps = np.round(history["hour"] * 3600.0 / problem.dt)
-    off = worst(history["hour"] - steps * problem.dt / 3600.0) + abs(steps[0]) + abs(steps[-1] - problem.steps)
-    checks.append(Check.near("hours at which integrals were noted, off time steps, h", off, 0.0, 1e-9))
-    late = np.count_nonzero(~(np.diff(history["hour"]) > 0.0))
-    checks.append(Check.near("hours that are not after the one before", late, 0, 0))
-    return checks
 
 
 def _last_step(problem: Problem, result: Result) -> list[Check]:
@@ -88,8 +67,26 @@ def _last_step(problem: Problem, result: Result) -> list[Check]:
 
 
 def verify(problem: Problem, result: Result) -> list[Check]:
-    """The last step again by other code, integrals that the equations conserve, and when they were noted."""
-    return [Check.near("steps", result.steps, problem.steps, 0), *_history(problem, result)]
+    """The last step again by other code, integrals that the equations conserve, and when they were noted.
+
+    The integrals noted at both ends are those of the spectra there; those between drift no farther.
+    """
+    checks = [Check.near("steps", result.steps, problem.steps, 0), *_last_step(problem, result)]
+    history = result.history
+    names, days = history.dtype.names[1:], max(1.0, problem.hours / 24.0)
+    for when, row, spectra in (("start", 0, result.state.spectra), ("end", -1, result.spectra)):
+        again = means(result.state, spectra)
+        off = worst(*(value / history[row][name] - 1.0 for name, value in zip(names, again, strict=True)))
+        checks.append(Check.near(f"integrals of the spectra against those noted at the {when}", off, 0.0, 1e-12))
+    for name, daily in zip(names, (1e-13 / days, *DRIFT[problem.diffusion > 0]), strict=True):
+        off = worst(history[name] / history[name][0] - 1.0)
+        checks.append(Check.near(f"{name}: largest drift on the way", off, 0.0, daily * days))
+    steps = np.round(history["hour"] * 3600.0 / problem.dt)
+    off = worst(history["hour"] - steps * problem.dt / 3600.0) + abs(steps[0]) + abs(steps[-1] - problem.steps)
+    checks.append(Check.near("hours at which integrals were noted, off time steps, h", off, 0.0, 1e-9))
+    late = np.count_nonzero(~(np.diff(history["hour"]) > 0.0))
+    checks.append(Check.near("hours that are not after the one before", late, 0, 0))
+    return checks
 
 
 def work(problem: Problem, threads: int = 1) -> Work:

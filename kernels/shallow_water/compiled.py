@@ -6,8 +6,6 @@ sum crosses a wavenumber, so results are the same bit for bit with any number of
 
 from types import FunctionType
 
-import numpy as np
-
 from kernels.runtime.jit import FINITE, REDUCE, STRICT, kernel
 
 PART = 2048  # points whose share is one thread's, a multiple of what a vectorised loop takes at a time
@@ -104,9 +102,3 @@ ADVANCE = {name: _build(advance, name, flags) for name, flags in FLAGS.items()}
 #: Operations of one point and of one real number of a spectrum, counted from the loops above.
 POINT_FLOPS = 10
 COEFFICIENT_FLOPS = 47
-
-
-def reals(spectra):
-    """Real and imaginary parts in turn: float64 of complex128, last axis doubled; a view where the
-    array is contiguous."""
-    return np.ascontiguousarray(spectra).view(np.float64)

@@ -6,19 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from kernels.shallow_water.plain import tendencies
 from kernels.shallow_water.problem import GRAVITY, RADIUS, grid_for, initial
 from kernels.spectral import Plan
-from kernels.spectral.legendre import position
-
-
-def weights(grid) -> np.ndarray:
-    """Share of the sphere of every grid point, float64[points]; their sum is one."""
-    return np.repeat(grid.weights / (2.0 * grid.pl), grid.pl)
-
-
-def integrals(stepper) -> tuple[float, float, float, float]:
-    """Those of a stepper as it stands, see :func:`means`."""
-    return (stepper.hour, *means(stepper.state, stepper.now, stepper.threads))
 
 
 def means(state, spectra, threads: int = 1) -> tuple[float, float, float]:
@@ -27,8 +17,7 @@ def means(state, spectra, threads: int = 1) -> tuple[float, float, float]:
     ``h`` (m), ``½ h V² + ½ g ((h + h_s)² - h_s²)`` (m³/s²) and ``½ (ζ + f)² / h`` (1/(m s²)), the
     integrals of Williamson et al. (1992), section 4.
     """
-    plan = state.plan
-    weight = weights(plan.grid)
+    plan, weight = state.plan, state.plan.grid.shares
     u, v = plan.wind(spectra[0], spectra[2], threads=threads)
     vorticity, phi = plan.inverse(spectra[:2], threads=threads)
     depth = (phi + state.mean) / GRAVITY
@@ -47,13 +36,9 @@ def by_degree(plan, spectrum) -> np.ndarray:
 
 def change_truncation(plan, spectrum, other) -> np.ndarray:
     """``spectrum`` of ``plan`` in the layout of ``other``, cut or filled with zeros."""
+    top = min(plan.truncation, other.truncation)
     result = np.zeros((*spectrum.shape[:-1], other.ncoef), dtype=np.complex128)
-    low, high = (plan, other) if plan.truncation <= other.truncation else (other, plan)
-    where = position(low.m, low.n, high.truncation)
-    if low is plan:
-        result[..., where] = spectrum
-    else:
-        result[...] = spectrum[..., where]
+    result[..., other.n <= top] = spectrum[..., plan.n <= top]
     return result
 
 
@@ -74,13 +59,6 @@ class Aliasing(NamedTuple):
     product_error: np.ndarray  # relative error of the vorticity tendency, by degree, float64[T + 1]
 
 
-def _rotation_of_products(plan, coriolis, spectra, threads):
-    """Spectrum of ``curl((ζ + f)(v, -u))`` as a plan's grid gives it."""
-    u, v = plan.wind(spectra[0], spectra[2], threads=threads)
-    absolute = plan.inverse(spectra[0], threads=threads) + coriolis
-    return plan.vordiv(absolute * v, -absolute * u, threads=threads)[0]
-
-
 def compare_grids(problem, ends: Mapping, threads: int = 1) -> dict[str, Aliasing]:
     """What the grid of each relation makes of ``problem``, from the results of its integrations there.
 
@@ -91,11 +69,11 @@ def compare_grids(problem, ends: Mapping, threads: int = 1) -> dict[str, Aliasin
     finest = Plan(grid_for(problem.truncation, "cubic"), problem.truncation, radius=RADIUS)
     coriolis = initial(replace(problem, grid=finest.grid.name), finest.grid).coriolis
     probe = next(iter(ends.values())).spectra
-    exact = _rotation_of_products(finest, coriolis, probe, threads)
+    exact = tendencies(finest, coriolis, probe)[0]
     found = {}
     for relation, result in ends.items():
         state = result.state
-        off = _rotation_of_products(state.plan, state.coriolis, probe, threads) - exact
+        off = tendencies(state.plan, state.coriolis, probe)[0] - exact
         found[relation] = Aliasing(
             state.plan.grid.name,
             finest.grid.latitudes,

@@ -8,17 +8,15 @@ import numpy as np
 from kernels.contract import Footprint
 from kernels.files.work_folder import WorkFolder
 from kernels.runtime.atomic import atomic_write
-from kernels.runtime.resources import require_disk, require_memory, run_parts
-from kernels.shallow_water.compiled import ADVANCE, PRODUCTS, reals
-from kernels.shallow_water.diagnostics import integrals
+from kernels.runtime.resources import require_memory, run_parts
+from kernels.shallow_water.compiled import ADVANCE, PRODUCTS
+from kernels.shallow_water.diagnostics import means, surface
 from kernels.shallow_water.problem import GRAVITY, RADIUS, Problem, initial, random_height
 from kernels.spectral import Plan
 from kernels.spectral import grid as gaussian_grid
 
 #: What the driver times.
 SECTIONS = ("inverse transforms", "grid-point", "direct transforms", "spectral", "output")
-#: Bytes of an output step for each grid point: height and vorticity in single precision.
-OUTPUT_BYTES = 2 * 4
 #: Mean squared vorticity and divergence, 1/s², that no meaningful state has.
 _ABSURD = 1e-4
 
@@ -51,19 +49,14 @@ class Result(NamedTuple):
 
 
 def footprint(problem: Problem) -> Footprint:
-    """Fields, initial values, spectra and copies of transforms; on the disk the output steps."""
+    """Fields, initial values, spectra and copies of transforms; on the disk the output steps, two float32 a point."""
     ncoef, points = (problem.truncation + 1) * (problem.truncation + 2) // 2, gaussian_grid(problem.grid).points
-    return Footprint(8 * 30 * points + 16 * 40 * ncoef, OUTPUT_BYTES * points * _outputs(problem))
-
-
-def _outputs(problem: Problem) -> int:
-    """Output steps of an integration."""
-    return problem.steps // _every(problem) if problem.output else 0
+    return Footprint(8 * 30 * points + 16 * 40 * ncoef, 2 * 4 * points * (problem.steps // _every(problem)))
 
 
 def _every(problem: Problem) -> int:
-    """Time steps from one output step to the next."""
-    return max(1, round(problem.output * 3600.0 / problem.dt))
+    """Time steps from one output step to the next; without output more than there are."""
+    return max(1, round(problem.output * 3600.0 / problem.dt)) if problem.output else problem.steps + 1
 
 
 def setup(problem: Problem, seed: int = 0) -> State:
@@ -82,17 +75,8 @@ def setup(problem: Problem, seed: int = 0) -> State:
     mean = float(spectra[1, 0].real)
     spectra[:, 0] = 0.0
     ground = GRAVITY * plan.direct(start.ground)
-    levels = np.zeros((3, 3, plan.ncoef), dtype=np.complex128)
-    return State(
-        plan,
-        spectra,
-        mean,
-        ground,
-        plan.inverse(ground) / GRAVITY,
-        start.coriolis,
-        levels,
-        np.zeros((7, plan.grid.points)),
-    )
+    levels, fields = np.zeros((3, 3, plan.ncoef), dtype=np.complex128), np.zeros((7, plan.grid.points))
+    return State(plan, spectra, mean, ground, plan.inverse(ground) / GRAVITY, start.coriolis, levels, fields)
 
 
 class Stepper:
@@ -149,8 +133,8 @@ class Stepper:
             ADVANCE[problem.build],
             self.threads,
             problem.truncation,
-            (reals(self.old), reals(self.now), reals(self.new)),
-            (reals(curl), reals(divergence), reals(kinetic), reals(state.ground)),
+            tuple(level.view(np.float64) for level in (self.old, self.now, self.new)),
+            tuple(spectrum.view(np.float64) for spectrum in (curl, divergence, kinetic, state.ground)),
             self._laplacian,
             damping,
             (span, state.mean, filtered * problem.williams, -filtered * (1.0 - problem.williams)),
@@ -159,39 +143,27 @@ class Stepper:
         )
         self.old, self.now, self.new = self.now, self.new, self.old
         self.done += 1
-        self._require_sound()
-        self.seconds["spectral"] += perf_counter() - begin
-
-    def _require_sound(self):
-        total = float(self._size.sum())
-        if not total < _ABSURD:
+        if not float(self._size.sum()) < _ABSURD:
             raise FloatingPointError(
-                f"step {self.done} (hour {self.hour:.2f}) of {self.problem.case} at truncation "
-                f"{self.problem.truncation} has no meaningful field any more: dt = {self.problem.dt:g} s is "
-                f"too long or diffusion too weak; take dt = {0.5 * self.problem.dt:.3g} s or a shorter e-folding time"
+                f"step {self.done} (hour {self.hour:.2f}) of {problem.case} at truncation {problem.truncation} has no "
+                f"meaningful field any more: dt = {problem.dt:g} s is too long or diffusion too weak; take "
+                f"dt = {0.5 * problem.dt:.3g} s or a shorter e-folding time"
             )
-
-    def height_and_vorticity(self):
-        """Surface height, m, and vorticity, 1/s, at every grid point: float64 (2, points)."""
-        plan, state = self.state.plan, self.state
-        found = plan.inverse(np.stack([self.now[1], self.now[0]]), threads=self.threads)
-        found[0] = (found[0] + state.mean) / GRAVITY + state.ground_height
-        return found
+        self.seconds["spectral"] += perf_counter() - begin
 
 
 def _integrate(problem, state, threads, folder):
-    stepper = Stepper(problem, state, threads)
-    steps = problem.steps
-    every = _every(problem) if problem.output else steps + 1
-    history = [integrals(stepper)]
-    for k in range(1, steps + 1):
+    stepper, every = Stepper(problem, state, threads), _every(problem)
+    history = [(stepper.hour, *means(state, stepper.now, threads))]
+    for k in range(1, problem.steps + 1):
         stepper.step()
         due = k % every == 0
-        if due or k == steps:
+        if due or k == problem.steps:
             begin = perf_counter()
-            history.append(integrals(stepper))
-            if due:
-                fields = stepper.height_and_vorticity().astype(np.float32)
+            history.append((stepper.hour, *means(state, stepper.now, threads)))
+            if due:  # surface height, m, and vorticity, 1/s, at every grid point
+                spectra = np.stack([surface(state, stepper.now), stepper.now[0]])
+                fields = state.plan.inverse(spectra, threads=threads).astype(np.float32)
                 with atomic_write(folder / f"{k // every:06d}.f32", fsync=False) as part:
                     fields.tofile(part)
             stepper.seconds["output"] += perf_counter() - begin
@@ -206,9 +178,7 @@ def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> R
     the output does not fit on the disk.
     """
     seconds = dict.fromkeys(SECTIONS, 0.0)
-    with WorkFolder(None, "shallow-water") as work:
-        if problem.output:
-            require_disk(work.path, footprint(problem).disk, f"{_outputs(problem)} output steps")
+    with WorkFolder(None, "shallow-water", footprint(problem).disk, "the output steps") as work:
         for _ in range(repeats):
             stepper, history = _integrate(problem, state, threads, work.path)
             for name, value in stepper.seconds.items():
@@ -218,6 +188,6 @@ def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> R
 
 
 def history_table(history) -> np.ndarray:
-    """Rows of :func:`integrals` as the structured array of a result."""
+    """Rows of times and :func:`means` as the structured array of a result."""
     names = ("hour", "mass", "energy", "enstrophy")
     return np.array(history, dtype=[(name, np.float64) for name in names])

@@ -12,20 +12,11 @@ from kernels.spectral.legendre import epsilon
 from kernels.spectral.plain import analyse, synthesise
 
 
-def _shift(values: np.ndarray, step: int) -> np.ndarray:
-    """Coefficients of degree n + ``step`` at the place of degree n; callers zero what crosses a column."""
-    found = np.zeros_like(values)
-    if step > 0:
-        found[..., :-1] = values[..., 1:]
-    else:
-        found[..., 1:] = values[..., :-1]
-    return found
-
-
 class Derivatives:
     """Winds from spectra and back, of coefficients in columns of one ``order`` each, ``degree`` after degree.
 
-    Columns go to degree T + 1, where spectra of vorticity and divergence are zero.
+    Columns go to degree T + 1, where spectra of vorticity and divergence are zero; what ``np.roll`` brings from a
+    neighbouring column has the factor 0.
     """
 
     def __init__(self, truncation: int, degree: np.ndarray, order: np.ndarray):
@@ -41,14 +32,14 @@ class Derivatives:
     def wind(self, vorticity, divergence):
         """Spectra of u cos φ and v cos φ."""
         psi, chi = self.invert * vorticity, self.invert * divergence
-        u = self.im * chi + self.wind_down * _shift(psi, -1) - self.wind_up * _shift(psi, 1)
-        v = self.im * psi - self.wind_down * _shift(chi, -1) + self.wind_up * _shift(chi, 1)
+        u = self.im * chi + self.wind_down * np.roll(psi, 1) - self.wind_up * np.roll(psi, -1)
+        v = self.im * psi - self.wind_down * np.roll(chi, 1) + self.wind_up * np.roll(chi, -1)
         return u, v
 
     def vordiv(self, zonal, meridional):
         """Curl and divergence from the spectra of u / cos φ and v / cos φ."""
-        curl = self.im * meridional + self.turn_down * _shift(zonal, -1) - self.turn_up * _shift(zonal, 1)
-        spread = self.im * zonal - self.turn_down * _shift(meridional, -1) + self.turn_up * _shift(meridional, 1)
+        curl = self.im * meridional + self.turn_down * np.roll(zonal, 1) - self.turn_up * np.roll(zonal, -1)
+        spread = self.im * zonal - self.turn_down * np.roll(meridional, 1) + self.turn_up * np.roll(meridional, -1)
         return curl * self.inside / RADIUS, spread * self.inside / RADIUS
 
 

@@ -74,12 +74,7 @@ class Problem(Presets):
     }
 
     def __post_init__(self):
-        chosen = gaussian_grid(self.grid)
-        if 4 * chosen.N < 2 * self.truncation + 1:
-            raise ValueError(
-                f"truncation {self.truncation} is too large for grid {self.grid}; choose truncation "
-                f"{(4 * chosen.N - 1) // 2} or lower, or grid {grid_for(self.truncation, 'linear')} or finer"
-            )
+        gaussian_grid(self.grid)  # refuses what is no grid; a plan refuses one that does not carry the truncation
 
     @property
     def steps(self) -> int:
@@ -95,7 +90,6 @@ class Problem(Presets):
         return 1.0 / (3600.0 * self.diffusion * largest ** (self.order // 2))
 
 
-_DAY = 86400.0
 _JET = 80.0  # m/s
 _SOUTH, _NORTH = np.pi / 7, np.pi / 2 - np.pi / 7  # edges of the jet, rad
 _DEPTH = 10000.0  # mean depth under the jet, m
@@ -118,12 +112,6 @@ def _solid_rotation(latitude, longitude, speed, height, alpha):
     v = -speed * np.sin(longitude) * np.sin(alpha)
     surface = height - (RADIUS * ROTATION * speed + 0.5 * speed**2) * sine**2 / GRAVITY
     return u, v, surface, 2.0 * ROTATION * sine
-
-
-def _steady(latitude, longitude, alpha):
-    speed = 2.0 * np.pi * RADIUS / (12.0 * _DAY)
-    u, v, depth, coriolis = _solid_rotation(latitude, longitude, speed, 2.94e4 / GRAVITY, alpha)
-    return Initial(u, v, depth, np.zeros_like(u), coriolis)
 
 
 def _mountain(latitude, longitude):
@@ -157,15 +145,14 @@ def _jet_surface(latitude):
     return -total[np.searchsorted(fine, np.clip(latitude, _SOUTH, _NORTH))]
 
 
-def _unstable_jet(latitude, longitude, weight, perturbed):
+def _unstable_jet(latitude, longitude, shares, perturbed):
     u = jet(latitude)
     surface = _jet_surface(latitude) / GRAVITY
-    depth = surface + (_DEPTH - weight @ surface)
+    depth = surface + (_DEPTH - shares @ surface)
     if perturbed:
         east = (longitude + np.pi) % (2.0 * np.pi) - np.pi
-        depth = depth + 120.0 * np.cos(latitude) * np.exp(-((3.0 * east) ** 2)) * np.exp(
-            -((15.0 * (np.pi / 4 - latitude)) ** 2)
-        )
+        north = np.pi / 4 - latitude
+        depth = depth + 120.0 * np.cos(latitude) * np.exp(-((3.0 * east) ** 2)) * np.exp(-((15.0 * north) ** 2))
     return Initial(u, np.zeros_like(u), depth, np.zeros_like(u), 2.0 * ROTATION * np.sin(latitude))
 
 
@@ -173,11 +160,12 @@ def initial(problem, grid) -> Initial:
     """Initial grid-point values of ``problem.case``."""
     latitude, longitude = grid.coordinates()
     if problem.case == "williamson2":
-        return _steady(latitude, longitude, problem.alpha)
+        speed = 2.0 * np.pi * RADIUS / (12.0 * 86400.0)  # once around in twelve days
+        u, v, depth, coriolis = _solid_rotation(latitude, longitude, speed, 2.94e4 / GRAVITY, problem.alpha)
+        return Initial(u, v, depth, np.zeros_like(u), coriolis)
     if problem.case == "williamson5":
         return _mountain(latitude, longitude)
-    weight = np.repeat(grid.weights / (2.0 * grid.pl), grid.pl)
-    return _unstable_jet(latitude, longitude, weight, problem.case == "galewsky")
+    return _unstable_jet(latitude, longitude, grid.shares, problem.case == "galewsky")
 
 
 def random_height(plan, rms, seed):

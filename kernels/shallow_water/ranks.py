@@ -21,7 +21,7 @@ from kernels.mpi import world
 from kernels.mpi.mesh import Mesh
 from kernels.mpi.traffic import Traffic
 from kernels.runtime.atomic import atomic_write
-from kernels.runtime.resources import require_disk, require_memory
+from kernels.runtime.resources import require_memory
 from kernels.shallow_water.plain import Derivatives, plain
 from kernels.shallow_water.problem import GRAVITY, initial
 from kernels.spectral.ranks import Transform, table_bytes
@@ -171,16 +171,9 @@ def setup(problem: Problem, seed: int = 0) -> State:
     zero = direct.degree == 0
     mean = world.total(traffic.comm, float(spectra[1, zero].real.sum()))
     spectra[:, zero] = 0.0
-    keep = WorkFolder(None, "shallow-water") if traffic.comm.rank == 0 else None
-    if problem.output and keep is not None:
-        require_disk(keep.path, 4 * mesh.grid.points * (problem.steps // problem.output), "output steps")
+    disk = footprint(problem).disk
+    keep = WorkFolder(None, "shallow-water", disk, "output steps") if traffic.comm.rank == 0 else None
     return State(traffic, inverse, direct, spectra, mean, start.coriolis[here], rows, keep, found[:, 3] * part.inside)
-
-
-def close(state: State) -> None:
-    """Remove what rank 0 wrote."""
-    if state.keep is not None:
-        state.keep.close()
 
 
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> Result:

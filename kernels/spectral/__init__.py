@@ -162,9 +162,8 @@ def verify(problem: Problem, result: State) -> list[Check]:
     error = worst(plan.direct(grid_sum) - returned)
     checks.append(Check.near("sum of the fields against its own direct transform", error, 0.0, problem.fields * 1e-12))
     # direct is the weighted transpose of inverse on every grid, so this holds to rounding
-    weight = np.repeat(plan.grid.weights / (2.0 * plan.grid.pl), plan.grid.pl)
     product = (np.conj(given) * returned).real * np.where(plan.m == 0, 1.0, 2.0)
-    square = float(weight @ grid_sum**2)
+    square = float(plan.grid.shares @ grid_sum**2)
     checks.append(Check.relative("mean square on the grid against spectra", product.sum(), square, 1e-12))
     if plan.grid.full:
         error = worst(*(b - s for b, s in zip(back, spectrum, strict=True)))

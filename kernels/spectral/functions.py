@@ -273,7 +273,6 @@ def from_functions(c, weights, edge, column):
                 store(column.values, at(column.lanes, f) + place + i, at(edge, LANES * f + i))
 
 
-
 @emitted(lambda factor, strip, sums: sums)
 def add_scaled(builder, factor, strip, sums):
     """``sums + factor · strip``, one row of the register block: ``factor`` is a vector, the others tuples of them."""

@@ -190,6 +190,11 @@ class Grid:
         """Index of the first point of each row, int64, 2N."""
         return np.concatenate([[0], np.cumsum(self.pl)[:-1]]).astype(np.int64)
 
+    @property
+    def shares(self) -> np.ndarray:
+        """Share of the sphere of every point, float64 of ``points``; their sum is one."""
+        return np.repeat(self.weights / (2.0 * self.pl), self.pl)
+
     def longitudes(self, row: int) -> np.ndarray:
         """Longitudes of one row, degrees."""
         n = int(self.pl[row])

@@ -268,8 +268,8 @@ def verify(problem: Problem, result: State) -> list[Check]:
         for name, scale in (("grid", size), ("back", 1.0)):
             error = worst(getattr(result, name) - getattr(true, name)) / scale
             checks.append(Check.near(f"{name} against the serial plan, relative", world.largest(comm, error), 0, 2e-12))
-    weights = np.repeat(transform.mesh.grid.weights / (2.0 * transform.mesh.grid.pl), transform.mesh.grid.pl)
-    square = world.total(comm, float((weights[transform.own_points()] * result.grid**2).sum()))
+    shares = transform.mesh.grid.shares[transform.own_points()]
+    square = world.total(comm, float((shares * result.grid**2).sum()))
     twice = np.where(transform.order == 0, 1.0, 2.0)[:, None]
     product = world.total(comm, float(((result.spectrum.conj() * result.back).real * twice).sum()))
     checks.append(Check.relative("mean square on the grid against spectra", product, square, 1e-11))

@@ -269,7 +269,7 @@ def _errors(result, truth):
     plan, other = result.state.plan, truth.state.plan
     both = [(sw.surface(each.state, each.spectra), each.spectra[0]) for each in (result, truth)]
     moved = (other.inverse(diagnostics.change_truncation(plan, found, other)) for found in both[0])
-    weight = diagnostics.weights(other.grid)
+    weight = other.grid.shares
     pairs = ((found, other.inverse(true)) for found, true in zip(moved, both[1], strict=True))
     return [np.sqrt((weight * (found - true) ** 2).sum() / (weight * true**2).sum()) for found, true in pairs]
 
