@@ -137,7 +137,7 @@ def _whole_run(threads: int, name: str) -> Iterator[Comparison | Absent]:
     state = bt.setup(problem)
 
     def ours() -> bool:
-        bt.reset(state)
+        state.reset()
         bt.march(problem, state, 1, threads)
         return all(check.ok for check in bt.verify(problem, bt.run(problem, state, threads)))
 

@@ -34,19 +34,6 @@ def weights(points: int, dt: float, second: float) -> np.ndarray:
     return table
 
 
-@kernel(fastmath=FINITE, inline=True)
-def _dissipation(u, component, cells, weight):
-    """Five-point sum of one ``component`` of ``u``, flat, over neighbouring ``cells``, five places, each times its
-    ``weight``."""
-    return (
-        weight[0] * load(u, cells[0] + component)
-        + weight[1] * load(u, cells[1] + component)
-        + weight[2] * load(u, cells[2] + component)
-        + weight[3] * load(u, cells[3] + component)
-        + weight[4] * load(u, cells[4] + component)
-    )
-
-
 @kernel(inline=True)
 def _five_weights(table, cell):
     """The row of a table of weights that belongs to a cell, each number in all lanes."""
@@ -62,10 +49,17 @@ def _five_weights(table, cell):
 
 @kernel(fastmath=FINITE, inline=True)
 def _emit(u, source, target, component, cells, weight, terms):
-    """target = source + terms + dissipation of one component of ``u`` in the cell in the middle of ``cells``;
-    ``weight`` as for :func:`_dissipation`."""
+    """target = source + terms + dissipation of one ``component`` of ``u`` in the cell in the middle of five ``cells``,
+    the sum of all five, each times its ``weight``."""
+    dissipation = (
+        weight[0] * load(u, cells[0] + component)
+        + weight[1] * load(u, cells[1] + component)
+        + weight[2] * load(u, cells[2] + component)
+        + weight[3] * load(u, cells[3] + component)
+        + weight[4] * load(u, cells[4] + component)
+    )
     place = cells[2] + component
-    store(target, place, load(source, place) + terms + _dissipation(u, component, cells, weight))
+    store(target, place, load(source, place) + terms + dissipation)
 
 
 @kernel(fastmath=FINITE)

@@ -31,10 +31,10 @@ import numpy as np
 from kernels.bt.lines import inner
 from kernels.bt.problem import C1, C2, C3C4, C1345, FOUR_THIRDS
 from kernels.runtime.jit import FINITE, kernel
-from kernels.runtime.vector import LANES, load, prefetch, spread, store
+from kernels.runtime.vector import LANES, load, load_as, prefetch, spread, store
 
 _V = np.uint64(LANES)
-_ZERO, _ONE, _TWO = np.uint64(0), np.uint64(1), np.uint64(2)
+_ZERO, _ONE = np.uint64(0), np.uint64(1)
 _V5, _V10, _V15, _V20, _V25 = (np.uint64(n * LANES) for n in (5, 10, 15, 20, 25))
 
 #: Doubles that the elimination keeps for a cell: X, by columns.
@@ -44,28 +44,7 @@ RING = 3 * 7 * LANES
 #: Doubles that eight lines hand on from box to box: X and y forward, Δ backward.
 FORWARD, BACKWARD = 30 * LANES, 5 * LANES
 _CELL, _UPPER = np.uint64(7 * LANES), np.uint64(UPPER)
-
-
-@kernel(inline=True)
-def _load_five(array, place, distance):
-    """Five vectors of ``array``, flat, from ``place`` on, each a ``distance`` behind the one before."""
-    return (
-        load(array, place),
-        load(array, place + distance),
-        load(array, place + _TWO * distance),
-        load(array, place + np.uint64(3) * distance),
-        load(array, place + np.uint64(4) * distance),
-    )
-
-
-@kernel(inline=True)
-def _store_five(array, place, distance, five):
-    """The vectors ``five`` to ``array``, flat, from ``place`` on, each a ``distance`` behind the one before."""
-    store(array, place, five[0])
-    store(array, place + distance, five[1])
-    store(array, place + _TWO * distance, five[2])
-    store(array, place + np.uint64(3) * distance, five[3])
-    store(array, place + np.uint64(4) * distance, five[4])
+_FIVE, _SEVEN = ((0.0,) * LANES,) * 5, ((0.0,) * LANES,) * 7  # what ``load_as`` is told of a column and of a slot
 
 
 @kernel(inline=True)
@@ -98,17 +77,14 @@ def _describe(u, here, lines, ring, slot, constants):
     c, e = load(u, here + lines.along) * inverse, load(u, here + lines.energy) * inverse
     twice = a * a + b * b + c * c
     p = c2t2 * (spread(0.5) * twice)
-    _store_five(ring, slot, _V, (inverse, a, b, c, p))
-    store(ring, slot + _V5, c1t2 * e - p)
-    store(ring, slot + _V5 + _V, inverse * (kd * twice + (k4 - k) * (c * c) + sigma * e))
+    store(ring, slot, (inverse, a, b, c, p, c1t2 * e - p, inverse * (kd * twice + (k4 - k) * (c * c) + sigma * e)))
 
 
 @kernel(fastmath=FINITE, inline=True)
 def _below(ring, slot, constants):
     """Â of the cell in ``slot``: the 17 different entries that are not zero."""
     t2, c1t2, c2t2, along, dd, k, k4, sigma, kd, kd4, _ = constants
-    inverse, a, b, c, p = _load_five(ring, slot, _V)
-    w, g = load(ring, slot + _V5), load(ring, slot + _V5 + _V)
+    inverse, a, b, c, p, w, g = load_as(ring, slot, _SEVEN)
     s, s4, t = k * inverse + t2 * c, k4 * inverse + t2 * c, kd * inverse - c2t2 * c
     return (
         t2,
@@ -136,8 +112,7 @@ def _above(ring, slot, constants):
     """Ĉ of the cell in ``slot`` as five columns: the form of Â with −t2."""
     t2, c1t2, c2t2, along, dd, k, k4, sigma, kd, kd4, _ = constants
     zero = spread(0.0)
-    inverse, a, b, c, p = _load_five(ring, slot, _V)
-    w, g = load(ring, slot + _V5), load(ring, slot + _V5 + _V)
+    inverse, a, b, c, p, w, g = load_as(ring, slot, _SEVEN)
     s, s4, t = k * inverse - t2 * c, k4 * inverse - t2 * c, kd * inverse + c2t2 * c
     return (
         (dd, -(a * s), -(b * s), -p - c * s4, (w - p) * c - g),
@@ -153,8 +128,7 @@ def _diagonal(ring, slot, constants):
     """B of the cell in ``slot`` as five columns."""
     _, _, _, _, _, k, k4, sigma, kd, kd4, one = constants
     zero, two = spread(0.0), spread(2.0)
-    inverse, a, b, c, _ = _load_five(ring, slot, _V)
-    g = load(ring, slot + _V5 + _V)
+    inverse, a, b, c, _, _, g = load_as(ring, slot, _SEVEN)
     v, v4, ve = two * k * inverse, two * k4 * inverse, two * kd * inverse
     return (
         (one, -(v * a), -(v * b), -(v4 * c), -(two * g)),
@@ -184,18 +158,18 @@ def _decompose(diagonal, block, upper, x):
     """LU decomposition of B − Â·X, with B as the columns ``diagonal``: lower triangle, reciprocal pivots, upper
     triangle of ones."""
     one = spread(1.0)
-    m00, l10, l20, l30, l40 = _minus_product(diagonal[0], block, _load_five(upper, x, _V))
-    m01, m11, l21, l31, l41 = _minus_product(diagonal[1], block, _load_five(upper, x + _V5, _V))
+    m00, l10, l20, l30, l40 = _minus_product(diagonal[0], block, load_as(upper, x, _FIVE))
+    m01, m11, l21, l31, l41 = _minus_product(diagonal[1], block, load_as(upper, x + _V5, _FIVE))
     d1 = m00 / (m11 * m00 - l10 * m01)
     d0 = one / m00
     u01 = m01 * d0
     l21, l31, l41 = l21 - l20 * u01, l31 - l30 * u01, l41 - l40 * u01
-    m02, m12, m22, l32, l42 = _minus_product(diagonal[2], block, _load_five(upper, x + _V10, _V))
+    m02, m12, m22, l32, l42 = _minus_product(diagonal[2], block, load_as(upper, x + _V10, _FIVE))
     u02 = m02 * d0
     u12 = (m12 - l10 * u02) * d1
     m22 = m22 - l20 * u02 - l21 * u12
     l32, l42 = l32 - l30 * u02 - l31 * u12, l42 - l40 * u02 - l41 * u12
-    m03, m13, m23, m33, l43 = _minus_product(diagonal[3], block, _load_five(upper, x + _V15, _V))
+    m03, m13, m23, m33, l43 = _minus_product(diagonal[3], block, load_as(upper, x + _V15, _FIVE))
     u03 = m03 * d0
     u13 = (m13 - l10 * u03) * d1
     m23 = m23 - l20 * u03 - l21 * u13
@@ -203,7 +177,7 @@ def _decompose(diagonal, block, upper, x):
     d2 = one / m22
     u23 = m23 * d2
     l43 = l43 - l40 * u03 - l41 * u13 - l42 * u23
-    m04, m14, m24, m34, m44 = _minus_product(diagonal[4], block, _load_five(upper, x + _V20, _V))
+    m04, m14, m24, m34, m44 = _minus_product(diagonal[4], block, load_as(upper, x + _V20, _FIVE))
     u04 = m04 * d0
     u14 = (m14 - l10 * u04) * d1
     u24 = (m24 - l20 * u04 - l21 * u14) * d2
@@ -258,24 +232,6 @@ def _store_cell(r, here, lines, five):
     store(r, here + lines.energy, five[4])
 
 
-@kernel(fastmath=FINITE, inline=True)
-def _eliminate_cell(r, here, lines, ring, slots, constants, upper, before, x, y):
-    """y of the cell at ``here``, also into ``r``, and its X, which begins at ``x``; ``y`` and ``before`` have those of
-    the cell before it.  ``slots`` are those of the cells before, here and behind."""
-    block = _below(ring, slots[0], constants)
-    triangles = _decompose(_diagonal(ring, slots[1], constants), block, upper, before)
-    columns = _above(ring, slots[2], constants)
-    _store_five(upper, x, _V, _solve(columns[0], triangles))
-    _store_five(upper, x + _V5, _V, _solve(columns[1], triangles))
-    _store_five(upper, x + _V10, _V, _solve(columns[2], triangles))
-    _store_five(upper, x + _V15, _V, _solve(columns[3], triangles))
-    _store_five(upper, x + _V20, _V, _solve(columns[4], triangles))
-    right = _load_cell(r, here, lines)
-    y = _solve(_minus_product(right, block, (-y[0], -y[1], -y[2], -y[3], -y[4])), triangles)
-    _store_cell(r, here, lines, y)
-    return y
-
-
 @kernel(fastmath=FINITE)
 def eliminate(u, r, lines, direction, ends, upper, ring, carry, ahead):
     """Forward elimination on the inner cells of eight lines, or of a piece of them whose rest others have.
@@ -292,7 +248,7 @@ def eliminate(u, r, lines, direction, ends, upper, ring, carry, ahead):
     x = begin * _UPPER
     for entry in range(np.uint64(25)):
         store(upper, x + entry * _V, load(carry, entry * _V))
-    y = _load_five(carry, _V25, _V)
+    y = load_as(carry, _V25, _FIVE)
     behind, middle, front = _ZERO, _CELL, _CELL + _CELL
     first = lines.at + begin * cell
     _describe(u, first - cell, lines, ring, behind, constants)
@@ -305,11 +261,21 @@ def eliminate(u, r, lines, direction, ends, upper, ring, carry, ahead):
                 prefetch(u, here + ahead + offset)
                 prefetch(r, here + ahead + offset)
         before, x = x, x + _UPPER
-        y = _eliminate_cell(r, here, lines, ring, (behind, middle, front), constants, upper, before, x, y)
+        block = _below(ring, behind, constants)
+        triangles = _decompose(_diagonal(ring, middle, constants), block, upper, before)
+        columns = _above(ring, front, constants)
+        store(upper, x, _solve(columns[0], triangles))
+        store(upper, x + _V5, _solve(columns[1], triangles))
+        store(upper, x + _V10, _solve(columns[2], triangles))
+        store(upper, x + _V15, _solve(columns[3], triangles))
+        store(upper, x + _V20, _solve(columns[4], triangles))
+        right = _load_cell(r, here, lines)
+        y = _solve(_minus_product(right, block, (-y[0], -y[1], -y[2], -y[3], -y[4])), triangles)
+        _store_cell(r, here, lines, y)
         behind, middle, front = middle, front, behind
     for entry in range(np.uint64(25)):
         store(carry, entry * _V, load(upper, x + entry * _V))
-    _store_five(carry, _V25, _V, y)
+    store(carry, _V25, y)
 
 
 @kernel(fastmath=FINITE, inline=True)
@@ -324,19 +290,6 @@ def _add_scaled(sums, column, factor):
     )
 
 
-@kernel(fastmath=FINITE, inline=True)
-def _substitute_cell(r, here, lines, upper, x, y):
-    """Δ of the cell at ``here``, also into ``r``; ``y`` is that of the cell behind it."""
-    z = _load_cell(r, here, lines)
-    z = _add_scaled(z, _load_five(upper, x + _V20, _V), y[4])
-    z = _add_scaled(z, _load_five(upper, x + _V15, _V), y[3])
-    z = _add_scaled(z, _load_five(upper, x + _V10, _V), y[2])
-    z = _add_scaled(z, _load_five(upper, x + _V5, _V), y[1])
-    y = _add_scaled(z, _load_five(upper, x, _V), y[0])
-    _store_cell(r, here, lines, y)
-    return y
-
-
 @kernel(fastmath=FINITE)
 def substitute(r, lines, ends, upper, carry):
     """Back substitution on the same cells: y in ``r``, as ``eliminate`` left it, becomes the solution Δ.
@@ -345,11 +298,18 @@ def substitute(r, lines, ends, upper, carry):
     boundary, and receives that of the first.
     """
     begin, stop = inner(lines.points, ends)
-    y = _load_five(carry, _ZERO, _V)
+    y = load_as(carry, _ZERO, _FIVE)
     for step in range(_ONE, stop - begin + _ONE):
         n = stop - step
-        y = _substitute_cell(r, lines.at + n * lines.cell, lines, upper, (n + _ONE) * _UPPER, y)
-    _store_five(carry, _ZERO, _V, y)
+        here, x = lines.at + n * lines.cell, (n + _ONE) * _UPPER
+        z = _load_cell(r, here, lines)
+        z = _add_scaled(z, load_as(upper, x + _V20, _FIVE), y[4])
+        z = _add_scaled(z, load_as(upper, x + _V15, _FIVE), y[3])
+        z = _add_scaled(z, load_as(upper, x + _V10, _FIVE), y[2])
+        z = _add_scaled(z, load_as(upper, x + _V5, _FIVE), y[1])
+        y = _add_scaled(z, load_as(upper, x, _FIVE), y[0])
+        _store_cell(r, here, lines, y)
+    store(carry, _ZERO, y)
 
 
 @kernel(inline=True)

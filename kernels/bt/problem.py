@@ -74,17 +74,11 @@ C 162 200 0.0001
 6239.8116551764615 507.93239190423964 1542.3530093013596 1330.238792929119 11604.087428436455
 164.62008369091265 11.497107903824313 41.20744620746151 37.08765105969417 362.11053051841265
 """
-
-
-def _classes() -> dict[str, Published]:
-    lines = [line.split() for line in _TABLE.split("\n")[1:-1]]
-    found = {}
-    for (name, N, NS, dt), *norms in zip(lines[::3], lines[1::3], lines[2::3], strict=True):
-        found[name] = Published(int(N), int(NS), float(dt), *(tuple(map(float, each)) for each in norms))
-    return found
-
-
-CLASSES = _classes()
+_LINES = [line.split() for line in _TABLE.split("\n")[1:-1]]
+CLASSES = {
+    name: Published(int(N), int(NS), float(dt), *(tuple(map(float, each)) for each in norms))
+    for (name, N, NS, dt), *norms in zip(_LINES[::3], _LINES[1::3], _LINES[2::3], strict=True)
+}
 
 
 @dataclass(frozen=True)

@@ -203,11 +203,6 @@ def step(state: State) -> None:
     fields.box.view(fields.u)[:] += fields.box.view(fields.rhs)
 
 
-def reset(state: State) -> None:
-    """Back to the initial field."""
-    state.fields.reset()
-
-
 def solution(state: State) -> np.ndarray:
     """The box in the order of the file, float64 [k, j, i, m]."""
     return np.ascontiguousarray(np.swapaxes(state.fields.box.view(state.fields.u), 2, 3))
@@ -226,7 +221,7 @@ def norms(problem: Problem, state: State) -> np.ndarray:
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1, on_step=None) -> Result:
     """``repeats`` times: back to the initial field, then NS steps; ``on_step(number, state)`` after each."""
     for _ in range(repeats):
-        reset(state)
+        state.fields.reset()
         for number in range(1, problem.NS + 1):
             step(state)
             if on_step is not None:

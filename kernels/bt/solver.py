@@ -7,12 +7,12 @@ import numpy as np
 
 from kernels.bt.differences import weights
 from kernels.bt.lines import Direction, Ends, Place
-from kernels.bt.problem import SECOND, Problem, exact_parts, initial_component
+from kernels.bt.problem import SECOND, exact_parts, initial_component
 from kernels.bt.step import planes, rows, work_size
 from kernels.contract import require_range
 from kernels.runtime.arrays import aligned, require_array, zeros
 from kernels.runtime.jit import kernel
-from kernels.runtime.resources import require_memory, require_threads, run_parts
+from kernels.runtime.resources import require_threads, run_parts
 from kernels.runtime.vector import LANES
 
 _FIVE = np.uint64(5)
@@ -175,9 +175,8 @@ class Stepper:
     def __init__(self, state: State, threads: int = 1):
         self.state, self.threads = state, require_threads(threads)
         self.about = state.box.place, state.box.directions, state.box.ends
-        self.work = zeros(
-            (threads, LANES * (-(-state.box.work_size // LANES) + 1))
-        )  # a thread's on its own cache lines
+        # a thread's on its own cache lines
+        self.work = zeros((threads, LANES * (-(-state.box.work_size // LANES) + 1)))
 
     def by_rows(self, solve: bool) -> None:
         """Forcing and z part of the right-hand side; before, if ``solve``, elimination in z and update."""
@@ -204,28 +203,11 @@ class Stepper:
         self.by_rows(True)
 
 
-def required_memory(problem: Problem) -> int:
-    """Bytes of the four arrays, and of the whole components that the initial field is made from."""
-    return 4 * 8 * Box(problem.N, problem.dt).size + 8 * 8 * problem.N**3
-
-
-def new_state(problem: Problem) -> State:
-    """Arrays with the initial field and the forcing, which is minus the operator on the exact solution.
-
-    ``MemoryError`` if the four arrays do not fit into the available memory.
-    """
-    require_memory(required_memory(problem), f"BT with N = {problem.N}")
-    state = State.at_exact_solution(Box(problem.N, problem.dt))
-    Stepper(state).right_hand_side()
-    state.force()
-    return state
-
-
 def squares(state: State) -> np.ndarray:
     """Sums over the box of squares of ``state.rhs`` over dt, and of the difference from the exact solution: (2, 5)."""
     box, total = state.box, np.zeros((2, 5))
     for right, field, exact in zip(box.view(state.rhs), box.view(state.u), box.exact(), strict=True):
-        total += [((each) ** 2).sum(axis=(0, 2)) for each in (right / box.dt, field - exact)]
+        total += [(each**2).sum(axis=(0, 2)) for each in (right / box.dt, field - exact)]
     return total
 
 

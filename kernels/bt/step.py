@@ -122,15 +122,6 @@ def planes(u, rhs, place, directions, ends, solves, work, threads, thread):
                 solve(u, rhs, lines, directions[1], ends[1], upper, ring, carry, place.plane)
 
 
-@kernel(inline=True)
-def _update(u, rhs, at, place):
-    """Add ``rhs`` to ``u`` on the inner cells of eight whole lines along z, the first cell of which is ``at``."""
-    for k in range(_ONE, place.nk - _ONE):
-        for m in range(_FIVE):
-            entry = at + k * place.plane + m * place.row
-            store(u, entry, load(u, entry) + load(rhs, entry))
-
-
 @kernel(fastmath=FINITE)
 def rows(u, rhs, forcing, place, directions, ends, solves, work, threads, thread):
     """Of inner rows, if ``solves``, which whole lines can be, elimination in z and update of ``u``; then into ``rhs``
@@ -146,6 +137,9 @@ def rows(u, rhs, forcing, place, directions, ends, solves, work, threads, thread
             if solves:
                 lines = along(2, at, place, place.nk)
                 solve(u, rhs, lines, directions[2], ends[2], upper, ring, carry, line)
-                _update(u, rhs, at, place)
+                for k in range(_ONE, place.nk - _ONE):
+                    for m in range(_FIVE):
+                        entry = at + k * place.plane + m * place.row
+                        store(u, entry, load(u, entry) + load(rhs, entry))
             lines = along(2, at - before * place.plane, place, points)
             differences(u, forcing, rhs, lines, directions[2], line)

@@ -22,7 +22,7 @@ import numpy as np
 
 from kernels import bt
 from kernels.bt import plain
-from kernels.bt.problem import CLASSES, exact_parts, initial_field
+from kernels.bt.problem import CLASSES, SMALLEST_N, exact_parts, initial_field
 from kernels.contract import Check, Footprint, Presets, Work, one_of, whole, worst
 from kernels.files.format.layout import Layout, Solution, checksum, dump_bytes
 from kernels.files.format.layout import plain as whole_file
@@ -42,7 +42,7 @@ _TIME_STEPS = {entry.N: entry.dt for entry in CLASSES.values()}
 class Problem(Presets):
     """One run of the benchmark.  N, NS and IW are the report's symbols."""
 
-    N: whole(bt.SMALLEST_N, 1000, "grid points") = 12  # grid points in each direction
+    N: whole(SMALLEST_N, 1000, "grid points") = 12  # grid points in each direction
     NS: int = 60  # time steps
     IW: int = 10  # time steps between two writes of U
     way: one_of(*WAYS) = "positioned"  # way of writing, see ``ways``
@@ -111,7 +111,7 @@ def serial(state: bt.State, out: np.ndarray, threads: int) -> None:
 
 
 def _once(problem: Problem, state: bt.State, threads: int) -> Result:
-    bt.reset(state)
+    state.reset()
     form = problem.way, problem.asynchronous, problem.fsync
     with contextlib.ExitStack() as stack:
         keep = stack.enter_context(WorkFolder(problem.folder, "application-io"))

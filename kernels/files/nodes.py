@@ -113,7 +113,7 @@ def setup(problem: Problem, seed: int = 0) -> State:
 
 def _march(problem: Problem, solver: bt.State, threads: int, on_dump=lambda index: None) -> float:
     """Seconds from the initial field to the end; ``on_dump`` is called with the number of each dump."""
-    bt.reset(solver)
+    solver.reset()
     start = time.perf_counter()
     for index in range(problem.layout.dumps):
         bt.march(problem.solver, solver, problem.IW, threads)

@@ -139,7 +139,7 @@ def test_run_repeats_itself_and_reports_every_step():
     again = bt.run(problem, state, repeats=2)
     assert np.array_equal(first.residual, again.residual) and np.array_equal(first.error, again.error)
     assert [step for step, _ in seen] == [1, 2, 3, 4] and np.array_equal(seen[-1][1], last)
-    bt.reset(state)
+    state.reset()
     assert np.array_equal(bt.solution(state), initial_field(12))
     bt.march(problem, state, 2)
     assert np.array_equal(bt.solution(state), seen[1][1])

@@ -41,6 +41,8 @@ def counted(monkeypatch, module, name, arguments):
         if hasattr(value, "py_func"):
             monkeypatch.setattr(module, key, value.py_func)
     monkeypatch.setattr(module, "load", lambda array, place: Counting())
+    if hasattr(module, "load_as"):
+        monkeypatch.setattr(module, "load_as", lambda array, place, like: tuple(Counting() for _ in like))
     monkeypatch.setattr(module, "store", lambda *_: None)
     monkeypatch.setattr(module, "prefetch", lambda *_: None)
     monkeypatch.setattr(module, "spread", lambda number: Counting(number == 0.0))
