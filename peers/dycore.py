@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from kernels.gridpoint import Problem, Result, State, run, setup
-from kernels.gridpoint.levels import half_levels
+from kernels.gridpoint.levels import vertical
 from peers import Absent, Comparison
 
 #: By dinosaur's truncation: its time step, s, and our grid and time step, s, of about as many points.
@@ -67,8 +67,8 @@ class _Theirs:
         from dinosaur import xarray_utils as names
 
         self.grid = getattr(spherical_harmonic.Grid, f"T{truncation}")()
-        vertical = sigma_coordinates.SigmaCoordinates(half_levels(levels))
-        coords = coordinate_systems.CoordinateSystem(self.grid, vertical)
+        sigma = sigma_coordinates.SigmaCoordinates(vertical(levels).half)
+        coords = coordinate_systems.CoordinateSystem(self.grid, sigma)
         specs = primitive_equations.PrimitiveEquationsSpecs.from_si()
         begin, features = states.steady_state_jw(coords, specs)
         self.state = begin() + states.baroclinic_perturbation_jw(coords, specs)

@@ -21,7 +21,6 @@ Weather Rev. 106, 1978).  Modules, from what is asked for to what is computed:
 
 import functools
 import math
-from typing import NamedTuple
 
 import numpy as np
 
@@ -33,8 +32,8 @@ from kernels.gridpoint.state import Result, State, Step, footprint, record_bytes
 from kernels.gridpoint.whole_arrays import forecast, plain
 from kernels.proof import Proof
 
-__all__ = ["BOUNDED", "NO_OUTPUT", "PROOF", "Integrals", "Model", "Problem", "Result", "State", "Step", "footprint"]
-__all__ += ["integrals", "plain", "properties", "record_bytes", "reference", "run", "setup", "verify", "work"]
+__all__ = ["BOUNDED", "NO_OUTPUT", "PROOF", "Model", "Problem", "Result", "State", "Step", "footprint"]
+__all__ += ["integrals", "plain", "record_bytes", "reference", "run", "setup", "verify", "work"]
 
 #: Operations up to which ``verify`` compares every number with whole arrays in NumPy, a second's work.
 COMPARED = 2e8
@@ -47,33 +46,15 @@ _known = functools.lru_cache(maxsize=4)(lambda problem, start: reference(problem
 def reference(problem: Problem, state: State) -> Result:
     """The same forecast by whole arrays in NumPy (``whole_arrays``): small grids only; its times are NaN."""
     fields = forecast(problem, state.fields)
-    return Result(fields, problem.steps, initial=state, clock=math.nan, cpu=math.nan, moving=math.nan)
+    return Result(fields, state, clock=math.nan, cpu=math.nan, moving=math.nan)
 
 
-def _by_reference(problem: Problem, result: Result) -> list[Check]:
-    """Every number of a forecast from its start against whole arrays, where these take no longer than a second."""
-    start = result.initial
-    if start is None or work(problem).flops > COMPARED:
-        return []
-    known = _known(problem, start)
-    checks = []
-    for name, found in result.fields.items():
-        expected = known.get(name, start.fields[name])
-        off = worst(found - expected) / (worst(expected) or 1.0)
-        checks.append(Check.near(f"{name} against whole arrays, of its largest", off, 0.0, _APART))
-    return checks
+def integrals(problem: Problem, fields: dict[str, np.ndarray]) -> list[float]:
+    """What the equations conserve, over the area, of u, v, T (nj, K, ni), ps and phis (nj, ni).
 
-
-class Integrals(NamedTuple):
-    """Conserved integrals of a state, over the area."""
-
-    mass: float  # mean surface pressure, Pa
-    energy: float  # kinetic and total potential energy, J/m²: ∫ (K + c_p T) dp/g + Φ_s p_s/g
-    momentum: float  # angular momentum about the Earth's axis, kg/s: ∫ a cosφ (u + Ω a cosφ) dp/g
-
-
-def integrals(problem: Problem, fields) -> Integrals:
-    """Those of u, v, T (nj, K, ni), ps and phis (nj, ni)."""
+    Mass: mean surface pressure, Pa.  Kinetic and total potential energy, J/m²: ∫ (K + c_p T) dp/g + Φ_s p_s/g.
+    Angular momentum about the Earth's axis, kg/s: ∫ a cosφ (u + Ω a cosφ) dp/g.
+    """
     u, v, ps = fields["u"], fields["v"], fields["ps"]
     area, thick = np.cos(latitudes(problem.nj))[:, None], vertical(problem.levels).thickness[:, None]
     faces = np.cos(-np.pi / 2 + np.arange(problem.nj) * np.pi / problem.nj)[:, None, None]
@@ -84,34 +65,35 @@ def integrals(problem: Problem, fields) -> Integrals:
     turning = area[:, None] * RADIUS * area[:, None] * (u + OMEGA * RADIUS * area[:, None]) * east
     energy = ((kinetic + heat) * thick).sum() + (area * ps * fields["phis"]).sum()
     sums = np.array([(area * ps).sum(), energy / GRAVITY, (turning * thick).sum() / GRAVITY])
-    return Integrals(*(sums / (area.sum() * problem.ni)).tolist())
+    return (sums / (area.sum() * problem.ni)).tolist()
 
 
-def properties(problem: Problem, result) -> list[Check]:
-    """Mass to rounding; energy and angular momentum within bounds.
+def verify(problem: Problem, result: Result) -> list[Check]:
+    """Mass to rounding, energy and angular momentum within bounds; every number of a forecast that is short enough.
 
-    With physics the water and heat that fall and radiate leave the totals, so that only mass is checked; a
-    ``Result`` without its initial state gets the checks that need none.
+    That is where whole arrays in NumPy take no longer than a second.  With physics the water and heat that fall and
+    radiate leave the totals, so that of these only mass is checked.
     """
     fields, initial = result.fields, result.initial
     finite = all(bool(np.isfinite(field).all()) for field in fields.values())
     checks = [Check("all numbers are finite", float(finite), 1.0, 0.0, finite)]
-    if initial is None or not finite:
+    if not finite:
         return checks
-    start, end = integrals(problem, initial.fields), integrals(problem, fields)
-    days = (result.step or 1) * problem.dt / 86400
-    checks.append(Check.relative("global mass", end.mass, start.mass, 1e-13 * (10 + days)))
-    if problem.physics:
-        return checks
+    days = (problem.steps or 1) * problem.dt / 86400
     longer = max(1.0, days) * max(1.0, (192 / problem.ni) ** 2 * (15 / problem.levels))
-    checks.append(Check.relative("total energy", end.energy, start.energy, 5e-6 * longer))
-    checks.append(Check.relative("angular momentum", end.momentum, start.momentum, 1e-4 * longer))
+    bounds = {"global mass": 1e-13 * (10 + days)}
+    if not problem.physics:
+        bounds |= {"total energy": 5e-6 * longer, "angular momentum": 1e-4 * longer}
+    start, end = integrals(problem, initial.fields), integrals(problem, fields)
+    checks += [Check.relative(*each) for each in zip(bounds, end, start, bounds.values(), strict=False)]
+    if work(problem).flops > COMPARED:
+        return checks
+    known = _known(problem, initial)
+    for name, found in fields.items():
+        expected = known.get(name, initial.fields[name])
+        off = worst(found - expected) / (worst(expected) or 1.0)
+        checks.append(Check.near(f"{name} against whole arrays, of its largest", off, 0.0, _APART))
     return checks
-
-
-def verify(problem: Problem, result: Result) -> list[Check]:
-    """Conserved integrals, and every number of a small forecast."""
-    return properties(problem, result) + _by_reference(problem, result)
 
 
 NO_OUTPUT = {"initial": "what the forecast starts from"}

@@ -81,16 +81,15 @@ def filter_tendencies(plan, arrays, j):
 
 
 @kernel(fastmath=STRICT)
-def _product(matrix, rows, columns, w, x, pitch, y, ypitch, ni):
-    """Rows y[first … end−1] = matrix[first … end−1] · rows x, fused from the first column to the last.
+def _product(matrix, rows, columns, w, x, y, pitch, ni):
+    """``rows`` rows y = matrix · rows x, fused from the first column to the last.
 
-    ``matrix``: address of the rows of ``columns`` numbers; ``rows``: ``first`` and ``end``, a multiple of four apart;
-    ``y``: address and place of its first row, rows ``ypitch`` apart.  Eight sums of ``PART`` points stay in the
-    registers, and the columns of as many points in the first-level cache.
+    ``matrix``: address of the rows of ``columns`` numbers; ``rows``: a multiple of four; ``y``: address and
+    place of its first row.  Eight sums of ``PART`` points stay in the registers, and the columns of as many points in
+    the first-level cache.
     """
-    first, end = rows
     for i in range(0, ni, 2 * PART):
-        for m in range(first, end, 4):
+        for m in range(0, rows, 4):
             z = wide(0.0, load_as(w, x, _WIDTH))
             a, b, c, d, e, f, g, h = z, z, z, z, z, z, z, z
             for q in range(columns):
@@ -104,15 +103,15 @@ def _product(matrix, rows, columns, w, x, pitch, y, ypitch, ni):
                 e, f = fma(p, u, e), fma(p, v, f)
                 p = wide(at(matrix, r + 3 * columns), u)
                 g, h = fma(p, u, g), fma(p, v, h)
-            o = y[1] + (m - first) * ypitch + i
+            o = y[1] + m * pitch + i
             store(y[0], o, a)
             store(y[0], o + PART, b)
-            store(y[0], o + ypitch, c)
-            store(y[0], o + ypitch + PART, d)
-            store(y[0], o + 2 * ypitch, e)
-            store(y[0], o + 2 * ypitch + PART, f)
-            store(y[0], o + 3 * ypitch, g)
-            store(y[0], o + 3 * ypitch + PART, h)
+            store(y[0], o + pitch, c)
+            store(y[0], o + pitch + PART, d)
+            store(y[0], o + 2 * pitch, e)
+            store(y[0], o + 2 * pitch + PART, f)
+            store(y[0], o + 3 * pitch, g)
+            store(y[0], o + 3 * pitch + PART, h)
 
 
 @kernel(fastmath=CONTRACT)
@@ -136,7 +135,7 @@ def implicit(plan, arrays, j):
     modes, columns, given = PAIR * size.groups, 2 * levels + 1, window_row(size, j, 0).T_change
     base = 4 * size.tendency * pitch + HALO
     matrix = address(plan.waves.forward)
-    _product(matrix, (0, modes), columns, w, given, pitch, (scratch, base), pitch, ni)
+    _product(matrix, modes, columns, w, given, (scratch, base), pitch, ni)
     x = size.fourier
     hat = address(arrays.halves[j % size.halves])
     for group in range(size.groups):
@@ -193,7 +192,7 @@ def restore(plan, arrays, j):
     size = plan.size
     ni, pitch = size.ni, size.pitch
     scratch, hat, g = address(arrays.scratch), address(arrays.halves[j % size.halves]), address(arrays.G)
-    x, base, modes = size.fourier, HALO, PAIR * size.groups
+    x, modes = size.fourier, PAIR * size.groups
     for group in range(size.groups):
         for s in range(ni // 2 + 1):
             p, q = x + PAIR * s, x + PAIR * ((ni - s) % ni)
@@ -205,15 +204,8 @@ def restore(plan, arrays, j):
             store(scratch, p + LANES, ar - bi)  # parts exchanged, for the other sign
             store(scratch, p, ai + br)
         z = _transform(plan, scratch, x)
-        _unpack(scratch, z, base + PAIR * group * pitch, pitch, ni)
-    matrix, o = address(plan.waves.backward), base + modes * pitch
-    out = j * size.field + HALO
-    rest = size.levels - size.levels % 4
-    _product(matrix, (0, rest), modes, scratch, base, pitch, (g, out), pitch, ni)
-    if rest < size.levels:
-        _product(matrix, (rest, rest + 4), modes, scratch, base, pitch, (scratch, o), pitch, ni)
-        for m in range(rest, size.levels):
-            for i in range(0, ni, LANES):
-                store(g, out + m * pitch + i, load(scratch, o + (m - rest) * pitch + i))
+        _unpack(scratch, z, HALO + PAIR * group * pitch, pitch, ni)
+    out = j * size.depth + HALO
+    _product(address(plan.waves.backward), size.depth // pitch, modes, scratch, HALO, (g, out), pitch, ni)
     for k in range(size.levels):
         wrap(g, out + k * pitch, ni)

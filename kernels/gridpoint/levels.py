@@ -47,18 +47,13 @@ def latitudes(nj: int) -> np.ndarray:
     return -np.pi / 2 + (np.arange(nj) + 0.5) * np.pi / nj
 
 
-def half_levels(levels: int) -> np.ndarray:
-    """σ_{k+½}, float64 (levels + 1,)."""
-    return _coordinate(np.arange(levels + 1) / levels)
-
-
 @functools.lru_cache(maxsize=8)
 def vertical(levels: int) -> Levels:
     """All of it for a number of levels.
 
     ``ValueError`` if B has an eigenvalue that is not above zero: then the implicit step is not defined.
     """
-    half = half_levels(levels)
+    half = _coordinate(np.arange(levels + 1) / levels)
     thickness = np.diff(half)
     log = np.zeros(levels)
     log[1:] = np.log(half[2:] / half[1:-1])

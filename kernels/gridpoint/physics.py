@@ -29,9 +29,8 @@ from kernels.runtime.vector import LANES, address, less, load, select, spread, s
 STEFAN = 5.670374419e-8  # W/(m² K⁴)
 #: With so many a radiation step takes about 9.4 ordinary steps at the size of 1982, as in Fig. 4.4 of the report.
 BANDS = 25
-#: Absorption of the bands, m²/kg of vapour, and what they weigh; Q_0 stands for the dry gases.
+#: Absorption of the bands, m²/kg of vapour; Q_0 stands for the dry gases.
 ABSORPTION = np.geomspace(0.02, 60.0, BANDS)
-WEIGHTS = np.full(BANDS, 1.0 / BANDS)
 Q_0 = 2.0e-4
 DRAG = 1.0 / 86400.0  # 1/s at the ground
 DRAG_ABOVE = 0.7  # σ
@@ -103,7 +102,7 @@ def heating(temperature, humidity, pressure, ground, out, work):
     square = load(g, 0) * load(g, 0)
     below = STEFAN * (square * square)
     for band in range(ABSORPTION.size):
-        absorb, weight = ABSORPTION[band], WEIGHTS[band]
+        absorb, weight = ABSORPTION[band], 1.0 / BANDS
         for k in range(levels + 1):
             here = load(w, mass + LANES * k)
             net, before = spread(0.0), spread(1.0)

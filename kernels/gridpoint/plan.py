@@ -53,19 +53,21 @@ class Extents(NamedTuple):
     halves: int  # rows of right-hand sides in memory
     half: int  # of half a record
     groups: int  # of sixteen modes
+    waves: int  # of a row of right-hand sides: three parts of whole blocks
+    depth: int  # of a row of G: whole groups of four levels
     tendency: int  # rows of longitude of one field's tendency, a multiple of sixteen
     fourier: int  # where the Fourier transform's work space begins in the scratch
 
 
 class ForecastArrays(NamedTuple):
-    """Memory of a run; all float64, C-contiguous."""
+    """Memory of a run; all float64, C-contiguous, of the shapes that ``shapes`` gives."""
 
-    window: np.ndarray  # (ring · row,): rows of the window
-    records: np.ndarray  # (slots, words): records of the rows that are in memory
-    G: np.ndarray  # (nj, K, pitch): the implicit correction's potential of the step before
-    halves: np.ndarray  # (halves, ni/2 + 1, groups, 4, 8): right-hand sides in wavenumber space
-    scratch: np.ndarray  # (words,)
-    columns: np.ndarray  # (7 K + 5, 8): work space of ``physics.radiation``
+    window: np.ndarray  # rows of the window
+    records: np.ndarray  # records of the rows that are in memory
+    G: np.ndarray  # the implicit correction's potential of the step before, [level][longitude] in each row
+    halves: np.ndarray  # right-hand sides in wavenumber space, [ni/2 + 1][groups][4][8] in each row
+    scratch: np.ndarray
+    columns: np.ndarray  # work space of ``physics.radiation``
 
 
 class WindowRow(NamedTuple):
@@ -168,16 +170,6 @@ def wrap(w, o, ni):
     """Repeat both ends of the row at ``o``: neighbours across the date line."""
     store(w, o + ni, load(w, o))
     store(w, o - HALO, load(w, o + ni - HALO))
-
-
-def half_words(ni: int, levels: int) -> int:
-    """Words of half a record, in whole blocks."""
-    return -(-(HEADER + (6 * levels + 3) * ni) // BLOCK) * BLOCK
-
-
-def record_words(ni: int, levels: int) -> int:
-    """Words of a record."""
-    return 2 * half_words(ni, levels)
 
 
 def views(records: np.ndarray, size: Extents) -> dict[str, np.ndarray]:
@@ -315,32 +307,47 @@ def _matrices(problem: Problem, column) -> tuple[np.ndarray, np.ndarray, np.ndar
     return speed2, forward, backward
 
 
-def _size(problem: Problem, slots: int, halves: int) -> Extents:
-    ni, levels = problem.ni, problem.levels
-    groups, pitch, tendency = -(-levels // PAIR), ni + 2 * HALO, PAIR * (-(-(levels + 1) // PAIR))
-    field = levels * pitch
+def extents(problem: Problem) -> Extents:
+    """All of them."""
+    ni, nj, levels = problem.ni, problem.nj, problem.levels
+    groups, pitch, tendency = -(-levels // PAIR), ni + 2 * HALO, PAIR * -(-(levels + 1) // PAIR)
+    # where transfers overlap, rows are read, computed and written at the same time
+    lines = problem.lines * (1 if problem.overlap == "none" else 4)
     return Extents(
-        ni,
-        problem.nj,
-        levels,
-        pitch,
-        field,
-        FIELDS * field + (LINES + 1) * pitch,
-        problem.lines + LAG + 2,
-        slots,
-        halves,
-        half_words(ni, levels),
-        groups,
-        tendency,
-        (4 * tendency + PAIR * groups + LANES) * pitch,
+        ni=ni,
+        nj=nj,
+        levels=levels,
+        pitch=pitch,
+        field=levels * pitch,
+        row=(FIELDS * levels + LINES + 1) * pitch,
+        ring=problem.lines + LAG + 2,
+        slots=min(nj, lines + LAG) if problem.files else nj,
+        halves=min(nj, lines + 2 * LAG) if problem.rhs == "files" else nj,
+        half=-(-(HEADER + (6 * levels + 3) * ni) // BLOCK) * BLOCK,
+        groups=groups,
+        waves=-(-(ni // 2 + 1) * groups * 2 * PAIR // (3 * BLOCK)) * 3 * BLOCK,
+        depth=-(-levels // 4) * 4 * pitch,
+        tendency=tendency,
+        fourier=(4 * tendency + PAIR * groups + LANES) * pitch,
     )
 
 
-def make(problem: Problem, slots: int | None = None, halves: int | None = None) -> ForecastPlan:
-    """The plan; ``slots`` and ``halves`` rows of records and right-hand sides are held in memory, or all."""
+def shapes(size: Extents) -> list[tuple[int, int]]:
+    """Shapes of ``ForecastArrays``."""
+    return [
+        (size.ring, size.row),
+        (size.slots, 2 * size.half),
+        (size.nj, size.depth),
+        (size.halves, size.waves),
+        (1, size.fourier + 2 * PAIR * size.ni + 64),
+        (7 * size.levels + 5, LANES),
+    ]
+
+
+def make(problem: Problem) -> ForecastPlan:
+    """The plan of a forecast."""
     ni, nj = problem.ni, problem.nj
-    column, rows = vertical(problem.levels), row_coefficients(problem)
-    size = _size(problem, slots or nj, halves or nj)
+    size, column, rows = extents(problem), vertical(problem.levels), row_coefficients(problem)
     speed2, forward, backward = _matrices(problem, column)
     waves = WaveTables(
         polar_filter(problem, rows) / ni,
@@ -352,8 +359,3 @@ def make(problem: Problem, slots: int | None = None, halves: int | None = None) 
         roots(ni).ravel(),
     )
     return ForecastPlan(size, rows, column, waves, problem.dt, 1 / (16 * DAMPING))
-
-
-def scratch_words(size: Extents) -> int:
-    """Doubles of the scratch."""
-    return size.fourier + 2 * PAIR * size.ni + 64

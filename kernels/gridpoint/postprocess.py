@@ -80,12 +80,6 @@ def pack(fields: np.ndarray) -> bytes:
     return packed.tobytes()
 
 
-def unpack(data: bytes, ni: int) -> np.ndarray:
-    """What a job wrote, float64 (nj, NAMES, PRESSURES, ni), to half a step."""
-    packed = np.frombuffer(data, _form(ni)).reshape(-1, len(NAMES), len(PRESSURES))
-    return packed["low"][..., None] + packed["step"][..., None] * packed["numbers"]
-
-
 def packed_bytes(problem) -> int:
     """Bytes of what a job writes for one write-up of ``problem``."""
     return problem.nj * len(NAMES) * len(PRESSURES) * _form(problem.ni).itemsize

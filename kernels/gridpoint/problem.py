@@ -7,9 +7,6 @@ from kernels.contract import Presets, one_of, real, require_range, whole
 from kernels.fft import LARGEST_RADIX, factorise
 from kernels.runtime.vector import LANES
 
-PLACES = ("memory", "cache", "direct", "paced")
-OVERLAPS = ("none", "one", "both")
-WORD = 8
 LAG = 3  # rows that a row must be behind the newest one before it is complete
 
 
@@ -26,8 +23,9 @@ class Problem(Presets):
     radiation: real(0.01, 1000.0, "h") = 8.0  # hours between two radiation steps
     writeup: real(0.0, 1000.0, "h") = 6.0  # hours between two write-up steps; 0: none
     files: one_of(0, 1, 2, 4) = 0  # work files: 4, 2, 1, or 0 for a state that stays in memory
-    place: one_of(*PLACES) = "memory"  # where the work files are; "paced" is memory with the rate of a device
-    overlap: one_of(*OVERLAPS) = "none"  # transfers under way while a row is computed: none, one (reads), both
+    place: one_of("memory", "cache", "direct", "paced") = "memory"  # of the work files; "paced": memory at a rate
+    # transfers under way while a row is computed: none, one (reads), both
+    overlap: one_of("none", "one", "both") = "none"
     # right-hand sides of the Helmholtz equations: memory, or three files read backwards
     rhs: one_of("memory", "files") = "memory"
     lines: int = 8  # rows that are read, and computed, together

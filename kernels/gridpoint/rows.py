@@ -68,7 +68,7 @@ def complete(plan, arrays, j):
         store(scratch, i, spread(0.0))
     for k in range(size.levels):
         x, r, o = window_row(size, j, k), record_row(size, k), k * size.pitch + HALO
-        gj, gs, gn = o + j * size.field, o + south * size.field, o + north * size.field
+        gj, gs, gn = o + j * size.depth, o + south * size.depth, o + north * size.depth
         lag, alpha, thick = col.log[k] / col.thickness[k], col.alpha[k], col.thickness[k]
         for i in range(0, ni, LANES):
             here = load(g, gj + i)

@@ -10,9 +10,6 @@ from kernels.gridpoint.physics import columns, radiation
 from kernels.gridpoint.rows import advance, complete, flow, tendency
 from kernels.runtime.jit import kernel
 
-#: Rows of the window that the stages of one row after another need: the newest, three behind it, and the one that the
-#: newest takes the place of.
-RING = 5
 #: What ``scan`` does.
 STREAM, BACKWARD, OPEN = range(3)
 

@@ -8,8 +8,8 @@ import numpy as np
 
 from kernels.contract import Footprint, Work
 from kernels.gridpoint import cases, writeup
-from kernels.gridpoint.plan import PAIR, record_words, row_coefficients
-from kernels.gridpoint.problem import LAG, WORD, Problem
+from kernels.gridpoint.plan import PAIR, extents, row_coefficients, shapes
+from kernels.gridpoint.problem import Problem
 from kernels.gridpoint.stores import Counters
 from kernels.runtime.resources import require_memory
 
@@ -35,7 +35,6 @@ class Step:
     clock: float
     cpu: float  # of the whole process, all threads
     waiting: float  # for transfers, of the thread that computes
-    writeup: float  # of the clock, in writing up
 
 
 @dataclass(frozen=True)
@@ -43,11 +42,10 @@ class Result:
     """The state at the end and how the forecast went."""
 
     fields: dict[str, np.ndarray] = field(repr=False)  # float64, as in ``State``
-    step: int
+    initial: State = field(repr=False)
     steps: list[Step] = field(default_factory=list, repr=False)
     counters: Counters = field(default_factory=Counters, repr=False)
     computing: list[tuple[float, float]] = field(default_factory=list, repr=False)  # begin and end, s
-    initial: State | None = field(default=None, repr=False)
     clock: float = 0.0
     cpu: float = 0.0
     accounts: tuple[float, float] | None = None  # s that the computing thread executed, and waited for a CPU
@@ -55,11 +53,10 @@ class Result:
 
     @property
     def digest(self) -> str:
-        """SHA-256 of both time levels, row by row."""
+        """SHA-256 of all fields."""
         found = hashlib.sha256()
-        for row in range(len(self.fields["ps"])):
-            for name in (*writeup.NAMES[:9], "ps", "ps_before", "rain"):
-                found.update(np.ascontiguousarray(self.fields[name][row]).tobytes())
+        for name in sorted(self.fields):
+            found.update(np.ascontiguousarray(self.fields[name]))
         return found.hexdigest()
 
     @property
@@ -101,52 +98,24 @@ def setup(problem: Problem, seed: int = 0) -> State:
 
 
 def footprint(problem: Problem) -> Footprint:
-    """What the forecast computes in, two copies of the state; work files and write-ups."""
-    state = 2 * 12 * problem.levels * problem.ni * problem.nj
-    work = record_bytes(problem) // WORD * {0: 0, 1: 1, 2: 2, 4: 2}[problem.files]
-    rhs = _padded_waves(problem) * problem.nj if problem.rhs == "files" else 0
-    ups = len(problem.writeup_steps) * writeup.file_words(problem.ni, problem.nj, problem.levels)
-    in_memory = problem.place in ("memory", "paced")
-    memory = WORD * (state + (work + rhs if in_memory else 0)) + resident(problem)
-    return Footprint(memory, WORD * (ups + (0 if in_memory else work + rhs)))
+    """What the forecast computes in, three copies of the state; work files and write-ups."""
+    size, row = extents(problem), writeup.row_form(problem.ni, problem.levels).itemsize
+    files = min(problem.files, 2) * record_bytes(problem) + (problem.rhs == "files") * 8 * size.nj * size.waves
+    ups = len(problem.writeup_steps) * (8 * writeup.HEADER + size.nj * row)
+    in_memory = files if problem.place in ("memory", "paced") else 0
+    return Footprint(3 * size.nj * row + resident(problem) + in_memory, ups + files - in_memory)
 
 
 def resident(problem: Problem) -> int:
-    """Bytes that a forecast computes in: records in memory, right-hand sides, window, pivots and scratch."""
-    row = problem.levels * (problem.ni + 16)
-    window = (problem.lines + LAG + 2) * 19 * row
-    words = slots(problem) * record_words(problem.ni, problem.levels) + halves(problem) * _padded_waves(problem)
-    words += window + problem.nj * ((problem.ni // 2 + 1) * (-(-problem.levels // 16)) * 16 + row)
-    return WORD * (words + 5 * (16 * (problem.levels // 16 + 1) + 8) * (problem.ni + 16) + 40 * problem.ni)
-
-
-def _lines(problem: Problem) -> int:
-    """Rows in memory but for those held back: read, computed and written at once where transfers overlap."""
-    return problem.lines * (1 if problem.overlap == "none" else 4)
-
-
-def slots(problem: Problem) -> int:
-    """Records in memory."""
-    return problem.nj if problem.files == 0 else min(problem.nj, _lines(problem) + LAG)
-
-
-def halves(problem: Problem) -> int:
-    """Rows of right-hand sides in memory."""
-    return problem.nj if problem.rhs == "memory" else min(problem.nj, _lines(problem) + 2 * LAG)
-
-
-def _padded_waves(problem: Problem) -> int:
-    return padded((problem.ni // 2 + 1) * (-(-problem.levels // 16)) * 32)
-
-
-def padded(waves: int) -> int:
-    """Words of a row of right-hand sides: three parts of whole blocks."""
-    return -(-waves // 1536) * 1536
+    """Bytes that a forecast computes in: window, records in memory, right-hand sides, scratch, and pivots."""
+    size = extents(problem)
+    pivots = size.nj * (size.ni // 2 + 1) * size.groups * PAIR
+    return 8 * (pivots + sum(rows * words for rows, words in shapes(size)))
 
 
 def record_bytes(problem: Problem) -> int:
     """Bytes of the records of all rows."""
-    return WORD * problem.nj * record_words(problem.ni, problem.levels)
+    return 8 * problem.nj * 2 * extents(problem).half
 
 
 def work(problem: Problem, threads: int = 1) -> Work:
@@ -155,18 +124,16 @@ def work(problem: Problem, threads: int = 1) -> Work:
     A scan reads each record once and writes it once; the last scan reads only.  ``parts``: the stages of rows, the
     Helmholtz equations, the polar filter.
     """
-    ni, nj, levels = problem.ni, problem.nj, problem.levels
-    points = ni * nj * levels
-    groups = -(-levels // PAIR)
-    modes, waves = PAIR * groups, ni // 2 + 1
-    rows = points * (COMPLETE + FLOW + WIND + MASS + UPDATE + DIVERGENCE)
+    ni, nj, levels, size = problem.ni, problem.nj, problem.levels, extents(problem)
+    modes, waves = PAIR * size.groups, ni // 2 + 1
+    rows = ni * nj * levels * (COMPLETE + FLOW + WIND + MASS + UPDATE + DIVERGENCE)
     products = 2 * ni * nj * modes * (2 * levels + 1 + modes)
     each = round(5 * ni * math.log2(ni))  # of one complex transform, as they are counted
-    transforms = PAIR * groups * each * nj  # sixteen real rows are eight complex ones; two ways
-    solve = nj * waves * groups * 2 * PAIR * (3 + 2)
+    transforms = modes * each * nj  # sixteen real rows are eight complex ones; two ways
+    solve = nj * waves * 2 * modes * (3 + 2)
     flags = row_coefficients(problem).filtered[:nj]
     fields = 3 * int((flags & 1).sum()) + int((flags & 2).sum() // 2)
-    polar = fields * PAIR * (-(-(levels + 1) // PAIR)) * each
+    polar = fields * size.tendency * each
     implicit = products + transforms + solve
     steps, records = problem.steps, record_bytes(problem)
     parts = (("rows", steps * rows), ("Helmholtz", max(steps - 1, 0) * implicit), ("polar filter", steps * polar))

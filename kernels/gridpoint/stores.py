@@ -14,16 +14,16 @@ while rows come, and read backwards.  Nothing here knows what a record contains.
 =======  =================================================================================
 overlap  transfers under way while a row is computed
 =======  =================================================================================
-none     no one: the job is done before ``read`` or ``write`` returns (a synchronous driver)
-one      one that reads; a record is written before ``write`` returns
+none     no one: the job is done before ``start`` returns (a synchronous driver)
+one      one that reads; a record is written before ``start`` returns
 both     one that reads and one that writes
 =======  =================================================================================
 """
 
-import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -47,58 +47,42 @@ class Counters:
 class RecordFiles:
     """Files of equal records, a row each; the parts of a row are in as many files.
 
-    ``names`` are those of the files: one a part, or two, of which one is read while the other is written.  They open
-    together or not at all.  Records move from and to the rows of ``buffer``, float64 (slots, words).
+    There are ``count`` files of a ``name`` in the folder: one a part, or two, of which one is read while the other is
+    written.  ``opened`` closes them.  Row ``j`` moves to and from row j mod slots of ``buffer`` (slots, words).
     """
 
-    def __init__(self, folder: Path, problem, buffer: np.ndarray, names: list[str], parts: int):
+    def __init__(self, opened: ExitStack, folder: Path, problem, buffer: np.ndarray, name: str, count: int, parts: int):
         self.buffer, self.parts, self.nbytes = buffer, parts, buffer.shape[1] * 8 // parts
         self.files: list[BlockFile] = []
         self.counters = Counters()
-        self.source = 0  # 1 after an odd number of scans
-        self._lock, self._two = threading.Lock(), len(names) == 2 * parts
+        self.source, self._two = 0, count == 2 * parts  # source: 1 after an odd number of scans
         if problem.place == "direct":
             require_direct(folder)
-        try:
-            for name in names:
-                self.files.append(BlockFile(folder / name, problem.place, problem.nj, self.nbytes, problem.rate))
-        except BaseException:
-            self.close()
-            raise
+        for n in range(count):
+            self.files.append(BlockFile(folder / f"{name}{n}", problem.place, problem.nj, self.nbytes, problem.rate))
+            opened.callback(self.files[-1].close)
 
-    def _move(self, row: int, slot: int, writing: bool) -> None:
-        begin, data = time.perf_counter(), memoryview(self.buffer[slot]).cast("B")
-        for part in range(self.parts):
-            file = self.files[part + self.parts * (self.source ^ writing) if self._two else part]
-            (file.write if writing else file.read)(row, data[part * self.nbytes : (part + 1) * self.nbytes])
-        with self._lock:
-            c, nbytes = self.counters, self.parts * self.nbytes
-            c.transfers.append((begin, time.perf_counter(), nbytes))
+    def move(self, rows: Sequence[int], writing: bool) -> None:
+        """Records of ``rows`` into the buffer, or out of it where ``writing``."""
+        for row in rows:
+            begin, data = time.perf_counter(), memoryview(self.buffer[row % len(self.buffer)]).cast("B")
+            for part in range(self.parts):
+                file = self.files[part + self.parts * (self.source ^ writing) if self._two else part]
+                (file.write if writing else file.read)(row, data[part * self.nbytes : (part + 1) * self.nbytes])
+            nbytes = self.parts * self.nbytes
+            self.counters.transfers.append((begin, time.perf_counter(), nbytes))
             if writing:
-                c.bytes_written += nbytes
+                self.counters.bytes_written += nbytes
             else:
-                c.bytes_read += nbytes
-
-    def read(self, row: int, slot: int) -> None:
-        """Record ``row`` into row ``slot`` of the buffer."""
-        self._move(row, slot, False)
-
-    def write(self, row: int, slot: int) -> None:
-        """Row ``slot`` of the buffer to record ``row``."""
-        self._move(row, slot, True)
+                self.counters.bytes_read += nbytes
 
     def turn(self) -> None:
         """What was written is read in the next scan."""
         self.source ^= 1
 
-    def close(self) -> None:
-        """Let all files go."""
-        for file in self.files:
-            file.close()
-
 
 class Driver:
-    """Does the jobs that ``read`` and ``write`` are given.
+    """Does the jobs that ``start`` is given.
 
     ``waited`` is the time in seconds that the caller spent here.  Where ``accounts()`` gives the seconds that the
     caller's thread has executed and has waited for a CPU, these are no part of it: the three add up to the clock.
@@ -118,23 +102,17 @@ class Driver:
             taken -= sum(self._accounts()) - before
         self.waited += max(0.0, taken)
 
-    def _submit(self, number: int, action: Callable[[], object]) -> Future | None:
+    def start(self, action: Callable[[], object], writing: bool) -> Future | None:
+        """Do ``action()``, which reads or writes; what ``finish`` takes."""
+
         def counted():
             begin = time.thread_time()
             action()
             self.moving.append(time.thread_time() - begin)
 
-        if number < len(self._threads):
-            return self._threads[number].submit(counted)
+        if writing < len(self._threads):
+            return self._threads[writing].submit(counted)
         return self._wait(counted)
-
-    def read(self, action) -> Future | None:
-        """Do ``action()``, which reads; what ``finish`` takes."""
-        return self._submit(0, action)
-
-    def write(self, action) -> Future | None:
-        """Do ``action()``, which writes; what ``finish`` takes."""
-        return self._submit(1, action)
 
     def finish(self, job: Future | None) -> None:
         """Wait for a job; raises what it raised."""

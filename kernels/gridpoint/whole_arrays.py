@@ -9,7 +9,7 @@ Arrays are (nj, K, ni), v on south faces; an array of faces has nj + 1 rows.
 import numpy as np
 
 from kernels.gridpoint.levels import CP, DAMPING, EPSILON, GRAVITY, KAPPA, OMEGA, P_REF, RADIUS, T_REF, R, vertical
-from kernels.gridpoint.physics import ABSORPTION, DRAG, DRAG_ABOVE, Q_0, STEFAN, WEIGHTS
+from kernels.gridpoint.physics import ABSORPTION, BANDS, DRAG, DRAG_ABOVE, Q_0, STEFAN
 from kernels.gridpoint.problem import Problem
 from kernels.routines.cloud import plain as plain_level
 
@@ -207,13 +207,13 @@ class ReferenceColumns:
         path = np.concatenate([np.zeros((nj, 1, ni)), np.cumsum(layer, axis=1)], axis=1)
         source = np.concatenate([STEFAN * T**4, (STEFAN * self.surface**4)[:, None]], axis=1)
         flux = np.zeros((nj, levels + 1, ni))
-        for absorb, weight in zip(ABSORPTION, WEIGHTS, strict=True):
+        for absorb in ABSORPTION:
             seen = np.exp(-np.minimum(absorb * np.abs(path[:, :, None] - path[:, None]), 700.0))  # (nj, half, half, ni)
             gain = np.diff(seen, axis=2)  # over a layer: negative below a half level, positive above it
             for k in range(levels + 1):
                 up = seen[:, k, levels] * source[:, levels] - (gain[:, k, k:] * source[:, k:levels]).sum(1)
                 down = (gain[:, k, :k] * source[:, :k]).sum(1)
-                flux[:, k] += weight * (up - down)
+                flux[:, k] += (up - down) / BANDS
         self.kept["heating"] = np.diff(flux, axis=1) * (GRAVITY / CP) / np.diff(half, axis=1)
 
     def step(self, new, ps, dt: float) -> dict[str, np.ndarray]:

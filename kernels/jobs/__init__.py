@@ -159,7 +159,7 @@ def reference(problem: Problem, state: State) -> Result:
     for n, job in enumerate(problem.jobs):
         found, packed = _known(problem, job)
         count = 0 if job.program == "analysis" else job.problem.steps + 1
-        steps = tuple(Step(step, "", *4 * (unknown,)) for step in range(count))
+        steps = tuple(Step(step, "", *3 * (unknown,)) for step in range(count))
         jobs.append(Done(*3 * (unknown,), steps, *4 * (unknown,), found, packed))
         posts += [Post(n, *4 * (unknown,)) for _ in range(job.write_ups if problem.posts != "none" else 0)]
     return Result(tuple(jobs), tuple(posts), unknown)
