@@ -238,7 +238,7 @@ class Plan:
         if values is not None:
             self.points.points[:, 2:] = values
         self.grid[: self.shape.rows + BELOW + SINGLES] = 0
-        gridding.spread(self.points, self.grid)
+        gridding.spread(self.points, self.grid, self.threads)
         out = aligned((self.side, self.side), np.float32)
         across, up = _corrections(self.side)
         flat, half, tables = self.grid.reshape(-1), self.half.reshape(-1), plan(self.grid_side)
@@ -260,7 +260,7 @@ class Plan:
         run_parts(_columns_out, self.threads, source, half, self.shape, across, up, *tables, self.scratch)
         run_parts(_rows_out, self.threads, half, flat, self.shape, *tables, self.scratch)
         _unfold(self.grid.view(np.complex64), self.grid_side)
-        gridding.interpolate(self.points, self.grid, out)
+        gridding.interpolate(self.points, self.grid, out, self.threads)
         return out
 
 

@@ -7,7 +7,7 @@ there; :mod:`kernels.imaging.dirty` folds them back.
 
 Records are sorted by tile first: a tile and the margin of its taps stay in the first-level cache.
 Tiles form bands of rows; two bands of equal parity share no cell, so that threads take bands of one
-parity, then of the other.
+parity in turn, then of the other.  Bands hold the less the farther from v = 0, which keeps their shares alike.
 """
 
 from typing import NamedTuple
@@ -37,7 +37,7 @@ class Sorted(NamedTuple):
 
     points: np.ndarray  # float32 (n, 4): left edge of the taps within the tile along u, v; real, imaginary part
     order: np.ndarray  # int32 (n,): which record each came from; negative 1 − k for the conjugate of record k
-    tiles: np.ndarray  # int64 (2, threads, most, 4): of each parity and thread first point, end, row, cell of tiles
+    tiles: np.ndarray  # int64 (bands, number, 2): first point and end of each tile
     rows: int  # rows that hold anything, those below v = 0 included
     weight: float  # sum of the weights
 
@@ -129,18 +129,6 @@ def _place(records, scale, numbers, keys, places, points, order, thread):
         order[to] = name
 
 
-def _shares(tiles: np.ndarray, threads: int) -> np.ndarray:
-    """The ``tiles``, int64 (bands, number, 4), of each parity dealt out to the threads, the fullest bands first."""
-    bands, number, _ = tiles.shape
-    counts = tiles[:, -1, 1] - tiles[:, 0, 0]
-    filled = [band for band in np.argsort(-counts) if counts[band]]
-    out = np.zeros((2, threads, -(-bands // (2 * threads)) * number, 4), np.int64)
-    for parity, thread in np.ndindex(2, threads):
-        share = tiles[[band for band in filled if band % 2 == parity][thread::threads]].reshape(-1, 4)
-        out[parity, thread, : len(share)] = share
-    return out
-
-
 def sort(records: np.ndarray, scale: float, grid: int, threads: int = 1) -> Sorted:
     """Records in the order of the tiles of a grid.
 
@@ -166,12 +154,10 @@ def sort(records: np.ndarray, scale: float, grid: int, threads: int = 1) -> Sort
     places = starts[:-1] + np.cumsum(counts, axis=0) - counts
     points, order = np.empty((used, 4), np.float32), np.empty(used, np.int32)
     run_parts(_place, threads, records, scale, numbers, keys, places, points, order)
-    band, tile = np.divmod(np.arange(len(each)), numbers[1])
-    tiles = np.stack([starts[:-1], starts[1:], TILE_ROWS * band, TILE_CELLS * tile], axis=1)
-    filled = int(band[np.flatnonzero(each)[-1]]) + 1
+    filled = int(np.flatnonzero(each)[-1]) // numbers[1] + 1
     rows = min(filled * TILE_ROWS + TAPS + 1, grid // 2 + 1 + BELOW + TAPS)
-    shares = _shares(tiles.reshape(bands, -1, 4), threads)
-    return Sorted(points, order, shares, rows, float(sums[:, 0].sum()))
+    tiles = np.stack([starts[:-1], starts[1:]], axis=1).reshape(bands, -1, 2)
+    return Sorted(points, order, tiles, rows, float(sums[:, 0].sum()))
 
 
 @kernel(inline=True, fastmath=CONTRACT)
@@ -191,51 +177,49 @@ def _taps(x, y, table):
 
 
 @kernel(fastmath=CONTRACT)
-def _spread(points, tiles, grid, step, table, thread):
-    """Add the ``points`` of the ``tiles`` of one parity that this ``thread`` has to the ``grid``, flat float32.
+def _spread(points, tiles, grid, step, table, parity, threads, thread):
+    """Add the ``points`` in the bands that this ``thread`` has of one ``parity`` to the ``grid``, flat float32.
 
     ``points`` and ``tiles`` as in :class:`Sorted`; ``step``: numbers of a row of the grid; ``table`` as for
     :func:`_taps`.
     """
-    for k in range(tiles.shape[1]):
-        corner = tiles[thread, k, 2] * step + 2 * tiles[thread, k, 3]
-        for n in range(np.uint64(tiles[thread, k, 0]), np.uint64(tiles[thread, k, 1])):
-            taps, left, low = _taps(points[n, np.uint64(0)], points[n, np.uint64(1)], table)
-            # taps along v are needed one by one, those along u in pairs
-            re, im = in_all_lanes(points[n, np.uint64(2)]), in_all_lanes(points[n, np.uint64(3)])
-            value = _twice(taps, taps) * _even_odd(re, im)
-            at = corner + low * step + 2 * left
-            store(grid, at, fma(spread_lane(taps, 8), value, load(grid, at)))
-            store(grid, at + step, fma(spread_lane(taps, 9), value, load(grid, at + step)))
-            store(grid, at + 2 * step, fma(spread_lane(taps, 10), value, load(grid, at + 2 * step)))
-            store(grid, at + 3 * step, fma(spread_lane(taps, 11), value, load(grid, at + 3 * step)))
-            store(grid, at + 4 * step, fma(spread_lane(taps, 12), value, load(grid, at + 4 * step)))
-            store(grid, at + 5 * step, fma(spread_lane(taps, 13), value, load(grid, at + 5 * step)))
-            store(grid, at + 6 * step, fma(spread_lane(taps, 14), value, load(grid, at + 6 * step)))
-            store(grid, at + 7 * step, fma(spread_lane(taps, 15), value, load(grid, at + 7 * step)))
+    for band in range(parity + 2 * thread, tiles.shape[0], 2 * threads):
+        for tile in range(tiles.shape[1]):
+            corner = band * TILE_ROWS * step + 2 * tile * TILE_CELLS
+            for n in range(np.uint64(tiles[band, tile, 0]), np.uint64(tiles[band, tile, 1])):
+                taps, left, low = _taps(points[n, np.uint64(0)], points[n, np.uint64(1)], table)
+                # taps along v are needed one by one, those along u in pairs
+                re, im = in_all_lanes(points[n, np.uint64(2)]), in_all_lanes(points[n, np.uint64(3)])
+                value = _twice(taps, taps) * _even_odd(re, im)
+                at = corner + low * step + 2 * left
+                store(grid, at, fma(spread_lane(taps, 8), value, load(grid, at)))
+                store(grid, at + step, fma(spread_lane(taps, 9), value, load(grid, at + step)))
+                store(grid, at + 2 * step, fma(spread_lane(taps, 10), value, load(grid, at + 2 * step)))
+                store(grid, at + 3 * step, fma(spread_lane(taps, 11), value, load(grid, at + 3 * step)))
+                store(grid, at + 4 * step, fma(spread_lane(taps, 12), value, load(grid, at + 4 * step)))
+                store(grid, at + 5 * step, fma(spread_lane(taps, 13), value, load(grid, at + 5 * step)))
+                store(grid, at + 6 * step, fma(spread_lane(taps, 14), value, load(grid, at + 6 * step)))
+                store(grid, at + 7 * step, fma(spread_lane(taps, 15), value, load(grid, at + 7 * step)))
 
 
 @kernel(fastmath=CONTRACT)
-def _interpolate(points, tiles, grid, step, table, out, thread):
-    """The ``grid`` at the ``points`` of the ``tiles`` of one parity that this ``thread`` has: real and imaginary parts
-    into ``out``, float32 (n, 2).
-
-    ``points``, ``tiles``, ``grid``, ``step`` and ``table`` as for :func:`_spread`.
-    """
-    for k in range(tiles.shape[1]):
-        corner = tiles[thread, k, 2] * step + 2 * tiles[thread, k, 3]
-        for n in range(np.uint64(tiles[thread, k, 0]), np.uint64(tiles[thread, k, 1])):
-            taps, left, low = _taps(points[n, np.uint64(0)], points[n, np.uint64(1)], table)
-            at = corner + low * step + 2 * left
-            a = spread_lane(taps, 8) * load(grid, at)
-            b = spread_lane(taps, 9) * load(grid, at + step)
-            a = fma(spread_lane(taps, 10), load(grid, at + 2 * step), a)
-            b = fma(spread_lane(taps, 11), load(grid, at + 3 * step), b)
-            a = fma(spread_lane(taps, 12), load(grid, at + 4 * step), a)
-            b = fma(spread_lane(taps, 13), load(grid, at + 5 * step), b)
-            a = fma(spread_lane(taps, 14), load(grid, at + 6 * step), a)
-            b = fma(spread_lane(taps, 15), load(grid, at + 7 * step), b)
-            out[n, 0], out[n, 1] = even_odd_totals(_twice(taps, taps) * (a + b))
+def _interpolate(points, tiles, grid, step, table, out, parity, threads, thread):
+    """The ``grid`` at the ``points`` that :func:`_spread` takes, into ``out``, float32 (n, 2): real and imaginary."""
+    for band in range(parity + 2 * thread, tiles.shape[0], 2 * threads):
+        for tile in range(tiles.shape[1]):
+            corner = band * TILE_ROWS * step + 2 * tile * TILE_CELLS
+            for n in range(np.uint64(tiles[band, tile, 0]), np.uint64(tiles[band, tile, 1])):
+                taps, left, low = _taps(points[n, np.uint64(0)], points[n, np.uint64(1)], table)
+                at = corner + low * step + 2 * left
+                a = spread_lane(taps, 8) * load(grid, at)
+                b = spread_lane(taps, 9) * load(grid, at + step)
+                a = fma(spread_lane(taps, 10), load(grid, at + 2 * step), a)
+                b = fma(spread_lane(taps, 11), load(grid, at + 3 * step), b)
+                a = fma(spread_lane(taps, 12), load(grid, at + 4 * step), a)
+                b = fma(spread_lane(taps, 13), load(grid, at + 5 * step), b)
+                a = fma(spread_lane(taps, 14), load(grid, at + 6 * step), a)
+                b = fma(spread_lane(taps, 15), load(grid, at + 7 * step), b)
+                out[n, 0], out[n, 1] = even_odd_totals(_twice(taps, taps) * (a + b))
 
 
 def empty_grid(grid: int) -> np.ndarray:
@@ -244,19 +228,19 @@ def empty_grid(grid: int) -> np.ndarray:
     return aligned((rows, 2 * (grid + TAPS + TILE_CELLS)), np.float32)
 
 
-def _on_tiles(work, points: Sorted, grid: np.ndarray, *out) -> None:
-    """Compiled ``work`` on the tiles of one parity, then on those of the other."""
-    for tiles in points.tiles:
-        given = points.points, tiles, grid.reshape(-1), grid.shape[1], polynomials().ravel()
-        run_parts(work, len(tiles), *given, *out)
+def _on_tiles(work, points: Sorted, grid: np.ndarray, threads: int, *out) -> None:
+    """Compiled ``work`` on the bands of one parity, then on those of the other."""
+    given = points.points, points.tiles, grid.reshape(-1), grid.shape[1], polynomials().ravel(), *out
+    for parity in range(2):
+        run_parts(work, threads, *given, parity, threads)
 
 
-def spread(points: Sorted, grid: np.ndarray) -> None:
+def spread(points: Sorted, grid: np.ndarray, threads: int = 1) -> None:
     """Add all points to ``grid``, which :func:`empty_grid` made."""
-    _on_tiles(_spread, points, grid)
+    _on_tiles(_spread, points, grid, threads)
 
 
-def interpolate(points: Sorted, grid: np.ndarray, out: np.ndarray) -> np.ndarray:
+def interpolate(points: Sorted, grid: np.ndarray, out: np.ndarray, threads: int = 1) -> np.ndarray:
     """The grid at all points, into ``out``, float32 (n, 2), in the order of the tiles."""
-    _on_tiles(_interpolate, points, grid, out)
+    _on_tiles(_interpolate, points, grid, threads, out)
     return out
