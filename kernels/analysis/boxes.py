@@ -6,8 +6,6 @@ from kernels.analysis import synthetic
 from kernels.analysis.problem import BOX, KINDS, LN_P, REJECT, SLAB
 from kernels.gridpoint.levels import RADIUS, R
 
-#: Kinds that are analysed together, by the name of the pass.
-PASSES = {"mass and wind": (0, 1, 2), "humidity": (3,)}
 SLABS = LN_P.size // SLAB
 POINTS = BOX * BOX * SLAB
 #: Rows of a box's record: eight of points, departure over error, number of the datum, whether it lies in the box.
@@ -95,14 +93,13 @@ def records(problem, data: synthetic.Data, departures: np.ndarray, kinds):
     points, departures = data_points(problem, part), departures[chosen] / part.error
     j = np.clip(((part.latitude / np.pi + 0.5) * problem.nj / BOX).astype(int), 0, problem.nj // BOX - 1)
     i = (part.longitude / (2 * np.pi) * problem.ni / BOX).astype(int) % (problem.ni // BOX)
-    slab, up, column = np.searchsorted(LN_P, part.lnp - 1e-9) // SLAB, points[:3] * (problem.length / RADIUS), None
-    for box in boxes(problem):
-        if box[:2] != column:
-            column = box[:2]
-            near, away = _near(problem, up, *column)
-        levels, lnp = LN_P[box[2] * SLAB :][:SLAB], part.lnp[near]
+    slab, up = np.searchsorted(LN_P, part.lnp - 1e-9) // SLAB, points[:3] * (problem.length / RADIUS)
+    for row, column, height in boxes(problem):
+        if height == 0:
+            near, away = _near(problem, up, row, column)
+            inside, lnp = (j[near] == row) & (i[near] == column), part.lnp[near]
+        levels, home = LN_P[height * SLAB :][:SLAB], inside & (slab[near] == height)
         above = np.maximum(np.maximum(levels[0] - lnp, lnp - levels[-1]), 0) / problem.depth
-        home = (j[near] == box[0]) & (i[near] == box[1]) & (slab[near] == box[2])
         score = np.where(home, -1.0, np.hypot(away, above))
         use = np.flatnonzero(home | (above <= _REACH))
         use = use[np.argsort(score[use], kind="stable")[: problem.most]]
@@ -141,14 +138,15 @@ def suspects(tools, room, record: np.ndarray, limit: float = REJECT) -> np.ndarr
     return found[:count]
 
 
-def weigh(tools, room, problem, box, record: np.ndarray, accepted: np.ndarray, humid: bool):
-    """Points and weights of a box's data (WEIGHTS, padded), and by how much they lower the variance at its grid points.
+def weigh(tools, room, problem, box, record: np.ndarray, quality: np.ndarray, humid: bool):
+    """Points and weights of a box's accepted data (WEIGHTS, padded), and how far they lower the variance at its points.
 
-    ``accepted``: bool, of each datum of the record whether it has a weight.
+    ``quality``: of all data.
     """
-    _, n = _taken(record)
+    count, n = _taken(record)
     out, reduction = np.zeros((WEIGHTS, problem.padded)), np.zeros(POINTS)
-    out[:8], departures, left_out = record[:8], record[DEPARTURE].copy(), np.flatnonzero(~accepted)
+    left_out = np.flatnonzero(quality[record[NUMBER, :count].astype(int)] != ACCEPTED)
+    out[:8], departures = record[:8], record[DEPARTURE].copy()
     out[4:8, left_out], departures[left_out] = 0.0, 0.0
     if n and not tools.assimilate(room, out[:8].copy(), departures, n, grid(problem, box, humid)[0], out[8], reduction):
         raise ArithmeticError("the covariances of a box's data are not positive definite")

@@ -10,6 +10,7 @@ import math
 import time
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack
 from pathlib import Path
 from typing import NamedTuple
 
@@ -21,8 +22,6 @@ from kernels.files.filesystem import ALIGNMENT, BlockFile, page_aligned
 from kernels.gridpoint import levels
 from kernels.runtime.arrays import zeros
 
-#: Columns of data that are filed: which of them are gross is not told.
-FILED = 6
 #: Sigma levels at the top that keep most of the first guess, and what part of the increments they take.
 STRATOSPHERE = (0.25, 0.5, 0.75)
 
@@ -34,13 +33,12 @@ class StepTime(NamedTuple):
     name: str
     clock: float  # s
     cpu: float  # s, of the process
-    moved: int  # bytes read and written
 
 
 class FileUse(NamedTuple):
     """What a file is, and what all steps together do with it."""
 
-    kind: str  # "work", "large" (work) or "sequential"
+    place: str  # "memory", "cache" or "direct"
     records: int
     shape: tuple[int, ...]  # of a record, float64
     written: int  # times, from end to end
@@ -58,94 +56,69 @@ class FileUse(NamedTuple):
 
 
 def layout(problem, data: int) -> dict[str, FileUse]:
-    """Every file."""
+    """Every file.  Of the work files, half in memory, the large ones lie where the sequential files are."""
+    work, large, rest = problem.work, problem.work, problem.rest
+    if work == "half":
+        work, large = "memory", rest
     nj, count, sigma = problem.nj, len(boxes.boxes(problem)), (4 * problem.levels + 2, problem.ni)
     level, four, five = ((*fields, LN_P.size, problem.ni) for fields in ((), (4,), (5,)))
     return {
-        "guess": FileUse("sequential", nj, sigma, 0, 3),
-        "observations": FileUse("sequential", FILED, (data,), 0, 1),
-        "correlations": FileUse("sequential", 1, (4,), 0, 2),
-        "staggered": FileUse("sequential", nj, five, 1, 1),
-        "first_guess": FileUse("large", nj, five, 1, 4),
-        "statistics": FileUse("sequential", 2, (4, len(NAMES), LN_P.size), 1, 0),
-        "data": FileUse("sequential", FILED, (data,), 1, 2),
-        "parameters": FileUse("sequential", 1, (4,), 2, 0),
-        "quality": FileUse("sequential", 1, (data,), 2, 4),
-        "departures": FileUse("work", count, (boxes.RECORD, problem.padded), 2, 4),
-        "weights": FileUse("work", count, (boxes.WEIGHTS, problem.padded), 2, 2),
-        "reductions": FileUse("work", count, (boxes.POINTS,), 2, 2),
-        "increments": FileUse("large", nj, four, 1, 3),
-        "moisture": FileUse("large", nj, (1, *level), 1, 2),
-        "errors": FileUse("work", nj, level, 1, 1),
-        "moist_errors": FileUse("work", nj, level, 1, 0),
-        "humidity_made": FileUse("sequential", 1, LN_P.shape, 1, 1),
-        "humidity": FileUse("sequential", 1, LN_P.shape, 1, 0),
-        "kept_errors": FileUse("sequential", nj, level, 1, 1),
-        "normalised": FileUse("sequential", nj, level, 1, 1),
-        "plotted": FileUse("sequential", nj, five, 1, 1),
-        "plotted_increments": FileUse("sequential", nj, four, 1, 0),
-        "plotted_errors": FileUse("sequential", nj, level, 1, 0),
-        "staggered_increments": FileUse("sequential", nj, five, 1, 1),
-        "analysis": FileUse("sequential", nj, sigma, 1, 1),
-        "corrected": FileUse("sequential", nj, sigma, 1, 0),
+        "guess": FileUse(rest, nj, sigma, 0, 3),
+        "observations": FileUse(rest, len(synthetic.Data._fields), (data,), 0, 1),
+        "correlations": FileUse(rest, 1, (4,), 0, 2),
+        "staggered": FileUse(rest, nj, five, 1, 1),
+        "first_guess": FileUse(large, nj, five, 1, 4),
+        "statistics": FileUse(rest, 2, (4, len(NAMES), LN_P.size), 1, 0),
+        "data": FileUse(rest, len(synthetic.Data._fields), (data,), 1, 2),
+        "parameters": FileUse(rest, 1, (4,), 2, 0),
+        "quality": FileUse(rest, 1, (data,), 2, 4),
+        "departures": FileUse(work, count, (boxes.RECORD, problem.padded), 2, 4),
+        "weights": FileUse(work, count, (boxes.WEIGHTS, problem.padded), 2, 2),
+        "reductions": FileUse(work, count, (boxes.POINTS,), 2, 2),
+        "increments": FileUse(large, nj, four, 1, 3),
+        "moisture": FileUse(large, nj, (1, *level), 1, 2),
+        "errors": FileUse(work, nj, level, 1, 1),
+        "moist_errors": FileUse(work, nj, level, 1, 0),
+        "humidity_made": FileUse(rest, 1, LN_P.shape, 1, 1),
+        "humidity": FileUse(rest, 1, LN_P.shape, 1, 0),
+        "kept_errors": FileUse(rest, nj, level, 1, 1),
+        "normalised": FileUse(rest, nj, level, 1, 1),
+        "plotted": FileUse(rest, nj, five, 1, 1),
+        "plotted_increments": FileUse(rest, nj, four, 1, 0),
+        "plotted_errors": FileUse(rest, nj, level, 1, 0),
+        "staggered_increments": FileUse(rest, nj, five, 1, 1),
+        "analysis": FileUse(rest, nj, sigma, 1, 1),
+        "corrected": FileUse(rest, nj, sigma, 1, 0),
     }
 
 
-def place(problem, kind: str) -> str:
-    """Where a file of a kind lies."""
-    if kind == "sequential":
-        return problem.rest
-    if problem.work == "half":
-        return problem.rest if kind == "large" else "memory"
-    return problem.work
-
-
 class Dataset:
-    """One file of equal records; ``moved`` counts bytes read and written.
+    """One file of equal records.  A thread of ``ahead`` reads the record after the one that is at hand."""
 
-    A thread of ``ahead`` reads the record after the one that was read last.
-    """
-
-    def __init__(self, path: Path, place: str, use: FileUse, ahead: ThreadPoolExecutor | None = None):
-        self.records, self.shape, self.moved = use.records, use.shape, 0
-        self._file = BlockFile(path, place, use.records, use.record)
-        self._buffers, self._ahead = page_aligned((2, use.record // 8)), ahead
-        self._coming: Future | None = None  # number and buffer of the record that is read ahead
-
-    def _load(self, record: int) -> tuple[int, np.ndarray]:
-        buffer = self._buffers[record % 2]
-        self._file.read(record, memoryview(buffer).cast("B"))
-        return record, buffer
-
-    def _awaited(self) -> tuple:
-        """Number and buffer of the record that was read ahead; afterwards nothing is under way."""
-        coming, self._coming = self._coming, None
-        return coming.result() if coming else (None, None)
+    def __init__(self, path: Path, use: FileUse, ahead: ThreadPoolExecutor | None = None):
+        self.use, self._ahead = use, ahead
+        self.file = BlockFile(path, use.place, use.records, use.record)
+        self._buffers = page_aligned((2, use.record // 8))
 
     def put(self, record: int, values: np.ndarray) -> None:
         """Write one record, float64 of the file's shape."""
-        self._awaited()  # what was read may be older
         buffer = self._buffers[0]
-        buffer[: math.prod(self.shape)] = np.ravel(values)
-        self._file.write(record, memoryview(buffer).cast("B"))
-        self.moved += buffer.nbytes
+        buffer[: math.prod(self.use.shape)] = np.ravel(values)
+        self.file.write(record, memoryview(buffer).cast("B"))
 
-    def get(self, record: int) -> np.ndarray:
-        """Read one record, float64 of the file's shape."""
-        number, buffer = self._awaited()
-        if number != record:
-            _, buffer = self._load(record)
-        if self._ahead and record + 1 < self.records:
-            self._coming = self._ahead.submit(self._load, record + 1)
-        self.moved += buffer.nbytes
-        return buffer[: math.prod(self.shape)].reshape(self.shape).copy()
+    def _load(self, record: int) -> np.ndarray:
+        buffer = self._buffers[record % 2]
+        self.file.read(record, memoryview(buffer).cast("B"))
+        return buffer[: math.prod(self.use.shape)].reshape(self.use.shape)
 
     def __iter__(self) -> Iterator[np.ndarray]:
-        return map(self.get, range(self.records))
-
-    def close(self) -> None:
-        """Let the file go."""
-        self._file.close()
+        """Read each record in turn, float64 of the file's shape."""
+        coming: Future | None = None
+        for record in range(self.use.records):
+            found = coming.result() if coming else self._load(record)
+            if self._ahead and record + 1 < self.use.records:
+                coming = self._ahead.submit(self._load, record + 1)
+            yield found.copy()
 
 
 def _south(a):
@@ -158,20 +131,21 @@ def _east(a):
     return 0.5 * (a + np.roll(a, -1, -1))
 
 
-def _columns(problem, guess):
+def _columns(guess):
     """u, v, T, q of rows (nj, 4 levels + 2, ni), ln p_s and geopotential of the ground, and ln of sigma."""
-    fields = np.moveaxis(guess[:, :-2].reshape(len(guess), 4, problem.levels, -1), 1, 0)
-    return *fields, guess[:, -2:-1], guess[:, -1:], np.log(levels.vertical(problem.levels).full)[:, None]
+    count = guess.shape[1] // 4
+    fields = np.moveaxis(guess[:, :-2].reshape(len(guess), 4, count, -1), 1, 0)
+    return *fields, guess[:, -2:-1], guess[:, -1:], np.log(levels.vertical(count).full)[:, None]
 
 
-def _standard(problem):
-    return np.broadcast_to(LN_P[:, None], (problem.nj, LN_P.size, problem.ni))
+def _standard(guess):
+    return np.broadcast_to(LN_P[:, None], (len(guess), LN_P.size, guess.shape[-1]))
 
 
-def on_pressure(problem, guess):
+def on_pressure(guess):
     """Step d: rows of staggered fields on standard levels, (nj, 5, 15, ni)."""
-    u, v, T, q, lnps, ground, sigma = _columns(problem, guess)
-    target = _standard(problem)
+    u, v, T, q, lnps, ground, sigma = _columns(guess)
+    target = _standard(guess)
     phi = vertical.geopotential(T, sigma + lnps, lnps, ground, target)
     bases = ((u, _east(lnps)), (v, _south(lnps)), (T, lnps), (q, lnps))
     return np.stack([phi, *(vertical.interpolate(field, sigma + base, target) for field, base in bases)], 1)
@@ -190,14 +164,14 @@ def staggered(fields):
     return np.stack([phi, _east(u), _south(v), T, q], 1)
 
 
-def on_sigma(problem, guess, increments):
+def on_sigma(guess, increments):
     """Step v: staggered increments added on sigma levels, which have moved with the analysed surface pressure.
 
     δ ln p_s = δΦ / (R T) at the ground.
     """
-    *fields, lnps, ground, sigma = _columns(problem, guess)
+    *fields, lnps, ground, sigma = _columns(guess)
     phi, *changes = np.moveaxis(increments, 1, 0)
-    standard, found = _standard(problem), []
+    standard, found = _standard(guess), []
     lifted = lnps + vertical.interpolate(phi, standard, lnps) / (levels.R * fields[2][:, -1:])
     for field, change, face in zip(fields, changes, (_east, _south, np.copy, np.copy), strict=True):
         old, new = sigma + face(lnps), sigma + face(lifted)
@@ -205,43 +179,32 @@ def on_sigma(problem, guess, increments):
     return np.concatenate([*found, lifted, ground], 1)
 
 
-def corrected(problem, guess, analysis):
+def corrected(guess, analysis):
     """Step w: near the top, where nothing is observed, most of the first guess is kept."""
-    out = analysis.copy()
+    out, count = analysis.copy(), len(guess[0]) // 4
     for level, part in enumerate(STRATOSPHERE):
-        at = slice(level, 4 * problem.levels, problem.levels)
+        at = slice(level, 4 * count, count)
         out[:, at] = guess[:, at] + part * (analysis[:, at] - guess[:, at])
     return out
 
 
 class Chain:
-    """Files, in ``folder`` but for those in memory, and steps of one analysis.
+    """Files, in ``folder`` but for those in memory, and steps of one analysis; ``opened`` closes the files.
 
     ``tools`` do the work of one box: the module ``covariance``, compiled, or ``dense``, in NumPy.
     """
 
-    def __init__(self, problem, state, tools, folder: Path):
+    def __init__(self, problem, state, tools, folder: Path, opened: ExitStack):
         self.problem, self.tools = problem, tools
         self.room = zeros((problem.padded, problem.padded + 8 + max(problem.padded, boxes.POINTS)))
         self.files: dict[str, Dataset] = {}
-        self._thread = ThreadPoolExecutor(1) if problem.ahead else None
-        try:
-            for name, use in layout(problem, state.data.value.size).items():
-                where = place(problem, use.kind)
-                self.files[name] = Dataset(folder / name, where, use, self._thread if where == "memory" else None)
-        except BaseException:
-            self.close()
-            raise
+        thread = opened.enter_context(ThreadPoolExecutor(1)) if problem.ahead else None
+        for name, use in layout(problem, state.data.value.size).items():
+            self.files[name] = Dataset(folder / name, use, thread if use.place == "memory" else None)
+            opened.callback(self.files[name].file.close)
         self.write("guess", state.guess)
-        self.write("observations", state.data[:FILED])
+        self.write("observations", state.data)
         self.write("correlations", [np.array([problem.length, problem.depth, problem.wind, REJECT])])
-
-    def close(self) -> None:
-        """Let all files go."""
-        if self._thread:
-            self._thread.shutdown()
-        for file in self.files.values():
-            file.close()
 
     def read(self, name: str) -> np.ndarray:
         """All records of a file."""
@@ -256,15 +219,10 @@ class Chain:
         """All steps, timed."""
         found = []
         for letter, name, step in STEPS:
-            before = self._moved()
             clock, cpu = time.perf_counter(), time.process_time()
             step(self)
-            clock, cpu = time.perf_counter() - clock, time.process_time() - cpu
-            found.append(StepTime(letter, name, clock, cpu, self._moved() - before))
+            found.append(StepTime(letter, name, time.perf_counter() - clock, time.process_time() - cpu))
         return found
-
-    def _moved(self) -> int:
-        return sum(file.moved for file in self.files.values())
 
     def statistics(self, record: int, name: str) -> None:
         """Mean, root mean square, least and greatest of each field and level."""
@@ -274,15 +232,13 @@ class Chain:
 
     def prepare(self, humid: bool) -> None:
         """Departures from the first guess, over the errors, sorted into boxes."""
-        p, columns = self.problem, self.read("data")
-        data = synthetic.Data(*columns, np.zeros_like(columns[0]))
+        p, data = self.problem, synthetic.Data(*self.read("data"))
         expected = boxes.at_data(p, data, self.read("first_guess")[:, [0, 1, 2, 4]])
-        kinds = boxes.PASSES["humidity" if humid else "mass and wind"]
-        self.write("departures", boxes.records(p, data, data.value - expected, kinds))
+        self.write("departures", boxes.records(p, data, data.value - expected, (3,) if humid else (0, 1, 2)))
 
     def check(self) -> None:
         """Every datum against its neighbours; its own box decides."""
-        quality = self.files["quality"].get(0)
+        (quality,) = self.files["quality"]
         for record in self.files["departures"]:
             bad = boxes.suspects(self.tools, self.room, record)
             home = np.flatnonzero(record[boxes.HOME, : bad.size])
@@ -291,25 +247,22 @@ class Chain:
 
     def assimilate(self, humid: bool) -> None:
         """Weights of every box's accepted data, and the lowered variance at its grid points."""
-        p, quality = self.problem, self.files["quality"].get(0)
+        p, (quality,) = self.problem, self.files["quality"]
         for at, (box, record) in enumerate(zip(boxes.boxes(p), self.files["departures"], strict=True)):
-            accepted = quality[record[boxes.NUMBER, record[boxes.NUMBER] >= 0].astype(int)] == boxes.ACCEPTED
-            weights, reduction = boxes.weigh(self.tools, self.room, p, box, record, accepted, humid)
+            weights, reduction = boxes.weigh(self.tools, self.room, p, box, record, quality, humid)
             self.files["weights"].put(at, weights)
             self.files["reductions"].put(at, reduction)
 
     def post(self, humid: bool) -> None:
         """Increments and errors on the grid, band by band."""
         p, names = self.problem, ("moisture", "moist_errors") if humid else ("increments", "errors")
-        rows, at = (np.empty((BOX, 1 if humid else 4, LN_P.size, p.ni)), np.empty((BOX, LN_P.size, p.ni))), 0
+        rows = np.empty((BOX, 1 if humid else 4, LN_P.size, p.ni)), np.empty((BOX, LN_P.size, p.ni))
+        weighed = zip(self.files["weights"], self.files["reductions"], strict=True)
         for band in range(p.nj // BOX):
             for i, slab in np.ndindex(p.ni // BOX, boxes.SLABS):
-                weights = self.files["weights"].get(at)
-                reduction = self.files["reductions"].get(at)
-                found = boxes.increments(self.tools, p, (band, i, slab), weights, reduction, humid)
+                found = boxes.increments(self.tools, p, (band, i, slab), *next(weighed), humid)
                 for whole, part in zip(rows, found, strict=True):
                     whole[..., slab * SLAB :, i * BOX :][..., :SLAB, :BOX] = part
-                at += 1
             for name, whole in zip(names, rows, strict=True):
                 for row, values in enumerate(whole):
                     self.files[name].put(band * BOX + row, values)
@@ -329,16 +282,21 @@ class Chain:
         self.write("plotted_increments", self.files["increments"])
         self.write("plotted_errors", self.files["normalised"])
 
-    def to_sigma(self) -> None:
-        """The analysis on sigma levels."""
-        self.write("analysis", on_sigma(self.problem, self.read("guess"), self.read("staggered_increments")))
+
+def _made(target: str, function, *sources: str):
+    """A step that makes a file of what others hold."""
+    return lambda chain: chain.write(target, function(*map(chain.read, sources)))
+
+
+def _copied(target: str, source: str):
+    return lambda chain: chain.write(target, chain.files[source])
 
 
 def _passed(letter: str, humid: bool) -> tuple:
     """Steps h to l, which come twice."""
     return (
         (f"{letter}h", "PRE-GAP", lambda chain: chain.prepare(humid)),
-        (f"{letter}i", "copy correlations", lambda chain: chain.write("parameters", chain.files["correlations"])),
+        (f"{letter}i", "copy correlations", _copied("parameters", "correlations")),
         (f"{letter}j", "GAP (data checking)", Chain.check),
         (f"{letter}k", "GAP (analysis)", lambda chain: chain.assimilate(humid)),
         (f"{letter}l", "POST GAP", lambda chain: chain.post(humid)),
@@ -347,24 +305,20 @@ def _passed(letter: str, humid: bool) -> tuple:
 
 #: Letter and name of every step, and what it does of a :class:`Chain`, in order.
 STEPS = (
-    ("d", "sigma to pressure", lambda c: c.write("staggered", on_pressure(c.problem, c.read("guess")))),
-    ("e", "interpolate to unstaggered grid", lambda c: c.write("first_guess", unstaggered(c.read("staggered")))),
-    ("f", "statistics of the first guess", lambda c: c.statistics(0, "first_guess")),
-    ("g", "copy observations", lambda c: c.write("data", c.files["observations"])),
+    ("d", "sigma to pressure", _made("staggered", on_pressure, "guess")),
+    ("e", "interpolate to unstaggered grid", _made("first_guess", unstaggered, "staggered")),
+    ("f", "statistics of the first guess", lambda chain: chain.statistics(0, "first_guess")),
+    ("g", "copy observations", _copied("data", "observations")),
     *_passed("", False),
-    ("m", "humidity first-guess errors", lambda c: c.write("humidity_made", [synthetic.vapour(LN_P)])),
-    ("n", "copy humidity errors", lambda c: c.write("humidity", c.files["humidity_made"])),
+    ("m", "humidity first-guess errors", lambda chain: chain.write("humidity_made", [synthetic.vapour(LN_P)])),
+    ("n", "copy humidity errors", _copied("humidity", "humidity_made")),
     *_passed("o, ", True),
-    ("p", "copy the errors", lambda c: c.write("kept_errors", c.files["errors"])),
+    ("p", "copy the errors", _copied("kept_errors", "errors")),
     ("q", "re-normalise", Chain.normalise),
-    ("r", "keep pressure levels", lambda c: c.write("plotted", c.read("first_guess") + c.increments())),
+    ("r", "keep pressure levels", lambda chain: chain.write("plotted", chain.read("first_guess") + chain.increments())),
     ("s", "keep increments and errors", Chain.keep),
     ("t", "interpolate to staggered grid", lambda c: c.write("staggered_increments", staggered(c.increments()))),
-    ("u", "statistics of the analysis", lambda c: c.statistics(1, "plotted")),
-    ("v", "pressure to sigma", Chain.to_sigma),
-    (
-        "w",
-        "stratospheric correction",
-        lambda c: c.write("corrected", corrected(c.problem, c.read("guess"), c.read("analysis"))),
-    ),
+    ("u", "statistics of the analysis", lambda chain: chain.statistics(1, "plotted")),
+    ("v", "pressure to sigma", _made("analysis", on_sigma, "guess", "staggered_increments")),
+    ("w", "stratospheric correction", _made("corrected", corrected, "guess", "analysis")),
 )

@@ -25,8 +25,6 @@ from kernels.routines.elementary import EXP_FLOPS, exp
 from kernels.runtime.jit import CONTRACT, kernel
 from kernels.runtime.vector import LANES, address, at, fma, less, load, select, spread, store, total
 
-#: Rows of points.
-X, Y, Z, P, ALPHA, BX, BY, BZ = range(8)
 #: Exponents below this, of what is as good as uncorrelated, are raised to it.
 FAR = -600.0
 #: Operations of one covariance, a fused multiply-add as two.
@@ -97,8 +95,6 @@ def check(a, points, departures, n, out):
             y = load(p, k * ld + first + i)
             weight = fma(y, at(p, k * ld + n), weight)
             square = fma(y, y, square)
-        for c in range(LANES):
-            out[0, i + c], out[1, i + c] = 0.0, 0.0
         store(address(out), i, weight)
         store(address(out), out.shape[1] + i, square)
     for i in range(n):

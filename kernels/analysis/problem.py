@@ -7,8 +7,6 @@ import numpy as np
 
 from kernels.contract import Presets, one_of, real, require_range, whole
 
-#: Places of files: memory reached by copying, the page cache, a device past it.
-PLACES = ("memory", "cache", "direct")
 BOX = 8  # grid points along a side of a box
 SLAB = 5  # standard levels of a slab
 #: Standard levels from the top downwards: ln of p in Pa.
@@ -37,9 +35,10 @@ class Problem(Presets):
     length: real(1e4, 1e7, "m") = 1.5e6  # scale of the background error's horizontal correlation, m
     depth: real(0.05, 5.0) = 0.5  # the same in the vertical, in ln p
     wind: real(0.01, 100.0, "m/s") = 5.0  # standard deviation of the background's wind components, m/s
-    # where the work files are, read and written at random; half: the larger ones with the sequential files
-    work: one_of(*PLACES, "half") = "memory"
-    rest: one_of(*PLACES) = "memory"  # where the sequential files are
+    # where the work files are, read and written at random: in memory reached by copying, in the page cache, on a device
+    # past it; half: the larger ones with the sequential files
+    work: one_of("memory", "cache", "direct", "half") = "memory"
+    rest: one_of("memory", "cache", "direct") = "memory"  # where the sequential files are
     ahead: bool = False  # a thread reads the next record of a file in memory before it is asked for
     folder: str | None = None  # where files go; None: the system's temporary folder
 

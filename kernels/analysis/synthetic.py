@@ -75,13 +75,15 @@ class Field:
         return c @ ct - s @ st, np.stack(slope[:3]), slope[3]
 
 
-class Truth(NamedTuple):
-    """What is true, as functions: draws of the flow and of its error."""
+class Truth:
+    """What is true, and how far the first guess is off, as functions: random fields of a problem."""
 
-    flow: Field
-    error: Field
-    moist: Field
-    wet: Field  # of the humidity's error
+    def __init__(self, problem, rng):
+        scale = LARGER * problem.length
+        self.flow = Field(rng, scale, TRUE_DEPTH, STRONGER * problem.wind)
+        self.error = Field(rng, problem.length, problem.depth, problem.wind)
+        self.moist = Field(rng, scale, TRUE_DEPTH)
+        self.wet = Field(rng, problem.length, problem.depth)  # the humidity's error
 
 
 class Data(NamedTuple):
@@ -93,23 +95,11 @@ class Data(NamedTuple):
     kind: np.ndarray  # number into KINDS
     value: np.ndarray  # m²/s², m/s or kg/kg
     error: np.ndarray  # standard error
-    gross: np.ndarray  # 1 where a gross error was planted: known to the checks of this program alone
 
 
 def vapour(lnp):
     """Standard deviation of the background's humidity, kg/kg."""
     return 1.5e-3 * np.exp(lnp) / 1e5
-
-
-def draw(problem, rng) -> Truth:
-    """Random fields of a problem."""
-    scale = LARGER * problem.length
-    return Truth(
-        Field(rng, scale, TRUE_DEPTH, STRONGER * problem.wind),
-        Field(rng, problem.length, problem.depth, problem.wind),
-        Field(rng, scale, TRUE_DEPTH),
-        Field(rng, problem.length, problem.depth),
-    )
 
 
 def _profile(lnp):
@@ -119,15 +109,12 @@ def _profile(lnp):
     return -R * (210.0 * x + (warm - 78.0) / 0.9), 210.0 + warm
 
 
-def state(
-    truth: Truth, guess: bool, where: Places, base: np.ndarray, levels: np.ndarray, humid: bool = True
-) -> dict[str, np.ndarray]:
+def state(truth: Truth, guess: bool, where: Places, base: np.ndarray, levels: np.ndarray) -> dict[str, np.ndarray]:
     """phi, u, v, T and q, float64 (J, n), of the truth or of the first guess at ln p = base + levels."""
     lnp = base[:, None] + levels
     phi, temperature = _profile(lnp)
-    u = v = q = np.zeros_like(lnp)
-    if humid:
-        q = vapour(lnp) * (4.0 + truth.moist.sample(where.up, base, levels)[0])
+    u = v = np.zeros_like(lnp)
+    q = vapour(lnp) * (4.0 + truth.moist.sample(where.up, base, levels)[0])
     for field in (truth.flow, truth.error)[: 1 + guess]:
         value, slope, thick = field.sample(where.up, base, levels)
         amplitude = field.wind * field.length
@@ -136,7 +123,7 @@ def state(
         temperature = temperature - f * thick / (R * field.depth)
         u = u - amplitude / field.length * np.einsum("cn,cnj->nj", where.north, slope)
         v = v + amplitude / field.length * np.einsum("cn,cnj->nj", where.east, slope)
-    if guess and humid:
+    if guess:
         q = q + vapour(lnp) * truth.wet.sample(where.up, base, levels)[0]
     return {"phi": phi.T, "u": u.T, "v": v.T, "T": temperature.T, "q": q.T}
 
@@ -151,9 +138,9 @@ def rows(problem):
 def surface(truth: Truth, where: Places):
     """ln p_s of the truth, which is smooth, and of the first guess; geopotential of the ground, the same for both."""
     zero, true = np.zeros(1), LN_P[-1] - 0.02 - 0.03 * where.up[0] * where.up[1]
-    ground, lnps = state(truth, False, where, true, zero, False)["phi"][0], true
+    ground, lnps = state(truth, False, where, true, zero)["phi"][0], true
     for _ in range(2):
-        found = state(truth, True, where, lnps, zero, False)
+        found = state(truth, True, where, lnps, zero)
         lnps = lnps + (found["phi"][0] - ground) / (R * found["T"][0])
     return true, lnps, ground
 
@@ -163,13 +150,13 @@ def first_guess(problem, truth: Truth):
 
     A row is u, v, T, q on sigma levels from the top, then ln p_s and the ground's geopotential.
     """
-    sigma, grounds, found = np.log(vertical(problem.levels).full), [], []
+    sigma, found = np.log(vertical(problem.levels).full), []
     lat, south, lon, east = rows(problem)
-    for phi, lam, humid in ((lat, lon, True), (lat, east, False), (south, lon, False)):
+    for phi, lam in ((lat, east), (south, lon), (lat, lon)):
         where = places(phi[:, None], lam)
-        grounds.append((where, *surface(truth, where)))
-        found.append(state(truth, True, where, grounds[-1][2], sigma, humid))
-    (where, pressure, lnps, ground), (mass, u, v) = grounds[0], found
+        pressure, lnps, ground = surface(truth, where)
+        found.append(state(truth, True, where, lnps, sigma))
+    u, v, mass = found
 
     def by_rows(fields):
         return np.ascontiguousarray(np.reshape(fields, (-1, problem.nj, problem.ni)).swapaxes(0, 1))
@@ -180,8 +167,8 @@ def first_guess(problem, truth: Truth):
     return guess, known, pressure.reshape(problem.nj, problem.ni)
 
 
-def observe(problem, truth: Truth, rng) -> Data:
-    """Sondes and aircraft, with errors of their own and some gross ones."""
+def observe(problem, truth: Truth, rng) -> tuple[Data, np.ndarray]:
+    """Sondes and aircraft, with errors of their own and some gross ones: which is bool (n,)."""
     seen, table = LN_P[SEEN], []
     for count, levels, kinds in ((problem.sondes, seen, KINDS), (problem.aircraft, np.array([FLIGHT]), ("u", "v"))):
         if not count:
@@ -196,13 +183,12 @@ def observe(problem, truth: Truth, rng) -> Data:
             columns = (latitude, longitude, levels[:, None], float(KINDS.index(kind)), found[kind], error)
             table.append(np.stack([np.broadcast_to(each, error.shape).ravel() for each in columns]))
     columns = np.concatenate(table, axis=1)
-    columns = columns[:, rng.permutation(columns.shape[1])]
-    latitude, longitude, lnp, kind, value, error = columns
-    gross = rng.random(value.size) < GROSS
-    spread = background(problem, latitude, lnp, kind)
-    off = rng.uniform(*_GROSS, value.size) * rng.choice([-1.0, 1.0], value.size) * np.hypot(spread, error)
-    value = value + error * rng.normal(size=value.size) + np.where(gross, off, 0.0)
-    return Data(latitude, longitude, lnp, kind, value, error, gross.astype(float))
+    data = Data(*columns[:, rng.permutation(columns.shape[1])])
+    gross, count = rng.random(data.value.size) < GROSS, data.value.size
+    spread = np.hypot(background(problem, data.latitude, data.lnp, data.kind), data.error)
+    off = rng.uniform(*_GROSS, count) * rng.choice([-1.0, 1.0], count) * spread
+    value = data.value + data.error * rng.normal(size=count) + np.where(gross, off, 0.0)
+    return data._replace(value=value), gross
 
 
 def background(problem, latitude, lnp, kind):
