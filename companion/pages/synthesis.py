@@ -136,7 +136,7 @@ def file_rates() -> pd.DataFrame:
         return [measured(run, what, _device(run, test)) for test, what in named]
 
     def solution_files(run) -> list[dict]:
-        row = _largest(run, "one array a write")
+        row = _largest(run, "five arrays, one a write")
         megabytes = float(run["solution_bytes"][row][0]) / _MEGA
         spent = figures.sampled(run, "observed_transferring", row)
         found = figures.converted(spent, lambda seconds: megabytes / seconds)
@@ -153,9 +153,9 @@ def _device(run, test: str) -> pd.DataFrame:
 
 
 def _largest(run, way: str) -> np.ndarray:
-    """The case that writes one way, of its largest size and there of the most threads; newer runs write five arrays."""
-    size, threads, ways = run["N"].values, run["threads"].values, run["way"].values
-    chosen = ways == (way if way in ways else "five arrays, one a write")
+    """The case that writes one way, of its largest size and there of the most threads."""
+    size, threads = run["N"].values, run["threads"].values
+    chosen = run["way"].values == way
     chosen &= size == size[chosen].max()
     return np.flatnonzero(chosen & (threads == threads[chosen].max()))
 
@@ -232,7 +232,7 @@ def computing() -> pd.DataFrame:
 
     def writing(run) -> list[dict]:
         found = []
-        for way in ("one array a write", "40-byte elements"):
+        for way in ("five arrays, one a write", "40-byte elements"):
             (row,) = _largest(run, way)
             same = (run["N"] == run["N"][row]) & (run["threads"] == run["threads"][row]) & (run["way"] == "none")
             alone = figures.intervals(figures.cases(run)[same.values])
@@ -427,8 +427,8 @@ def files_through_time() -> "figures.Shown":
         name="file_rates",
         title="Forty years of reading and writing",
         caption="Rates at which one program reads or writes its files, in MB/s. Hollow: printed in the reports of "
-        "1982, 1993 and 2014, as measured unless it says peak; the arrow marks a lower bound. Filled: stored runs on "
-        "virtual machines of today; the host of a disk may have a cache of its own.",
+        "1982, 1993 and 2014, which do not say of each how it was measured; the arrow marks a lower bound. Filled: "
+        "stored runs on virtual machines of today; the host of a disk may have a cache of its own.",
         alt=f"Rates of files in MB/s by year, on a logarithmic axis. {said(frame)}.",
     )
 
@@ -463,7 +463,7 @@ def findings() -> list[str]:
     alone, nearly, shared = images
     return [
         f"A program moved {rate('cray_xmp_1982', 'a disk'):g} MB/s to and from a disk of 1982, "
-        f"{rate('cm2', 'serial file'):g} to {rate('cray_ymp', 'a file'):g} MB/s to a file of 1993, "
+        f"{rate('cm2', 'serial file'):g} or {rate('cray_ymp', 'a file'):g} MB/s to a file on two machines of 1993, "
         f"{rate('cray_xc30', 'one of 120 files'):g} MB/s or more to one of 2014{today}.",
         f"Memory for each flop/s of peak fell from {memory.iloc[0]:.2f} bytes on the Cray Y-MP of 1993 to "
         f"{reports.min():.2f} to {reports.max():.2f} on four machines of 2006 and 2014.",

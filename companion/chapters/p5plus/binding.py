@@ -77,8 +77,8 @@ def gains(runs) -> "figures.Shown":
         data=pd.concat([printed, *frames], ignore_index=True),
         title="What each change gained",
         caption="Gains as the report prints them: a bar for a range, a tick for one number. Throttling (diamond) made "
-        "times vary less, which is not a gain in speed. Filled: what a forecast of one layer at T399 gains here from "
-        "code for this processor in place of x86-64-v3, pages of 2 MB in place of 4 KB, and bound threads.",
+        "times vary less, which is not a gain in speed. Filled: change in speed of a forecast of one layer at T399 by "
+        "code for this processor in place of x86-64-v3, by large pages in place of small ones, and by bound threads.",
         alt=f"Range bars of the printed gain of {len(printed)} changes in percent. The widest range is that of "
         f"{widest['change']}: {widest['gain_low']:g} to {widest['gain_high']:g} %.",
         tables="changes",
@@ -104,8 +104,8 @@ def gained() -> str:
         f"{float(each.min()):.1f} to {float(each.max()):.1f} %" for each in (bind.sel(smt="N"), bind.sel(smt="Y"))
     )
     return (
-        f"Two threads on a core made a forecast day {float(smt.min()):.0f} to {float(smt.max()):.0f} % faster. Binding "
-        f"threads to processors gained {alone} without a second thread and {both} with one."
+        f"In the report two threads on a core made a day of T399 {float(smt.min()):.0f} to {float(smt.max()):.0f} % "
+        f"faster. Binding threads to processors gained it {alone} without a second thread and {both} with one."
     )
 
 
@@ -138,9 +138,9 @@ def combinations(runs) -> "figures.Shown":
         runs=runs,
         data=pd.concat([cube.to_dataframe().reset_index(), *frames], ignore_index=True),
         title="SMT, binding and memory affinity",
-        caption="Hollow: the same forecast day in eight combinations, as printed; two threads on a core (SMT) save "
-        "more than binding or memory affinity, and with SMT both of these save less. Filled: 48 steps at the same "
-        "truncation of a model of one layer, bound by the list without SMT or placed by the system.",
+        caption="Hollow: a day of T399 in eight combinations, over the printed time without any of the three; two "
+        "threads on a core (SMT) save more than binding or memory affinity, and with SMT both of these save less. "
+        "Filled: 48 steps of a model of one layer at the same truncation, bound by the list without SMT or not bound.",
         tables="smt_binding binding_lists",
     )
 
@@ -150,6 +150,5 @@ def said(run, *names: str) -> str:
     seconds = dict(zip(run["without"].values, run["seconds"].values, strict=True))
     count = plural(int(run["threads"].values[0]), "thread")
     found = (f"{figures.times(seconds[name], seconds['']).briefly} as long {IN_WORDS[name]}" for name in names)
-    return (
-        f"On machine {figures.cpu(run)} a forecast by {count} takes {', '.join(found)}, over the same with all changes."
-    )
+    said = ", ".join(found)
+    return f"On machine {figures.cpu(run)} a forecast by {count} takes {said}, over one with all three changes."

@@ -88,6 +88,6 @@ def found(run) -> str:
     walk, chase = (frame.loc[(pattern, reach)] for pattern in ("stride", "random"))
     assert walk["ns_high"] < chase["ns_low"] and 10 * walk["ns"] < chase["ns"]
     return (
-        f"On machine {figures.cpu(run)} a load of the longest walk takes {walk['ns']:.3g} ns. In random order through "
-        f"as many cache lines, {figures.bytes_label(reach)}, it takes {chase['ns']:.3g} ns."
+        f"On huge pages of machine {figures.cpu(run)} a load of the longest walk takes {walk['ns']:.3g} ns. In random "
+        f"order through as many cache lines, {figures.bytes_label(reach)}, it takes {chase['ns']:.3g} ns."
     )

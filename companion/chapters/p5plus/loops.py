@@ -98,9 +98,12 @@ def _rates(run) -> "dict[str, pd.DataFrame]":
 
 
 def scaled(run) -> str:
-    """f of every loop: what twice the threads on twice the cores do for the same work."""
-    factors = [f"{f:.2f} ({name})" for name, f in zip(LOOPS.values(), run["f"].values, strict=True)]
-    return f"On machine {figures.cpu(run)} f is {', '.join(factors)}."
+    """f of the loops, least and most: what twice the threads on twice the cores do for the same work."""
+    found = sorted(zip(run["f"].values.tolist(), LOOPS.values(), strict=True))
+    (least, slow), *_, (most, fast) = found
+    return (
+        f"On machine {figures.cpu(run)} f of the five loops lies between {least:.2f} ({slow}) and {most:.2f} ({fast})."
+    )
 
 
 @loops.figure
@@ -111,7 +114,6 @@ def rates(runs) -> "figures.Shown":
         rate = _rates(run)
         found = {name: rate[kind] for name, kind in (("host", "one thread"), ("node", _NODE)) if kind in rate}
         frames.append(figures.with_spread(pd.DataFrame({"what": old.index}), **found))
-    gain = frames[0]["host"] / old.to_numpy()
     return figures.dots(
         runs,
         frames,
@@ -123,9 +125,9 @@ def rates(runs) -> "figures.Shown":
         name="p5plus_loops",
         heading="",
         title="Five loops on one processor, 2006 and today",
-        caption="Chains of additions in registers, and two loops fed from memory. Hollow: Power5+, the printed rate of "
-        f"a node over its processors. Filled: one thread of {figures.cpu(runs[0])}, {gain.min():.1f} to "
-        f"{gain.max():.1f} times as fast, alone and while each other processor runs the same.",
+        caption="Chains of additions in registers, and two loops that go through an array of 67 MB. Hollow: Power5+, "
+        f"the printed rate of a node over its processors. Filled: one thread of {figures.cpu(runs[0])}, alone and "
+        "while each other processor runs the same.",
         tables="smt_benefit",
     )
 
@@ -148,8 +150,7 @@ def second(runs) -> "figures.Shown":
         legend_at="above 1 0.4",
         name="p5plus_smt",
         title="What a second thread gains",
-        caption="Hollow: two threads on a core over one, as printed. Filled: two copies of the loop in one thread over "
-        "one copy, which shows where one thread leaves room and is not SMT. A machine whose cores have two threads "
-        "also has its gain from these, in a second colour.",
+        caption="Hollow: two threads on a core over one, from the printed rates. Filled: two copies of the loop in one "
+        "thread over one copy. This is not SMT; a gain shows that one copy leaves room in the processor.",
         tables="smt_benefit",
     )

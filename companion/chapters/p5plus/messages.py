@@ -46,7 +46,7 @@ def exchanged(runs) -> "figures.Shown":
         data=[_exchanges(run) for run in runs],
         title="Exchange between pairs",
         caption="Two sides send each other a message at the same time. In the report they are two nodes with four "
-        "tasks each, or other numbers; here they are two ranks of one machine. The data also have runs with more "
-        "ranks than processors, which are not drawn.",
+        "tasks each, or other numbers; here they are two ranks of one machine. The data of stored runs may have "
+        "more ranks than processors, which are not drawn.",
         tables="plots",
     )

@@ -98,7 +98,7 @@ def quanta(runs) -> "figures.Shown":
         runs=runs,
         data=frames,
         title="Jitter of the system",
-        caption=f"The same work of {quantum:.1f} ms, {len(frames[0])} times on one processor. The talk has no numbers.",
+        caption=f"Work of {quantum:.1f} ms at best, {len(frames[0])} times on one processor. The talk has no numbers.",
     )
 
 
@@ -201,7 +201,7 @@ def halo_parts(runs) -> "figures.Shown":
         lambda run: run["way"].values.tolist(),
         name="xc30_halo",
         title="The halo in two parts",
-        caption="Time of a step on the slowest rank: a halo of fixed width, its second part on demand, and both on "
-        f"demand. All ranks together send {fixed / 1e6:.1f}, {second / 1e6:.1f} and {both / 1e6:.1f} MB in these."
-        + (f" Of a step with its halo the two parts are: {found}." if found else ""),
+        caption="Time of the halo of a step on the slowest rank: of fixed width, with its second part on demand, and "
+        f"with both. All ranks together send {fixed / 1e6:.1f}, {second / 1e6:.1f} and {both / 1e6:.1f} MB in these."
+        + (f" Of a step of the one-layer model with this halo its parts are: {found}." if found else ""),
     )

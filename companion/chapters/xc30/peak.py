@@ -118,7 +118,7 @@ def cores(runs) -> "figures.Shown":
         title="Peak of a core, and the rate that programs reach",
         caption=f"Hollow: the forecast of 2014 at truncation {truncation()}, with physics and messages. Filled: a "
         f"forecast with one layer and no physics at truncation {shares(runs[0], 'forecast')['truncation'][0]}, and "
-        f"spectral transforms alone at truncation {truncation()}. Each peak was measured in the run of its program. "
+        f"transforms of 8 fields alone at truncation {truncation()}. Each filled peak is of the run of its program. "
         f"{plural(model.days, 'day')} of the one-layer forecast took {model.median:.0f} s.",
         tables="machines runs",
     )
@@ -146,7 +146,7 @@ def transform_shares(runs) -> "figures.Shown":
         runs=runs,
         data=frames,
         title="Share of peak: spectral transforms now, whole forecasts then",
-        caption="Filled: transforms on one thread, as shares of the peak measured in the same run. Hollow: whole "
+        caption="Filled: transforms on one thread, as shares of the peak of a thread in the same run. Hollow: whole "
         "forecasts of 2014, with physics, advection and communication.",
         tables="runs",
     )
@@ -175,5 +175,5 @@ def shares_now(run) -> str:
     """Share of its own measured peak that a forecast of the small model and the transforms alone reach."""
     rows = cores_now(run).itertuples()
     model, *alone = (f"{row.share:.0f} % ({row.share_low:.0f} to {row.share_high:.0f})" for row in rows)
-    rest = f", and spectral transforms alone reach {alone[0]}" if alone else ""
-    return f"Today a forecast with one layer reaches {model} of a thread's peak{rest}."
+    rest = f", and spectral transforms alone, at the talk's truncation, {alone[0]}" if alone else ""
+    return f"On machine {figures.cpu(run)} a forecast with one layer reaches {model} of the peak of its threads{rest}."

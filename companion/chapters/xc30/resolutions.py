@@ -83,7 +83,7 @@ def day(runs) -> "figures.Shown":
         title="Cost of a forecast day at the seven resolutions of the talk",
         caption=f"Steps of a day times the measured time of a step of a model of one layer, over the same at {base}. "
         f"Grids, truncations and the time step at {base} are the talk's; other time steps are taken in proportion to "
-        "1 / truncation. A run at quick has an eighth of the rows.",
+        "1 / truncation. A run at quick has an eighth of the rows and waves.",
         tables="resolutions forecast",
     )
 
@@ -99,7 +99,7 @@ def linear_cost(run) -> str:
     """A step with the linear truncation over one with the cubic one of the same grid, and what makes a day of it."""
     linear, cubic = SAME_GRID[-1]
     return (
-        f"On the talk's finest grid a step of a one-layer model takes {over(run, linear, cubic).times} as long "
-        f"with {linear[2:]} waves (linear truncation) as with {cubic[2:]} (cubic). A day takes "
-        f"{over(run, linear, cubic, day=True).medians:.1f} times as long if its time steps are half as long."
+        f"On machine {figures.cpu(run)} a step of a one-layer model on the talk's finest grid takes "
+        f"{over(run, linear, cubic).times} as long with {linear[2:]} waves (linear truncation) as with {cubic[2:]} "
+        f"(cubic), and a day {over(run, linear, cubic, day=True).medians:.1f} times if its steps are half as long."
     )

@@ -55,7 +55,7 @@ def vectorised(runs) -> "figures.Shown":
         name="xc30_routines",
         title="Routines of the forecast",
         caption="Rates of our own versions of the algorithms, compiled for one column at a time and for a vector of "
-        "columns, with the rates of the routines of the same name in the profile of 2006. The line is the measured "
-        "peak.",
+        "columns, with the rates of the routines of the same name in the profile of 2006. The line is the peak that "
+        "the run in the heading measured.",
         tables="p5plus/drhook",
     )

@@ -65,7 +65,7 @@ def output_steps(runs) -> "figures.Shown":
         heading=figures.run_title(run),
         title="Time of the output steps",
         caption="Lines are medians, bands the range of the samples of a step. Without small files a step writes "
-        f"{rate:.1f} GB/s, one file after the other. {figures.doubts(run)}",
+        f"{rate:.1f} GB/s to the page cache, one file after the other. {figures.doubts(run)}",
     )
 
 
@@ -102,8 +102,8 @@ def rate(runs) -> "figures.Shown":
         xlabel="rate of one file [MB/s]",
         name="xc30_bulk",
         title="Bulk output",
-        caption=f"{runs[0]['label'].values[0]}, one file after the other, on one local disk; in the talk from many "
-        "nodes to a parallel file system.",
+        caption=f"{runs[0]['label'].values[0]}, one file after the other, on one local disk, of stored runs a "
+        "virtual one; in the talk to a parallel file system.",
         tables="hres_io",
     )
 
@@ -175,9 +175,9 @@ def opens(runs) -> "figures.Shown":
         runs=runs,
         data=frames,
         title="What small files cost, by the time of an opening",
-        caption="Time of an output step with small files over the same without. On the left each opening takes the "
-        "time that it takes here, in the memory of one machine; further right it is delayed on purpose. The talk's "
-        "times are lost.",
+        caption="Time of an output step to the page cache with small files over the same without. On the left each "
+        "opening takes the time that it takes here, in the memory of one machine; further right it is delayed on "
+        "purpose. The talk's times are lost.",
         tables="hres_io io_to_remove",
     )
 
@@ -197,7 +197,7 @@ def cost(run) -> str:
         return f"{row.times:.2f} times ({row.times_low:.2f} to {row.times_high:.2f}{doubt})"
 
     return (
-        f"With {here.record_bytes / 1e6:.0f} MB to each file, as in the talk, and a twentieth of its files and tasks, "
-        f"an output step takes {found(here)} as long with small files as without them here, and {found(slow)} when "
-        f"each opening is made to take {1e3 * slow.open:.0f} ms."
+        f"With {here.record_bytes / 1e6:.0f} MB to each file, as in the talk, a twentieth of its files and 24 tasks, "
+        f"an output step to the page cache of machine {figures.cpu(run)} takes {found(here)} as long with small files "
+        f"as without, and {found(slow)} when each opening is made to take {1e3 * slow.open:.0f} ms."
     )
