@@ -110,22 +110,21 @@ def _kinds(tasks) -> "np.ndarray":
 def said(run) -> str:
     """How much the median problem gains over the Convex in a run, in CPU and in real time."""
     cpu, real = (common.middles(_gain(run, kind)[1])[0] for kind in KINDS)
-    why = "Real time gains more, because more of it is CPU time than on the Convex." if real > cpu else ""
-    return f"On {figures.cpu(run)} the median gain is {cpu:.0f} in CPU time and {real:.0f} in real time. {why}"
+    return f"On {figures.cpu(run)} the median gain is {cpu:.0f} in CPU time and {real:.0f} in real time."
 
 
 def classes(run) -> str:
-    """The gain in CPU time of large problems that vectorise, of those that do not, and of loading, then and now."""
+    """The gain in CPU time of large problems that vectorise, and of those that do not, then and now."""
     cases, here = _gain(run, "cpu", "large")
     toronto = over_convex()["cpu"].sel(size="large", system="CLSC", problem=cases["task"].values).values
     kinds = _kinds(cases["task"].values)
-    old = {kind: np.median(toronto[kinds == kind]) for kind in ("vector", "scalar", "tape")}
+    old = {kind: np.median(toronto[kinds == kind]) for kind in ("vector", "scalar")}
     assert old["vector"] <= old["scalar"]
     one, other = (common.middles(here[kinds == kind]) for kind in ("vector", "scalar"))
     than = "less" if one[2] < other[1] else "more" if one[1] > other[2] else "not measurably more or less"
     return (
-        f"At Toronto the median gain of the large problems is {old['vector']:.1f} for the seven that vectorise, "
-        f"{old['scalar']:.1f} for the four that do not, and {old['tape']:.1f} for the two that load. On "
+        "At Toronto the median gain of the large problems in CPU time is "
+        f"{old['vector']:.1f} for the seven that vectorise, {old['scalar']:.1f} for the four that do not. On "
         f"{figures.cpu(run)} the seven gain {than} than the four: {one[0]:.0f} against {other[0]:.0f} times."
     )
 
@@ -138,8 +137,8 @@ def averages(run) -> str:
     off = [np.nanmean(row[:n]) / np.nanmedian(row) - 1 for row, n in zip(real, n, strict=True) if n > 1]
     return (
         "The memo averages two to eight executions of six of the problems. On "
-        f"{figures.cpu(run)} the means of as many first executions, of {real.shape[1]} at most, differ from the "
-        f"medians by {round(100 * min(off)):+d} to {round(100 * max(off)):+d} %."
+        f"{figures.cpu(run)} the means of as many of our first executions ({real.shape[1]} at most) differ from the "
+        f"medians of all {real.shape[1]} by {round(100 * min(off)):+d} to {round(100 * max(off)):+d} %."
     )
 
 

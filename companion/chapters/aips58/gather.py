@@ -50,7 +50,7 @@ def gathered(runs) -> "figures.Shown":
         base=1,
         legend_at="below 1",
         name="aips58_gathered",
-        title="What gather in hardware gains in CLEAN",
+        title="CLEAN with gather by software, over by hardware",
         caption="For the X-MPs the seconds that the small test took more at Pittsburgh are left out.",
         tables="ddt_small ddt_medium ddt_large",
     )

@@ -75,7 +75,7 @@ def wrong(cases: list) -> "figures.Shown":
         data=pd.DataFrame(rows, columns=["what", "flux", f"bits up to {_ASKED}", "accepted"]),
         name="aips58_wrong",
         title="Sound and wrong images of one sky",
-        caption="The inner half of the small image, each model smoothed with the same beam, colours as in the truth. "
+        caption="The inner half of the small image, each model smoothed with the same beam, on one scale of colours. "
         f"The last two images differ by at most {apart:.1f} % of the peak.",
         alt="Images of one sky in the colours of the truth, above each its total flux and its bits. By the checks: "
         f"{', '.join(verdicts)}.",

@@ -54,10 +54,10 @@ def cost(run) -> list[str]:
     late = 1e6 * np.median(_spent(run, "late") - _spent(run, "reopened")) / float(run["messages"].values[0])
     few, many = min(pittsburgh.COUNTS), max(pittsburgh.COUNTS)
     opened = figures.times(_spent(run, "reopened"), _spent(run, "off"))
-    more = f"takes {opened.medians:.2f} times that of none" if opened.measurable else "makes no measurable difference"
+    more = f"takes {opened.medians:.2f} times" if opened.measurable else "makes no measurable difference to"
     return [
-        f"By the tables, a message cost Pittsburgh {ends[0]:.2f} s of CPU time if the run wrote {many} of them, and "
-        f"{ends[1]:.2f} s if it wrote {few}.",
-        f"On {figures.cpu(run)} opening a file for each message {more} in CPU time. A late answer adds "
-        f"{significant(float(late), 2)} µs each.",
+        f"By our model of the tables, a message cost Pittsburgh {ends[0]:.2f} s of CPU time if the run wrote {many} of "
+        f"them, and {ends[1]:.2f} s if it wrote {few}.",
+        f"On {figures.cpu(run)} opening the file for each message {more} the CPU time of a run without the file. By "
+        f"medians a late answer adds {significant(float(late), 2)} µs of CPU time to each.",
     ]

@@ -129,8 +129,8 @@ def lost(runs) -> "figures.Shown":
         runs=runs,
         data=frames,
         name="aips58_lost",
-        title="The shorter a problem, the more it loses",
-        caption=f"Lines: problems of any length with the median of what is added, {fixed[0][1]:.1f} s at Pittsburgh "
+        title="What is added, by the length of a problem",
+        caption=f"Lines: any length with the median of what is added, {fixed[0][1]:.1f} s at Pittsburgh "
         f"and {fixed[1][1]:.4f} s to the {common.printed_size(runs[0])} problems today.",
         tables="ddt_small ddt_medium ddt_large",
     )
@@ -142,8 +142,8 @@ def found() -> str:
     off = errors(frame)
     return (
         f"In the small test Pittsburgh needs {float(seconds.min()):.0f} to {float(seconds.max()):.0f} s more CPU time "
-        "for a task than Toronto. The same seconds predict the ratios of both machines in the larger tests within "
-        f"{100 * np.median(off):.0f} % (median), and within {100 * off.max():.0f} % at worst."
+        "for a task than Toronto. The same seconds, added to Toronto's times, predict the ratio of both CPU times in "
+        f"the larger tests within {100 * np.median(off):.0f} % (median), and within {100 * off.max():.0f} % at worst."
     )
 
 
@@ -152,6 +152,6 @@ def growth() -> str:
     clsc = common.ddt()["cpu"].sel(system="CLSC").median("problem")
     grown = [float(each.sel(size="large") / each.sel(size="small")) for each in (extra().median("problem"), clsc)]
     return (
-        f"From the small to the large problems the median difference grows by a factor of {grown[0]:.2f}, the median "
-        f"CPU time at Toronto by a factor of {grown[1]:.1f}."
+        "From the small to the large problems the median of Pittsburgh's extra seconds grows by a factor of "
+        f"{grown[0]:.2f}, the median CPU time at Toronto by a factor of {grown[1]:.1f}."
     )

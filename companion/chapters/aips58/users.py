@@ -53,7 +53,7 @@ def shared(runs) -> "figures.Shown":
         base=1,
         legend_at="below 1",
         name="aips58_shared",
-        title="What other users cost",
+        title="Real time on a shared machine, over that on one's own",
         caption="Pittsburgh over Toronto includes the cost of Pittsburgh's files.",
         tables=f"ddt_{size}",
     )
@@ -65,7 +65,7 @@ def spread(run) -> str:
     apart = 100 * (np.nanmax(real, axis=1) / np.nanmin(real, axis=1) - 1)
     limit = float(tables.load("aips58", "prose")["repeatability"])
     return (
-        f"On the Convex, which nobody else used, successive runs of a problem differed by up to {limit:.0f} %. Alone "
-        f"on {figures.cpu(run)} the slowest of seven runs took {apart.min():.0f} to {apart.max():.0f} % longer than "
-        "the fastest."
+        "On the Convex, with nobody else on it, successive executions of a problem are known to vary by as much as "
+        f"{limit:.0f} %. Of {len(real)} problems alone on {figures.cpu(run)} the slowest of {real.shape[1]} samples "
+        f"took {apart.min():.0f} to {apart.max():.0f} % longer than the fastest."
     )

@@ -113,9 +113,9 @@ def balance(runs) -> "figures.Shown":
         data=pd.concat([old, figures.together(runs, frames)], ignore_index=True),
         tables="table_1 figure_1_axes overheads",
         title="Dumps beside a fast and a slow solver",
-        caption="Filled: the time that the solver waits for a dump, over that in which it computes. Hollow: of the "
-        "CM-2 the time of a dump at the rate of its serial call, over that in which it computed; of the iPSC/860 the "
-        "bound on ζ, with an arrow.",
+        caption="Filled: the time that the solver waits for a dump (arrays, with one fsync at the end), over that in "
+        "which it computes. Hollow: of the CM-2 a dump at the rate of its serial call, over the least time of a run "
+        "for each dump; of the iPSC/860 the abstract's 70 %, a lower bound, at times from the ends of an axis.",
     )
 
 
@@ -131,8 +131,8 @@ def base(run) -> str:
     fast, slow = ends(run)
     assert slow.high < fast.low
     return (
-        f"On machine {figures.cpu(run)} a fast solver waits for its dumps (N = {fast.N}, written through to the disk) "
-        f"for {fast.middle:.0f} % ({fast.low:.0f} to {fast.high:.0f}) of the time in which it computes. A solver that "
+        f"On machine {figures.cpu(run)} a fast solver, N = {fast.N}, waits for its dumps and for one fsync at the end "
+        f"{fast.middle:.0f} % ({fast.low:.0f} to {fast.high:.0f}) of the time in which it computes. A solver that "
         f"takes {slow.computing / fast.computing:.0f} times as long waits for {slow.middle:.1f} % ({slow.low:.1f} to "
         f"{slow.high:.1f})."
     )

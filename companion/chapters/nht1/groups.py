@@ -62,7 +62,7 @@ def whole_run(runs) -> "figures.Shown":
         title="A whole run that writes in groups",
         caption="Time of a whole run by the number of processes that write at a time, as in the report's Figure 1, "
         f"divided by the least: {', '.join(f'{name} = {value}' for name, value in case.items())} processes. The dotted "
-        "line marks the best size of 1993, the band the whole axis of its times, whose points are lost.",
+        "line marks the best size of 1993, the band the whole axis of its times; we do not have its points.",
     )
 
 
@@ -76,5 +76,5 @@ def said(run) -> tuple[str, str]:
     return (
         f"In 1993 a run on {nodes} processors took the least time when {best} of them wrote at a time.",
         f"With as many processes on machine {figures.cpu(run)} a run takes {few['middle']:.2f} s if 4 write at a time, "
-        f"and {all_of['middle']:.2f} s if all do. Neighbouring sizes cannot be ranked, because their samples overlap.",
+        f"and {all_of['middle']:.2f} s if all do, by medians. The samples of neighbouring sizes overlap.",
     )

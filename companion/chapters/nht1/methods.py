@@ -48,8 +48,8 @@ def overheads(runs) -> "figures.Shown":
         name="nht1_overheads",
         tables="overheads",
         title="What each method of writing adds",
-        caption=f"Overhead of writing with {team}, a row for each method in which the solver waits, on an axis that is "
-        "linear below 10 %. The report's results by method are lost.",
+        caption=f"Overhead of writing into the page cache with {team}, a row for each method in which the solver "
+        "waits, on an axis that is linear below 10 %. We do not have the report's results by method.",
     )
     percent_axis(shown.figure.axes[0])
     return shown
@@ -65,8 +65,8 @@ def small(run) -> tuple[str, str]:
     return (
         f"With N = {N} a write for every point adds {point['zeta']:.0f} %. Each of the {N**3 / 1e6:.1f} million "
         "points of a dump has a seek and a write of its own.",
-        f"The methods that write planes or arrays add {rest['zeta'].min():.0f} to {rest['zeta'].max():.0f} %. With N = "
-        f"{plane['N']} planes add {plane['zeta']:.0f} %, whole arrays {arrays['zeta'].min():.0f} to "
+        f"By medians, writes of planes or arrays add {rest['zeta'].min():.0f} to {rest['zeta'].max():.0f} %, and with "
+        f"N = {plane['N']} planes add {plane['zeta']:.0f} %, whole arrays {arrays['zeta'].min():.0f} to "
         f"{arrays['zeta'].max():.0f} %.",
     )
 
@@ -82,8 +82,8 @@ def opening(runs) -> "figures.Shown":
         name="nht1_opening",
         heading="",
         title="What writing adds to a run",
-        caption=f"Hollow: printed in 1993, arrows for bounds. Filled: N = {largest(runs[0])['N'].max()}, by the "
-        "methods of the Y-MP, the CM-2 and the first code of the iPSC/860.",
+        caption=f"Hollow: printed in 1993, arrows for bounds. Filled: N = {largest(runs[0])['N'].max()}, into the page "
+        "cache, by the methods of the Y-MP, one code of the CM-2 and the first code of the iPSC/860.",
     )
 
 
@@ -96,8 +96,9 @@ def added(run) -> str:
     return (
         f"Writing added {old.loc['Y-MP', 'low']:g} to {old.loc['Y-MP', 'high']:g} % to a run on the Y-MP of 1993, "
         f"typically below {old.loc['CM-2', 'high']:g} % on the CM-2, and could add over "
-        f"{old.loc['iPSC/860', 'low']:g} % on the iPSC/860. On machine {figures.cpu(run)} it adds {plane} if a plane "
-        f"is written at a time and {point} if a point is, with N = {here['N'].max()}."
+        f"{old.loc['iPSC/860', 'low']:g} % on the iPSC/860. On machine {figures.cpu(run)}, into the page cache, with "
+        f"N = {here['N'].max()} and {plural(here['threads'].max(), 'thread')}, it adds {plane} plane by plane and "
+        f"{point} point by point."
     )
 
 
@@ -135,8 +136,8 @@ def pointwise(runs) -> "figures.Shown":
         figures.with_spread(cases, zeta=zeta),
         ["N", "P", "T_T", "R_IO", "zeta", "zeta_low", "zeta_high"],
         name="nht1_points",
-        caption="Points written by one process and by one for each column: the method of the iPSC/860's first code, "
-        f"with {run['NS'].values[0]} steps and a solver that waits for the writes.",
+        caption="Points written by one process, and by as many as the grid has points in a direction, the method of "
+        f"the iPSC/860's first code: {run['NS'].values[0]} steps. One more process runs the solver, which waits.",
     )
 
 
@@ -168,7 +169,7 @@ def over_ranks(run) -> str:
     zeta = _zeta(run).set_index("way")
     points, rest = zeta.loc["elements"], zeta.drop("elements")
     assert points["zeta_low"] > rest["zeta_high"].max()
-    alike = ", and cannot be told from each other" if rest["zeta_low"].max() < rest["zeta_high"].min() else ""
+    alike = ", by medians; their samples overlap" if rest["zeta_low"].max() < rest["zeta_high"].min() else ""
     return (
         f"On the {plural(run['ranks'].values.max(), 'rank')} of an MPI job, N = {run['N'].values[0]}, a write for "
         f"every point adds {points['zeta']:.0f} %. The {len(rest)} other methods of MPI-IO add "

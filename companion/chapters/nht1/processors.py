@@ -20,7 +20,7 @@ def by_processors(runs) -> "figures.Shown":
         data=frames,
         name="nht1_by_processors",
         title="Overhead and the number of processors",
-        caption=f"Overhead of writing ({PLANES}), on an axis that is linear below 10 %. Hollow: the range that the "
+        caption=f"Overhead of writing ({PLANES}) into the page cache, linear below 10 %. Hollow: the range that the "
         "abstract of 1993 prints for the Y-MP.",
     )
 
@@ -28,16 +28,13 @@ def by_processors(runs) -> "figures.Shown":
 def said(run) -> str:
     """Computing, waiting and the overhead with one thread and with the most, on the largest grid that has both."""
     frame = written(run).query("way == @PLANES").sort_values(["N", "threads"])
-    one, most = (frame[frame.duplicated("N", keep)].iloc[[-1]] for keep in ("last", "first"))
-    computing, waiting = (
-        figures.quotient(figures.spread_of(one, name), figures.spread_of(most, name)).iloc[0]
-        for name in ("T_C", "waiting")
-    )
-    before, after = (f"{row['zeta'].item():.0f} %" for row in (one, most))
-    apart = one["zeta_high"].item() < most["zeta_low"].item() or most["zeta_high"].item() < one["zeta_low"].item()
-    waits = "no measurable" if waiting["low"] < 1 < waiting["high"] else "a"
+    both = frame[frame["N"] == frame["N"][frame.duplicated("N")].max()]
+    one, most = both.iloc[0], both.iloc[-1]
+    before, after = ("{zeta:.0f} % ({zeta_low:.0f} to {zeta_high:.0f})".format_map(row) for row in (one, most))
+    words = {True: "overlap", False: "do not overlap"}
+    waits, adds = (words[both[f"{name}_low"].max() <= both[f"{name}_high"].min()] for name in ("waiting", "zeta"))
     return (
-        f"With N = {one['N'].item()} the solver computes {computing['middle']:.2f} times as fast with a second "
-        f"processor, and its waiting for dumps shows {waits} difference. The overhead is {before} with one and {after} "
-        f"with two; {'they differ' if apart else 'the samples do not tell them apart'}."
+        f"With N = {one['N']} the solver computes {one['T_C'] / most['T_C']:.2f} times as fast with a second thread. "
+        f"The overhead is {before} with one and {after} with two; the intervals {adds}. Those of the time that the "
+        f"solver waits for its dumps {waits}."
     )

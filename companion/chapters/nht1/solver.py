@@ -57,7 +57,7 @@ def said(run) -> str:
     assert small["high"] < 1 and large["low"] > 1 and large["middle"] > 1.8
     one = frame[frame["threads"] == 1]["ms_per_step"].iloc[-1]
     return (
-        f"On machine {figures.cpu(run)} a step on the report's largest grid takes {one:.0f} ms with one thread. Two "
-        f"threads are {large['middle']:.1f} times as fast there. On the smallest grid, N = {frame['N'].min()}, they "
-        f"take {1 / small['middle']:.1f} times as long as one."
+        f"On machine {figures.cpu(run)} a step with N = {frame['N'].max()} takes {one:.0f} ms with one thread. Two "
+        f"threads are {large['middle']:.1f} times as fast there. With N = {frame['N'].min()} they take "
+        f"{1 / small['middle']:.1f} times as long as one."
     )

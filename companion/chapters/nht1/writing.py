@@ -38,7 +38,7 @@ _WORDS = {
     "zeta_high": "ζ to [%]",
 }
 #: What a rate is of, in words for a legend.
-WHOLE, FILE, PEAK = "whole run, computing included", "while writing one file", "peak of disks, or of one disk"
+WHOLE, FILE, PEAK = "whole run, computing included", "while writing one file", "rate of disks, as stated"
 
 
 def observe(result) -> dict[str, float]:
@@ -172,9 +172,9 @@ def surviving():
     """
     systems, (dump, dumps, hours, ends) = tables.load("nht1", "systems"), full_size()
     rows = [
-        # on the iPSC/860 the rate of a disk is that of one of ten, in theory
-        (str(system), PEAK if system == "iPSC/860" else what, float(rate), float(rate))
-        for fact, what in (("disk_rate", FILE), ("io_rate_serial", FILE), ("io_rate_peak", PEAK))
+        # of one of ten disks on the iPSC/860, in theory; of disk space on the Y-MP
+        (str(system), what, float(rate), float(rate))
+        for fact, what in (("disk_rate", PEAK), ("io_rate_serial", FILE), ("io_rate_peak", PEAK))
         for system, rate in systems[fact].to_series().dropna().items()
     ]
     rows.append(("CM-2", WHOLE, np.nan, dump * dumps / hours))
@@ -204,8 +204,8 @@ def rates_then_and_now(runs) -> "figures.Shown":
         name="nht1_rates_then_and_now",
         tables="systems table_1 figure_1_axes",
         title="Rates then and now",
-        caption=f"Hollow: rates that the report prints or that follow from its times; grey is the {PEAK}. Filled: "
-        f"N = {frames[0]['N'].max()}, by three methods of writing.",
+        caption="Hollow: rates that the report prints or that follow from its times; grey are rates of disks as it "
+        f"states them. Filled: N = {frames[0]['N'].max()}, by three methods of writing into the page cache.",
     )
     shown.figure.axes[0].set_xlim(old["high"].min() / 3, None)
     return shown
@@ -213,7 +213,7 @@ def rates_then_and_now(runs) -> "figures.Shown":
 
 @whole_runs.figure
 def runs_table(runs) -> "figures.Shown":
-    """T_T, T_C, R_IO and zeta of every run with writing, medians of the samples; the report's tables are lost."""
+    """T_T, T_C, R_IO and zeta of every run with writing, medians of the samples."""
     caption = "Every run with writing: medians. The overhead is over the run without writing with as many threads."
     names = ["N", "threads", "way", "T_T", "T_C", "R_IO", "zeta"]
     return in_words(written(runs[0]), names, folded=True, name="nht1_runs", caption=caption)
@@ -226,8 +226,8 @@ def moved(run) -> tuple[str, str]:
     idle = old.loc[("CM-2", FILE), "low"] / cm2
     assert idle > 100 and (here["writing"] > whole).all()
     return (
-        f"On the CM-2 a whole run wrote at most {cm2:.2g} MB/s, 1/{idle:.0f} of the rate at which it wrote its file: "
-        "it computed nearly all the time.",
-        f"On machine {figures.cpu(run)} whole runs write {whole.min():.0f} to {whole.max():.0f} MB/s by these "
-        "methods. The files of 1993 went to disks of three kinds; these go into the page cache.",
+        f"On the CM-2 a whole run on the largest grid wrote at most about {cm2:.2g} MB/s, 1/{idle:.0f} of the rate of "
+        "its serial call.",
+        f"On machine {figures.cpu(run)}, N = {here['N'].max()}, whole runs write {whole.min():.0f} to "
+        f"{whole.max():.0f} MB/s by these methods, into the page cache. The files of 1993 went to disks.",
     )
