@@ -89,7 +89,7 @@ def said(run) -> str:
     disk, ssd, bmr = (seconds.sel(test=test).values for test in ("disk", "ssd", "bmr"))
     return (
         f"In 1982 one job moved {then['SSD'] / then['SINGLE DISK']:.0f} times as much a second on SSD as on a disk, "
-        f"and {then['SSD'] / then['BMR']:.2f} times as much as in buffer memory. Today it moves "
-        f"{figures.times(disk, ssd).briefly} as much in memory of its own as on a disk, and "
-        f"{figures.times(bmr, ssd).briefly} as much as through the page cache."
+        f"and {then['SSD'] / then['BMR']:.2f} times as much as in buffer memory. On {figures.cpu(run)} it moves "
+        f"{figures.times(disk, ssd).briefly} as much in memory of its own as on a disk, past the page cache, and "
+        f"{figures.times(bmr, ssd).briefly} as much as in the page cache."
     )

@@ -138,7 +138,7 @@ def forecast_times(runs) -> "figures.Shown":
         log=True,
         xlabel="time of a one-day forecast, or of one job after it [s]",
         name="xmp1982_forecast_times_rerun",
-        title="A day of forecast in every configuration, 1982 and rerun",
+        title="A day of forecast in every configuration; CPU time of today without copying records",
         tables="fig4_1",
     )
 
@@ -188,7 +188,7 @@ def cpu_parts(runs) -> "figures.Shown":
         log=True,
         xlabel="CPU time over that of a normal step",
         name="xmp1982_parts_rerun",
-        title="Parts of a forecast in units of an ordinary step",
+        title="Parts of a forecast in units of an ordinary step, today without work files",
         tables="fig4_4",
     )
 
@@ -274,16 +274,15 @@ def found(run) -> str:
     """:func:`on_disk` in a sentence."""
     then, now = on_disk(run)
     return (
-        f"Without its write-up steps the forecast took {then:.2f} times as long with work files on disk as with the "
-        f"fastest files on SSD. On {figures.cpu(run)} it takes {now.times} as long with files on disk as with files in "
-        "memory."
+        f"The forecast without its write-up steps took {then:.2f} times as long with work files on disk as with the "
+        f"fastest files on SSD. On {figures.cpu(run)} it takes {now.times} as long with four files on disk as with two "
+        "in memory."
     )
 
 
 def said(run) -> list[str]:
     """What the place could change in 1982 and changes now, and for how long post-processing jobs wait."""
-    printed, cases = tables.load("xmp1982", "fig4_1"), observed(run)
-    xmp = printed.drop_sel(configuration="cray1a-disk4")
+    xmp, cases = tables.load("xmp1982", "fig4_1").drop_sel(configuration="cray1a-disk4"), observed(run)
     share = 100 * xmp["forecast_cpu"] / xmp["forecast_clock"]
     waits = 100 * (1 - xmp["pp_cpu"] / xmp["pp_clock"])
     disk = (cases["waiting"] / cases["forecast"]).sel(configuration="disk4").values
@@ -291,10 +290,10 @@ def said(run) -> list[str]:
     every = (1 - jobs_of(jobs, "cpu") / jobs_of(jobs, "clock")).values.ravel()
     files = [f"{float(cases['net'].sel(configuration=f'disk{n}').median()):.1f} s" for n in (1, 2, 4)]
     return [
-        f"No place could change much in 1982: the X-MP computed for {span(share, 0)} % of the forecast's clock time. "
-        f"Today a forecast with its files on disk waits for them for {100 * np.nanmedian(disk):.0f} % of its own.",
-        f"A post-processing job of 1982 waited for {span(waits, 0)} % of its clock time. Today's job waits for "
-        f"{100 * np.nanmedian(every):.0f} %, although it reads its input from the device and writes its output to it.",
-        "The report calls four work files the best for disks and prints no times of one or two. Without write-up steps "
-        f"today's forecast takes {files[0]} with one file on a disk, {files[1]} with two and {files[2]} with four.",
+        f"In 1982 the forecast's CPU time was {span(share, 0)} % of its clock time, and no place of files takes that "
+        f"away. Today's forecast with four files on disk waits for them {100 * np.nanmedian(disk):.0f} % of the time.",
+        f"A post-processing job of 1982 had no CPU for {span(waits, 0)} % of its time (means of six runs). Today's has "
+        f"none for {100 * np.nanmedian(every):.0f} %; its input comes from the device and its output is synced.",
+        "The report calls four work files the best for disks and prints no times of one or two on disk. Today's net "
+        f"time is {files[0]} with one file on disk, {files[1]} with two and {files[2]} with four (medians).",
     ]

@@ -13,7 +13,7 @@ from companion.experiments import Output, Unavailable, experiment
 def builds(preset: str, threads: int) -> list[Case]:
     """One source, three builds.
 
-    The same source for this processor, for vectors half as long, and for the x86-64 of 2003.
+    The same source for this processor, for vectors of 256 bits, and for the x86-64 of 2003.
     """
     from kernels.jobs import builds
 
@@ -56,6 +56,6 @@ def said(run) -> str:
     """What another build of the source changes."""
     last, warmest = run["differing"].values[:, -1], float(run["largest_T"].values.max())
     return (
-        "Our forecast gives the same bits wherever its work files are. A build without fused multiply-adds changes "
-        f"{100 * last.max():.0f} % of its numbers within a day, temperatures by at most {warmest:.1e} K."
+        "Our forecast gives the same bits in every place of its work files. The build without fused multiply-adds has "
+        f"other bits in {100 * last.max():.0f} % of the numbers after a day, temperatures up to {warmest:.1e} K away."
     )
