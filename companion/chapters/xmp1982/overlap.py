@@ -14,8 +14,6 @@ from companion.chapters.xmp1982.rows import Measured, dots, observed, on_host
 from companion.common import np
 from companion.experiments import experiment
 
-#: Length of the forecasts, h: shares do not depend on it.
-HOURS = 6.0
 #: Seconds that a step of the paced comparison computes, and its steps.
 _STEP, _PACED_STEPS = {"quick": 0.05, "paper": 0.4}, 6
 #: Work files and place of each device; the first two are paced.
@@ -57,7 +55,7 @@ def drivers(preset: str, threads: int) -> list[Case]:
     """
     from kernels import gridpoint
 
-    base = replace(forecast.sized(preset), hours=HOURS, writeup=0.0, physics=False)
+    base = replace(forecast.sized(preset), hours=6.0, writeup=0.0, physics=False)  # shares do not depend on hours
     step, share, cases = _STEP[preset], balance(), []
     for device, (files, place) in _DEVICES.items():
         if on_host(place) != place:
