@@ -20,7 +20,7 @@ from kernels.runtime.atomic import atomic_write
 PRESSURES = np.array([1000, 850, 700, 500, 400, 300, 250, 200, 150, 100, 50], float) * 100
 NAMES = ("u", "v", "T", "q", "phi")
 LAPSE = 0.0065  # K/m, below the ground
-ROWS = 24  # rows that a job holds which has to share its memory
+ROWS = 24  # rows of a write-up that a job of small memory reads at once
 
 
 def to_pressure(field: np.ndarray, ps: np.ndarray, levels: int) -> np.ndarray:
@@ -37,11 +37,11 @@ def to_pressure(field: np.ndarray, ps: np.ndarray, levels: int) -> np.ndarray:
     return out
 
 
-def _below_ground(out, T, ps, levels) -> None:
+def _below_ground(out, fields, levels) -> None:
     """Continue T and Φ, where ``out`` has them, below the lowest level along the standard lapse rate."""
-    sigma = vertical(levels).full[-1]
-    warm = T[:, -1]
+    ps, sigma = fields["ps"], vertical(levels).full[-1]
     for n, pressure in enumerate(PRESSURES if out.keys() & {"T", "phi"} else ()):
+        warm = fields["T"][:, -1]
         deep = pressure > sigma * ps
         depth = R * warm / GRAVITY * np.log(np.maximum(pressure / (sigma * ps), 1.0))  # m, downwards
         if "T" in out:
@@ -50,17 +50,17 @@ def _below_ground(out, T, ps, levels) -> None:
             out["phi"][:, n] = np.where(deep, out["phi"][:, n] - GRAVITY * depth, out["phi"][:, n])
 
 
-def convert(fields, v_north, levels: int, names=NAMES) -> dict[str, np.ndarray]:
-    """Rows at pressure levels; ``v_north`` (rows, levels, ni) is v on the rows' north faces."""
+def convert(fields, levels: int, names=NAMES) -> dict[str, np.ndarray]:
+    """All rows at pressure levels; ``fields`` has what ``names`` are made of."""
     given = {
         "u": lambda: 0.5 * (fields["u"] + np.roll(fields["u"], 1, -1)),
-        "v": lambda: 0.5 * (fields["v"] + v_north),
+        "v": lambda: 0.5 * (fields["v"] + np.concatenate([fields["v"][1:], np.zeros_like(fields["v"][:1])])),
         "T": lambda: fields["T"],
         "q": lambda: fields["q"],
         "phi": lambda: fields["phis"][:, None] + np.einsum("kl,jli->jki", vertical(levels).gamma, fields["T"]),
     }
     out = {name: to_pressure(given[name](), fields["ps"], levels) for name in names}
-    _below_ground(out, fields["T"], fields["ps"], levels)
+    _below_ground(out, fields, levels)
     return out
 
 
@@ -69,15 +69,15 @@ def _form(ni: int) -> np.dtype:
     return np.dtype([("low", "<f8"), ("step", "<f8"), ("numbers", "<u2", ni)])
 
 
-def pack(fields: np.ndarray) -> bytes:
-    """The rows of ``fields`` (…, ni), each with a reference value and a step of its own."""
+def pack(fields: np.ndarray) -> np.ndarray:
+    """The rows of ``fields`` (…, ni), each with a reference value and a step of its own, as ``_form`` has them."""
     low, high = fields.min(-1, keepdims=True), fields.max(-1, keepdims=True)
     step = (high - low) / 65535
     step[step == 0.0] = 1.0
     packed = np.empty(fields.shape[:-1], _form(fields.shape[-1]))
     packed["low"], packed["step"] = low[..., 0], step[..., 0]
     packed["numbers"] = np.round((fields - low) / step)
-    return packed.tobytes()
+    return packed
 
 
 def packed_bytes(problem) -> int:
@@ -99,24 +99,31 @@ def timed(path, target, device: bool):
     found.update(clock=end - begin, cpu=time.process_time() - cpu, begin=begin, end=end)
 
 
+def _parts(path, name: str, rows: int, into) -> dict[str, np.ndarray]:
+    """What the field ``name`` is made of, from a pass over a write-up of as many ``rows``, ``ROWS`` at a time."""
+    found: dict[str, np.ndarray] = {}
+    for first in range(0, rows, ROWS):
+        fields, _ = writeup.read(path, first, first + ROWS, into)
+        for part in ("ps", *{"phi": ("phis", "T")}.get(name, (name,))):
+            found.setdefault(part, np.empty((rows, *fields[part].shape[1:])))[first : first + ROWS] = fields[part]
+    return found
+
+
 def run(path, target=None, small: bool = False, device: bool = False) -> dict[str, float]:
     """Post-process one write-up file: clock and CPU time, begin and end on the clock in seconds, and bytes written.
 
-    With ``small`` the job holds ``ROWS`` rows at a time, and the next, since winds are averaged over two rows; it reads
-    them anew for each field, with ``device`` past the page cache where the file system allows that.  With ``device``
-    a job reads what the device has if the file was written with ``fsync``, and waits until the device has its output.
+    With ``small`` the job holds one field at a time and reads the whole file anew for each, with ``device`` past the
+    page cache where the file system allows that.  With ``device`` a job reads what the device has if the file was
+    written with ``fsync``, and waits until the device has its output.
     ``OSError``: a missing or damaged file, or a target that cannot be written; nothing is left behind then.
     """
     _, header = writeup.read(path, 0, 1)
-    nj, levels, into = header["nj"], header["levels"], None
-    if small and device and not direct_refusal(Path(path).parent):
-        into = writeup.room(ROWS + 1, header["ni"], levels)
+    levels, direct = header["levels"], small and device and not direct_refusal(Path(path).parent)
+    into = writeup.room(ROWS, header["ni"], levels) if direct else None
     with timed(path, target, device) as (out, found):
-        for first in range(0, nj, ROWS) if small else (0,):
-            made, count = {}, min(ROWS, nj - first) if small else nj
-            for names in ((name,) for name in NAMES) if small else (NAMES,):
-                fields, _ = writeup.read(path, first, first + ROWS + 1 if small else None, into)
-                north = np.concatenate([fields["v"][1:], np.zeros_like(fields["v"][:1])])[:count]
-                made |= convert({name: field[:count] for name, field in fields.items()}, north, levels, names)
-            out.write(pack(np.stack([made[name] for name in NAMES], 1)))
+        packed = []
+        for names in ((name,) for name in NAMES) if small else (NAMES,):
+            fields = _parts(path, names[0], header["nj"], into) if small else writeup.read(path)[0]
+            packed.append(pack(np.stack([*convert(fields, levels, names).values()], 1)))
+        out.write(np.concatenate(packed, 1).tobytes())
     return found

@@ -235,7 +235,7 @@ def test_interpolation_is_exact_for_what_is_linear_in_the_logarithm():
 def test_below_the_ground_the_height_is_hydrostatic():
     """Isothermal air at rest over a mountain: Φ = −R T ln(p / 1000 hPa), to what a discrete lowest layer leaves."""
     fields = at_rest(Problem(levels=15)).fields
-    found = postprocess.convert(fields, fields["v"], 15)
+    found = postprocess.convert(fields, 15)
     phi, lowest = found["phi"], vertical(15).full[-1] * fields["ps"]
     depth = 287.0 * 300.0 / 9.80616 * np.log(1e5 / lowest)  # of 1000 hPa below the lowest level
     np.testing.assert_allclose(found["T"][:, 0], 300.0 + 0.0065 * depth, atol=1e-9)
