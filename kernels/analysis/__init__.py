@@ -32,7 +32,7 @@ from kernels.analysis.boxes import ACCEPTED, POINTS, REJECTED, at_data
 from kernels.analysis.chain import Chain, StepTime
 from kernels.analysis.covariance import PAIR_FLOPS
 from kernels.analysis.dense import plain
-from kernels.analysis.problem import LN_P, NAMES, Problem
+from kernels.analysis.problem import LN_P, NAMES, SEEN, Problem
 from kernels.contract import Check, Footprint, Work, worst
 from kernels.files.filesystem import require_direct
 from kernels.files.work_folder import WorkFolder
@@ -77,18 +77,13 @@ class Result:
         return sum(step.cpu for step in self.steps)
 
 
-def _data(problem: Problem) -> int:
-    return problem.sondes * len(LN_P[synthetic.SEEN]) * 4 + 2 * problem.aircraft
-
-
 def footprint(problem: Problem) -> Footprint:
     """State, results, the files in memory, and room for a box."""
-    points, data = problem.nj * problem.ni, _data(problem)
-    kept = 8 * points * (8 * (4 * problem.levels + 2) + LN_P.size * 64) + 8 * 100 * data
+    points, files = problem.nj * problem.ni, chain.layout(problem)
+    kept = 8 * points * (8 * (4 * problem.levels + 2) + LN_P.size * 64) + 800 * files["quality"].shape[0]
     room = 8 * problem.padded * (problem.padded + 8 + max(problem.padded, POINTS))
-    files = chain.layout(problem, data).values()
-    disk = sum(file.bytes for file in files if file.place != "memory")
-    return Footprint(kept + room + sum(file.bytes for file in files) - disk + 2**26, disk)
+    disk = sum(file.bytes for file in files.values() if file.place != "memory")
+    return Footprint(kept + room + sum(file.bytes for file in files.values()) - disk + 2**26, disk)
 
 
 def setup(problem: Problem, seed: int = 0) -> State:
@@ -148,7 +143,7 @@ def work(problem: Problem, threads: int = 1) -> Work:
         ("analysis", count * ((half + n * m) * PAIR_FLOPS + factor + n * n * (m + 9))),
         ("post", count * m * n * (PAIR_FLOPS + 12)),
     )
-    files = chain.layout(problem, _data(problem)).values()
+    files = chain.layout(problem).values()
     written, read = (sum(getattr(file, way) * file.bytes for file in files) for way in ("written", "read"))
     return Work(sum(flops for _, flops in parts), read, written, parts)
 
@@ -160,7 +155,7 @@ def _rms(values) -> float:
 def errors(result: Result, what: str) -> dict[str, float]:
     """Root mean square errors over the grid of ``first_guess`` or ``standard``, by field, on observed levels."""
     off = getattr(result, what) - result.state.true
-    return {name: _rms(off[:, n, synthetic.SEEN]) for n, name in enumerate(NAMES)}
+    return {name: _rms(off[:, n, SEEN]) for n, name in enumerate(NAMES)}
 
 
 def verify(problem: Problem, result: Result) -> list[Check]:

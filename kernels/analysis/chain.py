@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kernels.analysis import boxes, synthetic, vertical
-from kernels.analysis.problem import BOX, LN_P, NAMES, REJECT, SLAB
+from kernels.analysis.problem import BOX, LN_P, NAMES, REJECT, SEEN, SLAB
 from kernels.files.filesystem import ALIGNMENT, BlockFile, page_aligned
 from kernels.gridpoint import levels
 from kernels.runtime.arrays import zeros
@@ -55,8 +55,9 @@ class FileUse(NamedTuple):
         return self.records * self.record
 
 
-def layout(problem, data: int) -> dict[str, FileUse]:
+def layout(problem) -> dict[str, FileUse]:
     """Every file.  Of the work files, half in memory, the large ones lie where the sequential files are."""
+    data = 4 * problem.sondes * LN_P[SEEN].size + 2 * problem.aircraft
     work, large, rest = problem.work, problem.work, problem.rest
     if work == "half":
         work, large = "memory", rest
@@ -199,7 +200,7 @@ class Chain:
         self.room = zeros((problem.padded, problem.padded + 8 + max(problem.padded, boxes.POINTS)))
         self.files: dict[str, Dataset] = {}
         thread = opened.enter_context(ThreadPoolExecutor(1)) if problem.ahead else None
-        for name, use in layout(problem, state.data.value.size).items():
+        for name, use in layout(problem).items():
             self.files[name] = Dataset(folder / name, use, thread if use.place == "memory" else None)
             opened.callback(self.files[name].file.close)
         self.write("guess", state.guess)

@@ -32,10 +32,14 @@ PAIR_FLOPS = EXP_FLOPS + 4 + 8 + 6 + 6 + 2 + 2 + 1
 
 
 @kernel(inline=True)
-def _correlation(dx, dy, dz, dp):
-    """exp(−½ |Δ|²) of distances ``dx``, ``dy``, ``dz`` and ``dp``, vectors."""
+def _seen(point, p, n, i):
+    """Of eight points of n from ``i`` on: Δ to ``point`` and that of ln p, exp(−½ |Δ|²), β', α' + β'·Δ."""
+    x, y, z, lnp = point
+    dx, dy, dz, dp = x - load(p, i), y - load(p, n + i), z - load(p, 2 * n + i), lnp - load(p, 3 * n + i)
     exponent = fma(dp, dp, fma(dz, dz, fma(dy, dy, dx * dx))) * -0.5
-    return exp(select(less(exponent, FAR), spread(FAR), exponent))
+    near = exp(select(less(exponent, FAR), spread(FAR), exponent))
+    bx, by, bz = load(p, 5 * n + i), load(p, 6 * n + i), load(p, 7 * n + i)
+    return (dx, dy, dz, dp), near, (bx, by, bz), load(p, 4 * n + i) + fma(bz, dz, fma(by, dy, bx * dx))
 
 
 @kernel(fastmath=CONTRACT)
@@ -48,18 +52,14 @@ def covariances(points, rows, others, columns, out, offset):
     p, o, q = address(points), address(others), address(out)
     np, no, ld = points.shape[1], others.shape[1], out.shape[1]
     for j in range(rows):
-        x, y, z, lnp = spread(at(p, j)), spread(at(p, np + j)), spread(at(p, 2 * np + j)), spread(at(p, 3 * np + j))
+        point = spread(at(p, j)), spread(at(p, np + j)), spread(at(p, 2 * np + j)), spread(at(p, 3 * np + j))
         alpha = spread(at(p, 4 * np + j))
         bx, by, bz = spread(at(p, 5 * np + j)), spread(at(p, 6 * np + j)), spread(at(p, 7 * np + j))
         for i in range(j - j % LANES if offset == 0 else 0, columns, LANES):
-            dx, dy, dz = x - load(o, i), y - load(o, no + i), z - load(o, 2 * no + i)
-            dp = lnp - load(o, 3 * no + i)
-            far = _correlation(dx, dy, dz, dp)
-            ox, oy, oz = load(o, 5 * no + i), load(o, 6 * no + i), load(o, 7 * no + i)
+            (dx, dy, dz, _), near, (ox, oy, oz), theirs = _seen(point, o, no, i)
             mine = alpha - fma(bz, dz, fma(by, dy, bx * dx))
-            theirs = load(o, 4 * no + i) + fma(oz, dz, fma(oy, dy, ox * dx))
             both = fma(mine, theirs, fma(bz, oz, fma(by, oy, bx * ox)))
-            store(q, j * ld + offset + i, far * both)
+            store(q, j * ld + offset + i, near * both)
 
 
 @kernel(fastmath=CONTRACT)
@@ -134,19 +134,13 @@ def evaluate(points, weights, n, grid, out):
     g, p, w = address(grid), address(points), address(weights)
     ng, np = grid.shape[1], points.shape[1]
     for i in range(ng):
-        x, y, z, lnp = spread(at(g, i)), spread(at(g, ng + i)), spread(at(g, 2 * ng + i)), spread(at(g, 3 * ng + i))
+        point = spread(at(g, i)), spread(at(g, ng + i)), spread(at(g, 2 * ng + i)), spread(at(g, 3 * ng + i))
         value, gx, gy, gz, gp = spread(0.0), spread(0.0), spread(0.0), spread(0.0), spread(0.0)
         for j in range(0, n, LANES):
-            dx, dy, dz = x - load(p, j), y - load(p, np + j), z - load(p, 2 * np + j)
-            dp = lnp - load(p, 3 * np + j)
-            bx, by, bz = load(p, 5 * np + j), load(p, 6 * np + j), load(p, 7 * np + j)
-            far = _correlation(dx, dy, dz, dp) * load(w, j)
-            theirs = far * (load(p, 4 * np + j) + fma(bz, dz, fma(by, dy, bx * dx)))
-            value = value + theirs
-            gx, gy, gz = gx + far * bx - theirs * dx, gy + far * by - theirs * dy, gz + far * bz - theirs * dz
-            gp = gp - theirs * dp
-        store(address(out), i, total(value))
-        store(address(out), out.shape[1] + i, total(gx))
-        store(address(out), 2 * out.shape[1] + i, total(gy))
-        store(address(out), 3 * out.shape[1] + i, total(gz))
-        store(address(out), 4 * out.shape[1] + i, total(gp))
+            (dx, dy, dz, dp), near, (bx, by, bz), theirs = _seen(point, p, np, j)
+            near = near * load(w, j)
+            theirs = near * theirs
+            value, gp = value + theirs, gp - theirs * dp
+            gx, gy, gz = gx + near * bx - theirs * dx, gy + near * by - theirs * dy, gz + near * bz - theirs * dz
+        out[0, i], out[1, i], out[2, i] = total(value), total(gx), total(gy)
+        out[3, i], out[4, i] = total(gz), total(gp)

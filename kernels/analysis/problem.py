@@ -11,6 +11,8 @@ BOX = 8  # grid points along a side of a box
 SLAB = 5  # standard levels of a slab
 #: Standard levels from the top downwards: ln of p in Pa.
 LN_P = np.log(np.array([10, 20, 30, 50, 70, 100, 150, 200, 250, 300, 400, 500, 700, 850, 1000], float) * 100)
+#: Of these, what is observed: the lowest thirteen.
+SEEN = slice(2, None)
 #: What can be observed: geopotential, wind to the east and to the north, humidity.
 KINDS = ("phi", "u", "v", "q")
 #: Fields of a row on standard levels.

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kernels.analysis.problem import KINDS, LN_P
+from kernels.analysis.problem import KINDS, LN_P, SEEN
 from kernels.gridpoint.levels import OMEGA, RADIUS, R, latitudes, vertical
 
 #: Waves of a random field.
@@ -25,8 +25,7 @@ WAVES = 96
 LARGER, STRONGER, TRUE_DEPTH = 4.0, 3.0, 1.5
 #: Standard errors of observations: geopotential m²/s², wind m/s, humidity in the background's.
 ERRORS = {"phi": 100.0, "u": 2.5, "v": 2.5, "q": 0.5}
-#: Levels that are observed: the lowest thirteen; aircraft fly at 250 hPa.
-SEEN = slice(2, None)
+#: Aircraft fly at 250 hPa.
 FLIGHT = float(np.log(25000.0))
 #: Share of data with a gross error, and how gross, in standard deviations of the departure.
 GROSS, _GROSS = 0.02, (8.0, 15.0)

@@ -104,14 +104,10 @@ def _product(matrix, rows, columns, w, x, y, pitch, ni):
                 p = wide(at(matrix, r + 3 * columns), u)
                 g, h = fma(p, u, g), fma(p, v, h)
             o = y[1] + m * pitch + i
-            store(y[0], o, a)
-            store(y[0], o + PART, b)
-            store(y[0], o + pitch, c)
-            store(y[0], o + pitch + PART, d)
-            store(y[0], o + 2 * pitch, e)
-            store(y[0], o + 2 * pitch + PART, f)
-            store(y[0], o + 3 * pitch, g)
-            store(y[0], o + 3 * pitch + PART, h)
+            store(y[0], o, (a, b))
+            store(y[0], o + pitch, (c, d))
+            store(y[0], o + 2 * pitch, (e, f))
+            store(y[0], o + 3 * pitch, (g, h))
 
 
 @kernel(fastmath=CONTRACT)

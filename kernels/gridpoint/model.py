@@ -16,7 +16,7 @@ from kernels.gridpoint.plan import ForecastArrays, make, shapes, views
 from kernels.gridpoint.problem import LAG, Problem
 from kernels.gridpoint.scan import BACKWARD, OPEN, STREAM, scan
 from kernels.gridpoint.state import KEPT, Result, Step, footprint
-from kernels.gridpoint.stores import Accounts, Counters, Driver, RecordFiles
+from kernels.gridpoint.stores import Accounts, Driver, RecordFiles
 from kernels.runtime.resources import require_threads
 
 
@@ -71,7 +71,7 @@ class Model:
                 self.files.move(rows, True)
         if self.files is not None:
             self.files.turn()
-            self.files.counters = Counters()
+            self.files.transfers.clear()
 
     def _stage(self, what: int, first: int, end: int, short: bool = False) -> None:
         """One of the passes of ``scan`` over rows ``first`` to ``end`` − 1; in a short window or the whole one."""
@@ -191,8 +191,8 @@ def run(
             if accounts:
                 told = tuple(after - before for after, before in zip(accounts(), told, strict=True))
             clock, cpu = time.perf_counter() - clock, time.process_time() - cpu
-            counters, moving = going.files.counters if going.files else Counters(), sum(going.driver.moving)
-            result = Result(fields, state, steps, counters, going.computing, clock, cpu, told, moving)
+            transfers, moving = going.files.transfers if going.files else [], sum(going.driver.moving)
+            result = Result(fields, state, steps, transfers, going.computing, clock, cpu, told, moving)
         if best is None or result.clock < best.clock:
             best = result
     return best

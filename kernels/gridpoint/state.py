@@ -10,7 +10,6 @@ from kernels.contract import Footprint, Work
 from kernels.gridpoint import cases, writeup
 from kernels.gridpoint.plan import PAIR, extents, row_coefficients, shapes
 from kernels.gridpoint.problem import Problem
-from kernels.gridpoint.stores import Counters
 from kernels.runtime.resources import require_memory
 
 #: Parts of a record that the dynamics does not change, by name in a write-up.
@@ -44,7 +43,7 @@ class Result:
     fields: dict[str, np.ndarray] = field(repr=False)  # float64, as in ``State``
     initial: State = field(repr=False)
     steps: list[Step] = field(default_factory=list, repr=False)
-    counters: Counters = field(default_factory=Counters, repr=False)
+    transfers: list[tuple[float, float, int, bool]] = field(default_factory=list, repr=False)  # of ``RecordFiles``
     computing: list[tuple[float, float]] = field(default_factory=list, repr=False)  # begin and end, s
     clock: float = 0.0
     cpu: float = 0.0
@@ -67,17 +66,21 @@ class Result:
     @property
     def overlapped(self) -> float:
         """Share of the transferred bytes that moved while the computing thread computed."""
-        return overlapped_share(self.counters.transfers, self.computing)
+        return overlapped_share(self.transfers, self.computing)
+
+    def moved(self, written: bool) -> int:
+        """Bytes read from the work files, or written to them."""
+        return sum(nbytes for _, _, nbytes, way in self.transfers if way == written)
 
 
 def overlapped_share(transfers, computing) -> float:
     """Bytes moved during the intervals ``computing`` over all bytes, each transfer at an even rate."""
-    total = sum(nbytes for _, _, nbytes in transfers)
+    total = sum(nbytes for _, _, nbytes, _ in transfers)
     if not total or not computing:
         return 0.0
     begins, ends = np.array(computing).T
     moved = 0.0
-    for begin, end, nbytes in transfers:
+    for begin, end, nbytes, _ in transfers:
         a, b = np.searchsorted(ends, begin), np.searchsorted(begins, end)
         shared = np.clip(np.minimum(ends[a:b], end) - np.maximum(begins[a:b], begin), 0, None).sum()
         moved += nbytes * (shared / (end - begin) if end > begin else 0.0)

@@ -24,7 +24,6 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -35,26 +34,18 @@ from kernels.files.filesystem import BlockFile, require_direct
 Accounts = Callable[[], tuple[float, float]]
 
 
-@dataclass
-class Counters:
-    """What the work files moved, and when."""
-
-    bytes_read: int = 0
-    bytes_written: int = 0
-    transfers: list[tuple[float, float, int]] = field(default_factory=list)  # begin, end in s, bytes
-
-
 class RecordFiles:
     """Files of equal records, a row each; the parts of a row are in as many files.
 
     There are ``count`` files of a ``name`` in the folder: one a part, or two, of which one is read while the other is
     written.  ``opened`` closes them.  Row ``j`` moves to and from row j mod slots of ``buffer`` (slots, words).
+    ``transfers``: of each, begin and end in s, bytes, and whether they were written.
     """
 
     def __init__(self, opened: ExitStack, folder: Path, problem, buffer: np.ndarray, name: str, count: int, parts: int):
         self.buffer, self.parts, self.nbytes = buffer, parts, buffer.shape[1] * 8 // parts
         self.files: list[BlockFile] = []
-        self.counters = Counters()
+        self.transfers: list[tuple[float, float, int, bool]] = []
         self.source, self._two = 0, count == 2 * parts  # source: 1 after an odd number of scans
         if problem.place == "direct":
             require_direct(folder)
@@ -69,12 +60,7 @@ class RecordFiles:
             for part in range(self.parts):
                 file = self.files[part + self.parts * (self.source ^ writing) if self._two else part]
                 (file.write if writing else file.read)(row, data[part * self.nbytes : (part + 1) * self.nbytes])
-            nbytes = self.parts * self.nbytes
-            self.counters.transfers.append((begin, time.perf_counter(), nbytes))
-            if writing:
-                self.counters.bytes_written += nbytes
-            else:
-                self.counters.bytes_read += nbytes
+            self.transfers.append((begin, time.perf_counter(), self.parts * self.nbytes, writing))
 
     def turn(self) -> None:
         """What was written is read in the next scan."""

@@ -179,7 +179,7 @@ def test_one_transfer_at_a_time_reads_ahead_and_writes_in_line():
 
 
 def test_overlap_counts_bytes_that_move_while_rows_are_computed():
-    share = state.overlapped_share([(0.0, 1.0, 100), (2.0, 4.0, 100)], [(0.5, 1.5), (3.0, 3.5)])
+    share = state.overlapped_share([(0.0, 1.0, 100, True), (2.0, 4.0, 100, False)], [(0.5, 1.5), (3.0, 3.5)])
     assert share == pytest.approx((50 + 25) / 200)
 
 
@@ -286,8 +286,8 @@ def test_simulator_and_forecast_move_what_is_counted(start, tmp_path, files, pla
     problem = replace(SHORT, files=files, place=place, overlap=overlap, folder=str(tmp_path))
     pace = simulator.Pace({"normal": 1e-4}, 1e9)
     stood_in, real, work = simulator.run(problem, pace), gridpoint.run(problem, start), gridpoint.work(problem)
-    for counters in (stood_in.counters, real.counters):
-        assert (counters.bytes_read, counters.bytes_written) == (work.bytes_read, work.bytes_written)
+    for found in (stood_in, real):
+        assert (found.moved(False), found.moved(True)) == (work.bytes_read, work.bytes_written)
     assert [step.number for step in stood_in.steps] == [step.number for step in real.steps]
     assert sum("write-up" in step.kind for step in stood_in.steps) == len(problem.writeup_steps)
     assert all(check.ok for check in simulator.verify(problem, stood_in))
