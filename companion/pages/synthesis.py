@@ -247,8 +247,8 @@ def sustained_rate() -> pd.DataFrame:
     """GFLOPS of one processor (today: of one thread) by kind of work: loops, then whole programs."""
 
     def loops(run) -> list[dict]:
-        names = {"additions in registers": "s10", "streams from memory": "streaming"}
-        names |= {"strided access to memory": "skipping"}
+        names = {"additions in registers": "s10", "streams through an array": "streaming"}
+        names |= {"skips through an array": "skipping"}
         return [measured(run, kind, _loop(run, name), kind) for kind, name in names.items()]
 
     def solver(run) -> list[dict]:

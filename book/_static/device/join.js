@@ -7,8 +7,8 @@
   const value = (result, device) => device.shown(result).median;
   const LOOPS = { "loop-s1": "1 accumulator", "loop-s2": "2 accumulators", "loop-s10": "10 accumulators",
                   "loop-streaming": "streaming", "loop-skipping": "skipping" };
-  const KINDS = { "loop-s10": "additions in registers", "loop-streaming": "streams from memory",
-                  "loop-skipping": "strided access to memory", "bt-W": "BT, a flow solver, on vectors",
+  const KINDS = { "loop-s10": "additions in registers", "loop-streaming": "streams through an array",
+                  "loop-skipping": "skips through an array", "bt-W": "BT, a flow solver, on vectors",
                   "bt-S": "BT, a flow solver, on vectors" };
 
   /* By the figure's name: which cases it takes, and where their marks lie; a line joins marks of one `line`, whose words

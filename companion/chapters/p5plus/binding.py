@@ -105,7 +105,7 @@ def gained() -> str:
     )
     return (
         f"In the report two threads on a core made a day of T399 {float(smt.min()):.0f} to {float(smt.max()):.0f} % "
-        f"faster. Binding threads to processors gained it {alone} without a second thread and {both} with one."
+        f"faster. Binding its threads made it {alone} faster without a second thread and {both} with one."
     )
 
 
@@ -149,6 +149,5 @@ def said(run, *names: str) -> str:
     """How many times as long a forecast takes without each of these changes."""
     seconds = dict(zip(run["without"].values, run["seconds"].values, strict=True))
     count = plural(int(run["threads"].values[0]), "thread")
-    found = (f"{figures.times(seconds[name], seconds['']).briefly} as long {IN_WORDS[name]}" for name in names)
-    said = ", ".join(found)
-    return f"On machine {figures.cpu(run)} a forecast by {count} takes {said}, over one with all three changes."
+    found = ", ".join(f"{figures.times(seconds[name], seconds['']).briefly} as long {IN_WORDS[name]}" for name in names)
+    return f"On machine {figures.cpu(run)} a forecast by {count} takes {found}, over one with all three changes."

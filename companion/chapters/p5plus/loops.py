@@ -99,8 +99,7 @@ def _rates(run) -> "dict[str, pd.DataFrame]":
 
 def scaled(run) -> str:
     """f of the loops, least and most: what twice the threads on twice the cores do for the same work."""
-    found = sorted(zip(run["f"].values.tolist(), LOOPS.values(), strict=True))
-    (least, slow), *_, (most, fast) = found
+    (least, slow), *_, (most, fast) = sorted(zip(run["f"].values.tolist(), LOOPS.values(), strict=True))
     return (
         f"On machine {figures.cpu(run)} f of the five loops lies between {least:.2f} ({slow}) and {most:.2f} ({fast})."
     )

@@ -175,5 +175,5 @@ def shares_now(run) -> str:
     """Share of its own measured peak that a forecast of the small model and the transforms alone reach."""
     rows = cores_now(run).itertuples()
     model, *alone = (f"{row.share:.0f} % ({row.share_low:.0f} to {row.share_high:.0f})" for row in rows)
-    rest = f", and spectral transforms alone, at the talk's truncation, {alone[0]}" if alone else ""
+    rest = f", and transforms of eight fields alone, at the talk's truncation, {alone[0]}" if alone else ""
     return f"On machine {figures.cpu(run)} a forecast with one layer reaches {model} of the peak of its threads{rest}."
