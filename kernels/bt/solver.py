@@ -1,5 +1,6 @@
 """One BT run: its arrays in the layout of the solver, the way to and from the serial layout, time steps and norms."""
 
+import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -8,7 +9,7 @@ import numpy as np
 from kernels.bt.differences import weights
 from kernels.bt.lines import Direction, Ends, Place
 from kernels.bt.problem import SECOND, exact_parts, initial_component
-from kernels.bt.step import planes, rows, work_size
+from kernels.bt.step import sweeps, work_size
 from kernels.contract import require_range
 from kernels.runtime.arrays import aligned, require_array, zeros
 from kernels.runtime.jit import kernel
@@ -16,6 +17,7 @@ from kernels.runtime.resources import require_threads, run_parts
 from kernels.runtime.vector import LANES
 
 _FIVE = np.uint64(5)
+_ALONE = threading.Lock()  # teams that share threads would wait for each other
 
 
 class Box:
@@ -178,29 +180,30 @@ class Stepper:
         # a thread's on its own cache lines
         self.work = zeros((threads, LANES * (-(-state.box.work_size // LANES) + 1)))
 
+    def _sweeps(self, which: tuple[bool, bool], solves: tuple[bool, bool, bool], count: int = 1) -> None:
+        state, team = self.state, (self.work, np.zeros(1, np.int64), self.threads)
+        with _ALONE:
+            run_parts(sweeps, self.threads, count, which, state.u, state.rhs, state.forcing, *self.about, solves, *team)
+        state.ready = which[1] and solves[2]
+
     def by_rows(self, solve: bool) -> None:
         """Forcing and z part of the right-hand side; before, if ``solve``, elimination in z and update."""
-        state = self.state
-        run_parts(rows, self.threads, state.u, state.rhs, state.forcing, *self.about, solve, self.work, self.threads)
-        state.ready = solve
+        self._sweeps((False, True), (False, False, solve))
 
     def by_planes(self, solve: tuple[bool, bool]) -> None:
         """x and y part, and elimination in x and in y where ``solve`` asks; then ``rhs`` is of this step."""
-        state = self.state
-        run_parts(planes, self.threads, state.u, state.rhs, *self.about, solve, self.work, self.threads)
-        state.ready = False
+        self._sweeps((True, False), (*solve, False))
 
     def right_hand_side(self) -> None:
         """dt · (operator + forcing) of the present solution into ``state.rhs``."""
         self.by_rows(False)
         self.by_planes((False, False))
 
-    def step(self) -> None:
-        """One time step of a box that is the whole grid."""
+    def step(self, count: int = 1) -> None:
+        """``count`` time steps of a box that is the whole grid."""
         if not self.state.ready:
             self.by_rows(False)
-        self.by_planes((True, True))
-        self.by_rows(True)
+        self._sweeps((True, True), (True, True, True), count)
 
 
 def squares(state: State) -> np.ndarray:

@@ -3,17 +3,20 @@
 Fields are float64 and flat, in the benchmark's units: ``u``, the conserved variables; ``rhs``, dt times the right-hand
 side, zero on the boundary of the grid; ``forcing``, dt times the forcing.  ``place`` (``Place``) says where the points
 of a box lie in all of them; ``directions`` (``Direction``) and ``ends`` (``Ends``) are those of x, y and z; ``work`` is
-scratch, float64 (threads, work_size(cells)); ``thread`` of ``threads`` takes a contiguous share.
+scratch, float64 (threads, work_size(cells)); ``thread`` of ``threads`` takes a contiguous share; ``solves`` says for x,
+y and z whether lines are solved, which only whole ones can be.
 """
 
 import numpy as np
+from llvmlite import ir
+from numba import types
 
 from kernels.bt.differences import differences
 from kernels.bt.elimination import FORWARD, RING, UPPER, solve
 from kernels.bt.lines import TILE as _TILE
 from kernels.bt.lines import along, inner, visited
 from kernels.runtime.jit import FINITE, kernel
-from kernels.runtime.vector import LANES, load, spread, store, transpose_block
+from kernels.runtime.vector import LANES, emitted, load, spread, store, transpose_block
 
 _V = np.uint64(LANES)
 _ZERO, _ONE, _TWO, _FIVE = (np.uint64(n) for n in (0, 1, 2, 5))
@@ -79,10 +82,7 @@ def _share(first, stop, threads, thread):
 
 @kernel(fastmath=FINITE)
 def planes(u, rhs, place, directions, ends, solves, work, threads, thread):
-    """x and y part of the right-hand side of inner planes; where ``solves``, a pair, asks, x and then y is solved.
-
-    Only whole lines can be solved here; their solution replaces ``rhs``.
-    """
+    """x and y part of the right-hand side of inner planes; the solution of x and then of y replaces ``rhs``."""
     line, groups = _FIVE * place.row, (place.ni + _V - _ONE) // _V
     wide, cells = groups + _TWO * place.halo // _V, _TWO * place.halo + max(place.ni, place.nj, place.nk)
     upper, ring, carry, tile_u, tile_r, block = scratch(work[thread], cells)
@@ -124,8 +124,8 @@ def planes(u, rhs, place, directions, ends, solves, work, threads, thread):
 
 @kernel(fastmath=FINITE)
 def rows(u, rhs, forcing, place, directions, ends, solves, work, threads, thread):
-    """Of inner rows, if ``solves``, which whole lines can be, elimination in z and update of ``u``; then into ``rhs``
-    the forcing and the z part of the next right-hand side."""
+    """Of inner rows, if solved, elimination in z and update of ``u``; then into ``rhs`` forcing and z part of the next
+    right-hand side."""
     line, cells = _FIVE * place.row, _TWO * place.halo + max(place.ni, place.nj, place.nk)
     upper, ring, carry = scratch(work[thread], cells)[:3]
     before, points = visited(place.nk, ends[2])
@@ -134,7 +134,7 @@ def rows(u, rhs, forcing, place, directions, ends, solves, work, threads, thread
     for j in range(first, stop):
         for group in range((place.ni + _V - _ONE) // _V):
             at = place.base + j * line + group * _V
-            if solves:
+            if solves[2]:
                 lines = along(2, at, place, place.nk)
                 solve(u, rhs, lines, directions[2], ends[2], upper, ring, carry, line)
                 for k in range(_ONE, place.nk - _ONE):
@@ -143,3 +143,42 @@ def rows(u, rhs, forcing, place, directions, ends, solves, work, threads, thread
                         store(u, entry, load(u, entry) + load(rhs, entry))
             lines = along(2, at - before * place.plane, place, points)
             differences(u, forcing, rhs, lines, directions[2], line)
+
+
+@emitted(lambda counter: types.int64)
+def _arrive(builder, counter):
+    return builder.atomic_rmw("add", counter, ir.Constant(ir.IntType(64), 1), "acq_rel")
+
+
+@emitted(lambda counter: types.int64)
+def _arrived(builder, counter):
+    return builder.load_atomic(counter, "acquire", 8)
+
+
+_rest = types.ExternalFunction("sched_yield", types.int32())
+
+
+@kernel
+def _meet(counter, threads):
+    """Wait until all ``threads`` have come here as often as this one; ``counter``, int64 (1,), counts arrivals.
+
+    Handing work to threads of Python instead takes 50 µs, half a step of N = 12.
+    """
+    last = (_arrive(counter) // threads + 1) * threads
+    spins = 0
+    while _arrived(counter) < last:
+        spins += 1
+        if spins > 10_000:  # the other may wait for this processor
+            _rest()
+
+
+@kernel(fastmath=FINITE)
+def sweeps(count, which, u, rhs, forcing, place, directions, ends, solves, work, counter, threads, thread):
+    """``count`` times ``planes`` and ``rows``, each where the pair ``which`` asks."""
+    for _ in range(count):
+        if which[0]:
+            planes(u, rhs, place, directions, ends, solves, work, threads, thread)
+            _meet(counter, threads)
+        if which[1]:
+            rows(u, rhs, forcing, place, directions, ends, solves, work, threads, thread)
+            _meet(counter, threads)

@@ -17,6 +17,7 @@ from kernels.runtime.jit import kernel
 from kernels.runtime.wasm import Export
 
 _COMPONENTS = ("ρ", "ρu", "ρv", "ρw", "E")
+_NONE, _ALL = (False, False, False), (True, True, True)  # directions solved
 
 
 @kernel
@@ -86,8 +87,8 @@ def _right_hand_side(u, rhs, forcing, about, work):
     """``rhs`` = ``forcing``, which has the factor dt, + dt · the operator on ``u``, by one thread; ``about`` of
     :func:`_about`, scratch ``work``."""
     place, directions, ends = about
-    rows(u, rhs, forcing, place, directions, ends, False, work, 1, 0)
-    planes(u, rhs, place, directions, ends, (False, False), work, 1, 0)
+    rows(u, rhs, forcing, place, directions, ends, _NONE, work, 1, 0)
+    planes(u, rhs, place, directions, ends, _NONE, work, 1, 0)
 
 
 @kernel
@@ -125,10 +126,10 @@ def march(u, rhs, forcing, start, table, work, shape, dt, steps, repeats):
     for _ in range(repeats):
         for i in range(u.size):
             u[i] = start[i]
-        rows(u, rhs, forcing, place, directions, ends, False, work, 1, 0)
+        rows(u, rhs, forcing, place, directions, ends, _NONE, work, 1, 0)
         for _step in range(steps):
-            planes(u, rhs, place, directions, ends, (True, True), work, 1, 0)
-            rows(u, rhs, forcing, place, directions, ends, True, work, 1, 0)
+            planes(u, rhs, place, directions, ends, _ALL, work, 1, 0)
+            rows(u, rhs, forcing, place, directions, ends, _ALL, work, 1, 0)
 
 
 def norms(u, rhs, forcing, table, parts, work, shape, dt, answers):
