@@ -65,7 +65,7 @@ def _in_short(record: dict[str, Any]) -> Iterator[str]:
 
         shown = experiments.drawn_from(runs.dataset(record))[0]
         beside = next((each.beside for each in shown if getattr(each, "beside", ())), ())
-        reason = "it prints no number of what was measured"
+        reason = "no printed number stands beside it in a figure of this experiment"
     here, report, ratio = beside or (runs.median_line(cases[0]) if cases else "a model gives no time", reason, "none")
     yield from (f"median    {here}", f"report    {report}", f"ratio     {ratio}")
 

@@ -165,7 +165,7 @@ def experiment(
     rounds : int
         Samples of each case; 0 for a study, whose cases run once, for results that every run repeats to the last digit.
     seconds : mapping, optional
-        Budget of each preset but ``quick``, which has 3 s; None where every round counts.
+        Budget of each preset; ``quick`` has 3 s unless it is named here. None where every round counts.
     needs : str
         Words of ``companion.host.NEEDS``.
     ranks : int

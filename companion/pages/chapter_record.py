@@ -19,7 +19,7 @@ _LISTED = {
     "rounding": "These claims differ by no more than rounding. The rounded inputs allow every value shown.",
     "our bound": "These claims are held to a bound that the document does not print as one. The bound is ours.",
     "our base": "These claims are on a base that the document does not name. The base was chosen because it fits.",
-    "not checkable": "These claims cannot be checked. The numbers behind them are not in what survives.",
+    "not checkable": "These claims cannot be checked. The numbers behind them are not printed in what survives.",
 }
 
 
@@ -28,7 +28,7 @@ def arithmetic(document: str) -> Shown:
     frame = claims.frame(document)
     counts = frame["verdict"].value_counts().reindex(claims.VERDICTS, fill_value=0)
     wrong = f"{counts['contradicts']} contradict it" if counts["contradicts"] else "none contradicts it"
-    caption = f"Derived numbers, recomputed, by verdict. {counts['agrees']} of {counts.sum()} agree with the document, "
+    caption = f"Claims, recomputed, by verdict. {counts['agrees']} of {counts.sum()} agree with the document, "
     summary = counts.rename_axis("verdict").rename("claims").reset_index()
     order = {verdict: number for number, verdict in enumerate(_LISTED)}
     listed = frame[frame["verdict"].isin(order)].sort_values("verdict", key=lambda said: said.map(order), kind="stable")

@@ -27,8 +27,8 @@ def chapters_table() -> Shown:
         rows.append(
             {
                 "report": f'<a href="../notebooks/{page(document)}.html">{title}</a>',
-                "tables rebuilt": f"{len(own)} tables, {own['numeric_cells'].sum()} numbers",
-                "arithmetic rechecked": f'<a href="{place}">{len(checked)} derived numbers</a>, '
+                "tables as printed": f"{len(own)} tables, {own['numeric_cells'].sum()} numbers",
+                "arithmetic rechecked": f'<a href="{place}">{len(checked)} claims</a>, '
                 f'<a href="{place}&amp;verdict=contradicts">{wrong} contradicted</a>',
                 "experiments rerun here": plural(len(entries), "experiment")
                 + (f", {model} of them simulated" if model else ""),

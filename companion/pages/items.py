@@ -31,10 +31,10 @@ def items_table(document: str, kind: str = "items") -> Shown:
     """What became of every item of a document (``kind="items"``), or of every plot it lost (``"plots"``), for its
     record."""
     chosen = [item for item in items.items(document) if item.is_plot is (kind == "plots")]
-    what = "Every experiment of the report" if kind == "items" else "Every plot of the report whose data are lost"
+    what = "Experiments of the report" if kind == "items" else "Plots of the report whose points are lost"
     rows = [_cells(item, f"../../notebooks/{items.page(document)}.html") for item in chosen]
     frame = pd.DataFrame(rows).drop(columns="chapter")
-    caption, data = f"{what}, and what becomes of it here", items.listing(document)
+    caption, data = f"{what}, and what becomes of each here", items.listing(document)
     return table(frame, caption=caption, html=list(frame), data=data, name=f"{document}_{kind}")
 
 

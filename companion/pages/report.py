@@ -1,7 +1,6 @@
 """``companion report``: one page that sets a reader's machine beside the five reports and the book's runs.
 
-It draws what chapter 6 draws, with the reader's records as one machine more, and the figures of the chapters from these
-records.  The page needs no other file and no network.
+It has figures of chapter 6 and of the chapters with the reader's records, and needs no other file and no network.
 """
 
 from collections.abc import Iterable
@@ -25,17 +24,18 @@ AXES = ("computing", "rate", "peak", "hour")
 #: printed machine and words of its point, the sentence, and what a reader has to know of it.
 ANSWERS = (
     ("hour", "1982", synthesis.DAY, "Cray 1-A", "", "A day of the forecast of 1982 took {here} s, with work files on "
-     "this disk. The Cray 1-A took {old} s.", "The physics of today's model is simpler."),
+     "this disk. The Cray 1-A took {old} s.", "Today's model is our own, and so is its physics."),
     ("rate", "streams", synthesis.STREAMED, "IBM p575", "streams", "One thread reads {here} GB/s in the streaming loop "
-     "of 2006. A Power5+ processor read {old} GB/s.", "The report gives the rate of a node, here divided by its 16 "
-     "processors."),
+     "of 2006. A Power5+ processor read {old} GB/s.", "The report gives GFLOPS of a node; these are "
+     "bytes for one of its 16 processors."),
     ("rate", "BT", 1, "IBM p575", "registers", "BT, the flow solver of 1993, computes {here} GFLOPS on one thread. A "
      "Power5+ processor added {old} billion numbers a second in registers.", "No report prints a rate of BT."),
     ("peak", "spectral", 1, "IBM p575 (Power5+)", "", "Spectral transforms reach {here} % of this thread's measured "
-     "peak. A forecast on the Power5+ reached {old} %.", "Transforms reach a higher share of peak than a whole "
-     "forecast, of which they are a part."),
-    ("files", "disk", 1, "Cray X-MP", "a disk", "A program moves {here} MB/s to and from a disk here. On the Cray X-MP "
-     "it was {old} MB/s.", "The transfers bypass the page cache; the disk or its host may have a cache of its own."),
+     "peak. A forecast on the Power5+ reached {old} %.",
+     "Transforms are a part of a forecast. A whole one has physics and messages, too."),
+    ("files", "disk", 1, "Cray X-MP", "a disk",
+     "A program moves {here} MB/s to and from a disk here. On the Cray X-MP it was {old} MB/s.",
+     "The transfers bypass the page cache where the system allows it; the disk may have a cache of its own."),
 )  # fmt: skip
 
 

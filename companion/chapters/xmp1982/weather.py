@@ -9,7 +9,7 @@ from companion.chapters.xmp1982.rows import Measured, dots
 from companion.experiments import Output, Unavailable, experiment
 
 
-@experiment("xmp1982-builds", item="X9", seconds={"quick": 20, "paper": 120})
+@experiment("xmp1982-builds", item="X9", seconds={"quick": 60, "paper": 120})
 def builds(preset: str, threads: int) -> list[Case]:
     """One source, three builds.
 
