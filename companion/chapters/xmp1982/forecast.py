@@ -290,8 +290,8 @@ def said(run) -> list[str]:
     every = (1 - jobs_of(jobs, "cpu") / jobs_of(jobs, "clock")).values.ravel()
     files = [f"{float(cases['net'].sel(configuration=f'disk{n}').median()):.1f} s" for n in (1, 2, 4)]
     return [
-        f"In 1982 the forecast's CPU time was {span(share, 0)} % of its clock time, and no place of files takes that "
-        f"away. Today's forecast with four files on disk waits for them {100 * np.nanmedian(disk):.0f} % of the time.",
+        f"In 1982 the forecast's CPU time was {span(share, 0)} % of its clock time, which no place of the files "
+        f"saves. Today's forecast with four files on disk waits for them {100 * np.nanmedian(disk):.0f} % of the time.",
         f"A post-processing job of 1982 had no CPU for {span(waits, 0)} % of its time (means of six runs). Today's has "
         f"none for {100 * np.nanmedian(every):.0f} %; its input comes from the device and its output is synced.",
         "The report calls four work files the best for disks and prints no times of one or two on disk. Today's net "

@@ -55,6 +55,6 @@ def said(run) -> str:
     """What another build of the source changes."""
     last, warmest = run["differing"].values[:, -1], float(run["largest_T"].values.max())
     return (
-        "Our forecast gives the same bits in every place of its work files. The build without fused multiply-adds has "
-        f"other bits in {100 * last.max():.0f} % of the numbers after a day, temperatures up to {warmest:.1e} K away."
+        "Our forecast gives the same bits in every place of its work files. The build without fused multiply-adds "
+        f"differs in {100 * last.max():.0f} % of numbers after a day, and in temperature by at most {warmest:.1e} K."
     )
