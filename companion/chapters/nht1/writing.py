@@ -204,8 +204,8 @@ def rates_then_and_now(runs) -> "figures.Shown":
         name="nht1_rates_then_and_now",
         tables="systems table_1 figure_1_axes",
         title="Rates then and now",
-        caption="Hollow: rates that the report prints or that follow from its times; grey are rates of disks as it "
-        f"states them. Filled: N = {frames[0]['N'].max()}, by three methods of writing into the page cache.",
+        caption="Hollow: rates that the report prints or that follow from times on its largest grid; grey are stated "
+        f"rates of disks. Filled: N = {frames[0]['N'].max()}, by three methods of writing into the page cache.",
     )
     shown.figure.axes[0].set_xlim(old["high"].min() / 3, None)
     return shown
