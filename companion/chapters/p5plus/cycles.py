@@ -43,7 +43,7 @@ def trees() -> "figures.Shown":
         name="p5plus_cpi",
         data=frame.rename_axis("node").reset_index(),
         title="The innermost parts of the three trees",
-        caption=f"Share of all cycles, by routine. The largest part of each: {most}.",
-        alt=f"Bars of the innermost parts of the cycle trees of three routines, percent of cycles. Largest: {most}.",
+        caption=f"Share of all cycles of the program (MAIN) and of two routines. The largest part of each: {most}.",
+        alt=f"Bars of the innermost parts of three trees of cycles, percent of cycles. Largest: {most}.",
         tables="cpi_main cpi_laitli cpi_cloudsc3",
     )
