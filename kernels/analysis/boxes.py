@@ -30,14 +30,13 @@ def grid(problem, box: tuple[int, int, int], humid: bool) -> tuple[np.ndarray, s
 
     α is that of geopotential, or of humidity, in its own unit; β is zero.
     """
-    (j, i, slab), (lat, _south, lon, _east) = box, synthetic.rows(problem)
+    (j, i, slab), (lat, lon) = box, synthetic.rows(problem)
     where = synthetic.places(lat[j * BOX :][:BOX, None], lon[i * BOX :][:BOX])
     where = synthetic.Places(*(np.repeat(each, SLAB, axis=1) for each in where))
     lnp = np.tile(LN_P[slab * SLAB :][:SLAB], BOX * BOX)
     points = np.zeros((8, POINTS))
     points[:3], points[3] = where.up * (RADIUS / problem.length), lnp / problem.depth
-    amplitude = problem.wind * problem.length
-    points[4] = synthetic.vapour(lnp) if humid else where.coriolis * amplitude
+    points[4] = synthetic.vapour(lnp) if humid else where.coriolis * (problem.wind * problem.length)
     return points, where
 
 
@@ -72,7 +71,7 @@ def at_data(problem, data: synthetic.Data, fields: np.ndarray) -> np.ndarray:
 
 def _near(problem, up: np.ndarray, j: int, i: int) -> tuple[np.ndarray, np.ndarray]:
     """Which data at ``up``, unit vectors (3, n), are near a column of boxes, and by how many length scales beyond."""
-    lat, _south, lon, _east = synthetic.rows(problem)
+    lat, lon = synthetic.rows(problem)
     edge = lat[[j * BOX, (j + 1) * BOX - 1]], lon[[i * BOX, (i + 1) * BOX - 1]]
     middle = synthetic.places(edge[0].mean(), edge[1].mean()).up
     corners = synthetic.places(edge[0][:, None], edge[1]).up

@@ -289,15 +289,11 @@ def _made(target: str, function, *sources: str):
     return lambda chain: chain.write(target, function(*map(chain.read, sources)))
 
 
-def _copied(target: str, source: str):
-    return lambda chain: chain.write(target, chain.files[source])
-
-
 def _passed(letter: str, humid: bool) -> tuple:
     """Steps h to l, which come twice."""
     return (
         (f"{letter}h", "PRE-GAP", lambda chain: chain.prepare(humid)),
-        (f"{letter}i", "copy correlations", _copied("parameters", "correlations")),
+        (f"{letter}i", "copy correlations", lambda chain: chain.write("parameters", chain.files["correlations"])),
         (f"{letter}j", "GAP (data checking)", Chain.check),
         (f"{letter}k", "GAP (analysis)", lambda chain: chain.assimilate(humid)),
         (f"{letter}l", "POST GAP", lambda chain: chain.post(humid)),
@@ -309,12 +305,12 @@ STEPS = (
     ("d", "sigma to pressure", _made("staggered", on_pressure, "guess")),
     ("e", "interpolate to unstaggered grid", _made("first_guess", unstaggered, "staggered")),
     ("f", "statistics of the first guess", lambda chain: chain.statistics(0, "first_guess")),
-    ("g", "copy observations", _copied("data", "observations")),
+    ("g", "copy observations", lambda chain: chain.write("data", chain.files["observations"])),
     *_passed("", False),
     ("m", "humidity first-guess errors", lambda chain: chain.write("humidity_made", [synthetic.vapour(LN_P)])),
-    ("n", "copy humidity errors", _copied("humidity", "humidity_made")),
+    ("n", "copy humidity errors", lambda chain: chain.write("humidity", chain.files["humidity_made"])),
     *_passed("o, ", True),
-    ("p", "copy the errors", _copied("kept_errors", "errors")),
+    ("p", "copy the errors", lambda chain: chain.write("kept_errors", chain.files["errors"])),
     ("q", "re-normalise", Chain.normalise),
     ("r", "keep pressure levels", lambda chain: chain.write("plotted", chain.read("first_guess") + chain.increments())),
     ("s", "keep increments and errors", Chain.keep),

@@ -128,10 +128,8 @@ def state(truth: Truth, guess: bool, where: Places, base: np.ndarray, levels: np
 
 
 def rows(problem):
-    """Latitudes of rows, of south faces, and longitudes of mass points and of u, radians."""
-    lat = latitudes(problem.nj)
-    lon = 2 * np.pi * np.arange(problem.ni) / problem.ni
-    return lat, lat - np.pi / (2 * problem.nj), lon, lon + np.pi / problem.ni
+    """Latitudes and longitudes of mass points, radians (nj,) and (ni,)."""
+    return latitudes(problem.nj), 2 * np.pi * np.arange(problem.ni) / problem.ni
 
 
 def surface(truth: Truth, where: Places):
@@ -150,8 +148,9 @@ def first_guess(problem, truth: Truth):
     A row is u, v, T, q on sigma levels from the top, then ln p_s and the ground's geopotential.
     """
     sigma, found = np.log(vertical(problem.levels).full), []
-    lat, south, lon, east = rows(problem)
-    for phi, lam in ((lat, east), (south, lon), (lat, lon)):
+    lat, lon = rows(problem)
+    south, east = lat - np.pi / (2 * problem.nj), lon + np.pi / problem.ni
+    for phi, lam in ((lat, east), (south, lon), (lat, lon)):  # of u, v and the rest
         where = places(phi[:, None], lam)
         pressure, lnps, ground = surface(truth, where)
         found.append(state(truth, True, where, lnps, sigma))
@@ -170,8 +169,6 @@ def observe(problem, truth: Truth, rng) -> tuple[Data, np.ndarray]:
     """Sondes and aircraft, with errors of their own and some gross ones: which is bool (n,)."""
     seen, table = LN_P[SEEN], []
     for count, levels, kinds in ((problem.sondes, seen, KINDS), (problem.aircraft, np.array([FLIGHT]), ("u", "v"))):
-        if not count:
-            continue
         latitude = np.arcsin(rng.uniform(-1, 1, count) * np.sin(_NORTHMOST))
         longitude = rng.uniform(0, 2 * np.pi, count)
         found = state(truth, False, places(latitude, longitude), np.zeros(count), levels)
