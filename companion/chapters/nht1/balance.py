@@ -133,8 +133,8 @@ def base(run) -> str:
     return (
         f"On machine {figures.cpu(run)} a fast solver, N = {fast.N}, waits for its dumps and one fsync at the end for "
         f"{fast.middle:.0f} % ({fast.low:.0f} to {fast.high:.0f}) of the time in which it computes. A solver that "
-        f"takes {slow.computing / fast.computing:.0f} times as long waits for {slow.middle:.1f} % ({slow.low:.1f} to "
-        f"{slow.high:.1f})."
+        f"takes {slow.computing / fast.computing:.0f} times as long waits for {slow.middle:.2f} % ({slow.low:.2f} to "
+        f"{slow.high:.2f})."
     )
 
 
