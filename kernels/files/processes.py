@@ -16,7 +16,7 @@ import multiprocessing
 import os
 import signal
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from multiprocessing import connection, resource_tracker
 from pathlib import Path
 from typing import Any
@@ -32,23 +32,22 @@ __all__ = ["PROCESS_BYTES", "SPAWN", "Disturbers", "Processes", "Team", "rows_of
 SPAWN = multiprocessing.get_context("spawn")  # forking after threads exist is not safe
 ELEMENT = COMPONENTS * WORD  # bytes of U at a point
 PROCESS_BYTES = 40 * 2**20  # memory of a Python process with NumPy
-#: Sets of open, read or write, close of one small file: one that writes it, one that reads it.
-SETS = 2
 _TOGETHER = 50  # small files between two looks at the clock of the starter
 
 
 @contextlib.contextmanager
-def _deaf():
-    """Processes that are started inside never hear Ctrl-C: who started them ends them."""
-    if not hasattr(signal, "pthread_sigmask"):
-        yield
-        return
+def _starting(variables: dict[str, str]):
+    """Processes that are started inside have ``variables``, and never hear Ctrl-C: who started them ends them."""
     resource_tracker.ensure_running()  # or it would start inside, and let the signal in again
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    environment, signals = dict(os.environ), signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    os.environ.update(variables)
     try:
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        for name in variables:
+            del os.environ[name]
+        os.environ.update(environment)
+        signal.pthread_sigmask(signal.SIG_SETMASK, signals)
 
 
 def _begin(target: Callable, here, *arguments) -> None:
@@ -69,18 +68,19 @@ def _end(connections, processes) -> None:
 class Processes:
     """A process for each of ``arguments``: ``target(connection, *arguments)``, with a pipe to this one.
 
-    They are killed when this object goes, or ``close`` is called; one that loses its starter gets ``EOFError``.
+    ``variables``: what each has in its environment beside this one's, if anything.  The processes are killed when this
+    object goes, or ``close`` is called; one that loses its starter gets ``EOFError``.
     """
 
-    def __init__(self, target: Callable, arguments: list[tuple]):
+    def __init__(self, target: Callable, arguments: list[tuple], variables: Sequence[dict[str, str]] = ()):
         self.connections: list = []
         processes: list = []
         self.close = weakref.finalize(self, _end, self.connections, processes)
-        for each in arguments:
+        for each, own in zip(arguments, variables or len(arguments) * [{}], strict=True):
             here, there = SPAWN.Pipe()
             self.connections.append(here)
             process = SPAWN.Process(target=_begin, args=(target, there, *each), daemon=True)
-            with _deaf():
+            with _starting(own):
                 process.start()
             processes.append(process)
             there.close()
@@ -107,10 +107,7 @@ class Processes:
                     found[each] = each.recv()
                 except (EOFError, ConnectionResetError):
                     self.close()
-                    raise OSError(
-                        "a process ended early: it was ended from outside, or standard error has its message; "
-                        "run it again"
-                    ) from None
+                    raise OSError("a process ended early (standard error may have its message); run it again") from None
         return [found[each] for each in self.connections]
 
 
@@ -185,7 +182,7 @@ def _disturb(here, folder: Path, nbytes: int) -> None:
     while sets == 0 or not here.poll():  # a word, or the end of the starter
         for number in range(_TOGETHER):
             _make_read_remove(f"{folder}/{number}", body)
-        sets += SETS * _TOGETHER
+        sets += 2 * _TOGETHER  # one that writes a file, one that reads it
     here.recv()
     here.send(sets)
 

@@ -11,6 +11,8 @@ from pathlib import Path
 
 from kernels.runtime.resources import require_disk
 
+__all__ = ["WorkFolder"]
+
 
 def _remove(path: Path) -> None:
     """Remove a folder.  Ctrl-C or SIGTERM that comes meanwhile comes again afterwards: Python would drop it here, where

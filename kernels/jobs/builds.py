@@ -7,31 +7,32 @@ before it is added to, so that last bits differ, and the weather makes them grow
 
 import platform
 from dataclasses import replace
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
-from kernels import gridpoint, jobs
-from kernels.contract import Check, Work, worst
+from kernels import gridpoint
+from kernels.contract import Check, Footprint, Work, worst
+from kernels.files.processes import Processes
 from kernels.files.work_folder import WorkFolder
 from kernels.gridpoint import Problem as Problem
-from kernels.gridpoint import footprint as footprint
 from kernels.gridpoint import writeup
-from kernels.jobs.workers import BUILDS, Pool
-from kernels.runtime.resources import affinity_cpus, require_memory
+from kernels.jobs import BUILDS
+from kernels.runtime.resources import require_memory
 
-__all__ = ["BUILDS", "Builds", "Difference", "Problem", "footprint", "refusal", "run", "setup", "verify", "work"]
+__all__ = ["BUILDS", "Problem", "Result", "difference", "footprint", "refusal", "run", "setup", "verify", "work"]
 
 #: Largest difference of temperature that rounding may make of a day, K.
 CLOSE = 1e-6
 
 
-class Difference(NamedTuple):
-    """One build against the first, at every write-up."""
+class Result(NamedTuple):
+    """Every build but the first against the first, at every write-up: float64 (builds − 1, write-ups)."""
 
-    differing: np.ndarray  # float64 (write-ups,): share of the numbers of both time levels that differ in a bit
-    largest_T: np.ndarray  # float64 (write-ups,): largest difference of temperature, K
+    differing: np.ndarray  # share of the numbers of both time levels that differ in a bit
+    largest_T: np.ndarray  # largest difference of temperature, K
+    checksums: np.ndarray  # int64 (builds, write-ups): CRC-32 of the rows of each write-up, of every build
+    wrong: tuple[str, ...]  # checks that a build's own forecast failed
 
 
 def refusal() -> str | None:
@@ -39,60 +40,55 @@ def refusal() -> str | None:
     return None if platform.machine() in ("x86_64", "AMD64") else f"they are for x86-64, this is {platform.machine()}"
 
 
-class Builds(NamedTuple):
-    """Every build but the first against the first."""
-
-    differences: dict[str, Difference]
-    checksums: dict[str, list[int]]  # CRC-32 of the rows of each write-up, of every build
-    wrong: tuple[str, ...]  # checks that a build's own forecast failed
+def footprint(problem: Problem) -> Footprint:
+    """As many forecasts as there are builds."""
+    one = gridpoint.footprint(problem)
+    return Footprint(len(BUILDS) * one.memory, len(BUILDS) * one.disk)
 
 
 def setup(problem: Problem, seed: int = 0) -> None:
-    """Nothing: every build starts in a process of its own.  ``MemoryError`` if memory cannot hold a forecast."""
-    require_memory(footprint(problem).memory, "a forecast")
+    """Nothing: every build starts in a process of its own.  ``MemoryError`` if memory cannot hold the forecasts."""
+    require_memory(footprint(problem).memory, "a forecast by each build")
 
 
-def _forecast(problem: Problem, build: str, folder: Path) -> tuple[list[Path], tuple[str, ...]]:
-    """The write-up files of one forecast by a process of a build, and its checks that failed."""
-    folder.mkdir()
-    job = jobs.Job("forecast", replace(problem, folder=str(folder)))
-    with Pool(1, build) as pool:
-        (done,), _ = pool.test(jobs.Problem((job,), posts="none"), [affinity_cpus()], (None,), folder)
-    return sorted(folder.glob("job*")), done.wrong
+def _forecast(here, problem: Problem) -> None:
+    """What a process tells: each write-up, as ``writeup.read`` gives it, and the checks that failed."""
+    state = gridpoint.setup(problem)
+    result = gridpoint.run(problem, state, on_writeup=lambda path: here.send(writeup.read(path)))
+    here.send(tuple(str(check) for check in gridpoint.verify(problem, result) if not check.ok))
 
 
-def _difference(ours: list[Path], theirs: list[Path]) -> Difference:
-    differing, largest = [], []
-    for one, other in zip(ours, theirs, strict=True):
-        (a, _), (b, _) = writeup.read(one), writeup.read(other)
-        names = [*writeup.NAMES[:8], "ps", "ps_before"]
-        unequal = sum(int((a[name] != b[name]).sum()) for name in names)
-        differing.append(unequal / sum(a[name].size for name in names))
-        largest.append(float(np.abs(a["T"] - b["T"]).max()))
-    return Difference(np.array(differing), np.array(largest))
+def difference(ours: dict[str, np.ndarray], theirs: dict[str, np.ndarray]) -> tuple[float, float]:
+    """Of two write-ups: the share of numbers that differ, and the largest difference of temperature, K."""
+    names = [*writeup.NAMES[:8], "ps", "ps_before"]
+    unequal = sum(int((ours[name] != theirs[name]).sum()) for name in names)
+    return unequal / sum(ours[name].size for name in names), float(np.abs(ours["T"] - theirs["T"]).max())
 
 
-def run(problem: Problem, state: None, threads: int = 1, repeats: int = 1) -> Builds:
-    """The forecast by every build, one after another; ``threads`` and ``repeats`` change nothing.
+def run(problem: Problem, state: None, threads: int = 1, repeats: int = 1) -> Result:
+    """The forecast by all builds, write-up for write-up; ``threads`` and ``repeats`` change nothing.
 
     ``OSError`` if a build's process ends early; its message is on standard error.
     """
-    with WorkFolder(problem.folder, "forecast-builds") as work:
-        made = [_forecast(problem, build, work.path / str(n)) for n, build in enumerate(BUILDS)]
-        first, *others = made
-        found = {name: _difference(first[0], other) for name, (other, _) in zip(list(BUILDS)[1:], others, strict=True)}
-        sums = [[writeup.read(path)[1]["sum"] for path in paths] for paths, _ in made]
-    return Builds(found, dict(zip(BUILDS, sums, strict=True)), tuple(text for _, wrong in made for text in wrong))
+    apart, sums = [], []
+    with WorkFolder(problem.folder, "forecast-builds", footprint(problem).disk, "forecasts by all builds") as work:
+        told = [(replace(problem, folder=str(work.path)),)] * len(BUILDS)
+        with Processes(_forecast, told, list(BUILDS.values())) as builds:
+            for _ in problem.writeup_steps:
+                (first, *others), headers = zip(*builds.answers(), strict=True)
+                apart.append([difference(first, other) for other in others])
+                sums.append([header["sum"] for header in headers])
+            wrong = sum(builds.answers(), ())
+    return Result(*np.array(apart).T, np.array(sums).T, wrong)
 
 
-def verify(problem: Problem, result: Builds) -> list[Check]:
+def verify(problem: Problem, result: Result) -> list[Check]:
     """Every build's forecast is sound; the number of elements in a vector changes no bit, and rounding little."""
     checks = [Check.near(f"checks of a build that failed {' '.join(result.wrong)}", len(result.wrong), 0, 0)]
-    for name, difference in result.differences.items():
+    for name, differing, largest in zip(list(BUILDS)[1:], result.differing, result.largest_T, strict=True):
         if name.endswith(", fused"):
-            checks.append(Check.near(f"{name}: largest share of differing numbers", worst(difference.differing), 0, 0))
-        off = worst(difference.largest_T)
-        checks.append(Check.near(f"{name}: largest difference of temperature, K", off, 0, CLOSE))
+            checks.append(Check.near(f"{name}: largest share of differing numbers", worst(differing), 0, 0))
+        checks.append(Check.near(f"{name}: largest difference of temperature, K", worst(largest), 0, CLOSE))
     return checks
 
 

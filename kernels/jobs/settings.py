@@ -14,7 +14,7 @@ from typing import ClassVar
 from kernels import shallow_water
 from kernels.contract import Check, Footprint, Presets, Work, one_of, whole
 from kernels.files.processes import Processes
-from kernels.jobs.workers import BUILDS, environment
+from kernels.jobs import BUILDS
 from kernels.processor.smt import LISTS, list_cpus
 from kernels.runtime.resources import require_memory, run_parts, smt_siblings
 
@@ -86,8 +86,7 @@ def _forecasts(here, problem: Problem) -> None:
 def setup(problem: Problem, seed: int = 0) -> Processes:
     """A process with the settings that is ready to start (``seed`` is not used)."""
     require_memory(footprint(problem).memory, f"a forecast at truncation {problem.truncation}")
-    with environment(BUILDS[problem.build]):
-        process = Processes(_serve, [(problem,)])
+    process = Processes(_serve, [(problem,)], [BUILDS[problem.build]])
     process.answers()
     return process
 

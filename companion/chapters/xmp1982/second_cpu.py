@@ -57,7 +57,7 @@ def observe(result) -> dict[str, float]:
     for n, job in enumerate(result.jobs):
         posts = [post for post in result.posts if post.job == n]
         values = {"clock": job.clock, "net": job.net, "posts": sum(post.clock for post in posts)}
-        values |= {"executing": job.executing, "queued": job.queued, "waiting": job.waiting}
+        values |= {"executing": job.executing, "queued": job.queued, "waiting": sum(step.waiting for step in job.steps)}
         ups = [step.clock for step in job.steps if "write-up" in step.kind]
         values |= {f"write_step_{number + 1}": clock for number, clock in enumerate(ups)}
         found |= {f"job_{n}_{name}": value for name, value in values.items()}

@@ -273,10 +273,11 @@ def test_a_difference_of_builds_counts_what_differs(tmp_path, start):
     data[writeup.HEADER] += 1e-9  # u of the first row
     data[7] = zlib.crc32(data[writeup.HEADER :])
     data.tofile(tmp_path / "other")
-    found = builds._difference(copies[1:], [copies[1], tmp_path / "other"])
-    assert found.differing[0] == 0.0 < found.differing[1] < 1e-4 and found.largest_T.max() == 0.0
-    sums = [writeup.read(path)[1]["sum"] for path in (copies[2], tmp_path / "other")]
-    assert sums[0] != sums[1] == data[7]
+    (ours, header), (theirs, other) = (writeup.read(path) for path in (copies[2], tmp_path / "other"))
+    assert builds.difference(ours, ours) == (0.0, 0.0)
+    differing, largest_T = builds.difference(ours, theirs)
+    assert 0.0 < differing < 1e-4 and largest_T == 0.0
+    assert header["sum"] != other["sum"] == data[7]
 
 
 @pytest.mark.parametrize(
