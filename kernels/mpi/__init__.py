@@ -2,9 +2,8 @@
 
 ``world``          communicators, who runs where; nothing else imports mpi4py
 ``traffic``        messages that are counted and timed
-``mesh``           who holds which rows, wavenumbers and fields
+``mesh``           who holds which rows, wavenumbers and fields, and what any number of ranks would send
 ``moves``          transpositions: fields change hands between grid, Fourier and spectral space
-``scale``          bytes and messages of transpositions for any number of ranks, without running them
 
 ``exchange``       pairs of ranks exchange messages (P4)
 ``overlap``        Legendre transforms with messages in flight (C7)

@@ -1,9 +1,8 @@
 """Exchange between pairs of ranks against message size (P4: the lost plots of 2006).
 
-Rank r of the first half and rank r + ranks/2 send each other a message of the same size at the same
-time.  A batch system that fills one node after the other puts the halves on different nodes; on one
-machine the messages go through its memory.  The bandwidth of a rank is bytes sent / time; as many bytes
-arrive meanwhile.
+Rank r of the first half and rank r + ranks/2 send each other a message of the same size at the same time.  A batch
+system that fills one node after the other puts the halves on different nodes; on one machine the messages go through
+its memory.  The bandwidth of a rank is bytes sent / time; as many bytes arrive meanwhile.
 
 A compiled loop calls the library's own function: mpi4py (:func:`plain`) would add to each call as much as a short
 message takes.
@@ -22,8 +21,7 @@ from kernels.runtime.arrays import allocate
 from kernels.runtime.jit import kernel
 from kernels.runtime.resources import require_memory
 
-__all__ = ["NO_OUTPUT", "SIZES", "Problem", "State", "footprint", "plain", "reference", "run", "setup", "verify"]
-__all__ += ["work"]
+__all__ = ["SIZES", "Problem", "State", "footprint", "plain", "reference", "run", "setup", "verify", "work"]
 
 #: Communicators and types are an int or an address, by the library: as a word of 64 bits both arrive.
 _ARGUMENTS = "uintp int32 uint64 int32 int32 uintp int32 uint64 int32 int32 uint64 uintp"

@@ -20,8 +20,7 @@ import numpy as np
 
 from kernels.contract import Check, Footprint, Presets, Work, one_of, real, whole
 from kernels.mpi import world
-from kernels.mpi.mesh import Mesh, cut, shape
-from kernels.mpi.scale import Count
+from kernels.mpi.mesh import Count, Mesh, cut, shape
 from kernels.mpi.traffic import Planned, Traffic
 from kernels.runtime.resources import require_memory
 from kernels.shallow_water.problem import RADIUS
@@ -80,8 +79,7 @@ def owners(mesh: Mesh, points: np.ndarray) -> np.ndarray:
 
 def departures(problem: Problem, own: np.ndarray) -> np.ndarray:
     """Sorted numbers of the points of others around the departure points of the points ``own``."""
-    grid = problem.mesh.grid
-    starts = grid.starts
+    grid, starts = problem.mesh.grid, problem.mesh.grid.starts
     home = np.searchsorted(starts, own, side="right") - 1
     latitude, longitude = np.radians(grid.latitudes)[home], 2 * np.pi * (own - starts[home]) / grid.pl[home]
     # a zonal jet and a wave across it; back in time over one step
@@ -102,20 +100,14 @@ def departures(problem: Problem, own: np.ndarray) -> np.ndarray:
 def fixed_halo(mesh: Mesh, own: np.ndarray, width: int) -> np.ndarray:
     """Sorted numbers of the points of others within ``width`` rows and points of the points ``own``."""
     grid, found = mesh.grid, np.zeros(mesh.grid.points, bool)
-    starts, lengths = grid.starts, grid.pl.tolist()
-    firsts = starts.tolist()
-    rows = np.searchsorted(starts, own, side="right") - 1
-    edges = np.flatnonzero(np.diff(rows, prepend=-1, append=2 * grid.N))  # a rank has one piece of a row
-    for begin, end in zip(edges, edges[1:], strict=False):
-        row = int(rows[begin])
-        first, length = firsts[row], lengths[row]
-        west, east = (int(own[begin]) - first) / length, (int(own[end - 1]) + 1 - first) / length
-        for near in range(max(row - width, 0), min(row + width + 1, 2 * grid.N)):
-            first, n = firsts[near], lengths[near]
-            a, b = math.floor(west * n) - width, math.ceil(east * n) + width
-            a, b = (a % n, a % n + b - a) if b - a < n else (0, n)
-            found[first + a : first + min(b, n)] = True
-            found[first : first + max(b - n, 0)] = True  # what goes round the end of the row
+    every = np.searchsorted(grid.starts, own, side="right") - 1
+    rows, first, counts = np.unique(every, return_index=True, return_counts=True)  # a rank has one piece of a row
+    west = (own[first] - grid.starts[rows]) / grid.pl[rows]
+    east = (own[first] + counts - grid.starts[rows]) / grid.pl[rows]
+    for near in np.unique(np.clip(rows + np.arange(-width, width + 1)[:, None], 0, 2 * grid.N - 1)).tolist():
+        close, n = abs(rows - near) <= width, int(grid.pl[near])
+        a, b = math.floor(west[close].min() * n) - width, math.ceil(east[close].max() * n) + width
+        found[grid.starts[near] + np.arange(a, min(b, a + n)) % n] = True
     found[own] = False
     return np.flatnonzero(found)
 
@@ -154,7 +146,6 @@ class State(NamedTuple):
     values: tuple[np.ndarray, ...]  # of part 1 and 2: float64 (own points, fields · levels)
     wanted: tuple[np.ndarray, ...]  # of each part, numbers of points by owner
     asked: tuple  # of part 1, once and for all: counts wanted, counts and numbers asked for here
-    needed: np.ndarray  # numbers around departure points, of other ranks
     fetched: list[np.ndarray]  # values of each part after run: float64 (points, fields · levels)
     facts: dict
 
@@ -195,24 +186,23 @@ def setup(problem: Problem, seed: int = 0) -> State:
     traffic, mesh = Traffic(world.team(problem.ranks)), problem.mesh
     own = owned(mesh, traffic.comm.rank)
     values = tuple(point_values(own, fields * problem.levels) for fields in problem.PARTS)
-    found = _points(problem, own)
-    wanted = tuple(points[np.argsort(owners(mesh, points), kind="stable")] for points in found)
-    state = State(problem, traffic, own, values, wanted, (), departures(problem, own), [], {})
+    wanted = tuple(each[np.argsort(owners(mesh, each), kind="stable")] for each in _points(problem, own))
+    state = State(problem, traffic, own, values, wanted, (), [], {})
     return state._replace(asked=ask(state, wanted[0]))
 
 
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> State:
     """Both parts of one step, ``repeats`` times."""
-    traffic, seconds, sent = state.traffic, [0.0, 0.0], [0, 0]
+    traffic, told = state.traffic, {"part 1": 0.0, "part 2": 0.0, "part 1 bytes": 0, "part 2 bytes": 0}
     traffic.start()
     for _ in range(repeats):
         state.fetched.clear()
         for part in (0, 1):
             begin, before = perf_counter(), traffic.bytes
             state.fetched.append(plain(state, part))
-            seconds[part] += perf_counter() - begin
-            sent[part] += traffic.bytes - before
-    state.facts.update(seconds=seconds, bytes=sent, repeats=repeats)
+            told[f"part {part + 1}"] += perf_counter() - begin
+            told[f"part {part + 1} bytes"] += traffic.bytes - before
+    state.facts.update(parts=told, repeats=repeats)
     return state
 
 
@@ -225,8 +215,9 @@ def reference(problem: Problem, state: State) -> State:
 def verify(problem: Problem, result: State) -> list[Check]:
     """Every value is its point's, every point that is needed is there, the messages are those that are counted."""
     comm, true = result.traffic.comm, reference(problem, result)
+    needed = departures(problem, result.own)
     wrong = sum(int((found != due).sum()) for found, due in zip(result.fetched, true.fetched, strict=True))
-    missing = sum(int(np.setdiff1d(result.needed, points).size) for points in result.wanted)
+    missing = sum(int(np.setdiff1d(needed, points).size) for points in result.wanted)
     return [
         Check.near("fetched values that are not their point's", world.total(comm, wrong), 0, 0),
         Check.near("points around departure points that were not fetched", world.total(comm, missing), 0, 0),
@@ -234,16 +225,16 @@ def verify(problem: Problem, result: State) -> list[Check]:
     ]
 
 
-NO_OUTPUT = dict.fromkeys(("own", "values", "wanted", "asked", "needed"), "what is asked for, and where it lies")
+NO_OUTPUT = dict.fromkeys(("own", "values", "wanted", "asked"), "what is asked for, and where it lies")
 
 
 def parts(result: State) -> dict[str, float]:
     """Seconds (slowest rank) and bytes (all ranks) of each part of one step; all ranks call it."""
-    comm, repeats, found = result.traffic.comm, result.facts["repeats"], {}
-    for part, (seconds, nbytes) in enumerate(zip(result.facts["seconds"], result.facts["bytes"], strict=True), 1):
-        found[f"part {part}"] = world.largest(comm, seconds / repeats)
-        found[f"part {part} bytes"] = world.total(comm, nbytes / repeats)
-    return found | result.traffic.counts(repeats)
+    comm, repeats = result.traffic.comm, result.facts["repeats"]
+    found = result.traffic.counts(repeats)
+    for name, value in result.facts["parts"].items():
+        found[name] = (world.total if name.endswith("bytes") else world.largest)(comm, value / repeats)
+    return found
 
 
 def work(problem: Problem, threads: int = 1) -> Work:

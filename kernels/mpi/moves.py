@@ -63,6 +63,9 @@ class Moves:
         self.to_waves = Planned(traffic, self.down, self.column_counts, self.wave_counts, own=False)
         self._lines = np.zeros(self.fields * self.band_points)
         self._columns = np.zeros(int(self.column_counts.sum()))
+        #: room for whoever transforms
+        self.grid, self.lines = np.zeros((mesh.fields, self.points)), np.zeros((self.fields, self.band_points))
+        self.waves, self.columns = np.zeros(int(self.wave_counts.sum())), np.zeros_like(self._columns)
 
     def _spectral_tables(self):
         mesh, width = self.mesh, 2 * self.fields
@@ -119,12 +122,3 @@ class Moves:
         for target, (places, at, lengths) in ((self._columns, self._sent), (waves, self._kept)):
             copy_blocks(columns, target, at, places, lengths)
         self.to_waves(self._columns, waves)
-
-    def spaces(self) -> tuple[np.ndarray, ...]:
-        """New arrays ``grid``, ``lines``, ``waves``, ``columns`` of this rank, zero."""
-        return (
-            np.zeros((self.mesh.fields, self.points)),
-            np.zeros((self.fields, self.band_points)),
-            np.zeros(int(self.wave_counts.sum())),
-            np.zeros(int(self.column_counts.sum())),
-        )

@@ -11,7 +11,7 @@ only started may not get on before somebody waits for it.
 """
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -24,9 +24,7 @@ from kernels.mpi.traffic import Planned, Traffic
 from kernels.runtime.resources import require_memory
 from kernels.spectral.ranks import Transform, table_bytes
 
-__all__ = ["WAYS", "Problem", "State", "footprint", "plain", "reference", "run", "setup", "verify", "work"]
-
-WAYS = ("alltoallv", "ialltoallv")
+__all__ = ["Problem", "State", "footprint", "plain", "reference", "run", "setup", "verify", "work"]
 
 
 @dataclass(frozen=True)
@@ -38,7 +36,7 @@ class Problem(Presets):
     fields: whole(1, 100_000) = 16  # fields in all, 1
     groups: int = 4  # groups of fields, 1
     ranks: whole(1, world.LARGEST) = 1  # ranks that take part
-    way: one_of(*WAYS) = "alltoallv"  # see above
+    way: one_of("alltoallv", "ialltoallv") = "alltoallv"  # see above
 
     PRESETS: ClassVar = {
         "quick": {},
@@ -59,7 +57,6 @@ class Problem(Presets):
 class State(NamedTuple):
     """One transform for all groups, and what is sent and received: an array a group."""
 
-    comm: Any
     transform: Transform
     spectra: list[np.ndarray]
     columns: list[np.ndarray]  # in the order of wavenumbers
@@ -70,14 +67,14 @@ class State(NamedTuple):
 def setup(problem: Problem, seed: int = 0) -> State:
     """The rank's share of random spectra, group by group."""
     require_memory(footprint(problem).memory // problem.ranks, f"a rank's share of T{problem.truncation}")
-    comm, mesh = world.team(problem.ranks), problem.mesh
-    made = Transform(mesh, Traffic(comm))
+    mesh = problem.mesh
+    made = Transform(mesh, Traffic(world.team(problem.ranks)))
     spectra = []
     for group in range(problem.groups):
         rng = np.random.default_rng((seed, group))
         size = (problem.truncation + 1) * (problem.truncation + 2)
         spectra.append(made.own(rng.uniform(-1.0, 1.0, size).view(np.complex128) for _ in range(mesh.fields)))
-    return _empty(State(comm, made, spectra, [], [], []))
+    return _empty(State(made, spectra, [], [], []))
 
 
 def _empty(state: State) -> State:
@@ -127,11 +124,11 @@ def reference(problem: Problem, state: State) -> State:
 
 def verify(problem: Problem, result: State) -> list[Check]:
     """Bit for bit what the transposition of ``spectral.ranks`` gives."""
-    true = reference(problem, result)
+    true, comm = reference(problem, result), result.transform.traffic.comm
     wrong = sum(int((found != due).sum()) for found, due in zip(result.waves, true.waves, strict=True))
     for part in (*result.packed, *result.waves):
         part[:] = np.nan  # the next exchange has to bring them again, and nothing may be used before it has come
-    return [Check.near("values that a transposition would place otherwise", world.total(result.comm, wrong), 0, 0)]
+    return [Check.near("values that a transposition would place otherwise", world.total(comm, wrong), 0, 0)]
 
 
 NO_OUTPUT = dict.fromkeys(("spectra", "columns", "packed"), "what is sent, and in what order")

@@ -49,8 +49,7 @@ class Traffic:
 
     def counts(self, repeats: int) -> dict[str, float]:
         """Messages and bytes of all ranks in one of ``repeats`` repeats, by name, on every rank."""
-        messages, nbytes = (world.total(self.comm, value) for value in (self.messages, self.bytes))
-        return {"messages": messages / repeats, "bytes": nbytes / repeats}
+        return {name: world.total(self.comm, getattr(self, name)) / repeats for name in ("messages", "bytes")}
 
     def split(self, repeats: int) -> dict[str, float]:
         """Seconds of every class in one of ``repeats`` repeats, mean over the ranks, on every rank."""
@@ -72,12 +71,11 @@ class Planned:
     """
 
     def __init__(self, traffic: Traffic, comm, send_counts, receive_counts, own: bool = True):
-        others = np.delete(np.asarray(send_counts), comm.rank)
+        others = np.delete(send_counts, comm.rank)
         self.traffic, self.comm = traffic, comm
         self.messages, self.bytes = int((others > 0).sum()), 8 * int(others.sum())
         self.send, self.receive = (
-            (counts.astype(np.intc), starts(counts).astype(np.intc))
-            for counts in map(np.asarray, (send_counts, receive_counts))
+            (counts.astype(np.intc), starts(counts).astype(np.intc)) for counts in (send_counts, receive_counts)
         )
         if not own:
             for counts, _ in (self.send, self.receive):

@@ -3,7 +3,6 @@
 import ctypes
 import functools
 import json
-import os
 import re
 import signal
 import socket
@@ -61,8 +60,6 @@ def team(ranks: int):
         )
     if world.rank >= ranks:
         return None
-    if ranks == world.size:
-        return world.Dup()
     return world.Create_group(world.group.Range_incl([(0, ranks - 1, 1)]))
 
 
@@ -71,10 +68,9 @@ def gather(comm, value) -> list:
     data = np.frombuffer(json.dumps(value).encode(), np.uint8)
     sizes = np.empty(comm.size, np.int32)
     comm.Allgather(np.array([data.size], np.int32), sizes)
-    starts = np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int32)
     found = np.empty(int(sizes.sum()), np.uint8)
-    comm.Allgatherv(data, [found, sizes, starts, mpi().BYTE])
-    return [json.loads(bytes(found[a : a + n])) for a, n in zip(starts, sizes, strict=True)]
+    comm.Allgatherv(data, [found, sizes])
+    return [json.loads(bytes(each)) for each in np.split(found, np.cumsum(sizes)[:-1])]
 
 
 def broadcast(comm, value):
@@ -104,25 +100,19 @@ def wait_aside(comm, patience: float = 0.002) -> None:
 
 
 def describe(comm) -> dict:
-    """Library, transport and rank map of a job, for run records; the same on every rank.
+    """Library and rank map of a job, for run records; the same on every rank.
 
-    ``library`` and ``device`` as the library names itself; ``hosts`` are numbered in order of appearance, since a
-    record names no machine of anybody; ``cpus_of_rank`` by affinity.
+    ``library`` and ``device`` as the library names itself; hosts by number in order of appearance, since a record names
+    no machine of anybody; ``cpus_of_rank`` by affinity.
     """
-    MPI = mpi()
-    lines = [line.strip() for line in MPI.Get_library_version().replace("\x00", "").splitlines() if line.strip()]
+    lines = [line.strip() for line in mpi().Get_library_version().replace("\x00", "").splitlines() if line.strip()]
     device = next((line.split(":", 1)[1].strip() for line in lines if line.startswith("MPICH Device")), None)
     found = gather(comm, [socket.gethostname(), affinity_cpus()])
     hosts = list(dict.fromkeys(name for name, _ in found))
-    names = ("FI_PROVIDER", "UCX_TLS", "OMPI_MCA_pml", "OMPI_MCA_btl")
-    asked = ", ".join(f"{name}={os.environ[name]}" for name in names if name in os.environ)
     return {
         "library": " ".join(lines[0].split(",")[0].split()),
         "device": device,
-        "standard": ".".join(map(str, MPI.Get_version())),
         "ranks": comm.size,
-        "hosts": [f"host {number}" for number in range(len(hosts))],
         "host_of_rank": [hosts.index(name) for name, _ in found],
         "cpus_of_rank": [cpus for _, cpus in found],
-        "transport": asked or ("within one host" if len(hosts) == 1 else "chosen by the library"),
     }

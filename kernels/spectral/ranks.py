@@ -23,7 +23,7 @@ from scipy import fft
 
 from kernels.contract import Check, Footprint, Presets, Work, whole, worst
 from kernels.mpi import world
-from kernels.mpi.mesh import Mesh, shape
+from kernels.mpi.mesh import Mesh, shape, transposition
 from kernels.mpi.moves import Moves
 from kernels.mpi.traffic import Traffic
 from kernels.runtime.resources import require_memory
@@ -84,7 +84,6 @@ class Transform:
             table = legendre_functions(int(m), mesh.truncation + extra, mu[first:], cosine[first:])
             self._matrices.append(tuple(np.ascontiguousarray(table[:, parity::2]) for parity in (0, 1)))
         self._rows = self._row_tables()
-        self.grid, self._lines, self._waves, self._columns = self.moves.spaces()
         self.seconds = dict.fromkeys(ROUTINES, 0.0)  # of each routine, without waiting for others at its barrier
 
     def with_fields(self, fields: int) -> "Transform":
@@ -93,7 +92,6 @@ class Transform:
         other.mesh = Mesh(self.mesh.name, self.mesh.truncation, fields, self.mesh.W, self.mesh.V)
         other.moves = Moves(other.mesh, self.traffic)
         other._rows = other._row_tables()
-        other.grid, other._lines, other._waves, other._columns = other.moves.spaces()
         return other
 
     def _row_tables(self):
@@ -143,17 +141,17 @@ class Transform:
 
     def inverse(self, spectrum: np.ndarray, grid: np.ndarray) -> None:
         """Grid values of the rank's piece, float64 (fields, points), from its columns of the spectrum."""
-        self._to_rows(spectrum, self._columns)
-        self._timed("TRMTOL", self._columns, self._waves)
-        self._to_points(self._waves, self._lines)
-        self._timed("TRLTOG", self._lines, grid)
+        self._to_rows(spectrum, self.moves.columns)
+        self._timed("TRMTOL", self.moves.columns, self.moves.waves)
+        self._to_points(self.moves.waves, self.moves.lines)
+        self._timed("TRLTOG", self.moves.lines, grid)
 
     def direct(self, grid: np.ndarray, spectrum: np.ndarray) -> None:
         """The rank's columns of the spectrum from the values of its piece."""
-        self._timed("TRGTOL", grid, self._lines)
-        self._to_waves(self._lines, self._waves)
-        self._timed("TRLTOM", self._waves, self._columns)
-        self._to_degrees(self._columns, spectrum)
+        self._timed("TRGTOL", grid, self.moves.lines)
+        self._to_waves(self.moves.lines, self.moves.waves)
+        self._timed("TRLTOM", self.moves.waves, self.moves.columns)
+        self._to_degrees(self.moves.columns, spectrum)
 
     def _timed(self, routine: str, source: np.ndarray, target: np.ndarray) -> None:
         begin, waited = perf_counter(), self.traffic.seconds["barrier"]
@@ -225,7 +223,7 @@ def setup(problem: Problem, seed: int = 0) -> State:
     require_memory(footprint(problem).memory // problem.ranks, f"a rank's share of T{problem.truncation}")
     transform = Transform(problem.mesh, Traffic(world.team(problem.ranks)))
     spectrum = transform.own(global_spectra(problem, seed))
-    return State(transform, spectrum, transform.grid, np.zeros_like(spectrum), seed, [1])
+    return State(transform, spectrum, transform.moves.grid, np.zeros_like(spectrum), seed, [1])
 
 
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> State:
@@ -258,8 +256,6 @@ def reference(problem: Problem, state: State) -> State:
 
 def verify(problem: Problem, result: State) -> list[Check]:
     """Against the serial plan (small T), the quadrature identity, the round trip, the counted messages."""
-    from kernels.mpi.scale import transposition
-
     transform, comm = result.transform, result.transform.traffic.comm
     size = np.sqrt(2.0 * (problem.truncation + 1) ** 2 / 3.0)
     checks = []

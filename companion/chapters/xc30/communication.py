@@ -113,7 +113,7 @@ def counted() -> "pd.DataFrame":
     wind of at most 80 m/s.  ``in all`` has the first part of the halo fixed and the second on demand, as the talk's
     model had them before its change.
     """
-    from kernels.mpi import halo, scale
+    from kernels.mpi import halo, mesh
 
     talk, rows = tables.load("xc30", "forecast"), {}
     truncation, levels, width = (int(talk[name]) for name in ("truncation", "levels", "halo_width"))
@@ -122,8 +122,8 @@ def counted() -> "pd.DataFrame":
     for number in tables.load("xc30", "runs")["tasks"].values.astype(int).tolist():
         about = {"width": width, "levels": levels, "ranks": number}
         halos = [halo.Problem(grid, dt, way=way, **about) for way in ("fixed", "on demand")]
-        moved = [scale.forecast(grid, truncation, levels, number), *(halo.count_messages(it, _COUNTED) for it in halos)]
-        rows[number] = [round(float(talk["days"]) * 86400 / dt) * each.bytes / 1e12 for each in filter(None, moved)]
+        moved = [mesh.forecast(grid, truncation, levels, number), *(halo.count_messages(it, _COUNTED) for it in halos)]
+        rows[number] = [round(float(talk["days"]) * 86400 / dt) * each.bytes / 1e12 for each in moved]
     found = pd.DataFrame(rows, index=["transpositions", "halo of fixed width", "halo on demand"]).T
     around = first * found["halo of fixed width"] + (1 - first) * found["halo on demand"]
     return found.assign(**{"in all": found["transpositions"] + around}).rename_axis("tasks")
@@ -132,12 +132,12 @@ def counted() -> "pd.DataFrame":
 @experiment("xc30-moves", item="C5, P4", rounds=7, seconds={"paper": 60, "modern": 120}, ranks=4)
 def moves(preset: str, threads: int, ranks: int = 4) -> list[Case]:
     """Transposition routines of IFS in transforms on a mesh of ranks."""
-    from kernels.mpi import scale
+    from kernels.mpi import mesh
     from kernels.spectral import ranks as transforms
 
     problem = transforms.Problem.preset(preset, ranks=ranks)
     label = f"T{problem.truncation}, {problem.fields} fields, {problem.mesh.W} × {problem.mesh.V} ranks"
-    parameters = of(problem, "fields") | sent(scale.transposition(problem.mesh))
+    parameters = of(problem, "fields") | sent(mesh.transposition(problem.mesh))
     return [Case(label, transforms, problem, threads, parameters, transforms.times)]
 
 

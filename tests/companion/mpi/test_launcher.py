@@ -2,7 +2,6 @@
 
 import json
 import os
-from types import SimpleNamespace
 
 import psutil
 import pytest
@@ -11,7 +10,6 @@ from companion import experiments, host
 from companion.experiments import Unavailable
 from companion.host import Finding
 from companion.mpi import JobError, launch, launcher
-from kernels.mpi import world
 
 MPI = pytest.mark.skipif(not host.mpi().ok, reason="no MPI is installed; install the extra mpi")
 RANK = """
@@ -71,7 +69,8 @@ def _runs(pid: int) -> bool:
 def test_a_record_of_ranks_says_where_they_ran():
     record = experiments.run_record("xc30-moves", ranks=2, rounds=1, progress=False)
     found = record["machine"]["mpi"]
-    assert found["ranks"] == 2 and len(found["host_of_rank"]) == 2 and found["library"]
+    assert found["ranks"] == 2 and found["library"]
+    assert found["host_of_rank"] == [0, 0]
     for case in record["measurements"]:
         assert case["parameters"]["ranks"] == 2
         assert set(case["observed"]) == {"TRGTOL", "TRLTOM", "TRMTOL", "TRLTOG", "messages", "bytes"}
@@ -94,23 +93,3 @@ def test_without_mpi_a_sentence_says_how_to_get_it(monkeypatch):
         launch(["-c", "pass"], 2)
     with pytest.raises(Unavailable, match="^p5plus-exchange needs MPI: mpi4py is not installed; install mpi4py"):
         experiments.run_record("p5plus-exchange", ranks=2)
-
-
-@pytest.mark.parametrize(
-    ("hosts", "variables", "transport"),
-    [
-        (["a", "a"], {}, "within one host"),
-        (["a", "b"], {}, "chosen by the library"),
-        (["a", "a"], {"UCX_TLS": "self,sm"}, "UCX_TLS=self,sm"),  # as a site's module of MPI may
-    ],
-)
-def test_a_transport_that_was_asked_for_is_named(monkeypatch, hosts, variables, transport):
-    for name in ("FI_PROVIDER", "UCX_TLS", "OMPI_MCA_pml", "OMPI_MCA_btl"):
-        monkeypatch.delenv(name, raising=False)
-    for name, value in variables.items():
-        monkeypatch.setenv(name, value)
-    library = SimpleNamespace(Get_library_version=lambda: "MPICH Version: 5", Get_version=lambda: (4, 1))
-    monkeypatch.setattr(world, "mpi", lambda: library)
-    monkeypatch.setattr(world, "gather", lambda comm, value: [[host, [0]] for host in hosts])
-    found = world.describe(SimpleNamespace(size=2))
-    assert found["transport"] == transport and found["hosts"] == [f"host {n}" for n in range(len(set(hosts)))]

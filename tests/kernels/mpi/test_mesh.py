@@ -5,8 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kernels.mpi import scale
-from kernels.mpi.mesh import Mesh, shape
+from kernels.mpi.mesh import Mesh, shape, transposition
 
 MESHES = st.builds(
     lambda grid, T, W, V, more: Mesh(grid, T, V + more, W, V),
@@ -67,13 +66,13 @@ def enumerated(mesh):
 @settings(max_examples=15, deadline=None)
 @given(MESHES)
 def test_the_scale_model_counts_what_an_enumeration_counts(mesh):
-    counted = scale.transposition(mesh)
+    counted = transposition(mesh)
     messages, nbytes = enumerated(mesh)
     assert counted == (2 * messages, 2 * nbytes)
 
 
 def test_one_rank_sends_nothing():
-    assert scale.transposition(Mesh("F16", 15, 4, 1, 1)) == (0, 0)
+    assert transposition(Mesh("F16", 15, 4, 1, 1)) == (0, 0)
 
 
 @pytest.mark.parametrize(("ranks", "expected"), [(1, (1, 1)), (2, (2, 1)), (4, (2, 2)), (12, (4, 3)), (400, (20, 20))])

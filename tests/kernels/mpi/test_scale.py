@@ -2,24 +2,19 @@
 
 import math
 
-from kernels.mpi import halo, scale
-from kernels.mpi.mesh import Mesh
+from kernels.mpi import halo
+from kernels.mpi.mesh import Mesh, forecast
 from kernels.shallow_water.problem import RADIUS
 
 
 def test_a_forecast_sends_more_with_more_ranks_and_never_more_than_it_holds():
-    counts = [scale.forecast("N80", 159, 8, ranks) for ranks in (1, 2, 8, 64, 512)]
+    counts = [forecast("N80", 159, 8, ranks) for ranks in (1, 2, 8, 64, 512)]
     sent = [count.bytes for count in counts]
     assert sent[0] == 0 and sent == sorted(sent)
     mesh = Mesh("N80", 159, 8, 1, 1)
     most = 10 * 8 * (8 * mesh.grid.points + 16 * int(mesh.counts.sum()))
     assert sent[-1] < most
     assert all(a.messages < b.messages for a, b in zip(counts, counts[1:], strict=False))
-
-
-def test_ranks_that_cannot_be_cut_have_no_count():
-    assert scale.forecast("N80", 159, 8, 10**6) is None
-    assert scale.forecast("N80", 159, 1, 131) is not None
 
 
 def test_a_halo_that_is_scaled_is_near_the_one_that_is_counted():
