@@ -51,6 +51,9 @@ from typing import Annotated, Any, ClassVar, get_args, get_origin
 
 import numpy as np
 
+__all__ = ["Check", "Footprint", "Presets", "Work", "one_of", "real", "require_choice", "require_range", "whole"]
+__all__ += ["worst"]
+
 
 @dataclass(frozen=True)
 class Check:

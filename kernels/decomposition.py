@@ -1,5 +1,7 @@
 """A cube of points cut into boxes, one a process: three factors as equal as can be."""
 
+__all__ = ["box", "cut", "process_grid"]
+
 
 def process_grid(P: int) -> tuple[int, int, int]:
     """P as a product of three factors as equal as can be, ascending: processes along i, j, k."""

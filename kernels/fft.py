@@ -23,6 +23,8 @@ from numba.extending import intrinsic
 from kernels.runtime.jit import kernel
 from kernels.runtime.vector import at, fma, fms, load, store, vector_of
 
+__all__ = ["LARGEST_RADIX", "element", "factorise", "plain", "roots", "stockham"]
+
 #: Largest prime factor that callers with a choice should take: a pass takes time by it.
 LARGEST_RADIX = 31
 

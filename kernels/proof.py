@@ -20,6 +20,8 @@ import numpy as np
 from kernels.contract import Check, worst
 from kernels.runtime.resources import usable_cpus
 
+__all__ = ["ROUNDING", "Proof"]
+
 #: Largest difference over the largest magnitude of a field, where a kernel names no other.
 ROUNDING = 1e-13
 
