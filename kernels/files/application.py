@@ -141,11 +141,13 @@ def _once(problem: Problem, state: bt.State, threads: int) -> Result:
 
 
 def run(problem: Problem, state: bt.State, threads: int = 1, repeats: int = 1) -> Result:
-    """The benchmark, ``repeats`` times; the result with the smallest T_T.
+    """The benchmark, ``repeats`` times; the result of the last: the fastest would be compared with one run's T_C.
 
     ``OSError`` or ``MemoryError`` as ``solution_writer``; nothing is left in the folder then.
     """
-    return min((_once(problem, state, threads) for _ in range(repeats)), key=lambda result: result.T_T)
+    for _ in range(repeats):
+        result = _once(problem, state, threads)
+    return result
 
 
 def _plain_dumps(problem: Problem):
