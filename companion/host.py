@@ -307,8 +307,8 @@ def packages(lock: Path = _ROOT / "requirements.lock") -> Finding:
         for name, versions in locked.items()
         if versions and version(name) not in versions
     ]
-    detail = "; ".join(wrong) or f"{len(named)} packages as in the lock, for Python {platform.python_version()}"
-    return Finding("packages", not wrong, detail, "run make clean, then make test", required=True)
+    detail = f"{len(named)} packages {'as in the lock' if pinned else '(no lock)'}, Python {platform.python_version()}"
+    return Finding("packages", not wrong, "; ".join(wrong) or detail, "run make clean, then make test", required=True)
 
 
 def cpus() -> Finding:
