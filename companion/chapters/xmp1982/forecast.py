@@ -5,7 +5,6 @@ cache (through it where that is refused), buffer memory the page cache, the SSD 
 by copying.
 """
 
-from collections.abc import Callable
 from dataclasses import replace
 from statistics import median
 
@@ -90,6 +89,13 @@ def forecast(preset: str, threads: int) -> list[Case]:
     return [case(name, "forecast", problem, threads) for name, problem in problems.items()]
 
 
+@experiment("xmp1982-simulator", item="X10, X11", rounds=6, seconds={"paper": 400})
+def simulator(preset: str, threads: int) -> list[Case]:
+    """The simulator of the forecast."""
+    base = sized(preset)
+    return [case(name, "simulator", places(base, name), threads) for name in CONFIGURATIONS]
+
+
 @forecast.figure
 def net_times(runs) -> "figures.Shown":
     """Net time of every configuration over that of two SSD files with the asynchronous driver, then and now."""
@@ -108,61 +114,65 @@ def net_times(runs) -> "figures.Shown":
     )
 
 
+@simulator.figure
 @forecast.figure
 def forecast_times(runs) -> "figures.Shown":
-    """CPU and clock time of the forecast in every configuration (Fig. 4.1), and of a post-processing job.
+    """CPU and clock time of the forecast, of a job after it and of all (Fig. 4.1; 5.1 of the simulator), then and now.
 
     The X-MP's channels moved the records; here a CPU copies them, which is no part of the CPU time that is drawn.
     """
-    printed = tables.load("xmp1982", "fig4_1")
-    rows = {str(name): label(name) for name in printed["configuration"].values} | {"memory": "no work files"}
+    program = runs[0].attrs["experiment"].removeprefix("xmp1982-")
+    table = {"forecast": "fig4_1", "simulator": "fig5_1"}[program]
+    printed, parts = tables.load("xmp1982", table), {"forecast": program, "pp": "a job", "total": "all"}
+    names = {str(name): label(str(name)) for name in printed["configuration"].values}
+    names |= {"memory": "no work files"} if program == "forecast" else {}
+    old, keys = printed.reindex(configuration=list(names)), {"cpu": "CPU time", "clock": "clock"}
+    then = {f"{words}, 1982": np.concatenate([old[f"{part}_{key}"] for part in parts]) for key, words in keys.items()}
 
-    def and_job(of: Callable, key: str) -> Callable:
-        """Of the forecast by configuration, and of the jobs after the one without work files as one more."""
-        return lambda cases: xr.concat(
-            [of(cases), jobs_of(cases, key).sel(configuration=["memory"]).assign_coords(configuration=["post"])],
-            "configuration",
-        )
+    def here(run) -> dict[str, Measured]:
+        cases = observed(run).reindex(configuration=list(names), fill_value={"flagged": False})
+        own, cpu, clock = cases["cpu"] - cases["moving"], jobs_of(cases, "cpu"), jobs_of(cases, "clock")
+        found = {"CPU time": [own, cpu, own + 5 * cpu], "clock": [cases["forecast"], clock, cases["complete"]]}
+        doubt = np.tile(cases["flagged"], len(parts))
+        return {f"{words}, today": Measured(np.concatenate(each), doubt) for words, each in found.items()}
 
     return dots(
         runs,
-        rows | {"post": "post-processing job"},
-        {
-            f"{words}, 1982": [*printed[f"forecast_{key}"].values, np.nan, printed[f"pp_{key}"].mean()]
-            for words, key in (("CPU time", "cpu"), ("clock", "clock"))
-        },
-        {
-            "CPU time, today": and_job(lambda cases: cases["cpu"] - cases["moving"], "cpu"),
-            "clock, today": and_job(lambda cases: cases["forecast"], "clock"),
-        },
+        {part + name: f"{words}: {row}" for part, words in parts.items() for name, row in names.items()},
+        then,
+        here,
         log=True,
-        xlabel="time of a one-day forecast, or of one job after it [s]",
-        name="xmp1982_forecast_times_rerun",
-        title="A day of forecast in every configuration; CPU time of today without copying records",
-        tables="fig4_1",
+        xlabel="time of one day, of one job after it, or of the day and all five jobs [s]",
+        name=f"xmp1982_{program}_times_rerun",
+        title=f"A day of the {program} in every configuration; CPU time of today without copying records",
+        tables=table,
     )
 
 
+@simulator.figure
 @forecast.figure
 def write_steps(runs) -> "figures.Shown":
-    """Every write-up step (Fig. 4.2), their sum and the forecast with them, then and now."""
-    printed = tables.load("xmp1982", "fig4_2").transpose("configuration", "step")
-    then = {"each step, 1982": "write_step", "sum of the steps, 1982": "write_sum", "forecast, 1982": "total"}
+    """Every write-up step, their sum, the steps between and all (Fig. 4.2; 5.2 of the simulator), then and now."""
+    program = runs[0].attrs["experiment"].removeprefix("xmp1982-")
+    table = {"forecast": "fig4_2", "simulator": "fig5_2"}[program]
+    printed = tables.load("xmp1982", table).transpose("configuration", "step")
+    then = {"each step": "write_step", "sum of the steps": "write_sum", "without them": "net_forecast", "all": "total"}
     steps = [f"write_step_{n}" for n in range(1, 6)]
     return dots(
         runs,
-        {str(name): label(name) for name in printed["configuration"].values},
-        {words: printed[key].values for words, key in then.items()},
+        {str(name): label(str(name)) for name in printed["configuration"].values},
+        {f"{words}, 1982": printed[key].values for words, key in then.items()},
         {
             "each step, today": lambda cases: cases[steps].to_dataarray("step"),
             "sum of the steps, today": lambda cases: cases[steps].to_dataarray("step").sum("step"),
-            "forecast, today": lambda cases: cases["forecast"],
+            "without them, today": lambda cases: cases["net"],
+            "all, today": lambda cases: cases["forecast"],
         },
         log=True,
         xlabel="clock [s]",
-        name="xmp1982_write_steps_rerun",
-        title="Write-up steps, their sum and the forecast, 1982 and rerun",
-        tables="fig4_2",
+        name=f"xmp1982_{program}_write_steps_rerun",
+        title=f"Write-up steps of the {program}, their sum and the time without them, 1982 and rerun",
+        tables=table,
     )
 
 
@@ -193,22 +203,14 @@ def cpu_parts(runs) -> "figures.Shown":
     )
 
 
-@experiment("xmp1982-simulator", item="X10, X11", rounds=6, seconds={"paper": 400})
-def simulator(preset: str, threads: int) -> list[Case]:
-    """The simulator of the forecast."""
-    base = sized(preset)
-    return [case(name, "simulator", places(base, name), threads) for name in CONFIGURATIONS]
-
-
 @simulator.figure
 def simulators(runs) -> "figures.Shown":
     """Net time of the simulator over that of the forecast on the same machine (section 5.1), then and now."""
     net = tables.load("xmp1982", "write_ups")["net_forecast"].reindex(configuration=list(CONFIGURATIONS))
 
     def here(run) -> dict[str, Measured]:
-        if (real := partner(run, forecast.id)) is None:
-            return {"today": Measured(np.full(len(CONFIGURATIONS), np.nan))}
-        net = observed(real)["net"].rename(sample="other")  # each sample of one over each of the other
+        real = partner(run, forecast.id)  # each sample of one over each of the other
+        net = np.nan if real is None else observed(real)["net"].rename(sample="other")
         return {"today": along(run, CONFIGURATIONS, lambda cases: cases["net"] / net)}
 
     return dots(
