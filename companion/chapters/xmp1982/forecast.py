@@ -133,8 +133,7 @@ def forecast_times(runs) -> "figures.Shown":
         cases = observed(run).reindex(configuration=list(names), fill_value={"flagged": False})
         own, cpu, clock = cases["cpu"] - cases["moving"], jobs_of(cases, "cpu"), jobs_of(cases, "clock")
         found = {"CPU time": [own, cpu, own + 5 * cpu], "clock": [cases["forecast"], clock, cases["complete"]]}
-        doubt = np.tile(cases["flagged"], len(parts))
-        return {f"{words}, today": Measured(np.concatenate(each), doubt) for words, each in found.items()}
+        return {f"{key}, today": Measured(np.concatenate(of), np.tile(cases["flagged"], 3)) for key, of in found.items()}
 
     return dots(
         runs,
@@ -142,9 +141,9 @@ def forecast_times(runs) -> "figures.Shown":
         then,
         here,
         log=True,
-        xlabel="time of one day, of one job after it, or of the day and all five jobs [s]",
+        xlabel="time [s]",
         name=f"xmp1982_{program}_times_rerun",
-        title=f"A day of the {program} in every configuration; CPU time of today without copying records",
+        title=f"A day of the {program} and its five jobs; CPU time of today without copying records",
         tables=table,
     )
 
