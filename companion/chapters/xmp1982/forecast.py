@@ -103,7 +103,7 @@ def net_times(runs) -> "figures.Shown":
     then = then.sort_values(ascending=False) / then[_FASTEST]
     return dots(
         runs,
-        {name: label(name) for name in (*_FEWER, *then.index)} | {"memory": "no work files"},
+        {name: label(name) for name in (*_FEWER, *then.index, "memory")},
         {"X-MP 1982": [*np.full(len(_FEWER), np.nan), *then, np.nan]},
         {"today": lambda cases: cases["net"] / cases["net"].sel(configuration=_FASTEST).median()},
         log=True,
@@ -124,20 +124,19 @@ def forecast_times(runs) -> "figures.Shown":
     program = runs[0].attrs["experiment"].removeprefix("xmp1982-")
     table = {"forecast": "fig4_1", "simulator": "fig5_1"}[program]
     printed, parts = tables.load("xmp1982", table), {"forecast": program, "pp": "a job", "total": "all"}
-    names = {str(name): label(str(name)) for name in printed["configuration"].values}
-    names |= {"memory": "no work files"} if program == "forecast" else {}
-    old, keys = printed.reindex(configuration=list(names)), {"cpu": "CPU time", "clock": "clock"}
+    names = [*printed["configuration"].values, *["memory"] * (program == "forecast")]
+    old, keys = printed.reindex(configuration=names), {"cpu": "CPU time", "clock": "clock"}
     then = {f"{words}, 1982": np.concatenate([old[f"{part}_{key}"] for part in parts]) for key, words in keys.items()}
 
     def here(run) -> dict[str, Measured]:
-        cases = observed(run).reindex(configuration=list(names), fill_value={"flagged": False})
+        cases = observed(run).reindex(configuration=names, fill_value={"flagged": False})
         own, cpu, clock = cases["cpu"] - cases["moving"], jobs_of(cases, "cpu"), jobs_of(cases, "clock")
-        found = {"CPU time": [own, cpu, own + 5 * cpu], "clock": [cases["forecast"], clock, cases["complete"]]}
-        return {f"{key}, today": Measured(np.concatenate(of), np.tile(cases["flagged"], 3)) for key, of in found.items()}
+        told = {"CPU time": [own, cpu, own + 5 * cpu], "clock": [cases["forecast"], clock, cases["complete"]]}
+        return {f"{key}, today": Measured(np.concatenate(of), np.tile(cases["flagged"], 3)) for key, of in told.items()}
 
     return dots(
         runs,
-        {part + name: f"{words}: {row}" for part, words in parts.items() for name, row in names.items()},
+        {part + name: f"{words}: {label(name)}" for part, words in parts.items() for name in names},
         then,
         here,
         log=True,
@@ -159,7 +158,7 @@ def write_steps(runs) -> "figures.Shown":
     steps = [f"write_step_{n}" for n in range(1, 6)]
     return dots(
         runs,
-        {str(name): label(str(name)) for name in printed["configuration"].values},
+        {str(name): label(name) for name in printed["configuration"].values},
         {f"{words}, 1982": printed[key].values for words, key in then.items()},
         {
             "each step, today": lambda cases: cases[steps].to_dataarray("step"),

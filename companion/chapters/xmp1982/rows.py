@@ -18,7 +18,7 @@ _DEVICES = {"disk": "disk", "bmr": "BMR", "ssd": "SSD"}
 def label(configuration: str) -> str:
     """A configuration for a reader: ``ssd2-async`` is ``SSD × 2, async``, pairs are joined by a plus."""
     text = re.sub(r"(disk|bmr|ssd)(\d)", lambda found: f"{_DEVICES[found[1]]} × {found[2]}", configuration)
-    return text.replace("-", ", ").replace("+", " + ").replace("cray1a", "Cray 1-A")
+    return text.replace("-", ", ").replace("+", " + ").replace("cray1a", "Cray 1-A").replace("memory", "no work files")
 
 
 def observed(run, key: str = "configuration") -> "xr.Dataset":

@@ -291,9 +291,8 @@ def degraded(preset: str, threads: int) -> list[Case]:
 def completed(runs) -> "figures.Shown":
     """Every time of a degraded forecast and its jobs beside it over the usual ones in turn (Figs 4.1 to 4.3)."""
 
-    def printed(configuration: str, *names: str) -> "pd.Series":
-        known = [tables.printed("xmp1982", name).set_index("configuration") for name in names]
-        return pd.concat([table.loc[configuration] for table in known])
+    def printed(row: str, *names: str) -> "pd.Series":
+        return pd.concat([tables.printed("xmp1982", each).set_index("configuration").loc[row] for each in names])
 
     usual = printed("ssd1-sync", "fig4_1", "fig4_2")
     less = printed("ssd1+3-degraded", "fig4_3_times", "fig4_3_breakdown")
