@@ -14,6 +14,8 @@ import numpy as np
 from kernels.contract import require_range
 from kernels.runtime.arrays import require_array
 
+__all__ = ["ANTENNAS", "BASELINE", "IM", "PAIRS", "RE", "TIME", "U", "V", "W", "WEIGHT", "antennas", "tracks"]
+
 U, V, W, BASELINE, TIME, RE, IM, WEIGHT = range(8)
 ANTENNAS = 27
 PAIRS = ANTENNAS * (ANTENNAS - 1) // 2

@@ -21,6 +21,8 @@ from kernels.runtime.arrays import require_array
 from kernels.runtime.jit import CONTRACT, STRICT, kernel
 from kernels.runtime.vector import SINGLES, fnma, gather, larger, largest, load, magnitude, store
 
+__all__ = ["GAIN", "HALF", "METHODS", "Cleaned", "clark", "inner", "plain", "restoring_beam", "schwab", "summed"]
+
 METHODS = ("scalar", "gather")
 GAIN = 0.1  # part of the peak that a component takes; CLEAN diverges from 2 on
 #: Half-width of the beam's patch, pixels.

@@ -13,8 +13,7 @@ import numpy as np
 import scipy.fft
 from numba import float32
 
-from kernels.imaging.dirty import SIDES, _column, _columns_in, _columns_out, _Shape, scratch
-from kernels.imaging.fourier import PAIR, plan, transform
+from kernels.imaging.dirty import PAIR, SIDES, _column, _columns_in, _columns_out, _Shape, plan, scratch, transform
 from kernels.runtime.arrays import aligned, zeros
 from kernels.runtime.jit import CONTRACT, kernel
 from kernels.runtime.resources import alone, require_memory, require_threads, run_parts
@@ -34,10 +33,7 @@ def _times(done, out, response, first, cells):
 
 @kernel
 def _rows_through(half, response, shape, passes, factors, scratch, thread):
-    """Along rows, times the beam's transform ``response``, and back, on blocks of sixteen rows of ``half``.
-
-    ``shape``, ``passes``, ``factors``, ``scratch`` and ``thread`` as in :mod:`kernels.imaging.dirty`.
-    """
+    """Along rows, times the beam's transform ``response``, and back, on blocks of sixteen rows of ``half``."""
     blocks = (shape.rows + SINGLES - 1) // SINGLES
     x, other = scratch[thread, 0], scratch[thread, 1]
     for block in range(thread, blocks, shape.threads):
@@ -98,13 +94,11 @@ class Convolver:
         if np.shape(image) != shape:
             raise ValueError(f"image of shape {np.shape(image)} must be of shape {shape}, half the beam's side")
         out = aligned(shape, np.float32)
-        tables, half = plan(self.shape.grid), self.half.reshape(-1)
+        half, tables = self.half.reshape(-1), (*plan(self.shape.grid), self.scratch)
         source = np.ascontiguousarray(image, np.float32).reshape(-1)
-        run_parts(_columns_out, self.threads, source, half, self.shape, self.ones, self.ones, *tables, self.scratch)
-        run_parts(_rows_through, self.threads, half, self.response.reshape(-1), self.shape, *tables, self.scratch)
-        run_parts(
-            _columns_in, self.threads, half, out.reshape(-1), self.shape, self.ones, self.ones, *tables, self.scratch
-        )
+        run_parts(_columns_out, self.threads, source, half, self.shape, self.ones, self.ones, *tables)
+        run_parts(_rows_through, self.threads, half, self.response.reshape(-1), self.shape, *tables)
+        run_parts(_columns_in, self.threads, half, out.reshape(-1), self.shape, self.ones, self.ones, *tables)
         return out
 
 

@@ -19,9 +19,9 @@ import numpy as np
 from kernels.contract import Check, Footprint, Presets, Work, one_of, real, whole
 from kernels.files import messages
 from kernels.files.work_folder import WorkFolder
-from kernels.imaging import checks, clean, fits, fourier, habits, tasks
+from kernels.imaging import checks, clean, fits, habits, tasks
 from kernels.imaging.direct import FLOPS
-from kernels.imaging.dirty import plain
+from kernels.imaging.dirty import flops, plain
 from kernels.imaging.masters import CELL, SIZES, Masters, bytes_of, masters
 from kernels.imaging.taps import DEGREE, TAPS, grid_side
 from kernels.proof import Proof
@@ -220,7 +220,6 @@ NO_OUTPUT = {
     "peak": "memory that was measured",
 }
 
-
 #: A residual has at least this part of the image's peak: of deeper ones more than a thousandth may go unnoticed.
 LEAST = 0.01
 
@@ -246,7 +245,7 @@ def BOUNDED(problem: Problem) -> dict[str, str]:
 def _transform(side: int) -> int:
     """Both directions over a grid of half a plane."""
     grid = grid_side(side)
-    return (grid // 2 + side // 2) * fourier.flops(grid)
+    return (grid // 2 + side // 2) * flops(grid)
 
 
 def _flops(problem: Problem) -> int:
@@ -255,7 +254,7 @@ def _flops(problem: Problem) -> int:
     side, count = size.side, size.visibilities
     gridded = count * (2 * 2 * TAPS * DEGREE + 2 * TAPS + 4 * TAPS * TAPS)
     mapped = 2 * (gridded + _transform(side))
-    convolved = (side + 2 * (side + 1)) * fourier.flops(2 * side)
+    convolved = (side + 2 * (side + 1)) * flops(2 * side)
     subtracted = 2 * size.components * (2 * clean.HALF + 1) ** 2
     return {
         "COMB": 3 * side * side,

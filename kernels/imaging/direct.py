@@ -12,6 +12,7 @@ import numpy as np
 from numba import float32
 
 from kernels.imaging.array import U, V, require_form
+from kernels.imaging.sky import Sky, visibilities
 from kernels.runtime.arrays import require_array
 from kernels.runtime.jit import CONTRACT, kernel
 from kernels.runtime.resources import run_parts
@@ -60,8 +61,7 @@ def _predict(across, up, columns, rows, fluxes, out, threads, thread):
     """Every ``threads``-th vector of visibilities from number ``thread`` on into ``out``, float32 (n, 2): real and
     imaginary part.
 
-    ``across``, ``up``, int32: 2⁻³² turns a pixel along l and m of every visibility; ``columns``, ``rows``, int32:
-    pixels of every component from the middle; ``fluxes``: Jy.
+    ``across``, ``up``, int32: 2⁻³² turns a pixel; ``columns``, ``rows``, int32: pixels from the middle.
     """
     real, imaginary = np.empty((2, SINGLES), np.float32)
     sums = np.empty((2, SINGLES))
@@ -100,8 +100,7 @@ def predict(records, places, fluxes, side: int, cell: float, threads: int = 1) -
     if np.shape(fluxes) != (len(places),):
         raise ValueError(f"fluxes of shape {np.shape(fluxes)} must be one for each of {len(places)} places")
     across, up = phases(records[:, U], cell), phases(records[:, V], cell)
-    columns = (places[:, 1] - side // 2).astype(np.int32)
-    rows = (places[:, 0] - side // 2).astype(np.int32)
+    rows, columns = np.ascontiguousarray(places.T - side // 2, np.int32)
     out = np.empty((len(across), 2), np.float32)
     fluxes = np.ascontiguousarray(fluxes, np.float32)
     run_parts(_predict, threads, across, up, columns, rows, fluxes, out, threads)
@@ -110,8 +109,5 @@ def predict(records, places, fluxes, side: int, cell: float, threads: int = 1) -
 
 def reference(records, places, fluxes, side: int, cell: float) -> np.ndarray:
     """The same in float64 by NumPy, complex128 (n,)."""
-    u, v = records[:, U].astype(np.float64), records[:, V].astype(np.float64)
-    out = np.zeros(len(records), complex)
-    for (j, i), flux in zip(places, fluxes, strict=True):
-        out += flux * np.exp(-2j * np.pi * cell * ((int(i) - side // 2) * u + (int(j) - side // 2) * v))
-    return out
+    up, across = cell * (places.T - side // 2)
+    return visibilities(Sky(fluxes, across, up, np.zeros(len(places))), records[:, U], records[:, V])

@@ -7,12 +7,13 @@ Images are float32 (side, side), rows m, columns l; pixel (j, i) lies at l = (i 
 m = (j − side/2)·cell.  Apart from the factor 1/Σ w and the weights, the two are adjoint.
 
 The transform goes first along the contiguous u, where it drops half of every row, then along v, two
-columns of real numbers as one of complex ones.  Sixteen lines make one vector.
+columns of real numbers as one of complex ones.  Sixteen lines make one vector: an element is 32 float32,
+sixteen real parts and sixteen imaginary ones.  Parts that change places before and after change the sign.
 
-Compiled functions share a ``shape`` (:class:`_Shape`), the ``passes`` and ``factors`` of
-:func:`kernels.imaging.fourier.plan`, ``scratch`` of :func:`scratch`, and the number of their ``thread``, which takes
-every ``threads``-th block.  ``half``, float32 (rows, 2, side), has rows transformed along u: real parts of the image's
-columns, then imaginary ones.  Grid, image and ``half`` are flat.
+Compiled functions share a ``shape`` (:class:`_Shape`), the ``passes`` and ``factors`` of :func:`plan`, ``scratch`` of
+:func:`scratch`, and the number of their ``thread``, which takes every ``threads``-th block.  ``half``, float32 (rows,
+2, side), has rows transformed along u: real parts of the image's columns, then imaginary ones.  Grid, image and
+``half`` are flat.
 """
 
 import threading
@@ -23,16 +24,20 @@ from typing import NamedTuple
 import numpy as np
 from numba import float32
 
+from kernels import fft
 from kernels.imaging import gridding
 from kernels.imaging.array import IM, RE, WEIGHT, U, V, require_form
-from kernels.imaging.fourier import PAIR, plan, transform
 from kernels.imaging.gridding import BELOW, Sorted
 from kernels.imaging.taps import correction, grid_side
 from kernels.runtime.arrays import aligned
 from kernels.runtime.jit import CONTRACT, kernel
 from kernels.runtime.resources import alone, require_memory, require_threads, run_parts
-from kernels.runtime.vector import SINGLES, load, store, transpose_block
+from kernels.runtime.vector import SINGLES, address, load, store, transpose_block
 
+__all__ = ["SIDES", "Plan", "beam", "columns", "dirty", "of_one", "plain"]
+
+#: Numbers of a block of cells: the real parts of as many transforms as a vector has lanes, and the imaginary ones.
+PAIR = 2 * SINGLES
 SIDES = tuple(PAIR * 2**power * odd for odd in (1, 3) for power in range(8))
 
 
@@ -44,6 +49,28 @@ class _Shape(NamedTuple):
     rows: int  # rows of the grid in use from v = 0 on
     step: int  # float32 of a row of the grid
     threads: int
+
+
+@cache
+def plan(length: int) -> tuple[np.ndarray, np.ndarray]:
+    """Radices, int64 and 0-terminated, and roots of unity, float32 (length, 2)."""
+    return np.array([*fft.factorise(length), 0], np.int64), fft.roots(length).astype(np.float32)
+
+
+@kernel
+def transform(x, other, length, passes, factors):
+    """Transform sixteen lines in ``x``, float32 (length·32,); ``other`` is of the same size.
+
+    ``passes`` and ``factors`` are those of ``plan(length)``.  Returns 0 where the result is in ``x``, 1 where it is in
+    ``other``.
+    """
+    there = (np.int64(other.ctypes.data) - np.int64(x.ctypes.data)) // x.itemsize
+    return 0 if fft.stockham(address(x), 0, there, length, address(passes), address(factors)) == 0 else 1
+
+
+def flops(length: int) -> int:
+    """Floating-point operations of one complex line, by the usual count 5 M log2 M."""
+    return round(5 * length * np.log2(length))
 
 
 def _fold(grid, cells):
@@ -81,8 +108,7 @@ def _rows_in(flat, half, shape, passes, factors, scratch, thread):
 
 @kernel(fastmath=CONTRACT)
 def _pair_columns(half, x, i, shape):
-    """Two times sixteen real lines along v, columns ``i`` to i + 31 of ``half``, into ``x`` as sixteen complex ones: C
-    = A + iB, and its mirror image."""
+    """Columns ``i`` to i + 31 of ``half``, real lines, into ``x`` as sixteen complex ones, C = A + iB, and mirrored."""
     wide, rows = 2 * shape.side, shape.rows
     zero = load(half, 0) * float32(0)
     for v in range(rows):
@@ -131,8 +157,7 @@ def _unpair(done, half, i, shape):
 
 @kernel(fastmath=CONTRACT)
 def _columns_out(image, half, shape, across, up, passes, factors, scratch, thread):
-    """Along v from the ``image``, with the corrections ``across`` and ``up``, to ``half``: the transform of the other
-    sign, by exchanged parts."""
+    """As :func:`_columns_in` from the ``image`` to ``half``, with the other sign, by exchanged parts."""
     x, other = scratch[thread, 0], scratch[thread, 1]
     for block in range(thread, shape.side // PAIR, shape.threads):
         i = PAIR * block
@@ -241,13 +266,11 @@ class Plan:
         gridding.spread(self.points, self.grid, self.threads)
         out = aligned((self.side, self.side), np.float32)
         across, up = _corrections(self.side)
-        flat, half, tables = self.grid.reshape(-1), self.half.reshape(-1), plan(self.grid_side)
+        half, tables = self.half.reshape(-1), (*plan(self.grid_side), self.scratch)
         _fold(self.grid.view(np.complex64), self.grid_side)
-        run_parts(_rows_in, self.threads, flat, half, self.shape, *tables, self.scratch)
-        scale = np.float32(0.5 / self.points.weight)
-        run_parts(
-            _columns_in, self.threads, half, out.reshape(-1), self.shape, across, up * scale, *tables, self.scratch
-        )
+        run_parts(_rows_in, self.threads, self.grid.reshape(-1), half, self.shape, *tables)
+        up = up * np.float32(0.5 / self.points.weight)
+        run_parts(_columns_in, self.threads, half, out.reshape(-1), self.shape, across, up, *tables)
         return out
 
     @alone
@@ -255,10 +278,10 @@ class Plan:
         """V of the image at the sorted points, float32 (n, 2), in the order of the tiles."""
         out = np.empty((len(self.points.points), 2), np.float32) if out is None else out
         across, up = _corrections(self.side)
-        flat, half, tables = self.grid.reshape(-1), self.half.reshape(-1), plan(self.grid_side)
+        half, tables = self.half.reshape(-1), (*plan(self.grid_side), self.scratch)
         source = np.ascontiguousarray(image, np.float32).reshape(-1)
-        run_parts(_columns_out, self.threads, source, half, self.shape, across, up, *tables, self.scratch)
-        run_parts(_rows_out, self.threads, half, flat, self.shape, *tables, self.scratch)
+        run_parts(_columns_out, self.threads, source, half, self.shape, across, up, *tables)
+        run_parts(_rows_out, self.threads, half, self.grid.reshape(-1), self.shape, *tables)
         _unfold(self.grid.view(np.complex64), self.grid_side)
         gridding.interpolate(self.points, self.grid, out, self.threads)
         return out

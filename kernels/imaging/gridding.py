@@ -16,12 +16,14 @@ import numpy as np
 from numba import float32, int32
 
 from kernels.imaging.array import BASELINE, IM, RE, TIME, WEIGHT, U, V, W, require_cell, require_form, require_records
-from kernels.imaging.taps import BETA, HALF, TAPS, polynomials
+from kernels.imaging.taps import TAPS, phi, polynomials
 from kernels.runtime.arrays import aligned
 from kernels.runtime.jit import CONTRACT, kernel
 from kernels.runtime.resources import run_parts
 from kernels.runtime.vector import SINGLES, even_odd_totals, fma, load, shuffle, spread_lane, store
 from kernels.runtime.vector import spread as in_all_lanes
+
+__all__ = ["BELOW", "Sorted", "empty_grid", "interpolate", "plain", "sort", "spread"]
 
 #: Rows and cells of a tile; rows of the grid below v = 0.
 TILE_ROWS, TILE_CELLS, BELOW = 32, 64, 4
@@ -42,12 +44,6 @@ class Sorted(NamedTuple):
     weight: float  # sum of the weights
 
 
-@kernel(inline=True)
-def _phi(inside):
-    """φ at x, of which ``inside`` is 1 − (x/4)²."""
-    return np.exp(BETA * (np.sqrt(inside) - 1.0)) if inside > 0.0 else 0.0
-
-
 @kernel
 def plain(records, scale, grid):
     """Add ``records``, float32 (n, 8), to the whole ``grid``, complex128 (M, M), rows v and columns u from −M/2 on.
@@ -63,16 +59,14 @@ def plain(records, scale, grid):
             left, low = int(np.floor(u)) - 3, int(np.floor(v)) - 3
             for y in range(low, low + TAPS):
                 for x in range(left, left + TAPS):
-                    inside = (1 - ((u - x) / HALF) ** 2, 1 - ((v - y) / HALF) ** 2)
-                    grid[middle + y, middle + x] += value * _phi(inside[0]) * _phi(inside[1])
+                    grid[middle + y, middle + x] += value * phi(u - x) * phi(v - y)
 
 
 @kernel(fastmath=CONTRACT)
 def _tiles_of(records, scale, numbers, keys, counts, sums, thread):
-    """Tile of every one of this thread's ``records`` into ``keys``, int32 (n,), −1 where it is flagged, and how many
-    each tile gets into ``counts``, int64 (threads, tiles).
+    """Tile of each of this thread's ``records`` into ``keys``, int32 (n,), −1 where it is flagged; how many each has.
 
-    ``scale``: cells a wavelength.  ``numbers``: cells of a row, tiles of a band, threads.  ``sums`` (threads, 2):
+    ``counts``: int64 (threads, tiles); ``numbers``: cells of a row, tiles of a band, threads; ``sums``, (threads, 2):
     weight, and a number that is not zero where a record holds something that is not finite or lies outside the grid.
     """
     grid, tiles, threads = numbers
@@ -105,8 +99,7 @@ def _place(records, scale, numbers, keys, places, points, order, thread):
     """Scatter this ``thread``'s ``records`` to their tiles, multiplied by their weights: ``points`` and ``order`` as in
     :class:`Sorted`.
 
-    ``scale``, ``numbers`` and ``keys`` as for :func:`_tiles_of`; ``places``, like its ``counts``: where the next record
-    of each thread and tile goes.
+    ``places``, int64 (threads, tiles): where the next record of each goes.
     """
     grid, tiles, threads = numbers
     middle, count = grid // 2 - 4, records.shape[0]
@@ -164,8 +157,7 @@ def sort(records: np.ndarray, scale: float, grid: int, threads: int = 1) -> Sort
 def _taps(x, y, table):
     """Taps along u in lanes 0 … 7 and along v in lanes 8 … 15; the first cell and row they fall on.
 
-    ``x``, ``y``: left edges of the taps within the tile, cells; ``table``: flat coefficients of
-    :func:`kernels.imaging.taps.polynomials`.
+    ``x``, ``y``: left edges of the taps within the tile, cells; ``table``: of :func:`polynomials`, flat.
     """
     left, low = int32(x) + int32(1), int32(y) + int32(1)
     u, v = float32(2) * (float32(left) - x) - float32(1), float32(2) * (float32(low) - y) - float32(1)
@@ -178,11 +170,7 @@ def _taps(x, y, table):
 
 @kernel(fastmath=CONTRACT)
 def _spread(points, tiles, grid, step, table, parity, threads, thread):
-    """Add the ``points`` in the bands that this ``thread`` has of one ``parity`` to the ``grid``, flat float32.
-
-    ``points`` and ``tiles`` as in :class:`Sorted`; ``step``: numbers of a row of the grid; ``table`` as for
-    :func:`_taps`.
-    """
+    """Add the ``points`` in the bands that this ``thread`` has of one ``parity`` to the ``grid``, flat float32."""
     for band in range(parity + 2 * thread, tiles.shape[0], 2 * threads):
         for tile in range(tiles.shape[1]):
             corner = band * TILE_ROWS * step + 2 * tile * TILE_CELLS

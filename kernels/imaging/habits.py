@@ -62,9 +62,7 @@ def held(which: str = "VmRSS") -> float:
     if not status.is_file():
         return math.nan
     if which == "VmRSS":
-        trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
-        if trim is not None:
-            trim(0)
+        ctypes.CDLL(None).malloc_trim(0)
         Path("/proc/self/clear_refs").write_text("5")
     lines = dict(line.split(":", 1) for line in status.read_text().splitlines())
     return 1024.0 * int(lines[which].split()[0])

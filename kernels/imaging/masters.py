@@ -55,7 +55,7 @@ class Masters:
 
     records: np.ndarray  # in the order of time
     by_tile: np.ndarray  # the same sorted for imaging
-    changed: np.ndarray  # the same with every 97th visibility changed
+    changed: np.ndarray  # the same with every 97th visibility changed by half a Jy
     corrupted: np.ndarray  # the same with the gains of the antennas
     truth: np.ndarray  # those gains, complex128 (intervals, 27)
     dirty: np.ndarray
@@ -64,10 +64,6 @@ class Masters:
     fluxes: np.ndarray
     residual: np.ndarray
     flux: np.ndarray  # of the sky, Jy: one number
-
-
-#: Every how many visibilities UVDIF's second set differs, and by how many Jy.
-CHANGED, CHANGE = 97, 0.5
 
 
 def bytes_of(size: Size) -> int:
@@ -86,7 +82,7 @@ def masters(name: str, seed: int = 0) -> Masters:
     sky.observe(records, sources, NOISE, seed)
     truth = sky.gains(size.intervals, seed=seed)
     changed = records.copy()
-    changed[::CHANGED, array.RE] += np.float32(CHANGE)
+    changed[::97, array.RE] += np.float32(0.5)
     image = dirty.dirty(records, size.side, CELL)
     beam = dirty.beam(records, 2 * size.side, CELL)
     found = clean.clark(image, beam, size.components, size.list_length)

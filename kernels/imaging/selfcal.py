@@ -23,12 +23,8 @@ LIMIT, MOST = 1e-9, 200
 
 @kernel(fastmath=CONTRACT)
 def _accumulate(records, model, first, second, when, cross, power):
-    """Sums of w V M* into ``cross``, complex128, and of w |M|² into ``power``, both ways round, each (intervals, 27,
-    27).
-
-    ``records``, float32 (n, 8); ``model``, complex (n,): M; ``first``, ``second``, ``when``, int (n,): antennas and
-    interval.
-    """
+    """Sums of w V M* into ``cross``, complex128, and of w |M|² into ``power``, both ways round; ``first`` and
+    ``second``, int (n,): antennas; ``when``: interval."""
     for n in range(np.uint64(records.shape[0])):
         weight = np.float64(records[n, np.uint64(WEIGHT)])
         if not weight > 0:
@@ -57,9 +53,8 @@ def sums(records: np.ndarray, model: np.ndarray, intervals: int) -> tuple[np.nda
     shape = intervals, ANTENNAS, ANTENNAS
     cross, power = np.zeros(shape, complex), np.zeros(shape)
     first, second = antenna_numbers(records)
-    for numbers in (first, second):
-        if numbers.min() < 0 or numbers.max() >= ANTENNAS:
-            raise ValueError(f"a baseline names no antennas from 1 to {ANTENNAS}; the column BASELINE is 256 a + b")
+    if not 0 <= min(first.min(), second.min()) <= max(first.max(), second.max()) < ANTENNAS:
+        raise ValueError(f"a baseline names no antennas from 1 to {ANTENNAS}; the column BASELINE is 256 a + b")
     if not np.isfinite(records[:, TIME]).all():
         raise ValueError("the time of a visibility is not finite; leave the record out")
     _accumulate(records, model, first, second, interval_numbers(records, intervals), cross, power)

@@ -11,6 +11,8 @@ import numpy as np
 
 from kernels.imaging.array import ANTENNAS, BASELINE, IM, RE, TIME, U, V
 
+__all__ = ["Sky", "corrupt", "gains", "observe", "pixels", "synthetic", "visibilities"]
+
 
 @dataclass(frozen=True)
 class Sky:

@@ -13,6 +13,8 @@ from kernels.runtime.jit import kernel
 from kernels.runtime.resources import run_parts
 from kernels.runtime.vector import address, load_as, prefetch, store
 
+__all__ = ["ORDERS", "keys_of", "plain", "reference", "sort"]
+
 ORDERS = ("baseline", "tile")
 #: Tiles of the order "tile" along u and v, of the plane that the data fill.
 TILES = 32
@@ -95,7 +97,11 @@ def sort(records: np.ndarray, order: str, threads: int = 1) -> np.ndarray:
     require_choice("order", order, ORDERS)
     records = require_form(records)
     counts, keys = np.zeros((threads, _KEYS + 1), np.int64), np.zeros(len(records) + _AHEAD, np.uint16)
-    count, scale = (_count_tiles, _scale(records, threads)) if order == "tile" else (_count_baselines, np.float32(0))
+    count, scale = _count_baselines, np.float32(0)
+    if order == "tile":
+        most = np.empty(threads, np.float32)
+        run_parts(_largest_baseline, threads, records, most, threads)
+        count, scale = _count_tiles, np.float32(TILES * 0.499 / max(float(most.max()), 1e-30))
     run_parts(count, threads, records, scale, keys, counts, threads)
     if counts[:, -1].any():  # keys become places in memory
         raise ValueError(f"a visibility has a value that gives no place in the order {order!r}; leave the record out")
@@ -104,13 +110,6 @@ def sort(records: np.ndarray, order: str, threads: int = 1) -> np.ndarray:
     out = np.empty_like(records)
     run_parts(_move, threads, records, keys, places, out, threads)
     return out
-
-
-def _scale(records, threads) -> np.float32:
-    """Tiles of a wavelength."""
-    most = np.empty(threads, np.float32)
-    run_parts(_largest_baseline, threads, records, most, threads)
-    return np.float32(TILES * 0.499 / max(float(most.max()), 1e-30))
 
 
 def keys_of(records: np.ndarray, order: str) -> np.ndarray:

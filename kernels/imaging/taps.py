@@ -11,16 +11,19 @@ from functools import cache
 
 import numpy as np
 
+from kernels.runtime.jit import kernel
+
 TAPS = 8
 HALF = TAPS / 2
 BETA = 16.4
 DEGREE = 9
 
 
-def function(x: np.ndarray) -> np.ndarray:
+@kernel
+def phi(x):
     """φ(x), x in cells."""
-    inside = np.maximum(1 - (np.asarray(x, np.float64) / HALF) ** 2, 0)
-    return np.where(inside > 0, np.exp(BETA * (np.sqrt(inside) - 1)), 0.0)
+    inside = 1.0 - x * x / (HALF * HALF)
+    return np.exp(BETA * (np.sqrt(inside) - 1.0)) if inside > 0.0 else 0.0
 
 
 @cache
@@ -32,7 +35,7 @@ def polynomials() -> np.ndarray:
     nodes = np.cos(np.pi * (np.arange(64) + 0.5) / 64)
     out = np.zeros((DEGREE + 1, 2 * TAPS), np.float32)
     for tap in range(TAPS):
-        values = function((nodes + 1) / 2 + tap - HALF)
+        values = [phi(x) for x in (nodes + 1) / 2 + tap - HALF]
         out[:, tap] = np.polynomial.Polynomial.fit(nodes, values, DEGREE, domain=[-1, 1]).convert().coef
     out[:, TAPS:] = out[:, :TAPS]
     return out
@@ -43,7 +46,7 @@ def correction(side: int, grid: int) -> np.ndarray:
     nodes, weights = np.polynomial.legendre.leggauss(64)
     pixel = np.arange(side) - side // 2
     phase = np.cos(2 * np.pi * np.outer(pixel / grid, nodes * HALF))
-    return 1.0 / (phase @ (weights * function(nodes * HALF)) * HALF)
+    return 1.0 / (phase @ (weights * [phi(x) for x in nodes * HALF]) * HALF)
 
 
 def grid_side(side: int) -> int:
