@@ -68,7 +68,7 @@ class Problem(Presets):
     jobs: tuple[Job, ...] = (Job(), Job())
     binding: one_of("one each", "free") = "free"  # where the processes run
     posts: one_of("none", "after", "beside") = "after"  # who takes post-processing jobs, see the head of the module
-    small: bool = False  # post-processing jobs hold few rows at a time
+    small: bool = False  # post-processing jobs hold one field at a time
     build: one_of(*BUILDS) = "this processor"  # what the processes compile for, see ``BUILDS``
     folder: str | None = None  # where files go; None: what each job's own problem says
 
