@@ -30,7 +30,7 @@ def chapters_table() -> Shown:
                 "tables as printed": f"{len(own)} tables, {own['numeric_cells'].sum()} numbers",
                 "arithmetic rechecked": f'<a href="{place}">{len(checked)} claims</a>, '
                 f'<a href="{place}&amp;verdict=contradicts">{wrong} contradicted</a>',
-                "experiments rerun here": plural(len(entries), "experiment")
+                "experiments of ours": plural(len(entries), "experiment")
                 + (f", {model} of them simulated" if model else ""),
             }
         )

@@ -40,7 +40,7 @@ class Problem(Presets):
     method: one_of(*clean.METHODS) = "gather"  # of CLEAN's minor cycle
     folder: str | None = None  # where files lie; None: the system's temporary folder
     beside: whole(0, 64) = 0  # other processes that keep a CPU and the device busy meanwhile
-    scratch: bool = False  # data move as AIPS moved them: in pieces, through scratch files, past the page cache
+    scratch: bool = False  # data go in pieces, through scratch files, past the page cache
     # of the task, to a file that is opened and closed for each, by way of a late broker
     messages: whole(0, 1_000_000) = 0
     pace: real(0.0, 1e6, "MB/s") = 0.0  # MB/s at which FITS files arrive, as from a tape; 0: as fast as the disk gives

@@ -1,8 +1,9 @@
-"""How a task of AIPS moved its data: in pieces of 64 Kwords, through scratch files, past the system's memory of files.
+"""Data in pieces of 64 Kwords, by way of scratch files, past the system's memory of files.
 
 The memo's pseudo array processor held 64 Kwords, so an image or a set of visibilities came from its file, went to a
-scratch file, came back, and its product left piece by piece.  Here every write is waited for until the device has it,
-and the page cache is asked to let go of a file before it is read, where the system offers that.
+scratch file, came back, and its product left piece by piece.  Here a file that is written is waited for until the
+device has it, where the X-MPs wrote asynchronously, and the page cache is asked to let go of a file before it is read,
+where the system offers that.
 """
 
 import ctypes

@@ -1,8 +1,7 @@
 """What the problems of the Dirty Dozen Test start from, made once a size.
 
-Sides are those of the memo's time in AIPS's run files; numbers of visibilities, components and list
-lengths come from later ones (AIPS Memo 85 and the run files of the test), because Memo 58 does not
-print them.  The data themselves are made: see ``array`` and ``sky``.
+Sizes are ours, after run files of the test and AIPS Memo 85, which are not stored here: Memo 58 prints none but the
+iterations of VTESS.  The data themselves are made: see ``array`` and ``sky``.
 """
 
 from dataclasses import dataclass

@@ -65,7 +65,8 @@ def output_steps(runs) -> "figures.Shown":
         heading=figures.run_title(run),
         title="Time of the output steps",
         caption="Lines are medians, bands the range of the samples of a step. Without small files a step writes "
-        f"{rate:.1f} GB/s to the page cache, one file after the other. {figures.doubts(run)}",
+        f"{run['files'].values[0]} records of {figures.bytes_label(run['record_bytes'].values[0])} to the page cache, "
+        f"one after the other, at {rate:.1f} GB/s. {figures.doubts(run)}",
     )
 
 

@@ -176,7 +176,7 @@ def idle_after(runs) -> "figures.Shown":
         {},
         {"today": second_cpu.idle_share},
         key="test",
-        xlabel="share of the time in which one CPU is idle [%]",
+        xlabel="share of the time in which one CPU has no job [%]",
         name="xmp1982_idle_after",
         title="Analysis and forecast at once: time in which one CPU has no job",
         tables="fig6_3",
