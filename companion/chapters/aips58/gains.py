@@ -137,8 +137,8 @@ def averages(run) -> str:
     off = [np.nanmean(row[:n]) / np.nanmedian(row) - 1 for row, n in zip(real, n, strict=True) if n > 1]
     return (
         "The memo averages two to eight executions of six of the problems. On "
-        f"{figures.cpu(run)} the means of as many of our first executions ({real.shape[1]} at most) differ from the "
-        f"medians of all {real.shape[1]} by {round(100 * min(off)):+d} to {round(100 * max(off)):+d} %."
+        f"{figures.cpu(run)} the means of as many of our first executions ({real.shape[1]} at most) differ in real "
+        f"time from the medians of all {real.shape[1]} by {round(100 * min(off)):+d} to {round(100 * max(off)):+d} %."
     )
 
 

@@ -58,6 +58,6 @@ def cost(run) -> list[str]:
     return [
         f"By our model of the tables, a message cost Pittsburgh {ends[0]:.2f} s of CPU time if the run wrote {many} of "
         f"them, and {ends[1]:.2f} s if it wrote {few}.",
-        f"On {figures.cpu(run)} opening the file for each message {more} the CPU time of a run without the file. By "
-        f"medians a late answer adds {significant(float(late), 2)} µs of CPU time to each.",
+        f"On {figures.cpu(run)} opening the file for each message {more} the CPU time of a run without the file. A "
+        f"late answer adds {significant(float(late), 2)} µs of CPU time to a message, the median of the rounds.",
     ]
