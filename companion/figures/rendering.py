@@ -398,6 +398,7 @@ def dots(
             frame.assign(**{label: frame["what"].map(series) for label, series in once.items()}) for frame in frames
         ]
     alt = f"{described(figure)} {shown.pop('alt', '')}".replace("nan", "open")
+    shown.setdefault("caption", f"{xlabel[0].upper()}{xlabel[1:]}.")  # not all numbers, which a screen reader says
     made = show(figure, runs=runs, data=data, alt=alt, **shown)
     made.beside = _beside(frames[0], quantities, printed, xlabel) if len(frames) else ()
     return made
