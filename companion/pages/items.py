@@ -31,7 +31,7 @@ def items_table(document: str, kind: str = "items") -> Shown:
     """What became of every item of a document (``kind="items"``), or of every plot it lost (``"plots"``), for its
     record."""
     chosen = [item for item in items.items(document) if item.is_plot is (kind == "plots")]
-    what = "Experiments of the report" if kind == "items" else "Plots of the report whose points are lost"
+    what = "Experiments of the report" if kind == "items" else "Plots and pictures that the report's text lacks"
     rows = [_cells(item, f"../../notebooks/{items.page(document)}.html") for item in chosen]
     frame = pd.DataFrame(rows).drop(columns="chapter")
     caption, data = f"{what}, and what becomes of each here", items.listing(document)
@@ -44,7 +44,7 @@ def full_table() -> Shown:
     frame = pd.DataFrame(_cells(item, f"../notebooks/{items.page(item.document)}.html") for item in found)
     plots = sum(item.is_plot for item in found)
     shown = {"html": list(frame), "over": "chapter", "data": items.listing()}
-    caption = f"{len(found) - plots} experiments and {plots} lost plots"
+    caption = f"{len(found) - plots} experiments and {plots} lost plots and pictures"
     return table(frame, caption=caption, name="items-list", id="items-list", **shown)
 
 
@@ -62,7 +62,7 @@ def counts_table(kind: str = "items") -> Shown:
     """:func:`counts`, for the page."""
     caption = {
         "items": "Experiments by status",
-        "plots": "Lost plots by status",
+        "plots": "Lost plots and pictures by status",
         "nearness": "How near live items come to what was measured",
     }[kind]
     frame = counts(kind).rename(index=items.title).rename_axis("chapter")

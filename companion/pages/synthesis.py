@@ -214,7 +214,7 @@ _WRITING = "flow solver that writes, 1993"
 
 
 def computing() -> pd.DataFrame:
-    """Share [%] of the clock in which a job computes: CPU over clock, or computing over elapsed time."""
+    """Share [%] of the clock in which a job computes: CPU over clock, without writing over with, or parallel part."""
 
     def forecast(run) -> list[dict]:
         """The forecast computes while its computing thread does not wait for records."""
@@ -455,21 +455,21 @@ def findings() -> list[str]:
         return files.loc[(files["machine"] == full_name(machine)) & (files["what"] == what), "value"].item()
 
     now = files.loc[files["what"] == "a disk, O_DIRECT", "value"]
-    today = "".join(f", and {significant(rate, 3)} MB/s to and from a virtual disk of today" for rate in now)
+    today = "".join(f", and {significant(rate, 3)} MB/s to and from a virtual disk of today (median)" for rate in now)
     reports = memory.iloc[1:5]
-    images, best = (
-        busy.loc[(busy["group"] == group) & (busy["kind"] == "report"), "value"] for group in (_IMAGING, _FORECAST)
-    )
-    alone, nearly, shared = images
+    printed = busy[busy["kind"] == "report"]
+    alone, nearly, shared = printed.loc[printed["group"] == _IMAGING, "value"]
+    best = printed.loc[printed["machine"] == full_name("cray_xmp_1982"), "value"]
     return [
         f"A program moved {rate('cray_xmp_1982', 'a disk'):g} MB/s to and from a disk of 1982, "
-        f"{rate('cm2', 'serial file'):g} or {rate('cray_ymp', 'a file'):g} MB/s to a file on two machines of 1993, "
-        f"{rate('cray_xc30', 'one of 120 files'):g} MB/s or more to one of 2014{today}.",
-        f"Memory for each flop/s of peak fell from {memory.iloc[0]:.2f} bytes on the Cray Y-MP of 1993 to "
+        f"{rate('cm2', 'serial file'):g} MB/s to a serial file of a CM-2 of 1993, "
+        f"{rate('cray_xc30', 'one of 120 files'):g} MB/s or more to one of 120 files of 2014{today}.",
+        f"Main memory for each flop/s of peak was {memory.iloc[0]:.2f} bytes on the Cray Y-MP of 1993, and "
         f"{reports.min():.2f} to {reports.max():.2f} on four machines of 2006 and 2014.",
-        f"A forecast of 1982 on a machine of its own computed for {best.min():.0f} to {best.max():.0f} % of the "
-        f"elapsed time. Imaging of 1989 did so for {alone:.0f} % on a Convex C1 of its own, for {nearly:.0f} % on a "
-        f"Cray X-MP of its own but for two of the tasks, and for {shared:.0f} % on one with other users.",
+        f"A forecast of 1982, alone on the prototype of the Cray X-MP, computed for {best.min():.0f} to "
+        f"{best.max():.0f} % of the elapsed time. The large problem of imaging in 1989 did so for {alone:.0f} % on a "
+        f"Convex C1 of its own, for {nearly:.0f} % on a Cray X-MP of its own but for two of the tasks, and for "
+        f"{shared:.0f} % on one with other users.",
     ]
 
 
