@@ -129,7 +129,7 @@ def peaks(run) -> list[tuple]:
 
 
 def file_rates() -> pd.DataFrame:
-    """MB/s (10^6 bytes) of one program to its files; of today, of the same programs."""
+    """MB/s (10^6 bytes) of files and devices; of today, by programs like those of 1982 and 1993."""
 
     def devices(run) -> list[dict]:
         named = (("disk", "a disk, O_DIRECT"), ("ssd", "memory"))
@@ -300,7 +300,7 @@ def forecast_hour() -> pd.DataFrame:
 
 #: Quantities: what a reader calls them, where their points come from, and whether their axis is logarithmic.
 QUANTITIES: dict[str, tuple[str, Callable[[], pd.DataFrame], bool]] = {
-    "files": ("rate of one program to its files", file_rates, True),
+    "files": ("rate of files and devices", file_rates, True),
     "memory": ("main memory for each flop/s of peak", memory_per_flop, True),
     "bandwidth-balance": ("memory read by one processor for each flop at peak", read_per_flop, True),
     "computing": ("share of the elapsed time in which a job computes", computing, False),
@@ -397,7 +397,7 @@ _SHORT = {"Cray X-MP (prototype)": "Cray X-MP", "Thinking Machines CM-2": "CM-2"
 
 
 def files_through_time() -> "figures.Shown":
-    """What a program could write or read a second, from 1982 to today: the figure that opens the book."""
+    """What files and devices took or gave a second, from 1982 to today: the figure that opens the book."""
     frame = file_rates()
     figure, axis = figures.axes(height=4.4)
     _marks(axis, frame, "year", across=False)
@@ -426,7 +426,7 @@ def files_through_time() -> "figures.Shown":
         data=frame.drop(columns="order"),
         name="file_rates",
         title="Forty years of reading and writing",
-        caption="Rates at which one program reads or writes its files, in MB/s. Hollow: printed in the reports of "
+        caption="Rates of files and of the devices that hold them, in MB/s. Hollow: printed in the reports of "
         "1982, 1993 and 2014, which do not say of each how it was measured; the arrow marks a lower bound. Filled: "
         "stored runs on virtual machines of today; the host of a disk may have a cache of its own.",
         alt=f"Rates of files in MB/s by year, on a logarithmic axis. {said(frame)}.",
@@ -462,10 +462,10 @@ def findings() -> list[str]:
     best = printed.loc[printed["machine"] == full_name("cray_xmp_1982"), "value"]
     return [
         f"A program moved {rate('cray_xmp_1982', 'a disk'):g} MB/s to and from a disk of 1982, "
-        f"{rate('cm2', 'serial file'):g} MB/s to a serial file of a CM-2 of 1993, "
-        f"{rate('cray_xc30', 'one of 120 files'):g} MB/s or more to one of 120 files of 2014{today}.",
-        f"Main memory for each flop/s of peak was {memory.iloc[0]:.2f} bytes on the Cray Y-MP of 1993, and "
-        f"{reports.min():.2f} to {reports.max():.2f} on four machines of 2006 and 2014.",
+        f"{rate('cm2', 'serial file'):g} MB/s to a serial file of a CM-2 in 1993, "
+        f"{rate('cray_xc30', 'one of 120 files'):g} MB/s or more to one of 120 files in 2014{today}.",
+        f"Main memory for each flop/s of peak was {memory.iloc[0]:.2f} bytes on the Cray Y-MP in the report of 1993, "
+        f"and {reports.min():.2f} to {reports.max():.2f} on four machines in those of 2006 and 2014.",
         f"A forecast of 1982, alone on the prototype of the Cray X-MP, computed for {best.min():.0f} to "
         f"{best.max():.0f} % of the elapsed time. The large problem of imaging in 1989 did so for {alone:.0f} % on a "
         f"Convex C1 of its own, for {nearly:.0f} % on a Cray X-MP of its own but for two of the tasks, and for "
