@@ -1,1 +1,1 @@
-"""Gibson, Storer, Dent, *Benchmark exercises on Cray X-MP* (1982)."""
+"""Gibson, Storer, Dent, *Benchmark exercises on Cray X MP* (1982)."""

@@ -112,7 +112,7 @@ def hidden(runs) -> "figures.Shown":
         name="xmp1982_hidden",
         title="What computing hides, with two files and with one",
         tables="sec3_1",
-        caption="The report says what could overlap, we measure what did.",
+        caption="The report says what could overlap, we measure what did on paced devices.",
     )
 
 
@@ -139,13 +139,13 @@ def said(run) -> list[str]:
     possible = float(tables.load("xmp1982", "sec3_1")["overlap"].max())
     without, neither = saved()
     return [
-        f"In 1982 overlapping saved {cost:.1f} % of the net time on SSD, by the report's own times. Multiplied by the "
-        f"ratio of the rates of two jobs, as in the report, this is {cost * ratio:.0f} % in buffer memory.",
+        f"In 1982 overlapping saved {cost:.1f} % of the net time with two files on SSD. Multiplied by the ratio of the "
+        f"rates of two jobs, as in the report, this is {cost * ratio:.0f} % in buffer memory.",
         "The report weighs that against main memory: without overlapping the forecast could do with at least a third "
         f"less. By the sizes of its arrays ours would need {without:.0f} % less, and {neither:.0f} % less with its "
         "right-hand sides in files as well.",
         f"Paced as SSD, the simulator's transfers are set to last {100 * balance()['SSD']:.1f} % of its computing. But "
-        f"without overlap it takes {longer:.1f} % longer than it computes: the balance of 1982 is met only roughly.",
+        f"without overlap it takes {longer:.1f} % longer than it is set to compute: the balance is met only roughly.",
         f"In theory {possible:.0f} % of the report's transfers could overlap with two files and half as many with one. "
         f"With two files paced as SSD {two:.0f} % of the bytes moved beside computing, with one file paced as buffer "
         f"memory, whose reads alone overlap, {one:.0f} %.",

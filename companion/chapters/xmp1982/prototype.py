@@ -1,4 +1,4 @@
-"""The drawing of Fig. 7.1, which is lost, made anew from the text and from Fig. 7.3."""
+"""The drawing of Fig. 7.1, which our text lacks, made anew from the text and from Fig. 7.3."""
 
 from companion import figures, tables
 

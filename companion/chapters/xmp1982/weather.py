@@ -54,7 +54,7 @@ def drift(runs) -> "figures.Shown":
 
 def said(run) -> str:
     """What another build of the source changes."""
-    last, warmest = run["differing"].values[:, -1], float(run["largest_T"].values.max())
+    last, warmest = run["differing"].values[:, -1], float(run["largest_T"].values[:, -1].max())
     return (
         "Our forecast gives the same bits in every place of its work files. The build without fused multiply-adds "
         f"differs in {100 * last.max():.0f} % of numbers after a day, and in temperature by at most {warmest:.1e} K."
