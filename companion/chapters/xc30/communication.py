@@ -12,10 +12,7 @@ CLASSES = {"compute": "CPU", "communication": "Comms", "barrier": "Barrier", "se
 
 @experiment("xc30-ranks", item="C2, C3, P9, P10", rounds=5, seconds={"paper": 200, "modern": 400}, ranks=2)
 def ranks(preset: str, threads: int, ranks: int = 2) -> list[Case]:
-    """Shallow-water model on ranks: computing, communication, barrier, serial.
-
-    Strong scaling, and the split of the time, which chapter 4 draws too.
-    """
+    """Shallow-water model on ranks: computing, communication, barrier, serial."""
     from kernels.shallow_water import ranks as shallow_water
 
     cases = []
@@ -97,8 +94,8 @@ def quanta(runs) -> "figures.Shown":
         name="xc30_jitter",
         runs=runs,
         data=frames,
-        title="Jitter of the system",
-        caption=f"Work of {quantum:.1f} ms at best, {len(frames[0])} times on one processor. The talk has no numbers.",
+        title="One piece of work, many times",
+        caption=f"Work of {quantum:.1f} ms at best, {len(frames[0])} times on one processor. {figures.doubts(runs[0])}",
     )
 
 
@@ -109,9 +106,8 @@ _COUNTED = 48
 def counted() -> "pd.DataFrame":
     """Terabytes of the talk's ten-day forecast on the tasks of each of its runs, counted from the decompositions.
 
-    Transpositions: on each level six fields to the grid and four back.  Halo: three of the wind and six others, with a
-    wind of at most 80 m/s.  ``in all`` has the first part of the halo fixed and the second on demand, as the talk's
-    model had them before its change.
+    Transpositions: on each level six fields to the grid and four back.  Halo: three of the wind and six others, with at
+    most 80 m/s along rows and 32 m/s across.  ``in all`` has the first part of the halo fixed and the second on demand.
     """
     from kernels.mpi import halo, mesh
 

@@ -92,6 +92,6 @@ def differences(runs) -> "figures.Shown":
         title="Three builds under the paired test",
         caption="Above, the mean difference of paired scores over half of its 95 % interval: a bar that excludes zero "
         "is significant. Below, the size of the same difference, beside the error of the forecast and one rounding of "
-        f"the fluid's depth. {run['members'].values[0]} pairs, where the talk had at least {samples}.",
+        f"the fluid's depth. {run['members'].values[0]} pairs; the talk had at least {samples} samples.",
         tables="scores",
     )

@@ -92,8 +92,8 @@ def aliasing(runs) -> "figures.Shown":
         name="xc30_aliasing",
         runs=shown,
         data=pd.concat([data, errors(run)], axis=1),
-        title="One truncation on two grids",
-        caption=f"Above, vorticity of an unstable jet after {days:.0f} days. The linear grid differs from the cubic "
-        f"one by {100 * linear / whole:.0f} % (RMS), a quadratic grid, which is not drawn, by less than {above:g} %. "
-        "Below, how wrong the rate of change of vorticity of one state is, against the cubic grid and over the whole.",
+        title="One truncation on three grids",
+        caption=f"Above, vorticity of an unstable jet after {days:.0f} days. That of the linear grid differs from that "
+        f"of the cubic by {100 * linear / whole:.0f} % (RMS), of a quadratic one, not drawn, by less than {above:g} %. "
+        "Below, how wrong the rate of change of vorticity of one state is, against the cubic grid, over the whole.",
     )

@@ -41,8 +41,7 @@ def transforms(preset: str, threads: int) -> list[Case]:
 def forecast(preset: str, threads: int) -> list[Case]:
     """A whole forecast of the small model: elapsed time and share of peak.
 
-    Output every two hours, about as often as in the talk.  At ``paper`` its ten days at a fifth of its truncation and
-    rows: at the whole truncation one sample would take hours.
+    Output every two hours, about as often as in the talk.  At ``paper`` ten days at a fifth of its truncation.
     """
     from kernels import shallow_water
     from kernels.processor import peak
@@ -168,12 +167,16 @@ def systems(runs) -> "figures.Table":
     words = ["processor", "clock [GHz]", "nodes", "cores, or threads", "peak, stated or measured [TFLOPS]"]
     words += ["memory of a node [GB]", "compiler", "operating system", "file system"]
     frame = pd.DataFrame(found, index=words)
-    return figures.table(frame, caption="Two systems, and machines of runs", name="xc30_systems", digits=3)
+    caption = "Two systems of the talk, and machines of runs with the peak of so many threads"
+    return figures.table(frame, caption=caption, name="xc30_systems", digits=3)
 
 
 def shares_now(run) -> str:
     """Share of its own measured peak that a forecast of the small model and the transforms alone reach."""
-    rows = cores_now(run).itertuples()
-    model, *alone = (f"{row.share:.0f} % ({row.share_low:.0f} to {row.share_high:.0f})" for row in rows)
-    rest = f", and transforms of eight fields alone, at the talk's truncation, {alone[0]}" if alone else ""
-    return f"On machine {figures.cpu(run)} a forecast with one layer reaches {model} of the peak of its threads{rest}."
+    model, *alone = (
+        f"{row.share:.0f} % ({row.share_low:.0f} to {row.share_high:.0f}) of the peak of "
+        f"{plural(row.threads, 'thread')} at truncation {row.truncation}"
+        for row in cores_now(run).itertuples()
+    )
+    rest = f", and transforms of eight fields alone {alone[0]}" if alone else ""
+    return f"On machine {figures.cpu(run)} a forecast with one layer reaches {model}{rest}."

@@ -41,8 +41,7 @@ def _step_samples(run) -> "np.ndarray":
 def day_table(run):
     """Cost of a day of forecast over that of the first resolution, with its spread, and what it comes from.
 
-    A time step in proportion to 1 / truncation, with the talk's step at the talk's truncation: an assumption, since
-    the talk prints one step only.
+    A time step in proportion to 1 / truncation, with the talk's step at the talk's truncation: an assumption.
     """
     talk = tables.load("xc30", "forecast")
     frame = pd.DataFrame({"resolution": run["resolution"].values.astype(str)})
