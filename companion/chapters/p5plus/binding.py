@@ -22,10 +22,7 @@ _SMT = ("", "smt", "smt_front_loaded")
 
 @experiment("p5plus-changes", item="P1, P7, P11", rounds=7, seconds={"paper": None, "modern": None}, needs="affinity")
 def changes(preset: str, threads: int) -> list[Case]:
-    """A forecast at T399 with and without changes of the report: target, huge pages, bound threads.
-
-    Two threads a core only where cores have two.
-    """
+    """A forecast at T399 with and without changes of the report: target, huge pages, bound threads."""
     from kernels.jobs import builds, settings
 
     wanted: dict[str, dict[str, Any]] = {"": {}} | {
@@ -77,35 +74,34 @@ def gains(runs) -> "figures.Shown":
         data=pd.concat([printed, *frames], ignore_index=True),
         title="What each change gained",
         caption="Gains as the report prints them: a bar for a range, a tick for one number. Throttling (diamond) made "
-        "times vary less, which is not a gain in speed. Filled: change in speed of a forecast of one layer at T399 by "
-        "code for this processor in place of x86-64-v3, by large pages in place of small ones, and by bound threads.",
-        alt=f"Range bars of the printed gain of {len(printed)} changes in percent. The widest range is that of "
+        "times vary less, which is not a gain in speed. Filled: change in speed of 48 steps of one layer at T399 by "
+        "code for this processor in place of x86-64-v3, by large pages in place of small ones, by bound threads.",
+        alt=f"Range bars of {len(printed)} printed gains in percent. The widest range is that of "
         f"{widest['change']}: {widest['gain_low']:g} to {widest['gain_high']:g} %.",
         tables="changes",
     )
 
 
 def faster() -> str:
-    """The ten-day forecast on the old and on the new system, on as many processors of the same clock."""
+    """The ten-day forecast on the old and on the new system, on as many processors of the same clock rate."""
     found = tables.load("p5plus", "p4_p5")
     old, new = (float(found["wall"].sel(system=name)) for name in ("P4+", "P5+"))
     return (
-        f"On {int(found['cpus'][0])} processors of the same clock the ten-day forecast took {old:.0f} s on Power4+ and "
-        f"{new:.0f} s on Power5+, {old / new:.2f} times as fast."
+        f"In the report the ten-day forecast took {old:.0f} s on Power4+ and {new:.0f} s on as many Power5+ "
+        f"processors of the same clock rate, with two threads on each: {old / new:.2f} times as fast."
     )
 
 
 def gained() -> str:
-    """What SMT and what binding gained a day of T399, least and most over the other choices."""
+    """What SMT gained a day of T399, least and most over the other choices, and what binding gained at most."""
     time = tables.load("p5plus", "smt_binding")["time"]
     smt = 100 * (time.sel(smt="N") / time.sel(smt="Y") - 1)
     bind = 100 * (time.sel(bind="N") / time.sel(bind="Y") - 1)
-    alone, both = (
-        f"{float(each.min()):.1f} to {float(each.max()):.1f} %" for each in (bind.sel(smt="N"), bind.sel(smt="Y"))
-    )
+    alone, both = (f"{float(bind.sel(smt=used).max()):.1f} %" for used in "NY")
     return (
         f"In the report two threads on a core made a day of T399 {float(smt.min()):.0f} to {float(smt.max()):.0f} % "
-        f"faster. Binding its threads made it {alone} faster without a second thread and {both} with one."
+        f"faster, in four pairs of runs. Binding made it at most {alone} faster with one thread on a core, and at most "
+        f"{both} with two."
     )
 
 
@@ -140,7 +136,7 @@ def combinations(runs) -> "figures.Shown":
         title="SMT, binding and memory affinity",
         caption="Hollow: a day of T399 in eight combinations, over the printed time without any of the three; two "
         "threads on a core (SMT) save more than binding or memory affinity, and with SMT both of these save less. "
-        "Filled: 48 steps of a model of one layer at the same truncation, bound by the list without SMT or not bound.",
+        "Filled: 96 minutes of a model of one layer at the same truncation, bound by the list without SMT or not.",
         tables="smt_binding binding_lists",
     )
 
@@ -150,4 +146,4 @@ def said(run, *names: str) -> str:
     seconds = dict(zip(run["without"].values, run["seconds"].values, strict=True))
     count = plural(int(run["threads"].values[0]), "thread")
     found = ", ".join(f"{figures.times(seconds[name], seconds['']).briefly} as long {IN_WORDS[name]}" for name in names)
-    return f"On machine {figures.cpu(run)} a forecast by {count} takes {found}, over one with all three changes."
+    return f"Held to all three changes, a one-layer forecast by {count} on machine {figures.cpu(run)} takes {found}."

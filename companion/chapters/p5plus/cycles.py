@@ -3,7 +3,7 @@
 from companion import figures, tables
 from companion.common import np, pd
 
-#: Routines whose trees are printed: the whole program, an interpolation and the cloud scheme.
+#: What has a printed tree: the whole program (our reading of MAIN), an interpolation and the cloud scheme.
 ROUTINES = ("MAIN", "LAITLI", "CLOUDSC3")
 
 
@@ -43,7 +43,7 @@ def trees() -> "figures.Shown":
         name="p5plus_cpi",
         data=frame.rename_axis("node").reset_index(),
         title="The innermost parts of the three trees",
-        caption=f"Share of all cycles of the program (MAIN) and of two routines. The largest part of each: {most}.",
+        caption=f"Share of the printed cycles of MAIN and of each of two routines. The largest bar of each: {most}.",
         alt=f"Bars of the innermost parts of three trees of cycles, percent of cycles. Largest: {most}.",
         tables="cpi_main cpi_laitli cpi_cloudsc3",
     )

@@ -124,9 +124,9 @@ def rates(runs) -> "figures.Shown":
         name="p5plus_loops",
         heading="",
         title="Five loops on one processor, 2006 and today",
-        caption="Chains of additions in registers, and two loops that go through an array of 67 MB. Hollow: Power5+, "
-        f"the printed rate of a node over its processors. Filled: one thread of {figures.cpu(runs[0])}, alone and "
-        "while each other processor runs the same.",
+        caption="Chains of additions in registers, and two loops that go through an array of 64 MB. Hollow: Power5+, "
+        "the printed rate, which we take for a node's, over its 16 processors. Filled: one thread, alone and, on "
+        f"{figures.cpu(runs[0])}, while each other processor runs the same.",
         tables="smt_benefit",
     )
 
@@ -148,8 +148,8 @@ def second(runs) -> "figures.Shown":
         base=1,
         legend_at="above 1 0.4",
         name="p5plus_smt",
-        title="What a second thread gains",
+        title="What a second thread, or a second copy, gains",
         caption="Hollow: two threads on a core over one, from the printed rates. Filled: two copies of the loop in one "
-        "thread over one copy. This is not SMT; a gain shows that one copy leaves room in the processor.",
+        "thread over one copy, which is not SMT.",
         tables="smt_benefit",
     )
