@@ -110,7 +110,7 @@ def _kinds(tasks) -> "np.ndarray":
 def said(run) -> str:
     """How much the median problem gains over the Convex in a run, in CPU and in real time."""
     cpu, real = (common.middles(_gain(run, kind)[1])[0] for kind in KINDS)
-    return f"On {figures.cpu(run)} the median gain is {cpu:.0f} in CPU time and {real:.0f} in real time."
+    return f"Our median gain over the Convex on {figures.cpu(run)} is {cpu:.0f} in CPU, {real:.0f} in real time."
 
 
 def classes(run) -> str:
@@ -125,20 +125,20 @@ def classes(run) -> str:
     return (
         "At Toronto the median gain of the large problems in CPU time is "
         f"{old['vector']:.1f} for the seven that vectorise, {old['scalar']:.1f} for the four that do not. On "
-        f"{figures.cpu(run)} the seven gain {than} than the four: {one[0]:.0f} against {other[0]:.0f} times."
+        f"{figures.cpu(run)} our seven gain {than} than our four: {one[0]:.0f} against {other[0]:.0f} times."
     )
 
 
 def averages(run) -> str:
-    """How far the means of as many first executions as the memo averages are from the medians of all, in real time."""
+    """How far the means of as many first samples as the memo averages executions are from the medians of all."""
     cases, count = figures.cases(run, "size", "task"), tables.load("aips58", "ddt")["executions"]
     n = [int(count.sel(size=row.size, problem=row.task)) for row in cases.itertuples()]
     real = run["observed_real"].values
     off = [np.nanmean(row[:n]) / np.nanmedian(row) - 1 for row, n in zip(real, n, strict=True) if n > 1]
     return (
         "The memo averages two to eight executions of six of the problems. On "
-        f"{figures.cpu(run)} the means of as many of our first executions ({real.shape[1]} at most) differ in real "
-        f"time from the medians of all {real.shape[1]} by {round(100 * min(off)):+d} to {round(100 * max(off)):+d} %."
+        f"{figures.cpu(run)} the means of as many of our first samples, each of several repeats, differ in real time "
+        f"from the medians of all {real.shape[1]} by {100 * min(off):+.1f} to {100 * max(off):+.0f} %."
     )
 
 

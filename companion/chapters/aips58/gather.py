@@ -51,6 +51,6 @@ def gathered(runs) -> "figures.Shown":
         legend_at="below 1",
         name="aips58_gathered",
         title="CLEAN with gather by software, over by hardware",
-        caption="For the X-MPs the seconds that the small test took more at Pittsburgh are left out.",
+        caption="For the X-MPs the seconds that the small test took more at Pittsburgh are taken from its times.",
         tables="ddt_small ddt_medium ddt_large",
     )

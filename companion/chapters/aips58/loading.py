@@ -54,6 +54,6 @@ def taped(runs) -> "figures.Shown":
         log=True,
         name="aips58_taped",
         title="Loading from a tape and from a file",
-        caption="Of the memo's systems the Convex read a tape, the X-MPs files that they had fetched.",
+        caption="The Convex read a tape. The times of the X-MPs include the fetching of files.",
         tables="ddt_small ddt_medium ddt_large",
     )

@@ -143,7 +143,7 @@ def found() -> str:
     return (
         f"In the small test Pittsburgh needs {float(seconds.min()):.0f} to {float(seconds.max()):.0f} s more CPU time "
         "for a task than Toronto. The same seconds, added to Toronto's times, predict the ratio of both CPU times in "
-        f"the larger tests within {100 * np.median(off):.0f} % (median), and within {100 * off.max():.0f} % at worst."
+        f"the larger tests; the median error is {100 * np.median(off):.0f} %, the largest {100 * off.max():.0f} %."
     )
 
 

@@ -65,7 +65,7 @@ def spread(run) -> str:
     apart = 100 * (np.nanmax(real, axis=1) / np.nanmin(real, axis=1) - 1)
     limit = float(tables.load("aips58", "prose")["repeatability"])
     return (
-        "On the Convex, with nobody else on it, successive executions of a problem are known to vary by as much as "
-        f"{limit:.0f} %. Of {len(real)} problems alone on {figures.cpu(run)} the slowest of {real.shape[1]} samples "
-        f"took {apart.min():.0f} to {apart.max():.0f} % longer than the fastest."
+        "On the Convex, with nobody else on it, successive timings of a problem were known to vary by as much as "
+        f"{limit:.0f} %. Of each of our {len(real)} problems alone on {figures.cpu(run)}, the slowest of "
+        f"{real.shape[1]} samples took {apart.min():.0f} to {apart.max():.0f} % longer than the fastest."
     )

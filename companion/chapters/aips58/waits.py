@@ -74,10 +74,10 @@ def found(run) -> str:
     in_memory, files = (run["observed_real"].values[chosen].sum(axis=0) for chosen in ways(run)[:2])
     now, late = figures.of_samples([in_memory], [""]).iloc[0], run["messages"].values[ways(run)[1]].sum()
     return (
-        f"All {size} problems took {then:.0f} s on the Convex. Ours, perhaps of other sizes, take {now['middle']:.2f} "
-        f"s ({now['low']:.2f} to {now['high']:.2f}) on {figures.cpu(run)} with their files in the page cache. They "
-        f"take {figures.times(files, in_memory).times} as long when data go through scratch files and each of {late} "
-        "messages is answered half a millisecond late, a delay that we chose."
+        f"All {size} problems took {then:.0f} s of real time on the Convex. Ours, perhaps of other sizes, take "
+        f"{now['middle']:.2f} s ({now['low']:.2f} to {now['high']:.2f}) on {figures.cpu(run)} with files in the page "
+        f"cache. They take {figures.times(files, in_memory).times} as long when data go through scratch files and each "
+        f"of {late} messages waits at least half a millisecond for an answer, a delay that we chose."
     )
 
 
@@ -89,8 +89,8 @@ def said(run) -> str:
     assert files < in_memory
     return (
         f"By the median of the {size} problems, {100 * convex:.0f} % of the real time was CPU time on the Convex and "
-        f"{100 * toronto:.0f} % at Toronto. On {figures.cpu(run)} it is {in_memory:.0f} % with files in the page cache "
-        f"and {files:.0f} % through files."
+        f"{100 * toronto:.0f} % at Toronto. Of ours on {figures.cpu(run)} it is {in_memory:.0f} % with files in the "
+        f"page cache, and {files:.0f} % through files and with messages."
     )
 
 
@@ -100,7 +100,7 @@ def conjecture(run) -> str:
     each = np.nanmedian(disk, axis=1) / np.nanmedian(memory, axis=1)
     return (
         "The memo expects scratch files on a solid-state disk to improve real times dramatically. On "
-        f"{figures.cpu(run)} all problems together take {figures.times(disk.sum(axis=0), memory.sum(axis=0)).times} as "
-        "long with their files on the disk as with the same files in memory, single problems "
-        f"{each.min():.1f} to {each.max():.1f} times by medians."
+        f"{figures.cpu(run)} our problems together take {figures.times(disk.sum(axis=0), memory.sum(axis=0)).times} as "
+        "long with their files on the disk as with the same files in memory, single ones "
+        f"{each.min():.2f} to {each.max():.2f} times by medians."
     )
