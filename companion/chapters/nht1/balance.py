@@ -113,9 +113,9 @@ def balance(runs) -> "figures.Shown":
         data=pd.concat([old, figures.together(runs, frames)], ignore_index=True),
         tables="table_1 figure_1_axes overheads",
         title="Dumps beside a fast and a slow solver",
-        caption="Filled: the time that the solver waits for a dump (arrays, with one fsync at the end), over that in "
-        "which it computes. Hollow: of the CM-2 a dump at the rate of its serial call, over the least time of a run "
-        "for each dump; of the iPSC/860 the abstract's 70 %, a lower bound, at times from the ends of an axis.",
+        caption="Filled: the time that the solver waits for a dump (whole arrays, one fsync at the end), over its time "
+        "without writing. Hollow: of the CM-2 a dump at the rate of its serial call, over the least time for each dump "
+        "by both codes; of the iPSC/860 the abstract's 70 %, a lower bound, at times from the ends of an axis.",
     )
 
 
@@ -131,10 +131,10 @@ def base(run) -> str:
     fast, slow = ends(run)
     assert slow.high < fast.low
     return (
-        f"On machine {figures.cpu(run)} a fast solver, N = {fast.N}, waits for its dumps and one fsync at the end for "
-        f"{fast.middle:.0f} % ({fast.low:.0f} to {fast.high:.0f}) of the time in which it computes. A solver that "
-        f"takes {slow.computing / fast.computing:.0f} times as long waits for {slow.middle:.2f} % ({slow.low:.2f} to "
-        f"{slow.high:.2f})."
+        f"On one thread of machine {figures.cpu(run)}, N = {fast.N}, a fast solver waits for whole arrays and an fsync "
+        f"at the end for {fast.middle:.0f} % ({fast.low:.0f} to {fast.high:.0f}) of its time without writing, and a "
+        f"solver that takes {slow.computing / fast.computing:.0f} times as long for {slow.middle:.2f} % "
+        f"({slow.low:.2f} to {slow.high:.2f}) of its own."
     )
 
 
@@ -151,6 +151,6 @@ def first_code(runs) -> "figures.Shown":
         table[table["N"] == table["N"][table["way"] == POINTS].max()],
         ["N", "code", "way", "T_T", "R_IO", "zeta", "zeta_low", "zeta_high"],
         name="nht1_first_code",
-        caption="A fast and a slow code that write the same dumps, as arrays and point by point. The first code of the "
-        "iPSC/860 was slow and wrote points: its overhead was low, its time high, and its rate low.",
+        caption="A fast and a slow code that write dumps of the same size, as whole arrays and by points. Of the first "
+        "code of the iPSC/860, which wrote points, the overhead was low, the time high, and the rate low.",
     )

@@ -62,10 +62,10 @@ def said(run) -> tuple[str, str]:
     plain, cray = found[found["what"] == "big-endian"], found.loc[found["what"] != "big-endian", [*_WAYS]].values
     assert all(plain[f"{way}_low"].max() <= 1 <= plain[f"{way}_high"].min() for way in _WAYS) and cray.min() > 1.2
     return (
-        "Reversing the order of the bytes shows no measurable difference from a copy. With N = "
-        f"{run['N'].values.max()}, converting to or from Cray numbers takes {cray.min():.1f} to {cray.max():.1f} times "
-        "as long as a copy, by medians.",
-        "No number of BT's first field changes on its way to two Cray words of 64 bits and back.",
+        f"On machine {figures.cpu(run)}, N = {run['N'].values.max()}, reversing the order of the bytes shows no "
+        "measurable difference from a copy. Converting to or from Cray numbers takes "
+        f"{cray.min():.1f} to {cray.max():.1f} times as long as a copy, by medians.",
+        f"No number of BT's initial field, N = {dump.N}, changes on its way to two Cray words of 64 bits and back.",
     )
 
 

@@ -56,18 +56,18 @@ def overheads(runs) -> "figures.Shown":
 
 
 def small(run) -> tuple[str, str]:
-    """What writes of a point add, and larger writes, and on the largest grid planes and whole arrays."""
-    frame, every = largest(run), written(run).set_index("way")
+    """What the methods of 1993 add, and on the largest grid planes and whole arrays."""
+    frame, every = by_method(run), written(run).set_index("way")
     point, rest, N = frame.loc[POINTS], frame.drop(POINTS), frame["N"].max()
     most = every[every["N"] == every["N"].max()]
     plane, arrays = most.loc[PLANES], most.drop(PLANES)
     assert point["zeta_low"] > rest["zeta_high"].max() and plane["zeta_high"] < arrays["zeta_low"].min()
     return (
-        f"With N = {N} a write for every point adds {point['zeta']:.0f} %. Each of the {N**3 / 1e6:.1f} million "
-        "points of a dump has a seek and a write of its own.",
-        f"By medians, writes of planes or arrays add {rest['zeta'].min():.0f} to {rest['zeta'].max():.0f} %, and with "
-        f"N = {plane['N']} planes add {plane['zeta']:.0f} %, whole arrays {arrays['zeta'].min():.0f} to "
-        f"{arrays['zeta'].max():.0f} %.",
+        f"On machine {figures.cpu(run)}, {plural(point['threads'], 'thread')}, N = {N}, a write for every point "
+        f"adds {point['zeta']:.0f} %{' (flagged)' * bool(point['flagged'])}. Writes of planes or of five arrays add "
+        f"{rest['zeta'].min():.0f} and {rest['zeta'].max():.0f} %, by medians.",
+        f"On the same threads, with N = {plane['N']}, planes add {plane['zeta']:.0f} % ({plane['zeta_low']:.0f} to "
+        f"{plane['zeta_high']:.0f}), whole arrays {arrays['zeta'].min():.0f} and {arrays['zeta'].max():.0f} %.",
     )
 
 
@@ -83,7 +83,8 @@ def opening(runs) -> "figures.Shown":
         heading="",
         title="What writing adds to a run",
         caption=f"Hollow: printed in 1993, arrows for bounds. Filled: N = {largest(runs[0])['N'].max()}, into the page "
-        "cache, by the methods of the Y-MP, one code of the CM-2 and the first code of the iPSC/860.",
+        "cache, by the methods of the Y-MP, one code of the CM-2 and the first code of the iPSC/860, whose overhead "
+        "the report calls low.",
     )
 
 
@@ -94,11 +95,11 @@ def added(run) -> str:
     names = ["zeta", "zeta_low", "zeta_high"]
     plane, point = ("{:.0f} % ({:.0f} to {:.0f})".format(*here.loc[way, names]) for way in (PLANES, POINTS))
     return (
-        f"Writing added {old.loc['Y-MP', 'low']:g} to {old.loc['Y-MP', 'high']:g} % to a run on the Y-MP of 1993, "
+        f"In 1993 writing added {old.loc['Y-MP', 'low']:g} to {old.loc['Y-MP', 'high']:g} % to a run on the Y-MP, "
         f"typically below {old.loc['CM-2', 'high']:g} % on the CM-2, and could add over "
         f"{old.loc['iPSC/860', 'low']:g} % on the iPSC/860. On machine {figures.cpu(run)}, into the page cache, with "
         f"N = {here['N'].max()} and {plural(here['threads'].max(), 'thread')}, it adds {plane} plane by plane and "
-        f"{point} point by point."
+        f"{point}{', flagged,' * bool(here.loc[POINTS, 'flagged'])} point by point."
     )
 
 
@@ -165,13 +166,14 @@ def _zeta(run):
 
 
 def over_ranks(run) -> str:
-    """What writing over MPI-IO adds: a write for every point, and the other methods, with how far samples spread."""
+    """What writing over MPI-IO adds: a write for every point, and of all points of a rank in one call."""
     zeta = _zeta(run).set_index("way")
     points, rest = zeta.loc["elements"], zeta.drop("elements")
     assert points["zeta_low"] > rest["zeta_high"].max()
-    alike = ", by medians; their samples overlap" if rest["zeta_low"].max() < rest["zeta_high"].min() else ""
+    form = "{zeta:.0f} % ({zeta_low:.0f} to {zeta_high:.0f})".format_map
     return (
-        f"On the {plural(run['ranks'].values.max(), 'rank')} of an MPI job, N = {run['N'].values[0]}, a write for "
-        f"every point adds {points['zeta']:.0f} %. The {len(rest)} other methods of MPI-IO add "
-        f"{rest['zeta'].min():.0f} to {rest['zeta'].max():.0f} %{alike}."
+        f"On the {plural(run['ranks'].values.max(), 'rank')} of an MPI job on machine {figures.cpu(run)}, "
+        f"N = {run['N'].values[0]}, a write for every point, called from Python, adds {points['zeta']:.0f} %. "
+        f"Writes of a rank's whole part of a dump add {form(rest.loc['collective'])} if all ranks call together, and "
+        f"{form(rest.loc['independent'])} if each calls for itself."
     )
