@@ -48,8 +48,8 @@ def overheads(runs) -> "figures.Shown":
         name="nht1_overheads",
         tables="overheads",
         title="What each method of writing adds",
-        caption=f"Overhead of writing into the page cache with {team}, a row for each method in which the solver "
-        "waits, on an axis that is linear below 10 %. We do not have the report's results by method.",
+        caption=f"Overhead of writing into the page cache, with {team} in the stored run, a row for each method in "
+        "which the solver waits; the axis is linear below 10 %. We do not have the report's results by method.",
     )
     percent_axis(shown.figure.axes[0])
     return shown
@@ -79,6 +79,7 @@ def opening(runs) -> "figures.Shown":
         [by_method(run) for run in runs],
         METHODS.values(),
         tables.printed("nht1", "overheads")["system"],
+        label=f"{{}}, {plural(largest(runs[0])['threads'].max(), 'thread')}",
         name="nht1_opening",
         heading="",
         title="What writing adds to a run",

@@ -134,18 +134,17 @@ def percent_axis(axis) -> None:
     axis.axvline(0, color=figures.INK, linewidth=0.8)
 
 
-def below_printed(runs, frames, names, systems, **shown) -> "figures.Shown":
+def below_printed(runs, frames, names, systems, label="{}", **shown) -> "figures.Shown":
     """A figure of the ranges that the abstract prints for ``systems``, above the overheads ``zeta`` of runs in rows of
     ``names``."""
     printed = tables.printed("nht1", "overheads").set_index("system").loc[list(systems), ["low", "high"]]
     ranges = printed.set_axis([f"{name} (1993)" for name in systems])
-    label, rows = f"{{}}, {plural(runs[0]['threads'].values.max(), 'thread')}", [*ranges.index, *names]
     drawn = figures.dots(
         runs,
         frames,
         {"zeta": label},
         ranges=ranges,
-        names=rows,
+        names=[*ranges.index, *names],
         xlabel=ZETA,
         legend_at="below 1",
         tables="overheads",
@@ -205,7 +204,8 @@ def rates_then_and_now(runs) -> "figures.Shown":
         tables="systems table_1 figure_1_axes",
         title="Rates then and now",
         caption="Hollow: rates that the report prints or that follow from times on its largest grid; grey are stated "
-        f"rates of disks. Filled: N = {frames[0]['N'].max()}, by three methods of writing into the page cache.",
+        f"rates of disks. Filled: by three methods of writing into the page cache, N = {frames[0]['N'].max()} in the "
+        "stored run.",
     )
     shown.figure.axes[0].set_xlim(old["high"].min() / 3, None)
     return shown
