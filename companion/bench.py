@@ -1,7 +1,7 @@
 """Measure kernels so that a wrong or meaningless time cannot be reported.
 
 Before its first timing in a process a kernel proves itself where it says how (``PROOF``, see ``kernels/contract.py``):
-a small problem with one thread and with two, compared with the kernel's independent reference.
+a small problem with one thread and, where it can use two, with two, compared with the kernel's independent reference.
 
 For every case: set up once, time the first call apart (it compiles), verify, calibrate the number of repeats against
 the clock, warm up, take samples in rounds that visit all cases in seeded random order, verify the last sample, and
@@ -424,9 +424,9 @@ def require_proof(label: str, kernel: Any, problem: Any) -> None:
     """Let a kernel show, before it is timed, that it computes here what its reference computes, if it says how.
 
     Once in a process: what ``verify`` says of a large result is what can be said of it quickly.  The small problem is
-    compared number by number, with one thread and with two, so that an error of compiled code on a processor that
-    nobody had tried is found first.  The kernel says how (``PROOF``, see ``kernels/contract.py``). ``UnverifiedError``
-    where the kernel does not.
+    compared number by number, with one thread and, where kernel and process can use two, with two, so that an error of
+    compiled code on a processor that nobody had tried may be found first.  The kernel says how (``PROOF``, see
+    ``kernels/contract.py``). ``UnverifiedError`` where the kernel does not.
     """
     proof = getattr(kernel, "PROOF", None)
     if proof is None:

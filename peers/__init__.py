@@ -6,7 +6,7 @@
 
 It may be a generator: a comparison is measured as soon as it is yielded and then dropped, so
 large arrays need not live together.  A peer that cannot run here is yielded as ``Absent``; that
-is said in the report and is no failure.  Before anything is timed, every callable runs once and
+is said in the report and is no failure.  Before samples are taken, every callable runs once and
 its result is compared with ours; a peer that gives another answer is not timed.
 
 It may also offer ``versions() -> Mapping[str, str]``: by name of a peer, which version of it ran and

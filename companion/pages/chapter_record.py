@@ -163,6 +163,6 @@ def further_figures(document: str) -> Shown:
 
 
 def became(document: str) -> Shown:
-    """What became of every item of a document and, where it lost plots, of these; rows lead to the chapter."""
+    """What became of every item of a document, and of what its text lacks of plots; rows lead to the chapter."""
     plots = any(item.is_plot for item in items.items(document))
     return several([items_table(document, kind) for kind in ("items", "plots")[: 1 + plots]])

@@ -144,8 +144,8 @@ def family(records, module: str) -> Shown:
         return Shown(f"<p>{escape(text)}</p>", text)
     frame = _best(every)
     caption = (
-        f"{TITLES[module]} beside other software: {plural(len(frame), 'ratio')} of the peer's time over ours, of the "
-        f"fastest samples and of the medians; {plural(len(_under(frame)), 'row')} with one of the two below 1, in bold"
+        f"{TITLES[module]} beside other software: in {plural(len(frame), 'row')} the peer's time over ours, of the "
+        f"fastest samples and of the medians; {plural(len(_under(frame)), 'row')} with a ratio below 1, in bold"
     )
     texts = {"ours": frame["ours [s]"].map(time_text)} | {way: frame[way].map(_ratio) for way in ("fastest", "median")}
     columns = ["family", "size", "threads", "host", "ours", "peer", "version and build", "fastest", "median"]
