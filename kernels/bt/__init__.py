@@ -89,47 +89,31 @@ def setup(problem: Problem, seed: int = 0) -> State:
     return state
 
 
-def march(
-    problem: Problem, state: State, steps: int, threads: int = 1, on_step: Callable[[int, State], object] | None = None
-) -> None:
-    """Advance the solution by ``steps`` time steps from where it is.
+def march(problem: Problem, state: State, steps: int, threads: int = 1) -> None:
+    """Advance the solution by ``steps`` time steps from where it is.  Read it with ``pack(state, out)``.
 
     ``setup`` made the state for this problem.  ``ValueError`` if ``threads`` exceeds the usable CPUs.
-
-    ``on_step(step, state)`` is called after every step, step = 1 … steps.  Read the solution with ``pack(state, out)``;
-    the solver goes on when the call returns.
     """
     box, stepper = state.box, Stepper(state, threads)
-    if on_step is None and problem.code != "plain":
+    if problem.code != "plain":
         most = max(1, 10**6 // problem.N**3)  # about a tenth of a second, after which Ctrl-C is heard
         for done in range(0, steps, most):
             stepper.step(min(most, steps - done))
         return
     u, forced = (np.swapaxes(box.view(each), 2, 3) for each in (state.u, state.forcing))
-    for step in range(1, steps + 1):
-        if problem.code == "plain":
-            plain.step(u, forced, problem.dt)
-            state.ready = False
-        else:
-            stepper.step()
-        if on_step is not None:
-            on_step(step, state)
+    for _ in range(steps):
+        plain.step(u, forced, problem.dt)
+        state.ready = False
 
 
-def run(
-    problem: Problem,
-    state: State,
-    threads: int = 1,
-    repeats: int = 1,
-    on_step: Callable[[int, State], object] | None = None,
-) -> Result:
+def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> Result:
     """``repeats`` times: back to the initial field, then NS steps.  Returns the norms at the end.
 
-    ``on_step`` and errors as in :func:`march`.  The result does not depend on ``threads``.
+    Errors as in :func:`march`.  The result does not depend on ``threads``.
     """
     for _ in range(repeats):
         state.reset()
-        march(problem, state, problem.NS, threads, on_step)
+        march(problem, state, problem.NS, threads)
     return Result(*norms(state, threads))
 
 

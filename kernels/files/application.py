@@ -30,7 +30,7 @@ from kernels.files.format.verification import EPSILON, checksum_check, mean_erro
 from kernels.files.ways import WAYS, solution_writer
 from kernels.files.work_folder import WorkFolder
 from kernels.proof import Proof
-from kernels.runtime.resources import run_team
+from kernels.runtime.resources import run_parts
 
 __all__ = ["NO_OUTPUT", "PROOF", "Problem", "Result", "exact_plane", "footprint", "reference", "run", "serial", "setup"]
 __all__ += ["verify", "work"]
@@ -107,7 +107,7 @@ def setup(problem: Problem, seed: int = 0) -> bt.State:
 def serial(state: bt.State, out: np.ndarray, threads: int) -> None:
     """Fill ``out``, float64 (N, N, N, 5) as [k, j, i, m], with U, k-planes shared out over ``threads``."""
     planes = out.shape[0]
-    run_team(lambda n: bt.pack(state, out, planes * n // threads, planes * (n + 1) // threads), threads)
+    run_parts(lambda n: bt.pack(state, out, planes * n // threads, planes * (n + 1) // threads), threads)
 
 
 def _once(problem: Problem, state: bt.State, threads: int) -> Result:
@@ -118,13 +118,10 @@ def _once(problem: Problem, state: bt.State, threads: int) -> Result:
         path = keep.path / "solution.nht1"
         with solution_writer(path, problem.N, problem.NS, problem.IW, *form) as writer:
             bt.pack(state, np.empty(writer.layout.shape), 0, 0)  # compiled before the clock starts
-
-            def on_step(step, _):
-                if step % problem.IW == 0:
-                    writer.write(lambda out: serial(state, out, threads))
-
             start = time.perf_counter()
-            bt.march(problem.solver, state, problem.NS, threads, on_step)
+            for _ in range(problem.layout.dumps):
+                bt.march(problem.solver, state, problem.IW, threads)
+                writer.write(lambda out: serial(state, out, threads))
             writer.finish()
             T_T = time.perf_counter() - start
         stack.pop_all()  # it lives as long as the result

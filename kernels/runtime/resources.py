@@ -171,7 +171,7 @@ if hasattr(os, "register_at_fork"):
 def run_parts(work: Callable, threads: int, *arguments) -> None:
     """``work(*arguments, 0) … work(*arguments, threads − 1)`` side by side; the caller's thread is number 0.
 
-    ``work`` is a compiled function that takes its own part by the number.  The threads stay for later calls.
+    ``work`` takes its own part by the number, in compiled code, so that all run.  The threads stay for later calls.
     ``ValueError``: more threads than usable CPUs.  Raises an exception of any thread, after all have ended.
     """
     if threads == 1:

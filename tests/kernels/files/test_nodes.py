@@ -36,7 +36,9 @@ def test_the_file_holds_the_dumps_of_a_run_that_wrote_nothing(tmp_path):
         assert all(check.ok for check in nodes.verify(problem, result))
         dumps = []
         solver = bt.setup(problem.solver)
-        bt.march(problem.solver, solver, problem.NS, 1, lambda step, at: dumps.append(bt.solution(at)))
+        for _ in range(problem.NS):
+            bt.march(problem.solver, solver, 1)
+            dumps.append(bt.solution(solver))
         for path in result.paths.values():
             assert np.array_equal([Solution(path).dump(n) for n in range(4)], dumps)
         assert all(times.shape == (2,) and (times > 0).all() for times in (result.T_C, *result.T_T.values()))
