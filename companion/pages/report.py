@@ -23,18 +23,20 @@ AXES = ("computing", "rate", "peak", "hour")
 #: What the page says first: a quantity of chapter 6, words of the reader's point, the factor to what is said, the
 #: printed machine and words of its point, the sentence, and what a reader has to know of it.
 ANSWERS = (
-    ("hour", "1982", synthesis.DAY, "Cray 1-A", "", "A day of the forecast of 1982 took {here} s, with work files on "
-     "this disk. The Cray 1-A took {old} s.", "Today's model is our own, and so is its physics."),
-    ("rate", "streams", synthesis.STREAMED, "IBM p575", "streams", "One thread reads {here} GB/s in the streaming loop "
-     "of 2006. A Power5+ processor read {old} GB/s.", "The report gives GFLOPS of a node; these are "
-     "bytes for one of its 16 processors."),
-    ("rate", "BT", 1, "IBM p575", "registers", "BT, the flow solver of 1993, computes {here} GFLOPS on one thread. A "
-     "Power5+ processor added {old} billion numbers a second in registers.", "No report prints a rate of BT."),
-    ("peak", "spectral", 1, "IBM p575 (Power5+)", "", "Spectral transforms reach {here} % of this thread's measured "
-     "peak. A forecast on the Power5+ reached {old} %.",
-     "Transforms are a part of a forecast. A whole one has physics and messages, too."),
+    ("hour", "1982", synthesis.DAY, "Cray 1-A", "", "A day of our forecast, made after one of 1982, took "
+     "{here} s with work files on this disk. A day of the old one took a Cray 1-A {old} s.",
+     "Both with the jobs that follow. Our program has other physics."),
+    ("rate", "streams", synthesis.STREAMED, "IBM p575", "streams", "One thread reads {here} GB/s in a loop like the "
+     "streaming loop of 2006. In that a Power5+ processor read {old} GB/s with one thread.", "The report gives GFLOPS "
+     "of a node, and no length of the array; these are bytes for one of 16 processors."),
+    ("rate", "BT", 1, "IBM p575", "registers", "Our version of BT, the flow solver of 1993, computes {here} GFLOPS on "
+     "one thread in class W. A Power5+ processor added {old} billion numbers a second in registers, with one thread.",
+     "Our texts of the reports have no rate of BT."),
+    ("peak", "spectral", 1, "IBM p575 (Power5+)", "", "Our {what} reach {here} % of the peak measured with "
+     "it. A forecast on 768 CPUs of the Power5+ reached {old} %.",
+     "Eight fields. Transforms are a part of a forecast; a whole one has physics and messages, too."),
     ("files", "disk", 1, "Cray X-MP", "a disk",
-     "A program moves {here} MB/s to and from a disk here. On the Cray X-MP it was {old} MB/s.",
+     "A program moves {here} MB/s to and from a disk here. On the Cray X-MP of 1982 a similar one moved {old} MB/s.",
      "The transfers bypass the page cache where the system allows it; the disk may have a cache of its own."),
 )  # fmt: skip
 
@@ -54,8 +56,10 @@ def _answers(points: dict[str, pd.DataFrame]) -> str:
         of_old = frame["machine"].str.startswith(name) & frame["what"].str.contains(what, regex=False)
         old = significant(factor * float(frame.loc[of_old, "value"].iloc[0]), 2)
         middle, low, high = (significant(factor * float(here[end]), 3) for end in ("value", "low", "high"))
-        said = sentence.format(here=f"{middle} ({low} to {high})", old=old)
-        if (preset := here["what"].rpartition(", ")[2]) in experiments.PRESETS:
+        preset = here["what"].rpartition(", ")[2]
+        what = here["what"].removesuffix(f", {preset}")
+        said = sentence.format(here=f"{middle} ({low} to {high})", old=old, what=what)
+        if preset in experiments.PRESETS:
             caveat += f" Measured in preset {preset}, not at the size of the report."
         found.append(f"<li><p>{escape(said)}</p><small>{escape(caveat)}</small></li>")
     return "\n".join(found)
@@ -118,7 +122,7 @@ def html(folder: Path) -> str:
         for name, record in found.items()
     )  # fmt: skip
     measured = (
-        f"{plural(len(found), 'experiment')} measured on {last['date'][:10]}, preset "
+        f"{plural(len(found), 'experiment')} measured, the last on {last['date'][:10]}, preset "
         f"{', '.join(rows['preset'].unique())}. {rows['doubtful'].sum()} of {plural(rows['cases'].sum(), 'case')} are "
         "flagged as doubtful. Every result was "
         "verified before and after it was timed. Numbers are medians; in brackets the 95 % interval, or the range of "

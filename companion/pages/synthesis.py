@@ -264,7 +264,7 @@ def share_of_peak() -> pd.DataFrame:
 
     def forecast(run) -> list[dict]:
         share = _percent(*(_rate(run, run["what"].values == what) for what in ("forecast", "peak")))
-        return [measured(run, f"forecast of one layer, {plural(run['threads'].values[0], 'thread')}", share)]
+        return [measured(run, f"forecast of one layer on {plural(run['threads'].values[0], 'thread')}", share)]
 
     def transforms(run) -> list[dict]:
         """Those of eight fields at the truncation of the talk, or at the largest of a smaller run."""
@@ -273,7 +273,7 @@ def share_of_peak() -> pd.DataFrame:
         chosen = of_talk if of_talk in waves else waves.max()
         alone = one & (run["fields"].values == 8) & (waves == chosen)
         share = _percent(_rate(run, alone), _rate(run, one & (run["what"].values == "peak")))
-        return [measured(run, f"spectral transforms at truncation {chosen}, 1 thread", share)]
+        return [measured(run, f"spectral transforms at truncation {chosen} on 1 thread", share)]
 
     return _frame("peak", "% of peak", xc30_forecast=forecast, xc30_transforms=transforms)
 
@@ -455,21 +455,22 @@ def findings() -> list[str]:
         return files.loc[(files["machine"] == full_name(machine)) & (files["what"] == what), "value"].item()
 
     now = files.loc[files["what"] == "a disk, O_DIRECT", "value"]
-    today = "".join(f", and {significant(rate, 3)} MB/s to and from a virtual disk of today (median)" for rate in now)
+    today = "".join(
+        f" One like it moves {significant(rate, 3)} MB/s (median) on a virtual disk of today." for rate in now
+    )
     reports = memory.iloc[1:5]
     printed = busy[busy["kind"] == "report"]
-    alone, nearly, shared = printed.loc[printed["group"] == _IMAGING, "value"]
+    alone, _, shared = printed.loc[printed["group"] == _IMAGING, "value"]
     best = printed.loc[printed["machine"] == full_name("cray_xmp_1982"), "value"]
     return [
-        f"A program moved {rate('cray_xmp_1982', 'a disk'):g} MB/s to and from a disk of 1982, "
-        f"{rate('cm2', 'serial file'):g} MB/s to a serial file of a CM-2 in 1993, "
-        f"{rate('cray_xc30', 'one of 120 files'):g} MB/s or more to one of 120 files in 2014{today}.",
+        f"A test of 1982 moved {rate('cray_xmp_1982', 'a disk'):g} MB/s to and from a disk of the Cray X-MP.{today} In "
+        f"2014 a forecast on the Cray XC30 wrote {rate('cray_xc30', 'one of 120 files'):g} MB/s or more to each of 120 "
+        "files.",
         f"Main memory for each flop/s of peak was {memory.iloc[0]:.2f} bytes on the Cray Y-MP in the report of 1993, "
         f"and {reports.min():.2f} to {reports.max():.2f} on four machines in those of 2006 and 2014.",
-        f"A forecast of 1982, alone on the prototype of the Cray X-MP, computed for {best.min():.0f} to "
-        f"{best.max():.0f} % of the elapsed time. The large problem of imaging in 1989 did so for {alone:.0f} % on a "
-        f"Convex C1 of its own, for {nearly:.0f} % on a Cray X-MP of its own but for two of the tasks, and for "
-        f"{shared:.0f} % on one with other users.",
+        f"CPU time was {best.min():.0f} to {best.max():.0f} % of the elapsed time of a forecast of 1982, alone on the "
+        f"prototype of the Cray X-MP. In the large problem of imaging of the report of 1989 it went from {alone:.0f} "
+        f"% on a Convex C1, alone, to {shared:.0f} % on a Cray X-MP/48 with other users.",
     ]
 
 

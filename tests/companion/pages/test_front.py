@@ -33,6 +33,6 @@ def test_what_the_readme_says_was_found_is_what_is_computed():
     text, verdicts = Path(front.CITATION).with_name("README.md").read_text(), claims.frame()["verdict"].value_counts()
     low, high = synthesis.share_of_peak().query("kind == 'report'")["value"].agg(["min", "max"])
     share = peak.cores_now(peak.forecast.runs()[0])["share"].iloc[-1]
-    assert f"Of {verdicts.sum()} claims" in text and f"{verdicts['contradicts']} contradict" in text
+    assert f"list {verdicts.sum()} claims" in text and f"{verdicts['contradicts']} contradict" in text
     assert f"{verdicts['not checkable']} cannot" in text
     assert f"reached {low:g} to {high:g} %" in text and f"reach {share:.0f} %" in text
