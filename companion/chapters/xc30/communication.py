@@ -95,7 +95,7 @@ def quanta(runs) -> "figures.Shown":
         runs=runs,
         data=frames,
         title="One piece of work, many times",
-        caption=f"Work of {quantum:.1f} ms at best, {len(frames[0])} times on one processor. {figures.doubts(runs[0])}",
+        caption=f"A point is one of {len(frames[0])} quanta, of {quantum:.1f} ms at best. {figures.doubts(runs[0])}",
     )
 
 
@@ -199,5 +199,5 @@ def halo_parts(runs) -> "figures.Shown":
         title="The halo in two parts",
         caption="Time of the halo of a step on the slowest rank: of fixed width, with its second part on demand, and "
         f"with both. All ranks together send {fixed / 1e6:.1f}, {second / 1e6:.1f} and {both / 1e6:.1f} MB in these."
-        + (f" Of a step of the one-layer model with this halo its parts are: {found}." if found else ""),
+        + (f" Of the sum of a step of the one-layer model and this halo its parts are: {found}." if found else ""),
     )

@@ -93,7 +93,7 @@ def aliasing(runs) -> "figures.Shown":
         runs=shown,
         data=pd.concat([data, errors(run)], axis=1),
         title="One truncation on three grids",
-        caption=f"Above, vorticity of an unstable jet after {days:.0f} days. That of the linear grid differs from that "
-        f"of the cubic by {100 * linear / whole:.0f} % (RMS), of a quadratic one, not drawn, by less than {above:g} %. "
-        "Below, how wrong the rate of change of vorticity of one state is, against the cubic grid, over the whole.",
+        caption=f"Above, vorticity of a jet of truncation {run['truncation'].values[0]} after {days:.0f} days. "
+        f"That of the linear grid differs from that of the cubic by {100 * linear / whole:.0f} % (RMS), of a quadratic "
+        f"one by less than {above:g} %. Below, errors of the rate of change of vorticity, as shares of the whole rate.",
     )

@@ -146,7 +146,7 @@ def transform_shares(runs) -> "figures.Shown":
         data=frames,
         title="Share of peak: spectral transforms now, whole forecasts then",
         caption="Filled: transforms on one thread, as shares of the peak of a thread in the same run. Hollow: whole "
-        "forecasts of 2014, with physics, advection and communication.",
+        "forecasts of 2014, with physics, advection and communication, as shares of stated peaks.",
         tables="runs",
     )
 

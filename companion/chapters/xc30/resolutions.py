@@ -3,7 +3,7 @@
 from companion import figures, tables
 from companion.bench import Case, Ratio
 from companion.chapters.xc30.common import named
-from companion.common import np, pd
+from companion.common import np, pd, plural
 from companion.experiments import experiment, of
 
 #: The talk's pairs of truncation and grid, by the names that the kernels know.
@@ -98,7 +98,8 @@ def linear_cost(run) -> str:
     """A step with the linear truncation over one with the cubic one of the same grid, and what makes a day of it."""
     linear, cubic = SAME_GRID[-1]
     return (
-        f"On machine {figures.cpu(run)} a step of a one-layer model on the talk's finest grid takes "
+        f"With {plural(run['threads'].values[0], 'thread')} of machine {figures.cpu(run)} a step of a one-layer model "
+        "on the talk's finest grid takes "
         f"{over(run, linear, cubic).times} as long with {linear[2:]} waves (linear truncation) as with {cubic[2:]} "
         f"(cubic), and a day {over(run, linear, cubic, day=True).medians:.1f} times if its steps are half as long."
     )

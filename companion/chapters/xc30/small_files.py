@@ -103,8 +103,8 @@ def rate(runs) -> "figures.Shown":
         xlabel="rate of one file [MB/s]",
         name="xc30_bulk",
         title="Bulk output",
-        caption=f"{runs[0]['label'].values[0]}, one file after the other, on one local disk, of stored runs a "
-        "virtual one; in the talk to a parallel file system.",
+        caption=f"{runs[0]['label'].values[0]}, one file after the other, to one local disk, a virtual one in stored "
+        "runs; the talk's files went to a parallel file system.",
         tables="hres_io",
     )
 
@@ -161,14 +161,14 @@ def opens(runs) -> "figures.Shown":
     """What small files cost an output step by the time of an open, for the least and the largest records."""
     frames = [with_small_files(run) for run in runs]
     least, most = frames[0]["record_bytes"].agg(["min", "max"])
-    words = {least: f"records of {least / 1e6:.2g} MB", most: f"records of {most / 1e6:.2g} MB, as in the talk"}
+    words = {least: f"records of {least / 1e6:.2g} MB", most: f"records of {most / 1e6:.2g} MB, the talk's average"}
     drawn = [frame.assign(ms=1e3 * frame["open"], records=frame["record_bytes"].map(words)) for frame in frames]
     drawn = [frame.dropna().sort_values(["record_bytes", "ms"], ascending=[False, True]) for frame in drawn]
     figure, axis = figures.axes(height=2.9)
     figures.lines(axis, runs, drawn, "ms", "times", "records", str)
     figures.log_axis(axis)
     axis.axhline(1, color=figures.INK, linewidth=0.8)
-    axis.set(xlabel="one set of open, read, close [ms]", ylabel="step with small files\nover one without")
+    axis.set(xlabel="one set of open, read, close [ms]", ylabel="step and small files\nover the step alone")
     figures.legend(axis, "upper left")
     return figures.show(
         figure,
@@ -176,9 +176,8 @@ def opens(runs) -> "figures.Shown":
         runs=runs,
         data=frames,
         title="What small files cost, by the time of an opening",
-        caption="Time of an output step to the page cache with small files over the same without. On the left each "
-        "opening takes the time that it takes here, in the memory of one machine; further right it is delayed on "
-        "purpose. The talk's times are lost.",
+        caption="Time of an output step to the page cache and of its small files, over that of the step alone. On the "
+        "left an opening takes the time that it takes here; further right it is delayed on purpose.",
         tables="hres_io io_to_remove",
     )
 
@@ -198,7 +197,7 @@ def cost(run) -> str:
         return f"{row.times:.2f} times ({row.times_low:.2f} to {row.times_high:.2f}{doubt})"
 
     return (
-        f"With {here.record_bytes / 1e6:.0f} MB to each file, as in the talk, a twentieth of its files and 24 tasks, "
-        f"an output step to the page cache of machine {figures.cpu(run)} takes {found(here)} as long with small files "
-        f"as without, and {found(slow)} when each opening is made to take {1e3 * slow.open:.0f} ms."
+        f"With {here.record_bytes / 1e6:.0f} MB to each file, the talk's average, a twentieth of its files and 24 "
+        f"tasks, an output step to the page cache of machine {figures.cpu(run)} and its small files take {found(here)} "
+        f"as long as the step alone, and {found(slow)} when each opening is made to take {1e3 * slow.open:.0f} ms."
     )
