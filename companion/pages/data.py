@@ -46,7 +46,7 @@ def every_table() -> Shown:
 
 
 def machines_table() -> Shown:
-    """What the documents state about each machine, with its place; absent where no document states it."""
+    """Values that the documents state of each machine, with their places; absent where no document states one."""
     rows = tables.text("machines", "machines")
     names = rows[rows["property"] == "name"].set_index("machine")["value"]
     rows = rows[rows["property"] != "name"].assign(machine=rows["machine"].map(names))
@@ -55,7 +55,7 @@ def machines_table() -> Shown:
     shown = rows.assign(chapter=rows["document"].map(title), property=rows["property"].str.replace("_", " "))
     return table(
         shown[["machine", "property", "value", "chapter", "where", "note"]].reset_index(drop=True),
-        caption="What the five documents state about their machines",
+        caption="Values that the five reports state of their machines",
         name="machines-list",
         id="machines-list",
     )

@@ -62,7 +62,7 @@ def speeds() -> pd.DataFrame:
 def how_far() -> Shown:
     """The best of every way on one machine, and the better browser over native code of 128 bits.
 
-    The least time is what a way can reach; on a host with others, medians say as much of them as of the ways.
+    Medians are in the file too; on a host with others, they say as much of them as of the ways.
     """
     found = speeds().set_index("case").loc[list(CASES)]
     columns = {f"{way}_best": words for way, words in WAYS.items() if f"{way}_best" in found}
@@ -72,7 +72,7 @@ def how_far() -> Shown:
     share = (browsers.max(axis=1) / native).where(~less, native / browsers.min(axis=1))
     frame["browser / 128 bits"] = share.round(2)
     first, ahead = found.iloc[0], "; ".join(found["what"][share > _AHEAD])
-    said = f". It is faster by more than a tenth in: {ahead}. The reasons for that were not measured" if ahead else ""
+    said = f". By more than a tenth it is so in: {ahead}. The reasons were not measured" if ahead else ""
     return table(
         frame.reset_index(drop=True),
         caption=f"Native code and browsers on one machine, {first['machine']}, with {first['made_by']}: the best "

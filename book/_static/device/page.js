@@ -29,7 +29,7 @@
     [save, forget].forEach((each) => { each.disabled = running || !Object.keys(device.results).length; });
   }
 
-  const TITLES = { stride: "Sum over a working set", loop: "Loops of 2006", bt: "BT, the flow solver of 1993",
+  const TITLES = { stride: "Sum over a working set", loop: "Loops of 2006", bt: "BT, the flow solver",
                    forecast: "The small forecast" };
   const three = (value) => String(Number(value.toPrecision(3)));
   const between = ({ ends, unit }) => `${ends.map(three).join(" to ")} ${unit}`;
@@ -59,8 +59,8 @@
     const [day, solver, sums] = found, two = (value) => Number(value.toPrecision(2)), { "loop-s10": [old, whose] = [] } = printed;
     return [
       day && `A day of the small forecast took ${two(day.seconds)} s here`,
-      solver && `BT, the flow solver, computes ${two(solver.median)} GFLOPS`,
-      sums && `a loop of additions reaches ${two(sums.median)} GFLOPS${old ? `, ${two(sums.median / old)} times a ${whose}` : ""}`,
+      solver && `BT, the flow solver, computes ${two(solver.median)} GFLOPS in class W`,
+      sums && `the loop of ten sums reaches ${two(sums.median)} GFLOPS${old ? `, ${two(sums.median / old)} times what it does on a ${whose}` : ""}`,
     ].filter(Boolean).join("; ").replace(/^./, (letter) => letter.toUpperCase());
   }
 
@@ -68,7 +68,7 @@
     const shown = list.map((each) => [each.label, device.shown(each)]).filter(([, each]) => each.doubtful);
     if (!shown.length) return [];
     const [label, worst] = shown.reduce((one, other) => other[1].scatter > one[1].scatter ? other : one);
-    return [element("p", { class: "rerun-warning" }, `Doubtful: samples of ${shown.length} of ${list.length} cases scatter by more than a quarter of their median, most those of “${label}” (${between(worst)}). Other programs kept this device busy, or its clock changed. Close what you can and measure again.`)];
+    return [element("p", { class: "rerun-warning" }, `Doubtful: in ${shown.length} of ${list.length} cases the interval, or the range of fewer than six samples, is wider than a quarter of the median, the widest for “${label}” (${between(worst)}). Other programs or a changing clock rate can do this. Close what you can and measure again.`)];
   }
 
   function show() {
@@ -84,8 +84,8 @@
     result.replaceChildren(...(first ? [element("p", { class: "rerun-result" }, `${first}.`)] : []), ...warning(list));
     if (list.length) {
       const tick = Math.max(...list.map((each) => each.tick)), checks = list.reduce((sum, each) => sum + each.before.length + each.after.length, 0);
-      const clock = tick < 1e-5 ? `${(1e6 * tick).toPrecision(2)} µs` : `${(1e3 * tick).toPrecision(2)} ms`;
-      tables.prepend(element("p", {}, `All ${checks} answers were right, before and after the timing. The clock of this browser moves in steps of ${clock}; each sample lasts at least forty of them.`));
+      const least = Math.floor(Math.min(...list.map((each) => each.summary.least * each.repeats / each.tick))), clock = tick < 1e-5 ? `${(1e6 * tick).toPrecision(2)} µs` : `${(1e3 * tick).toPrecision(2)} ms`;
+      tables.prepend(element("p", {}, `All ${checks} answers were right, before and after the timing. The clock of this browser moves in steps of ${clock}; the shortest sample lasted ${least} of them.`));
     }
     ready(false);
   }
@@ -101,7 +101,7 @@
       const { results, left } = await device.measure({ budget: seconds, tell });
       device.results = results;
       device.keep();
-      said.textContent = ["Measured and verified. The figure below has a star for this device.", ...left].join(" ");
+      said.textContent = ["Measured and verified. Stars in the figures below are this device.", ...left].join(" ");
     } catch (error) {
       said.textContent = error.message;
     }
