@@ -113,9 +113,9 @@ def balance(runs) -> "figures.Shown":
         data=pd.concat([old, figures.together(runs, frames)], ignore_index=True),
         tables="table_1 figure_1_axes overheads",
         title="Dumps beside a fast and a slow solver",
-        caption="Filled: the time that the solver waits for a dump (whole arrays, one fsync at the end), over its time "
-        "without writing. Hollow: of the CM-2 a dump at the rate of its serial call, over the least time for each dump "
-        "by both codes; of the iPSC/860 the abstract's 70 %, a lower bound, at times from the ends of an axis.",
+        caption="Filled: the solver's wait for a dump (whole arrays, one fsync at the end), over its time without "
+        "writing. Hollow: for both codes of the CM-2 a dump at its serial rate, over the least time between dumps; for "
+        "the iPSC/860 the abstract's 70 %, exceeded in a case that it does not name, at times from ends of an axis.",
     )
 
 
@@ -131,10 +131,10 @@ def base(run) -> str:
     fast, slow = ends(run)
     assert slow.high < fast.low
     return (
-        f"On one thread of machine {figures.cpu(run)}, N = {fast.N}, a fast solver waits for whole arrays and an fsync "
-        f"at the end for {fast.middle:.0f} % ({fast.low:.0f} to {fast.high:.0f}) of its time without writing, and a "
-        f"solver that takes {slow.computing / fast.computing:.0f} times as long for {slow.middle:.2f} % "
-        f"({slow.low:.2f} to {slow.high:.2f}) of its own."
+        f"On one thread of machine {figures.cpu(run)}, N = {fast.N}, waiting for whole arrays and one fsync takes "
+        f"{fast.middle:.0f} % ({fast.low:.0f} to {fast.high:.0f}) of the computing time of a fast solver, and "
+        f"{slow.middle:.2f} % ({slow.low:.2f} to {slow.high:.2f}) of that of a solver which computes "
+        f"{slow.computing / fast.computing:.0f} times as long."
     )
 
 

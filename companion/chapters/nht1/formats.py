@@ -3,7 +3,7 @@
 from companion import figures
 from companion.bench import Case
 from companion.chapters.nht1.writing import SIZES
-from companion.common import pd
+from companion.common import pd, plural
 from companion.experiments import VERIFIERS, experiment, of
 
 _WAYS = {"encode": "when written", "decode": "when read"}
@@ -62,9 +62,9 @@ def said(run) -> tuple[str, str]:
     plain, cray = found[found["what"] == "big-endian"], found.loc[found["what"] != "big-endian", [*_WAYS]].values
     assert all(plain[f"{way}_low"].max() <= 1 <= plain[f"{way}_high"].min() for way in _WAYS) and cray.min() > 1.2
     return (
-        f"On machine {figures.cpu(run)}, N = {run['N'].values.max()}, reversing the order of the bytes shows no "
-        "measurable difference from a copy. Converting to or from Cray numbers takes "
-        f"{cray.min():.1f} to {cray.max():.1f} times as long as a copy, by medians.",
+        f"On {plural(run['threads'].values.max(), 'thread')} of machine {figures.cpu(run)}, N = "
+        f"{run['N'].values.max()}, converting a dump to or from Cray numbers takes {cray.min():.1f} to "
+        f"{cray.max():.1f} times as long as a copy, by medians. Reversing its bytes shows no measurable difference.",
         f"No number of BT's initial field, N = {dump.N}, changes on its way to two Cray words of 64 bits and back.",
     )
 

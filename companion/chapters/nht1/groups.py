@@ -62,7 +62,7 @@ def whole_run(runs) -> "figures.Shown":
         title="A whole run that writes in groups",
         caption="Time of a whole run by the number of processes that write at a time, after the report's Figure 1, "
         f"divided by the least: {', '.join(f'{name} = {value}' for name, value in case.items())} processes. The dotted "
-        "line marks the best size of 1993, the band the whole axis of its times; we do not have its points.",
+        "line marks the best size of 1993, the band its axis of times over the lower end; we do not have its points.",
     )
 
 

@@ -59,15 +59,17 @@ def small(run) -> tuple[str, str]:
     """What the methods of 1993 add, and on the largest grid planes and whole arrays."""
     frame, every = by_method(run), written(run).set_index("way")
     point, rest, N = frame.loc[POINTS], frame.drop(POINTS), frame["N"].max()
-    most = every[every["N"] == every["N"].max()]
+    most, (planes, five) = every[every["N"] == every["N"].max()], rest["zeta"]
     plane, arrays = most.loc[PLANES], most.drop(PLANES)
-    assert point["zeta_low"] > rest["zeta_high"].max() and plane["zeta_high"] < arrays["zeta_low"].min()
+    assert point["zeta_low"] > rest["zeta_high"].max() and plane["zeta_low"] <= 0 <= plane["zeta_high"]
+    assert plane["zeta_high"] < arrays["zeta_low"].min()
     return (
         f"On machine {figures.cpu(run)}, {plural(point['threads'], 'thread')}, N = {N}, a write for every point "
         f"adds {point['zeta']:.0f} %{' (flagged)' * bool(point['flagged'])}. Writes of planes or of five arrays add "
-        f"{rest['zeta'].min():.0f} and {rest['zeta'].max():.0f} %, by medians.",
-        f"On the same threads, with N = {plane['N']}, planes add {plane['zeta']:.0f} % ({plane['zeta_low']:.0f} to "
-        f"{plane['zeta_high']:.0f}), whole arrays {arrays['zeta'].min():.0f} and {arrays['zeta'].max():.0f} %.",
+        f"{planes:.0f} and {five:.0f} %, by medians.",
+        f"With N = {plane['N']} and as many threads, planes add nothing measurable ({plane['zeta']:.0f} %, "
+        f"{plane['zeta_low']:.0f} to {plane['zeta_high']:.0f}), whole arrays {arrays['zeta'].min():.0f} and "
+        f"{arrays['zeta'].max():.0f} %.",
     )
 
 
@@ -96,7 +98,7 @@ def added(run) -> str:
     names = ["zeta", "zeta_low", "zeta_high"]
     plane, point = ("{:.0f} % ({:.0f} to {:.0f})".format(*here.loc[way, names]) for way in (PLANES, POINTS))
     return (
-        f"In 1993 writing added {old.loc['Y-MP', 'low']:g} to {old.loc['Y-MP', 'high']:g} % to a run on the Y-MP, "
+        f"In 1993 writing added {old.loc['Y-MP', 'low']:g} to {old.loc['Y-MP', 'high']:g} % to runs on the Y-MP, "
         f"typically below {old.loc['CM-2', 'high']:g} % on the CM-2, and could add over "
         f"{old.loc['iPSC/860', 'low']:g} % on the iPSC/860. On machine {figures.cpu(run)}, into the page cache, with "
         f"N = {here['N'].max()} and {plural(here['threads'].max(), 'thread')}, it adds {plane} plane by plane and "

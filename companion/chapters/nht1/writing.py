@@ -204,8 +204,8 @@ def rates_then_and_now(runs) -> "figures.Shown":
         tables="systems table_1 figure_1_axes",
         title="Rates then and now",
         caption="Hollow: rates that the report prints or that follow from times on its largest grid; grey are stated "
-        f"rates of disks. Filled: by three methods of writing into the page cache, N = {frames[0]['N'].max()} in the "
-        "stored run.",
+        f"rates of disks. Filled: by three methods of writing into the page cache, N = {frames[0]['N'].max()} and "
+        f"{plural(frames[0]['threads'].max(), 'thread')} in the stored run.",
     )
     shown.figure.axes[0].set_xlim(old["high"].min() / 3, None)
     return shown
