@@ -207,8 +207,8 @@ def said(run, pair) -> list[str]:
         f"took {rise[1]:.0f} and {rise[2]:.0f} % more than one alone in all.",
         f"The post-processing job took at most {100 * (post.max() - 1):.1f} % more CPU time in half of the banks. "
         f"There two at once took {clock[2] / clock[1]:.2f} and {clock[3] / clock[1]:.2f} times the clock of one.",
-        f"Today a job beside its copy, in all banks, takes {more['cpu'].times} the CPU time of one alone, and "
-        f"{more['clock'].briefly} as long (mean of both).",
+        f"Today a post-processing job beside its copy, in all banks, takes {more['cpu'].times} the CPU time of one "
+        f"alone, and {more['clock'].briefly} as long (mean of both).",
         f"The best of {int(run['searched'])} simulated loops meets the kernel's three ratios within "
         f"{100 * float(run['largest_departure']):.1f} %; {int(run['within_2_percent'])} do so within 2 %. Three ratios "
         "do not determine four parameters.",

@@ -139,8 +139,8 @@ def said(run) -> list[str]:
     possible = float(tables.load("xmp1982", "sec3_1")["overlap"].max())
     without, neither = saved()
     return [
-        f"In 1982 overlapping saved {cost:.1f} % of the net time with two files on SSD. Multiplied by the ratio of the "
-        f"rates of two jobs, as in the report, this is {cost * ratio:.0f} % in buffer memory.",
+        f"By the net times of 1982 overlapping saved {cost:.1f} % with two files on SSD. Multiplied by the ratio of "
+        f"the rates of two jobs, as in the report, this is {cost * ratio:.0f} % in buffer memory.",
         "The report weighs that against main memory: without overlapping the forecast could do with at least a third "
         f"less. By the sizes of its arrays ours would need {without:.0f} % less, and {neither:.0f} % less with its "
         "right-hand sides in files as well.",
