@@ -14,7 +14,7 @@ def _observe(result) -> dict[str, float]:
 
 @experiment("nht1-grouped", item="N7", rounds=5, seconds={"paper": 600, "modern": 600})
 def grouped(preset: str, threads: int) -> list[Case]:
-    """Writing in groups, for a solver that waits, over a quarter of the report's steps."""
+    """Writing in groups, for a solver that waits, over fewer steps than the report's."""
     from kernels.files import nodes
 
     problem = nodes.Problem.preset(preset)

@@ -116,7 +116,7 @@ _POINTS: dict[str, tuple[dict, tuple[int, ...]]] = {
 
 @experiment("nht1-points", item="N6", rounds=3, seconds={"paper": 400, "modern": 1500})
 def by_processes(preset: str, threads: int) -> list[Case]:
-    """Points written by one process, and by as many as the grid has points in a direction, as on the iPSC/860."""
+    """Points written by one process, and by several at once, as on the iPSC/860."""
     from kernels.files import nodes
 
     size, counts = _POINTS[preset]
