@@ -1,9 +1,9 @@
 """The memo's ``RUN DDTLOAD``: procedures translated and stored, with a message about each line appended to a file.
 
 AIPS opens its message file for every message, appends a line and closes it.  The memo's Pittsburgh system put a layer
-between, and each access of a file cost it seconds; with messages to the terminal alone the cost went.  Lines are
-statements of procedures; each is translated into reverse Polish, and a procedure is stored in a file of its own.  Four
-ways to hand the messages over:
+between, which the memo suspects of costing CPU time; with messages to the terminal alone it was "considerably less".
+Lines are statements of procedures; each is translated into reverse Polish, and a procedure is stored in a file of its
+own.  Four ways to hand the messages over:
 
     reopened   open, append, close for every message
     late       the same, but a broker, another process, must first answer each opening, and takes ``delay`` seconds

@@ -24,7 +24,7 @@ from kernels.runtime.vector import SINGLES, fnma, gather, larger, largest, load,
 __all__ = ["GAIN", "HALF", "METHODS", "Cleaned", "clark", "inner", "plain", "restoring_beam", "schwab", "summed"]
 
 METHODS = ("scalar", "gather")
-GAIN = 0.1  # part of the peak that a component takes; CLEAN diverges from 2 on
+GAIN = 0.1  # part of the peak that a component takes; above 2 more is left of a lone pixel than it had
 #: Half-width of the beam's patch, pixels.
 HALF = 25
 

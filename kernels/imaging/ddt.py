@@ -40,7 +40,7 @@ class Problem(Presets):
     method: one_of(*clean.METHODS) = "gather"  # of CLEAN's minor cycle
     folder: str | None = None  # where files lie; None: the system's temporary folder
     beside: whole(0, 64) = 0  # other processes that keep a CPU and the device busy meanwhile
-    scratch: bool = False  # data go in pieces, through scratch files, past the page cache
+    scratch: bool = False  # inputs go in pieces, through scratch files; the page cache is asked to drop them
     # of the task, to a file that is opened and closed for each, by way of a late broker
     messages: whole(0, 1_000_000) = 0
     pace: real(0.0, 1e6, "MB/s") = 0.0  # MB/s at which FITS files arrive, as from a tape; 0: as fast as the disk gives
@@ -155,7 +155,7 @@ def _others(count: int, folder: Path):
 
 
 def _fetched(path: Path, pace: float, out: Path) -> Path:
-    """A FITS file at ``pace`` MB/s to the local disk, as the X-MPs fetched it; without a pace, where it is."""
+    """A FITS file copied at ``pace`` MB/s; without a pace, where it is."""
     if path.suffix != ".fits" or not pace:
         return path
     start, done, local = time.perf_counter(), 0, out / path.name

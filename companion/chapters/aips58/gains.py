@@ -110,7 +110,7 @@ def _kinds(tasks) -> "np.ndarray":
 def said(run) -> str:
     """How much the median problem gains over the Convex in a run, in CPU and in real time."""
     cpu, real = (common.middles(_gain(run, kind)[1])[0] for kind in KINDS)
-    return f"Our median gain over the Convex on {figures.cpu(run)} is {cpu:.0f} in CPU, {real:.0f} in real time."
+    return f"On {figures.cpu(run)} our median gain over all sizes is {cpu:.0f} in CPU, {real:.0f} in real time."
 
 
 def classes(run) -> str:
@@ -124,8 +124,8 @@ def classes(run) -> str:
     than = "less" if one[2] < other[1] else "more" if one[1] > other[2] else "not measurably more or less"
     return (
         "At Toronto the median gain of the large problems in CPU time is "
-        f"{old['vector']:.1f} for the seven that vectorise, {old['scalar']:.1f} for the four that do not. On "
-        f"{figures.cpu(run)} our seven gain {than} than our four: {one[0]:.0f} against {other[0]:.0f} times."
+        f"{old['vector']:.1f} for the seven, {old['scalar']:.1f} for the four. On {figures.cpu(run)} that of ours is "
+        f"{than} for the seven than for the four, {one[0]:.0f} against {other[0]:.0f}."
     )
 
 
@@ -136,9 +136,9 @@ def averages(run) -> str:
     real = run["observed_real"].values
     off = [np.nanmean(row[:n]) / np.nanmedian(row) - 1 for row, n in zip(real, n, strict=True) if n > 1]
     return (
-        "The memo averages two to eight executions of six of the problems. On "
-        f"{figures.cpu(run)} the means of as many of our first samples, each of several repeats, differ in real time "
-        f"from the medians of all {real.shape[1]} by {100 * min(off):+.1f} to {100 * max(off):+.0f} %."
+        f"The memo averages two to eight executions of six of the problems. On {figures.cpu(run)} the mean real time "
+        "of as many first samples of such a problem, each of several repeats, differs "
+        f"from the median of its {real.shape[1]} samples by {100 * min(off):+.1f} to {100 * max(off):+.0f} %."
     )
 
 

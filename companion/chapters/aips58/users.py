@@ -54,7 +54,7 @@ def shared(runs) -> "figures.Shown":
         legend_at="below 1",
         name="aips58_shared",
         title="Real time on a shared machine, over that on one's own",
-        caption="Pittsburgh over Toronto includes the cost of Pittsburgh's files.",
+        caption="In Pittsburgh's times the memo suspects a cost of files as well.",
         tables=f"ddt_{size}",
     )
 

@@ -75,9 +75,9 @@ def found(run) -> str:
     now, late = figures.of_samples([in_memory], [""]).iloc[0], run["messages"].values[ways(run)[1]].sum()
     return (
         f"All {size} problems took {then:.0f} s of real time on the Convex. Ours, perhaps of other sizes, take "
-        f"{now['middle']:.2f} s ({now['low']:.2f} to {now['high']:.2f}) on {figures.cpu(run)} with files in the page "
-        f"cache. They take {figures.times(files, in_memory).times} as long when data go through scratch files and each "
-        f"of {late} messages waits at least half a millisecond for an answer, a delay that we chose."
+        f"{now['middle']:.2f} s (median, 95 % interval {now['low']:.2f} to {now['high']:.2f}) on {figures.cpu(run)} "
+        f"with files in the page cache. They take {figures.times(files, in_memory).times} as long when data go through "
+        f"scratch files and each of {late} messages waits at least half a millisecond, a delay that we chose."
     )
 
 
@@ -102,5 +102,5 @@ def conjecture(run) -> str:
         "The memo expects scratch files on a solid-state disk to improve real times dramatically. On "
         f"{figures.cpu(run)} our problems together take {figures.times(disk.sum(axis=0), memory.sum(axis=0)).times} as "
         "long with their files on the disk as with the same files in memory, single ones "
-        f"{each.min():.2f} to {each.max():.2f} times by medians."
+        f"{each.min():.2f} to {each.max():.2f} times by medians; messages are delayed in both."
     )
