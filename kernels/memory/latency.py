@@ -4,18 +4,16 @@ Two chases over a working set of 4-byte items:
 
 ``random``
     One random cycle through every block of ``spacing`` bytes (a cache line by default), drawn
-    uniformly from all single cycles, as Sattolo's algorithm does.  Hardware prefetchers cannot
-    guess it.  Within its block each node sits at a random item: nodes at one and the same offset
-    of pages or lines would compete for few sets of the caches and look several times slower than
-    the capacity explains.
+    uniformly from all single cycles, as Sattolo's algorithm does.  Within its block each node sits
+    at a random item, so that nodes of wide blocks spread over all sets of a cache.
 ``stride``
-    Item to item in steps of ``spacing``, wrapping around at the end: the walk with stride 1024
-    (4096 bytes) of Hague, *Performance of P5+ at ECMWF* (2006).  Its plot did not survive.
-    Processors of today prefetch such a walk, and it visits few cache sets, so that it is shown
-    beside the random chase and is no measure of latency.
+    Item to item in steps of ``spacing``, wrapping around at the end.  Hague, *Performance of P5+ at
+    ECMWF* (2006), prints "stride = 1024" for items of 4 bytes, without a unit; we take it for items,
+    steps of 4096 bytes.  The plot did not survive.  Addresses of such a walk are regular, and of
+    each 4096 bytes it loads one line, so that it is shown beside the random chase.
 
 The position is kept in the state: the next run goes on where the last one stopped, else short runs
-over a large set would find their first lines in the cache.  What a run returns is how far along the
+over a large set could find their first lines in the cache.  What a run returns is how far along the
 cycle it came, which is the same each time.
 """
 
@@ -36,12 +34,12 @@ PATTERNS = ("random", "stride")
 
 @dataclass(frozen=True)
 class Problem(Presets):
-    """Which chase is run: presets ``quick`` (1 MiB), ``paper`` (64 MiB), ``modern`` (512 MiB), and ``stride1024``, the
-    document's walk. ``ValueError`` if a field is outside its range, or the spacing exceeds the working set."""
+    """Which chase is run: presets ``quick`` (1 MiB), ``paper`` (64 MiB), ``modern`` (512 MiB), and ``stride1024``, in
+    steps of 4096 bytes. ``ValueError`` if a field is outside its range, or the spacing exceeds the working set."""
 
     nbytes: whole(2**12, ITEM * 2**32, "bytes") = 2**20  # working set, bytes; items have indices of 32 bits
     pattern: one_of(*PATTERNS) = "random"  # "random" or "stride"
-    spacing: int = LINE  # bytes from node to node (4096 for the document's stride of 1024 items)
+    spacing: int = LINE  # bytes from node to node (4096: a stride of 1024 items)
     loads: whole(1, 2**40) = 2**16  # dependent loads of one repeat and thread
     pages: one_of(*POLICIES) = "default"  # "default", "small" (4 KiB) or "huge" (2 MiB)
     binding: bool = False  # bind each thread to a CPU of its own

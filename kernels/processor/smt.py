@@ -12,13 +12,12 @@ skipping   s1 += 1.1 a[i], s2 += 1.1 a[i+1], i += 10             2             2
 =========  ====================================================  ============  ================
 
 (Hague, *Performance of P5+ at ECMWF*, 2006, table of the SMT benefit; the length of ``a`` is not
-given there, the rates point to an array that no cache held.)  A chain of additions leaves its pipe
+given there.)  A chain of additions leaves its pipe
 idle for all but one period of the addition's latency.  A second thread on the same core
 (simultaneous multithreading, SMT) can fill the gaps until pipes or memory are busy.
 
 ``streams = 2`` runs two independent copies of the loop, interleaved instruction by instruction, in one
-thread.  That is *no* SMT measurement, and no bound on one: the fused loop is another program (the skipping
-loop reached 0.75 on one host, where SMT on Power5+ gave 1.1).
+thread.  That is *no* SMT measurement, and no bound on one: the fused loop is another program.
 
 The additions stay in order (no reassociation); product and sum may fuse.  In the compiled loops ``n`` is the number of
 iterations of a pass, and ``out``, float64, gets the sums of the last pass.

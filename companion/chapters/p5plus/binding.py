@@ -75,7 +75,7 @@ def gains(runs) -> "figures.Shown":
         title="What each change gained",
         caption="Gains as the report prints them: a bar for a range, a tick for one number. Throttling (diamond) made "
         "times vary less, which is not a gain in speed. Filled: change in speed of 48 steps of one layer at T399 by "
-        "code for this processor in place of x86-64-v3, by large pages in place of small ones, by bound threads.",
+        "code for the machine's processor in place of x86-64-v3, by huge pages in place of small ones, by binding.",
         alt=f"Range bars of {len(printed)} printed gains in percent. The widest range is that of "
         f"{widest['change']}: {widest['gain_low']:g} to {widest['gain_high']:g} %.",
         tables="changes",
@@ -87,21 +87,22 @@ def faster() -> str:
     found = tables.load("p5plus", "p4_p5")
     old, new = (float(found["wall"].sel(system=name)) for name in ("P4+", "P5+"))
     return (
-        f"In the report the ten-day forecast took {old:.0f} s on Power4+ and {new:.0f} s on as many Power5+ "
-        f"processors of the same clock rate, with two threads on each: {old / new:.2f} times as fast."
+        f"In the report ten days of T799 took {old:.0f} s on Power4+ and {new:.0f} s on as many Power5+ processors of "
+        f"the same clock rate, with two threads on each. Their ratio is {old / new:.2f}; the report prints "
+        f"{float(tables.load('p5plus', 'prose')['p4_to_p5']):g}."
     )
 
 
 def gained() -> str:
-    """What SMT gained a day of T399, least and most over the other choices, and what binding gained at most."""
+    """What SMT gained a day of T399, least and most, and what binding gained at most."""
     time = tables.load("p5plus", "smt_binding")["time"]
     smt = 100 * (time.sel(smt="N") / time.sel(smt="Y") - 1)
     bind = 100 * (time.sel(bind="N") / time.sel(bind="Y") - 1)
     alone, both = (f"{float(bind.sel(smt=used).max()):.1f} %" for used in "NY")
     return (
-        f"In the report two threads on a core made a day of T399 {float(smt.min()):.0f} to {float(smt.max()):.0f} % "
-        f"faster, in four pairs of runs. Binding made it at most {alone} faster with one thread on a core, and at most "
-        f"{both} with two."
+        f"In four pairs of the report's runs two threads on a core made a day of T399 {float(smt.min()):.0f} to "
+        f"{float(smt.max()):.0f} % faster. Binding made it at most {alone} faster with one thread on a core, and at "
+        f"most {both} with two."
     )
 
 
@@ -144,6 +145,8 @@ def combinations(runs) -> "figures.Shown":
 def said(run, *names: str) -> str:
     """How many times as long a forecast takes without each of these changes."""
     seconds = dict(zip(run["without"].values, run["seconds"].values, strict=True))
-    count = plural(int(run["threads"].values[0]), "thread")
+    forecast = f"one-layer forecast by {plural(int(run['threads'].values[0]), 'thread')}"
     found = ", ".join(f"{figures.times(seconds[name], seconds['']).briefly} as long {IN_WORDS[name]}" for name in names)
-    return f"Held to all three changes, a one-layer forecast by {count} on machine {figures.cpu(run)} takes {found}."
+    if found.count(none := " (no measurable difference)") == len(names):
+        found = found.replace(none, "") + ": no measurable difference"
+    return f"Compared with all three changes, a {forecast} on machine {figures.cpu(run)} takes {found}."

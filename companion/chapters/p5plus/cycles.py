@@ -43,7 +43,7 @@ def trees() -> "figures.Shown":
         name="p5plus_cpi",
         data=frame.rename_axis("node").reset_index(),
         title="The innermost parts of the three trees",
-        caption=f"Share of the printed cycles of MAIN and of each of two routines. The largest bar of each: {most}.",
+        caption=f"Share of the printed cycles of MAIN (P5) and of two routines (P5+). The largest of each: {most}.",
         alt=f"Bars of the innermost parts of three trees of cycles, percent of cycles. Largest: {most}.",
         tables="cpi_main cpi_laitli cpi_cloudsc3",
     )

@@ -67,5 +67,5 @@ def scaled(run) -> str:
     assert gain["low"] > 1 and run["ranks"].values.tolist() == [1, 2]
     return (
         f"On machine {figures.cpu(run)} the model runs {gain['middle']:.1f} times as fast on two ranks as on one, by "
-        f"medians; its samples allow {gain['low']:.1f} to {gain['high']:.1f} times."
+        f"medians; of single samples the extreme quotients are {gain['low']:.1f} and {gain['high']:.1f}."
     )

@@ -75,8 +75,8 @@ def load_times(runs) -> "figures.Shown":
         data=frames,
         title="Latency of a load",
         caption="Time until a load has its value, against the size of all cache lines that are loaded, on pages of 4 "
-        "KB (small) and of 2 MB (huge). The walk loads one line in 64: its longest, through 512 MB, stands at 8 MB. "
-        "Dotted: the caches that the system reports. The report's curves are lost.",
+        "KB (small) and of 2 MB (huge). The walk loads one line in 64, so that a walk through 512 MB stands at 8 MB. "
+        "Dotted: the data caches that the system reports. The report's curves are lost.",
         tables="plots",
     )
 
@@ -88,6 +88,6 @@ def found(run) -> str:
     walk, chase = (frame.loc[(pattern, reach)] for pattern in ("stride", "random"))
     assert walk["ns_high"] < chase["ns_low"] and 11 < chase["ns"] / walk["ns"] < 13
     return (
-        f"On huge pages of machine {figures.cpu(run)} a load of the longest walk takes {walk['ns']:.3g} ns. In random "
-        f"order through as many cache lines, {figures.bytes_label(reach)}, it takes {chase['ns']:.3g} ns."
+        f"On huge pages of machine {figures.cpu(run)} a load of the longest walk takes {walk['ns']:.3g} ns (median); "
+        f"in random order through as many cache lines, {figures.bytes_label(reach)}, it takes {chase['ns']:.3g} ns."
     )

@@ -100,9 +100,7 @@ def _rates(run) -> "dict[str, pd.DataFrame]":
 def scaled(run) -> str:
     """f of the loops, least and most: what twice the threads on twice the cores do for the same work."""
     (least, slow), *_, (most, fast) = sorted(zip(run["f"].values.tolist(), LOOPS.values(), strict=True))
-    return (
-        f"On machine {figures.cpu(run)} f of the five loops lies between {least:.2f} ({slow}) and {most:.2f} ({fast})."
-    )
+    return f"On machine {figures.cpu(run)} f from one core to two is {least:.2f} ({slow}) to {most:.2f} ({fast})."
 
 
 @loops.figure

@@ -40,8 +40,8 @@ def spent(runs) -> "figures.Shown":
         legend_at="above 1",
         name="p5plus_sensors",
         title="Sensors at one moment and at several",
-        caption="Computing and waiting at barriers without sensors, with the time of an imitated sensor spent at the "
-        "same step on all ranks (synchronised), and at steps of their own (drifted). The report prints no times. "
+        caption="Imitated computing, and waiting at barriers: without sensors, with the time of an imitated sensor at "
+        "the same step on all ranks (synchronised), and at steps of their own (drifted). The report prints no times. "
         f"{figures.doubts(runs[0])}",
     )
 
@@ -69,8 +69,8 @@ def drift(runs) -> "figures.Shown":
         runs=runs,
         data=frames or None,
         title="Waiting while sensors drift apart",
-        caption="Waiting at barriers in each period. Drifting sensors begin together, and with each period that of the "
-        "second rank comes a step later, until their times no longer meet. The report's curves are lost.",
+        caption="Waiting at barriers in each period. The time of a drifting sensor is cut into slices, one a step. "
+        "Both ranks' begin together, and each period the second's come a step later. The report's curves are lost.",
     )
 
 
@@ -82,7 +82,7 @@ def disturbed(run) -> str:
     assert np.nanmin(wait["drifted"]) > np.nanmax(wait["synchronised"]) > np.nanmin(wait["none"])
     assert np.nanmin(wait["synchronised"]) < np.nanmax(wait["none"])
     return (
-        f"On machine {figures.cpu(run)} two processes meet at barriers, and each spends {1e3 * lost:.0f} ms of a run "
-        f"as sensors would. They wait {apart} for each other (mean of both, median of runs) if they do so in turn, and "
-        f"{together} if at the same moments. The samples of the latter overlap those without sensors."
+        f"On machine {figures.cpu(run)} two processes meet at barriers, and imitated sensors take {1e3 * lost:.0f} ms "
+        f"of a run from each. They wait {apart} for each other (mean of both, median of runs) if sensors take them in "
+        f"turn, and {together} if at the same steps. The samples of the latter overlap those without sensors."
     )
