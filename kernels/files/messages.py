@@ -1,7 +1,7 @@
 """The memo's ``RUN DDTLOAD``: procedures translated and stored, with a message about each line appended to a file.
 
-AIPS opens its message file for every message, appends a line and closes it.  The memo's Pittsburgh system put a layer
-between, which the memo suspects of costing CPU time; with messages to the terminal alone it was "considerably less".
+By the memo the run accesses the message file at high frequency.  Pittsburgh's system put a layer between, which the
+memo suspects of costing CPU time; with messages to the terminal alone CPU time was "considerably less".
 Lines are statements of procedures; each is translated into reverse Polish, and a procedure is stored in a file of its
 own.  Four ways to hand the messages over:
 
