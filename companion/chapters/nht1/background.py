@@ -38,11 +38,13 @@ def said(run) -> tuple[str, str]:
     """What writing in the background changes on the largest grid with one solver thread, and with two."""
     table = beside_table(run)
     large = table[table["N"] == table["N"].max()].sort_values("threads")
-    assert ((table["run_low"] <= 1) & (table["run_high"] >= 1)).all() and large["threads"].tolist() == [1, 2]
+    alone, both = table[table["N"] == table["N"].min()].sort_values("threads").itertuples()
+    assert (table["run_high"] >= 1).all() and alone.run_low > 1 >= max(both.run_low, large["run_low"].max())
     one, two = (f"{row.run:.2f} ({row.run_low:.2f} to {row.run_high:.2f}) times as long" for row in large.itertuples())
     return (
         f"On machine {figures.cpu(run)}, with N = {table['N'].max()} and one solver thread, a run takes {one} if a "
         "further thread writes whole arrays into the page cache as if the solver waits: no measurable difference.",
-        f"With two solver threads it takes {two}: no measurable difference either. With N = {table['N'].min()} the "
-        "intervals hold 1 too.",
+        f"With two solver threads it takes {two}: no measurable difference either. With N = {alone.N} the run takes "
+        f"{alone.run:.2f} times as long with one thread ({alone.run_low:.2f} to {alone.run_high:.2f}); with two the "
+        "interval holds 1.",
     )

@@ -61,15 +61,14 @@ def small(run) -> tuple[str, str]:
     point, rest, N = frame.loc[POINTS], frame.drop(POINTS), frame["N"].max()
     most, (planes, five) = every[every["N"] == every["N"].max()], rest["zeta"]
     plane, arrays = most.loc[PLANES], most.drop(PLANES)
-    assert point["zeta_low"] > rest["zeta_high"].max() and plane["zeta_low"] <= 0 <= plane["zeta_high"]
+    assert point["zeta_low"] > rest["zeta_high"].max() and 0 < plane["zeta_low"]
     assert plane["zeta_high"] < arrays["zeta_low"].min()
     return (
-        f"On machine {figures.cpu(run)}, {plural(point['threads'], 'thread')}, N = {N}, a write for every point "
-        f"adds {point['zeta']:.0f} %{' (flagged)' * bool(point['flagged'])}. Writes of planes or of five arrays add "
-        f"{planes:.0f} and {five:.0f} %, by medians.",
-        f"With N = {plane['N']} and as many threads, planes add nothing measurable ({plane['zeta']:.0f} %, "
-        f"{plane['zeta_low']:.0f} to {plane['zeta_high']:.0f}), whole arrays {arrays['zeta'].min():.0f} and "
-        f"{arrays['zeta'].max():.0f} %.",
+        f"On machine {figures.cpu(run)}, {plural(point['threads'], 'thread')}, N = {N}, ζ of a write for every point "
+        f"is {point['zeta']:.0f} %{' (flagged)' * bool(point['flagged'])}, by medians. That of writes of planes is "
+        f"{planes:.0f} %, of five arrays {five:.0f} %.",
+        f"With N = {plane['N']} and as many threads, planes add {plane['zeta']:.0f} % ({plane['zeta_low']:.0f} to "
+        f"{plane['zeta_high']:.0f}), whole arrays {arrays['zeta'].min():.0f} and {arrays['zeta'].max():.0f} %.",
     )
 
 
