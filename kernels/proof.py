@@ -1,8 +1,8 @@
 """What a kernel shows of itself before it is timed: a small problem, compared with its reference.
 
 ``verify`` looks at the result that is measured, at a size at which nothing slow can be computed beside it.  A proof
-looks at a result small enough for the independent ``reference``, number by number, with one thread and with two.  A
-kernel says what is small, and how close is close, by one more word::
+looks at a result small enough for the independent ``reference``, number by number, with one thread, and with two
+where kernel and machine have them.  A kernel says what is small, and how close is close, by one more word::
 
     PROOF = Proof({"n": 4096}, each={"operation": ("copy", "add")})
 
@@ -59,7 +59,7 @@ class Proof:
                 yield self.problem(replace(like, **way))
 
     def checks(self, kernel: Any, problem: Any) -> list[Check]:
-        """Run ``problem``, small, with one thread and with two: numbers as in ``reference``, and ``verify``.
+        """Run ``problem``, small, with one thread and, where it can, two: numbers as in ``reference``, and ``verify``.
 
         Every run has a state of its own, and all are kept until the last: memory that one run has filled cannot lend
         its numbers to the next.
