@@ -1,8 +1,8 @@
 """What periodic sensors cost ranks that wait for each other (P8).
 
 On the clusters of 2006 a monitoring system woke up once a minute on every processor and took it for a time.  Here every
-rank watches the clock for a while, then all meet at a barrier.  Every ``period`` steps a sensor takes ``delay`` seconds of each
-rank's CPU: at the same step on all ranks (synchronised), or at a step of its own on each (drifted apart).
+rank watches the clock for a while, then all meet at a barrier.  Every ``period`` steps a sensor takes ``delay`` seconds
+of each rank's CPU: at the same step on all ranks (synchronised), or at a step of its own on each (drifted apart).
 Synchronised, the ranks lose ``delay`` a period; drifted apart, every one waits for each of the others, N · ``delay``,
 as the report of 2006 drew it.
 

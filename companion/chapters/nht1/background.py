@@ -44,7 +44,6 @@ def said(run) -> tuple[str, str]:
     return (
         f"On machine {figures.cpu(run)}, with N = {table['N'].max()} and one solver thread, a run takes {one} if a "
         "further thread writes whole arrays into the page cache as if the solver waits: no measurable difference.",
-        f"With two solver threads it takes {two}: no measurable difference either. With N = {alone.N} the run takes "
-        f"{alone.run:.2f} times as long with one thread ({alone.run_low:.2f} to {alone.run_high:.2f}); with two the "
-        "interval holds 1.",
+        f"With two solver threads it takes {two}: no measurable difference either. With N = {alone.N} and one thread "
+        f"it takes {alone.run:.2f} times as long ({alone.run_low:.2f} to {alone.run_high:.2f}).",
     )
