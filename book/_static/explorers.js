@@ -196,7 +196,7 @@
         plot.append(rule(one.printed, { "stroke-dasharray": "4 3" }));
         plot.append(shape("text", { x: x(one.printed), y: top - 8, "text-anchor": anchor }, `printed: ${one.printed} s`));
       }
-      const over = one.printed ? ` The report printed ${one.printed} s.` : " The report did not run this one.";
+      const over = one.printed ? ` The report printed ${one.printed} s.` : " The report prints no time of this one.";
       const until = now < end ? `After ${Math.round(now)} s of ${Math.round(end)} s` : `The day ends after ${Math.round(end)} s`;
       show.draw(plot, `${until}, modelled: ${one.name}.${over}`);
     }

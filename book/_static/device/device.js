@@ -46,7 +46,7 @@
   let running = null;
 
   const LATE = "It took too long here and was ended.";
-  const HIDDEN = "The page was in the background, where browsers slow it down; what it had measured is not shown. Keep it in front and measure again.";
+  const HIDDEN = "The page was in the background, where browsers can slow it down; what it had measured is not shown. Keep it in front and measure again.";
 
   /* One worker to its end; `tell` hears its events. */
   function work(source, message, tell, seconds) {

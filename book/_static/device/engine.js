@@ -18,7 +18,7 @@ const rerunEngine = (() => {
   /* The sentence that says what this browser lacks; null where it lacks nothing. */
   function lacks() {
     if (typeof WebAssembly === "undefined") return "This browser has no WebAssembly, or it is switched off, so that nothing can be measured here.";
-    if (!WebAssembly.validate(Uint8Array.of(...MODULE, ...VECTOR))) return "WebAssembly of this browser has no vectors of 128 bits (SIMD), which the kernels need; a newer version has.";
+    if (!WebAssembly.validate(Uint8Array.of(...MODULE, ...VECTOR))) return "WebAssembly of this browser has no vectors of 128 bits (SIMD), which the kernels need; a newer version may have them.";
     return null;
   }
 
@@ -71,7 +71,7 @@ const rerunEngine = (() => {
       try {
         this.memory = new WebAssembly.Memory({ initial: Math.ceil(top / PAGE) });
       } catch (error) {
-        throw new NoRoom(`This browser gives a page less than the ${Math.ceil(top / 2 ** 20)} MB that “${described.label}” needs.`);
+        throw new NoRoom(`This browser did not give this page the ${Math.ceil(top / 2 ** 20)} MB that “${described.label}” needs.`);
       }
       const stack = new WebAssembly.Global({ value: "i32", mutable: true }, STACK);
       const env = { __linear_memory: this.memory, __stack_pointer: stack };

@@ -60,7 +60,7 @@
     return [
       day && `A day of the small forecast took ${two(day.seconds)} s here`,
       solver && `BT, the flow solver, computes ${two(solver.median)} GFLOPS in class W`,
-      sums && `the loop of ten sums reaches ${two(sums.median)} GFLOPS${old ? `, ${two(sums.median / old)} times what it does on a ${whose}` : ""}`,
+      sums && `the loop of ten sums reaches ${two(sums.median)} GFLOPS${old ? `, ${two(sums.median / old)} times one ${whose} processor’s share of the rate printed in 2006` : ""}`,
     ].filter(Boolean).join("; ").replace(/^./, (letter) => letter.toUpperCase());
   }
 

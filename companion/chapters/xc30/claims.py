@@ -4,9 +4,9 @@
 def installation_years(t):
     """Years of the captions, against those of the list of dates."""
     dates = {
-        ("from", "ibm"): "IBM Power7 in service",
-        ("to", "ibm"): "IBM Power7 out of service",
-        ("from", "cray"): "Cray XC30 in service",
+        ("from", "ibm"): "IBM Power7, first date",
+        ("to", "ibm"): "IBM Power7, last date",
+        ("from", "cray"): "Cray XC30, first date",
     }
     for (fact, system), event in dates.items():
         year = t("installations").text(fact, system).split()[-1]
@@ -17,7 +17,7 @@ def operational_month(t):
     """Months of two dates."""
     dates = t("timeline")
     month = float(dates.text("Cray XC30 operational", "date")[5:])
-    yield "", dates.text("IBM Power7 out of service", "date")[5:], month
+    yield "", dates.text("IBM Power7, last date", "date")[5:], month
 
 
 def upgrade_year(t):

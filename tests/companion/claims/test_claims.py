@@ -24,7 +24,7 @@ VERDICTS = {
     "aips58": (501, "c2cdf9ca7951"),
     "nht1": (62, "5dcfdc57a870"),
     "p5plus": (262, "385009705abf"),
-    "xc30": (50, "6382b41bb7f0"),
+    "xc30": (50, "4051c4030ea3"),
     "xmp1982": (377, "919a36b09211"),
 }
 #: Digest of the recomputed values of all, to six decimals, as the first edition had them.
