@@ -352,7 +352,7 @@ def said(run) -> list[str]:
         "The report does not name the driver of a pair's files on SSD. We hold its pairs to single forecasts with the "
         "synchronous driver, and today's to those with their own. Held to the asynchronous one, those of 1982 would "
         f"have a factor of up to {worth.max():.2f} ({label(worth.idxmax())}).",
-        "Held to the synchronous driver, the eight forecasts of 1982 in pairs that use the disk took longer than alone, "
+        "Held to the synchronous driver, the eight forecasts of 1982 in pairs that use disks took longer than alone, "
         f"added up: {more['post-processing']:.0f} s in post-processing, {more['net forecast']:.0f} s in net forecasts "
         f"and {more['write-up steps']:.0f} s in write-up steps. Which part lost most is uncertain: one time of each is "
         f"printed, and held to the asynchronous driver it is the {other.idxmax()}.",
