@@ -86,10 +86,9 @@ def said(run) -> str:
     """Devices of 1982 (Fig. 7.3) and places of today, one against another."""
     then = tables.load("xmp1982", "fig7_3")["stand_alone"].to_series()
     seconds = observed(run, "test")["job_0_time"]
-    disk, ssd, bmr = (seconds.sel(test=test).values for test in ("disk", "ssd", "bmr"))
+    disk, ssd = (seconds.sel(test=test).values for test in ("disk", "ssd"))
     return (
-        f"In 1982 one job moved {then['SSD'] / then['SINGLE DISK']:.0f} times as much a second on SSD as on a disk, "
-        f"and {then['SSD'] / then['BMR']:.2f} times as much as in buffer memory. On {figures.cpu(run)} it moves "
-        f"{figures.times(disk, ssd).briefly} as much in memory of its own as on a disk, past the page cache, and "
-        f"{figures.times(bmr, ssd).briefly} as much as in the page cache."
+        f"In 1982 one job moved {then['SSD'] / then['SINGLE DISK']:.0f} times as much a second on SSD as on a disk. "
+        f"On {figures.cpu(run)} it moves {figures.times(disk, ssd).briefly} as much in memory of its own as on a disk, "
+        "past the page cache."
     )

@@ -135,8 +135,6 @@ def said(run) -> list[str]:
     cost, ratio = 100 * (slow - fast) / slow, float(rates.sel(target="SSD") / rates.sel(target="BMR"))
     cases, computing = observed(run, "label"), _STEP[run.attrs["preset"]] * _PACED_STEPS
     longer = 100 * (float(cases["net"].sel(label="paced as SSD, none").median()) / computing - 1)
-    two, one = 100 * cases["overlapped"].sel(label=["paced as SSD, both", "paced as BMR, one"]).median("sample").values
-    possible = float(tables.load("xmp1982", "sec3_1")["overlap"].max())
     without, neither = saved()
     return [
         f"By the net times of 1982 overlapping saved {cost:.1f} % with two files on SSD. Multiplied by the ratio of "
@@ -146,7 +144,4 @@ def said(run) -> list[str]:
         "right-hand sides in files as well.",
         f"Paced as SSD, the simulator's transfers are set to last {100 * balance()['SSD']:.1f} % of its computing. But "
         f"without overlap it takes {longer:.1f} % longer than it is set to compute: the balance is met only roughly.",
-        f"In theory {possible:.0f} % of the report's transfers could overlap with two files and half as many with one. "
-        f"With two files paced as SSD {two:.0f} % of the bytes moved beside computing, with one file paced as buffer "
-        f"memory, whose reads alone overlap, {one:.0f} %.",
     ]
