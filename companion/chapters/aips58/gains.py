@@ -107,12 +107,6 @@ def _kinds(tasks) -> "np.ndarray":
     return tables.load("aips58", "problem_classes")["class"].sel(problem=tasks).values
 
 
-def said(run) -> str:
-    """How much the median problem gains over the Convex in a run, in CPU and in real time."""
-    cpu, real = (common.middles(_gain(run, kind)[1])[0] for kind in KINDS)
-    return f"On {figures.cpu(run)} our median gain over all sizes is {cpu:.0f} in CPU, {real:.0f} in real time."
-
-
 def classes(run) -> str:
     """The gain in CPU time of large problems that vectorise, and of those that do not, then and now."""
     cases, here = _gain(run, "cpu", "large")
@@ -125,7 +119,7 @@ def classes(run) -> str:
     return (
         "At Toronto the median gain of the large problems in CPU time is "
         f"{old['vector']:.1f} for the seven, {old['scalar']:.1f} for the four. On {figures.cpu(run)} that of ours is "
-        f"{than} for the seven than for the four, {one[0]:.0f} against {other[0]:.0f}."
+        f"{than} for the seven than for the four."
     )
 
 

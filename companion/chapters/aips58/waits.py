@@ -81,19 +81,6 @@ def found(run) -> str:
     )
 
 
-def said(run) -> str:
-    """Which part of the median problem's real time is CPU time: on two systems as printed, and in a run both ways."""
-    size, old = common.printed_size(run), common.ddt()
-    convex, toronto = (old["cpu"] / old["real"]).sel(size=size, system=["NRAO1", "CLSC"]).median("problem").values
-    in_memory, files = (100 * common.middles(shares(run)[chosen])[0] for chosen in ways(run)[:2])
-    assert files < in_memory
-    return (
-        f"By the median of the {size} problems, {100 * convex:.0f} % of the real time was CPU time on the Convex and "
-        f"{100 * toronto:.0f} % at Toronto. Of ours on {figures.cpu(run)} it is {in_memory:.0f} % with files in the "
-        f"page cache, and {files:.0f} % through files and with messages."
-    )
-
-
 def conjecture(run) -> str:
     """What scratch files in memory gain in real time over those on a device."""
     disk, memory = (run["observed_real"].values[chosen] for chosen in ways(run)[1:])
