@@ -35,15 +35,18 @@ def beside(runs) -> "figures.Shown":
 
 
 def said(run) -> tuple[str, str]:
-    """What writing in the background changes on the largest grid with one solver thread, and with two."""
+    """What writing in the background changes on the largest grid with one solver thread, and on the others."""
     table = beside_table(run)
     large = table[table["N"] == table["N"].max()].sort_values("threads")
     alone, both = table[table["N"] == table["N"].min()].sort_values("threads").itertuples()
     assert (table["run_high"] >= 1).all() and alone.run_low > 1 >= max(both.run_low, large["run_low"].max())
-    one, two = (f"{row.run:.2f} ({row.run_low:.2f} to {row.run_high:.2f}) times as long" for row in large.itertuples())
+    most, took = table["N"].max(), "{0.run:.2f} ({0.run_low:.2f} to {0.run_high:.2f}) times as long".format
+    both_say = [
+        f"On machine {figures.cpu(run)}, with N = {N} and one solver thread, a run takes {took(row)} if a further "
+        "thread writes whole arrays into the page cache as if the solver waits"
+        for N, row in ((most, next(large.itertuples())), (alone.N, alone))
+    ]
     return (
-        f"On machine {figures.cpu(run)}, with N = {table['N'].max()} and one solver thread, a run takes {one} if a "
-        "further thread writes whole arrays into the page cache as if the solver waits: no measurable difference.",
-        f"With two solver threads it takes {two}: no measurable difference either. With N = {alone.N} and one thread "
-        f"it takes {alone.run:.2f} times as long ({alone.run_low:.2f} to {alone.run_high:.2f}).",
+        f"{both_say[0]}: no measurable difference.",
+        f"{both_say[1]}. With two solver threads, and with N = {most}, there is no measurable difference.",
     )

@@ -151,6 +151,5 @@ def first_code(runs) -> "figures.Shown":
         table[table["N"] == table["N"][table["way"] == POINTS].max()],
         ["N", "code", "way", "T_T", "R_IO", "zeta", "zeta_low", "zeta_high"],
         name="nht1_first_code",
-        caption="A fast and a slow code that write dumps of the same size, as whole arrays and by points. Of the first "
-        "code of the iPSC/860, which wrote points, the overhead was low, the time high, and the rate low.",
+        caption="A fast and a slow code that write dumps of the same size, as whole arrays and by points.",
     )

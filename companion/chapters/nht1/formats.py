@@ -49,7 +49,7 @@ def conversion_cost(runs) -> "figures.Shown":
         name="nht1_conversion",
         title="Converting a dump",
         caption=f"Time of converting one dump, N = {runs[0]['N'].values.max()}, between the words of this machine and "
-        "those of another, as a multiple of that of a copy.",
+        "those of another.",
     )
 
 

@@ -49,7 +49,7 @@ def overheads(runs) -> "figures.Shown":
         tables="overheads",
         title="What each method of writing adds",
         caption=f"Overhead of writing into the page cache, with {team} in the stored run, a row for each method in "
-        "which the solver waits; the axis is linear below 10 %. We do not have the report's results by method.",
+        "which the solver waits; the axis is linear below 10 %.",
     )
     percent_axis(shown.figure.axes[0])
     return shown
@@ -67,8 +67,8 @@ def small(run) -> tuple[str, str]:
         f"On machine {figures.cpu(run)}, {plural(point['threads'], 'thread')}, N = {N}, ζ of a write for every point "
         f"is {point['zeta']:.0f} %{' (flagged)' * bool(point['flagged'])}, by medians. That of writes of planes is "
         f"{planes:.0f} %, of five arrays {five:.0f} %.",
-        f"With N = {plane['N']} and as many threads, planes add {plane['zeta']:.0f} % ({plane['zeta_low']:.0f} to "
-        f"{plane['zeta_high']:.0f}), whole arrays {arrays['zeta'].min():.0f} and {arrays['zeta'].max():.0f} %.",
+        f"With N = {plane['N']} and as many threads, planes add {plane['zeta']:.0f} %, whole arrays "
+        f"{arrays['zeta'].min():.0f} and {arrays['zeta'].max():.0f} %, by medians.",
     )
 
 
@@ -172,10 +172,9 @@ def over_ranks(run) -> str:
     zeta = _zeta(run).set_index("way")
     points, rest = zeta.loc["elements"], zeta.drop("elements")
     assert points["zeta_low"] > rest["zeta_high"].max()
-    form = "{zeta:.0f} % ({zeta_low:.0f} to {zeta_high:.0f})".format_map
     return (
         f"On the {plural(run['ranks'].values.max(), 'rank')} of an MPI job on machine {figures.cpu(run)}, "
-        f"N = {run['N'].values[0]}, a write for every point, called from Python, adds {points['zeta']:.0f} %. "
-        f"Writes of a rank's whole part of a dump add {form(rest.loc['collective'])} if all ranks call together, and "
-        f"{form(rest.loc['independent'])} if each calls for itself."
+        f"N = {run['N'].values[0]}, a write for every point, called from Python, adds {points['zeta']:.0f} %, "
+        "by medians. Writes of a rank's whole part of a dump add less, whether all ranks call together or each for "
+        "itself."
     )

@@ -44,8 +44,7 @@ def solver(runs) -> "figures.Shown":
         runs=runs,
         data=frames,
         title="Time of a step",
-        caption="Time of one step of the solver against the size of the grid. On a straight line of slope 3 every "
-        "point would take the same time.",
+        caption="On a straight line of slope 3 every point would take the same time.",
     )
 
 
