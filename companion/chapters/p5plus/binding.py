@@ -74,7 +74,7 @@ def gains(runs) -> "figures.Shown":
         data=pd.concat([printed, *frames], ignore_index=True),
         title="What each change gained",
         caption="Gains as the report prints them: a bar for a range, a tick for one number. Throttling (diamond) made "
-        "times vary less, which is not a gain in speed. Filled: change in speed of 48 steps of one layer at T399 by "
+        "times vary less. Filled: change in speed of 48 steps of one layer at T399 by "
         "code for the machine's processor in place of x86-64-v3, by huge pages in place of small ones, by binding.",
         alt=f"Range bars of {len(printed)} printed gains in percent. The widest range is that of "
         f"{widest['change']}: {widest['gain_low']:g} to {widest['gain_high']:g} %.",

@@ -148,6 +148,6 @@ def second(runs) -> "figures.Shown":
         name="p5plus_smt",
         title="What a second thread, or a second copy, gains",
         caption="Hollow: two threads on a core over one, from the printed rates. Filled: two copies of the loop in one "
-        "thread over one copy, which is not SMT.",
+        "thread over one copy.",
         tables="smt_benefit",
     )

@@ -79,8 +79,8 @@ def read_rates(runs, stride: int = 0, nbytes: int = 0) -> "figures.Shown":
         runs=runs,
         data=frames,
         title="Bandwidth of reading",
-        caption="Bytes a second that one thread asks for, against the size of its array. Above, a line for a stride; "
-        "from 1 to 16 a larger one uses less of each cache line of 64 bytes. Below, stride 1 by threads and pages. Of "
-        "other machines only one thread is drawn, above with strides 1, 16 and 1024. The report's curves are lost.",
+        caption="Bytes a second that one thread asks for, against the size of its array. Above, a line for a stride. "
+        "Below, stride 1 by threads and pages. Of other machines only one thread is drawn, above with strides 1, 16 "
+        "and 1024. The report's curves are lost.",
         tables="plots",
     )

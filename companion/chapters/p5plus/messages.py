@@ -45,7 +45,6 @@ def exchanged(runs) -> "figures.Shown":
         heading=figures.run_title(free[0]),
         data=[_exchanges(run) for run in runs],
         title="Exchange between pairs",
-        caption="Two sides send each other a message at the same time: in the report tasks of two nodes, here ranks of "
-        "one machine. Runs with more ranks than processors are in the data and not drawn.",
+        caption="Ranks of one machine. Runs with more ranks than processors are in the data and not drawn.",
         tables="plots",
     )
