@@ -22,7 +22,9 @@ def _remove(path: Path) -> None:
     except (KeyboardInterrupt, SystemExit) as stopped:
         shutil.rmtree(path, ignore_errors=True)
         number = signal.SIGINT if isinstance(stopped, KeyboardInterrupt) else signal.SIGTERM
-        threading.Timer(0.1, os.kill, (os.getpid(), number)).start()
+        again = threading.Timer(0.1, os.kill, (os.getpid(), number))
+        again.daemon = True  # a command that has ended by then does not wait for it
+        again.start()
 
 
 class WorkFolder:

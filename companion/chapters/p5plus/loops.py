@@ -122,9 +122,9 @@ def rates(runs) -> "figures.Shown":
         name="p5plus_loops",
         heading="",
         title="Five loops on one processor, 2006 and today",
-        caption="Chains of additions in registers, and two loops that go through an array of 64 MB. Hollow: Power5+, "
-        "the printed rate, which we take for a node's, over its 16 processors. Filled: one thread, alone and, on "
-        f"{figures.cpu(runs[0])}, while each other processor runs the same.",
+        caption="Chains of additions in registers, and two loops that go through an array, of 67 MB today. Hollow: "
+        "Power5+, the printed rate, which we take for a node's, over its 16 processors. Filled: one thread, alone and, "
+        f"on {figures.cpu(runs[0])}, while each other processor runs the same.",
         tables="smt_benefit",
     )
 

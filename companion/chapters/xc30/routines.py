@@ -54,8 +54,8 @@ def vectorised(runs) -> "figures.Shown":
         base=rates(runs[0], "peak", scale=1e6)["rate"].item(),
         name="xc30_routines",
         title="Routines of the forecast",
-        caption="Rates of our own versions of the algorithms, compiled with one column and with a vector of columns in "
-        "an instruction, and of routines of the same name in the profile of 2006. The line is the peak that the run in "
-        f"the heading measured. {figures.doubts(runs[0])}",
+        caption="Rates of our own versions of the algorithms, compiled with one column and with a vector of columns "
+        "(MXMAOP: of latitudes) in an instruction, and of routines of the same name in the profile of 2006. The line "
+        f"is the peak that the run in the heading measured. {figures.doubts(runs[0])}",
         tables="p5plus/drhook",
     )
