@@ -469,7 +469,7 @@ def findings() -> list[str]:
         f"Main memory for each flop/s of peak was {memory.iloc[0]:.2f} bytes on the Cray Y-MP in the report of 1993, "
         f"and {reports.min():.2f} to {reports.max():.2f} on four machines in those of 2006 and 2014.",
         f"CPU time was {best.min():.0f} to {best.max():.0f} % of the elapsed time of a forecast of 1982, alone on the "
-        f"prototype of the Cray X-MP. In the large problem of imaging of the report of 1989 it went from {alone:.0f} "
+        f"prototype of the Cray X-MP. In the large problems of the report of 1989 together it went from {alone:.0f} "
         f"% on a Convex C1, alone, to {shared:.0f} % on a Cray X-MP/48 with other users.",
     ]
 

@@ -62,7 +62,7 @@ def computing(runs) -> "figures.Shown":
         data=frames,
         name="aips58_shares",
         title=f"The part of the real time of {size} problems that is CPU time",
-        caption="Each mark is a problem, strokes with their numbers are medians.",
+        caption="Each mark is a problem, a star a median of this run; strokes with their numbers are medians.",
         tables="ddt_small ddt_medium ddt_large",
     )
 

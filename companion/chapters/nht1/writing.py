@@ -203,7 +203,7 @@ def rates_then_and_now(runs) -> "figures.Shown":
         name="nht1_rates_then_and_now",
         tables="systems table_1 figure_1_axes",
         title="Rates then and now",
-        caption="Hollow: rates that the report prints or that follow from times on its largest grid; grey are stated "
+        caption="Hollow: rates that the report prints, or bounds from a time and the ends of an axis; grey are stated "
         f"rates of disks. Filled: by three methods of writing into the page cache, N = {frames[0]['N'].max()} and "
         f"{plural(frames[0]['threads'].max(), 'thread')} in the stored run.",
     )
