@@ -30,7 +30,7 @@ LINES = {
     "companion": 12865,
     "peers": 2107,
     "book": 2282,
-    "tests": 12607,
+    "tests": 12609,
 }
 PRODUCTION = 39_979
 #: What a kernel's module imports when it is imported itself; other libraries only inside the functions that need them.

@@ -59,7 +59,9 @@ def test_flags_are_named():
             kernel(fastmath=flags)
 
 
-def test_an_inner_function_is_no_machine_code_until_python_calls_it():
+def test_an_inner_function_is_no_machine_code_until_python_calls_it(tmp_path, monkeypatch):
+    monkeypatch.setattr(jit, "CACHE_FOLDER", tmp_path)  # nothing is read that an earlier run has kept
+
     @kernel
     def inner(x):
         return x + 1.0
