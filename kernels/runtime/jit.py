@@ -7,13 +7,10 @@ its caller does not name.
 numba alone keeps the old code of a cached caller when a helper in another file changes.  Here its files lie in a folder
 named after a digest of all sources.
 
-**What is changed in numba, and what that buys.**  numba gives each compiled function two wrappers, one for Python and
-one for C, and makes machine code of every function and again of each of its callers, into which it is linked.  Most
-functions here are called by compiled code alone.  :class:`Dispatcher` makes wrappers for what Python calls, and
-:class:`Library` keeps the rest as LLVM's text, as the cache does, until a function that Python calls is compiled with
-all that it calls.  Loops are then vectorised once, where they are inlined.  Seconds of processor to compile with an
-empty cache: BT of class S 5.4 for 7.2 without these two, eight fields of T159 27 for 56.  numba's
-``no_cpython_wrapper`` and ``no_cfunc_wrapper`` give the first (5.2), not the second (47).
+**Nothing of numba is changed**, neither a class nor a setting: what a reader or a library of theirs compiles in this
+process, and keeps in a cache, is numba's alone (``tests/kernels/runtime/test_guest.py``).  numba gives each compiled
+function two wrappers, one for Python and one for C.  Most functions here are called by compiled code alone;
+:class:`Dispatcher` makes wrappers for what Python calls.
 
 **Loops that are timed** must be executed as often as they are written.  LLVM removes passes whose results are
 overwritten, hoists loads that cannot have changed and folds chains of constants.  An empty piece of assembly that
@@ -35,7 +32,6 @@ import numba
 from llvmlite import binding, ir
 from numba import types
 from numba.core import caching, cgutils, codegen, config
-from numba.core.codegen import JITCodeLibrary, JITCPUCodegen
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.registry import CPUDispatcher
 from numba.core.runtime import rtsys
@@ -239,11 +235,7 @@ class Cache(caching.FunctionCache):
             warnings.warn(f"compiled code is not kept: {CACHE_FOLDER}: {error.strerror or error}", stacklevel=2)
 
 
-# What is changed in numba
-
-_set_env = JITCPUCodegen.set_env
-#: Environments of functions without machine code, by the name of the variable that is to hold the address.
-_waiting = {}
+# What compiled callers call
 
 
 def bare(result) -> bool:
@@ -305,69 +297,3 @@ class Dispatcher(CPUDispatcher):
             self.overloads[tuple(result.signature.args)] = result
         else:
             super().add_overload(result)
-
-
-class Library(JITCodeLibrary):
-    """What is linked when it is finalised, and becomes machine code when somebody asks for an address in it."""
-
-    _text_alone = False  # whether there is no machine code (yet)
-
-    def _optimize_final_module(self):
-        """When there is machine code to make."""
-
-    def _finalize_final_module(self):
-        if self._object_caching_enabled and self._compiled_object:  # machine code from the cache
-            super()._finalize_final_module()
-        else:
-            self._finalize_dynamic_globals()
-            self._verify_declare_only_symbols()
-            self._finalized = self._text_alone = True
-
-    def _make(self):
-        """Make machine code, and tell the engine which environments its functions have.
-
-        The engine itself would call Python back with the code: an exception of Ctrl-C is dropped there.
-        """
-        super()._optimize_final_module()
-        self.enable_object_caching()
-        self._compiled_object = made = self._codegen._tm.emit_object(self._final_module)
-        self._dynamic_globals = []
-        super()._finalize_final_module()
-        self._compiled_object, self._text_alone = made, False
-        for variable in self._final_module.global_variables:
-            if variable.name in _waiting and not variable.is_declaration:
-                _set_env(self._codegen, variable.name, _waiting.pop(variable.name))
-
-    def get_pointer_to_function(self, name):
-        """Address of ``name``, 0 where this library has none of that name."""
-        self._ensure_finalized()
-        if self._text_alone:
-            if name not in (function.name for function in self.get_defined_functions()):
-                return 0
-            self._make()
-        return super().get_pointer_to_function(name)
-
-    def _get_compiled_object(self):
-        return b"" if self._text_alone else super()._get_compiled_object()
-
-    @classmethod
-    def _unserialize(cls, codegen, state):
-        name, kind, data = state
-        if kind != "object" or data[0]:
-            return super()._unserialize(codegen, state)
-        self = codegen.create_library(name)
-        self._shared_module = binding.parse_bitcode(data[1])
-        self._finalized = self._disable_inspection = True
-        return self
-
-
-def _set_env_when_made(codegen, name, env):
-    """Tell a function its environment ``env``, now or when a library that holds its variable ``name`` is made."""
-    if codegen._engine.is_symbol_defined(name):
-        _set_env(codegen, name, env)
-    else:
-        _waiting[name] = env
-
-
-JITCPUCodegen._library_class = Library
-JITCPUCodegen.set_env = _set_env_when_made
