@@ -65,10 +65,10 @@ test: $(READY)
 
 # the settings there fetch no news and look for no updates
 lab: $(READY)
-	JUPYTER_CONFIG_PATH=companion/jupyter $(BIN)/jupyter lab START.md $(ARGS)
+	JUPYTER_CONFIG_PATH=supercomputers_rerun/companion/jupyter $(BIN)/jupyter lab START.md $(ARGS)
 
 peers: $(READY)
-	$(BIN)/python -m peers
+	$(BIN)/python -m supercomputers_rerun.peers $(ARGS)
 
 lock: $(READY)
 	$(BIN)/python -m uv pip compile pyproject.toml --universal --all-extras --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --upgrade --output-file requirements.lock

@@ -20,8 +20,8 @@ import numpy as np
 from numba import types
 from numba.extending import intrinsic
 
-from kernels.runtime.jit import kernel
-from kernels.runtime.vector import at, fma, fms, load, store, vector_of
+from supercomputers_rerun.kernels.runtime.jit import kernel
+from supercomputers_rerun.kernels.runtime.vector import at, fma, fms, load, store, vector_of
 
 __all__ = ["LARGEST_RADIX", "element", "factorise", "plain", "roots", "stockham"]
 

@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from kernels.contract import Check, worst
-from kernels.runtime.resources import usable_cpus
+from supercomputers_rerun.kernels.contract import Check, worst
+from supercomputers_rerun.kernels.runtime.resources import usable_cpus
 
 __all__ = ["ROUNDING", "Proof"]
 

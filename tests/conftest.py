@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
-from companion import bench, experiments
-from companion.bench import Case
-from kernels.contract import Check, Footprint, Work
+from supercomputers_rerun.companion import bench, experiments
+from supercomputers_rerun.companion.bench import Case
+from supercomputers_rerun.kernels.contract import Check, Footprint, Work
 
 # timings never decide a test: a slow host is no failure
 settings.register_profile("house", deadline=None)
@@ -111,7 +111,7 @@ def toy_experiment(monkeypatch, toy):
 @pytest.fixture
 def call():
     """``call(*arguments)`` of ``companion`` -> (exit code, stdout, stderr); a defect is raised."""
-    from companion.__main__ import app
+    from supercomputers_rerun.companion.__main__ import app
 
     def run(*arguments):
         code, out, err = 0, io.StringIO(), io.StringIO()

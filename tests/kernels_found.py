@@ -7,18 +7,19 @@ from dataclasses import replace
 
 import pytest
 
-import kernels
+from supercomputers_rerun import kernels
 
 
 def _kernels():
     """Every module or package below ``kernels`` with a Problem that it runs; rooms of a kernel are none, but
     ``ranks``, the same work over MPI."""
     found = {}
-    for entry in pkgutil.walk_packages(kernels.__path__, "kernels."):
-        if entry.name.endswith(".ranks") or not any(entry.name.startswith(f"{name}.") for name in found):
+    for entry in pkgutil.walk_packages(kernels.__path__, f"{kernels.__name__}."):
+        short = entry.name.removeprefix("supercomputers_rerun.")
+        if short.endswith(".ranks") or not any(short.startswith(f"{name}.") for name in found):
             module = importlib.import_module(entry.name)
             if hasattr(module, "Problem") and hasattr(module, "run"):
-                found[entry.name] = module
+                found[short] = module
     return found
 
 

@@ -16,12 +16,12 @@ from pathlib import Path
 import psutil
 import pytest
 
-from companion import host
-from companion.records import runs
-from kernels.contract import Footprint
-from kernels.files import storm
-from kernels.files.ways import solution_writer
-from kernels.memory import latency
+from supercomputers_rerun.companion import host
+from supercomputers_rerun.companion.records import runs
+from supercomputers_rerun.kernels.contract import Footprint
+from supercomputers_rerun.kernels.files import storm
+from supercomputers_rerun.kernels.files.ways import solution_writer
+from supercomputers_rerun.kernels.memory import latency
 
 ROOT = Path(__file__).resolve().parents[1]
 RECORD = min(runs.COMMITTED.glob("p5plus-smt_*.json"))
@@ -42,7 +42,7 @@ def refused(call):
 
 FULL = """
 import resource, sys
-from companion.records import runs
+from supercomputers_rerun.companion.records import runs
 record = runs.read(sys.argv[1])
 resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
 runs.save(record, sys.argv[2])
@@ -100,7 +100,7 @@ def test_4_a_truncated_or_foreign_solution_is_refused(refused, tmp_path):
 
 WRITING = """
 import signal, sys
-from kernels.files.ways import solution_writer
+from supercomputers_rerun.kernels.files.ways import solution_writer
 signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
 with solution_writer(sys.argv[1], 32, 100_000, 100, "positioned", asynchronous=True) as writer:
     print("ready", flush=True)
@@ -137,7 +137,7 @@ def test_5_a_command_leaves_no_process_and_no_file(tmp_path, command, number, co
     """The signal comes once the command has made a folder for its work."""
     temporary, records = tmp_path / "temporary", tmp_path / "records"
     temporary.mkdir()
-    given = [sys.executable, "-m", "companion", command, "xc30-storm", "--out", records]
+    given = [sys.executable, "-m", "supercomputers_rerun.companion", command, "xc30-storm", "--out", records]
     process = subprocess.Popen(given, env={**os.environ, "TMPDIR": str(temporary), "RERUN_BUDGET": "60"}, **PIPES)
     while process.poll() is None and not any(temporary.iterdir()):
         time.sleep(0.05)
@@ -152,7 +152,17 @@ def test_5_a_command_leaves_no_process_and_no_file(tmp_path, command, number, co
 def test_5_a_job_of_two_ranks_leaves_no_process_and_no_file(tmp_path, number, code):
     """The signal comes when both ranks have begun; mpiexec, its proxy and the ranks are four processes."""
     (tmp_path / "tmp").mkdir()
-    command = [sys.executable, "-m", "companion", "run", "p5plus-sensors", "--ranks", "2", "--out", tmp_path / "new"]
+    command = [
+        sys.executable,
+        "-m",
+        "supercomputers_rerun.companion",
+        "run",
+        "p5plus-sensors",
+        "--ranks",
+        "2",
+        "--out",
+        tmp_path / "new",
+    ]
     process = subprocess.Popen(command, env={**os.environ, "TMPDIR": str(tmp_path / "tmp")}, **PIPES)
     while len(psutil.Process(process.pid).children(recursive=True)) < 4 and process.poll() is None:
         time.sleep(0.02)
@@ -166,7 +176,7 @@ def test_5_a_job_of_two_ranks_leaves_no_process_and_no_file(tmp_path, number, co
 def test_5_a_run_leaves_no_process_and_no_file(tmp_path, number, code):
     """The signal comes when the processes of the experiment write their files."""
     (tmp_path / "tmp").mkdir()
-    command = [sys.executable, "-m", "companion", "run", "nht1-grouped", "--out", tmp_path / "new"]
+    command = [sys.executable, "-m", "supercomputers_rerun.companion", "run", "nht1-grouped", "--out", tmp_path / "new"]
     surroundings = {**os.environ, "TMPDIR": str(tmp_path / "tmp"), "RERUN_BUDGET": "60"}
     process = subprocess.Popen(command, env=surroundings, **PIPES)
     while not list((tmp_path / "tmp").glob(".*/*")) and process.poll() is None:

@@ -11,8 +11,8 @@ import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
-from companion import host
-from kernels.portable import build
+from supercomputers_rerun.companion import host
+from supercomputers_rerun.kernels.portable import build
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE, FIGURE = 'id="rerun-device"', "data-panels="

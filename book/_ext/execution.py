@@ -25,11 +25,11 @@ from myst_nb.core.read import create_nb_reader
 from nbclient import NotebookClient
 from sphinx.util import logging
 
-from companion.figures.rendering import FIGURES
+from supercomputers_rerun.companion.figures.rendering import FIGURES
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 #: Everything besides its own text that the result of a notebook depends on.
-SOURCES = ("kernels", "companion", "data", "requirements.lock")
+SOURCES = ("kernels", "supercomputers_rerun", "data", "requirements.lock")
 #: What makes a page of an executed notebook; a change reads and writes every page anew and executes none.
 MAKERS = ("book/_ext", "book/_templates")
 KEPT_CACHES = 4
@@ -103,11 +103,11 @@ def _run_ahead(app, env, docnames) -> None:
     timeout = app.config.nb_execution_timeout
     with ThreadPoolExecutor(AT_ONCE) as pool:
         if DEVICE in docnames:
-            from kernels.portable import build
+            from supercomputers_rerun.kernels.portable import build
 
             pool.submit(build.build, ROOT / ".cache")
         if any(map(_measures, left.values())):
-            from kernels.runtime.jit import CACHE_FOLDER
+            from supercomputers_rerun.kernels.runtime.jit import CACHE_FOLDER
 
             if CACHE_FOLDER and not any(CACHE_FOLDER.rglob("*.nbc")):
                 for name in filter(lambda name: _measures(left[name]), left):

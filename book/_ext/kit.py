@@ -19,8 +19,8 @@ from pathlib import Path
 
 from docutils import nodes
 
-from companion import items, tables
-from companion.pages.chapter_record import checks, stored_runs
+from supercomputers_rerun.companion import items, tables
+from supercomputers_rerun.companion.pages.chapter_record import checks, stored_runs
 
 RECORDS, STORIES = "book/records/", "notebooks/"
 TEMPLATE = Path(__file__).resolve().parent.parent / "_templates" / "chapter_record.md"

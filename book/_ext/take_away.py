@@ -17,8 +17,8 @@ import shutil
 from html import unescape
 from pathlib import Path
 
-from companion import claims, common, tables
-from companion.pages.front import bibtex
+from supercomputers_rerun.companion import claims, common, tables
+from supercomputers_rerun.companion.pages.front import bibtex
 
 DATA, LEDGER, PEERS, RUN = "book/data", "book/ledger", "book/peers", "book/run"
 REPRODUCED = "book/reproduced"

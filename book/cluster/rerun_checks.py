@@ -9,6 +9,7 @@ import reframe as rfm
 import reframe.utility.sanity as sn
 from reframe.core.backends import getlauncher
 from reframe.core.builtins import parameter, run_after, sanity_function, variable
+
 from supercomputers_rerun.companion.experiments import REGISTER
 
 

@@ -12,7 +12,7 @@ no line.  Observations are synthetic, so that the truth is known.  Modules, from
 ``covariance``, ``cholesky``             compiled: covariances, the work of one box, factors of small matrices
 ``dense``                                the same in NumPy
 
->>> from kernels import analysis
+>>> from supercomputers_rerun.kernels import analysis
 >>> problem = analysis.Problem(ni=24, nj=16, sondes=80, aircraft=20)
 >>> result = analysis.run(problem, analysis.setup(problem))
 >>> all(check.ok for check in analysis.verify(problem, result)), result.standard.shape
@@ -27,17 +27,17 @@ from math import nan
 
 import numpy as np
 
-from kernels.analysis import boxes, chain, covariance, dense, synthetic
-from kernels.analysis.boxes import ACCEPTED, POINTS, REJECTED, at_data
-from kernels.analysis.chain import Chain, StepTime
-from kernels.analysis.covariance import PAIR_FLOPS
-from kernels.analysis.dense import plain
-from kernels.analysis.problem import LN_P, NAMES, SEEN, Problem
-from kernels.contract import Check, Footprint, Work, worst
-from kernels.files.filesystem import require_direct
-from kernels.files.work_folder import WorkFolder
-from kernels.proof import Proof
-from kernels.runtime.resources import require_memory, require_threads
+from supercomputers_rerun.kernels.analysis import boxes, chain, covariance, dense, synthetic
+from supercomputers_rerun.kernels.analysis.boxes import ACCEPTED, POINTS, REJECTED, at_data
+from supercomputers_rerun.kernels.analysis.chain import Chain, StepTime
+from supercomputers_rerun.kernels.analysis.covariance import PAIR_FLOPS
+from supercomputers_rerun.kernels.analysis.dense import plain
+from supercomputers_rerun.kernels.analysis.problem import LN_P, NAMES, SEEN, Problem
+from supercomputers_rerun.kernels.contract import Check, Footprint, Work, worst
+from supercomputers_rerun.kernels.files.filesystem import require_direct
+from supercomputers_rerun.kernels.files.work_folder import WorkFolder
+from supercomputers_rerun.kernels.proof import Proof
+from supercomputers_rerun.kernels.runtime.resources import require_memory, require_threads
 
 __all__ = ["Problem", "Result", "State", "footprint", "plain", "reference", "run", "setup", "verify", "work"]
 __all__ += ["BOUNDED", "NO_OUTPUT", "PROOF", "errors"]

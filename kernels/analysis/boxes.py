@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from kernels.analysis import synthetic
-from kernels.analysis.problem import BOX, KINDS, LN_P, REJECT, SLAB
-from kernels.gridpoint.levels import RADIUS, R
+from supercomputers_rerun.kernels.analysis import synthetic
+from supercomputers_rerun.kernels.analysis.problem import BOX, KINDS, LN_P, REJECT, SLAB
+from supercomputers_rerun.kernels.gridpoint.levels import RADIUS, R
 
 SLABS = LN_P.size // SLAB
 POINTS = BOX * BOX * SLAB

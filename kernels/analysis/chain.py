@@ -16,11 +16,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kernels.analysis import boxes, synthetic, vertical
-from kernels.analysis.problem import BOX, LN_P, NAMES, REJECT, SEEN, SLAB
-from kernels.files.filesystem import ALIGNMENT, BlockFile, page_aligned
-from kernels.gridpoint import levels
-from kernels.runtime.arrays import zeros
+from supercomputers_rerun.kernels.analysis import boxes, synthetic, vertical
+from supercomputers_rerun.kernels.analysis.problem import BOX, LN_P, NAMES, REJECT, SEEN, SLAB
+from supercomputers_rerun.kernels.files.filesystem import ALIGNMENT, BlockFile, page_aligned
+from supercomputers_rerun.kernels.gridpoint import levels
+from supercomputers_rerun.kernels.runtime.arrays import zeros
 
 #: Sigma levels at the top that keep most of the first guess, and what part of the increments they take.
 STRATOSPHERE = (0.25, 0.5, 0.75)

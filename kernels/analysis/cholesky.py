@@ -19,8 +19,19 @@ distance of its columns in doubles, ``j`` the first column of a tile, ``r`` its 
 column that is taken from it.
 """
 
-from kernels.runtime.jit import CONTRACT, HERE, kernel
-from kernels.runtime.vector import LANES, address, at, fma, fnma, load, load_as, spread, store, total
+from supercomputers_rerun.kernels.runtime.jit import CONTRACT, HERE, kernel
+from supercomputers_rerun.kernels.runtime.vector import (
+    LANES,
+    address,
+    at,
+    fma,
+    fnma,
+    load,
+    load_as,
+    spread,
+    store,
+    total,
+)
 
 #: Rows of a vector, columns of a tile, and its most vectors: as many as stay in the registers, in powers of two.
 STEP, _COLUMNS = max(4, HERE.lanes), 4

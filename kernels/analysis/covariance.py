@@ -20,10 +20,21 @@ room for a matrix of n rows; ``out`` and ``reduction`` are written.  ``n`` is a 
 :func:`evaluate`.  No function checks what it is given.
 """
 
-from kernels.analysis.cholesky import STEP, backwards, factor
-from kernels.routines.elementary import EXP_FLOPS, exp
-from kernels.runtime.jit import CONTRACT, kernel
-from kernels.runtime.vector import LANES, address, at, fma, less, load, select, spread, store, total
+from supercomputers_rerun.kernels.analysis.cholesky import STEP, backwards, factor
+from supercomputers_rerun.kernels.routines.elementary import EXP_FLOPS, exp
+from supercomputers_rerun.kernels.runtime.jit import CONTRACT, kernel
+from supercomputers_rerun.kernels.runtime.vector import (
+    LANES,
+    address,
+    at,
+    fma,
+    less,
+    load,
+    select,
+    spread,
+    store,
+    total,
+)
 
 #: Exponents below this, of what is as good as uncorrelated, are raised to it.
 FAR = -600.0

@@ -5,7 +5,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from kernels.contract import Presets, one_of, real, require_range, whole
+from supercomputers_rerun.kernels.contract import Presets, one_of, real, require_range, whole
 
 BOX = 8  # grid points along a side of a box
 SLAB = 5  # standard levels of a slab

@@ -16,8 +16,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kernels.analysis.problem import KINDS, LN_P, SEEN
-from kernels.gridpoint.levels import OMEGA, RADIUS, R, latitudes, vertical
+from supercomputers_rerun.kernels.analysis.problem import KINDS, LN_P, SEEN
+from supercomputers_rerun.kernels.gridpoint.levels import OMEGA, RADIUS, R, latitudes, vertical
 
 #: Waves of a random field.
 WAVES = 96

@@ -6,8 +6,8 @@ The compiled functions check nothing.
 
 import numpy as np
 
-from kernels.gridpoint.levels import R
-from kernels.runtime.jit import CONTRACT, kernel
+from supercomputers_rerun.kernels.gridpoint.levels import R
+from supercomputers_rerun.kernels.runtime.jit import CONTRACT, kernel
 
 
 @kernel(fastmath=CONTRACT)

@@ -31,7 +31,7 @@ each other, and so are rows: threads share them out.
 
 Seconds of a step of class W, and the same by the words of a kernel, verified to the published norms:
 
->>> from kernels import bt
+>>> from supercomputers_rerun.kernels import bt
 >>> bt.step_time("W") > 0
 True
 >>> problem = bt.Problem.preset("W")
@@ -47,12 +47,12 @@ from time import perf_counter
 
 import numpy as np
 
-from kernels.bt import plain
-from kernels.bt.problem import TOLERANCE, Problem
-from kernels.bt.solver import Box, State, Stepper, norms, pack, solution, unpack
-from kernels.contract import Check, Footprint, Work, worst
-from kernels.proof import Proof
-from kernels.runtime.resources import require_memory
+from supercomputers_rerun.kernels.bt import plain
+from supercomputers_rerun.kernels.bt.problem import TOLERANCE, Problem
+from supercomputers_rerun.kernels.bt.solver import Box, State, Stepper, norms, pack, solution, unpack
+from supercomputers_rerun.kernels.contract import Check, Footprint, Work, worst
+from supercomputers_rerun.kernels.proof import Proof
+from supercomputers_rerun.kernels.runtime.resources import require_memory
 
 __all__ = ["PROOF", "Problem", "Result", "State", "Stepper", "TOLERANCE", "footprint", "march", "norms", "npb_flops"]
 __all__ += ["pack", "reference", "run", "setup", "solution", "step_time", "unpack", "verify", "work"]

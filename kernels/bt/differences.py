@@ -9,9 +9,9 @@ Equations: Bailey et al., *The NAS Parallel Benchmarks*, NASA Ames report RNR-94
 
 import numpy as np
 
-from kernels.bt.problem import C1, C2, C3C4, C1345, FOUR_THIRDS, FOURTH
-from kernels.runtime.jit import FINITE, kernel
-from kernels.runtime.vector import load, prefetch, spread, store
+from supercomputers_rerun.kernels.bt.problem import C1, C2, C3C4, C1345, FOUR_THIRDS, FOURTH
+from supercomputers_rerun.kernels.runtime.jit import FINITE, kernel
+from supercomputers_rerun.kernels.runtime.vector import load, prefetch, spread, store
 
 _ONE, _TWO = np.uint64(1), np.uint64(2)
 

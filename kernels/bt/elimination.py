@@ -28,10 +28,10 @@ to 5.1 times.
 
 import numpy as np
 
-from kernels.bt.lines import inner
-from kernels.bt.problem import C1, C2, C3C4, C1345, FOUR_THIRDS
-from kernels.runtime.jit import FINITE, kernel
-from kernels.runtime.vector import LANES, load, load_as, prefetch, spread, store
+from supercomputers_rerun.kernels.bt.lines import inner
+from supercomputers_rerun.kernels.bt.problem import C1, C2, C3C4, C1345, FOUR_THIRDS
+from supercomputers_rerun.kernels.runtime.jit import FINITE, kernel
+from supercomputers_rerun.kernels.runtime.vector import LANES, load, load_as, prefetch, spread, store
 
 _V = np.uint64(LANES)
 _ZERO, _ONE = np.uint64(0), np.uint64(1)

@@ -4,8 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kernels.runtime.jit import kernel
-from kernels.runtime.vector import LANES
+from supercomputers_rerun.kernels.runtime.jit import kernel
+from supercomputers_rerun.kernels.runtime.vector import LANES
 
 _V, _ZERO, _ONE, _TWO, _THREE, _FOUR, _FIVE = (np.uint64(n) for n in (LANES, 0, 1, 2, 3, 4, 5))
 #: Distance of two cells in a tile, where eight lines along x are turned: five components of eight lanes.

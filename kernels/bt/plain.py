@@ -11,8 +11,18 @@ line is float64 (N, 5).
 
 import numpy as np
 
-from kernels.bt.problem import C1, C2, C3C4, C1345, FOUR_THIRDS, FOURTH, SECOND, exact_solution, initial_field
-from kernels.runtime.jit import CONTRACT, kernel
+from supercomputers_rerun.kernels.bt.problem import (
+    C1,
+    C2,
+    C3C4,
+    C1345,
+    FOUR_THIRDS,
+    FOURTH,
+    SECOND,
+    exact_solution,
+    initial_field,
+)
+from supercomputers_rerun.kernels.runtime.jit import CONTRACT, kernel
 
 
 @kernel(fastmath=CONTRACT)

@@ -13,7 +13,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from kernels.contract import Presets, one_of, real, whole
+from supercomputers_rerun.kernels.contract import Presets, one_of, real, whole
 
 #: Grid points a side: offsets and sizes stay far inside 63 bits.  With five points, the fewest of the fourth
 #: differences, those of both boundaries act on the middle one, and NPB's norms are others by 1 to 5 %.

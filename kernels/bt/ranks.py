@@ -15,20 +15,20 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from kernels import bt as serial
-from kernels.bt import solver
-from kernels.bt.elimination import BACKWARD, FORWARD, UPPER, eliminate, substitute
-from kernels.bt.lines import TILE as _TILE
-from kernels.bt.lines import along
-from kernels.bt.solver import Box, Stepper
-from kernels.bt.step import fill, scratch, turn_back
-from kernels.contract import Check, Footprint, Presets, Work, whole
-from kernels.decomposition import box, process_grid
-from kernels.mpi import world
-from kernels.runtime.arrays import zeros
-from kernels.runtime.jit import FINITE, kernel
-from kernels.runtime.resources import require_memory
-from kernels.runtime.vector import LANES
+from supercomputers_rerun.kernels import bt as serial
+from supercomputers_rerun.kernels.bt import solver
+from supercomputers_rerun.kernels.bt.elimination import BACKWARD, FORWARD, UPPER, eliminate, substitute
+from supercomputers_rerun.kernels.bt.lines import TILE as _TILE
+from supercomputers_rerun.kernels.bt.lines import along
+from supercomputers_rerun.kernels.bt.solver import Box, Stepper
+from supercomputers_rerun.kernels.bt.step import fill, scratch, turn_back
+from supercomputers_rerun.kernels.contract import Check, Footprint, Presets, Work, whole
+from supercomputers_rerun.kernels.decomposition import box, process_grid
+from supercomputers_rerun.kernels.mpi import world
+from supercomputers_rerun.kernels.runtime.arrays import zeros
+from supercomputers_rerun.kernels.runtime.jit import FINITE, kernel
+from supercomputers_rerun.kernels.runtime.resources import require_memory
+from supercomputers_rerun.kernels.runtime.vector import LANES
 
 _V, _ZERO, _ONE, _TWO, _FIVE = (np.uint64(n) for n in (LANES, 0, 1, 2, 5))
 

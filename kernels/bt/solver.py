@@ -6,15 +6,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kernels.bt.differences import weights
-from kernels.bt.lines import Direction, Ends, Place
-from kernels.bt.problem import SECOND, exact_parts, initial_component
-from kernels.bt.step import sweeps, work_size
-from kernels.contract import require_range
-from kernels.runtime.arrays import aligned, require_array, zeros
-from kernels.runtime.jit import kernel
-from kernels.runtime.resources import require_threads, run_parts
-from kernels.runtime.vector import LANES
+from supercomputers_rerun.kernels.bt.differences import weights
+from supercomputers_rerun.kernels.bt.lines import Direction, Ends, Place
+from supercomputers_rerun.kernels.bt.problem import SECOND, exact_parts, initial_component
+from supercomputers_rerun.kernels.bt.step import sweeps, work_size
+from supercomputers_rerun.kernels.contract import require_range
+from supercomputers_rerun.kernels.runtime.arrays import aligned, require_array, zeros
+from supercomputers_rerun.kernels.runtime.jit import kernel
+from supercomputers_rerun.kernels.runtime.resources import require_threads, run_parts
+from supercomputers_rerun.kernels.runtime.vector import LANES
 
 _FIVE = np.uint64(5)
 _ALONE = threading.Lock()  # teams that share threads would wait for each other

@@ -11,12 +11,12 @@ import numpy as np
 from llvmlite import ir
 from numba import types
 
-from kernels.bt.differences import differences
-from kernels.bt.elimination import FORWARD, RING, UPPER, solve
-from kernels.bt.lines import TILE as _TILE
-from kernels.bt.lines import along, inner, visited
-from kernels.runtime.jit import FINITE, kernel
-from kernels.runtime.vector import LANES, emitted, load, spread, store, transpose_block
+from supercomputers_rerun.kernels.bt.differences import differences
+from supercomputers_rerun.kernels.bt.elimination import FORWARD, RING, UPPER, solve
+from supercomputers_rerun.kernels.bt.lines import TILE as _TILE
+from supercomputers_rerun.kernels.bt.lines import along, inner, visited
+from supercomputers_rerun.kernels.runtime.jit import FINITE, kernel
+from supercomputers_rerun.kernels.runtime.vector import LANES, emitted, load, spread, store, transpose_block
 
 _V = np.uint64(LANES)
 _ZERO, _ONE, _TWO, _FIVE = (np.uint64(n) for n in (0, 1, 2, 5))

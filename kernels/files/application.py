@@ -20,17 +20,22 @@ from typing import ClassVar
 
 import numpy as np
 
-from kernels import bt
-from kernels.bt import plain
-from kernels.bt.problem import CLASSES, SMALLEST_N, exact_parts, initial_field
-from kernels.contract import Check, Footprint, Presets, Work, one_of, whole, worst
-from kernels.files.format.layout import Layout, Solution, checksum, dump_bytes
-from kernels.files.format.layout import plain as whole_file
-from kernels.files.format.verification import EPSILON, checksum_check, mean_error_checks, verify_file
-from kernels.files.ways import WAYS, solution_writer
-from kernels.files.work_folder import WorkFolder
-from kernels.proof import Proof
-from kernels.runtime.resources import run_parts
+from supercomputers_rerun.kernels import bt
+from supercomputers_rerun.kernels.bt import plain
+from supercomputers_rerun.kernels.bt.problem import CLASSES, SMALLEST_N, exact_parts, initial_field
+from supercomputers_rerun.kernels.contract import Check, Footprint, Presets, Work, one_of, whole, worst
+from supercomputers_rerun.kernels.files.format.layout import Layout, Solution, checksum, dump_bytes
+from supercomputers_rerun.kernels.files.format.layout import plain as whole_file
+from supercomputers_rerun.kernels.files.format.verification import (
+    EPSILON,
+    checksum_check,
+    mean_error_checks,
+    verify_file,
+)
+from supercomputers_rerun.kernels.files.ways import WAYS, solution_writer
+from supercomputers_rerun.kernels.files.work_folder import WorkFolder
+from supercomputers_rerun.kernels.proof import Proof
+from supercomputers_rerun.kernels.runtime.resources import run_parts
 
 __all__ = ["NO_OUTPUT", "PROOF", "Problem", "Result", "exact_plane", "footprint", "reference", "run", "serial", "setup"]
 __all__ += ["verify", "work"]

@@ -8,11 +8,11 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from kernels.contract import Check, Footprint, Presets, Work, one_of, whole
-from kernels.files.format.layout import COMPONENTS, WORD
-from kernels.files.words import copy_words, decode_pairs, encode_pairs, swap_words
-from kernels.proof import Proof
-from kernels.runtime.resources import require_memory, require_threads, run_team
+from supercomputers_rerun.kernels.contract import Check, Footprint, Presets, Work, one_of, whole
+from supercomputers_rerun.kernels.files.format.layout import COMPONENTS, WORD
+from supercomputers_rerun.kernels.files.words import copy_words, decode_pairs, encode_pairs, swap_words
+from supercomputers_rerun.kernels.proof import Proof
+from supercomputers_rerun.kernels.runtime.resources import require_memory, require_threads, run_team
 
 __all__ = ["DECODE", "ENCODE", "FORMATS", "PROOF", "Problem", "Words", "footprint", "plain", "reference", "run"]
 __all__ += ["setup", "verify", "work"]
@@ -65,7 +65,7 @@ def footprint(problem: Problem) -> Footprint:
 def setup(problem: Problem, seed: int = 0) -> Words:
     """The initial field of BT as ``source``, in the foreign format if it is to be decoded."""
     require_memory(footprint(problem).memory, f"converting a dump with N = {problem.N}")
-    from kernels.bt.problem import initial_field
+    from supercomputers_rerun.kernels.bt.problem import initial_field
 
     source = np.ascontiguousarray(initial_field(problem.N)).reshape(-1).view(np.uint64).copy()
     target = np.zeros(problem.foreign, np.uint64)

@@ -15,10 +15,10 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from kernels.contract import Check, Footprint, Presets, Work, require_choice, require_range
-from kernels.files.filesystem import BlockFile, page_aligned, require_direct
-from kernels.files.work_folder import WorkFolder
-from kernels.runtime.resources import require_memory, run_team
+from supercomputers_rerun.kernels.contract import Check, Footprint, Presets, Work, require_choice, require_range
+from supercomputers_rerun.kernels.files.filesystem import BlockFile, page_aligned, require_direct
+from supercomputers_rerun.kernels.files.work_folder import WorkFolder
+from supercomputers_rerun.kernels.runtime.resources import require_memory, run_team
 
 __all__ = ["NO_OUTPUT", "PLACES", "Job", "Problem", "Result", "footprint", "plain", "reference", "run", "setup"]
 __all__ += ["verify", "work"]

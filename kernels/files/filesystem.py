@@ -21,8 +21,8 @@ from pathlib import Path
 import numpy as np
 import psutil
 
-from kernels.files.work_folder import WorkFolder
-from kernels.runtime.arrays import HUGE, allocate, can_advise, zeros
+from supercomputers_rerun.kernels.files.work_folder import WorkFolder
+from supercomputers_rerun.kernels.runtime.arrays import HUGE, allocate, can_advise, zeros
 
 __all__ = ["ALIGNMENT", "IN_MEMORY", "BlockFile", "direct_refusal", "drop_cache", "filesystem_type", "page_aligned"]
 __all__ += ["preallocate", "pwrite_all", "require_direct", "write_all"]

@@ -24,9 +24,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from kernels.contract import Check, Footprint, Presets, Work, one_of, real, whole
-from kernels.files.work_folder import WorkFolder
-from kernels.runtime.resources import require_memory
+from supercomputers_rerun.kernels.contract import Check, Footprint, Presets, Work, one_of, real, whole
+from supercomputers_rerun.kernels.files.work_folder import WorkFolder
+from supercomputers_rerun.kernels.runtime.resources import require_memory
 
 __all__ = ["NO_OUTPUT", "WAYS", "Problem", "Result", "State", "broker", "footprint", "hand_over", "polish", "reference"]
 __all__ += ["run", "setup", "value", "verify", "work"]

@@ -20,16 +20,16 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from kernels import bt
-from kernels.contract import Check, Footprint, Presets, Work, whole
-from kernels.decomposition import process_grid
-from kernels.files.application import Problem as Application
-from kernels.files.application import serial
-from kernels.files.format.layout import DTYPE, Layout, Solution, checksum, dump_bytes, plain
-from kernels.files.processes import PROCESS_BYTES, SPAWN, Team
-from kernels.files.ways import end_file, new_file
-from kernels.files.work_folder import WorkFolder
-from kernels.runtime.resources import require_memory
+from supercomputers_rerun.kernels import bt
+from supercomputers_rerun.kernels.contract import Check, Footprint, Presets, Work, whole
+from supercomputers_rerun.kernels.decomposition import process_grid
+from supercomputers_rerun.kernels.files.application import Problem as Application
+from supercomputers_rerun.kernels.files.application import serial
+from supercomputers_rerun.kernels.files.format.layout import DTYPE, Layout, Solution, checksum, dump_bytes, plain
+from supercomputers_rerun.kernels.files.processes import PROCESS_BYTES, SPAWN, Team
+from supercomputers_rerun.kernels.files.ways import end_file, new_file
+from supercomputers_rerun.kernels.files.work_folder import WorkFolder
+from supercomputers_rerun.kernels.runtime.resources import require_memory
 
 __all__ = ["Problem", "Result", "State", "footprint", "reference", "run", "setup", "verify", "work"]
 

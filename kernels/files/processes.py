@@ -23,9 +23,9 @@ from typing import Any
 
 import numpy as np
 
-from kernels.decomposition import box, cut
-from kernels.files.filesystem import pwrite_all
-from kernels.files.format.layout import COMPONENTS, DTYPE, WORD, Layout
+from supercomputers_rerun.kernels.decomposition import box, cut
+from supercomputers_rerun.kernels.files.filesystem import pwrite_all
+from supercomputers_rerun.kernels.files.format.layout import COMPONENTS, DTYPE, WORD, Layout
 
 __all__ = ["PROCESS_BYTES", "SPAWN", "Disturbers", "Processes", "Team", "rows_of", "write_points"]
 

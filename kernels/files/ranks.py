@@ -16,15 +16,15 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from kernels.bt import ranks as bt
-from kernels.contract import Check, Footprint, Presets, Work, one_of
-from kernels.files import application
-from kernels.files.format.layout import COMPONENTS, DTYPE, Layout, Solution, checksum
-from kernels.files.format.verification import checksum_check, mean_error_checks, verify_file
-from kernels.files.processes import ELEMENT, rows_of
-from kernels.files.ways import end_file, new_file, solution_writer
-from kernels.files.work_folder import WorkFolder
-from kernels.mpi import world
+from supercomputers_rerun.kernels.bt import ranks as bt
+from supercomputers_rerun.kernels.contract import Check, Footprint, Presets, Work, one_of
+from supercomputers_rerun.kernels.files import application
+from supercomputers_rerun.kernels.files.format.layout import COMPONENTS, DTYPE, Layout, Solution, checksum
+from supercomputers_rerun.kernels.files.format.verification import checksum_check, mean_error_checks, verify_file
+from supercomputers_rerun.kernels.files.processes import ELEMENT, rows_of
+from supercomputers_rerun.kernels.files.ways import end_file, new_file, solution_writer
+from supercomputers_rerun.kernels.files.work_folder import WorkFolder
+from supercomputers_rerun.kernels.mpi import world
 
 __all__ = ["NO_OUTPUT", "WAYS", "Problem", "Result", "SharedSolution", "State", "close", "footprint"]
 __all__ += ["reference", "run", "setup", "verify", "work"]

@@ -22,12 +22,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from kernels.contract import Check, Footprint, Presets, Work, real, whole
-from kernels.files.filesystem import preallocate, write_all
-from kernels.files.processes import PROCESS_BYTES, Disturbers
-from kernels.files.syscalls import touch_files
-from kernels.files.work_folder import WorkFolder
-from kernels.runtime.resources import require_memory, require_threads
+from supercomputers_rerun.kernels.contract import Check, Footprint, Presets, Work, real, whole
+from supercomputers_rerun.kernels.files.filesystem import preallocate, write_all
+from supercomputers_rerun.kernels.files.processes import PROCESS_BYTES, Disturbers
+from supercomputers_rerun.kernels.files.syscalls import touch_files
+from supercomputers_rerun.kernels.files.work_folder import WorkFolder
+from supercomputers_rerun.kernels.runtime.resources import require_memory, require_threads
 
 __all__ = ["NO_OUTPUT", "VARIANTS", "Problem", "Result", "footprint", "plain", "reference", "run", "setup"]
 __all__ += ["verify", "work"]

@@ -9,7 +9,7 @@ import time
 import numpy as np
 from numba.core import types
 
-from kernels.runtime.jit import kernel
+from supercomputers_rerun.kernels.runtime.jit import kernel
 
 __all__ = ["touch_files", "write_column"]
 

@@ -26,13 +26,21 @@ from pathlib import Path
 
 import numpy as np
 
-from kernels.contract import require_choice
-from kernels.files.filesystem import drop_cache, preallocate, pwrite_all, write_all
-from kernels.files.format.layout import COMPONENTS, DTYPE, WORD, Layout, Solution, checksum, dump_bytes
-from kernels.files.syscalls import write_column
-from kernels.runtime.arrays import zeros
-from kernels.runtime.atomic import atomic_write
-from kernels.runtime.resources import require_disk, require_memory
+from supercomputers_rerun.kernels.contract import require_choice
+from supercomputers_rerun.kernels.files.filesystem import drop_cache, preallocate, pwrite_all, write_all
+from supercomputers_rerun.kernels.files.format.layout import (
+    COMPONENTS,
+    DTYPE,
+    WORD,
+    Layout,
+    Solution,
+    checksum,
+    dump_bytes,
+)
+from supercomputers_rerun.kernels.files.syscalls import write_column
+from supercomputers_rerun.kernels.runtime.arrays import zeros
+from supercomputers_rerun.kernels.runtime.atomic import atomic_write
+from supercomputers_rerun.kernels.runtime.resources import require_disk, require_memory
 
 __all__ = ["WAYS", "Writer", "end_file", "new_file", "solution_writer"]
 

@@ -20,7 +20,7 @@ Language Reference Manual*, SR-3772, appendix F.
 
 import numpy as np
 
-from kernels.runtime.jit import kernel
+from supercomputers_rerun.kernels.runtime.jit import kernel
 
 __all__ = ["copy_words", "decode_pairs", "encode_pairs", "swap_words"]
 

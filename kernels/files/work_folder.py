@@ -9,7 +9,7 @@ import threading
 import weakref
 from pathlib import Path
 
-from kernels.runtime.resources import require_disk
+from supercomputers_rerun.kernels.runtime.resources import require_disk
 
 __all__ = ["WorkFolder"]
 

@@ -12,7 +12,7 @@ Weather Rev. 106, 1978).  Modules, from what is asked for to what is computed:
 ``simulator``                                     a stand-in that computes for as long and moves as much
 ``whole_arrays``                                  the reference, in NumPy
 
->>> from kernels import gridpoint
+>>> from supercomputers_rerun.kernels import gridpoint
 >>> problem = gridpoint.Problem(hours=2.0, files=2, overlap="both")
 >>> result = gridpoint.run(problem, gridpoint.setup(problem))
 >>> all(check.ok for check in gridpoint.verify(problem, result)), result.fields["T"].shape
@@ -24,13 +24,13 @@ import math
 
 import numpy as np
 
-from kernels.contract import Check, worst
-from kernels.gridpoint.levels import CP, GRAVITY, OMEGA, RADIUS, latitudes, vertical
-from kernels.gridpoint.model import Model, run
-from kernels.gridpoint.problem import Problem
-from kernels.gridpoint.state import Result, State, Step, footprint, record_bytes, setup, work
-from kernels.gridpoint.whole_arrays import forecast, plain
-from kernels.proof import Proof
+from supercomputers_rerun.kernels.contract import Check, worst
+from supercomputers_rerun.kernels.gridpoint.levels import CP, GRAVITY, OMEGA, RADIUS, latitudes, vertical
+from supercomputers_rerun.kernels.gridpoint.model import Model, run
+from supercomputers_rerun.kernels.gridpoint.problem import Problem
+from supercomputers_rerun.kernels.gridpoint.state import Result, State, Step, footprint, record_bytes, setup, work
+from supercomputers_rerun.kernels.gridpoint.whole_arrays import forecast, plain
+from supercomputers_rerun.kernels.proof import Proof
 
 __all__ = ["BOUNDED", "NO_OUTPUT", "PROOF", "Model", "Problem", "Result", "State", "Step", "footprint"]
 __all__ += ["integrals", "plain", "record_bytes", "reference", "run", "setup", "verify", "work"]

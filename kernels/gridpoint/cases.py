@@ -5,8 +5,8 @@ Their zonal flow would stay as it is but for truncation.  A bump of 1 m/s is add
 
 import numpy as np
 
-from kernels.gridpoint.levels import GRAVITY, OMEGA, P_REF, RADIUS, R, latitudes, vertical
-from kernels.gridpoint.problem import Problem
+from supercomputers_rerun.kernels.gridpoint.levels import GRAVITY, OMEGA, P_REF, RADIUS, R, latitudes, vertical
+from supercomputers_rerun.kernels.gridpoint.problem import Problem
 
 U_MAX, T_MEAN, LAPSE, T_STRATOSPHERE, ETA_T, ETA_0 = 35.0, 288.0, 0.005, 4.8e5, 0.2, 0.252
 BUMP, LON_BUMP, LAT_BUMP = 1.0, np.pi / 9, 2 * np.pi / 9

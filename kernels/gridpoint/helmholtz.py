@@ -15,10 +15,21 @@ Arguments ``plan``, ``arrays`` and ``j`` as in ``plan``.
 distance of its rows of ``ni`` longitudes, all in doubles.
 """
 
-from kernels.fft import stockham
-from kernels.gridpoint.plan import HALO, PAIR, neighbours, record_row, window_row, wrap
-from kernels.runtime.jit import CONTRACT, HERE, STRICT, kernel
-from kernels.runtime.vector import LANES, address, at, fma, load, load_as, spread, store, transpose_block, wide
+from supercomputers_rerun.kernels.fft import stockham
+from supercomputers_rerun.kernels.gridpoint.plan import HALO, PAIR, neighbours, record_row, window_row, wrap
+from supercomputers_rerun.kernels.runtime.jit import CONTRACT, HERE, STRICT, kernel
+from supercomputers_rerun.kernels.runtime.vector import (
+    LANES,
+    address,
+    at,
+    fma,
+    load,
+    load_as,
+    spread,
+    store,
+    transpose_block,
+    wide,
+)
 
 PART = LANES if HERE.lanes >= LANES else LANES // 2  # points of a row whose sums of four modes fit into registers
 _WIDTH = (0.0,) * PART

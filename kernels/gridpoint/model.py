@@ -9,15 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from kernels.files.filesystem import page_aligned
-from kernels.files.work_folder import WorkFolder
-from kernels.gridpoint import writeup
-from kernels.gridpoint.plan import ForecastArrays, make, shapes, views
-from kernels.gridpoint.problem import LAG, Problem
-from kernels.gridpoint.scan import BACKWARD, OPEN, STREAM, scan
-from kernels.gridpoint.state import KEPT, Result, Step, footprint
-from kernels.gridpoint.stores import Accounts, Driver, RecordFiles
-from kernels.runtime.resources import require_threads
+from supercomputers_rerun.kernels.files.filesystem import page_aligned
+from supercomputers_rerun.kernels.files.work_folder import WorkFolder
+from supercomputers_rerun.kernels.gridpoint import writeup
+from supercomputers_rerun.kernels.gridpoint.plan import ForecastArrays, make, shapes, views
+from supercomputers_rerun.kernels.gridpoint.problem import LAG, Problem
+from supercomputers_rerun.kernels.gridpoint.scan import BACKWARD, OPEN, STREAM, scan
+from supercomputers_rerun.kernels.gridpoint.state import KEPT, Result, Step, footprint
+from supercomputers_rerun.kernels.gridpoint.stores import Accounts, Driver, RecordFiles
+from supercomputers_rerun.kernels.runtime.resources import require_threads
 
 
 class Model:

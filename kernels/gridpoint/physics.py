@@ -19,12 +19,12 @@ Arguments ``plan``, ``arrays`` and ``j`` as in ``plan``; ``first_step`` says tha
 
 import numpy as np
 
-from kernels.gridpoint.levels import CP, EPSILON, GRAVITY
-from kernels.gridpoint.plan import record_row, window_row
-from kernels.routines.cloud import one_level
-from kernels.routines.elementary import exp
-from kernels.runtime.jit import CONTRACT, kernel
-from kernels.runtime.vector import LANES, address, less, load, select, spread, store
+from supercomputers_rerun.kernels.gridpoint.levels import CP, EPSILON, GRAVITY
+from supercomputers_rerun.kernels.gridpoint.plan import record_row, window_row
+from supercomputers_rerun.kernels.routines.cloud import one_level
+from supercomputers_rerun.kernels.routines.elementary import exp
+from supercomputers_rerun.kernels.runtime.jit import CONTRACT, kernel
+from supercomputers_rerun.kernels.runtime.vector import LANES, address, less, load, select, spread, store
 
 STEFAN = 5.670374419e-8  # W/(m² K⁴)
 #: With so many a radiation step takes about 9.4 ordinary steps at the size of 1982, as in Fig. 4.4 of the report.

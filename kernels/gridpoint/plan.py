@@ -27,11 +27,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kernels.fft import factorise, roots
-from kernels.gridpoint.levels import DAMPING, OMEGA, P_REF, RADIUS, T_REF, Levels, R, vertical
-from kernels.gridpoint.problem import LAG, Problem
-from kernels.runtime.jit import kernel
-from kernels.runtime.vector import LANES, load, store
+from supercomputers_rerun.kernels.fft import factorise, roots
+from supercomputers_rerun.kernels.gridpoint.levels import DAMPING, OMEGA, P_REF, RADIUS, T_REF, Levels, R, vertical
+from supercomputers_rerun.kernels.gridpoint.problem import LAG, Problem
+from supercomputers_rerun.kernels.runtime.jit import kernel
+from supercomputers_rerun.kernels.runtime.vector import LANES, load, store
 
 HALO = 8  # places on either side of a row in memory, for neighbours across the date line
 #: The real and the imaginary parts of a vector: sixteen rows of longitude, or modes, side by side.

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import numpy as np
 
-from kernels.files.filesystem import direct_refusal, drop_cache
-from kernels.gridpoint import writeup
-from kernels.gridpoint.levels import GRAVITY, R, vertical
-from kernels.runtime.atomic import atomic_write
+from supercomputers_rerun.kernels.files.filesystem import direct_refusal, drop_cache
+from supercomputers_rerun.kernels.gridpoint import writeup
+from supercomputers_rerun.kernels.gridpoint.levels import GRAVITY, R, vertical
+from supercomputers_rerun.kernels.runtime.atomic import atomic_write
 
 #: Standard levels, Pa.
 PRESSURES = np.array([1000, 850, 700, 500, 400, 300, 250, 200, 150, 100, 50], float) * 100

@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from kernels.contract import Presets, one_of, real, require_range, whole
-from kernels.fft import LARGEST_RADIX, factorise
-from kernels.runtime.vector import LANES
+from supercomputers_rerun.kernels.contract import Presets, one_of, real, require_range, whole
+from supercomputers_rerun.kernels.fft import LARGEST_RADIX, factorise
+from supercomputers_rerun.kernels.runtime.vector import LANES
 
 LAG = 3  # rows that a row must be behind the newest one before it is complete
 

@@ -30,10 +30,10 @@ N of u, v, T, q lie in the scratch, ``size.tendency`` rows of longitude each; th
 
 import numpy as np
 
-from kernels.gridpoint.levels import EPSILON, KAPPA, P_REF, T_REF, R
-from kernels.gridpoint.plan import HALO, neighbours, record_row, window_row, wrap
-from kernels.runtime.jit import CONTRACT, kernel
-from kernels.runtime.vector import LANES, address, at, load, spread, store
+from supercomputers_rerun.kernels.gridpoint.levels import EPSILON, KAPPA, P_REF, T_REF, R
+from supercomputers_rerun.kernels.gridpoint.plan import HALO, neighbours, record_row, window_row, wrap
+from supercomputers_rerun.kernels.runtime.jit import CONTRACT, kernel
+from supercomputers_rerun.kernels.runtime.vector import LANES, address, at, load, spread, store
 
 
 @kernel(fastmath=CONTRACT, inline=True)

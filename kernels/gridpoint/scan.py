@@ -5,10 +5,10 @@ cache.  It is called for one group after another; the last has three rows beyond
 ``BACKWARD`` substitutes and transforms back.  ``OPEN`` gives X⁰ and X⁻ of as many rows as the window holds.
 """
 
-from kernels.gridpoint.helmholtz import eliminate, filter_tendencies, implicit, restore, substitute
-from kernels.gridpoint.physics import columns, radiation
-from kernels.gridpoint.rows import advance, complete, flow, tendency
-from kernels.runtime.jit import kernel
+from supercomputers_rerun.kernels.gridpoint.helmholtz import eliminate, filter_tendencies, implicit, restore, substitute
+from supercomputers_rerun.kernels.gridpoint.physics import columns, radiation
+from supercomputers_rerun.kernels.gridpoint.rows import advance, complete, flow, tendency
+from supercomputers_rerun.kernels.runtime.jit import kernel
 
 #: What ``scan`` does.
 STREAM, BACKWARD, OPEN = range(3)

@@ -14,13 +14,13 @@ from statistics import median
 
 import numpy as np
 
-from kernels.contract import Check, Work
-from kernels.gridpoint import model, postprocess
-from kernels.gridpoint import state as forecast
-from kernels.gridpoint.problem import Problem
-from kernels.gridpoint.scan import STREAM
-from kernels.gridpoint.state import Result, footprint
-from kernels.runtime.jit import STRICT, kernel, opaque
+from supercomputers_rerun.kernels.contract import Check, Work
+from supercomputers_rerun.kernels.gridpoint import model, postprocess
+from supercomputers_rerun.kernels.gridpoint import state as forecast
+from supercomputers_rerun.kernels.gridpoint.problem import Problem
+from supercomputers_rerun.kernels.gridpoint.scan import STREAM
+from supercomputers_rerun.kernels.gridpoint.state import Result, footprint
+from supercomputers_rerun.kernels.runtime.jit import STRICT, kernel, opaque
 
 __all__ = ["Pace", "footprint", "run", "setup", "verify", "work"]
 

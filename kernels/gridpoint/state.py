@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from kernels.contract import Footprint, Work
-from kernels.gridpoint import cases, writeup
-from kernels.gridpoint.plan import PAIR, extents, row_coefficients, shapes
-from kernels.gridpoint.problem import Problem
-from kernels.runtime.resources import require_memory
+from supercomputers_rerun.kernels.contract import Footprint, Work
+from supercomputers_rerun.kernels.gridpoint import cases, writeup
+from supercomputers_rerun.kernels.gridpoint.plan import PAIR, extents, row_coefficients, shapes
+from supercomputers_rerun.kernels.gridpoint.problem import Problem
+from supercomputers_rerun.kernels.runtime.resources import require_memory
 
 #: Parts of a record that the dynamics does not change, by name in a write-up.
 KEPT = ("cloud", "heating", "phis", "surface", "rain", "wetness")

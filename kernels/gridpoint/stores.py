@@ -28,7 +28,7 @@ from pathlib import Path
 
 import numpy as np
 
-from kernels.files.filesystem import BlockFile, require_direct
+from supercomputers_rerun.kernels.files.filesystem import BlockFile, require_direct
 
 #: Seconds that the thread which asks has executed, and has waited for a CPU.
 Accounts = Callable[[], tuple[float, float]]

@@ -8,10 +8,22 @@ Arrays are (nj, K, ni), v on south faces; an array of faces has nj + 1 rows.
 
 import numpy as np
 
-from kernels.gridpoint.levels import CP, DAMPING, EPSILON, GRAVITY, KAPPA, OMEGA, P_REF, RADIUS, T_REF, R, vertical
-from kernels.gridpoint.physics import ABSORPTION, BANDS, DRAG, DRAG_ABOVE, Q_0, STEFAN
-from kernels.gridpoint.problem import Problem
-from kernels.routines.cloud import plain as plain_level
+from supercomputers_rerun.kernels.gridpoint.levels import (
+    CP,
+    DAMPING,
+    EPSILON,
+    GRAVITY,
+    KAPPA,
+    OMEGA,
+    P_REF,
+    RADIUS,
+    T_REF,
+    R,
+    vertical,
+)
+from supercomputers_rerun.kernels.gridpoint.physics import ABSORPTION, BANDS, DRAG, DRAG_ABOVE, Q_0, STEFAN
+from supercomputers_rerun.kernels.gridpoint.problem import Problem
+from supercomputers_rerun.kernels.routines.cloud import plain as plain_level
 
 
 def _east(x):

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import numpy as np
 
-from kernels.files.filesystem import ALIGNMENT, page_aligned, pwrite_all
-from kernels.gridpoint.plan import Extents, window_row
-from kernels.gridpoint.problem import Problem
+from supercomputers_rerun.kernels.files.filesystem import ALIGNMENT, page_aligned, pwrite_all
+from supercomputers_rerun.kernels.gridpoint.plan import Extents, window_row
+from supercomputers_rerun.kernels.gridpoint.problem import Problem
 
 MAGIC, VERSION, HEADER = float(0x5832_0A17), 3.0, 512
 NAMES = ("u", "v", "T", "q", "u_before", "v_before", "T_before", "q_before", "cloud", "heating")

@@ -7,12 +7,12 @@ APRES   out = dirty − beam ∗ (all components)
 
 import numpy as np
 
-from kernels.imaging.array import require_form
-from kernels.imaging.clean import summed
-from kernels.imaging.convolution import Convolver
-from kernels.runtime.arrays import aligned, require_array
-from kernels.runtime.jit import CONTRACT, kernel
-from kernels.runtime.resources import run_parts
+from supercomputers_rerun.kernels.imaging.array import require_form
+from supercomputers_rerun.kernels.imaging.clean import summed
+from supercomputers_rerun.kernels.imaging.convolution import Convolver
+from supercomputers_rerun.kernels.runtime.arrays import aligned, require_array
+from supercomputers_rerun.kernels.runtime.jit import CONTRACT, kernel
+from supercomputers_rerun.kernels.runtime.resources import run_parts
 
 
 @kernel(fastmath=CONTRACT)

@@ -11,8 +11,8 @@ A visibility is a record of eight float32, as AIPS and UVFITS keep one Stokes pa
 
 import numpy as np
 
-from kernels.contract import require_range
-from kernels.runtime.arrays import require_array
+from supercomputers_rerun.kernels.contract import require_range
+from supercomputers_rerun.kernels.runtime.arrays import require_array
 
 __all__ = ["ANTENNAS", "BASELINE", "IM", "PAIRS", "RE", "TIME", "U", "V", "W", "WEIGHT", "antennas", "tracks"]
 

@@ -7,12 +7,12 @@ Pixels near the edges are left out (4, 8 and 16 at the three sizes, after AIPS's
 
 import numpy as np
 
-from kernels.contract import Check, worst
-from kernels.imaging import clean, dirty, entropy, selfcal, tasks
-from kernels.imaging.array import IM, RE, WEIGHT
-from kernels.imaging.convolution import convolve
-from kernels.imaging.masters import CELL
-from kernels.imaging.sky import factors
+from supercomputers_rerun.kernels.contract import Check, worst
+from supercomputers_rerun.kernels.imaging import clean, dirty, entropy, selfcal, tasks
+from supercomputers_rerun.kernels.imaging.array import IM, RE, WEIGHT
+from supercomputers_rerun.kernels.imaging.convolution import convolve
+from supercomputers_rerun.kernels.imaging.masters import CELL
+from supercomputers_rerun.kernels.imaging.sky import factors
 
 #: Bits asked of images made by gridding (1e-5), and of convolutions.
 GRIDDED, CONVOLVED = 16.6, 20.0

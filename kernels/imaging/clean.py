@@ -14,12 +14,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kernels.imaging import dirty as mapping
-from kernels.imaging.array import WEIGHT
-from kernels.imaging.convolution import Convolver
-from kernels.runtime.arrays import require_array
-from kernels.runtime.jit import CONTRACT, STRICT, kernel
-from kernels.runtime.vector import SINGLES, fnma, gather, larger, largest, load, magnitude, store
+from supercomputers_rerun.kernels.imaging import dirty as mapping
+from supercomputers_rerun.kernels.imaging.array import WEIGHT
+from supercomputers_rerun.kernels.imaging.convolution import Convolver
+from supercomputers_rerun.kernels.runtime.arrays import require_array
+from supercomputers_rerun.kernels.runtime.jit import CONTRACT, STRICT, kernel
+from supercomputers_rerun.kernels.runtime.vector import SINGLES, fnma, gather, larger, largest, load, magnitude, store
 
 __all__ = ["GAIN", "HALF", "METHODS", "Cleaned", "clark", "inner", "plain", "restoring_beam", "schwab", "summed"]
 

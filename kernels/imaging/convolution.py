@@ -13,11 +13,21 @@ import numpy as np
 import scipy.fft
 from numba import float32
 
-from kernels.imaging.dirty import PAIR, SIDES, _column, _columns_in, _columns_out, _Shape, plan, scratch, transform
-from kernels.runtime.arrays import aligned, zeros
-from kernels.runtime.jit import CONTRACT, kernel
-from kernels.runtime.resources import alone, require_memory, require_threads, run_parts
-from kernels.runtime.vector import SINGLES, fma, fnma, load, store, transpose_block
+from supercomputers_rerun.kernels.imaging.dirty import (
+    PAIR,
+    SIDES,
+    _column,
+    _columns_in,
+    _columns_out,
+    _Shape,
+    plan,
+    scratch,
+    transform,
+)
+from supercomputers_rerun.kernels.runtime.arrays import aligned, zeros
+from supercomputers_rerun.kernels.runtime.jit import CONTRACT, kernel
+from supercomputers_rerun.kernels.runtime.resources import alone, require_memory, require_threads, run_parts
+from supercomputers_rerun.kernels.runtime.vector import SINGLES, fma, fnma, load, store, transpose_block
 
 
 @kernel(fastmath=CONTRACT)

@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kernels.imaging import clean, entropy, masters, sky, tasks
-from kernels.imaging.checks import EXACT, agreement
-from kernels.imaging.convolution import convolve
-from kernels.imaging.masters import CELL, SIZES
+from supercomputers_rerun.kernels.imaging import clean, entropy, masters, sky, tasks
+from supercomputers_rerun.kernels.imaging.checks import EXACT, agreement
+from supercomputers_rerun.kernels.imaging.convolution import convolve
+from supercomputers_rerun.kernels.imaging.masters import CELL, SIZES
 
 
 class Case(NamedTuple):

@@ -16,16 +16,16 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from kernels.contract import Check, Footprint, Presets, Work, one_of, real, whole
-from kernels.files import messages
-from kernels.files.work_folder import WorkFolder
-from kernels.imaging import checks, clean, fits, habits, tasks
-from kernels.imaging.direct import FLOPS
-from kernels.imaging.dirty import flops, plain
-from kernels.imaging.masters import CELL, SIZES, Masters, bytes_of, masters
-from kernels.imaging.taps import DEGREE, TAPS, grid_side
-from kernels.proof import Proof
-from kernels.runtime.resources import require_memory
+from supercomputers_rerun.kernels.contract import Check, Footprint, Presets, Work, one_of, real, whole
+from supercomputers_rerun.kernels.files import messages
+from supercomputers_rerun.kernels.files.work_folder import WorkFolder
+from supercomputers_rerun.kernels.imaging import checks, clean, fits, habits, tasks
+from supercomputers_rerun.kernels.imaging.direct import FLOPS
+from supercomputers_rerun.kernels.imaging.dirty import flops, plain
+from supercomputers_rerun.kernels.imaging.masters import CELL, SIZES, Masters, bytes_of, masters
+from supercomputers_rerun.kernels.imaging.taps import DEGREE, TAPS, grid_side
+from supercomputers_rerun.kernels.proof import Proof
+from supercomputers_rerun.kernels.runtime.resources import require_memory
 
 __all__ = ["BOUNDED", "NO_OUTPUT", "PROOF", "Problem", "Result", "State", "footprint", "plain", "reference", "run"]
 __all__ += ["setup", "verify", "work"]

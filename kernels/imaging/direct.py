@@ -11,12 +11,12 @@ polynomials, on sixteen visibilities at once.
 import numpy as np
 from numba import float32
 
-from kernels.imaging.array import U, V, require_form
-from kernels.imaging.sky import Sky, visibilities
-from kernels.runtime.arrays import require_array
-from kernels.runtime.jit import CONTRACT, kernel
-from kernels.runtime.resources import run_parts
-from kernels.runtime.vector import SINGLES, bits, fma, from_bits, load, rounded, spread, store
+from supercomputers_rerun.kernels.imaging.array import U, V, require_form
+from supercomputers_rerun.kernels.imaging.sky import Sky, visibilities
+from supercomputers_rerun.kernels.runtime.arrays import require_array
+from supercomputers_rerun.kernels.runtime.jit import CONTRACT, kernel
+from supercomputers_rerun.kernels.runtime.resources import run_parts
+from supercomputers_rerun.kernels.runtime.vector import SINGLES, bits, fma, from_bits, load, rounded, spread, store
 
 #: Components summed in float32 before they go to float64.
 CHUNK = 512

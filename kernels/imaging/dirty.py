@@ -24,15 +24,15 @@ from typing import NamedTuple
 import numpy as np
 from numba import float32
 
-from kernels import fft
-from kernels.imaging import gridding
-from kernels.imaging.array import IM, RE, WEIGHT, U, V, require_form
-from kernels.imaging.gridding import BELOW, Sorted
-from kernels.imaging.taps import correction, grid_side
-from kernels.runtime.arrays import aligned
-from kernels.runtime.jit import CONTRACT, kernel
-from kernels.runtime.resources import alone, require_memory, require_threads, run_parts
-from kernels.runtime.vector import SINGLES, address, load, store, transpose_block
+from supercomputers_rerun.kernels import fft
+from supercomputers_rerun.kernels.imaging import gridding
+from supercomputers_rerun.kernels.imaging.array import IM, RE, WEIGHT, U, V, require_form
+from supercomputers_rerun.kernels.imaging.gridding import BELOW, Sorted
+from supercomputers_rerun.kernels.imaging.taps import correction, grid_side
+from supercomputers_rerun.kernels.runtime.arrays import aligned
+from supercomputers_rerun.kernels.runtime.jit import CONTRACT, kernel
+from supercomputers_rerun.kernels.runtime.resources import alone, require_memory, require_threads, run_parts
+from supercomputers_rerun.kernels.runtime.vector import SINGLES, address, load, store, transpose_block
 
 __all__ = ["SIDES", "Plan", "beam", "columns", "dirty", "of_one", "plain"]
 

@@ -26,9 +26,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kernels.contract import Check, require_range
-from kernels.imaging.clean import inner, require_images
-from kernels.imaging.convolution import Convolver, convolve
+from supercomputers_rerun.kernels.contract import Check, require_range
+from supercomputers_rerun.kernels.imaging.clean import inner, require_images
+from supercomputers_rerun.kernels.imaging.convolution import Convolver, convolve
 
 __all__ = ["Restored", "reference", "restore", "search", "verify"]
 

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import numpy as np
 
-from kernels.imaging.array import require_records
-from kernels.runtime.arrays import require_array
-from kernels.runtime.atomic import atomic_write
-from kernels.runtime.resources import require_memory
+from supercomputers_rerun.kernels.imaging.array import require_records
+from supercomputers_rerun.kernels.runtime.arrays import require_array
+from supercomputers_rerun.kernels.runtime.atomic import atomic_write
+from supercomputers_rerun.kernels.runtime.resources import require_memory
 
 FREQUENCY = 4.885e9  # Hz: 6 cm, the band of most maps of the time
 #: Julian date of day 0 of the records.

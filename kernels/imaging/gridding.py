@@ -15,13 +15,25 @@ from typing import NamedTuple
 import numpy as np
 from numba import float32, int32
 
-from kernels.imaging.array import BASELINE, IM, RE, TIME, WEIGHT, U, V, W, require_cell, require_form, require_records
-from kernels.imaging.taps import TAPS, phi, polynomials
-from kernels.runtime.arrays import aligned
-from kernels.runtime.jit import CONTRACT, kernel
-from kernels.runtime.resources import run_parts
-from kernels.runtime.vector import SINGLES, even_odd_totals, fma, load, shuffle, spread_lane, store
-from kernels.runtime.vector import spread as in_all_lanes
+from supercomputers_rerun.kernels.imaging.array import (
+    BASELINE,
+    IM,
+    RE,
+    TIME,
+    WEIGHT,
+    U,
+    V,
+    W,
+    require_cell,
+    require_form,
+    require_records,
+)
+from supercomputers_rerun.kernels.imaging.taps import TAPS, phi, polynomials
+from supercomputers_rerun.kernels.runtime.arrays import aligned
+from supercomputers_rerun.kernels.runtime.jit import CONTRACT, kernel
+from supercomputers_rerun.kernels.runtime.resources import run_parts
+from supercomputers_rerun.kernels.runtime.vector import SINGLES, even_odd_totals, fma, load, shuffle, spread_lane, store
+from supercomputers_rerun.kernels.runtime.vector import spread as in_all_lanes
 
 __all__ = ["BELOW", "Sorted", "empty_grid", "interpolate", "plain", "sort", "spread"]
 

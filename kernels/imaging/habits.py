@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from kernels.files.filesystem import drop_cache, write_all
+from supercomputers_rerun.kernels.files.filesystem import drop_cache, write_all
 
 #: Bytes of a piece: 64 Kwords of 8 bytes.
 PIECE = 65536 * 8

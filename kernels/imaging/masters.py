@@ -9,8 +9,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from kernels.imaging import array, clean, dirty, sky, sorting
-from kernels.runtime.resources import require_memory
+from supercomputers_rerun.kernels.imaging import array, clean, dirty, sky, sorting
+from supercomputers_rerun.kernels.runtime.resources import require_memory
 
 #: Radians of a pixel; the longest baseline is FILL / CELL wavelengths.
 CELL, FILL = 2.1e-6, 0.36

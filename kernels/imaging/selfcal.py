@@ -12,10 +12,10 @@ Salvini and Wijnholds 2014).  Phases refer to one antenna.
 
 import numpy as np
 
-from kernels.contract import require_range, worst
-from kernels.imaging.array import ANTENNAS, IM, RE, TIME, WEIGHT, require_form
-from kernels.imaging.sky import antenna_numbers, factors, interval_numbers
-from kernels.runtime.jit import CONTRACT, kernel
+from supercomputers_rerun.kernels.contract import require_range, worst
+from supercomputers_rerun.kernels.imaging.array import ANTENNAS, IM, RE, TIME, WEIGHT, require_form
+from supercomputers_rerun.kernels.imaging.sky import antenna_numbers, factors, interval_numbers
+from supercomputers_rerun.kernels.runtime.jit import CONTRACT, kernel
 
 #: Relative change of an interval's gains at which its steps end, and how many they are at most.
 LIMIT, MOST = 1e-9, 200

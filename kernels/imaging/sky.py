@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kernels.imaging.array import ANTENNAS, BASELINE, IM, RE, TIME, U, V
+from supercomputers_rerun.kernels.imaging.array import ANTENNAS, BASELINE, IM, RE, TIME, U, V
 
 __all__ = ["Sky", "corrupt", "gains", "observe", "pixels", "synthetic", "visibilities"]
 

@@ -7,11 +7,11 @@ write: hundreds of places in turn are no stream that a processor would foresee. 
 
 import numpy as np
 
-from kernels.contract import require_choice
-from kernels.imaging.array import BASELINE, U, V, require_form
-from kernels.runtime.jit import kernel
-from kernels.runtime.resources import run_parts
-from kernels.runtime.vector import address, load_as, prefetch, store
+from supercomputers_rerun.kernels.contract import require_choice
+from supercomputers_rerun.kernels.imaging.array import BASELINE, U, V, require_form
+from supercomputers_rerun.kernels.runtime.jit import kernel
+from supercomputers_rerun.kernels.runtime.resources import run_parts
+from supercomputers_rerun.kernels.runtime.vector import address, load_as, prefetch, store
 
 __all__ = ["ORDERS", "keys_of", "plain", "reference", "sort"]
 

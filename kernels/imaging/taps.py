@@ -11,7 +11,7 @@ from functools import cache
 
 import numpy as np
 
-from kernels.runtime.jit import kernel
+from supercomputers_rerun.kernels.runtime.jit import kernel
 
 TAPS = 8
 HALF = TAPS / 2

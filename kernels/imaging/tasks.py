@@ -5,10 +5,10 @@ Each takes its input arrays, the size and the threads, and returns its products 
 
 import numpy as np
 
-from kernels.imaging import arithmetic, clean, direct, dirty, entropy, fits, selfcal, sorting
-from kernels.imaging.array import WEIGHT
-from kernels.imaging.convolution import Convolver, convolve
-from kernels.imaging.masters import CELL, NOISE
+from supercomputers_rerun.kernels.imaging import arithmetic, clean, direct, dirty, entropy, fits, selfcal, sorting
+from supercomputers_rerun.kernels.imaging.array import WEIGHT
+from supercomputers_rerun.kernels.imaging.convolution import Convolver, convolve
+from supercomputers_rerun.kernels.imaging.masters import CELL, NOISE
 
 #: What each task reads, by names of ``Masters``; the loading tasks read FITS files.
 INPUTS = {

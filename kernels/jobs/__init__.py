@@ -23,14 +23,14 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
-from kernels import analysis, gridpoint
-from kernels.contract import Check, Footprint, Presets, Work, one_of, require_range
-from kernels.files.processes import SPAWN, Processes
-from kernels.files.work_folder import WorkFolder
-from kernels.gridpoint import postprocess, simulator
-from kernels.mpi.world import end_with_parent
-from kernels.proof import Proof
-from kernels.runtime.resources import affinity_cpus, require_memory, require_threads, team_cpus
+from supercomputers_rerun.kernels import analysis, gridpoint
+from supercomputers_rerun.kernels.contract import Check, Footprint, Presets, Work, one_of, require_range
+from supercomputers_rerun.kernels.files.processes import SPAWN, Processes
+from supercomputers_rerun.kernels.files.work_folder import WorkFolder
+from supercomputers_rerun.kernels.gridpoint import postprocess, simulator
+from supercomputers_rerun.kernels.mpi.world import end_with_parent
+from supercomputers_rerun.kernels.proof import Proof
+from supercomputers_rerun.kernels.runtime.resources import affinity_cpus, require_memory, require_threads, team_cpus
 
 __all__ = ["BUILDS", "NO_OUTPUT", "PROOF", "Done", "Job", "Pool", "Post", "Problem", "Result", "State", "footprint"]
 __all__ += ["reference", "run", "setup", "verify", "work"]

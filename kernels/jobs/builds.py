@@ -11,14 +11,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kernels import gridpoint
-from kernels.contract import Check, Footprint, Work, worst
-from kernels.files.processes import Processes
-from kernels.files.work_folder import WorkFolder
-from kernels.gridpoint import Problem as Problem
-from kernels.gridpoint import writeup
-from kernels.jobs import BUILDS
-from kernels.runtime.resources import require_memory
+from supercomputers_rerun.kernels import gridpoint
+from supercomputers_rerun.kernels.contract import Check, Footprint, Work, worst
+from supercomputers_rerun.kernels.files.processes import Processes
+from supercomputers_rerun.kernels.files.work_folder import WorkFolder
+from supercomputers_rerun.kernels.gridpoint import Problem as Problem
+from supercomputers_rerun.kernels.gridpoint import writeup
+from supercomputers_rerun.kernels.jobs import BUILDS
+from supercomputers_rerun.kernels.runtime.resources import require_memory
 
 __all__ = ["BUILDS", "Problem", "Result", "difference", "footprint", "refusal", "run", "setup", "verify", "work"]
 

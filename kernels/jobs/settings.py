@@ -11,12 +11,12 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import ClassVar
 
-from kernels import shallow_water
-from kernels.contract import Check, Footprint, Presets, Work, one_of, whole
-from kernels.files.processes import Processes
-from kernels.jobs import BUILDS
-from kernels.processor.smt import LISTS, list_cpus
-from kernels.runtime.resources import require_memory, run_parts, smt_siblings
+from supercomputers_rerun.kernels import shallow_water
+from supercomputers_rerun.kernels.contract import Check, Footprint, Presets, Work, one_of, whole
+from supercomputers_rerun.kernels.files.processes import Processes
+from supercomputers_rerun.kernels.jobs import BUILDS
+from supercomputers_rerun.kernels.processor.smt import LISTS, list_cpus
+from supercomputers_rerun.kernels.runtime.resources import require_memory, run_parts, smt_siblings
 
 __all__ = ["Problem", "footprint", "run", "setup", "verify", "work"]
 

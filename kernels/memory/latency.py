@@ -22,11 +22,20 @@ from typing import ClassVar
 
 import numpy as np
 
-from kernels.contract import Check, Footprint, Presets, Work, one_of, require_choice, require_range, whole
-from kernels.proof import Proof
-from kernels.runtime.arrays import LINE, POLICIES, allocate, huge_fraction
-from kernels.runtime.jit import barrier, kernel
-from kernels.runtime.resources import require_memory, run_team, team_cpus
+from supercomputers_rerun.kernels.contract import (
+    Check,
+    Footprint,
+    Presets,
+    Work,
+    one_of,
+    require_choice,
+    require_range,
+    whole,
+)
+from supercomputers_rerun.kernels.proof import Proof
+from supercomputers_rerun.kernels.runtime.arrays import LINE, POLICIES, allocate, huge_fraction
+from supercomputers_rerun.kernels.runtime.jit import barrier, kernel
+from supercomputers_rerun.kernels.runtime.resources import require_memory, run_team, team_cpus
 
 ITEM = 4  # bytes of an item
 PATTERNS = ("random", "stride")

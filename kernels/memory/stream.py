@@ -24,12 +24,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from kernels.contract import Check, Footprint, Presets, Work, one_of, whole, worst
-from kernels.proof import Proof
-from kernels.runtime.arrays import POLICIES, allocate, huge_fraction
-from kernels.runtime.jit import barrier, kernel
-from kernels.runtime.resources import require_memory, run_team, team_cpus
-from kernels.runtime.vector import LANES, fence, fma, load, store, stream
+from supercomputers_rerun.kernels.contract import Check, Footprint, Presets, Work, one_of, whole, worst
+from supercomputers_rerun.kernels.proof import Proof
+from supercomputers_rerun.kernels.runtime.arrays import POLICIES, allocate, huge_fraction
+from supercomputers_rerun.kernels.runtime.jit import barrier, kernel
+from supercomputers_rerun.kernels.runtime.resources import require_memory, run_team, team_cpus
+from supercomputers_rerun.kernels.runtime.vector import LANES, fence, fma, load, store, stream
 
 WORD = 8  # bytes of an array element
 SCALAR = float(np.sqrt(2.0) - 1.0)

@@ -19,7 +19,7 @@ and working set but one on AMD's Zen 4, the exception by a tenth.
 Bandwidth counts the bytes asked for, 4 an item (``work``); from stride 16 on, each item costs a cache
 line of 64 bytes.
 
->>> from kernels.memory import stride
+>>> from supercomputers_rerun.kernels.memory import stride
 >>> problem = stride.Problem(nbytes=2**14, stride=16)
 >>> state = stride.setup(problem)
 >>> result = stride.run(problem, state)
@@ -37,11 +37,20 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from kernels.contract import Check, Footprint, Presets, Work, one_of, require_choice, require_range, whole
-from kernels.proof import Proof
-from kernels.runtime.arrays import POLICIES, allocate, huge_fraction
-from kernels.runtime.jit import LANES, WASM, barrier, kernel, unknown
-from kernels.runtime.resources import require_memory, run_team, team_cpus
+from supercomputers_rerun.kernels.contract import (
+    Check,
+    Footprint,
+    Presets,
+    Work,
+    one_of,
+    require_choice,
+    require_range,
+    whole,
+)
+from supercomputers_rerun.kernels.proof import Proof
+from supercomputers_rerun.kernels.runtime.arrays import POLICIES, allocate, huge_fraction
+from supercomputers_rerun.kernels.runtime.jit import LANES, WASM, barrier, kernel, unknown
+from supercomputers_rerun.kernels.runtime.resources import require_memory, run_team, team_cpus
 
 ITEM = 4  # bytes of an item
 _FACTOR = 2654435761  # item i holds factor · i + offset modulo 2³²

@@ -15,11 +15,11 @@ import numpy as np
 from llvmlite import binding
 from numba import types
 
-from kernels.contract import Check, Footprint, Presets, Work, whole
-from kernels.mpi import world
-from kernels.runtime.arrays import allocate
-from kernels.runtime.jit import kernel
-from kernels.runtime.resources import require_memory
+from supercomputers_rerun.kernels.contract import Check, Footprint, Presets, Work, whole
+from supercomputers_rerun.kernels.mpi import world
+from supercomputers_rerun.kernels.runtime.arrays import allocate
+from supercomputers_rerun.kernels.runtime.jit import kernel
+from supercomputers_rerun.kernels.runtime.resources import require_memory
 
 __all__ = ["SIZES", "Problem", "State", "footprint", "plain", "reference", "run", "setup", "verify", "work"]
 

@@ -18,12 +18,12 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from kernels.contract import Check, Footprint, Presets, Work, one_of, real, whole
-from kernels.mpi import world
-from kernels.mpi.mesh import Count, Mesh, cut, shape
-from kernels.mpi.traffic import Planned, Traffic
-from kernels.runtime.resources import require_memory
-from kernels.shallow_water.problem import RADIUS
+from supercomputers_rerun.kernels.contract import Check, Footprint, Presets, Work, one_of, real, whole
+from supercomputers_rerun.kernels.mpi import world
+from supercomputers_rerun.kernels.mpi.mesh import Count, Mesh, cut, shape
+from supercomputers_rerun.kernels.mpi.traffic import Planned, Traffic
+from supercomputers_rerun.kernels.runtime.resources import require_memory
+from supercomputers_rerun.kernels.shallow_water.problem import RADIUS
 
 __all__ = ["WAYS", "Problem", "State", "count_messages", "parts", "plain", "reference", "run", "setup", "verify"]
 __all__ += ["work"]

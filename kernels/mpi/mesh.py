@@ -18,8 +18,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kernels.spectral.grids import Grid
-from kernels.spectral.grids import grid as named_grid
+from supercomputers_rerun.kernels.spectral.grids import Grid
+from supercomputers_rerun.kernels.spectral.grids import grid as named_grid
 
 __all__ = ["Count", "Mesh", "cut", "forecast", "fourier_to_spectral", "grid_to_fourier", "shape", "transposition"]
 

@@ -18,8 +18,8 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from kernels.contract import Check, Footprint, Presets, Work, one_of, real, require_range, whole
-from kernels.mpi import world
+from supercomputers_rerun.kernels.contract import Check, Footprint, Presets, Work, one_of, real, require_range, whole
+from supercomputers_rerun.kernels.mpi import world
 
 __all__ = ["NO_OUTPUT", "WAYS", "Problem", "Result", "footprint", "plain", "reference", "run", "setup", "times"]
 __all__ += ["verify", "work"]

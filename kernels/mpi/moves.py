@@ -19,9 +19,9 @@ Layouts, all float64 and flat, fields of the rank's part running fastest in spec
 
 import numpy as np
 
-from kernels.mpi.mesh import Mesh
-from kernels.mpi.traffic import Planned, Traffic, starts
-from kernels.runtime.jit import kernel
+from supercomputers_rerun.kernels.mpi.mesh import Mesh
+from supercomputers_rerun.kernels.mpi.traffic import Planned, Traffic, starts
+from supercomputers_rerun.kernels.runtime.jit import kernel
 
 __all__ = ["Moves", "copy_blocks"]
 

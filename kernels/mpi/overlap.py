@@ -15,14 +15,14 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from kernels import spectral
-from kernels.contract import Check, Footprint, Presets, Work, one_of, require_range, whole
-from kernels.mpi import world
-from kernels.mpi.mesh import Mesh
-from kernels.mpi.moves import copy_blocks
-from kernels.mpi.traffic import Planned, Traffic
-from kernels.runtime.resources import require_memory
-from kernels.spectral.ranks import Transform, table_bytes
+from supercomputers_rerun.kernels import spectral
+from supercomputers_rerun.kernels.contract import Check, Footprint, Presets, Work, one_of, require_range, whole
+from supercomputers_rerun.kernels.mpi import world
+from supercomputers_rerun.kernels.mpi.mesh import Mesh
+from supercomputers_rerun.kernels.mpi.moves import copy_blocks
+from supercomputers_rerun.kernels.mpi.traffic import Planned, Traffic
+from supercomputers_rerun.kernels.runtime.resources import require_memory
+from supercomputers_rerun.kernels.spectral.ranks import Transform, table_bytes
 
 __all__ = ["Problem", "State", "footprint", "plain", "reference", "run", "setup", "verify", "work"]
 

@@ -9,8 +9,8 @@ from time import perf_counter
 
 import numpy as np
 
-from kernels.contract import Check
-from kernels.mpi import world
+from supercomputers_rerun.kernels.contract import Check
+from supercomputers_rerun.kernels.mpi import world
 
 __all__ = ["CLASSES", "Planned", "Traffic", "starts"]
 

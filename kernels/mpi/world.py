@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from kernels.runtime.resources import affinity_cpus
+from supercomputers_rerun.kernels.runtime.resources import affinity_cpus
 
 __all__ = ["HOW_TO_GET_IT", "LARGEST", "broadcast", "describe", "end_with_parent", "gather", "largest", "mpi", "team"]
 __all__ += ["total", "wait_aside"]

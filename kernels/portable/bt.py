@@ -7,14 +7,14 @@
 import numpy as np
 from numba import carray
 
-from kernels import bt
-from kernels.bt.lines import Direction, Ends, Place
-from kernels.bt.problem import SECOND, exact_parts
-from kernels.bt.solver import Box
-from kernels.bt.step import planes, rows
-from kernels.portable.case import Answer, Array, Call, Case
-from kernels.runtime.jit import kernel
-from kernels.runtime.wasm import Export
+from supercomputers_rerun.kernels import bt
+from supercomputers_rerun.kernels.bt.lines import Direction, Ends, Place
+from supercomputers_rerun.kernels.bt.problem import SECOND, exact_parts
+from supercomputers_rerun.kernels.bt.solver import Box
+from supercomputers_rerun.kernels.bt.step import planes, rows
+from supercomputers_rerun.kernels.portable.case import Answer, Array, Call, Case
+from supercomputers_rerun.kernels.runtime.jit import kernel
+from supercomputers_rerun.kernels.runtime.wasm import Export
 
 _COMPONENTS = ("ρ", "ρu", "ρv", "ρw", "E")
 _NONE, _ALL = (False, False, False), (True, True, True)  # directions solved

@@ -7,10 +7,9 @@ import sys
 import tempfile
 from pathlib import Path
 
-from kernels.runtime import wasm
-from kernels.runtime.jit import source_digest
+from supercomputers_rerun.kernels.runtime import wasm
+from supercomputers_rerun.kernels.runtime.jit import source_digest
 
-_ROOT = Path(__file__).resolve().parents[2]
 _KEPT = 4
 
 
@@ -22,12 +21,12 @@ def build(base: Path) -> Path:
     """
     folder = base / f"wasm-{source_digest()}"
     if not folder.is_dir():
-        from kernels.portable import everything
+        from supercomputers_rerun.kernels.portable import everything
 
         base.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=base, prefix=".wasm-") as temporary:
             command = [sys.executable, "-m", f"{__package__}.everything", temporary]
-            options = {"cwd": _ROOT, "env": wasm.environment(), "stderr": subprocess.PIPE, "text": True}
+            options = {"env": wasm.environment(), "stderr": subprocess.PIPE, "text": True}
             parts = [subprocess.Popen([*command, *names], **options) for names in (["forecast"], everything.CASES)]
             said = [part.communicate()[1].strip() for part in parts]
             if any(part.returncode for part in parts):

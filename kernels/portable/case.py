@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kernels.contract import Work
+from supercomputers_rerun.kernels.contract import Work
 
 #: NumPy's types of the kinds of arrays.
 TYPES = {"float64[]": np.float64, "int64[]": np.int64, "uint64[]": np.uint64, "uint32[]": np.uint32}

@@ -1,11 +1,11 @@
-"""Modules and their cases: ``python -m kernels.portable.everything FOLDER MODULE …``, see ``build``."""
+"""Modules and their cases, see ``build``: ``python -m … FOLDER MODULE …``, with this module's full name."""
 
 import json
 import sys
 from pathlib import Path
 
-from kernels.portable import bt, forecast, loops, stride
-from kernels.runtime import wasm
+from supercomputers_rerun.kernels.portable import bt, forecast, loops, stride
+from supercomputers_rerun.kernels.runtime import wasm
 
 #: Working sets, bytes: in every cache of a core and beyond all of them, and no more than a telephone gives a page.
 SETS = [2**p for p in (12, 14, 16, 18, 20, 23, 26)]

@@ -11,16 +11,16 @@ from typing import NamedTuple
 import numpy as np
 from numba import carray
 
-from kernels import shallow_water
-from kernels.portable.case import Answer, Array, Call, Case, Measure
-from kernels.portable.frozen import Frozen, frozen
-from kernels.runtime.jit import kernel
-from kernels.runtime.wasm import Export
-from kernels.shallow_water import GRAVITY, RADIUS
-from kernels.shallow_water.compiled import advance, products
-from kernels.shallow_water.problem import initial
-from kernels.spectral import Plan, winds
-from kernels.spectral.plan import direct_legendre, direct_rows, inverse_legendre, inverse_rows
+from supercomputers_rerun.kernels import shallow_water
+from supercomputers_rerun.kernels.portable.case import Answer, Array, Call, Case, Measure
+from supercomputers_rerun.kernels.portable.frozen import Frozen, frozen
+from supercomputers_rerun.kernels.runtime.jit import kernel
+from supercomputers_rerun.kernels.runtime.wasm import Export
+from supercomputers_rerun.kernels.shallow_water import GRAVITY, RADIUS
+from supercomputers_rerun.kernels.shallow_water.compiled import advance, products
+from supercomputers_rerun.kernels.shallow_water.problem import initial
+from supercomputers_rerun.kernels.spectral import Plan, winds
+from supercomputers_rerun.kernels.spectral.plan import direct_legendre, direct_rows, inverse_legendre, inverse_rows
 
 #: Fields on the grid: ζ and φ', the wind, two vectors, kinetic energy, nothing; code for two lanes transforms pairs.
 _ZETA, _WIND, _ZONAL, _MERIDIONAL, _ENERGY, _FIELDS = 0, 2, 4, 6, 8, 10

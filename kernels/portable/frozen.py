@@ -13,7 +13,7 @@ from numba import typeof, types
 from numba.extending import intrinsic
 from numba.np.arrayobj import make_array, populate_array
 
-from kernels.runtime.arrays import LINE
+from supercomputers_rerun.kernels.runtime.arrays import LINE
 
 _WORD = 8  # bytes
 

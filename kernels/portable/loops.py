@@ -2,11 +2,11 @@
 
 from numba import carray
 
-from kernels.portable.case import Answer, Array, Call, Case
-from kernels.processor import smt
-from kernels.processor.smt import array_loop
-from kernels.processor.smt import chains as added
-from kernels.runtime.wasm import Export
+from supercomputers_rerun.kernels.portable.case import Answer, Array, Call, Case
+from supercomputers_rerun.kernels.processor import smt
+from supercomputers_rerun.kernels.processor.smt import array_loop
+from supercomputers_rerun.kernels.processor.smt import chains as added
+from supercomputers_rerun.kernels.runtime.wasm import Export
 
 _PERIOD = 16  # the words are 1, 2, … 16, 1, …
 

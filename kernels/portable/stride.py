@@ -3,13 +3,13 @@
 import numpy as np
 from numba import carray
 
-from kernels.contract import require_choice
-from kernels.memory import stride
-from kernels.memory.stride import LINE_ITEMS, sum_items
-from kernels.memory.stride import fill as fill_items
-from kernels.memory.stride import sum_lines as sum_in_lines
-from kernels.portable.case import Answer, Array, Call, Case, Measure, size
-from kernels.runtime.wasm import Export
+from supercomputers_rerun.kernels.contract import require_choice
+from supercomputers_rerun.kernels.memory import stride
+from supercomputers_rerun.kernels.memory.stride import LINE_ITEMS, sum_items
+from supercomputers_rerun.kernels.memory.stride import fill as fill_items
+from supercomputers_rerun.kernels.memory.stride import sum_lines as sum_in_lines
+from supercomputers_rerun.kernels.portable.case import Answer, Array, Call, Case, Measure, size
+from supercomputers_rerun.kernels.runtime.wasm import Export
 
 _OFFSET = 1
 

@@ -20,11 +20,11 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from kernels.contract import Check, Footprint, Presets, Work, real, whole, worst
-from kernels.proof import Proof
-from kernels.runtime.jit import CONTRACT, HERE, barrier, kernel
-from kernels.runtime.resources import require_memory, run_team, team_cpus
-from kernels.runtime.vector import call, pointer, repeated
+from supercomputers_rerun.kernels.contract import Check, Footprint, Presets, Work, real, whole, worst
+from supercomputers_rerun.kernels.proof import Proof
+from supercomputers_rerun.kernels.runtime.jit import CONTRACT, HERE, barrier, kernel
+from supercomputers_rerun.kernels.runtime.resources import require_memory, run_team, team_cpus
+from supercomputers_rerun.kernels.runtime.vector import call, pointer, repeated
 
 __all__ = ["CHAINS", "LANES", "PROOF", "Problem", "Result", "State", "footprint", "plain", "reference", "run"]
 __all__ += ["setup", "verify", "work"]

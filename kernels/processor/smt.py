@@ -32,10 +32,10 @@ from llvmlite import ir
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from kernels.contract import Check, Footprint, Presets, Work, one_of, whole
-from kernels.proof import Proof
-from kernels.runtime.jit import CONTRACT, REGISTER, barrier, kernel, opaque, unknown
-from kernels.runtime.resources import require_memory, require_threads, run_team, smt_siblings
+from supercomputers_rerun.kernels.contract import Check, Footprint, Presets, Work, one_of, whole
+from supercomputers_rerun.kernels.proof import Proof
+from supercomputers_rerun.kernels.runtime.jit import CONTRACT, REGISTER, barrier, kernel, opaque, unknown
+from supercomputers_rerun.kernels.runtime.resources import require_memory, require_threads, run_team, smt_siblings
 
 __all__ = ["LISTS", "LOOPS", "PROOF", "Problem", "Result", "State", "array_loop", "chains", "expected_sums"]
 __all__ += ["footprint", "list_cpus", "plain", "reference", "run", "scaling_factor", "setup", "smt_factor", "speedup"]

@@ -17,7 +17,7 @@ for bit between builds, for any NPROMA and any number of threads.  The preset ``
 of T399 with 62 levels, ``"share"`` what one of 96 processors had of it.  ``Work.parts`` holds named counts
 (``"divides"``, ``"special functions"``) beside the flops.
 
->>> from kernels.routines import saturation
+>>> from supercomputers_rerun.kernels.routines import saturation
 >>> problem = saturation.Problem(columns=100, levels=10, nproma=16)
 >>> result = saturation.run(problem, saturation.setup(problem))
 >>> all(check.ok for check in saturation.verify(problem, result)), result.t_new.shape
@@ -27,7 +27,11 @@ of T399 with 62 levels, ``"share"`` what one of 96 processors had of it.  ``Work
 
 def profile() -> dict[str, tuple]:
     """Name in the profile -> (module, fields of its Problem that make it this work)."""
-    from kernels.routines import cloud, interpolation, saturation  # whoever takes one need not take all
+    from supercomputers_rerun.kernels.routines import (  # whoever takes one need not take all
+        cloud,
+        interpolation,
+        saturation,
+    )
 
     return {
         "CUADJTQ": (saturation, {}),

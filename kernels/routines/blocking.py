@@ -20,11 +20,11 @@ import numpy as np
 from numba import types
 from numba.extending import overload
 
-from kernels.contract import Presets, one_of, require_range, whole
-from kernels.runtime.arrays import zeros
-from kernels.runtime.jit import opaque
-from kernels.runtime.resources import require_threads, run_team
-from kernels.runtime.vector import LANES
+from supercomputers_rerun.kernels.contract import Presets, one_of, require_range, whole
+from supercomputers_rerun.kernels.runtime.arrays import zeros
+from supercomputers_rerun.kernels.runtime.jit import opaque
+from supercomputers_rerun.kernels.runtime.resources import require_threads, run_team
+from supercomputers_rerun.kernels.runtime.vector import LANES
 
 #: Widths, passed to compiled functions: only the length counts.
 SCALAR, VECTOR = (0,), (0,) * LANES

@@ -25,9 +25,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kernels.contract import Check, Footprint, Work, real, worst
-from kernels.proof import Proof
-from kernels.routines.blocking import (
+from supercomputers_rerun.kernels.contract import Check, Footprint, Work, real, worst
+from supercomputers_rerun.kernels.proof import Proof
+from supercomputers_rerun.kernels.routines.blocking import (
     SMALL_BLOCKS,
     WIDTHS,
     BlockedProblem,
@@ -37,12 +37,12 @@ from kernels.routines.blocking import (
     random_columns,
     unblock,
 )
-from kernels.routines.elementary import EXP2_FLOPS, LOG2E, exp2
-from kernels.routines.saturation import A2, CP, E0, EPS, T0, T1, A, L, saturation_humidity
-from kernels.runtime.arrays import zeros
-from kernels.runtime.jit import kernel
-from kernels.runtime.resources import require_memory
-from kernels.runtime.vector import any_true, fma, less, load_as, root, select, store, wide
+from supercomputers_rerun.kernels.routines.elementary import EXP2_FLOPS, LOG2E, exp2
+from supercomputers_rerun.kernels.routines.saturation import A2, CP, E0, EPS, T0, T1, A, L, saturation_humidity
+from supercomputers_rerun.kernels.runtime.arrays import zeros
+from supercomputers_rerun.kernels.runtime.jit import kernel
+from supercomputers_rerun.kernels.runtime.resources import require_memory
+from supercomputers_rerun.kernels.runtime.vector import any_true, fma, less, load_as, root, select, store, wide
 
 __all__ = ["NO_OUTPUT", "PROOF", "Problem", "State", "footprint", "plain", "reference", "run", "setup", "verify"]
 __all__ += ["work"]

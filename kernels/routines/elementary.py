@@ -14,8 +14,8 @@ constant factor in the exponent multiplies it by log₂ e and calls ``exp2``.  I
 and adds its last two terms last: below one unit in the last place.
 """
 
-from kernels.runtime.jit import kernel
-from kernels.runtime.vector import bits, fma, from_bits
+from supercomputers_rerun.kernels.runtime.jit import kernel
+from supercomputers_rerun.kernels.runtime.vector import bits, fma, from_bits
 
 #: eˣ and 2ˣ are defined for DOMAIN[0] ≤ x ≤ DOMAIN[1]; outside nothing is promised.
 DOMAIN = (-708.0, 709.0)

@@ -34,13 +34,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from kernels.contract import Check, Footprint, Work, one_of, real, whole, worst
-from kernels.proof import Proof
-from kernels.routines import stencil
-from kernels.routines.blocking import WIDTHS, BlockedProblem, block, over_blocks, unblock
-from kernels.runtime.arrays import zeros
-from kernels.runtime.jit import STRICT, kernel
-from kernels.runtime.resources import require_memory
+from supercomputers_rerun.kernels.contract import Check, Footprint, Work, one_of, real, whole, worst
+from supercomputers_rerun.kernels.proof import Proof
+from supercomputers_rerun.kernels.routines import stencil
+from supercomputers_rerun.kernels.routines.blocking import WIDTHS, BlockedProblem, block, over_blocks, unblock
+from supercomputers_rerun.kernels.runtime.arrays import zeros
+from supercomputers_rerun.kernels.runtime.jit import STRICT, kernel
+from supercomputers_rerun.kernels.runtime.resources import require_memory
 
 __all__ = ["NO_OUTPUT", "PROOF", "Problem", "State", "footprint", "plain", "reference", "run", "setup", "verify"]
 __all__ += ["work"]

@@ -23,9 +23,9 @@ from math import log
 
 import numpy as np
 
-from kernels.contract import Check, Footprint, Work, whole, worst
-from kernels.proof import Proof
-from kernels.routines.blocking import (
+from supercomputers_rerun.kernels.contract import Check, Footprint, Work, whole, worst
+from supercomputers_rerun.kernels.proof import Proof
+from supercomputers_rerun.kernels.routines.blocking import (
     SMALL_BLOCKS,
     WIDTHS,
     BlockedProblem,
@@ -35,10 +35,10 @@ from kernels.routines.blocking import (
     random_columns,
     unblock,
 )
-from kernels.routines.elementary import EXP2_FLOPS, exp2
-from kernels.runtime.jit import kernel
-from kernels.runtime.resources import require_memory
-from kernels.runtime.vector import fma, less, load_as, select, store
+from supercomputers_rerun.kernels.routines.elementary import EXP2_FLOPS, exp2
+from supercomputers_rerun.kernels.runtime.jit import kernel
+from supercomputers_rerun.kernels.runtime.resources import require_memory
+from supercomputers_rerun.kernels.runtime.vector import fma, less, load_as, select, store
 
 __all__ = ["NO_OUTPUT", "PROOF", "Problem", "State", "footprint", "plain", "reference", "run", "setup", "verify"]
 __all__ += ["work"]

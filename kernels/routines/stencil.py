@@ -16,9 +16,20 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from kernels.routines.blocking import one_by_one
-from kernels.runtime.jit import kernel
-from kernels.runtime.vector import LANES, Lanes, floor, fma, less, load_as, pointer, select, shuffled, store
+from supercomputers_rerun.kernels.routines.blocking import one_by_one
+from supercomputers_rerun.kernels.runtime.jit import kernel
+from supercomputers_rerun.kernels.runtime.vector import (
+    LANES,
+    Lanes,
+    floor,
+    fma,
+    less,
+    load_as,
+    pointer,
+    select,
+    shuffled,
+    store,
+)
 
 _DOUBLE, _LONG, _INT = ir.DoubleType(), ir.IntType(64), ir.IntType(32)
 

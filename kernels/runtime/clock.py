@@ -4,7 +4,7 @@ import time
 
 import numpy as np
 
-from kernels.runtime.jit import kernel, opaque
+from supercomputers_rerun.kernels.runtime.jit import kernel, opaque
 
 #: Additions of a chain, some milliseconds; long beside the clock's resolution and short beside a time slice.
 LENGTH = 8_000_000

@@ -38,6 +38,8 @@ from numba.core.runtime import rtsys
 from numba.core.sigutils import normalize_signature
 from numba.extending import intrinsic
 
+from supercomputers_rerun import HOME
+
 #: Sums may be reordered so that a reduction vectorises; NaN and infinity keep their meaning.
 REDUCE = frozenset({"reassoc", "nsz", "contract", "arcp"})
 #: Multiply and add may fuse; the order of operations stays as written.
@@ -175,7 +177,7 @@ def source_digest() -> str:
 def cache_folder() -> Path | None:
     """A folder in ``NUMBA_CACHE_DIR``, else in the checkout or the user's cache folder, else None and a warning.
     Code of other sources that nobody has used for 30 days goes."""
-    checkout, named = Path(__file__).parents[2], os.environ.get("NUMBA_CACHE_DIR")
+    checkout, named = HOME, os.environ.get("NUMBA_CACHE_DIR")
     own = [checkout / ".cache" / "numba"] if (checkout / "pyproject.toml").exists() else []
     user = Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "supercomputers-rerun", "numba")
     for base in [Path(named)] if named else [*own, user]:

@@ -27,7 +27,7 @@ from numba.core import cgutils
 from numba.core.typing.templates import AbstractTemplate, Signature, infer_global, signature
 from numba.extending import intrinsic, lower_builtin, models, register_model
 
-from kernels.runtime.jit import LANES
+from supercomputers_rerun.kernels.runtime.jit import LANES
 
 #: Float32 numbers of a vector.
 SINGLES = 2 * LANES

@@ -17,14 +17,23 @@ step; P. D. Williams, Mon. Wea. Rev. 137, 2538 (2009), for the filter; cases in 
 
 import numpy as np
 
-from kernels.contract import Check, Work, worst
-from kernels.proof import Proof
-from kernels.shallow_water import plain
-from kernels.shallow_water.compiled import COEFFICIENT_FLOPS, POINT_FLOPS
-from kernels.shallow_water.diagnostics import compare_grids, means, surface
-from kernels.shallow_water.model import SECTIONS, Result, State, Stepper, footprint, history_table, run, setup
-from kernels.shallow_water.problem import BUILDS, GRAVITY, RADIUS, Problem, grid_for
-from kernels.spectral import grid as gaussian_grid
+from supercomputers_rerun.kernels.contract import Check, Work, worst
+from supercomputers_rerun.kernels.proof import Proof
+from supercomputers_rerun.kernels.shallow_water import plain
+from supercomputers_rerun.kernels.shallow_water.compiled import COEFFICIENT_FLOPS, POINT_FLOPS
+from supercomputers_rerun.kernels.shallow_water.diagnostics import compare_grids, means, surface
+from supercomputers_rerun.kernels.shallow_water.model import (
+    SECTIONS,
+    Result,
+    State,
+    Stepper,
+    footprint,
+    history_table,
+    run,
+    setup,
+)
+from supercomputers_rerun.kernels.shallow_water.problem import BUILDS, GRAVITY, RADIUS, Problem, grid_for
+from supercomputers_rerun.kernels.spectral import grid as gaussian_grid
 
 __all__ = ["BOUNDED", "BUILDS", "DRIFT", "GRAVITY", "NO_OUTPUT", "PROOF", "Problem", "RADIUS", "Result", "SECTIONS"]
 __all__ += ["State", "Stepper", "compare_grids", "fields", "footprint", "grid_for", "reference", "run", "setup"]

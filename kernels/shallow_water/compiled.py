@@ -6,7 +6,7 @@ sum crosses a wavenumber, so results are the same bit for bit with any number of
 
 from types import FunctionType
 
-from kernels.runtime.jit import FINITE, REDUCE, STRICT, kernel
+from supercomputers_rerun.kernels.runtime.jit import FINITE, REDUCE, STRICT, kernel
 
 PART = 2048  # points whose share is one thread's, a multiple of what a vectorised loop takes at a time
 

@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kernels.shallow_water.plain import tendencies
-from kernels.shallow_water.problem import GRAVITY, RADIUS, grid_for, initial
-from kernels.spectral import Plan
+from supercomputers_rerun.kernels.shallow_water.plain import tendencies
+from supercomputers_rerun.kernels.shallow_water.problem import GRAVITY, RADIUS, grid_for, initial
+from supercomputers_rerun.kernels.spectral import Plan
 
 
 def means(state, spectra, threads: int = 1) -> tuple[float, float, float]:

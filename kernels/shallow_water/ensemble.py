@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kernels import shallow_water
-from kernels.contract import Check, Footprint, Work, worst
-from kernels.shallow_water.diagnostics import by_degree, change_truncation, means
+from supercomputers_rerun.kernels import shallow_water
+from supercomputers_rerun.kernels.contract import Check, Footprint, Work, worst
+from supercomputers_rerun.kernels.shallow_water.diagnostics import by_degree, change_truncation, means
 
 
 @dataclass(frozen=True)

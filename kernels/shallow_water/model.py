@@ -5,15 +5,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kernels.contract import Footprint
-from kernels.files.work_folder import WorkFolder
-from kernels.runtime.atomic import atomic_write
-from kernels.runtime.resources import require_memory, run_parts
-from kernels.shallow_water.compiled import ADVANCE, PRODUCTS
-from kernels.shallow_water.diagnostics import means, surface
-from kernels.shallow_water.problem import GRAVITY, RADIUS, Problem, initial, random_height
-from kernels.spectral import Plan
-from kernels.spectral import grid as gaussian_grid
+from supercomputers_rerun.kernels.contract import Footprint
+from supercomputers_rerun.kernels.files.work_folder import WorkFolder
+from supercomputers_rerun.kernels.runtime.atomic import atomic_write
+from supercomputers_rerun.kernels.runtime.resources import require_memory, run_parts
+from supercomputers_rerun.kernels.shallow_water.compiled import ADVANCE, PRODUCTS
+from supercomputers_rerun.kernels.shallow_water.diagnostics import means, surface
+from supercomputers_rerun.kernels.shallow_water.problem import GRAVITY, RADIUS, Problem, initial, random_height
+from supercomputers_rerun.kernels.spectral import Plan
+from supercomputers_rerun.kernels.spectral import grid as gaussian_grid
 
 #: What the driver times.
 SECTIONS = ("inverse transforms", "grid-point", "direct transforms", "spectral", "output")

@@ -7,9 +7,9 @@ import copy
 
 import numpy as np
 
-from kernels.shallow_water.problem import RADIUS
-from kernels.spectral.legendre import epsilon
-from kernels.spectral.plain import analyse, synthesise
+from supercomputers_rerun.kernels.shallow_water.problem import RADIUS
+from supercomputers_rerun.kernels.spectral.legendre import epsilon
+from supercomputers_rerun.kernels.spectral.plain import analyse, synthesise
 
 
 class Derivatives:

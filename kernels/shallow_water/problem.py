@@ -9,8 +9,8 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from kernels.contract import Presets, one_of, real, require_choice, require_range, whole
-from kernels.spectral import grid as gaussian_grid
+from supercomputers_rerun.kernels.contract import Presets, one_of, real, require_choice, require_range, whole
+from supercomputers_rerun.kernels.spectral import grid as gaussian_grid
 
 RADIUS = 6.37122e6  # m, Williamson et al. (1992), as are the next two
 ROTATION = 7.292e-5  # rad/s

@@ -14,17 +14,17 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from kernels import shallow_water as serial
-from kernels.contract import Check, Footprint, Presets, Work, real, require_range, whole, worst
-from kernels.files.work_folder import WorkFolder
-from kernels.mpi import world
-from kernels.mpi.mesh import Mesh
-from kernels.mpi.traffic import Traffic
-from kernels.runtime.atomic import atomic_write
-from kernels.runtime.resources import require_memory
-from kernels.shallow_water.plain import Derivatives, plain
-from kernels.shallow_water.problem import GRAVITY, initial
-from kernels.spectral.ranks import Transform, table_bytes
+from supercomputers_rerun.kernels import shallow_water as serial
+from supercomputers_rerun.kernels.contract import Check, Footprint, Presets, Work, real, require_range, whole, worst
+from supercomputers_rerun.kernels.files.work_folder import WorkFolder
+from supercomputers_rerun.kernels.mpi import world
+from supercomputers_rerun.kernels.mpi.mesh import Mesh
+from supercomputers_rerun.kernels.mpi.traffic import Traffic
+from supercomputers_rerun.kernels.runtime.atomic import atomic_write
+from supercomputers_rerun.kernels.runtime.resources import require_memory
+from supercomputers_rerun.kernels.shallow_water.plain import Derivatives, plain
+from supercomputers_rerun.kernels.shallow_water.problem import GRAVITY, initial
+from supercomputers_rerun.kernels.spectral.ranks import Transform, table_bytes
 
 #: Fields that a step takes from spectra to the grid, and back.
 INVERSE, DIRECT = 4, 5

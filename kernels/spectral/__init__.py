@@ -7,7 +7,7 @@ One repeat of this kernel is an inverse and a direct transform of every field.
 A field of one's own to its spectrum and back:
 
 >>> import numpy as np
->>> from kernels import spectral
+>>> from supercomputers_rerun.kernels import spectral
 >>> plan = spectral.Plan("F32", 63)
 >>> latitude, longitude = plan.grid.coordinates()
 >>> field = np.sin(latitude) + np.cos(latitude) ** 3 * np.cos(3 * longitude)
@@ -21,14 +21,14 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from kernels.contract import Check, Footprint, Presets, Work, whole, worst
-from kernels.proof import Proof
-from kernels.runtime.arrays import zeros
-from kernels.runtime.resources import require_memory
-from kernels.spectral.grids import Grid, grid
-from kernels.spectral.legendre import table_bytes
-from kernels.spectral.plain import analyse, row_values, synthesise
-from kernels.spectral.plan import LARGEST_TRUNCATION, Plan
+from supercomputers_rerun.kernels.contract import Check, Footprint, Presets, Work, whole, worst
+from supercomputers_rerun.kernels.proof import Proof
+from supercomputers_rerun.kernels.runtime.arrays import zeros
+from supercomputers_rerun.kernels.runtime.resources import require_memory
+from supercomputers_rerun.kernels.spectral.grids import Grid, grid
+from supercomputers_rerun.kernels.spectral.legendre import table_bytes
+from supercomputers_rerun.kernels.spectral.plain import analyse, row_values, synthesise
+from supercomputers_rerun.kernels.spectral.plan import LARGEST_TRUNCATION, Plan
 
 __all__ = ["Grid", "NO_OUTPUT", "PROOF", "Plan", "Problem", "State", "footprint", "grid", "reference", "run", "setup"]
 __all__ += ["verify", "work"]

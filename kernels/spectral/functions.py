@@ -20,8 +20,8 @@ from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 
-from kernels.runtime.jit import HERE, kernel
-from kernels.runtime.vector import (
+from supercomputers_rerun.kernels.runtime.jit import HERE, kernel
+from supercomputers_rerun.kernels.runtime.vector import (
     LANES,
     Lanes,
     address,

@@ -16,9 +16,9 @@ from pathlib import Path
 
 import numpy as np
 
-from kernels.contract import require_range
-from kernels.runtime.jit import kernel
-from kernels.runtime.vector import fma
+from supercomputers_rerun.kernels.contract import require_range
+from supercomputers_rerun.kernels.runtime.jit import kernel
+from supercomputers_rerun.kernels.runtime.vector import fma
 
 #: Largest number of latitudes between pole and equator that a grid may have.
 LARGEST = 8000

@@ -18,9 +18,9 @@ Source: K. Ishioka, J. Meteor. Soc. Japan 96, 241 (2018).
 
 import numpy as np
 
-from kernels.runtime.jit import kernel
-from kernels.spectral.functions import BLOCK, LegendreTables
-from kernels.spectral.grids import Grid, dd_div, dd_mul, half_nodes
+from supercomputers_rerun.kernels.runtime.jit import kernel
+from supercomputers_rerun.kernels.spectral.functions import BLOCK, LegendreTables
+from supercomputers_rerun.kernels.spectral.grids import Grid, dd_div, dd_mul, half_nodes
 
 TINY = 1e-20  # what a Legendre function must exceed to be summed
 _FLUSH = 1e-280  # seeds below this are zero, which keeps subnormal numbers out of the hot loops

@@ -19,9 +19,9 @@ is multiplied.
 
 from typing import Any, NamedTuple
 
-from kernels.runtime.jit import kernel
-from kernels.runtime.vector import LANES, address, at, fence, load_as, prefetch, spread
-from kernels.spectral.functions import (
+from supercomputers_rerun.kernels.runtime.jit import kernel
+from supercomputers_rerun.kernels.runtime.vector import LANES, address, at, fence, load_as, prefetch, spread
+from supercomputers_rerun.kernels.spectral.functions import (
     BLOCK,
     ONE_STRIP,
     SPAN,

@@ -16,8 +16,8 @@ Functions share ``functions`` (:class:`kernels.spectral.functions.Functions`), `
 Fourier buffer, and a ``place`` in it; ``state``, the address of two values of ``p`` of every latitude.
 """
 
-from kernels.runtime.jit import CONTRACT, kernel
-from kernels.runtime.vector import (
+from supercomputers_rerun.kernels.runtime.jit import CONTRACT, kernel
+from supercomputers_rerun.kernels.runtime.vector import (
     LANES,
     address,
     at,
@@ -32,7 +32,7 @@ from kernels.runtime.vector import (
     store,
     wide,
 )
-from kernels.spectral.functions import (
+from supercomputers_rerun.kernels.spectral.functions import (
     BLOCK,
     NARROW,
     QUAD,

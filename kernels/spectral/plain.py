@@ -6,7 +6,7 @@ another Fourier transform, and sums over all degrees.  Beyond truncation 1900 nu
 
 import numpy as np
 
-from kernels.runtime.jit import kernel
+from supercomputers_rerun.kernels.runtime.jit import kernel
 
 
 @kernel

@@ -13,17 +13,17 @@ from typing import NamedTuple
 import numpy as np
 from numba import carray
 
-from kernels.contract import require_range
-from kernels.runtime.arrays import aligned, require_array, zeros
-from kernels.runtime.jit import kernel
-from kernels.runtime.resources import alone, require_memory, require_threads, run_parts
-from kernels.runtime.vector import LANES, address
-from kernels.spectral import legendre_eight, legendre_one, rows
-from kernels.spectral.functions import LegendreTables, Spectra
-from kernels.spectral.grids import Grid, half_nodes
-from kernels.spectral.grids import grid as named_grid
-from kernels.spectral.legendre import blocks_of, legendre_tables, position, table_bytes
-from kernels.spectral.winds import VectorTransforms
+from supercomputers_rerun.kernels.contract import require_range
+from supercomputers_rerun.kernels.runtime.arrays import aligned, require_array, zeros
+from supercomputers_rerun.kernels.runtime.jit import kernel
+from supercomputers_rerun.kernels.runtime.resources import alone, require_memory, require_threads, run_parts
+from supercomputers_rerun.kernels.runtime.vector import LANES, address
+from supercomputers_rerun.kernels.spectral import legendre_eight, legendre_one, rows
+from supercomputers_rerun.kernels.spectral.functions import LegendreTables, Spectra
+from supercomputers_rerun.kernels.spectral.grids import Grid, half_nodes
+from supercomputers_rerun.kernels.spectral.grids import grid as named_grid
+from supercomputers_rerun.kernels.spectral.legendre import blocks_of, legendre_tables, position, table_bytes
+from supercomputers_rerun.kernels.spectral.winds import VectorTransforms
 
 LARGEST_TRUNCATION = 8000
 COMPLEX, REAL = np.dtype(np.complex128), np.dtype(np.float64)  # a comparison with numpy's classes costs 0.15 µs

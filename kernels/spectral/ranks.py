@@ -21,16 +21,16 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from scipy import fft
 
-from kernels.contract import Check, Footprint, Presets, Work, whole, worst
-from kernels.mpi import world
-from kernels.mpi.mesh import Mesh, shape, transposition
-from kernels.mpi.moves import Moves
-from kernels.mpi.traffic import Traffic
-from kernels.runtime.resources import require_memory
-from kernels.spectral import Plan
-from kernels.spectral import work as serial_work
-from kernels.spectral.grids import half_nodes
-from kernels.spectral.legendre import epsilon, position
+from supercomputers_rerun.kernels.contract import Check, Footprint, Presets, Work, whole, worst
+from supercomputers_rerun.kernels.mpi import world
+from supercomputers_rerun.kernels.mpi.mesh import Mesh, shape, transposition
+from supercomputers_rerun.kernels.mpi.moves import Moves
+from supercomputers_rerun.kernels.mpi.traffic import Traffic
+from supercomputers_rerun.kernels.runtime.resources import require_memory
+from supercomputers_rerun.kernels.spectral import Plan
+from supercomputers_rerun.kernels.spectral import work as serial_work
+from supercomputers_rerun.kernels.spectral.grids import half_nodes
+from supercomputers_rerun.kernels.spectral.legendre import epsilon, position
 
 #: Truncations up to this one are compared with the serial plan value by value.
 COMPARED = 255
@@ -289,7 +289,7 @@ def times(result: State) -> dict[str, float]:
 
 def work(problem: Problem, threads: int = 1) -> Work:
     """Operations and bytes of one repeat on all ranks, counted as ``kernels.spectral`` does."""
-    from kernels import spectral
+    from supercomputers_rerun.kernels import spectral
 
     return serial_work(spectral.Problem(problem.truncation, problem.grid, problem.fields))
 

@@ -14,10 +14,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kernels import fft
-from kernels.fft import element
-from kernels.runtime.jit import kernel
-from kernels.runtime.vector import (
+from supercomputers_rerun.kernels import fft
+from supercomputers_rerun.kernels.fft import element
+from supercomputers_rerun.kernels.runtime.jit import kernel
+from supercomputers_rerun.kernels.runtime.vector import (
     LANES,
     address,
     at,
@@ -31,7 +31,7 @@ from kernels.runtime.vector import (
     store_some,
     transpose_block,
 )
-from kernels.spectral.functions import ALL, BLOCK, QUAD, SPAN, emit
+from supercomputers_rerun.kernels.spectral.functions import ALL, BLOCK, QUAD, SPAN, emit
 
 ELEMENT = 2 * LANES  # doubles
 SQUARE = LANES * LANES

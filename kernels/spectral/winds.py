@@ -13,10 +13,10 @@ from functools import cached_property
 
 import numpy as np
 
-from kernels.runtime.jit import kernel
-from kernels.runtime.resources import alone, run_parts
-from kernels.runtime.vector import LANES
-from kernels.spectral.legendre import epsilon
+from supercomputers_rerun.kernels.runtime.jit import kernel
+from supercomputers_rerun.kernels.runtime.resources import alone, run_parts
+from supercomputers_rerun.kernels.runtime.vector import LANES
+from supercomputers_rerun.kernels.spectral.legendre import epsilon
 
 
 @kernel

@@ -7,7 +7,7 @@ import execution
 import pytest
 import yaml
 
-from companion import items
+from supercomputers_rerun.companion import items
 
 ROOT = Path(__file__).parents[2]
 BOOK = ROOT / "book"
@@ -16,14 +16,14 @@ BOOK = ROOT / "book"
 @pytest.fixture
 def tree(tmp_path):
     """Sources as the digest sees them."""
-    for name in ("kernels/a.py", "companion/b.py", "data/c.csv", "requirements.lock", "notebooks/n.ipynb"):
+    for name in ("kernels/a.py", "supercomputers_rerun/b.py", "data/c.csv", "requirements.lock", "notebooks/n.ipynb"):
         path = tmp_path / name
         path.parent.mkdir(exist_ok=True)
         path.write_text(name)
     return tmp_path
 
 
-@pytest.mark.parametrize("name", ["kernels/a.py", "companion/b.py", "data/c.csv", "requirements.lock"])
+@pytest.mark.parametrize("name", ["kernels/a.py", "supercomputers_rerun/b.py", "data/c.csv", "requirements.lock"])
 def test_digest_follows_every_source_and_comes_back(tree, name):
     before = execution.digest(tree)
     content = (tree / name).read_bytes()

@@ -5,7 +5,7 @@ import re
 import pytest
 from built import HTML, PAGES
 
-from companion.figures.kit import MEANINGS
+from supercomputers_rerun.companion.figures.kit import MEANINGS
 
 pytestmark = pytest.mark.built
 DRAWN = re.compile(r"<svg[^>]*>.*?</svg>", re.DOTALL)

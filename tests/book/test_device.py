@@ -13,13 +13,13 @@ import pytest
 from built import HTML, PAGES, absent
 from drawing import contrast
 
-from companion import tables
-from companion.chapters.nht1.solver import solver as step_times
-from companion.chapters.nht1.solver import steps
-from companion.figures import kit
-from companion.pages import device as page
-from companion.pages import synthesis
-from companion.records import runs
+from supercomputers_rerun.companion import tables
+from supercomputers_rerun.companion.chapters.nht1.solver import solver as step_times
+from supercomputers_rerun.companion.chapters.nht1.solver import steps
+from supercomputers_rerun.companion.figures import kit
+from supercomputers_rerun.companion.pages import device as page
+from supercomputers_rerun.companion.pages import synthesis
+from supercomputers_rerun.companion.records import runs
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILT = HTML / "_static" / "device"

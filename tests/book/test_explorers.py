@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from companion.figures import rendering
-from companion.figures.rendering import explorer
-from kernels.memory import banks
+from supercomputers_rerun.companion.figures import rendering
+from supercomputers_rerun.companion.figures.rendering import explorer
+from supercomputers_rerun.kernels.memory import banks
 
 STATIC = Path(__file__).parents[2] / "book" / "_static"
 CYCLES = 300

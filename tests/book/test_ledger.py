@@ -2,7 +2,7 @@
 
 import pytest
 
-from companion import claims, items
+from supercomputers_rerun.companion import claims, items
 
 pytestmark = pytest.mark.built
 PAGE = "book/ledger.html"

@@ -9,7 +9,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from companion import notebook_files, notebooks
+from supercomputers_rerun.companion import notebook_files, notebooks
 
 ROOT = Path(__file__).parents[2]
 PATHS = notebook_files.paths()

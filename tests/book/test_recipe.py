@@ -16,7 +16,7 @@ from built import make_book
 
 pytestmark = pytest.mark.built  # it builds a book of its own
 ROOT = Path(__file__).parents[2]
-COPIED = ("companion", "kernels", "book/_ext", "book/_static", "book/_templates", "data")
+COPIED = ("supercomputers_rerun", "kernels", "book/_ext", "book/_static", "book/_templates", "data")
 LEFT_OUT = shutil.ignore_patterns("runs", "peers", "*.nc", "_build")
 
 DESCRIPTOR = {
@@ -48,7 +48,7 @@ sums,wrong,,,,,,,,Two and two are 4.,
 """
 SECTION = '''"""Sums of the toy document."""
 
-from companion.experiments import experiment
+from supercomputers_rerun.companion.experiments import experiment
 
 
 @experiment("toy-sum", item="T1")
@@ -62,7 +62,8 @@ T-F1,T1,a lost plot of sums,its title,not possible,Sums,the points are lost
 """
 CELLS = (
     "# A toy",
-    "from companion import figures, tables\nfrom companion.chapters.toy import sums",
+    "from supercomputers_rerun.companion import figures, tables\n"
+    "from supercomputers_rerun.companion.chapters.toy import sums",
     "## Sums",
     'figures.document_table("toy", "sums")',
     'print(sums.one.run(progress=False).attrs["experiment"], tables.names("toy"))',
@@ -73,7 +74,7 @@ PAGES = ("ledger", "machines", "methods", "peers")
 
 def add_a_chapter(root: Path) -> None:
     """What the recipe names: two files of a table, claims, items and a section, a notebook and its record."""
-    data, chapter = root / "data" / "toy", root / "companion" / "chapters" / "toy"
+    data, chapter = root / "data" / "toy", root / "supercomputers_rerun" / "companion" / "chapters" / "toy"
     data.mkdir(), chapter.mkdir()
     (data / "datapackage.json").write_text(json.dumps(DESCRIPTOR))
     (data / "sums.csv").write_text("case,a,b,sum,note\nright,1,2,3,\nwrong,2,2,5,\n")

@@ -7,8 +7,8 @@ import pytest
 from bs4 import BeautifulSoup
 from built import CHAPTERS, HTML, PAGES
 
-from companion import tables
-from companion.figures.kit import MEANINGS
+from supercomputers_rerun.companion import tables
+from supercomputers_rerun.companion.figures.kit import MEANINGS
 
 PRINTED = f"stroke: {MEANINGS['printed']}"
 

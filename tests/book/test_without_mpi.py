@@ -2,8 +2,8 @@
 
 import pytest
 
-from companion import experiments, notebook_files
-from companion.figures import rendering
+from supercomputers_rerun.companion import experiments, notebook_files
+from supercomputers_rerun.companion.figures import rendering
 
 
 @pytest.mark.parametrize("id", [id for id, entry in experiments.REGISTER.items() if entry.ranks and entry.figures])

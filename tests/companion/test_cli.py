@@ -5,10 +5,10 @@ import json
 
 import pytest
 
-from companion import comparison, experiments, host
-from companion.host import Finding
-from companion.records import runs
-from kernels.files.ways import solution_writer
+from supercomputers_rerun.companion import comparison, experiments, host
+from supercomputers_rerun.companion.host import Finding
+from supercomputers_rerun.companion.records import runs
+from supercomputers_rerun.kernels.files.ways import solution_writer
 
 
 def sentence(stderr):
@@ -76,7 +76,7 @@ def test_a_missing_library_is_one_sentence(call, toy_experiment, toy, monkeypatc
     monkeypatch.setattr(toy, "setup", lambda problem, seed=0: __import__("nowhere"))
     with pytest.raises(ImportError):
         call("run", "toy-sum")  # nobody says how to get it
-    monkeypatch.setattr("companion.common.EXTRAS", {"nowhere": "imaging"})
+    monkeypatch.setattr("supercomputers_rerun.companion.common.EXTRAS", {"nowhere": "imaging"})
     code, _, err = call("run", "toy-sum")
     assert code == 1 and "'FILE.whl[imaging]'" in sentence(err)
 

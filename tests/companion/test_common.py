@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from companion import common
+from supercomputers_rerun.companion import common
 
 
 def test_the_sentence_names_module_and_extra(monkeypatch):

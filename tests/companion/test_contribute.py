@@ -4,8 +4,8 @@ import copy
 
 import pytest
 
-from companion import contribute, host
-from companion.records import runs
+from supercomputers_rerun.companion import contribute, host
+from supercomputers_rerun.companion.records import runs
 
 pytestmark = pytest.mark.skipif(host.git("rev-parse", "HEAD") is None, reason="commits are looked up in a clone")
 

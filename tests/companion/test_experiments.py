@@ -8,10 +8,10 @@ import sys
 import numpy as np
 import pytest
 
-from companion import experiments, host
-from companion.experiments import Experiment, Unavailable, run_record
-from companion.host import Finding
-from companion.records import runs
+from supercomputers_rerun.companion import experiments, host
+from supercomputers_rerun.companion.experiments import Experiment, Unavailable, run_record
+from supercomputers_rerun.companion.host import Finding
+from supercomputers_rerun.companion.records import runs
 
 
 def entry(**changes):
@@ -62,7 +62,10 @@ def test_a_model_without_cases_is_marked_as_simulated():
 
 
 def test_a_list_waits_for_no_library_that_it_does_not_need():
-    code = "import sys, companion.experiments as e; print({'numpy', 'pandas', 'matplotlib'} & {*sys.modules}, e.BROKEN)"
+    code = (
+        "import sys; from supercomputers_rerun.companion import experiments as e; "
+        "print({'numpy', 'pandas', 'matplotlib'} & {*sys.modules}, e.BROKEN)"
+    )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "set() {}\n"
 
 

@@ -6,8 +6,8 @@ import sys
 
 import pytest
 
-from kernels.runtime import atomic
-from kernels.runtime.atomic import atomic_write
+from supercomputers_rerun.kernels.runtime import atomic
+from supercomputers_rerun.kernels.runtime.atomic import atomic_write
 
 
 def test_a_file_that_fails_leaves_nothing_and_an_old_one_stays(tmp_path):
@@ -39,7 +39,8 @@ def test_of_two_writers_of_a_new_name_one_is_told(tmp_path, monkeypatch, links):
 def test_a_folder_that_takes_less_than_a_record_may_need_is_refused_beforehand(tmp_path):
     code = (
         "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (40_000,) * 2)\n"
-        f"from companion import common\nwith common.prepared({str(tmp_path / 'new')!r}):\n    print('begun')\n"
+        "from supercomputers_rerun.companion import common\n"
+        f"with common.prepared({str(tmp_path / 'new')!r}):\n    print('begun')\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
     assert done.returncode and f"File too large: '{tmp_path}/new'" in done.stderr and "begun" not in done.stdout

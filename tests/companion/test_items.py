@@ -7,8 +7,8 @@ import pytest
 from bs4 import BeautifulSoup
 from docutils.nodes import make_id
 
-from companion import items, notebook_files
-from companion.pages import items as pages
+from supercomputers_rerun.companion import items, notebook_files
+from supercomputers_rerun.companion.pages import items as pages
 
 #: how many items and lost plots each report has
 COMPLETE = {"xmp1982": (29, 1), "aips58": (13, 0), "nht1": (11, 2), "p5plus": (20, 12), "xc30": (17, 17)}

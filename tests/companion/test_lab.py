@@ -12,7 +12,7 @@ from urllib.request import urlopen
 import nbformat
 import pytest
 
-from companion import notebook_files
+from supercomputers_rerun.companion import notebook_files
 
 ROOT = notebook_files.FOLDER.parent
 #: What every interpreter of this test does first: note whom it connects to.

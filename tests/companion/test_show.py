@@ -2,9 +2,9 @@
 
 import pandas as pd
 
-from companion import experiments
-from companion.figures import rendering
-from companion.records import runs
+from supercomputers_rerun.companion import experiments
+from supercomputers_rerun.companion.figures import rendering
+from supercomputers_rerun.companion.records import runs
 
 
 def newest(experiment):

@@ -5,8 +5,8 @@ from functools import partial
 
 import pytest
 
-from companion import bench, experiments, suite
-from companion.records import runs
+from supercomputers_rerun.companion import bench, experiments, suite
+from supercomputers_rerun.companion.records import runs
 
 
 @pytest.fixture
@@ -94,7 +94,7 @@ def test_an_estimate_comes_from_the_newest_committed_record():
 
 
 def test_where_nothing_is_compiled_a_plan_counts_compiling(bench_of_three, tmp_path, monkeypatch):
-    monkeypatch.setattr("kernels.runtime.jit.CACHE_FOLDER", tmp_path)
+    monkeypatch.setattr("supercomputers_rerun.kernels.runtime.jit.CACHE_FOLDER", tmp_path)
     assert "most of it compiling" in bench_of_three("--plan")[1]
     (tmp_path / "stride.nbi").touch()
     assert "longer where code is not compiled yet" in bench_of_three("--plan")[1]

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from kernels import bt
-from kernels.imaging import arithmetic, clean, direct, sorting
-from kernels.imaging.array import BASELINE
-from kernels.runtime.arrays import require_array
-from kernels.spectral import Plan
+from supercomputers_rerun.kernels import bt
+from supercomputers_rerun.kernels.imaging import arithmetic, clean, direct, sorting
+from supercomputers_rerun.kernels.imaging.array import BASELINE
+from supercomputers_rerun.kernels.runtime.arrays import require_array
+from supercomputers_rerun.kernels.spectral import Plan
 
 
 def plain(shape, dtype=np.float64):

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kernels.contract import Check, Presets, Work, require_choice, require_range, worst
-from kernels.proof import ROUNDING, Proof
-from kernels.runtime.resources import usable_cpus
+from supercomputers_rerun.kernels.contract import Check, Presets, Work, require_choice, require_range, worst
+from supercomputers_rerun.kernels.proof import ROUNDING, Proof
+from supercomputers_rerun.kernels.runtime.resources import usable_cpus
 
 FINITE = st.floats(-1e9, 1e9)
 FLOATS = st.lists(st.floats(allow_infinity=True), max_size=9)

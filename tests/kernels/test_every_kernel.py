@@ -15,8 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from kernels_found import KERNELS, every_kernel, every_single, small
 
-from kernels.contract import Footprint
-from kernels.runtime import resources
+from supercomputers_rerun.kernels.contract import Footprint
+from supercomputers_rerun.kernels.runtime import resources
 
 #: Positional parameters of each word.
 WORDS = {

@@ -11,7 +11,7 @@ NAMES = ("analysis", "bt", "gridpoint", "imaging", "memory.stride", "routines", 
 
 
 def test_examples_give_what_they_say():
-    modules = [importlib.import_module(f"kernels.{name}") for name in NAMES]
+    modules = [importlib.import_module(f"supercomputers_rerun.kernels.{name}") for name in NAMES]
     found = [doctest.testfile("../../kernels/README.md"), *map(doctest.testmod, modules)]
     assert all(each.attempted and not each.failed for each in found)
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from companion.records import runs
-from peers import Comparison
+from supercomputers_rerun.companion.records import runs
+from supercomputers_rerun.peers import Comparison
 
 
 @pytest.fixture
@@ -26,7 +26,9 @@ def comparison():
 @pytest.fixture
 def offered(monkeypatch):
     """``offered(items)``: what every module of peers has to compare, whatever is asked for."""
-    return lambda items: monkeypatch.setattr("peers.__main__.collect", lambda names, threads: iter(items))
+    return lambda items: monkeypatch.setattr(
+        "supercomputers_rerun.peers.__main__.collect", lambda names, threads: iter(items)
+    )
 
 
 @pytest.fixture

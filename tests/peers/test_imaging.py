@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from kernels.imaging import dirty, masters
-from kernels.imaging.masters import CELL, SIZES
-from peers import imaging as dirty_images
+from supercomputers_rerun.kernels.imaging import dirty, masters
+from supercomputers_rerun.kernels.imaging.masters import CELL, SIZES
+from supercomputers_rerun.peers import imaging as dirty_images
 
 SIDE = SIZES["tiny"].side
 

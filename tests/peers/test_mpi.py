@@ -2,9 +2,9 @@
 
 import pytest
 
-from companion import host
-from peers import Absent, mpi
-from peers.kit import compiled
+from supercomputers_rerun.companion import host
+from supercomputers_rerun.peers import Absent, mpi
+from supercomputers_rerun.peers.kit import compiled
 
 
 def test_one_processor_has_nobody_to_send_to():

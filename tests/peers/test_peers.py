@@ -7,17 +7,17 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-import peers
-from peers import Absent, Comparison, collect, measure, ratios, relative_difference
-from peers.__main__ import main
-from peers.kit import compiled
+from supercomputers_rerun import peers
+from supercomputers_rerun.peers import Absent, Comparison, collect, measure, ratios, relative_difference
+from supercomputers_rerun.peers.__main__ import main
+from supercomputers_rerun.peers.kit import compiled
 
 HAS_C = bool(compiled.compilers())
 
 
 def test_every_module_offers_comparisons():
     for name in peers.modules():
-        assert callable(importlib.import_module(f"peers.{name}").comparisons)
+        assert callable(importlib.import_module(f"supercomputers_rerun.peers.{name}").comparisons)
     assert {"memory", "smt"} <= set(peers.modules())
 
 
@@ -47,7 +47,7 @@ def test_both_sides_are_asked_for_the_same_repeats(monkeypatch, comparison):
 
     monkeypatch.setattr(peers, "calibrate", lambda call, shortest, label: (7, shortest, None))
     monkeypatch.setattr(
-        "peers.interleave",
+        "supercomputers_rerun.peers.interleave",
         lambda functions, rounds, seed: {name: [function(1) * 14.0] * rounds for name, function in functions.items()},
     )
     sides, _ = measure(comparison(ours=side("ours"), peers={"peer": side("peer")}), threads=1, rounds=2, seed=0)
@@ -79,9 +79,10 @@ def test_a_trial_leaves_the_fastest_builds_to_the_rounds(monkeypatch, comparison
 
         return call
 
-    monkeypatch.setattr("peers.time.perf_counter", lambda: clock[0])
+    monkeypatch.setattr("supercomputers_rerun.peers.time.perf_counter", lambda: clock[0])
     monkeypatch.setattr(
-        "peers.interleave", lambda functions, rounds, seed: {name: [1.0] * rounds for name in functions}
+        "supercomputers_rerun.peers.interleave",
+        lambda functions, rounds, seed: {name: [1.0] * rounds for name in functions},
     )
     sides, _ = measure(comparison(peers={name: side(name) for name in cost}, builds="abcd"), 1, rounds=2, seed=0)
     assert names(sides) == ["ours", "b", "d", "slow"]
@@ -112,7 +113,7 @@ def test_a_run_is_said_and_kept_as_a_record_of_kind_peer(tmp_path, capsys, compa
 
 def test_a_comparison_beside_other_load_is_measured_again(monkeypatch, tmp_path, comparison, offered, kept):
     loads = [0.5, 0.4, 0.1]
-    monkeypatch.setattr("peers.OtherLoad", lambda: SimpleNamespace(value=lambda: loads.pop(0)))
+    monkeypatch.setattr("supercomputers_rerun.peers.OtherLoad", lambda: SimpleNamespace(value=lambda: loads.pop(0)))
     offered([comparison()])
     assert main(["smt", "--threads", "1", "--rounds", "1", "--out", str(tmp_path)]) == 0
     assert loads == [] and [side["other_load"] for side in kept(tmp_path)["measurements"]] == [0.1, 0.1]
@@ -127,7 +128,7 @@ def test_disagreement_fails_the_run(capsys, comparison, offered):
 @pytest.mark.skipif(not HAS_C, reason="no C compiler is found")
 def test_our_c_sources_agree_with_us(monkeypatch):
     """Every comparison of both modules gives one answer on both sides, on small data, untimed."""
-    from peers import memory, smt
+    from supercomputers_rerun.peers import memory, smt
 
     monkeypatch.setattr(memory, "available_memory", lambda: 6 * 2**23)
     monkeypatch.setattr(smt, "N", {**smt.N, "streaming": 1000, "skipping": 1000})

@@ -5,7 +5,7 @@ import ctypes
 import numpy as np
 import pytest
 
-from peers import _shtns
+from supercomputers_rerun.peers import _shtns
 
 SHAPE = _shtns.Shape(truncation=7, rows=4, columns=6, fields=3)
 PAD = 2

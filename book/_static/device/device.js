@@ -139,7 +139,7 @@
     return found ? `${names[found[1]] || found[1]} ${found[2]}` : "unknown browser";
   }
 
-  /* What was measured as a record of kind “browser”, see companion/records/run_record.schema.json. */
+  /* What was measured as a record of kind “browser”, see supercomputers_rerun/companion/records/run_record.schema.json. */
   async function record(results, longer) {
     const { provenance } = await part("plan"), list = Object.values(results);
     const nothing = { vendor: null, architecture: null, isa: null, sockets: null, cores: null, threads_per_core: null,

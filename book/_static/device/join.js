@@ -1,4 +1,4 @@
-/* Lets a reader put the device at hand into a figure.  The drawing says where its axes are (companion/figures/kit.py);
+/* Lets a reader put the device at hand into a figure.  The drawing says where its axes are (supercomputers_rerun/companion/figures/kit.py);
    what is drawn was measured in this page, or earlier in this tab. */
 "use strict";
 (() => {

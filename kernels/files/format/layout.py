@@ -24,7 +24,7 @@ from pathlib import Path
 import numpy as np
 from numpy.lib import format as npy
 
-from kernels.contract import require_range
+from supercomputers_rerun.kernels.contract import require_range
 
 try:
     from zlib_ng.zlib_ng import crc32

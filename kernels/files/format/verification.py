@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kernels.contract import Check
-from kernels.files.format.layout import COMPONENTS, Layout, Solution, SolutionError, crc32
+from supercomputers_rerun.kernels.contract import Check
+from supercomputers_rerun.kernels.files.format.layout import COMPONENTS, Layout, Solution, SolutionError, crc32
 
 __all__ = ["Verification", "checksum_check", "mean_error_checks", "verify_file"]
 

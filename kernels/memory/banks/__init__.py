@@ -20,11 +20,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from kernels.contract import Check, Footprint, Work, require_range
-from kernels.memory.banks import compiled
-from kernels.memory.banks.machine import WAITS, Machine, Trace, bandwidth, plain, trace
-from kernels.memory.banks.problem import HEAVY, PORTS, Job, Loop, Problem
-from kernels.proof import Proof
+from supercomputers_rerun.kernels.contract import Check, Footprint, Work, require_range
+from supercomputers_rerun.kernels.memory.banks import compiled
+from supercomputers_rerun.kernels.memory.banks.machine import WAITS, Machine, Trace, bandwidth, plain, trace
+from supercomputers_rerun.kernels.memory.banks.problem import HEAVY, PORTS, Job, Loop, Problem
+from supercomputers_rerun.kernels.proof import Proof
 
 _CHECKED, _MOST = 3000, 10_000_000  # cycles that ``verify`` follows in plain Python, and that are followed at most
 

@@ -9,7 +9,7 @@ long.
 
 import numpy as np
 
-from kernels.runtime.jit import kernel
+from supercomputers_rerun.kernels.runtime.jit import kernel
 
 U = np.uint64
 ZERO, ONE = U(0), U(1)

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from kernels.memory.banks.problem import PORTS, Job, Loop, Problem
+from supercomputers_rerun.kernels.memory.banks.problem import PORTS, Job, Loop, Problem
 
 #: Why a port waited: its bank was busy from before, another port took the bank in the same cycle, or
 #: another port of the same CPU had the line to the section.

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from kernels.contract import Presets, one_of, require_choice, require_range, whole
+from supercomputers_rerun.kernels.contract import Presets, one_of, require_choice, require_range, whole
 
 PORTS = ("A", "B", "C")  # two ports that load and one that stores
 PRIORITIES = ("fixed", "alternating")

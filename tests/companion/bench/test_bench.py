@@ -8,9 +8,9 @@ import numpy as np
 import psutil
 import pytest
 
-from companion import bench, host
-from companion.bench import Case, UnverifiedError, interleave, measure, study
-from kernels.contract import Check, Footprint
+from supercomputers_rerun.companion import bench, host
+from supercomputers_rerun.companion.bench import Case, UnverifiedError, interleave, measure, study
+from supercomputers_rerun.kernels.contract import Check, Footprint
 
 
 class Clock:

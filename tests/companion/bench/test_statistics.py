@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import bdtr
 
-from companion.bench import median_interval, ratio, trend
+from supercomputers_rerun.companion.bench import median_interval, ratio, trend
 
 TIMES = st.lists(st.floats(1e-6, 1e3), min_size=1, max_size=60)
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from companion import experiments, tables
-from companion.figures import rendering
-from companion.records import runs
+from supercomputers_rerun.companion import experiments, tables
+from supercomputers_rerun.companion.figures import rendering
+from supercomputers_rerun.companion.records import runs
 
 DRAWN = {name: entry for name, entry in experiments.REGISTER.items() if entry.figures}
 

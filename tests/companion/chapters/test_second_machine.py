@@ -2,7 +2,7 @@
 
 import json
 
-from companion.records import runs
+from supercomputers_rerun.companion.records import runs
 
 EXPERIMENT, SECOND = "p5plus-latency", "Slowpoke 1000"
 

@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from companion import claims, figures, tables
-from companion.claims import register
-from companion.claims.formulas import Turn, loop
-from companion.claims.intervals import Interval, total
-from companion.claims.register import ALL, Entry
-from companion.claims.sheets import EmptyCell, Reader
-from companion.claims.verdicts import INSTEAD, SLACK, significant_half, verdict
-from companion.pages import ledger
+from supercomputers_rerun.companion import claims, figures, tables
+from supercomputers_rerun.companion.claims import register
+from supercomputers_rerun.companion.claims.formulas import Turn, loop
+from supercomputers_rerun.companion.claims.intervals import Interval, total
+from supercomputers_rerun.companion.claims.register import ALL, Entry
+from supercomputers_rerun.companion.claims.sheets import EmptyCell, Reader
+from supercomputers_rerun.companion.claims.verdicts import INSTEAD, SLACK, significant_half, verdict
+from supercomputers_rerun.companion.pages import ledger
 
 #: Claims of each document, and a digest of their names and verdicts in order: none comes, goes or changes unnoticed.
 VERDICTS = {

@@ -8,10 +8,10 @@ both sides, or was filled in by it.
 
 import frictionless
 
-from companion import tables
-from companion.claims import register
-from companion.claims.sheets import Reader, Sheet
-from companion.claims.verdicts import IDENTITY, RESTORED
+from supercomputers_rerun.companion import tables
+from supercomputers_rerun.companion.claims import register
+from supercomputers_rerun.companion.claims.sheets import Reader, Sheet
+from supercomputers_rerun.companion.claims.verdicts import IDENTITY, RESTORED
 
 
 def altered(text: str, position: int) -> str:

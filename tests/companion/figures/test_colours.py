@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from companion import figures
-from companion.figures import kit
+from supercomputers_rerun.companion import figures
+from supercomputers_rerun.companion.figures import kit
 
 ROOT = Path(__file__).parents[3]
 SOURCES = sorted(
     path
-    for path in (ROOT / "companion").rglob("*.py")
+    for path in (ROOT / "supercomputers_rerun").rglob("*.py")
     if path.name != "kit.py" and {"figures", "pages"} & {*path.parts, path.stem}
 )
 

@@ -14,10 +14,10 @@ from drawing import cases, contrast, linear
 from hypothesis import given
 from hypothesis import strategies as st
 
-from companion import figures
-from companion.common import significant
-from companion.figures import rendering
-from companion.figures.kit import times
+from supercomputers_rerun.companion import figures
+from supercomputers_rerun.companion.common import significant
+from supercomputers_rerun.companion.figures import rendering
+from supercomputers_rerun.companion.figures.kit import times
 
 GROUNDS = {"light": "#ffffff", "dark": "#121212", "raised dark": "#14181e"}
 

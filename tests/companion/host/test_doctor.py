@@ -4,8 +4,8 @@ import importlib.util
 
 import pytest
 
-from companion import host
-from companion.host import Finding
+from supercomputers_rerun.companion import host
+from supercomputers_rerun.companion.host import Finding
 
 
 def test_the_lock_is_compared_by_version(tmp_path):
@@ -57,5 +57,5 @@ def test_a_link_to_the_temporary_folder_is_that_folder_and_memory_is_said(monkey
     (tmp_path / "link").symlink_to(tmp_path)
     monkeypatch.setenv("TMPDIR", str(tmp_path / "link"))
     monkeypatch.setattr(host.tempfile, "gettempdir", lambda: str(tmp_path))
-    monkeypatch.setattr("kernels.files.filesystem.filesystem_type", lambda folder: "tmpfs")
+    monkeypatch.setattr("supercomputers_rerun.kernels.files.filesystem.filesystem_type", lambda folder: "tmpfs")
     assert host.temporary() == ("TMPDIR", str(tmp_path)) and "memory and no disk" in host.scratch().detail

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from companion import host
+from supercomputers_rerun.companion import host
 
 
 def tree(root, files):

@@ -6,11 +6,11 @@ from types import SimpleNamespace
 
 import pytest
 
-from companion import experiments, host, suite
-from companion.bench import Case
-from companion.experiments import Experiment
-from kernels.contract import Footprint
-from kernels.runtime import resources
+from supercomputers_rerun.companion import experiments, host, suite
+from supercomputers_rerun.companion.bench import Case
+from supercomputers_rerun.companion.experiments import Experiment
+from supercomputers_rerun.kernels.contract import Footprint
+from supercomputers_rerun.kernels.runtime import resources
 
 GIB = 2**30
 

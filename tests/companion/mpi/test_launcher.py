@@ -6,16 +6,16 @@ import os
 import psutil
 import pytest
 
-from companion import experiments, host
-from companion.experiments import Unavailable
-from companion.host import Finding
-from companion.mpi import JobError, launch, launcher
+from supercomputers_rerun.companion import experiments, host
+from supercomputers_rerun.companion.experiments import Unavailable
+from supercomputers_rerun.companion.host import Finding
+from supercomputers_rerun.companion.mpi import JobError, launch, launcher
 
 MPI = pytest.mark.skipif(not host.mpi().ok, reason="no MPI is installed; install the extra mpi")
 RANK = """
 import json, os, sys, tempfile
-from companion.mpi.job import fail
-from kernels.mpi import world
+from supercomputers_rerun.companion.mpi.job import fail
+from supercomputers_rerun.kernels.mpi import world
 world.end_with_parent()
 comm = world.mpi().COMM_WORLD
 comm.Barrier()

@@ -4,9 +4,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from companion import bench
-from companion.bench import Case, measure
-from companion.mpi.ranks import Ranks
+from supercomputers_rerun.companion import bench
+from supercomputers_rerun.companion.bench import Case, measure
+from supercomputers_rerun.companion.mpi.ranks import Ranks
 
 
 class World:
@@ -66,7 +66,7 @@ def test_other_ranks_of_the_host_are_not_others(monkeypatch):
 
 
 def test_more_threads_than_cpus_are_flagged(monkeypatch):
-    monkeypatch.setattr("companion.mpi.ranks.host.usable_cpus", lambda: 2)
+    monkeypatch.setattr("supercomputers_rerun.companion.mpi.ranks.host.usable_cpus", lambda: 2)
     by = Ranks(World())
     case = SimpleNamespace(problem=SimpleNamespace(ranks=3), threads=1)
     assert by.described(case) == ({"ranks": 3}, {})  # two of the three are here

@@ -4,9 +4,9 @@ import re
 
 import pytest
 
-from companion import tables
-from companion.figures import rendering
-from companion.pages import chapter_record
+from supercomputers_rerun.companion import tables
+from supercomputers_rerun.companion.figures import rendering
+from supercomputers_rerun.companion.pages import chapter_record
 
 
 @pytest.mark.parametrize("document", tables.documents())

@@ -11,8 +11,8 @@ from bs4 import BeautifulSoup
 from hypothesis import given
 from hypothesis import strategies as st
 
-from companion import claims, items, tables
-from companion.pages import data, ledger
+from supercomputers_rerun.companion import claims, items, tables
+from supercomputers_rerun.companion.pages import data, ledger
 
 ROOT = Path(__file__).parents[3]
 

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from companion import claims, notebook_files, tables
-from companion.chapters.xc30 import peak
-from companion.pages import front, synthesis
+from supercomputers_rerun.companion import claims, notebook_files, tables
+from supercomputers_rerun.companion.chapters.xc30 import peak
+from supercomputers_rerun.companion.pages import front, synthesis
 
 
 def test_links_of_the_table_lead_to_chapters_and_ledger():

@@ -4,8 +4,8 @@ import copy
 
 import pytest
 
-from companion.pages import machines
-from companion.records import runs
+from supercomputers_rerun.companion.pages import machines
+from supercomputers_rerun.companion.records import runs
 
 SECOND = "Slowpoke 1000"
 

@@ -9,10 +9,10 @@ import pandas as pd
 import pytest
 from synthetic import on
 
-from companion import suite
-from companion.figures import rendering
-from companion.pages import report, synthesis
-from companion.records import runs
+from supercomputers_rerun.companion import suite
+from supercomputers_rerun.companion.figures import rendering
+from supercomputers_rerun.companion.pages import report, synthesis
+from supercomputers_rerun.companion.records import runs
 
 MADE_UP = "Slowpoke 1000"
 #: Times of the made-up machine over those of the record that it is made of.

@@ -9,9 +9,9 @@ import pytest
 import xarray as xr
 from drawing import astray
 
-from companion import experiments, notebook_files, tables
-from companion.pages import synthesis
-from companion.records import runs
+from supercomputers_rerun.companion import experiments, notebook_files, tables
+from supercomputers_rerun.companion.pages import synthesis
+from supercomputers_rerun.companion.records import runs
 
 
 @pytest.fixture(scope="module")

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-import peers
-from companion.records import runs
+from supercomputers_rerun import peers
+from supercomputers_rerun.companion.records import runs
 
 ROOT = Path(__file__).resolve().parents[3]
 #: Records that break the rule and are to be measured again, by the beginning of their names.

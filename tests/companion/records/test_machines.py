@@ -4,8 +4,8 @@ import copy
 
 import pytest
 
-from companion import host
-from companion.records import runs
+from supercomputers_rerun.companion import host
+from supercomputers_rerun.companion.records import runs
 
 
 @pytest.fixture(scope="module")

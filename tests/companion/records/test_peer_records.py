@@ -4,9 +4,9 @@ import copy
 
 import pytest
 
-import peers
-from companion.pages import peers as page
-from companion.records import runs
+from supercomputers_rerun import peers
+from supercomputers_rerun.companion.pages import peers as page
+from supercomputers_rerun.companion.records import runs
 
 
 def side(name, samples, case="x", threads=1, family="g", **changes):
@@ -68,7 +68,7 @@ def test_the_page_shows_the_fastest_build_of_each_program(made):
     shown = page.family([made([*sides, side("SHTns", [2.0])])], "smt")
     assert "clang -O3" in shown.html and "gcc -O3" not in shown.html.partition("</table>")[0] and "SHTns" in shown.html
     assert shown.html.count('class="below"') == 2 and "1 row with" in shown.text
-    assert "python -m peers bt" in page.family([], "bt").text
+    assert "make peers ARGS=bt" in page.family([], "bt").text
 
 
 def test_causes_stand_only_where_a_row_is_under_1(made, monkeypatch):

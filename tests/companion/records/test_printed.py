@@ -1,6 +1,6 @@
 """A record as text: every case, quantity and unit."""
 
-from companion.records import runs
+from supercomputers_rerun.companion.records import runs
 
 
 def test_every_case_and_quantity_is_said_with_its_unit(record):

@@ -10,8 +10,8 @@ import xarray as xr
 from jsonschema import Draft202012Validator
 from synthetic import changed
 
-from companion.records import runs
-from companion.records.runs import committed, dataset, load, read, save, validate
+from supercomputers_rerun.companion.records import runs
+from supercomputers_rerun.companion.records.runs import committed, dataset, load, read, save, validate
 
 
 def test_what_is_saved_comes_back(record, tmp_path):
@@ -88,7 +88,7 @@ REFUSED = [
     (("version",), 5, "has version 5, this code reads up to 4"),
     (("version",), "1", "version"),
     (("experiment",), "../../etc/passwd", "experiment"),
-    (("experiment",), ..., "'experiment' is a required property"),
+    (("experiment",), ..., "must contain .'experiment'"),
     (("date",), "yesterday", "date"),
     (("threads",), 0, "threads"),
     (("threads",), "two", "threads"),
@@ -111,7 +111,7 @@ REFUSED = [
     (("outputs", "cases", "value"), [[1], [1, 2]], "output 'cases': .*inhomogeneous"),
     (("outputs", "cases", "value"), {"a": 1}, "output 'cases'"),
     (("outputs", "cases", "dims"), ["x"], "output 'cases'"),
-    (("outputs", "bad name"), {"value": 1, "units": "1"}, "bad name"),
+    (("outputs", "bad name"), {"value": 1, "units": "1"}, "outputs: must be named"),
 ]
 
 

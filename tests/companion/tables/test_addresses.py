@@ -1,6 +1,6 @@
 """Where printed tables are, as figures lead to them and are cited by them."""
 
-from companion import tables
+from supercomputers_rerun.companion import tables
 
 
 def test_a_table_has_the_address_that_its_record_gives_it():

@@ -14,7 +14,7 @@ import xarray as xr
 from hypothesis import given
 from hypothesis import strategies as st
 
-from companion import tables
+from supercomputers_rerun.companion import tables
 
 PACKAGES = [*tables.documents(), "machines"]
 

@@ -6,10 +6,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from kernels import analysis
-from kernels.analysis import boxes, chain, covariance, dense, synthetic
-from kernels.analysis.problem import LN_P
-from kernels.files.filesystem import BlockFile
+from supercomputers_rerun.kernels import analysis
+from supercomputers_rerun.kernels.analysis import boxes, chain, covariance, dense, synthetic
+from supercomputers_rerun.kernels.analysis.problem import LN_P
+from supercomputers_rerun.kernels.files.filesystem import BlockFile
 
 PROBLEM = analysis.Problem()
 

@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kernels.analysis import covariance, dense, vertical
-from kernels.analysis.cholesky import backwards, factor
-from kernels.analysis.dense import correlations
-from kernels.gridpoint.levels import R
+from supercomputers_rerun.kernels.analysis import covariance, dense, vertical
+from supercomputers_rerun.kernels.analysis.cholesky import backwards, factor
+from supercomputers_rerun.kernels.analysis.dense import correlations
+from supercomputers_rerun.kernels.gridpoint.levels import R
 
 FEW = settings(max_examples=25, deadline=None)
 SEEDS = st.integers(0, 2**32 - 1)

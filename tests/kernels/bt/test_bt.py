@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kernels import bt
-from kernels.bt import plain
-from kernels.bt.elimination import BACKWARD, FORWARD, RING, UPPER, eliminate, substitute
-from kernels.bt.lines import Direction, Ends, Lines
-from kernels.bt.problem import SECOND, exact_solution, initial_field
-from kernels.runtime import resources
+from supercomputers_rerun.kernels import bt
+from supercomputers_rerun.kernels.bt import plain
+from supercomputers_rerun.kernels.bt.elimination import BACKWARD, FORWARD, RING, UPPER, eliminate, substitute
+from supercomputers_rerun.kernels.bt.lines import Direction, Ends, Lines
+from supercomputers_rerun.kernels.bt.problem import SECOND, exact_solution, initial_field
+from supercomputers_rerun.kernels.runtime import resources
 
 #: Classes verified here; B and C take minutes on a slow machine: BT_CLASSES=SWABC asks for them.
 VERIFIED = os.environ.get("BT_CLASSES", "SWA")

@@ -2,8 +2,8 @@
 
 import pytest
 
-import peers
-from peers import Comparison, bt
+from supercomputers_rerun import peers
+from supercomputers_rerun.peers import Comparison, bt
 
 REPORT = " BT Benchmark Completed.\\n Class           =   {}\\n Verification    =   {}\\n"
 

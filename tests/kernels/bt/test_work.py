@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from kernels import bt
-from kernels.bt import differences as differences_module
-from kernels.bt import elimination as elimination_module
-from kernels.bt.lines import Direction, Ends, Lines
+from supercomputers_rerun.kernels import bt
+from supercomputers_rerun.kernels.bt import differences as differences_module
+from supercomputers_rerun.kernels.bt import elimination as elimination_module
+from supercomputers_rerun.kernels.bt.lines import Direction, Ends, Lines
 
 
 class Counting:

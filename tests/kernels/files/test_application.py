@@ -5,12 +5,12 @@ import os
 import numpy as np
 import pytest
 
-from companion import tables
-from kernels import bt
-from kernels.bt.problem import exact_solution
-from kernels.contract import Work
-from kernels.files import application
-from kernels.files.format.verification import MEAN_ERROR_NORMS, mean_error_checks, verify_file
+from supercomputers_rerun.companion import tables
+from supercomputers_rerun.kernels import bt
+from supercomputers_rerun.kernels.bt.problem import exact_solution
+from supercomputers_rerun.kernels.contract import Work
+from supercomputers_rerun.kernels.files import application
+from supercomputers_rerun.kernels.files.format.verification import MEAN_ERROR_NORMS, mean_error_checks, verify_file
 
 
 def run(problem, threads=1):

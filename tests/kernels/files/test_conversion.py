@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kernels.files import words as loops
+from supercomputers_rerun.kernels.files import words as loops
 
 WORDS = {  # value: Cray word, by hand from the format
     0.0: 0x0000000000000000,

@@ -2,8 +2,8 @@
 
 import pytest
 
-from kernels.files import devices
-from kernels.files.devices import Job, Problem
+from supercomputers_rerun.kernels.files import devices
+from supercomputers_rerun.kernels.files.devices import Job, Problem
 
 
 @pytest.mark.parametrize("places", [("memory",), ("cache", "memory")])

@@ -4,7 +4,7 @@ import dataclasses
 
 import pytest
 
-from kernels.files import messages
+from supercomputers_rerun.kernels.files import messages
 
 
 @pytest.mark.parametrize("way", messages.WAYS)

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kernels import bt, decomposition
-from kernels.files import nodes, processes
-from kernels.files.format.layout import Layout, Solution
+from supercomputers_rerun.kernels import bt, decomposition
+from supercomputers_rerun.kernels.files import nodes, processes
+from supercomputers_rerun.kernels.files.format.layout import Layout, Solution
 
 
 @given(N=st.integers(6, 12), P=st.integers(1, 64))

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kernels.files import processes, storm, syscalls
-from kernels.runtime.resources import usable_cpus
+from supercomputers_rerun.kernels.files import processes, storm, syscalls
+from supercomputers_rerun.kernels.runtime.resources import usable_cpus
 
 
 @settings(max_examples=12, deadline=None)

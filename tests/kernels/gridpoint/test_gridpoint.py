@@ -12,10 +12,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kernels import gridpoint
-from kernels.gridpoint import Problem, cases, physics, postprocess, simulator, state, stores, writeup
-from kernels.gridpoint.levels import CP, T_REF, R, latitudes, vertical
-from kernels.gridpoint.plan import extents
+from supercomputers_rerun.kernels import gridpoint
+from supercomputers_rerun.kernels.gridpoint import (
+    Problem,
+    cases,
+    physics,
+    postprocess,
+    simulator,
+    state,
+    stores,
+    writeup,
+)
+from supercomputers_rerun.kernels.gridpoint.levels import CP, T_REF, R, latitudes, vertical
+from supercomputers_rerun.kernels.gridpoint.plan import extents
 
 SHORT = Problem(hours=4.0, writeup=2.0)
 NAMES = ("u", "v", "T", "q", "ps", "u_before", "T_before", "ps_before")
@@ -132,7 +141,7 @@ def test_answer_is_the_same_bit_for_bit(start, answer, files, place, overlap, rh
 
 
 def test_answer_is_the_same_past_the_page_cache(start, answer, tmp_path):
-    from kernels.files.filesystem import direct_refusal
+    from supercomputers_rerun.kernels.files.filesystem import direct_refusal
 
     if direct_refusal(tmp_path):
         pytest.skip("no O_DIRECT here")
@@ -266,7 +275,7 @@ def test_isothermal_air_loses_only_what_leaves_to_space(temperature, levels):
 
 
 def test_a_difference_of_builds_counts_what_differs(tmp_path, start):
-    from kernels.jobs import builds
+    from supercomputers_rerun.kernels.jobs import builds
 
     _, copies = kept(SHORT, start, tmp_path)
     data = np.fromfile(copies[2])

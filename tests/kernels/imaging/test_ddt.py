@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from kernels.imaging import ddt, masters
+from supercomputers_rerun.kernels.imaging import ddt, masters
 
 
 def test_work_counts_what_moves():
@@ -16,7 +16,7 @@ def test_work_counts_what_moves():
 
 
 def test_damaged_runs_are_told_from_sound_ones():
-    from kernels.imaging import damage
+    from supercomputers_rerun.kernels.imaging import damage
 
     found = damage.cases("small")
     accepted = {case.what.split(":")[0]: case.accepted for case in found}

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from kernels.imaging import entropy, masters, tasks
-from kernels.imaging.checks import agreement
-from kernels.imaging.convolution import convolve
+from supercomputers_rerun.kernels.imaging import entropy, masters, tasks
+from supercomputers_rerun.kernels.imaging.checks import agreement
+from supercomputers_rerun.kernels.imaging.convolution import convolve
 
 
 def test_the_image_has_the_skys_flux_and_the_residual_is_noise():

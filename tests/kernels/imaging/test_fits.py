@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from astropy.io import fits as astropy
 
-from kernels.imaging import array, fits, sky
+from supercomputers_rerun.kernels.imaging import array, fits, sky
 
 CELL = 2.1e-6
 RECORDS = sky.observe(array.tracks(3, 0.36 / CELL), sky.synthetic(64, CELL, points=3))

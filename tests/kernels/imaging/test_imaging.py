@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kernels.imaging import (
+from supercomputers_rerun.kernels.imaging import (
     arithmetic,
     array,
     checks,
@@ -20,7 +20,7 @@ from kernels.imaging import (
     sorting,
     taps,
 )
-from kernels.runtime.resources import usable_cpus
+from supercomputers_rerun.kernels.runtime.resources import usable_cpus
 
 SIDE, CELL = 128, 2.1e-6
 

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import pytest
 
-from kernels import analysis, gridpoint, jobs
-from kernels.jobs import settings as forecast_settings
-from kernels.runtime.resources import usable_cpus
+from supercomputers_rerun.kernels import analysis, gridpoint, jobs
+from supercomputers_rerun.kernels.jobs import settings as forecast_settings
+from supercomputers_rerun.kernels.runtime.resources import usable_cpus
 
 TWO = pytest.mark.skipif(
     usable_cpus() < 2 or not hasattr(os, "sched_setaffinity"), reason="two CPUs that processes are bound to are needed"

@@ -8,8 +8,8 @@ import numpy as np
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from kernels.memory import banks
-from kernels.memory.banks import Job, Loop, Problem
+from supercomputers_rerun.kernels.memory import banks
+from supercomputers_rerun.kernels.memory.banks import Job, Loop, Problem
 
 BANKS = st.sampled_from((4, 8, 16, 32, 64))
 STRIDES = st.integers(0, 70)

@@ -4,8 +4,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kernels.memory import latency
-from kernels.runtime.resources import usable_cpus
+from supercomputers_rerun.kernels.memory import latency
+from supercomputers_rerun.kernels.runtime.resources import usable_cpus
 
 
 def all_ok(problem, result):

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kernels.memory import stream
-from kernels.runtime.jit import kernel
-from kernels.runtime.resources import usable_cpus
+from supercomputers_rerun.kernels.memory import stream
+from supercomputers_rerun.kernels.runtime.jit import kernel
+from supercomputers_rerun.kernels.runtime.resources import usable_cpus
 
 
 def all_ok(problem, result):

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kernels.memory import stride
-from kernels.runtime.arrays import POLICIES, allocate, can_advise, huge_fraction
-from kernels.runtime.jit import kernel
-from kernels.runtime.resources import usable_cpus
+from supercomputers_rerun.kernels.memory import stride
+from supercomputers_rerun.kernels.runtime.arrays import POLICIES, allocate, can_advise, huge_fraction
+from supercomputers_rerun.kernels.runtime.jit import kernel
+from supercomputers_rerun.kernels.runtime.resources import usable_cpus
 
 
 def all_ok(problem, result):
@@ -102,6 +102,7 @@ def test_counted_reads():
 @pytest.mark.parametrize(("kernel", "most"), [("memory.stride", 8), ("gridpoint", 35)])
 def test_a_kernel_can_be_taken_home(kernel, most):
     """It brings so many modules of this package, packages included."""
-    program = f"import sys, kernels.{kernel}; print(*(name for name in sys.modules if name.startswith('kernels.')))"
+    ours = "supercomputers_rerun.kernels"
+    program = f"import sys, {ours}.{kernel}; print(*(name for name in sys.modules if name.startswith('{ours}.')))"
     found = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True, text=True).stdout.split()
     assert len(found) <= most, found

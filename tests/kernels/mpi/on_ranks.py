@@ -12,8 +12,8 @@ from dataclasses import fields, is_dataclass
 
 import numpy as np
 
-from companion.mpi.job import fail, send
-from kernels.mpi import world
+from supercomputers_rerun.companion.mpi.job import fail, send
+from supercomputers_rerun.kernels.mpi import world
 
 
 def arrays(value, path: str = ""):
@@ -72,10 +72,10 @@ def look(kernel, options: dict, damaged: bool) -> list[str]:
     found = wrong(kernel, problem, kernel.run(problem, state)) + wrong(
         kernel, problem, kernel.run(problem, state, repeats=2)
     )
-    if kernel.__name__ == "kernels.spectral.ranks":
+    if kernel.__name__ == "supercomputers_rerun.kernels.spectral.ranks":
         held = world.total(comm, sum(part.nbytes for parts in state.transform._matrices for part in parts))
         found += [f"{held} bytes of Legendre functions"] if held != kernel.table_bytes(problem.mesh) else []
-    if kernel.__name__ == "kernels.mpi.exchange":
+    if kernel.__name__ == "supercomputers_rerun.kernels.mpi.exchange":
         kernel.plain(state, 2)
         found += wrong(kernel, problem, state)
     if damaged:
@@ -90,7 +90,7 @@ if __name__ == "__main__":
     comm = world.mpi().COMM_WORLD
     try:
         for name, options, damaged in json.loads(sys.argv[1]):
-            found = look(importlib.import_module(f"kernels.{name}"), options, damaged)
+            found = look(importlib.import_module(f"supercomputers_rerun.kernels.{name}"), options, damaged)
             if comm.rank == 0:
                 send({"problem": [name, options], "found": found})
     except BaseException as error:

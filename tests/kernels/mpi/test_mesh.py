@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kernels.mpi.mesh import Mesh, shape, transposition
+from supercomputers_rerun.kernels.mpi.mesh import Mesh, shape, transposition
 
 MESHES = st.builds(
     lambda grid, T, W, V, more: Mesh(grid, T, V + more, W, V),

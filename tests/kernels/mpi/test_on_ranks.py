@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from companion import host
-from companion.mpi import launch
+from supercomputers_rerun.companion import host
+from supercomputers_rerun.companion.mpi import launch
 
 SCRIPT = str(Path(__file__).with_name("on_ranks.py"))
 SMALL = {

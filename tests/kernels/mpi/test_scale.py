@@ -2,9 +2,9 @@
 
 import math
 
-from kernels.mpi import halo
-from kernels.mpi.mesh import Mesh, forecast
-from kernels.shallow_water.problem import RADIUS
+from supercomputers_rerun.kernels.mpi import halo
+from supercomputers_rerun.kernels.mpi.mesh import Mesh, forecast
+from supercomputers_rerun.kernels.shallow_water.problem import RADIUS
 
 
 def test_a_forecast_sends_more_with_more_ranks_and_never_more_than_it_holds():

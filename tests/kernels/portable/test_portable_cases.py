@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from built import PAGES, absent
 
-from kernels import bt, shallow_water
-from kernels.portable import build, everything, forecast
-from kernels.runtime import wasm
+from supercomputers_rerun.kernels import bt, shallow_water
+from supercomputers_rerun.kernels.portable import build, everything, forecast
+from supercomputers_rerun.kernels.runtime import wasm
 
 ROOT = Path(__file__).resolve().parents[3]
 ENGINE, RUNNER = ROOT / "book" / "_static" / "device" / "engine.js", ROOT / "tests" / "device.cjs"
@@ -49,7 +49,7 @@ def unpacked(text, kind=np.float64):
 def test_small_modules_are_right_under_node(tmp_path):
     """Those that take seconds to compile, before there is a book."""
     names = ("stride", "loops")
-    command = [sys.executable, "-m", "kernels.portable.everything", tmp_path, *names]
+    command = [sys.executable, "-m", "supercomputers_rerun.kernels.portable.everything", tmp_path, *names]
     subprocess.run(command, env=wasm.environment(), cwd=ROOT, check=True)
     everything.gather(tmp_path)
     few = ["stride-4096-1", "stride-4096-16", "loop-s2", "loop-s10", "loop-streaming", "loop-skipping"]
@@ -134,7 +134,7 @@ def test_a_wrong_answer_is_refused_by_name(folder, described, tmp_path):
 
 
 def test_the_median_and_its_interval_are_those_of_the_companion():
-    from companion.bench import median_interval
+    from supercomputers_rerun.companion.bench import median_interval
 
     node = shutil.which("node")
     if node is None:

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kernels.processor import peak
-from kernels.runtime.jit import kernel
-from kernels.runtime.resources import usable_cpus
+from supercomputers_rerun.kernels.processor import peak
+from supercomputers_rerun.kernels.runtime.jit import kernel
+from supercomputers_rerun.kernels.runtime.resources import usable_cpus
 
 
 @settings(deadline=None, max_examples=30)

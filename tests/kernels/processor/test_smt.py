@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kernels.processor import smt
-from kernels.runtime.jit import CONTRACT, kernel
-from kernels.runtime.resources import smt_siblings, usable_cpus
+from supercomputers_rerun.kernels.processor import smt
+from supercomputers_rerun.kernels.runtime.jit import CONTRACT, kernel
+from supercomputers_rerun.kernels.runtime.resources import smt_siblings, usable_cpus
 
 CAN_BIND = hasattr(os, "sched_setaffinity")
 HAS_SMT = any(len(core) > 1 for core in smt_siblings())

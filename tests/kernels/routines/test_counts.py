@@ -6,8 +6,8 @@ import re
 import numba
 import pytest
 
-from kernels.routines import cloud, elementary, interpolation, saturation, stencil
-from kernels.routines.blocking import SCALAR, VECTOR, Part
+from supercomputers_rerun.kernels.routines import cloud, elementary, interpolation, saturation, stencil
+from supercomputers_rerun.kernels.routines.blocking import SCALAR, VECTOR, Part
 
 
 class Counting:

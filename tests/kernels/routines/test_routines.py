@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kernels import routines
-from kernels.routines import cloud, elementary, interpolation, saturation
-from kernels.routines.blocking import SCALAR, VECTOR, block, unblock
-from kernels.runtime.arrays import zeros
-from kernels.runtime.jit import kernel
-from kernels.runtime.resources import usable_cpus
-from kernels.runtime.vector import load_as, store
+from supercomputers_rerun.kernels import routines
+from supercomputers_rerun.kernels.routines import cloud, elementary, interpolation, saturation
+from supercomputers_rerun.kernels.routines.blocking import SCALAR, VECTOR, block, unblock
+from supercomputers_rerun.kernels.runtime.arrays import zeros
+from supercomputers_rerun.kernels.runtime.jit import kernel
+from supercomputers_rerun.kernels.runtime.resources import usable_cpus
+from supercomputers_rerun.kernels.runtime.vector import load_as, store
 
 SMALL = {
     "saturation": saturation.Problem(columns=203, levels=6),

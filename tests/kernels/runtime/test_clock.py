@@ -4,7 +4,7 @@ import numba
 import numpy as np
 import pytest
 
-from kernels.runtime import clock
+from supercomputers_rerun.kernels.runtime import clock
 
 
 @pytest.mark.parametrize("length", [0, 8, 80, 8000])

@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kernels.runtime import jit
-from kernels.runtime.jit import CONTRACT, FINITE, REDUCE, STRICT, bare, kernel
+from supercomputers_rerun.kernels.runtime import jit
+from supercomputers_rerun.kernels.runtime.jit import CONTRACT, FINITE, REDUCE, STRICT, bare, kernel
 
 MADE = """
-from kernels.runtime.jit import kernel
+from supercomputers_rerun.kernels.runtime.jit import kernel
 
 @kernel
 def inner(x):

@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from numba import types
 from numba.core.errors import TypingError
 
-from kernels.runtime import vector
-from kernels.runtime.jit import kernel
-from kernels.runtime.vector import load, store
+from supercomputers_rerun.kernels.runtime import vector
+from supercomputers_rerun.kernels.runtime.jit import kernel
+from supercomputers_rerun.kernels.runtime.vector import load, store
 
 SINGLES = vector.SINGLES
 FLOATS = st.floats(-100, 100, width=32)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kernels.runtime.jit import registers
+from supercomputers_rerun.kernels.runtime.jit import registers
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,14 @@ from types import SimpleNamespace
 
 import pytest
 
-from kernels.runtime import resources
-from kernels.runtime.resources import available_memory, cpu_quota, require_disk, require_memory, require_threads
+from supercomputers_rerun.kernels.runtime import resources
+from supercomputers_rerun.kernels.runtime.resources import (
+    available_memory,
+    cpu_quota,
+    require_disk,
+    require_memory,
+    require_threads,
+)
 
 GIB = 2**30
 

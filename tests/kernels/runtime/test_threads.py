@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from kernels.runtime.resources import run_parts, run_team, usable_cpus
+from supercomputers_rerun.kernels.runtime.resources import run_parts, run_team, usable_cpus
 
 
 @pytest.mark.parametrize("threads", sorted({1, min(2, usable_cpus())}))

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kernels.runtime import vector
-from kernels.runtime.arrays import zeros
-from kernels.runtime.jit import kernel
-from kernels.runtime.vector import address, at, fence, fma, fms, fnma, load, spread, store
+from supercomputers_rerun.kernels.runtime import vector
+from supercomputers_rerun.kernels.runtime.arrays import zeros
+from supercomputers_rerun.kernels.runtime.jit import kernel
+from supercomputers_rerun.kernels.runtime.vector import address, at, fence, fma, fms, fnma, load, spread, store
 
 # No product of two is subnormal, so that exact references need one rounding only.
 DOUBLES = st.floats(1e-100, 1e100) | st.floats(-1e100, -1e-100) | st.just(0.0)

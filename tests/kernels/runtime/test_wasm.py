@@ -7,8 +7,8 @@ import sys
 
 import pytest
 
-from kernels.runtime import wasm
-from kernels.runtime.wasm import imports, sections
+from supercomputers_rerun.kernels.runtime import wasm
+from supercomputers_rerun.kernels.runtime.wasm import imports, sections
 
 TEXT = """target datalayout = "e-m:e-p270:32:32"
 target triple = "x86_64-unknown-linux-gnu"
@@ -34,9 +34,9 @@ import sys
 from pathlib import Path
 import numpy as np
 from numba import carray
-from kernels.runtime import wasm
-from kernels.runtime.jit import barrier
-from kernels.runtime.vector import LANES, load, store
+from supercomputers_rerun.kernels.runtime import wasm
+from supercomputers_rerun.kernels.runtime.jit import barrier
+from supercomputers_rerun.kernels.runtime.vector import LANES, load, store
 
 
 def kept(a, passes):

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kernels import shallow_water as sw
-from kernels import spectral
-from kernels.runtime import resources
-from kernels.shallow_water import compiled, diagnostics, ensemble, model
-from kernels.shallow_water import plain as sums
-from kernels.shallow_water import problem as cases
+from supercomputers_rerun.kernels import shallow_water as sw
+from supercomputers_rerun.kernels import spectral
+from supercomputers_rerun.kernels.runtime import resources
+from supercomputers_rerun.kernels.shallow_water import compiled, diagnostics, ensemble, model
+from supercomputers_rerun.kernels.shallow_water import plain as sums
+from supercomputers_rerun.kernels.shallow_water import problem as cases
 
 SMALL = {"truncation": 21, "grid": "F16", "dt": 1800.0, "hours": 5.0}
 

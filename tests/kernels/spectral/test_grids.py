@@ -7,8 +7,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from kernels import spectral
-from kernels.spectral import grids
+from supercomputers_rerun.kernels import spectral
+from supercomputers_rerun.kernels.spectral import grids
 
 
 def decimal_rule(n, start):

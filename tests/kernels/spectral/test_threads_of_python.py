@@ -5,9 +5,9 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from kernels import spectral
-from kernels.imaging import array, dirty, sky
-from kernels.imaging.convolution import Convolver
+from supercomputers_rerun.kernels import spectral
+from supercomputers_rerun.kernels.imaging import array, dirty, sky
+from supercomputers_rerun.kernels.imaging.convolution import Convolver
 
 CALLS = 30
 

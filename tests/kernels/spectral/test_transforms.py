@@ -6,11 +6,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import sph_harm_y
 
-from kernels import fft, spectral
-from kernels.runtime import resources
-from kernels.runtime.jit import kernel
-from kernels.runtime.vector import address
-from kernels.spectral.plain import analyse, row_values, synthesise
+from supercomputers_rerun.kernels import fft, spectral
+from supercomputers_rerun.kernels.runtime import resources
+from supercomputers_rerun.kernels.runtime.jit import kernel
+from supercomputers_rerun.kernels.runtime.vector import address
+from supercomputers_rerun.kernels.spectral.plain import analyse, row_values, synthesise
 
 TOLERANCE = 2e-13  # of the field's norm, at the truncations used here
 

@@ -5,7 +5,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from companion import claims, tables
+from supercomputers_rerun.companion import claims, tables
 
 CONTRADICTIONS = {  # printed, recomputed to the printed place
     "clsc_cpu_per_real[medium ASCAL]": (".78", 0.83),

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from companion import experiments, tables
-from companion.chapters.aips58 import common, gains, gather, images, pittsburgh, users
-from companion.figures import of_samples, ratios
-from kernels.imaging import damage
+from supercomputers_rerun.companion import experiments, tables
+from supercomputers_rerun.companion.chapters.aips58 import common, gains, gather, images, pittsburgh, users
+from supercomputers_rerun.companion.figures import of_samples, ratios
+from supercomputers_rerun.kernels.imaging import damage
 
 EXPERIMENTS = [entry for entry in experiments.REGISTER.values() if entry.document == "aips58"]
 SIZES, SYSTEMS = ("small", "medium", "large"), ("clsc", "psc")

@@ -3,9 +3,9 @@
 import pytest
 from drawing import cases
 
-from companion import experiments, tables
-from companion.chapters.nht1 import background, balance, groups, methods, writing
-from kernels.bt import ranks as bt
+from supercomputers_rerun.companion import experiments, tables
+from supercomputers_rerun.companion.chapters.nht1 import background, balance, groups, methods, writing
+from supercomputers_rerun.kernels.bt import ranks as bt
 
 HERE = {name: entry for name, entry in experiments.REGISTER.items() if entry.document == "nht1"}
 

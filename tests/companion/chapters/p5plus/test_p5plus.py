@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from drawing import cases
 
-from companion import experiments, host, tables
-from companion.chapters.p5plus import binding, jobs, latency, loops, messages
-from companion.host import Finding
+from supercomputers_rerun.companion import experiments, host, tables
+from supercomputers_rerun.companion.chapters.p5plus import binding, jobs, latency, loops, messages
+from supercomputers_rerun.companion.host import Finding
 
 
 def measurement(median, **parameters):

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from drawing import cases
 
-from companion import bench, tables
-from companion.chapters.xc30 import common, compilers, peak, resolutions, small_files
-from kernels import spectral
-from kernels.files import storm
+from supercomputers_rerun.companion import bench, tables
+from supercomputers_rerun.companion.chapters.xc30 import common, compilers, peak, resolutions, small_files
+from supercomputers_rerun.kernels import spectral
+from supercomputers_rerun.kernels.files import storm
 
 
 def test_the_seven_resolutions_are_those_of_the_talk():

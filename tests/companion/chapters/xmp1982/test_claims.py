@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from companion import claims, tables
+from supercomputers_rerun.companion import claims, tables
 
 CONTRADICTIONS = {  # printed, recomputed to the printed place
     "forecast_total_clock[ssd2-async]": ("909", 899),

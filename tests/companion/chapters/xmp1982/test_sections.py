@@ -5,8 +5,8 @@ from types import SimpleNamespace
 import pytest
 import xarray as xr
 
-from companion import tables
-from companion.chapters.xmp1982 import banks, blocks, day, forecast, overlap, rows, second_cpu
+from supercomputers_rerun.companion import tables
+from supercomputers_rerun.companion.chapters.xmp1982 import banks, blocks, day, forecast, overlap, rows, second_cpu
 
 
 def test_every_configuration_of_the_report_has_its_place():

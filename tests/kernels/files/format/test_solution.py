@@ -13,8 +13,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from kernels.files import filesystem, ways
-from kernels.files.format.layout import (
+from supercomputers_rerun.kernels.files import filesystem, ways
+from supercomputers_rerun.kernels.files.format.layout import (
     HEADER_BYTES,
     Layout,
     Solution,
@@ -22,9 +22,9 @@ from kernels.files.format.layout import (
     checksum,
     dump_bytes,
 )
-from kernels.files.format.verification import verify_file
-from kernels.files.processes import write_points
-from kernels.files.ways import solution_writer
+from supercomputers_rerun.kernels.files.format.verification import verify_file
+from supercomputers_rerun.kernels.files.processes import write_points
+from supercomputers_rerun.kernels.files.ways import solution_writer
 
 
 def dumps_of(N, count, seed=0):

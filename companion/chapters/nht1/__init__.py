@@ -1,3 +1,0 @@
-"""Fineberg, *Implementing the NHT-1 Application I/O Benchmark* (1993)."""
-
-import companion.experiments  # imports the sections, which take names from each other, in their order

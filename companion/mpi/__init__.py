@@ -1,8 +1,0 @@
-"""Experiments on many ranks: started from here, or by a batch system.
-
-``launch(arguments, ranks)`` runs any Python program on ranks of this machine;
-:func:`companion.experiments.run_record` does so with an experiment.  On a cluster
-``srun python -m companion.mpi.job id …`` does the same inside a job.
-"""
-
-from companion.mpi.launcher import JobError, launch, run_record

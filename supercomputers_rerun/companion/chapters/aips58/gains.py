@@ -1,0 +1,173 @@
+"""The sections *What does an astronomer gain?* and *Do problems that vectorise gain more?*: the Dirty Dozen Test."""
+
+from dataclasses import replace
+
+from supercomputers_rerun.companion import figures, tables
+from supercomputers_rerun.companion.chapters.aips58 import common
+from supercomputers_rerun.companion.chapters.aips58.common import KINDS, NAMES, SIZES, SYSTEMS
+from supercomputers_rerun.companion.common import np, pd
+from supercomputers_rerun.companion.experiments import experiment
+
+#: Bytes of a word of the X-MP.
+_WORD = 8
+
+
+@experiment("aips58-ddt", item="A1-A4, A7, A10, A12", rounds=8, seconds={"paper": 150, "modern": 200})
+def test(preset: str, threads: int) -> list:
+    """The Dirty Dozen Test: thirteen problems, CPU and real time."""
+    from supercomputers_rerun.kernels.imaging import tasks
+
+    return [
+        common.problem(f"{size} {task}", threads, {}, task=task, size=size)
+        for size in SIZES[preset]
+        for task in tasks.TASKS
+    ]
+
+
+def _gain(run, kind: str, size: str = "") -> "tuple[pd.DataFrame, np.ndarray]":
+    """Cases of one size, or of every size of the memo, and the Convex's time over that of each round, (cases,
+    rounds)."""
+    cases, convex = figures.cases(run, "size", "task"), common.ddt()[kind].sel(system="NRAO1")
+    cases = cases[cases["size"].isin([size] if size else convex["size"].values)]
+    old = [float(convex.sel(size=row[1], problem=row[2])) for row in cases.itertuples()]
+    return cases, np.array(old)[:, None] / run[f"observed_{kind}"].values[cases.index]
+
+
+def over_convex():
+    """How many times as fast as the Convex each problem was, in CPU and in real time."""
+    old = common.ddt()[["cpu", "real"]]
+    return old.sel(system="NRAO1", drop=True) / old
+
+
+@test.figure
+def gains(runs) -> "figures.Shown":
+    """How many times as fast as the Convex every problem is, in CPU and in real time: the X-MPs, and runs."""
+    runs, facts, ratios = common.comparable(runs), tables.load("aips58", "prose"), over_convex()
+    old = {
+        f"{name.removeprefix('X-MP, ')}, {words}": ratios[kind].sel(system=system).values.ravel()
+        for name, system in zip(NAMES[1:], SYSTEMS[1:], strict=True)
+        for kind, words in KINDS.items()
+    }
+    found, frames = [], []
+    for run in runs:
+        both = {kind: _gain(run, kind) for kind in KINDS}
+        spreads = {kind: figures.of_samples(gain, cases["flags"]) for kind, (cases, gain) in both.items()}
+        found.append({f"today, {words}": spreads[kind] for kind, words in KINDS.items()})
+        frames.append(figures.with_spread(both["cpu"][0][["size", "task"]], **spreads))
+    best = ratios["real"].max(("size", "problem")).to_series()
+    return common.strips(
+        old,
+        runs,
+        found,
+        data=frames,
+        name="aips58_gains",
+        title="The X-MPs gained more in CPU time than in real time",
+        caption="A mark is a problem at one size, strokes with their numbers are medians. The memo says of real times: "
+        f"best about {float(facts['real_best']):.0f}, typically {float(facts['real_typical_least']):.0f} to "
+        f"{float(facts['real_typical_most']):.0f}. The best at Toronto is {best['CLSC']:.1f}, at Pittsburgh "
+        f"{best['PSC']:.1f}.",
+        tables="ddt_small ddt_medium ddt_large prose",
+    )
+
+
+@test.figure
+def by_class(runs) -> "figures.Shown":
+    """Gain in CPU time over the Convex by problem, those that vectorise last: Toronto as printed, and runs."""
+    runs, frames = common.comparable(runs), []
+    for run in runs:
+        size = common.printed_size(run)
+        cases, gain = _gain(run, "cpu", size)
+        toronto = over_convex()["cpu"].sel(size=size, problem=cases["task"].values, system="CLSC").values
+        frame = pd.DataFrame(
+            {"what": cases["task"], "vector": _kinds(cases["task"].values) == "vector", "toronto": toronto}
+        )
+        frame = figures.with_spread(frame, here=figures.of_samples(gain, cases["flags"]))
+        frames.append(frame.sort_values("vector", kind="stable", ignore_index=True))
+    size, first = common.printed_size(runs[0]), frames[0]
+    shown = figures.dots(
+        runs,
+        frames,
+        {"here": "{}"},
+        printed={NAMES[1]: first.set_index("what")["toronto"]},
+        xlabel="times as fast as the Convex C1, CPU time",
+        log=True,
+        name=f"aips58_by_class_{size}",
+        title=f"Gain in CPU time of the {size} problems",
+        tables=f"ddt_{size} problem_classes",
+    )
+    axis, edge = shown.figure.axes[0], np.count_nonzero(~first["vector"]) - 0.5
+    axis.axhline(edge, color=figures.INK, linewidth=0.9)
+    for words, where, shift in (("do not vectorise", "bottom", -0.15), ("vectorise", "top", 0.15)):
+        axis.text(0.48, edge + shift, words, transform=axis.get_yaxis_transform(), ha="center", va=where, size=9)
+    return shown
+
+
+def _kinds(tasks) -> "np.ndarray":
+    """What a vector machine can do with problems, by the memo: ``vector``, ``scalar`` or ``tape``."""
+    return tables.load("aips58", "problem_classes")["class"].sel(problem=tasks).values
+
+
+def classes(run) -> str:
+    """The gain in CPU time of large problems that vectorise, and of those that do not, then and now."""
+    cases, here = _gain(run, "cpu", "large")
+    toronto = over_convex()["cpu"].sel(size="large", system="CLSC", problem=cases["task"].values).values
+    kinds = _kinds(cases["task"].values)
+    old = {kind: np.median(toronto[kinds == kind]) for kind in ("vector", "scalar")}
+    assert old["vector"] <= old["scalar"]
+    one, other = (common.middles(here[kinds == kind]) for kind in ("vector", "scalar"))
+    than = "less" if one[2] < other[1] else "more" if one[1] > other[2] else "not measurably more or less"
+    return (
+        "At Toronto the median gain of the large problems in CPU time is "
+        f"{old['vector']:.1f} for the seven, {old['scalar']:.1f} for the four. On {figures.cpu(run)} that of ours is "
+        f"{than} for the seven than for the four."
+    )
+
+
+def averages(run) -> str:
+    """How far the means of as many first samples as the memo averages executions are from the medians of all."""
+    cases, count = figures.cases(run, "size", "task"), tables.load("aips58", "ddt")["executions"]
+    n = [int(count.sel(size=row.size, problem=row.task)) for row in cases.itertuples()]
+    real = run["observed_real"].values
+    off = [np.nanmean(row[:n]) / np.nanmedian(row) - 1 for row, n in zip(real, n, strict=True) if n > 1]
+    return (
+        f"The memo averages two to eight executions of six of the problems. On {figures.cpu(run)} the mean real time "
+        "of as many first samples of such a problem, each of several repeats, differs "
+        f"from the median of its {real.shape[1]} samples by {100 * min(off):+.1f} to {100 * max(off):+.0f} %."
+    )
+
+
+@experiment("aips58-memory", item="A11", rounds=3, seconds={"paper": 120, "modern": 300})
+def field_lengths(preset: str, threads: int) -> list:
+    """The most memory that each problem of the Dirty Dozen Test holds of its own."""
+    from supercomputers_rerun.kernels.imaging import tasks
+
+    cases = [
+        common.problem(f"{size} {task}", threads, {}, task=task, size=size, peak=True)
+        for size in SIZES[preset]
+        for task in tasks.TASKS
+    ]
+    return [replace(case, observe=lambda result: {"peak": result.peak}) for case in cases]
+
+
+@field_lengths.figure
+def memory(runs) -> "figures.Shown":
+    """The memory of each problem by size, in words of the X-MP, and the memo's bound."""
+    frames = []
+    for run in runs:
+        cases = figures.cases(run, "size", "task")
+        words = figures.converted(figures.sampled(run, "observed_peak"), lambda held: held / _WORD / 1e6)
+        rows = cases["task"].unique()
+        parts = {size: words.loc[part.index].set_index(part["task"]).loc[rows] for size, part in cases.groupby("size")}
+        frames.append(figures.with_spread(pd.DataFrame({"what": rows}), **parts))
+    return figures.dots(
+        runs,
+        frames,
+        {size: f"{size} problems" for size in dict.fromkeys(runs[0]["size"].values.tolist())},
+        xlabel="memory [Mword]",
+        log=True,
+        base=1,
+        name="aips58_memory",
+        title="The most memory that a problem holds",
+        caption="Input, work space and products, in words of eight bytes, without the program. The line marks 1 Mword: "
+        "the memo's jobs, with their program and a pseudo array processor, were always below.",
+    )

@@ -1,0 +1,56 @@
+"""The section *Does gather in hardware speed up CLEAN?*: the two CLEANs by the form of their minor cycle."""
+
+from supercomputers_rerun.companion import figures
+from supercomputers_rerun.companion.chapters.aips58 import common, pittsburgh
+from supercomputers_rerun.companion.chapters.aips58.common import SIZES
+from supercomputers_rerun.companion.common import pd
+from supercomputers_rerun.companion.experiments import experiment
+
+_TASKS = ("APCLN", "MXCLN")
+
+
+@experiment("aips58-gather", item="A8", rounds=7, seconds={"paper": 60, "modern": 120})
+def cleans(preset: str, threads: int) -> list:
+    """CLEAN with gather by loop and by instruction."""
+    from supercomputers_rerun.kernels.imaging import clean
+
+    return [
+        common.problem(
+            f"{task}, {method}", threads, {"method": method}, task=task, size=SIZES[preset][-1], method=method
+        )
+        for task in _TASKS
+        for method in clean.METHODS
+    ]
+
+
+def _pairs(run) -> list[list[int]]:
+    """Cases of each CLEAN with a loop, and with the instruction."""
+    rows = list(zip(run["task"].values, run["method"].values, strict=True))
+    return [[rows.index((task, method)) for task in _TASKS] for method in ("scalar", "gather")]
+
+
+def old_ratios():
+    """CPU time of CLEAN at Toronto over that at Pittsburgh, as printed and without the cost of files there."""
+    cpu, where = common.ddt()["cpu"], {"problem": list(_TASKS), "size": ["medium", "large"]}
+    return [(cpu.sel(system="CLSC") / each).sel(where) for each in (cpu.sel(system="PSC"), pittsburgh.without())]
+
+
+@cleans.figure
+def gathered(runs) -> "figures.Shown":
+    """CPU time of CLEAN with gather by software over that by hardware: the two X-MPs, and runs."""
+    bare = old_ratios()[1]
+    tasks = pd.DataFrame({"what": _TASKS})
+    frames = [figures.with_spread(tasks, ratio=figures.ratios(run, *_pairs(run), "observed_cpu")) for run in runs]
+    return figures.dots(
+        runs,
+        frames,
+        {"ratio": "{}, loop over instruction"},
+        printed={f"{size}, Toronto over Pittsburgh": bare.sel(size=size).to_series() for size in bare["size"].values},
+        xlabel="CPU time, gather by software over by hardware",
+        base=1,
+        legend_at="below 1",
+        name="aips58_gathered",
+        title="CLEAN with gather by software, over by hardware",
+        caption="For the X-MPs the seconds that the small test took more at Pittsburgh are taken from its times.",
+        tables="ddt_small ddt_medium ddt_large",
+    )

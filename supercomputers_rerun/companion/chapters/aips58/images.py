@@ -1,0 +1,82 @@
+"""The section *How does one know that an image is right?*: sound and wrong images of one sky."""
+
+from supercomputers_rerun.companion import figures
+from supercomputers_rerun.companion.common import np, pd
+
+#: Bits to which the test asks results to agree.
+_ASKED = 20
+#: Components of a CLEAN with a gain of one's own.
+COMPONENTS = 60
+
+
+def remaining(gain: float) -> "np.ndarray":
+    """The highest pixel of the small image before each of :data:`COMPONENTS` of CLEAN, over that of the image."""
+    from supercomputers_rerun.kernels.imaging import damage, masters
+
+    small = masters.masters("small")
+    fluxes = damage.hogbom(small.dirty, small.beam, COMPONENTS, gain).fluxes  # each is gain times the pixel
+    return np.abs(fluxes) / gain / small.dirty.max()
+
+
+def peaks(gain: float = 2.2) -> "figures.Shown":
+    """What CLEAN leaves, component by component: with three gains and one of one's own."""
+    frame = pd.DataFrame({f"gain {each:g}": remaining(each) for each in sorted({0.1, 0.5, 1.0, gain})})
+    figure, axis = figures.axes(height=2.8)
+    for label, left in frame.items():
+        axis.plot(left, label=label)
+    figures.log_axis(axis, "y")
+    figures.legend(axis, "upper left")
+    axis.set(xlabel="components found", ylabel="highest pixel, first = 1")
+    ways = [f"{label} it {'grows' if left.iloc[-1] > 1 else 'falls'}" for label, left in frame.items()]
+    return figures.show(
+        figure,
+        data=frame.rename_axis("component").reset_index(),
+        name="aips58_peaks",
+        title="CLEAN by gain",
+        caption="A component takes the part of the highest pixel that the gain names.",
+        alt=f"The highest pixel that CLEAN leaves against the components found. With {', with '.join(ways)}.",
+    )
+
+
+def cases() -> list:
+    """Sound and damaged runs of the small test."""
+    from supercomputers_rerun.kernels.imaging import damage
+
+    return damage.cases("small")
+
+
+def wrong(cases: list) -> "figures.Shown":
+    """Images of the :func:`cases`, with flux and bits, on the scale of the first, the truth.
+
+    Digits differ between processors: flux has three of them, and bits count up to the 20 that the test asks for.
+    """
+    from matplotlib.colors import PowerNorm
+
+    truth, high = cases[0], (len(cases) + 2) // 3
+    side = len(truth.image)
+    inner = (slice(side // 4, side - side // 4),) * 2
+    norm = PowerNorm(0.5, 0, float(truth.image.max()), clip=True)  # the square root of the brightness
+    figure, panels = figures.axes(high, 3, height=1.75 * high, squeeze=False)
+    for axis in panels.ravel():
+        axis.axis("off")
+    for axis, case in zip(panels.ravel(), cases, strict=False):
+        axis.imshow(case.image[inner], origin="lower", cmap="viridis", norm=norm, rasterized=True)
+        bits = f"{case.maximum:.0f}" if case.maximum < _ASKED else f"over {_ASKED}"
+        title = f"{case.what.partition(':')[0]}\n{case.flux:.3g} Jy, {bits} bits"
+        axis.set_title(title.replace("-", "−"), size=9)
+    apart = 100 * float(np.abs(cases[-1].image - cases[-2].image).max() / truth.image.max())
+    rows = [
+        (case.what.partition(":")[0], float(f"{case.flux:.3g}"), round(min(case.maximum, _ASKED)), case.accepted)
+        for case in cases
+    ]
+    verdicts = [f"{what} {'accepted' if accepted else 'refused'}" for what, *_, accepted in rows]
+    return figures.show(
+        figure,
+        data=pd.DataFrame(rows, columns=["what", "flux", f"bits up to {_ASKED}", "accepted"]),
+        name="aips58_wrong",
+        title="Sound and wrong images of one sky",
+        caption="The inner half of the small image, each model smoothed with the same beam, on one scale of colours. "
+        f"The last two images differ by at most {apart:.1f} % of the peak.",
+        alt="Images of one sky in the colours of the truth, above each its total flux and its bits. By the checks: "
+        f"{', '.join(verdicts)}.",
+    )

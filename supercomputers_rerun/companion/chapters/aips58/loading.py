@@ -1,0 +1,59 @@
+"""The section *Was the tape slow?*: images and visibilities loaded from a file, and at the pace of a tape."""
+
+from supercomputers_rerun.companion import figures, tables
+from supercomputers_rerun.companion.chapters.aips58 import common
+from supercomputers_rerun.companion.chapters.aips58.common import NAMES, SIZES, SYSTEMS
+from supercomputers_rerun.companion.common import pd
+from supercomputers_rerun.companion.experiments import experiment
+
+#: Bytes on an inch of tape; the memo prints the drive's speed in inches a second and not the density.
+_DENSITY = 6250
+_TASKS = ("IMLOD", "UVLOD")
+#: Sources of a run's files, as columns of the data name them.
+_SOURCES = {"disk": "disk", "fetched": "disk, cold, fetched", "tape": "paced as a tape"}
+
+
+@experiment("aips58-tape", item="A9", rounds=6, seconds={"paper": 180, "modern": 360})
+def loads(preset: str, threads: int) -> list:
+    """Loading FITS files from the page cache, from a cold disk by way of a copy, and at the pace of a tape."""
+    tape = float(tables.load("aips58", "prose")["tape_speed"]) * _DENSITY / 1e6  # MB/s
+    fields: tuple[dict, ...] = ({}, {"scratch": True}, {"pace": tape})
+    return [
+        common.problem(f"{size} {task}, {source}", threads, {"source": source}, task=task, size=size, **given)
+        for size in SIZES[preset]
+        for task in _TASKS
+        for source, given in zip(_SOURCES.values(), fields, strict=True)
+    ]
+
+
+def _loaded(run) -> "pd.DataFrame":
+    """Real time of the loading problems of a run, by task and size of the memo, from each source."""
+    cases = figures.cases(run, "size", "task", "source")
+    cases = cases[cases["size"].isin(common.ddt()["size"].values)].sort_values("task", kind="stable")
+    rows = {name: cases[cases["source"] == source] for name, source in _SOURCES.items()}
+    frame = rows["disk"][["task", "size"]].assign(what=rows["disk"]["task"] + ", " + rows["disk"]["size"])
+    return figures.with_spread(
+        frame, **{name: figures.sampled(run, "observed_real", of.index) for name, of in rows.items()}
+    )
+
+
+@loads.figure
+def taped(runs) -> "figures.Shown":
+    """Real time of the two loading problems: tape on the Convex, files on the X-MPs, both in runs."""
+    runs, real = common.comparable(runs), common.ddt()["real"]
+    frames = [_loaded(run) for run in runs]
+    problems = frames[0][["task", "size"]].itertuples(index=False)
+    printed = pd.DataFrame([real.sel(problem=task, size=size).values for task, size in problems], frames[0]["what"])
+    printed = printed.set_axis(real["system"].values, axis=1)[list(SYSTEMS)]
+    return figures.dots(
+        runs,
+        frames,
+        {"disk": "today, a file", "fetched": "today, fetched from a cold disk", "tape": "today, a tape's pace"},
+        printed=dict(printed.set_axis(NAMES, axis=1).items()),
+        xlabel="real time [s]",
+        log=True,
+        name="aips58_taped",
+        title="Loading from a tape and from a file",
+        caption="The Convex read a tape. The times of the X-MPs include the fetching of files.",
+        tables="ddt_small ddt_medium ddt_large",
+    )

@@ -1,0 +1,63 @@
+"""The section *What does a message cost?*: procedures loaded, with a message about each line."""
+
+from supercomputers_rerun.companion import figures, tables
+from supercomputers_rerun.companion.bench import Case
+from supercomputers_rerun.companion.chapters.aips58 import common
+from supercomputers_rerun.companion.chapters.aips58.common import KINDS
+from supercomputers_rerun.companion.common import np, pd, significant
+from supercomputers_rerun.companion.experiments import experiment
+
+#: How a message reaches its file, in words.
+_WAYS = {"late": "opened, late answer", "reopened": "opened for each", "kept": "kept open", "off": "no file"}
+
+
+@experiment("aips58-ddtload", item="A5, A6", rounds=7, seconds={"paper": 20, "modern": 60})
+def load(preset: str, threads: int) -> list[Case]:
+    """The command RUN DDTLOAD: procedures translated and stored, with hundreds of messages."""
+    from supercomputers_rerun.kernels.files import messages
+
+    cases = []
+    for way in _WAYS:
+        problem = messages.Problem.preset(preset, way=way)
+        cases.append(Case(way, messages, problem, 1, {"way": way, "messages": problem.messages}, common.times))
+    return cases
+
+
+def _spent(run, way: str) -> "np.ndarray":
+    """CPU seconds of the rounds of one way."""
+    return run["observed_cpu"].values[run["way"].values.tolist().index(way)]
+
+
+@load.figure
+def loading(runs) -> "figures.Shown":
+    """RUN DDTLOAD: CPU and real time on three systems, and in runs by how messages reach their file."""
+    frames, old = [], tables.load("aips58", "ddtload")
+    for run in runs:
+        what = pd.DataFrame({"what": [f"today: {_WAYS[way]}" for way in run["way"].values]})
+        frames.append(figures.with_spread(what, **{kind: figures.sampled(run, f"observed_{kind}") for kind in KINDS}))
+    return common.both_times(
+        runs,
+        frames,
+        old,
+        name="aips58_loading",
+        title="A run that writes hundreds of messages",
+        caption="The CPU time of the process that answers late is left out.",
+        tables="ddtload",
+    )
+
+
+def cost(run) -> list[str]:
+    """CPU time of a message: at Pittsburgh by the model, and in a run by how its file is reached."""
+    from supercomputers_rerun.companion.chapters.aips58 import pittsburgh
+
+    ends = [pittsburgh.model(count).message_seconds for count in (max(pittsburgh.COUNTS), min(pittsburgh.COUNTS))]
+    late = 1e6 * np.median(_spent(run, "late") - _spent(run, "reopened")) / float(run["messages"].values[0])
+    few, many = min(pittsburgh.COUNTS), max(pittsburgh.COUNTS)
+    opened = figures.times(_spent(run, "reopened"), _spent(run, "off"))
+    return [
+        f"By our model of the tables, a message cost Pittsburgh {ends[0]:.2f} s of CPU time if the run wrote {many} of "
+        f"them, and {ends[1]:.2f} s if it wrote {few}.",
+        f"On {figures.cpu(run)} a run that opens the file for each message takes {opened.times} the CPU time of one "
+        f"without the file. Asking another process first adds {significant(float(late), 2)} µs of CPU time to a "
+        "message, the median of the rounds.",
+    ]

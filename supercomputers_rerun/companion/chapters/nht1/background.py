@@ -1,0 +1,52 @@
+"""The section *Does it help to write in the background?*: a second thread writes while the solver goes on (N6)."""
+
+from supercomputers_rerun.companion import figures
+from supercomputers_rerun.companion.chapters.nht1.writing import LATER, WAY, whole_runs
+
+
+def beside_table(run):
+    """Writing beside the solver over writing in turn: transfers and whole runs, with their spread, by grid and
+    threads."""
+    cases = figures.cases(run, "N", "way").sort_values(["N", "threads"])
+    later = cases.index[cases["way"] == LATER]
+    both = cases.loc[later, ["N", "threads"]].apply(tuple, axis=1).tolist()
+    turn = cases.index[(cases["way"] == WAY) & cases[["N", "threads"]].apply(tuple, axis=1).isin(both)]
+    run_, transfers = (figures.ratios(run, later, turn, f"observed_{name}") for name in ("T_T", "transferring"))
+    table = figures.with_spread(cases.loc[turn, ["N", "threads"]], transfers=transfers, run=run_)
+    return table.assign(what=[f"N = {N}, {n} thr." for N, n in table[["N", "threads"]].values])
+
+
+@whole_runs.figure
+def beside(runs) -> "figures.Shown":
+    """:func:`beside_table` as points."""
+    return figures.dots(
+        runs,
+        [beside_table(run) for run in runs],
+        {"run": "the whole run", "transfers": "the transfers"},
+        xlabel="time when written beside the solver, over in turn",
+        log=True,
+        base=1,
+        legend_at="above 2",
+        name="nht1_beside",
+        title="Writing beside the solver",
+        caption="Times of whole runs and of the transfers of their dumps, if whole arrays are written into the page "
+        "cache while the solver continues, over those if it waits. The pages that we have print no such times.",
+    )
+
+
+def said(run) -> tuple[str, str]:
+    """What writing in the background changes on the largest grid with one solver thread, and on the others."""
+    table = beside_table(run)
+    large = table[table["N"] == table["N"].max()].sort_values("threads")
+    alone, both = table[table["N"] == table["N"].min()].sort_values("threads").itertuples()
+    assert (table["run_high"] >= 1).all() and alone.run_low > 1 >= max(both.run_low, large["run_low"].max())
+    most, took = table["N"].max(), "{0.run:.2f} ({0.run_low:.2f} to {0.run_high:.2f}) times as long".format
+    both_say = [
+        f"On machine {figures.cpu(run)}, with N = {N} and one solver thread, a run takes {took(row)} if a further "
+        "thread writes whole arrays into the page cache as if the solver waits"
+        for N, row in ((most, next(large.itertuples())), (alone.N, alone))
+    ]
+    return (
+        f"{both_say[0]}: no measurable difference.",
+        f"{both_say[1]}. With two solver threads, and with N = {most}, there is no measurable difference.",
+    )

@@ -1,0 +1,86 @@
+"""The section *Can another machine read the file?*: words of other machines (N5), and the check of a file (N3)."""
+
+from supercomputers_rerun.companion import figures
+from supercomputers_rerun.companion.bench import Case
+from supercomputers_rerun.companion.chapters.nht1.writing import SIZES
+from supercomputers_rerun.companion.common import pd, plural
+from supercomputers_rerun.companion.experiments import VERIFIERS, experiment, of
+
+_WAYS = {"encode": "when written", "decode": "when read"}
+
+
+@experiment("nht1-formats", item="N5", rounds=11, seconds={"paper": 30, "modern": 60})
+def formats(preset: str, threads: int) -> list[Case]:
+    """Converting a dump between IEEE, big-endian and Cray words of 128 bits."""
+    from supercomputers_rerun.kernels.files import conversion
+
+    problems = [
+        conversion.Problem.preset(size, format=form, direction=direction)
+        for size in SIZES[preset]
+        for form in conversion.FORMATS
+        for direction in _WAYS
+    ]
+    return [
+        Case(f"N = {p.N}, {p.format}, {p.direction}", conversion, p, threads, of(p, "N", "format", "direction"))
+        for p in problems
+    ]
+
+
+def conversions(run):
+    """Of the largest grid: how many times as long as a copy the conversion to each format and back takes."""
+    cases = figures.cases(run, "N", "format", "direction").query("N == N.max()")
+    found = {}
+    for way, part in cases.groupby("direction"):
+        copy = part["format"] == "native"
+        found[way] = figures.ratios(run, part.index[~copy], part.index[copy])
+    return figures.with_spread(pd.DataFrame({"what": part["format"][~copy]}), **found)
+
+
+@formats.figure
+def conversion_cost(runs) -> "figures.Shown":
+    """Time of converting a dump, as a multiple of that of a copy."""
+    return figures.dots(
+        runs,
+        [conversions(run) for run in runs],
+        _WAYS,
+        xlabel="time of converting a dump, over that of a copy",
+        base=1,
+        legend_at="above 2",
+        name="nht1_conversion",
+        title="Converting a dump",
+        caption=f"Time of converting one dump, N = {runs[0]['N'].values.max()}, between the words of this machine and "
+        "those of another.",
+    )
+
+
+def said(run) -> tuple[str, str]:
+    """What converting costs, and that Cray words of 128 bits lose nothing on the way there and back."""
+    from supercomputers_rerun.kernels.files import conversion
+
+    found, dump = conversions(run), conversion.Problem(N=64, direction="encode")
+    assert all(check.ok for check in conversion.verify(dump, conversion.run(dump, conversion.setup(dump))))
+    plain, cray = found[found["what"] == "big-endian"], found.loc[found["what"] != "big-endian", [*_WAYS]].values
+    assert all(plain[f"{way}_low"].max() <= 1 <= plain[f"{way}_high"].min() for way in _WAYS) and cray.min() > 1.2
+    return (
+        f"On {plural(run['threads'].values.max(), 'thread')} of machine {figures.cpu(run)}, N = "
+        f"{run['N'].values.max()}, converting a dump to or from Cray numbers takes {cray.min():.1f} to "
+        f"{cray.max():.1f} times as long as a copy, by medians. Reversing its bytes shows no measurable difference.",
+        f"No number of BT's initial field, N = {dump.N}, changes on its way to two Cray words of 64 bits and back.",
+    )
+
+
+def _verify_solution(path) -> tuple[list[str], list]:
+    """The separate verification of the report, one sequential pass over a solution file: the diagonal u(i,i,i,m) of
+    every dump, a value a line, and checks of checksums and, where BT-IO publishes them, of the mean error norms.
+
+    ``ValueError`` where the file is no solution file, truncated, or holds values that are not finite.
+    """
+    from supercomputers_rerun.kernels.files import application
+    from supercomputers_rerun.kernels.files.format import layout, verification
+
+    N = layout.Solution(path).layout.N
+    found = verification.verify_file(path, application.exact_plane(N) if N >= 3 else None)
+    return list(found.lines()), [verification.checksum_check(found), *verification.mean_error_checks(found)]
+
+
+VERIFIERS.append(_verify_solution)

@@ -1,0 +1,63 @@
+"""The section *How fast is the solver?*: BT by class and threads (N1)."""
+
+from supercomputers_rerun.companion import figures
+from supercomputers_rerun.companion.bench import Case
+from supercomputers_rerun.companion.common import plural
+from supercomputers_rerun.companion.experiments import experiment, of
+
+_CLASSES = {"quick": ("S", "W"), "paper": ("S", "W", "A", "B"), "modern": ("A", "B", "C")}
+
+
+@experiment("nht1-solver", item="N1", rounds=7, seconds={"paper": 400, "modern": 1000})
+def steps(preset: str, threads: int) -> list[Case]:
+    """Block-tridiagonal solver BT by class and threads."""
+    from supercomputers_rerun.kernels import bt
+
+    problems = {name: bt.Problem.preset(name) for name in _CLASSES[preset]}
+    return [
+        Case(f"class {name}, {count} threads", bt, problem, count, {"class": name, **of(problem, "N", "NS")})
+        for name, problem in problems.items()
+        for count in sorted({1, threads})
+    ]
+
+
+def _times(run):
+    """Cases of a run with ``ms_per_step`` and its spread."""
+    frame = figures.cases(run, "N", "NS", "class").sort_values(["N", "threads"])
+    return figures.quantities(frame, ms_per_step=lambda time: 1e3 * time / frame["NS"]).set_index(frame.index)
+
+
+@steps.figure
+def solver(runs) -> "figures.Shown":
+    """Time of one step of BT by class and threads."""
+    (figure, axis), frames = figures.axes(height=3.2), [_times(run) for run in runs]
+    figures.lines(axis, runs, frames, "N", "ms_per_step", "threads", lambda threads: plural(threads, "thread"))
+    figures.log_axis(axis)
+    sizes = sorted({N for frame in frames for N in frame["N"]})
+    axis.set_xticks(sizes, [f"{N}" for N in sizes])
+    axis.minorticks_off()
+    axis.set(xlabel="grid points in each direction, N", ylabel="time of one step [ms]")
+    figures.legend(axis, "upper left")
+    return figures.show(
+        figure,
+        name="nht1_solver",
+        runs=runs,
+        data=frames,
+        title="Time of a step",
+        caption="On a straight line of slope 3 every point would take the same time.",
+    )
+
+
+def said(run) -> str:
+    """A step on the largest grid, and what a second thread does there and on the smallest grid."""
+    frame = _times(run)
+    gain = figures.ratios(run, *(frame.index[frame["threads"] == n] for n in (1, 2)))
+    small, large = gain.iloc[0], gain.iloc[-1]
+    assert large["low"] > 1 and large["middle"] > 1.7
+    less, more = (f"are {small['middle']:.1f} times as fast", f"take {1 / small['middle']:.1f} times as long as one")
+    there = less if small["low"] > 1 else more if small["high"] < 1 else "show no measurable difference from one"
+    one = frame[frame["threads"] == 1]["ms_per_step"].iloc[-1]
+    return (
+        f"On machine {figures.cpu(run)} a step with N = {frame['N'].max()} takes {one:.0f} ms with one thread. Two "
+        f"threads are {large['middle']:.1f} times as fast there. With N = {frame['N'].min()} they {there}."
+    )

@@ -1,0 +1,233 @@
+"""The section *How fast does a whole run write?*: BT that writes its solution in several ways; rates then and now."""
+
+from supercomputers_rerun.companion import figures, tables
+from supercomputers_rerun.companion.bench import Case
+from supercomputers_rerun.companion.common import np, pd, plural
+from supercomputers_rerun.companion.experiments import experiment, of
+
+#: Methods of writing that the report names: label, way and double buffering.
+_WAYS = (
+    ("sequential records, one a plane", "records", False),
+    ("five arrays, one a write", "arrays", False),
+    ("40-byte elements", "elements", False),
+    ("positioned arrays", "positioned", False),
+    ("positioned arrays, asynchronous", "positioned", True),
+)
+#: The way whose overhead is compared between grids and threads, and the same beside the solver.
+WAY, LATER = "positioned arrays", "positioned arrays, asynchronous"
+#: Methods of writing that codes of 1993 had, as a mark has room for them.
+METHODS = {
+    "sequential records, one a plane": "plane by plane",
+    "five arrays, one a write": "array by array",
+    "40-byte elements": "point by point",
+}
+#: Grid points a direction beyond which one run takes many seconds.
+_LARGE = 80
+#: Sizes of a preset, by the names that the benchmark's problem knows.
+SIZES = {"quick": ("small",), "paper": ("small", "medium", "paper"), "modern": ("paper", "modern")}
+_MEGA = 1e6
+ZETA = "overhead ζ [%]"
+#: Columns of a table of runs, in words.
+_WORDS = {
+    "P": "processes",
+    "T_T": "time [s]",
+    "T_C": "time without writing [s]",
+    "R_IO": "rate [MB/s]",
+    "zeta": ZETA,
+    "zeta_low": "ζ from [%]",
+    "zeta_high": "ζ to [%]",
+}
+#: What a rate is of, in words for a legend.
+WHOLE, FILE, PEAK = "whole run, computing included", "while writing one file", "rate of disks, as stated"
+
+
+def observe(result) -> dict[str, float]:
+    return {
+        "T_T": result.T_T,
+        "stalled": result.stalls.sum(),
+        "transferring": result.transfers.sum(),
+        "finish": result.finish_seconds,
+        "R_IO": result.R_IO,
+    }
+
+
+@experiment("nht1-io", item="N1-N6, N8, N9", rounds=7, seconds={"paper": 1500, "modern": 3600})
+def whole_runs(preset: str, threads: int) -> list[Case]:
+    """Application I/O by method of writing: time, rate and overhead of a run.
+
+    With fewer than all threads planes and, beside them, whole arrays written in turn and beside the solver.  On a large
+    grid planes and arrays with all threads alone.
+    """
+    from supercomputers_rerun.kernels import bt
+    from supercomputers_rerun.kernels.files import application
+
+    cases = []
+    for size in SIZES[preset]:
+        sample = application.Problem.preset(size)
+        large = sample.N > _LARGE
+        for count in sorted({threads} if large else {1, threads}):
+            common, label = of(sample, "N", "NS", "IW"), f"N = {sample.N}, {count} threads"
+            cases.append(Case(f"{label}, without writing", bt, sample.solver, count, {**common, "way": "none"}))
+            for text, way, asynchronous in _WAYS:
+                if (count < threads and way in ("elements", "arrays")) or (
+                    large and (way == "elements" or asynchronous)
+                ):
+                    continue
+                problem = application.Problem.preset(size, way=way, asynchronous=asynchronous)
+                parameters = {**common, "way": text, **of(problem, "asynchronous", "solution_bytes")}
+                cases.append(Case(f"{label}, {text}", application, problem, count, parameters, observe))
+    return cases
+
+
+def overhead(run, writing, alone, T_C: str = "seconds"):
+    """Overhead zeta = T_T / T_C - 1 in percent of cases with writing over cases without, with its spread."""
+    ratio = figures.ratios(run, writing, alone, "observed_T_T", T_C)
+    return figures.converted(ratio, lambda times: 100 * (times - 1))
+
+
+def written(run):
+    """N, threads, code if there are several, and way of every run with writing, with median and spread
+    (``figures.with_spread``) ``T_T``, ``T_C`` and the ``waiting`` of the solver in s, ``R_IO`` and the rate while
+    ``writing`` in MB/s, ``zeta`` in percent."""
+    code = ["code"] if "code" in run else []
+    names, cases = ["N", "threads", *code], figures.cases(run, "N", *code, "way", "solution_bytes")
+    alone, rows = (cases.index[(cases["way"] == "none") == each] for each in (True, False))
+    without = {tuple(cases.loc[i, names]): i for i in alone}
+    same = [without[tuple(cases.loc[i, names])] for i in rows]
+    mega = cases["solution_bytes"][rows].to_numpy(dtype=float) / _MEGA
+    T_T, spent = (figures.sampled(run, f"observed_{name}", rows) for name in ("T_T", "transferring"))
+    waiting = (run["observed_stalled"] + run["observed_finish"]).values[rows]
+    return figures.with_spread(
+        cases.loc[rows, [*names, "way"]],
+        T_T=T_T,
+        T_C=figures.sampled(run, "seconds", same),
+        waiting=figures.of_samples(waiting, cases["flags"][rows]),
+        R_IO=figures.converted(T_T, lambda seconds: mega / seconds),
+        writing=figures.converted(spent, lambda seconds: mega / seconds),
+        zeta=overhead(run, rows, same),
+    )
+
+
+def in_words(frame, names: list[str], **shown) -> "figures.Shown":
+    """A table of these columns of :func:`written`, under words in place of symbols."""
+    return figures.table(frame[names].rename(columns=_WORDS), digits=3, **shown)
+
+
+def largest(run):
+    """Of :func:`written`, the runs on the largest grid on which points were written, with most threads, by way."""
+    frame = written(run)
+    found = frame[frame["N"] == frame["N"][frame["way"] == "40-byte elements"].max()]
+    return found.query("threads == threads.max()").set_index("way")
+
+
+def by_method(run):
+    """Of :func:`largest`, the methods of 1993 as rows ``what`` of a figure."""
+    return largest(run).loc[list(METHODS)].assign(what=list(METHODS.values()))
+
+
+def percent_axis(axis) -> None:
+    """Percent along x, linear up to ±10 and logarithmic beyond: zeta spans decades and can be negative."""
+    axis.set_xscale("symlog", linthresh=10, linscale=0.7)
+    axis.set_xlim(None, 1.5 * axis.get_xlim()[1])  # margins are linear
+    axis.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
+    axis.minorticks_off()
+    axis.axvline(0, color=figures.INK, linewidth=0.8)
+
+
+def below_printed(runs, frames, names, systems, label="{}", **shown) -> "figures.Shown":
+    """A figure of the ranges that the abstract prints for ``systems``, above the overheads ``zeta`` of runs in rows of
+    ``names``."""
+    printed = tables.printed("nht1", "overheads").set_index("system").loc[list(systems), ["low", "high"]]
+    ranges = printed.set_axis([f"{name} (1993)" for name in systems])
+    drawn = figures.dots(
+        runs,
+        frames,
+        {"zeta": label},
+        ranges=ranges,
+        names=[*ranges.index, *names],
+        xlabel=ZETA,
+        legend_at="below 1",
+        tables="overheads",
+        **shown,
+    )
+    percent_axis(drawn.figure.axes[0])
+    return drawn
+
+
+def full_size() -> tuple:
+    """Of the report's largest grid: megabytes of a dump, dumps of a run, least seconds of a run on the CM-2, and the
+    ends of the axis of run times on the iPSC/860."""
+    prose, axes = tables.load("nht1", "prose"), tables.printed("nht1", "figure_1_axes")
+    row = tables.printed("nht1", "table_1").set_index("N").loc[N := int(prose["full_size"])]
+    dump = float(prose["components"]) * float(prose["word"]) * N**3 / _MEGA
+    ends = axes.loc[axes["axis"] == "y", "value"]
+    return dump, float(row["NS"] / row["IW"]), 3600 * float(prose["cm2_time"]), (ends.min(), ends.max())
+
+
+def surviving():
+    """Rates in MB/s that the surviving pages state or bound: ``system``, ``what``, ``low`` and ``high``.
+
+    ``R_IO`` of a run is the bytes of its solution over its time; an end that is not known is NaN.
+    """
+    systems, (dump, dumps, hours, ends) = tables.load("nht1", "systems"), full_size()
+    rows = [
+        # of one of ten disks on the iPSC/860, in theory; of disk space on the Y-MP
+        (str(system), what, float(rate), float(rate))
+        for fact, what in (("disk_rate", PEAK), ("io_rate_serial", FILE), ("io_rate_peak", PEAK))
+        for system, rate in systems[fact].to_series().dropna().items()
+    ]
+    rows.append(("CM-2", WHOLE, np.nan, dump * dumps / hours))
+    rows.append(("iPSC/860", WHOLE, dump * dumps / ends[1], dump * dumps / ends[0]))
+    order = [str(name) for name in systems["system"].values]
+    frame = pd.DataFrame(rows, columns=["system", "what", "low", "high"])
+    return frame.sort_values("system", key=lambda names: names.map(order.index), kind="stable", ignore_index=True)
+
+
+@whole_runs.figure
+def rates_then_and_now(runs) -> "figures.Shown":
+    """The report's surviving rates, and those of its methods of writing here: whole runs, and while they write."""
+    old, frames = surviving(), [by_method(run) for run in runs]
+    ranges = old.assign(colour=old["what"].map({WHOLE: "printed", FILE: "files", PEAK: "serial"}))
+    ranges = ranges.set_index(ranges["system"] + " (1993)")
+    shown = figures.dots(
+        runs,
+        frames,
+        {"R_IO": WHOLE, "writing": FILE},
+        ranges=ranges,
+        names=[*dict.fromkeys(ranges.index), *METHODS.values()],
+        colours=("measured", "files"),
+        xlabel="rate [MB/s]",
+        log=True,
+        legend_at="below 1",
+        data=pd.concat([old, figures.together(runs, frames)], ignore_index=True),
+        name="nht1_rates_then_and_now",
+        tables="systems table_1 figure_1_axes",
+        title="Rates then and now",
+        caption="Hollow: rates that the report prints, or bounds from a time and the ends of an axis; grey are stated "
+        f"rates of disks. Filled: by three methods of writing into the page cache, N = {frames[0]['N'].max()} and "
+        f"{plural(frames[0]['threads'].max(), 'thread')} in the stored run.",
+    )
+    shown.figure.axes[0].set_xlim(old["high"].min() / 3, None)
+    return shown
+
+
+@whole_runs.figure
+def runs_table(runs) -> "figures.Shown":
+    """T_T, T_C, R_IO and zeta of every run with writing, medians of the samples."""
+    caption = "Every run with writing: medians. The overhead is over the run without writing with as many threads."
+    names = ["N", "threads", "way", "T_T", "T_C", "R_IO", "zeta"]
+    return in_words(written(runs[0]), names, folded=True, name="nht1_runs", caption=caption)
+
+
+def moved(run) -> tuple[str, str]:
+    """Rates of whole runs then, by the time of one, and now."""
+    old, here = surviving().set_index(["system", "what"]), largest(run).loc[list(METHODS)]
+    cm2, whole = old.loc[("CM-2", WHOLE), "high"], here["R_IO"]
+    call = old.loc[("CM-2", FILE), "low"]
+    assert call > 100 * cm2 and (here["writing"] > whole).all()
+    return (
+        f"On the CM-2 a whole run on the largest grid took about {full_size()[2] / 3600:g} hours or more, so it wrote "
+        f"at most about {cm2:.2g} MB/s. The call that wrote its file was measured at about {call:g} MB/s.",
+        f"On machine {figures.cpu(run)}, N = {here['N'].max()} and {plural(here['threads'].max(), 'thread')}, whole "
+        f"runs write {whole.min():.0f} to {whole.max():.0f} MB/s by {len(here)} methods, into the page cache.",
+    )

@@ -1,0 +1,152 @@
+"""The sections on changes and on binding: a forecast under several settings, beside the gains that are printed."""
+
+from itertools import product
+from typing import Any
+
+from supercomputers_rerun.companion import figures, host, tables
+from supercomputers_rerun.companion.bench import Case
+from supercomputers_rerun.companion.common import np, pd, plural
+from supercomputers_rerun.companion.experiments import experiment, of
+
+#: Changes of the report, and the settings of a forecast without each.
+_WITHOUT: dict[str, dict[str, Any]] = {
+    "xlf90_r -qarch=pwr5": {"build": "vectors of 256 bits, fused"},
+    "medium pages": {"huge": False},
+    "binding, basic": {"order": ""},
+}
+#: The same in words: with what a forecast runs in place of a change.
+IN_WORDS = dict(zip(_WITHOUT, ("with code for x86-64-v3", "on small pages", "with threads not bound"), strict=True))
+#: Twice the threads by the lists for two threads a core, where cores have two.
+_SMT = ("", "smt", "smt_front_loaded")
+
+
+@experiment("p5plus-changes", item="P1, P7, P11", rounds=7, seconds={"paper": None, "modern": None}, needs="affinity")
+def changes(preset: str, threads: int) -> list[Case]:
+    """A forecast at T399 with and without changes of the report: target, huge pages, bound threads."""
+    from supercomputers_rerun.kernels.jobs import builds, settings
+
+    wanted: dict[str, dict[str, Any]] = {"": {}} | {
+        name: new for name, new in _WITHOUT.items() if "build" not in new or not builds.refusal()
+    }
+    if host.smt().ok:
+        wanted |= {f"two threads a core {order}": {"order": order, "doubled": True} for order in _SMT}
+    cases = []
+    for name, new in wanted.items():
+        problem = settings.Problem.preset(preset, **({"order": "no_smt"} | new))
+        parameters = {"without": name, **of(problem, "truncation", "steps", "order", "doubled")}
+        cases.append(Case(f"without {name}" if name else "all changes", settings, problem, threads, parameters))
+    return cases
+
+
+def _over(run, base: str, *names: str):
+    """Time of cases over that of another, by what they go without; as :func:`figures.ratios` gives it."""
+    found = run["without"].values.tolist()
+    return figures.ratios(run, [found.index(name) for name in names], found.index(base))
+
+
+@changes.figure
+def gains(runs) -> "figures.Shown":
+    """What each change gained, as the range that is printed, and three of them on a forecast of today."""
+    printed = tables.printed("p5plus", "changes")
+    low, high = printed["gain_low"], printed["gain_high"].fillna(printed["gain_low"])
+    steadier = printed["of"].astype(str).str.contains("variab").to_numpy()
+    figure, axis = figures.axes(height=3.1)
+    place = figures.rows(axis, printed["change"] + np.where(steadier, "\n(less variability)", ""))
+    axis.barh(place, high - low, left=low, height=0.5, **figures.hollow("printed"))
+    for end in (low, high):
+        axis.plot(end, place, "|", color=figures.INK, markersize=11)
+    figures.points(axis, low[steadier], place[steadier], label="_", index=1, line=False)
+    frames = []
+    for run in runs:
+        names = [name for name in _WITHOUT if name in run["without"].values]
+        found = figures.converted(_over(run, "", *names), lambda ratio: 100 * (ratio - 1))
+        at = [printed["change"].tolist().index(name) for name in names]
+        figures.bars(axis, at, found, label=f"one-layer forecast, {figures.cpu(run)}", across=True, run=run)
+        frames.append(figures.with_spread(pd.DataFrame({"change": names}), gain=found))
+    axis.axvline(0, color=figures.INK, linewidth=0.8)
+    axis.set(xlabel="gain [%]")
+    figures.legend(axis, "below 1")
+    widest = printed.loc[(high - low).idxmax()]
+    return figures.show(
+        figure,
+        name="p5plus_changes",
+        runs=runs,
+        data=pd.concat([printed, *frames], ignore_index=True),
+        title="What each change gained",
+        caption="Gains as the report prints them: a bar for a range, a tick for one number. Throttling (diamond) made "
+        "times vary less. Filled: change in speed of 48 steps of one layer at T399 by "
+        "code for the machine's processor in place of x86-64-v3, by huge pages in place of small ones, by binding.",
+        alt=f"Range bars of {len(printed)} printed gains in percent. The widest range is that of "
+        f"{widest['change']}: {widest['gain_low']:g} to {widest['gain_high']:g} %.",
+        tables="changes",
+    )
+
+
+def faster() -> str:
+    """The ten-day forecast on the old and on the new system, on as many processors of the same clock rate."""
+    found = tables.load("p5plus", "p4_p5")
+    old, new = (float(found["wall"].sel(system=name)) for name in ("P4+", "P5+"))
+    return (
+        f"In the report ten days of T799 took {old:.0f} s on Power4+ and {new:.0f} s on as many Power5+ processors of "
+        f"the same clock rate, with two threads on each. Their ratio is {old / new:.2f}; the report prints "
+        f"{float(tables.load('p5plus', 'prose')['p4_to_p5']):g}."
+    )
+
+
+def gained() -> str:
+    """What SMT gained a day of T399, least and most, and what binding gained at most."""
+    time = tables.load("p5plus", "smt_binding")["time"]
+    smt = 100 * (time.sel(smt="N") / time.sel(smt="Y") - 1)
+    bind = 100 * (time.sel(bind="N") / time.sel(bind="Y") - 1)
+    alone, both = (f"{float(bind.sel(smt=used).max()):.1f} %" for used in "NY")
+    return (
+        f"In four pairs of the report's runs two threads on a core made a day of T399 {float(smt.min()):.0f} to "
+        f"{float(smt.max()):.0f} % faster. Binding made it at most {alone} faster with one thread on a core, and at "
+        f"most {both} with two."
+    )
+
+
+@changes.figure
+def combinations(runs) -> "figures.Shown":
+    """Time of one T399 forecast day against SMT, binding and memory affinity, and of a forecast of today."""
+    cube = tables.load("p5plus", "smt_binding")
+    time = cube["time"] / cube["time"].sel(smt="N", memory_affinity="N", bind="N")
+    figure, axis = figures.axes(height=3.6)
+    for used, affinity in product("NY", "NY"):
+        days = time.sel(smt=used, memory_affinity=affinity, bind=["N", "Y"]).values
+        label = f"{'with' if used == 'Y' else 'without'} SMT, memory affinity {'on' if affinity == 'Y' else 'off'}"
+        line = figures.points(axis, [0, 1], days, label=label, index="NY".index(used))
+        line.set_linestyle("--" if affinity == "N" else "-")
+    frames, (free, *_) = [], [name for name, new in _WITHOUT.items() if new.get("order") == ""]
+    for run in runs:
+        ways: dict[str, tuple[str, ...]] = {"without SMT": (free, "")}
+        if f"two threads a core {_SMT[0]}" in run["without"].values:
+            ways["with SMT"] = tuple(f"two threads a core {order}" for order in _SMT[:2])
+        for index, (label, names) in enumerate(ways.items()):
+            found = _over(run, free, *names)
+            figures.bars(axis, [0, 1], found, label=f"today, {label}", index=index, run=run)
+            frames.append(figures.with_spread(pd.DataFrame({"way": label, "bound": ["N", "Y"]}), relative=found))
+    axis.set_xticks([0, 1], ["not bound", "bound"])
+    axis.set(xlim=(-0.25, 1.25), ylim=(0, None), ylabel="time over that\nnot bound, without SMT")
+    figures.legend(axis, "below 1")
+    return figures.show(
+        figure,
+        name="p5plus_smt_binding",
+        runs=runs,
+        data=pd.concat([cube.to_dataframe().reset_index(), *frames], ignore_index=True),
+        title="SMT, binding and memory affinity",
+        caption="Hollow: a day of T399 in eight combinations, over the printed time without any of the three; two "
+        "threads on a core (SMT) save more than binding or memory affinity, and with SMT both of these save less. "
+        "Filled: 96 minutes of a model of one layer at the same truncation, bound by the list without SMT or not.",
+        tables="smt_binding binding_lists",
+    )
+
+
+def said(run, *names: str) -> str:
+    """How many times as long a forecast takes without each of these changes."""
+    seconds = dict(zip(run["without"].values, run["seconds"].values, strict=True))
+    forecast = f"one-layer forecast by {plural(int(run['threads'].values[0]), 'thread')}"
+    found = ", ".join(f"{figures.times(seconds[name], seconds['']).briefly} as long {IN_WORDS[name]}" for name in names)
+    if found.count(none := " (no measurable difference)") == len(names):
+        found = found.replace(none, "") + ": no measurable difference"
+    return f"Compared with all three changes, a {forecast} on machine {figures.cpu(run)} takes {found}."

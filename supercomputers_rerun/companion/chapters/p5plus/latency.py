@@ -1,0 +1,93 @@
+"""The section *How long does one load take?*: a random chase and a walk in steps of 1024 items."""
+
+from itertools import product
+
+from supercomputers_rerun.companion import figures, host
+from supercomputers_rerun.companion.bench import Case
+from supercomputers_rerun.companion.chapters.p5plus.memory import PAGES
+from supercomputers_rerun.companion.common import np, pd, size
+from supercomputers_rerun.companion.experiments import Output, experiment, of
+
+#: Bytes between the loads of a walk: the report says stride 1024, by our reading items of 4 bytes.
+_WALK = 4096
+_LINE = 64
+#: The two walks, in the words of legends.
+_WALKS = {"random": "random chase", "stride": "stride 1024 items (4 KB)"}
+
+
+@experiment("p5plus-latency", item="P3", rounds=11, seconds={"paper": None, "modern": None})
+def loads(preset: str, threads: int) -> list[Case]:
+    """Memory latency: random chase and stride 1024.
+
+    Each sample observes which share of the memory the system put on huge pages.
+    """
+    from supercomputers_rerun.kernels.memory import latency
+
+    count = latency.Problem.preset(preset).loads
+    cases = []
+    for pages, (pattern, spacing) in product(PAGES, (("random", latency.LINE), ("stride", _WALK))):
+        for problem in latency.grid(preset, pattern=pattern, spacing=spacing, loads=count, pages=pages):
+            label = f"{size(problem.nbytes)}, {pattern}, {pages} pages"
+            parameters = of(problem, "nbytes", "pattern", "spacing", "loads", "pages")
+            cases.append(Case(label, latency, problem, threads, parameters, _huge))
+    return cases
+
+
+def _huge(result) -> dict[str, float]:
+    """Share of the memory on huge pages; NaN where the system does not say."""
+    return {"huge": np.nan if result.huge is None else result.huge}
+
+
+@loads.outputs_of
+def _caches(measurements) -> dict[str, Output]:
+    """The caches that the system reports."""
+    reported = [cache["bytes"] for cache in host.describe()["caches"] if cache["type"] != "instruction"]
+    return {"reported_capacity": Output(reported, "byte", "cache", "data caches the system reports")}
+
+
+def lines(run) -> "pd.DataFrame":
+    """Cases of a run; ``touched``, bytes of the cache lines that are loaded, of the walk one in 64, and ``ns``,
+    nanoseconds until a load has its value, with its spread."""
+    frame = figures.cases(run, "nbytes", "pattern", "pages", "loads").sort_values("nbytes", kind="stable")
+    frame["touched"] = frame["nbytes"].where(frame["pattern"] == "random", frame["nbytes"] // _WALK * _LINE)
+    return figures.quantities(frame, ns=lambda seconds: 1e9 * seconds / frame["loads"])
+
+
+@loads.figure
+def load_times(runs) -> "figures.Shown":
+    """Time of one dependent load against working set: random chase and walk of 1024 items, on both kinds of pages."""
+    figure, axis = figures.axes(height=4.6)
+    frames = [lines(run) for run in runs]
+    by = ["pattern", "pages"]
+    figures.lines(axis, runs, frames, "touched", "ns", by, lambda pattern, pages: f"{_WALKS[pattern]}, {pages} pages")
+    for number, nbytes in enumerate(np.unique(runs[0]["reported_capacity"].values)):
+        label = None if number else "caches the system reports"
+        axis.axvline(nbytes, color=figures.INK, linewidth=0.9, linestyle=":", label=label)
+    figures.log_axis(axis, "y")
+    figures.bytes_axis(axis, frames[0]["nbytes"])
+    axis.set(xlim=(frames[0]["nbytes"].min() / 1.5, None), xlabel="cache lines that are loaded, in all")
+    axis.set_ylabel("time of one load [ns]")
+    figures.legend(axis, "under 1 0.5 -0.22")
+    return figures.show(
+        figure,
+        name="p5plus_latency",
+        runs=runs,
+        data=frames,
+        title="Latency of a load",
+        caption="Time until a load has its value, against the size of all cache lines that are loaded, on pages of 4 "
+        "KB (small) and of 2 MB (huge). The walk loads one line in 64, so that a walk through 512 MB stands at 8 MB. "
+        "Dotted: the data caches that the system reports. The report's curves are lost.",
+        tables="plots",
+    )
+
+
+def found(run) -> str:
+    """Time of a load of the longest walk, and of a random chase through as many cache lines, on huge pages."""
+    frame = lines(run).query("pages == 'huge'").set_index(["pattern", "touched"])
+    reach = frame.loc["stride"].index.max()
+    walk, chase = (frame.loc[(pattern, reach)] for pattern in ("stride", "random"))
+    assert walk["ns_high"] < chase["ns_low"] and 11 < chase["ns"] / walk["ns"] < 13
+    return (
+        f"On huge pages of machine {figures.cpu(run)} a load of the longest walk takes {walk['ns']:.3g} ns (median); "
+        f"in random order through as many cache lines, {figures.bytes_label(reach)}, it takes {chase['ns']:.3g} ns."
+    )

@@ -1,0 +1,153 @@
+"""The section *What does a second thread on a processor gain?*: five loops, then and now."""
+
+from typing import Any
+
+from supercomputers_rerun.companion import figures, host, tables
+from supercomputers_rerun.companion.bench import Case
+from supercomputers_rerun.companion.common import np, pd, plural
+from supercomputers_rerun.companion.experiments import Output, experiment, of
+
+#: The loops by their names in the report.
+LOOPS = {
+    "s1": "1 accumulator",
+    "s2": "2 accumulators",
+    "s10": "10 accumulators",
+    "streaming": "streaming",
+    "skipping": "skipping",
+}
+#: Kinds of partner of one thread, in the words of legends.
+_PARTNERS = {"two fused streams": "two copies in one thread", "SMT": "two threads on one core"}
+#: Records of before November 2026 call the fused streams a bound, which they are not.
+_ONCE = {"two streams (bound)": "two fused streams"}
+THEN = "Power5+ 1.9 GHz (2006)"
+
+
+def case(loop: str, preset: str, kind: str, threads: int, **changes) -> Case:
+    """A loop of the report; ``kind`` is the coordinate that tells measured SMT, fused streams and the rest apart."""
+    from supercomputers_rerun.kernels.processor import smt
+
+    problem = smt.Problem.preset(preset, loop=loop, **changes)
+    binding = "bound" if problem.binding else "unbound"
+    parameters = {"loop": loop, "kind": kind, "binding": binding, **of(problem, "streams", "threads_per_core")}
+    return Case(f"{loop}, {kind}, {binding}, {plural(threads, 'thread')}", smt, problem, threads, parameters)
+
+
+def cores() -> int:
+    """Cores open to this process; CPUs of unknown cores count as one each."""
+    ours, siblings = set(host.affinity_cpus()), host.smt_siblings()
+    return len(ours) if siblings is None else sum(bool(ours & set(group)) for group in siblings)
+
+
+#: Two hardware threads of one core, twice the threads on as many cores, and a whole node, as in the report.
+_PAIR, _TWICE = "shared work, two threads on one core", "shared work, twice the threads"
+_NODE = "one thread on every core"
+
+
+@experiment("p5plus-smt", item="P5, P6", rounds=11, seconds={"paper": None, "modern": None}, needs="affinity")
+def loops(preset: str, threads: int) -> list[Case]:
+    """Five loops with one and two threads a core, and the factors of the report's model.
+
+    One thread runs them, and all cores at once; one loop is divided between two cores, and where cores have two
+    threads between those of one core.
+    """
+    wanted: list[tuple] = [("one thread", 1, {}), ("two fused streams", 1, {"streams": 2})]
+    wanted += [("shared work", 1, {"shared": True})]
+    if cores() > 1:
+        wanted += [(_NODE, cores(), {}), (_TWICE, 2, {"shared": True})]
+    if host.smt().ok and host.usable_cpus() > 1:
+        wanted += [("SMT", 2, {"threads_per_core": 2}), (_PAIR, 2, {"shared": True, "threads_per_core": 2})]
+    return [case(loop, preset, kind, count, **changes) for loop in LOOPS for kind, count, changes in wanted]
+
+
+@loops.outputs_of
+def _factors(measurements) -> dict[str, Output]:
+    """Of each loop the gain of fused streams, S, f, their product S·f/2, and apart from it the gain that it predicts.
+
+    What a machine without two threads on a core, or without a second core, does not measure is not a number.
+    """
+    from supercomputers_rerun.kernels.processor.smt import scaling_factor, smt_factor, speedup
+
+    seconds = {(m.parameters["loop"], m.parameters["kind"]): m.median for m in measurements}
+    kinds = ("one thread", "two fused streams", "SMT", "shared work", _PAIR, _TWICE)
+    columns: list[Any] = [np.array([seconds.get((loop, kind), np.nan) for loop in LOOPS]) for kind in kinds]
+    one, fused, two, shared, pair, twice = columns
+    S, f = smt_factor(one, two), scaling_factor(shared, twice)
+    found = {
+        "S": (S, "throughput of two copies over one, two threads on one core"),
+        "S_fused": (smt_factor(one, fused), "gain of two copies fused in one thread: no SMT, and no bound on it"),
+        "f": (f, "gain of the same work from twice the threads on twice the cores"),
+        "speedup": (speedup(S, f), "S f / 2, predicted from S and f"),
+        "speedup_timed": (shared / pair, "the same work by one thread over that of two, on one core: measured"),
+    }
+    factors = {name: Output(values, "1", "loop", meaning) for name, (values, meaning) in found.items()}
+    return {"loop_name": Output(list(LOOPS), None, "loop", "loop"), **factors}
+
+
+def then() -> "pd.DataFrame":
+    """GFLOPS of one processor by loop and mode, ``no SMT`` and ``SMT``: the report prints those of a node."""
+    node = tables.load("p5plus", "smt_benefit")["gflops"].to_pandas()
+    return node / float(tables.load("p5plus", "prose")["physical_cpus"])
+
+
+def _rates(run) -> "dict[str, pd.DataFrame]":
+    """By kind of partner, median GFLOPS of each loop with its spread, of a node over its processors."""
+    cases = figures.cases(run, "loop", "kind").replace({"kind": _ONCE})
+    whole = cases["threads"].where(cases["kind"] == _NODE, 1)
+    frame = figures.quantities(cases, rate=lambda seconds: cases["flops"] / seconds / 1e9 / whole)
+    return {str(kind): figures.spread_of(part, "rate") for kind, part in frame.groupby("kind")}
+
+
+def scaled(run) -> str:
+    """f of the loops, least and most: what twice the threads on twice the cores do for the same work."""
+    (least, slow), *_, (most, fast) = sorted(zip(run["f"].values.tolist(), LOOPS.values(), strict=True))
+    return f"On machine {figures.cpu(run)} f from one core to two is {least:.2f} ({slow}) to {most:.2f} ({fast})."
+
+
+@loops.figure
+def rates(runs) -> "figures.Shown":
+    """The five loops on one processor with one thread, then and now, alone and while all others run them too."""
+    old, frames = then()["no SMT"], []
+    for run in runs:
+        rate = _rates(run)
+        found = {name: rate[kind] for name, kind in (("host", "one thread"), ("node", _NODE)) if kind in rate}
+        frames.append(figures.with_spread(pd.DataFrame({"what": old.index}), **found))
+    return figures.dots(
+        runs,
+        frames,
+        {"host": "{}, today", "node": "{}, all processors at once"},
+        printed={THEN: old},
+        xlabel="rate of one processor, one thread [GFLOPS]",
+        log=True,
+        legend_at="above 1 0.4",
+        name="p5plus_loops",
+        heading="",
+        title="Five loops on one processor, 2006 and today",
+        caption="Chains of additions in registers, and two loops that go through an array, of 67 MB today. Hollow: "
+        "Power5+, the printed rate, which we take for a node's, over its 16 processors. Filled: one thread, alone and, "
+        f"on {figures.cpu(runs[0])}, while each other processor runs the same.",
+        tables="smt_benefit",
+    )
+
+
+@loops.figure
+def second(runs) -> "figures.Shown":
+    """What each loop gains from a second thread on its core, or from a second copy in the same thread."""
+    old, frames = then(), []
+    for rates in map(_rates, runs):
+        gains = {kind: figures.quotient(rates[kind], rates["one thread"]) for kind in _PARTNERS if kind in rates}
+        about = pd.DataFrame({"what": old.index, "document_gflops_per_cpu": old["no SMT"]})
+        frames.append(figures.with_spread(about, host_gflops=rates["one thread"], **gains))
+    return figures.dots(
+        runs,
+        frames,
+        {kind: f"{{}}, {words}" for kind, words in _PARTNERS.items()},
+        printed={f"{THEN}, two threads": old["SMT"] / old["no SMT"]},
+        xlabel="rate with two over rate with one",
+        base=1,
+        legend_at="above 1 0.4",
+        name="p5plus_smt",
+        title="What a second thread, or a second copy, gains",
+        caption="Hollow: two threads on a core over one, from the printed rates. Filled: two copies of the loop in one "
+        "thread over one copy.",
+        tables="smt_benefit",
+    )

@@ -1,0 +1,97 @@
+"""The section *Can a test of scores judge a compiler?*: builds of one source under the paired test of the talk."""
+
+from dataclasses import replace
+
+from supercomputers_rerun.companion import figures, tables
+from supercomputers_rerun.companion.bench import Case
+from supercomputers_rerun.companion.common import np, pd
+from supercomputers_rerun.companion.experiments import Output, experiment
+
+#: Relative errors of the Earth's rotation in the wrong builds: one in the seventh digit, and four units in the last
+#: place of a float64, which is what one rounding may do.
+_OFF = (1e-7, 2.0**-50)
+BUILDS = ("rotation off in the last digits", "fast-math flags", "rotation off in the seventh digit")
+
+
+@experiment("xc30-builds", item="C9", seconds={"paper": 120, "modern": 600})
+def scored(preset: str, threads: int) -> list[Case]:
+    """Paired scores of three builds: harmless, wrong, wrong by the size of rounding."""
+    from supercomputers_rerun.kernels import shallow_water
+    from supercomputers_rerun.kernels.shallow_water import ensemble
+
+    members, truncation, dt = {"quick": (8, 21, 1800.0), "paper": (60, 42, 900.0), "modern": (200, 42, 900.0)}[preset]
+    grid = shallow_water.grid_for(truncation, "quadratic")
+    problem = shallow_water.Problem(truncation, grid, "williamson5", dt=dt, diffusion=12.0, perturbation=20.0)
+    hours = 72.0 if preset == "quick" else 120.0
+    wide = 2 * truncation + 1
+    truth = replace(problem, truncation=wide, dt=dt / 2, grid=shallow_water.grid_for(wide, "quadratic"))
+    leads = tuple(float(lead) for lead in np.arange(24.0, hours + 1.0, 24.0))
+    asked = ensemble.Problem(problem, truth, members, leads, _OFF)
+    return [Case("scored model", ensemble, asked, threads, {"members": members, "forecast_hours": hours})]
+
+
+@scored.outputs_of
+def scores(measurements) -> dict[str, Output]:
+    """Paired differences of the builds to the strict one and their intervals."""
+    from scipy import stats
+
+    from supercomputers_rerun.kernels import shallow_water
+
+    (first,) = measurements
+    found = first.result
+    depth = shallow_water.setup(first.problem.model).mean / shallow_water.GRAVITY
+    seventh, last = found.wrong
+    pairs = np.array([other - found.strict for other in (last, found.fast, seventh)])  # in the order of BUILDS
+    mean = pairs.mean(axis=1)
+    low, high = stats.t.interval(0.95, pairs.shape[1] - 1, mean, stats.sem(pairs, axis=1))
+    dims = "other lead_time"
+    return {
+        "lead": Output(found.hours, "h", "lead_time", "lead time"),
+        "error_strict": Output(found.strict.mean(axis=0), "m", "lead_time", "RMS error of height, strict build"),
+        "rounding": Output(np.spacing(depth), "m", "", "spacing of float64 at the mean depth of the fluid"),
+        "difference": Output(mean, "m", dims, "mean paired difference"),
+        "difference_low": Output(low, "m", dims, "lower end of the 95 % interval"),
+        "difference_high": Output(high, "m", dims, "upper end of the 95 % interval"),
+    }
+
+
+def significant(run) -> list[int]:
+    """Of each build, the number of lead times at which the 95 % interval of the difference excludes zero."""
+    return ((run["difference_low"] > 0) | (run["difference_high"] < 0)).sum("lead_time").values.tolist()
+
+
+@scored.figure
+def differences(runs) -> "figures.Shown":
+    """Mean paired difference of three builds to the strict one, with its interval: what significance and size say."""
+    run = runs[0]
+    shown = [run, *(other for other in runs[1:] if "own" in other.attrs)]  # all machines give the same
+    figure, (judged, size) = figures.axes(2, 1, height=5.4, sharex=True)
+    for each in shown:
+        lead, mean = each["lead"].values / 24, each["difference"].values
+        half = each["difference_high"].values - mean
+        for number, name in enumerate(BUILDS):
+            style = {"fmt": each.attrs.get("mark") or "o", "color": figures.series(number), "capsize": 3}
+            judged.errorbar(lead + 0.12 * (number - 1), mean[number] / half[number], yerr=1.0, **style)
+            figures.points(size, lead, np.abs(mean[number]), label=name, host=True, index=number, run=each)
+        style = {"label": "error of the forecast", "host": True, "index": len(BUILDS), "run": each}
+        figures.points(size, lead, each["error_strict"], **style).set_linestyle("--")
+    judged.axhline(0, color=figures.INK, linewidth=0.8)
+    judged.set(yscale="symlog", ylabel="mean difference\nover half its interval")
+    judged.margins(y=0.15)
+    size.axhline(float(run["rounding"]), color=figures.INK, linestyle=":", label="one rounding of the depth")
+    figures.log_axis(size, "y")
+    size.set(xlabel="lead time [days]", ylabel="mean difference,\nerror [m]", xticks=range(1, len(run["lead"]) + 1))
+    figures.legend(size, "under 1 0.45 -0.22")
+    samples = int(tables.load("xc30", "scores")["samples_low"])
+    columns = {f"{name} [m]": row for name, row in zip(BUILDS, run["difference"].values, strict=True)}
+    return figures.show(
+        figure,
+        name="xc30_builds",
+        runs=shown,
+        data=pd.DataFrame({"lead": run["lead"].values, "error_strict": run["error_strict"].values, **columns}),
+        title="Three builds under the paired test",
+        caption="Above, the mean difference of paired scores over half of its 95 % interval: a bar that excludes zero "
+        "is significant. Below, the size of the same difference, beside the error of the forecast and one rounding of "
+        f"the fluid's depth. {run['members'].values[0]} pairs; the talk had at least {samples} samples.",
+        tables="scores",
+    )

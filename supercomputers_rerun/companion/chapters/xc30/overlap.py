@@ -1,0 +1,63 @@
+"""The section *Can messages hide behind computing?*: Legendre transforms with their exchanges in flight."""
+
+from supercomputers_rerun.companion import figures, tables
+from supercomputers_rerun.companion.bench import Case, Ratio
+from supercomputers_rerun.companion.common import pd, plural
+from supercomputers_rerun.companion.experiments import experiment
+
+
+@experiment("xc30-inflight", item="C7, C17", rounds=7, seconds={"paper": 60, "modern": 120}, ranks=2)
+def exchanges(preset: str, threads: int, ranks: int = 2) -> list[Case]:
+    """Inverse Legendre transforms with exchanges in flight: Ialltoallv against Alltoallv."""
+    from supercomputers_rerun.kernels.mpi import overlap
+
+    groups = overlap.Problem.preset(preset).groups
+    wanted = [("alltoallv", 1), ("alltoallv", groups), *(("ialltoallv", n) for n in (2, 4, 8) if n <= groups)]
+    cases = []
+    for way, count in wanted:
+        problem = overlap.Problem.preset(preset, way=way, groups=count, ranks=ranks)
+        parameters = {"way": way, "groups": count}
+        cases.append(Case(f"{way}, {plural(count, 'group')}", overlap, problem, threads, parameters))
+    return cases
+
+
+def to_blocking(run):
+    """Each way of exchanging in words, and its time over that of MPI_Alltoallv in one piece."""
+    frame = figures.cases(run, "way", "groups").sort_values(["way", "groups"])
+    whole = frame[(frame["way"] == "alltoallv") & (frame["groups"] == 1)]["median"].item()
+    found = figures.quantities(frame, to_blocking=lambda seconds: seconds / whole)
+    words = {"alltoallv": "blocking", "ialltoallv": "in flight"}
+    return found.assign(what=[f"{words[row.way]}, {plural(row.groups, 'group')}" for row in found.itertuples()])
+
+
+def over(run, above: str, below: str) -> Ratio:
+    """The time of one way of exchanging over that of another; cases by their labels."""
+    seconds = dict(zip(run["label"].values, run["seconds"].values, strict=True))
+    return figures.times(seconds[above], seconds[below])
+
+
+def gains() -> "pd.Series":
+    """Time of the inverse transform with messages in flight over that with blocking calls, in the talk."""
+    times = tables.printed("xc30", "legendre_overlap").set_index("version")[["t2047", "t1198"]].astype(float)
+    return times.loc["new"] / times.loc["original"]
+
+
+@exchanges.figure
+def inflight(runs) -> "figures.Shown":
+    """Time of the Legendre transforms with messages in flight over that with blocking calls, here and in the talk."""
+    frames, talk = [to_blocking(run) for run in runs], "in flight, the talk"
+    groups = sorted(set(frames[0]["groups"]) - {1})
+    return figures.dots(
+        runs,
+        frames,
+        {"to_blocking": "{}"},
+        printed={f"the talk, {name.upper()} (2014)": {talk: gain} for name, gain in gains().items()},
+        names=[talk, *frames[0].loc[frames[0]["groups"].isin([groups[0], groups[-1]]), "what"]],
+        xlabel="time over that of blocking calls",
+        base=1,
+        name="xc30_inflight",
+        title="Messages in flight: the talk and today",
+        caption="Time of inverse Legendre transforms with their exchanges, over that with blocking calls in one piece; "
+        f"left of the line is a gain. {figures.doubts(runs[0])}",
+        tables="legendre_overlap legendre_runs",
+    )

@@ -1,0 +1,182 @@
+"""The section *How much of its peak does a forecast reach?*: forecasts of a small model, and transforms alone."""
+
+from dataclasses import replace
+
+from supercomputers_rerun.companion import figures, tables
+from supercomputers_rerun.companion.bench import Case
+from supercomputers_rerun.companion.chapters.xc30.common import named, rates
+from supercomputers_rerun.companion.common import np, pd, plural
+from supercomputers_rerun.companion.experiments import experiment, of
+from supercomputers_rerun.companion.records.runs import partner
+
+#: Truncations and grids of the transforms; those of a preset of the kernel have its name.
+_SIZES: dict[str, list] = {
+    "quick": [{"truncation": waves, "grid": grid} for waves, grid in ((159, "N80"), (319, "N160"), (511, "N256"))],
+    "paper": ["T399", "T799", "TL1279", "TL2047"],
+    "modern": ["T799", "TL1279", "TL2047", "TL2559"],
+}
+
+
+@experiment("xc30-transforms", item="C1, C2", rounds=7, seconds={"paper": 240, "modern": 600})
+def transforms(preset: str, threads: int) -> list[Case]:
+    """Spectral transforms and their share of measured peak."""
+    from supercomputers_rerun.kernels import spectral
+    from supercomputers_rerun.kernels.processor import peak
+
+    cases = []
+    for count in sorted({1, threads}):
+        team, beside = plural(count, "thread"), {"what": "peak", "truncation": 0, "fields": 0}
+        cases.append(Case(f"peak, {team}", peak, peak.Problem.preset(preset), count, beside))
+        for size in _SIZES[preset]:
+            for fields in (1, 8):
+                name, changes = ("quick", size) if isinstance(size, dict) else (size, {})
+                problem = spectral.Problem.preset(name, fields=fields, **changes)
+                label = f"T{problem.truncation} on {problem.grid}, {plural(fields, 'field')}, {team}"
+                parameters = {"what": "transforms", **of(problem, "truncation", "fields")}
+                cases.append(Case(label, spectral, problem, count, parameters))
+    return cases
+
+
+@experiment("xc30-forecast", item="C2", rounds=6, seconds={"paper": 900, "modern": 3600})
+def forecast(preset: str, threads: int) -> list[Case]:
+    """A whole forecast of the small model: elapsed time and share of peak.
+
+    Output every two hours, about as often as in the talk.  At ``paper`` ten days at a fifth of its truncation.
+    """
+    from supercomputers_rerun.kernels import shallow_water
+    from supercomputers_rerun.kernels.processor import peak
+
+    part, days = {"quick": (8, 1), "paper": (5, 10), "modern": (2, 10)}[preset]
+    problem = replace(named("TL1279", part, 1), hours=24.0 * days, output=2.0)
+    about = {"truncation": problem.truncation, "days": days, "time_step": problem.dt, "steps": problem.steps}
+    team = plural(threads, "thread")
+    label = f"T{problem.truncation} on {problem.grid}, {team}"
+    return [
+        Case(label, shallow_water, problem, threads, {"what": "forecast", **about}),
+        Case(f"peak, {team}", peak, peak.Problem.preset(preset), threads, {"what": "peak", **dict.fromkeys(about, 0)}),
+    ]
+
+
+def shares(run, what: str):
+    """Each case of one kind: its rate [GFLOPS], the peak of as many threads in the same run, the share [%]; spreads."""
+    frame = rates(run, what, "truncation", *(["fields"] if what == "transforms" else []))
+    peak = rates(run, "peak").set_index("threads").loc[frame["threads"]]
+    rate, own = (figures.spread_of(each, "rate") for each in (frame, peak))
+    share = figures.converted(figures.quotient(rate, own), lambda ratio: 100 * ratio)
+    return figures.with_spread(frame, rate=rate, peak=own, share=share)
+
+
+def truncation() -> int:
+    """Truncation of the talk's forecast."""
+    return int(tables.load("xc30", "forecast")["truncation"])
+
+
+def cores_then():
+    """Peak of one core, share of it [%] and rate of the ten-day forecast, as the talk prints them; GFLOPS."""
+    machines, about = tables.load("xc30", "machines"), tables.load("xc30", "runs")
+    peak = 1e3 * (machines["peak"] / machines["cores"]).to_series()
+    frame = pd.DataFrame({"peak": peak, "share": about["peak_percent"].to_series()})
+    frame["rate"] = frame["peak"] * frame["share"] / 100
+    return frame.reset_index(names="what").assign(what="forecast, " + frame.index + " (2014)")
+
+
+def cores_now(run):
+    """:func:`shares` of a thread: a forecast of the small model, and the transforms alone at the talk's truncation."""
+    found = {"one-layer model": shares(run, "forecast")}
+    if (alone := partner(run, "xc30-transforms")) is not None:
+        at = {"truncation": truncation(), "fields": 8, "threads": 1}
+        frame = shares(alone, "transforms")
+        found["transforms"] = frame[(frame[list(at)] == pd.Series(at)).all(axis=1)]
+    rows = pd.concat(found, names=["what"]).reset_index("what").reset_index(drop=True)
+    rows["what"] = [f"{row.what} on {plural(row.threads, 'thread')}, {figures.cpu(run)}" for row in rows.itertuples()]
+    for name in ("rate", "rate_low", "rate_high", "peak", "peak_low", "peak_high"):
+        rows[name] /= rows["threads"]  # of one thread
+    return rows
+
+
+@forecast.figure
+def cores(runs) -> "figures.Shown":
+    """The rate of one core and its peak: whole forecasts of 2014, a small model and transforms of today."""
+    then, *now = [
+        frame.assign(what=frame["what"].str.replace(", ", "\n", n=1)) for frame in (cores_then(), *map(cores_now, runs))
+    ]
+    old = then.set_index("what")
+    (model,) = figures.cases(runs[0], "what", "days").query("what == 'forecast'").itertuples()
+    shown = figures.dots(
+        runs,
+        now,
+        {"peak": "peak, measured", "rate": "reached, measured"},
+        printed={"peak, as stated": old["peak"], "reached, as printed": old["rate"]},
+        names=[*then["what"], *now[0]["what"]],
+        colours=("serial", ""),
+        xlabel="rate of one core or thread [GFLOPS]",
+        log=True,
+        data=pd.concat([then, *now], ignore_index=True),
+        name="xc30_cores",
+        heading="",
+        title="Peak of a core, and the rate that programs reach",
+        caption=f"Hollow: the forecast of 2014 at truncation {truncation()}, with physics and messages. Filled: a "
+        f"forecast with one layer and no physics at truncation {shares(runs[0], 'forecast')['truncation'][0]}, and "
+        f"transforms of 8 fields alone at truncation {truncation()}. Each filled peak is of the run of its program. "
+        f"{plural(model.days, 'day')} of the one-layer forecast took {model.median:.0f} s.",
+        tables="machines runs",
+    )
+    figures.at_right(shown.figure.axes[0], [f"{share:.2g} %" for share in (*then["share"], *now[0]["share"])])
+    return shown
+
+
+@transforms.figure
+def transform_shares(runs) -> "figures.Shown":
+    """Share of peak of the transforms against truncation, with the shares of the forecasts of 2014."""
+    printed = tables.load("xc30", "runs")["peak_percent"].to_series()
+    figure, axis = figures.axes(height=3.9)
+    for number, (system, value) in enumerate(printed.items()):
+        name = f"forecast, {system} (2014)"
+        figures.points(axis, [truncation()], [value], label=name, index=number, line=False)
+    frames = [shares(run, "transforms") for run in runs]
+    alone = [frame[frame["threads"] == 1] for frame in frames]
+    figures.lines(axis, runs, alone, "truncation", "share", "fields", lambda n: f"transforms of {plural(n, 'field')}")
+    figures.log_axis(axis, "y")
+    axis.set(xlabel="truncation", ylabel="share of peak [%]", xlim=(0, None))
+    figures.legend(axis, "below 2")
+    return figures.show(
+        figure,
+        name="xc30_transforms",
+        runs=runs,
+        data=frames,
+        title="Share of peak: spectral transforms now, whole forecasts then",
+        caption="Filled: transforms on one thread, as shares of the peak of a thread in the same run. Hollow: whole "
+        "forecasts of 2014, with physics, advection and communication, as shares of stated peaks.",
+        tables="runs",
+    )
+
+
+@transforms.figure
+def systems(runs) -> "figures.Table":
+    """The talk's comparison of its two systems, and the machines of runs beside them."""
+    talk = tables.load("xc30", "machines")
+    rows = ["processor", "clock", "nodes", "cores", "peak", "memory_per_node"]
+    rows += ["compiler", "operating_system", "file_system"]
+    found = {str(system): [talk[row].sel(system=system).item() for row in rows] for system in talk["system"].values}
+    for run in runs:
+        most = rates(run, "peak").sort_values("threads").iloc[-1]
+        about = {"memory": np.nan, "clock": np.nan, "compiler": "", "system": "", "filesystem": ""} | run.attrs
+        found[figures.cpu(run)] = [about["machine"].rpartition(", ")[0], about["clock"] / 1e9, 1, most["threads"]]
+        found[figures.cpu(run)] += [most["rate"] / 1e3, about["memory"] / 2**30]
+        found[figures.cpu(run)] += [about["compiler"], about["system"], about["filesystem"]]
+    words = ["processor", "clock [GHz]", "nodes", "cores, or threads", "peak, stated or measured [TFLOPS]"]
+    words += ["memory of a node [GB]", "compiler", "operating system", "file system"]
+    frame = pd.DataFrame(found, index=words)
+    caption = "Two systems of the talk, and machines of runs with the peak of so many threads"
+    return figures.table(frame, caption=caption, name="xc30_systems", digits=3)
+
+
+def shares_now(run) -> str:
+    """Share of its own measured peak that a forecast of the small model and the transforms alone reach."""
+    model, *alone = (
+        f"{row.share:.0f} % ({row.share_low:.0f} to {row.share_high:.0f}) of the peak of "
+        f"{plural(row.threads, 'thread')} at truncation {row.truncation}"
+        for row in cores_now(run).itertuples()
+    )
+    rest = f", and transforms of eight fields alone {alone[0]}" if alone else ""
+    return f"On machine {figures.cpu(run)} a forecast with one layer reaches {model}{rest}."

@@ -1,0 +1,203 @@
+"""The section *Why did forecasts wait for small files?*: output steps with and without them."""
+
+from itertools import product
+
+from supercomputers_rerun.companion import figures, tables
+from supercomputers_rerun.companion.bench import Case
+from supercomputers_rerun.companion.common import np, pd
+from supercomputers_rerun.companion.experiments import experiment, of
+
+#: Processes that load the file system beside the output steps, and what the steps are then called.
+_LOADS = {0: "", 1: ", file system loaded"}
+_CODES = {"before": "with small files", "after": "without"}
+
+
+@experiment("xc30-storm", item="C10-C13", rounds=3, seconds={"paper": 120, "modern": 300})
+def storm(preset: str, threads: int) -> list[Case]:
+    """Output steps with and without a storm of small files.
+
+    At ``quick`` fewer steps and files than in the talk, with 480 tasks, which fit its count.
+    """
+    from supercomputers_rerun.kernels.files import storm
+
+    changes = {"steps": 25, "tasks": storm.Problem.preset("paper").tasks} if preset == "quick" else {}
+    cases = []
+    for load, beside in _LOADS.items():
+        problem = storm.Problem.preset(preset, load=load, **changes)
+        label = f"{problem.tasks} tasks, {problem.files} files, {problem.steps} steps{beside}"
+        parameters = of(problem, "steps", "files", "tasks", "record_bytes", "load")
+        cases.append(Case(label, storm, problem, threads, parameters, _every_step))
+    return cases
+
+
+def _every_step(result) -> dict[str, float]:
+    """Seconds of every step, and the system calls, of each code."""
+    found = {f"{name} step {n}": time for name, times in result.seconds.items() for n, time in enumerate(times)}
+    return found | {f"{name} calls": calls for name, calls in result.calls.items()}
+
+
+@storm.figure
+def output_steps(runs) -> "figures.Shown":
+    """Time of every output step with and without the small files, alone and while others load the file system."""
+    run = runs[0]
+    number = np.arange(int(run["steps"].values[0]))
+    figure, panels = figures.axes(run.sizes["case"], 1, height=6.2, sharex=True, sharey=True)
+    data = pd.DataFrame({"step": number})
+    for row, axis in enumerate(np.ravel(panels)):
+        for colour, (code, name) in enumerate(_CODES.items()):
+            name += _LOADS[int(run["load"].values[row])]
+            every = 1e3 * np.array([run[f"observed_{code} step {n}"].values[row] for n in number])
+            data[name] = np.nanmedian(every, axis=1)
+            ends, paint = (np.nanmin(every, axis=1), np.nanmax(every, axis=1)), figures.series(colour)
+            axis.fill_between(number + 1, *ends, color=paint, alpha=0.3, linewidth=0)
+            axis.plot(number + 1, data[name], color=paint, linewidth=1.2, label=name)
+        figures.log_axis(axis, "y")
+        axis.set_ylabel("time of the step [ms]")
+        figures.legend(axis, "above 1")
+    np.ravel(panels)[-1].set_xlabel("output step")
+    typical = data.drop(columns="step").median()
+    rate = run["files"].values[0] * run["record_bytes"].values[0] / typical[_CODES["after"]] / 1e6
+    return figures.show(
+        figure,
+        name="xc30_storm",
+        run=run,
+        data=data,
+        heading=figures.run_title(run),
+        title="Time of the output steps",
+        caption="Lines are medians, bands the range of the samples of a step. Without small files a step writes "
+        f"{run['files'].values[0]} records of {figures.bytes_label(run['record_bytes'].values[0])} to the page cache, "
+        f"one after the other, at {rate:.1f} GB/s. {figures.doubts(run)}",
+    )
+
+
+@experiment("xc30-bulk", item="C10", rounds=3, seconds={"paper": None, "modern": None})
+def bulk(preset: str, threads: int) -> list[Case]:
+    """One output step of the talk's forecast: its files and records, each flushed to the device."""
+    from supercomputers_rerun.kernels.files import storm
+
+    talk = tables.load("xc30", "hres_io")
+    files = int(talk["files"])
+    size = round(1e12 * float(talk["volume"]) / (int(talk["steps"]) * files))
+    files, size = (files // 20, size // 20) if preset == "quick" else (files, size)
+    problem = storm.Problem(steps=1, files=files, tasks=0, record_bytes=size, fsync=True)
+    label = f"{files} records of {size / 1e6:.3g} MB, each flushed"
+    return [Case(label, storm, problem, threads, of(problem, "files", "record_bytes"), _every_step)]
+
+
+@bulk.figure
+def rate(runs) -> "figures.Shown":
+    """Rate of a file of an output step, and the rate of a file that the talk states."""
+    frames = []
+    for run in runs:
+        nbytes = run["files"].values * run["record_bytes"].values / 1e6
+        found = figures.sampled(run, "observed_after step 0")
+        found = figures.converted(found, lambda seconds, nbytes=nbytes: nbytes / seconds)
+        frames.append(figures.with_spread(pd.DataFrame({"what": ["a file of an output step"]}), rate=found))
+    return figures.dots(
+        runs,
+        frames,
+        {"rate": "{}"},
+        printed={
+            "the talk, at least": {"a file of an output step": float(tables.load("xc30", "hres_io")["file_rate"])}
+        },
+        xlabel="rate of one file [MB/s]",
+        name="xc30_bulk",
+        title="Bulk output",
+        caption=f"{runs[0]['label'].values[0]}, one file after the other, to one local disk, a virtual one in stored "
+        "runs; the talk's files went to a parallel file system.",
+        tables="hres_io",
+    )
+
+
+#: Seconds that an open of a small file takes at least; 0: what it takes here.
+_LATENCIES = (0.0, 1e-4, 1e-3, 1e-2)
+#: A step of these cases is that of the talk over this: as many small files for each byte, in a memory of today.
+_PART = 20
+
+
+@experiment("xc30-records", item="C11, C12", rounds=7, seconds={"paper": 150, "modern": 300})
+def records(preset: str, threads: int) -> list[Case]:
+    """Output steps with and without small files by time of an open."""
+    from supercomputers_rerun.kernels.files import storm
+
+    talk, whole = tables.load("xc30", "hres_io"), storm.Problem.preset("paper")
+    most = round(1e12 * float(talk["volume"]) / (int(talk["steps"]) * int(talk["files"])))
+    files, tasks, cases = whole.files // _PART, whole.tasks // _PART, []
+    for size, latency in product([2**16] if preset == "quick" else [2**16, most], _LATENCIES):
+        steps = 2 if latency > 0 else min(25, max(2, 2**29 // (size * files)))
+        problem = storm.Problem(steps=steps, files=files, tasks=tasks, record_bytes=size, latency=latency)
+        parameters = of(problem, "steps", "files", "tasks", "record_bytes", "latency")
+        label = f"records of {size / 1e6:.3g} MB, opens of {1e3 * latency:g} ms at least"
+        cases.append(Case(label, storm, problem, threads, parameters, middle_steps))
+    return cases
+
+
+def middle_steps(result) -> dict[str, float]:
+    """Median seconds of a step without the small files, and of the small files in a step that has them."""
+    return {"without": float(np.median(result.seconds["after"])), "small": float(np.median(result.small_seconds))}
+
+
+def by_task() -> int:
+    """Small files that a task opens in a step."""
+    talk = tables.load("xc30", "hres_io")
+    return int(talk["list_files"] + talk["namelist_files"])
+
+
+def with_small_files(run):
+    """Size of a record, time of an open and, of every sample, a step with small files over one without, with spread.
+
+    The step with small files is the one without and the time of the small files: both write the same.
+    """
+    without, small = (run[f"observed_{name}"].values for name in ("without", "small"))
+    found = figures.of_samples(1 + small / without, run["flags"].values)
+    frame = pd.DataFrame({"record_bytes": run["record_bytes"].values, "asked": run["latency"].values})
+    frame["open"] = np.nanmedian(small, axis=1) / (run["tasks"].values * by_task())
+    frame["without"] = np.nanmedian(without, axis=1)
+    return figures.with_spread(frame, times=found)
+
+
+@records.figure
+def opens(runs) -> "figures.Shown":
+    """What small files cost an output step by the time of an open, for the least and the largest records."""
+    frames = [with_small_files(run) for run in runs]
+    least, most = frames[0]["record_bytes"].agg(["min", "max"])
+    words = {least: f"records of {least / 1e6:.2g} MB", most: f"records of {most / 1e6:.2g} MB, the talk's average"}
+    drawn = [frame.assign(ms=1e3 * frame["open"], records=frame["record_bytes"].map(words)) for frame in frames]
+    drawn = [frame.dropna().sort_values(["record_bytes", "ms"], ascending=[False, True]) for frame in drawn]
+    figure, axis = figures.axes(height=2.9)
+    figures.lines(axis, runs, drawn, "ms", "times", "records", str)
+    figures.log_axis(axis)
+    axis.axhline(1, color=figures.INK, linewidth=0.8)
+    axis.set(xlabel="one set of open, read, close [ms]", ylabel="step and small files\nover the step alone")
+    figures.legend(axis, "upper left")
+    return figures.show(
+        figure,
+        name="xc30_opens",
+        runs=runs,
+        data=frames,
+        title="What small files cost, by the time of an opening",
+        caption="Time of an output step to the page cache and of its small files, over that of the step alone. On the "
+        "left an opening takes the time that it takes here; further right it is delayed on purpose.",
+        tables="hres_io io_to_remove",
+    )
+
+
+def largest(run):
+    """Of :func:`with_small_files`, the cases with the largest records, by the time of an open."""
+    frame = with_small_files(run)
+    return frame[frame["record_bytes"] == frame["record_bytes"].max()].sort_values("open")
+
+
+def cost(run) -> str:
+    """What small files add to an output step with the largest records: as this host opens, and with slow opens."""
+    here, *_, slow = largest(run).itertuples()
+
+    def found(row) -> str:
+        doubt = ", no measurable difference" if row.times_low <= 1 <= row.times_high else ""
+        return f"{row.times:.2f} times ({row.times_low:.2f} to {row.times_high:.2f}{doubt})"
+
+    return (
+        f"With {here.record_bytes / 1e6:.0f} MB to each file, the talk's average, a twentieth of its files and 24 "
+        f"tasks, an output step to the page cache of machine {figures.cpu(run)} and its small files take {found(here)} "
+        f"as long as the step alone, and {found(slow)} when each opening is made to take {1e3 * slow.open:.0f} ms."
+    )

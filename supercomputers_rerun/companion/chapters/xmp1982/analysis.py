@@ -1,0 +1,204 @@
+"""The section *Can the analysis run beside the forecast?*: the analysis alone, by place of its files, and beside one.
+
+Work files, read and written at random, move from place to place; the sequential files stay on the disk, past the page
+cache, as in the report.  Places have these on a host: the disk is the file system of temporary files past the page
+cache (through it where that is refused), buffer memory the page cache, the SSD memory that is reached by copying.
+"""
+
+from dataclasses import replace
+
+from supercomputers_rerun.companion import figures, tables
+from supercomputers_rerun.companion.bench import Case
+from supercomputers_rerun.companion.chapters.xmp1982 import forecast, second_cpu
+from supercomputers_rerun.companion.chapters.xmp1982.rows import Measured, dots, observed, on_host, span
+from supercomputers_rerun.companion.common import np, pd, xr
+from supercomputers_rerun.companion.experiments import experiment
+
+#: Configuration: place of the work files, its row and compiler of Fig. 6.1, and all of it in words.
+_CONFIGURATIONS = {
+    "disk": ("direct", "FILES ON DISK", "CFT 15K", "disk"),
+    "page cache": ("cache", "FILES ON BMR", "CFT 15K", "buffer memory; page cache"),
+    "half in memory": ("half", "FILES ON HALF SSD", "CFT 15K", "half SSD; half in memory"),
+    "half, ahead": ("half", "FILES ON HALF SSD", "CFT 15K + NEW DRIVER", "half SSD, new driver; half, read ahead"),
+    "memory": ("memory", "FILES ON SSD", "CFT 15K", "SSD; memory"),
+    "memory, ahead": ("memory", "FILES ON SSD", "CFT 15K + NEW DRIVER", "SSD, new driver; memory, read ahead"),
+    "memory, other build": ("memory", "FILES ON SSD", "CFT", "SSD, CFT; memory, built for x86-64-v3"),
+}
+#: Work files of an analysis and a forecast together, and their row of Fig. 6.3.
+_TOGETHER = {
+    "half in memory+ssd1-async": "1/2 SSD + SSD",
+    "half in memory+disk4": "1/2 SSD + disks",
+    "page cache+ssd1-async": "BMR + SSD",
+    "page cache+disk4": "BMR + disks",
+}
+#: Fewer data beside a forecast, so that the analysis ends first, as in 1982.
+_FEWER = {"sondes": 80, "aircraft": 150}
+#: At ``quick`` a coarser grid with fewer data.
+_SMALLER = {"quick": {"ni": 24, "nj": 16, "sondes": 80, "aircraft": 20}}
+#: The programs of Fig. 6.2, by the names of the steps.
+_PROGRAMS = ("PRE-GAP", "GAP (data checking)", "GAP (analysis)", "POST GAP")
+
+
+def _sized(preset: str, name: str):
+    """The problem of a configuration, with the page cache for disks that refuse O_DIRECT."""
+    from supercomputers_rerun.kernels.analysis import Problem
+
+    problem = Problem.preset(preset, **_SMALLER.get(preset, {}))
+    work, rest = on_host(_CONFIGURATIONS[name][0]), on_host("direct")
+    return replace(problem, work=work, rest=rest, ahead=name.endswith("ahead"))
+
+
+def _observe(result) -> dict[str, float]:
+    """Clock and CPU time from step d to w, and CPU time of every step."""
+    found = {"clock": result.clock, "cpu": result.cpu}
+    return found | {f"step_{n:02d}_cpu": step.cpu for n, step in enumerate(result.steps)}
+
+
+@experiment("xmp1982-analysis", item="X16, X17, X23", rounds=7, seconds={"paper": 240})
+def alone(preset: str, threads: int) -> list[Case]:
+    """The analysis by place of its files, with reading ahead, and in another build."""
+    from supercomputers_rerun.kernels import analysis, jobs
+    from supercomputers_rerun.kernels.jobs import builds
+
+    *names, other = _CONFIGURATIONS
+    cases = [Case(name, analysis, _sized(preset, name), threads, {"configuration": name}, _observe) for name in names]
+    if not builds.refusal():
+        job = jobs.Job("analysis", _sized(preset, other))
+        built, parameters = jobs.Problem((job,), build="vectors of 256 bits, fused"), {"configuration": other}
+        cases.append(Case(other, jobs, built, threads, parameters, lambda result: _observe(result.jobs[0])))
+    return cases
+
+
+def _clocks() -> "pd.Series":
+    """Seconds of clock of Fig. 6.1 by configuration, of the compiler of which it has all."""
+    printed = tables.printed("xmp1982", "fig6_1")
+    return printed[printed["compiler"] == "CFT 15K"].set_index("configuration")["clock"].astype(float)
+
+
+@alone.figure
+def places(runs) -> "figures.Shown":
+    """Clock of the analysis from step d to w by place of its work files, driver and compiler (Fig. 6.1)."""
+    printed = tables.printed("xmp1982", "fig6_1").set_index(["configuration", "compiler"])["clock"].astype(float)
+    return dots(
+        runs,
+        {name: words for name, (*_, words) in _CONFIGURATIONS.items()},
+        {"clock, X-MP 1982": [printed[row, compiler] for _, row, compiler, _ in _CONFIGURATIONS.values()]},
+        {"clock, today": lambda cases: cases["clock"], "CPU time, today": lambda cases: cases["cpu"]},
+        log=True,
+        xlabel="time from step d to step w [s]",
+        name="xmp1982_analysis_rerun",
+        title="The analysis by place of its work files; the build for x86-64-v3 in a process of its own",
+        tables="fig6_1",
+    )
+
+
+@alone.figure
+def programs(runs) -> "figures.Shown":
+    """Shares of the four programs in their CPU time (Fig. 6.2), both passes together, with files on disk."""
+    from supercomputers_rerun.kernels.analysis.chain import STEPS
+
+    printed = tables.printed("xmp1982", "fig6_2")[["cray_1a", "cray_xmp"]].to_numpy(float).T
+
+    def here(run) -> dict[str, Measured]:
+        case = observed(run).sel(configuration="disk")
+        cpu = np.array([sum(case[f"step_{n:02d}_cpu"].values for n, step in enumerate(STEPS) if step[1] == name)
+                        for name in _PROGRAMS])  # fmt: skip
+        return {"today": Measured(100 * cpu / cpu.sum(axis=0), bool(case["flagged"]))}
+
+    return dots(
+        runs,
+        {name: name for name in _PROGRAMS},
+        {name: 100 * each / each.sum() for name, each in zip(("Cray 1-A", "X-MP 1982"), printed, strict=True)},
+        here,
+        xlabel="share of the CPU time of the four [%]",
+        name="xmp1982_programs_rerun",
+        title="The main programs of the analysis; today with files on disk, and both passes",
+        tables="fig6_2",
+    )
+
+
+@experiment("xmp1982-together", item="X18, X28", rounds=7, seconds={"paper": 320}, needs="affinity pair")
+def together(preset: str, threads: int) -> list[Case]:
+    """The analysis beside a forecast.
+
+    Fig. 6.3: analysis and simulated forecast, each on a CPU of its own, and each of them alone there.
+    """
+    fewer = _FEWER if preset == "paper" else {}
+    one = {name: (name, "analysis", replace(_sized(preset, name), **fewer))
+           for name in ("disk", "half in memory", "page cache")}  # fmt: skip
+    for name in ("ssd1-async", "disk4"):
+        one[name] = name, "simulator", forecast.places(forecast.sized(preset), name)
+    return [second_cpu.case([one[name] for name in test.split("+")]) for test in (*one, *_TOGETHER)]
+
+
+def _speeds(run) -> "xr.Dataset":
+    """Of each test, round by round: speeds of the analysis and of the forecast over each alone on disk."""
+    cases = observed(run, "test")
+    both, alone = cases.sel(test=list(_TOGETHER)), cases["job_0_clock"]
+    speeds = {name: alone.sel(test=place, drop=True) / both[f"job_{n}_clock"]
+              for n, (name, place) in enumerate({"analysis": "disk", "forecast": "disk4"}.items())}  # fmt: skip
+    return xr.Dataset(speeds).transpose("test", "sample")
+
+
+@together.figure
+def both(runs) -> "figures.Shown":
+    """Analysis and forecast at once over both alone on disks of the same machine, added, then and now."""
+    # the report divides by the Cray 1-A; against the same machine, what the faster one gave drops out
+    tests = tables.printed("xmp1982", "fig6_3").iloc[1:]
+    usual = float(tables.load("xmp1982", "fig5_1")["forecast_clock"].sel(configuration="disk4"))
+    then = (_clocks()["FILES ON DISK"] / tests["analysis_time"] + usual / tests["forecast_time"]).to_numpy(float)
+
+    def here(run) -> dict[str, Measured]:
+        doubt = bool(observed(run, "test")["flagged"].any())  # no row has a case alone
+        return {"today": Measured(_speeds(run).to_dataarray().sum("variable").values, doubt)}
+
+    return dots(
+        runs,
+        _TOGETHER,
+        {"X-MP 1982": then},
+        here,
+        xlabel="speeds added, each alone on disks = 1",
+        name="xmp1982_together_rerun",
+        title="Analysis and forecast at once, 1982 and today",
+        tables="fig5_1 fig6_1 fig6_3",
+        caption="Both start together. In 1982 the analysis ended first, and post-processing jobs took its place.",
+    )
+
+
+@together.figure
+def idle_after(runs) -> "figures.Shown":
+    """Share of the time of an analysis and a forecast in which one CPU has nothing to do (section 6.3)."""
+    return dots(
+        runs,
+        _TOGETHER,
+        {},
+        {"today": second_cpu.idle_share},
+        key="test",
+        xlabel="share of the time in which one CPU has no job [%]",
+        name="xmp1982_idle_after",
+        title="Analysis and forecast at once: time in which one CPU has no job",
+        tables="fig6_3",
+        caption="The report notes idle time of one CPU late in each forecast, and prints no number of it.",
+    )
+
+
+def said(run) -> list[str]:
+    """What each program loses beside the other: in 1982 (Figs 6.1, 6.3), and now, round by round."""
+    tests, clock = tables.printed("xmp1982", "fig6_3").iloc[1:], _clocks()
+    usual = tables.load("xmp1982", "fig5_1")["forecast_clock"].to_series()
+    alone = {"analysis": np.repeat([clock["FILES ON HALF SSD"], clock["FILES ON BMR"]], 2)}
+    alone["forecast"] = np.tile([usual["ssd1-sync"], usual["disk4"]], 2)
+    more = {name: 100 * (tests[f"{name}_time"].to_numpy(float) / times - 1) for name, times in alone.items()}
+    cases, pairs = observed(run, "test"), [(test, n) for n in (0, 1) for test in _TOGETHER]
+    both, single = ([cases[f"job_{n}_clock"].sel(test=test).values for test, n in each]
+                    for each in (pairs, [(test.split("+")[n], 0) for test, n in pairs]))  # fmt: skip
+    now = figures.of_samples(np.array(both) / single, [""] * len(pairs))
+    return [
+        f"In 1982 the analysis took {span(more['analysis'][::2], 0)} % longer beside a forecast on SSD than alone in "
+        f"the same place, and {span(more['analysis'][1::2], 0)} % longer beside a forecast on disks.",
+        f"The simulated forecast of 1982 took {span(more['forecast'][::2], 0)} % longer on SSD (held to one file, "
+        f"synchronous) and {span(more['forecast'][1::2], 0)} % longer on disks than alone in the same place.",
+        f"Today the analysis takes {span(now['middle'][:4])} times as long beside a forecast as alone in the same "
+        f"place, the simulated forecast {span(now['middle'][4:])} times beside the analysis. Of these {len(now)} "
+        f"medians {(now['low'] > 1).sum()} have a 95 % interval above 1.",
+    ]

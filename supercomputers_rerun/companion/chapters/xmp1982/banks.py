@@ -1,0 +1,212 @@
+"""The section *What would half the memory banks cost?*: two jobs at once, and a kernel on simulated banks.
+
+The report does not print its kernel.  A loop with two loads and a store in every cycle is taken instead; the cycles
+between its strips and before its store, and the banks in which its arrays begin, are searched for on a grid
+(:data:`GRID`), the same for both jobs.  All of it is simulated.
+"""
+
+from dataclasses import replace
+from itertools import product
+
+from supercomputers_rerun.companion import figures, tables
+from supercomputers_rerun.companion.bench import Case
+from supercomputers_rerun.companion.chapters.xmp1982 import forecast, second_cpu
+from supercomputers_rerun.companion.chapters.xmp1982.rows import Measured, dots, observed, padded
+from supercomputers_rerun.companion.common import np, pd
+from supercomputers_rerun.companion.experiments import Output, experiment
+
+#: What is searched: cycles of overhead and of latency, first banks of the second load and of the store.
+GRID = {"overhead": (8, 16, 24), "latency": (12, 20, 28), "bank_b": tuple(range(16)), "bank_c": tuple(range(16))}
+_RUNS = ("alone", "first of two", "second of two")
+_STRIPS, _PASSES = 1000, 4000  # strips of each job in the search, and of the best one
+_SHOWN = 160  # clock periods of the picture
+
+
+def _ratios(point: dict, passes: int, full: int, half: int, cpus=(1, 2)) -> "np.ndarray":
+    """Times in ``half`` of the banks, alone and of two, over the time alone in all of them."""
+    from supercomputers_rerun.kernels.memory import banks
+
+    loop = banks.Loop(overhead=point["overhead"], latency=point["latency"])
+    job = banks.Job((loop,), (0, point["bank_b"], point["bank_c"]), passes)
+
+    def ends(count: int, cpus: int) -> "np.ndarray":  # cycles of as many equal jobs, in order
+        problem = banks.Problem(banks=count, jobs=cpus * (job,))
+        return np.sort(banks.run(problem, banks.setup(problem)).ends)
+
+    return np.concatenate([ends(half, count) for count in cpus]) / ends(full, 1)[0]
+
+
+def printed(table: str) -> "tuple[np.ndarray, int, int]":
+    """CPU times in half of the banks over that alone in all of them, and the numbers of banks (Figs 8.1, 8.2)."""
+    cpu = tables.load("xmp1982", table)["cpu"]
+    full, half = (int(count) for count in cpu["banks"].values)
+    times = [cpu.sel(banks=half, jobs=jobs, job=job) for jobs, job in ((1, 1), (2, 1), (2, 2))]
+    return np.array(times, float) / float(cpu.sel(banks=full, jobs=1, job=1)), full, half
+
+
+@experiment("xmp1982-two-jobs", item="X20", rounds=11, seconds={"paper": 60}, needs="affinity pair")
+def two_jobs(preset: str, threads: int) -> list[Case]:
+    """A degraded post-processing job alone on one CPU, and two at once on two.
+
+    They follow forecasts of four steps, which write up in each.
+    """
+    from supercomputers_rerun.kernels import jobs
+
+    base, cases = forecast.sized(preset), []
+    short = replace(base, hours=(second_cpu.JOBS - 1) * base.dt / 3600, writeup=base.dt / 3600)
+    for count, words in ((1, "alone"), (2, "two at once")):
+        problem = jobs.Problem(count * (jobs.Job("forecast", short),), "one each", small=True)
+        cases.append(Case(words, jobs, problem, threads, {"configuration": words}, _observe))
+    return cases
+
+
+def _observe(result) -> dict[str, float]:
+    """Mean CPU time and clock of a job."""
+    return {key: float(np.mean([getattr(post, key) for post in result.posts])) for key in ("cpu", "clock")}
+
+
+@two_jobs.figure
+def beside_a_copy(runs) -> "figures.Shown":
+    """CPU time and clock of each of two degraded jobs at once over those of one alone (Fig. 8.1), then and now."""
+    printed = tables.printed("xmp1982", "fig8_1")[["cpu", "total"]].to_numpy(float)
+    rows = {"cpu": "CPU time", "clock": "total time"}
+
+    def here(run):
+        cases = observed(run)
+        ratios = [cases[key].sel(configuration="two at once") / cases[key].sel(configuration="alone").median()
+                  for key in rows]  # fmt: skip
+        return {"today, all banks": Measured(padded(ratios), bool(cases["flagged"].any()))}
+
+    return dots(
+        runs,
+        rows,
+        {"X-MP 1982, half of the banks": (printed[2:] / printed[1]).T},
+        here,
+        xlabel="two jobs at once over one alone",
+        name="xmp1982_two_jobs",
+        title="Two degraded post-processing jobs at once",
+        tables="fig8_1",
+        caption="In 1982 one and two ran in half of the banks, today in all.",
+    )
+
+
+@experiment("xmp1982-banks", item="X20, X21", seconds={"paper": None}, simulated=True)
+def halved(preset: str, threads: int) -> list[Case]:
+    """Half the memory banks, simulated."""
+    return []
+
+
+@halved.outputs_of
+def _fit(measurements) -> dict[str, Output]:
+    """The search, its best point, and the ratios there."""
+    wanted, full, half = printed("fig8_2")
+    points = [dict(zip(GRID, values, strict=True)) for values in product(*GRID.values())]
+    off = np.array([abs(_ratios(point, _STRIPS, full, half, cpus=(1,))[0] / wanted[0] - 1) for point in points])
+    for place in np.flatnonzero(off <= 0.02):  # the others are neither the best nor within 2 % of all three
+        off[place] = np.abs(_ratios(points[place], _STRIPS, full, half) / wanted - 1).max()
+    best = points[int(off.argmin())]
+    return {
+        "searched": Output(len(points), "count", "", "points of the grid that were simulated"),
+        "within_2_percent": Output(int((off <= 0.02).sum()), "count", "", "points within 2 % of all three ratios"),
+        "largest_departure": Output(off.min(), "1", "", "largest departure of the best point from a ratio"),
+        **{name: Output(best[name], "1", "", f"{name} of the best point") for name in GRID},
+        "run": Output(list(_RUNS), None, "job_run", "run in half of the banks"),
+        "fitted_ratio": Output(
+            _ratios(best, _PASSES, full, half), "1", "job_run", "time over that alone in all banks, fitted"
+        ),
+    }
+
+
+@halved.figure
+def halves(runs) -> "figures.Shown":
+    """CPU time in half the memory banks over that alone in all (Figs 8.1, 8.2), printed and simulated."""
+    (post, full, half), (kernel, *_) = (printed(name) for name in ("fig8_1", "fig8_2"))
+    rows = [f"{full} banks, alone", *(f"{half} banks, {each}" for each in _RUNS)]
+    frame = pd.DataFrame({"configuration": rows, "post processing": [1.0, *post], "memory kernel": [1.0, *kernel]})
+    frame["memory kernel, simulated"] = [1.0, *runs[0]["fitted_ratio"].values]
+    figure, axis = figures.axes(height=2.8)
+    place = figures.rows(axis, rows)
+    for number, name in enumerate(frame.columns[1:3]):
+        figures.points(axis, frame[name], place + 0.2 * (number - 1), label=name, index=number, line=False)
+    figures.calculated(axis, frame.iloc[:, 3], place + 0.2, label="kernel, simulated", line=False)
+    figures.legend(axis, "above 2 0.3")
+    axis.set_xlabel("CPU time, all banks and alone = 1")
+    return figures.show(
+        figure,
+        run=runs[0],
+        data=frame,
+        name="xmp1982_banks",
+        title="CPU time with half of the memory banks",
+        tables="fig8_1 fig8_2",
+        caption="Half-filled circles are simulated.",
+    )
+
+
+def bank_times(stride: int = 1, banks: int = 16, cpus: int = 2) -> "figures.Shown":
+    """Which CPU holds which of the ``banks`` in each clock period, and above it how many ports of each CPU wait.
+
+    Each of ``cpus`` CPUs (1 to 4) adds vectors whose words lie ``stride`` apart: two loads and a store.
+    """
+    from matplotlib.colors import ListedColormap
+    from matplotlib.patches import Patch
+
+    from supercomputers_rerun.kernels.memory.banks import HEAVY, Job, Problem, trace
+
+    job = Job((replace(HEAVY, strides=3 * (stride,)),))
+    seen = trace(Problem(banks=banks, jobs=cpus * (job,)), _SHOWN)
+    figure, axis = figures.axes(height=3.8)
+    holders = np.ma.masked_less(seen.holder.T // 3, 0)  # three ports a CPU
+    colours = ListedColormap([figures.series(cpu) for cpu in range(cpus)])
+    axis.imshow(holders, colours, aspect="auto", interpolation="nearest", vmin=0, vmax=max(1, cpus - 1))
+    waiting = (seen.waits >= 0).sum(axis=2)
+    for cpu in range(cpus):
+        base, style = banks + 0.6 + 3 * cpu, {"color": figures.series(cpu), "alpha": 0.6}
+        axis.stairs(base + 0.8 * waiting[:, cpu], np.arange(_SHOWN + 1) - 0.5, baseline=base, fill=True, **style)
+    places = [*range(0, banks, max(4, banks // 8)), *(banks + 1.8 + 3 * cpu for cpu in range(cpus))]
+    axis.set_yticks(
+        places, [str(place) if place < banks else f"CPU {int(place - banks) // 3} waits" for place in places]
+    )
+    axis.set(xlim=(-0.5, _SHOWN - 0.5), ylim=(-0.6, places[-1] + 1.6), xlabel="clock period", ylabel="memory bank")
+    axis.grid(False)
+    handles = [Patch(color=figures.series(cpu), label=f"CPU {cpu}") for cpu in range(cpus)]
+    axis.legend(handles=handles, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=cpus)
+    lost = ", ".join(f"{waiting[:, cpu].sum()} port-cycles of CPU {cpu}" for cpu in range(cpus))
+    data = pd.DataFrame(seen.holder, columns=[f"bank {bank}" for bank in range(banks)])
+    return figures.show(
+        figure,
+        data=data.rename_axis("cycle").reset_index(),
+        name="xmp1982_bank_times",
+        title="Simulated banks, clock period by clock period",
+        tables="prose",
+        caption="A row is a bank, in the colour of the CPU that holds it. Above are the ports of each CPU that wait.",
+        alt=f"{banks} memory banks over {_SHOWN} simulated clock periods, coloured by the CPU that holds them; above, "
+        f"the ports that wait: {lost}.",
+    )
+
+
+def steered() -> "figures.Shown":
+    """Banks over time, which the page lets its reader steer by stride, banks and CPUs."""
+    from supercomputers_rerun.kernels.memory import banks
+
+    problem, loop = banks.Problem(), banks.HEAVY
+    memory = {"waits": banks.WAITS, **{name: getattr(problem, name) for name in ("busy", "sections", "lines")}}
+    memory["loop"] = {name: getattr(loop, name) for name in ("vector", "overhead", "latency")}
+    memory["starts"] = problem.jobs[0].starts
+    memory["start"] = {"banks": problem.banks, "cpus": problem.cpus, "stride": loop.strides[0]}
+    return figures.explorer("banks", {"cycles": _SHOWN, **memory}, still=bank_times())
+
+
+def said(run, pair) -> list[str]:
+    """What two jobs at once cost in 1982 and cost today, and how well the simulation meets the kernel's times."""
+    clock = tables.printed("xmp1982", "fig8_1")["total"].astype(float)
+    jobs = [observed(pair).sel(configuration=name) for name in ("two at once", "alone")]
+    more = {key: figures.times(*(each[key].values for each in jobs)) for key in ("cpu", "clock")}
+    return [
+        f"In half of the banks two post-processing jobs at once took {clock[2] / clock[1]:.2f} and "
+        f"{clock[3] / clock[1]:.2f} times the clock of one.",
+        f"Today a post-processing job beside its copy, in all banks, takes {more['cpu'].times} the CPU time of one "
+        f"alone, and {more['clock'].briefly} as long (mean of both).",
+        f"The best of {int(run['searched'])} simulated loops meets the kernel's three ratios within "
+        f"{100 * float(run['largest_departure']):.1f} %; {int(run['within_2_percent'])} do so within 2 %. Three ratios "
+        "do not determine four parameters.",
+    ]

@@ -1,0 +1,221 @@
+"""The part *How long would the day have taken otherwise?*: a sum whose parts come from the report, to be steered.
+
+A forecast without its write-up steps takes
+
+    net = CPU + base + requests + (1 − overlap) · volume / rate + queue
+
+CPU is what Fig. 4.4 leaves without write-up steps; base is time of the system that every run has; requests cost the
+same with two files and one, twice as much with four; volume is one pass over the work files, read and written, in every
+step that is no write-up step; overlap is what section 3.1 gives for the layout, and nothing with a synchronous driver;
+rate is that of Fig. 7.2; queue is what disks add.  Six printed rows give base, requests and queue.  Write-up steps and
+post-processing jobs are means of what is printed for the device.
+"""
+
+import itertools
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from supercomputers_rerun.companion import figures, tables
+from supercomputers_rerun.companion.common import pd
+
+_DEVICES = {"disk": "disks", "ssd": "SSD", "bmr": "buffer memory"}
+_DRIVERS = {"sync": "synchronous", "async": "asynchronous", "overlapped": "overlapping as two files do"}
+#: What the clock of a forecast consists of, in the order in which it is drawn, and the meaning of its colour.
+PARTS = {
+    "computing": "computing",
+    "time of the system": "serial",
+    "requests": "communication",
+    "transfers that do not overlap": "files",
+    "waiting for disks": "waiting",
+    "write-up steps": "calculated",
+    "post-processing jobs": "",
+}
+
+
+def _colours() -> dict[str, str]:
+    return {part: figures.meaning(name) if name else "#8490b4" for part, name in PARTS.items()}
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Where the work files are."""
+
+    device: str  # "ssd", "bmr" or "disk"
+    files: int
+    driver: str = "sync"  # or "async", or "overlapped": as if one file overlapped as two do
+    simulated: bool = False
+
+
+@cache
+def facts() -> dict[str, float]:
+    """Volume, rates, overlaps, CPU times and the number of write-ups, each from the report's own table."""
+    sections = tables.printed("xmp1982", "sec3_1").set_index("work_files")
+    rates = tables.printed("xmp1982", "fig7_2").set_index("test")["mword_rate"].astype(float)
+    cpu = tables.printed("xmp1982", "fig4_4").set_index("section")["cray_xmp"].astype(float)
+    prose = tables.printed("xmp1982", "prose").set_index("fact")["value"]
+    simulated = tables.printed("xmp1982", "fig5_1").set_index("configuration")["forecast_cpu"].astype(float)
+    jobs = int(prose["write_up_steps"])
+    written = jobs * cpu["FORECAST WRITE-UP STEP"]
+    plain = cpu["24 HOUR FORECAST"] - written - int(prose["radiation_steps"]) * cpu["RADIATION OVERHEAD"]
+    steps = round(plain / cpu["NORMAL FORECAST TIME STEP"])
+    return {
+        "cpu_forecast": cpu["24 HOUR FORECAST"] - written,
+        "cpu_simulator": simulated["ssd2-sync"] - written,
+        "volume": 2 * float(sections.loc[2, "file_size"]) * steps,  # one file is read, the other written
+        "rate_ssd": rates["ssd"],
+        "rate_bmr": rates["bmr"],
+        "overlap_two": float(sections.loc[2, "overlap"]) / 100,
+        "overlap_one": float(sections.loc[1, "overlap"]) / 100,
+        "jobs": jobs,
+    }
+
+
+def _net_parts(where: Layout, constants: dict[str, float]) -> dict[str, float]:
+    """Seconds of a forecast without write-up steps, by part."""
+    known, kind = facts(), "simulator" if where.simulated else "forecast"
+    found = {"computing": known[f"cpu_{kind}"], "time of the system": constants.get(f"base_{kind}", 0.0)}
+    if where.device == "disk":
+        return found | {"waiting for disks": constants.get("queue", 0.0)}
+    request = "bmr" if where.device == "bmr" else "sync" if where.driver == "sync" else "async"
+    found["requests"] = constants.get(f"requests_{request}", 0.0) * max(1, where.files // 2)
+    overlap = known["overlap_two" if where.files > 1 or where.driver == "overlapped" else "overlap_one"]
+    beside = 0.0 if where.driver == "sync" else overlap
+    return found | {"transfers that do not overlap": (1 - beside) * known["volume"] / known[f"rate_{where.device}"]}
+
+
+def net(where: Layout, constants: dict[str, float]) -> float:
+    """Seconds of the forecast without write-up steps."""
+    return sum(_net_parts(where, constants).values())
+
+
+@cache
+def constants() -> dict[str, float]:
+    """The six constants, each from a printed net time."""
+    forecast, simulator = (
+        tables.printed("xmp1982", name).set_index("configuration")["net_forecast"].astype(float)
+        for name in ("fig4_2", "fig5_2")
+    )
+    found: dict[str, float] = {}
+
+    def missing(seconds: float, device: str, files: int, driver: str = "sync", simulated: bool = True) -> float:
+        return seconds - net(Layout(device, files, driver, simulated), found)
+
+    two, four = missing(simulator["ssd2-sync"], "ssd", 2), missing(simulator["ssd4-sync"], "ssd", 4)
+    found |= {"base_simulator": 2 * two - four, "requests_sync": four - two}  # base + r and base + 2 r
+    found["requests_async"] = missing(simulator["ssd2-async"], "ssd", 2, "async")
+    found["requests_bmr"] = missing(simulator["bmr1"], "bmr", 1, "async")
+    found["queue"] = missing(simulator["disk4"], "disk", 4, "async")
+    found["base_forecast"] = missing(forecast["ssd2-sync"], "ssd", 2, simulated=False)
+    return found
+
+
+@dataclass
+class Day:
+    """One way to run the day: its parts one after another, as (begin, end, part), in seconds."""
+
+    where: Layout
+    segments: list[tuple[float, float, str]]
+    printed: float | None  # what the report printed for the same, if it ran it
+
+    @property
+    def end(self) -> float:
+        return self.segments[-1][1]
+
+    @property
+    def name(self) -> str:
+        how = "" if self.where.device == "disk" else f", {_DRIVERS[self.where.driver]}"
+        return f"{self.where.files} on {_DEVICES[self.where.device]}{how}"
+
+
+def _mean(table: str, column: str, device: str) -> float:
+    """Mean printed seconds of a column for the X-MP's forecasts on a device."""
+    frame = tables.printed("xmp1982", table)
+    here = (frame["location"].str.lower() == device) & ~frame["configuration"].str.startswith("cray1a")
+    return float(frame[here][column].astype(float).mean())
+
+
+def _printed(where: Layout) -> float | None:
+    """What the report printed for the same, if it ran it."""
+    name = f"{where.device}{where.files}" + f"-{where.driver}" * (where.device == "ssd" or where.driver == "overlapped")
+    times = tables.printed("xmp1982", "fig4_1").set_index("configuration")["total_clock"]
+    return float(times[name]) if name in times.index else None
+
+
+def day(where: Layout) -> Day:
+    """A forecast and its post-processing jobs after it."""
+    parts = list(_net_parts(where, constants()).items())
+    parts.append(("write-up steps", _mean("fig4_2", "write_sum", where.device)))
+    parts += int(facts()["jobs"]) * [("post-processing jobs", _mean("fig4_1", "pp_clock", where.device))]
+    ends = list(itertools.accumulate(seconds for _, seconds in parts))
+    begins = [0.0, *ends[:-1]]
+    return Day(where, list(zip(begins, ends, (name for name, _ in parts), strict=True)), _printed(where))
+
+
+@cache
+def days() -> list[Day]:
+    """Every device with the numbers of files and the drivers that are known for it."""
+    fast = itertools.product(("ssd", "bmr"), (1, 2, 4), ("sync", "async", "overlapped"))
+    kept = [Layout(*each) for each in fast if (each[0] == "ssd" or each[2] != "sync")
+            and (each[2] != "overlapped" or each[1] == 1)]  # fmt: skip
+    return [day(where) for where in (Layout("disk", 4, "async"), *kept)]
+
+
+def _still() -> "figures.Shown":
+    from matplotlib.patches import Patch
+
+    colours = _colours()
+    figure, axis = figures.axes(height=4.0)
+    for place, each in enumerate(days()):
+        for begin, end, part in each.segments:
+            axis.barh(place, end - begin, left=begin, height=0.7, color=colours[part])
+        if each.printed:
+            figures.points(axis, each.printed, place, label="_", index=1, line=False)
+    figures.rows(axis, [each.name for each in days()])
+    axis.tick_params("y", labelsize=8)
+    axis.set_xlabel("clock [s]")
+    handles = [Patch(color=colour, label=part) for part, colour in colours.items()]
+    figure.legend(handles=handles, loc="outside lower center", ncols=2)
+    rows = [(each.name, *segment) for each in days() for segment in each.segments]
+    return figures.show(
+        figure,
+        data=pd.DataFrame(rows, columns=["work files", "begins [s]", "ends [s]", "part"]),
+        name="xmp1982_day",
+        title="The day of 1982, modelled",
+        caption="A forecast and its five jobs by part. Where the report ran the forecast so, its end is marked. "
+        "Write-up steps and jobs have the means of what is printed for the device.",
+        alt=f"Modelled clock time of a forecast and its post-processing jobs, by part, for {len(days())} ways to "
+        "keep the work files. Hollow diamonds are printed.",
+        tables="fig4_1 fig4_2 fig4_4 fig5_1 fig5_2 fig7_2 sec3_1 prose",
+    )
+
+
+def steered() -> "figures.Shown":
+    """The day: choose files, device and driver, and see it finish."""
+    names = list(PARTS)
+    data: dict[str, Any] = {
+        "parts": names,
+        "partColours": [*_colours().values()],
+        "devices": _DEVICES,
+        "drivers": _DRIVERS,
+    }
+    data["days"] = [
+        {name: getattr(each.where, name) for name in ("device", "files", "driver")}
+        | {"name": each.name, "printed": each.printed}
+        | {"segments": [(round(b, 2), round(e, 2), names.index(part)) for b, e, part in each.segments]}
+        for each in days()
+    ]
+    return figures.explorer("clock", data, still=_still())
+
+
+def said() -> list[str]:
+    """How long the day would have taken in the best place, and how near the sums are to what was printed."""
+    ends = {each.name: each.end for each in days()}
+    printed = {each.name: each.printed for each in days() if each.printed}
+    best, where = min(ends.values()), "; ".join(name for name in ends if ends[name] - min(ends.values()) < 0.5)
+    return [
+        f"By this sum the day ends after {best:.0f} s in the best place ({where}).",
+        f"The report ran the forecast in {len(printed)} of the {len(ends)} ways; the sum is within "
+        f"{100 * max(abs(ends[name] / end - 1) for name, end in printed.items()):.0f} % of their printed ends. That is "
+        "more a fit than a test: the constants come from printed net times.",
+    ]

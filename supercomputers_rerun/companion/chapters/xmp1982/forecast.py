@@ -1,0 +1,304 @@
+"""The section *How much faster with work files in memory or on SSD?*: the forecast, its simulator, and two days of it.
+
+The places of 1982 have these on a host: the disk is the file system of the folder for temporary files past the page
+cache (through it where that is refused), buffer memory the page cache, the SSD memory of the process that is reached
+by copying.
+"""
+
+from dataclasses import replace
+from statistics import median
+
+from supercomputers_rerun.companion import figures, tables
+from supercomputers_rerun.companion.bench import Case
+from supercomputers_rerun.companion.chapters.xmp1982.rows import (
+    Measured,
+    along,
+    dots,
+    label,
+    observed,
+    on_host,
+    padded,
+    span,
+)
+from supercomputers_rerun.companion.common import np, xr
+from supercomputers_rerun.companion.experiments import experiment
+from supercomputers_rerun.companion.records.runs import partner
+
+#: Configuration of the report: files, place on the host, overlap.
+CONFIGURATIONS = {
+    "disk4": (4, "direct", "both"),
+    "bmr1": (1, "cache", "one"),
+    "ssd2-sync": (2, "memory", "none"),
+    "ssd2-async": (2, "memory", "both"),
+    "ssd4-sync": (4, "memory", "none"),
+    "ssd1-sync": (1, "memory", "none"),
+    "bmr1-overlapped": (1, "cache", "both"),
+    "ssd4-async": (4, "memory", "both"),
+    "ssd1-async": (1, "memory", "both"),
+}
+#: Fewer files on disk (section 4.2), of which the report prints no times.
+_FEWER = {"disk1": (1, "direct", "one"), "disk2": (2, "direct", "both")}
+#: The fastest configuration of 1982.
+_FASTEST = "ssd2-async"
+
+
+def sized(preset: str):
+    """A day's forecast with physics, its state in memory; what it writes up is on the device when a step ends."""
+    from supercomputers_rerun.kernels.gridpoint import Problem
+
+    return Problem.preset(preset, physics=True, hours=24.0, writeup=6.0, fsync=True)
+
+
+def places(problem, name: str):
+    """The problem with the work files of a configuration, on this host."""
+    files, place, overlap = (CONFIGURATIONS | _FEWER)[name]
+    return replace(problem, files=files, place=on_host(place, problem.folder), overlap=overlap)
+
+
+def observe(result) -> dict[str, float]:
+    """Clock of the parts, CPU time, waiting and overlap of one forecast."""
+    ups = [step for step in result.steps if "write-up" in step.kind]
+    found = {"net": result.net, "cpu": result.cpu, "moving": result.moving, "forecast": result.clock}
+    found |= {"waiting": sum(step.waiting for step in result.steps), "overlapped": result.overlapped}
+    found |= {f"write_step_{n + 1}": step.clock for n, step in enumerate(ups)}
+    # the last step, of a kind of its own, only reads and writes up
+    for kind in ("normal", "radiation", "write-up"):
+        if alike := [step.cpu for step in result.steps if step.kind == kind]:
+            found[f"{kind.replace('-', '_')}_cpu"] = median(alike)
+    return found
+
+
+def _observe_job(result) -> dict[str, float]:
+    """The same of a forecast that ran as a job, and of its post-processing jobs."""
+    found = observe(result.jobs[0]) | {"complete": result.complete}
+    for n, post in enumerate(result.posts):
+        found |= {f"post_{n + 1}_clock": post.clock, f"post_{n + 1}_cpu": post.cpu}
+    return found
+
+
+def case(configuration: str, program: str, problem, threads: int, **how) -> Case:
+    """A forecast or its simulator, and its post-processing jobs one by one after it unless ``how`` says otherwise."""
+    from supercomputers_rerun.kernels import jobs
+
+    job = jobs.Problem((jobs.Job(program, problem),), **{"posts": "after", **how})
+    return Case(configuration, jobs, job, threads, {"configuration": configuration}, _observe_job)
+
+
+def jobs_of(cases, key: str) -> "xr.DataArray":
+    """Mean of the post-processing jobs of every sample: ``clock`` or ``cpu``."""
+    names = [name for name in cases.data_vars if str(name).startswith("post_") and str(name).endswith(key)]
+    return cases[names].to_dataarray("post").mean("post")
+
+
+@experiment("xmp1982-forecast", item="X2, X3, X4, X5, X8, X26", rounds=7, seconds={"paper": 500})
+def forecast(preset: str, threads: int) -> list[Case]:
+    """A forecast whose state streams through work files."""
+    base = sized(preset)
+    problems = {"memory": base} | {name: places(base, name) for name in CONFIGURATIONS | _FEWER}
+    return [case(name, "forecast", problem, threads) for name, problem in problems.items()]
+
+
+@experiment("xmp1982-simulator", item="X10, X11", rounds=6, seconds={"paper": 400})
+def simulator(preset: str, threads: int) -> list[Case]:
+    """The simulator of the forecast."""
+    base = sized(preset)
+    return [case(name, "simulator", places(base, name), threads) for name in CONFIGURATIONS]
+
+
+@forecast.figure
+def net_times(runs) -> "figures.Shown":
+    """Net time of every configuration over that of two SSD files with the asynchronous driver, then and now."""
+    then = tables.load("xmp1982", "fig4_2")["net_forecast"].to_series().drop("cray1a-disk4")
+    then = then.sort_values(ascending=False) / then[_FASTEST]
+    return dots(
+        runs,
+        {name: label(name) for name in (*_FEWER, *then.index, "memory")},
+        {"X-MP 1982": [*np.full(len(_FEWER), np.nan), *then, np.nan]},
+        {"today": lambda cases: cases["net"] / cases["net"].sel(configuration=_FASTEST).median()},
+        log=True,
+        xlabel="net time of the forecast over that of SSD × 2, async",
+        name="xmp1982_net_times_rerun",
+        title="What the place of the work files costs, 1982 and today",
+        tables="fig4_2",
+    )
+
+
+@simulator.figure
+@forecast.figure
+def forecast_times(runs) -> "figures.Shown":
+    """CPU and clock time of the forecast, of a job after it and of all (Fig. 4.1; 5.1 of the simulator), then and now.
+
+    The X-MP's channels moved the records; here a CPU copies them, which is no part of the CPU time that is drawn.
+    """
+    program = runs[0].attrs["experiment"].removeprefix("xmp1982-")
+    table = {"forecast": "fig4_1", "simulator": "fig5_1"}[program]
+    printed, parts = tables.load("xmp1982", table), {"forecast": program, "pp": "a job", "total": "all"}
+    names = [*printed["configuration"].values, *["memory"] * (program == "forecast")]
+    old, keys = printed.reindex(configuration=names), {"cpu": "CPU time", "clock": "clock"}
+    then = {f"{words}, 1982": np.concatenate([old[f"{part}_{key}"] for part in parts]) for key, words in keys.items()}
+
+    def here(run) -> dict[str, Measured]:
+        cases = observed(run).reindex(configuration=names, fill_value={"flagged": False})
+        own, cpu, clock = cases["cpu"] - cases["moving"], jobs_of(cases, "cpu"), jobs_of(cases, "clock")
+        told = {"CPU time": [own, cpu, own + 5 * cpu], "clock": [cases["forecast"], clock, cases["complete"]]}
+        return {f"{key}, today": Measured(np.concatenate(of), np.tile(cases["flagged"], 3)) for key, of in told.items()}
+
+    return dots(
+        runs,
+        {part + name: f"{words}: {label(name)}" for part, words in parts.items() for name in names},
+        then,
+        here,
+        log=True,
+        xlabel="time [s]",
+        name=f"xmp1982_{program}_times_rerun",
+        title=f"A day of the {program} and its five jobs; CPU time of today without copying records",
+        tables=table,
+    )
+
+
+@simulator.figure
+@forecast.figure
+def write_steps(runs) -> "figures.Shown":
+    """Every write-up step, their sum, the steps between and all (Fig. 4.2; 5.2 of the simulator), then and now."""
+    program = runs[0].attrs["experiment"].removeprefix("xmp1982-")
+    table = {"forecast": "fig4_2", "simulator": "fig5_2"}[program]
+    printed = tables.load("xmp1982", table).transpose("configuration", "step")
+    then = {"each step": "write_step", "sum of the steps": "write_sum", "without them": "net_forecast", "all": "total"}
+    steps = [f"write_step_{n}" for n in range(1, 6)]
+    return dots(
+        runs,
+        {str(name): label(name) for name in printed["configuration"].values},
+        {f"{words}, 1982": printed[key].values for words, key in then.items()},
+        {
+            "each step, today": lambda cases: cases[steps].to_dataarray("step"),
+            "sum of the steps, today": lambda cases: cases[steps].to_dataarray("step").sum("step"),
+            "without them, today": lambda cases: cases["net"],
+            "all, today": lambda cases: cases["forecast"],
+        },
+        log=True,
+        xlabel="clock [s]",
+        name=f"xmp1982_{program}_write_steps_rerun",
+        title=f"Write-up steps of the {program}, their sum and the time without them, 1982 and rerun",
+        tables=table,
+    )
+
+
+@forecast.figure
+def cpu_parts(runs) -> "figures.Shown":
+    """CPU time of the parts of a forecast in units of a normal step (Fig. 4.4), on both machines and in a run."""
+    parts = {"NORMAL FORECAST TIME STEP": "normal_cpu", "FORECAST WRITE-UP STEP": "write_up_cpu"}
+    parts |= {"FORECAST RADIATION STEP": "radiation_cpu", "24 HOUR FORECAST": "cpu"}
+    names = [*parts, "POST PROCESSING JOB", "5 x POST PROCESSING JOBS", "24 HOUR F/C + 5 x PP JOBS"]
+    printed = tables.load("xmp1982", "fig4_4")["cpu"].transpose("section", "machine").to_pandas().loc[names]
+
+    def here(run) -> dict[str, Measured]:
+        whole = observed(run).sel(configuration="memory")
+        job, own = jobs_of(whole, "cpu").values, [whole[part].values for part in parts.values()]
+        values = padded([*own, job, 5 * job, own[-1] + 5 * job])
+        return {"today": Measured(values / np.nanmedian(values[0]), bool(whole["flagged"]))}
+
+    return dots(
+        runs,
+        {name: name.capitalize().replace("f/c + 5 x pp", "forecast and 5 post-processing") for name in names},
+        {str(machine): printed[machine] / printed[machine].iloc[0] for machine in printed},
+        here,
+        log=True,
+        xlabel="CPU time over that of a normal step",
+        name="xmp1982_parts_rerun",
+        title="Parts of a forecast in units of an ordinary step, today without work files",
+        tables="fig4_4",
+    )
+
+
+@simulator.figure
+def simulators(runs) -> "figures.Shown":
+    """Net time of the simulator over that of the forecast on the same machine (section 5.1), then and now."""
+    net = tables.load("xmp1982", "write_ups")["net_forecast"].reindex(configuration=list(CONFIGURATIONS))
+
+    def here(run) -> dict[str, Measured]:
+        real = partner(run, forecast.id)  # each sample of one over each of the other
+        net = np.nan if real is None else observed(real)["net"].rename(sample="other")
+        return {"today": along(run, CONFIGURATIONS, lambda cases: cases["net"] / net)}
+
+    return dots(
+        runs,
+        {name: label(name) for name in CONFIGURATIONS},
+        {"X-MP 1982": (net.sel(model="simulator") / net.sel(model="forecast")).values},
+        here,
+        xlabel="net time of the simulator over that of the forecast",
+        name="xmp1982_simulators_rerun",
+        title="The simulator in place of the forecast",
+        tables="fig4_2 fig5_2",
+    )
+
+
+@experiment("xmp1982-typical", item="X1", rounds=7, seconds={"paper": 90})
+def typical(preset: str, threads: int) -> list[Case]:
+    """A forecast of two days."""
+    from supercomputers_rerun.kernels import gridpoint
+
+    name = "ssd2-sync"
+    problem = replace(places(sized(preset), name), hours=48.0)
+    return [Case("two days", gridpoint, problem, threads, {"configuration": name}, _by_day)]
+
+
+def _by_day(result) -> dict[str, float]:
+    """Clock of an ordinary step in each half of the forecast; the first three are left out."""
+    clock = {step.number: step.clock for step in result.steps if step.kind in ("first", "normal")}
+    half = result.steps[-1].number / 2
+    first = median(clock[n] for n in clock if 3 <= n < half)
+    return {"first_day": first, "second_day": median(clock[n] for n in clock if n >= half)}
+
+
+@typical.figure
+def days(runs) -> "figures.Shown":
+    """Whether one day is typical of two: clock of an ordinary step in each, over the median of the first day."""
+
+    def here(run) -> dict[str, Measured]:
+        whole = observed(run).isel(configuration=0)
+        both = whole[["first_day", "second_day"]].to_dataarray("day").values
+        return {"today": Measured(both / np.nanmedian(both[0]), bool(whole["flagged"]))}
+
+    return dots(
+        runs,
+        {"first": "first day, after three steps", "second": "second day"},
+        {},
+        here,
+        xlabel="clock of an ordinary step, first day = 1",
+        name="xmp1982_days",
+        title="A forecast of two days",
+        caption="The report found one day typical but for its first three steps, and printed no times. An older run "
+        "has neither column physics nor work files.",
+    )
+
+
+def on_disk(run) -> tuple:
+    """How many times as long a forecast takes with its files on disk as in the fastest place, then and in a run."""
+    net, here = tables.load("xmp1982", "fig4_2")["net_forecast"], observed(run)["net"]
+    then = float(net.sel(configuration="disk4") / net.sel(configuration=_FASTEST))
+    return then, figures.times(*(here.sel(configuration=name).values for name in ("disk4", _FASTEST)))
+
+
+def found(run) -> str:
+    """:func:`on_disk` in a sentence."""
+    then, now = on_disk(run)
+    return (
+        f"In 1982 the forecast without its write-up steps took {then:.2f} times as long with four work files on disk "
+        f"as with two on SSD, asynchronous. On {figures.cpu(run)} ours takes {now.times} as long with four on disk as "
+        "with two in memory."
+    )
+
+
+def said(run) -> list[str]:
+    """What the place could change in 1982 and changes now."""
+    xmp, cases = tables.load("xmp1982", "fig4_1").drop_sel(configuration="cray1a-disk4"), observed(run)
+    share = 100 * xmp["forecast_cpu"] / xmp["forecast_clock"]
+    disk = (cases["waiting"] / cases["forecast"]).sel(configuration="disk4").values
+    assert (xmp["forecast_cpu"] == xmp["forecast_cpu"].max()).all()
+    files = [f"{float(cases['net'].sel(configuration=f'disk{n}').median()):.1f} s" for n in (1, 2, 4)]
+    return [
+        f"In 1982 the forecast's CPU time was {xmp['forecast_cpu'].max():.0f} s in all six ways, {span(share, 0)} % of "
+        f"its clock time. With four files on disk ours waits for them {100 * np.nanmedian(disk):.0f} % of it (median).",
+        "The report calls four work files the best for disks and prints no times of one or two on disk. On one disk of "
+        f"today the net time is {files[0]} with one file, {files[1]} with two and {files[2]} with four (medians).",
+    ]

@@ -1,0 +1,61 @@
+"""The section *Would another machine forecast the same?*: one source, compiled for three processors."""
+
+from dataclasses import replace
+
+from supercomputers_rerun.companion import figures
+from supercomputers_rerun.companion.bench import Case
+from supercomputers_rerun.companion.chapters.xmp1982 import forecast
+from supercomputers_rerun.companion.chapters.xmp1982.rows import Measured, dots
+from supercomputers_rerun.companion.experiments import Output, Unavailable, experiment
+
+
+@experiment("xmp1982-builds", item="X9", seconds={"quick": 60, "paper": 120})
+def builds(preset: str, threads: int) -> list[Case]:
+    """One source, three builds.
+
+    The same source for this processor, for vectors of 256 bits, and for the x86-64 of 2003.
+    """
+    from supercomputers_rerun.kernels.jobs import builds
+
+    if reason := builds.refusal():
+        raise Unavailable(f"xmp1982-builds makes builds of its own: {reason}")
+    problem = replace(forecast.sized(preset), writeup=3.0)
+    return [Case("all builds", builds, problem, threads, {"configuration": "memory"})]
+
+
+@builds.outputs_of
+def _others(measurements) -> dict[str, Output]:
+    """Every other build against this one, through the day; and what every build wrote up."""
+    from supercomputers_rerun.kernels.jobs import BUILDS
+
+    found, dims = measurements[0].result, "build_number write_up"
+    return {
+        "build": Output(list(BUILDS)[1:], None, "build_number", "build"),
+        "differing": Output(found.differing, "1", dims, "numbers that differ"),
+        "largest_T": Output(found.largest_T, "K", dims, "largest difference of temperature"),
+        "every_build": Output(list(BUILDS), None, "every_build_number", "build"),
+        "checksum": Output(found.checksums, "1", "every_build_number write_up", "CRC-32 of a write-up"),
+    }
+
+
+@builds.figure
+def drift(runs) -> "figures.Shown":
+    """Share of the numbers that another build of the source changes within a day (section 4.9)."""
+    return dots(
+        runs,
+        {name: name for name in runs[0]["build"].values.astype(str)},
+        {},
+        lambda run: {"after a day": Measured(100 * run["differing"].values[:, -1])},
+        xlabel="share of numbers that differ from this processor's build [%]",
+        name="xmp1982_builds",
+        title="Builds of one source",
+    )
+
+
+def said(run) -> str:
+    """What another build of the source changes."""
+    last, warmest = run["differing"].values[:, -1], float(run["largest_T"].values[:, -1].max())
+    return (
+        "Our forecast gives the same bits in every place of its work files. The build without fused multiply-adds "
+        f"differs in {100 * last.max():.0f} % of numbers after a day, and in temperature by at most {warmest:.1e} K."
+    )

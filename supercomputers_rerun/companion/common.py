@@ -1,0 +1,234 @@
+"""What the programs of this project share: words for numbers, libraries that may be missing, whole files, refusals."""
+
+import argparse
+import importlib.util
+import json
+import math
+import os
+import sys
+import tempfile
+import zipfile
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from supercomputers_rerun.kernels.runtime.atomic import atomic_write
+
+# NumPy, pandas and xarray, imported when something of them is first asked for.  They take longer than the rest of a
+# command that reads no table, and every rank of a job would wait for the last two.
+if TYPE_CHECKING:
+    import numpy as np
+    import pandas as pd
+    import xarray as xr
+else:
+
+    class _Late:
+        """A module by its name."""
+
+        def __init__(self, name: str):
+            self._name = name
+
+        def __getattr__(self, word: str) -> Any:
+            return getattr(import_module(self._name), word)
+
+    np, pd, xr = _Late("numpy"), _Late("pandas"), _Late("xarray")
+
+#: module -> extra of this project, which no index has
+EXTRAS = {
+    **dict.fromkeys(("matplotlib", "PIL", "IPython", "nbclient", "nbformat"), "notebooks"),
+    "netCDF4": "formats",
+    "mpi4py": "mpi",
+    "ducc0": "peers",
+    "threadpoolctl": "peers",
+}
+#: What figures need, and so the tables that stand beside them.
+DRAWING = ("matplotlib", "PIL")
+
+
+def sentence(module: str | None) -> str | None:
+    """That a module is missing and which extra brings it; None for what no extra brings."""
+    top = (module or "").partition(".")[0]
+    if top not in EXTRAS:
+        return None
+    extra = f"[{EXTRAS[top]}]"
+    ways = f"pip install -e '.{extra}' in the source, or of a wheel pip install 'FILE.whl{extra}'"
+    return f"{top} is not installed; {ways}, brings it"
+
+
+def missing(*modules: str) -> str | None:
+    """The sentence for the first of the modules that is not there; nothing is imported."""
+    return next((sentence(module) for module in modules if importlib.util.find_spec(module) is None), None)
+
+
+def require(*modules: str) -> None:
+    """``ImportError`` with the sentence unless every module is there."""
+    if reason := missing(*modules):
+        raise ImportError(reason)
+
+
+def plural(number, noun: str) -> str:
+    """``1 thread``, ``2 threads``."""
+    return f"{int(number)} {noun}" if number == 1 else f"{int(number)} {noun}s"
+
+
+def size(nbytes: int) -> str:
+    """``512 KiB``, ``16 MiB``."""
+    return f"{nbytes // 2**20} MiB" if nbytes % 2**20 == 0 else f"{nbytes / 2**10:g} KiB"
+
+
+def significant(value, digits: int) -> str:
+    """``value`` to ``digits`` significant digits, without an exponent between 1e-4 and 1e15."""
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return "–"
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return str(value)
+    if isinstance(value, int) or value == 0:
+        return str(value)
+    if not 1e-4 <= abs(value) < 1e15:
+        return f"{value:.{digits - 1}e}"
+    return f"{value:.{max(0, digits - 1 - math.floor(math.log10(abs(value))))}f}"
+
+
+#: Bytes that a folder for records must take: the largest committed record has half of it.
+_RESERVE = 2**20
+
+
+@contextmanager
+def prepared(folder):
+    """Fail before a measurement, not after it, where no record could be written.
+
+    Makes ``folder`` where it is missing and tries whether it takes a megabyte, more than any record has.  If the block
+    fails, the folders made for it are removed as far as they are empty. ``OSError`` where the folder cannot be made or
+    written; names ``folder``.
+    """
+    folder = Path(folder)
+    made = [each for each in (folder, *folder.parents) if not each.exists()]
+    try:
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryFile(dir=folder) as file:
+                file.write(b"\0" * _RESERVE)
+        except OSError as error:
+            raise OSError(error.errno, error.strerror, str(folder)) from None
+        yield
+    except BaseException:
+        for each in made:
+            with suppress(OSError):
+                each.rmdir()
+        raise
+
+
+def write_text(path, text: str, overwrite: bool = False) -> Path:
+    """Write ``text`` as UTF-8, whole or not at all, into a folder that is made where it is missing.
+
+    ``FileExistsError`` where ``path`` exists and ``overwrite`` is false. ``OSError`` where the folder takes no file,
+    or the disk is full; names ``path``.
+    """
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with atomic_write(path, new=not overwrite) as part:
+        part.write_text(text, encoding="utf-8", newline="\n")
+    return path
+
+
+def write_zip(path, folder: str, root: Path, files: Iterable[Path]) -> Path:
+    """Write files as one zip, all in ``folder``, by their names under ``root``; programs stay executable."""
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with atomic_write(path) as part, zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED) as archive:
+        for file in files:
+            archive.write(file, Path(folder) / file.relative_to(root))
+    return path
+
+
+def write_netcdf(data, path) -> Path:
+    """Write an ``xarray.Dataset`` as NetCDF, whole or not at all, in place of an older file.
+
+    ``OSError`` where the folder takes no file, or the disk is full; names ``path``.
+    """
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with atomic_write(path) as part:
+        try:
+            data.to_netcdf(part, engine="netcdf4")
+        except RuntimeError as error:  # all that the library says of a full disk
+            raise OSError(f"{path} cannot be written: {error}") from None
+    return path
+
+
+def require_integer(field: str, value: int, least: int, most: int) -> None:
+    """``ValueError`` unless ``value`` is a whole number of at least ``least`` and at most ``most``."""
+    if not isinstance(value, int) or not least <= value <= most:
+        raise ValueError(f"{field} = {value!r} must be a whole number of at least {least} and at most {most}")
+
+
+def _constant(word: str):
+    raise ValueError(f"{word} is not JSON")
+
+
+def strict_json(text: str) -> Any:
+    """JSON as its standard has it: ``ValueError`` for NaN and infinity, which Python's reader takes."""
+    return json.loads(text, parse_constant=_constant)
+
+
+class Refusal(RuntimeError):
+    """A request that cannot be met, said in one sentence; ``status`` is that of a program that ends with it."""
+
+    status = 2
+    output = ""  # of a job that failed: what it said
+
+
+class UnverifiedError(Refusal):
+    """A result failed its verification; its timing is not reported."""
+
+    status = 3
+
+
+class Unavailable(Refusal):
+    """The machine lacks what the experiment needs; the message is one sentence with the remedy."""
+
+
+def stop(program: str, message: object, code: int = 2) -> NoReturn:
+    """End with one sentence on standard error."""
+    print(f"{program}: {' '.join(str(message).split())}", file=sys.stderr)
+    raise SystemExit(code)
+
+
+class Parser(argparse.ArgumentParser):
+    """A command line whose refusals are one sentence each."""
+
+    def error(self, message: str) -> NoReturn:
+        stop(self.prog.partition(" ")[0], f"{message}; see --help")
+
+
+@contextmanager
+def one_sentence(program: str) -> Iterator[None]:
+    """Turn what a user can cause into one sentence; a defect keeps its traceback.
+
+    The status is 1 where a library is missing, 2 for a request that cannot be met, 3 for a failed verification, 130
+    after Ctrl-C.
+    """
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise SystemExit(130) from None
+    except BrokenPipeError:  # whoever read the output has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        raise SystemExit(1) from None
+    except (ValueError, OSError, MemoryError) as error:
+        stop(program, str(error) or "memory ran out; choose a smaller preset")
+    except ImportError as error:
+        reason = sentence(error.name) if error.name else str(error)  # without a name it is one of ours
+        if reason is None:
+            raise
+        stop(program, reason, 1)
+    except Refusal as error:
+        if error.output:
+            print(error.output, file=sys.stderr)
+        stop(program, error, error.status)
+    except RuntimeError as error:
+        if str(error) != "can't start new thread":  # of Python, where the system allows no more
+            raise
+        stop(program, error)

@@ -1,0 +1,389 @@
+"""Experiments: what each document measured, with which kernel, what that needs, and what is drawn of it.
+
+A function of a chapter that gives the cases of an experiment is made one by :func:`experiment`; what its record holds
+beside times, and what is drawn of it, stands below it::
+
+    @experiment("p5plus-latency", item="P3", rounds=11)
+    def latency(preset, threads):
+        "Memory latency."
+        return [Case(...), ...]
+
+    @latency.outputs_of
+    def _caches(measurements):
+        return {"reported_capacity": Output([...], "byte", "cache", "data caches the system reports")}
+
+    @latency.figure
+    def load_times(runs):
+        return show(...)
+
+Kernels are imported when an experiment asks for its cases, so that a broken kernel stops its own experiments and
+nothing else.
+"""
+
+import importlib
+import os
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from supercomputers_rerun.companion import bench, host, notebook_files
+from supercomputers_rerun.companion.bench import Measurement
+from supercomputers_rerun.companion.common import Unavailable, require_integer
+from supercomputers_rerun.companion.records import runs
+
+PRESETS = ("quick", "paper", "modern")
+#: What gives the cases of an experiment, and what makes results other than times of their measurements.
+Cases = Callable[..., list[Any]]
+Outputs = Callable[[Any], dict[str, dict[str, Any]]]
+
+
+@dataclass(frozen=True)
+class Output:
+    """A result of an experiment other than a time, as its record keeps it."""
+
+    value: Any  # a number, a text, or a list of these
+    units: str | None = None  # "1" of a plain number; a text has none
+    dims: str = ""  # names of its dimensions, separated by spaces
+    meaning: str = ""
+
+    def recorded(self) -> dict[str, Any]:
+        """The entry of ``outputs`` in a record."""
+        value = list(self.value) if isinstance(self.value, Iterator) else self.value
+        return {"value": value, "units": self.units, "dims": self.dims.split(), "long_name": self.meaning}
+
+
+@dataclass(eq=False)
+class Experiment:
+    """One experiment of a document; made by :func:`experiment`."""
+
+    id: str  # lower-case words joined by hyphens, the document first
+    document: str
+    item: str  # item(s) of the document's checklist: "P2", "P7, P11"
+    title: str
+    #: ``cases(preset, threads)``: imports its kernel and returns what is measured; over MPI
+    #: ``cases(preset, threads, ranks)``, the last with a default
+    cases: Cases
+    presets: tuple[str, ...] = PRESETS
+    needs: frozenset[str] = frozenset()  # words of companion.host.NEEDS
+    #: ``outputs(measurements)``: results other than times, ``{name: {"value", "units", ...}}``
+    outputs: Outputs | None = None
+    rounds: int = 11
+    budgets: Mapping[str, float | None] = field(default_factory=lambda: {"quick": 3.0})  # seconds
+    simulated: bool = False  # outputs come from a model; such an experiment has no cases
+    #: a "timing" samples its cases in rounds; a "study" runs each once, for the ``result`` that its outputs read
+    kind: str = "timing"
+    ranks: int = 0  # ranks to start unless asked otherwise; 0: not an MPI program
+    #: Functions that draw it: ``figure(runs)`` takes runs as :meth:`runs` gives them.
+    figures: list[Callable] = field(default_factory=list)
+
+    def __post_init__(self):
+        if self.ranks:
+            self.needs = self.needs | {"mpi"}
+
+    def __call__(self, *asked: Any) -> list[Any]:
+        """Its cases."""
+        return self.cases(*asked)
+
+    def outputs_of(self, function: Callable) -> Callable:
+        """Mark ``function(measurements)``, which gives the outputs by name, each an :class:`Output`."""
+        self.outputs = lambda measurements: {name: output.recorded() for name, output in function(measurements).items()}
+        return function
+
+    def figure(self, function: Callable) -> Callable:
+        """Mark a function that draws this experiment: the command line, the report and the record call it."""
+        self.figures.append(function)
+        return function
+
+    def run(self, preset: str = "quick", threads: int = 1, **options: Any):
+        """Run it here; the record as an ``xarray.Dataset``, drawn as "this run" (options as of :func:`run_record`).
+
+        Where a notebook is stored, its pictures show stored runs alone, and the newest one is given.  In a notebook,
+        what this machine lacks is a sentence on the page, and the newest stored run takes the place of one made here.
+        """
+        stored = runs.latest(self.id) if os.environ.get("RERUN_FIGURES") == "stored" else None
+        if stored is not None:
+            return stored
+        try:
+            made = runs.dataset(run_record(self.id, preset, threads, **options))
+        except Unavailable as reason:
+            kept = runs.latest(self.id) if notebook_files.inside() else None
+            if kept is None:
+                raise
+            notebook_files.say(f"Not measured here: {reason}. The newest committed run stands in its place.")
+            return kept
+        return made.assign_attrs(label="this run", own=1)
+
+    def runs(self, *here: Any) -> list[Any]:
+        """What a figure of it draws: the newest stored run of each machine, then those made ``here``.
+
+        The first is that of the machine which the prose names, and is drawn in full.  The attribute ``mark`` of each
+        other one is the shape of its medians.  Stored runs that :meth:`run` gave in place of one made here are there
+        already.
+        """
+        made = [run for run in here if run is not None and "file" not in run.attrs]
+        return runs.marked([*runs.each(self.id), *made])
+
+    def seconds(self, preset: str) -> float | None:
+        """Budget of a preset.  A timing keeps to ``RERUN_BUDGET`` of the environment where that is less."""
+        given, most = self.budgets.get(preset), os.environ.get("RERUN_BUDGET")
+        if not most or self.kind == "study":
+            return given
+        least = float(most)
+        return least if given is None else min(given, least)
+
+
+REGISTER: dict[str, Experiment] = {}
+#: Section -> why it cannot be imported, a sentence: its experiments are missing, and no others.
+BROKEN: dict[str, str] = {}
+#: what reads and checks a file that an experiment left: ``verifier(path)`` gives lines to print and checks
+VERIFIERS: list[Callable[[Any], tuple[list[str], list]]] = []
+
+
+def experiment(
+    id: str,
+    *,
+    item: str,
+    rounds: int = 0,
+    seconds: Mapping[str, float | None] | None = None,
+    needs: str = "",
+    ranks: int = 0,
+    simulated: bool = False,
+) -> Callable[[Cases], Experiment]:
+    """Make an experiment of the function that gives its cases, ``cases(preset, threads)``; over MPI it takes ``ranks``.
+
+    The first line of the function's docstring is its title.  ``ValueError`` for an id given twice, an unknown need, or
+    a study on ranks.
+
+    Parameters
+    ----------
+    id : str
+        Lower-case words joined by hyphens, the document first.
+    item : str
+        Item or items of the document's checklist, ``"P7, P11"``.
+    rounds : int
+        Samples of each case; 0 for a study, whose cases run once, for results that every run repeats to the last digit.
+    seconds : mapping, optional
+        Budget of each preset; ``quick`` has 3 s unless it is named here. None where every round counts.
+    needs : str
+        Words of ``companion.host.NEEDS``.
+    ranks : int
+        Ranks to start unless asked otherwise; 0 for a program without MPI.
+    simulated : bool
+        Its outputs come from a model.
+    """
+
+    budgets = {"quick": 3.0} | dict(seconds or {})
+
+    def of(function: Cases) -> Experiment:
+        unknown = sorted({*needs.split()} - {*host.NEEDS})
+        if id in REGISTER or unknown:
+            wrong = f"need {unknown[0]!r} is unknown" if unknown else "it is registered twice"
+            raise ValueError(f"experiment {id!r}: {wrong}")
+        if ranks and not rounds:
+            raise ValueError(f"{id}: a study runs in one process")
+        REGISTER[id] = Experiment(
+            id,
+            id.partition("-")[0],
+            item,
+            (function.__doc__ or id).partition("\n")[0].removesuffix("."),
+            function,
+            tuple(budgets),
+            frozenset(needs.split()),
+            rounds=rounds or 1,
+            budgets=budgets,
+            simulated=simulated,
+            kind="timing" if rounds else "study",
+            ranks=ranks,
+        )
+        return REGISTER[id]
+
+    return of
+
+
+def find(id: str) -> Experiment:
+    """The experiment with this id; ``ValueError`` that names those of nearly the same letters, or how to see all."""
+    if id not in REGISTER:
+        near = get_close_matches(id, REGISTER)
+        remedy = f"did you mean {' or '.join(near)}?" if near else "companion list shows all"
+        of_its_chapter = [said for section, said in BROKEN.items() if f".{id.partition('-')[0]}." in section]
+        raise ValueError("; ".join([f"experiment = {id!r} is unknown", *(of_its_chapter or [remedy])]))
+    return REGISTER[id]
+
+
+def drawn_from(run, figures=None) -> tuple[list[Any], list[str]]:
+    """What figures, by default all of its experiment, show of one run; a sentence for each that lacks what it takes."""
+    made, left = [], []
+    for figure in find(run.attrs["experiment"]).figures if figures is None else figures:
+        try:
+            made.append(figure([run]))
+        except (KeyError, IndexError, ValueError, AssertionError) as error:  # an older run, or another sweep
+            left.append(f"{figure.__name__} does not find in this record what it draws ({error})")
+    return made, left
+
+
+def unavailable(entry: Experiment, needs=None) -> str | None:
+    """Why this machine cannot run the experiment, in one sentence, or None if it can; ``needs`` are its own if None."""
+    for need in sorted(entry.needs if needs is None else needs):
+        finding = host.NEEDS[need]()
+        if not finding.ok:
+            remedy = f"; {finding.remedy}" if finding.remedy else ""
+            return f"{entry.id} needs {finding.name}: {finding.detail}{remedy}"
+    return None
+
+
+def accept(
+    id: str,
+    preset: str = "quick",
+    threads: int = 1,
+    budget: float | None = None,
+    seed: int = 0,
+    rounds: int | None = None,
+    ranks: int | None = None,
+    oversubscribe: bool = False,
+    started: bool = False,
+) -> tuple[Experiment, list[Any]]:
+    """The entry and its cases, if this machine can run it as asked; see :func:`run_record` for what is refused.
+
+    ``started`` says that its ranks run already, perhaps on other machines: what they take is not looked at.
+    """
+    host.refuse_windows()
+    entry = find(id)
+    if ranks is not None and not entry.ranks:
+        names = ", ".join(other.id for other in REGISTER.values() if other.ranks)
+        raise ValueError(f"ranks = {ranks}: {id} is no MPI program; leave ranks out or choose one of {names or 'none'}")
+    if preset not in entry.presets:
+        raise ValueError(f"preset = {preset!r} is unknown to {id}; choose one of {', '.join(entry.presets)}")
+    host.require_threads(threads)
+    if budget is not None and not 0 <= budget < float("inf"):
+        raise ValueError(f"budget = {budget} s must be zero or more")
+    require_integer("seed", seed, 0, 2**63 - 1)
+    bench.require_rounds(1 if rounds is None else rounds)
+    require_integer("ranks", 1 if ranks is None else ranks, 1, host.MOST_RANKS)
+    if reason := unavailable(entry):
+        raise Unavailable(reason)
+    host.temporary()
+    if entry.ranks:
+        ranks = ranks or entry.ranks
+        if not started:
+            host.require_ranks(ranks, threads, oversubscribe=oversubscribe)  # before the cases, which may be many
+        cases = entry.cases(preset, threads, ranks)  # it refuses a number of ranks that it cannot use
+        if not started:
+            host.require_ranks(ranks, threads, cases, oversubscribe)
+    else:
+        cases = entry.cases(preset, threads)
+        bound = any(getattr(case.problem, "binding", None) is True for case in cases)
+        if bound and (reason := unavailable(entry, ["affinity"])):
+            raise Unavailable(reason)
+        host.require_cases(id, cases)
+    return entry, cases
+
+
+def run_record(
+    id: str,
+    preset: str = "quick",
+    threads: int = 1,
+    budget: float | None = None,
+    seed: int = 0,
+    rounds: int | None = None,
+    progress: bool = True,
+    ranks: int | None = None,
+    oversubscribe: bool = False,
+) -> dict[str, Any]:
+    """Run one experiment and return its record, ready for :func:`companion.records.runs.save`.
+
+    ``ValueError``: unknown id or preset; threads, budget, seed, rounds or ranks out of range.
+    ``companion.mpi.JobError`` where a rank died or failed; nothing of the job is left. ``Unavailable`` where
+    the machine lacks something. ``MemoryError`` or ``OSError`` where the run needs more memory, disk, processes or open
+    files than this process may use (:mod:`companion.host`); nothing was started. ``UnverifiedError`` or
+    ``MemoryError``: see :func:`companion.bench.measure`.
+
+    Parameters
+    ----------
+    id, preset : str
+    threads : int
+        1 … usable CPUs.
+    budget : float, optional
+        Seconds; by default what the experiment gives its preset.  Zero lets each case run once.
+    seed : int
+        Seeds states and order; 0 … 2**63 - 1.
+    rounds : int, optional
+        Samples per case; by default the experiment's.  A study runs each case once.
+    ranks : int, optional
+        Of an MPI program; by default the experiment's.
+    oversubscribe : bool
+        More ranks than four a CPU are wanted; never more than memory holds.
+    """
+    entry, cases = accept(id, preset, threads, budget, seed, rounds, ranks, oversubscribe)
+    if entry.ranks:
+        from supercomputers_rerun.companion.mpi import launcher
+
+        options = {"preset": preset, "threads": threads, "seed": seed, "budget": budget, "rounds": rounds}
+        return launcher.run_record(id, ranks or entry.ranks, oversubscribe, **options)
+    date = runs.now()
+    measurements = measured(entry, cases, preset, seed, budget, rounds, bench.Alone(progress))
+    return assemble(entry, preset, threads, seed, date, measurements)
+
+
+def measured(entry, cases, preset: str, seed: int, budget: float | None, rounds: int | None, by) -> list[Measurement]:
+    """What the cases of an experiment give, by these processes; budget and rounds are its own unless given."""
+    budget = entry.seconds(preset) if budget is None else budget
+    if not cases:
+        return []
+    if entry.kind == "study":
+        return bench.study(cases, seed, by.progress)
+    return bench.measure(cases, entry.rounds if rounds is None else rounds, seed, budget, by=by)
+
+
+def assemble(entry, preset: str, threads: int, seed: int, date: str, measurements) -> dict[str, Any]:
+    """The record of an experiment whose cases have been measured."""
+    source, folder = host.temporary()
+    record = {
+        "schema": runs.SCHEMA,
+        "version": runs.VERSION,
+        "experiment": entry.id,
+        "document": entry.document,
+        "item": entry.item,
+        "title": entry.title,
+        "preset": preset,
+        "threads": threads,
+        "seed": seed,
+        "date": date,
+        "simulated": entry.simulated,
+        "kind": entry.kind,
+        "few_samples": "every run repeats the results" if entry.kind == "study" else None,
+        "machine": host.describe(folder, source=source, measured=True),
+        "measurements": [measurement.recorded() for measurement in measurements],
+        "outputs": entry.outputs(measurements) if entry.outputs else {},
+    }
+    return runs.validate(bench.plain(record))
+
+
+def of(problem: Any, *names: str) -> dict[str, Any]:
+    """Fields of a problem by name, as coordinates of a case."""
+    return {name: getattr(problem, name) for name in names}
+
+
+def counts_to(most: int) -> list[int]:
+    """1, 2, 4, … and ``most``: threads or ranks of a sweep."""
+    return sorted({1, most} | {2**n for n in range(most.bit_length()) if 2**n < most})
+
+
+def sent(moved: Any) -> dict[str, int]:
+    """What a case over MPI sends, counted beforehand, as coordinates."""
+    return {"sent_bytes": moved.bytes, "messages": moved.messages}
+
+
+def _load() -> None:
+    """Import the sections of all chapters, and with them their experiments and figures."""
+    for path in sorted((Path(__file__).parent / "chapters").glob("*/*.py")):
+        name = f"{__package__}.chapters.{path.parent.name}.{path.stem}"
+        try:
+            if path.stem not in ("__init__", "claims"):
+                importlib.import_module(name)
+        except Exception as error:
+            BROKEN[name] = f"{name} cannot be imported ({type(error).__name__}: {error})"
+
+
+_load()

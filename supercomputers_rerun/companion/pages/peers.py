@@ -1,0 +1,185 @@
+"""The page of peers: our kernels beside other software, from the committed records of kind "peer"."""
+
+import re
+from html import escape
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from supercomputers_rerun.companion.common import plural, significant
+from supercomputers_rerun.companion.figures.rendering import Shown
+from supercomputers_rerun.companion.figures.tabular import table
+from supercomputers_rerun.companion.records import runs
+
+#: What the peer modules compare, by name.
+TITLES = {
+    "spectral": "Spectral transforms",
+    "bt": "Block-tridiagonal solver",
+    "dycore": "Whole forecasts",
+    "analysis": "Boxes of the analysis",
+    "imaging": "Imaging kernels",
+    "smt": "SMT loops",
+    "memory": "Memory",
+    "mpi": "Messages between ranks",
+}
+#: Families whose sides do unequal work: their records stay, and the page leaves them out.
+UNEQUAL = ("our own loops again, one thread a core",)
+#: What is known where a peer is faster, by a pattern of host, module, family and case.
+CAUSES = {
+    "F memory stride": "A trial before the timing chooses one of our loops, whose time counts; for C it chooses two "
+    "of 12 to 33 builds, and the better time of the two counts.",
+    "F smt SMT loops": "Each of our loops timed beside itself with one thread came out between 0.986 and 1.012 by the "
+    "fastest samples, and between 0.976 and 1.011 by the medians.",
+    "F mpi ": "Both sides make the same calls of the MPI library on the same buffers, and two builds of the one loop "
+    "in C are up to 8 % apart by the fastest samples.",
+    "B mpi exchange.*shorter messages": "Our side called the library through mpi4py then, and C called it directly.",
+}
+_C = ("gcc", "clang", "cc")
+_UNITS = (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6), ("ns", 1e-9))
+
+
+def _time(side: dict[str, Any], which: str) -> float:
+    """The ``"fastest"`` sample or the ``"median"``; records without samples observed both."""
+    if side["samples"]:
+        return float(np.min(side["samples"]) if which == "fastest" else np.median(side["samples"]))
+    return side["observed"][which][0]
+
+
+def _program(peer: str) -> str:
+    """The program that a peer is a build or a call of."""
+    first = re.split(r"[ ,]", peer)[0]
+    return "C" if first in _C else first
+
+
+def _host(record: dict[str, Any]) -> str:
+    """The machine's letter, or its processor where it has none, and vectors that are not the processor's own."""
+    label = re.sub(r"^([A-Z]) \(.*", r"\1", runs.label(record["machine"], runs.PEERS))
+    return label if record["preset"] == "native" else f"{label}, {record['preset']} vectors"
+
+
+def _version(record: dict[str, Any], peer: str) -> str:
+    """Version and build of a peer; ways of calling one program share it, if their names begin with its."""
+    known = [name for name in record["software"] if peer.startswith(name)]
+    return record["software"][max(known, key=len)] if known else "version not recorded"
+
+
+def _case(side: dict[str, Any]) -> tuple:
+    return side["parameters"]["family"], side["parameters"]["case"], side["threads"]
+
+
+def ratios(records, module: str) -> pd.DataFrame:
+    """Every ratio that counts of a module: of each case, number of threads and host those of the newest record."""
+    newest: dict[tuple, list[dict[str, Any]]] = {}
+    for record in records:  # oldest first
+        if record["item"] != module:
+            continue
+        host = _host(record)
+        for key, group in groupby(record["measurements"], _case):
+            sides = {side["parameters"]["side"]: side for side in group}
+            ours = sides.pop("ours")
+            newest[host, key] = [
+                {
+                    "family": key[0],
+                    "size": key[1],
+                    "threads": key[2],
+                    "host": host,
+                    "ours [s]": _time(ours, "fastest"),
+                    "peer": name,
+                    "version and build": _version(record, name),
+                    "fastest": _time(side, "fastest") / _time(ours, "fastest"),
+                    "median": _time(side, "median") / _time(ours, "median"),
+                    "distance": next((check["value"] for check in side["checks"]), None),
+                    "chosen": ours["parameters"].get("chosen", ""),
+                    "date": record["date"],
+                }
+                for name, side in sides.items()
+                if key[0] not in UNEQUAL
+            ]
+    return pd.DataFrame([row for rows in newest.values() for row in rows])
+
+
+def _best(frame: pd.DataFrame) -> pd.DataFrame:
+    """Of each program the fastest build or call in every case."""
+    by = ["family", "size", "threads", "host", frame["peer"].map(_program)]
+    chosen = frame.loc[frame.groupby(by, sort=False)["fastest"].idxmin()]
+    places = {name: number for number, name in enumerate(frame["family"].unique())}
+    return chosen.assign(place=chosen["family"].map(places)).sort_values(["place", "host"], kind="stable")
+
+
+def _under(frame: pd.DataFrame) -> pd.DataFrame:
+    return frame[(frame["fastest"] < 1) | (frame["median"] < 1)]
+
+
+def time_text(seconds: float) -> str:
+    """A time to four digits: 7.856 µs, 12.30 ms, 1.500 s."""
+    unit, factor = next((pair for pair in _UNITS if seconds >= pair[1]), _UNITS[-1])
+    return f"{significant(seconds / factor, 4)}\N{NO-BREAK SPACE}{unit}"
+
+
+def _ratio(value: float) -> str:
+    """A ratio; below 1 it is set off as the ledger sets off contradictions."""
+    text = significant(float(value), 3)
+    return text if value >= 1 else f'<strong class="below">{text}</strong>'
+
+
+def causes(frame: pd.DataFrame, module: str) -> list[str]:
+    """A sentence for the rows under 1 of which something is known."""
+    rows, found = _under(frame), []
+    names = rows["host"] + f" {module} " + rows["family"] + ": " + rows["size"]
+    for pattern, sentence in CAUSES.items():
+        fits = rows[names.str.match(pattern)]
+        if len(fits):
+            families = "; ".join(fits["family"].unique())
+            found.append(f"Machine {pattern[0]}, {plural(len(fits), 'row')} under 1 ({families}): {sentence}")
+    return found
+
+
+def family(records, module: str) -> Shown:
+    """The comparisons of one of :data:`TITLES` as a table, and what is known of the rows under 1."""
+    every = ratios(records, module)
+    if every.empty:
+        text = f"No committed run has measured this ({TITLES[module]}); make peers ARGS={module} does."
+        return Shown(f"<p>{escape(text)}</p>", text)
+    frame = _best(every)
+    caption = (
+        f"{TITLES[module]} beside other software: in {plural(len(frame), 'row')} the peer's time over ours, of the "
+        f"fastest samples and of the medians; {plural(len(_under(frame)), 'row')} with a ratio below 1, in bold"
+    )
+    texts = {"ours": frame["ours [s]"].map(time_text)} | {way: frame[way].map(_ratio) for way in ("fastest", "median")}
+    columns = ["family", "size", "threads", "host", "ours", "peer", "version and build", "fastest", "median"]
+    shown = table(
+        frame.assign(**texts)[columns].reset_index(drop=True),
+        caption=caption,
+        name=f"peers_{module}",
+        folded=len(frame) > 40,
+        html=("fastest", "median"),
+        over="family",
+        data=every,
+    )
+    said = causes(frame, module)
+    items = "".join(f"<li>{escape(each)}</li>" for each in said)
+    return Shown(f"{shown.html}<ul>{items}</ul>" if said else shown.html, "\n".join([shown.text, *said]))
+
+
+def conclusion(records) -> Shown:
+    """In how many cases ours is the fastest, a row for each module of all hosts together."""
+    parts = {}
+    for module, title in TITLES.items():
+        if len(every := ratios(records, module)):
+            least = every.assign(least=every[["fastest", "median"]].min(axis=1))
+            parts[title] = least.groupby(["host", "family", "size", "threads"])["least"].min().reset_index()
+    rows = []
+    for title, part in parts.items():
+        row = {"kernels": title, "hosts": ", ".join(sorted({host[0] for host in part["host"]})), "cases": len(part)}
+        row["we are faster"] = int((part["least"] > 1).sum())
+        rows.append(row | {"median": part["least"].median(), "lowest": part["least"].min()})
+    counts = pd.DataFrame(rows)[["we are faster", "cases"]].sum()
+    caption = (
+        f"Ours is the fastest in {counts['we are faster']} of {counts['cases']} cases, counted for every machine and "
+        "number of threads. The lowest ratio to any peer, of fastest samples or of medians, decides: above 1 we are "
+        "faster; median and lowest are of these"
+    )
+    data = pd.concat(parts, names=["kernels"]).reset_index(level=0)
+    return table(pd.DataFrame(rows), caption=caption, digits=3, index=False, name="peers_overview", data=data)

@@ -1,0 +1,145 @@
+"""``companion report``: one page that sets a reader's machine beside the five reports and the book's runs.
+
+It has figures of chapter 6 and of the chapters with the reader's records, and needs no other file and no network.
+"""
+
+from collections.abc import Iterable
+from html import escape
+from pathlib import Path
+from string import Template
+
+import pandas as pd
+
+from supercomputers_rerun.companion import common, experiments, items
+from supercomputers_rerun.companion.common import plural, significant
+from supercomputers_rerun.companion.figures.rendering import Shown
+from supercomputers_rerun.companion.figures.tabular import table
+from supercomputers_rerun.companion.pages import synthesis
+from supercomputers_rerun.companion.pages.machines import described
+from supercomputers_rerun.companion.records import runs
+
+#: Quantities of chapter 6 that the page draws.
+AXES = ("computing", "rate", "peak", "hour")
+#: What the page says first: a quantity of chapter 6, words of the reader's point, the factor to what is said, the
+#: printed machine and words of its point, the sentence, and what a reader has to know of it.
+ANSWERS = (
+    ("hour", "1982", synthesis.DAY, "Cray 1-A", "", "A day of our forecast, made after one of 1982, took "
+     "{here} s with work files on this disk. A day of the old one took a Cray 1-A {old} s.",
+     "Both with the jobs that follow. Our program has other physics."),
+    ("rate", "streams", synthesis.STREAMED, "IBM p575", "streams", "One thread reads {here} GB/s in a loop like the "
+     "streaming loop of 2006. In that a Power5+ processor read {old} GB/s with one thread.", "The report gives GFLOPS "
+     "of a node, and no length of the array; these are bytes for one of 16 processors."),
+    ("rate", "BT", 1, "IBM p575", "registers", "Our version of BT, the flow solver of 1993, computes {here} GFLOPS on "
+     "one thread in class W. A Power5+ processor added {old} billion numbers a second in registers, with one thread.",
+     "Our texts of the reports have no rate of BT."),
+    ("peak", "spectral", 1, "IBM p575 (Power5+)", "", "Our {what} reach {here} % of the peak measured with "
+     "it. A forecast on 768 CPUs of the Power5+ reached {old} %.",
+     "Eight fields. Transforms are a part of a forecast; a whole one has physics and messages, too."),
+    ("files", "disk", 1, "Cray X-MP", "a disk",
+     "A program moves {here} MB/s to and from a disk here. On the Cray X-MP of 1982 a similar one moved {old} MB/s.",
+     "The transfers bypass the page cache where the system allows it; the disk may have a cache of its own."),
+)  # fmt: skip
+
+
+def _own(frame: pd.DataFrame, words: str = "") -> pd.Series | None:
+    """The reader's point whose description holds ``words``; None without."""
+    found = frame[(frame["order"] < 0) & frame["what"].str.contains(words, regex=False)]
+    return None if found.empty else found.iloc[0]
+
+
+def _answers(points: dict[str, pd.DataFrame]) -> str:
+    found = []
+    for key, words, factor, name, what, sentence, caveat in ANSWERS:
+        here, frame = _own(points[key], words), points[key].query("kind == 'report'")
+        if here is None:
+            continue
+        of_old = frame["machine"].str.startswith(name) & frame["what"].str.contains(what, regex=False)
+        old = significant(factor * float(frame.loc[of_old, "value"].iloc[0]), 2)
+        middle, low, high = (significant(factor * float(here[end]), 3) for end in ("value", "low", "high"))
+        preset = here["what"].rpartition(", ")[2]
+        what = here["what"].removesuffix(f", {preset}")
+        said = sentence.format(here=f"{middle} ({low} to {high})", old=old, what=what)
+        if preset in experiments.PRESETS:
+            caveat += f" Measured in preset {preset}, not at the size of the report."
+        found.append(f"<li><p>{escape(said)}</p><small>{escape(caveat)}</small></li>")
+    return "\n".join(found)
+
+
+def _axes(points: dict[str, pd.DataFrame]) -> list[Shown]:
+    """The figures of chapter 6 in which the reader's machine has a point."""
+    shown = [synthesis.files_through_time()] if _own(points["files"]) is not None else []
+    for key in AXES:
+        if _own(points[key]) is not None:
+            name, _, log = synthesis.QUANTITIES[key]
+            shown.append(synthesis.dots(points[key], title=name.capitalize(), seen="", name=key, log=log))
+    return shown
+
+
+def _chapters(found: Iterable[str]) -> str:
+    """For each chapter the first figure that the records of these experiments can draw, and the others folded."""
+    parts = []
+    for document in items.documents():
+        drawn = [
+            shown.html
+            for name in found
+            if experiments.REGISTER[name].document == document
+            for shown in experiments.drawn_from(runs.own(name)[-1])[0]
+            if "<figure" in shown.html and "<script" not in shown.html  # no explorers
+        ]
+        if drawn:
+            fold = f"<details><summary>{plural(len(drawn) - 1, 'other figure')}</summary><div class='figures'>"
+            more = f"{fold}{''.join(drawn[1:])}</div></details>" if drawn[1:] else ""
+            parts.append(f"<section><h3>{escape(items.title(document))}</h3>{drawn[0]}{more}</section>")
+    return "".join(parts)
+
+
+def newest(folder: Path) -> dict[str, dict]:
+    """Experiment -> its newest record in ``folder``, in the order of the register.
+
+    ``ValueError`` where there is none, or they are of several machines.
+    """
+    kept = {name: runs.native(name, folder) for name in experiments.REGISTER}
+    found = {name: max((one for one, _ in each), key=lambda one: one["date"]) for name, each in kept.items() if each}
+    if not found:
+        raise ValueError(f"{folder} has no run record; companion bench --out {folder} makes them")
+    different = runs.distinct(record["machine"] for record in found.values())
+    if len(different) > 1:
+        names = " and ".join(map(runs.short, different))
+        raise ValueError(f"{folder} has records of {names}; a page is of one machine, so give each a folder")
+    return found
+
+
+def html(folder: Path) -> str:
+    """The page of the records in ``folder``."""
+    found = newest(folder)
+    last = max(found.values(), key=lambda record: record["date"])
+    with runs.beside(folder):
+        points = synthesis.every()
+        axes, chapters = _axes(points), _chapters(found)
+    rows = pd.DataFrame(
+        {"experiment": name, "preset": record["preset"], "threads": record["threads"], "date": record["date"][:10],
+         "cases": len(record["measurements"]), "doubtful": sum(bool(case["flags"]) for case in record["measurements"])}
+        for name, record in found.items()
+    )  # fmt: skip
+    measured = (
+        f"{plural(len(found), 'experiment')} measured, the last on {last['date'][:10]}, preset "
+        f"{', '.join(rows['preset'].unique())}. {rows['doubtful'].sum()} of {plural(rows['cases'].sum(), 'case')} are "
+        "flagged as doubtful. Every result was "
+        "verified before and after it was timed. Numbers are medians; in brackets the 95 % interval, or the range of "
+        "the samples where there are fewer than six."
+    )
+    about = pd.DataFrame({"value": described(last["machine"])}).rename_axis("property")
+    return Template(Path(__file__).with_name("report.html").read_text(encoding="utf-8")).substitute(
+        title=escape(f"{runs.short(last['machine'])} beside five reports, 1982 to now"),
+        measured=escape(measured),
+        answers=_answers(points),
+        axes="\n".join(shown.html for shown in axes),
+        chapters=chapters,
+        machine=table(about, caption="The machine, as its records describe it", index=True).html,
+        records=table(rows, caption="The records of this page", index=False, folded=True).html,
+    )
+
+
+def write(folder: Path, out: Path, force: bool = False) -> Path:
+    """Write the page of the records in ``folder`` into the folder ``out``."""
+    return common.write_text(out / "index.html", html(folder), overwrite=force)

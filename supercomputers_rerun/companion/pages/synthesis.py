@@ -1,0 +1,492 @@
+"""What only the five reports together show: one quantity at a time, old machines and measured ones on one axis.
+
+Each function of :data:`QUANTITIES` gives a frame with one point a row: ``machine`` with its full name, ``what`` was
+measured on it, ``year``, ``value``, ``kind`` (``"report"`` or ``"run"``), ``source``, the address of the printed table
+or of the run record, ``bound``, ``"<"`` or ``">"`` where the value is one, ``group``, the kind of work under which a
+figure draws it, and ``order``, that of its machine among those drawn (-1: the reader's own).  The value of a run is a
+median; ``low`` and ``high`` are its spread as :mod:`companion.figures.kit` has it, and ``flagged`` says whether it is
+doubtful.  Only like is compared with like; what differs is in ``what``.
+"""
+
+import re
+from collections.abc import Callable
+from functools import cache
+from html import escape
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from supercomputers_rerun.companion import figures, tables
+from supercomputers_rerun.companion.claims.formulas import Turn
+from supercomputers_rerun.companion.claims.sheets import Reader
+from supercomputers_rerun.companion.common import plural, significant
+from supercomputers_rerun.companion.items import page
+from supercomputers_rerun.companion.records import runs
+from supercomputers_rerun.companion.tables import anchor
+
+_COLUMNS = "machine what year value low high flagged kind source bound group order".split()
+DAY = 24  # hours of the forecast
+_MEGA, _GIGA = 1e6, 1e9
+_WORD = 8  # bytes
+#: Bytes for each operation of the streaming loop of 2006: an item of 8 bytes, a multiplication and an addition.
+STREAMED = _WORD / 2
+#: Experiments that measure the peak of their machine, of multiply-adds in registers.
+_PEAKS = ("xc30-transforms", "xc30-routines", "xc30-forecast")
+
+
+def full_name(machine: str) -> str:
+    """``power5plus`` -> ``IBM p575 (Power5+)``."""
+    return str(tables.machines()["name"].sel(machine=machine).values)
+
+
+@cache
+def _printed() -> pd.DataFrame:
+    """Every point that reports print, and every bound that they give, from ``points.csv``.
+
+    A line has the quantity, the table, the machine, what it is, and the formula of its number; formulas and words are
+    those of claims (:mod:`companion.claims.formulas`).  The year of a report is the last in its citation.
+    """
+    frame = pd.read_csv(Path(__file__).with_name("points.csv"), keep_default_na=False)
+    words = {place: Turn(Reader(place.partition("/")[0])) for place in frame["place"]}
+    documents, names = frame["place"].str.partition("/")[0], frame["place"].str.partition("/")[2]
+    return frame.assign(
+        machine=frame["machine"].map(full_name),
+        what=[words[place].sentence(text) for place, text in zip(frame["place"], frame["what"], strict=True)],
+        value=[words[place].value(text).mid for place, text in zip(frame["place"], frame["value"], strict=True)],
+        year=[int(re.findall(r"\b(?:19|20)\d\d\b", tables.citation(each))[-1]) for each in documents],
+        flagged=False,
+        kind="report",
+        source=[
+            f"../book/records/{page(document)}.html#{anchor(document, name)}"
+            for document, name in zip(documents, names, strict=True)
+        ],
+    )
+
+
+def measured(run, what: str, found: pd.DataFrame, group: str = "") -> dict:
+    """A point of a run, named by its machine, with the address of its record.
+
+    ``found`` has the quantity in its one row, as :func:`companion.figures.kit.intervals` gives it.
+    """
+    (spread,) = found.itertuples()
+    about = run.attrs
+    return {
+        "machine": figures.cpu(run),
+        "what": what if about["preset"] == "paper" else f"{what}, {about['preset']}",
+        "year": int(about["date"][:4]),
+        "value": float(spread.middle),
+        "low": float(spread.low),
+        "high": float(spread.high),
+        "flagged": bool(spread.flagged),
+        "kind": "run",
+        "source": about["file"] if "own" in about else f"../_static/runs/{about['file']}",
+        "bound": "",
+        "group": group,
+        "order": about["place"],
+    }
+
+
+def _frame(quantity: str, unit: str, **again: Callable[[xr.Dataset], list[dict]]) -> pd.DataFrame:
+    """Points with their unit: those of reports, and what functions give of the newest run of each machine.
+
+    The name of a function is that of its experiment, with an underscore for the hyphen.
+    """
+    rows = _printed().query("quantity == @quantity").to_dict("records")
+    rows += [row for name, of in again.items() for run in runs.each(name.replace("_", "-")) for row in of(run)]
+    frame = pd.DataFrame(rows, columns=_COLUMNS).fillna({"bound": "", "group": ""})
+    frame.attrs["units"] = {"value": unit}
+    return frame
+
+
+def _rate(run, chosen) -> pd.DataFrame:
+    """Operations a second of the chosen case of a run, all threads together, with its spread."""
+    case = figures.cases(run).loc[np.asarray(chosen)]
+    return figures.converted(figures.intervals(case), lambda seconds: case["flops"].item() / seconds)
+
+
+def _percent(above: pd.DataFrame, below: pd.DataFrame) -> pd.DataFrame:
+    return figures.converted(figures.quotient(above, below), lambda share: 100 * share)
+
+
+def peaks(run) -> list[tuple]:
+    """The highest peak by the most threads of a run's machine: the run that found it, words, flop/s of all threads and
+    of one, with their spread.  Empty where no peak of the machine was measured."""
+    kept = [
+        each for id in _PEAKS for each in (*runs.committed(id), *runs.own(id)) if figures.cpu(each) == figures.cpu(run)
+    ]
+    most = max((int(each["threads"].values.max()) for each in kept), default=0)
+    found = []
+    for each in kept:
+        threads = each["threads"].values
+        if threads.max() == most:
+            peak = _rate(each, (each["what"].values == "peak") & (threads == most))
+            found.append(
+                (each, f"peak of {plural(most, 'thread')}", peak, figures.converted(peak, lambda rate: rate / most))
+            )
+    return sorted(found, key=lambda one: one[2]["middle"].item())[-1:]
+
+
+def file_rates() -> pd.DataFrame:
+    """MB/s (10^6 bytes) of files and devices; of today, by programs like those of 1982 and 1993."""
+
+    def devices(run) -> list[dict]:
+        named = (("disk", "a disk, O_DIRECT"), ("ssd", "memory"))
+        return [measured(run, what, _device(run, test)) for test, what in named]
+
+    def solution_files(run) -> list[dict]:
+        row = _largest(run, "five arrays, one a write")
+        megabytes = float(run["solution_bytes"][row][0]) / _MEGA
+        spent = figures.sampled(run, "observed_transferring", row)
+        found = figures.converted(spent, lambda seconds: megabytes / seconds)
+        return [measured(run, "a solution file, page cache", found)]
+
+    return _frame("files", "MB/s", xmp1982_devices=devices, nht1_io=solution_files)
+
+
+def _device(run, test: str) -> pd.DataFrame:
+    """MB/s of one test of devices."""
+    (row,) = np.flatnonzero(run["test"].values == test)
+    megabytes = _WORD * float(run["mwords"][row])
+    return figures.converted(figures.sampled(run, "observed_clock", [row]), lambda seconds: megabytes / seconds)
+
+
+def _largest(run, way: str) -> np.ndarray:
+    """The case that writes one way, of its largest size and there of the most threads."""
+    size, threads = run["N"].values, run["threads"].values
+    chosen = run["way"].values == way
+    chosen &= size == size[chosen].max()
+    return np.flatnonzero(chosen & (threads == threads[chosen].max()))
+
+
+def memory_per_flop() -> pd.DataFrame:
+    """Bytes of main memory, counted in powers of two, for each flop/s of peak; of a run, for each of measured peak.
+
+    The report of 2006 prints no peak: it follows from GFLOPS and the share of peak of one job.
+    """
+
+    def today(run) -> list[dict]:
+        return [
+            measured(
+                of,
+                f"all memory, {words}",
+                figures.converted(peak, lambda rate, memory=of.attrs["memory"]: memory / rate),
+            )
+            for of, words, peak, _ in peaks(run)
+        ]
+
+    return _frame("memory", "B for each flop/s of peak", xc30_transforms=today)
+
+
+def _loop(run, name: str) -> pd.DataFrame:
+    """GFLOPS of one thread in a loop."""
+    rate = _rate(run, (run["loop"].values == name) & (run["kind"].values == "one thread"))
+    return figures.converted(rate, lambda rate: rate / _GIGA)
+
+
+def read_per_flop() -> pd.DataFrame:
+    """Bytes that one processor reads in the streaming loop in the time of one flop at its peak.
+
+    The peak of a Power5+ follows from a job's share of it; that of a measured machine is of one of its threads.
+    """
+
+    def today(run) -> list[dict]:
+        read = figures.converted(_loop(run, "streaming"), lambda rate: STREAMED * _GIGA * rate)
+        return [
+            measured(run, f"streaming loop, {words}", figures.quotient(read, one)) for _, words, _, one in peaks(run)
+        ]
+
+    return _frame("bandwidth-balance", "B for each flop at peak", p5plus_smt=today)
+
+
+def memory_balance() -> pd.DataFrame:
+    """Both balances of memory, as rows of one figure: what it holds, and what a processor reads from it."""
+    read = read_per_flop()
+    frame = pd.concat([memory_per_flop(), read.assign(what="reads, " + read["what"])], ignore_index=True)
+    frame.attrs["units"] = {"value": "bytes for each flop/s of peak, or read for each flop"}
+    return frame
+
+
+#: Kinds of jobs whose share of the clock reports print, as rows of a figure.
+_FORECAST, _IMAGING = "forecast on work files, 1982", "radio imaging, large problem, 1989"
+_WRITING = "flow solver that writes, 1993"
+
+
+def computing() -> pd.DataFrame:
+    """Share [%] of the clock in which a job computes: CPU over clock, without writing over with, or parallel part."""
+
+    def forecast(run) -> list[dict]:
+        """The forecast computes while its computing thread does not wait for records."""
+        on_disk = run["configuration"].values.astype(str) == "disk4"
+        waiting, clock = (run[f"observed_{name}"].values[on_disk] for name in ("waiting", "forecast"))
+        found = figures.of_samples(100 * (1 - waiting / clock), run["flags"].values[on_disk])
+        return [measured(run, "forecast, disks", found, _FORECAST)]
+
+    def images(run) -> list[dict]:
+        if not (large := run["size"].values.astype(str) == "large").any():
+            return []
+        spent, real = (run[f"observed_{name}"].values[large].sum(axis=0) for name in ("cpu", "real"))
+        flags = "; ".join(filter(None, run["flags"].values[large].astype(str)))
+        return [measured(run, "imaging, large problem", figures.of_samples([100 * spent / real], [flags]), _IMAGING)]
+
+    def writing(run) -> list[dict]:
+        found = []
+        for way in ("five arrays, one a write", "40-byte elements"):
+            (row,) = _largest(run, way)
+            same = (run["N"] == run["N"][row]) & (run["threads"] == run["threads"][row]) & (run["way"] == "none")
+            alone = figures.intervals(figures.cases(run)[same.values])
+            share = _percent(alone, figures.sampled(run, "observed_T_T", [row]))
+            found.append(measured(run, f"flow solver that writes, {way}", share, _WRITING))
+        return found
+
+    return _frame("computing", "% of the elapsed time", xmp1982_forecast=forecast, aips58_ddt=images, nht1_io=writing)
+
+
+def sustained_rate() -> pd.DataFrame:
+    """GFLOPS of one processor (today: of one thread) by kind of work: loops, then whole programs."""
+
+    def loops(run) -> list[dict]:
+        names = {"additions in registers": "s10", "streams through an array": "streaming"}
+        names |= {"skips through an array": "skipping"}
+        return [measured(run, kind, _loop(run, name), kind) for kind, name in names.items()]
+
+    def solver(run) -> list[dict]:
+        chosen = (run["class"].values == "W") & (run["threads"].values == 1)
+        rate = figures.converted(_rate(run, chosen), lambda rate: rate / _GIGA)
+        return [measured(run, "BT, class W", rate, "BT, a flow solver, on vectors")]
+
+    return _frame("rate", "GFLOPS of one processor", p5plus_smt=loops, nht1_solver=solver)
+
+
+def share_of_peak() -> pd.DataFrame:
+    """Share of peak [%] that whole forecasts sustained; of some runs, that of spectral transforms alone."""
+
+    def forecast(run) -> list[dict]:
+        share = _percent(*(_rate(run, run["what"].values == what) for what in ("forecast", "peak")))
+        return [measured(run, f"forecast of one layer on {plural(run['threads'].values[0], 'thread')}", share)]
+
+    def transforms(run) -> list[dict]:
+        """Those of eight fields at the truncation of the talk, or at the largest of a smaller run."""
+        waves, one = run["truncation"].values, run["threads"].values == 1
+        of_talk = int(tables.load("xc30", "forecast")["truncation"])
+        chosen = of_talk if of_talk in waves else waves.max()
+        alone = one & (run["fields"].values == 8) & (waves == chosen)
+        share = _percent(_rate(run, alone), _rate(run, one & (run["what"].values == "peak")))
+        return [measured(run, f"spectral transforms at truncation {chosen} on 1 thread", share)]
+
+    return _frame("peak", "% of peak", xc30_forecast=forecast, xc30_transforms=transforms)
+
+
+def forecast_hour() -> pd.DataFrame:
+    """Seconds of the clock for one hour of forecast, with the model of its time."""
+
+    def again(run) -> list[dict]:
+        """The forecast of 1982 with its post-processing, files on disk."""
+        on_disk = run["configuration"].values.astype(str) == "disk4"
+        size = "of the size of 1982" if run.attrs["preset"] == "paper" else "as of 1982, smaller,"
+        found = figures.converted(figures.sampled(run, "observed_complete", on_disk), lambda seconds: seconds / DAY)
+        return [measured(run, f"forecast {size} with its jobs, files on disk", found)]
+
+    def one_layer(run) -> list[dict]:
+        """One layer of a forecast of 2014."""
+        case = figures.cases(run, "what", "days", "truncation").query("what == 'forecast'")
+        hours, threads = DAY * case["days"].item(), plural(case["threads"].item(), "thread")
+        what = f"one layer at truncation {int(case['truncation'].item())} on {threads}"
+        return [measured(run, what, figures.converted(figures.intervals(case), lambda seconds: seconds / hours))]
+
+    return _frame("hour", "s for an hour of forecast", xmp1982_forecast=again, xc30_forecast=one_layer)
+
+
+#: Quantities: what a reader calls them, where their points come from, and whether their axis is logarithmic.
+QUANTITIES: dict[str, tuple[str, Callable[[], pd.DataFrame], bool]] = {
+    "files": ("rate of files and devices", file_rates, True),
+    "memory": ("main memory for each flop/s of peak", memory_per_flop, True),
+    "bandwidth-balance": ("memory read by one processor for each flop at peak", read_per_flop, True),
+    "computing": ("share of the elapsed time in which a job computes", computing, False),
+    "rate": ("rate that one processor sustains", sustained_rate, True),
+    "peak": ("share of peak that was sustained", share_of_peak, False),
+    "hour": ("time for an hour of forecast", forecast_hour, True),
+}
+
+
+def every() -> dict[str, pd.DataFrame]:
+    """Every quantity's points, by its name."""
+    return {key: make() for key, (_, make, _) in QUANTITIES.items()}
+
+
+def labels(frame: pd.DataFrame) -> list[str]:
+    """Year, machine and what was measured, of every point."""
+    return [f"{row.year} {row.machine}: {row.what}" for row in frame.itertuples()]
+
+
+def of_first(frame: pd.DataFrame) -> pd.DataFrame:
+    """Points of reports, and of each kind of run those of the first machine that has it, of which sentences speak."""
+    return frame[(frame["kind"] == "report") | (frame["order"] == frame.groupby("what")["order"].transform("min"))]
+
+
+def said(frame: pd.DataFrame) -> str:
+    """Points in words, for who cannot see the figure: all of reports, and of runs the first machine's.
+
+    So the text, which notebooks store, stays as it is when the book gets records of one more machine.
+    """
+    words = {"": "", "<": "below ", ">": "above "}
+    chosen = of_first(frame)
+    triples = zip(labels(chosen), chosen["bound"], chosen["value"], strict=True)
+    found = "; ".join(f"{label} {words[bound]}{significant(value, 3)}" for label, bound, value in triples)
+    more = ". Points of further machines, where there are any, are in the data"
+    return found + more * bool((frame["kind"] == "run").any())
+
+
+def _marks(axis, frame: pd.DataFrame, place: str, across: bool) -> None:
+    """All points: hollow for a report, filled with their spread for a run, stars for the reader's own.
+
+    A machine has one colour in all figures.  ``across``: values run along x, and machines of one row lie apart.
+    """
+    new, bound = frame[frame["kind"] == "run"], frame["bound"] != ""
+    old, bounds = frame[(frame["kind"] == "report") & ~bound], frame[bound]
+    x, y = ("value", place) if across else (place, "value")
+    if len(old):
+        figures.points(axis, old[x], old[y], label="printed in a report", line=False)
+    low, high = (bounds["value"].where(bounds["bound"] == sign) for sign in "><")
+    figures.printed_ranges(axis, bounds[place], low, high, across=across)
+    orders = sorted(new["order"].unique())
+    for number, order in enumerate(orders):
+        part = new[new["order"] == order].rename(columns={"value": "middle"})
+        moved = 0.11 * (number - (len(orders) - 1) / 2) if across else 0
+        label, colour = part["machine"].iloc[0], figures.VARIANTS[int(order) % len(figures.VARIANTS)]
+        drawn = figures.bars(axis, part[place] + moved, part, label=label, line=False, across=across, colour=colour)
+        if order < 0:
+            drawn.set(marker="*", markersize=13, zorder=3)
+
+
+def dots(frame: pd.DataFrame, *, title: str, seen: str, name: str, log: bool = False) -> "figures.Shown":
+    """A row for each kind of work, or each point; ``seen`` is what to see."""
+    unit = frame.attrs["units"]["value"]
+    rows = [row.group or (f"now: {row.what}" if row.kind == "run" else label)
+            for row, label in zip(frame.itertuples(), labels(frame), strict=True)]  # fmt: skip
+    names = list(dict.fromkeys(rows))
+    figure, axis = figures.axes(height=1.25 + 0.42 * len(names))
+    _marks(axis, frame.assign(place=np.array([names.index(row) for row in rows]) + 0.2), "place", across=True)
+    for row, text in enumerate(names):
+        axis.text(0.01, row - 0.22, text, transform=axis.get_yaxis_transform(), size=9, va="center")
+    axis.set_yticks(np.arange(len(names)) + 0.2, [""] * len(names))
+    axis.set_ylim(len(names) - 0.4, -0.6)
+    if log:
+        figures.log_axis(axis, "x")
+        axis.set_xlim(frame["value"].min() / 2, frame["value"].max() * 2)
+    else:
+        axis.set_xlim(0, 1.1 * frame["value"].max())
+    axis.set_xlabel(unit)
+    figures.legend(axis, "above 2")
+    alt = f"{title}, in {unit}. {said(frame)}."
+    return figures.show(figure, alt=alt, title=title, caption=seen, data=frame.drop(columns="order"), name=name)
+
+
+def _spaced(values: np.ndarray, least: float) -> np.ndarray:
+    """Places of labels on a logarithmic axis, in powers of ten, moved up until they are ``least`` apart."""
+    placed, order = np.log10(values), np.argsort(values)
+    for before, after in zip(order, order[1:], strict=False):
+        placed[after] = max(placed[after], placed[before] + least)
+    return placed
+
+
+#: Machines as the labels of a figure with little room name them.
+_SHORT = {"Cray X-MP (prototype)": "Cray X-MP", "Thinking Machines CM-2": "CM-2", "Cray Y-MP 8/256": "Cray Y-MP",
+         "Intel iPSC/860": "iPSC/860"}  # fmt: skip
+
+
+def files_through_time() -> "figures.Shown":
+    """What files and devices took or gave a second, from 1982 to today: the figure that opens the book."""
+    frame = file_rates()
+    figure, axis = figures.axes(height=4.4)
+    _marks(axis, frame, "year", across=False)
+    bounds = frame.loc[frame["bound"] != "", "value"]
+    first = (frame["kind"] == "report") | ~frame["what"].duplicated()  # of a second machine the mark alone
+    for year, part in frame[first].groupby("year"):
+        bound = part["bound"].ne("").any()  # that of 2014, whose label stands below it, since it needs the width
+        for row, height in zip(part.itertuples(), 10 ** _spaced(part["value"].to_numpy(), 0.2), strict=True):
+            what = row.what if row.kind == "run" else f"{_SHORT.get(row.machine, row.machine)}, {row.what}"
+            least = "≥ " if row.bound == ">" else ""
+            beside = row.kind == "run" and bounds.between(row.value / 3, row.value).any()  # a bound's arrow
+            lowest = row.value == frame["value"].min()  # beside it is the mark of another machine
+            x = 1978 if lowest else 2028 if bound else year + (1.3 if year < 2000 else -1.3)
+            shift = 0.68 if lowest or bound else 1.45 if beside else 1
+            axis.annotate(
+                f"{what} {least}{significant(row.value, 3)}", (year, row.value), (x, height * shift),
+                ha="left" if year < 2000 else "right", va="center", size=8,
+            )  # fmt: skip
+    axis.set(xlim=(1977, 2032), xticks=range(1980, 2030, 10))
+    axis.set_ylim(frame["value"].min() / 2, frame["value"].max() * 2.5)
+    figures.log_axis(axis, "y")
+    axis.set(xlabel="year", ylabel="MB/s")
+    figures.legend(axis, "above 2")
+    return figures.show(
+        figure,
+        data=frame.drop(columns="order"),
+        name="file_rates",
+        title="Forty years of reading and writing",
+        caption="Rates of files and of the devices that hold them, in MB/s. Hollow: printed in the reports of "
+        "1982, 1993 and 2014, which do not say of each how it was measured; the arrow marks a lower bound. Filled: "
+        "stored runs on virtual machines of today; the host of a disk may have a cache of its own.",
+        alt=f"Rates of files in MB/s by year, on a logarithmic axis. {said(frame)}.",
+    )
+
+
+#: Documents on which each of the findings rests.
+_RESTS_ON = (("xmp1982", "nht1", "xc30"), ("nht1", "p5plus", "xc30"), ("xmp1982", "aips58"))
+
+
+def opened() -> "figures.Shown":
+    """The findings as a list, each with links to its chapters, for the front page."""
+    rows = []
+    for finding, documents in zip(findings(), _RESTS_ON, strict=True):
+        links = (f'<a href="../notebooks/{page(each)}.html">chapter {int(page(each)[:2])}</a>' for each in documents)
+        rows.append(f"<li>{escape(finding)} ({', '.join(links)})</li>")
+    text = "\n".join(f"- {finding}" for finding in findings())
+    return figures.Shown(f'<ul class="rerun-findings">{"".join(rows)}</ul>', text)
+
+
+def findings() -> list[str]:
+    """What files, memory and computing show, a sentence each."""
+    files, memory, busy = of_first(file_rates()), memory_per_flop()["value"], computing()
+
+    def rate(machine: str, what: str) -> float:
+        return files.loc[(files["machine"] == full_name(machine)) & (files["what"] == what), "value"].item()
+
+    now = files.loc[files["what"] == "a disk, O_DIRECT", "value"]
+    today = "".join(
+        f" One like it moves {significant(rate, 3)} MB/s (median) on a virtual disk of today." for rate in now
+    )
+    reports = memory.iloc[1:5]
+    printed = busy[busy["kind"] == "report"]
+    alone, _, shared = printed.loc[printed["group"] == _IMAGING, "value"]
+    best = printed.loc[printed["machine"] == full_name("cray_xmp_1982"), "value"]
+    return [
+        f"A test of 1982 moved {rate('cray_xmp_1982', 'a disk'):g} MB/s to and from a disk of the Cray X-MP.{today} In "
+        f"2014 a forecast on the Cray XC30 wrote {rate('cray_xc30', 'one of 120 files'):g} MB/s or more to each of 120 "
+        "files.",
+        f"Main memory for each flop/s of peak was {memory.iloc[0]:.2f} bytes on the Cray Y-MP in the report of 1993, "
+        f"and {reports.min():.2f} to {reports.max():.2f} on four machines in those of 2006 and 2014.",
+        f"CPU time was {best.min():.0f} to {best.max():.0f} % of the elapsed time of a forecast of 1982, alone on the "
+        f"prototype of the Cray X-MP. In the large problems of the report of 1989 together it went from {alone:.0f} "
+        f"% on a Convex C1, alone, to {shared:.0f} % on a Cray X-MP/48 with other users.",
+    ]
+
+
+def points_table(found: dict[str, pd.DataFrame]) -> "figures.Shown":
+    """Every point, with a link to the printed table or the run record that holds its number."""
+    frames = [
+        frame.assign(quantity=QUANTITIES[key][0], unit=frame.attrs["units"]["value"]) for key, frame in found.items()
+    ]
+    every = pd.concat(frames, ignore_index=True)
+    values = every["value"].map(lambda value: significant(value, 3))
+    words = every["kind"].map({"run": "record", "report": "table"})
+    shown = every[["quantity", "year", "machine", "what"]].rename(columns={"what": "what was measured"})
+    shown["value"] = (every["bound"] + " " + values).str.strip()
+    shown["unit"], shown["source"] = every["unit"], '<a href="' + every["source"] + '">' + words + "</a>"
+    caption = f"All {len(every)} points, and where each number comes from"
+    data = every.drop(columns=["group", "order"])
+    made = figures.table(shown, caption=caption, name="points", folded=True, html=["source"], data=data)
+    counts = (f"{(frame['kind'] == 'report').sum()} of {frame['quantity'].iloc[0]}" for frame in frames)
+    return figures.Shown(made.html, f"Where each number comes from. Printed in reports: {', '.join(counts)}")
