@@ -99,10 +99,11 @@ class Experiment:
     def run(self, preset: str = "quick", threads: int = 1, **options: Any):
         """Run it here; the record as an ``xarray.Dataset``, drawn as "this run" (options as of :func:`run_record`).
 
-        Where a notebook is stored, its pictures show stored runs alone, and the newest one is given.  In a notebook,
+        With ``RERUN_RUNS=stored`` in the environment nothing is measured and the newest stored run is given: a notebook
+        is committed with pictures of stored runs alone.  In a notebook,
         what this machine lacks is a sentence on the page, and the newest stored run takes the place of one made here.
         """
-        stored = runs.latest(self.id) if os.environ.get("RERUN_FIGURES") == "stored" else None
+        stored = runs.latest(self.id) if os.environ.get("RERUN_RUNS") == "stored" else None
         if stored is not None:
             return stored
         try:

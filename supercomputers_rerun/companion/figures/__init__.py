@@ -8,11 +8,29 @@ Names are imported from their modules when they are first asked for: a command t
 hold their figures too, need not wait for Matplotlib.
 """
 
+from collections.abc import Callable
+from functools import wraps
 from importlib import import_module
+from typing import ParamSpec, TypeVar
 
 from supercomputers_rerun.companion import common
 
 _MODULES = ("kit", "rendering", "tabular")
+_Given = ParamSpec("_Given")
+_Made = TypeVar("_Made")
+
+
+def styled(function: Callable[_Given, _Made]) -> Callable[_Given, _Made]:
+    """``function``, which draws, in the house style; the reader's own settings of Matplotlib stay as they are."""
+
+    @wraps(function)
+    def drawing(*arguments: _Given.args, **options: _Given.kwargs) -> _Made:
+        from supercomputers_rerun.companion.figures.kit import house
+
+        with house():
+            return function(*arguments, **options)
+
+    return drawing
 
 
 def __getattr__(name: str):

@@ -8,6 +8,7 @@ the drawing, the ends of both axes and whether they are logarithmic, and where r
 import json
 import textwrap
 from collections.abc import Callable
+from contextlib import contextmanager
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -83,10 +84,14 @@ STYLE |= {f"{name}{'' if '.' in name else '.'}color": INK for name in _INKED}
 STYLE |= dict.fromkeys(("figure.facecolor", "axes.facecolor", "savefig.facecolor"), "none")
 
 
-# Titles, legends and annotations that a chapter adds later must look the same, so the style is not
-# confined to a context: importing the house style puts it on.
-mpl.rcdefaults()  # whatever the reader's matplotlibrc says
-mpl.rcParams.update(STYLE)
+@contextmanager
+def house():
+    """Matplotlib with the house style, whatever the reader's settings say; they are back afterwards."""
+    with mpl.rc_context():
+        mpl.rcdefaults()
+        mpl.rcParams.update(STYLE)
+        yield
+
 
 #: By the names that :func:`companion.figures.show` is given.
 JOINED = {"p5plus_bandwidth", "p5plus_loops", "nht1_solver", "sustained_rate"}

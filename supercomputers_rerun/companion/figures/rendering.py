@@ -22,6 +22,7 @@ import xarray as xr
 from matplotlib.text import Text
 
 from supercomputers_rerun.companion.common import significant
+from supercomputers_rerun.companion.figures import styled
 from supercomputers_rerun.companion.figures.kit import (
     INK,
     JOINED,
@@ -48,7 +49,7 @@ _counter = itertools.count(1)
 #: Rows of a figure's data that are printed; the file of the figure's page has all.
 _ROWS = 40
 #: In the environment: ``text`` where only what figures say is compared, and none is drawn; ``stored`` where a notebook
-#: gets the pictures with which it is committed.
+#: gets pictures as PNG, with which it is committed.
 FIGURES = "RERUN_FIGURES"
 _FONTS = "'DejaVu Sans', Verdana, sans-serif"
 
@@ -164,6 +165,7 @@ def _legible(figure) -> None:
             text.set_text(textwrap.fill(words, int(len(words) * room / width)))
 
 
+@styled
 def _drawn(figure, prefix: str, alt: str, name: str | None = None) -> str:
     buffer = io.StringIO()
     _legible(figure)
@@ -173,6 +175,7 @@ def _drawn(figure, prefix: str, alt: str, name: str | None = None) -> str:
     return svg.replace("<svg ", f'<svg data-panels="{escape(panels(figure))}" ', 1) if name in JOINED else svg
 
 
+@styled
 def _stored(figure) -> str:
     """A picture of at most some 40 KB for the committed notebook, in base64: PNG on white, with a palette."""
     from PIL import Image
@@ -317,6 +320,7 @@ def source(function, seen: str) -> Shown:
     return Shown(html, f"{text}\n\n{seen}")
 
 
+@styled
 def dots(
     runs,
     frames,

@@ -360,6 +360,7 @@ def _marks(axis, frame: pd.DataFrame, place: str, across: bool) -> None:
             drawn.set(marker="*", markersize=13, zorder=3)
 
 
+@figures.styled
 def dots(frame: pd.DataFrame, *, title: str, seen: str, name: str, log: bool = False) -> "figures.Shown":
     """A row for each kind of work, or each point; ``seen`` is what to see."""
     unit = frame.attrs["units"]["value"]
@@ -396,6 +397,7 @@ _SHORT = {"Cray X-MP (prototype)": "Cray X-MP", "Thinking Machines CM-2": "CM-2"
          "Intel iPSC/860": "iPSC/860"}  # fmt: skip
 
 
+@figures.styled
 def files_through_time() -> "figures.Shown":
     """What files and devices took or gave a second, from 1982 to today: the figure that opens the book."""
     frame = file_rates()

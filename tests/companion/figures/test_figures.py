@@ -22,6 +22,7 @@ from supercomputers_rerun.companion.figures.kit import times
 GROUNDS = {"light": "#ffffff", "dark": "#121212", "raised dark": "#14181e"}
 
 
+@figures.styled
 def _figure(label="speed"):
     figure, axis = figures.axes()
     figures.points(axis, [1, 10, 100], [1, 2, 3], label=label)

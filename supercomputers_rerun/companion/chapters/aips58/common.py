@@ -67,6 +67,7 @@ def middles(values) -> tuple[float, float, float]:
     return float(middle(values)), float(low), float(high)
 
 
+@figures.styled
 def strips(old: dict, runs, found: list[dict], **shown) -> "figures.Shown":
     """Rows with a mark for each problem: the printed ``old``, name -> values, then those of runs, name -> spread.
 

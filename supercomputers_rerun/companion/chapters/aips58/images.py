@@ -18,6 +18,7 @@ def remaining(gain: float) -> "np.ndarray":
     return np.abs(fluxes) / gain / small.dirty.max()
 
 
+@figures.styled
 def peaks(gain: float = 2.2) -> "figures.Shown":
     """What CLEAN leaves, component by component: with three gains and one of one's own."""
     frame = pd.DataFrame({f"gain {each:g}": remaining(each) for each in sorted({0.1, 0.5, 1.0, gain})})
@@ -45,6 +46,7 @@ def cases() -> list:
     return damage.cases("small")
 
 
+@figures.styled
 def wrong(cases: list) -> "figures.Shown":
     """Images of the :func:`cases`, with flux and bits, on the scale of the first, the truth.
 

@@ -37,6 +37,7 @@ def curve(run):
 
 
 @grouped.figure
+@figures.styled
 def whole_run(runs) -> "figures.Shown":
     """T_T of a run against the number of processes that write at a time, over the least of the run."""
     frames, (ticks, factor, best) = [curve(run) for run in runs], _printed()

@@ -45,6 +45,7 @@ def _over(run, base: str, *names: str):
 
 
 @changes.figure
+@figures.styled
 def gains(runs) -> "figures.Shown":
     """What each change gained, as the range that is printed, and three of them on a forecast of today."""
     printed = tables.printed("p5plus", "changes")
@@ -107,6 +108,7 @@ def gained() -> str:
 
 
 @changes.figure
+@figures.styled
 def combinations(runs) -> "figures.Shown":
     """Time of one T399 forecast day against SMT, binding and memory affinity, and of a forecast of today."""
     cube = tables.load("p5plus", "smt_binding")

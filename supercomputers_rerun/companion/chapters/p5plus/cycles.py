@@ -27,6 +27,7 @@ def stalls() -> dict[str, str]:
     return {routine: str(part["name"].values[part["cycles"].values.argmax()]) for routine, part in parts.items()}
 
 
+@figures.styled
 def trees() -> "figures.Shown":
     """The innermost nodes of the three trees, routine by routine."""
     frame = leaves()

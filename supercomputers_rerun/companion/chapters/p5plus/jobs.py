@@ -29,6 +29,7 @@ def _split(run) -> "pd.DataFrame":
     return pd.DataFrame(spent, index=[name])
 
 
+@figures.styled
 def shares(runs) -> "figures.Shown":
     """Where the time of three IFS jobs went, and that of a spectral model on ranks goes, in percent."""
     seconds = pd.concat([times(), *map(_split, runs)]).fillna(0.0)

@@ -54,6 +54,7 @@ def lines(run) -> "pd.DataFrame":
 
 
 @loads.figure
+@figures.styled
 def load_times(runs) -> "figures.Shown":
     """Time of one dependent load against working set: random chase and walk of 1024 items, on both kinds of pages."""
     figure, axis = figures.axes(height=4.6)

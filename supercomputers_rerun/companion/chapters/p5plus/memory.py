@@ -45,6 +45,7 @@ def _asked(step: int, nbytes: int) -> float:
 
 
 @bandwidth.figure
+@figures.styled
 def read_rates(runs, stride: int = 0, nbytes: int = 0) -> "figures.Shown":
     """Read bandwidth of one thread against working set, by stride, and by threads and pages at stride 1.
 

@@ -28,6 +28,7 @@ def _exchanges(run) -> "pd.DataFrame":
 
 
 @exchange.figure
+@figures.styled
 def exchanged(runs) -> "figures.Shown":
     """Bytes a second of one side by message size, all pairs together, where each rank has a CPU of its own."""
     figure, axis = figures.axes(height=3.4)

@@ -47,6 +47,7 @@ def spent(runs) -> "figures.Shown":
 
 
 @sensors.figure
+@figures.styled
 def drift(runs) -> "figures.Shown":
     """Waiting in each period while sensors drift apart, beside that with synchronised and with drifted ones."""
     runs, frames = [run for run in runs if "drifting" in run["way"].values], []

@@ -75,6 +75,7 @@ def jitter(preset: str, threads: int) -> list[Case]:
 
 
 @jitter.figure
+@figures.styled
 def quanta(runs) -> "figures.Shown":
     """Share of the quanta of work that take longer than the fastest by so much and more."""
     figure, axis = figures.axes(height=2.9)

@@ -61,6 +61,7 @@ def significant(run) -> list[int]:
 
 
 @scored.figure
+@figures.styled
 def differences(runs) -> "figures.Shown":
     """Mean paired difference of three builds to the strict one, with its interval: what significance and size say."""
     run = runs[0]

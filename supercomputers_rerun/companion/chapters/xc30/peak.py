@@ -126,6 +126,7 @@ def cores(runs) -> "figures.Shown":
 
 
 @transforms.figure
+@figures.styled
 def transform_shares(runs) -> "figures.Shown":
     """Share of peak of the transforms against truncation, with the shares of the forecasts of 2014."""
     printed = tables.load("xc30", "runs")["peak_percent"].to_series()

@@ -37,6 +37,7 @@ def _every_step(result) -> dict[str, float]:
 
 
 @storm.figure
+@figures.styled
 def output_steps(runs) -> "figures.Shown":
     """Time of every output step with and without the small files, alone and while others load the file system."""
     run = runs[0]
@@ -157,6 +158,7 @@ def with_small_files(run):
 
 
 @records.figure
+@figures.styled
 def opens(runs) -> "figures.Shown":
     """What small files cost an output step by the time of an open, for the least and the largest records."""
     frames = [with_small_files(run) for run in runs]

@@ -118,6 +118,7 @@ def _fit(measurements) -> dict[str, Output]:
 
 
 @halved.figure
+@figures.styled
 def halves(runs) -> "figures.Shown":
     """CPU time in half the memory banks over that alone in all (Figs 8.1, 8.2), printed and simulated."""
     (post, full, half), (kernel, *_) = (printed(name) for name in ("fig8_1", "fig8_2"))
@@ -142,6 +143,7 @@ def halves(runs) -> "figures.Shown":
     )
 
 
+@figures.styled
 def bank_times(stride: int = 1, banks: int = 16, cpus: int = 2) -> "figures.Shown":
     """Which CPU holds which of the ``banks`` in each clock period, and above it how many ports of each CPU wait.
 

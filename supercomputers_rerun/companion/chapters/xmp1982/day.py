@@ -161,6 +161,7 @@ def days() -> list[Day]:
     return [day(where) for where in (Layout("disk", 4, "async"), *kept)]
 
 
+@figures.styled
 def _still() -> "figures.Shown":
     from matplotlib.patches import Patch
 

@@ -3,6 +3,7 @@
 from supercomputers_rerun.companion import figures, tables
 
 
+@figures.styled
 def drawn() -> "figures.Shown":
     """Block diagram of the prototype: processors, memory, SSD, buffer memory, controllers and disks."""
     from matplotlib.patches import FancyBboxPatch
