@@ -1,6 +1,5 @@
 """One BT run: its arrays in the layout of the solver, the way to and from the serial layout, time steps and norms."""
 
-import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -13,11 +12,11 @@ from supercomputers_rerun.kernels.bt.step import sweeps, work_size
 from supercomputers_rerun.kernels.contract import require_range
 from supercomputers_rerun.kernels.runtime.arrays import aligned, require_array, zeros
 from supercomputers_rerun.kernels.runtime.jit import kernel
-from supercomputers_rerun.kernels.runtime.resources import require_threads, run_parts
+from supercomputers_rerun.kernels.runtime.resources import require_threads
+from supercomputers_rerun.kernels.runtime.team import run_parts
 from supercomputers_rerun.kernels.runtime.vector import LANES
 
 _FIVE = np.uint64(5)
-_ALONE = threading.Lock()  # teams that share threads would wait for each other
 
 
 class Box:
@@ -182,8 +181,7 @@ class Stepper:
 
     def _sweeps(self, which: tuple[bool, bool], solves: tuple[bool, bool, bool], count: int = 1) -> None:
         state, team = self.state, (self.work, np.zeros(1, np.int64), self.threads)
-        with _ALONE:
-            run_parts(sweeps, self.threads, count, which, state.u, state.rhs, state.forcing, *self.about, solves, *team)
+        run_parts(sweeps, self.threads, count, which, state.u, state.rhs, state.forcing, *self.about, solves, *team)
         state.ready = which[1] and solves[2]
 
     def by_rows(self, solve: bool) -> None:

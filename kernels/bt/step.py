@@ -8,15 +8,14 @@ y and z whether lines are solved, which only whole ones can be.
 """
 
 import numpy as np
-from llvmlite import ir
-from numba import types
 
 from supercomputers_rerun.kernels.bt.differences import differences
 from supercomputers_rerun.kernels.bt.elimination import FORWARD, RING, UPPER, solve
 from supercomputers_rerun.kernels.bt.lines import TILE as _TILE
 from supercomputers_rerun.kernels.bt.lines import along, inner, visited
 from supercomputers_rerun.kernels.runtime.jit import FINITE, kernel
-from supercomputers_rerun.kernels.runtime.vector import LANES, emitted, load, spread, store, transpose_block
+from supercomputers_rerun.kernels.runtime.team import meet
+from supercomputers_rerun.kernels.runtime.vector import LANES, load, spread, store, transpose_block
 
 _V = np.uint64(LANES)
 _ZERO, _ONE, _TWO, _FIVE = (np.uint64(n) for n in (0, 1, 2, 5))
@@ -145,40 +144,13 @@ def rows(u, rhs, forcing, place, directions, ends, solves, work, threads, thread
             differences(u, forcing, rhs, lines, directions[2], line)
 
 
-@emitted(lambda counter: types.int64)
-def _arrive(builder, counter):
-    return builder.atomic_rmw("add", counter, ir.Constant(ir.IntType(64), 1), "acq_rel")
-
-
-@emitted(lambda counter: types.int64)
-def _arrived(builder, counter):
-    return builder.load_atomic(counter, "acquire", 8)
-
-
-_rest = types.ExternalFunction("sched_yield", types.int32())
-
-
-@kernel
-def _meet(counter, threads):
-    """Wait until all ``threads`` have come here as often as this one; ``counter``, int64 (1,), counts arrivals.
-
-    Handing work to threads of Python instead takes 50 µs, half a step of N = 12.
-    """
-    last = (_arrive(counter) // threads + 1) * threads
-    spins = 0
-    while _arrived(counter) < last:
-        spins += 1
-        if spins > 10_000:  # the other may wait for this processor
-            _rest()
-
-
 @kernel(fastmath=FINITE)
 def sweeps(count, which, u, rhs, forcing, place, directions, ends, solves, work, counter, threads, thread):
     """``count`` times ``planes`` and ``rows``, each where the pair ``which`` asks."""
     for _ in range(count):
         if which[0]:
             planes(u, rhs, place, directions, ends, solves, work, threads, thread)
-            _meet(counter, threads)
+            meet(counter, threads)
         if which[1]:
             rows(u, rhs, forcing, place, directions, ends, solves, work, threads, thread)
-            _meet(counter, threads)
+            meet(counter, threads)

@@ -35,7 +35,7 @@ from supercomputers_rerun.kernels.files.format.verification import (
 from supercomputers_rerun.kernels.files.ways import WAYS, solution_writer
 from supercomputers_rerun.kernels.files.work_folder import WorkFolder
 from supercomputers_rerun.kernels.proof import Proof
-from supercomputers_rerun.kernels.runtime.resources import run_parts
+from supercomputers_rerun.kernels.runtime.resources import run_team
 
 __all__ = ["NO_OUTPUT", "PROOF", "Problem", "Result", "exact_plane", "footprint", "reference", "run", "serial", "setup"]
 __all__ += ["verify", "work"]
@@ -112,7 +112,7 @@ def setup(problem: Problem, seed: int = 0) -> bt.State:
 def serial(state: bt.State, out: np.ndarray, threads: int) -> None:
     """Fill ``out``, float64 (N, N, N, 5) as [k, j, i, m], with U, k-planes shared out over ``threads``."""
     planes = out.shape[0]
-    run_parts(lambda n: bt.pack(state, out, planes * n // threads, planes * (n + 1) // threads), threads)
+    run_team(lambda n: bt.pack(state, out, planes * n // threads, planes * (n + 1) // threads), threads)
 
 
 def _once(problem: Problem, state: bt.State, threads: int) -> Result:

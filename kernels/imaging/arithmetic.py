@@ -12,7 +12,7 @@ from supercomputers_rerun.kernels.imaging.clean import summed
 from supercomputers_rerun.kernels.imaging.convolution import Convolver
 from supercomputers_rerun.kernels.runtime.arrays import aligned, require_array
 from supercomputers_rerun.kernels.runtime.jit import CONTRACT, kernel
-from supercomputers_rerun.kernels.runtime.resources import run_parts
+from supercomputers_rerun.kernels.runtime.team import run_parts
 
 
 @kernel(fastmath=CONTRACT)

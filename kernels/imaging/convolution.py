@@ -26,7 +26,8 @@ from supercomputers_rerun.kernels.imaging.dirty import (
 )
 from supercomputers_rerun.kernels.runtime.arrays import aligned, zeros
 from supercomputers_rerun.kernels.runtime.jit import CONTRACT, kernel
-from supercomputers_rerun.kernels.runtime.resources import alone, require_memory, require_threads, run_parts
+from supercomputers_rerun.kernels.runtime.resources import alone, require_memory, require_threads
+from supercomputers_rerun.kernels.runtime.team import run_parts
 from supercomputers_rerun.kernels.runtime.vector import SINGLES, fma, fnma, load, store, transpose_block
 
 

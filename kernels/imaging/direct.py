@@ -15,7 +15,7 @@ from supercomputers_rerun.kernels.imaging.array import U, V, require_form
 from supercomputers_rerun.kernels.imaging.sky import Sky, visibilities
 from supercomputers_rerun.kernels.runtime.arrays import require_array
 from supercomputers_rerun.kernels.runtime.jit import CONTRACT, kernel
-from supercomputers_rerun.kernels.runtime.resources import run_parts
+from supercomputers_rerun.kernels.runtime.team import run_parts
 from supercomputers_rerun.kernels.runtime.vector import SINGLES, bits, fma, from_bits, load, rounded, spread, store
 
 #: Components summed in float32 before they go to float64.

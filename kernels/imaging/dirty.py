@@ -31,7 +31,8 @@ from supercomputers_rerun.kernels.imaging.gridding import BELOW, Sorted
 from supercomputers_rerun.kernels.imaging.taps import correction, grid_side
 from supercomputers_rerun.kernels.runtime.arrays import aligned
 from supercomputers_rerun.kernels.runtime.jit import CONTRACT, kernel
-from supercomputers_rerun.kernels.runtime.resources import alone, require_memory, require_threads, run_parts
+from supercomputers_rerun.kernels.runtime.resources import alone, require_memory, require_threads
+from supercomputers_rerun.kernels.runtime.team import run_parts
 from supercomputers_rerun.kernels.runtime.vector import SINGLES, address, load, store, transpose_block
 
 __all__ = ["SIDES", "Plan", "beam", "columns", "dirty", "of_one", "plain"]

@@ -31,7 +31,7 @@ from supercomputers_rerun.kernels.imaging.array import (
 from supercomputers_rerun.kernels.imaging.taps import TAPS, phi, polynomials
 from supercomputers_rerun.kernels.runtime.arrays import aligned
 from supercomputers_rerun.kernels.runtime.jit import CONTRACT, kernel
-from supercomputers_rerun.kernels.runtime.resources import run_parts
+from supercomputers_rerun.kernels.runtime.team import run_parts
 from supercomputers_rerun.kernels.runtime.vector import SINGLES, even_odd_totals, fma, load, shuffle, spread_lane, store
 from supercomputers_rerun.kernels.runtime.vector import spread as in_all_lanes
 

@@ -10,7 +10,7 @@ import numpy as np
 from supercomputers_rerun.kernels.contract import require_choice
 from supercomputers_rerun.kernels.imaging.array import BASELINE, U, V, require_form
 from supercomputers_rerun.kernels.runtime.jit import kernel
-from supercomputers_rerun.kernels.runtime.resources import run_parts
+from supercomputers_rerun.kernels.runtime.team import run_parts
 from supercomputers_rerun.kernels.runtime.vector import address, load_as, prefetch, store
 
 __all__ = ["ORDERS", "keys_of", "plain", "reference", "sort"]

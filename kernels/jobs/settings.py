@@ -5,8 +5,6 @@ its environment names when it is imported, and Linux takes back huge pages for a
 """
 
 import ctypes
-import os
-import threading
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import ClassVar
@@ -16,7 +14,8 @@ from supercomputers_rerun.kernels.contract import Check, Footprint, Presets, Wor
 from supercomputers_rerun.kernels.files.processes import Processes
 from supercomputers_rerun.kernels.jobs import BUILDS
 from supercomputers_rerun.kernels.processor.smt import LISTS, list_cpus
-from supercomputers_rerun.kernels.runtime.resources import require_memory, run_parts, smt_siblings
+from supercomputers_rerun.kernels.runtime.resources import require_memory, smt_siblings
+from supercomputers_rerun.kernels.runtime.team import bind
 
 __all__ = ["Problem", "footprint", "run", "setup", "verify", "work"]
 
@@ -56,17 +55,6 @@ def _serve(here, problem: Problem) -> None:
         pool.submit(_forecasts, here, problem).result()
 
 
-def _bind(order: str, threads: int) -> None:
-    """The threads of ``run_parts``, each to a CPU of its own by the list ``order``."""
-    cpus, all_there = list_cpus(order, smt_siblings(), threads), threading.Barrier(threads)
-
-    def bind(number: int) -> None:
-        all_there.wait(timeout=60)  # s: no thread may take two numbers
-        os.sched_setaffinity(0, {cpus[number]})
-
-    run_parts(bind, threads)
-
-
 def _forecasts(here, problem: Problem) -> None:
     if not problem.huge:
         ctypes.CDLL(None).prctl(_THP_DISABLE, 1, 0, 0, 0)
@@ -77,7 +65,7 @@ def _forecasts(here, problem: Problem) -> None:
         while asked := here.recv():
             threads, repeats = asked
             if problem.order and threads != bound:
-                _bind(problem.order, threads)
+                bind(list_cpus(problem.order, smt_siblings(), threads))
                 bound = threads
             result = shallow_water.run(model, state, threads, repeats)
             here.send(None)

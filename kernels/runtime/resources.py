@@ -4,7 +4,8 @@ Affinity masks and control-group quotas are honoured, because a container that s
 and grants two would otherwise be overloaded, and its timings worthless.
 
 Compiled kernels release the interpreter lock, so plain threads run them side by side.  Creating and joining a thread
-costs about 0.1 ms: :func:`run_team` wants work for 10 ms, :func:`run_parts`, whose threads stay, for one.
+costs about 0.1 ms: :func:`run_team` is for work of 10 ms and more, or bound to CPUs;
+:func:`supercomputers_rerun.kernels.runtime.team.run_parts`, whose threads stay, for the rest.
 """
 
 import functools
@@ -161,24 +162,6 @@ def run_team(work: Callable[[int], object], threads: int, cpus: Sequence[int] | 
     finally:
         if own is not None:
             os.sched_setaffinity(0, own)
-
-
-_standing = functools.cache(ThreadPoolExecutor)
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_standing.cache_clear)  # threads do not survive a fork
-
-
-def run_parts(work: Callable, threads: int, *arguments) -> None:
-    """``work(*arguments, 0) … work(*arguments, threads − 1)`` side by side; the caller's thread is number 0.
-
-    ``work`` takes its own part by the number, in compiled code, so that all run.  The threads stay for later calls.
-    ``ValueError``: more threads than usable CPUs.  Raises an exception of any thread, after all have ended.
-    """
-    if threads == 1:
-        work(*arguments, 0)
-        return
-    require_threads(threads)
-    _side_by_side(_standing(threads - 1), lambda number: work(*arguments, number), threads)
 
 
 def alone(method: Callable) -> Callable:

@@ -8,7 +8,8 @@ import numpy as np
 from supercomputers_rerun.kernels.contract import Footprint
 from supercomputers_rerun.kernels.files.work_folder import WorkFolder
 from supercomputers_rerun.kernels.runtime.atomic import atomic_write
-from supercomputers_rerun.kernels.runtime.resources import require_memory, run_parts
+from supercomputers_rerun.kernels.runtime.resources import require_memory
+from supercomputers_rerun.kernels.runtime.team import run_parts
 from supercomputers_rerun.kernels.shallow_water.compiled import ADVANCE, PRODUCTS
 from supercomputers_rerun.kernels.shallow_water.diagnostics import means, surface
 from supercomputers_rerun.kernels.shallow_water.problem import GRAVITY, RADIUS, Problem, initial, random_height

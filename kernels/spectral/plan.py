@@ -16,7 +16,8 @@ from numba import carray
 from supercomputers_rerun.kernels.contract import require_range
 from supercomputers_rerun.kernels.runtime.arrays import aligned, require_array, zeros
 from supercomputers_rerun.kernels.runtime.jit import kernel
-from supercomputers_rerun.kernels.runtime.resources import alone, require_memory, require_threads, run_parts
+from supercomputers_rerun.kernels.runtime.resources import alone, require_memory, require_threads
+from supercomputers_rerun.kernels.runtime.team import run_parts
 from supercomputers_rerun.kernels.runtime.vector import LANES, address
 from supercomputers_rerun.kernels.spectral import legendre_eight, legendre_one, rows
 from supercomputers_rerun.kernels.spectral.functions import LegendreTables, Spectra

@@ -14,7 +14,8 @@ from functools import cached_property
 import numpy as np
 
 from supercomputers_rerun.kernels.runtime.jit import kernel
-from supercomputers_rerun.kernels.runtime.resources import alone, run_parts
+from supercomputers_rerun.kernels.runtime.resources import alone
+from supercomputers_rerun.kernels.runtime.team import run_parts
 from supercomputers_rerun.kernels.runtime.vector import LANES
 from supercomputers_rerun.kernels.spectral.legendre import epsilon
 

@@ -1,36 +1,10 @@
-"""Work shared by threads that stay: every part is done, errors are told, and too many threads are refused."""
+"""Threads that are started for one piece of work: each works once, errors are told, the caller is one of them."""
 
 import threading
 
 import pytest
 
-from supercomputers_rerun.kernels.runtime.resources import run_parts, run_team, usable_cpus
-
-
-@pytest.mark.parametrize("threads", sorted({1, min(2, usable_cpus())}))
-def test_every_part_is_done_once(threads):
-    done = []
-    run_parts(lambda what, number: done.append((what, number)), threads, "a")
-    assert sorted(done) == [("a", number) for number in range(threads)]
-
-
-@pytest.mark.skipif(usable_cpus() < 2, reason="needs two usable CPUs")
-def test_the_error_of_another_thread_is_told_after_all_have_ended():
-    done = []
-
-    def work(number):
-        if number == 1:
-            raise ArithmeticError("the second part failed")
-        done.append(number)
-
-    with pytest.raises(ArithmeticError, match="second part"):
-        run_parts(work, 2)
-    assert done == [0]
-
-
-def test_more_threads_than_usable_cpus_are_refused():
-    with pytest.raises(ValueError, match="threads"):
-        run_parts(print, 10_000)
+from supercomputers_rerun.kernels.runtime.resources import run_team
 
 
 @pytest.mark.parametrize("threads", [1, 3])
