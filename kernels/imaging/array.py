@@ -12,7 +12,7 @@ A visibility is a record of eight float32, as AIPS and UVFITS keep one Stokes pa
 import numpy as np
 
 from supercomputers_rerun.kernels.contract import require_range
-from supercomputers_rerun.kernels.runtime.arrays import require_array
+from supercomputers_rerun.kernels.runtime.arrays import as_writeable, require_array
 
 __all__ = ["ANTENNAS", "BASELINE", "IM", "PAIRS", "RE", "TIME", "U", "V", "W", "WEIGHT", "antennas", "tracks"]
 
@@ -69,7 +69,7 @@ def require_form(records) -> np.ndarray:
     require_array("visibilities", records, np.float32, (None, 8))
     if not len(records):
         raise ValueError("there are no visibilities: the data set has zero records")
-    return records if records.flags.writeable else records.copy()  # compiled code takes arrays that can be written
+    return records if records.flags.writeable else as_writeable(records)
 
 
 def require_records(records) -> np.ndarray:

@@ -101,3 +101,20 @@ def require_array(name: str, array, dtype, shape: tuple[int | None, ...], writab
     if any(np.may_share_memory(array, other) for other in apart):
         raise ValueError(f"{name} shares memory with another argument; give it memory of its own")
     return array
+
+
+class _Memory:
+    """The memory of an array, under flags of its own; keeps the array alive."""
+
+    def __init__(self, array: np.ndarray):
+        self.array = array
+        address, _ = array.__array_interface__["data"]
+        self.__array_interface__ = {**array.__array_interface__, "data": (address, False)}
+
+
+def as_writeable(array: np.ndarray) -> np.ndarray:
+    """The memory of a read-only array as one that compiled code takes which was made for arrays that can be written.
+
+    Nothing is copied.  Who asks for it reads only: numba would compile everything a second time for the other flag.
+    """
+    return np.asarray(_Memory(array))

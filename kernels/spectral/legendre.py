@@ -140,7 +140,9 @@ def _plan_seeds(tables, cosine, cosine_low):
     rows carries the wavenumber never begins.
     """
     rows, size = cosine.size, tables.seeds.shape[2] // 2
-    hi, lo = np.where(cosine > 0.0, 1.0, 0.0), np.zeros(rows)
+    hi, lo = np.empty(rows), np.zeros(rows)
+    for j in range(rows):  # np.where brings SciPy's linear algebra from the cache: half a second of a first call
+        hi[j] = 1.0 if cosine[j] > 0.0 else 0.0
     exponent = np.zeros(rows, dtype=np.int64)
     start = np.empty(rows)
     top = tables.offset.size - 1

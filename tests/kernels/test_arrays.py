@@ -6,7 +6,7 @@ import pytest
 from supercomputers_rerun.kernels import bt
 from supercomputers_rerun.kernels.imaging import arithmetic, clean, direct, sorting
 from supercomputers_rerun.kernels.imaging.array import BASELINE
-from supercomputers_rerun.kernels.runtime.arrays import require_array
+from supercomputers_rerun.kernels.runtime.arrays import as_writeable, require_array
 from supercomputers_rerun.kernels.spectral import Plan
 
 
@@ -108,3 +108,13 @@ def test_the_sentence_names_array_wish_and_remedy():
             require_array("a", bad, float, (2, 3))
     with pytest.raises(ValueError, match="a shares memory"):
         require_array("a", good, float, (2, 3), apart=(good[:1],))
+
+
+def test_a_read_only_array_is_handed_on_without_a_copy():
+    kept = np.arange(6.0).reshape(2, 3)
+    kept.flags.writeable = False
+    given = as_writeable(kept)
+    assert given.flags.writeable and not kept.flags.writeable and np.shares_memory(given, kept)
+    assert (given == kept).all() and given.dtype == kept.dtype and given.flags.c_contiguous
+    del kept
+    assert given.sum() == 15.0
