@@ -5,7 +5,6 @@ experiments answer it is not written there: it is read from the register of expe
 its items, so that a status cannot promise a run that does not exist.
 """
 
-import csv
 import re
 import unicodedata
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ import pandas as pd
 
 from supercomputers_rerun.companion import chapters, experiments, notebook_files
 
+COLUMNS = ("item", "of", "title", "survives", "status", "heading", "here", "nearness", "differs")
 #: status -> what the book says of it
 STATUSES = {
     "live": "rerun live",
@@ -67,16 +67,40 @@ def documents() -> list[str]:
 
 
 def items(document: str | None = None) -> list[Item]:
-    """Every item and lost plot of one document, or of all, with the experiments that answer it."""
+    """Every item and lost plot of one document, or of all, with the experiments that answer it.
+
+    ``ValueError`` for an unknown document, and, with file and line, for a row with a status, a nearness or an item that
+    nobody knows, and for an item of an experiment that has no row.
+    """
     answers = {entry.id: named(entry.item) for entry in experiments.REGISTER.values()}
+    if document is not None and document not in documents():
+        raise ValueError(f"document {document!r} has no items; choose one of {', '.join(documents())}")
+    registers = {name: list(chapters.rows(path, COLUMNS)) for name, path in chapters.files("items.csv").items()}
+    known = [row["item"] for rows in registers.values() for _, row in rows]
     found = []
-    for name in [document] if document else documents():
-        with chapters.files("items.csv")[name].open(encoding="utf-8", newline="") as file:
-            for row in csv.DictReader(file):
-                of = tuple(row.pop("of").split())
-                ids = tuple(id for id, names in answers.items() if names & {row["item"], *of})
-                found.append(Item(name, of=of, experiments=ids, **row))
+    for name in [document] if document else registers:
+        for place, row in registers[name]:
+            with chapters.named(place):
+                _require_known(row, known)
+            of = tuple(row.pop("of").split())
+            ids = tuple(id for id, names in answers.items() if names & {row["item"], *of})
+            found.append(Item(name, of=of, experiments=ids, **row))
+    for id, names in answers.items():
+        if id.partition("-")[0] in registers and (absent := names - {*known}):
+            raise ValueError(f"experiment {id} names item {min(absent)!r}, of which no items.csv has a row")
     return found
+
+
+def _require_known(row: dict[str, str], known: list[str]) -> None:
+    """``ValueError`` for a row of the register with a word that nobody knows."""
+    if known.count(row["item"]) > 1 or not row["item"]:
+        raise ValueError(f"item {row['item']!r} needs a name, and one row")
+    if row["status"] not in STATUSES:
+        raise ValueError(f"status = {row['status']!r} is unknown; choose one of {', '.join(STATUSES)}")
+    if row["nearness"] and row["nearness"] not in NEARNESS:
+        raise ValueError(f"nearness = {row['nearness']!r} is unknown; choose one of {', '.join(NEARNESS)}")
+    if absent := {*row["of"].split()} - {*known}:
+        raise ValueError(f"of names {min(absent)!r}, which is no item")
 
 
 def listing(document: str | None = None) -> pd.DataFrame:

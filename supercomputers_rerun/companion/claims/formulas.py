@@ -80,7 +80,7 @@ class Turn:
         """What a formula computes.  ``EmptyCell`` where it has no number, ``ValueError`` for an unknown name."""
         try:
             (value,) = _values([self._eval(text)])
-        except (KeyError, ValueError, TypeError, AttributeError) as error:
+        except (KeyError, ValueError, TypeError, AttributeError, SyntaxError) as error:
             columns = f"; columns of its row are {', '.join(self.row.columns)}" if self.row else ""
             raise ValueError(f"formula {text!r}: {error.args[0]}{columns}") from error
         return value
@@ -88,17 +88,22 @@ class Turn:
     def sentence(self, text: str) -> str:
         """A printed value, with its cells in braces: ``"{prose.file_size} GBytes"``.
 
-        In a loop over rows the cells must hold numbers: else ``EmptyCell``.
+        In a loop over rows the cells must hold numbers: else ``EmptyCell``.  ``ValueError`` for what is no cell.
         """
 
         def printed(match: re.Match) -> str:
             cell = self._eval(match[1])
+            if not isinstance(cell, Cell) and not (self.row and match[1] in self.row.columns):
+                raise ValueError(f"{match[0]} is no cell of a table")
             if not isinstance(cell, Cell) or (self.row and math.isnan(cell.mid)):
                 raise EmptyCell(f"{match[1]} is no printed number")
             self.reader.log.append((*cell.place, cell.text))
             return cell.text
 
-        return _CELL.sub(printed, text)
+        said = _CELL.sub(printed, text)
+        if "{" in said or "}" in said:
+            raise ValueError(f"{text!r} has a brace too many")
+        return said
 
 
 def loop(text: str, reader: Reader) -> Iterator[Turn]:

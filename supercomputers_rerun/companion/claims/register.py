@@ -8,22 +8,31 @@ that occur twice in a formula widen the interval; formulas are written so that t
 The first row of a claim has its place and its sentence.  Rows that follow under the same name are more items of it, or
 the reason of one.  ``formula`` is arithmetic on cells (``companion.claims.formulas``); ``python`` where the function of
 that name in the chapter's ``claims.py`` computes; empty where the document does not give the inputs.
+
+Every row yields a verdict, or is refused with its file and line: a row that makes no claim, a reason of an item that no
+row makes, a name that nothing has.  A turn of a loop over rows whose cell is empty in the table makes no claim.
 """
 
-import csv
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from itertools import groupby
-from pathlib import Path
 
 from supercomputers_rerun.companion import chapters
 from supercomputers_rerun.companion.claims import formulas
 from supercomputers_rerun.companion.claims.intervals import Interval, as_interval
-from supercomputers_rerun.companion.claims.sheets import Place, Reader
-from supercomputers_rerun.companion.claims.verdicts import AGREES, NOT_CHECKABLE, OUR_BOUND, ROUNDING, Bound, verdict
+from supercomputers_rerun.companion.claims.sheets import EmptyCell, Place, Reader
+from supercomputers_rerun.companion.claims.verdicts import (
+    AGREES,
+    INSTEAD,
+    NOT_CHECKABLE,
+    OUR_BOUND,
+    ROUNDING,
+    Bound,
+    verdict,
+)
 
 COLUMNS = ("claim", "item", "where", "statement", "for", "printed", "bound", "formula", "instead", "reason", "note")
 PYTHON = "python"
@@ -48,45 +57,92 @@ class Claim:
 
 
 class Entry:
-    """The rows of one claim in the register; ``{item}`` in their texts is the item."""
+    """The rows of one claim in the register; ``{item}`` in their texts is the item.
+
+    ``lines`` are rows by column, each with the ``place`` where it stands.  ``ValueError`` for a row that says nothing.
+    """
 
     def __init__(self, document: str, name: str, lines: list[dict[str, str]], functions: object = None):
         self.document, self.name, self.functions = document, name, functions
         self.where, self.statement = lines[0]["where"], lines[0]["statement"]
+        if not (name and self.where and self.statement):
+            raise ValueError(f"{lines[0]['place']}: claim {name!r} begins here, and lacks its place or its sentence")
+        for line in lines:
+            self._require_sense(line, first=line is lines[0])
+        self.lines = lines
         self.parts = [line for line in lines if line["printed"] or line["formula"]]
         noted = [(item, line) for line in lines for item in ([ALL] if line["for"] else line["item"].split(" | "))]
         self.reasons = {item: line["reason"] for item, line in noted if line["reason"]}
         self.instead = {item: line["instead"] for item, line in noted if line["instead"]}  # item -> one of INSTEAD
 
+    def _require_sense(self, line: dict[str, str], first: bool) -> None:
+        wrong = ""
+        if not first and (line["where"] or line["statement"]):
+            wrong = "place and sentence stand in its first row alone"
+        elif not any(line[name] for name in ("printed", "formula", "reason", "instead")):
+            wrong = "this row has neither number nor reason"
+        elif line["instead"] not in ("", *INSTEAD):
+            wrong = f"instead = {line['instead']!r}; choose one of {', '.join(INSTEAD)}"
+        elif line["formula"] == PYTHON and not hasattr(self.functions, self.name):
+            wrong = f"claims.py of {self.document} has no function {self.name}"
+        if wrong:
+            raise ValueError(f"{line['place']}, claim {self.name}: {wrong}")
+
     def items(self, reader: Reader) -> Iterator[tuple[str, str, Interval | float | None]]:
-        """What the rows make, one item each or for each turn of a loop, or the function yields: item, text, value."""
+        """What the rows make, one item each or for each turn of a loop, or the function yields: item, text, value.
+
+        ``ValueError`` with file and line for a row that makes nothing, or gives a reason to nothing.
+        """
+        for _, item, text, value in self._made(reader):
+            yield item, text, value
+
+    def _made(self, reader: Reader) -> Iterator[tuple[str, str, str, Interval | float | None]]:
+        """As :meth:`items`, with the place of each row before them."""
+        seen = {ALL}
         for line in self.parts:
-            if line["formula"] == PYTHON and not line["printed"]:
-                yield from getattr(self.functions, self.name)(reader)
-                continue
-            for turn in formulas.loop(line["for"], reader):
-                try:
-                    if line["formula"] == PYTHON:
-                        value = getattr(self.functions, self.name)(reader)
-                    else:
-                        value = turn.value(line["formula"]) if line["formula"] else None
-                    text = turn.sentence(line["printed"])  # the last cell read is the printed one
-                except ArithmeticError:
-                    if turn.row is None:
-                        raise
-                    continue  # a row without the number makes no claim
-                item = line["item"].format_map(turn.words) if line["item"] else " ".join(turn.label)
-                if line["bound"]:  # a sign before the printed value, or all that the value is held to
-                    whole = any(map(str.isdigit, line["bound"]))
-                    text = Bound(line["bound"] if whole else f"{line['bound']} {text}", text)
-                yield item, text, value
+            place, before = f"{line['place']}, claim {self.name}", len(seen)
+            with chapters.named(place):
+                for item, text, value in self._of(line, reader):
+                    if item in seen:
+                        raise ValueError(f"item {item!r} is made twice")
+                    seen.add(item)
+                    yield place, item, text, value
+                if len(seen) == before:
+                    raise ValueError("no row of the tables gives it a number")
+        for line in self.lines:
+            noted = (line["reason"] or line["instead"]) and not line["for"]
+            if left := {*line["item"].split(" | ")} - seen if noted else set():
+                raise ValueError(f"{line['place']}, claim {self.name}: it has no item {sorted(left)[0]!r}")
+
+    def _of(self, line: dict[str, str], reader: Reader) -> Iterator[tuple[str, str, Interval | float | None]]:
+        """What one row makes."""
+        if line["formula"] == PYTHON and not line["printed"]:
+            yield from getattr(self.functions, self.name)(reader)
+            return
+        for turn in formulas.loop(line["for"], reader):
+            try:
+                if line["formula"] == PYTHON:
+                    value = getattr(self.functions, self.name)(reader)
+                else:
+                    value = turn.value(line["formula"]) if line["formula"] else None
+                text = turn.sentence(line["printed"])  # the last cell read is the printed one
+            except EmptyCell:
+                if turn.row is None:
+                    raise
+                continue  # a row without the number makes no claim
+            item = line["item"].format_map(turn.words) if line["item"] else " ".join(turn.label)
+            if line["bound"]:  # a sign before the printed value, or all that the value is held to
+                whole = any(map(str.isdigit, line["bound"]))
+                text = Bound(line["bound"] if whole else f"{line['bound']} {text}", text)
+            yield item, text, value
 
     def claims(self, reader: Reader) -> Iterator[Claim]:
-        """The claims of this entry, on the tables that ``reader`` gives."""
-        for item, text, computed in self.items(reader):
+        """The claims of this entry, on the tables that ``reader`` gives; errors as :meth:`items`."""
+        for place, item, text, computed in self._made(reader):
             printed, bound = getattr(text, "printed", text), text if isinstance(text, Bound) else ""
             value = Interval(math.nan, math.nan, math.nan) if computed is None else as_interval(computed)
-            found = NOT_CHECKABLE if computed is None else verdict(text, value)
+            with chapters.named(place):
+                found = NOT_CHECKABLE if computed is None else verdict(text, value)
             instead = OUR_BOUND if bound else self.instead.get(item, self.instead.get(ALL, ""))
             yield Claim(
                 f"{self.document}.{self.name}" + (f"[{item}]" if item else ""),
@@ -103,20 +159,19 @@ class Entry:
             )
 
 
-def _lines(path: Path) -> Iterator[dict[str, str]]:
-    """Rows of a register; ``ValueError`` for one that has more or fewer cells than the head."""
-    with path.open(encoding="utf-8", newline="") as file:
-        for line in (lines := csv.DictReader(file)):
-            if None in line or None in line.values():
-                place = f"supercomputers_rerun/companion/chapters/{path.parent.name}/{path.name}, line {lines.line_num}"
-                raise ValueError(f"{place}: {len(COLUMNS)} cells belong here; one with a comma needs quotation marks")
-            yield line
-
-
 @cache
 def ledger(document: str) -> list[Entry]:
-    """The entries of one document, in the order of its register."""
+    """The entries of one document, in the order of its register.
+
+    ``ValueError`` with file and line for a row that says nothing, and for a claim whose rows stand apart.
+    """
     own = document in chapters.files("claims.py")
     functions = import_module(f"{chapters.__name__}.{document}.claims") if own else None
-    groups = groupby(_lines(chapters.files("claims.csv")[document]), key=lambda line: line["claim"])
-    return [Entry(document, name, list(lines), functions) for name, lines in groups]
+    lines = [line | {"place": here} for here, line in chapters.rows(chapters.files("claims.csv")[document], COLUMNS)]
+    entries: dict[str, Entry] = {}
+    for name, group in groupby(lines, key=lambda line: line["claim"]):
+        of_name = list(group)
+        if name in entries:
+            raise ValueError(f"{of_name[0]['place']}: claim {name!r} stands above already; its rows belong together")
+        entries[name] = Entry(document, name, of_name, functions)
+    return list(entries.values())

@@ -54,6 +54,8 @@ class Sheet:
         self._column = values[0] if len(values) == 1 else None
         lines = (tables.text(document, table) if cells is None else cells).to_dict("records")
         self._rows = {tuple(line[name] for name in self._key): line for line in lines}
+        if len(self._rows) < len(lines):
+            raise ValueError(f"table {table} has two rows of one key ({', '.join(self._key)})")
 
     def __str__(self) -> str:
         return self._table
@@ -83,6 +85,8 @@ class Sheet:
             return self._cell(*key, column)
         asked = [part if part is ... else str(part) for part in key]
         same = [own for own in self._rows if all(part in (..., word) for part, word in zip(asked, own, strict=True))]
+        if not same:
+            raise KeyError(f"table {self._table} has no row {tuple(asked)}; its first keys are {self.keys()[:5]}")
         return np.array([self._cell(*own, column) for own in same], dtype=object)
 
     def __getattr__(self, fact: str) -> Cell:

@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from supercomputers_rerun.companion import figures, tables
+from supercomputers_rerun.companion import chapters, figures, tables
 from supercomputers_rerun.companion.claims.formulas import Turn
 from supercomputers_rerun.companion.claims.sheets import Reader
 from supercomputers_rerun.companion.common import plural, significant
@@ -27,6 +27,7 @@ from supercomputers_rerun.companion.records import runs
 from supercomputers_rerun.companion.tables import anchor
 
 _COLUMNS = "machine what year value low high flagged kind source bound group order".split()
+_REGISTER = ("quantity", "place", "machine", "what", "value", "bound", "group")
 DAY = 24  # hours of the forecast
 _MEGA, _GIGA = 1e6, 1e9
 _WORD = 8  # bytes
@@ -47,22 +48,27 @@ def _printed() -> pd.DataFrame:
 
     A line has the quantity, the table, the machine, what it is, and the formula of its number; formulas and words are
     those of claims (:mod:`companion.claims.formulas`).  The year of a report is the last in its citation.
+    ``ValueError`` with file and line for a word that nobody knows.
     """
-    frame = pd.read_csv(Path(__file__).with_name("points.csv"), keep_default_na=False)
-    words = {place: Turn(Reader(place.partition("/")[0])) for place in frame["place"]}
-    documents, names = frame["place"].str.partition("/")[0], frame["place"].str.partition("/")[2]
-    return frame.assign(
-        machine=frame["machine"].map(full_name),
-        what=[words[place].sentence(text) for place, text in zip(frame["place"], frame["what"], strict=True)],
-        value=[words[place].value(text).mid for place, text in zip(frame["place"], frame["value"], strict=True)],
-        year=[int(re.findall(r"\b(?:19|20)\d\d\b", tables.citation(each))[-1]) for each in documents],
-        flagged=False,
-        kind="report",
-        source=[
-            f"../book/records/{page(document)}.html#{anchor(document, name)}"
-            for document, name in zip(documents, names, strict=True)
-        ],
-    )
+    found = []
+    for here, row in chapters.rows(Path(__file__).with_name("points.csv"), _REGISTER):
+        with chapters.named(here):
+            if row["quantity"] not in QUANTITIES or row["bound"] not in ("", "<", ">"):
+                raise ValueError(f"quantity {row['quantity']!r} or bound {row['bound']!r} is unknown")
+            document, _, name = row["place"].partition("/")
+            tables.describe(document, name)
+            words = Turn(Reader(document))
+            made = {
+                "machine": full_name(row["machine"]),
+                "what": words.sentence(row["what"]),
+                "value": words.value(row["value"]).mid,
+                "year": int(re.findall(r"\b(?:19|20)\d\d\b", tables.citation(document))[-1]),
+                "flagged": False,
+                "kind": "report",
+                "source": f"../book/records/{page(document)}.html#{anchor(document, name)}",
+            }
+            found.append(row | made)
+    return pd.DataFrame(found)
 
 
 def measured(run, what: str, found: pd.DataFrame, group: str = "") -> dict:
