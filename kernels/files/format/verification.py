@@ -60,16 +60,18 @@ def verify_file(path, exact_plane: Callable[[int], np.ndarray] | None = None) ->
     diagonal = np.empty((dumps, N, COMPONENTS))
     squares, damaged = np.zeros((dumps, COMPONENTS)), 0
     for index, expected in enumerate(solution.crc32):
-        crc = 0
+        crc, finite = 0, True
         for k, plane in enumerate(solution.planes(index)):
             crc = crc32(plane, crc)
+            finite &= bool(np.isfinite(plane).all())
             diagonal[index, k] = plane[k, k]
             if exact_plane is not None:
                 squares[index] += ((plane - exact_plane(k)) ** 2).sum(axis=(0, 1))
         damaged += crc != expected
-        if not np.isfinite(diagonal[index]).all():
+        if not finite:
+            why = "the run diverged" if crc == expected else "it is damaged, by its checksum"
             step = (index + 1) * layout.IW
-            raise SolutionError(f"{path} has numbers that are not finite in the dump of step {step}: the run diverged")
+            raise SolutionError(f"{path} has numbers that are not finite in the dump of step {step}: {why}")
     norms = None if exact_plane is None else np.sqrt(squares / (N - 2) ** 3)
     return Verification(layout, diagonal, damaged, norms)
 

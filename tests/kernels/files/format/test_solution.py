@@ -135,11 +135,23 @@ def test_other_damage(tmp_path, place, word):
         verify_file(tmp_path / "s")
 
 
-def test_not_finite_is_refused_by_the_verification(tmp_path):
+@pytest.mark.parametrize("place", [(3, 3, 3, 0), (3, 2, 1, 4), (0, 4, 0, 2), (4, 0, 0, 1)])
+@pytest.mark.parametrize("wrong", [np.nan, np.inf])
+def test_not_finite_is_refused_by_the_verification_wherever_it_stands(tmp_path, place, wrong):
+    """Of a schedule that BT-IO does not have, too, whose error norms nobody compares."""
     dumps = dumps_of(5, 2)
-    dumps[1, 3, 3, 3, 0] = np.nan
+    dumps[1][place] = wrong
     write(tmp_path / "s", dumps)
-    with pytest.raises(SolutionError, match="not finite in the dump of step 10"):
+    with pytest.raises(SolutionError, match="not finite in the dump of step 10: the run diverged"):
+        verify_file(tmp_path / "s")
+
+
+def test_a_number_that_damage_made_infinite_is_not_called_divergence(tmp_path):
+    write(tmp_path / "s", dumps_of(5, 2))
+    raw = bytearray((tmp_path / "s").read_bytes())
+    raw[HEADER_BYTES + 8 : HEADER_BYTES + 16] = struct.pack("<d", np.inf)
+    (tmp_path / "s").write_bytes(raw)
+    with pytest.raises(SolutionError, match="not finite in the dump of step 5: it is damaged, by its checksum"):
         verify_file(tmp_path / "s")
 
 
