@@ -49,6 +49,15 @@ runs.save(record, sys.argv[2])
 """
 
 
+def test_2_a_record_that_standard_output_does_not_take_either_is_on_standard_error(tmp_path):
+    with open("/dev/full", "w") as full:
+        command = [sys.executable, "-c", FULL, RECORD, tmp_path]
+        done = subprocess.run(command, cwd=ROOT, stdout=full, stderr=subprocess.PIPE, text=True)
+    line, *_, last = done.stderr.splitlines()
+    assert done.returncode == 1 and "what was measured stands above, on standard error" in last
+    assert json.loads(line) == runs.read(RECORD) and os.listdir(tmp_path) == []
+
+
 def test_2_a_record_that_the_disk_does_not_take_is_printed(tmp_path):
     done = subprocess.run([sys.executable, "-c", FULL, RECORD, tmp_path], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode and "File too large (what was measured stands in the line above" in done.stderr

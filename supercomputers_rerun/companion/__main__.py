@@ -7,6 +7,7 @@ be met, said in one sentence on stderr; 3 a result failed its verification; 130 
 import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import redirect_stdout
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -224,7 +225,7 @@ def _parser() -> common.Parser:
 
 def app(given: Sequence[str] | None = None) -> None:
     """Do what ``given`` asks, by default the command line; a refusal is one sentence."""
-    with common.one_sentence("companion"):
+    with common.one_sentence("companion"), redirect_stdout(common.Printed(sys.stdout)):
         try:
             parser = _parser()
             asked = vars(parser.parse_args(given))

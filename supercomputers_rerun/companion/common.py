@@ -5,6 +5,7 @@ import importlib.util
 import json
 import math
 import os
+import re
 import sys
 import tempfile
 import zipfile
@@ -168,9 +169,61 @@ def _constant(word: str):
     raise ValueError(f"{word} is not JSON")
 
 
+def _finite(text: str) -> float:
+    if math.isinf(value := float(text)):
+        raise ValueError(f"{text[:40]} is more than a number can be")
+    return value
+
+
+def _whole(text: str) -> int:
+    if len(text) > _MOST_DIGITS:
+        raise ValueError(f"a whole number has {len(text)} digits; no count has more than {_MOST_DIGITS - 1}")
+    return int(text)
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    if len(found := dict(pairs)) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"{twice!r} stands twice in one object")
+    return found
+
+
+#: Characters of a whole number: 2**64 has twenty digits.
+_MOST_DIGITS = 21
+
+
 def strict_json(text: str) -> Any:
-    """JSON as its standard has it: ``ValueError`` for NaN and infinity, which Python's reader takes."""
-    return json.loads(text, parse_constant=_constant)
+    """JSON that says one thing.
+
+    ``ValueError`` for what Python's reader takes besides: NaN, infinity in any spelling, one name twice, and whole
+    numbers beyond 64 bits.
+    """
+    hooks: dict[str, Any] = {"parse_constant": _constant, "parse_float": _finite, "parse_int": _whole}
+    return json.loads(text, object_pairs_hook=_unique, **hooks)
+
+
+#: What a terminal takes for more than text: controls, directions of writing, halves of characters.
+_CONTROLS = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
+def printable(text: str) -> str:
+    """``text`` with each character that steers a terminal as its escape: a foreign record's label, a file's name."""
+    return _CONTROLS.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+
+
+class Printed:
+    """A stream to which only text goes (:func:`printable`)."""
+
+    def __init__(self, stream):
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        """Write ``text``, its controls escaped."""
+        return self._stream.write(printable(text))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
 
 
 class Refusal(RuntimeError):
@@ -192,7 +245,7 @@ class Unavailable(Refusal):
 
 def stop(program: str, message: object, code: int = 2) -> NoReturn:
     """End with one sentence on standard error."""
-    print(f"{program}: {' '.join(str(message).split())}", file=sys.stderr)
+    print(printable(f"{program}: {' '.join(str(message).split())}"), file=sys.stderr)
     raise SystemExit(code)
 
 
@@ -226,7 +279,7 @@ def one_sentence(program: str) -> Iterator[None]:
         stop(program, reason, 1)
     except Refusal as error:
         if error.output:
-            print(error.output, file=sys.stderr)
+            print(printable(error.output), file=sys.stderr)
         stop(program, error, error.status)
     except RuntimeError as error:
         if str(error) != "can't start new thread":  # of Python, where the system allows no more

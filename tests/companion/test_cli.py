@@ -96,6 +96,20 @@ def test_ctrl_c_has_its_own_code_and_leaves_nothing(call, toy_experiment, toy, t
     assert list(tmp_path.iterdir()) == []
 
 
+def test_texts_of_others_reach_a_terminal_without_controls(call, record, tmp_path):
+    """A label that would clear the screen, turn the direction of writing, or end its line; a file's name that would."""
+    record["measurements"][0]["label"] = "n\x1b[2J\u202e\x9b1m = 10"
+    record["measurements"][0]["flags"] = {"load": "bell\x07"}
+    record["machine"]["cpu"]["model"] = "CPU\x1b]0;title\x07\r"
+    record["outputs"]["cases"]["units"] = "s\x1b[0m"
+    path = runs.save(record, tmp_path)
+    twin = path.rename(tmp_path / "a\x1b[31m.json")
+    for arguments in (("show", twin), ("compare", twin, twin), ("contribute", twin), ("show", tmp_path / "b\x1b[31m")):
+        _, out, err = call(*arguments)
+        assert "\\x1b[" in out + err
+        assert not [letter for letter in out + err if not letter.isprintable() and letter not in "\n\t"]
+
+
 @pytest.fixture
 def two_records(record, tmp_path):
     """Two files whose times differ by a factor of two."""

@@ -42,9 +42,10 @@ import itertools
 import json
 import os
 import re
+import sys
 import tomllib
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache, lru_cache
@@ -67,6 +68,8 @@ PEERS = COMMITTED.with_name("peers")
 ASIDE = COMMITTED.parents[1] / ".cache" / "runs"
 #: Samples of a case that a record of the book has at least.
 _FEWEST = 3
+#: Bytes that a record may have: with 10 000 rounds of sixty cases it has some 20 MB.
+_MOST_BYTES = 2**25
 #: Digests of the files that were valid: a page reads a record many times.
 _valid: set[bytes] = set()
 _DIGITS = 4  # significant ones of a number that is printed
@@ -130,13 +133,22 @@ def upgrade(record: dict[str, Any]) -> dict[str, Any]:
     return record | {"version": VERSION}
 
 
+def _content(path) -> bytes:
+    """The bytes of a record; ``ValueError`` for a file beyond what any experiment can write."""
+    with open(path, "rb") as file:
+        content = file.read(_MOST_BYTES + 1)
+    if len(content) > _MOST_BYTES:
+        raise ValueError(f"it has more than {_MOST_BYTES >> 20} MiB, and no record has")
+    return content
+
+
 def read(path) -> dict[str, Any]:
     """The record in the file ``path``, in the meaning of the newest version.
 
     ``ValueError`` where the file is no run record; the message says what is wrong with it.
     """
     try:
-        content = Path(path).read_bytes()
+        content = _content(path)
         found = strict_json(content.decode("utf-8"))
     except OSError as error:
         raise ValueError(f"{path} cannot be read: {error.strerror or error}") from None
@@ -160,7 +172,7 @@ def write(path: Path, content: str) -> Path:
     """Write a record, or, where its name is taken, the same name with ``-2``, ``-3`` …; no record is lost.
 
     ``OSError`` where the folder cannot be written, or the disk is full: the record is on standard output in one line
-    then.
+    then, or, where that is full, too, on standard error.
     """
     name, number = path, 1
     while True:
@@ -170,9 +182,24 @@ def write(path: Path, content: str) -> Path:
             number += 1
             name = path.with_stem(f"{path.stem}-{number}")
         except OSError as error:
-            print(" ".join(content.split("\n")), flush=True)
-            reason = f"{error.strerror or error} (what was measured stands in the line above; save it as a file)"
+            place = _handed_out(" ".join(content.split("\n")))
+            reason = f"{error.strerror or error} (what was measured {place})"
             raise OSError(error.errno, reason, str(path)) from None
+
+
+def _handed_out(line: str) -> str:
+    """Give a record to whoever reads what a program says, and say where it stands."""
+    try:
+        print(line, flush=True)
+        return "stands in the line above; save it as a file"
+    except OSError:
+        with suppress(OSError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # for what the stream still holds, and could never write
+    try:
+        print(line, file=sys.stderr, flush=True)
+        return "stands above, on standard error; save it as a file"
+    except OSError:
+        return "is lost: standard output and standard error take nothing"
 
 
 def as_json(record: dict[str, Any]) -> str:
@@ -378,7 +405,7 @@ class Machine:
 def _about(path: Path) -> dict[str, Any] | None:
     """Machine, date and experiment of a record; None for a file that is none, which its own reader refuses."""
     try:
-        found = strict_json(path.read_text(encoding="utf-8"))
+        found = strict_json(_content(path).decode("utf-8"))
         return {name: found[name] for name in ("machine", "date", "experiment")}
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None

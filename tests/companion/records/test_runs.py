@@ -2,6 +2,7 @@
 
 import json
 import os
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -125,6 +126,39 @@ def test_what_does_not_fit_is_refused_by_name_and_reason(record, tmp_path, path,
     with pytest.raises(ValueError):
         save(changed(record, path, value), tmp_path / "refused")
     assert not (tmp_path / "refused").exists()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "reason"),
+    [
+        ('"seed": 0', '"seed": 1e400', "1e400 is more than a number can be"),
+        ('"seed": 0', '"seed": -1e999', "-1e999 is more than a number can be"),
+        ('"seed": 0', f'"seed": {"9" * 400}', "a whole number has 400 digits"),
+        ('"seed": 0', f'"seed": {"9" * 5000}', "a whole number has 5000 digits"),
+        ('"seed": 0', '"seed": 0, "seed": 1', "'seed' stands twice in one object"),
+        ('"flops": 10', '"flops": 10, "flops": 10', "'flops' stands twice in one object"),
+        ('"seed": 0', '"seed": 0, "x": Infinity', "Infinity is not JSON"),
+    ],
+)
+def test_json_that_says_two_things_or_no_number_is_refused(record, tmp_path, old, new, reason):
+    text, file = json.dumps(record), tmp_path / "some.json"
+    assert old in text
+    file.write_text(text.replace(old, new, 1))
+    with pytest.raises(ValueError, match=f"some.json is no run record: .*{reason}"):
+        read(file)
+    file.write_text(text.replace('"seed": 0', f'"seed": {2**63 - 1}', 1))
+    assert read(file)["seed"] == 2**63 - 1  # the largest that may be asked for
+
+
+def test_a_file_larger_than_any_record_is_not_read_to_its_end(tmp_path):
+    file = tmp_path / "huge.json"
+    with file.open("wb") as handle:
+        handle.truncate(10 * runs._MOST_BYTES)
+    tracemalloc.start()
+    with pytest.raises(ValueError, match="huge.json is no run record: .*more than 32 MiB"):
+        read(file)
+    assert tracemalloc.get_traced_memory()[1] < 3 * runs._MOST_BYTES
+    tracemalloc.stop()
 
 
 def test_nothing_is_replaced_silently(record, tmp_path):
