@@ -12,6 +12,7 @@ paced   memory that takes as long as a device of a given rate
 ======  ==========================================================================
 """
 
+import contextlib
 import errno
 import os
 import threading
@@ -29,6 +30,8 @@ __all__ += ["preallocate", "pwrite_all", "require_direct", "write_all"]
 
 #: Filesystems that keep their files in memory.
 IN_MEMORY = frozenset({"tmpfs", "ramfs", "devtmpfs"})
+#: What a system answers that does not offer a call for this file.
+_NOT_OFFERED = frozenset({errno.EINVAL, errno.EOPNOTSUPP, errno.ENOSYS, errno.ENODEV})
 ALIGNMENT = 4096  # bytes; a multiple of every logical block size in use, and the page size
 
 
@@ -48,11 +51,18 @@ def pwrite_all(handle: int, data, offset: int) -> None:
 
 
 def preallocate(handle: int, nbytes: int) -> None:
-    """Reserve ``nbytes`` for the file, so that a full disk shows now and not at the last dump (macOS has no call)."""
+    """Reserve ``nbytes`` for the file, so that a full disk shows now and not at the last dump.
+
+    macOS has no call for it, and some file systems refuse it: there the file gets its length and no room.
+    """
     if hasattr(os, "posix_fallocate"):
-        os.posix_fallocate(handle, 0, nbytes)
-    else:
-        os.ftruncate(handle, nbytes)
+        try:
+            os.posix_fallocate(handle, 0, nbytes)
+            return
+        except OSError as error:
+            if error.errno not in _NOT_OFFERED:
+                raise
+    os.ftruncate(handle, nbytes)
 
 
 def filesystem_type(folder) -> str | None:
@@ -67,24 +77,34 @@ def filesystem_type(folder) -> str | None:
 
 
 def direct_refusal(folder) -> str | None:
-    """Why files in ``folder`` cannot be opened with O_DIRECT, or None if they can."""
+    """Why files in ``folder`` cannot bypass the page cache (O_DIRECT), or None if they can.
+
+    A block is written and read there as experiments do it: some systems open such a file and then refuse every read.
+    ``OSError`` where the folder takes no files at all.
+    """
     if not hasattr(os, "O_DIRECT"):
         return "this operating system has no O_DIRECT"
     fstype = filesystem_type(folder)
     if fstype in IN_MEMORY:  # recent kernels accept the flag there and ignore it
         return f"its filesystem ({fstype}) is memory and has nothing to bypass"
+    block = page_aligned((1, ALIGNMENT // 8))[0]
     with WorkFolder(folder, "direct-probe") as probe:
+        (probe.path / "plain").write_bytes(bytes(ALIGNMENT))  # what refuses this, too, refuses more than O_DIRECT
         try:
-            os.close(os.open(probe.path / "probe", os.O_WRONLY | os.O_CREAT | os.O_DIRECT, 0o600))
+            with contextlib.closing(BlockFile(probe.path / "direct", "direct", 1, ALIGNMENT)) as file:
+                block.fill(1.0)
+                file.write(0, memoryview(block).cast("B"))
+                block.fill(0.0)
+                file.read(0, memoryview(block).cast("B"))
         except OSError as error:
-            if error.errno != errno.EINVAL:
-                raise
-            return f"its filesystem ({fstype or 'of unknown type'}) does not take O_DIRECT"
+            return f"its filesystem ({fstype or 'of unknown type'}) does not take O_DIRECT: {error.strerror or error}"
+        if not (block == 1.0).all():
+            return f"its filesystem ({fstype or 'of unknown type'}) does not give back what O_DIRECT wrote"
     return None
 
 
 def require_direct(folder) -> None:
-    """``OSError`` with a remedy unless files in ``folder`` can be opened with O_DIRECT."""
+    """``OSError`` with a remedy unless files in ``folder`` can be written and read with O_DIRECT."""
     reason = direct_refusal(folder)
     if reason:
         raise OSError(
@@ -96,12 +116,14 @@ def require_direct(folder) -> None:
 def drop_cache(path) -> None:
     """Write ``path`` back and drop its pages, so that the next read is cold.
 
-    Does nothing without ``posix_fadvise``, or on a filesystem in memory.  Dirty pages are not dropped, hence the fsync.
+    Does nothing without ``posix_fadvise``, where the system does not take this advice, or on a filesystem in memory.
+    Dirty pages are not dropped, hence the fsync.
     """
     if hasattr(os, "posix_fadvise") and filesystem_type(os.path.dirname(path) or ".") not in IN_MEMORY:
         with open(path, "rb") as file:
             os.fsync(file.fileno())
-            os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+            with contextlib.suppress(OSError):  # a wish
+                os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
 
 
 def page_aligned(shape: tuple[int, int]) -> np.ndarray:

@@ -6,6 +6,7 @@ device has it, where the X-MPs wrote asynchronously, and the page cache is asked
 where the system offers that.
 """
 
+import contextlib
 import ctypes
 import math
 import os
@@ -63,7 +64,11 @@ def held(which: str = "VmRSS") -> float:
     if not status.is_file():
         return math.nan
     if which == "VmRSS":
-        ctypes.CDLL(None).malloc_trim(0)
-        Path("/proc/self/clear_refs").write_text("5")
-    lines = dict(line.split(":", 1) for line in status.read_text().splitlines())
-    return 1024.0 * int(lines[which].split()[0])
+        with contextlib.suppress(AttributeError):  # of the GNU C library alone
+            ctypes.CDLL(None).malloc_trim(0)
+        try:
+            Path("/proc/self/clear_refs").write_text("5")
+        except OSError:  # a container may keep it: then the peak is that of all that was before
+            return math.nan
+    lines = dict(line.split(":", 1) for line in status.read_text().splitlines() if ":" in line)
+    return 1024.0 * int(lines[which].split()[0]) if which in lines else math.nan

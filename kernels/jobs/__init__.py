@@ -12,6 +12,7 @@ scheduler's (``/proc/thread-self/schedstat``), *waiting for transfers* is what w
 that the report of 2006 changed.
 """
 
+import contextlib
 import functools
 import itertools
 import os
@@ -196,8 +197,10 @@ def _test(here, number: int, queue, test: Problem, cpus, paces, folder: Path) ->
     ``test``, ``cpus``, ``paces`` and ``folder`` are those of :meth:`Pool.test`.
     """
     job, begin, write_ups = next(iter(test.jobs[number:]), None), 0.0, itertools.count()
-    if hasattr(os, "sched_setaffinity"):  # elsewhere the system places it
-        os.sched_setaffinity(0, cpus[number])
+    # a process without a CPU of its own is only let go again, which a system need not allow
+    with contextlib.suppress(OSError) if test.binding == "free" else contextlib.nullcontext():
+        if hasattr(os, "sched_setaffinity"):  # elsewhere the system places it
+            os.sched_setaffinity(0, cpus[number])
 
     def ready() -> None:
         nonlocal begin

@@ -27,6 +27,24 @@ def can_advise() -> bool:
     return sys.platform == "linux" and hasattr(mmap, "MADV_HUGEPAGE")
 
 
+def advised(region: mmap.mmap, policy: str) -> bool:
+    """Ask for small or huge pages of a mapping, and whether the system took the wish: a kernel without transparent
+    huge pages (real-time ones, some containers') answers EINVAL, and gives default pages."""
+    try:
+        region.madvise(mmap.MADV_HUGEPAGE if policy == "huge" else mmap.MADV_NOHUGEPAGE)
+    except OSError:
+        return False
+    return True
+
+
+def takes_wishes() -> bool:
+    """Whether the kernel takes a wish for a page size, as it is asked of an array."""
+    if not can_advise():
+        return False
+    with mmap.mmap(-1, HUGE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS) as region:
+        return advised(region, "huge")
+
+
 def aligned(shape, dtype=np.float64, boundary: int = LINE) -> np.ndarray:
     """Uninitialised C-contiguous array whose address is a multiple of ``boundary`` bytes.
 
@@ -56,7 +74,7 @@ def allocate(items: int, dtype, policy: str = "default") -> np.ndarray:
         return aligned(items, dtype)
     nbytes = items * np.dtype(dtype).itemsize
     region = mmap.mmap(-1, nbytes + 2 * HUGE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
-    region.madvise(mmap.MADV_HUGEPAGE if policy == "huge" else mmap.MADV_NOHUGEPAGE)
+    advised(region, policy)
     raw = np.frombuffer(region, np.uint8)  # keeps the mapping alive
     start = -raw.ctypes.data % HUGE
     return raw[start : start + nbytes].view(dtype)
@@ -65,7 +83,8 @@ def allocate(items: int, dtype, policy: str = "default") -> np.ndarray:
 def huge_fraction(array: np.ndarray) -> float | None:
     """Share of the resident memory around ``array`` that lies on huge pages; None where unknown.
 
-    The system reports whole mappings, and a small array shares its mapping with its neighbours.
+    The system reports whole mappings, and a small array shares its mapping with its neighbours.  One that reports no
+    huge pages has none.
     """
     address, inside, resident = array.ctypes.data, False, 0
     try:
@@ -73,6 +92,8 @@ def huge_fraction(array: np.ndarray) -> float | None:
             for line in lines:
                 word = line.split(maxsplit=1)[0]
                 if not word.endswith(":"):
+                    if inside and resident:
+                        return 0.0
                     low, high = (int(end, 16) for end in word.split("-"))
                     inside = low <= address < high
                 elif inside and word == "Rss:":

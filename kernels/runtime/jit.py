@@ -51,6 +51,11 @@ from numba.extending import intrinsic
 
 from supercomputers_rerun import HOME
 
+if config.DISABLE_JIT:
+    raise ImportError(
+        "NUMBA_DISABLE_JIT is set, and kernels are compiled code, parts of which no Python can run; unset it"
+    )
+
 #: Sums may be reordered so that a reduction vectorises; NaN and infinity keep their meaning.
 REDUCE = frozenset({"reassoc", "nsz", "contract", "arcp"})
 #: Multiply and add may fuse; the order of operations stays as written.

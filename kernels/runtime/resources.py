@@ -149,11 +149,20 @@ def run_team(work: Callable[[int], object], threads: int, cpus: Sequence[int] | 
     if cpus is not None and not hasattr(os, "sched_setaffinity"):
         raise OSError("binding threads to CPUs is not offered by this system; ask for no binding")
     gate, own = threading.Barrier(threads), os.sched_getaffinity(0) if cpus is not None else None
+    refused: list[OSError] = []
 
     def member(number: int):
-        if cpus is not None:
-            os.sched_setaffinity(0, {cpus[number]})  # 0 names the calling thread, not the process
-        gate.wait(timeout=60)  # s: one that cannot be bound does not come
+        try:
+            if cpus is not None:
+                os.sched_setaffinity(0, {cpus[number]})  # 0 names the calling thread, not the process
+        except OSError as error:
+            refused.append(error)
+            gate.abort()  # nobody waits for one that does not come
+        try:
+            gate.wait(timeout=60)  # s
+        except threading.BrokenBarrierError:
+            why = refused[0].strerror if refused else "they did not start within a minute"
+            raise OSError(f"{threads} threads could not begin together: {why}") from None
         return work(number)
 
     try:

@@ -4,6 +4,7 @@ Exit codes: 0 done; 1 something required is missing, or a record does not belong
 be met, said in one sentence on stderr; 3 a result failed its verification; 130 interrupted; 143 terminated.
 """
 
+import os
 import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -240,6 +241,15 @@ def app(given: Sequence[str] | None = None) -> None:
             sys.stdout.flush()  # of a full disk one sentence, too
 
 
+def _require_streams() -> None:
+    """Streams that were closed when the program started lead nowhere: else the next file opened would take their place,
+    and what libraries and other programs print would go into it."""
+    for name in ("stdin", "stdout", "stderr"):
+        if getattr(sys, name) is None:
+            handle = os.open(os.devnull, os.O_RDWR)
+            setattr(sys, name, open(handle, "r" if name == "stdin" else "w", encoding="utf-8"))  # noqa: SIM115
+
+
 def main() -> None:
     """Entry point; SIGTERM ends a command as Ctrl-C does, through every ``finally``, and both say so by its status."""
     stopped: list[int] = []
@@ -251,10 +261,14 @@ def main() -> None:
     signal.signal(signal.SIGTERM, stop)
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # a shell may let it be ignored
         signal.signal(signal.SIGINT, stop)
+    _require_streams()
     try:
         app()
-    except SystemExit as end:
-        raise SystemExit(128 + stopped[0] if stopped else end.code) from None
+    except BaseException:  # within a lock, the end may come as an error of the lock
+        if not stopped:
+            raise
+    if stopped:
+        raise SystemExit(128 + stopped[0]) from None
 
 
 if __name__ == "__main__":

@@ -161,11 +161,16 @@ def version(package: str) -> str | None:
 
 
 def git(*arguments: str) -> str | None:
-    """Output of git in this checkout, whoever owns it; None where it fails, without git, or outside a checkout."""
+    """Output of git in this checkout, whoever owns it and whatever its user has set; None where it fails.
+
+    A source that lies unpacked in somebody else's repository is no checkout: that one's commit is not ours.
+    """
     command = ["git", "-C", str(_ROOT), "-c", f"safe.directory={_ROOT}", *arguments]
     others = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}  # GIT_DIR beats -C
+    own = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1", "GIT_OPTIONAL_LOCKS": "0"}
+    own["GIT_CEILING_DIRECTORIES"] = str(_ROOT.parent)
     try:
-        done = subprocess.run(command, env=others, capture_output=True, text=True, timeout=20)
+        done = subprocess.run(command, env=others | own, capture_output=True, text=True, timeout=20)
     except (OSError, subprocess.TimeoutExpired):
         return None
     return done.stdout.strip() if done.returncode == 0 else None
@@ -173,14 +178,14 @@ def git(*arguments: str) -> str | None:
 
 def _provenance() -> dict[str, Any]:
     lock = _ROOT / "requirements.lock"
-    # Installed as a plain package inside someone else's repository, that repository's commit is not ours.
-    ours = (_ROOT / ".git").exists()
     # Only what decides a result: a notebook edited or a record written beside it changes no timing.
     decisive = ("kernels", "supercomputers_rerun", "requirements.lock")
-    status = git("status", "--porcelain", "--", *decisive) if ours else None
+    # each with all that settings of a checkout may hide: changes, new files, and those that only .gitignore names
+    changed = git("status", "--porcelain", "--untracked-files=no", "--ignore-submodules=none", "--", *decisive)
+    new = git("ls-files", "--others", "--exclude-per-directory=.gitignore", "--", *decisive)
     return {
-        "commit": git("rev-parse", "HEAD") if ours else None,
-        "dirty": bool(status) if status is not None else None,
+        "commit": git("rev-parse", "HEAD"),
+        "dirty": None if changed is None or new is None else bool(changed or new),
         "lock_sha256": hashlib.sha256(lock.read_bytes()).hexdigest() if lock.is_file() else None,
     }
 
@@ -337,9 +342,11 @@ def scratch() -> Finding:
 
 
 def affinity() -> Finding:
-    """Whether threads can be bound to CPUs."""
+    """Whether threads can be bound to CPUs, each to one."""
     try:
-        os.sched_setaffinity(0, os.sched_getaffinity(0))
+        own = os.sched_getaffinity(0)
+        os.sched_setaffinity(0, {min(own)})
+        os.sched_setaffinity(0, own)
     except (AttributeError, OSError):  # another system; a sandbox that refuses the call
         return Finding("CPU binding", False, "this system cannot bind threads")
     return Finding("CPU binding", True, "threads can be bound")
@@ -363,9 +370,21 @@ def o_direct() -> Finding:
     """Whether files in the temporary folder can bypass the page cache."""
     from supercomputers_rerun.kernels.files.filesystem import direct_refusal
 
-    reason = direct_refusal(tempfile.gettempdir())
+    try:
+        reason = direct_refusal(tempfile.gettempdir())
+    except OSError as error:
+        reason = str(error)
     remedy = "set TMPDIR to a folder on a disk's filesystem (ext4, xfs)"
     return Finding("O_DIRECT", not reason, reason or "works", remedy)
+
+
+def huge_pages() -> Finding:
+    """Whether the kernel takes a wish for a page size."""
+    from supercomputers_rerun.kernels.runtime.arrays import takes_wishes
+
+    taken = takes_wishes()
+    said = "asked for, they are given or not; records say how many" if taken else "this kernel offers no choice"
+    return Finding("huge pages", taken, said, "cases that ask for huge pages get default ones, and say so")
 
 
 def mpi() -> Finding:
@@ -382,7 +401,9 @@ def mpi() -> Finding:
 
 
 #: Every check, in the order of the report.
-CHECKS: tuple[Callable[[], Finding], ...] = (*(packages, cpus, memory, scratch, affinity, smt, o_direct, mpi),)
+CHECKS: tuple[Callable[[], Finding], ...] = (
+    *(packages, cpus, memory, scratch, affinity, smt, huge_pages, o_direct, mpi),
+)
 #: What an experiment may need, by the word it uses in ``needs``.
 NEEDS: dict[str, Callable[[], Finding]] = {"affinity": affinity, "pair": pair, "mpi": mpi}
 

@@ -27,7 +27,8 @@ _VARIABLES = {
     "PYTHONUNBUFFERED": "1", "PYTHONSAFEPATH": "1", "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1",
     "HWLOC_XMLFILE": "", "HYDRA_LAUNCHER": "fork", "HYDRA_RMK": "user",
 }  # fmt: skip
-_FOREIGN = re.compile(r"(PMI|PMIX|OMPI)_(?!MCA_)")  # what another launcher told this process of its own job
+#: What another launcher told this process of its own job, and how its user has mpi4py begin and end.
+_FOREIGN = re.compile(r"(PMI|PMIX|OMPI)_(?!MCA_)|MPI4PY_RC_")
 
 
 class JobError(Refusal):
@@ -99,7 +100,10 @@ def launch(arguments, ranks: int, oversubscribe: bool = False) -> list[dict]:
             output.append(said)
             if not found:
                 continue
-            message = json.loads(text)
+            try:
+                message = json.loads(text)
+            except ValueError:
+                raise JobError(f"{what} was cut short in what a rank said", "".join(output)) from None
             if "error" in message:
                 _fail(what, message, "".join(output))
             heard.append(message)
@@ -129,6 +133,9 @@ def run_record(id: str, ranks: int, oversubscribe: bool = False, **options):
         if value is not None:
             arguments += [f"--{key}", str(value)]
     heard = launch(arguments, ranks, oversubscribe)
-    record = json.loads("".join(message.get("piece", "") for message in heard))
+    try:
+        record = json.loads("".join(message.get("piece", "") for message in heard))
+    except ValueError:
+        raise JobError(f"the job of {plural(ranks, 'rank')} ended without a whole record; run it again") from None
     record["machine"]["filesystem"]["source"], _ = host.temporary()  # the ranks have a folder of their own in it
     return runs.validate(record)

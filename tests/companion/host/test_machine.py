@@ -2,7 +2,9 @@
 
 import getpass
 import json
+import shutil
 import socket
+import subprocess
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -103,6 +105,63 @@ def test_what_the_system_does_not_say_is_none(tmp_path, monkeypatch):
     assert found["provenance"] == {"commit": None, "dirty": None, "lock_sha256": None}
     assert set(found["filesystem"].values()) == {None}
     assert host.line(found).startswith(cpu["architecture"])
+
+
+@pytest.fixture
+def checkout(tmp_path, monkeypatch):
+    """A checkout of one commit inside another repository; git as its user has set it up: ``git(*arguments)``."""
+    home, root = tmp_path / "home", tmp_path / "outer" / "source"
+    home.mkdir()
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(home))
+    monkeypatch.setattr(host, "_ROOT", root)
+    (root / "kernels").mkdir(parents=True)
+    (root / "kernels" / "stride.py").write_text("step = 1\n")
+    (root / ".gitignore").write_text("*.pyc\n")
+
+    def git(*arguments, cwd=root):
+        who = ["-c", "user.name=N", "-c", "user.email=e@example.org"]
+        subprocess.run(["git", *who, *arguments], cwd=cwd, check=True, capture_output=True)
+
+    for place in (root.parent, root):
+        git("init", "-q", cwd=place)
+        git("add", ".", cwd=place) if place == root else (place / "other").touch()
+        git("commit", "-q", "--allow-empty", "-m", "first", cwd=place)
+    return git
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"status.showUntrackedFiles": "no"},
+        {"core.excludesFile": "~/ignored"},
+        {"status.short": "true", "status.branch": "true"},
+        {"core.fsmonitor": "/bin/false"},
+    ],
+)
+@pytest.mark.parametrize("scope", ["--global", "--local"])
+def test_what_a_user_has_set_in_git_hides_no_change(checkout, tmp_path, settings, scope):
+    (tmp_path / "home" / "ignored").write_text("*.py\n")
+    for name, value in settings.items():
+        checkout("config", scope, name, value)
+    kernel = host._ROOT / "kernels" / "new.py"
+    assert host._provenance()["dirty"] is False
+    kernel.with_suffix(".pyc").touch()
+    (host._ROOT / "notes.txt").touch()
+    assert host._provenance()["dirty"] is False  # neither decides a result
+    kernel.touch()
+    (host._ROOT / ".git" / "info" / "exclude").write_text("*.py\n")
+    assert host._provenance()["dirty"] is True
+    kernel.unlink()
+    (host._ROOT / "kernels" / "stride.py").write_text("step = 2\n")
+    assert host._provenance()["dirty"] is True
+
+
+def test_a_source_unpacked_inside_another_repository_has_no_commit(checkout, call):
+    assert len(host._provenance()["commit"]) == 40 and ", commit " in call("--version")[1]
+    shutil.rmtree(host._ROOT / ".git")
+    assert host._provenance() == {"commit": None, "dirty": None, "lock_sha256": None}
+    assert "commit" not in call("--version")[1]
 
 
 def test_this_host_is_json_and_names_nobody(tmp_path):

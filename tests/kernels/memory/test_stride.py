@@ -1,5 +1,8 @@
 """Strided sums: exact at every size, stride, thread count and page policy."""
 
+import errno
+import io
+import mmap
 import os
 import subprocess
 import sys
@@ -9,7 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from supercomputers_rerun.kernels.files.filesystem import page_aligned
 from supercomputers_rerun.kernels.memory import stride
+from supercomputers_rerun.kernels.runtime import arrays
 from supercomputers_rerun.kernels.runtime.arrays import POLICIES, allocate, can_advise, huge_fraction
 from supercomputers_rerun.kernels.runtime.jit import kernel
 from supercomputers_rerun.kernels.runtime.resources import usable_cpus
@@ -81,6 +86,43 @@ def test_small_pages_are_small_and_alignment_holds():
     huge = allocate(2**20, np.uint32, "huge")
     assert huge.ctypes.data % 2**21 == 0
     assert allocate(100, np.float64).ctypes.data % 64 == 0
+
+
+class Unwilling(mmap.mmap):
+    """Memory of a kernel that was built without transparent huge pages."""
+
+    def madvise(self, wish):
+        raise OSError(errno.EINVAL, "Invalid argument")
+
+
+@pytest.mark.skipif(not can_advise(), reason="this system takes no wish for a page size")
+@pytest.mark.parametrize("policy", ["small", "huge"])
+def test_a_kernel_without_huge_pages_gives_default_ones(monkeypatch, policy):
+    monkeypatch.setattr(arrays.mmap, "mmap", Unwilling)
+    assert not arrays.takes_wishes()
+    array = allocate(2**20, np.uint32, policy)
+    array[:] = 7
+    assert array.size == 2**20 and array.ctypes.data % 2**21 == 0 and (array == 7).all()
+    block = page_aligned((3, 512))
+    assert block.ctypes.data % 4096 == 0 and not block.any()
+
+
+SMAPS = """{0:x}-{1:x} rw-p 00000000 00:00 0
+Size:               4096 kB
+Rss:                4000 kB
+{2}7f0000000000-7f0000001000 rw-p 00000000 00:00 0
+Rss:                   4 kB
+AnonHugePages:         4 kB
+"""
+
+
+@pytest.mark.parametrize(("line", "share"), [("", 0.0), ("AnonHugePages:      3000 kB\n", 0.75)])
+def test_the_share_of_huge_pages_is_that_of_the_own_mapping(monkeypatch, line, share):
+    """3000 kB of 4000 kB; a kernel without huge pages has no line for them."""
+    array = np.zeros(16)
+    text = SMAPS.format(array.ctypes.data, array.ctypes.data + 4096, line)
+    monkeypatch.setattr(arrays, "open", lambda path: io.StringIO(text), raising=False)
+    assert huge_fraction(array) == share
 
 
 @pytest.mark.parametrize("form", [stride.sum_lines, stride.sum_items])
