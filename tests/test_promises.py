@@ -127,6 +127,31 @@ def end(process: subprocess.Popen, number: int) -> tuple[int, str]:
     return process.returncode, said
 
 
+STOPPED = """
+import os, signal, time
+from supercomputers_rerun.companion import __main__ as command
+
+def app():
+    try:
+        os.kill(os.getpid(), {number})
+        time.sleep(10)
+    except BaseException:
+        {then}
+
+command.app = app
+command.main()
+"""
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize("then", ["raise RuntimeError('cannot release un-acquired lock')", "raise", "pass", "1 / 0"])
+def test_5_whatever_is_under_way_the_status_is_that_of_the_signal(number, code, then):
+    """A lock that a signal interrupts raises an error of its own; a callback of C drops what a signal raised."""
+    program = STOPPED.format(number=int(number), then=then)
+    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (code, "")
+
+
 SIGNALS = [(signal.SIGINT, 130), (signal.SIGTERM, 143)]
 PIPES = {"start_new_session": True, "text": True, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "cwd": ROOT}
 

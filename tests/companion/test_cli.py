@@ -2,6 +2,9 @@
 
 import importlib
 import json
+import os
+import subprocess
+import sys
 
 import pytest
 
@@ -108,6 +111,22 @@ def test_texts_of_others_reach_a_terminal_without_controls(call, record, tmp_pat
         _, out, err = call(*arguments)
         assert "\\x1b[" in out + err
         assert not [letter for letter in out + err if not letter.isprintable() and letter not in "\n\t"]
+
+
+@pytest.mark.parametrize("closed", [">&-", "<&- >&- 2>&-"])
+def test_closed_streams_take_no_place_of_a_file(closed, tmp_path):
+    """Else the record would be the file of number 1, into which other programs print."""
+    command = f'"{sys.executable}" -m supercomputers_rerun.companion run xmp1982-banks --out "{tmp_path}" {closed}'
+    done = subprocess.run(["sh", "-c", command], capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    (path,) = tmp_path.iterdir()
+    assert runs.read(path)["experiment"] == "xmp1982-banks"
+
+
+def test_code_that_is_not_to_be_compiled_is_refused_in_a_sentence(tmp_path):
+    command = [sys.executable, "-m", "supercomputers_rerun.companion", "run", "p5plus-smt", "--out", tmp_path / "new"]
+    done = subprocess.run(command, env={**os.environ, "NUMBA_DISABLE_JIT": "1"}, capture_output=True, text=True)
+    assert done.returncode == 1 and "NUMBA_DISABLE_JIT is set" in sentence(done.stderr) and not any(tmp_path.iterdir())
 
 
 @pytest.fixture

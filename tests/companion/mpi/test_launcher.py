@@ -57,6 +57,22 @@ def test_a_rank_that_fails_ends_the_job_with_one_sentence_and_leaves_nothing(las
     assert ("Traceback" in getattr(caught.value, "output", "")) is ("Arithmetic" in last)
 
 
+@pytest.mark.parametrize("heard", [[], [{"piece": '{"schema": '}], [{"other": 1}]])
+def test_a_job_that_ends_without_its_record_is_a_sentence(monkeypatch, heard):
+    monkeypatch.setattr(launcher, "launch", lambda *_: heard)
+    with pytest.raises(JobError, match="^the job of 2 ranks ended without a whole record; run it again$"):
+        launcher.run_record("p5plus-exchange", 2)
+
+
+@MPI
+def test_what_a_rank_says_in_part_is_a_sentence_and_its_user_does_not_say_how_mpi_ends(monkeypatch, tmp_path):
+    monkeypatch.setenv("MPI4PY_RC_FINALIZE", "0")
+    with pytest.raises(JobError, match="^the job of 1 rank was cut short in what a rank said$"):
+        launch(["-c", "print('@rerun {')"], 1)
+    with launcher.started(["-c", "import os; print('MPI4PY_RC_FINALIZE' in os.environ)"], 1, tmp_path) as process:
+        assert process.stdout.read() == "False\n"
+
+
 def _runs(pid: int) -> bool:
     """Whether a process computes still; one that nobody has waited for does not."""
     try:
