@@ -2,6 +2,7 @@
 
 import re
 import subprocess
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -32,3 +33,13 @@ def test_citation_can_be_read():
     assert citation["type"] == "software" and all(author["name"] for author in citation["authors"])
     assert [each["year"] for each in citation["references"]] == [1982, 1989, 1993, 2006, 2014]
     assert all(each["title"] and each["authors"] for each in citation["references"])
+
+
+def test_conda_has_the_ranges_of_the_project():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    named = [*project["dependencies"], *sum(project["optional-dependencies"].values(), [])]
+    ranges = dict(re.match(r"([\w-]+)([^;\s]*)", each.lower()).groups() for each in named)
+    listed = yaml.safe_load((ROOT / "environment.yml").read_text())["dependencies"]
+    conda = dict(each.removeprefix("python-").split(" ") for each in listed if " " in each)
+    assert conda.pop("python") == project["requires-python"] and len(conda) > 20
+    assert conda == {name: ranges[name] for name in conda}
