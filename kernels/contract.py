@@ -51,8 +51,24 @@ from typing import Annotated, Any, ClassVar, get_args, get_origin
 
 import numpy as np
 
-__all__ = ["Check", "Footprint", "Presets", "Work", "one_of", "real", "require_choice", "require_range", "whole"]
-__all__ += ["worst"]
+__all__ = [
+    "Check",
+    "Footprint",
+    "Presets",
+    "Work",
+    "ceil_div",
+    "one_of",
+    "real",
+    "require_choice",
+    "require_range",
+    "whole",
+    "worst",
+]
+
+
+def ceil_div(number: int, divisor: int) -> int:
+    """The smallest whole number not below ``number`` / ``divisor``, of whole numbers with ``divisor`` > 0."""
+    return -(-number // divisor)
 
 
 @dataclass(frozen=True)
@@ -85,11 +101,13 @@ def worst(*differences) -> float:
 
     ``verify`` takes the largest of anything by this: Python's ``max(worst, nan)`` is ``worst``, and NaN passes.
     """
-    found = [0.0]
-    for each in differences:
-        values = np.abs(each) if np.iscomplexobj(each) else np.asarray(each)  # real numbers are not copied
-        found += [float(values.min()), float(values.max())] if values.size else []
-    return float(np.max(np.abs(found)))
+    extremes = [0.0]
+    for difference in differences:
+        # the two ends of real numbers instead of np.abs: arrays of gigabytes are not copied
+        values = np.abs(difference) if np.iscomplexobj(difference) else np.asarray(difference)
+        if values.size:
+            extremes += [float(values.min()), float(values.max())]
+    return float(np.max(np.abs(extremes)))
 
 
 @dataclass(frozen=True)
@@ -145,7 +163,8 @@ class Presets:
 
         def post_init(self):
             for field in fields(self):
-                for require in getattr(field.type, "__metadata__", (_kind(field.type),)):
+                # a range or choices (``whole``, ``real``, ``one_of``) bring what they require; else the type does
+                for require in getattr(field.type, "__metadata__", (_require_kind(field.type),)):
                     require(field.name, getattr(self, field.name))
             if own is not None:
                 own(self)
@@ -174,14 +193,24 @@ _KINDS: dict[Any, tuple[str, Any]] = {
 }
 
 
-def _kind(annotation: Any) -> Any:
-    """What holds a field to a type without a range, or to one of several, of which None may be one."""
+def _is_a(value: Any, types: Any) -> bool:
+    """``isinstance``, but that a truth value is no number."""
+    if isinstance(value, bool):
+        return types is bool
+    return isinstance(value, types)
+
+
+def _require_kind(annotation: Any) -> Any:
+    """What holds a field to a type without a range, or to one of several (``int | None``)."""
     options = get_args(annotation) if isinstance(annotation, UnionType) else (annotation,)
-    known = [_KINDS[kind] for kind in (get_origin(each) or each for each in options) if kind in _KINDS]
+    types = [get_origin(option) or option for option in options]  # tuple[int, ...] -> tuple
+    known = [_KINDS[kind] for kind in types if kind in _KINDS]
+    may_be_none = NoneType in options
 
     def require(name: str, value: Any) -> None:
-        fits = any(isinstance(value, types) and isinstance(value, bool) <= (types is bool) for _, types in known)
-        if known and not fits and not (value is None and NoneType in options):
+        if not known or (value is None and may_be_none):
+            return
+        if not any(_is_a(value, kind) for _, kind in known):
             raise ValueError(f"{name} = {value!r} must be {' or '.join(words for words, _ in known)}")
 
     return require
@@ -203,7 +232,8 @@ def require_range(field: str, value, low, high, unit: str = "") -> None:
 
 def require_choice(field: str, value, choices) -> None:
     """``ValueError`` that names field, value and choices unless ``value`` is one of them."""
-    if not any(isinstance(value, bool) == isinstance(one, bool) and value == one for one in choices):
+    # True == 1, but a switch is no number
+    if not any(isinstance(value, bool) == isinstance(choice, bool) and value == choice for choice in choices):
         raise ValueError(f"{field} = {value!r} is unknown; choose one of {', '.join(map(repr, choices))}")
 
 

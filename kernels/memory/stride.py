@@ -10,11 +10,9 @@ formed, so the compiler needs no permission to vectorise, every thread count and
 give *exactly* the expected sum, and an addition takes one clock period, so that the loads and not
 the additions are measured.
 
-Up to stride 8 whole cache lines are loaded as vectors, and what was not asked for is left out; from stride 9 on, each
-item has a load of its own.  Both bring every line once.  They are made of LLVM's instructions, with loads at fixed
-distances from one address that moves on once a turn: LLVM on its own counts an index, gathers, or takes half of the
-vector length; see each form for what that costs.  Gathers were slower at every stride
-and working set but one on AMD's Zen 4, the exception by a tenth.
+There are two loops.  Where the stride is 1, 2, 4 or 8, whole cache lines are loaded as vectors and added up lane by
+lane: every line of such a stride has its wanted items in the same lanes, so the others are left out at the end
+(:func:`sum_lines`).  Elsewhere each item has a load of its own (:func:`sum_items`).  Both bring every cache line once.
 
 Bandwidth counts the bytes asked for, 4 an item (``work``); from stride 16 on, each item costs a cache
 line of 64 bytes.
@@ -27,21 +25,17 @@ line of 64 bytes.
 True
 """
 
-import math
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from llvmlite import ir
-from numba import types
-from numba.core import cgutils
-from numba.extending import intrinsic
 
 from supercomputers_rerun.kernels.contract import (
     Check,
     Footprint,
     Presets,
     Work,
+    ceil_div,
     one_of,
     require_choice,
     require_range,
@@ -49,23 +43,39 @@ from supercomputers_rerun.kernels.contract import (
 )
 from supercomputers_rerun.kernels.proof import Proof
 from supercomputers_rerun.kernels.runtime.arrays import POLICIES, allocate, huge_fraction
-from supercomputers_rerun.kernels.runtime.jit import LANES, WASM, barrier, kernel, unknown
+from supercomputers_rerun.kernels.runtime.jit import barrier, kernel, opaque
 from supercomputers_rerun.kernels.runtime.resources import require_memory, run_team, team_cpus
+from supercomputers_rerun.kernels.runtime.vector import SINGLES, load, spread, store
 
 ITEM = 4  # bytes of an item
 _FACTOR = 2654435761  # item i holds factor · i + offset modulo 2³²
 _MODULUS = 2**32
 
 
-#: Items of a cache line of 64 bytes, which is one vector here.
-LINE_ITEMS = 16
-#: Stride up to which whole lines are summed; beyond, a line holds one item or two.
-LARGEST_IN_LINE = 8
-_LINE = 64  # bytes
-_SUMS = 4  # of single items, so that loads overlap
-_WORD, _VECTOR = ir.IntType(32), ir.VectorType(ir.IntType(32), LINE_ITEMS)
-#: Addresses, and what LLVM would not find out of a sum of them in WebAssembly: it does not wrap around.
-_ADDRESS, _SUM = (ir.IntType(32), ("nuw",)) if WASM else (ir.IntType(64), ())
+#: Strides in which whole cache lines are summed; in others the wanted lanes differ from line to line.
+IN_LINES = (1, 2, 4, 8)
+#: Items of a vector (16, a cache line; 4 in WebAssembly), of two, and of the four that a turn of the loop loads.
+VECTOR = np.uint64(SINGLES)
+PAIR = np.uint64(2 * SINGLES)
+TURN = np.uint64(4 * SINGLES)
+
+_ZERO = np.uint64(0)
+_ONE = np.uint64(1)
+_TWO = np.uint64(2)
+_THREE = np.uint64(3)
+_FOUR = np.uint64(4)
+_EIGHT = np.uint64(8)
+
+
+def _wanted() -> np.ndarray:
+    """For each stride, as a row, the masks of two vectors: all bits of an item set where it is wanted."""
+    masks = np.zeros((max(IN_LINES) + 1, 2 * SINGLES), np.int32)
+    for stride in IN_LINES:
+        masks[stride, ::stride] = -1
+    return masks.reshape(-1)
+
+
+_WANTED = _wanted()
 
 
 @kernel
@@ -95,7 +105,7 @@ class Problem(Presets):
     @property
     def in_lines(self) -> bool:
         """Whether whole cache lines are loaded."""
-        return self.stride <= LARGEST_IN_LINE
+        return self.stride in IN_LINES
 
     @property
     def items(self) -> int:
@@ -105,7 +115,7 @@ class Problem(Presets):
     @property
     def reads(self) -> int:
         """Items read in one pass."""
-        return -(-self.items // self.stride)
+        return ceil_div(self.items, self.stride)
 
 
 #: Working sets (bytes) and strides (items) of the sweeps.
@@ -125,150 +135,83 @@ def grid(preset: str, **changes) -> list[Problem]:
     return [Problem(nbytes=nbytes, stride=step, **changes) for nbytes, step in pairs]
 
 
-# The two fast forms: ``a`` is a C-contiguous uint32 array, of which the first ``items`` count; sums modulo 2³².
+# The two loops that are timed.  ``a`` is a C-contiguous array of 4-byte items, of which the first ``items`` count;
+# ``out``, uint64 (2,) or longer, gets the sum of one pass and the number of passes made.  Indices are uint64: of signed
+# ones numba would ask at each access whether they count from the end.
 
 
-def turn_lines(stride: int) -> int:
-    """Cache lines of a turn: a whole number of strides, and enough for additions to wait for none before them."""
-    period = stride // math.gcd(stride, LINE_ITEMS)
-    return period * -(-max(1, LANES // 2) // period)
+@kernel(inline=True)
+def one_pass_of_lines(a, items, stride, lanes):
+    """Σ a[k · stride] for k · stride < items; arguments as for :func:`sum_lines`."""
+    end = items // TURN * TURN
+    # Four sums, so that no addition waits for the one before it.
+    s0 = s1 = s2 = s3 = spread(np.int32(0))
+    for i in range(_ZERO, end, TURN):
+        s0 = s0 + load(a, i)
+        s1 = s1 + load(a, i + VECTOR)
+        s2 = s2 + load(a, i + _TWO * VECTOR)
+        s3 = s3 + load(a, i + _THREE * VECTOR)
+    # Lanes alike modulo PAIR are added up, those that are not wanted left out.
+    even = (s0 + s2) & load(_WANTED, stride * PAIR)
+    odd = (s1 + s3) & load(_WANTED, stride * PAIR + VECTOR)
+    store(lanes, _ZERO, even + odd)
+    total = np.uint64(0)
+    for lane in range(VECTOR):
+        total = total + np.uint32(lanes[lane])
+    i = end
+    while i < items:  # what fills no turn
+        total = total + np.uint32(a[i])
+        i = i + stride
+    return np.uint32(total)
 
 
-def _number(value: int):
-    return ir.Constant(_ADDRESS, value)
-
-
-def _walk(builder, start, pace, turns, read):
-    """``read(place)`` in so many ``turns``, from the address ``start`` on by ``pace`` bytes; the address after the
-    last."""
-    slot = cgutils.alloca_once_value(builder, start)
-    end = builder.add(start, builder.mul(pace, turns))
-    again, turn, done = (builder.append_basic_block(name) for name in ("again", "turn", "done"))
-    builder.branch(again)
-    builder.position_at_end(again)
-    place = unknown(builder, builder.load(slot), "r")  # or LLVM would make of it the sum of a base and an index
-    builder.cbranch(builder.icmp_unsigned("!=", place, end), turn, done)
-    builder.position_at_end(turn)
-    read(place)
-    builder.store(builder.add(place, pace), slot)
-    builder.branch(again)
-    builder.position_at_end(done)
-    return place
-
-
-def _add_from(builder, place, slot) -> None:
-    """Add to a sum what lies at an address."""
-    kind = builder.load(slot).type
-    value = builder.load(builder.inttoptr(place, kind.as_pointer()), align=ITEM)
-    builder.store(builder.add(builder.load(slot), value), slot)
-
-
-def _zeros(builder, kind, count: int) -> list:
-    return [cgutils.alloca_once_value(builder, ir.Constant(kind, None)) for _ in range(count)]
-
-
-def _total(builder, slots, place, pace, left):
-    """The sum of all sums, and of the ``left`` items from ``place`` on, which filled no turn."""
-    rest = cgutils.alloca_once_value(builder, ir.Constant(_WORD, 0))
-    _walk(builder, place, pace, left, lambda here: _add_from(builder, here, rest))
-    total, *others = (builder.load(slot) for slot in slots)
-    for other in others:
-        total = builder.add(total, other)
-    if total.type == _VECTOR:
-        reduce = ir.FunctionType(_WORD, [_VECTOR])
-        name = f"llvm.vector.reduce.add.v{LINE_ITEMS}i32"
-        total = builder.call(cgutils.get_or_insert_function(builder.module, reduce, name), [total])
-    return builder.add(total, builder.load(rest))
-
-
-def _in_lines(builder, start, items, stride: int):
-    """Each line of a turn goes into a sum of its own, in which the wanted items have fixed lanes."""
-    lines = turn_lines(stride)
-    sums, size = _zeros(builder, _VECTOR, lines), _number(LINE_ITEMS * lines)
-
-    def read(place):
-        for line, slot in enumerate(sums):
-            _add_from(builder, builder.add(place, _number(_LINE * line), flags=_SUM), slot)
-
-    place = _walk(builder, start, _number(_LINE * lines), builder.udiv(items, size), read)
-    for line, slot in enumerate(sums):
-        wanted = [-((LINE_ITEMS * line + lane) % stride == 0) for lane in range(LINE_ITEMS)]
-        builder.store(builder.and_(builder.load(slot), ir.Constant(_VECTOR, wanted)), slot)
-    left = builder.udiv(builder.add(builder.urem(items, size), _number(stride - 1)), _number(stride))
-    return _total(builder, sums, place, _number(ITEM * stride), left)
-
-
-def _lines(builder, start, items, stride):
-    """A branch for each stride, whose lanes are then known."""
-    found = cgutils.alloca_once(builder, _WORD)
-    done = builder.append_basic_block("summed")
-    ways = [builder.append_basic_block(f"stride{each}") for each in range(1, LARGEST_IN_LINE + 1)]
-    chosen = builder.switch(stride, ways[-1])
-    for each, way in enumerate(ways, 1):
-        chosen.add_case(_number(each), way)
-        builder.position_at_end(way)
-        builder.store(_in_lines(builder, start, items, each), found)
-        builder.branch(done)
-    builder.position_at_end(done)
-    return builder.load(found)
-
-
-def _items(builder, start, items, stride):
-    """Eight items a turn into four sums in turn, the later four at distances from an address of their own.
-
-    Of 4 to 32 KiB it takes 0.77 to 0.9 of the time of turns of four (AMD's Zen 4), beyond the first cache as long.
-    """
-    sums, pace = _zeros(builder, _WORD, _SUMS), builder.mul(stride, _number(ITEM))
-    count = builder.udiv(builder.add(items, builder.sub(stride, _number(1))), stride)
-    half, turn = builder.mul(pace, _number(_SUMS)), _number(2 * _SUMS)
-
-    def read(place):
-        for here in (place, unknown(builder, builder.add(place, half, flags=_SUM), "r")):
-            for k, slot in enumerate(sums):
-                _add_from(builder, builder.add(here, builder.mul(pace, _number(k)), flags=_SUM), slot)
-
-    place = _walk(builder, start, builder.mul(pace, turn), builder.udiv(count, turn), read)
-    return _total(builder, sums, place, pace, builder.urem(count, turn))
-
-
-def _summing(code):
-    """The intrinsic ``f(a, items, stride)`` of an array and two uint64: ``code(builder, address, items, stride)``."""
-
-    @intrinsic
-    def function(typingctx, a, items, stride):
-        if not (a.dtype == types.uint32 and a.layout == "C" and items == stride == types.uint64):
-            return None
-
-        def codegen(context, builder, signature, args):
-            data = cgutils.create_struct_proxy(a)(context, builder, args[0]).data
-            numbers = [builder.trunc(each, _ADDRESS) if WASM else each for each in args[1:]]
-            return code(builder, builder.ptrtoint(data, _ADDRESS), *numbers)
-
-        return types.uint32(a, items, stride), codegen
-
-    return function
-
-
-_sum_of_lines, _sum_of_items = _summing(_lines), _summing(_items)
+@kernel(inline=True)
+def one_pass_of_items(a, count, stride):
+    """Σ a[k · stride] for k < count."""
+    # Four sums, so that no addition waits for the one before it.  A turn has eight items, in two halves; with four, a
+    # pass of four items takes twice as long.  ``opaque`` hides from the compiler where an index comes from.  If it
+    # knew, it would load several items with one gather, which takes up to twice as long in the caches.  (Both on AMD's
+    # Zen 3.)
+    s0 = s1 = s2 = s3 = np.uint64(0)
+    i = _ZERO
+    for _ in range(count // _EIGHT):
+        i = opaque(i)
+        s0 = s0 + a[i]
+        s1 = s1 + a[i + stride]
+        s2 = s2 + a[i + _TWO * stride]
+        s3 = s3 + a[i + _THREE * stride]
+        i = opaque(i + _FOUR * stride)
+        s0 = s0 + a[i]
+        s1 = s1 + a[i + stride]
+        s2 = s2 + a[i + _TWO * stride]
+        s3 = s3 + a[i + _THREE * stride]
+        i = i + _FOUR * stride
+    for _ in range(count % _EIGHT):
+        s0 = s0 + a[i]
+        i = i + stride
+    return np.uint32(s0 + s1 + s2 + s3)
 
 
 @kernel
-def sum_lines(a, items, stride, passes, out):
-    """``passes`` sums with a ``stride`` of 1 to 8, of vectors of whole cache lines with the other items masked out.
+def sum_lines(a, items, stride, passes, out, lanes):
+    """``passes`` sums with a ``stride`` of 1, 2, 4 or 8, of vectors of whole cache lines.
 
-    ``out``, uint64 (2,) or longer, gets the sum and the number of passes made.
+    ``a`` is int32, as vectors are; modulo 2³² the bits of its sums are those of uint32.  ``lanes`` is scratch, int32
+    (VECTOR,).
     """
     for made in range(passes):
-        out[0] = _sum_of_lines(a, np.uint64(items), np.uint64(stride))
+        out[0] = one_pass_of_lines(a, np.uint64(items), np.uint64(stride), lanes)
         out[1] = made + 1
         barrier(a)
 
 
 @kernel
 def sum_items(a, items, stride, passes, out):
-    """``passes`` sums with any ``stride``, a load for each item; ``out`` as in :func:`sum_lines`."""
+    """``passes`` sums with any ``stride``, a load for each item."""
+    # Counted here and not in every pass: a division takes longer than a pass of a few items.
+    count = (np.uint64(items) + np.uint64(stride) - _ONE) // np.uint64(stride)
     for made in range(passes):
-        out[0] = _sum_of_items(a, np.uint64(items), np.uint64(stride))
+        out[0] = one_pass_of_items(a, count, np.uint64(stride))
         out[1] = made + 1
         barrier(a)
 
@@ -342,12 +285,16 @@ def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> R
     """
     cpus = team_cpus(threads, problem.binding)
     _extend(problem, state, threads, cpus)
-    read = sum_lines if problem.in_lines else sum_items
 
     def work(number: int) -> np.ndarray:
-        out = np.zeros(8, np.uint64)
-        read(state.arrays[number], problem.items, problem.stride, repeats, out)
-        return out[:2]
+        a = state.arrays[number]
+        out = np.zeros(2, np.uint64)
+        if problem.in_lines:
+            lanes = np.empty(VECTOR, np.int32)
+            sum_lines(a.view(np.int32), problem.items, problem.stride, repeats, out, lanes)
+        else:
+            sum_items(a, problem.items, problem.stride, repeats, out)
+        return out
 
     sums, passes = np.array(run_team(work, threads, cpus)).T
     return Result(sums.astype(np.uint32), passes.astype(np.int64), repeats, state.seed, state.huge)
@@ -380,7 +327,7 @@ def work(problem: Problem, threads: int = 1) -> Work:
     return Work(bytes_read=ITEM * problem.reads).times(threads)
 
 
-#: Working sets that end within a line, and strides on both sides of each form's ends.
+#: Working sets that end within a line, and strides of both loops's ends.
 PROOF = Proof(
     each={"nbytes": (2**16, 2**16 + 60), "stride": (*range(1, 10), 13, 32, 1000, 4000)}, not_compared=("huge",)
 )
