@@ -13,7 +13,9 @@ from supercomputers_rerun.kernels.bt.problem import C1, C2, C3C4, C1345, FOUR_TH
 from supercomputers_rerun.kernels.runtime.jit import FINITE, kernel
 from supercomputers_rerun.kernels.runtime.vector import load, prefetch, spread, store
 
-_ONE, _TWO = np.uint64(1), np.uint64(2)
+_ZERO = np.uint64(0)
+_ONE = np.uint64(1)
+_TWO = np.uint64(2)
 
 
 def weights(points: int, dt: float, second: float) -> np.ndarray:
@@ -63,7 +65,7 @@ def _emit(u, source, target, component, cells, weight, terms):
 
 
 @kernel(fastmath=FINITE)
-def differences(u, source, target, lines, direction, ahead):
+def differences(u, source, target, lines, direction):
     """target = source + dt · (terms of one direction) on the inner cells of eight lines.
 
     With f the convective flux and g what the viscous terms difference twice, cell n receives
@@ -72,44 +74,76 @@ def differences(u, source, target, lines, direction, ahead):
 
     ``u``: conserved variables; ``source``, ``target``: dt times a right-hand side, read and written, which may be the
     same array; ``lines`` (``Lines``): which cells, in all three alike; ``direction``: a ``Direction``, whose ``second``
-    is not used; ``ahead``: distance, in doubles, of the line whose source is fetched into the cache meanwhile, 0: none.
+    is not used.  Of the lines ``lines.ahead`` the source is fetched into the cache meanwhile.
     """
-    o0, o1, o2, o3, o4 = lines.density, lines.first, lines.second, lines.along, lines.energy
-    points, cell, table, dt = lines.points, lines.cell, direction.weights, direction.dt
+    o0 = lines.density
+    o1 = lines.first
+    o2 = lines.second
+    o3 = lines.along
+    o4 = lines.energy
+    points = lines.points
+    cell = lines.cell
+    table = direction.weights
+    dt = direction.dt
     h = direction.h
-    convect, diffuse = spread(dt / (2.0 * h)), spread(dt * C3C4 / (h * h))
+    convect = spread(dt / (2.0 * h))
+    diffuse = spread(dt * C3C4 / (h * h))
     along = spread(dt * C3C4 * FOUR_THIRDS / (h * h))
-    speed, normal = spread(0.5 * dt * C3C4 * (1.0 - C1 * C1) / (h * h)), spread(dt * C3C4 / (6.0 * h * h))
-    heat, one, two = spread(dt * C1345 / (h * h)), spread(1.0), spread(2.0)
-    pressure, kinetic = spread(C2), spread(0.5 * C2)
+    speed = spread(0.5 * dt * C3C4 * (1.0 - C1 * C1) / (h * h))
+    normal = spread(dt * C3C4 / (6.0 * h * h))
+    heat = spread(dt * C1345 / (h * h))
+    one = spread(1.0)
+    two = spread(2.0)
+    pressure = spread(C2)
+    kinetic = spread(0.5 * C2)
     zero = spread(0.0)
     s0 = s1 = s2 = s3 = s4 = zero
     m0 = m1 = m2 = m3 = m4 = zero
-    back = np.uint64(2) * cell
+    back = _TWO * cell
     for n in range(points):
         here = lines.at + n * cell
-        ma, mb, mn, energy = load(u, here + o1), load(u, here + o2), load(u, here + o3), load(u, here + o4)
+        ma = load(u, here + o1)
+        mb = load(u, here + o2)
+        mn = load(u, here + o3)
+        energy = load(u, here + o4)
         inverse = one / load(u, here + o0)
-        a, b, c = ma * inverse, mb * inverse, mn * inverse
+        a = ma * inverse
+        b = mb * inverse
+        c = mn * inverse
         twice = ma * a + mb * b + mn * c
         p = pressure * energy - kinetic * twice
-        ga, gb, gc = diffuse * a, diffuse * b, along * c
+        ga = diffuse * a
+        gb = diffuse * b
+        gc = along * c
         ge = speed * (twice * inverse) + heat * (energy * inverse) + normal * (c * c)
-        f0, fa, fb = convect * mn, convect * (ma * c), convect * (mb * c)
-        fc, fe = convect * (mn * c + p), convect * ((energy + p) * c)
-        if ahead != np.uint64(0):
+        f0 = convect * mn
+        fa = convect * (ma * c)
+        fb = convect * (mb * c)
+        fc = convect * (mn * c + p)
+        fe = convect * ((energy + p) * c)
+        if lines.ahead != _ZERO:
             for offset in (o0, o1, o2, o3, o4):
-                prefetch(source, here + ahead + offset)
+                prefetch(source, here + lines.ahead + offset)
         if n >= _TWO:
             centre = here - cell
             # The outer neighbours of the edge cells have weight zero: read any valid cell there.
             left = centre - (back if n > _TWO else cell)
             right = centre + (back if n + _ONE < points else cell)
-            cells, five = (left, centre - cell, centre, here, right), _five_weights(table, n - _ONE)
+            cells = (left, centre - cell, centre, here, right)
+            five = _five_weights(table, n - _ONE)
             _emit(u, source, target, o0, cells, five, s0 - f0)
             _emit(u, source, target, o1, cells, five, s1 + (ga - fa))
             _emit(u, source, target, o2, cells, five, s2 + (gb - fb))
             _emit(u, source, target, o3, cells, five, s3 + (gc - fc))
             _emit(u, source, target, o4, cells, five, s4 + (ge - fe))
-        s0, s1, s2, s3, s4 = m0, m1 - two * ga, m2 - two * gb, m3 - two * gc, m4 - two * ge
-        m0, m1, m2, m3, m4 = f0, ga + fa, gb + fb, gc + fc, ge + fe
+        # M(n) − 2·g(n) of what is the cell before next time, then M(n)
+        s0 = m0
+        s1 = m1 - two * ga
+        s2 = m2 - two * gb
+        s3 = m3 - two * gc
+        s4 = m4 - two * ge
+        m0 = f0
+        m1 = ga + fa
+        m2 = gb + fb
+        m3 = gc + fc
+        m4 = ge + fe

@@ -17,14 +17,19 @@ sums are written in the order in which their terms become known.
 
 Equations: Bailey et al., *The NAS Parallel Benchmarks*, NASA Ames report RNR-94-007, chapter 3.
 
-Functions share ``u`` and ``r``, fields (float64, flat); ``lines``, the ``Lines`` of eight lines; ``here``, the
-place of a cell in both fields; ``ring``, scratch with the terms of three cells, each in its ``slot``; ``constants``,
-those of :func:`_constants`; and ``upper``, where X of a cell begins at ``x``.  A ``block`` is the 17 entries of
-:func:`_below`, a ``column`` five numbers, each in eight lanes.
+Functions share ``u`` and ``r``, fields (float64, flat); ``lines``, the ``Lines`` of eight lines; and ``here``, where a
+cell begins in both fields.  Every number of ``Factors``, ``Terms``, ``Below``, ``Triangles`` and of a *column*, five
+numbers, stands in all eight lanes or has one lane a line.  The scratch of a line::
+
+    upper   X of cell −1 | X of cell 0 | X of cell 1 | …      a cell: 5 columns of 5 entries of 8 lanes, 25 · 8
+    ring    Terms of cell n−1 | of cell n | of cell n+1       a slot: 7 terms of 8 lanes, 7 · 8; the oldest is
+                                                              overwritten by those of cell n+2
 
 One line after the other, with full blocks, takes 17 to 26 times as long (``plain``); this algorithm without lanes 4.7
 to 5.1 times.
 """
+
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -34,142 +39,268 @@ from supercomputers_rerun.kernels.runtime.jit import FINITE, kernel
 from supercomputers_rerun.kernels.runtime.vector import LANES, load, load_as, prefetch, spread, store
 
 _V = np.uint64(LANES)
-_ZERO, _ONE = np.uint64(0), np.uint64(1)
-_V5, _V10, _V15, _V20, _V25 = (np.uint64(n * LANES) for n in (5, 10, 15, 20, 25))
+_ZERO = np.uint64(0)
+_ONE = np.uint64(1)
+#: From one column of X to the next, and their number of entries, in doubles.
+_COLUMN = np.uint64(5 * LANES)
+_ENTRIES = np.uint64(25)
 
 #: Doubles that the elimination keeps for a cell: X, by columns.
 UPPER = 25 * LANES
 #: Doubles of the ring: seven terms of three cells.
 RING = 3 * 7 * LANES
 #: Doubles that eight lines hand on from box to box: X and y forward, Δ backward.
-FORWARD, BACKWARD = 30 * LANES, 5 * LANES
-_CELL, _UPPER = np.uint64(7 * LANES), np.uint64(UPPER)
-_FIVE, _SEVEN = ((0.0,) * LANES,) * 5, ((0.0,) * LANES,) * 7  # what ``load_as`` is told of a column and of a slot
+FORWARD = 30 * LANES
+BACKWARD = 5 * LANES
+_SLOT = np.uint64(7 * LANES)
+_UPPER = np.uint64(UPPER)
+# what ``load_as`` is told of a column and of a slot of the ring
+_FIVE = ((0.0,) * LANES,) * 5
+_SEVEN = ((0.0,) * LANES,) * 7
+
+
+class Factors(NamedTuple):
+    """The scalar factors of the blocks of one direction: with t1 = dt/h² and t2 = dt/2h …"""
+
+    t2: Any  # t2
+    c1t2: Any  # C1 · t2
+    c2t2: Any  # C2 · t2
+    c3t2: Any  # (1 − C2) · t2
+    damping: Any  # t1 · coefficient of the second-order dissipation
+    k: Any  # t1 · C3·C4: viscosity across the lines
+    k4: Any  # 4/3 of it: along them
+    sigma: Any  # t1 · C1·C3·C4·C5: conduction of heat
+    kd: Any  # k − sigma
+    kd4: Any  # k4 − sigma
+    one: Any  # 1 + 2 · damping
+
+
+class Terms(NamedTuple):
+    """What the blocks of a cell are made of: a and b are the velocities across the lines, c is the one along them."""
+
+    inverse: Any  # 1/ρ
+    a: Any
+    b: Any
+    c: Any
+    kinetic: Any  # c2t2 · (a² + b² + c²)/2
+    enthalpy: Any  # c1t2 · E/ρ − kinetic
+    diffusion: Any  # (kd·(a² + b² + c²) + (k4 − k)·c² + sigma·E/ρ)/ρ
+
+
+class Below(NamedTuple):
+    """Â: the 17 different entries that are not zero, by row and column."""
+
+    a03: Any
+    a00: Any
+    a34: Any
+    a10: Any
+    a20: Any
+    a30: Any
+    a40: Any
+    a11: Any  # and a22
+    a31: Any
+    a41: Any
+    a32: Any
+    a42: Any
+    a13: Any
+    a23: Any
+    a33: Any
+    a43: Any
+    a44: Any
+
+
+class Triangles(NamedTuple):
+    """L·U = B − Â·X: lower triangle, reciprocal pivots, upper triangle with ones on its diagonal."""
+
+    l10: Any
+    l20: Any
+    l30: Any
+    l40: Any
+    l21: Any
+    l31: Any
+    l41: Any
+    l32: Any
+    l42: Any
+    l43: Any
+    d0: Any
+    d1: Any
+    d2: Any
+    d3: Any
+    d4: Any
+    u01: Any
+    u02: Any
+    u03: Any
+    u04: Any
+    u12: Any
+    u13: Any
+    u14: Any
+    u23: Any
+    u24: Any
+    u34: Any
+
+
+class Scratch(NamedTuple):
+    """What eight lines need beside their cells: flat float64 arrays."""
+
+    upper: np.ndarray  # ((points + 1) · UPPER,): X of every cell, column by column, that of the cell before first
+    ring: np.ndarray  # (RING,): terms of three cells
+    carry: np.ndarray  # (FORWARD,): what one piece of a line hands on to the next
 
 
 @kernel(inline=True)
-def _constants(direction):
-    """The scalar factors of the blocks of one ``direction`` (``Direction``), each in all lanes."""
-    dt, second, h = direction.dt, direction.second, direction.h
-    t1, t2 = dt / (h * h), dt / (2.0 * h)
-    k, k4, sigma = t1 * C3C4, t1 * FOUR_THIRDS * C3C4, t1 * C1345
-    return (
-        spread(t2),
-        spread(C1 * t2),
-        spread(C2 * t2),
-        spread((1.0 - C2) * t2),
-        spread(t1 * second),
-        spread(k),
-        spread(k4),
-        spread(sigma),
-        spread(k - sigma),
-        spread(k4 - sigma),
-        spread(1.0 + 2.0 * t1 * second),
+def _factors(direction):
+    """The factors of one ``direction`` (``Direction``)."""
+    h = direction.h
+    t1 = direction.dt / (h * h)
+    t2 = direction.dt / (2.0 * h)
+    k = t1 * C3C4
+    k4 = t1 * FOUR_THIRDS * C3C4
+    sigma = t1 * C1345
+    return Factors(
+        t2=spread(t2),
+        c1t2=spread(C1 * t2),
+        c2t2=spread(C2 * t2),
+        c3t2=spread((1.0 - C2) * t2),
+        damping=spread(t1 * direction.second),
+        k=spread(k),
+        k4=spread(k4),
+        sigma=spread(sigma),
+        kd=spread(k - sigma),
+        kd4=spread(k4 - sigma),
+        one=spread(1.0 + 2.0 * t1 * direction.second),
     )
 
 
 @kernel(fastmath=FINITE, inline=True)
-def _describe(u, here, lines, ring, slot, constants):
-    """Seven terms of one cell into the ring: 1/ρ, velocities, and three energy terms of the blocks."""
-    _, c1t2, c2t2, _, _, k, k4, sigma, kd, _, _ = constants
+def _describe(u, here, lines, ring, slot, f):
+    """The ``Terms`` of one cell into a slot of the ring; ``f``: ``Factors``."""
     inverse = spread(1.0) / load(u, here + lines.density)
-    a, b = load(u, here + lines.first) * inverse, load(u, here + lines.second) * inverse
-    c, e = load(u, here + lines.along) * inverse, load(u, here + lines.energy) * inverse
+    a = load(u, here + lines.first) * inverse
+    b = load(u, here + lines.second) * inverse
+    c = load(u, here + lines.along) * inverse
+    energy = load(u, here + lines.energy) * inverse
     twice = a * a + b * b + c * c
-    p = c2t2 * (spread(0.5) * twice)
-    store(ring, slot, (inverse, a, b, c, p, c1t2 * e - p, inverse * (kd * twice + (k4 - k) * (c * c) + sigma * e)))
+    kinetic = f.c2t2 * (spread(0.5) * twice)
+    enthalpy = f.c1t2 * energy - kinetic
+    diffusion = inverse * (f.kd * twice + (f.k4 - f.k) * (c * c) + f.sigma * energy)
+    store(ring, slot, (inverse, a, b, c, kinetic, enthalpy, diffusion))
 
 
 @kernel(fastmath=FINITE, inline=True)
-def _below(ring, slot, constants):
-    """Â of the cell in ``slot``: the 17 different entries that are not zero."""
-    t2, c1t2, c2t2, along, dd, k, k4, sigma, kd, kd4, _ = constants
-    inverse, a, b, c, p, w, g = load_as(ring, slot, _SEVEN)
-    s, s4, t = k * inverse + t2 * c, k4 * inverse + t2 * c, kd * inverse - c2t2 * c
-    return (
-        t2,
-        dd,
-        c2t2,
-        -(a * s),
-        -(b * s),
-        p - c * s4,
-        (p - w) * c - g,
-        s + dd,
-        -(c2t2 * a),
-        a * t,
-        -(c2t2 * b),
-        b * t,
-        t2 * a,
-        t2 * b,
-        s4 + along * c + dd,
-        w + c * (kd4 * inverse - c2t2 * c),
-        c1t2 * c + sigma * inverse + dd,
+def _below(q, f):
+    """Â of the cell with the ``Terms`` q; ``f``: ``Factors``."""
+    s = f.k * q.inverse + f.t2 * q.c
+    s4 = f.k4 * q.inverse + f.t2 * q.c
+    t = f.kd * q.inverse - f.c2t2 * q.c
+    return Below(
+        a03=f.t2,
+        a00=f.damping,
+        a34=f.c2t2,
+        a10=-(q.a * s),
+        a20=-(q.b * s),
+        a30=q.kinetic - q.c * s4,
+        a40=(q.kinetic - q.enthalpy) * q.c - q.diffusion,
+        a11=s + f.damping,
+        a31=-(f.c2t2 * q.a),
+        a41=q.a * t,
+        a32=-(f.c2t2 * q.b),
+        a42=q.b * t,
+        a13=f.t2 * q.a,
+        a23=f.t2 * q.b,
+        a33=s4 + f.c3t2 * q.c + f.damping,
+        a43=q.enthalpy + q.c * (f.kd4 * q.inverse - f.c2t2 * q.c),
+        a44=f.c1t2 * q.c + f.sigma * q.inverse + f.damping,
     )
 
 
 @kernel(fastmath=FINITE, inline=True)
-def _above(ring, slot, constants):
-    """Ĉ of the cell in ``slot`` as five columns: the form of Â with −t2."""
-    t2, c1t2, c2t2, along, dd, k, k4, sigma, kd, kd4, _ = constants
+def _above(q, f):
+    """Ĉ of the cell with the ``Terms`` q as five columns: the form of Â with −t2."""
     zero = spread(0.0)
-    inverse, a, b, c, p, w, g = load_as(ring, slot, _SEVEN)
-    s, s4, t = k * inverse - t2 * c, k4 * inverse - t2 * c, kd * inverse + c2t2 * c
+    s = f.k * q.inverse - f.t2 * q.c
+    s4 = f.k4 * q.inverse - f.t2 * q.c
+    t = f.kd * q.inverse + f.c2t2 * q.c
+    column_0 = (
+        f.damping,
+        -(q.a * s),
+        -(q.b * s),
+        -q.kinetic - q.c * s4,
+        (q.enthalpy - q.kinetic) * q.c - q.diffusion,
+    )
+    column_1 = (zero, s + f.damping, zero, f.c2t2 * q.a, q.a * t)
+    column_2 = (zero, zero, s + f.damping, f.c2t2 * q.b, q.b * t)
+    column_3 = (
+        -f.t2,
+        -(f.t2 * q.a),
+        -(f.t2 * q.b),
+        s4 - f.c3t2 * q.c + f.damping,
+        q.c * (f.kd4 * q.inverse + f.c2t2 * q.c) - q.enthalpy,
+    )
+    column_4 = (zero, zero, zero, -f.c2t2, f.sigma * q.inverse - f.c1t2 * q.c + f.damping)
+    return column_0, column_1, column_2, column_3, column_4
+
+
+@kernel(fastmath=FINITE, inline=True)
+def _diagonal(q, f):
+    """B of the cell with the ``Terms`` q as five columns."""
+    zero = spread(0.0)
+    two = spread(2.0)
+    v = two * f.k * q.inverse
+    v4 = two * f.k4 * q.inverse
+    ve = two * f.kd * q.inverse
     return (
-        (dd, -(a * s), -(b * s), -p - c * s4, (w - p) * c - g),
-        (zero, s + dd, zero, c2t2 * a, a * t),
-        (zero, zero, s + dd, c2t2 * b, b * t),
-        (-t2, -(t2 * a), -(t2 * b), s4 - along * c + dd, c * (kd4 * inverse + c2t2 * c) - w),
-        (zero, zero, zero, -c2t2, sigma * inverse - c1t2 * c + dd),
+        (f.one, -(v * q.a), -(v * q.b), -(v4 * q.c), -(two * q.diffusion)),
+        (zero, f.one + v, zero, zero, ve * q.a),
+        (zero, zero, f.one + v, zero, ve * q.b),
+        (zero, zero, zero, f.one + v4, two * f.kd4 * q.inverse * q.c),
+        (zero, zero, zero, zero, f.one + two * f.sigma * q.inverse),
     )
 
 
 @kernel(fastmath=FINITE, inline=True)
-def _diagonal(ring, slot, constants):
-    """B of the cell in ``slot`` as five columns."""
-    _, _, _, _, _, k, k4, sigma, kd, kd4, one = constants
-    zero, two = spread(0.0), spread(2.0)
-    inverse, a, b, c, _, _, g = load_as(ring, slot, _SEVEN)
-    v, v4, ve = two * k * inverse, two * k4 * inverse, two * kd * inverse
-    return (
-        (one, -(v * a), -(v * b), -(v4 * c), -(two * g)),
-        (zero, one + v, zero, zero, ve * a),
-        (zero, zero, one + v, zero, ve * b),
-        (zero, zero, zero, one + v4, two * kd4 * inverse * c),
-        (zero, zero, zero, zero, one + two * sigma * inverse),
-    )
-
-
-@kernel(fastmath=FINITE, inline=True)
-def _minus_product(column, block, x):
-    """column − Â·x with the ``block`` Â, the last-known entries of x last."""
-    t2, dd, c2t2, a10, a20, a30, a40, a11, a31, a41, a32, a42, a13, a23, a33, a43, a44 = block
+def _minus_product(column, below, x):
+    """column − Â·x with ``below``, Â; the last-known entries of x last."""
     x0, x1, x2, x3, x4 = x
     return (
-        column[0] - t2 * x3 - dd * x0,
-        column[1] - a13 * x3 - a11 * x1 - a10 * x0,
-        column[2] - a23 * x3 - a11 * x2 - a20 * x0,
-        column[3] - c2t2 * x4 - a33 * x3 - a32 * x2 - a31 * x1 - a30 * x0,
-        column[4] - a44 * x4 - a43 * x3 - a42 * x2 - a41 * x1 - a40 * x0,
+        column[0] - below.a03 * x3 - below.a00 * x0,
+        column[1] - below.a13 * x3 - below.a11 * x1 - below.a10 * x0,
+        column[2] - below.a23 * x3 - below.a11 * x2 - below.a20 * x0,
+        column[3] - below.a34 * x4 - below.a33 * x3 - below.a32 * x2 - below.a31 * x1 - below.a30 * x0,
+        column[4] - below.a44 * x4 - below.a43 * x3 - below.a42 * x2 - below.a41 * x1 - below.a40 * x0,
     )
 
 
+@kernel(inline=True)
+def _load_column(upper, x, number):
+    """A column of the X that begins at ``x``."""
+    return load_as(upper, x + np.uint64(number) * _COLUMN, _FIVE)
+
+
 @kernel(fastmath=FINITE, inline=True)
-def _decompose(diagonal, block, upper, x):
-    """LU decomposition of B − Â·X, with B as the columns ``diagonal``: lower triangle, reciprocal pivots, upper
-    triangle of ones."""
+def _decompose(diagonal, below, upper, x):
+    """The ``Triangles`` of B − Â·X, with B as the columns ``diagonal`` and the X that begins at ``x``."""
+    # Each column is multiplied, freed of the columns left of it, and done with: few numbers are alive.  Of each pair of
+    # pivots the second is m₀₀ / det of a 2×2 block, which needs no 1/m₀₀.  So two divisions run side by side, and three
+    # waits for a division are left of five.
     one = spread(1.0)
-    m00, l10, l20, l30, l40 = _minus_product(diagonal[0], block, load_as(upper, x, _FIVE))
-    m01, m11, l21, l31, l41 = _minus_product(diagonal[1], block, load_as(upper, x + _V5, _FIVE))
+    m00, l10, l20, l30, l40 = _minus_product(diagonal[0], below, _load_column(upper, x, 0))
+
+    m01, m11, l21, l31, l41 = _minus_product(diagonal[1], below, _load_column(upper, x, 1))
     d1 = m00 / (m11 * m00 - l10 * m01)
     d0 = one / m00
     u01 = m01 * d0
-    l21, l31, l41 = l21 - l20 * u01, l31 - l30 * u01, l41 - l40 * u01
-    m02, m12, m22, l32, l42 = _minus_product(diagonal[2], block, load_as(upper, x + _V10, _FIVE))
+    l21 = l21 - l20 * u01
+    l31 = l31 - l30 * u01
+    l41 = l41 - l40 * u01
+
+    m02, m12, m22, l32, l42 = _minus_product(diagonal[2], below, _load_column(upper, x, 2))
     u02 = m02 * d0
     u12 = (m12 - l10 * u02) * d1
     m22 = m22 - l20 * u02 - l21 * u12
-    l32, l42 = l32 - l30 * u02 - l31 * u12, l42 - l40 * u02 - l41 * u12
-    m03, m13, m23, m33, l43 = _minus_product(diagonal[3], block, load_as(upper, x + _V15, _FIVE))
+    l32 = l32 - l30 * u02 - l31 * u12
+    l42 = l42 - l40 * u02 - l41 * u12
+
+    m03, m13, m23, m33, l43 = _minus_product(diagonal[3], below, _load_column(upper, x, 3))
     u03 = m03 * d0
     u13 = (m13 - l10 * u03) * d1
     m23 = m23 - l20 * u03 - l21 * u13
@@ -177,36 +308,55 @@ def _decompose(diagonal, block, upper, x):
     d2 = one / m22
     u23 = m23 * d2
     l43 = l43 - l40 * u03 - l41 * u13 - l42 * u23
-    m04, m14, m24, m34, m44 = _minus_product(diagonal[4], block, load_as(upper, x + _V20, _FIVE))
+
+    m04, m14, m24, m34, m44 = _minus_product(diagonal[4], below, _load_column(upper, x, 4))
     u04 = m04 * d0
     u14 = (m14 - l10 * u04) * d1
     u24 = (m24 - l20 * u04 - l21 * u14) * d2
     u34 = (m34 - l30 * u04 - l31 * u14 - l32 * u24) * d3
     d4 = one / (m44 - l40 * u04 - l41 * u14 - l42 * u24 - l43 * u34)
-    return (
-        (l10, l20, l30, l40, l21, l31, l41, l32, l42, l43),
-        (d0, d1, d2, d3, d4),
-        (u01, u02, u03, u04, u12, u13, u14, u23, u24, u34),
+    return Triangles(
+        l10=l10,
+        l20=l20,
+        l30=l30,
+        l40=l40,
+        l21=l21,
+        l31=l31,
+        l41=l41,
+        l32=l32,
+        l42=l42,
+        l43=l43,
+        d0=d0,
+        d1=d1,
+        d2=d2,
+        d3=d3,
+        d4=d4,
+        u01=u01,
+        u02=u02,
+        u03=u03,
+        u04=u04,
+        u12=u12,
+        u13=u13,
+        u14=u14,
+        u23=u23,
+        u24=u24,
+        u34=u34,
     )
 
 
 @kernel(fastmath=FINITE, inline=True)
-def _solve(column, triangles):
-    """(L·U)⁻¹ column with the ``triangles`` of :func:`_decompose`; the compiler drops what a zero at the top of the
-    column makes zero."""
-    l10, l20, l30, l40, l21, l31, l41, l32, l42, l43 = triangles[0]
-    d0, d1, d2, d3, d4 = triangles[1]
-    u01, u02, u03, u04, u12, u13, u14, u23, u24, u34 = triangles[2]
+def _solve(column, t):
+    """(L·U)⁻¹ column with the ``Triangles`` t; the compiler drops what a zero at the top of the column makes zero."""
     v0, v1, v2, v3, v4 = column
-    v0 = v0 * d0
-    v1 = (v1 - l10 * v0) * d1
-    v2 = (v2 - l20 * v0 - l21 * v1) * d2
-    v3 = (v3 - l30 * v0 - l31 * v1 - l32 * v2) * d3
-    v4 = (v4 - l40 * v0 - l41 * v1 - l42 * v2 - l43 * v3) * d4
-    v3 = v3 - u34 * v4
-    v2 = v2 - u24 * v4 - u23 * v3
-    v1 = v1 - u14 * v4 - u13 * v3 - u12 * v2
-    v0 = v0 - u04 * v4 - u03 * v3 - u02 * v2 - u01 * v1
+    v0 = v0 * t.d0
+    v1 = (v1 - t.l10 * v0) * t.d1
+    v2 = (v2 - t.l20 * v0 - t.l21 * v1) * t.d2
+    v3 = (v3 - t.l30 * v0 - t.l31 * v1 - t.l32 * v2) * t.d3
+    v4 = (v4 - t.l40 * v0 - t.l41 * v1 - t.l42 * v2 - t.l43 * v3) * t.d4
+    v3 = v3 - t.u34 * v4
+    v2 = v2 - t.u24 * v4 - t.u23 * v3
+    v1 = v1 - t.u14 * v4 - t.u13 * v3 - t.u12 * v2
+    v0 = v0 - t.u04 * v4 - t.u03 * v3 - t.u02 * v2 - t.u01 * v1
     return v0, v1, v2, v3, v4
 
 
@@ -233,49 +383,56 @@ def _store_cell(r, here, lines, five):
 
 
 @kernel(fastmath=FINITE)
-def eliminate(u, r, lines, direction, ends, upper, ring, carry, ahead):
+def eliminate(u, r, lines, direction, ends, scratch):
     """Forward elimination on the inner cells of eight lines, or of a piece of them whose rest others have.
 
     ``u``: conserved variables, in the benchmark's unit; ``r``: dt times the right-hand side, which becomes y;
-    ``direction`` (``Direction``), whose ``weights`` are not used; ``ends`` (``Ends``); ``upper``, float64
-    ((points + 1) · UPPER,), receives X of every cell, column by column, that of the cell before the piece first;
-    ``ring`` is float64 (RING,); ``carry``, float64 (FORWARD,), has X and y of the cell before the first inner one, zero
-    at a boundary, and receives those of the last; ``ahead``: distance, in doubles, of the lines whose u and r are
-    fetched into the cache meanwhile, 0: none.
+    ``direction`` (``Direction``), whose ``weights`` are not used; ``ends`` (``Ends``).  Of the ``scratch``
+    (``Scratch``) ``upper`` receives X of every cell; ``carry`` has X and y of the cell before the first inner one, zero
+    at a boundary, and receives those of the last.
     """
-    cell, constants = lines.cell, _constants(direction)
+    upper, ring, carry = scratch
+    f = _factors(direction)
+    cell = lines.cell
     begin, stop = inner(lines.points, ends)
     x = begin * _UPPER
-    for entry in range(np.uint64(25)):
+    for entry in range(_ENTRIES):
         store(upper, x + entry * _V, load(carry, entry * _V))
-    y = load_as(carry, _V25, _FIVE)
-    behind, middle, front = _ZERO, _CELL, _CELL + _CELL
+    y = load_as(carry, _UPPER, _FIVE)
+    # A block needs three cells' terms, each of which is worked out once: the ring's slots take turns.
+    behind = _ZERO
+    middle = _SLOT
+    front = _SLOT + _SLOT
     first = lines.at + begin * cell
-    _describe(u, first - cell, lines, ring, behind, constants)
-    _describe(u, first, lines, ring, middle, constants)
+    _describe(u, first - cell, lines, ring, behind, f)
+    _describe(u, first, lines, ring, middle, f)
     for n in range(begin, stop):
         here = lines.at + n * cell
-        _describe(u, here + cell, lines, ring, front, constants)
-        if ahead != _ZERO:
+        _describe(u, here + cell, lines, ring, front, f)
+        if lines.ahead != _ZERO:
             for offset in (lines.density, lines.first, lines.second, lines.along, lines.energy):
-                prefetch(u, here + ahead + offset)
-                prefetch(r, here + ahead + offset)
-        before, x = x, x + _UPPER
-        block = _below(ring, behind, constants)
-        triangles = _decompose(_diagonal(ring, middle, constants), block, upper, before)
-        columns = _above(ring, front, constants)
+                prefetch(u, here + lines.ahead + offset)
+                prefetch(r, here + lines.ahead + offset)
+        before = x
+        x = x + _UPPER
+        below = _below(Terms(*load_as(ring, behind, _SEVEN)), f)
+        triangles = _decompose(_diagonal(Terms(*load_as(ring, middle, _SEVEN)), f), below, upper, before)
+        columns = _above(Terms(*load_as(ring, front, _SEVEN)), f)
         store(upper, x, _solve(columns[0], triangles))
-        store(upper, x + _V5, _solve(columns[1], triangles))
-        store(upper, x + _V10, _solve(columns[2], triangles))
-        store(upper, x + _V15, _solve(columns[3], triangles))
-        store(upper, x + _V20, _solve(columns[4], triangles))
+        store(upper, x + _COLUMN, _solve(columns[1], triangles))
+        store(upper, x + np.uint64(2) * _COLUMN, _solve(columns[2], triangles))
+        store(upper, x + np.uint64(3) * _COLUMN, _solve(columns[3], triangles))
+        store(upper, x + np.uint64(4) * _COLUMN, _solve(columns[4], triangles))
         right = _load_cell(r, here, lines)
-        y = _solve(_minus_product(right, block, (-y[0], -y[1], -y[2], -y[3], -y[4])), triangles)
+        y = _solve(_minus_product(right, below, (-y[0], -y[1], -y[2], -y[3], -y[4])), triangles)
         _store_cell(r, here, lines, y)
-        behind, middle, front = middle, front, behind
-    for entry in range(np.uint64(25)):
+        oldest = behind
+        behind = middle
+        middle = front
+        front = oldest
+    for entry in range(_ENTRIES):
         store(carry, entry * _V, load(upper, x + entry * _V))
-    store(carry, _V25, y)
+    store(carry, _UPPER, y)
 
 
 @kernel(fastmath=FINITE, inline=True)
@@ -301,21 +458,22 @@ def substitute(r, lines, ends, upper, carry):
     y = load_as(carry, _ZERO, _FIVE)
     for step in range(_ONE, stop - begin + _ONE):
         n = stop - step
-        here, x = lines.at + n * lines.cell, (n + _ONE) * _UPPER
+        here = lines.at + n * lines.cell
+        x = (n + _ONE) * _UPPER
         z = _load_cell(r, here, lines)
-        z = _add_scaled(z, load_as(upper, x + _V20, _FIVE), y[4])
-        z = _add_scaled(z, load_as(upper, x + _V15, _FIVE), y[3])
-        z = _add_scaled(z, load_as(upper, x + _V10, _FIVE), y[2])
-        z = _add_scaled(z, load_as(upper, x + _V5, _FIVE), y[1])
-        y = _add_scaled(z, load_as(upper, x, _FIVE), y[0])
+        z = _add_scaled(z, _load_column(upper, x, 4), y[4])
+        z = _add_scaled(z, _load_column(upper, x, 3), y[3])
+        z = _add_scaled(z, _load_column(upper, x, 2), y[2])
+        z = _add_scaled(z, _load_column(upper, x, 1), y[1])
+        y = _add_scaled(z, _load_column(upper, x, 0), y[0])
         _store_cell(r, here, lines, y)
     store(carry, _ZERO, y)
 
 
 @kernel(inline=True)
-def solve(u, r, lines, direction, ends, upper, ring, carry, ahead):
+def solve(u, r, lines, direction, ends, scratch):
     """Both on eight lines whose ends are boundaries; arguments as for :func:`eliminate`."""
-    carry[:FORWARD] = 0.0
-    eliminate(u, r, lines, direction, ends, upper, ring, carry, ahead)
-    carry[:BACKWARD] = 0.0
-    substitute(r, lines, ends, upper, carry)
+    scratch.carry[:FORWARD] = 0.0
+    eliminate(u, r, lines, direction, ends, scratch)
+    scratch.carry[:BACKWARD] = 0.0
+    substitute(r, lines, ends, scratch.upper, scratch.carry)

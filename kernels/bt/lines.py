@@ -7,7 +7,13 @@ import numpy as np
 from supercomputers_rerun.kernels.runtime.jit import kernel
 from supercomputers_rerun.kernels.runtime.vector import LANES
 
-_V, _ZERO, _ONE, _TWO, _THREE, _FOUR, _FIVE = (np.uint64(n) for n in (LANES, 0, 1, 2, 3, 4, 5))
+_V = np.uint64(LANES)
+_ZERO = np.uint64(0)
+_ONE = np.uint64(1)
+_TWO = np.uint64(2)
+_THREE = np.uint64(3)
+_FOUR = np.uint64(4)
+_FIVE = np.uint64(5)
 #: Distance of two cells in a tile, where eight lines along x are turned: five components of eight lanes.
 TILE = np.uint64(5 * LANES)
 
@@ -54,18 +60,63 @@ class Lines(NamedTuple):
     along: np.uint64  # the momentum along the lines
     energy: np.uint64  # E
     points: np.uint64  # cells of a line, those on the boundary included
+    ahead: np.uint64  # to the lines that are fetched into the cache while these are worked on, 0: none
+
+
+class Rows(NamedTuple):
+    """Eight neighbouring rows of a field, which a tile has as lanes; all uint64, offsets and distances in doubles."""
+
+    at: np.uint64  # the first cell of the first row
+    row: np.uint64  # from one component of a row to the next; five of these from row to row
+    vectors: np.uint64  # cells of a row, in vectors of eight
 
 
 @kernel(inline=True)
-def along(axis, at, place, points):
+def vectors_of(cells):
+    """Vectors of eight that so many cells fill, the last one perhaps in part."""
+    return (cells + _V - _ONE) // _V
+
+
+@kernel(inline=True)
+def along(axis, at, place, points, ahead):
     """Eight lines of ``points`` cells along ``axis`` from the cell ``at`` on, in a tile for x (0), in a field of the
     rows and planes of ``place`` for y and z; the momentum along them is ρu, ρv or ρw."""
     row = place.row
     if axis == 0:
-        return Lines(at, TILE, _ZERO, _TWO * _V, _THREE * _V, _V, _FOUR * _V, points)
+        return Lines(
+            at=at,
+            cell=TILE,
+            density=_ZERO,
+            first=_TWO * _V,
+            second=_THREE * _V,
+            along=_V,
+            energy=_FOUR * _V,
+            points=points,
+            ahead=ahead,
+        )
     if axis == 1:
-        return Lines(at, _FIVE * row, _ZERO, row, _THREE * row, _TWO * row, _FOUR * row, points)
-    return Lines(at, place.plane, _ZERO, row, _TWO * row, _THREE * row, _FOUR * row, points)
+        return Lines(
+            at=at,
+            cell=_FIVE * row,
+            density=_ZERO,
+            first=row,
+            second=_THREE * row,
+            along=_TWO * row,
+            energy=_FOUR * row,
+            points=points,
+            ahead=ahead,
+        )
+    return Lines(
+        at=at,
+        cell=place.plane,
+        density=_ZERO,
+        first=row,
+        second=_TWO * row,
+        along=_THREE * row,
+        energy=_FOUR * row,
+        points=points,
+        ahead=ahead,
+    )
 
 
 @kernel(inline=True)
@@ -78,5 +129,6 @@ def inner(points, ends):
 def visited(points, ends):
     """Cells before the box from which on differences visit lines of ``points``, and how many they visit: where a line
     goes on in another box they begin and end two cells beyond."""
-    before, after = (_ZERO if ends.low else _TWO), (_ZERO if ends.high else _TWO)
+    before = _ZERO if ends.low else _TWO
+    after = _ZERO if ends.high else _TWO
     return before, points + before + after

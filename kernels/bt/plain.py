@@ -68,7 +68,9 @@ def _divide(block, sides):
 @kernel
 def _fluxes(u, axis, flux, viscous):
     """Euler flux of a point ``u`` (5,), and what the viscous terms take second differences of; both (5,), written."""
-    rho, velocity, energy = u[0], u[1 + axis] / u[0], u[4] / u[0]
+    rho = u[0]
+    velocity = u[1 + axis] / u[0]
+    energy = u[4] / u[0]
     twice = (u[1] * u[1] + u[2] * u[2] + u[3] * u[3]) / (rho * rho)
     pressure = C2 * (u[4] - 0.5 * rho * twice)
     for m in range(5):
@@ -83,13 +85,17 @@ def _fluxes(u, axis, flux, viscous):
 @kernel
 def _jacobians(u, axis, flux, viscous):
     """∂/∂U of both at a point, as the benchmark linearises them; float64 (5, 5), written."""
-    flux[:], viscous[:] = 0.0, 0.0
-    rho, energy, normal = u[0], u[4] / u[0], u[1 + axis] / u[0]
+    flux[:] = 0.0
+    viscous[:] = 0.0
+    rho = u[0]
+    energy = u[4] / u[0]
+    normal = u[1 + axis] / u[0]
     q = 0.5 * (u[1] * u[1] + u[2] * u[2] + u[3] * u[3]) / (rho * rho)
     flux[0, 1 + axis] = 1.0
     heat = C1345 * energy
     for m in range(3):
-        velocity, factor = u[1 + m] / rho, C3C4 * (FOUR_THIRDS if m == axis else 1.0)
+        velocity = u[1 + m] / rho
+        factor = C3C4 * (FOUR_THIRDS if m == axis else 1.0)
         flux[1 + m, 0] = -velocity * normal
         flux[1 + m, 1 + m] += normal
         flux[1 + m, 1 + axis] += velocity
@@ -123,7 +129,9 @@ def _fourth_difference(u, n, m):
 @kernel(fastmath=CONTRACT)
 def _add_differences(u, axis, dt, second, right):
     """right += dt · (−∂F/∂x + viscous terms − dissipation) along one line; ``second``: that of second differences."""
-    h, flux, viscous = 1.0 / (len(u) - 1), np.empty_like(u), np.empty_like(u)
+    h = 1.0 / (len(u) - 1)
+    flux = np.empty_like(u)
+    viscous = np.empty_like(u)
     for n in range(len(u)):
         _fluxes(u[n], axis, flux[n], viscous[n])
         viscous[n] += second * u[n]
@@ -137,13 +145,17 @@ def _add_differences(u, axis, dt, second, right):
 @kernel(fastmath=CONTRACT)
 def _solve(u, axis, dt, second, right):
     """Solve (I + dt · ∂/∂x …) Δ = right along one line; Δ replaces ``right`` but for its ends."""
-    points, h = len(u), 1.0 / (len(u) - 1)
-    convect, diffuse = np.empty((points, 5, 5)), np.empty((points, 5, 5))
+    points = len(u)
+    h = 1.0 / (points - 1)
+    convect = np.empty((points, 5, 5))
+    diffuse = np.empty((points, 5, 5))
     for n in range(points):
         _jacobians(u[n], axis, convect[n], diffuse[n])
         for m in range(5):
             diffuse[n, m, m] += second
-    below, diagonal, sides = np.empty_like(convect), np.empty_like(convect), np.zeros((points, 5, 6))
+    below = np.empty_like(convect)
+    diagonal = np.empty_like(convect)
+    sides = np.zeros((points, 5, 6))
     for n in range(1, points - 1):
         for i in range(5):
             for m in range(5):
@@ -159,10 +171,12 @@ def _solve(u, axis, dt, second, right):
 def _along(fields, rights, axis, dt, second, solve):
     """Every inner line along the third axis of ``fields`` and ``rights``: differences, or elimination if ``solve``."""
     points = fields.shape[2]
-    u, right = np.empty((points, 5)), np.empty((points, 5))
+    u = np.empty((points, 5))
+    right = np.empty((points, 5))
     for a in range(1, points - 1):
         for b in range(1, points - 1):
-            u[:], right[:] = fields[a, b], rights[a, b]
+            u[:] = fields[a, b]
+            right[:] = rights[a, b]
             if solve:
                 _solve(u, axis, dt, second, right)
             else:
@@ -172,14 +186,16 @@ def _along(fields, rights, axis, dt, second, solve):
 
 def _lines(u, right, dt, solve):
     for axis in range(3):
-        _along(*(np.moveaxis(each, 2 - axis, 2) for each in (u, right)), axis, dt, SECOND[axis], solve)
+        fields = np.moveaxis(u, 2 - axis, 2)
+        rights = np.moveaxis(right, 2 - axis, 2)
+        _along(fields, rights, axis, dt, SECOND[axis], solve)
 
 
 def forcing(points: int) -> np.ndarray:
     """The term that makes the exact solution steady: minus the operator applied to it; zero on the boundary."""
-    exact, found = exact_solution(points), np.zeros((points,) * 3 + (5,))
-    _lines(exact, found, -1.0, False)
-    return found
+    forced = np.zeros((points,) * 3 + (5,))
+    _lines(exact_solution(points), forced, -1.0, False)
+    return forced
 
 
 def step(u: np.ndarray, forced: np.ndarray, dt: float) -> None:
@@ -192,7 +208,8 @@ def step(u: np.ndarray, forced: np.ndarray, dt: float) -> None:
 
 def march(points: int, steps: int, dt: float) -> np.ndarray:
     """Field after ``steps`` steps from the initial field."""
-    u, forced = initial_field(points), dt * forcing(points)
+    u = initial_field(points)
+    forced = dt * forcing(points)
     for _ in range(steps):
         step(u, forced, dt)
     return u
@@ -200,6 +217,7 @@ def march(points: int, steps: int, dt: float) -> np.ndarray:
 
 def norms(u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Residual and error: the benchmark's root-mean-square norms, five components each."""
-    residual, error = forcing(len(u)), u - exact_solution(len(u))
+    residual = forcing(len(u))
+    error = u - exact_solution(len(u))
     _lines(u, residual, 1.0, False)
-    return tuple(np.sqrt((each**2).sum(axis=(0, 1, 2)) / (len(u) - 2) ** 3) for each in (residual, error))
+    return tuple(np.sqrt((field**2).sum(axis=(0, 1, 2)) / (len(u) - 2) ** 3) for field in (residual, error))

@@ -17,12 +17,12 @@ import numpy as np
 
 from supercomputers_rerun.kernels import bt as serial
 from supercomputers_rerun.kernels.bt import solver
-from supercomputers_rerun.kernels.bt.elimination import BACKWARD, FORWARD, UPPER, eliminate, substitute
+from supercomputers_rerun.kernels.bt.elimination import BACKWARD, FORWARD, UPPER, Scratch, eliminate, substitute
 from supercomputers_rerun.kernels.bt.lines import TILE as _TILE
-from supercomputers_rerun.kernels.bt.lines import along
+from supercomputers_rerun.kernels.bt.lines import Rows, along, vectors_of
 from supercomputers_rerun.kernels.bt.solver import Box, Stepper
-from supercomputers_rerun.kernels.bt.step import fill, scratch, turn_back
-from supercomputers_rerun.kernels.contract import Check, Footprint, Presets, Work, whole
+from supercomputers_rerun.kernels.bt.step import rows_to_tile, scratch, tile_to_rows
+from supercomputers_rerun.kernels.contract import Check, Footprint, Presets, Work, ceil_div, whole
 from supercomputers_rerun.kernels.decomposition import box, process_grid
 from supercomputers_rerun.kernels.mpi import world
 from supercomputers_rerun.kernels.runtime.arrays import zeros
@@ -30,7 +30,11 @@ from supercomputers_rerun.kernels.runtime.jit import FINITE, kernel
 from supercomputers_rerun.kernels.runtime.resources import require_memory
 from supercomputers_rerun.kernels.runtime.vector import LANES
 
-_V, _ZERO, _ONE, _TWO, _FIVE = (np.uint64(n) for n in (LANES, 0, 1, 2, 5))
+_V = np.uint64(LANES)
+_ZERO = np.uint64(0)
+_ONE = np.uint64(1)
+_TWO = np.uint64(2)
+_FIVE = np.uint64(5)
 
 #: Layers of neighbours' points.
 HALO = 2
@@ -42,7 +46,7 @@ def groups(sizes, axis: int) -> int:
     """Groups of eight lines along ``axis`` of a box of ``sizes``: lanes are rows for x, columns for y and z."""
     ni, nj, nk = sizes
     lanes, others = ((nj, nk), (ni, nk), (ni, nj))[axis]
-    return -(-lanes // LANES) * others
+    return ceil_div(lanes, LANES) * others
 
 
 @kernel(fastmath=FINITE)
@@ -55,27 +59,34 @@ def sweep(u, rhs, about, axis, forward, group, end, upper, carry, work):
     these; ``work`` is scratch.
     """
     place, directions, ends = about
-    line, wide = _FIVE * place.row, (place.ni + _V - _ONE) // _V
+    line = _FIVE * place.row
+    vectors = vectors_of(place.ni)
     _, ring, _, tile_u, tile_r, block = scratch(work, _TWO * _V + max(place.ni, place.nj, place.nk))
     points = place.ni if axis == 0 else (place.nj if axis == 1 else place.nk)
-    across, words = (place.nj + _V - _ONE) // _V if axis == 0 else wide, np.uint64(FORWARD if forward else BACKWARD)
+    across = vectors_of(place.nj) if axis == 0 else vectors
+    words = np.uint64(FORWARD if forward else BACKWARD)
     for number in range(end - group):
-        outer, lanes = (group + number) // across, (group + number) % across
-        handed, kept = carry[number * words :], upper[(group + number) * (points + _ONE) * np.uint64(UPPER) :]
+        outer = (group + number) // across
+        lanes = (group + number) % across
+        handed = carry[number * words :]
+        kept = upper[(group + number) * (points + _ONE) * np.uint64(UPPER) :]
         if axis == 0:
-            rows = place.base + outer * place.plane + lanes * _V * line
-            lines = along(0, _V * _TILE, place, points)
-            fill(rhs, rows - _V, place.row, wide + _TWO, tile_r)
+            first_row = place.base + outer * place.plane + lanes * _V * line
+            with_halo = Rows(first_row - _V, place.row, vectors + _TWO)
+            lines = along(0, _V * _TILE, place, points, _ZERO)
+            rows_to_tile(rhs, with_halo, tile_r)
             if forward:
-                fill(u, rows - _V, place.row, wide + _TWO, tile_u)
-                eliminate(tile_u, tile_r, lines, directions[0], ends[0], kept, ring, handed, _ZERO)
+                rows_to_tile(u, with_halo, tile_u)
+                eliminate(tile_u, tile_r, lines, directions[0], ends[0], Scratch(kept, ring, handed))
             else:
                 substitute(tile_r, lines, ends[0], kept, handed)
-            turn_back(tile_r, _V, rhs, rows, place.row, wide, _ZERO, min(_V, place.nj - lanes * _V), block)
+            present = _ZERO, min(_V, place.nj - lanes * _V)
+            tile_to_rows(tile_r, _V, rhs, Rows(first_row, place.row, vectors), present, block)
             continue
-        lines = along(axis, place.base + lanes * _V + outer * (place.plane if axis == 1 else line), place, points)
+        at = place.base + lanes * _V + outer * (place.plane if axis == 1 else line)
+        lines = along(axis, at, place, points, _ZERO)
         if forward:
-            eliminate(u, rhs, lines, directions[axis], ends[axis], kept, ring, handed, _ZERO)
+            eliminate(u, rhs, lines, directions[axis], ends[axis], Scratch(kept, ring, handed))
         else:
             substitute(rhs, lines, ends[axis], kept, handed)
 

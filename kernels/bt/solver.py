@@ -9,7 +9,7 @@ from supercomputers_rerun.kernels.bt.differences import weights
 from supercomputers_rerun.kernels.bt.lines import Direction, Ends, Place
 from supercomputers_rerun.kernels.bt.problem import SECOND, exact_parts, initial_component
 from supercomputers_rerun.kernels.bt.step import sweeps, work_size
-from supercomputers_rerun.kernels.contract import require_range
+from supercomputers_rerun.kernels.contract import ceil_div, require_range
 from supercomputers_rerun.kernels.runtime.arrays import aligned, require_array, zeros
 from supercomputers_rerun.kernels.runtime.jit import kernel
 from supercomputers_rerun.kernels.runtime.resources import require_threads
@@ -17,6 +17,11 @@ from supercomputers_rerun.kernels.runtime.team import run_parts
 from supercomputers_rerun.kernels.runtime.vector import LANES
 
 _FIVE = np.uint64(5)
+
+
+def odd(number: int) -> int:
+    """The smallest odd number not below a whole ``number``."""
+    return number | 1
 
 
 class Box:
@@ -29,27 +34,32 @@ class Box:
     """
 
     def __init__(self, points: int, dt: float, limits=None, halo: int = 0):
-        self.points, self.dt, self.halo = points, float(dt), halo
+        self.points = points
+        self.dt = float(dt)
+        self.halo = halo
         self.limits = tuple(limits or 3 * ((0, points),))
-        self.sizes = ni, nj, nk = tuple(stop - start for start, stop in self.limits)
-        beside = LANES if halo else 0  # doubles before the first point of a row
-        self.row = LANES * ((beside > 0) + -(-(ni + halo) // LANES) | 1)
+        self.sizes = tuple(stop - start for start, stop in self.limits)
+        ni, nj, nk = self.sizes
+        beside = LANES if halo else 0  # doubles before the first point of a row, so that it begins a cache line
+        self.row = LANES * odd(ceil_div(beside + ni + halo, LANES))
         self.rows = max(nj, LANES if halo else 0) + 2 * halo
-        self.plane = LANES * (self.rows * 5 * self.row // LANES | 1)
+        self.plane = LANES * odd(self.rows * 5 * self.row // LANES)
         self.size = LANES + (nk + 2 * halo) * self.plane + LANES
         base = LANES + halo * (self.plane + 5 * self.row) + beside
         self.place = Place(*map(np.uint64, (base, self.plane, self.row, ni, nj, nk, beside)))
-        self.ends = tuple(Ends(a == 0, b == points) for a, b in self.limits)
+        self.ends = tuple(Ends(start == 0, stop == points) for start, stop in self.limits)
         self.whole = tuple(all(ends) for ends in self.ends)  # no other box has a part of the lines
         self.directions = tuple(self._direction(axis) for axis in range(3))
         self.work_size = work_size(max(self.sizes) + 2 * beside)
 
     def _direction(self, axis: int) -> Direction:
         """Weights begin at the first cell that differences visit: the boundary, or two cells before the box."""
-        (start, stop), ends = self.limits[axis], self.ends[axis]
-        table = np.pad(weights(self.points, self.dt, SECOND[axis]), ((2, 2), (0, 0)))
-        own = table[start + (2 if ends.low else 0) : stop + (2 if ends.high else 4)]
-        return Direction(self.dt, own.reshape(-1), SECOND[axis], 1.0 / (self.points - 1.0))
+        start, stop = self.limits[axis]
+        ends = self.ends[axis]
+        padded = np.pad(weights(self.points, self.dt, SECOND[axis]), ((2, 2), (0, 0)))  # cell n is row n + 2
+        first = start + 2 if ends.low else start
+        last = stop + 2 if ends.high else stop + 4
+        return Direction(self.dt, padded[first:last].reshape(-1), SECOND[axis], 1.0 / (self.points - 1.0))
 
     def new(self, value: float = 0.0) -> np.ndarray:
         """Flat array filled with ``value`` that begins on a cache line, every page touched."""
@@ -59,7 +69,8 @@ class Box:
 
     def view(self, array: np.ndarray, halo: int = 0) -> np.ndarray:
         """View [k, j, m, i] of a flat array: the box, with ``halo`` layers around it."""
-        (ni, nj, nk), first = self.sizes, int(self.place.halo)
+        ni, nj, nk = self.sizes
+        first = int(self.place.halo)
         planes = array[LANES : self.size - LANES].reshape(-1, self.plane)
         whole = planes[:, : self.rows * 5 * self.row].reshape(len(planes), self.rows, 5, self.row)
         around = ((self.halo, nk), (self.halo, nj), (first, ni))
@@ -95,7 +106,8 @@ class State:
         state = cls(box, box.new(1.0), box.new(), box.new(), box.new(1.0))
         for plane, exact in zip(box.view(state.u), box.exact(), strict=True):
             plane[:] = exact
-        start, cut = box.view(state.start), tuple(slice(*each) for each in reversed(box.limits))
+        start = box.view(state.start)
+        cut = tuple(slice(*limits) for limits in reversed(box.limits))  # of k, j and i
         for m in range(5):
             start[:, :, m] = initial_component(box.points, m)[cut]
         return state
@@ -176,8 +188,8 @@ class Stepper:
     def __init__(self, state: State, threads: int = 1):
         self.state, self.threads = state, require_threads(threads)
         self.about = state.box.place, state.box.directions, state.box.ends
-        # a thread's on its own cache lines
-        self.work = zeros((threads, LANES * (-(-state.box.work_size // LANES) + 1)))
+        # a cache line more than is needed: no two threads write to the same one
+        self.work = zeros((threads, LANES * (ceil_div(state.box.work_size, LANES) + 1)))
 
     def _sweeps(self, which: tuple[bool, bool], solves: tuple[bool, bool, bool], count: int = 1) -> None:
         state, team = self.state, (self.work, np.zeros(1, np.int64), self.threads)
@@ -206,9 +218,11 @@ class Stepper:
 
 def squares(state: State) -> np.ndarray:
     """Sums over the box of squares of ``state.rhs`` over dt, and of the difference from the exact solution: (2, 5)."""
-    box, total = state.box, np.zeros((2, 5))
+    box = state.box
+    total = np.zeros((2, 5))
     for right, field, exact in zip(box.view(state.rhs), box.view(state.u), box.exact(), strict=True):
-        total += [(each**2).sum(axis=(0, 2)) for each in (right / box.dt, field - exact)]
+        total[0] += ((right / box.dt) ** 2).sum(axis=(0, 2))
+        total[1] += ((field - exact) ** 2).sum(axis=(0, 2))
     return total
 
 

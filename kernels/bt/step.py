@@ -10,20 +10,24 @@ y and z whether lines are solved, which only whole ones can be.
 import numpy as np
 
 from supercomputers_rerun.kernels.bt.differences import differences
-from supercomputers_rerun.kernels.bt.elimination import FORWARD, RING, UPPER, solve
+from supercomputers_rerun.kernels.bt.elimination import FORWARD, RING, UPPER, Scratch, solve
 from supercomputers_rerun.kernels.bt.lines import TILE as _TILE
-from supercomputers_rerun.kernels.bt.lines import along, inner, visited
+from supercomputers_rerun.kernels.bt.lines import Rows, along, inner, vectors_of, visited
+from supercomputers_rerun.kernels.contract import ceil_div
 from supercomputers_rerun.kernels.runtime.jit import FINITE, kernel
 from supercomputers_rerun.kernels.runtime.team import meet
 from supercomputers_rerun.kernels.runtime.vector import LANES, load, spread, store, transpose_block
 
 _V = np.uint64(LANES)
-_ZERO, _ONE, _TWO, _FIVE = (np.uint64(n) for n in (0, 1, 2, 5))
+_ZERO = np.uint64(0)
+_ONE = np.uint64(1)
+_TWO = np.uint64(2)
+_FIVE = np.uint64(5)
 
 
 def work_size(cells: int) -> int:
     """Doubles of scratch for lines of so many cells: upper blocks, ring, what is handed on, two tiles, a block."""
-    padded = -(-cells // LANES) * LANES
+    padded = ceil_div(cells, LANES) * LANES
     return (padded + 1) * UPPER + RING + FORWARD + 2 * padded * 5 * LANES + LANES * LANES
 
 
@@ -31,7 +35,7 @@ def work_size(cells: int) -> int:
 def scratch(work, cells):
     """The parts of ``work``, one thread's scratch for lines of ``cells`` cells: upper blocks, ring, what is handed on,
     tiles of u and rhs, 8×8 block."""
-    padded = (cells + _V - _ONE) // _V * _V
+    padded = vectors_of(cells) * _V
     ring = (padded + _ONE) * np.uint64(UPPER)
     carry = ring + np.uint64(RING)
     tile = carry + np.uint64(FORWARD)
@@ -41,28 +45,31 @@ def scratch(work, cells):
 
 
 @kernel(inline=True)
-def fill(source, at, row, groups, tile):
-    """Eight rows of ``source``, ``groups`` · 8 cells from ``at`` on, turned into ``tile``, so that lanes are rows; the
-    components of a row are ``row`` doubles apart."""
+def rows_to_tile(source, rows, tile):
+    """Eight ``rows`` (``Rows``) of ``source`` transposed into ``tile``, so that lanes are rows."""
     for m in range(_FIVE):
-        for group in range(groups):
-            transpose_block(source, at + m * row + group * _V, _FIVE * row, tile, group * _V * _TILE + m * _V, _TILE)
+        for vector in range(rows.vectors):
+            at = rows.at + m * rows.row + vector * _V
+            transpose_block(source, at, _FIVE * rows.row, tile, vector * _V * _TILE + m * _V, _TILE)
 
 
 @kernel(fastmath=FINITE)
-def turn_back(tile, first, target, at, row, groups, fresh, stop, block):
-    """Lanes ``fresh <= lane < stop`` of ``groups`` · 8 cells of a ``tile``, from cell ``first`` on, to their rows of
-    ``target``, which begin at ``at``; ``block`` is scratch (8, 8)."""
-    line = _FIVE * row
-    for m in range(line // row):  # five; the constant would be unrolled, with ten copies of the block
-        for group in range(groups):
-            source, place = (first + group * _V) * _TILE + m * _V, at + m * row + group * _V
+def tile_to_rows(tile, first, target, rows, lanes, block):
+    """The ``lanes``, a pair fresh <= lane < stop, of a ``tile`` from its cell ``first`` on into their rows (``Rows``)
+    of ``target``; ``block`` is scratch (8, 8)."""
+    fresh, stop = lanes
+    line = _FIVE * rows.row
+    # line // row is five, which the compiler is not to know: it would unroll, with ten copies of the transposition.
+    for m in range(line // rows.row):
+        for vector in range(rows.vectors):
+            source = (first + vector * _V) * _TILE + m * _V
+            at = rows.at + m * rows.row + vector * _V
             if stop - fresh == _V:
-                transpose_block(tile, source, _TILE, target, place, line)
+                transpose_block(tile, source, _TILE, target, at, line)
             else:
                 transpose_block(tile, source, _TILE, block, _ZERO, _V)
                 for lane in range(fresh, stop):
-                    store(target, place + lane * line, load(block, lane * _V))
+                    store(target, at + lane * line, load(block, lane * _V))
 
 
 @kernel(inline=True)
@@ -75,24 +82,36 @@ def _clear(tile, cell):
 @kernel(inline=True)
 def _share(first, stop, threads, thread):
     """The part of ``first`` … ``stop`` − 1 that belongs to a ``thread``, both ends uint64."""
-    count, threads, thread = stop - first, np.uint64(threads), np.uint64(thread)
+    count = stop - first
+    threads = np.uint64(threads)
+    thread = np.uint64(thread)
     return first + thread * count // threads, first + (thread + _ONE) * count // threads
+
+
+@kernel(inline=True)
+def _most_cells(place):
+    """Cells of the longest line of a box, those of its neighbours included."""
+    return _TWO * place.halo + max(place.ni, place.nj, place.nk)
 
 
 @kernel(fastmath=FINITE)
 def planes(u, rhs, place, directions, ends, solves, work, threads, thread):
     """x and y part of the right-hand side of inner planes; the solution of x and then of y replaces ``rhs``."""
-    line, groups = _FIVE * place.row, (place.ni + _V - _ONE) // _V
-    wide, cells = groups + _TWO * place.halo // _V, _TWO * place.halo + max(place.ni, place.nj, place.nk)
-    upper, ring, carry, tile_u, tile_r, block = scratch(work[thread], cells)
-    (before_x, points_x), (before_y, points_y) = visited(place.ni, ends[0]), visited(place.nj, ends[1])
-    (low, high), (first, stop) = inner(place.nj, ends[1]), inner(place.nk, ends[2])
+    line = _FIVE * place.row
+    vectors = vectors_of(place.ni)
+    wide = vectors + _TWO * place.halo // _V
+    upper, ring, carry, tile_u, tile_r, block = scratch(work[thread], _most_cells(place))
+    line_scratch = Scratch(upper, ring, carry)
+    before_x, points_x = visited(place.ni, ends[0])
+    before_y, points_y = visited(place.nj, ends[1])
+    low, high = inner(place.nj, ends[1])
+    first, stop = inner(place.nk, ends[2])
     first, stop = _share(first, stop, threads, thread)
     for k in range(first, stop):
         at = place.base + k * place.plane
-        for group in range(groups):
-            lines = along(1, at + group * _V - before_y * line, place, points_y)
-            differences(u, rhs, rhs, lines, directions[1], _ZERO)
+        for vector in range(vectors):
+            lines = along(1, at + vector * _V - before_y * line, place, points_y, _ZERO)
+            differences(u, rhs, rhs, lines, directions[1])
         # x: eight rows at once; the last eight may overlap their predecessors, whose lanes are then
         # not written a second time.
         j = low
@@ -100,48 +119,53 @@ def planes(u, rhs, place, directions, ends, solves, work, threads, thread):
             start = j
             if j + _V > high:
                 start = max(high, _V + low) - _V
-            rows = at + start * line
-            fill(u, rows - place.halo, place.row, wide, tile_u)
-            fill(rhs, rows - place.halo, place.row, wide, tile_r)
-            lines = along(0, (place.halo - before_x) * _TILE, place, points_x)
-            differences(tile_u, tile_r, tile_r, lines, directions[0], _ZERO)
+            first_row = at + start * line
+            with_halo = Rows(first_row - place.halo, place.row, wide)
+            rows_to_tile(u, with_halo, tile_u)
+            rows_to_tile(rhs, with_halo, tile_r)
+            lines = along(0, (place.halo - before_x) * _TILE, place, points_x, _ZERO)
+            differences(tile_u, tile_r, tile_r, lines, directions[0])
             if solves[0]:
-                lines = along(0, place.halo * _TILE, place, place.ni)
-                solve(tile_u, tile_r, lines, directions[0], ends[0], upper, ring, carry, _ZERO)
+                lines = along(0, place.halo * _TILE, place, place.ni, _ZERO)
+                solve(tile_u, tile_r, lines, directions[0], ends[0], line_scratch)
             if ends[0].low:
                 _clear(tile_r, place.halo)
             if ends[0].high:
-                for cell in range(place.ni - _ONE, groups * _V):
+                for cell in range(place.ni - _ONE, vectors * _V):
                     _clear(tile_r, place.halo + cell)
-            turn_back(tile_r, place.halo, rhs, rows, place.row, groups, j - start, min(_V, high - start), block)
+            lanes = j - start, min(_V, high - start)
+            tile_to_rows(tile_r, place.halo, rhs, Rows(first_row, place.row, vectors), lanes, block)
             j = start + _V
         if solves[1]:
-            for group in range(groups):
-                lines = along(1, at + group * _V, place, place.nj)
-                solve(u, rhs, lines, directions[1], ends[1], upper, ring, carry, place.plane)
+            for vector in range(vectors):
+                # a plane ahead: the same lines of the next k
+                lines = along(1, at + vector * _V, place, place.nj, place.plane)
+                solve(u, rhs, lines, directions[1], ends[1], line_scratch)
 
 
 @kernel(fastmath=FINITE)
 def rows(u, rhs, forcing, place, directions, ends, solves, work, threads, thread):
     """Of inner rows, if solved, elimination in z and update of ``u``; then into ``rhs`` forcing and z part of the next
     right-hand side."""
-    line, cells = _FIVE * place.row, _TWO * place.halo + max(place.ni, place.nj, place.nk)
-    upper, ring, carry = scratch(work[thread], cells)[:3]
+    line = _FIVE * place.row
+    upper, ring, carry = scratch(work[thread], _most_cells(place))[:3]
+    line_scratch = Scratch(upper, ring, carry)
     before, points = visited(place.nk, ends[2])
     first, stop = inner(place.nj, ends[1])
     first, stop = _share(first, stop, threads, thread)
     for j in range(first, stop):
-        for group in range((place.ni + _V - _ONE) // _V):
-            at = place.base + j * line + group * _V
+        for vector in range(vectors_of(place.ni)):
+            at = place.base + j * line + vector * _V
+            # a row ahead: the same lines of the next j
             if solves[2]:
-                lines = along(2, at, place, place.nk)
-                solve(u, rhs, lines, directions[2], ends[2], upper, ring, carry, line)
+                lines = along(2, at, place, place.nk, line)
+                solve(u, rhs, lines, directions[2], ends[2], line_scratch)
                 for k in range(_ONE, place.nk - _ONE):
                     for m in range(_FIVE):
                         entry = at + k * place.plane + m * place.row
                         store(u, entry, load(u, entry) + load(rhs, entry))
-            lines = along(2, at - before * place.plane, place, points)
-            differences(u, forcing, rhs, lines, directions[2], line)
+            lines = along(2, at - before * place.plane, place, points, line)
+            differences(u, forcing, rhs, lines, directions[2])
 
 
 @kernel(fastmath=FINITE)

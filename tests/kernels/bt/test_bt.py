@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from supercomputers_rerun.kernels import bt
 from supercomputers_rerun.kernels.bt import plain
-from supercomputers_rerun.kernels.bt.elimination import BACKWARD, FORWARD, RING, UPPER, eliminate, substitute
+from supercomputers_rerun.kernels.bt.elimination import BACKWARD, FORWARD, RING, UPPER, Scratch, eliminate, substitute
 from supercomputers_rerun.kernels.bt.lines import Direction, Ends, Lines
 from supercomputers_rerun.kernels.bt.problem import SECOND, exact_solution, initial_field
 from supercomputers_rerun.kernels.runtime import resources
@@ -88,7 +88,7 @@ def eight_lines(points, axis):
     tiles = [np.swapaxes(np.moveaxis(each, 2 - axis, 0)[:, 1, 1:9], 1, 2).copy().reshape(-1) for each in (field, right)]
     across = [m for m in (1, 2, 3) if m != 1 + axis]
     offsets = [np.uint64(8 * m) for m in (0, *across, 1 + axis, 4)]
-    lines = Lines(np.uint64(0), np.uint64(40), *offsets, np.uint64(points))
+    lines = Lines(np.uint64(0), np.uint64(40), *offsets, np.uint64(points), np.uint64(0))
     direction = Direction(dt, np.empty(0), SECOND[axis], 1.0 / (points - 1.0))
     plain._along(*(np.moveaxis(each, 2 - axis, 2) for each in (field, right)), axis, dt, SECOND[axis], True)
     return *tiles, lines, direction, np.swapaxes(np.moveaxis(right, 2 - axis, 0)[:, 1, 1:9], 1, 2).reshape(-1)
@@ -111,7 +111,7 @@ def test_a_line_in_pieces_has_the_solution_of_the_whole(axis, cuts):
     ]
     carry = np.zeros(FORWARD)
     for part, ends, upper in pieces:
-        eliminate(tile_u, tile_r, part, direction, ends, upper, ring, carry, np.uint64(0))
+        eliminate(tile_u, tile_r, part, direction, ends, Scratch(upper, ring, carry))
     carry = np.zeros(BACKWARD)
     for part, ends, upper in reversed(pieces):
         substitute(tile_r, part, ends, upper, carry)

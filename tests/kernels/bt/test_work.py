@@ -54,11 +54,11 @@ def counted(monkeypatch, module, name, arguments):
     return totals[0] - totals[1]
 
 
-ZERO, WHOLE = np.uint64(0), Ends(True, True)
+WHOLE = Ends(True, True)
 
 
 def lines(points):
-    return Lines(*(np.uint64(n) for n in (0, 5, *range(5), points)))
+    return Lines(*(np.uint64(n) for n in (0, 5, *range(5), points, 0)))
 
 
 def direction(points):
@@ -72,13 +72,13 @@ def direction(points):
             "differences",
             differences_module,
             "differences",
-            lambda n: (None, None, None, lines(n), direction(n), ZERO),
+            lambda n: (None, None, None, lines(n), direction(n)),
         ),
         (
             "elimination",
             elimination_module,
             "eliminate",
-            lambda n: (None, None, lines(n), direction(n), WHOLE, None, None, None, ZERO),
+            lambda n: (None, None, lines(n), direction(n), WHOLE, elimination_module.Scratch(None, None, None)),
         ),
         ("substitution", elimination_module, "substitute", lambda n: (None, lines(n), WHOLE, None, None)),
     ],
