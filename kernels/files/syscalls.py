@@ -11,7 +11,7 @@ from numba.core import types
 
 from supercomputers_rerun.kernels.runtime.jit import kernel
 
-__all__ = ["touch_files", "write_column"]
+__all__ = ["seek_calls", "touch_files", "write_calls", "write_column"]
 
 _write = types.ExternalFunction("write", types.intp(types.int32, types.uintp, types.uintp))
 _read = types.ExternalFunction("read", types.intp(types.int32, types.uintp, types.uintp))
@@ -19,7 +19,7 @@ _lseek = types.ExternalFunction("lseek", types.int64(types.int32, types.int64, t
 _open = types.ExternalFunction("open", types.int32(types.uintp, types.int32))
 _close = types.ExternalFunction("close", types.int32(types.int32))
 _clock_gettime = types.ExternalFunction("clock_gettime", types.int32(types.int32, types.uintp))
-_SEEK_CUR = 1
+_SEEK_SET, _SEEK_CUR = 0, 1
 _CLOCK = np.int32(getattr(time, "CLOCK_MONOTONIC", 1))  # which Windows does not have
 
 
@@ -37,6 +37,24 @@ def write_column(handle, address, count, nbytes, stride):
         if _lseek(handle, stride - nbytes, np.int32(_SEEK_CUR)) < 0:
             return np.int64(n)
     return np.int64(count)
+
+
+@kernel
+def write_calls(handle, address, nbytes, count):
+    """``count`` writes of the ``nbytes`` bytes at ``address``, from where ``handle`` stands; how many wrote all."""
+    done = 0
+    for _ in range(np.uint64(count)):
+        done += _write(handle, address, np.uint64(nbytes)) == nbytes
+    return done
+
+
+@kernel
+def seek_calls(handle, count):
+    """``count`` seeks to the file's first byte and its second in turn; how many arrived there."""
+    done = 0
+    for number in range(np.int64(count)):
+        done += _lseek(handle, number & 1, np.int32(_SEEK_SET)) == number & 1
+    return done
 
 
 @kernel

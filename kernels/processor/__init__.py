@@ -1,1 +1,1 @@
-"""The processor: dependent and independent loops, two streams a core, and the peak of multiply-add."""
+"""The processor: dependent and independent loops, two streams a core, peak of multiply-add, a barrier of threads."""

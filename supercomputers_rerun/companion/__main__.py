@@ -19,10 +19,10 @@ from supercomputers_rerun.companion.common import plural
 
 def doctor() -> None:
     """Say what this machine offers, what it lacks, and the remedy."""
-    from supercomputers_rerun.companion import host
+    from supercomputers_rerun.companion import host, models
 
     findings = [check() for check in host.CHECKS]
-    print(host.report(findings))
+    print(host.report(findings), *models.here(Path("records")), sep="\n")
     if not all(finding.ok for finding in findings if finding.required):
         raise SystemExit(1)
 
@@ -33,7 +33,8 @@ def list_experiments(names: list[str]) -> None:
 
     found = [experiments.find(name) for name in names or experiments.REGISTER]
     for number, (document, entries) in enumerate(groupby(found, key=lambda entry: entry.document)):
-        print("\n" * (number > 0) + f"{document}: {tables.citation(document)}")
+        of = tables.citation(document) if document in tables.documents() else "what the models of the book need"
+        print("\n" * (number > 0) + f"{document}: {of}")
         for entry in entries:
             times = ", ".join(f"{preset} {suite.duration(suite.estimate(entry, preset))}" for preset in entry.presets)
             reason = experiments.unavailable(entry)

@@ -53,8 +53,12 @@ class Item:
 
 
 def named(text: str) -> set[str]:
-    """Items that an experiment names: ``"N1-N3, N8"`` gives N1, N2, N3 and N8; plots are named alone."""
+    """Items that an experiment names: ``"N1-N3, N8"`` gives N1, N2, N3 and N8; plots are named alone.
+
+    ``"none"`` is what an experiment says that no report asks for.
+    """
     found: set[str] = set()
+    text = "" if text == "none" else text
     for part in filter(None, (each.strip() for each in text.split(","))):
         span = re.fullmatch(r"([A-Z])(\d+)-\1(\d+)", part)
         found |= {f"{span[1]}{n}" for n in range(int(span[2]), int(span[3]) + 1)} if span else {part}

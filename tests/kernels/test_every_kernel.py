@@ -28,7 +28,7 @@ WORDS = {
     "work": ["problem", "threads"],
 }
 #: Kernels whose work is files, and not numbers: ``verify`` reads every byte.
-FILES_ALONE = {f"kernels.files.{name}" for name in ("devices", "messages", "nodes", "storm")}
+FILES_ALONE = {f"kernels.files.{name}" for name in ("calls", "devices", "messages", "nodes", "storm")}
 PLAIN = ("analysis", "gridpoint", "imaging", "memory", "processor", "routines")
 #: Kernels without work at one rank: nothing is fetched from others, and sensors only let time pass.
 NO_WORK = {"kernels.mpi.halo", "kernels.mpi.monitoring"}

@@ -10,7 +10,7 @@ from string import Template
 
 import pandas as pd
 
-from supercomputers_rerun.companion import common, experiments, items
+from supercomputers_rerun.companion import common, experiments, items, models
 from supercomputers_rerun.companion.common import plural, significant
 from supercomputers_rerun.companion.figures.rendering import Shown
 from supercomputers_rerun.companion.figures.tabular import table
@@ -93,6 +93,15 @@ def _chapters(found: Iterable[str]) -> str:
     return "".join(parts)
 
 
+def _constants(record: dict | None) -> str:
+    """What one call, one load, one message … costs on the reader's machine, where its record is there."""
+    if record is None:
+        return ""
+    said = models.in_words(models.of_record(runs.outputs(record)))
+    shown = table(pd.DataFrame(said, columns=["what", "cost"]), caption="Constants of this machine", index=False)
+    return f"<h2>What your machine waits for</h2>{shown.html}"
+
+
 def newest(folder: Path) -> dict[str, dict]:
     """Experiment -> its newest record in ``folder``, in the order of the register.
 
@@ -134,6 +143,7 @@ def html(folder: Path) -> str:
         measured=escape(measured),
         answers=_answers(points),
         axes="\n".join(shown.html for shown in axes),
+        constants=_constants(found.get(models.EXPERIMENT)),
         chapters=chapters,
         machine=table(about, caption="The machine, as its records describe it", index=True).html,
         records=table(rows, caption="The records of this page", index=False, folded=True).html,
