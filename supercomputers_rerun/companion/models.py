@@ -17,16 +17,18 @@ same machine from a run of their own, and :func:`parted` says how far the two ar
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 from supercomputers_rerun.companion import host
-from supercomputers_rerun.companion.common import np, significant
+from supercomputers_rerun.companion.common import np, pd, significant
 from supercomputers_rerun.companion.records import runs
 
 #: The experiment that measures the constants.
 EXPERIMENT = "constants"
+#: Beyond this factor a text says what a model leaves out.
+_FAR = 2.0
 
 
 def transfer(calls, latency, nbytes=0.0, rate=math.inf):
@@ -243,6 +245,65 @@ def here(folder: Path) -> list[str]:
     newest = max(found, key=lambda record: record["date"])
     said = in_words(of_record(runs.outputs(newest)))
     return [f"constants of this machine, {newest['date'][:10]}:", *(f"{value:>12s}  {words}" for words, value in said)]
+
+
+class Prediction(NamedTuple):
+    """A figure that a model explains."""
+
+    figure: str  # its name
+    model: str  # function of this module
+    what: str  # the quantity, in words
+    leaves_out: str  # a clause: what the model does not count
+    needs: tuple[str, ...]  # constants, fields of :class:`Constants`
+    experiment: str  # whose runs the figure draws; empty where a report's own numbers are enough
+    #: ``of(run, constants)`` gives a frame with columns ``measured`` and ``predicted``, and what else the figure draws
+    of: Callable
+
+    def frame(self, run=None) -> "pd.DataFrame | None":
+        """Measured and predicted numbers of a run; None where its machine has no such constants of a run apart."""
+        found = constants(run) if self.needs else Constants()
+        if found is None or not all(_known(getattr(found, name)) for name in self.needs):
+            return None
+        return self.of(run, found)
+
+
+#: By the name of the figure.
+PREDICTIONS: dict[str, Prediction] = {}
+
+
+def predicts(figure: str, model: Callable, what: str, leaves_out: str, needs: str = "", experiment: str = ""):
+    """Register what a ``model`` says of a ``figure``, ``function(run, constants)``; parameters as :class:`Prediction`.
+
+    The function stands in the module of the figure, which draws the same frame: ``predicted = worth_model.frame(run)``.
+    """
+
+    def register(function: Callable) -> Prediction:
+        words = figure, model.__name__, what, leaves_out, tuple(needs.split()), experiment
+        PREDICTIONS[figure] = Prediction(*words, function)
+        return PREDICTIONS[figure]
+
+    return register
+
+
+def _known(constant) -> bool:
+    return bool(constant) if isinstance(constant, tuple) else math.isfinite(constant)
+
+
+def said(figure: str, run=None) -> str:
+    """A sentence for a page: how far the model of a figure is from what was measured; empty without constants.
+
+    Where the two are more than a factor of two apart, it says what the model leaves out.
+    """
+    prediction = PREDICTIONS[figure]
+    frame = prediction.frame(run)
+    if frame is None:
+        return ""
+    found = parted(frame["measured"], frame["predicted"])
+    far = max(found.worst, 1 / found.worst) > _FAR
+    rest = f"; it leaves out {prediction.leaves_out}" if far else ""
+    source = "constants measured apart" if prediction.needs else "numbers known before"
+    ends = f"{significant(found.median, 2)} times in the median and {significant(found.worst, 2)} times at worst"
+    return f"A model with {source} predicts {prediction.what}: what was measured is {ends} as large{rest}."
 
 
 def chase(nbytes, levels: tuple[Level, ...]):
