@@ -142,12 +142,13 @@ class Parted(NamedTuple):
 def parted(measured, predicted) -> Parted:
     """How many times what was predicted was measured: the median of the ratios and the worst one.
 
-    Both are array_like of one shape, above zero; pairs with NaN are left out. ``ValueError`` where none is left.
+    Both are array_like of one shape; pairs with NaN, or with a number that is not above zero, are left out.
+    ``ValueError`` where none is left.
     """
     above, below = np.broadcast_arrays(np.asarray(measured, float), np.asarray(predicted, float))
-    known = np.isfinite(above) & np.isfinite(below)
-    if not known.any() or not ((above[known] > 0) & (below[known] > 0)).all():
-        raise ValueError("measured and predicted must have pairs of numbers, all above zero")
+    known = np.isfinite(above) & np.isfinite(below) & (above > 0) & (below > 0)
+    if not known.any():
+        raise ValueError("measured and predicted have no pair of numbers above zero")
     ratios = above[known] / below[known]
     return Parted(float(np.median(ratios)), float(ratios[np.abs(np.log(ratios)).argmax()]), int(known.sum()))
 
@@ -264,7 +265,8 @@ class Prediction(NamedTuple):
         found = constants(run) if self.needs else Constants()
         if found is None or not all(_known(getattr(found, name)) for name in self.needs):
             return None
-        return self.of(run, found)
+        made = self.of(run, found)
+        return made if ((made["measured"] > 0) & (made["predicted"] > 0)).any() else None
 
 
 #: By the name of the figure.
@@ -289,21 +291,35 @@ def _known(constant) -> bool:
     return bool(constant) if isinstance(constant, tuple) else math.isfinite(constant)
 
 
-def said(figure: str, run=None) -> str:
-    """A sentence for a page: how far the model of a figure is from what was measured; empty without constants.
+def by_row(frame: "pd.DataFrame | None", column: str = "predicted", row: str = "what") -> dict[str, float]:
+    """What is predicted by name of row, as :func:`companion.figures.dots` takes it; empty without a frame."""
+    return {} if frame is None else dict(zip(frame[row], frame[column], strict=True))
+
+
+#: The models as formulas in words.
+FORMULAS = {
+    "transfer": "calls × latency + bytes / rate",
+    "fixed_toll": "a fixed toll and a rate",
+    "shared_device": "one device for both jobs",
+    "overlap": "overlap hides the shorter",
+    "slowest": "all wait for the slowest",
+    "chase": "loads × the latency of what holds them",
+}
+
+
+def said(prediction: Prediction, frame: "pd.DataFrame | None") -> str:
+    """What a caption says of a model and of how far it is from what was measured; empty where ``frame`` is None.
 
     Where the two are more than a factor of two apart, it says what the model leaves out.
     """
-    prediction = PREDICTIONS[figure]
-    frame = prediction.frame(run)
     if frame is None:
         return ""
     found = parted(frame["measured"], frame["predicted"])
     far = max(found.worst, 1 / found.worst) > _FAR
-    rest = f"; it leaves out {prediction.leaves_out}" if far else ""
-    source = "constants measured apart" if prediction.needs else "numbers known before"
-    ends = f"{significant(found.median, 2)} times in the median and {significant(found.worst, 2)} times at worst"
-    return f"A model with {source} predicts {prediction.what}: what was measured is {ends} as large{rest}."
+    rest = f"; the model leaves out {prediction.leaves_out}" if far else ""
+    source = "constants measured apart" if prediction.needs else "numbers that this figure does not measure"
+    ends = f"{significant(found.median, 2)} in the median, {significant(found.worst, 2)} at worst"
+    return f"Dashed: {FORMULAS[prediction.model]}, from {source}. Measured over model: {ends}{rest}."
 
 
 def chase(nbytes, levels: tuple[Level, ...]):

@@ -226,6 +226,20 @@ def calculated(axis, x, y, *, label: str, line: bool = True):
     return axis.plot(x, y, label=label, color=meaning("calculated"), **style)[0]
 
 
+def modelled(axis, x, y, *, label: str = "model"):
+    """Draw what one of the five models (:mod:`companion.models`) predicts: a thin dashed line without marks."""
+    return axis.plot(x, y, label=label, color=meaning("calculated"), linestyle="--", linewidth=1.3, zorder=2.6)[0]
+
+
+def modelled_rows(axis, places, values, *, label: str = "model") -> None:
+    """The same of rows: a dashed stroke across each row at its value; NaN draws none."""
+    places, values = np.asarray(places, dtype=float), np.asarray(values, dtype=float)
+    known = np.isfinite(values)
+    ends = places[known] - 0.36, places[known] + 0.36
+    style = {"color": meaning("calculated"), "linestyle": "--", "linewidth": 1.6, "zorder": 2.6}
+    axis.vlines(values[known], *ends, label=label, **style)
+
+
 def printed_ranges(axis, place, low, high, *, colour: str = "printed", across: bool = True) -> None:
     """Ranges of a document, hollow: a bar between two ends, a mark of one number, a tick with an arrow of a bound.
 

@@ -35,6 +35,7 @@ from supercomputers_rerun.companion.figures.kit import (
     legend,
     log_axis,
     machines,
+    modelled_rows,
     named,
     panels,
     points,
@@ -224,6 +225,7 @@ def show(
     caption: str = "",
     heading: str | None = None,
     tables: str = "",
+    note: str = "",
 ) -> Shown:
     """Display ``figure`` for light and dark pages, with alternative text and its data.
 
@@ -253,9 +255,11 @@ def show(
     tables : str
         Printed tables that are drawn, separated by spaces, to which the book leads: ``"smt_benefit"``, or of another
         document ``"p5plus/drhook"``.
+    note : str
+        What follows the caption: how far a model is from what was measured (:func:`companion.models.said`).
     """
     run = runs[0] if runs and run is None else run
-    caption, alt = caption or alt, " ".join((alt or described(figure)).split())
+    caption, alt = f"{caption or alt} {note}".strip(), " ".join((alt or described(figure)).split())
     if not alt:
         raise ValueError("alt is empty; say in a sentence or two what the figure shows")
     if isinstance(data, list):
@@ -336,6 +340,7 @@ def dots(
     legend_at: str = "below 2",
     height: float = 0.0,
     data=None,
+    model=None,
     **shown,
 ) -> Shown:
     """Rows of numbers: printed ones, hollow, and medians of runs with their spread, one below the other in a row.
@@ -358,6 +363,8 @@ def dots(
         Meanings of the quantities, where they have one; those of as many printed series are the same.
     base : float, optional
         Where a line stands to which quotients are held.
+    model : dict, optional
+        What a model predicts, by name of row: a dashed stroke.  Rows that are not drawn are passed over.
     legend_at : str
         See :func:`companion.figures.legend`.
     **shown
@@ -389,6 +396,9 @@ def dots(
             at, words = place + shifts[len(printed) + number], label.format(cpu(run))
             colour = colours[number] if colours else ""
             bars(axis, at, spread_of(frame, column), label=words, index=number, across=True, colour=colour, run=run)
+    if model:
+        drawn = {name: value for name, value in model.items() if name in names}
+        modelled_rows(axis, [names.index(name) for name in drawn], list(drawn.values()))
     rows(axis, names, above=0.6, below=0.6)
     if log:
         log_axis(axis, "x")

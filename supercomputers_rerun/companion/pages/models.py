@@ -140,6 +140,13 @@ def _linked(prediction: models.Prediction) -> str:
     return f'<a href="../notebooks/{items.page(document)}.html#fig-{anchor}">{escape(prediction.what)}</a>'
 
 
+def _spoken(known: models.Constants, name: str) -> str:
+    """A constant, or the latencies of all levels of memory, as people say it."""
+    if name == "levels":
+        return ", ".join(f"{level.name} {models.spoken(level.latency, 's')}" for level in known.levels)
+    return models.spoken(getattr(known, name), models.WORDS[name][1])
+
+
 def explained() -> "figures.Shown | None":
     """Each figure that a model explains: constants, measured over predicted, and what the model leaves out."""
     rows = []
@@ -148,13 +155,12 @@ def explained() -> "figures.Shown | None":
         frame = prediction.frame(run)
         found = None if frame is None else models.parted(frame["measured"], frame["predicted"])
         known = models.constants(run) if prediction.needs else None
-        used = [models.spoken(getattr(known, name), models.WORDS[name][1]) for name in prediction.needs
-                if known is not None and name in models.WORDS]  # fmt: skip
+        used = [] if known is None else [_spoken(known, name) for name in prediction.needs]
         rows.append(
             {
                 "figure": _linked(prediction),
                 "model": prediction.model.replace("_", " "),
-                "constants": ", ".join(used) or ("not measured yet" if prediction.needs else "of the report"),
+                "constants": ", ".join(used) or ("not measured yet" if prediction.needs else "none of a machine"),
                 "measured over predicted, median": "–" if found is None else significant(found.median, 2),
                 "worst": "–" if found is None else significant(found.worst, 2),
                 "the model leaves out": prediction.leaves_out,

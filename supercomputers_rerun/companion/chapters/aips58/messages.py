@@ -1,6 +1,6 @@
 """The section *What does a message cost?*: procedures loaded, with a message about each line."""
 
-from supercomputers_rerun.companion import figures, tables
+from supercomputers_rerun.companion import figures, models, tables
 from supercomputers_rerun.companion.bench import Case
 from supercomputers_rerun.companion.chapters.aips58 import common
 from supercomputers_rerun.companion.chapters.aips58.common import KINDS
@@ -28,6 +28,27 @@ def _spent(run, way: str) -> "np.ndarray":
     return run["observed_cpu"].values[run["way"].values.tolist().index(way)]
 
 
+@models.predicts(
+    "aips58_loading",
+    models.transfer,
+    "the seconds that messages add to a run without a file",
+    "the interpreter's own time around each call",
+    "write opened",
+    "aips58-ddtload",
+)
+def added(run, machine):
+    """Real seconds that messages add: a write each, and where their file is opened for each an open and close too."""
+    ways = run["way"].values.tolist()
+    count = float(run["messages"].values[0])
+    real = [float(np.median(run["observed_real"].values[number])) for number in range(len(ways))]
+    without = real[ways.index("off")]
+    latency = {"kept": machine.write, "reopened": machine.write + machine.opened}
+    seconds = np.array([models.transfer(count, latency.get(way, np.nan)) for way in ways])
+    what = [f"today: {_WAYS[way]}" for way in ways]
+    found = pd.DataFrame({"what": what, "measured": np.array(real) - without, "predicted": seconds})
+    return found.assign(real=without + seconds)
+
+
 @load.figure
 def loading(runs) -> "figures.Shown":
     """RUN DDTLOAD: CPU and real time on three systems, and in runs by how messages reach their file."""
@@ -35,6 +56,7 @@ def loading(runs) -> "figures.Shown":
     for run in runs:
         what = pd.DataFrame({"what": [f"today: {_WAYS[way]}" for way in run["way"].values]})
         frames.append(figures.with_spread(what, **{kind: figures.sampled(run, f"observed_{kind}") for kind in KINDS}))
+    expected = added.frame(runs[0])
     return common.both_times(
         runs,
         frames,
@@ -43,6 +65,8 @@ def loading(runs) -> "figures.Shown":
         title="A run that writes hundreds of messages",
         caption="The CPU time of the process that answers late is left out.",
         tables="ddtload",
+        model=models.by_row(expected, "real"),
+        note=models.said(added, expected),
     )
 
 

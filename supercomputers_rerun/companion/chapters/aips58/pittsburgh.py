@@ -14,7 +14,7 @@ and the large ones, which were not used.
 import os
 from typing import NamedTuple
 
-from supercomputers_rerun.companion import figures, tables
+from supercomputers_rerun.companion import figures, models, tables
 from supercomputers_rerun.companion.chapters.aips58 import common
 from supercomputers_rerun.companion.chapters.aips58.common import SIZES
 from supercomputers_rerun.companion.common import np, pd, xr
@@ -97,6 +97,29 @@ def ways(run) -> "list[np.ndarray]":
     return [np.flatnonzero(run["habits"].values == number) for number in np.unique(run["habits"].values)]
 
 
+@models.predicts(
+    "aips58_lost",
+    models.fixed_toll,
+    "how many times as long larger problems take at Pittsburgh",
+    "costs that grow with a problem, such as messages for each of its parts",
+)
+def tolls(run, machine):
+    """CPU time of Pittsburgh over Toronto in the larger tests: Toronto's, and the small problem's difference."""
+    cpu = common.ddt()["cpu"].sel(size=["medium", "large"])
+    clsc, psc = (cpu.sel(system=name, drop=True) for name in ("CLSC", "PSC"))
+    ratio = (models.fixed_toll(clsc, model().overhead) / clsc).transpose(*psc.dims)
+    return pd.DataFrame({"measured": (psc / clsc).values.ravel(), "predicted": ratio.values.ravel()})
+
+
+def _told() -> str:
+    """How far the larger problems are from what the small ones predict."""
+    found = models.parted(*(tolls.frame()[name] for name in ("measured", "predicted")))
+    return (
+        "The toll that each problem pays in the small test predicts the larger ones: printed over predicted, "
+        f"{found.median:.2f} in the median, {found.worst:.2f} at worst."
+    )
+
+
 @habits.figure
 @figures.styled
 def lost(runs) -> "figures.Shown":
@@ -119,7 +142,8 @@ def lost(runs) -> "figures.Shown":
         frames.append(figures.with_spread(tasks, plain=plain, ratio=here))
     for kind, seconds, short in fixed:
         x = np.geomspace(0.5 * short, 4000 * short, 60)
-        axis.plot(x, 1 + seconds / x, color=figures.meaning(kind), linewidth=0.9, alpha=0.6)
+        expected = models.fixed_toll(x, seconds) / x
+        axis.plot(x, expected, color=figures.meaning(kind), linewidth=1.1, linestyle="--", alpha=0.7)
     axis.axhline(1, color=figures.INK, linewidth=0.8)
     figures.log_axis(axis)
     axis.set(ylim=(0.6, 30), xlabel="CPU time without the added cost [s]", ylabel="CPU time, with over without")
@@ -131,9 +155,10 @@ def lost(runs) -> "figures.Shown":
         data=frames,
         name="aips58_lost",
         title="What is added, by the length of a problem",
-        caption=f"Lines: any length with the median of what is added, {fixed[0][1]:.1f} s at Pittsburgh "
+        caption=f"Dashed: any length with the median of what is added, {fixed[0][1]:.1f} s at Pittsburgh "
         f"and {fixed[1][1]:.4f} s to the {common.printed_size(runs[0])} problems today.",
         tables="ddt_small ddt_medium ddt_large",
+        note=_told(),
     )
 
 

@@ -1,7 +1,8 @@
 """The section *Does it help to write in the background?*: a second thread writes while the solver goes on (N6)."""
 
-from supercomputers_rerun.companion import figures
-from supercomputers_rerun.companion.chapters.nht1.writing import LATER, WAY, whole_runs
+from supercomputers_rerun.companion import figures, models
+from supercomputers_rerun.companion.chapters.nht1.writing import LATER, WAY, whole_runs, written
+from supercomputers_rerun.companion.common import np
 
 
 def beside_table(run):
@@ -16,9 +17,30 @@ def beside_table(run):
     return table.assign(what=[f"N = {N}, {n} thr." for N, n in table[["N", "threads"]].values])
 
 
+@models.predicts(
+    "nht1_beside",
+    models.overlap,
+    "what a run gains by writing in the background",
+    "that both threads use the same memory, and that handing over a dump copies it",
+    "write seek cache_rate",
+    "nht1-io",
+)
+def hiding(run, machine):
+    """Runs that write beside the solver over runs that write in turn, by the time of computing and of the bytes."""
+    table, every = beside_table(run), written(run)
+    every = every[every["way"] == WAY].set_index(["N", "threads"])
+    rows = every.loc[list(zip(table["N"], table["threads"], strict=True))]
+    nbytes = 1e6 * (rows["R_IO"] * rows["T_T"]).to_numpy()
+    seconds = rows["T_C"].to_numpy()
+    writing = models.transfer(0, machine.write, nbytes, machine.cache_rate)
+    predicted = models.overlap(seconds, writing) / (seconds + writing)
+    return table[["what"]].assign(measured=np.asarray(table["run"]), predicted=predicted)
+
+
 @whole_runs.figure
 def beside(runs) -> "figures.Shown":
     """:func:`beside_table` as points."""
+    expected = hiding.frame(runs[0])
     return figures.dots(
         runs,
         [beside_table(run) for run in runs],
@@ -31,6 +53,8 @@ def beside(runs) -> "figures.Shown":
         title="Writing beside the solver",
         caption="Times of whole runs and of the transfers of their dumps, if whole arrays are written into the page "
         "cache while the solver continues, over those if it waits. The pages that we have print no such times.",
+        model=models.by_row(expected),
+        note=models.said(hiding, expected),
     )
 
 

@@ -1,7 +1,7 @@
 """The figure that opens the chapter, and the section *Does one large write beat many small ones?*: by one process, and
 by the ranks of an MPI job (N5, N6)."""
 
-from supercomputers_rerun.companion import figures, tables
+from supercomputers_rerun.companion import figures, models, tables
 from supercomputers_rerun.companion.bench import Case
 from supercomputers_rerun.companion.chapters.nht1.writing import (
     METHODS,
@@ -15,9 +15,11 @@ from supercomputers_rerun.companion.chapters.nht1.writing import (
     whole_runs,
     written,
 )
-from supercomputers_rerun.companion.common import pd, plural
+from supercomputers_rerun.companion.common import np, pd, plural
 from supercomputers_rerun.companion.experiments import experiment, of
 
+#: Arrays, each a write, of a dump written array by array.
+_ARRAYS = 5
 #: The method of writing that the first code of the iPSC/860 had, and that of the Y-MP.
 POINTS, PLANES = "40-byte elements", "sequential records, one a plane"
 
@@ -72,9 +74,32 @@ def small(run) -> tuple[str, str]:
     )
 
 
+@models.predicts(
+    "nht1_opening",
+    models.transfer,
+    "how long a run waits for points, planes and arrays",
+    "the copy that gathers an array or a plane, and the checksum beside it",
+    "write seek cache_rate",
+    "nht1-io",
+)
+def waits(run, machine):
+    """Seconds that the solver waits by method; ``zeta`` is what the model's seconds add to a run."""
+    here, cases = by_method(run), figures.cases(run, "N", "NS", "IW", "way", "solution_bytes")
+    case = cases[(cases["N"] == here["N"].iloc[0]) & (cases["way"] == POINTS)].iloc[0]
+    N, dumps = int(case["N"]), int(case["NS"] // case["IW"])
+    positioned = machine.write + machine.seek
+    calls = {POINTS: (dumps * N**3, positioned), PLANES: (dumps * N, machine.write)}
+    rows = [calls.get(way, (dumps * _ARRAYS, positioned)) for way in here.index]
+    count, latency = np.array(rows, dtype=float).T
+    seconds = models.transfer(count, latency, float(case["solution_bytes"]), machine.cache_rate)
+    found = pd.DataFrame({"what": here["what"], "measured": here["waiting"], "predicted": seconds})
+    return found.assign(zeta=100 * seconds / here["T_C"])
+
+
 @whole_runs.figure
 def opening(runs) -> "figures.Shown":
     """The ranges of the abstract above the overheads of the methods of 1993, on one axis."""
+    expected = waits.frame(runs[0])
     return below_printed(
         runs,
         [by_method(run) for run in runs],
@@ -87,6 +112,8 @@ def opening(runs) -> "figures.Shown":
         caption=f"Hollow: printed in 1993, arrows for bounds. Filled: N = {largest(runs[0])['N'].max()}, into the page "
         "cache, by the methods of the Y-MP, one code of the CM-2 and the first code of the iPSC/860, whose overhead "
         "the report calls low.",
+        model=models.by_row(expected, "zeta"),
+        note=models.said(waits, expected),
     )
 
 

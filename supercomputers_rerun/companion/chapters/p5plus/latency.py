@@ -2,7 +2,7 @@
 
 from itertools import product
 
-from supercomputers_rerun.companion import figures, host
+from supercomputers_rerun.companion import figures, host, models
 from supercomputers_rerun.companion.bench import Case
 from supercomputers_rerun.companion.chapters.p5plus.memory import PAGES
 from supercomputers_rerun.companion.common import np, pd, size
@@ -53,6 +53,21 @@ def lines(run) -> "pd.DataFrame":
     return figures.quantities(frame, ns=lambda seconds: 1e9 * seconds / frame["loads"])
 
 
+@models.predicts(
+    "p5plus_latency",
+    models.chase,
+    "the time of a load in a random order",
+    "that other virtual machines use the last cache, and that a cache holds some sets of lines better than others",
+    "levels",
+    "p5plus-latency",
+)
+def by_levels(run, machine):
+    """Nanoseconds of a load of the random chase on huge pages, from the latency of each cache and of memory."""
+    frame = lines(run).query("pattern == 'random' and pages == 'huge'")
+    predicted = 1e9 * models.chase(frame["nbytes"], machine.levels)
+    return frame[["nbytes"]].assign(measured=frame["ns"], predicted=predicted)
+
+
 @loads.figure
 @figures.styled
 def load_times(runs) -> "figures.Shown":
@@ -61,6 +76,9 @@ def load_times(runs) -> "figures.Shown":
     frames = [lines(run) for run in runs]
     by = ["pattern", "pages"]
     figures.lines(axis, runs, frames, "touched", "ns", by, lambda pattern, pages: f"{_WALKS[pattern]}, {pages} pages")
+    expected = by_levels.frame(runs[0])
+    if expected is not None:
+        figures.modelled(axis, expected["nbytes"], expected["predicted"])
     for number, nbytes in enumerate(np.unique(runs[0]["reported_capacity"].values)):
         label = None if number else "caches the system reports"
         axis.axvline(nbytes, color=figures.INK, linewidth=0.9, linestyle=":", label=label)
@@ -79,6 +97,7 @@ def load_times(runs) -> "figures.Shown":
         "KB (small) and of 2 MB (huge). The walk loads one line in 64, so that a walk through 512 MB stands at 8 MB. "
         "Dotted: the data caches that the system reports. The report's curves are lost.",
         tables="plots",
+        note=models.said(by_levels, expected),
     )
 
 

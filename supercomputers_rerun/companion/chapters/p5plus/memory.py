@@ -1,8 +1,8 @@
 """The section *How fast does a processor read memory?*: reads with a stride."""
 
-from supercomputers_rerun.companion import bench, figures
+from supercomputers_rerun.companion import bench, figures, models
 from supercomputers_rerun.companion.bench import Case
-from supercomputers_rerun.companion.common import pd, plural, size
+from supercomputers_rerun.companion.common import np, pd, plural, size
 from supercomputers_rerun.companion.experiments import counts_to, experiment, of
 
 #: Pages of the sweep: the large ones are in the place of the document's 64 KB, the small ones of its 4 KB.
@@ -44,6 +44,27 @@ def _asked(step: int, nbytes: int) -> float:
     return found.work["bytes_read"] / found.median / 1e9
 
 
+#: Bytes of an item, and of a cache line, which comes whole.
+_ITEM, _LINE = 4, 64
+
+
+@models.predicts(
+    "p5plus_bandwidth",
+    models.transfer,
+    "the rate of strided reads from memory",
+    "that a core can wait for a limited number of lines at once, and that prefetching ends at the end of a page",
+    "bandwidth",
+    "p5plus-bandwidth",
+)
+def by_lines(run, machine):
+    """Rate of one thread in arrays that no cache holds: the bytes asked for in each line that has to come."""
+    frame = read(run).query("threads == 1 and pages == 'huge'")
+    frame = frame[frame["nbytes"] == frame["nbytes"].max()]
+    lines = np.minimum(_LINE, frame["stride"] * _ITEM)
+    seconds = models.transfer(0, 0.0, lines, machine.bandwidth)
+    return frame[["nbytes", "stride"]].assign(measured=frame["rate"], predicted=_ITEM / seconds / 1e9)
+
+
 @bandwidth.figure
 @figures.styled
 def read_rates(runs, stride: int = 0, nbytes: int = 0) -> "figures.Shown":
@@ -67,6 +88,11 @@ def read_rates(runs, stride: int = 0, nbytes: int = 0) -> "figures.Shown":
     if stride:
         rate, label = _asked(stride, nbytes), f"your stride {stride}, {size(nbytes)}"
         by_stride.plot(nbytes, rate, "*", color=figures.INK, markersize=12, linestyle="none", label=label)
+    expected = by_lines.frame(runs[0])
+    if expected is not None:
+        ends = np.array([0.35, 1.0]) * float(expected["nbytes"].max())
+        for number, level in enumerate(np.unique(expected["predicted"])):
+            figures.modelled(by_stride, ends, [level, level], label="_model" if number else "model")
     for axis, title in ((by_stride, "1 thread, huge pages"), (by_threads, "stride 1, per thread")):
         figures.log_axis(axis, "y")
         axis.set(title=title, ylabel="bytes asked for [GB/s]")
@@ -83,5 +109,6 @@ def read_rates(runs, stride: int = 0, nbytes: int = 0) -> "figures.Shown":
         caption="Bytes a second that one thread asks for, against the size of its array. Above, a line for a stride. "
         "Below, stride 1 by threads and pages. Of other machines only one thread is drawn, above with strides 1, 16 "
         "and 1024. The report's curves are lost.",
+        note=models.said(by_lines, expected),
         tables="plots",
     )

@@ -1,6 +1,6 @@
 """The section *What do messages between processors cost?*: pairs of ranks that send each other messages."""
 
-from supercomputers_rerun.companion import figures
+from supercomputers_rerun.companion import figures, models
 from supercomputers_rerun.companion.bench import Case
 from supercomputers_rerun.companion.common import pd, plural, size
 from supercomputers_rerun.companion.experiments import counts_to, experiment
@@ -27,6 +27,22 @@ def _exchanges(run) -> "pd.DataFrame":
     return figures.quantities(frame, all_pairs_MB_per_s=lambda time: frame["pairs"] * frame["nbytes"] / time / 1e6)
 
 
+@models.predicts(
+    "p5plus_exchange",
+    models.transfer,
+    "the rate of messages by their size",
+    "that the library takes another way from some size on, and that long messages leave the caches",
+    "message message_rate",
+    "p5plus-exchange",
+)
+def by_size(run, machine):
+    """Bytes a second of one side by message size, a pair alone, from the shortest and the longest message."""
+    frame = _exchanges(run).query("pairs == 1")
+    seconds = models.transfer(1, machine.message, frame["nbytes"], machine.message_rate)
+    rate = frame["nbytes"] / seconds / 1e6
+    return frame[["nbytes"]].assign(measured=frame["all_pairs_MB_per_s"], predicted=rate)
+
+
 @exchange.figure
 @figures.styled
 def exchanged(runs) -> "figures.Shown":
@@ -35,6 +51,9 @@ def exchanged(runs) -> "figures.Shown":
     free = [run.isel(case=["oversubscribed" not in str(each) for each in run["flags"].values]) for run in runs]
     frames, rate = [_exchanges(run) for run in free], "all_pairs_MB_per_s"
     figures.lines(axis, free, frames, "nbytes", rate, "pairs", lambda pairs: f"{plural(pairs, 'pair')} of ranks")
+    expected = by_size.frame(free[0])
+    if expected is not None:
+        figures.modelled(axis, expected["nbytes"], expected["predicted"])
     figures.bytes_axis(axis, frames[0]["nbytes"])
     figures.log_axis(axis, "y")
     axis.set(xlabel="message", ylabel="sent by one side [MB/s]")
@@ -48,4 +67,5 @@ def exchanged(runs) -> "figures.Shown":
         title="Exchange between pairs",
         caption="Ranks of one machine. Runs with more ranks than processors are in the data and not drawn.",
         tables="plots",
+        note=models.said(by_size, expected),
     )

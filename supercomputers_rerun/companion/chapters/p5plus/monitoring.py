@@ -1,6 +1,6 @@
 """The section *Why did monitoring slow the forecast?*: sensors on ranks."""
 
-from supercomputers_rerun.companion import figures
+from supercomputers_rerun.companion import figures, models
 from supercomputers_rerun.companion.bench import Case
 from supercomputers_rerun.companion.common import np, pd
 from supercomputers_rerun.companion.experiments import experiment, of
@@ -46,6 +46,32 @@ def spent(runs) -> "figures.Shown":
     )
 
 
+@models.predicts(
+    "p5plus_drift",
+    models.slowest,
+    "waiting in each period while sensors drift apart",
+    "the barrier itself, and ranks that the system interrupts",
+    "",
+    "p5plus-sensors",
+)
+def planned(run, machine):
+    """Waiting of each period, mean of the ranks, from the plan of the sensors: what the slowest needs beyond it."""
+    from supercomputers_rerun.kernels.mpi import monitoring
+
+    ranks, rows = int(run["ranks"].values[0]), []
+    for place, way in enumerate(run["way"].values):
+        if way == "none":
+            continue
+        problem = monitoring.Problem.preset(run.attrs["preset"], way=str(way), ranks=ranks)
+        delays = np.array([problem.delays(rank) for rank in range(ranks)])
+        for number in range(problem.steps // problem.period):
+            each = delays[:, number * problem.period : (number + 1) * problem.period]
+            wait = models.slowest(each) - each.sum(axis=1).mean()
+            measured = np.nanmedian(run[f"observed_wait of period {number}"].values[place])
+            rows.append((str(way), number + 1, 1e3 * measured, 1e3 * wait))
+    return pd.DataFrame(rows, columns=["way", "period", "measured", "predicted"])
+
+
 @sensors.figure
 @figures.styled
 def drift(runs) -> "figures.Shown":
@@ -62,6 +88,10 @@ def drift(runs) -> "figures.Shown":
                 figures.bars(axis, periods, wait, label=way, index=way, run=run)
             parts.append(figures.with_spread(pd.DataFrame({"way": way, "period": periods}), wait_ms=wait))
         frames.append(pd.concat(parts, ignore_index=True))
+    expected = planned.frame(runs[0]) if runs else None
+    if expected is not None:
+        for number, (_, part) in enumerate(expected.groupby("way")):
+            figures.modelled(axis, part["period"], part["predicted"], label="_model" if number else "model")
     axis.set(xlabel="period (the report: minutes)", ylabel="waiting, mean of ranks [ms]", ylim=(0, None))
     figures.legend(axis, "above 3")
     return figures.show(
@@ -72,6 +102,7 @@ def drift(runs) -> "figures.Shown":
         title="Waiting while sensors drift apart",
         caption="Waiting at barriers in each period. The time of a drifting sensor is cut into slices, one a step. "
         "Both ranks' begin together, and each period the second's come a step later. The report's curves are lost.",
+        note=models.said(planned, expected),
     )
 
 

@@ -2,7 +2,7 @@
 
 from itertools import product
 
-from supercomputers_rerun.companion import figures, tables
+from supercomputers_rerun.companion import figures, models, tables
 from supercomputers_rerun.companion.bench import Case
 from supercomputers_rerun.companion.common import np, pd
 from supercomputers_rerun.companion.experiments import experiment, of
@@ -157,6 +157,24 @@ def with_small_files(run):
     return figures.with_spread(frame, times=found)
 
 
+@models.predicts(
+    "xc30_opens",
+    models.transfer,
+    "how many times as long a step takes with its small files",
+    "that writing before and after the small files finds the processor's caches as they left them",
+    "write opened cache_rate",
+    "xc30-records",
+)
+def opening(run, machine):
+    """A step with small files over one without: records, each a write, and sets of open, read and close."""
+    frame = with_small_files(run)
+    files, sets = run["files"].values, run["tasks"].values * by_task() / run["threads"].values
+    without = models.transfer(files, machine.write, files * run["record_bytes"].values, machine.cache_rate)
+    small = models.transfer(sets, frame["asked"].to_numpy() + machine.opened)
+    ms = 1e3 * (frame["asked"] + machine.opened)
+    return frame[["record_bytes"]].assign(ms=ms, measured=frame["times"], predicted=1 + small / without)
+
+
 @records.figure
 @figures.styled
 def opens(runs) -> "figures.Shown":
@@ -168,6 +186,12 @@ def opens(runs) -> "figures.Shown":
     drawn = [frame.dropna().sort_values(["record_bytes", "ms"], ascending=[False, True]) for frame in drawn]
     figure, axis = figures.axes(height=2.9)
     figures.lines(axis, runs, drawn, "ms", "times", "records", str)
+    expected = opening.frame(runs[0])
+    if expected is not None:
+        for size, part in expected.sort_values("ms").groupby("record_bytes"):
+            if size in words:
+                label = "model" if size == most else "_model"
+                figures.modelled(axis, part["ms"], part["predicted"], label=label)
     figures.log_axis(axis)
     axis.axhline(1, color=figures.INK, linewidth=0.8)
     axis.set(xlabel="one set of open, read, close [ms]", ylabel="step and small files\nover the step alone")
@@ -181,6 +205,7 @@ def opens(runs) -> "figures.Shown":
         caption="Time of an output step to the page cache and of its small files, over that of the step alone. On the "
         "left an opening takes the time that it takes here; further right it is delayed on purpose.",
         tables="hres_io io_to_remove",
+        note=models.said(opening, expected),
     )
 
 

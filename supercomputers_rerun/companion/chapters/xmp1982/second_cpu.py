@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from supercomputers_rerun.companion import figures, tables
+from supercomputers_rerun.companion import figures, models, tables
 from supercomputers_rerun.companion.bench import Case
 from supercomputers_rerun.companion.chapters.xmp1982 import forecast
 from supercomputers_rerun.companion.chapters.xmp1982.rows import Measured, dots, label, observed, padded, span
@@ -114,10 +114,32 @@ def measured_worth(run) -> "pd.DataFrame":
     return figures.of_samples(found, [""] * len(found)).set_axis(found.index)
 
 
+@models.predicts(
+    "xmp1982_worth",
+    models.shared_device,
+    "what the second CPU is worth, by pairing",
+    "jobs that meet at the disk although it has time for both, and memory that both use",
+    "disk_rate",
+    "xmp1982-pairs",
+)
+def sharing(run, machine):
+    """Both in turn over both at once, if nobody waits but for the longer job and the one disk: an upper bound."""
+    complete = observed(run, "test")["complete"].median("sample").to_series()
+    moved = pd.Series((run["bytes_read"] + run["bytes_written"]).values.astype(float), run["test"].values)
+    rows = []
+    for name in (name for name in complete.index if "+" in name):
+        jobs = name.split("+")
+        turns, longer_one = sum(complete[jobs]), max(complete[jobs])
+        disk = sum(moved[job] / machine.disk_rate for job in jobs if job.startswith("disk"))
+        bound = models.shared_device(max(disk / turns, 1e-9), len(jobs))
+        rows.append((label(printed_name(name)), turns / complete[name], float(min(bound, turns / longer_one))))
+    return pd.DataFrame(rows, columns=["what", "measured", "predicted"])
+
+
 @pairs.figure
 def worth(runs) -> "figures.Shown":
     """What the second CPU was worth in 1982 and is today, by pairing."""
-    then = printed_worth().sort_values(ascending=False)
+    then, expected = printed_worth().sort_values(ascending=False), sharing.frame(runs[0])
 
     def here(run) -> dict[str, Measured]:
         doubt = observed(run, "test")["flagged"].to_series().rename(printed_name)
@@ -135,6 +157,8 @@ def worth(runs) -> "figures.Shown":
         tables="fig5_1 fig5_3",
         caption="Two would mean that neither job delays the other and no CPU is ever without a job. For 1982 those on "
         "SSD are held to the synchronous driver.",
+        model=models.by_row(expected),
+        note=models.said(sharing, expected),
     )
 
 
