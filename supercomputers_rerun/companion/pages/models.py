@@ -16,6 +16,7 @@ def _curve(axis, x, y, label: str, number: int = 0, **style) -> None:
     axis.plot(x, y, label=label, color=figures.series(number), **style)
 
 
+@figures.styled
 def transfer_picture() -> "figures.Shown":
     """Cost of a call against its bytes, in units of the call alone and of the size at which both cost as much."""
     figure, axis = figures.axes(height=2.7)
@@ -34,6 +35,7 @@ def transfer_picture() -> "figures.Shown":
     )
 
 
+@figures.styled
 def toll_picture() -> "figures.Shown":
     """CPU time of one problem of 1989 at both sites, by its size: the ratio falls, the difference stays."""
     both = {
@@ -62,6 +64,7 @@ def toll_picture() -> "figures.Shown":
     )
 
 
+@figures.styled
 def shared_picture() -> "figures.Shown":
     """Bounds of the gain: of many workers by what is serial, and of two jobs by what they share."""
     figure, (left, right) = figures.axes(2, 1, height=5.0)
@@ -83,6 +86,7 @@ def shared_picture() -> "figures.Shown":
     )
 
 
+@figures.styled
 def overlap_picture() -> "figures.Shown":
     """What overlap saves by how long the shorter activity is, in per cent of both in turn."""
     shorter = np.linspace(0.0, 1.0, 60)
@@ -101,6 +105,7 @@ def overlap_picture() -> "figures.Shown":
     )
 
 
+@figures.styled
 def slowest_picture() -> "figures.Shown":
     """Two ranks that meet after every step, interrupted at one moment and at two."""
     figure, panels = figures.axes(2, 1, height=3.6, sharex=True)
