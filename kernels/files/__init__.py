@@ -6,7 +6,7 @@
 ``storm``         output steps with and without the small files that every task opens
 ``devices``       large blocks written and read
 ``messages``      lines appended to a message file
-``calls``         what a write, a seek, and an open with read and close cost
+``calls``         what a write, a seek, an open with read and close, and a new page of memory cost
 
 and what these are made of:
 

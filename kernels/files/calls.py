@@ -1,7 +1,9 @@
-"""What one call of the system costs: a write, a seek, and an open with read and close.
+"""What the system's help costs: a write, a seek, an open with read and close, a page of memory.
 
 ``write``  ``count`` writes of ``nbytes`` bytes, one after the other, into the page cache: a file that was empty
 ``seek``   ``count`` seeks to and fro in a file
+``touch``  ``count`` pages of 4 KB of memory that is new to this process are touched for the first time: the system, and
+           in a virtual machine its host, has to provide them
 ``open``   ``count`` times a file of ``nbytes`` bytes is opened, read to its end and closed; the system has it cached
 
 With a few bytes a write costs the call, with a million the bytes; these are the two constants of the model *calls ×
@@ -9,6 +11,7 @@ latency + bytes / rate*.  ``seconds`` is the time of the calls alone: that the f
 left out.
 """
 
+import mmap
 import os
 import time
 from dataclasses import dataclass
@@ -25,7 +28,9 @@ from supercomputers_rerun.kernels.runtime.resources import require_memory
 __all__ = ["CALLS", "NO_OUTPUT", "Problem", "Result", "State", "footprint", "plain", "reference", "run", "setup"]
 __all__ += ["verify", "work"]
 
-CALLS = ("write", "seek", "open")
+CALLS = ("write", "seek", "open", "touch")
+#: Bytes of a page that is touched.
+_PAGE = 4096
 #: What is written: the same byte everywhere, so that the sum of the file tells what is in it.
 _BYTE = 0x5A
 
@@ -43,7 +48,7 @@ class Problem(Presets):
 
     @property
     def file_bytes(self) -> int:
-        """Bytes of the file when all is done."""
+        """Bytes of the file when all is done; a page that is touched has one byte."""
         return self.nbytes * (self.count if self.call == "write" else 1)
 
 
@@ -64,8 +69,9 @@ class Result(NamedTuple):
 
 
 def footprint(problem: Problem) -> Footprint:
-    """The buffer, the file as it is read back, and the file."""
-    return Footprint(problem.nbytes + problem.file_bytes, problem.file_bytes)
+    """The buffer, the file as it is read back, pages to touch, and the file."""
+    pages = 2 * _PAGE * problem.count if problem.call == "touch" else 0  # those of a repeat may go late
+    return Footprint(problem.nbytes + problem.file_bytes + pages, problem.file_bytes)
 
 
 def setup(problem: Problem, seed: int = 0) -> State:
@@ -81,12 +87,15 @@ def setup(problem: Problem, seed: int = 0) -> State:
 def plain(call: str, path: Path, data, count: int) -> int:
     """``count`` calls, as one writes them; how many did what they should."""
     done = 0
-    with open(path, "r+b", buffering=0) as file:
+    with open(path, "r+b", buffering=0) as file, mmap.mmap(-1, _PAGE * count) as memory:
         for number in range(count):
             if call == "write":
                 done += file.write(data) == len(data)
             elif call == "seek":
                 done += file.seek(number % 2) == number % 2
+            elif call == "touch":
+                done += memory[_PAGE * number] == 0
+                memory[_PAGE * number] = _BYTE
             else:
                 with open(path, "rb", buffering=0) as other:
                     done += len(other.read(len(data))) == len(data) and other.read(1) == b""
@@ -102,6 +111,10 @@ def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> R
     name = np.frombuffer(os.fsencode(state.path) + b"\0", np.uint8)[None]
     buffer = np.empty(problem.nbytes, np.uint8)
     for _ in range(repeats):
+        if problem.call == "touch":
+            seconds, done = _touched(problem.count)
+            spent += seconds
+            continue
         with open(state.path, "r+b", buffering=0) as file:
             if problem.call == "write":
                 file.truncate(0)
@@ -116,6 +129,14 @@ def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> R
         if done < 0:
             plain(problem.call, state.path, state.data, 1)  # the same again: this time Python raises the error
     return Result(spent / repeats, int(done), _sum(state.path))
+
+
+def _touched(count: int) -> tuple[float, int]:
+    """Seconds to touch ``count`` new pages of memory, and how many then have what was stored."""
+    pages = np.frombuffer(mmap.mmap(-1, _PAGE * count), np.uint8)[::_PAGE]
+    begin = time.perf_counter()
+    pages[:] = _BYTE
+    return time.perf_counter() - begin, int(np.count_nonzero(pages == _BYTE))
 
 
 def _sum(path: Path) -> int:
@@ -142,6 +163,7 @@ NO_OUTPUT = {"seconds": "seconds that were measured"}
 
 
 def work(problem: Problem, threads: int = 1) -> Work:
-    """Bytes of one repeat; a seek moves none."""
+    """Bytes of one repeat; a seek moves none, and a page that is touched counts whole."""
     moved = problem.nbytes * problem.count
-    return Work(bytes_read=moved * (problem.call == "open"), bytes_written=moved * (problem.call == "write"))
+    written = {"write": moved, "touch": _PAGE * problem.count}
+    return Work(bytes_read=moved * (problem.call == "open"), bytes_written=written.get(problem.call, 0))

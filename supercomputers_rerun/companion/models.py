@@ -167,6 +167,7 @@ class Constants(NamedTuple):
     write: float = math.nan  # s, a write of 8 bytes into the page cache
     seek: float = math.nan  # s, a seek
     opened: float = math.nan  # s, open, read and close of a file of 4 KB that is cached
+    touched: float = math.nan  # s, a page of 4 KB of memory that is touched for the first time
     message: float = math.nan  # s, an exchange of 8 bytes between two ranks
     message_rate: float = math.nan  # byte/s, that one of two ranks sends while it receives as much
     barrier: float = math.nan  # s, of two threads
@@ -183,6 +184,7 @@ WORDS = {
     "write": ("a write of 8 bytes into the page cache", "s"),
     "seek": ("a seek", "s"),
     "opened": ("open, read and close of a small cached file", "s"),
+    "touched": ("a new page of memory, 4 KB", "s"),
     "message": ("an exchange of 8 bytes between two ranks", "s"),
     "barrier": ("a barrier of two threads", "s"),
     "message_rate": ("long messages between two ranks, each way", "byte/s"),

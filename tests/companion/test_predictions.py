@@ -19,6 +19,7 @@ MADE_UP = Constants(
     write=1e-6,
     seek=2e-7,
     opened=8e-6,
+    touched=2e-6,
     message=2e-6,
     message_rate=8e9,
     barrier=1e-7,
@@ -183,7 +184,7 @@ def test_levels_keep_clear_of_their_neighbours(monkeypatch):
 def test_a_run_gives_every_constant():
     run = experiments.find("constants").run("quick", progress=False, rounds=1)
     found = models.of_record(run)
-    for name in ("write", "seek", "opened", "cache_rate", "peak", "bandwidth", "bandwidth_all"):
+    for name in ("write", "seek", "opened", "touched", "cache_rate", "peak", "bandwidth", "bandwidth_all"):
         assert getattr(found, name) > 0, name
     assert len(found.levels) == len(measured.levels()) and all(level.latency > 0 for level in found.levels)
     assert math.isinf(found.levels[-1].nbytes) and np.isfinite(found.message) != ("absent" in run)

@@ -13,6 +13,8 @@ from supercomputers_rerun.companion.experiments import Output, experiment
 _FEW, _SMALL, _MANY = 8, 4096, 2**20
 #: Writes or sets of calls of one repeat; the file of the long writes has 32 MB.
 _CALLS, _SETS, _BLOCKS = 10_000, 1000, 32
+#: Pages that are touched: 64 MB.
+_PAGES = 2**14
 #: Words of a record past the page cache (4 MB), records of its file, and transfers: as many writes as reads.
 _RECORD, _RECORDS, _TRANSFERS = 2**19, 16, 32
 #: A working set in memory has at least so many bytes, and four times the largest cache up to the second number.
@@ -66,6 +68,7 @@ def constants(preset: str, threads: int) -> list[Case]:
         case("write", calls, calls.Problem("write", _FEW, _CALLS), observe=_calling),
         case("seek", calls, calls.Problem("seek", _FEW, _CALLS), observe=_calling),
         case("opened", calls, calls.Problem("open", _SMALL, _SETS), observe=_calling),
+        case("touched", calls, calls.Problem("touch", _FEW, _PAGES), observe=_calling),
         case("cache_rate", calls, calls.Problem("write", _MANY, _BLOCKS), observe=_calling),
         case("peak", peak, peak.Problem.preset("quick")),
     ]

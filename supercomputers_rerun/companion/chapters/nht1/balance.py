@@ -127,6 +127,24 @@ def ends(run) -> tuple:
     return tuple(part.iloc[[0, -1]].itertuples())
 
 
+def where(run) -> str:
+    """In which part of a dump the fast solver waits longer than the slow one: the write, or the flush at the end."""
+    cases = figures.cases(run, "N", "code", "way")
+    rows = cases.index[(cases["way"] == ARRAYS) & (cases["N"] == cases["N"].max())]
+    by_code = {cases["code"][row]: row for row in rows}
+    fast, slow = (by_code[code] for code in _CODES)
+    (quick, late), (first, last) = (
+        [1e3 * run[f"observed_{part}"].values[row] for row in (fast, slow)] for part in ("transferring", "finish")
+    )
+    middle = [float(np.nanmedian(each)) for each in (quick, late, first, last)]
+    assert middle[0] > 5 * middle[1] and 0.5 < middle[2] / middle[3] < 2 and np.nanmin(quick) < 1.5 * middle[1]
+    return (
+        f"The dumps of the fast solver take {middle[0]:.0f} ms to write, those of the slow one {middle[1]:.0f} ms, all "
+        f"together; the flush at the end takes {middle[2]:.0f} and {middle[3]:.0f} ms. In one sample the fast solver's "
+        f"took {np.nanmin(quick):.0f} ms, too: it is the same two speeds."
+    )
+
+
 def base(run) -> str:
     """The same dumps under the fastest and the slowest code of the largest grid, by what the solver waits for them."""
     fast, slow = ends(run)

@@ -22,6 +22,7 @@ from supercomputers_rerun.companion.experiments import experiment, of
 _ARRAYS = 5
 #: The method of writing that the first code of the iPSC/860 had, and that of the Y-MP.
 POINTS, PLANES = "40-byte elements", "sequential records, one a plane"
+_WHOLE = "positioned arrays"
 
 
 @whole_runs.figure
@@ -114,6 +115,24 @@ def opening(runs) -> "figures.Shown":
         "the report calls low.",
         model=models.by_row(expected, "zeta"),
         note=models.said(waits, expected),
+    )
+
+
+def two_speeds(run) -> str:
+    """The same write of a whole array goes at two speeds; on the largest grid always at the lower one."""
+    cases = figures.cases(run, "N", "way", "solution_bytes")
+    rate = cases["solution_bytes"].to_numpy(dtype=float)[:, None] / run["observed_transferring"].values / 1e6
+    both = cases["threads"] == cases["threads"].max()
+    small_grid, large = (cases.index[both & (cases["way"] == _WHOLE) & (cases["N"] == N)] for N in sorted(
+        cases["N"].unique())[1:])  # fmt: skip
+    slow, fast = np.nanmin(rate[small_grid]), np.nanmax(rate[small_grid])
+    on_large, planes = (np.nanmedian(rate[cases.index[both & (cases["way"] == way) & (cases["N"] == cases["N"].max())]])
+                        for way in (_WHOLE, PLANES))  # fmt: skip
+    assert fast > 5 * slow and on_large < 1.5 * slow and planes > 5 * on_large
+    return (
+        f"On machine {figures.cpu(run)} a write of a whole dump goes at two speeds. With N = "
+        f"{cases['N'][small_grid[0]]} samples of one case reach {slow:.0f} to {fast:.0f} MB/s, with N = "
+        f"{cases['N'][large[0]]} all stay near {on_large:.0f} MB/s, while planes reach {planes:.0f}."
     )
 
 

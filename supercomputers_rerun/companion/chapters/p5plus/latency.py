@@ -101,6 +101,37 @@ def load_times(runs) -> "figures.Shown":
     )
 
 
+def sets(run) -> str:
+    """Why the walk leaves the first cache after eight lines: all of its lines fall into one set."""
+    frame, capacity = lines(run).query("pages == 'huge'"), float(np.nanmin(run["reported_capacity"].values))
+    walk = frame[frame["pattern"] == "stride"].set_index("nbytes")["ns"]
+    chase = frame[frame["pattern"] == "random"].set_index("nbytes")["ns"]
+    inside = walk[walk < 1.5 * chase.iloc[0]]
+    kept, beyond = inside.index.max() // _WALK, walk[walk.index > inside.index.max()]
+    assert capacity / kept == _WALK  # a way of this cache: what lies so far apart has one set
+    assert chase[chase.index <= capacity].max() < 1.5 * chase.iloc[0] < beyond.min()
+    return (
+        f"With {kept} lines 4 KB apart a load of the walk takes {inside.max():.1f} ns, as in the random chase, and "
+        f"with {beyond.index[0] // _WALK} lines {beyond.iloc[0]:.1f} ns, though these are less than 1 KB: because a "
+        "cache puts a line into a set by its address, and lines 4 KB apart fall into one set of the first cache of "
+        f"machine {figures.cpu(run)}. That set has {kept} places, and {kept} × 4 KB are the "
+        f"{figures.bytes_label(capacity)} that the cache holds."
+    )
+
+
+def leaves(run) -> str:
+    """Where the random chase leaves the last cache, which is reported larger."""
+    frame = lines(run).query("pages == 'huge' and pattern == 'random'").set_index("nbytes")["ns"]
+    reported = float(np.nanmax(run["reported_capacity"].values))
+    most = frame.index[frame < frame.max() / 3].max()
+    assert most < reported / 4
+    return (
+        f"The last cache is reported to hold {figures.bytes_label(reported)}. On machine {figures.cpu(run)} a load in "
+        f"random order takes {frame[most]:.0f} ns from {figures.bytes_label(most)}, and {frame[2 * most]:.0f} ns from "
+        f"{figures.bytes_label(2 * most)}: already most of the {frame.max():.0f} ns of the largest set."
+    )
+
+
 def found(run) -> str:
     """Time of a load of the longest walk, and of a random chase through as many cache lines, on huge pages."""
     frame = lines(run).query("pages == 'huge'").set_index(["pattern", "touched"])

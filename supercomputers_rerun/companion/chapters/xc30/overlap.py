@@ -36,6 +36,19 @@ def over(run, above: str, below: str) -> Ratio:
     return figures.times(seconds[above], seconds[below])
 
 
+def split(run) -> str:
+    """What cutting a transform into groups costs, and what overlap gets back of it."""
+    groups = int(run["groups"].values.max())
+    cut = over(run, f"alltoallv, {groups} groups", "alltoallv, 1 group")
+    hidden = over(run, f"ialltoallv, {groups} groups", f"alltoallv, {groups} groups")
+    assert cut.medians > 1.3 and hidden.medians < 1
+    return (
+        f"On machine {figures.cpu(run)} transforms in {groups} groups with blocking calls take {cut.times} as long as "
+        f"in one, and with messages in flight {hidden.times} as long as with blocking calls in as many groups. So "
+        "overlap does save; but first the work has to be cut into pieces, which costs more."
+    )
+
+
 def gains() -> "pd.Series":
     """Time of the inverse transform with messages in flight over that with blocking calls, in the talk."""
     times = tables.printed("xc30", "legendre_overlap").set_index("version")[["t2047", "t1198"]].astype(float)
