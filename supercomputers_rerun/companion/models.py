@@ -172,6 +172,7 @@ class Constants(NamedTuple):
     message_rate: float = math.nan  # byte/s, that one of two ranks sends while it receives as much
     barrier: float = math.nan  # s, of two threads
     cache_rate: float = math.nan  # byte/s, writes of 1 MB into the page cache
+    disk_call: float = math.nan  # s, a record of 4 KB past the page cache, written or read
     disk_rate: float = math.nan  # byte/s, records of 3 MB past the page cache, written and read
     bandwidth: float = math.nan  # byte/s of memory, one thread
     bandwidth_all: float = math.nan  # byte/s of memory, all threads of the run together
@@ -187,6 +188,7 @@ WORDS = {
     "touched": ("a new page of memory, 4 KB", "s"),
     "message": ("an exchange of 8 bytes between two ranks", "s"),
     "barrier": ("a barrier of two threads", "s"),
+    "disk_call": ("4 KB to or from the disk, past the page cache", "s"),
     "message_rate": ("long messages between two ranks, each way", "byte/s"),
     "cache_rate": ("writing into the page cache", "byte/s"),
     "disk_rate": ("the disk, past the page cache", "byte/s"),

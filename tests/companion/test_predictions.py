@@ -24,6 +24,7 @@ MADE_UP = Constants(
     message_rate=8e9,
     barrier=1e-7,
     cache_rate=2e9,
+    disk_call=1e-4,
     disk_rate=3e9,
     bandwidth=2e10,
     bandwidth_all=3e10,
@@ -188,3 +189,17 @@ def test_a_run_gives_every_constant():
         assert getattr(found, name) > 0, name
     assert len(found.levels) == len(measured.levels()) and all(level.latency > 0 for level in found.levels)
     assert math.isinf(found.levels[-1].nbytes) and np.isfinite(found.message) != ("absent" in run)
+
+
+def test_what_looked_odd_is_said_of_the_stored_runs():
+    """Each sentence holds itself to its run by assertions; a few of its numbers."""
+    from supercomputers_rerun.companion.chapters.nht1 import balance, methods, writing
+    from supercomputers_rerun.companion.chapters.p5plus import latency
+    from supercomputers_rerun.companion.chapters.xc30 import overlap
+
+    loads = latency.loads.runs()[0]
+    assert "8 × 4 KB are the 32 KB" in latency.sets(loads)
+    assert "from 4 MB" in latency.leaves(loads) and "from 8 MB" in latency.leaves(loads)
+    assert "two speeds" in methods.two_speeds(writing.whole_runs.runs()[0])
+    assert "same two speeds" in balance.where(balance.base_codes.runs()[0])
+    assert "cut into pieces" in overlap.split(overlap.exchanges.runs()[0])

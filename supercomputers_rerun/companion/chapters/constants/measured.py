@@ -17,6 +17,8 @@ _CALLS, _SETS, _BLOCKS = 10_000, 1000, 32
 _PAGES = 2**14
 #: Words of a record past the page cache (4 MB), records of its file, and transfers: as many writes as reads.
 _RECORD, _RECORDS, _TRANSFERS = 2**19, 16, 32
+#: Records of 4 KB of the file of short transfers.
+_SHORT = 100
 #: A working set in memory has at least so many bytes, and four times the largest cache up to the second number.
 _LEAST, _MOST = 2**26, 2**29
 #: The experiment whose shortest and longest messages give the two constants of a message.
@@ -73,6 +75,8 @@ def constants(preset: str, threads: int) -> list[Case]:
         case("peak", peak, peak.Problem.preset("quick")),
     ]
     if not direct_refusal(gettempdir()):
+        short = devices.Job("direct", devices.BLOCK, 2 * _SHORT, _SHORT)
+        found.append(case("disk_call", devices, devices.Problem((short,)), observe=_moving))
         job = devices.Job("direct", _RECORD, _TRANSFERS, _RECORDS)
         found.append(case("disk_rate", devices, devices.Problem((job,)), observe=_moving))
     if host.usable_cpus() > 1:
@@ -134,8 +138,11 @@ def _found(measurements) -> dict[str, Output]:
 
 
 def _calls_of(case) -> int:
-    """Calls or barriers of one repeat."""
-    return case.problem.count if hasattr(case.problem, "count") else case.problem.n
+    """Calls, transfers or barriers of one repeat."""
+    problem = case.problem
+    if hasattr(problem, "jobs"):
+        return problem.jobs[0].transfers
+    return problem.count if hasattr(problem, "count") else problem.n
 
 
 @constants.figure

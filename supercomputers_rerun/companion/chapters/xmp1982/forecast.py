@@ -109,17 +109,26 @@ def simulator(preset: str, threads: int) -> list[Case]:
 _HIDES = {"none": 0.0, "one": 0.5, "both": 1.0}
 
 
-def rate_of(place: str, machine: models.Constants) -> float:
-    """Bytes a second of a place of work files; memory reads and writes each byte that is copied."""
-    return {"direct": machine.disk_rate, "cache": machine.cache_rate, "memory": machine.bandwidth / 2}[place]
+def moving(place: str, files: int, nbytes: float, preset: str, machine: models.Constants) -> float:
+    """Seconds in which ``nbytes`` move to and from work files; a request is half a row with four files, else a row.
+
+    Memory reads and writes each byte that is copied.
+    """
+    from supercomputers_rerun.kernels.gridpoint import record_bytes
+
+    problem = sized(preset)
+    request = record_bytes(problem) / problem.nj / (2 if files > 2 else 1)
+    latency = {"direct": machine.disk_call, "cache": machine.write, "memory": 0.0}[place]
+    rate = {"direct": machine.disk_rate, "cache": machine.cache_rate, "memory": machine.bandwidth / 2}[place]
+    return models.transfer(nbytes / request, latency, nbytes, rate)
 
 
 @models.predicts(
     "xmp1982_net_times_rerun",
     models.overlap,
     "the net time of a forecast by the place of its work files",
-    "what each request costs besides its bytes, and that moving takes a CPU's time and memory from computing",
-    "disk_rate cache_rate bandwidth",
+    "that moving takes a CPU's time and memory from computing, and that threads hand over each record",
+    "disk_call disk_rate write cache_rate bandwidth",
     "xmp1982-forecast",
 )
 def placed(run, machine):
@@ -129,8 +138,8 @@ def placed(run, machine):
     moved = pd.Series((run["bytes_read"] + run["bytes_written"]).values.astype(float), names)
     rows = []
     for name in (name for name in names if name != "memory"):
-        _, place, way = (CONFIGURATIONS | _FEWER)[name]
-        seconds = moved[name] / rate_of(place, machine)
+        files, place, way = (CONFIGURATIONS | _FEWER)[name]
+        seconds = moving(place, files, moved[name], run.attrs["preset"], machine)
         hidden = models.overlap(net["memory"], _HIDES[way] * seconds)
         rows.append((label(name), net[name], hidden + (1 - _HIDES[way]) * seconds))
     found = pd.DataFrame(rows, columns=["what", "measured", "predicted"])

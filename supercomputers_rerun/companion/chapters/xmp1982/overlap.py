@@ -82,8 +82,8 @@ def _rows(run) -> dict[str, str]:
     "xmp1982_overlap_rerun",
     models.overlap,
     "what overlapping saves, by device",
-    "that moving takes a CPU's time and memory from computing, and what each request costs besides its bytes",
-    "disk_rate cache_rate bandwidth",
+    "that moving takes a CPU's time and memory from computing, and that threads hand over each record",
+    "disk_call disk_rate write cache_rate bandwidth",
     "xmp1982-overlap",
 )
 def hiding(run, machine):
@@ -93,12 +93,12 @@ def hiding(run, machine):
     share, rows = balance(), []
     alone = float((cases["net"] - cases["waiting"]).sel(label="memory, none"))
     for name, words in _rows(run).items():
-        _, place = _DEVICES[name]
+        files, place = _DEVICES[name]
         if place == "paced":
             computing, transfers = 1.0, share[name.removeprefix("paced as ")]
         else:
-            rate = forecast.rate_of(on_host(place), machine)
-            computing, transfers = alone, moved[f"{name}, none"] / rate
+            nbytes, preset = moved[f"{name}, none"], run.attrs["preset"]
+            computing, transfers = alone, forecast.moving(on_host(place), files, nbytes, preset, machine)
         saved = 1 - models.overlap(computing, transfers) / (computing + transfers)
         both, none = (float(cases["net"].sel(label=f"{name}, {way}")) for way in ("both", "none"))
         rows.append((words, 100 * (1 - both / none), 100 * float(saved)))
