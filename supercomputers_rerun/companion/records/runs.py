@@ -292,7 +292,7 @@ def _column(values: list[Any]) -> "np.ndarray":
 
 def _variables(cases: list[dict[str, Any]]) -> dict[str, tuple]:
     """Variables along ``case`` (and ``sample``), each as (dims, values, attributes)."""
-    seconds = pd.DataFrame([case["samples"] for case in cases], dtype=float)
+    seconds = pd.DataFrame([dict(enumerate(case["samples"])) for case in cases], dtype=float)
     ends = [median_interval(case["samples"]) or (np.nan, np.nan) for case in cases]
     numbers = {
         "minimum": (seconds.min(axis=1), "s", "minimum time of one repeat"),
