@@ -1,0 +1,64 @@
+"""The numbers behind every figure of the stored runs, as ``drawn.csv`` beside this file has them.
+
+A row is a column of what a figure draws: how many numbers it has, and their mean.  Another sign, factor or end in a
+formula of a chapter changes rows; so do new records and new columns.  When a change is meant, look at what differs and
+write the file anew::
+
+    python tests/companion/chapters/test_drawn_numbers.py
+"""
+
+import csv
+import math
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from supercomputers_rerun.companion import experiments
+from supercomputers_rerun.companion.records import runs
+
+KEPT = Path(__file__).with_name("drawn.csv")
+COLUMNS = ("experiment", "figure", "column", "numbers", "mean")
+
+
+def drawn(entry) -> list[tuple[str, ...]]:
+    """Rows of an experiment: of its figures on the stored runs alone."""
+    found = []
+    for figure in entry.figures if runs.latest(entry.id) is not None else ():
+        data = figure(entry.runs()).data
+        frame = pd.DataFrame() if data is None else data.select_dtypes(["number", "bool"]).astype(float)
+        for column in frame:
+            numbers = frame[column].dropna()
+            mean = f"{numbers.mean():.5g}" if len(numbers) else ""
+            found.append((entry.id, figure.__name__, str(column), str(len(numbers)), mean))
+    return found
+
+
+def kept() -> dict[str, list[tuple[str, ...]]]:
+    """Rows of the file by experiment."""
+    found: dict[str, list[tuple[str, ...]]] = {}
+    with KEPT.open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            found.setdefault(row["experiment"], []).append(tuple(row[name] for name in COLUMNS))
+    return found
+
+
+def near(one: str, other: str) -> bool:
+    """Whether two means agree but for the last digit, which another build of a library may round otherwise."""
+    return one == other or "" not in (one, other) and math.isclose(float(one), float(other), rel_tol=2e-4)
+
+
+@pytest.mark.parametrize("name", sorted(entry.id for entry in experiments.REGISTER.values() if entry.figures))
+def test_what_a_figure_draws_is_what_it_drew(name):
+    found, before = drawn(experiments.find(name)), kept().get(name, [])
+    assert [row[:-1] for row in found] == [row[:-1] for row in before]
+    other = [(new, old[-1]) for new, old in zip(found, before, strict=True) if not near(new[-1], old[-1])]
+    assert not other, f"what is drawn has changed; is it meant?  See {__name__}"
+
+
+if __name__ == "__main__":
+    with KEPT.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(COLUMNS)
+        for name in sorted(experiments.REGISTER):
+            writer.writerows(drawn(experiments.find(name)))
