@@ -15,23 +15,32 @@ import pandas as pd
 import pytest
 
 from supercomputers_rerun.companion import experiments
+from supercomputers_rerun.companion.pages import synthesis
 from supercomputers_rerun.companion.records import runs
 
 KEPT = Path(__file__).with_name("drawn.csv")
+NAMES = [*sorted(entry.id for entry in experiments.REGISTER.values() if entry.figures), *synthesis.QUANTITIES]
 COLUMNS = ("experiment", "figure", "column", "numbers", "mean")
 
 
-def drawn(entry) -> list[tuple[str, ...]]:
-    """Rows of an experiment: of its figures on the stored runs alone."""
+def columns(name: str, figure: str, data) -> list[tuple[str, ...]]:
+    """Rows of a table that is drawn."""
+    frame = pd.DataFrame() if data is None else data.select_dtypes(["number", "bool"]).astype(float)
     found = []
-    for figure in entry.figures if runs.latest(entry.id) is not None else ():
-        data = figure(entry.runs()).data
-        frame = pd.DataFrame() if data is None else data.select_dtypes(["number", "bool"]).astype(float)
-        for column in frame:
-            numbers = frame[column].dropna()
-            mean = f"{numbers.mean():.5g}" if len(numbers) else ""
-            found.append((entry.id, figure.__name__, str(column), str(len(numbers)), mean))
+    for column in frame:
+        numbers = frame[column].dropna()
+        mean = f"{numbers.mean():.5g}" if len(numbers) else ""
+        found.append((name, figure, str(column), str(len(numbers)), mean))
     return found
+
+
+def drawn(name: str) -> list[tuple[str, ...]]:
+    """Rows of an experiment, of its figures on the stored runs alone, or of a quantity of all reports."""
+    if name in synthesis.QUANTITIES:
+        return columns(name, "all reports", synthesis.QUANTITIES[name][1]())
+    entry = experiments.find(name)
+    figures = entry.figures if runs.latest(name) is not None else ()
+    return [row for figure in figures for row in columns(name, figure.__name__, figure(entry.runs()).data)]
 
 
 def kept() -> dict[str, list[tuple[str, ...]]]:
@@ -48,9 +57,9 @@ def near(one: str, other: str) -> bool:
     return one == other or "" not in (one, other) and math.isclose(float(one), float(other), rel_tol=2e-4)
 
 
-@pytest.mark.parametrize("name", sorted(entry.id for entry in experiments.REGISTER.values() if entry.figures))
+@pytest.mark.parametrize("name", NAMES)
 def test_what_a_figure_draws_is_what_it_drew(name):
-    found, before = drawn(experiments.find(name)), kept().get(name, [])
+    found, before = drawn(name), kept().get(name, [])
     assert [row[:-1] for row in found] == [row[:-1] for row in before]
     other = [(new, old[-1]) for new, old in zip(found, before, strict=True) if not near(new[-1], old[-1])]
     assert not other, f"what is drawn has changed; is it meant?  See {__name__}"
@@ -60,5 +69,5 @@ if __name__ == "__main__":
     with KEPT.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(COLUMNS)
-        for name in sorted(experiments.REGISTER):
-            writer.writerows(drawn(experiments.find(name)))
+        for name in NAMES:
+            writer.writerows(drawn(name))
