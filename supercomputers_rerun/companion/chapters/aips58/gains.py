@@ -6,6 +6,7 @@ from supercomputers_rerun.companion import figures, tables
 from supercomputers_rerun.companion.chapters.aips58 import common
 from supercomputers_rerun.companion.chapters.aips58.common import KINDS, NAMES, SIZES, SYSTEMS
 from supercomputers_rerun.companion.common import np, pd
+from supercomputers_rerun.companion.conclusions import NOT, THEN, UNTESTED, Finding, conclusion
 from supercomputers_rerun.companion.experiments import experiment
 
 #: Bytes of a word of the X-MP.
@@ -171,3 +172,88 @@ def memory(runs) -> "figures.Shown":
         caption="Input, work space and products, in words of eight bytes, without the program. The line marks 1 Mword: "
         "the memo's jobs, with their program and a pseudo array processor, were always below.",
     )
+
+
+@conclusion(
+    "aips58-c4",
+    place="abstract",
+    says="In real time the X-MPs are at best eight times as fast as a Convex C1, typically two to three times.",
+)
+def real_gains() -> Finding:
+    """Best and median gain in real time at Toronto."""
+    gain = over_convex()["real"].sel(system="CLSC")
+    return Finding(
+        THEN,
+        f"At Toronto the best gain is {float(gain.max()):.1f}, the median {float(gain.median()):.1f}, by the tables. "
+        "Against the Convex of 1988 any machine of today gains thousands, which says nothing about either X-MP.",
+        bears=7 < float(gain.max()) < 9 and 2 < float(gain.median()) < 3,
+    )
+
+
+@conclusion(
+    "aips58-c5",
+    place="abstract",
+    says="Pittsburgh's real times, though beside other users, are no better than those of a Convex C1.",
+)
+def no_better() -> Finding:
+    """Printed real times of Pittsburgh against the Convex."""
+    gain = over_convex()["real"].sel(system="PSC")
+    slower = int((gain < 1).sum())
+    return Finding(
+        THEN,
+        f"By the tables {slower} of {gain.size} problems took longer at Pittsburgh than on the Convex. Its other users "
+        "cannot be had back.",
+        bears=slower > 0.9 * gain.size,
+    )
+
+
+@conclusion(
+    "aips58-c6",
+    place="section 4",
+    says="Further processors and more memory do not matter to AIPS: one processor, and less than 1 Mword.",
+)
+def little_memory() -> Finding:
+    """The most memory that a problem of each size holds."""
+    run = field_lengths.runs()[0]
+    words = {size: run["observed_peak"].values[run["size"].values == size].max() / _WORD / 1e6
+             for size in SIZES["paper"]}  # fmt: skip
+    return Finding(
+        NOT,
+        "Our programs hold whole images where AIPS worked through small buffers: at most "
+        f"{words['small']:.1f} Mword in the small problems, {words['large']:.0f} Mword in the large ones.",
+        bears=min(words.values()) > 1,
+    )
+
+
+@conclusion(
+    "aips58-c7",
+    place="section 6, notes 6 and 7",
+    says="Seven of the problems suit vector machines, four do not.",
+)
+def suited() -> Finding:
+    """Median gain in CPU time of both classes, then and now."""
+    run = test.runs()[0]
+    cases, here = _gain(run, "cpu", "large")
+    kinds = _kinds(cases["task"].values)
+    toronto = over_convex()["cpu"].sel(size="large", system="CLSC", problem=cases["task"].values).values
+    (seven, four), (mine, other) = (
+        [function(values[kinds == kind]) for kind in ("vector", "scalar")]
+        for function, values in ((np.median, toronto), (common.middles, here))
+    )
+    return Finding(
+        THEN,
+        "Whether our programs suit vectors was our choice. Over the Convex, which has vectors too, the seven did not "
+        f"gain more: at Toronto {seven:.1f} in CPU time against {four:.1f} for the four, and of ours the seven gain "
+        f"{mine[0] / other[0]:.2f} times what the four gain.",
+        bears=seven < four and mine[2] < other[1],
+    )
+
+
+@conclusion(
+    "aips58-c8",
+    place="section 6, note 1",
+    says="The releases of July and October 1988 do not differ significantly.",
+)
+def releases() -> Finding:
+    """What a test would take."""
+    return Finding(UNTESTED, "It takes both releases of AIPS, and a machine that still runs them.")

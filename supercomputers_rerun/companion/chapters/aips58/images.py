@@ -1,7 +1,8 @@
 """The section *How does one know that an image is right?*: sound and wrong images of one sky."""
 
-from supercomputers_rerun.companion import figures
+from supercomputers_rerun.companion import figures, tables
 from supercomputers_rerun.companion.common import np, pd
+from supercomputers_rerun.companion.conclusions import THEN, Finding, conclusion
 
 #: Bits to which the test asks results to agree.
 _ASKED = 20
@@ -81,4 +82,20 @@ def wrong(cases: list) -> "figures.Shown":
         f"The last two images differ by at most {apart:.1f} % of the peak.",
         alt="Images of one sky in the colours of the truth, above each its total flux and its bits. By the checks: "
         f"{', '.join(verdicts)}.",
+    )
+
+
+@conclusion(
+    "aips58-c16",
+    place="section 6, notes 9 and 10",
+    says="APCLN's images on the X-MPs are wrong and VTESS no longer converges; its times may be valid all the same.",
+)
+def wrong_images() -> Finding:
+    """Of VTESS, whose work does not depend on its success."""
+    count = int(tables.load("aips58", "prose")["vtess_iterations"])
+    return Finding(
+        THEN,
+        f"Why APCLN failed is not known. VTESS does {count} iterations whether or not it has converged, so its time is "
+        "that of the work. The chapter makes such images on purpose, and its checks refuse them.",
+        bears=count > 0,
     )

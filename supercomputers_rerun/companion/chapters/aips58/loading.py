@@ -4,6 +4,7 @@ from supercomputers_rerun.companion import figures, tables
 from supercomputers_rerun.companion.chapters.aips58 import common
 from supercomputers_rerun.companion.chapters.aips58.common import NAMES, SIZES, SYSTEMS
 from supercomputers_rerun.companion.common import pd
+from supercomputers_rerun.companion.conclusions import HOLDS, Finding, conclusion
 from supercomputers_rerun.companion.experiments import experiment
 
 #: Bytes on an inch of tape; the memo prints the drive's speed in inches a second and not the density.
@@ -56,4 +57,21 @@ def taped(runs) -> "figures.Shown":
         title="Loading from a tape and from a file",
         caption="The Convex read a tape. The times of the X-MPs include the fetching of files.",
         tables="ddt_small ddt_medium ddt_large",
+    )
+
+
+@conclusion(
+    "aips58-c15",
+    place="section 6, note 5",
+    says="Loading from tape on the Convex is not comparable with loading from files on the X-MPs.",
+)
+def tape_and_files() -> Finding:
+    """Real time of loading at the pace of a tape over that from a file."""
+    found = _loaded(loads.runs()[0])
+    slower = found["tape"] / found["disk"]
+    return Finding(
+        HOLDS,
+        f"At the pace of a tape, which is ours, loading takes {slower.min():.0f} to {slower.max():.0f} times as long "
+        "as from a file in the page cache.",
+        bears=(found["tape_low"] > 2 * found["disk_high"]).all(),
     )

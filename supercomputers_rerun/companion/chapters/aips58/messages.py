@@ -5,6 +5,7 @@ from supercomputers_rerun.companion.bench import Case
 from supercomputers_rerun.companion.chapters.aips58 import common
 from supercomputers_rerun.companion.chapters.aips58.common import KINDS
 from supercomputers_rerun.companion.common import np, pd, significant
+from supercomputers_rerun.companion.conclusions import PARTLY, THEN, Finding, conclusion
 from supercomputers_rerun.companion.experiments import experiment
 
 #: How a message reaches its file, in words.
@@ -85,3 +86,38 @@ def cost(run) -> list[str]:
         f"without the file. Asking another process first adds {significant(float(late), 2)} µs of CPU time to a "
         "message, the median of the rounds.",
     ]
+
+
+@conclusion(
+    "aips58-c9",
+    place="section 6, note 3",
+    says="It is the file of messages that costs Pittsburgh its CPU time; without it Toronto is nearly reached.",
+)
+def message_file() -> Finding:
+    """CPU time with the file opened for each message over that without a file, and with another process asked first."""
+    run = load.runs()[0]
+    opened = figures.times(_spent(run, "reopened"), _spent(run, "off"))
+    asked = figures.times(_spent(run, "late"), _spent(run, "off"))
+    return Finding(
+        PARTLY,
+        f"Opening the file for each message alone takes {opened.times} the CPU time of no file. Asking another process "
+        f"first, as Pittsburgh's system had to, takes {asked.times}.",
+        bears=not opened.measurable and asked.measurable and asked.medians > 2,
+    )
+
+
+@conclusion(
+    "aips58-c10",
+    place="section 2",
+    says="To be suspended for five minutes when a file is away would be intolerable in interactive work.",
+)
+def suspended() -> Finding:
+    """Five minutes against the real time of a problem at Toronto."""
+    seconds = 60 * float(tables.load("aips58", "prose")["retry_delay"])
+    real = common.ddt()["real"].sel(system="CLSC", size="small")
+    return Finding(
+        THEN,
+        f"One such wait is {seconds / float(real.median()):.0f} times what the median small problem took at Toronto. "
+        "No system that we run suspends a job so.",
+        bears=seconds > 10 * float(real.median()),
+    )

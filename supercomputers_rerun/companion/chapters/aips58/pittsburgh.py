@@ -18,6 +18,7 @@ from supercomputers_rerun.companion import figures, models, tables
 from supercomputers_rerun.companion.chapters.aips58 import common
 from supercomputers_rerun.companion.chapters.aips58.common import SIZES
 from supercomputers_rerun.companion.common import np, pd, xr
+from supercomputers_rerun.companion.conclusions import NOT, PARTLY, THEN, Finding, conclusion
 from supercomputers_rerun.companion.experiments import experiment
 
 #: Messages of RUN DDTLOAD that are tried: the memo says "hundreds"; the middle one gives each problem its messages.
@@ -180,4 +181,58 @@ def growth() -> str:
     return (
         "From the small to the large problems the median of Pittsburgh's extra seconds grows by a factor of "
         f"{grown[0]:.2f}, the median CPU time at Toronto by a factor of {grown[1]:.1f}."
+    )
+
+
+@conclusion(
+    "aips58-c1",
+    place="abstract",
+    says="On some problems both X-MPs are equal; on most Pittsburgh needs more CPU time, ten times as much and more.",
+)
+def two_machines() -> Finding:
+    """Printed CPU time at Pittsburgh over that at Toronto."""
+    ratio = common.ddt()["cpu"].sel(system="PSC", drop=True) / common.ddt()["cpu"].sel(system="CLSC", drop=True)
+    equal = int((ratio < 1.2).sum())
+    return Finding(
+        THEN,
+        f"By the tables the ratio is {float(ratio.min()):.1f} to {float(ratio.max()):.1f}, and below 1.2 in {equal} of "
+        f"{ratio.size} problems. It belongs to two installations.",
+        bears=float(ratio.max()) > 10 and equal > 3,
+    )
+
+
+@conclusion(
+    "aips58-c2",
+    place="section 2",
+    says="What Pittsburgh needs more is the price of files: a fixed cost whenever a job opens or closes one.",
+)
+def fixed_cost() -> Finding:
+    """How well the extra seconds of the small problems predict the larger ones; what files add today."""
+    off = errors(predictions())
+    run = habits.runs()[0]
+    plain, files = (run["observed_cpu"].values[chosen].sum(axis=0) for chosen in ways(run)[:2])
+    now = figures.times(files, plain)
+    return Finding(
+        PARTLY,
+        f"The memo's own tables bear it: seconds added in the small test predict the larger ratios within "
+        f"{100 * np.median(off):.0f} % (median). Today files and messages cost our problems {now.times} the CPU time.",
+        bears=np.median(off) < 0.1 and now.medians > 1,
+    )
+
+
+@conclusion(
+    "aips58-c3",
+    place="section 5",
+    says="Scratch files on a solid-state disk would improve real times dramatically.",
+)
+def solid_state() -> Finding:
+    """Real time of all problems with scratch files on the disk over that with the same files in memory."""
+    run = habits.runs()[0]
+    disk, memory = (run["observed_real"].values[chosen].sum(axis=0) for chosen in ways(run)[1:])
+    now = figures.times(disk, memory)
+    return Finding(
+        NOT,
+        f"With scratch files on the disk our problems take {now.times} as long as with the same files in memory, "
+        "probably because the system keeps them in memory anyway (not measured).",
+        bears=now.medians < 1.3 and not now.measurable,
     )

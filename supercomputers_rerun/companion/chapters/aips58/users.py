@@ -4,6 +4,7 @@ from supercomputers_rerun.companion import figures, host, tables
 from supercomputers_rerun.companion.chapters.aips58 import common
 from supercomputers_rerun.companion.chapters.aips58.common import SIZES
 from supercomputers_rerun.companion.common import np, pd
+from supercomputers_rerun.companion.conclusions import HOLDS, NOT, Finding, conclusion
 from supercomputers_rerun.companion.experiments import experiment
 
 
@@ -68,4 +69,40 @@ def spread(run) -> str:
         "On the Convex, with nobody else on it, successive timings of a problem were known to vary by as much as "
         f"{limit:.0f} %. Of each of our {len(real)} problems alone on {figures.cpu(run)}, the slowest of "
         f"{real.shape[1]} samples took {apart.min():.0f} to {apart.max():.0f} % longer than the fastest."
+    )
+
+
+@conclusion(
+    "aips58-c11",
+    place="section 6, note 2",
+    says="Alone on the machine, successive timings of a problem vary by at most 5 %.",
+)
+def repeatable() -> Finding:
+    """The slowest of the samples of a problem alone over the fastest."""
+    run = load.runs()[0]
+    real = run["observed_real"].values[_pairs(run)[1]]
+    apart = 100 * (np.nanmax(real, axis=1) / np.nanmin(real, axis=1) - 1)
+    limit = float(tables.load("aips58", "prose")["repeatability"])
+    return Finding(
+        NOT,
+        f"Of {len(real)} problems alone on {figures.cpu(run)}, the slowest of {real.shape[1]} samples took "
+        f"{apart.min():.0f} to {apart.max():.0f} % longer than the fastest. It is a virtual machine with neighbours.",
+        bears=apart.min() > limit,
+    )
+
+
+@conclusion(
+    "aips58-c12",
+    place="section 6, note 2",
+    says="Beside other users real times cannot be compared.",
+)
+def shared_machine() -> Finding:
+    """Real time beside busy processes over that alone."""
+    run = load.runs()[0]
+    found = figures.ratios(run, *_pairs(run), "observed_real")
+    return Finding(
+        HOLDS,
+        f"Beside as many busy processes as CPUs, four problems take {found['middle'].min():.1f} to "
+        f"{found['middle'].max():.1f} times as long as alone: what others cost depends on the problem.",
+        bears=found["low"].min() > 1 and found["high"].min() < found["low"].max(),
     )

@@ -3,6 +3,7 @@
 from supercomputers_rerun.companion import figures, models
 from supercomputers_rerun.companion.chapters.nht1.writing import LATER, WAY, whole_runs, written
 from supercomputers_rerun.companion.common import np
+from supercomputers_rerun.companion.conclusions import NOT, Finding, conclusion
 
 
 def beside_table(run):
@@ -73,4 +74,24 @@ def said(run) -> tuple[str, str]:
     return (
         f"{both_say[0]}: no measurable difference.",
         f"{both_say[1]}. With two solver threads, and with N = {most}, there is no measurable difference.",
+    )
+
+
+@conclusion(
+    "nht1-c9",
+    place="section 3.3",
+    says="Asynchronous writes slow output down for the larger problems.",
+)
+def slowed() -> Finding:
+    """Time of a whole run that writes beside the solver over one that waits, by grid and threads."""
+    run = whole_runs.runs()[0]
+    table = beside_table(run)
+    small, large = (table[table["N"] == N] for N in (table["N"].min(), table["N"].max()))
+    worst = small.loc[small["run_low"].idxmax()]
+    return Finding(
+        NOT,
+        f"It is the small problem that they slow down: with N = {worst['N']} a run takes {worst['run']:.2f} times as "
+        f"long ({worst['run_low']:.2f} to {worst['run_high']:.2f}). With N = {large['N'].iloc[0]} there is no "
+        "measurable difference. On the largest grid of the report they were not tried.",
+        bears=worst["run_low"] > 1 and (large["run_low"] <= 1).all() and (large["run_high"] >= 1).all(),
     )

@@ -6,6 +6,7 @@ from supercomputers_rerun.companion import figures, tables
 from supercomputers_rerun.companion.bench import Case
 from supercomputers_rerun.companion.chapters.nht1.writing import full_size, in_words, observe, written
 from supercomputers_rerun.companion.common import np, pd
+from supercomputers_rerun.companion.conclusions import HOLDS, Finding, conclusion
 from supercomputers_rerun.companion.experiments import experiment, of
 
 #: Presets of the benchmark's problem with what differs here: fewer steps on the larger grids, of which the solver that
@@ -171,4 +172,56 @@ def first_code(runs) -> "figures.Shown":
         ["N", "code", "way", "T_T", "R_IO", "zeta", "zeta_low", "zeta_high"],
         name="nht1_first_code",
         caption="A fast and a slow code that write dumps of the same size, as whole arrays and by points.",
+    )
+
+
+@conclusion(
+    "nht1-c2",
+    place="abstract",
+    says="The CM-2 has the lowest overhead, under 4 %, because it computes so slowly.",
+)
+def slow_computing() -> Finding:
+    """What waiting for the same dumps is of the computing of a fast and of a slow code."""
+    run = base_codes.runs()[0]
+    fast, slow = ends(run)
+    return Finding(
+        HOLDS,
+        f"The same dumps add {fast.middle:.0f} % ({fast.low:.0f} to {fast.high:.0f}) to the computing of a fast "
+        f"solver, and {slow.middle:.2f} % ({slow.low:.2f} to {slow.high:.2f}) to that of one that computes "
+        f"{slow.computing / fast.computing:.0f} times as long.",
+        bears=slow.high < 4 < fast.low,
+    )
+
+
+@conclusion(
+    "nht1-c3",
+    place="sections 2.3.3 and 3.0",
+    says="An overhead means something only beside the best time without writing: a low one is no merit of a slow code.",
+)
+def best_time() -> Finding:
+    """Seconds that the fast and the slow code wait for a dump."""
+    fast, slow = ends(base_codes.runs()[0])
+    return Finding(
+        HOLDS,
+        f"The overhead of the slow code is {fast.middle / slow.middle:.0f} times lower, its wait for a dump only "
+        f"{held(fast) / held(slow):.0f} times: {1e3 * held(slow):.0f} ms instead of {1e3 * held(fast):.0f}.",
+        bears=slow.high < fast.low and fast.middle / slow.middle > 10 * held(fast) / held(slow),
+    )
+
+
+@conclusion(
+    "nht1-c4",
+    place="section 3.3",
+    says="The first code of the iPSC/860 had a low overhead, yet it took long and its rate was low.",
+)
+def low_and_slow() -> Finding:
+    """Time, rate and overhead of points under both codes."""
+    table = written(base_codes.runs()[0]).query("way == @POINTS")
+    fast, slow = table[table["N"] == table["N"].max()].sort_values("T_T").itertuples()
+    return Finding(
+        HOLDS,
+        f"Point by point, a slow code has an overhead of {slow.zeta:.0f} % and a fast one of {fast.zeta:.0f} %. The "
+        f"slow one takes {slow.T_T:.0f} s instead of {fast.T_T:.1f} s, at {slow.R_IO:.1f} MB/s instead of "
+        f"{fast.R_IO:.0f}.",
+        bears=slow.zeta_high < fast.zeta_low and slow.T_T_low > fast.T_T_high,
     )

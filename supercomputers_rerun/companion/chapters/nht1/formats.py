@@ -4,6 +4,7 @@ from supercomputers_rerun.companion import figures
 from supercomputers_rerun.companion.bench import Case
 from supercomputers_rerun.companion.chapters.nht1.writing import SIZES
 from supercomputers_rerun.companion.common import pd, plural
+from supercomputers_rerun.companion.conclusions import HOLDS, Finding, conclusion
 from supercomputers_rerun.companion.experiments import VERIFIERS, experiment, of
 
 _WAYS = {"encode": "when written", "decode": "when read"}
@@ -84,3 +85,38 @@ def _verify_solution(path) -> tuple[list[str], list]:
 
 
 VERIFIERS.append(_verify_solution)
+
+
+@conclusion(
+    "nht1-c11",
+    place="section 3.2",
+    says="Numbers converted to Cray words of 128 bits lose nothing.",
+)
+def lossless() -> Finding:
+    """A dump converted to Cray numbers and back."""
+    from supercomputers_rerun.kernels.files import conversion
+
+    dump = conversion.Problem(N=12, direction="encode")
+    checks = conversion.verify(dump, conversion.run(dump, conversion.setup(dump)))
+    return Finding(
+        HOLDS,
+        "No number of a dump changes on its way to Cray words and back, not even to two words of 64 bits.",
+        bears=all(check.ok for check in checks),
+    )
+
+
+@conclusion(
+    "nht1-c12",
+    place="section 2.2",
+    says="Other machines must be able to read the file without much conversion.",
+)
+def readable() -> Finding:
+    """Time of reversing the bytes of a dump over that of a copy."""
+    found = conversions(formats.runs()[0])
+    plain, cray = found[found["what"] == "big-endian"], found.loc[found["what"] != "big-endian", [*_WAYS]].values
+    return Finding(
+        HOLDS,
+        "Between machines of today it costs nothing measurable: to reverse the bytes of a dump takes as long as a "
+        f"copy. Only numbers of the old Crays cost {cray.min():.1f} to {cray.max():.1f} times a copy.",
+        bears=all(plain[f"{way}_low"].max() <= 1 <= plain[f"{way}_high"].min() for way in _WAYS) and cray.min() > 1.2,
+    )

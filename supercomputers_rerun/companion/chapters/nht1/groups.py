@@ -4,6 +4,7 @@ from supercomputers_rerun.companion import figures, tables
 from supercomputers_rerun.companion.bench import Case
 from supercomputers_rerun.companion.chapters.nht1.writing import full_size
 from supercomputers_rerun.companion.common import np
+from supercomputers_rerun.companion.conclusions import PARTLY, Finding, conclusion
 from supercomputers_rerun.companion.experiments import experiment, of
 
 
@@ -77,4 +78,24 @@ def said(run) -> str:
         f"With {time.index.max()} processes on machine {figures.cpu(run)}, N = {run['N'].values[0]}, a run of "
         f"{run['NS'].values[0]} steps takes {few['middle']:.2f} s if 4 write at a time, and {all_of['middle']:.2f} s "
         "if all do, by medians. The samples of neighbouring sizes of groups overlap."
+    )
+
+
+@conclusion(
+    "nht1-c10",
+    place="section 3.3, Figure 1",
+    says="A run is shortest if not all 128 processors write at once, but 16 of them.",
+)
+def sixteen_of_128() -> Finding:
+    """Size of groups of the shortest run, and the longest of all at once."""
+    time = curve(grouped.runs()[0]).set_index("g")
+    best, all_of = time["middle"].idxmin(), time.loc[time.index.max()]
+    more = all_of["middle"] / time.loc[best, "middle"]
+    return Finding(
+        PARTLY,
+        f"Some at a time is best, but fewer: the shortest run lets {best} of {time.index.max()} write. If all do, "
+        f"it takes {more:.1f} times as long. Two to eight do not differ measurably.",
+        bears=time.loc[best, "high"] < all_of["low"]
+        and best < int(tables.load("nht1", "prose")["best_group"])
+        and time.loc[[2, 4, 8], "low"].max() < time.loc[[2, 4, 8], "high"].min(),
     )

@@ -16,6 +16,7 @@ from supercomputers_rerun.companion.chapters.nht1.writing import (
     written,
 )
 from supercomputers_rerun.companion.common import np, pd, plural
+from supercomputers_rerun.companion.conclusions import HOLDS, THEN, UNTESTED, Finding, conclusion
 from supercomputers_rerun.companion.experiments import experiment, of
 
 #: Arrays, each a write, of a dump written array by array.
@@ -224,3 +225,66 @@ def over_ranks(run) -> str:
         "by medians. Writes of a rank's whole part of a dump add less, whether all ranks call together or each for "
         "itself."
     )
+
+
+@conclusion(
+    "nht1-c5",
+    place="abstract and section 3.3",
+    says="Writing can add more than 70 % on the iPSC/860, whose rates depend on how large the blocks are.",
+)
+def small_blocks() -> Finding:
+    """Overhead and rate of points and of planes, on the largest grid that has both."""
+    here = largest(whole_runs.runs()[0])
+    point, plane = here.loc[POINTS], here.loc[PLANES]
+    return Finding(
+        HOLDS,
+        f"Point by point writing adds {point['zeta']:.0f} % ({point['zeta_low']:.0f} to {point['zeta_high']:.0f}), "
+        f"plane by plane {plane['zeta']:.0f} %, both into the page cache. While it writes, a plane goes "
+        f"{plane['writing'] / point['writing']:.0f} times as fast.",
+        bears=point["zeta_low"] > 70 > plane["zeta_high"] and plane["writing_low"] > 10 * point["writing_high"],
+    )
+
+
+@conclusion(
+    "nht1-c6",
+    place="section 3.1",
+    says="Written plane by plane, the file can be verified with little memory.",
+)
+def verified_by_planes() -> Finding:
+    """Bytes of a dump over those of a record, on the largest grid."""
+    sizes = tables.printed("nht1", "write_sizes").astype({"N": int}).set_index("N")
+    N = int(sizes.index.max())
+    less = float(sizes.loc[N, "bytes_per_write"]) / float(sizes.loc[N, "bytes_per_record"])
+    return Finding(
+        HOLDS,
+        f"By counting: a record is a plane, so that the check needs {less:.0f} times less memory than a dump with "
+        f"N = {N}. Our check reads records so.",
+        bears=round(less) == N,
+    )
+
+
+@conclusion(
+    "nht1-c7",
+    place="section 3.2",
+    says="The CM-2 writes a file that others can read at a sixth of the speed of its own format.",
+)
+def own_format() -> Finding:
+    """Printed rates of the DataVault."""
+    rates = tables.load("nht1", "systems").sel(system="CM-2")
+    ratio = float(rates["io_rate_peak"] / rates["io_rate_serial"])
+    return Finding(
+        THEN,
+        f"By the printed rates the parallel format is {ratio:.1f} times as fast. Our file has one form, which any "
+        "program reads.",
+        bears=5 < ratio < 7,
+    )
+
+
+@conclusion(
+    "nht1-c8",
+    place="section 3.1",
+    says="Files striped by hand over several file systems might be written faster.",
+)
+def striped() -> Finding:
+    """What a test would take."""
+    return Finding(UNTESTED, "It takes a machine with two disks or more, and a file whose parts lie on them in turn.")

@@ -4,6 +4,7 @@ from supercomputers_rerun.companion import figures
 from supercomputers_rerun.companion.chapters.nht1.methods import PLANES
 from supercomputers_rerun.companion.chapters.nht1.writing import below_printed, whole_runs, written
 from supercomputers_rerun.companion.common import plural
+from supercomputers_rerun.companion.conclusions import PARTLY, Finding, conclusion
 
 
 @whole_runs.figure
@@ -37,4 +38,24 @@ def said(run) -> str:
         f"On machine {figures.cpu(run)}, N = {before.N}, planes add nothing measurable with one thread, "
         f"{after.zeta:.0f} % with two; the intervals overlap. With N = {one.N} they do not: {one.zeta:.0f} and "
         f"{two.zeta:.0f} %, by medians."
+    )
+
+
+@conclusion(
+    "nht1-c1",
+    place="abstract",
+    says="On the Y-MP writing adds 2 to 40 %, the more the more processors compute.",
+)
+def by_count() -> Finding:
+    """Overhead of planes with one thread and with most, on the grids that have both."""
+    run = whole_runs.runs()[0]
+    frame = written(run).query("way == @PLANES").sort_values(["N", "threads"])
+    small, large = ([*part.itertuples()] for _, part in frame.groupby("N") if len(part) > 1)
+    (one, two), (before, after) = small, large
+    return Finding(
+        PARTLY,
+        f"With N = {one.N}, a second thread raises the overhead of planes from {one.zeta:.0f} to {two.zeta:.0f} %. "
+        f"With N = {before.N} it is {before.zeta:.0f} and {after.zeta:.0f} %, and the intervals overlap. More than two "
+        "processors were not tried.",
+        bears=one.zeta_high < two.zeta_low and before.zeta_high > after.zeta_low,
     )

@@ -1,8 +1,9 @@
 """The section *How fast is the solver?*: BT by class and threads (N1)."""
 
-from supercomputers_rerun.companion import figures
+from supercomputers_rerun.companion import figures, tables
 from supercomputers_rerun.companion.bench import Case
 from supercomputers_rerun.companion.common import plural
+from supercomputers_rerun.companion.conclusions import THEN, UNTESTED, Finding, conclusion
 from supercomputers_rerun.companion.experiments import experiment, of
 
 _CLASSES = {"quick": ("S", "W"), "paper": ("S", "W", "A", "B"), "modern": ("A", "B", "C")}
@@ -61,4 +62,49 @@ def said(run) -> str:
     return (
         f"On machine {figures.cpu(run)} a step with N = {frame['N'].max()} takes {one:.0f} ms with one thread. Two "
         f"threads are {large['middle']:.1f} times as fast there. With N = {frame['N'].min()} they {there}."
+    )
+
+
+@conclusion(
+    "nht1-c13",
+    place="abstract",
+    says="Of the three machines the Y-MP computes fastest and the CM-2 slowest.",
+)
+def fastest_and_slowest() -> Finding:
+    """Which machines the report names."""
+    prose = tables.load("nht1", "prose")
+    return Finding(
+        THEN,
+        f"The report ranks {str(prose['fastest'].item())} first and {str(prose['slowest'].item())} last. Its times are "
+        "lost but for the ends of an axis, and the machines are gone.",
+    )
+
+
+@conclusion(
+    "nht1-c14",
+    place="section 3.3",
+    says="A solver divided along three dimensions is much faster than along one, and uses the processors better.",
+)
+def three_dimensions() -> Finding:
+    """What a test would take."""
+    return Finding(
+        UNTESTED,
+        "Our programs write both layouts, but no run divides the solver both ways. It takes that experiment, on as "
+        "many ranks as show a difference.",
+    )
+
+
+@conclusion(
+    "nht1-c15",
+    place="section 3.2",
+    says="The solution is too large for Ethernet; only a fast network can carry it to the machine that checks it.",
+)
+def too_large_for_ethernet() -> Finding:
+    """Time of the report's file at ten million bits a second."""
+    minutes = 8e9 * float(tables.load("nht1", "prose")["file_size"]) / 1e7 / 60
+    return Finding(
+        THEN,
+        f"At ten million bits a second, the Ethernet of then at its best, the file would have taken {minutes:.0f} "
+        "minutes. Ethernet of today is a hundred times as fast and more.",
+        bears=20 < minutes < 30,
     )

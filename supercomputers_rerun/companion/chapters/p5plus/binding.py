@@ -6,6 +6,7 @@ from typing import Any
 from supercomputers_rerun.companion import figures, host, tables
 from supercomputers_rerun.companion.bench import Case
 from supercomputers_rerun.companion.common import np, pd, plural
+from supercomputers_rerun.companion.conclusions import NOT, THEN, UNTESTED, Finding, conclusion
 from supercomputers_rerun.companion.experiments import experiment, of
 
 #: Changes of the report, and the settings of a forecast without each.
@@ -152,3 +153,143 @@ def said(run, *names: str) -> str:
     if found.count(none := " (no measurable difference)") == len(names):
         found = found.replace(none, "") + ": no measurable difference"
     return f"Compared with all three changes, a {forecast} on machine {figures.cpu(run)} takes {found}."
+
+
+@conclusion(
+    "p5plus-c1",
+    place='slide "Changes for New P5+ System"',
+    says="The compiler's option for the new processor and larger pages each make IFS one to three per cent faster.",
+)
+def option_and_pages() -> Finding:
+    """Change in speed by code for this processor and by huge pages."""
+    run = changes.runs()[0]
+    names = [name for name in _WITHOUT if name != "binding, basic"]
+    found = _over(run, "", *names)
+    one, other = (f"{row.middle:.2f} ({row.low:.2f} to {row.high:.2f})" for row in found.itertuples())
+    return Finding(
+        NOT,
+        f"Without the one our forecast takes {one} times as long, without the other {other}: no measurable difference. "
+        "So short a run cannot show one per cent; it takes runs of minutes.",
+        bears=((found["low"] <= 1) & (found["high"] >= 1)).all(),
+    )
+
+
+@conclusion(
+    "p5plus-c2",
+    place='slides "Changes for New P5+ System" and "T399 on P5+: SMT and Binding"',
+    says="To bind threads to processors gains some per cent, most without SMT, and up to 30 % elsewhere.",
+)
+def bound() -> Finding:
+    """Time without binding over that with it."""
+    run = changes.runs()[0]
+    (found,) = _over(run, "", "binding, basic").itertuples()
+    return Finding(
+        NOT,
+        f"Without binding our forecast takes {found.middle:.2f} times as long ({found.low:.2f} to {found.high:.2f}): "
+        "no measurable difference. Its two threads have two processors, so that there is little to bind.",
+        bears=found.low <= 1 <= found.high,
+    )
+
+
+@conclusion(
+    "p5plus-c3",
+    place='slide "Changes for New P5+ System"',
+    says="Write caching and mirroring in the file system make IFS three to five per cent faster.",
+)
+def caching() -> Finding:
+    """What a test would take."""
+    return Finding(THEN, "It is a setting of one file system, GPFS, and of its controllers.")
+
+
+@conclusion(
+    "p5plus-c4",
+    place='slide "Changes for New P5+ System"',
+    says="Throttling in the layer of shared disks makes times vary a fifth less.",
+)
+def throttling() -> Finding:
+    """What a test would take."""
+    return Finding(THEN, "It is a setting of IBM's virtual shared disks, of which this book runs none.")
+
+
+@conclusion(
+    "p5plus-c5",
+    place='slide "T399 on P5+: SMT and Binding"',
+    says="Memory near the processors of a task is worth a per cent or two.",
+)
+def memory_affinity() -> Finding:
+    """What a test would take."""
+    return Finding(UNTESTED, "All memory of our machines is equally near. It takes one with two sockets.")
+
+
+@conclusion(
+    "p5plus-c6",
+    place='slide "T399 on P5+: SMT and Binding"',
+    says="SMT is worth about a fifth.",
+)
+def smt_gains() -> Finding:
+    """What SMT gained by the printed times."""
+    time = tables.load("p5plus", "smt_binding")["time"]
+    gain = 100 * (time.sel(smt="N") / time.sel(smt="Y") - 1)
+    return Finding(
+        UNTESTED,
+        f"By the printed times it is {float(gain.min()):.0f} to {float(gain.max()):.0f} %. Our machines show one "
+        "thread on a core; it takes one that shows two, and no new code.",
+        bears=float(gain.min()) > 15,
+    )
+
+
+@conclusion(
+    "p5plus-c7",
+    place='slide "T399 on P5+: SMT and Binding"',
+    says="The setting MP_TASK_AFFINITY has no noticeable effect.",
+)
+def task_affinity() -> Finding:
+    """Of whom it is true."""
+    return Finding(THEN, "It is a setting of IBM's parallel environment. The report prints no times of it.")
+
+
+@conclusion(
+    "p5plus-c8",
+    place='slide "T799L91 10-day forecast (RAPS9)"',
+    says="With the same clock rate Power5+ forecasts more than one and a half times as fast as Power4+.",
+)
+def over_power4() -> Finding:
+    """Ratio of the printed times."""
+    wall = tables.load("p5plus", "p4_p5")["wall"]
+    ratio = float(wall.sel(system="P4+") / wall.sel(system="P5+"))
+    return Finding(THEN, f"By the printed times {ratio:.2f} times. It needs both clusters.", bears=1.5 < ratio < 1.6)
+
+
+@conclusion(
+    "p5plus-c9",
+    place='slide "Comparison of JS21 Blade with Pwr4+ for IFS T399"',
+    says="Power5+ is nearly twice as fast as the blades, which gain less than they should from more processors.",
+)
+def over_blades() -> Finding:
+    """Printed ratio, and what half as many processors again gained the blades."""
+    times = tables.printed("p5plus", "blades").set_index("cpus")["js21_time"].astype(float)
+    gain, more = times.iloc[0] / times.iloc[-1], times.index[-1] / times.index[0]
+    return Finding(
+        THEN,
+        f"From {times.index[0]} to {times.index[-1]} processors the blades gain {gain:.2f} of {more:.1f}. It needs "
+        "both machines.",
+        bears=1 < gain < more,
+    )
+
+
+@conclusion(
+    "p5plus-c10",
+    place='slide "Power v Performance"',
+    says="For equal performance BlueGene/L needs the least power and the blades the most.",
+)
+def least_power() -> Finding:
+    """Printed power for equal performance, with the error that the report calls probable."""
+    power = tables.printed("p5plus", "power_performance").set_index("system")["power"].astype(float)
+    error = float(tables.load("p5plus", "prose")["power_error"])
+    apart = 100 * (power["Power5+"] / power["BlueGene L"] - 1)
+    return Finding(
+        THEN,
+        f"BlueGene/L and Power5+ are {apart:.0f} % apart, and each has a probable error of {error:.0f} %: the numbers "
+        "do not decide between these two. No run here measures power.",
+        bears=power.idxmin() == "BlueGene L" and power.idxmax() == "JS21 Blade" and error < apart < 2 * error,
+    )

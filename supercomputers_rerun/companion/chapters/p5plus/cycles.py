@@ -2,6 +2,7 @@
 
 from supercomputers_rerun.companion import figures, tables
 from supercomputers_rerun.companion.common import np, pd
+from supercomputers_rerun.companion.conclusions import UNTESTED, Finding, conclusion
 
 #: What has a printed tree: the whole program (our reading of MAIN), an interpolation and the cloud scheme.
 ROUTINES = ("MAIN", "LAITLI", "CLOUDSC3")
@@ -47,4 +48,21 @@ def trees() -> "figures.Shown":
         caption=f"Share of the printed cycles of MAIN (P5) and of two routines (P5+). The largest of each: {most}.",
         alt=f"Bars of the innermost parts of three trees of cycles, percent of cycles. Largest: {most}.",
         tables="cpi_main cpi_laitli cpi_cloudsc3",
+    )
+
+
+@conclusion(
+    "p5plus-c20",
+    place='slides "CPI Analysis"',
+    says="Routines wait for different units: loads and stores, fixed point, or floating point.",
+)
+def waits_for_units() -> Finding:
+    """The unit for which the completion of each routine waits longest."""
+    longest = stalls()
+    return Finding(
+        UNTESTED,
+        "By the printed counts "
+        + ", ".join(f"{routine} waits for {unit}" for routine, unit in longest.items())
+        + ". No counter is read here; it takes a machine that shows them (perf_event).",
+        bears=len(set(longest.values())) == len(longest),
     )

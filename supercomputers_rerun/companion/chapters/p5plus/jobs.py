@@ -2,6 +2,8 @@
 
 from supercomputers_rerun.companion import figures, tables
 from supercomputers_rerun.companion.common import np, pd, plural
+from supercomputers_rerun.companion.conclusions import THEN, Finding, conclusion
+from supercomputers_rerun.companion.records import runs as stored
 
 #: Sections of the report's jobs with their colours, and the class of a rank's time that is like one of them.
 _COLOURS = {
@@ -69,4 +71,86 @@ def scaled(run) -> str:
     return (
         f"On machine {figures.cpu(run)} the model runs {gain['middle']:.1f} times as fast on two ranks as on one, by "
         f"medians; of single samples the extreme quotients are {gain['low']:.1f} and {gain['high']:.1f}."
+    )
+
+
+@conclusion(
+    "p5plus-c15",
+    place='slide "Times for IFS on P5+ (RAPS9)"',
+    says="Forecasts reach an eighth of the peak, and messages take about a seventh of the time or less.",
+)
+def share_of_peak() -> Finding:
+    """Printed share of communication, and that of a spectral model on ranks."""
+    printed = times()["comms"] / tables.load("p5plus", "ifs_times")["wall"].to_series()
+    spent = _split(stored.each("xc30-ranks")[0]).iloc[0]
+    now = spent["comms"] / spent.sum()
+    return Finding(
+        THEN,
+        f"By the printed times messages take {100 * printed.min():.0f} to {100 * printed.max():.0f} %. In our model of "
+        f"one layer on two ranks of one machine it is {100 * now:.1f} %: there is no network.",
+        bears=printed.max() < 0.16 and now < 0.02,
+    )
+
+
+@conclusion(
+    "p5plus-c16",
+    place='slide "Times for IFS on P5+ (RAPS9)"',
+    says="The analysis (4D-Var) reaches half the share of peak that forecasts reach, and computes half of its time.",
+)
+def analysis_reaches_half() -> Finding:
+    """Printed shares of the parallel section."""
+    share = times()["parallel"] / tables.load("p5plus", "ifs_times")["wall"].to_series()
+    return Finding(
+        THEN,
+        f"By the printed times {100 * share['4D-Var']:.0f} % of the analysis is parallel, and "
+        f"{100 * share.drop('4D-Var').min():.0f} % or more of the forecasts. This book has no 4D-Var.",
+        bears=share["4D-Var"] < 0.5 and share.drop("4D-Var").min() > 0.74,
+    )
+
+
+@conclusion(
+    "p5plus-c17",
+    place='slide "T799 L91 10 day forecast on P5+ (RAPS8)"',
+    says="On more than two thousand processors IFS still reaches 13 % of the peak.",
+)
+def many_processors() -> Finding:
+    """The printed run."""
+    facts = tables.load("p5plus", "run_2112")
+    return Finding(
+        THEN,
+        f"The run took {float(facts['time']) / 60:.0f} minutes on {float(facts['nodes']):.0f} nodes. No run of ours "
+        "says how hundreds of nodes behave.",
+        bears=float(facts["cpus"]) > 2000,
+    )
+
+
+@conclusion(
+    "p5plus-c18",
+    place='slide "MFLOPS per routine for T399 on P4+ (RAPS8)"',
+    says="No routine dominates: the two of clouds, the costliest, take less than a tenth of the time each.",
+)
+def flat_profile() -> Finding:
+    """The costliest routines of the printed profile."""
+    share = tables.load("p5plus", "drhook")["self_percent"].to_series().nlargest(2)
+    return Finding(
+        THEN,
+        f"By the printed profile {share.index[0]} takes {share.iloc[0]:.0f} % and {share.index[1]} {share.iloc[1]:.0f} "
+        "%. Ours is another program, with neither clouds nor rain in its forecast.",
+        bears=set(share.index) == {"CLOUDSC", "CUADJTQ"} and share.max() < 10,
+    )
+
+
+@conclusion(
+    "p5plus-c19",
+    place='slide "MFLOPS on P5+"',
+    says="To count floating-point operations on Power5+ an application must run twice.",
+)
+def two_runs() -> Finding:
+    """Groups of events that have the counters of both formulas."""
+    groups = tables.printed("p5plus", "hpm_counters").set_index("name")["groups"].astype(str).str.split(r"\D+")
+    shared = set(groups["PM_FPU_FMA"]) & set(groups["PM_FPU_1FLOP"]) & set(groups["PM_FPU_FEST"])
+    return Finding(
+        THEN,
+        "By the printed list no group of events has all that a formula needs. The counters are those of one processor.",
+        bears=not shared,
     )

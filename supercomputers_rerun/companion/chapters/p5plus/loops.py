@@ -5,6 +5,7 @@ from typing import Any
 from supercomputers_rerun.companion import figures, host, tables
 from supercomputers_rerun.companion.bench import Case
 from supercomputers_rerun.companion.common import np, pd, plural
+from supercomputers_rerun.companion.conclusions import UNTESTED, Finding, conclusion
 from supercomputers_rerun.companion.experiments import Output, experiment, of
 
 #: The loops by their names in the report.
@@ -150,4 +151,49 @@ def second(runs) -> "figures.Shown":
         caption="Hollow: two threads on a core over one, from the printed rates. Filled: two copies of the loop in one "
         "thread over one copy.",
         tables="smt_benefit",
+    )
+
+
+@conclusion(
+    "p5plus-c11",
+    place='slide "SMT benefit (on P5+)"',
+    says="A second thread doubles the rate of chains of additions, and gains a tenth where memory is skipped through.",
+)
+def second_thread() -> Finding:
+    """Printed gains of the five loops."""
+    gain = (then()["SMT"] / then()["no SMT"]).to_numpy()
+    return Finding(
+        UNTESTED,
+        f"By the printed rates the gain is {gain.min():.1f} to {gain.max():.1f}. The loops run here with one thread "
+        "on a core. It takes a machine that shows two, and no new code.",
+        bears=gain.max() > 1.9 and gain.min() < 1.2,
+    )
+
+
+@conclusion(
+    "p5plus-c12",
+    place='slide "SMT: Simultaneous Multi Threading"',
+    says="Programs bound by arithmetic, as products of matrices, or by memory do not gain from SMT.",
+)
+def no_gain() -> Finding:
+    """What a test would take."""
+    return Finding(
+        UNTESTED,
+        "It takes a machine that shows two threads on a core, and a product of matrices beside the five loops.",
+    )
+
+
+@conclusion(
+    "p5plus-c13",
+    place='slide "SMT for parallel jobs (on P5+)"',
+    says="What SMT gains a parallel job is S·f/2, the gain of two copies times that of twice the threads, halved.",
+)
+def product_of_factors() -> Finding:
+    """The factor that can be measured without SMT."""
+    f = loops.runs()[0]["f"].values
+    return Finding(
+        UNTESTED,
+        f"Without SMT only f can be had: {f.min():.1f} to {f.max():.1f} for the five loops on two cores. It takes a "
+        "machine that shows two threads on a core, where the gain is measured apart from S and f.",
+        bears=1 < f.min() < f.max() < 2.5,
     )

@@ -3,6 +3,7 @@
 from supercomputers_rerun.companion import figures, models
 from supercomputers_rerun.companion.bench import Case
 from supercomputers_rerun.companion.common import np, pd
+from supercomputers_rerun.companion.conclusions import HOLDS, Finding, conclusion
 from supercomputers_rerun.companion.experiments import experiment, of
 
 
@@ -117,4 +118,23 @@ def disturbed(run) -> str:
         f"On machine {figures.cpu(run)} two processes meet at barriers, and imitated sensors take {1e3 * lost:.0f} ms "
         f"of a run from each. They wait {apart} for each other (mean of both, median of runs) if sensors take them in "
         f"turn, and {together} if at the same steps. The samples of the latter overlap those without sensors."
+    )
+
+
+@conclusion(
+    "p5plus-c14",
+    place='slides "Effect of monitoring" and "Changes for New P5+ System"',
+    says="Sensors that drift apart delay a job once for every task; synchronised they delay it once.",
+)
+def synchronised() -> Finding:
+    """How long ranks wait with sensors at moments of their own and at the same."""
+    run = sensors.runs()[0]
+    wait = dict(zip(run["way"].values, run["observed_wait"].values, strict=True))
+    apart, together = (figures.of_samples([1e3 * wait[way]], [""]).iloc[0] for way in ("drifted", "synchronised"))
+    return Finding(
+        HOLDS,
+        f"With imitated sensors two ranks wait {apart['middle']:.0f} ms for each other ({apart['low']:.0f} to "
+        f"{apart['high']:.0f}) if these come in turn, and {together['middle']:.0f} ms ({together['low']:.0f} to "
+        f"{together['high']:.0f}) if at the same steps.",
+        bears=apart["low"] > 3 * together["high"],
     )

@@ -3,6 +3,7 @@
 from supercomputers_rerun.companion import figures, tables
 from supercomputers_rerun.companion.bench import Case
 from supercomputers_rerun.companion.common import np, pd, plural
+from supercomputers_rerun.companion.conclusions import HOLDS, THEN, UNTESTED, Finding, conclusion
 from supercomputers_rerun.companion.experiments import counts_to, experiment, of, sent
 from supercomputers_rerun.companion.records.runs import partner
 
@@ -201,4 +202,59 @@ def halo_parts(runs) -> "figures.Shown":
         caption="Time of the halo of a step on the slowest rank: of fixed width, with its second part on demand, and "
         f"with both. All ranks together send {fixed / 1e6:.1f}, {second / 1e6:.1f} and {both / 1e6:.1f} MB in these."
         + (f" Of the sum of a step of the one-layer model and this halo its parts are: {found}." if found else ""),
+    )
+
+
+@conclusion(
+    "xc30-c4",
+    place='slide "Comparison between IBM and Cray for IFS T1279 10-day Forecast"',
+    says="With fewer hub chips a node, messages are relatively slower on the Cray.",
+)
+def fewer_hubs() -> Finding:
+    """What messages take in a run without a network."""
+    run = ranks.runs()[0]
+    spent = {name: np.nanmedian(run[f"observed_{name}"].values[-1]) for name in CLASSES}
+    share = 100 * spent["communication"] / sum(spent.values())
+    return Finding(
+        THEN,
+        f"It belongs to two networks. On one machine messages take {share:.1f} % of the time of our model on "
+        f"{plural(run['ranks'].values[-1], 'rank')}.",
+        bears=share < 2,
+    )
+
+
+@conclusion(
+    "xc30-c5",
+    place='slide "Comparison between IBM and Cray for IFS T1279 10-day Forecast"',
+    says="A light-weight kernel on the nodes disturbs programs less.",
+)
+def less_jitter() -> Finding:
+    """What one system makes of equal pieces of work."""
+    taken = jitter.runs()[0]["seconds"].values[0]
+    most = 100 * (np.nanmax(taken) / np.nanmin(taken) - 1)
+    return Finding(
+        UNTESTED,
+        f"On the one system measured the slowest of {len(taken)} equal pieces of work takes {most:.0f} % longer than "
+        "the fastest. It takes a second kernel on the same machine to compare with.",
+        bears=0 < most < 20,
+    )
+
+
+@conclusion(
+    "xc30-c6",
+    place='slide "Comms developments: More on-demand SL-Comms using MPI"',
+    says="A halo that is fetched on demand moves less and takes less time.",
+)
+def on_demand() -> Finding:
+    """Bytes and time of the halo on demand over those of the fixed one."""
+    run = halo.runs()[0]
+    names = run["way"].values.tolist()
+    fixed, demand = (names.index(way) for way in ("fixed", "on demand"))
+    time = run["observed_part 1"].values + run["observed_part 2"].values
+    less = figures.times(time[fixed], time[demand])
+    nbytes = run["sent_bytes"].values[fixed] / run["sent_bytes"].values[demand]
+    return Finding(
+        HOLDS,
+        f"The fixed halo moves {nbytes:.0f} times the bytes, and takes {less.times} as long, on two ranks.",
+        bears=less.measurable and less.medians > 2 and nbytes > 5,
     )

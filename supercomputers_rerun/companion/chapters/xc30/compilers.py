@@ -5,6 +5,7 @@ from dataclasses import replace
 from supercomputers_rerun.companion import figures, tables
 from supercomputers_rerun.companion.bench import Case
 from supercomputers_rerun.companion.common import np, pd
+from supercomputers_rerun.companion.conclusions import PARTLY, Finding, conclusion
 from supercomputers_rerun.companion.experiments import Output, experiment
 
 #: Relative errors of the Earth's rotation in the wrong builds: one in the seventh digit, and four units in the last
@@ -95,4 +96,22 @@ def differences(runs) -> "figures.Shown":
         "is significant. Below, the size of the same difference, beside the error of the forecast and one rounding of "
         f"the fluid's depth. {run['members'].values[0]} pairs; the talk had at least {samples} samples.",
         tables="scores",
+    )
+
+
+@conclusion(
+    "xc30-c8",
+    place='slide "Improvement to scores with fixes to cce compiler"',
+    says="Fixes to the compiler improved the scores of the forecast.",
+)
+def better_scores() -> Finding:
+    """Lead times at which the paired test finds builds to differ."""
+    run = scored.runs()[0]
+    last, fast, seventh = significant(run)
+    leads = run.sizes["lead_time"]
+    return Finding(
+        PARTLY,
+        f"Scores can tell a wrong build: the paired test finds it at {seventh} of {leads} lead times. But it finds an "
+        f"error of the size of rounding as often ({last}), and harmless flags at {fast}; significant is not large.",
+        bears=seventh == last == leads > fast > 0,
     )

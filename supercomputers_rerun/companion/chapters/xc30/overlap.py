@@ -3,6 +3,7 @@
 from supercomputers_rerun.companion import figures, models, tables
 from supercomputers_rerun.companion.bench import Case, Ratio
 from supercomputers_rerun.companion.common import pd, plural
+from supercomputers_rerun.companion.conclusions import NOT, Finding, conclusion
 from supercomputers_rerun.companion.experiments import experiment
 
 
@@ -97,4 +98,23 @@ def inflight(runs) -> "figures.Shown":
         caption="Time of inverse Legendre transforms with their exchanges, over that with blocking calls in one piece; "
         f"left of the line is a gain. {figures.doubts(runs[0])}",
         tables="legendre_overlap legendre_runs",
+    )
+
+
+@conclusion(
+    "xc30-c7",
+    place='slide "Comms developments: Overlap MPI with CPU"',
+    says="Messages in flight beside computing make the inverse transform faster, also at sizes to come.",
+)
+def in_flight() -> Finding:
+    """Time of the transforms with exchanges in flight over that with blocking calls in one piece."""
+    talk = 100 * (1 - gains())
+    frame = to_blocking(exchanges.runs()[0])
+    best = frame[frame["way"] == "ialltoallv"].sort_values("to_blocking").iloc[0]
+    return Finding(
+        NOT,
+        f"The talk gained {talk.min():.0f} and {talk.max():.0f} %. On two ranks of one machine the best of ours takes "
+        f"{best['to_blocking']:.2f} times as long as blocking calls in one piece ({best['to_blocking_low']:.2f} to "
+        f"{best['to_blocking_high']:.2f}): cut into groups the transform itself takes longer.",
+        bears=best["to_blocking_low"] > 1 and talk.min() > 0,
     )

@@ -6,6 +6,7 @@ from supercomputers_rerun.companion import figures, tables
 from supercomputers_rerun.companion.bench import Case
 from supercomputers_rerun.companion.chapters.xc30.common import named, rates
 from supercomputers_rerun.companion.common import np, pd, plural
+from supercomputers_rerun.companion.conclusions import PARTLY, Finding, conclusion
 from supercomputers_rerun.companion.experiments import experiment, of
 from supercomputers_rerun.companion.records.runs import partner
 
@@ -181,3 +182,20 @@ def shares_now(run) -> str:
     )
     rest = f", and transforms of eight fields alone {alone[0]}" if alone else ""
     return f"On machine {figures.cpu(run)} a forecast with one layer reaches {model}{rest}."
+
+
+@conclusion(
+    "xc30-c1",
+    place='slide "Statistics for IFS 10-day Forecast"',
+    says="The forecast reaches 7 to 8 % of the peak.",
+)
+def small_share() -> Finding:
+    """Share of its own measured peak that a forecast of one layer reaches."""
+    run = forecast.runs()[0]
+    (row,) = shares(run, "forecast").itertuples()
+    return Finding(
+        PARTLY,
+        f"Small it is still: a forecast of one layer without physics reaches {row.share:.0f} % ({row.share_low:.0f} to "
+        f"{row.share_high:.0f}) of the peak that {plural(row.threads, 'thread')} of {figures.cpu(run)} reach.",
+        bears=8 < row.share_low and row.share_high < 25,
+    )

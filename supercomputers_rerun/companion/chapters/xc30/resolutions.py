@@ -4,6 +4,7 @@ from supercomputers_rerun.companion import figures, tables
 from supercomputers_rerun.companion.bench import Case, Ratio
 from supercomputers_rerun.companion.chapters.xc30.common import named
 from supercomputers_rerun.companion.common import np, pd, plural
+from supercomputers_rerun.companion.conclusions import PARTLY, Finding, conclusion
 from supercomputers_rerun.companion.experiments import experiment, of
 
 #: The talk's pairs of truncation and grid, by the names that the kernels know.
@@ -103,4 +104,21 @@ def linear_cost(run) -> str:
         "on the talk's finest grid takes "
         f"{over(run, linear, cubic).times} as long with {linear[2:]} waves (linear truncation) as with {cubic[2:]} "
         f"(cubic), and a day {over(run, linear, cubic, day=True).medians:.1f} times if its steps are half as long."
+    )
+
+
+@conclusion(
+    "xc30-c9",
+    place='slide "Costs of Different Resolutions"',
+    says="The next resolutions cost more, and how much depends on how many waves a grid carries.",
+)
+def costs() -> Finding:
+    """A step with linear and with cubic truncation on the finest grid."""
+    linear, cubic = SAME_GRID[-1]
+    found = over(steps.runs()[0], linear, cubic)
+    return Finding(
+        PARTLY,
+        f"On the finest grid a step of our model with twice the waves takes {found.times} as long. The bars of the "
+        "talk are lost, so that its costs cannot be compared.",
+        bears=found.measurable and found.medians > 2,
     )

@@ -4,6 +4,7 @@ from supercomputers_rerun.companion import figures, tables
 from supercomputers_rerun.companion.bench import Case, Ratio
 from supercomputers_rerun.companion.chapters.xc30.common import rates
 from supercomputers_rerun.companion.common import pd
+from supercomputers_rerun.companion.conclusions import HOLDS, THEN, Finding, conclusion
 from supercomputers_rerun.companion.experiments import experiment
 
 
@@ -59,3 +60,31 @@ def vectorised(runs) -> "figures.Shown":
         f"is the peak that the run in the heading measured. {figures.doubts(runs[0])}",
         tables="p5plus/drhook",
     )
+
+
+@conclusion(
+    "xc30-c2",
+    place='slide "Comparison between IBM and Cray for IFS T1279 10-day Forecast"',
+    says="Since its compiler makes vectors of IFS, the Cray computes relatively faster.",
+)
+def vectors() -> Finding:
+    """How many times as long the scalar build of each routine takes."""
+    found = gains(builds.runs()[0])
+    (least, small), *_, (most, large) = found.items()
+    gained = sum(each.measurable and each.medians > 1 for each in found.values())
+    return Finding(
+        HOLDS,
+        f"Vectors make {gained} of {len(found)} routines faster, {most} {large.medians:.1f} times; {least} does not "
+        "gain measurably.",
+        bears=gained == len(found) - 1 and large.medians > 5 and not small.measurable,
+    )
+
+
+@conclusion(
+    "xc30-c3",
+    place='slide "CPU Comparison: Cray (100 Nodes) and IBM (60 Nodes) for IFS routines"',
+    says="Some routines need work by hand before they vectorise.",
+)
+def by_hand() -> Finding:
+    """Of whom it is true."""
+    return Finding(THEN, "Which routines is marked on a lost figure. Ours were written for vectors from the start.")

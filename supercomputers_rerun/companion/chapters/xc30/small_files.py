@@ -5,6 +5,7 @@ from itertools import product
 from supercomputers_rerun.companion import figures, models, tables
 from supercomputers_rerun.companion.bench import Case
 from supercomputers_rerun.companion.common import np, pd
+from supercomputers_rerun.companion.conclusions import HOLDS, NOT, PARTLY, THEN, UNTESTED, Finding, conclusion
 from supercomputers_rerun.companion.experiments import experiment, of
 
 #: Processes that load the file system beside the output steps, and what the steps are then called.
@@ -228,3 +229,124 @@ def cost(run) -> str:
         f"tasks, an output step to the page cache of machine {figures.cpu(run)} and its small files take {found(here)} "
         f"as long as the step alone, and {found(slow)} when each opening is made to take {1e3 * slow.open:.0f} ms."
     )
+
+
+@conclusion(
+    "xc30-c11",
+    place='slide "A Look at HRES IO"',
+    says="Bulk output goes well: each file gets 200 MB/s and more.",
+)
+def bulk_goes_well() -> Finding:
+    """Rate of a file of one output step, each flushed to the device."""
+    run = bulk.runs()[0]
+    rates = (run["files"].values * run["record_bytes"].values / 1e6)[:, None] / run["observed_after step 0"].values
+    found = figures.of_samples(rates, run["flags"].values).iloc[0]
+    least = float(tables.load("xc30", "hres_io")["file_rate"])
+    return Finding(
+        HOLDS,
+        f"One after the other, flushed to a virtual disk, files get {found['middle']:.0f} MB/s ({found['low']:.0f} to "
+        f"{found['high']:.0f}).",
+        bears=found["low"] > least,
+    )
+
+
+@conclusion(
+    "xc30-c12",
+    place='slide "A Look at HRES IO"',
+    says="What delays the forecast is small files that every task opens in every output step.",
+)
+def small_files_delay() -> Finding:
+    """A step with small files over one without: as this host opens, and with slow opens."""
+    here, *_, slow = largest(records.runs()[0]).itertuples()
+    return Finding(
+        PARTLY,
+        f"Not where an open costs {1e6 * here.open:.0f} µs: a step with records of the talk's size takes "
+        f"{here.times:.2f} times as long with small files ({here.times_low:.2f} to {here.times_high:.2f}). Where it "
+        f"costs {1e3 * slow.open:.0f} ms, on purpose, it takes {slow.times:.0f} times as long ({slow.times_low:.0f} to "
+        f"{slow.times_high:.0f}).",
+        bears=here.times_high < 1.1 and slow.times_low > 2,
+    )
+
+
+def _steps(run, row: int) -> "np.ndarray":
+    """Seconds of every step with small files, (steps, samples), alone (row 0) or on a loaded file system (1)."""
+    return np.array([run[f"observed_before step {n}"].values[row] for n in range(int(run["steps"].values[row]))])
+
+
+@conclusion(
+    "xc30-c13",
+    place='slides "We have a Tuning Challenge" and "A Look at HRES IO"',
+    says="The times of output steps vary.",
+)
+def steps_vary() -> Finding:
+    """The slowest step over the median one, alone."""
+    every = _steps(storm.runs()[0], 0)
+    worst = figures.of_samples([np.nanmax(every, axis=0) / np.nanmedian(every, axis=0)], [""]).iloc[0]
+    return Finding(
+        PARTLY,
+        f"Of {len(every)} steps with small files the slowest takes {worst['middle']:.1f} times as long as the median "
+        f"one ({worst['low']:.1f} to {worst['high']:.1f}). These are milliseconds, into memory; on the disk "
+        "every step was not kept.",
+        bears=worst["low"] > 1.2,
+    )
+
+
+@conclusion(
+    "xc30-c14",
+    place='slide "A Look at HRES IO"',
+    says="The variation gets worse on a heavily loaded file system.",
+)
+def worse_when_loaded() -> Finding:
+    """A median step, and the slowest over it, alone and beside processes that load the file system."""
+    run = storm.runs()[0]
+    alone, loaded = (1e3 * _steps(run, row) for row in (0, 1))
+    middle = [np.nanmedian(each) for each in (alone, loaded)]
+    tails = [np.nanmax(each, axis=0) / np.nanmedian(each, axis=0) for each in (alone, loaded)]
+    return Finding(
+        NOT,
+        f"Beside processes that load our file system a step with small files takes {middle[1]:.1f} ms, alone "
+        f"{middle[0]:.1f} ms; the slowest step is up to {np.nanmax(tails[1]):.1f} times the median one, alone up to "
+        f"{np.nanmax(tails[0]):.1f}. It is a local file system, and its load goes into memory.",
+        bears=bool(middle[1] < 1.1 * middle[0] and np.nanmin(tails[1]) < np.nanmax(tails[0])),
+    )
+
+
+@conclusion(
+    "xc30-c15",
+    place='slide "IO that needs to be removed"',
+    says="Hundreds of thousands to millions of opens in a suite must be removed.",
+)
+def to_be_removed() -> Finding:
+    """What the opens of the talk's forecast cost at what one costs here."""
+    here, *_ = largest(records.runs()[0]).itertuples()
+    sets = tables.printed("xc30", "io_to_remove").set_index("suite")["open_close"].astype(float)
+    return Finding(
+        THEN,
+        f"The counts are those of ECMWF's suites. At what an open costs here, all {sets['HRES']:.0f} of its forecast "
+        f"would take {sets['HRES'] * here.open:.0f} s, one after another.",
+        bears=sets["HRES"] * here.open < 10,
+    )
+
+
+@conclusion(
+    "xc30-c16",
+    place='slide "We have a Tuning Challenge"',
+    says="Lustre is not GPFS: another parallel file system has other characteristics.",
+)
+def lustre_is_not_gpfs() -> Finding:
+    """What a test would take."""
+    return Finding(
+        UNTESTED,
+        "It takes two file systems, better ones with servers. Any two folders can be compared: TMPDIR on the one and "
+        "on the other, companion run xc30-records.",
+    )
+
+
+@conclusion(
+    "xc30-c17",
+    place='slide "Lessons Learned"',
+    says="Complexity keeps growing, and needs more resources to meet it.",
+)
+def lessons() -> Finding:
+    """Of whom it is true."""
+    return Finding(THEN, "It is the judgement of those who moved the forecast. Nothing that runs can test it.")

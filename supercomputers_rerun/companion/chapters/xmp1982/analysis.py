@@ -12,6 +12,7 @@ from supercomputers_rerun.companion.bench import Case
 from supercomputers_rerun.companion.chapters.xmp1982 import forecast, second_cpu
 from supercomputers_rerun.companion.chapters.xmp1982.rows import Measured, dots, observed, on_host, span
 from supercomputers_rerun.companion.common import np, pd, xr
+from supercomputers_rerun.companion.conclusions import HOLDS, PARTLY, THEN, Finding, conclusion
 from supercomputers_rerun.companion.experiments import experiment
 
 #: Configuration: place of the work files, its row and compiler of Fig. 6.1, and all of it in words.
@@ -202,3 +203,107 @@ def said(run) -> list[str]:
         f"place, the simulated forecast {span(now['middle'][4:])} times beside the analysis. Of these {len(now)} "
         f"medians {(now['low'] > 1).sum()} have a 95 % interval above 1.",
     ]
+
+
+@conclusion(
+    "xmp1982-c18",
+    place="sections 6.1 and 6.2",
+    says="The analysis is much faster with its random files on SSD than on disk, and nearly as fast in buffer memory.",
+)
+def place_of_files() -> Finding:
+    """Clock of the analysis with files on disk and in the page cache over that with files in memory."""
+    clock = observed(alone.runs()[0])["clock"]
+    fast = clock.sel(configuration="memory").values
+    disk, cached = (figures.times(clock.sel(configuration=name).values, fast) for name in ("disk", "page cache"))
+    return Finding(
+        HOLDS,
+        f"With files on disk it takes {disk.times} as long as in memory; in the page cache {cached.times} as long.",
+        bears=disk.measurable and disk.medians > 1.3 and not cached.measurable,
+    )
+
+
+@conclusion(
+    "xmp1982-c19",
+    place="section 6.2",
+    says="The time of the analysis is sensitive to the compiler.",
+)
+def compilers() -> Finding:
+    """Clock with another build over that with this processor's."""
+    clock = observed(alone.runs()[0])["clock"]
+    other = figures.times(*(clock.sel(configuration=name).values for name in ("memory, other build", "memory")))
+    return Finding(
+        PARTLY,
+        f"Built for x86-64-v3 it takes {other.times} as long. But that build ran in a process of its own, so that "
+        "the compiler is not the only difference.",
+        bears=other.measurable and other.medians > 1.1,
+    )
+
+
+@conclusion(
+    "xmp1982-c20",
+    place="Fig. 6.1",
+    says="The new asynchronous driver does not make the analysis faster.",
+)
+def new_driver() -> Finding:
+    """Clock with reading ahead over that without."""
+    clock = observed(alone.runs()[0])["clock"]
+    ahead = figures.times(*(clock.sel(configuration=name).values for name in ("memory, ahead", "memory")))
+    return Finding(
+        HOLDS,
+        f"Reading ahead makes it slower: with files in memory it takes {ahead.times} as long.",
+        bears=ahead.measurable and ahead.medians > 1,
+    )
+
+
+@conclusion(
+    "xmp1982-c21",
+    place="section 6.3",
+    says="The programs of the analysis gain less from the X-MP's CPU than the forecast does.",
+)
+def analysis_gains_less() -> Finding:
+    """Printed ratios of the two machines."""
+    programs = tables.printed("xmp1982", "fig6_2")[["cray_1a", "cray_xmp"]].astype(float)
+    gain, cpu = (programs["cray_1a"] / programs["cray_xmp"]).to_numpy(), tables.load("xmp1982", "fig4_4")["cpu"]
+    day = cpu.sel(section="24 HOUR FORECAST")
+    forecast_gain = float(day.sel(machine="Cray 1-A") / day.sel(machine="Cray X-MP"))
+    return Finding(
+        THEN,
+        f"By the report's CPU times the programs gain {span(gain)}, the forecast {forecast_gain:.2f}. It needs both "
+        "machines.",
+        bears=gain.max() < forecast_gain,
+    )
+
+
+@conclusion(
+    "xmp1982-c22",
+    place="section 6.4",
+    says="Analysis and forecast run well side by side, best with the forecast's files on SSD.",
+)
+def side_by_side() -> Finding:
+    """Speeds of analysis and forecast at once over both alone on disk, added."""
+    now = figures.of_samples(_speeds(together.runs()[0]).to_dataarray().sum("variable").values, [""] * len(_TOGETHER))
+    disk = np.array(["disk" in name for name in _TOGETHER])
+    return Finding(
+        HOLDS,
+        f"Over each alone on disk, both at once have {now['middle'][~disk].min():.1f} to "
+        f"{now['middle'][~disk].max():.1f} times the speed with the forecast's files in memory, and "
+        f"{now['middle'][disk].min():.1f} to {now['middle'][disk].max():.1f} times with them on disk. Two would mean "
+        "that nothing is lost or gained.",
+        bears=now["low"][~disk].min() > now["high"][disk].max() and now["low"].min() > 2,
+    )
+
+
+@conclusion(
+    "xmp1982-c23",
+    place="section 6.4",
+    says="With more SSD or buffer memory the analysis would have saved more.",
+)
+def more_memory() -> Finding:
+    """Clock with half of the files in memory over that with all."""
+    clock = observed(alone.runs()[0])["clock"]
+    half = figures.times(*(clock.sel(configuration=name).values for name in ("half in memory", "memory")))
+    return Finding(
+        HOLDS,
+        f"A little: with half of its files in memory the analysis takes {half.times} as long as with all.",
+        bears=half.measurable and 1 < half.medians < 1.15,
+    )

@@ -13,6 +13,7 @@ from supercomputers_rerun.companion.bench import Case
 from supercomputers_rerun.companion.chapters.xmp1982 import forecast, second_cpu
 from supercomputers_rerun.companion.chapters.xmp1982.rows import Measured, dots, observed, padded
 from supercomputers_rerun.companion.common import np, pd
+from supercomputers_rerun.companion.conclusions import THEN, Finding, conclusion
 from supercomputers_rerun.companion.experiments import Output, experiment
 
 #: What is searched: cycles of overhead and of latency, first banks of the second load and of the store.
@@ -212,3 +213,22 @@ def said(run, pair) -> list[str]:
         f"{100 * float(run['largest_departure']):.1f} %; {int(run['within_2_percent'])} do so within 2 %. Three ratios "
         "do not determine four parameters.",
     ]
+
+
+@conclusion(
+    "xmp1982-c27",
+    place="section 8",
+    says="Half of the memory banks do not slow the post-processing job; the worst kernel loses a quarter.",
+)
+def half_the_banks() -> Finding:
+    """Printed CPU times in half of the banks."""
+    job, kernel = (printed(name)[0] for name in ("fig8_1", "fig8_2"))
+    clock = observed(two_jobs.runs()[0])["clock"]
+    now = figures.times(*(clock.sel(configuration=words).values for words in ("two at once", "alone")))
+    return Finding(
+        THEN,
+        f"By the report's CPU times the job takes at most {job.max():.2f} times as long, the kernel up to "
+        f"{kernel.max():.2f} times. No machine of today lets us take banks away. With all of its banks, a job beside a "
+        f"copy of itself takes {now.times} as long.",
+        bears=job.max() < 1.02 and kernel.max() > 1.25,
+    )

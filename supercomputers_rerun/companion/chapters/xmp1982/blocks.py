@@ -3,6 +3,7 @@
 from supercomputers_rerun.companion import figures, tables
 from supercomputers_rerun.companion.bench import Case
 from supercomputers_rerun.companion.chapters.xmp1982.rows import Measured, along, dots, observed, on_host
+from supercomputers_rerun.companion.conclusions import NOT, PARTLY, Finding, conclusion
 from supercomputers_rerun.companion.experiments import experiment
 
 #: Names of places as in the other sections: SSD, buffer memory, disk.
@@ -91,4 +92,56 @@ def said(run) -> str:
         f"In 1982 one job moved {then['SSD'] / then['SINGLE DISK']:.0f} times as much a second on SSD as on a disk. "
         f"On {figures.cpu(run)} it moves {figures.times(disk, ssd).briefly} as much in memory of its own as on a disk, "
         "past the page cache."
+    )
+
+
+def _over(above: str, below: str):
+    """Seconds of the first job of one test over those of another."""
+    seconds = observed(devices.runs()[0], "test")["job_0_time"]
+    return figures.times(*(seconds.sel(test=test).values for test in (above, below)))
+
+
+@conclusion(
+    "xmp1982-c24",
+    place="section 7.3",
+    says="The SSD moves large blocks nearly seven times as fast as buffer memory.",
+)
+def ssd_over_buffer() -> Finding:
+    """Time of the same blocks through the page cache over that in memory of the process."""
+    now = _over("bmr", "ssd")
+    return Finding(
+        NOT,
+        f"The two places that stand for them differ little: the same blocks take {now.times} as long through the page "
+        "cache as in memory of the process, because both are main memory now.",
+        bears=now.measurable and 1 < now.medians < 2,
+    )
+
+
+@conclusion(
+    "xmp1982-c25",
+    place="Figs 7.2 and 7.3",
+    says="The SSD moves large blocks more than sixty times as fast as a disk.",
+)
+def ssd_over_disk() -> Finding:
+    """Time of the same blocks on disk over that in memory of the process."""
+    now = _over("disk", "ssd")
+    return Finding(
+        PARTLY,
+        f"Memory is still faster, but by a tenth of that: on disk the blocks take {now.times} as long.",
+        bears=now.measurable and 4 < now.medians < 9,
+    )
+
+
+@conclusion(
+    "xmp1982-c26",
+    place="section 7.2 and Fig. 7.2",
+    says="A fast device slows down beside a job on a disk, buffer memory more than the SSD.",
+)
+def beside_a_disk() -> Finding:
+    """Time beside a job on disk over that alone, in memory and in the page cache."""
+    ssd, bmr = _over("ssd-with-disk", "ssd"), _over("bmr-with-disk", "bmr")
+    return Finding(
+        NOT,
+        f"Beside a job on disk memory takes {ssd.times} as long as alone, the page cache {bmr.times}.",
+        bears=not ssd.measurable and not bmr.measurable,
     )

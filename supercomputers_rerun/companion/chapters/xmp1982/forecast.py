@@ -21,6 +21,7 @@ from supercomputers_rerun.companion.chapters.xmp1982.rows import (
     span,
 )
 from supercomputers_rerun.companion.common import np, pd, xr
+from supercomputers_rerun.companion.conclusions import NOT, PARTLY, THEN, UNTESTED, Finding, conclusion
 from supercomputers_rerun.companion.experiments import experiment
 from supercomputers_rerun.companion.records.runs import partner
 
@@ -345,3 +346,160 @@ def said(run) -> list[str]:
         "The report calls four work files the best for disks and prints no times of one or two on disk. On one disk of "
         f"today the net time is {files[0]} with one file, {files[1]} with two and {files[2]} with four (medians).",
     ]
+
+
+@conclusion(
+    "xmp1982-c1",
+    place="section 3.1",
+    says="The forecast computes most of the time, though it moves much data.",
+)
+def computes_mostly() -> Finding:
+    """Share of the clock that the forecast waits for four files on disk."""
+    run = forecast.runs()[0]
+    cases = observed(run)
+    waiting = 100 * (cases["waiting"] / cases["forecast"]).sel(configuration="disk4").values
+    share = figures.of_samples([waiting], [""]).iloc[0]
+    return Finding(
+        NOT,
+        f"With four work files on disk ours waits for them {share['middle']:.0f} % of the time "
+        f"({share['low']:.0f} to {share['high']:.0f}), on {figures.cpu(run)}.",
+        bears=share["low"] > 50,
+    )
+
+
+@conclusion(
+    "xmp1982-c2",
+    place="section 3.2",
+    says="The post-processing job waits for its transfers most of the time.",
+)
+def jobs_wait() -> Finding:
+    """CPU time of a post-processing job over its clock, with files on disk."""
+    run = forecast.runs()[0]
+    cases = observed(run).sel(configuration="disk4")
+    share = figures.of_samples([100 * (jobs_of(cases, "cpu") / jobs_of(cases, "clock")).values], [""]).iloc[0]
+    return Finding(
+        NOT,
+        f"Ours computes {share['middle']:.0f} % of its time ({share['low']:.0f} to {share['high']:.0f}), because the "
+        "system keeps what the forecast has just written in memory.",
+        bears=share["low"] > 50,
+    )
+
+
+@conclusion(
+    "xmp1982-c3",
+    place="sections 3.1 and 3.2",
+    says="Write-up steps and jobs vary considerably, because their data are not on pre-allocated contiguous space.",
+)
+def growing_files() -> Finding:
+    """What a test would take."""
+    return Finding(
+        UNTESTED,
+        "No run compares the two. It takes one experiment: the same records into files that grow and into files "
+        "allocated beforehand (fallocate), every step kept.",
+    )
+
+
+@conclusion(
+    "xmp1982-c4",
+    place="section 3.4",
+    says="Copying from disk to disk gains little from a new machine with the old disks.",
+)
+def copies() -> Finding:
+    """What the report says of the disks."""
+    return Finding(
+        THEN,
+        "The report left the copies out of its times, since the X-MP had the disks of the Cray 1-A. Here one disk "
+        "serves all runs, so there is no old machine to compare.",
+    )
+
+
+@conclusion(
+    "xmp1982-c5",
+    place="section 4.1",
+    says="But for its first three steps, one day of the forecast is like any other.",
+)
+def typical_day() -> Finding:
+    """Clock of an ordinary step of the second day over one of the first, the first three steps left out."""
+    run = typical.runs()[0]
+    cases = observed(run).isel(configuration=0)
+    second = figures.of_samples([(cases["second_day"] / cases["first_day"]).values], [""]).iloc[0]
+    return Finding(
+        PARTLY,
+        f"An ordinary step of the second day takes {second['middle']:.2f} times as long as one of the first "
+        f"({second['low']:.2f} to {second['high']:.2f}): no measurable difference. The first three steps are not timed "
+        "apart.",
+        bears=second["low"] <= 1 <= second["high"] and abs(second["middle"] - 1) < 0.1,
+    )
+
+
+@conclusion(
+    "xmp1982-c6",
+    place="section 4.2",
+    says="On disks four work files are best.",
+)
+def four_files() -> Finding:
+    """Net time with one, two and four files on disk."""
+    run = forecast.runs()[0]
+    net = observed(run)["net"]
+    one, two, four = (net.sel(configuration=f"disk{count}").values for count in (1, 2, 4))
+    more = figures.times(four, two)
+    return Finding(
+        NOT,
+        f"Four files are the slowest: {np.nanmedian(one):.1f} s with one, {np.nanmedian(two):.1f} s with two, "
+        f"{np.nanmedian(four):.1f} s with four. With four the forecast takes {more.times} as long as with two, "
+        "probably because all share one disk, where the X-MP had a controller for each (not measured).",
+        bears=more.measurable and more.medians > 1 and np.nanmedian(four) > np.nanmedian(one) > np.nanmedian(two),
+    )
+
+
+@conclusion(
+    "xmp1982-c7",
+    place="section 4.5",
+    says="The X-MP forecasts nearly twice as fast as the Cray 1, and faster the faster its work files are.",
+)
+def over_the_cray_1() -> Finding:
+    """What the place of the files changes, then and now; the ratio of two machines is theirs."""
+    then, now = on_disk(forecast.runs()[0])
+    return Finding(
+        PARTLY,
+        "The ratio of the two Crays is theirs. That faster work files make a faster forecast holds, and more than "
+        f"then: on disk it took {then:.2f} times as long as in the fastest place, and takes {now.times} as long today.",
+        bears=now.measurable and now.medians > 2 * then,
+    )
+
+
+@conclusion(
+    "xmp1982-c8",
+    place="section 4.8",
+    says="By parts of the forecast the X-MP's CPU is between a quarter and four fifths faster than the Cray 1-A's.",
+)
+def by_parts() -> Finding:
+    """Least and largest printed ratio."""
+    cpu = tables.load("xmp1982", "fig4_4")["cpu"]
+    gain = (cpu.sel(machine="Cray 1-A") / cpu.sel(machine="Cray X-MP")).values
+    return Finding(
+        THEN,
+        f"By the report's CPU times the gain is {span(gain)}. It needs both machines; our parts are those of "
+        "another program.",
+        bears=1.25 < np.nanmin(gain) and np.nanmax(gain) < 1.9,
+    )
+
+
+@conclusion(
+    "xmp1982-c9",
+    place="section 5.1",
+    says="The simulator takes slightly less time than the forecast that it stands for.",
+)
+def simulator_is_faster() -> Finding:
+    """Net time of the simulator over that of the forecast, configuration by configuration."""
+    net, real = (observed(each.runs()[0])["net"] for each in (simulator, forecast))
+    found = [figures.times(*(each.sel(configuration=name).values for each in (net, real))) for name in CONFIGURATIONS]
+    less = sum(each.measurable and each.medians < 1 for each in found)
+    more = sum(each.measurable and each.medians > 1 for each in found)
+    middle = [each.medians for each in found]
+    return Finding(
+        PARTLY,
+        f"It takes {span(middle)} times as long. Of {len(found)} configurations {less} are measurably faster, {more} "
+        "slower, and the others show no measurable difference.",
+        bears=0 < less < len(found) and more == 0,
+    )

@@ -9,6 +9,7 @@ from supercomputers_rerun.companion.bench import Case
 from supercomputers_rerun.companion.chapters.xmp1982 import forecast
 from supercomputers_rerun.companion.chapters.xmp1982.rows import Measured, dots, label, observed, padded, span
 from supercomputers_rerun.companion.common import np, pd, xr
+from supercomputers_rerun.companion.conclusions import PARTLY, UNTESTED, Finding, conclusion
 from supercomputers_rerun.companion.experiments import experiment
 
 #: The pairings of the report, and of which forecasts, alone or in pairs, the accounts are kept.
@@ -385,3 +386,93 @@ def said(run) -> list[str]:
         f"By the report's times one CPU had no job for {span(printed_idle(), 1)} % of a pair's time. Today it is "
         f"{span(idle, 1)} % (medians), most where one of two forecasts has its files on disk.",
     ]
+
+
+@conclusion(
+    "xmp1982-c13",
+    place="section 4.7",
+    says="With less memory the jobs can run beside the forecast on the second CPU, and the day ends sooner.",
+)
+def less_memory_second_cpu() -> Finding:
+    """Until all is complete, degraded and on the second CPU over usual and in turn."""
+    complete = observed(degraded.runs()[0])["complete"]
+    now = figures.times(*(complete.sel(configuration=name).values for name in (_LESS, _USUAL)))
+    times, usual = (tables.printed("xmp1982", name).set_index("configuration") for name in ("fig4_3_times", "fig4_1"))
+    then = float(times["complete_clock"].iloc[0]) / float(usual["total_clock"]["ssd1-sync"])
+    return Finding(
+        PARTLY,
+        f"It runs so today as well. In 1982 it took {then:.2f} times as long as one after another, today it takes "
+        f"{now.times} as long.",
+        bears=now.medians < 1 and not now.measurable and then < 1,
+    )
+
+
+@conclusion(
+    "xmp1982-c14",
+    place="section 4.7",
+    says="Reading a file backwards by double backspaces costs much.",
+)
+def backwards() -> Finding:
+    """What a test would take."""
+    return Finding(
+        UNTESTED,
+        "Our degraded forecast reads its right-hand sides backwards, but no run reads them at random instead. It takes "
+        "that one further case.",
+    )
+
+
+@conclusion(
+    "xmp1982-c15",
+    place="section 5.3",
+    says="In pairs write-up steps take 18 to 63 s, because they share disks with other files.",
+)
+def write_ups_vary() -> Finding:
+    """Shortest and longest write-up step of pairs and of single forecasts."""
+    cases = observed(pairs.runs()[0], "test")
+
+    def spread(tests) -> float:
+        steps = [cases[f"job_{n}_{step}"].sel(test=test) for test in tests for n in range(test.count("+") + 1)
+                 for step in _STEPS]  # fmt: skip
+        return float(np.nanmax(steps) / np.nanmin(steps))
+
+    both, alone = spread(PAIRINGS), spread(dict.fromkeys("+".join(PAIRINGS).split("+")))
+    return Finding(
+        PARTLY,
+        f"The longest write-up step of our pairs takes {both:.1f} times as long as the shortest, that of single "
+        f"forecasts {alone:.1f} times. All share one disk, so that disks of their own were not tried.",
+        bears=both > 2.5 and both > 1.2 * alone,
+    )
+
+
+@conclusion(
+    "xmp1982-c16",
+    place="section 5.4",
+    says="Only pairs without a disk exceed three times the throughput of a Cray 1; contention for disks is the cause.",
+)
+def without_disks() -> Finding:
+    """What the second CPU is worth with and without a forecast on disk."""
+    now = measured_worth(pairs.runs()[0])
+    disk = now.index.str.contains("disk")
+    fast, slow = now[~disk], now[disk]
+    return Finding(
+        PARTLY,
+        "The throughput of a Cray 1 cannot be had. But the second CPU is worth "
+        f"{fast['low'].min():.2f} to {fast['high'].max():.2f} in pairs without a disk, and "
+        f"{slow['low'].min():.2f} to {slow['high'].max():.2f} in pairs with one. The cause differs: in most of ours a "
+        "CPU runs out of work.",
+        bears=fast["low"].min() > slow["high"].max(),
+    )
+
+
+@conclusion(
+    "xmp1982-c17",
+    place="sections 5.5 and 5.6",
+    says="A job sometimes waits for a CPU while one stands idle: a fault of the scheduler that delays pairs.",
+)
+def hang() -> Finding:
+    """What a test would take."""
+    return Finding(
+        UNTESTED,
+        "Each of our jobs is bound to a CPU of its own, so that the scheduler has nothing to decide. It takes the same "
+        "accounts with jobs that it may place freely, and three jobs on two CPUs.",
+    )
