@@ -31,7 +31,7 @@ def judged(document: str | None = None) -> pd.DataFrame:
 def summary(frame: pd.DataFrame) -> str:
     """How many conclusions have each verdict, in words."""
     counts = frame["verdict"].value_counts()
-    found = [f"{counts[verdict]} {verdict}" for verdict in VERDICTS if verdict in counts]
+    found = [f"{verdict} {counts[verdict]}" for verdict in VERDICTS if verdict in counts]
     return ", ".join(found)
 
 
@@ -51,7 +51,9 @@ def table_of(document: str) -> Shown:
     frame = judged(document)
     caption = f"What the authors concluded, and what is found today. Of {len(frame)} conclusions: {summary(frame)}."
     shown, name = _shown(frame), f"{document}_conclusions"
-    return table(shown, caption=caption, html=_COLUMNS, index=False, data=frame, name=name)
+    made = table(shown, caption=caption, html=_COLUMNS, index=False, data=frame, name=name)
+    lines = frame["verdict"] + ": " + frame["concluded"]
+    return Shown(made.html, "\n".join([caption, *lines]))  # where no HTML is shown, sentences need no columns
 
 
 def full_table() -> Shown:
