@@ -24,11 +24,11 @@ VERDICTS = {
     "aips58": (501, "c2cdf9ca7951"),
     "nht1": (62, "5dcfdc57a870"),
     "p5plus": (262, "385009705abf"),
-    "xc30": (50, "4051c4030ea3"),
-    "xmp1982": (377, "919a36b09211"),
+    "xc30": (50, "3dc3ba466d74"),
+    "xmp1982": (376, "8a21ad3ed639"),
 }
-#: Digest of the recomputed values of all, to six decimals, as the first edition had them.
-VALUES = "0e4738a726b0"
+#: Digest of the recomputed values of all, to six decimals, as the first edition had them, less one claim.
+VALUES = "5dcad8a97bf2"
 CONTRADICTS = {  # what 2006 prints, and what the printed inputs give, worked out by hand
     "smt_factor": ("1.3", 1.35),  # a half rounds away from zero
     "binding_gain[SMT Y, memory affinity N]": ("5-30 %", 400 / 155),

@@ -13,7 +13,7 @@ _LOADS = {0: "", 1: ", file system loaded"}
 _CODES = {"before": "with small files", "after": "without"}
 
 
-@experiment("xc30-storm", item="C10-C13", rounds=3, seconds={"paper": 120, "modern": 300})
+@experiment("xc30-storm", item="C10-C12", rounds=3, seconds={"paper": 120, "modern": 300})
 def storm(preset: str, threads: int) -> list[Case]:
     """Output steps with and without a storm of small files.
 

@@ -24,7 +24,6 @@ CONTRADICTIONS = {  # printed, recomputed to the printed place
     "combined_ratio[1/2 SSD, DISKS]": ("2.87", 2.77),
     "byte_rate_from_words[ssd-with-disk]": ("234.06", 234),
     "cost_ssd": ("3.6 %", 2.92),
-    "cost_bmr_of_total": ("24 %", 19.45),
     "combined_ratio_from_times[1/2 SSD, DISKS]": ("2.87", 2.77),
     "combined_ratio_from_times[BMR, SSD]": ("3.30", 3.31),
     "words_of_both_exact": ("1830.92", 1830.91),
