@@ -23,7 +23,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field, fields, is_dataclass
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import psutil
 
@@ -232,11 +232,15 @@ class Ratio:
         low, high = self.interval or (0.95 * self.medians, 1.05 * self.medians)
         # two digits of the interval's width, at most a thousandth
         decimals = int(np.clip(1 - np.floor(np.log10(max(high - low, 1e-9))), 0, 3))
-        middle, least, most = (f"{each:.{decimals}f}" for each in (self.medians, low, high))
+        times = f"{self.medians:.{decimals}f} times"
         if self.interval is None:
-            return f"{middle} times (too few samples for an interval)"
-        said = [between.format(least, most)] * bool(between) + ["no measurable difference"] * (not self.measurable)
-        return f"{middle} times" + f" ({', '.join(said)})" * bool(said)
+            return f"{times} (too few samples for an interval)"
+        remarks = []
+        if between:
+            remarks.append(between.format(f"{low:.{decimals}f}", f"{high:.{decimals}f}"))
+        if not self.measurable:
+            remarks.append("no measurable difference")
+        return f"{times} ({', '.join(remarks)})" if remarks else times
 
     @property
     def times(self) -> str:
@@ -262,7 +266,8 @@ def ratio(samples_a, samples_b, seed: int = 0) -> Ratio:
     """
     from scipy import stats  # late: it takes longer to load than all the rest
 
-    a, b = (np.asarray(samples, dtype=float) for samples in (samples_a, samples_b))
+    a = np.asarray(samples_a, dtype=float)
+    b = np.asarray(samples_b, dtype=float)
     for name, samples in (("samples_a", a), ("samples_b", b)):
         if samples.size == 0 or not np.all((samples > 0) & np.isfinite(samples)):
             raise ValueError(f"{name} must hold at least one time, and only finite times above zero")
@@ -272,10 +277,10 @@ def ratio(samples_a, samples_b, seed: int = 0) -> Ratio:
         def quotient(x, y, axis):
             return np.median(y, axis=axis) / np.median(x, axis=axis)
 
-        low, high = stats.bootstrap(
+        found = stats.bootstrap(
             (a, b), quotient, method="percentile", n_resamples=2000, rng=np.random.default_rng(seed)
         ).confidence_interval
-        interval = (float(low), float(high))
+        interval = (float(found.low), float(found.high))
     return Ratio(float(b.min() / a.min()), float(np.median(b) / np.median(a)), interval)
 
 
@@ -292,7 +297,8 @@ class Sampler:
     def __init__(self, label: str):
         self.label = label
         self.samples: list[float] = []  # seconds per repeat
-        self.repeats, self.expected = 1, 0.0
+        self.repeats = 1  # within one sample
+        self.expected = 0.0  # seconds of one sample
         self.watched = np.zeros(3)  # of :meth:`OtherLoad.read`, over the samples
 
     def clock(self, call: Callable, repeats: int) -> tuple[float, Any]:
@@ -410,7 +416,9 @@ def interleave(calls: Mapping[str, Callable], rounds: int = 11, seed: int = 0) -
     Verifying what they compute is the caller's business. ``ValueError`` where there is no round.
     """
     require_rounds(rounds)
-    samplers, shortest, by = list(map(Sampler, calls)), shortest_sample(), Alone()
+    samplers = [Sampler(label) for label in calls]
+    shortest = shortest_sample()
+    by = Alone()
     for sampler in samplers:
         sampler.call = calls[sampler.label]
         sampler.call(1)
@@ -512,12 +520,22 @@ def plain(value: Any) -> Any:
 _ONCE = "the time budget is zero: the only sample is the first call, with compilation"
 
 
+class _Preparation(NamedTuple):
+    """What the preparation of all cases keeps to."""
+
+    seed: int  # of the states
+    shortest: float  # seconds that a sample lasts at least
+    end: float  # of ``time.perf_counter``: when the budget is spent; infinity without one
+    once: bool  # whether the budget is zero
+
+
 class _Runner(Sampler):
     """One case with its state, between preparation and report."""
 
     def __init__(self, case: Case, by: Alone):
         super().__init__(case.label)
-        self.case, self.by = case, by
+        self.case = case
+        self.by = by
         self.observed: dict[str, list[float]] = {}
         self.after: list[dict[str, Any]] = []
 
@@ -529,26 +547,28 @@ class _Runner(Sampler):
         return self.by.clock(self.case, call, repeats)
 
     def set_up(self, seed: int) -> None:
-        kernel, problem = self.case.kernel, self.case.problem
+        kernel = self.case.kernel
+        problem = self.case.problem
         self.setup_s, self.state = self.clock(lambda _: kernel.setup(problem, seed=seed), 1)
 
-    def prepare(self, seed: int, shortest: float, end: float, first: "_Runner") -> None:
+    def prepare(self, how: "_Preparation", first: "_Runner") -> None:
         """All that comes before the samples, on the state that ``first`` sets up for its group.
 
-        Past ``end`` (of ``time.perf_counter``) the call that calibrated is the only sample; without any time, at the
-        end -inf, it is the first call.
+        A case that is ready after ``how.end`` has one sample, the call that calibrated it; where each is to run
+        ``once``, the first call.
         """
         if first is self:
-            self.set_up(seed)
-        self.state, self.setup_s = first.state, first.setup_s
+            self.set_up(how.seed)
+        self.state = first.state
+        self.setup_s = first.setup_s
         self.compile_s, result = self.clock(self.call, 1)
         self.before = self.verified(result, "before")
-        if end == -math.inf:
+        if how.once:
             self.take(self.compile_s, result, final=False)
             self.after = list(self.before)
             return
-        seconds, result = self.calibrate(shortest)
-        if self.by.shared(self.case, time.perf_counter() > end):
+        seconds, result = self.calibrate(how.shortest)
+        if self.by.shared(self.case, time.perf_counter() > how.end):
             self.take(seconds, result, final=True)
 
     def sample(self, final: bool) -> None:
@@ -573,28 +593,32 @@ class _Runner(Sampler):
         return found
 
     def report(self, other: float | None, cut: str | None, batch: int) -> Measurement:
-        case, counted = self.case, self.case.kernel.work(self.case.problem, self.case.threads)
+        case = self.case
+        counted = case.kernel.work(case.problem, case.threads)
         parameters, flags = self.by.described(case)
+        kernel = getattr(case.kernel, "__name__", type(case.kernel).__name__)
         measurement = Measurement(
-            case.label,
-            getattr(case.kernel, "__name__", type(case.kernel).__name__).removeprefix("supercomputers_rerun."),
-            case.problem,
-            case.threads,
-            plain({**parameters, **case.parameters}),
-            self.setup_s,
-            self.compile_s,
-            self.repeats,
-            self.samples,
-            {
-                **{name: int(getattr(counted, name)) for name in ("flops", "bytes_read", "bytes_written")},
+            label=case.label,
+            kernel=kernel.removeprefix("supercomputers_rerun."),
+            problem=case.problem,
+            threads=case.threads,
+            parameters=plain({**parameters, **case.parameters}),
+            setup_s=self.setup_s,
+            compile_s=self.compile_s,
+            repeats=self.repeats,
+            samples=self.samples,
+            work={
+                "flops": int(counted.flops),
+                "bytes_read": int(counted.bytes_read),
+                "bytes_written": int(counted.bytes_written),
                 "parts": {name: int(value) for name, value in counted.parts},
             },
-            self.before,
-            self.after,
-            flags,
-            other,
-            batch,
-            self.observed,
+            checks_before=self.before,
+            checks_after=self.after,
+            flags=flags,
+            other_load=other,
+            batch=batch,
+            observed=self.observed,
         )
         change = trend(self.samples)
         doubts = {
@@ -608,10 +632,12 @@ class _Runner(Sampler):
 
 
 def _over_peak(measurement: Measurement, threads: int) -> str | None:
-    work, peak = measurement.work, host.ceiling()
+    work = measurement.work
+    peak = host.ceiling()
     amounts = {"flops": (work["flops"], "flop/s"), "bytes": (work["bytes_read"] + work["bytes_written"], "byte/s")}
     for name, (amount, unit) in amounts.items():
-        limit, rate = peak.get(name), amount / measurement.minimum
+        limit = peak.get(name)
+        rate = amount / measurement.minimum
         if limit is not None and rate > limit * threads:
             return f"{rate:.3g} {unit} exceed the {limit * threads:.3g} {unit} that the threads can reach"
     return None
@@ -647,7 +673,7 @@ def _groups(cases: Sequence[Case]) -> list[list[int]]:
 
 
 def _set_up_batch(
-    cases, pending: list[list[int]], seed: int, shortest: float, end: float, limit: float, by: Alone
+    cases: Sequence[Case], pending: list[list[int]], how: _Preparation, limit: float, by: Alone
 ) -> dict[int, _Runner]:
     """Runners by index, of groups from the front of ``pending`` (which go from it) until ``limit`` bytes are held.
 
@@ -663,7 +689,7 @@ def _set_up_batch(
             break
         try:
             for runner in group:
-                by.step(runner, runner.prepare, seed, shortest, end, group[0])
+                by.step(runner, runner.prepare, how, group[0])
                 runner.expected = by.decided(runner.expected)
         except MemoryError:
             if not runners or limit == math.inf:
@@ -676,27 +702,37 @@ def _set_up_batch(
 
 def _measured(cases, rounds: int, seed: int, budget: float | None, by: Alone) -> list[Measurement]:
     """Measurements of accepted cases, in batches that fit into memory."""
-    started, shortest = time.perf_counter(), by.decided(shortest_sample())
+    started = time.perf_counter()
     free = by.memory()
     limit = math.inf if free is None else _MEMORY_SHARE * free
-    latest = math.inf if budget is None else started + budget if budget else -math.inf
+    how = _Preparation(
+        seed=seed,
+        shortest=by.decided(shortest_sample()),
+        end=math.inf if budget is None else started + budget,
+        once=budget == 0,
+    )
     done: dict[int, Measurement] = {}
-    pending, batch, taken = _groups(cases), 0, 0
+    pending = _groups(cases)
+    batch = 0
+    taken = 0
     while pending:
-        runners = _set_up_batch(cases, pending, seed, shortest, latest, limit, by)
+        runners = _set_up_batch(cases, pending, how, limit, by)
         spent = time.perf_counter() - started
         share = len(runners) / (len(cases) - taken)  # later batches get theirs of what remains
         with no_collection():
             load = by.load()
             end = math.inf if budget is None else time.perf_counter() + (budget - spent) * share
             cut = sample_rounds(list(runners.values()), rounds, seed, end, by, load)
-            cut = _ONCE if budget == 0 else cut
+            if how.once:
+                cut = _ONCE
             whole = load.value()
         if by.reports:
+            # comprehensions, since the variable of a loop would hold the last runner's state into the next batch
             own = {index: load.value(runner.watched) for index, runner in runners.items()}
-            other = {index: whole if cpus is None else cpus for index, cpus in own.items()}
+            other = {index: whole if cpus is None else cpus for index, cpus in own.items()}  # short samples have none
             done |= {index: runner.report(other[index], cut, batch) for index, runner in runners.items()}
-        taken, batch = taken + len(runners), batch + 1
+        taken += len(runners)
+        batch += 1
         runners.clear()  # and with them their states, before the next are set up
     return [done[index] for index in sorted(done)]
 
@@ -733,13 +769,16 @@ def study(cases: Sequence[Case], seed: int = 0, progress: bool = True) -> list[M
     the one result.  Parameters and errors as :func:`measure`.
     """
     _accept(cases, 1)
-    done, by = [], Alone(progress)
+    done = []
+    by = Alone(progress)
     with by.steps(len(cases), "studying"):
         for number, case in enumerate(cases):
-            load, runner = OtherLoad(), _Runner(case, by)
+            load = OtherLoad()
+            runner = _Runner(case, by)
             runner.set_up(seed)
             runner.compile_s, result = runner.clock(runner.call, 1)
-            runner.samples, runner.before = [runner.compile_s], runner.verified(result, "after")
+            runner.samples = [runner.compile_s]
+            runner.before = runner.verified(result, "after")
             runner.after = list(runner.before)
             done.append(runner.report(load.value(), None, number))
             done[-1].result = result

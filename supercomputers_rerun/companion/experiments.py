@@ -103,9 +103,10 @@ class Experiment:
         is committed with pictures of stored runs alone.  In a notebook,
         what this machine lacks is a sentence on the page, and the newest stored run takes the place of one made here.
         """
-        stored = runs.latest(self.id) if os.environ.get("RERUN_RUNS") == "stored" else None
-        if stored is not None:
-            return stored
+        if os.environ.get("RERUN_RUNS") == "stored":
+            stored = runs.latest(self.id)
+            if stored is not None:
+                return stored
         try:
             made = runs.dataset(run_record(self.id, preset, threads, **options))
         except Unavailable as reason:
@@ -128,11 +129,11 @@ class Experiment:
 
     def seconds(self, preset: str) -> float | None:
         """Budget of a preset.  A timing keeps to ``RERUN_BUDGET`` of the environment where that is less."""
-        given, most = self.budgets.get(preset), os.environ.get("RERUN_BUDGET")
+        given = self.budgets.get(preset)
+        most = os.environ.get("RERUN_BUDGET")
         if not most or self.kind == "study":
             return given
-        least = float(most)
-        return least if given is None else min(given, least)
+        return float(most) if given is None else min(given, float(most))
 
 
 REGISTER: dict[str, Experiment] = {}
@@ -179,19 +180,20 @@ def experiment(
 
     def of(function: Cases) -> Experiment:
         unknown = sorted({*needs.split()} - {*host.NEEDS})
-        if id in REGISTER or unknown:
-            wrong = f"need {unknown[0]!r} is unknown" if unknown else "it is registered twice"
-            raise ValueError(f"experiment {id!r}: {wrong}")
+        if unknown:
+            raise ValueError(f"experiment {id!r}: need {unknown[0]!r} is unknown")
+        if id in REGISTER:
+            raise ValueError(f"experiment {id!r}: it is registered twice")
         if ranks and not rounds:
             raise ValueError(f"{id}: a study runs in one process")
         REGISTER[id] = Experiment(
-            id,
-            id.partition("-")[0],
-            item,
-            (function.__doc__ or id).partition("\n")[0].removesuffix("."),
-            function,
-            tuple(budgets),
-            frozenset(needs.split()),
+            id=id,
+            document=id.partition("-")[0],
+            item=item,
+            title=(function.__doc__ or id).partition("\n")[0].removesuffix("."),
+            cases=function,
+            presets=tuple(budgets),
+            needs=frozenset(needs.split()),
             rounds=rounds or 1,
             budgets=budgets,
             simulated=simulated,
@@ -208,20 +210,24 @@ def find(id: str) -> Experiment:
     if id not in REGISTER:
         near = get_close_matches(id, REGISTER)
         remedy = f"did you mean {' or '.join(near)}?" if near else "companion list shows all"
-        of_its_chapter = [said for section, said in BROKEN.items() if f".{id.partition('-')[0]}." in section]
-        raise ValueError("; ".join([f"experiment = {id!r} is unknown", *(of_its_chapter or [remedy])]))
+        chapter = id.partition("-")[0]
+        broken = [reason for section, reason in BROKEN.items() if f".{chapter}." in section]
+        raise ValueError("; ".join([f"experiment = {id!r} is unknown", *(broken or [remedy])]))
     return REGISTER[id]
 
 
 def drawn_from(run, figures=None) -> tuple[list[Any], list[str]]:
     """What figures, by default all of its experiment, show of one run; a sentence for each that lacks what it takes."""
-    made, left = [], []
-    for figure in find(run.attrs["experiment"]).figures if figures is None else figures:
+    if figures is None:
+        figures = find(run.attrs["experiment"]).figures
+    shown = []
+    lacking = []
+    for figure in figures:
         try:
-            made.append(figure([run]))
+            shown.append(figure([run]))
         except (KeyError, IndexError, ValueError, AssertionError) as error:  # an older run, or another sweep
-            left.append(f"{figure.__name__} does not find in this record what it draws ({error})")
-    return made, left
+            lacking.append(f"{figure.__name__} does not find in this record what it draws ({error})")
+    return shown, lacking
 
 
 def unavailable(entry: Experiment, needs=None) -> str | None:
