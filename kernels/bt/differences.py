@@ -50,18 +50,22 @@ def _five_weights(table, cell):
 
 
 @kernel(fastmath=FINITE, inline=True)
-def _emit(u, source, target, component, cells, weight, terms):
-    """target = source + terms + dissipation of one ``component`` of ``u`` in the cell in the middle of five ``cells``,
-    the sum of all five, each times its ``weight``."""
-    dissipation = (
+def _dissipation(u, component, cells, weight):
+    """Of one ``component`` of ``u`` in the cell in the middle of five ``cells``: the sum of all five, each times its
+    ``weight``."""
+    return (
         weight[0] * load(u, cells[0] + component)
         + weight[1] * load(u, cells[1] + component)
         + weight[2] * load(u, cells[2] + component)
         + weight[3] * load(u, cells[3] + component)
         + weight[4] * load(u, cells[4] + component)
     )
-    place = cells[2] + component
-    store(target, place, load(source, place) + terms + dissipation)
+
+
+@kernel(fastmath=FINITE, inline=True)
+def _emit(source, target, at, terms, dissipation):
+    """target = source + terms + dissipation of the vector ``at`` a place."""
+    store(target, at, load(source, at) + terms + dissipation)
 
 
 @kernel(fastmath=FINITE)
@@ -131,11 +135,11 @@ def differences(u, source, target, lines, direction):
             right = centre + (back if n + _ONE < points else cell)
             cells = (left, centre - cell, centre, here, right)
             five = _five_weights(table, n - _ONE)
-            _emit(u, source, target, o0, cells, five, s0 - f0)
-            _emit(u, source, target, o1, cells, five, s1 + (ga - fa))
-            _emit(u, source, target, o2, cells, five, s2 + (gb - fb))
-            _emit(u, source, target, o3, cells, five, s3 + (gc - fc))
-            _emit(u, source, target, o4, cells, five, s4 + (ge - fe))
+            _emit(source, target, centre + o0, s0 - f0, _dissipation(u, o0, cells, five))
+            _emit(source, target, centre + o1, s1 + (ga - fa), _dissipation(u, o1, cells, five))
+            _emit(source, target, centre + o2, s2 + (gb - fb), _dissipation(u, o2, cells, five))
+            _emit(source, target, centre + o3, s3 + (gc - fc), _dissipation(u, o3, cells, five))
+            _emit(source, target, centre + o4, s4 + (ge - fe), _dissipation(u, o4, cells, five))
         # M(n) − 2·g(n) of what is the cell before next time, then M(n)
         s0 = m0
         s1 = m1 - two * ga

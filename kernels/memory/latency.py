@@ -137,7 +137,8 @@ def footprint(problem: Problem) -> Footprint:
 def setup(problem: Problem, seed: int = 0) -> State:
     """The cycle, every page touched."""
     require_memory(footprint(problem).memory, f"latency: a working set of nbytes = {problem.nbytes}")
-    nodes, step = problem.nodes, problem.spacing // ITEM
+    nodes = problem.nodes
+    step = problem.spacing // ITEM
     if problem.pattern == "random":
         generator = np.random.default_rng(seed)
         blocks = generator.permutation(nodes).astype(np.uint32)
@@ -159,7 +160,8 @@ def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> R
     cpus = team_cpus(threads, problem.binding)
     while len(state.positions) < threads:  # spread over the cycle, wherever the others stand now
         state.positions.append(int(state.order[len(state.positions) * problem.nodes // threads]))
-    before, loads = state.positions[:threads], repeats * problem.loads
+    before = state.positions[:threads]
+    loads = repeats * problem.loads
 
     def work(number: int) -> int:
         return int(chase(state.next_item, before[number], loads))
@@ -167,10 +169,11 @@ def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> R
     after = run_team(work, threads, cpus)
     state.positions[:threads] = after
     # number by number: NumPy's calls for a few would take as long as hundreds of loads
-    begun, ended = ([int(state.rank[item * ITEM // problem.spacing]) for item in items] for items in (before, after))
-    advance = [(there - here) % problem.nodes for here, there in zip(begun, ended, strict=True)]
-    named = [int(state.order[(here + loads) % problem.nodes]) for here in begun]
-    return Result(*map(np.array, (advance, after, named)), loads, state.huge)
+    first = [int(state.rank[item * ITEM // problem.spacing]) for item in before]
+    last = [int(state.rank[item * ITEM // problem.spacing]) for item in after]
+    advance = [(there - here) % problem.nodes for here, there in zip(first, last, strict=True)]
+    named = [int(state.order[(here + loads) % problem.nodes]) for here in first]
+    return Result(np.array(advance), np.array(after), np.array(named), loads, state.huge)
 
 
 def reference(problem: Problem, state: State) -> Result:
@@ -178,7 +181,7 @@ def reference(problem: Problem, state: State) -> Result:
     place = int(state.rank[state.positions[0] * ITEM // problem.spacing])
     moved = problem.loads % problem.nodes
     item = int(state.order[(place + moved) % problem.nodes])
-    return Result(np.array([moved]), *(np.array([item]),) * 2, problem.loads, state.huge)
+    return Result(np.array([moved]), np.array([item]), np.array([item]), problem.loads, state.huge)
 
 
 def verify(problem: Problem, result: Result) -> list[Check]:

@@ -189,7 +189,9 @@ def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> R
 
     def work(number: int) -> None:
         part = parts[number]
-        a, b, c = state.a[part], state.b[part], state.c[part]
+        a = state.a[part]
+        b = state.b[part]
+        c = state.c[part]
         if problem.operation != "cycle":
             KERNELS[problem.operation](a, b, c, SCALAR, repeats, problem.nontemporal)
             return
@@ -245,13 +247,13 @@ def _varied(problem: Problem, state: State, result: Result) -> list[Check]:
     """The operations of the problem on arrays whose elements all differ, as STREAM's own do not."""
     checks = []
     for name in _ARRAYS if problem.operation == "cycle" else (problem.operation,):
-        found = [allocate(problem.n, np.float64, problem.pages) for _ in range(3)]
-        for array, values in zip(found, np.random.default_rng(1).uniform(1.0, 2.0, (3, problem.n)), strict=True):
+        arrays = [allocate(problem.n, np.float64, problem.pages) for _ in range(3)]
+        for array, values in zip(arrays, np.random.default_rng(1).uniform(1.0, 2.0, (3, problem.n)), strict=True):
             array[:] = values
-        expected = [array.copy() for array in found]
+        expected = [array.copy() for array in arrays]
         plain(name, *expected)
-        KERNELS[name](*found, SCALAR, 2, problem.nontemporal)
-        off = worst(*(one - other for one, other in zip(found, expected, strict=True)))
+        KERNELS[name](*arrays, SCALAR, 2, problem.nontemporal)
+        off = worst(*(array - other for array, other in zip(arrays, expected, strict=True)))
         checks.append(Check.near(f"{name} of unlike elements: largest difference from the plain form", off, 0.0, 1e-15))
     if problem.operation == "cycle":  # begins anew whatever a run before has left
         state.a[:] = 7.0

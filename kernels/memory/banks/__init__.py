@@ -22,11 +22,13 @@ import numpy as np
 
 from supercomputers_rerun.kernels.contract import Check, Footprint, Work, require_range
 from supercomputers_rerun.kernels.memory.banks import compiled
+from supercomputers_rerun.kernels.memory.banks.compiled import ALL, ZERO
 from supercomputers_rerun.kernels.memory.banks.machine import WAITS, Machine, Trace, bandwidth, plain, trace
 from supercomputers_rerun.kernels.memory.banks.problem import HEAVY, PORTS, Job, Loop, Problem
 from supercomputers_rerun.kernels.proof import Proof
 
-_CHECKED, _MOST = 3000, 10_000_000  # cycles that ``verify`` follows in plain Python, and that are followed at most
+_CHECKED = 3000  # cycles that ``verify`` follows in plain Python
+_MOST = 10_000_000  # cycles that ``reference`` follows at most
 
 
 @dataclass(frozen=True)
@@ -42,9 +44,9 @@ class Result:
 class State:
     """The arrays that describe the jobs to the compiled code, see ``kernels.memory.banks.compiled``."""
 
-    cpus: np.ndarray  # (jobs, 18) uint64: before the first cycle
-    loops: np.ndarray  # (jobs, loops, 10) uint64
-    book: np.ndarray  # (jobs, 3) int64: before the first cycle
+    cpus: np.ndarray  # (jobs,) CPU: before the first cycle
+    loops: np.ndarray  # (jobs, loops) LOOP
+    jobs: np.ndarray  # (jobs,) PROGRESS: before the first cycle
 
 
 def stream(stride: int, start: int = 0) -> Job:
@@ -60,23 +62,26 @@ def _repeated(place: int, period: int) -> int:
 
 def setup(problem: Problem, seed: int = 0) -> State:
     """The jobs as arrays; nothing is random."""
-    jobs, longest = problem.jobs, max(len(job.loops) for job in problem.jobs)
+    longest = max(len(job.loops) for job in problem.jobs)
     state = State(
-        np.zeros((len(jobs), 18), np.uint64),
-        np.zeros((len(jobs), longest, 10), np.uint64),
-        np.zeros((len(jobs), 3), np.int64),
+        np.zeros(problem.cpus, compiled.CPU),
+        np.zeros((problem.cpus, longest), compiled.LOOP),
+        np.zeros(problem.cpus, compiled.PROGRESS),
     )
-    for number, job in enumerate(jobs):
+    for number, job in enumerate(problem.jobs):
         for place, loop in enumerate(job.loops):
-            strides = [(stride or 0) % 64 for stride in loop.strides]
-            hold = 0 if loop.overlap else 2**64 - 1
-            row = [*strides, *loop.elements, loop.overhead, loop.latency, hold, loop.strips]
-            state.loops[number, place] = np.array(row, np.uint64)
-        words = [_repeated(start, problem.banks) for start in job.starts]
-        words += [_repeated(start, problem.sections) for start in job.starts[:2]]
-        state.cpus[number, : len(words)] = np.array(words, np.uint64)
-        state.cpus[number, compiled.READY] = compiled.NONE
-        state.book[number] = 0, job.loops[0].strips, job.passes
+            entry = state.loops[number, place]
+            entry["stride"] = [(stride or 0) % 64 for stride in loop.strides]
+            entry["elements"] = loop.elements
+            entry["overhead"] = loop.overhead
+            entry["latency"] = loop.latency
+            entry["holds"] = ZERO if loop.overlap else ALL
+            entry["strips"] = loop.strips
+        cpu = state.cpus[number]
+        cpu["bank"] = [_repeated(start, problem.banks) for start in job.starts]
+        cpu["section"] = [_repeated(start, problem.sections) for start in job.starts[:2]]
+        cpu["ready"] = ALL
+        state.jobs[number] = (0, job.loops[0].strips, job.passes)
     return state
 
 
@@ -86,11 +91,18 @@ def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> R
     ``ValueError`` for more than one thread: a simulation is one chain of cycles.
     """
     require_range("threads", threads, 1, 1)
-    memory = problem.busy, problem.lines, problem.priority == "alternating", problem.limit or 2**63
+    memory = compiled.Memory(
+        busy=np.uint64(problem.busy),
+        lines=np.uint64(problem.lines),
+        alternating=np.uint64(1 if problem.priority == "alternating" else 0),
+        limit=np.uint64(problem.limit or 2**63),
+    )
     for _ in range(repeats):
-        cpus, book, ends = state.cpus.copy(), state.book.copy(), np.zeros(problem.cpus, np.int64)
-        cycles = compiled.simulate(*map(np.uint64, memory), cpus, state.loops, book, ends)
-    return Result(ends, cpus[:, compiled.MOVED_A : compiled.MOVED_C + 1].astype(np.int64), int(cycles))
+        cpus = state.cpus.copy()
+        jobs = state.jobs.copy()
+        ends = np.zeros(problem.cpus, np.int64)
+        cycles = compiled.simulate(tuple(memory), cpus, state.loops, jobs, ends)
+    return Result(ends, cpus["moved"].astype(np.int64), int(cycles))
 
 
 def reference(problem: Problem, state: State) -> Result:

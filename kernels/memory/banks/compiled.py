@@ -7,22 +7,52 @@ word and the word of what is busy or taken have no bit in common.  The plain sim
 long.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from supercomputers_rerun.kernels.runtime.jit import kernel
 
 U = np.uint64
-ZERO, ONE = U(0), U(1)
-NONE = U(2**64 - 1)
-#: Columns of a CPU: banks that the ports ask for next, sections of two of them, elements left of each and of the store
-#: of the strip before, strides, elements moved, first cycle of the chained store, all ones where the next strip waits
-#: for the store, cycle in which the next strip begins (``NONE``: its overhead does not run yet).
-BANK_A, BANK_B, BANK_C, SECTION_A, SECTION_B, LEFT_A, LEFT_B, LEFT_C, OLD_C, BY_A, BY_B, BY_C = range(12)
-MOVED_A, MOVED_B, MOVED_C, CHAINED, HOLDS, READY = range(12, 18)
-#: Columns of a loop: strides and elements of the ports, cycles, HOLDS, strips.
-STRIDE_A, STRIDE_B, STRIDE_C, LOAD_A, LOAD_B, STORE, OVERHEAD, LATENCY, HOLD, STRIPS = range(10)
-#: Columns of a job's book: loop of the next strip, strips left of it, passes left.
-LOOP, LEFT, PASSES = range(3)
+ZERO = U(0)
+ONE = U(1)
+ALL = U(2**64 - 1)  # all bits set
+#: The ports by number: two load, one stores.
+_STORE = 2
+
+#: A CPU: vectors that its ports move, and the strip that is next.
+CPU = np.dtype(
+    [
+        ("bank", np.uint64, 3),  # of each port: banks that it asks for next
+        ("section", np.uint64, 2),  # of each loading port: the sections of these
+        ("left", np.uint64, 3),  # of each port: elements left of its strip
+        ("old", np.uint64),  # elements that the store of the strip before has still to move
+        ("stride", np.uint64, 3),  # of each port, in banks, 0 … 63
+        ("moved", np.uint64, 3),  # of each port: elements moved since the beginning
+        ("chained", np.uint64),  # first cycle of the chained store
+        ("holds", np.uint64),  # all bits set where the next strip waits for the store, else 0
+        ("ready", np.uint64),  # cycle in which the next strip begins; all bits set: its overhead does not run yet
+    ]
+)
+#: A vector loop, see ``problem.Loop``; one without strips is none.
+LOOP = np.dtype(
+    [
+        ("stride", np.uint64, 3),  # of each port, in banks, 0 … 63
+        ("elements", np.uint64, 3),  # of each port, in a strip
+        ("overhead", np.uint64),  # cycles
+        ("latency", np.uint64),  # cycles
+        ("holds", np.uint64),  # as in ``CPU``
+        ("strips", np.uint64),
+    ]
+)
+#: Where a job is in its program.
+PROGRESS = np.dtype(
+    [
+        ("loop", np.int64),  # loop of the next strip
+        ("strips", np.int64),  # strips left of it
+        ("passes", np.int64),  # passes left
+    ]
+)
 
 
 @kernel(inline=True)
@@ -31,87 +61,108 @@ def _rotated(word, by):
     return (word << by) | (word >> ((U(64) - by) & U(63)))
 
 
+@kernel(inline=True)
+def _waits(cpu):
+    """Whether the next strip of a CPU has to wait: for loads, for the store before, or for its own store."""
+    return cpu.left[0] | cpu.left[1] | cpu.old | (cpu.left[_STORE] & cpu.holds) != ZERO
+
+
 @kernel
-def _begin(cpu, job, t, loops, book):
-    """Begin the next strip of a ``job`` that waits for nothing, if it is time in cycle ``t``; whether it has ended."""
-    k = job
-    if book[k, PASSES] == 0:
-        return cpu[k, LEFT_C] == ZERO
-    loop = book[k, LOOP]
-    if cpu[k, READY] == NONE:
-        cpu[k, READY] = t + loops[k, loop, OVERHEAD]
-    if t < cpu[k, READY]:
+def _begin(cpu, job, loops, t):
+    """Begin the next strip of a ``job`` (``PROGRESS``) that waits for nothing, if it is time in cycle ``t``; whether
+    the job has ended."""
+    if job.passes == 0:
+        return cpu.left[_STORE] == ZERO
+    loop = loops[job.loop]
+    if cpu.ready == ALL:
+        cpu.ready = t + loop.overhead
+    if t < cpu.ready:
         return False
-    cpu[k, OLD_C] = cpu[k, LEFT_C]
+    cpu.old = cpu.left[_STORE]
     for port in range(3):
-        cpu[k, BY_A + port] = loops[k, loop, STRIDE_A + port]
-        cpu[k, LEFT_A + port] = loops[k, loop, LOAD_A + port]
-    cpu[k, CHAINED], cpu[k, HOLDS], cpu[k, READY] = t + loops[k, loop, LATENCY], loops[k, loop, HOLD], NONE
-    book[k, LEFT] -= 1
-    if book[k, LEFT] == 0:
-        book[k, LOOP] += 1
-        if book[k, LOOP] == loops.shape[1] or loops[k, book[k, LOOP], STRIPS] == ZERO:
-            book[k, LOOP] = 0
-            book[k, PASSES] -= 1
-        book[k, LEFT] = np.int64(loops[k, book[k, LOOP], STRIPS])
+        cpu.stride[port] = loop.stride[port]
+        cpu.left[port] = loop.elements[port]
+    cpu.chained = t + loop.latency
+    cpu.holds = loop.holds
+    cpu.ready = ALL
+    job.strips -= 1
+    if job.strips == 0:
+        job.loop += 1
+        if job.loop == len(loops) or loops[job.loop].strips == ZERO:
+            job.loop = 0
+            job.passes -= 1
+        job.strips = np.int64(loops[job.loop].strips)
     return False
 
 
+class Memory(NamedTuple):
+    """The memory, in uint64."""
+
+    busy: np.uint64  # cycles for which a bank that was granted refuses everybody
+    lines: np.uint64  # lines of a CPU to a section
+    alternating: np.uint64  # 1 where the order of the CPUs is reversed in every other cycle
+    limit: np.uint64  # cycle at which to stop
+
+
 @kernel
-def simulate(length, lines, alternating, limit, cpu, loops, book, ends):
-    """Run all jobs to their end or to cycle ``limit``; returns the cycles.
+def simulate(memory, cpus, loops, jobs, ends):
+    """Run all jobs to their end or to cycle ``limit`` of the ``memory``, a tuple of what ``Memory`` has; returns the
+    cycles.
 
     Parameters
     ----------
-    length, lines, alternating, limit : uint64
-        Cycles for which a bank is busy, lines of a CPU to a section, 1 where the order of the CPUs is reversed in every
-        other cycle, cycle at which to stop.
-    cpu : (jobs, 18) uint64
+    cpus : (jobs,) CPU
         The CPUs before the first cycle, and afterwards.
-    loops : (jobs, loops, 10) uint64
-        Loops of each job; one without strips is none.
-    book : (jobs, 3) int64
-        Where each job is in its program.
+    loops : (jobs, loops) LOOP
+    jobs : (jobs,) PROGRESS
     ends : (jobs,) int64
         Written: the cycle in which each job ended; zero before.
     """
-    ring, busy, t = np.zeros(16, np.uint64), ZERO, ZERO
-    jobs, left = len(cpu), len(cpu)
-    one = NONE if lines == ONE else ZERO
-    two = NONE if lines == U(2) else ZERO
+    length, lines, alternating, limit = memory
+    # Banks granted in each of the last 16 cycles: those of ``length`` cycles ago become free.
+    granted = np.zeros(16, np.uint64)
+    busy = ZERO
+    t = ZERO
+    left = len(cpus)
+    # Which sections refuse a port: with one line to a section those that it has in use, with two those used twice.
+    one_line = ALL if lines == ONE else ZERO
+    two_lines = ALL if lines == U(2) else ZERO
     while t < limit:
-        for k in range(jobs):
-            waits = cpu[k, LEFT_A] | cpu[k, LEFT_B] | cpu[k, OLD_C] | (cpu[k, LEFT_C] & cpu[k, HOLDS])
-            if waits == ZERO and ends[k] == 0 and _begin(cpu, k, t, loops, book):
+        for k in range(len(cpus)):
+            if not _waits(cpus[k]) and ends[k] == 0 and _begin(cpus[k], jobs[k], loops[k], t):
                 ends[k] = np.int64(t)
                 left -= 1
         if left == 0:
             break
-        busy &= ~ring[(t - length) & U(15)]
+        busy &= ~granted[(t - length) & U(15)]
         before = busy
-        for place in range(jobs):
-            k = jobs - 1 - place if t & alternating != ZERO else place
-            in_line = in_both = ZERO  # sections of which this CPU's lines are in use
+        for number in range(len(cpus)):
+            cpu = cpus[len(cpus) - 1 - number if t & alternating != ZERO else number]
+            used = ZERO  # sections to which this CPU has a request in this cycle
+            used_twice = ZERO
             for port in range(2):
-                bank, section = cpu[k, BANK_A + port], cpu[k, SECTION_A + port]
-                if cpu[k, LEFT_A + port] != ZERO and bank & (busy | in_line & one) == ZERO:
+                bank = cpu.bank[port]
+                section = cpu.section[port]
+                if cpu.left[port] != ZERO and bank & (busy | used & one_line) == ZERO:
                     busy |= bank
-                    in_both = in_line & section
-                    in_line |= section
-                    cpu[k, BANK_A + port] = _rotated(bank, cpu[k, BY_A + port])
-                    cpu[k, SECTION_A + port] = _rotated(section, cpu[k, BY_A + port])
-                    cpu[k, LEFT_A + port] -= ONE
-                    cpu[k, MOVED_A + port] += ONE
-            bank, old, elements = cpu[k, BANK_C], cpu[k, OLD_C], cpu[k, LEFT_C]
-            chained = elements > cpu[k, LEFT_A] and elements > cpu[k, LEFT_B] and t >= cpu[k, CHAINED]
-            if (old != ZERO or chained) and bank & (busy | in_line & one | in_both & two) == ZERO:
+                    used_twice = used & section
+                    used |= section
+                    cpu.bank[port] = _rotated(bank, cpu.stride[port])
+                    cpu.section[port] = _rotated(section, cpu.stride[port])
+                    cpu.left[port] -= ONE
+                    cpu.moved[port] += ONE
+            bank = cpu.bank[_STORE]
+            elements = cpu.left[_STORE]
+            # A store chains to its loads: it moves an element once both have delivered it.
+            chained = elements > cpu.left[0] and elements > cpu.left[1] and t >= cpu.chained
+            if (cpu.old != ZERO or chained) and bank & (busy | used & one_line | used_twice & two_lines) == ZERO:
                 busy |= bank
-                cpu[k, BANK_C] = _rotated(bank, cpu[k, BY_C])
-                if old != ZERO:
-                    cpu[k, OLD_C] -= ONE
+                cpu.bank[_STORE] = _rotated(bank, cpu.stride[_STORE])
+                if cpu.old != ZERO:
+                    cpu.old -= ONE
                 else:
-                    cpu[k, LEFT_C] -= ONE
-                cpu[k, MOVED_C] += ONE
-        ring[t & U(15)] = busy ^ before
+                    cpu.left[_STORE] -= ONE
+                cpu.moved[_STORE] += ONE
+        granted[t & U(15)] = busy ^ before
         t += ONE
     return t

@@ -53,10 +53,13 @@ class Cpu:
             self._ready = t + self._coming.overhead
         if t < self._ready:
             return
-        self._loop, self._coming, self._old = self._coming, None, c.left
+        self._loop = self._coming
+        self._coming = None
+        self._old = c.left
         self._chained = t + self._loop.latency
         for port, stride, count in zip(self.ports, self._loop.strides, self._loop.elements, strict=True):
-            port.left, port.stride = count, stride or 0
+            port.left = count
+            port.stride = stride or 0
 
     def wants(self, number: int, t: int) -> bool:
         """Whether a port asks for its bank in cycle ``t``."""
@@ -80,7 +83,8 @@ class Machine:
     """A memory and its CPUs before the first cycle; :func:`plain` goes on by one."""
 
     def __init__(self, problem: Problem):
-        self.problem, self.t = problem, 0
+        self.problem = problem
+        self.t = 0  # cycle
         self.free_at = [0] * problem.banks  # cycle from which each bank is free
         self.cpus = [Cpu(job) for job in problem.jobs]
 
@@ -92,8 +96,11 @@ class Machine:
 
 def plain(machine: Machine) -> tuple[list, list]:
     """One cycle: the grants, as (CPU, port, bank), and the waits, as (CPU, port, index into WAITS)."""
-    problem, t = machine.problem, machine.t
-    grants, waits, taken = [], [], set()
+    problem = machine.problem
+    t = machine.t
+    grants = []
+    waits = []
+    taken = set()  # banks granted in this cycle
     order = list(enumerate(machine.cpus))
     if problem.priority == "alternating" and t % 2:
         order.reverse()
@@ -123,7 +130,9 @@ def bandwidth(problem: Problem) -> Fraction:
 
     For jobs of one loop and one long strip; ports that chain are not followed.
     """
-    machine, seen, grants = Machine(problem), {}, 0
+    machine = Machine(problem)
+    seen = {}  # state -> cycle, and grants before it
+    grants = 0
     while machine.state() not in seen:
         seen[machine.state()] = (machine.t, grants)
         grants += len(plain(machine)[0])
