@@ -27,6 +27,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from supercomputers_rerun.kernels.contract import ceil_div
 from supercomputers_rerun.kernels.fft import factorise, roots
 from supercomputers_rerun.kernels.gridpoint.levels import DAMPING, OMEGA, P_REF, RADIUS, T_REF, Levels, R, vertical
 from supercomputers_rerun.kernels.gridpoint.problem import LAG, Problem
@@ -36,7 +37,9 @@ from supercomputers_rerun.kernels.runtime.vector import LANES, load, store
 HALO = 8  # places on either side of a row in memory, for neighbours across the date line
 #: The real and the imaginary parts of a vector: sixteen rows of longitude, or modes, side by side.
 PAIR = 2 * LANES
-BLOCK, HEADER = 512, 64  # words
+#: Words of a block of a work file, and of half A of a record before its first field.
+BLOCK = 512
+HEADER = 64
 
 
 class Extents(NamedTuple):
@@ -105,8 +108,11 @@ class WindowRow(NamedTuple):
     ps_rate: int  # −Σ D Δσ
 
 
-#: Of these, fields [level][longitude] and rows of longitude; the number of the first field of X⁻.
-FIELDS, LINES, BEFORE = 18, 5, 14
+#: Fields [level][longitude] that a row of the window has room for, and rows of longitude behind them; the number of
+#: the first field of X⁻, and of Yᵉ.
+FIELDS = 18
+LINES = 5
+BEFORE = 14
 
 
 class RecordRow(NamedTuple):
@@ -132,30 +138,77 @@ class RecordRow(NamedTuple):
     wetness: int
 
 
+#: Of these, rows of longitude; the others are fields [level][longitude].
+RECORD_LINES = ("P_ps", "phis", "surface", "Q_ps", "rain", "wetness")
+
+
 @kernel(inline=True)
 def window_row(size, j, k):
     """The ``WindowRow`` of row ``j`` at level ``k``."""
-    start, f, p = (j % size.ring) * size.row + HALO, size.field, size.pitch
-    o, line = start + k * p, start + FIELDS * f
-    before = o + BEFORE * f
+    start = (j % size.ring) * size.row + HALO
+    f = size.field
+    p = size.pitch
+    o = start + k * p
+    line = start + FIELDS * f
     return WindowRow(
-        *(o, o + f, o + 2 * f, o + 3 * f, o + 4 * f, o + 5 * f, o + 6 * f, o + 7 * f),
-        *(o + 8 * f, o + 9 * f, o + 10 * f, o + 11 * f, o + 12 * f, o + 13 * f),
-        *(before, before + f, before + 2 * f, before + 3 * f),
-        *(before, before + f, before + 2 * f, before + 3 * f),
-        *(line, line + p, line + 2 * p, line + 3 * p, line + 4 * p),
+        u=o,
+        v=o + f,
+        T=o + 2 * f,
+        q=o + 3 * f,
+        u_bend=o + 4 * f,
+        v_bend=o + 5 * f,
+        T_bend=o + 6 * f,
+        q_bend=o + 7 * f,
+        flux_u=o + 8 * f,
+        flux_v=o + 9 * f,
+        sinking=o + 10 * f,
+        head=o + 11 * f,
+        eta=o + 12 * f,
+        conversion=o + 13 * f,
+        u_before=o + BEFORE * f,
+        v_before=o + (BEFORE + 1) * f,
+        T_before=o + (BEFORE + 2) * f,
+        q_before=o + (BEFORE + 3) * f,
+        u_change=o + BEFORE * f,
+        v_change=o + (BEFORE + 1) * f,
+        T_change=o + (BEFORE + 2) * f,
+        divergence=o + (BEFORE + 3) * f,
+        ps_change=line,
+        ps=line + p,
+        ps_before=line + 2 * p,
+        log_ps=line + 3 * p,
+        ps_rate=line + 4 * p,
     )
 
 
 @kernel(inline=True)
 def record_row(size, k):
     """The ``RecordRow`` of level ``k``."""
-    f, ni = size.levels * size.ni, size.ni
-    a, b = HEADER + k * ni, size.half + k * ni
-    c, d = HEADER + 6 * f, size.half + 6 * f
+    ni = size.ni
+    f = size.levels * ni
+    a = HEADER + k * ni  # the first field of half A, and its first row of longitude
+    a_line = HEADER + 6 * f
+    b = size.half + k * ni  # of half B
+    b_line = size.half + 6 * f
     return RecordRow(
-        *(a, a + f, a + 2 * f, a + 3 * f, a + 4 * f, a + 5 * f, c, c + ni, c + 2 * ni),
-        *(b, b + f, b + 2 * f, b + 3 * f, b + 4 * f, b + 5 * f, d, d + ni, d + 2 * ni),
+        P_u=a,
+        P_v=a + f,
+        P_T=a + 2 * f,
+        P_q=a + 3 * f,
+        D=a + 4 * f,
+        heating=a + 5 * f,
+        P_ps=a_line,
+        phis=a_line + ni,
+        surface=a_line + 2 * ni,
+        Q_u=b,
+        Q_v=b + f,
+        Q_T=b + 2 * f,
+        Q_q=b + 3 * f,
+        cloud=b + 4 * f,
+        omega=b + 5 * f,
+        Q_ps=b_line,
+        rain=b_line + ni,
+        wetness=b_line + 2 * ni,
     )
 
 
@@ -174,11 +227,11 @@ def wrap(w, o, ni):
 
 def views(records: np.ndarray, size: Extents) -> dict[str, np.ndarray]:
     """The fields of many records, float64 (rows, words), as arrays (rows, levels, ni) or (rows, ni)."""
-    found = {}
-    for n, (name, start) in enumerate(record_row.py_func(size, 0)._asdict().items()):
-        shape = (size.levels, size.ni) if n % 9 < 6 else (size.ni,)
-        found[name] = records[:, start : start + int(np.prod(shape))].reshape(len(records), *shape)
-    return found
+    fields = {}
+    for name, start in record_row.py_func(size, 0)._asdict().items():
+        shape = (size.ni,) if name in RECORD_LINES else (size.levels, size.ni)
+        fields[name] = records[:, start : start + int(np.prod(shape))].reshape(len(records), *shape)
+    return fields
 
 
 class RowCoefficients(NamedTuple):
@@ -229,45 +282,54 @@ class ForecastPlan(NamedTuple):
 
 def row_coefficients(problem: Problem) -> RowCoefficients:
     """Coefficients of all rows and of the northern pole's face."""
-    nj, ni = problem.nj, problem.ni
-    dphi, dlam = np.pi / nj, 2 * np.pi / ni
+    nj = problem.nj
+    ni = problem.ni
+    dphi = np.pi / nj
+    dlam = 2 * np.pi / ni
     phi = -np.pi / 2 + (np.arange(nj + 1) + 0.5) * dphi
     face = -np.pi / 2 + np.arange(nj + 2) * dphi
-    cos, sin = np.cos(phi), np.sin(phi)
+    cos = np.cos(phi)
+    sin = np.sin(phi)
     edge = np.cos(face)
     edge[[0, nj]] = 0.0
-    cos[nj], sin[nj] = cos[nj - 1], sin[nj - 1]  # no such row: never divide by its cosine
-    south, north = edge[: nj + 1], np.append(edge[1 : nj + 1], 0.0)
-    before_cos, before_sin = np.append(cos[0], cos[:-1]), np.append(sin[0], sin[:-1])
+    cos[nj] = cos[nj - 1]  # no such row: never divide by its cosine
+    sin[nj] = sin[nj - 1]
+    south = edge[: nj + 1]
+    north = np.append(edge[1 : nj + 1], 0.0)
+    before_cos = np.append(cos[0], cos[:-1])
+    before_sin = np.append(sin[0], sin[:-1])
     gap = sin - before_sin
     gap[[0, nj]] = np.inf
     inner = np.ones(nj + 1)
     inner[[0, nj]] = 0.0
     safe = np.where(south > 0, south, np.inf)
-    damp_v = cos / safe, before_cos / safe
-    damp_v[0][nj - 1] = damp_v[1][1] = 0.0  # no flux over the poles
+    damp_north_v = cos / safe
+    damp_south_v = before_cos / safe
+    damp_north_v[nj - 1] = 0.0  # no flux over the poles
+    damp_south_v[1] = 0.0
     sign = np.zeros(nj + 1)
-    sign[0], sign[nj] = -1.0, 1.0
-    filtered = ((cos < 0.5) + 2 * ((south < 0.5) & (south > 0))).astype(np.int64)
+    sign[0] = -1.0
+    sign[nj] = 1.0
+    filtered = np.where(cos < 0.5, 1, 0) | np.where((south < 0.5) & (south > 0), 2, 0)
     return RowCoefficients(
-        cos,
-        1 / cos,
-        south,
-        north,
-        1 / (RADIUS * cos * dlam),
-        1 / (RADIUS * cos * dphi),
-        inner / (RADIUS * dphi),
-        south / (cos * (RADIUS * dphi) ** 2),
-        north / (cos * (RADIUS * dphi) ** 2),
-        2 * OMEGA * np.sin(face[: nj + 1]),
-        dphi / (RADIUS * dlam * gap),
-        1 / (RADIUS * gap),
-        sign * cos / (RADIUS * (1 - np.abs(sin))),
-        south / cos,
-        north / cos,
-        damp_v[1],
-        damp_v[0],
-        filtered,
+        cos=cos,
+        inverse_cos=1 / cos,
+        south=south,
+        north=north,
+        dx=1 / (RADIUS * cos * dlam),
+        dy=1 / (RADIUS * cos * dphi),
+        face=inner / (RADIUS * dphi),
+        laplace_south=south / (cos * (RADIUS * dphi) ** 2),
+        laplace_north=north / (cos * (RADIUS * dphi) ** 2),
+        f=2 * OMEGA * np.sin(face[: nj + 1]),
+        curl_v=dphi / (RADIUS * dlam * gap),
+        curl_u=1 / (RADIUS * gap),
+        pole=sign * cos / (RADIUS * (1 - np.abs(sin))),
+        damp_south=south / cos,
+        damp_north=north / cos,
+        damp_south_v=damp_south_v,
+        damp_north_v=damp_north_v,
+        filtered=filtered.astype(np.int64),
     )
 
 
@@ -282,7 +344,8 @@ def polar_filter(problem: Problem, rows: RowCoefficients) -> np.ndarray:
 
 def pivots(problem: Problem, rows: RowCoefficients, speed2: np.ndarray) -> np.ndarray:
     """Inverse pivots of (1 − Δt²c²∇²) g = rhs by row, wavenumber and mode, float64 (nj, ni/2 + 1, modes)."""
-    ni, nj = problem.ni, problem.nj
+    ni = problem.ni
+    nj = problem.nj
     k = np.arange(ni // 2 + 1)
     symbol = (2 * np.sin(np.pi * k / ni)) ** 2
     inverse = np.empty((nj, len(k), len(speed2)))
@@ -296,8 +359,11 @@ def pivots(problem: Problem, rows: RowCoefficients, speed2: np.ndarray) -> np.nd
 
 def _matrices(problem: Problem, column) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Δt² c² by mode, and ``WaveTables.forward`` and ``backward``."""
-    levels, modes = problem.levels, PAIR * -(-problem.levels // PAIR)
-    speed2, forward, backward = np.zeros(modes), np.zeros((modes, 2 * levels + 1)), np.zeros((modes, modes))
+    levels = problem.levels
+    modes = PAIR * ceil_div(levels, PAIR)
+    speed2 = np.zeros(modes)
+    forward = np.zeros((modes, 2 * levels + 1))
+    backward = np.zeros((modes, modes))
     speed2[:levels] = problem.dt**2 * column.speed2
     waves = column.gamma @ column.tau + R * T_REF * column.thickness
     forward[:levels, :levels] = column.inverse @ column.gamma
@@ -309,8 +375,12 @@ def _matrices(problem: Problem, column) -> tuple[np.ndarray, np.ndarray, np.ndar
 
 def extents(problem: Problem) -> Extents:
     """All of them."""
-    ni, nj, levels = problem.ni, problem.nj, problem.levels
-    groups, pitch, tendency = -(-levels // PAIR), ni + 2 * HALO, PAIR * -(-(levels + 1) // PAIR)
+    ni = problem.ni
+    nj = problem.nj
+    levels = problem.levels
+    groups = ceil_div(levels, PAIR)
+    pitch = ni + 2 * HALO
+    tendency = PAIR * ceil_div(levels + 1, PAIR)
     # where transfers overlap, rows are read, computed and written at the same time
     lines = problem.lines * (1 if problem.overlap == "none" else 4)
     return Extents(
@@ -323,10 +393,10 @@ def extents(problem: Problem) -> Extents:
         ring=problem.lines + LAG + 2,
         slots=min(nj, lines + LAG) if problem.files else nj,
         halves=min(nj, lines + 2 * LAG) if problem.rhs == "files" else nj,
-        half=-(-(HEADER + (6 * levels + 3) * ni) // BLOCK) * BLOCK,
+        half=BLOCK * ceil_div(HEADER + (6 * levels + 3) * ni, BLOCK),
         groups=groups,
-        waves=-(-(ni // 2 + 1) * groups * 2 * PAIR // (3 * BLOCK)) * 3 * BLOCK,
-        depth=-(-levels // 4) * 4 * pitch,
+        waves=3 * BLOCK * ceil_div((ni // 2 + 1) * groups * 2 * PAIR, 3 * BLOCK),
+        depth=4 * ceil_div(levels, 4) * pitch,
         tendency=tendency,
         fourier=(4 * tendency + PAIR * groups + LANES) * pitch,
     )
@@ -346,16 +416,19 @@ def shapes(size: Extents) -> list[tuple[int, int]]:
 
 def make(problem: Problem) -> ForecastPlan:
     """The plan of a forecast."""
-    ni, nj = problem.ni, problem.nj
-    size, column, rows = extents(problem), vertical(problem.levels), row_coefficients(problem)
+    ni = problem.ni
+    nj = problem.nj
+    size = extents(problem)
+    column = vertical(problem.levels)
+    rows = row_coefficients(problem)
     speed2, forward, backward = _matrices(problem, column)
     waves = WaveTables(
-        polar_filter(problem, rows) / ni,
-        forward,
-        backward,
-        pivots(problem, rows, speed2).reshape(nj, ni // 2 + 1, size.groups, PAIR),
-        speed2,
-        np.array([*factorise(ni), 0]),
-        roots(ni).ravel(),
+        filter=polar_filter(problem, rows) / ni,
+        forward=forward,
+        backward=backward,
+        inverse=pivots(problem, rows, speed2).reshape(nj, ni // 2 + 1, size.groups, PAIR),
+        speed2=speed2,
+        radices=np.array([*factorise(ni), 0]),
+        roots=roots(ni).ravel(),
     )
     return ForecastPlan(size, rows, column, waves, problem.dt, 1 / (16 * DAMPING))

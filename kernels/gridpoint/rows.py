@@ -28,6 +28,8 @@ N of u, v, T, q lie in the scratch, ``size.tendency`` rows of longitude each; th
 ``w`` is the address of the window and ``scratch`` that of the scratch.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from supercomputers_rerun.kernels.gridpoint.levels import EPSILON, KAPPA, P_REF, T_REF, R
@@ -40,9 +42,13 @@ from supercomputers_rerun.kernels.runtime.vector import LANES, address, at, load
 def _surface(plan, arrays, j):
     """p_s of both time levels and its logarithm; ``complete`` leaves the sum of Δσ D in the scratch."""
     size = plan.size
-    ni, rate = size.ni, -plan.dt * P_REF
-    w, scratch, rec = address(arrays.window), address(arrays.scratch), address(arrays.records[j % size.slots])
-    here, r = window_row(size, j, 0), record_row(size, 0)
+    ni = size.ni
+    rate = -plan.dt * P_REF
+    w = address(arrays.window)
+    scratch = address(arrays.scratch)
+    rec = address(arrays.records[j % size.slots])
+    here = window_row(size, j, 0)
+    r = record_row(size, 0)
     for i in range(0, ni, LANES):
         change = rate * load(scratch, i)
         store(w, here.ps + i, load(rec, r.P_ps + i) + change)
@@ -57,23 +63,40 @@ def _surface(plan, arrays, j):
 @kernel(fastmath=CONTRACT)
 def complete(plan, arrays, j):
     """X⁰ and X⁻ of row ``j`` from its record."""
-    size, rows, col = plan.size, plan.rows, plan.column
-    ni, dt, dx2 = size.ni, plan.dt, rows.dx[j] * rows.dx[j]
-    w, g, scratch = address(arrays.window), address(arrays.G), address(arrays.scratch)
+    size = plan.size
+    rows = plan.rows
+    col = plan.column
+    ni = size.ni
+    dt = plan.dt
+    dx2 = rows.dx[j] * rows.dx[j]
+    w = address(arrays.window)
+    g = address(arrays.G)
+    scratch = address(arrays.scratch)
     rec = address(arrays.records[j % size.slots])
     south, north = neighbours(size, j)
-    ls, ln = rows.laplace_south[j], rows.laplace_north[j]
-    cu, cv, ct = -dt * rows.dx[j], -dt * rows.face[j], -dt * (KAPPA * T_REF)
+    ls = rows.laplace_south[j]
+    ln = rows.laplace_north[j]
+    cu = -dt * rows.dx[j]
+    cv = -dt * rows.face[j]
+    ct = -dt * (KAPPA * T_REF)
     for i in range(0, ni, LANES):
         store(scratch, i, spread(0.0))
     for k in range(size.levels):
-        x, r, o = window_row(size, j, k), record_row(size, k), k * size.pitch + HALO
-        gj, gs, gn = o + j * size.depth, o + south * size.depth, o + north * size.depth
-        lag, alpha, thick = col.log[k] / col.thickness[k], col.alpha[k], col.thickness[k]
+        x = window_row(size, j, k)
+        r = record_row(size, k)
+        o = k * size.pitch + HALO
+        gj = o + j * size.depth
+        gs = o + south * size.depth
+        gn = o + north * size.depth
+        lag = col.log[k] / col.thickness[k]
+        alpha = col.alpha[k]
+        thick = col.thickness[k]
         for i in range(0, ni, LANES):
             here = load(g, gj + i)
-            east, west = load(g, gj + i + 1), load(g, gj + i - 1)
-            below, above = load(g, gs + i), load(g, gn + i)
+            east = load(g, gj + i + 1)
+            west = load(g, gj + i - 1)
+            below = load(g, gs + i)
+            above = load(g, gn + i)
             cx = cu * (east - here)
             cy = cv * (here - below)
             lap = dx2 * ((east - here) - (here - west)) + (ln * (above - here) - ls * (here - below))
@@ -98,13 +121,18 @@ def complete(plan, arrays, j):
 @kernel(fastmath=CONTRACT)
 def _polar_vorticity(plan, w, j):
     """η of the southern (``j`` = 0) or northern pole: the same number all around."""
-    size, rows = plan.size, plan.rows
-    ni, near = size.ni, min(j, size.nj - 1)
-    p, ps = 0.0, window_row(size, near, 0).ps
+    size = plan.size
+    rows = plan.rows
+    ni = size.ni
+    near = min(j, size.nj - 1)
+    p = 0.0
+    ps = window_row(size, near, 0).ps
     for i in range(ni):
         p += at(w, ps + i)
     for k in range(size.levels):
-        mean, u, eta = 0.0, window_row(size, near, k).u, window_row(size, j, k).eta
+        mean = 0.0
+        u = window_row(size, near, k).u
+        eta = window_row(size, j, k).eta
         for i in range(ni):
             mean += at(w, u + i)
         value = (rows.f[j] + rows.pole[j] * (mean / ni)) / (p / ni)
@@ -115,15 +143,21 @@ def _polar_vorticity(plan, w, j):
 @kernel(fastmath=CONTRACT)
 def _vorticity(plan, w, j, scratch):
     """η of the south face of row ``j`` at its corners."""
-    size, rows = plan.size, plan.rows
+    size = plan.size
+    rows = plan.rows
     ni = size.ni
-    here, south = window_row(size, j, 0).ps, window_row(size, j - 1, 0).ps
+    here = window_row(size, j, 0).ps
+    south = window_row(size, j - 1, 0).ps
     for i in range(0, ni, LANES):
         p = load(w, here + i) + load(w, here + i + 1) + (load(w, south + i) + load(w, south + i + 1))
         store(scratch, i, 4.0 / p)
-    cv, cu, c, cs = rows.curl_v[j], rows.curl_u[j], rows.cos[j], rows.cos[j - 1]
+    cv = rows.curl_v[j]
+    cu = rows.curl_u[j]
+    c = rows.cos[j]
+    cs = rows.cos[j - 1]
     for k in range(size.levels):
-        x, s = window_row(size, j, k), window_row(size, j - 1, k)
+        x = window_row(size, j, k)
+        s = window_row(size, j - 1, k)
         for i in range(0, ni, LANES):
             zeta = cv * (load(w, x.v + i + 1) - load(w, x.v + i)) - cu * (c * load(w, x.u + i) - cs * load(w, s.u + i))
             store(w, x.eta + i, (zeta + rows.f[j]) * load(scratch, i))
@@ -133,34 +167,50 @@ def _vorticity(plan, w, j, scratch):
 @kernel(fastmath=CONTRACT)
 def _second_differences(plan, w, j):
     """Second differences of X⁻ in latitude at row ``j``, without flux over the poles."""
-    size, rows = plan.size, plan.rows
+    size = plan.size
+    rows = plan.rows
     south, north = neighbours(size, j)
     for field in range(4):
-        v, o = field == 1, field * size.field
+        v = field == 1
+        o = field * size.field
         ds = rows.damp_south_v[j] if v else rows.damp_south[j]
         dn = rows.damp_north_v[j] if v else rows.damp_north[j]
         for k in range(size.levels):
-            x, out = window_row(size, j, k).u_before + o, window_row(size, j, k).u_bend + o
-            s, n = window_row(size, south, k).u_before + o, window_row(size, north, k).u_before + o
+            x = window_row(size, j, k).u_before + o
+            out = window_row(size, j, k).u_bend + o
+            s = window_row(size, south, k).u_before + o
+            n = window_row(size, north, k).u_before + o
             for i in range(0, size.ni, LANES):
                 here = load(w, x + i)
                 store(w, out + i, dn * (load(w, n + i) - here) - ds * (here - load(w, s + i)))
 
 
-#: Rows of longitude that ``flow`` keeps in the scratch, a pitch each: p_s where u is, κ/p_s, Σ D Δσ,
-#: ½ p_s cosφ of the south face and of the north face, Φ at the half levels.
-AT_U, PER_P, SUM, SOUTH, NORTH, HEIGHT = range(6)
+# Rows of longitude that ``flow`` keeps in the scratch, a pitch each.
+AT_U = 0  # p_s where u is
+PER_P = 1  # κ/p_s
+SUM = 2  # Σ D Δσ
+SOUTH = 3  # ½ p_s cosφ of the south face
+NORTH = 4  # and of the north face
+HEIGHT = 5  # Φ at the half levels
 
 
 @kernel(fastmath=CONTRACT, inline=True)
 def _pressures(plan, arrays, j):
     """The rows of pressures that ``flow`` needs, Φ_s, and zeros for the sum."""
-    size, rows = plan.size, plan.rows
-    ni, pitch = size.ni, size.pitch
-    w, scratch, rec = address(arrays.window), address(arrays.scratch), address(arrays.records[j % size.slots])
+    size = plan.size
+    rows = plan.rows
+    ni = size.ni
+    pitch = size.pitch
+    w = address(arrays.window)
+    scratch = address(arrays.scratch)
+    rec = address(arrays.records[j % size.slots])
     south, north = neighbours(size, j)
-    ps, pss, psn = window_row(size, j, 0).ps, window_row(size, south, 0).ps, window_row(size, north, 0).ps
-    phis, hs, hn = record_row(size, 0).phis, 0.5 * rows.south[j], 0.5 * rows.north[j]
+    ps = window_row(size, j, 0).ps
+    pss = window_row(size, south, 0).ps
+    psn = window_row(size, north, 0).ps
+    phis = record_row(size, 0).phis
+    hs = 0.5 * rows.south[j]
+    hn = 0.5 * rows.north[j]
     for i in range(0, ni, LANES):
         here = load(w, ps + i)
         store(scratch, AT_U * pitch + HALO + i, 0.5 * (here + load(w, ps + i + 1)))
@@ -175,12 +225,21 @@ def _pressures(plan, arrays, j):
 @kernel(fastmath=CONTRACT, inline=True)
 def _fluxes(plan, w, scratch, j):
     """p_s u, p_s v cosφ, the sums of D Δσ down to each level, the conversion's column part, and −Σ D Δσ."""
-    size, col = plan.size, plan.column
-    ni, pitch, (_, north) = size.ni, size.pitch, neighbours(size, j)
-    dx, dy, per_p, total_at = plan.rows.dx[j], plan.rows.dy[j], PER_P * pitch, SUM * pitch
+    size = plan.size
+    col = plan.column
+    ni = size.ni
+    pitch = size.pitch
+    _, north = neighbours(size, j)
+    dx = plan.rows.dx[j]
+    dy = plan.rows.dy[j]
+    per_p = PER_P * pitch
+    total_at = SUM * pitch
     for k in range(size.levels):
-        x, vn = window_row(size, j, k), window_row(size, north, k).v
-        lag, alpha, thick = col.log[k] / col.thickness[k], col.alpha[k], col.thickness[k]
+        x = window_row(size, j, k)
+        vn = window_row(size, north, k).v
+        lag = col.log[k] / col.thickness[k]
+        alpha = col.alpha[k]
+        thick = col.thickness[k]
         for i in range(0, ni, LANES):
             flux = load(scratch, AT_U * pitch + HALO + i) * load(w, x.u + i)
             west = load(scratch, AT_U * pitch + HALO - 1 + i) * load(w, x.u + i - 1)
@@ -204,18 +263,30 @@ def _fluxes(plan, w, scratch, j):
 @kernel(fastmath=CONTRACT, inline=True)
 def _heights(plan, w, scratch, j):
     """ṁ at the half levels and K + Φ, from the ground upwards."""
-    size, rows, col = plan.size, plan.rows, plan.column
-    ni, (_, north) = size.ni, neighbours(size, j)
-    total, phi = SUM * size.pitch, HEIGHT * size.pitch
-    qs, qn = 0.25 * rows.south[j] * rows.inverse_cos[j], 0.25 * rows.north[j] * rows.inverse_cos[j]
+    size = plan.size
+    rows = plan.rows
+    col = plan.column
+    ni = size.ni
+    _, north = neighbours(size, j)
+    total = SUM * size.pitch
+    phi = HEIGHT * size.pitch
+    qs = 0.25 * rows.south[j] * rows.inverse_cos[j]
+    qn = 0.25 * rows.north[j] * rows.inverse_cos[j]
     for k in range(size.levels - 1, -1, -1):
-        x, vn = window_row(size, j, k), window_row(size, north, k).v
-        half, ra, rl = col.half[k + 1], R * col.alpha[k], R * col.log[k]
+        x = window_row(size, j, k)
+        vn = window_row(size, north, k).v
+        half = col.half[k + 1]
+        ra = R * col.alpha[k]
+        rl = R * col.log[k]
         for i in range(0, ni, LANES):
             store(w, x.sinking + i, half * load(scratch, total + i) - load(w, x.sinking + i))
-            here, west, below, above = load(w, x.u + i), load(w, x.u + i - 1), load(w, x.v + i), load(w, vn + i)
+            here = load(w, x.u + i)
+            west = load(w, x.u + i - 1)
+            below = load(w, x.v + i)
+            above = load(w, vn + i)
             kinetic = 0.25 * (here * here + west * west) + (qs * (below * below) + qn * (above * above))
-            temperature, height = load(w, x.T + i), load(scratch, phi + i)
+            temperature = load(w, x.T + i)
+            height = load(scratch, phi + i)
             store(w, x.head + i, kinetic + (height + ra * temperature))
             store(scratch, phi + i, height + rl * temperature)
         wrap(w, x.sinking, ni)
@@ -225,7 +296,8 @@ def _heights(plan, w, scratch, j):
 @kernel(fastmath=CONTRACT)
 def flow(plan, arrays, j):
     """Mass fluxes, divergence, vertical velocity, K + Φ, η and the conversion's column part of row ``j``."""
-    w, scratch = address(arrays.window), address(arrays.scratch)
+    w = address(arrays.window)
+    scratch = address(arrays.scratch)
     _pressures(plan, arrays, j)
     _fluxes(plan, w, scratch, j)
     _heights(plan, w, scratch, j)
@@ -238,46 +310,83 @@ def flow(plan, arrays, j):
     _second_differences(plan, w, j)
 
 
-@kernel(fastmath=CONTRACT, inline=True)
-def _fourth(w, x, lh, ls, ln, dn, ds, damp):
-    """Diffusion at one vector, the one of X⁻ at ``x``: δ⁴ in longitude, second difference of the second difference in
-    latitude.
+class Bends(NamedTuple):
+    """Where second differences in latitude lie, and what the diffusion multiplies them by."""
 
-    ``lh``, ``ls``, ``ln``: places of the second differences here, to the south and to the north; ``ds``, ``dn``: their
-    factors; ``damp``: that of the whole.
-    """
+    here: int
+    south: int
+    north: int
+    to_south: float  # factor of the difference to the south
+    to_north: float
+    damp: float  # factor of the whole
+
+
+@kernel(fastmath=CONTRACT, inline=True)
+def _fourth(w, x, bends):
+    """Diffusion at one vector, the one of X⁻ at ``x``: δ⁴ in longitude, second difference of the second differences
+    in latitude, which lie at ``bends`` (``Bends``)."""
     here = load(w, x)
     far = load(w, x - 2) + load(w, x + 2)
     near = load(w, x - 1) + load(w, x + 1)
-    second = load(w, lh)
-    lat = dn * (load(w, ln) - second) - ds * (second - load(w, ls))
-    return -damp * ((far - 4.0 * near + 6.0 * here) + lat)
+    second = load(w, bends.here)
+    lat = bends.to_north * (load(w, bends.north) - second) - bends.to_south * (second - load(w, bends.south))
+    return -bends.damp * ((far - 4.0 * near + 6.0 * here) + lat)
+
+
+class Vertical(NamedTuple):
+    """Of a level, distances in the window to its neighbours, and 1 where there is one, else 0.
+
+    The top and the lowest level read themselves instead, times zero: no branch stands in a loop over vectors.
+    """
+
+    up: int  # to the level above: subtract
+    down: int  # to the level below: add
+    above: float
+    below: float
 
 
 @kernel(inline=True)
 def _vertical(size, k):
-    """Distances to the levels above and below level ``k`` of ``size.levels``, and 0 where there is none, else 1."""
-    top, ground = k == 0, k == size.levels - 1
-    return (0 if top else size.pitch), (0 if ground else size.pitch), (0.0 if top else 1.0), (0.0 if ground else 1.0)
+    """The ``Vertical`` of level ``k``."""
+    top = k == 0
+    ground = k == size.levels - 1
+    return Vertical(
+        up=0 if top else size.pitch,
+        down=0 if ground else size.pitch,
+        above=0.0 if top else 1.0,
+        below=0.0 if ground else 1.0,
+    )
 
 
 @kernel(fastmath=CONTRACT, inline=True)
 def _zonal(plan, w, j, scratch):
     """N of u."""
-    size, rows, col = plan.size, plan.rows, plan.column
+    size = plan.size
+    rows = plan.rows
+    col = plan.column
     per_ps = 4 * size.tendency * size.pitch
     south, north = neighbours(size, j)
-    ps, log = window_row(size, j, 0).ps, window_row(size, j, 0).log_ps
+    ps = window_row(size, j, 0).ps
+    log = window_row(size, j, 0).log_ps
     for i in range(0, size.ni, LANES):
         store(scratch, per_ps + i, 1.0 / (load(w, ps + i) + load(w, ps + i + 1)))
-    half_r, dx, turn = 0.5 * R, rows.dx[j], 0.125 * rows.inverse_cos[j]
-    damp, dn, ds = plan.damp, rows.damp_north[j], rows.damp_south[j]
+    half_r = 0.5 * R
+    dx = rows.dx[j]
+    turn = 0.125 * rows.inverse_cos[j]
+    damp = plan.damp
+    dn = rows.damp_north[j]
+    ds = rows.damp_south[j]
     polar = 0.0 if j == size.nj - 1 else 1.0  # no flux through the pole
     for k in range(size.levels):
-        x, s, n = window_row(size, j, k), window_row(size, south, k), window_row(size, north, k)
-        en, m, u = window_row(size, j + 1, k).eta, x.sinking, x.u
-        up, down, gate, gate_below = _vertical(size, k)
-        per, out = 0.5 / col.thickness[k], k * size.pitch + HALO
+        x = window_row(size, j, k)
+        s = window_row(size, south, k)
+        n = window_row(size, north, k)
+        en = window_row(size, j + 1, k).eta
+        m = x.sinking
+        u = x.u
+        level = _vertical(size, k)
+        per = 0.5 / col.thickness[k]
+        out = k * size.pitch + HALO
         for i in range(0, size.ni, LANES):
             eta = load(w, x.eta + i) + load(w, en + i)
             across = load(w, x.flux_v + i) + load(w, x.flux_v + i + 1)
@@ -285,9 +394,12 @@ def _zonal(plan, w, j, scratch):
             warmth = half_r * (load(w, x.T + i) + load(w, x.T + i + 1))
             force = (load(w, x.head + i + 1) - load(w, x.head + i)) + warmth * (load(w, log + i + 1) - load(w, log + i))
             here = load(w, u + i)
-            lower, upper = load(w, m + i) + load(w, m + i + 1), load(w, m - up + i) + load(w, m - up + i + 1)
-            lift = (gate_below * lower) * (load(w, u + down + i) - here) + (gate * upper) * (here - load(w, u - up + i))
-            mix = _fourth(w, x.u_before + i, x.u_bend + i, s.u_bend + i, n.u_bend + i, dn, ds, damp)
+            lower = load(w, m + i) + load(w, m + i + 1)
+            upper = load(w, m - level.up + i) + load(w, m - level.up + i + 1)
+            lift = (level.below * lower) * (load(w, u + level.down + i) - here) + (level.above * upper) * (
+                here - load(w, u - level.up + i)
+            )
+            mix = _fourth(w, x.u_before + i, Bends(x.u_bend + i, s.u_bend + i, n.u_bend + i, ds, dn, damp))
             value = turn * (eta * across) - dx * force - (per * load(scratch, per_ps + i)) * lift + mix
             store(scratch, out + i, value)
 
@@ -295,20 +407,35 @@ def _zonal(plan, w, j, scratch):
 @kernel(fastmath=CONTRACT, inline=True)
 def _meridional(plan, w, j, scratch):
     """N of v; zero on the pole, where v stays zero."""
-    size, rows, col = plan.size, plan.rows, plan.column
-    per_ps, open_ = 4 * size.tendency * size.pitch, (1.0 if j > 0 else 0.0)
+    size = plan.size
+    rows = plan.rows
+    col = plan.column
+    per_ps = 4 * size.tendency * size.pitch
+    open_ = 1.0 if j > 0 else 0.0
     south, north = neighbours(size, j)
-    x, s = window_row(size, j, 0), window_row(size, south, 0)
-    ps, pss, log, logs = x.ps, s.ps, x.log_ps, s.log_ps
+    x = window_row(size, j, 0)
+    s = window_row(size, south, 0)
+    ps = x.ps
+    pss = s.ps
+    log = x.log_ps
+    logs = s.log_ps
     for i in range(0, size.ni, LANES):
         store(scratch, per_ps + i, 1.0 / (load(w, ps + i) + load(w, pss + i)))
-    half_r, face = 0.5 * R, rows.face[j]
-    damp, dn, ds = plan.damp, rows.damp_north_v[j], rows.damp_south_v[j]
+    half_r = 0.5 * R
+    face = rows.face[j]
+    damp = plan.damp
+    dn = rows.damp_north_v[j]
+    ds = rows.damp_south_v[j]
     for k in range(size.levels):
-        x, s, n = window_row(size, j, k), window_row(size, south, k), window_row(size, north, k)
-        v, m, ms = x.v, x.sinking, s.sinking
-        up, down, gate, gate_below = _vertical(size, k)
-        per, out = 0.5 / col.thickness[k], (size.tendency + k) * size.pitch + HALO
+        x = window_row(size, j, k)
+        s = window_row(size, south, k)
+        n = window_row(size, north, k)
+        v = x.v
+        m = x.sinking
+        ms = s.sinking
+        level = _vertical(size, k)
+        per = 0.5 / col.thickness[k]
+        out = (size.tendency + k) * size.pitch + HALO
         for i in range(0, size.ni, LANES):
             eta = load(w, x.eta + i) + load(w, x.eta + i - 1)
             along = load(w, x.flux_u + i) + load(w, x.flux_u + i - 1)
@@ -316,9 +443,12 @@ def _meridional(plan, w, j, scratch):
             warmth = half_r * (load(w, x.T + i) + load(w, s.T + i))
             force = (load(w, x.head + i) - load(w, s.head + i)) + warmth * (load(w, log + i) - load(w, logs + i))
             here = load(w, v + i)
-            lower, upper = load(w, m + i) + load(w, ms + i), load(w, m - up + i) + load(w, ms - up + i)
-            lift = (gate_below * lower) * (load(w, v + down + i) - here) + (gate * upper) * (here - load(w, v - up + i))
-            mix = _fourth(w, x.v_before + i, x.v_bend + i, s.v_bend + i, n.v_bend + i, dn, ds, damp)
+            lower = load(w, m + i) + load(w, ms + i)
+            upper = load(w, m - level.up + i) + load(w, ms - level.up + i)
+            lift = (level.below * lower) * (load(w, v + level.down + i) - here) + (level.above * upper) * (
+                here - load(w, v - level.up + i)
+            )
+            mix = _fourth(w, x.v_before + i, Bends(x.v_bend + i, s.v_bend + i, n.v_bend + i, ds, dn, damp))
             value = mix - 0.125 * (eta * along) - face * force - (per * load(scratch, per_ps + i)) * lift
             store(scratch, out + i, open_ * value)
 
@@ -326,34 +456,54 @@ def _meridional(plan, w, j, scratch):
 @kernel(fastmath=CONTRACT, inline=True)
 def _scalar(plan, w, j, scratch, warm):
     """N of T, which p does work on, if ``warm``; else of q, after T."""
-    size, rows, col = plan.size, plan.rows, plan.column
-    per_ps, open_north = 4 * size.tendency * size.pitch, (0.0 if j == size.nj - 1 else 1.0)
+    size = plan.size
+    rows = plan.rows
+    col = plan.column
+    per_ps = 4 * size.tendency * size.pitch
+    open_north = 0.0 if j == size.nj - 1 else 1.0
     south, north = neighbours(size, j)
-    log, logs = window_row(size, j, 0).log_ps, window_row(size, south, 0).log_ps
+    log = window_row(size, j, 0).log_ps
+    logs = window_row(size, south, 0).log_ps
     logn = window_row(size, north, 0).log_ps
-    hx, hy, kap = 0.5 * rows.dx[j], 0.5 * rows.dy[j], 0.5 * KAPPA
-    damp, dn, ds = plan.damp, rows.damp_north[j], rows.damp_south[j]
+    hx = 0.5 * rows.dx[j]
+    hy = 0.5 * rows.dy[j]
+    kap = 0.5 * KAPPA
+    damp = plan.damp
+    dn = rows.damp_north[j]
+    ds = rows.damp_south[j]
     f = 0 if warm else size.field  # from T to q
     first = (2 if warm else 3) * size.tendency * size.pitch + HALO
     for k in range(size.levels):
-        x, s, n = window_row(size, j, k), window_row(size, south, k), window_row(size, north, k)
-        here_at, m, bend, out = x.T + f, x.sinking, x.T_bend + f, first + k * size.pitch
-        up, down, gate, gate_below = _vertical(size, k)
+        x = window_row(size, j, k)
+        s = window_row(size, south, k)
+        n = window_row(size, north, k)
+        here_at = x.T + f
+        m = x.sinking
+        bend = x.T_bend + f
+        out = first + k * size.pitch
+        level = _vertical(size, k)
         per = 0.5 / col.thickness[k]
         for i in range(0, size.ni, LANES):
-            here, east, west = load(w, here_at + i), load(w, here_at + i + 1), load(w, here_at + i - 1)
-            so, no = load(w, s.T + f + i), load(w, n.T + f + i)
-            fe, fw = hx * load(w, x.flux_u + i), hx * load(w, x.flux_u + i - 1)
-            fs, fn = hy * load(w, x.flux_v + i), (open_north * hy) * load(w, n.flux_v + i)
-            lift = (gate_below * load(w, m + i)) * (load(w, here_at + down + i) - here)
-            lift = lift + (gate * load(w, m - up + i)) * (here - load(w, here_at - up + i))
+            here = load(w, here_at + i)
+            east = load(w, here_at + i + 1)
+            west = load(w, here_at + i - 1)
+            so = load(w, s.T + f + i)
+            no = load(w, n.T + f + i)
+            fe = hx * load(w, x.flux_u + i)
+            fw = hx * load(w, x.flux_u + i - 1)
+            fs = hy * load(w, x.flux_v + i)
+            fn = (open_north * hy) * load(w, n.flux_v + i)
+            lift = (level.below * load(w, m + i)) * (load(w, here_at + level.down + i) - here)
+            lift = lift + (level.above * load(w, m - level.up + i)) * (here - load(w, here_at - level.up + i))
             moved = (fe * (east - here) + fw * (here - west)) + (fn * (no - here) + fs * (here - so))
             moved = moved + per * lift
-            mix = _fourth(w, x.T_before + f + i, bend + i, s.T_bend + f + i, n.T_bend + f + i, dn, ds, damp)
+            mix = _fourth(w, x.T_before + f + i, Bends(bend + i, s.T_bend + f + i, n.T_bend + f + i, ds, dn, damp))
             if warm:
                 middle = load(w, log + i)
-                to_east, to_west = load(w, log + i + 1) - middle, middle - load(w, log + i - 1)
-                to_north, to_south = load(w, logn + i) - middle, middle - load(w, logs + i)
+                to_east = load(w, log + i + 1) - middle
+                to_west = middle - load(w, log + i - 1)
+                to_north = load(w, logn + i) - middle
+                to_south = middle - load(w, logs + i)
                 work = fe * ((here + east) * to_east) + fw * ((here + west) * to_west)
                 work = work + (fn * ((here + no) * to_north) + fs * ((here + so) * to_south))
                 change = load(scratch, per_ps + i) * (kap * work - moved) + load(w, x.conversion + i)
@@ -365,10 +515,13 @@ def _scalar(plan, w, j, scratch, warm):
 @kernel(fastmath=CONTRACT)
 def tendency(plan, arrays, j):
     """N of row ``j`` before the filter, into the scratch."""
-    size, w, scratch = plan.size, address(arrays.window), address(arrays.scratch)
+    size = plan.size
+    w = address(arrays.window)
+    scratch = address(arrays.scratch)
     _zonal(plan, w, j, scratch)
     _meridional(plan, w, j, scratch)
-    here, per_ps = window_row(size, j, 0), 4 * size.tendency * size.pitch
+    here = window_row(size, j, 0)
+    per_ps = 4 * size.tendency * size.pitch
     for i in range(0, size.ni, LANES):
         store(scratch, per_ps + i, 1.0 / load(w, here.ps + i))
         store(scratch, (2 * size.tendency + size.levels) * size.pitch + HALO + i, load(w, here.ps_rate + i))
@@ -376,37 +529,62 @@ def tendency(plan, arrays, j):
     _scalar(plan, w, j, scratch, False)
 
 
+class Places(NamedTuple):
+    """Where one vector of a field lies: in the window, and in the record."""
+
+    now: int  # X⁰, window
+    before: int  # X⁻
+    change: int  # Yᵉ
+    P: int  # record
+    Q: int
+
+
 @kernel(fastmath=CONTRACT, inline=True)
-def _march(w, rec, n, step, eps, places):
+def _march(w, rec, n, step, eps, place):
     """P, Q and Yᵉ at one vector, of its N ``n``, over the time ``step``; ``eps`` is the filter's factor ε.
 
-    ``places`` of X⁰, X⁻, Yᵉ in the window ``w`` and P, Q in the record ``rec``.
+    ``place`` (``Places``) says where all of them lie in the window ``w`` and the record ``rec``.
     """
-    now, before = load(w, places[0]), load(w, places[1])
+    now = load(w, place.now)
+    before = load(w, place.before)
     new = before + step * n
     explicit = (new - now) + (before - now)
-    store(rec, places[3], new)
-    store(rec, places[4], now + eps * explicit)
-    store(w, places[2], explicit)
+    store(rec, place.P, new)
+    store(rec, place.Q, now + eps * explicit)
+    store(w, place.change, explicit)
 
 
 @kernel(fastmath=CONTRACT)
 def advance(plan, arrays, j, first):
     """From N of row ``j``, filtered, P and Q into its record, Yᵉ into the window; ``first`` is Euler's step."""
     size = plan.size
-    ni, levels, pitch, fld = size.ni, size.levels, size.pitch, size.levels * size.ni
-    w, scratch = address(arrays.window), address(arrays.scratch)
+    ni = size.ni
+    levels = size.levels
+    pitch = size.pitch
+    in_record = levels * ni  # from field to field of a record
+    w = address(arrays.window)
+    scratch = address(arrays.scratch)
     rec = address(arrays.records[j % size.slots])
-    step, eps = (plan.dt, 0.0) if first else (2.0 * plan.dt, EPSILON)
-    for field in range(4):
+    step = plan.dt if first else 2.0 * plan.dt
+    eps = 0.0 if first else EPSILON
+    for field in range(4):  # u, v, T, q
         f = field * size.field
         for k in range(levels):
             n = (field * size.tendency + k) * pitch + HALO
-            x, r = window_row(size, j, k), record_row(size, k)
-            for i in range(0, ni, LANES):  # Yᵉ of q is overwritten by the divergence
-                places = x.u + f + i, x.u_before + f + i, x.u_change + f + i, r.P_u + field * fld + i
-                _march(w, rec, load(scratch, n + i), step, eps, (*places, r.Q_u + field * fld + i))
-    n, x, r = (2 * size.tendency + levels) * pitch + HALO, window_row(size, j, 0), record_row(size, 0)
+            x = window_row(size, j, k)
+            r = record_row(size, k)
+            for i in range(0, ni, LANES):
+                place = Places(
+                    now=x.u + f + i,
+                    before=x.u_before + f + i,
+                    change=x.u_change + f + i,  # of q: the divergence overwrites it
+                    P=r.P_u + field * in_record + i,
+                    Q=r.Q_u + field * in_record + i,
+                )
+                _march(w, rec, load(scratch, n + i), step, eps, place)
+    n = (2 * size.tendency + levels) * pitch + HALO
+    x = window_row(size, j, 0)
+    r = record_row(size, 0)
     for i in range(0, ni, LANES):
-        places = x.ps + i, x.ps_before + i, x.ps_change + i, r.P_ps + i, r.Q_ps + i
-        _march(w, rec, load(scratch, n + i), step, eps, places)
+        place = Places(now=x.ps + i, before=x.ps_before + i, change=x.ps_change + i, P=r.P_ps + i, Q=r.Q_ps + i)
+        _march(w, rec, load(scratch, n + i), step, eps, place)
