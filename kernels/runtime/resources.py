@@ -16,8 +16,6 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
 
-import psutil
-
 _CGROUP, _PROC, _CPUS = Path("/sys/fs/cgroup"), Path("/proc"), Path("/sys/devices/system/cpu")
 #: Version 1 of control groups spells "no memory limit" as the largest page-aligned number.
 _NO_LIMIT = 2**60
@@ -107,6 +105,8 @@ def available_memory(root: Path = _CGROUP, proc: Path = _PROC) -> int:
 
     Page cache counts, since the group gives it back when it needs memory.
     """
+    import psutil  # late: a command that measures nothing need not wait for it
+
     free = [psutil.virtual_memory().available]
     for folder in _groups("memory", root, proc):
         limit = _words(folder / "memory.max") or _words(folder / "memory.limit_in_bytes")

@@ -1,4 +1,4 @@
-"""``companion doctor | list | run | bench | report | show | compare | contribute | verify``.
+"""``companion doctor | list | run | bench | report | show | compare | contribute | verify | completion``.
 
 Exit codes: 0 done; 1 something required is missing, or a record does not belong to the book; 2 a request that cannot
 be met, said in one sentence on stderr; 3 a result failed its verification; 130 interrupted; 143 terminated.
@@ -7,7 +7,8 @@ be met, said in one sentence on stderr; 3 a result failed its verification; 130 
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterator, Sequence
+import time
+from collections.abc import Callable, Sequence
 from contextlib import redirect_stdout
 from itertools import groupby
 from pathlib import Path
@@ -27,11 +28,19 @@ def doctor() -> None:
         raise SystemExit(1)
 
 
-def list_experiments(names: list[str]) -> None:
+def list_experiments(names: list[str], style: str) -> None:
     """List experiments by chapter: items of the report, time that each preset takes, and what is missing here."""
     from supercomputers_rerun.companion import experiments, suite, tables
 
     found = [experiments.find(name) for name in names or experiments.REGISTER]
+    if style:
+        rows = [
+            {word: getattr(entry, word) for word in ("id", "document", "item", "title")}
+            | {f"{preset}_seconds": round(suite.estimate(entry, preset), 1) for preset in entry.presets}
+            | {"unavailable": experiments.unavailable(entry)}
+            for entry in found
+        ]
+        return print(_for_programs(rows, style))
     for number, (document, entries) in enumerate(groupby(found, key=lambda entry: entry.document)):
         of = tables.citation(document) if document in tables.documents() else "what the models of the book need"
         print("\n" * (number > 0) + f"{document}: {of}")
@@ -42,35 +51,73 @@ def list_experiments(names: list[str]) -> None:
     print(*experiments.BROKEN.values(), sep="\n", file=sys.stderr, end="\n" * bool(experiments.BROKEN))
 
 
-def run(out: Path, experiment: str, **asked: Any) -> None:
-    """Run one experiment, write its record, and set its median beside the report's number."""
-    from supercomputers_rerun.companion import experiments
+def _for_programs(rows: list[dict[str, Any]], style: str) -> str:
+    from supercomputers_rerun.companion import answers
+
+    return answers.to_json(rows) if style == "json" else answers.to_csv(rows)
+
+
+def run(out: Path, experiment: str, style: str, figure: Path | None, threads: int | None, **asked: Any) -> None:
+    """Run one experiment, write its record, and say what it measured, beside what the report prints."""
+    from supercomputers_rerun.companion import experiments, suite
     from supercomputers_rerun.companion.records import runs
 
+    drawable = figure and _drawable(figure)
+    threads = suite.threads_of(experiments.find(experiment)) if threads is None else threads
     with common.prepared(out):
-        record = experiments.run_record(experiment, **asked)
+        record = experiments.run_record(experiment, threads=threads, **asked)
         path, reasons = runs.deposit(record, out)
-    print(*map(runs.case_line, record["measurements"]), *(f"not in {out}: {reason}" for reason in reasons), sep="\n")
-    print(*_in_short(record), f"record    {path}", sep="\n")
+    print(*(f"not in {out}: {reason}" for reason in reasons), sep="\n", end="\n" * bool(reasons), file=sys.stderr)
+    _say(record, path, style, drawable)
 
 
-def _in_short(record: dict[str, Any]) -> Iterator[str]:
-    """What was measured, its median, the report's number beside it and their ratio, a line each."""
+def _say(record: dict[str, Any], path: Path, style: str, figure: Path | None) -> None:
+    """Print what a record answers, for a reader or, as JSON or CSV, for a program; draw it where that is asked for."""
+    from supercomputers_rerun.companion import answers
+
+    found = answers.answer(record, beside=style != "csv")
+    if style == "json":
+        print(answers.as_json(found, path))
+    else:
+        print(answers.to_csv(answers.rows_of(found)) if style == "csv" else answers.text(found, path))
+    if figure:
+        drawn = _draw(record, figure)
+        print(*(f"figure  {each}" for each in drawn), sep="\n", file=sys.stderr if style else sys.stdout)
+
+
+#: What ``--figure`` can write.
+_PICTURES = (".svg", ".png", ".pdf")
+
+
+def _drawable(path: Path) -> Path:
+    """``path``, if a figure can be written there; ``ValueError`` or ``ImportError`` before anything is measured."""
+    common.require(*common.DRAWING)
+    if path.suffix.lower() not in _PICTURES:
+        raise ValueError(f"--figure {path}: the name must end in {', '.join(_PICTURES[:-1])} or {_PICTURES[-1]}")
+    if not path.parent.is_dir():
+        raise ValueError(f"--figure {path}: there is no folder {path.parent}")
+    return path
+
+
+def _draw(record: dict[str, Any], path: Path) -> list[Path]:
+    """Write the figures of a record, the second as ``NAME-2.svg`` and so on; their names.
+
+    ``ValueError`` where it has none.
+    """
+    from supercomputers_rerun.companion import experiments
+    from supercomputers_rerun.companion.figures import rendering
     from supercomputers_rerun.companion.records import runs
 
-    cases, ranks = record["measurements"], record["machine"].get("mpi", {}).get("ranks")
-    by = plural(ranks, "rank") if ranks else plural(record["threads"], "thread")
-    about = f"{record['experiment']}, {record['preset']}, {by}, {plural(len(cases), 'case')}"
-    yield f"measured  {record['title']} ({about})"
-    reason, beside = common.missing(*common.DRAWING), ()
-    if not reason:
-        from supercomputers_rerun.companion import experiments
-
-        shown = experiments.drawn_from(runs.dataset(record))[0]
-        beside = next((each.beside for each in shown if getattr(each, "beside", ())), ())
-        reason = "no printed number stands beside it in a figure of this experiment"
-    here, report, ratio = beside or (runs.median_line(cases[0]) if cases else "a model gives no time", reason, "none")
-    yield from (f"median    {here}", f"report    {report}", f"ratio     {ratio}")
+    found, left = experiments.drawn_from(runs.dataset(record))
+    drawn = [shown for shown in found if getattr(shown, "figure", None) is not None]
+    for sentence in left:
+        print(f"not drawn: {sentence}", file=sys.stderr)
+    if not drawn:
+        raise ValueError(f"--figure {path}: no figure can be drawn of this record of {record['experiment']}")
+    names = [path, *(path.with_stem(f"{path.stem}-{number}") for number in range(2, len(drawn) + 1))]
+    for shown, name in zip(drawn, names, strict=True):
+        rendering.save(shown, name)
+    return names
 
 
 def bench(
@@ -79,18 +126,27 @@ def bench(
     """Measure all that this machine can; a second call measures only what is still missing."""
     from supercomputers_rerun.companion import experiments, host, suite
 
+    end = None if minutes is None else time.monotonic() + 60 * minutes
+    if minutes is not None and not minutes > 0:
+        raise ValueError(f"--minutes {minutes:g} must be above zero")
     if preset not in experiments.PRESETS:
         raise ValueError(f"preset = {preset!r} is unknown; choose one of {', '.join(experiments.PRESETS)}")
-    planned = suite.plan(out, names, preset, host.usable_cpus() if threads is None else threads, seed)
-    if minutes is not None:
-        planned = suite.within(planned, 60 * minutes)
+    try:
+        with suite.until(end):
+            planned = suite.plan(out, names, preset, host.usable_cpus() if threads is None else threads, seed)
+    except suite.Over:
+        raise ValueError(f"--minutes {minutes:g} were over before a plan was made; this machine is busy") from None
+    if end is not None:
+        planned = suite.within(planned, end - time.monotonic())
     print(*suite.announcement(planned), sep="\n", flush=True)
     if plan or not planned.todo:
         return
     with common.prepared(out):
-        failed = suite.measure(planned, out)
-    written = plural(len(planned.todo) - len(failed), "record")
+        failed, dropped = suite.measure(planned, out, end)
+    written = plural(len(planned.todo) - len(failed) - len(dropped), "record")
     print(f"{written} written to {out}; companion report {out} makes a page of them")
+    if dropped:
+        print(f"not measured, since --minutes {minutes:g} were over: {', '.join(dropped)}; a second call goes on there")
     if failed:
         unverified = any(isinstance(error, common.UnverifiedError) for error in failed.values())
         sentence = f"no record of {', '.join(failed)}; the reasons are above"
@@ -102,33 +158,37 @@ def report(records: Path, out: Path, force: bool) -> None:
     common.require(*common.DRAWING)
     from supercomputers_rerun.companion.pages import report as page
 
+    if (out / "index.html").exists() and not force:
+        raise ValueError(f"{out / 'index.html'} exists; --force replaces it, --out FOLDER chooses another place")
     with common.prepared(out):
         print(page.write(records, out, force))
 
 
-def compare(a: Path, b: Path) -> None:
+def compare(a: Path, b: Path, style: str) -> None:
     """Times of record B over those of record A, case by case (above 1, A is faster); of folders, the newest records."""
     from supercomputers_rerun.companion import comparison
 
-    for lines in comparison.compared(a, b):
-        print(*lines, sep="\n")
+    found = comparison.compared(a, b)
+    if style:
+        return print(_for_programs([row for each in found for row in each.rows()], style))
+    for number, each in enumerate(found):
+        print("\n" * (number > 0) + "\n".join(each.text()))
 
 
-def show(record: Path) -> None:
-    """Print what a record measured, in its units, next to the report's values."""
+def show(record: Path, style: str, figure: Path | None) -> None:
+    """Print what a record measured, in the unit of its experiment, beside what the report prints."""
     from supercomputers_rerun.companion.records import runs
 
-    read = runs.read(record)
-    print(runs.text(read))
-    if reason := common.missing(*common.DRAWING):
-        return print(f"without the report's values: {reason}")
+    drawable = figure and _drawable(figure)
+    _say(runs.read(record), record, style, drawable)
+
+
+def completion(shell: str) -> None:
+    """Print what completes commands, options and experiments in bash or zsh: eval "$(companion completion bash)"."""
+    from supercomputers_rerun.companion import completion as words
     from supercomputers_rerun.companion import experiments
 
-    found, left = experiments.drawn_from(runs.dataset(read))
-    for number, shown in enumerate(found, start=1):
-        print(f"\n[{number}] {shown.text}")
-    for sentence in left:
-        print(f"\nnot shown: {sentence}")
+    print(words.script(_parser(), list(experiments.REGISTER), list(experiments.PRESETS), shell))
 
 
 def contribute(records: list[Path], write: bool) -> None:
@@ -156,6 +216,8 @@ def verify(file: Path, diagonal: bool) -> None:
     """Read a solution file of NHT-1 once, print its diagonal and check it."""
     from supercomputers_rerun.companion import experiments
 
+    if not file.is_file():
+        raise ValueError(f"{file} cannot be read: there is no such file")
     (check,) = experiments.VERIFIERS
     lines, checks = check(file)
     print(*(lines if diagonal else ()), *checks, sep="\n")
@@ -179,49 +241,66 @@ def _parser() -> common.Parser:
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", prog="companion")
 
     def command(function: Callable, name: str = "") -> Callable:
-        about = function.__doc__ or ""
+        about = (function.__doc__ or "").replace("%", "%%")
         made = commands.add_parser(name or function.__name__, help=about.rstrip("."), description=about)
         made.set_defaults(function=function)
         return made.add_argument
 
+    def shown(add: Callable) -> None:
+        """Ways in which an answer is printed."""
+        add("--json", dest="style", action="store_const", const="json", default="", help="print JSON, for a program")
+        add("--csv", dest="style", action="store_const", const="csv", help="print CSV, a line for each case")
+
     quick = {"default": "quick", "help": "quick, paper or modern; without it, %(default)s"}
-    seed: dict[str, Any] = {"type": int, "default": 0, "help": "seed of states and order"}
+    threads: dict[str, Any] = {"type": int, "help": "threads; without it, all CPUs that may be used"}
+    picture: dict[str, Any] = {"type": Path, "metavar": "FILE", "help": "draw it, too, as FILE.svg, .png or .pdf"}
+    seed: dict[str, Any] = {"type": int, "default": 0, "help": "seed of states and order; without it, %(default)s"}
     command(doctor)
     add = command(list_experiments, "list")
     add("names", nargs="*", metavar="NAME", help="experiments; without any, all")
+    shown(add)
     add = command(run)
     add("experiment", help="its name; the command list shows all")
-    add("--preset", **quick)
-    add("--threads", type=int, default=1, help="threads, up to the usable CPUs")
-    add("--out", type=Path, default=Path("."), help="folder for the record")
-    add("--budget", type=float, help="seconds for the rounds that fit; 0: one call a case")
-    add("--rounds", type=int, help="samples per case")
+    add("-p", "--preset", **quick)
+    add("-t", "--threads", **threads)
+    add("-o", "--out", type=Path, default=Path("."), help="folder for the record; without it, the current one")
+    add(
+        "--budget", type=float, help="seconds for the rounds that fit; without it, the experiment's; 0: one call a case"
+    )
+    add("--rounds", type=int, help="samples per case; without it, the experiment's")
     add("--seed", **seed)
-    add("--ranks", type=int, help="ranks of an MPI program")
+    add("--ranks", type=int, help="ranks of an MPI program; without it, the experiment's")
     add("--oversubscribe", action="store_true", help="accept more than four ranks for each CPU, as memory allows")
+    add("--figure", **picture)
+    shown(add)
     add = command(bench)
     add("names", nargs="*", metavar="NAME", help="experiments; without any, all that this machine can run")
-    add("--preset", **quick)
-    add("--threads", type=int, help="threads; without it, all usable CPUs")
-    add("--out", type=Path, default=Path("records"), help="folder for the records; without it, %(default)s")
+    add("-p", "--preset", **quick)
+    add("-t", "--threads", **threads)
+    add("-o", "--out", type=Path, default=Path("records"), help="folder for the records; without it, %(default)s")
     add("--seed", **seed)
-    add("--minutes", type=float, help="only what fits into so many minutes; the page of report first")
+    add("--minutes", type=float, help="end after so many minutes; what the page of report asks comes first")
     add("--plan", action="store_true", help="say what would be measured, and how long it takes")
     add = command(report)
     add("records", type=Path, nargs="?", default=Path("records"), help="folder of run records, as bench writes them")
-    add("--out", type=Path, default=Path("report"), help="folder for the page; without it, %(default)s")
+    add("-o", "--out", type=Path, default=Path("report"), help="folder for the page; without it, %(default)s")
     add("--force", action="store_true", help="replace the page if it exists")
     add = command(compare)
     add("a", type=Path, metavar="A", help="run record, or a folder of them")
     add("b", type=Path, metavar="B", help="run record, or a folder of them")
+    shown(add)
     add = command(show)
     add("record", type=Path, help="run record")
+    add("--figure", **picture)
+    shown(add)
     add = command(contribute)
     add("records", type=Path, nargs="+", metavar="RECORD", help="run records, or folders of them")
     add("--write", action="store_true", help="copy what belongs to the book into data/runs")
     add = command(verify)
     add("file", type=Path, help="solution file of the NHT-1 application I/O benchmark")
     add("--no-diagonal", dest="diagonal", action="store_false", help="leave out the diagonal u(i,i,i,m) of every dump")
+    add = command(completion)
+    add("shell", choices=("bash", "zsh"), help="the shell that reads it")
     return parser
 
 

@@ -25,10 +25,8 @@ from dataclasses import asdict, dataclass, field, fields, is_dataclass
 from functools import cache
 from typing import Any, NamedTuple
 
-import psutil
-
 from supercomputers_rerun.companion import host
-from supercomputers_rerun.companion.common import UnverifiedError, np, require_integer
+from supercomputers_rerun.companion.common import UnverifiedError, np, psutil, require_integer
 from supercomputers_rerun.kernels.runtime.resources import online_cpus
 
 #: A sample lasts at least this many seconds …

@@ -17,11 +17,12 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from supercomputers_rerun.kernels.runtime.atomic import atomic_write
 
-# NumPy, pandas and xarray, imported when something of them is first asked for.  They take longer than the rest of a
-# command that reads no table, and every rank of a job would wait for the last two.
+# NumPy, pandas, psutil and xarray, imported when something of them is first asked for.  They take longer than the rest
+# of a command that reads no table, and every rank of a job would wait for pandas and xarray.
 if TYPE_CHECKING:
     import numpy as np
     import pandas as pd
+    import psutil
     import xarray as xr
 else:
 
@@ -34,7 +35,7 @@ else:
         def __getattr__(self, word: str) -> Any:
             return getattr(import_module(self._name), word)
 
-    np, pd, xr = _Late("numpy"), _Late("pandas"), _Late("xarray")
+    np, pd, psutil, xr = _Late("numpy"), _Late("pandas"), _Late("psutil"), _Late("xarray")
 
 #: module -> extra of this project, which no index has
 EXTRAS = {
@@ -75,8 +76,8 @@ def plural(number, noun: str) -> str:
 
 
 def size(nbytes: int) -> str:
-    """``512 KiB``, ``16 MiB``."""
-    return f"{nbytes // 2**20} MiB" if nbytes % 2**20 == 0 else f"{nbytes / 2**10:g} KiB"
+    """Bytes as in the figures, in powers of 1024: ``512 KB``, ``16 MB``."""
+    return f"{nbytes // 2**20} MB" if nbytes % 2**20 == 0 else f"{nbytes / 2**10:g} KB"
 
 
 def significant(value, digits: int) -> str:

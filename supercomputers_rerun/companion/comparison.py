@@ -4,11 +4,14 @@ A case is in both where kernel, problem and threads are the same, whatever its l
 field of the problem that only one of them has counts as its default, since kernels gained fields over time.
 """
 
-from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import starmap
 from pathlib import Path
 from typing import Any
 
-from supercomputers_rerun.companion.bench import ratio
+from supercomputers_rerun.companion.answers import plain_bytes
+from supercomputers_rerun.companion.bench import Ratio, ratio
+from supercomputers_rerun.companion.common import plural
 from supercomputers_rerun.companion.records import runs
 
 Case = dict[str, Any]
@@ -57,11 +60,56 @@ def _alone(a: Case, b: Case) -> list[str]:
     return sorted(_asked(a).keys() ^ _asked(b).keys())
 
 
-def lines(a: dict[str, Any], b: dict[str, Any]) -> list[str]:
-    """A line for each case of both records: times of ``b`` over those of ``a``; then how many are in one only.
+@dataclass(frozen=True)
+class Line:
+    """A case of both records."""
 
-    ``ValueError`` where no case is in both.
-    """
+    case: str
+    ratio: Ratio
+    doubts: str
+
+
+@dataclass(frozen=True)
+class Compared:
+    """Two records of an experiment."""
+
+    experiment: str
+    differences: list[str]
+    lines: list[Line]
+    left: int  # cases of one record only
+
+    def text(self) -> list[str]:
+        """The experiment, what differs, a line for each case of both, and how many are in one only."""
+        width = max((len(line.case) for line in self.lines), default=0)
+        found = [f"{self.experiment}: B over A, above 1 where A is faster"]
+        found += [f"  differs: {each}" for each in self.differences]
+        found += [
+            f"  {line.case:{width}s}  {line.ratio}" + (f"  [{line.doubts}]" if line.doubts else "")
+            for line in self.lines
+        ]
+        if not self.lines:
+            found.append("  no case in common")
+        elif self.left:
+            found.append(f"  {plural(self.left, 'case')} in one record only")
+        return found
+
+    def rows(self) -> list[dict[str, Any]]:
+        """The lines for a program."""
+        return [
+            {
+                "experiment": self.experiment,
+                "case": line.case,
+                "minima": line.ratio.minima,
+                "medians": line.ratio.medians,
+            }
+            | dict(zip(("low", "high"), line.ratio.interval or (None, None), strict=True))
+            | {"doubts": line.doubts}
+            for line in self.lines
+        ]
+
+
+def both(a: dict[str, Any], b: dict[str, Any]) -> Compared:
+    """Times of ``b`` over those of ``a``, for each case of both records."""
     others, found = list(b["measurements"]), []
     for case in a["measurements"]:
         like = [each for each in others if _agree(case, each)]
@@ -71,25 +119,59 @@ def lines(a: dict[str, Any], b: dict[str, Any]) -> list[str]:
         others.remove(partner)
         unsaid = [f"only one record names {name}" for name in _alone(case, partner)]
         doubt = ", ".join(sorted({*case["flags"], *partner["flags"], *unsaid}))
-        times = ratio(case["samples"], partner["samples"])
-        found.append(f"{case['label']}: {times}" + (f"  [{doubt}]" if doubt else ""))
-    if not found:
-        raise ValueError("the two records have no case in common, so there is nothing to compare")
+        found.append(Line(plain_bytes(case["label"]), ratio(case["samples"], partner["samples"]), doubt))
     left = len(a["measurements"]) + len(others) - len(found)
-    return [*found, *([f"{left} case(s) are in one record only"] if left else [])]
+    return Compared(a["experiment"], differences(a, b), found, left)
 
 
-def compared(a: Path, b: Path) -> Iterator[list[str]]:
-    """What differs and the times of two records; of two folders, of the newest records of every experiment in both.
+def _has(side: list[dict[str, Any]], name: str = "") -> str:
+    """Experiments and presets of records, in words."""
+    presets: dict[str, set[str]] = {}
+    for record in side:
+        presets.setdefault(record["experiment"], set()).add(
+            f"{record['preset']}, {plural(record['threads'], 'thread')}"
+        )
+    return "; ".join(f"{each} ({' and '.join(sorted(presets[each]))})" for each in presets if name in ("", each))
 
-    ``ValueError`` where nothing is in both.
+
+def compared(a: Path, b: Path) -> list[Compared]:
+    """What differs and the times of two records; of two folders, of every experiment in both.
+
+    Of an experiment a folder gives its newest record; where the presets of these differ, the newest of a preset that
+    both have. ``ValueError`` where nothing is in both; it says what each side has, and what to run.
     """
     sides = [sorted(map(runs.read, runs.files([path])), key=lambda record: record["date"]) for path in (a, b)]
-    first, second = ({record["experiment"]: record for record in side} for side in sides)
-    found = [(name, first[name], second[name]) for name in sorted(first.keys() & second.keys())]
-    if not a.is_dir() and not b.is_dir():
-        found = [("", sides[0][0], sides[1][0])]
+    found = list(starmap(both, _pairs(sides, a.is_dir() or b.is_dir())))
+    if any(each.lines for each in found):
+        return found
     if not found:
-        raise ValueError(f"{a} and {b} have no experiment in common, so there is nothing to compare")
-    for name, old, new in found:
-        yield [*filter(None, [name]), *(f"differs: {each}" for each in differences(old, new)), *lines(old, new)]
+        raise ValueError(
+            f"{a} and {b} have no experiment in common, so there is nothing to compare: "
+            f"{a} has {_has(sides[0]) or 'none'}, {b} has {_has(sides[1]) or 'none'}"
+        )
+    record = next(record for record in reversed(sides[0]) if record["experiment"] == found[0].experiment)
+    command = f"companion run {record['experiment']} --preset {record['preset']} --threads {record['threads']}"
+    raise ValueError(
+        f"{a} and {b} have no case in common, so there is nothing to compare: {a} has "
+        f"{_has(sides[0], record['experiment'])}, {b} has {_has(sides[1], record['experiment'])}; "
+        f"{command} measures the cases of the first"
+    )
+
+
+def _pairs(sides: list[list[dict[str, Any]]], folders: bool) -> list[tuple[dict[str, Any], dict[str, Any]]]:
+    """The records that are compared."""
+    if not folders:
+        return [(sides[0][0], sides[1][0])]
+    newest = [
+        {(record["experiment"], record["preset"], record["threads"]): record for record in side} for side in sides
+    ]
+    found = []
+    for name in sorted({key[0] for key in newest[0]} & {key[0] for key in newest[1]}):
+        alike = [key for key in newest[0].keys() & newest[1].keys() if key[0] == name]
+        if alike:
+            best = max(alike, key=lambda key: (newest[1][key]["date"], key))
+            found.append((newest[0][best], newest[1][best]))
+        else:
+            old, new = ([record for key, record in side.items() if key[0] == name][-1] for side in newest)
+            found.append((old, new))
+    return found

@@ -34,6 +34,13 @@ from supercomputers_rerun.companion.common import Unavailable, require_integer
 from supercomputers_rerun.companion.records import runs
 
 PRESETS = ("quick", "paper", "modern")
+# Units of what a case is said to take, by the first word of an experiment's ``unit``
+#: Seconds times this is a time in the unit.
+TIMES = {"ns": 1e9, "µs": 1e6, "ms": 1e3, "s": 1.0}
+#: A rate: what is counted for it, and how much of that makes one.
+RATES = {"GB/s": ("bytes", 1e9), "MB/s": ("bytes", 1e6), "GFLOPS": ("flops", 1e9), "MFLOPS": ("flops", 1e6)}
+#: Bytes of memory.
+SIZES = {"MB": 1e6, "Mword": 8e6}
 #: What gives the cases of an experiment, and what makes results other than times of their measurements.
 Cases = Callable[..., list[Any]]
 Outputs = Callable[[Any], dict[str, dict[str, Any]]]
@@ -75,6 +82,9 @@ class Experiment:
     #: a "timing" samples its cases in rounds; a "study" runs each once, for the ``result`` that its outputs read
     kind: str = "timing"
     ranks: int = 0  # ranks to start unless asked otherwise; 0: not an MPI program
+    unit: str = ""  # of what the command line says of a case, "ns a load"; empty for a plain time
+    per: str = ""  # field of a case by which that is divided, "loads"
+    of: str = ""  # observation of a case that is said in place of its time, "cpu"
     #: Functions that draw it: ``figure(runs)`` takes runs as :meth:`runs` gives them.
     figures: list[Callable] = field(default_factory=list)
 
@@ -152,11 +162,14 @@ def experiment(
     needs: str = "",
     ranks: int = 0,
     simulated: bool = False,
+    unit: str = "",
+    per: str = "",
+    of: str = "",
 ) -> Callable[[Cases], Experiment]:
     """Make an experiment of the function that gives its cases, ``cases(preset, threads)``; over MPI it takes ``ranks``.
 
-    The first line of the function's docstring is its title.  ``ValueError`` for an id given twice, an unknown need, or
-    a study on ranks.
+    The first line of the function's docstring is its title.  ``ValueError`` for an id given twice, an unknown need or
+    unit, or a study on ranks.
 
     Parameters
     ----------
@@ -174,16 +187,24 @@ def experiment(
         Ranks to start unless asked otherwise; 0 for a program without MPI.
     simulated : bool
         Its outputs come from a model.
+    unit : str
+        Of what the command line says of a case, its first word one of those above: ``"ns a load"``.
+    per : str
+        A field or parameter of each case by which that is divided: ``"loads"``.
+    of : str
+        An observation of each case that is said in place of its time: ``"cpu"``.
     """
 
     budgets = {"quick": 3.0} | dict(seconds or {})
 
-    def of(function: Cases) -> Experiment:
+    def decorate(function: Cases) -> Experiment:
         unknown = sorted({*needs.split()} - {*host.NEEDS})
         if unknown:
             raise ValueError(f"experiment {id!r}: need {unknown[0]!r} is unknown")
         if id in REGISTER:
             raise ValueError(f"experiment {id!r}: it is registered twice")
+        if unit and unit.partition(" ")[0] not in {**TIMES, **RATES, **SIZES}:
+            raise ValueError(f"experiment {id!r}: unit {unit!r} is unknown")
         if ranks and not rounds:
             raise ValueError(f"{id}: a study runs in one process")
         REGISTER[id] = Experiment(
@@ -199,21 +220,43 @@ def experiment(
             simulated=simulated,
             kind="timing" if rounds else "study",
             ranks=ranks,
+            unit=unit,
+            per=per,
+            of=of,
         )
         return REGISTER[id]
 
-    return of
+    return decorate
 
 
 def find(id: str) -> Experiment:
-    """The experiment with this id; ``ValueError`` that names those of nearly the same letters, or how to see all."""
+    """The experiment with this id; ``ValueError`` that names the one of nearly the same letters, or how to see all."""
     if id not in REGISTER:
-        near = get_close_matches(id, REGISTER)
-        remedy = f"did you mean {' or '.join(near)}?" if near else "companion list shows all"
+        near = get_close_matches(id, REGISTER, n=1)
+        remedy = f"did you mean {near[0]}?" if near else "companion list shows all"
         chapter = id.partition("-")[0]
         broken = [reason for section, reason in BROKEN.items() if f".{chapter}." in section]
         raise ValueError("; ".join([f"experiment = {id!r} is unknown", *(broken or [remedy])]))
     return REGISTER[id]
+
+
+def printed_beside(run) -> list[tuple]:
+    """Numbers that a report prints, beside those of a run, of all figures of its experiment; nothing is drawn.
+
+    See :func:`companion.figures.rendering.dots`: row, unit, here, low, high, source, printed number.
+    """
+    from supercomputers_rerun.companion.figures import kit
+
+    found: list[tuple] = []
+    with kit.undrawn():
+        for figure in find(run.attrs["experiment"]).figures:
+            try:
+                figure([run])
+            except kit.Undrawn as numbers:
+                found += [each for each in numbers.beside if each not in found]
+            except (KeyError, IndexError, ValueError, AssertionError):  # an older run, or another sweep
+                continue
+    return found
 
 
 def drawn_from(run, figures=None) -> tuple[list[Any], list[str]]:

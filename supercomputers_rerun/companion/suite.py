@@ -5,8 +5,14 @@ experiment whose record lies in the folder, made by this machine from this sourc
 seed, is done.
 """
 
+import signal
+import sys
+import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 
 from supercomputers_rerun.companion import experiments, host
@@ -41,15 +47,30 @@ class Plan:
 
     def threads_of(self, entry: Experiment) -> int:
         """The threads asked for, or 1 for ranks, which are processes, and for what a model computes."""
-        return 1 if entry.ranks or entry.simulated else self.threads
+        return threads_of(entry, self.threads)
+
+
+def threads_of(entry: Experiment, threads: int | None = None) -> int:
+    """Threads of an experiment: those asked for, all CPUs that may be used where none are, and 1 for ranks, which are
+    processes, and for what a model computes."""
+    return 1 if entry.ranks or entry.simulated else host.usable_cpus() if threads is None else threads
+
+
+@cache
+def _newest() -> dict[tuple[str, str], Path]:
+    """The newest committed record of each experiment and preset, by what its name says."""
+    found: dict[tuple[str, str], tuple[str, Path]] = {}
+    for path in runs.COMMITTED.glob("*.json"):
+        experiment, preset, _, date = path.stem.rsplit("_", 3)
+        found[experiment, preset] = max(found.get((experiment, preset), ("", path)), (date, path))
+    return {key: path for key, (_, path) in found.items()}
 
 
 def estimate(entry: Experiment, preset: str) -> float:
     """Seconds that an experiment may take: as a committed record of the preset took, or its budget."""
-    dates = {path.stem.rpartition("_")[2]: path for path in runs.COMMITTED.glob(f"{entry.id}_{preset}_*.json")}
-    if dates:
+    if path := _newest().get((entry.id, preset)):
         # the book's own, held by tests: to validate them all takes longer than all else that a list needs
-        cases = strict_json(dates[max(dates)].read_text(encoding="utf-8"))["measurements"]
+        cases = strict_json(path.read_text(encoding="utf-8"))["measurements"]
         taken = (each["setup_s"] + each["compile_s"] + each["repeats"] * sum(each["samples"]) for each in cases)
         return STARTING + sum(taken)
     budget = entry.seconds(preset)
@@ -100,27 +121,78 @@ def within(planned: Plan, seconds: float) -> Plan:
             left -= chosen[name]
     if planned.todo and not chosen:
         shortest = duration(min(planned.todo.values()))
-        raise ValueError(f"nothing fits into {duration(seconds)}; the shortest experiment takes {shortest}")
+        raise ValueError(
+            f"nothing fits into {duration(max(0, seconds))}; the shortest experiment takes {shortest}, "
+            "so give --minutes more"
+        )
     return replace(planned, todo=chosen)
 
 
-def measure(planned: Plan, folder: Path) -> dict[str, Exception]:
-    """Measure a plan in order, keep each record and say so; what a reader can mend of what failed, by name."""
+class Over(KeyboardInterrupt):
+    """The time is over: an experiment ends as by Ctrl-C, and leaves nothing behind."""
+
+
+@contextmanager
+def until(end: float | None) -> Iterator[None]:
+    """Raise :class:`Over` in what is done within, once the clock (``time.monotonic``) passes ``end``."""
+    if end is None or threading.current_thread() is not threading.main_thread():  # others get no signals
+        yield
+        return
+
+    def over(number, frame):
+        raise Over
+
+    before = signal.signal(signal.SIGALRM, over)
+    signal.setitimer(signal.ITIMER_REAL, max(1e-3, end - time.monotonic()))
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def measure(planned: Plan, folder: Path, end: float | None = None) -> tuple[dict[str, Exception], list[str]]:
+    """Measure a plan in order, keep each record and say so.
+
+    ``end``: of the clock ``time.monotonic``.  An experiment that is not done by then is ended, and none begins that
+    takes longer than what is left.
+
+    Returns
+    -------
+    failed : dict
+        What a reader can mend, by the name of the experiment.
+    dropped : list of str
+        Experiments for which no time was left.
+    """
     failed: dict[str, Exception] = {}
-    for number, name in enumerate(planned.todo, start=1):
-        started, head = time.perf_counter(), f"{number} of {len(planned.todo)}: {name}"
+    dropped: list[str] = []
+    begun = time.monotonic()
+    for number, (name, takes) in enumerate(planned.todo.items(), start=1):
+        started, head = time.monotonic(), f"{number} of {len(planned.todo)}: {name}"
+        if end is not None and started + takes > end:
+            dropped.append(name)
+            print(f"{head}: dropped; it takes about {duration(takes)}, and {duration(max(0, end - started))} are left")
+            continue
+        left = "" if end is None else f", {duration(end - started)} left"
+        if sys.stderr.isatty():
+            print(f"{head}, about {duration(takes)} ({duration(started - begun)} passed{left})", file=sys.stderr)
         try:
             threads = planned.threads_of(experiments.find(name))
-            record = experiments.run_record(name, planned.preset, threads, seed=planned.seed)
+            with until(end):
+                record = experiments.run_record(name, planned.preset, threads, seed=planned.seed)
             path = runs.save(record, folder)
+        except Over:
+            dropped.append(name)
+            print(f"{head}: dropped after {duration(time.monotonic() - started)}; it took longer than was planned")
+            continue
         except (ValueError, OSError, MemoryError, Refusal) as error:
             failed[name] = error
             print(f"{head}: no record. {' '.join(str(error).split()) or 'memory ran out; choose a smaller preset'}")
             continue
         flagged = sum(bool(case["flags"]) for case in record["measurements"])
         doubt = f", {plural(flagged, 'doubtful case')}" if flagged else ""
-        print(f"{head}: {time.perf_counter() - started:.0f} s{doubt}  {path}", flush=True)
-    return failed
+        print(f"{head}: {time.monotonic() - started:.0f} s{doubt}  {path}", flush=True)
+    return failed, dropped
 
 
 def duration(seconds: float) -> str:
@@ -134,7 +206,8 @@ def duration(seconds: float) -> str:
 def announcement(planned: Plan) -> list[str]:
     """What a call is about to do."""
     takes = duration(sum(planned.todo.values()))
-    more = "longer where code is not compiled yet" if planned.compiled else "most of it compiling, once"
+    compiling = "most of it compiling, which this machine does once"
+    more = "longer where code is not compiled yet" if planned.compiled else compiling
     todo, done = plural(len(planned.todo), "experiment"), len(planned.done)
     first = f"{todo} to measure, about {takes}, {more}; {done} done before"
     drawing = missing(*DRAWING)

@@ -2,13 +2,19 @@
 
 import importlib
 import json
+<<<<<<< HEAD
 import os
 import subprocess
 import sys
+=======
+import shlex
+import subprocess
+>>>>>>> 45b5d7b6 (Answer run, show and compare in the experiment's unit, as text, JSON or CSV; refuse doubtful headlines)
 
 import pytest
 
 from supercomputers_rerun.companion import comparison, experiments, host
+from supercomputers_rerun.companion.common import plural
 from supercomputers_rerun.companion.host import Finding
 from supercomputers_rerun.companion.records import runs
 from supercomputers_rerun.kernels.files.ways import solution_writer
@@ -26,17 +32,34 @@ def test_run_writes_one_record(call, toy_experiment, tmp_path):
     assert (code, err) == (0, "")
     (path,) = (tmp_path / "new").iterdir()
     assert runs.read(path)["seed"] == 3
-    cases, lines = out.splitlines()[:2], out.splitlines()[2:]
-    assert [line.partition(": minimum")[0] for line in cases] == ["n = 10", "n = 20"]
-    assert [line.split()[0] for line in lines] == ["measured", "median", "report", "ratio", "record"]
-    assert lines[0] == "measured  Sums of whole numbers (toy-sum, quick, 1 thread, 2 cases)"
-    assert lines[1].startswith("median    n = 10: ") and lines[-1] == f"record    {path}"
+    lines = out.splitlines()
+    assert lines[0] == "Sums of whole numbers (toy-sum; T1 of toy)"
+    assert "preset quick" in lines[1] and plural(host.usable_cpus(), "thread") in lines[1]
+    assert lines[3].split()[0] == "median" and [line[:6] for line in lines[4:6]] == ["n = 10", "n = 20"]
+    assert f"record  {path}" in lines and lines[-1].startswith("next    companion list")
+
+
+def test_threads_have_one_default(call, toy_experiment, tmp_path):
+    (said,) = {
+        line.strip()
+        for name in ("run", "bench")
+        for line in call(name, "--help")[1].splitlines()
+        if "threads; " in line
+    }
+    assert said.endswith("threads; without it, all CPUs that may be used")
+    call("run", "toy-sum", "--out", tmp_path)
+    call("bench", "toy-sum", "--out", tmp_path / "bench")
+    (one,), (other,) = tmp_path.glob("*.json"), tmp_path.glob("bench/*.json")
+    assert runs.read(one)["threads"] == runs.read(other)["threads"] == host.usable_cpus()
 
 
 def test_list_names_experiments_under_their_reports(call):
     code, out, _ = call("list", "p5plus-smt", "nht1-io")
     assert code == 0 and "Five loops" in out
     assert [line.split()[0] for line in out.splitlines() if line] == ["p5plus:", "p5plus-smt", "nht1:", "nht1-io"]
+    (entry,) = json.loads(call("list", "p5plus-smt", "--json")[1])
+    assert entry["id"] == "p5plus-smt" and entry["paper_seconds"] > entry["quick_seconds"] > 0
+    assert call("list", "p5plus-smt", "--csv")[1].startswith("id,document,item,title,quick_seconds,")
 
 
 def test_a_section_that_cannot_be_imported_stops_its_own_experiments(call, monkeypatch):
@@ -51,9 +74,9 @@ def test_a_section_that_cannot_be_imported_stops_its_own_experiments(call, monke
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--preset"], "argument --preset: expected one argument; see --help"),
+        (["--preset"], "argument -p/--preset: expected one argument; see --help"),
         (["absent"], "experiment = 'absent' is unknown; companion list shows all"),
-        (["p5plus-smtt"], "experiment = 'p5plus-smtt' is unknown; did you mean p5plus-smt"),
+        (["p5plus-smtt"], "experiment = 'p5plus-smtt' is unknown; did you mean p5plus-smt?"),
         (["toy-sum", "--preset", "huge"], "preset = 'huge' is unknown to toy-sum; choose one of quick, p"),
         (["toy-sum", "--threads", "0"], "threads = 0"),
         (["toy-sum", "--budget", "nan"], "budget = nan"),
@@ -143,8 +166,11 @@ def test_compare(call, two_records):
     code, out, err = call("compare", *two_records[:2])
     assert (code, err) == (0, "")
     assert "differs" not in out
-    assert [line.split(":")[0] for line in out.splitlines()] == ["n = 10", "n = 20"]
+    assert [line.split("  minima")[0].strip() for line in out.splitlines()[1:]] == ["n = 10", "n = 20"]
     assert out.count("minima 2.000, medians 2.000") == 2
+    rows = json.loads(call("compare", *two_records[:2], "--json")[1])
+    assert [row["medians"] for row in rows] == [2.0, 2.0] and rows[0]["case"] == "n = 10"
+    assert call("compare", *two_records[:2], "--csv")[1].startswith("experiment,case,minima,medians,low,high,doubts\n")
 
 
 def test_compare_takes_folders(call, two_records, tmp_path):
@@ -152,7 +178,7 @@ def test_compare_takes_folders(call, two_records, tmp_path):
         (tmp_path / place).mkdir()
         path.rename(tmp_path / place / path.name)
     code, out, _ = call("compare", tmp_path / "a", tmp_path / "b")
-    assert code == 0 and out.startswith("toy-sum\n") and out.count("minima 2.000, medians 2.000") == 2
+    assert code == 0 and out.startswith("toy-sum: ") and out.count("minima 2.000, medians 2.000") == 2
     assert "no experiment in common" in sentence(call("compare", tmp_path / "a", tmp_path)[2])
 
 
@@ -167,8 +193,8 @@ def test_compare_says_what_differs(call, two_records, tmp_path):
     assert code == 0
     assert "differs: preset: quick and paper" in out
     assert "POWER5+" in out and "differs: numba" in out
-    assert "n = 10: " not in out and "2 case(s) are in one record only" in out
-    assert "n = 20: minima 2.000" in out  # a label is no part of what was measured
+    assert "n = 10  " not in out and "2 cases in one record only" in out
+    assert "n = 20  minima 2.000" in out  # a label is no part of what was measured
 
 
 @pytest.mark.parametrize(
@@ -199,8 +225,20 @@ def test_compare_of_nothing_in_common(call, two_records, tmp_path):
     for case in other["measurements"]:
         case["problem"]["n"] += 1
     other["date"] = "2032-01-01T00:00:00Z"
+    other["preset"] = "paper"
     code, _, err = call("compare", two_records[0], runs.save(other, tmp_path))
     assert code == 2 and "no case in common" in sentence(err)
+    assert "has toy-sum (quick, 1 thread), " in err and "has toy-sum (paper, 1 thread); companion run toy-sum" in err
+
+
+def test_compare_of_folders_takes_the_preset_that_both_have(call, two_records, tmp_path):
+    (tmp_path / "a").mkdir(), (tmp_path / "b").mkdir()
+    for folder, record in (("a", two_records[0]), ("b", two_records[1])):
+        record.rename(tmp_path / folder / record.name)
+    newer = two_records[2] | {"preset": "paper", "date": "2035-01-01T00:00:00Z"}
+    runs.save(newer, tmp_path / "b")
+    code, out, _ = call("compare", tmp_path / "a", tmp_path / "b")
+    assert code == 0 and "preset" not in out and out.count("minima 2.000") == 2
 
 
 def test_verify_prints_diagonal_and_checks_and_a_wrong_solution_has_its_own_code(call, tmp_path):
@@ -211,6 +249,29 @@ def test_verify_prints_diagonal_and_checks_and_a_wrong_solution_has_its_own_code
     assert code == 3 and "mean error norm" in sentence(err)
     assert len(out.splitlines()) == 12 * 12 * 5 + 6  # of 12 dumps 12 points; checksums and five norms
     assert len(call("verify", tmp_path / "wrong", "--no-diagonal")[1].splitlines()) == 6
+
+
+def test_a_solution_file_that_is_not_there_is_one_sentence(call, tmp_path):
+    code, _, err = call("verify", tmp_path / "nosuch")
+    assert code == 2 and "nosuch cannot be read: there is no such file" in sentence(err)
+
+
+def completed(script, *words):
+    """What bash offers for the last of these words."""
+    ask = f"COMP_WORDS=({' '.join(map(shlex.quote, words))}); COMP_CWORD={len(words) - 1}; _companion"
+    ask += "; echo ${COMPREPLY[@]}"
+    return subprocess.run(["bash", "-c", f"{script}\n{ask}"], capture_output=True, text=True, check=True).stdout.split()
+
+
+def test_bash_completes_commands_options_experiments_and_presets(call):
+    code, script, _ = call("completion", "bash")
+    assert code == 0
+    assert completed(script, "companion", "co") == ["compare", "contribute", "completion"]
+    assert completed(script, "companion", "run", "p5plus-la") == ["p5plus-latency"]
+    assert completed(script, "companion", "run", "p5plus-latency", "--pre") == ["--preset"]
+    assert completed(script, "companion", "run", "p5plus-latency", "--preset", "") == list(experiments.PRESETS)
+    assert completed(script, "companion", "completion", "z") == ["zsh"]
+    assert call("completion", "zsh")[1].startswith("autoload -U bashcompinit")
 
 
 @pytest.mark.parametrize(("required", "code"), [(True, 1), (False, 0)])

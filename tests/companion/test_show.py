@@ -1,4 +1,4 @@
-"""A record printed next to the report's values; every committed record is shown."""
+"""Every committed record is shown; samples of a figure become medians."""
 
 import pandas as pd
 
@@ -7,14 +7,10 @@ from supercomputers_rerun.companion.figures import rendering
 from supercomputers_rerun.companion.records import runs
 
 
-def newest(experiment):
-    return max(runs.COMMITTED.glob(f"{experiment}_*.json"))
-
-
-def test_show_prints_the_reports_values_in_columns_of_their_own(call):
-    code, out, err = call("show", newest("xmp1982-simulator"))
+def test_show_prints_the_reports_values_beside_those_of_the_record(call):
+    code, out, err = call("show", max(runs.COMMITTED.glob("xmp1982-simulator_*.json")))
     assert code == 0, err
-    assert "[1]" in out and "X-MP 1982" in out and "today, median of" in out
+    assert "Beside the report: time [s]" in out and "CPU time, 1982" in out and "\nrecord  " in out
 
 
 def test_every_committed_record_is_shown_somewhere():

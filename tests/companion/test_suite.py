@@ -1,5 +1,7 @@
 """Everything the host can measure: what is planned, kept, left out, and taken up again."""
 
+import signal
+import time
 from dataclasses import replace
 from functools import partial
 
@@ -76,6 +78,27 @@ def test_a_wrong_result_leaves_the_others_alone(bench_of_three, tmp_path, toy, m
     assert code == 3 and "no record of toy-bad" in err
     assert "toy-bad: no record." in out and "not reported" in out
     assert len(list((tmp_path / "kept").iterdir())) == 1
+
+
+def test_minutes_are_a_deadline(bench_of_three, tmp_path, toy, toy_experiment, monkeypatch):
+    """One experiment takes longer than was planned and is ended; for the next no time is left."""
+    experiments.REGISTER["toy-next"] = replace(toy_experiment, id="toy-next")
+    monkeypatch.setattr(suite, "estimate", lambda entry, preset: 0.5)
+    monkeypatch.setattr(suite, "COMPILING", 0)
+    monkeypatch.setattr(toy, "run", lambda *_, **__: time.sleep(30))
+    begun = time.monotonic()
+    code, out, err = bench_of_three("--minutes", 2 / 60)
+    assert (code, err) == (0, "") and time.monotonic() - begun < 10
+    assert "1 of 2: toy-sum: dropped after " in out and "2 of 2: toy-next: dropped; it takes about 1 s" in out
+    assert "0 records written" in out and "were over: toy-sum, toy-next" in out
+    assert list((tmp_path / "kept").iterdir()) == []
+    assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
+
+
+@pytest.mark.parametrize("minutes", [0, -1])
+def test_minutes_are_above_zero(bench_of_three, minutes):
+    code, _, err = bench_of_three("--minutes", minutes)
+    assert code == 2 and f"--minutes {minutes} must be above zero" in err
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import json
 import os
 import re
 import textwrap
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from html import escape
 
@@ -21,7 +21,6 @@ import pandas as pd
 import xarray as xr
 from matplotlib.text import Text
 
-from supercomputers_rerun.companion.common import significant
 from supercomputers_rerun.companion.figures import styled
 from supercomputers_rerun.companion.figures.kit import (
     INK,
@@ -40,6 +39,7 @@ from supercomputers_rerun.companion.figures.kit import (
     panels,
     points,
     printed_ranges,
+    require_drawing,
     rows,
     run_title,
     spread_of,
@@ -123,7 +123,6 @@ class Shown:
         self.name = name
         self.title = title
         self.data = data  # what is drawn, as a table
-        self.beside: tuple[str, ...] = ()  # a number of a run, the report's, and their ratio, where it has both
         self.figure = figure
 
     @cached_property
@@ -187,6 +186,15 @@ def _stored(figure) -> str:
     few = Image.open(buffer).convert("RGB").quantize(64, Image.Quantize.MAXCOVERAGE)  # the median cut merges colours
     few.save(packed, "PNG", optimize=True)
     return base64.b64encode(packed.getvalue()).decode()
+
+
+@styled
+def save(shown: Shown, path) -> None:
+    """Write the drawing of ``shown`` into a file whose name ends in .svg, .png or .pdf, black on white."""
+    figure = shown.figure
+    _legible(figure)
+    with mpl.rc_context({"savefig.dpi": 200, "svg.fonttype": "path"}):
+        figure.savefig(path, facecolor="white", bbox_inches="tight")
 
 
 def described(figure) -> str:
@@ -371,6 +379,7 @@ def dots(
         Passed to :func:`companion.figures.show`.
     """
     printed = {label: pd.Series(values, dtype=float) for label, values in (printed or {}).items()}
+    require_drawing(_beside(frames, quantities, printed, xlabel))
     if not len(names):
         parts = [series.index for series in printed.values()] + [frame["what"] for frame in frames]
         names = dict.fromkeys(name for part in parts for name in part)
@@ -413,21 +422,25 @@ def dots(
         ]
     alt = f"{described(figure)} {shown.pop('alt', '')}".replace("nan", "open")
     shown.setdefault("caption", f"{xlabel[0].upper()}{xlabel[1:]}.")  # not all numbers, which a screen reader says
-    made = show(figure, runs=runs, data=data, alt=alt, **shown)
-    made.beside = _beside(frames[0], quantities, printed, xlabel) if len(frames) else ()
-    return made
+    return show(figure, runs=runs, data=data, alt=alt, **shown)
 
 
-def _beside(frame: pd.DataFrame, quantities: dict[str, str], printed: dict[str, pd.Series], unit: str) -> tuple:
-    """Of the first row with a number of a run and one of the report: the run's, the report's, and their ratio."""
-    for column, (source, series) in itertools.product(quantities, printed.items()):
-        old = series.dropna().groupby(level=0).median()
-        known = frame[frame["what"].isin(old.index) & frame[column].notna()] if column in frame else frame[:0]
-        for row in known.to_dict("records"):
-            middle, low, high = (significant(row[f"{column}{end}"], 3) for end in ("", "_low", "_high"))
-            here = f"{row['what']}, {unit}: {middle} ({low} to {high})"
-            return here, f"{source}: {significant(old[row['what']], 3)}", significant(row[column] / old[row["what"]], 3)
-    return ()
+def _beside(frames: list[pd.DataFrame], quantities, printed: dict[str, pd.Series], unit: str) -> Iterator[tuple]:
+    """A tuple for each row with a number of a run and one of the report: row, unit, the run's number with its ends,
+    where the other is printed, and that (of several in a row their median).
+
+    Of as many quantities as printed series each has its own, else all have the first that the frame has.
+    """
+    frame = frames[0] if frames else pd.DataFrame({"what": []})
+    has = [name for name in quantities if name in frame]
+    paired = list(quantities) if len(quantities) == len(printed) else has[:1] * len(printed)
+    for column, (source, series) in zip(paired, printed.items(), strict=False):
+        old = series.dropna().groupby(level=0, sort=False).median()
+        if column not in has:
+            continue
+        for row in frame[frame["what"].isin(old.index) & frame[column].notna()].to_dict("records"):
+            ends = (float(row[f"{column}{end}"]) for end in ("", "_low", "_high"))
+            yield str(row["what"]), unit, *ends, source, float(old[row["what"]])
 
 
 def box(*, report: str, mattered: str, findings: Sequence[str], missing: str) -> Shown:

@@ -6,6 +6,7 @@ It has figures of chapter 6 and of the chapters with the reader's records, and n
 from collections.abc import Iterable
 from html import escape
 from pathlib import Path
+from statistics import median
 from string import Template
 
 import pandas as pd
@@ -47,7 +48,50 @@ def _own(frame: pd.DataFrame, words: str = "") -> pd.Series | None:
     return None if found.empty else found.iloc[0]
 
 
-def _answers(points: dict[str, pd.DataFrame]) -> str:
+#: Quantities that are a share of a whole, in per cent.
+_SHARES = ("peak", "computing")
+#: In place of a number that its record calls doubtful, or of which there is one sample.
+DOUBTFUL = "Doubtful: measure again on a quiet machine."
+#: The flag of a case that has fewer samples than were wanted; where it has several, their range says what is known.
+_FEW = "budget"
+
+
+def _impossible(key: str, frame: pd.DataFrame) -> pd.Series:
+    """Whether a point of the reader's is a share of more than the whole."""
+    return (frame["order"] < 0) & (key in _SHARES) & (frame["value"] > 100)
+
+
+def _believed(points: dict[str, pd.DataFrame]) -> tuple[dict[str, pd.DataFrame], list[str]]:
+    """The points without those that cannot be; a sentence for each of these."""
+    kept, refused = {}, []
+    for key, frame in points.items():
+        wrong = _impossible(key, frame)
+        kept[key] = frame[~wrong]
+        refused += [
+            f"{row.what}: {significant(float(row.value), 3)} {frame.attrs['units']['value']} is more than the whole, "
+            "so it is not drawn. What it was divided by was measured while the machine was busy."
+            for row in frame[wrong].itertuples()
+        ]
+    return kept, refused
+
+
+def _doubted(folder: Path) -> set[str]:
+    """Names of the records of a folder that doubt some of their cases for more than few samples."""
+    found = (each for name in experiments.REGISTER for each in runs.native(name, folder))
+    return {
+        path.name for record, path in found if any(case["flags"].keys() - {_FEW} for case in record["measurements"])
+    }
+
+
+def _number(here: pd.Series, factor: float, doubted: set[str]) -> str | None:
+    """A point in words, with its range; None where it is doubtful, or one sample, which has no range."""
+    if here["flagged"] and here["source"] in doubted or here["low"] == here["high"]:
+        return None
+    middle, low, high = (significant(factor * float(here[end]), 3) for end in ("value", "low", "high"))
+    return f"{middle} ({low} to {high})"
+
+
+def _answers(points: dict[str, pd.DataFrame], doubted: set[str]) -> str:
     found = []
     for key, words, factor, name, what, sentence, caveat in ANSWERS:
         here, frame = _own(points[key], words), points[key].query("kind == 'report'")
@@ -55,13 +99,13 @@ def _answers(points: dict[str, pd.DataFrame]) -> str:
             continue
         of_old = frame["machine"].str.startswith(name) & frame["what"].str.contains(what, regex=False)
         old = significant(factor * float(frame.loc[of_old, "value"].iloc[0]), 2)
-        middle, low, high = (significant(factor * float(here[end]), 3) for end in ("value", "low", "high"))
-        preset = here["what"].rpartition(", ")[2]
+        number, preset = _number(here, factor, doubted), here["what"].rpartition(", ")[2]
         what = here["what"].removesuffix(f", {preset}")
-        said = sentence.format(here=f"{middle} ({low} to {high})", old=old, what=what)
+        said = sentence.format(here=number or "…", old=old, what=what)
         if preset in experiments.PRESETS:
             caveat += f" Measured in preset {preset}, not at the size of the report."
-        found.append(f"<li><p>{escape(said)}</p><small>{escape(caveat)}</small></li>")
+        head, mark = ("", "") if number else (f"<strong>{DOUBTFUL}</strong> ", ' class="doubtful"')
+        found.append(f"<li{mark}><p>{head}{escape(said)}</p><small>{escape(caveat)}</small></li>")
     return "\n".join(found)
 
 
@@ -93,6 +137,7 @@ def _chapters(found: Iterable[str]) -> str:
     return "".join(parts)
 
 
+<<<<<<< HEAD
 def _constants(record: dict | None) -> str:
     """What one call, one load, one message … costs on the reader's machine, where its record is there."""
     if record is None:
@@ -100,6 +145,32 @@ def _constants(record: dict | None) -> str:
     said = models.in_words(models.of_record(runs.outputs(record)))
     shown = table(pd.DataFrame(said, columns=["what", "cost"]), caption="Constants of this machine", index=False)
     return f"<h2>What your machine waits for</h2>{shown.html}"
+=======
+def _busy(found: Iterable[dict], refused: list[str]) -> str:
+    """What kept the machine busy, which cases are doubtful, and what is refused: what the page begins with."""
+    records = list(found)
+    cases = [case for record in records for case in record["measurements"]]
+    flagged = [case for case in cases if case["flags"]]
+    if not flagged and not refused:
+        return ""
+    lines = []
+    loads = [case["other_load"] for case in cases if "load" in case["flags"] and case["other_load"] is not None]
+    cpus = records[-1]["machine"]["usable"]["cpus"]
+    if loads:
+        lines.append(
+            f"This machine was busy: others kept {median(loads):.1f} of its {plural(cpus, 'CPU')} at work (median of "
+            f"{plural(len(loads), 'case')}, at most {max(loads):.1f})."
+        )
+    alone = sum(len(case["samples"]) == 1 for case in cases)
+    if flagged:
+        again = " End what else runs and measure again: companion bench --out FOLDER." if loads else ""
+        lines.append(
+            f"{len(flagged)} of {plural(len(cases), 'case')} are flagged, and {plural(alone, 'case')} have one "
+            f"sample.{again}"
+        )
+    rows = "".join(f"<li>{escape(each)}</li>" for each in refused)
+    return f'<div class="busy"><p><strong>{escape(" ".join(lines))}</strong></p><ul>{rows}</ul></div>'
+>>>>>>> 45b5d7b6 (Answer run, show and compare in the experiment's unit, as text, JSON or CSV; refuse doubtful headlines)
 
 
 def newest(folder: Path) -> dict[str, dict]:
@@ -123,7 +194,7 @@ def html(folder: Path) -> str:
     found = newest(folder)
     last = max(found.values(), key=lambda record: record["date"])
     with runs.beside(folder):
-        points = synthesis.every()
+        points, refused = _believed(synthesis.every())
         axes, chapters = _axes(points), _chapters(found)
     rows = pd.DataFrame(
         {"experiment": name, "preset": record["preset"], "threads": record["threads"], "date": record["date"][:10],
@@ -134,14 +205,15 @@ def html(folder: Path) -> str:
         f"{plural(len(found), 'experiment')} measured, the last on {last['date'][:10]}, preset "
         f"{', '.join(rows['preset'].unique())}. {rows['doubtful'].sum()} of {plural(rows['cases'].sum(), 'case')} are "
         "flagged as doubtful. Every result was "
-        "verified before and after it was timed. Numbers are medians; in brackets the 95 % interval, or the range of "
-        "the samples where there are fewer than six."
+        "verified before and after it was timed. Numbers are medians; in brackets the 95 % interval, of two to five "
+        "samples their range. What is doubtful, or has one sample, stands without a number."
     )
     about = pd.DataFrame({"value": described(last["machine"])}).rename_axis("property")
     return Template(Path(__file__).with_name("report.html").read_text(encoding="utf-8")).substitute(
         title=escape(f"{runs.short(last['machine'])} beside five reports, 1982 to now"),
+        busy=_busy(found.values(), refused),
         measured=escape(measured),
-        answers=_answers(points),
+        answers=_answers(points, _doubted(folder)),
         axes="\n".join(shown.html for shown in axes),
         constants=_constants(found.get(models.EXPERIMENT)),
         chapters=chapters,

@@ -50,13 +50,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache, lru_cache
 from pathlib import Path
-from statistics import median
 from typing import Any
 
 from supercomputers_rerun import HOME
 from supercomputers_rerun.companion import host
 from supercomputers_rerun.companion.bench import QUIET, median_interval, plain
-from supercomputers_rerun.companion.common import np, pd, significant, strict_json, write_text, xr
+from supercomputers_rerun.companion.common import np, pd, strict_json, write_text, xr
 
 SCHEMA = "supercomputers-rerun/run-record"
 VERSION = 4
@@ -72,8 +71,6 @@ _FEWEST = 3
 _MOST_BYTES = 2**25
 #: Digests of the files that were valid: a page reads a record many times.
 _valid: set[bytes] = set()
-_DIGITS = 4  # significant ones of a number that is printed
-_LONGEST = 12  # values of one quantity that are printed in full
 _WORDS = re.compile(r"\((?:R|TM|C)\)|\b(?:CPU|Processor)\b|@.*|\b\d+-Core\b", re.IGNORECASE)
 
 
@@ -620,54 +617,3 @@ def latest(experiment: str, folder=None):
 def files(paths: Iterable[Path]) -> list[Path]:
     """The files of ``paths``, of a folder all its records."""
     return [file for path in paths for file in (sorted(path.glob("*.json")) if path.is_dir() else [path])]
-
-
-def _value(value: Any) -> str:
-    if isinstance(value, list):
-        shown = [_value(each) for each in value[:_LONGEST]]
-        rest = f", … ({len(value)} values)" if len(value) > _LONGEST else ""
-        return ("; " if any(isinstance(each, str) for each in value) else ", ").join(shown) + rest
-    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
-        return str(int(value))
-    return significant(value, _DIGITS)
-
-
-def _unit(units: str | None) -> str:
-    return f" {units}" if units and units != "1" else ""
-
-
-def case_line(case: dict[str, Any]) -> str:
-    """Minimum and median of a case, with the rates that follow from the counted work of all threads, and its doubts."""
-    times, work = [], case["work"]
-    counts = {"GFLOPS": work["flops"], "GB/s": work["bytes_read"] + work["bytes_written"]}
-    for name, seconds in {"minimum": min(case["samples"]), "median": median(case["samples"])}.items():
-        rates = [f"{significant(count / seconds / 1e9, _DIGITS)} {unit}" for unit, count in counts.items() if count]
-        times.append(f"{name} {significant(seconds, _DIGITS)} s" + (f" ({', '.join(rates)})" if rates else ""))
-    doubts = "; ".join(case["flags"].values())
-    return f"{case['label']}: {', '.join(times)}" + (f"  [{doubts}]" if doubts else "")
-
-
-def median_line(case: dict[str, Any]) -> str:
-    """Label, median and its 95 % interval, the range of the samples where there are fewer than six."""
-    found = case["samples"]
-    middle, low, high = (
-        significant(each, _DIGITS) for each in (median(found), *(median_interval(found) or (min(found), max(found))))
-    )
-    return f"{case['label']}: {middle} s ({low} to {high})"
-
-
-def text(record: dict[str, Any]) -> str:
-    """Title, machine, cases with times and rates, and every other quantity of a record."""
-    lines = [
-        f"{record['title']} ({record['experiment']}, items {record['item']} of {record['document']})",
-        f"{host.line(record['machine'])}; preset {record['preset']}, threads {record['threads']}, "
-        f"{record['date'][:10]}",
-    ]
-    if record.get("simulated"):
-        lines.append("simulated: no clock measured these numbers")
-    lines += [f"  {case_line(case)}" for case in record["measurements"]]
-    if record["outputs"]:
-        lines.append("quantities:")
-    for name, entry in record["outputs"].items():
-        lines.append(f"  {re.sub('_', ' ', name)}: {_value(entry['value'])}{_unit(entry.get('units'))}")
-    return "\n".join(lines)

@@ -92,6 +92,36 @@ def test_a_quick_run_says_that_its_size_is_not_the_reports(folder, tmp_path, mon
     assert all("Measured in preset quick" in caveat for _, caveat in answers)
 
 
+def test_a_doubtful_number_is_no_headline_and_a_share_above_one_is_refused(folder, tmp_path, monkeypatch):
+    """One sample each, taken beside others, and transforms at three times the peak that was measured with them."""
+    monkeypatch.setattr(rendering, "_drawn", lambda *_: "<svg></svg>")
+    busy = {"load": "others kept 1.50 CPUs busy, more than the 0.25 that count as quiet"}
+    for name in ("xc30-transforms", "p5plus-smt", "nht1-solver"):
+        record = runs.read(next(folder.glob(f"{name}_2*.json"), None) or next(folder.glob(f"{name}_paper*.json")))
+        for case in record["measurements"]:
+            faster = 3 * (name == "xc30-transforms" and case["parameters"]["what"] != "peak") or 1
+            samples = [min(case["samples"]) / faster]
+            case |= {"samples": samples, "observed": {}, "flags": busy, "other_load": 1.5}
+        runs.save(record | {"outputs": {}}, tmp_path)
+    html = report.html(tmp_path)
+    answers = re.findall(r"<li( class=\"doubtful\")?><p>(.*?)</p><small>", html)
+    assert len(answers) == 2 and all(mark and report.DOUBTFUL in said and "…" in said for mark, said in answers)
+    begins = html[html.index("<h1>") : html.index('<ul class="answers">')]
+    assert "This machine was busy: others kept 1.5 of its 2 CPUs at work" in begins
+    assert re.search(r"spectral transforms .*: 2\d\d % of peak is more than the whole", begins)
+    assert " % of the peak measured with it" not in html
+
+
+def test_fewer_rounds_than_were_wanted_make_no_number_doubtful(folder, tmp_path, monkeypatch):
+    monkeypatch.setattr(rendering, "_drawn", lambda *_: "<svg></svg>")
+    record = runs.read(next(folder.glob("nht1-solver_*.json")))
+    for case in record["measurements"]:
+        case["flags"] = {"budget": "the time budget ended after 7 of 11 rounds"}
+    runs.save(record, tmp_path)
+    (answer,) = re.findall(r"<li><p>(.*?)</p><small>", report.html(tmp_path))
+    assert "GFLOPS on one thread" in answer and "…" not in answer
+
+
 def test_where_time_is_short_what_the_page_asks_is_measured_first(made, tmp_path):
     assert set() < made[2] <= set(suite.ASKED)
     whole = suite.plan(tmp_path, [], "quick", 1, 0)

@@ -13,7 +13,14 @@ from supercomputers_rerun.companion.experiments import experiment
 _WORD = 8
 
 
-@experiment("aips58-ddt", item="A1-A4, A7, A10, A12", rounds=8, seconds={"paper": 150, "modern": 200})
+@experiment(
+    "aips58-ddt",
+    item="A1-A4, A7, A10, A12",
+    rounds=8,
+    seconds={"paper": 150, "modern": 200},
+    unit="s of CPU time",
+    of="cpu",
+)
 def test(preset: str, threads: int) -> list:
     """The Dirty Dozen Test: thirteen problems, CPU and real time."""
     from supercomputers_rerun.kernels.imaging import tasks
@@ -137,7 +144,7 @@ def averages(run) -> str:
     )
 
 
-@experiment("aips58-memory", item="A11", rounds=3, seconds={"paper": 120, "modern": 300})
+@experiment("aips58-memory", item="A11", rounds=3, seconds={"paper": 120, "modern": 300}, unit="Mword", of="peak")
 def field_lengths(preset: str, threads: int) -> list:
     """The most memory that each problem of the Dirty Dozen Test holds of its own."""
     from supercomputers_rerun.kernels.imaging import tasks

@@ -12,7 +12,7 @@ from supercomputers_rerun.companion.experiments import experiment
 _WAYS = {"late": "opened, late answer", "reopened": "opened for each", "kept": "kept open", "off": "no file"}
 
 
-@experiment("aips58-ddtload", item="A5, A6", rounds=7, seconds={"paper": 20, "modern": 60})
+@experiment("aips58-ddtload", item="A5, A6", rounds=7, seconds={"paper": 20, "modern": 60}, unit="s", of="real")
 def load(preset: str, threads: int) -> list[Case]:
     """The command RUN DDTLOAD: procedures translated and stored, with hundreds of messages."""
     from supercomputers_rerun.kernels.files import messages

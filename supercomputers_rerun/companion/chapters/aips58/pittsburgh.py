@@ -75,7 +75,14 @@ def errors(frame: "pd.DataFrame") -> "np.ndarray":
     return np.concatenate(off)
 
 
-@experiment("aips58-habits", item="A11, A13", rounds=7, seconds={"paper": 150, "modern": 300})
+@experiment(
+    "aips58-habits",
+    item="A11, A13",
+    rounds=7,
+    seconds={"paper": 150, "modern": 300},
+    unit="s of CPU time",
+    of="cpu",
+)
 def habits(preset: str, threads: int) -> list:
     """The thirteen problems with data in memory, and with scratch files and messages on the disk and in memory.
 

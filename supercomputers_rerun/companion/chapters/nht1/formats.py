@@ -10,7 +10,7 @@ from supercomputers_rerun.companion.experiments import VERIFIERS, experiment, of
 _WAYS = {"encode": "when written", "decode": "when read"}
 
 
-@experiment("nht1-formats", item="N5", rounds=11, seconds={"paper": 30, "modern": 60})
+@experiment("nht1-formats", item="N5", rounds=11, seconds={"paper": 30, "modern": 60}, unit="MB/s read and written")
 def formats(preset: str, threads: int) -> list[Case]:
     """Converting a dump between IEEE, big-endian and Cray words of 128 bits."""
     from supercomputers_rerun.kernels.files import conversion

@@ -21,7 +21,15 @@ IN_WORDS = dict(zip(_WITHOUT, ("with code for x86-64-v3", "on small pages", "wit
 _SMT = ("", "smt", "smt_front_loaded")
 
 
-@experiment("p5plus-changes", item="P1, P7, P11", rounds=7, seconds={"paper": None, "modern": None}, needs="affinity")
+@experiment(
+    "p5plus-changes",
+    item="P1, P7, P11",
+    rounds=7,
+    seconds={"paper": None, "modern": None},
+    needs="affinity",
+    unit="ms a step",
+    per="steps",
+)
 def changes(preset: str, threads: int) -> list[Case]:
     """A forecast at T399 with and without changes of the report: target, huge pages, bound threads."""
     from supercomputers_rerun.kernels.jobs import builds, settings

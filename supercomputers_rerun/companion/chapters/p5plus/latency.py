@@ -15,7 +15,14 @@ _LINE = 64
 _WALKS = {"random": "random chase", "stride": "stride 1024 items (4 KB)"}
 
 
-@experiment("p5plus-latency", item="P3", rounds=11, seconds={"paper": None, "modern": None})
+@experiment(
+    "p5plus-latency",
+    item="P3",
+    rounds=11,
+    seconds={"paper": None, "modern": None},
+    unit="ns a load",
+    per="loads",
+)
 def loads(preset: str, threads: int) -> list[Case]:
     """Memory latency: random chase and stride 1024.
 

@@ -44,7 +44,14 @@ _PAIR, _TWICE = "shared work, two threads on one core", "shared work, twice the 
 _NODE = "one thread on every core"
 
 
-@experiment("p5plus-smt", item="P5, P6", rounds=11, seconds={"paper": None, "modern": None}, needs="affinity")
+@experiment(
+    "p5plus-smt",
+    item="P5, P6",
+    rounds=11,
+    seconds={"paper": None, "modern": None},
+    needs="affinity",
+    unit="GFLOPS",
+)
 def loops(preset: str, threads: int) -> list[Case]:
     """Five loops with one and two threads a core, and the factors of the report's model.
 

@@ -11,7 +11,14 @@ PAGES = ("small", "huge")
 _SHOWN = (1, 16, 1024)
 
 
-@experiment("p5plus-bandwidth", item="P2", rounds=7, seconds={"paper": None, "modern": None})
+@experiment(
+    "p5plus-bandwidth",
+    item="P2",
+    rounds=7,
+    seconds={"paper": None, "modern": None},
+    unit="GB/s a thread",
+    per="threads",
+)
 def bandwidth(preset: str, threads: int) -> list[Case]:
     """Memory bandwidth per thread against size and stride."""
     from supercomputers_rerun.kernels.memory import stride

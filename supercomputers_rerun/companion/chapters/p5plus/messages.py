@@ -6,7 +6,14 @@ from supercomputers_rerun.companion.common import pd, plural, size
 from supercomputers_rerun.companion.experiments import counts_to, experiment
 
 
-@experiment("p5plus-exchange", item="P4", rounds=11, seconds={"paper": 60, "modern": 120}, ranks=2)
+@experiment(
+    "p5plus-exchange",
+    item="P4",
+    rounds=11,
+    seconds={"paper": 60, "modern": 120},
+    ranks=2,
+    unit="µs an exchange",
+)
 def exchange(preset: str, threads: int, ranks: int = 2) -> list[Case]:
     """Exchange between pairs of ranks by message size."""
     from supercomputers_rerun.kernels.mpi import exchange

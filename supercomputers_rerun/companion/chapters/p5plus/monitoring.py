@@ -7,7 +7,7 @@ from supercomputers_rerun.companion.conclusions import HOLDS, Finding, conclusio
 from supercomputers_rerun.companion.experiments import experiment, of
 
 
-@experiment("p5plus-sensors", item="P8", rounds=7, seconds={"paper": 60, "modern": 120}, ranks=2)
+@experiment("p5plus-sensors", item="P8", rounds=7, seconds={"paper": 60, "modern": 120}, ranks=2, unit="s")
 def sensors(preset: str, threads: int, ranks: int = 2) -> list[Case]:
     """Sensors on ranks that wait for each other: none, synchronised, drifted apart, and drifting."""
     from supercomputers_rerun.kernels.mpi import monitoring

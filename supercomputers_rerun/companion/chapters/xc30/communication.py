@@ -11,7 +11,15 @@ from supercomputers_rerun.companion.records.runs import partner
 CLASSES = {"compute": "CPU", "communication": "Comms", "barrier": "Barrier", "serial": "Serial"}
 
 
-@experiment("xc30-ranks", item="C2, C3, P9, P10", rounds=5, seconds={"paper": 200, "modern": 400}, ranks=2)
+@experiment(
+    "xc30-ranks",
+    item="C2, C3, P9, P10",
+    rounds=5,
+    seconds={"paper": 200, "modern": 400},
+    ranks=2,
+    unit="ms a step",
+    per="steps",
+)
 def ranks(preset: str, threads: int, ranks: int = 2) -> list[Case]:
     """Shallow-water model on ranks: computing, communication, barrier, serial."""
     from supercomputers_rerun.kernels.shallow_water import ranks as shallow_water
@@ -67,7 +75,14 @@ def split(runs) -> "figures.Shown":
     )
 
 
-@experiment("xc30-jitter", item="C15", rounds=500, seconds={"paper": None, "modern": None}, needs="affinity")
+@experiment(
+    "xc30-jitter",
+    item="C15",
+    rounds=500,
+    seconds={"paper": None, "modern": None},
+    needs="affinity",
+    unit="µs a quantum",
+)
 def jitter(preset: str, threads: int) -> list[Case]:
     """One quantum of work, many times: how much longer the system makes some of them."""
     from supercomputers_rerun.kernels.processor import smt
@@ -127,7 +142,7 @@ def counted() -> "pd.DataFrame":
     return found.assign(**{"in all": found["transpositions"] + around}).rename_axis("tasks")
 
 
-@experiment("xc30-moves", item="C5, P4", rounds=7, seconds={"paper": 60, "modern": 120}, ranks=4)
+@experiment("xc30-moves", item="C5, P4", rounds=7, seconds={"paper": 60, "modern": 120}, ranks=4, unit="ms")
 def moves(preset: str, threads: int, ranks: int = 4) -> list[Case]:
     """Transposition routines of IFS in transforms on a mesh of ranks."""
     from supercomputers_rerun.kernels.mpi import mesh
@@ -161,7 +176,7 @@ def transpositions(runs) -> "figures.Shown":
     )
 
 
-@experiment("xc30-halo", item="C8", rounds=7, seconds={"paper": 60, "modern": 120}, ranks=2)
+@experiment("xc30-halo", item="C8", rounds=7, seconds={"paper": 60, "modern": 120}, ranks=2, unit="ms a step")
 def halo(preset: str, threads: int, ranks: int = 2) -> list[Case]:
     """Semi-Lagrangian halo: fixed width against points on demand."""
     from supercomputers_rerun.kernels.mpi import halo

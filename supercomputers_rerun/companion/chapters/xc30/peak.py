@@ -18,7 +18,7 @@ _SIZES: dict[str, list] = {
 }
 
 
-@experiment("xc30-transforms", item="C1, C2", rounds=7, seconds={"paper": 240, "modern": 600})
+@experiment("xc30-transforms", item="C1, C2", rounds=7, seconds={"paper": 240, "modern": 600}, unit="GFLOPS")
 def transforms(preset: str, threads: int) -> list[Case]:
     """Spectral transforms and their share of measured peak."""
     from supercomputers_rerun.kernels import spectral
@@ -38,7 +38,7 @@ def transforms(preset: str, threads: int) -> list[Case]:
     return cases
 
 
-@experiment("xc30-forecast", item="C2", rounds=6, seconds={"paper": 900, "modern": 3600})
+@experiment("xc30-forecast", item="C2", rounds=6, seconds={"paper": 900, "modern": 3600}, unit="GFLOPS")
 def forecast(preset: str, threads: int) -> list[Case]:
     """A whole forecast of the small model: elapsed time and share of peak.
 

@@ -18,7 +18,14 @@ _STEP = ("inverse transforms", "direct transforms", "grid-point", "spectral")
 _DAY = 86400.0
 
 
-@experiment("xc30-resolutions", item="C6", rounds=3, seconds={"paper": 300, "modern": 900})
+@experiment(
+    "xc30-resolutions",
+    item="C6",
+    rounds=3,
+    seconds={"paper": 300, "modern": 900},
+    unit="ms a step",
+    per="steps",
+)
 def steps(preset: str, threads: int) -> list[Case]:
     """Cost of a step on the seven grids of the talk."""
     from supercomputers_rerun.kernels import shallow_water

@@ -8,7 +8,7 @@ from supercomputers_rerun.companion.conclusions import HOLDS, THEN, Finding, con
 from supercomputers_rerun.companion.experiments import experiment
 
 
-@experiment("xc30-routines", item="C4, C16, P13", rounds=7, seconds={"paper": 300, "modern": 600})
+@experiment("xc30-routines", item="C4, C16, P13", rounds=7, seconds={"paper": 300, "modern": 600}, unit="MFLOPS")
 def builds(preset: str, threads: int) -> list[Case]:
     """Routines of the profiles, vectorised and scalar."""
     from supercomputers_rerun.kernels.processor import peak

@@ -13,7 +13,14 @@ _LOADS = {0: "", 1: ", file system loaded"}
 _CODES = {"before": "with small files", "after": "without"}
 
 
-@experiment("xc30-storm", item="C10-C12", rounds=3, seconds={"paper": 120, "modern": 300})
+@experiment(
+    "xc30-storm",
+    item="C10-C12",
+    rounds=3,
+    seconds={"paper": 120, "modern": 300},
+    unit="ms a step",
+    per="steps",
+)
 def storm(preset: str, threads: int) -> list[Case]:
     """Output steps with and without a storm of small files.
 
@@ -72,7 +79,7 @@ def output_steps(runs) -> "figures.Shown":
     )
 
 
-@experiment("xc30-bulk", item="C10", rounds=3, seconds={"paper": None, "modern": None})
+@experiment("xc30-bulk", item="C10", rounds=3, seconds={"paper": None, "modern": None}, unit="MB/s")
 def bulk(preset: str, threads: int) -> list[Case]:
     """One output step of the talk's forecast: its files and records, each flushed to the device."""
     from supercomputers_rerun.kernels.files import storm
@@ -117,7 +124,14 @@ _LATENCIES = (0.0, 1e-4, 1e-3, 1e-2)
 _PART = 20
 
 
-@experiment("xc30-records", item="C11, C12", rounds=7, seconds={"paper": 150, "modern": 300})
+@experiment(
+    "xc30-records",
+    item="C11, C12",
+    rounds=7,
+    seconds={"paper": 150, "modern": 300},
+    unit="ms a step",
+    per="steps",
+)
 def records(preset: str, threads: int) -> list[Case]:
     """Output steps with and without small files by time of an open."""
     from supercomputers_rerun.kernels.files import storm

@@ -55,7 +55,14 @@ def _observe(result) -> dict[str, float]:
     return found | {f"step_{n:02d}_cpu": step.cpu for n, step in enumerate(result.steps)}
 
 
-@experiment("xmp1982-analysis", item="X16, X17, X23", rounds=7, seconds={"paper": 240})
+@experiment(
+    "xmp1982-analysis",
+    item="X16, X17, X23",
+    rounds=7,
+    seconds={"paper": 240},
+    unit="s of the clock",
+    of="clock",
+)
 def alone(preset: str, threads: int) -> list[Case]:
     """The analysis by place of its files, with reading ahead, and in another build."""
     from supercomputers_rerun.kernels import analysis, jobs
@@ -118,7 +125,15 @@ def programs(runs) -> "figures.Shown":
     )
 
 
-@experiment("xmp1982-together", item="X18, X28", rounds=7, seconds={"paper": 320}, needs="affinity pair")
+@experiment(
+    "xmp1982-together",
+    item="X18, X28",
+    rounds=7,
+    seconds={"paper": 320},
+    needs="affinity pair",
+    unit="s of the clock",
+    of="complete",
+)
 def together(preset: str, threads: int) -> list[Case]:
     """The analysis beside a forecast.
 

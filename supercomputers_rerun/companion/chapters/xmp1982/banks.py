@@ -45,7 +45,15 @@ def printed(table: str) -> "tuple[np.ndarray, int, int]":
     return np.array(times, float) / float(cpu.sel(banks=full, jobs=1, job=1)), full, half
 
 
-@experiment("xmp1982-two-jobs", item="X20", rounds=11, seconds={"paper": 60}, needs="affinity pair")
+@experiment(
+    "xmp1982-two-jobs",
+    item="X20",
+    rounds=11,
+    seconds={"paper": 60},
+    needs="affinity pair",
+    unit="s of CPU time",
+    of="cpu",
+)
 def two_jobs(preset: str, threads: int) -> list[Case]:
     """A degraded post-processing job alone on one CPU, and two at once on two.
 

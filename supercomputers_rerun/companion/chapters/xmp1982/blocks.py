@@ -31,7 +31,7 @@ def _observe(result) -> dict[str, float]:
     return {"clock": result.clock} | {f"job_{n}_time": seconds for n, seconds in enumerate(result.seconds)}
 
 
-@experiment("xmp1982-devices", item="X19", rounds=6, seconds={"paper": 400})
+@experiment("xmp1982-devices", item="X19", rounds=6, seconds={"paper": 400}, unit="MB/s written and read")
 def devices(preset: str, threads: int) -> list[Case]:
     """Large blocks written and read.
 

@@ -91,7 +91,14 @@ def jobs_of(cases, key: str) -> "xr.DataArray":
     return cases[names].to_dataarray("post").mean("post")
 
 
-@experiment("xmp1982-forecast", item="X2, X3, X4, X5, X8, X26", rounds=7, seconds={"paper": 500})
+@experiment(
+    "xmp1982-forecast",
+    item="X2, X3, X4, X5, X8, X26",
+    rounds=7,
+    seconds={"paper": 500},
+    unit="s of the clock",
+    of="forecast",
+)
 def forecast(preset: str, threads: int) -> list[Case]:
     """A forecast whose state streams through work files."""
     base = sized(preset)
@@ -99,7 +106,14 @@ def forecast(preset: str, threads: int) -> list[Case]:
     return [case(name, "forecast", problem, threads) for name, problem in problems.items()]
 
 
-@experiment("xmp1982-simulator", item="X10, X11", rounds=6, seconds={"paper": 400})
+@experiment(
+    "xmp1982-simulator",
+    item="X10, X11",
+    rounds=6,
+    seconds={"paper": 400},
+    unit="s of the clock",
+    of="forecast",
+)
 def simulator(preset: str, threads: int) -> list[Case]:
     """The simulator of the forecast."""
     base = sized(preset)

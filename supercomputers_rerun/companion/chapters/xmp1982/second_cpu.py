@@ -73,7 +73,15 @@ def gains(run) -> "pd.DataFrame":
     return pd.DataFrame(found).T
 
 
-@experiment("xmp1982-pairs", item="X12, X13, X14, X28", rounds=7, seconds={"paper": 640}, needs="affinity pair")
+@experiment(
+    "xmp1982-pairs",
+    item="X12, X13, X14, X28",
+    rounds=7,
+    seconds={"paper": 640},
+    needs="affinity pair",
+    unit="s of the clock",
+    of="complete",
+)
 def pairs(preset: str, threads: int) -> list[Case]:
     """Two simulated forecasts at once with their post-processing jobs, and each alone: a CPU each."""
     alone = dict.fromkeys("+".join(PAIRINGS).split("+"))
@@ -258,7 +266,15 @@ def idle_in_pairs(runs) -> "figures.Shown":
     )
 
 
-@experiment("xmp1982-accounts", item="X15", rounds=7, seconds={"paper": 280}, needs="affinity pair")
+@experiment(
+    "xmp1982-accounts",
+    item="X15",
+    rounds=7,
+    seconds={"paper": 280},
+    needs="affinity pair",
+    unit="s of the clock",
+    of="complete",
+)
 def accounts(preset: str, threads: int) -> list[Case]:
     """Accounts of simulated forecasts alone and in pairs, without write-ups."""
     base = replace(forecast.sized(preset), writeup=0.0)
@@ -305,7 +321,15 @@ def overheads(runs) -> "figures.Shown":
 _USUAL, _LESS = "usual forecast, usual jobs, in turn", "degraded forecast, degraded jobs, second CPU"
 
 
-@experiment("xmp1982-degraded", item="X7", rounds=7, seconds={"paper": 120}, needs="affinity pair")
+@experiment(
+    "xmp1982-degraded",
+    item="X7",
+    rounds=7,
+    seconds={"paper": 120},
+    needs="affinity pair",
+    unit="s of the clock",
+    of="forecast",
+)
 def degraded(preset: str, threads: int) -> list[Case]:
     """A forecast with less memory, its jobs on the second CPU, beside the usual one."""
     base = forecast.sized(preset)
