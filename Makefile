@@ -18,7 +18,7 @@ ifneq ($(shell [ -L $(VENV) ] && echo link),)
 $(error $(VENV) is a link; remove it, and make makes an environment of its own)
 endif
 
-.PHONY: help book test lab peers lock clean env
+.PHONY: help book test lab may-lab peers lock clean env
 .DELETE_ON_ERROR:
 
 env: $(READY)
@@ -49,6 +49,7 @@ endif
 
 help:
 	@echo "make book    executes every notebook and builds book/_build/html/index.html"
+	@echo "             make book PAGE=notebooks/04_p5plus builds that page alone, in .cache/page/_build/html"
 	@echo "make test    runs the tests, notebooks included"
 	@echo "make lab     opens the notebooks in JupyterLab; make lab ARGS=--no-browser passes a flag on"
 	@echo "make peers   times the kernels and other software in turns"
@@ -57,15 +58,28 @@ help:
 	@echo "make clean   removes everything the other targets made"
 
 # The execution cache and the reaction to changed sources are in book/_ext/execution.py.
+ifndef PAGE
 book: $(READY)
 	$(BIN)/jupyter-book build . --config book/_config.yml --toc book/_toc.yml --path-output book -W -n --keep-going
+else
+# one page, apart from the book: links to other pages lead nowhere there
+ONE := $(basename $(PAGE))
+book: $(READY)
+	@test -f "$(PAGE)" || test -f "$(ONE).ipynb" || test -f "$(ONE).md" || { echo "make: there is no page $(PAGE); name one as PAGE=notebooks/04_p5plus" >&2; exit 1; }
+	@mkdir -p .cache/page && printf 'format: jb-book\nroot: %s\n' "$(ONE)" > .cache/page/_toc.yml
+	$(BIN)/jupyter-book build . --config book/_config.yml --toc .cache/page/_toc.yml --path-output .cache/page --quiet
+	@echo "the page: .cache/page/_build/html/$(ONE).html"
+endif
 
 test: $(READY)
 	$(BIN)/python -m pytest -n 2 --dist=loadfile --no-loadscope-reorder
 
 # the settings there fetch no news and look for no updates
-lab: $(READY)
+lab: $(READY) may-lab
 	JUPYTER_CONFIG_PATH=supercomputers_rerun/companion/jupyter $(BIN)/jupyter lab START.md $(ARGS)
+
+may-lab:
+	@[ "$$(id -u)" != 0 ] || case "$(ARGS)" in *--allow-root*) ;; *) echo "make: JupyterLab starts for root, as in many containers, where you say make lab ARGS=--allow-root" >&2; exit 1;; esac
 
 peers: $(READY)
 	$(BIN)/python -m supercomputers_rerun.peers $(ARGS)

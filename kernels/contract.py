@@ -43,6 +43,7 @@ States and results are dataclasses or ``NamedTuple``s (an object that holds proc
 own); the comment of each field gives shape, type and unit.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from numbers import Integral, Real
 from os import PathLike
@@ -237,16 +238,35 @@ def require_choice(field: str, value, choices) -> None:
         raise ValueError(f"{field} = {value!r} is unknown; choose one of {', '.join(map(repr, choices))}")
 
 
+class Allowed:
+    """What a field may hold: called with its name and a value it refuses others, printed it says so in words."""
+
+    def __init__(self, words: str, check: Callable[[str, Any], Any]):
+        self.words, self.check = words, check
+
+    def __call__(self, name: str, value: Any) -> Any:
+        return self.check(name, value)
+
+    def __repr__(self) -> str:
+        return self.words
+
+
+def _range(low: float, high: float, unit: str) -> Allowed:
+    words = f"{low} to {high}{f' {unit}' if unit else ''}"
+    return Allowed(words, lambda name, value: require_range(name, value, low, high, unit))
+
+
 def whole(low: int, high: int, unit: str = "") -> Any:
     """The annotation of a field that holds a whole number of ``low … high``, both ends included."""
-    return Annotated[int, lambda name, value: require_range(name, value, low, high, unit)]
+    return Annotated[int, _range(low, high, unit)]
 
 
 def real(low: float, high: float, unit: str = "") -> Any:
     """The annotation of a field that holds a number of ``low … high``, both ends included, in ``unit``."""
-    return Annotated[float, lambda name, value: require_range(name, value, low, high, unit)]
+    return Annotated[float, _range(low, high, unit)]
 
 
 def one_of(*choices: Any) -> Any:
     """The annotation of a field that holds one of ``choices``, all of one type."""
-    return Annotated[type(choices[0]), lambda name, value: require_choice(name, value, choices)]
+    words = f"one of {', '.join(map(repr, choices))}"
+    return Annotated[type(choices[0]), Allowed(words, lambda name, value: require_choice(name, value, choices))]

@@ -85,7 +85,9 @@ def leading(html: str, address: str) -> str:
     name, run = (found[1] if (found := re.search(rf' data-{key}="([^"]+)"', html)) else "" for key in ("name", "run"))
     document = name.partition("_")[0]
     if document not in tables.documents():
-        return f' · <a class="rerun-more" href="{POINTS}">all numbers of this figure</a>'
+        return (
+            f'<span class="rerun-screen"> · <a class="rerun-more" href="{POINTS}">all numbers of this figure</a></span>'
+        )
 
     def of(other: str) -> str:
         """The address of another document's record, beside that of this chapter's."""
@@ -99,7 +101,8 @@ def leading(html: str, address: str) -> str:
         links["stored runs"] = f"{of(home)}#run-{run}"
     checked = "stored runs" in links and run in set(checks(home)["experiment"])
     links["how it was checked"] = f"{of(home)}#checks-{run}" if checked else address + ARITHMETIC
-    return "".join(f' · <a class="rerun-more" href="{place}">{words}</a>' for words, place in links.items())
+    more = "".join(f' · <a class="rerun-more" href="{place}">{words}</a>' for words, place in links.items())
+    return f'<span class="rerun-screen">{more}</span>'
 
 
 def _lead(doctree, address: str) -> int:

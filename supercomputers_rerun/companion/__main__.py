@@ -1,4 +1,4 @@
-"""``companion doctor | list | run | bench | report | show | compare | contribute | verify | completion``.
+"""``companion doctor | list | run | bench | report | show | compare | contribute | verify | check | completion``.
 
 Exit codes: 0 done; 1 something required is missing, or a record does not belong to the book; 2 a request that cannot
 be met, said in one sentence on stderr; 3 a result failed its verification; 130 interrupted; 143 terminated.
@@ -183,6 +183,18 @@ def show(record: Path, style: str, figure: Path | None) -> None:
     _say(runs.read(record), record, style, drawable)
 
 
+def check(report: str) -> None:
+    """Say what the chapter of a report lacks or breaks: tables, claims, items, experiments, notebook, record."""
+    from supercomputers_rerun.companion import check as parts
+
+    found = parts.faults(report)
+    for part, sentences in found.items():
+        print(f"{part:12s}{'ok' if not sentences else plural(len(sentences), 'fault')}")
+        print(*(f"{'':12s}{sentence}" for sentence in sentences), sep="\n", end="\n" * bool(sentences))
+    if any(found.values()):
+        raise SystemExit(1)
+
+
 def completion(shell: str) -> None:
     """Print what completes commands, options and experiments in bash or zsh: eval "$(companion completion bash)"."""
     from supercomputers_rerun.companion import completion as words
@@ -299,6 +311,8 @@ def _parser() -> common.Parser:
     add = command(verify)
     add("file", type=Path, help="solution file of the NHT-1 application I/O benchmark")
     add("--no-diagonal", dest="diagonal", action="store_false", help="leave out the diagonal u(i,i,i,m) of every dump")
+    add = command(check)
+    add("report", help="its short name, that of its folder in data")
     add = command(completion)
     add("shell", choices=("bash", "zsh"), help="the shell that reads it")
     return parser

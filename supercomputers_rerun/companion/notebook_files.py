@@ -19,6 +19,16 @@ def sources(path: Path) -> list[str]:
     return ["".join(cell["source"]) for cell in _cells(path) if cell["cell_type"] == "code"]
 
 
+def texts(path: Path) -> list[str]:
+    """The cells of text of a notebook, in order."""
+    return ["".join(cell["source"]) for cell in _cells(path) if cell["cell_type"] == "markdown"]
+
+
+def headings(path: Path) -> list[str]:
+    """Headings of a notebook's text, as they are written."""
+    return [line.lstrip("#").strip() for text in texts(path) for line in text.splitlines() if line.startswith("#")]
+
+
 def title(path: Path) -> str:
     """The heading that opens a notebook."""
     return "".join(_cells(path)[0]["source"]).splitlines()[0].removeprefix("# ")

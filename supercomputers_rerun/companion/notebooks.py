@@ -56,6 +56,8 @@ def normal(notebook):
         fresh = make(cell.source, id=digest if seen[digest] == 1 else f"{digest}-{seen[digest]}")
         if tags:
             fresh.metadata["tags"] = tags
+        if cell.cell_type == "code" and _ANSWER in cell.source:
+            fresh.metadata["jupyter"] = {"source_hidden": True}  # until a reader opens it
         if cell.cell_type == "code":
             fresh.execution_count, fresh.outputs = cell.execution_count, _outputs(cell, tags)
         cells.append(fresh)
@@ -67,6 +69,20 @@ def normal(notebook):
 def text(notebook) -> str:
     """``notebook`` as it stands in its file."""
     return nbformat.writes(notebook).rstrip("\n") + "\n"
+
+
+#: What shows an answer to an exercise.
+_ANSWER = "figures.answer("
+
+
+def without_answers(path: Path, folder: Path) -> Path:
+    """Write a copy of a notebook without the cells that answer its exercises, and without outputs, to hand out."""
+    notebook = nbformat.read(path, as_version=4)
+    notebook.cells = [cell for cell in notebook.cells if _ANSWER not in cell.source]
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            cell.outputs, cell.execution_count = [], None
+    return write_text(Path(folder) / Path(path).name, text(notebook))
 
 
 def normalise(path: Path) -> bool:
@@ -89,6 +105,10 @@ def normalise(path: Path) -> bool:
 
 
 if __name__ == "__main__":
+    if sys.argv[1:2] == ["without-answers"] and len(sys.argv) > 2:
+        for each in paths(sys.argv[3:]):
+            print(without_answers(each, Path(sys.argv[2])))
+        raise SystemExit
     if sys.argv[1:2] != ["normalise"]:
         stop("notebooks", "say normalise, and which notebooks if not all")
     for each in paths(sys.argv[2:]):

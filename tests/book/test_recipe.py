@@ -1,12 +1,10 @@
-"""The recipe of ``companion/README.md``: a chapter is a notebook, a record, a folder in data/ and one in
-companion/chapters/.
+"""The page *Add a report*: a copy of the tree gets its blocks, nothing else is touched, and its pages are built."""
 
-A toy document is added to a copy of the tree, nothing else is touched, and its page is built.
-"""
-
-import json
+import os
 import re
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import nbformat
@@ -19,74 +17,32 @@ ROOT = Path(__file__).parents[2]
 COPIED = ("supercomputers_rerun", "kernels", "book/_ext", "book/_static", "book/_templates", "data")
 LEFT_OUT = shutil.ignore_patterns("runs", "peers", "*.nc", "_build")
 
-DESCRIPTOR = {
-    "name": "toy",
-    "document": {"citation": "A. Toy, Sums of whole numbers, 1999"},
-    "resources": [
-        {
-            "name": "sums",
-            "path": "sums.csv",
-            "title": "Sums of two numbers",
-            "item": "Table 1",
-            "rows": 2,
-            "schema": {
-                "primaryKey": ["case"],
-                "fields": [
-                    {"name": "case", "type": "string", "description": "case", "constraints": {"required": True}},
-                    {"name": "a", "type": "integer", "unit": "1", "exact": True, "description": "first"},
-                    {"name": "b", "type": "integer", "unit": "1", "exact": True, "description": "second"},
-                    {"name": "sum", "type": "integer", "unit": "1", "exact": True, "description": "sum"},
-                    {"name": "note", "type": "string", "description": "our remark"},
-                ],
-            },
-        }
-    ],
-}
-CLAIMS = """claim,item,where,statement,for,printed,bound,formula,instead,reason,note
-sums,,Table 1,The sum of {item}.,rows of sums,{sum},,a + b,,,
-sums,wrong,,,,,,,,Two and two are 4.,
-"""
-SECTION = '''"""Sums of the toy document."""
-
-from supercomputers_rerun.companion.experiments import experiment
-
-
-@experiment("toy-sum", item="T1")
-def one(preset, threads):
-    """No case."""
-    return []
-'''
-ITEMS = """item,of,title,survives,status,heading,here
-T1,,sums of two numbers,all,live,Sums,the same sums
-T-F1,T1,a lost plot of sums,its title,not possible,Sums,the points are lost
-"""
-CELLS = (
-    "# A toy",
-    "from supercomputers_rerun.companion import figures, tables\n"
-    "from supercomputers_rerun.companion.chapters.toy import sums",
-    "## Sums",
-    'figures.document_table("toy", "sums")',
-    'print(sums.one.run(progress=False).attrs["experiment"], tables.names("toy"))',
-)
+RECIPE = (ROOT / "book" / "recipe.md").read_text(encoding="utf-8")
+#: File, or cell of the notebook, -> what the page says stands in it.
+BLOCKS = dict(re.findall(r"```\{code-block\} \w+\n:caption: ([^\n]+)\n\n(.*?)```", RECIPE, re.DOTALL))
 #: Pages that a record names.
 PAGES = ("ledger", "machines", "methods", "peers")
 
 
 def add_a_chapter(root: Path) -> None:
-    """What the recipe names: two files of a table, claims, items and a section, a notebook and its record."""
-    data, chapter = root / "data" / "toy", root / "supercomputers_rerun" / "companion" / "chapters" / "toy"
-    data.mkdir(), chapter.mkdir()
-    (data / "datapackage.json").write_text(json.dumps(DESCRIPTOR))
-    (data / "sums.csv").write_text("case,a,b,sum,note\nright,1,2,3,\nwrong,2,2,5,\n")
-    (chapter / "__init__.py").write_text('"""The toy document."""\n')
-    (chapter / "claims.csv").write_text(CLAIMS)
-    (chapter / "sums.py").write_text(SECTION)
-    (chapter / "items.csv").write_text(ITEMS)
-    cell = {True: nbformat.v4.new_markdown_cell, False: nbformat.v4.new_code_cell}
-    cells = [cell[text.startswith("#")](text) for text in CELLS]
+    """The files and the cells of the page *Add a report*, as they stand there."""
+    cells = []
+    for place, text in BLOCKS.items():
+        path, _, cell = place.partition(", cell ")
+        if cell:
+            made = nbformat.v4.new_markdown_cell if text.startswith("#") else nbformat.v4.new_code_cell
+            cells.append(made(text.rstrip("\n")))
+            continue
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(text, encoding="utf-8")
     nbformat.write(nbformat.v4.new_notebook(cells=cells), root / "notebooks" / "07_toy.ipynb")
-    (root / "book" / "records").mkdir()
-    (root / "book" / "records" / "07_toy.md").write_text("# Record 7: toy\n")
+
+
+def companion(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """A command on the copy of the tree."""
+    command = [sys.executable, "-m", "supercomputers_rerun.companion", *arguments]
+    environment = {**os.environ, "PYTHONPATH": str(root), "PYTHONDONTWRITEBYTECODE": "1"}
+    return subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True, check=False)
 
 
 @pytest.fixture(scope="module")
@@ -116,6 +72,8 @@ def pages(tmp_path_factory):
         ],
     }
     (root / "book" / "_toc.yml").write_text(yaml.safe_dump(toc))
+    done = companion(root, "check", "toy")
+    assert done.returncode == 0 and done.stdout.count("ok\n") == 6, done.stdout + done.stderr
     done = make_book(root)
     assert done.returncode == 0, done.stdout + done.stderr
     html = root / "book" / "_build" / "html"
@@ -129,11 +87,12 @@ TABLE = "Sums of two numbers. A. Toy, Sums of whole numbers, 1999, Table 1"
     ("name", "shown"),
     [
         ("notebooks", TABLE),
-        ("notebooks", "toy-sum ['sums']"),  # the experiment runs
+        ("notebooks", "The sums come to 8."),
+        ("notebooks", "One chain of additions"),  # the experiment runs
         ("book/records", TABLE),
         ("book/records", "Two and two are 4."),  # the claim that fails
-        ("book/records", 'href="../../notebooks/07_toy.html#sums"'),  # the item leads to its heading
-        ("book/records", "rerun live<br><small>toy-sum</small>"),  # and names its experiment
+        ("book/records", 'href="../../notebooks/07_toy.html#how-fast-are-sums"'),  # the item leads to its heading
+        ("book/records", "rerun live<br><small>toy-additions</small>"),  # and names its experiment
         ("book/records", "a lost plot of sums"),
     ],
 )

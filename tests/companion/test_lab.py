@@ -44,6 +44,8 @@ def lab(tmp_path):
             time.sleep(0.1)
             found = [text for path in tmp_path.glob("RUNTIME/jpserver-*.json") if (text := path.read_text())]
         assert found, (tmp_path / "log").read_text()
+        while "?token=" not in (tmp_path / "log").read_text() and time.monotonic() < until:
+            time.sleep(0.1)
         yield json.loads(found[0]), tmp_path / "asked"
     finally:
         server.terminate()
@@ -60,6 +62,8 @@ def test_lab_listens_on_loopback_with_a_token_and_asks_nobody(lab):
         properties = json.load(answer)["schema"]["properties"]
     assert properties["checkForUpdates"]["default"] is False and properties["fetchNews"]["default"] == "false"
     urlopen(f"{about['url']}lab/tree/START.md?token={about['token']}").close()
+    printed = re.findall(r"http://\S+", (asked.parent / "log").read_text())
+    assert printed and all("/lab/tree/START.md?token=" in address for address in printed)
     hosts = set(asked.read_text().split()) if asked.exists() else set()
     assert hosts <= {"127.0.0.1", "::1", "localhost"}
 

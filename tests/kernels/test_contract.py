@@ -144,3 +144,11 @@ def test_the_small_problem_takes_known_ways_of_the_measured_one():
     assert proof.problem(Problem(way="down", folder="here")) == Problem(10, "down", "here")
     assert proof.problem(Problem(way="sideways")) == Problem(10, "up")
     assert [problem.way for problem in proof.problems(Problem)] == ["up", "down"]
+
+
+def test_what_a_field_may_hold_is_said_in_words():
+    assert [repr(get_args(kind)[1]) for kind in (whole(1, 4, "B"), real(0.5, 2), one_of("a", "b"))] == [
+        "1 to 4 B",
+        "0.5 to 2",
+        "one of 'a', 'b'",
+    ]

@@ -40,19 +40,28 @@ def chapters_table() -> Shown:
 
 
 def bibtex(path: Path = CITATION) -> Shown:
-    """Entry for this book from the ``CITATION.cff`` at ``path``, as BibTeX."""
+    """Entry for this book from the ``CITATION.cff`` at ``path``, as BibTeX.
+
+    Once there is a release, which has a date there, the entry has its year and version; an address and a DOI where the
+    file has them.  What there is not is left out.
+    """
     about = yaml.safe_load(path.read_text(encoding="utf-8"))
     people = " and ".join(
         f"{{{each['name']}}}" if "name" in each else f"{each['family-names']}, {each['given-names']}"
         for each in about["authors"]
     )
-    lines = [
-        "@misc{supercomputers_rerun,",
-        f"  author = {{{people}}},",
-        f"  title = {{{about['title']}}},",
-        f"  version = {{{about['version']}}},",
-        f"  note = {{{' '.join(about['abstract'].split())}}}",
-        "}",
-    ]
-    text = "\n".join(lines)
+    released = str(about.get("date-released", ""))
+    fields = {
+        "author": people,
+        "title": about["title"],
+        "year": released[:4],
+        "version": about.get("version") if released else None,
+        "url": about.get("url"),
+        "doi": about.get("doi"),
+        "note": " ".join(about["abstract"].split()),
+    }
+    text = ",\n".join(
+        ["@misc{supercomputers_rerun", *(f"  {name} = {{{each}}}" for name, each in fields.items() if each)]
+    )
+    text += "\n}"
     return Shown(f'<pre class="rerun-plain">{escape(text)}</pre>', text)

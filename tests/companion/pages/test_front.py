@@ -1,5 +1,6 @@
 """The front page promises what the register holds."""
 
+import re
 from pathlib import Path
 
 from supercomputers_rerun.companion import claims, notebook_files, tables
@@ -21,12 +22,16 @@ def test_the_citation_is_bibtex_of_citation_cff(tmp_path):
     text = str(front.bibtex())
     assert text.startswith("@misc{") and text.endswith("}") and text.count("{") == text.count("}")
     assert "title = {Supercomputers, Rerun}" in text
+    assert not re.search("year|version|url|doi", text)  # there is no release yet
     other = tmp_path / "c.cff"
     other.write_text(
         "title: T\nversion: 2\nabstract: >-\n  one\n  two\n"
         "authors: [{family-names: B, given-names: A}, {name: The C}]\n"
     )
     assert "author = {B, A and {The C}}" in str(front.bibtex(other)) and "note = {one two}" in str(front.bibtex(other))
+    other.write_text(other.read_text() + "date-released: 2027-03-01\nurl: https://example.org/book\ndoi: 10.1/x\n")
+    released = str(front.bibtex(other))
+    assert "  year = {2027},\n  version = {2},\n  url = {https://example.org/book},\n  doi = {10.1/x},\n" in released
 
 
 def test_what_the_readme_says_was_found_is_what_is_computed():

@@ -1,0 +1,69 @@
+"""``companion check``: what a chapter lacks is said in sentences, and nothing of it stops the rest."""
+
+import csv
+import shutil
+
+import pytest
+
+from supercomputers_rerun.companion import chapters, check, experiments, items, notebook_files
+
+
+@pytest.mark.parametrize("document", items.documents())
+def test_the_chapters_of_the_book_have_no_fault(call, document):
+    code, out, err = call("check", document)
+    assert (code, err) == (0, "") and [line.split() for line in out.splitlines()] == [[p, "ok"] for p in check.PARTS]
+
+
+def test_an_unknown_report_is_one_sentence(call):
+    code, _, err = call("check", "nosuch")
+    assert code == 2 and "report = 'nosuch': neither data/nosuch nor" in err and "xmp1982 are" in err
+
+
+@pytest.fixture
+def register(monkeypatch, tmp_path):
+    """``register(change)``: the items of p5plus, their rows changed."""
+
+    def make(change):
+        files = chapters.files("items.csv")
+        copy = tmp_path / "p5plus" / "items.csv"
+        copy.parent.mkdir(exist_ok=True)
+        shutil.copy(files["p5plus"], copy)
+        with copy.open(encoding="utf-8", newline="") as file:
+            rows = list(csv.DictReader(file))
+        change(rows)
+        with copy.open("w", encoding="utf-8", newline="") as file:
+            writer = csv.DictWriter(file, rows[0])
+            writer.writeheader()
+            writer.writerows(rows)
+        monkeypatch.setattr(
+            items.chapters, "files", lambda name: files | {"p5plus": copy} if name == "items.csv" else {}
+        )
+
+    return make
+
+
+def test_an_unknown_status_names_file_and_line(register):
+    register(lambda rows: rows[2].update(status="alive"))
+    message = r"chapters/p5plus/items.csv, line 4: status 'alive' is unknown; choose one of live, "
+    with pytest.raises(ValueError, match=message):
+        items.items("p5plus")
+
+
+def test_an_item_that_no_register_has_is_refused(monkeypatch):
+    entry = experiments.find("p5plus-latency")
+    monkeypatch.setattr(entry, "item", "P3, P99")
+    with pytest.raises(ValueError, match="experiment p5plus-latency names item P99, which no items.csv has"):
+        items.items("p5plus")
+
+
+def test_a_broken_file_stops_its_own_part(register, call):
+    register(lambda rows: rows[0].update(heading="Nowhere"))
+    code, out, _ = call("check", "p5plus")
+    assert code == 1 and "items.csv treats P1 under 'Nowhere', which is no heading of 04_p5plus.ipynb" in out
+    assert "claims.csv is missing" in out and "experiments ok" in out
+
+
+def test_what_a_notebook_lacks_is_named(monkeypatch):
+    monkeypatch.setattr(notebook_files, "sources", lambda path: ["figures.box()"])
+    (found,) = check.faults("nht1")["notebook"]
+    assert found == "notebooks/03_nht1.ipynb has no figures.document_tables(…): the printed tables at its end"
