@@ -2,14 +2,10 @@
 
 import importlib
 import json
-<<<<<<< HEAD
 import os
-import subprocess
-import sys
-=======
 import shlex
 import subprocess
->>>>>>> 45b5d7b6 (Answer run, show and compare in the experiment's unit, as text, JSON or CSV; refuse doubtful headlines)
+import sys
 
 import pytest
 

@@ -3,14 +3,24 @@
 import math
 from dataclasses import dataclass, field
 from types import SimpleNamespace
-from typing import ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple, get_args
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from supercomputers_rerun.kernels.contract import Check, Presets, Work, require_choice, require_range, worst
+from supercomputers_rerun.kernels.contract import (
+    Check,
+    Presets,
+    Work,
+    one_of,
+    real,
+    require_choice,
+    require_range,
+    whole,
+    worst,
+)
 from supercomputers_rerun.kernels.proof import ROUNDING, Proof
 from supercomputers_rerun.kernels.runtime.resources import usable_cpus
 

@@ -137,7 +137,6 @@ def _chapters(found: Iterable[str]) -> str:
     return "".join(parts)
 
 
-<<<<<<< HEAD
 def _constants(record: dict | None) -> str:
     """What one call, one load, one message … costs on the reader's machine, where its record is there."""
     if record is None:
@@ -145,7 +144,8 @@ def _constants(record: dict | None) -> str:
     said = models.in_words(models.of_record(runs.outputs(record)))
     shown = table(pd.DataFrame(said, columns=["what", "cost"]), caption="Constants of this machine", index=False)
     return f"<h2>What your machine waits for</h2>{shown.html}"
-=======
+
+
 def _busy(found: Iterable[dict], refused: list[str]) -> str:
     """What kept the machine busy, which cases are doubtful, and what is refused: what the page begins with."""
     records = list(found)
@@ -170,7 +170,6 @@ def _busy(found: Iterable[dict], refused: list[str]) -> str:
         )
     rows = "".join(f"<li>{escape(each)}</li>" for each in refused)
     return f'<div class="busy"><p><strong>{escape(" ".join(lines))}</strong></p><ul>{rows}</ul></div>'
->>>>>>> 45b5d7b6 (Answer run, show and compare in the experiment's unit, as text, JSON or CSV; refuse doubtful headlines)
 
 
 def newest(folder: Path) -> dict[str, dict]:
