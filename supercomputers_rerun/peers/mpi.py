@@ -81,7 +81,7 @@ def _job(ranks: int):
             os.mkfifo(pipe)
             handles.append(os.open(pipe, os.O_RDWR))
             stack.callback(os.close, handles[-1])
-        arguments = ["-m", f"supercomputers_rerun.{__package__}._ranks", json.dumps(made), *pipes]
+        arguments = ["-m", f"{__package__}._ranks", json.dumps(made), *pipes]
         process = stack.enter_context(started(arguments, ranks, folder))
 
         def ask(*order: int) -> int:

@@ -128,7 +128,7 @@ def run_record(id: str, ranks: int, oversubscribe: bool = False, **options):
 
     ``options`` are those of ``python -m supercomputers_rerun.companion.mpi.job``; errors as :func:`launch`.
     """
-    arguments = ["-m", f"supercomputers_rerun.{__package__}.job", id]
+    arguments = ["-m", f"{__package__}.job", id]
     for key, value in options.items():
         if value is not None:
             arguments += [f"--{key}", str(value)]
