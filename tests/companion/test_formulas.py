@@ -177,6 +177,22 @@ def test_a_rate_is_all_work_over_the_fastest_sample_and_its_limit_that_of_all_th
     assert bench._over_peak(SimpleNamespace(work=work, minimum=2.0), 2) == said
 
 
+class Four(bench.Alone):
+    """Four ranks that measure together."""
+
+    def described(self, case):
+        return {"ranks": 4}, {}
+
+
+@pytest.mark.parametrize(("peak", "flagged"), [(6.0, False), (4.0, True)])
+def test_threads_of_all_ranks_share_the_limit(hand, make_toy, monkeypatch, peak, flagged):
+    """100 flop in 5 s by one thread of each of four ranks: 20 flop/s, of 24 or of 16."""
+    monkeypatch.setattr(host, "ceiling", lambda: {"flops": peak})
+    kernel = kernel_of_seconds(hand, make_toy, 5.0)
+    (found,) = bench.measure([Case("one", kernel, kernel.Problem())], rounds=1, by=Four(False))
+    assert ("rate over peak" in found.flags) is flagged
+
+
 def test_a_measurement_is_its_fastest_sample_and_its_median():
     values = dict.fromkeys((each for each in bench.Measurement.__dataclass_fields__), None)
     found = bench.Measurement(**values | {"samples": [4.0, 1.0, 2.0, 8.0]})

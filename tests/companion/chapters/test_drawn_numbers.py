@@ -9,8 +9,10 @@ write the file anew::
 
 import csv
 import math
+import re
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -23,12 +25,26 @@ NAMES = [*sorted(entry.id for entry in experiments.REGISTER.values() if entry.fi
 COLUMNS = ("experiment", "figure", "column", "numbers", "mean")
 
 
-def columns(name: str, figure: str, data) -> list[tuple[str, ...]]:
-    """Rows of a table that is drawn."""
-    frame = pd.DataFrame() if data is None else data.select_dtypes(["number", "bool"]).astype(float)
+def marks(figure) -> dict[str, pd.Series]:
+    """Places of the marks and lines of each panel, along x and y."""
+    found = {}
+    for number, axis in enumerate(figure.axes if figure else ()):
+        for which in "xy":
+            ends = [pd.Series(np.ravel(getattr(line, f"get_{which}data")())) for line in axis.lines]
+            places = pd.concat(ends) if ends else pd.Series(dtype=float)
+            found[f"panel {number}, {which}"] = pd.to_numeric(places, errors="coerce").dropna()
+    return found
+
+
+def columns(name: str, figure: str, shown) -> list[tuple[str, ...]]:
+    """Rows of what is drawn; of what has no data the numbers of its text."""
+    data = getattr(shown, "data", shown)
+    if data is None:
+        data = pd.DataFrame({"text": [float(each) for each in re.findall(r"\d+(?:\.\d+)?", shown.text)]})
+    frame = data.select_dtypes(["number", "bool"]).astype(float)
+    series = {str(column): frame[column].dropna() for column in frame} | marks(getattr(shown, "figure", None))
     found = []
-    for column in frame:
-        numbers = frame[column].dropna()
+    for column, numbers in series.items():
         mean = f"{numbers.mean():.5g}" if len(numbers) else ""
         found.append((name, figure, str(column), str(len(numbers)), mean))
     return found
@@ -40,7 +56,7 @@ def drawn(name: str) -> list[tuple[str, ...]]:
         return columns(name, "all reports", synthesis.QUANTITIES[name][1]())
     entry = experiments.find(name)
     figures = entry.figures if runs.latest(name) is not None else ()
-    return [row for figure in figures for row in columns(name, figure.__name__, figure(entry.runs()).data)]
+    return [row for figure in figures for row in columns(name, figure.__name__, figure(entry.runs()))]
 
 
 def kept() -> dict[str, list[tuple[str, ...]]]:

@@ -109,8 +109,22 @@ def test_what_a_change_gains_is_the_time_without_it_over_the_time_with_all():
     )
 
 
+def test_combinations_of_2006_are_over_the_one_without_any():
+    """Without SMT 202, 193 when bound; with it and memory affinity 155 and 152."""
+    run = cases([{"label": n, "threads": 2, "without": n, "seconds": 3 * [1.0]} for n in ("", "binding, basic")])
+    drawn = {line.get_label(): line.get_ydata().tolist() for line in binding.combinations([run]).figure.axes[0].lines}
+    assert drawn["without SMT, memory affinity off"] == pytest.approx([1.0, 193 / 202])
+    assert drawn["with SMT, memory affinity on"] == pytest.approx([155 / 202, 152 / 202])
+
+
 def test_exchange_counts_all_pairs_together():
     about = {"label": "a case", "threads": 1, "ranks": 2}
     rows = [{**about, "nbytes": k * 10**6, "pairs": n, "seconds": 3 * [float(k * n)]} for n in (1, 4) for k in (1, 2)]
     shown = messages.exchanged([cases(rows)])
     assert shown.data["MB_per_s"].tolist() == [1.0, 1.0, 0.25, 0.25] and set(shown.data["all_pairs_MB_per_s"]) == {1.0}
+
+
+def test_gains_of_2006_are_times_without_over_times_with():
+    """SMT: 182/152 to 202/159. Binding: 195/182 with one thread a core, 159/155 with two."""
+    said = binding.gained()
+    assert "20 to 27 % faster" in said and "at most 7.1 % faster" in said and "at most 2.6 % with two" in said

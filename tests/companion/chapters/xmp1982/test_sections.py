@@ -96,3 +96,19 @@ def test_banks_are_drawn_as_a_reader_chooses():
     few, many = banks.bank_times(), banks.bank_times(stride=8, banks=64, cpus=4)
     assert [column for column in many.data][1:] == [f"bank {n}" for n in range(64)] and len(few.data) == len(many.data)
     assert "CPU 3" in many.alt and "CPU 3" not in few.alt
+
+
+def test_what_not_overlapping_cost_is_said_of_the_time_with_it(monkeypatch):
+    """(592 - 571) / 592, times 297.89 / 44.68; and six steps of 0.05 s that took 0.33 s."""
+    net = xr.DataArray([[0.3, 0.33, 0.36]], dims=("label", "sample"), coords={"label": ["paced as SSD, none"]})
+    monkeypatch.setattr(overlap, "observed", lambda *_: xr.Dataset({"net": net}))
+    said = " ".join(overlap.said(xr.Dataset(attrs={"preset": "quick"})))
+    assert "overlapping saved 3.5 % with two files" in said and "this is 24 % in buffer memory" in said
+    assert "10.0 % longer than it is set to compute" in said
+
+
+def test_the_volume_of_a_day_follows_from_its_steps():
+    """(630 - 5 · 16.50 - 3 · 38.61) / 4.61 s are 94 steps, each of which reads 3.4 Mword and writes as many."""
+    found = day.facts()
+    assert found["volume"] == pytest.approx(2 * 3.4 * 94) and found["cpu_forecast"] == pytest.approx(630 - 5 * 16.5)
+    assert (found["overlap_two"], found["overlap_one"]) == pytest.approx((0.94, 0.47))
