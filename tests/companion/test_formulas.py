@@ -15,7 +15,7 @@ import psutil
 import pytest
 from drawing import cases
 
-from supercomputers_rerun.companion import bench, common, experiments, figures, host, suite, tables
+from supercomputers_rerun.companion import answers, bench, common, experiments, figures, host, suite, tables
 from supercomputers_rerun.companion.bench import Case, Ratio
 from supercomputers_rerun.companion.claims.intervals import Interval
 from supercomputers_rerun.companion.figures import kit
@@ -294,16 +294,42 @@ def test_a_record_as_a_dataset_has_each_number_in_its_place(record):
     assert runs.dataset(record).attrs["clock"] == 2_000_000_000
 
 
-def test_rates_count_what_is_read_and_what_is_written(record):
-    case = record["measurements"][0]
-    case["samples"] = [2.0, 1.0, 4.0]
-    case["work"] |= {"flops": 3_000_000_000, "bytes_read": 5_000_000_000, "bytes_written": 3_000_000_000}
-    said = runs.case_line(case)
-    assert "minimum 1.000 s (3.000 GFLOPS, 8.000 GB/s), median 2.000 s (1.500 GFLOPS, 4.000 GB/s)" in said
-    case["samples"] = [3.0, 1.0, 2.0]
-    assert runs.median_line(case).endswith(": 2.000 s (1.000 to 3.000)")
-    case["samples"] = [3.0, 1.0, 2.0, 7.0, 6.0, 9.0, 8.0, 10.0, 11.0]  # the second smallest to the second largest
-    assert runs.median_line(case).endswith(": 7.000 s (2.000 to 10.00)")
+#: 3 GFLOP, 5 GB read and 3 written, by two threads, on a problem of four steps.
+ANSWERED = {
+    "label": "a case",
+    "threads": 2,
+    "problem": {"steps": 4},
+    "parameters": {},
+    "samples": [2.0, 1.0, 4.0],
+    "observed": {"wait": [0.5, None, 1.5]},
+    "work": {"flops": 3_000_000_000, "bytes_read": 5_000_000_000, "bytes_written": 3_000_000_000},
+    "flags": {},
+}
+
+
+@pytest.mark.parametrize(
+    ("unit", "per", "of", "values"),
+    [
+        ("GB/s", "", "", [4.0, 8.0, 2.0]),
+        ("GB/s a thread", "threads", "", [2.0, 4.0, 1.0]),
+        ("GFLOPS", "", "", [1.5, 3.0, 0.75]),
+        ("MFLOPS", "", "", [1500.0, 3000.0, 750.0]),
+        ("ms a step", "steps", "", [500.0, 250.0, 1000.0]),
+        ("ns", "", "wait", [0.5e9, 1.5e9]),
+        ("GB/s", "absent", "", []),
+    ],
+)
+def test_a_case_is_answered_in_the_unit_of_its_experiment(unit, per, of, values):
+    assert answers._quantities(ANSWERED, unit, per, of) == pytest.approx(values)
+
+
+def test_rates_count_what_is_read_and_what_is_written():
+    row = answers._row(ANSWERED, "s", "", "", False)
+    assert row.rates == {"GB/s": 4.0, "GFLOPS": 1.5} and (row.median, row.low, row.high) == (2.0, 1.0, 4.0)
+    many = ANSWERED | {"samples": [3.0, 1.0, 2.0, 7.0, 6.0, 9.0, 8.0, 10.0, 11.0]}  # the second to the last but one
+    row = answers._row(many, "s", "", "", True)
+    assert (row.median, row.low, row.high, row.samples, row.rates) == (7.0, 2.0, 10.0, 9, {})
+    assert answers.Printed("a", "s", 6.0, 5.0, 7.0, "table 1", 2.0).ratio == 3.0
 
 
 def test_a_machine_is_known_by_rounded_sizes(record):
@@ -364,7 +390,7 @@ def test_significant_digits(value, digits, said):
     assert common.significant(value, digits) == said
 
 
-@pytest.mark.parametrize(("nbytes", "said"), [(2**24, "16 MiB"), (2**19, "512 KiB"), (3 * 2**19, "1536 KiB")])
+@pytest.mark.parametrize(("nbytes", "said"), [(2**24, "16 MB"), (2**19, "512 KB"), (3 * 2**19, "1536 KB")])
 def test_sizes_are_powers_of_two(nbytes, said):
     assert common.size(nbytes) == said
 
