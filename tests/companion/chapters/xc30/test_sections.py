@@ -7,9 +7,17 @@ import pytest
 from drawing import cases
 
 from supercomputers_rerun.companion import bench, tables
-from supercomputers_rerun.companion.chapters.xc30 import common, compilers, peak, resolutions, small_files
+from supercomputers_rerun.companion.chapters.xc30 import (
+    common,
+    communication,
+    compilers,
+    peak,
+    resolutions,
+    small_files,
+)
 from supercomputers_rerun.kernels import spectral
 from supercomputers_rerun.kernels.files import storm
+from supercomputers_rerun.kernels.mpi import halo, mesh
 
 
 def test_the_seven_resolutions_are_those_of_the_talk():
@@ -65,3 +73,18 @@ def test_records_keep_the_talks_share_of_small_files_and_reach_its_size():
     result = storm.run(problem := replace(asked[0].problem, steps=2, latency=1e-3), storm.setup(problem))
     opens = problem.tasks * small_files.by_task()
     assert small_files.middle_steps(result)["small"] > 1e-3 * opens and all(c.ok for c in storm.verify(problem, result))
+
+
+def test_the_talks_forecast_is_counted_on_its_grid_for_all_its_steps(monkeypatch):
+    """T1279 on N640; ten days of steps of 600 s are 1440. A GB each for transpositions, 2 and 4 for halos of a third
+    and two thirds of the fields: 1.44 · (1 + 2/3 + 8/3) TB."""
+    grids = set()
+
+    def sent(grid, *_):
+        grids.add(grid)
+        return mesh.Count(1, 10**9)
+
+    monkeypatch.setattr(mesh, "forecast", sent)
+    monkeypatch.setattr(halo, "count_messages", lambda p, _: mesh.Count(1, {"fixed": 2, "on demand": 4}[p.way] * 10**9))
+    found = communication.counted().iloc[0]
+    assert grids == {"N640"} and found.tolist() == pytest.approx([1.44, 2.88, 5.76, 6.24])

@@ -112,3 +112,10 @@ def test_the_volume_of_a_day_follows_from_its_steps():
     found = day.facts()
     assert found["volume"] == pytest.approx(2 * 3.4 * 94) and found["cpu_forecast"] == pytest.approx(630 - 5 * 16.5)
     assert (found["overlap_two"], found["overlap_one"]) == pytest.approx((0.94, 0.47))
+
+
+@pytest.mark.parametrize(("preset", "records"), [("quick", 8), ("paper", 32)])
+def test_files_of_larger_records_have_fewer_of_them(preset, records):
+    for case in blocks.devices.cases(preset, 1):
+        factors = [factor for _, factor, _ in blocks.TESTS[case.parameters["test"]][1]]
+        assert [job.records for job in case.problem.jobs] == [{1: records, 2: records / 2}[each] for each in factors]
