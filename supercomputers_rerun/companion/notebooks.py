@@ -95,9 +95,9 @@ def normalise(path: Path) -> bool:
     path = Path(path)
     before = path.read_text(encoding="utf-8")
     notebook = nbformat.reads(before, as_version=4)
-    os.environ |= {"RERUN_FIGURES": "stored", "RERUN_RUNS": "stored", "RERUN_BUDGET": "0"}
+    surroundings = {**os.environ, "RERUN_FIGURES": "stored", "RERUN_RUNS": "stored", "RERUN_BUDGET": "0"}
     place = {"metadata": {"path": str(path.parent)}}
-    NotebookClient(notebook, timeout=600, kernel_name="python3", resources=place).execute()
+    NotebookClient(notebook, timeout=600, kernel_name="python3", resources=place).execute(env=surroundings)
     after = text(normal(notebook))
     if after != before:
         write_text(path, after, overwrite=True)

@@ -20,7 +20,7 @@ GIB = 2**30
 @pytest.fixture
 def system(tmp_path, monkeypatch):
     """``system(line of /proc/self/cgroup, {file: text})``: roots of control groups and of proc, with 8 GiB free."""
-    monkeypatch.setattr(resources.psutil, "virtual_memory", lambda: SimpleNamespace(available=8 * GIB))
+    monkeypatch.setattr("psutil.virtual_memory", lambda: SimpleNamespace(available=8 * GIB))
 
     def build(line, files):
         root, proc = tmp_path / "cgroup", tmp_path / "proc"
