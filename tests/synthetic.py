@@ -1,7 +1,28 @@
 """Records with something in them changed, and of machines that nobody has."""
 
 import copy
+import math
 from typing import Any
+
+from supercomputers_rerun.companion.models import Constants, Level
+
+#: Constants of no machine.
+MADE_UP = Constants(
+    write=1e-6,
+    seek=2e-7,
+    opened=8e-6,
+    touched=2e-6,
+    message=2e-6,
+    message_rate=8e9,
+    barrier=1e-7,
+    cache_rate=2e9,
+    disk_call=1e-4,
+    disk_rate=3e9,
+    bandwidth=2e10,
+    bandwidth_all=3e10,
+    peak=5e10,
+    levels=(Level("L1", 2**15, 1e-9), Level("L2", 2**20, 4e-9), Level("memory", math.inf, 1e-7)),
+)
 
 
 def on(model: str, factor: float, record: dict[str, Any]) -> dict[str, Any]:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from supercomputers_rerun.companion import models
+from supercomputers_rerun.companion.chapters.constants import measured
 from supercomputers_rerun.companion.models import Constants, Level
 
 NAN = float("nan")
@@ -99,3 +100,12 @@ def test_what_was_not_measured_is_not_printed():
         "a load from memory": "100 ns",
     }
     assert set(models.WORDS) | {"levels"} == set(Constants._fields)
+
+
+def test_the_rate_of_messages_is_what_more_bytes_take_longer(monkeypatch):
+    """8 bytes in 2 µs, a million and eight in 102 µs: 10 GB/s; medians of three."""
+    times = {8: 2e-6, 1_000_008: 102e-6}
+    cases = [{"problem": {"bytes": size}, "samples": [each, 9.0, each]} for size, each in times.items()]
+    monkeypatch.setattr(measured.experiments, "run_record", lambda *_, **__: {"measurements": cases})
+    found = measured._messages()
+    assert found["message"].value == 2e-6 and found["message_rate"].value == pytest.approx(1e10)

@@ -6,31 +6,15 @@ import math
 
 import numpy as np
 import pytest
+from synthetic import MADE_UP
 
 from supercomputers_rerun.companion import experiments, models
 from supercomputers_rerun.companion.chapters.constants import measured
 from supercomputers_rerun.companion.common import Unavailable
-from supercomputers_rerun.companion.models import PREDICTIONS, Constants, Level
+from supercomputers_rerun.companion.models import PREDICTIONS, Constants
 from supercomputers_rerun.companion.pages import models as pages
 from supercomputers_rerun.companion.records import runs
 
-#: Of no machine.
-MADE_UP = Constants(
-    write=1e-6,
-    seek=2e-7,
-    opened=8e-6,
-    touched=2e-6,
-    message=2e-6,
-    message_rate=8e9,
-    barrier=1e-7,
-    cache_rate=2e9,
-    disk_call=1e-4,
-    disk_rate=3e9,
-    bandwidth=2e10,
-    bandwidth_all=3e10,
-    peak=5e10,
-    levels=(Level("L1", 2**15, 1e-9), Level("L2", 2**20, 4e-9), Level("memory", math.inf, 1e-7)),
-)
 MACHINES = [name for name, prediction in PREDICTIONS.items() if prediction.needs]
 
 

@@ -1,27 +1,34 @@
 """The numbers behind every figure of the stored runs, as ``drawn.csv`` beside this file has them.
 
-A row is a column of what a figure draws: how many numbers it has, and their mean.  Another sign, factor or end in a
-formula of a chapter changes rows; so do new records and new columns.  When a change is meant, look at what differs and
-write the file anew::
+A row is a column of what a figure draws, or a text: how many numbers it has, and their mean.  Another sign, factor or
+end in a formula of a chapter changes rows; so do new records and new columns.  When a change is meant, look at what
+differs and write the file anew::
 
-    python tests/companion/chapters/test_drawn_numbers.py
+    PYTHONPATH=tests python tests/companion/chapters/test_drawn_numbers.py
 """
 
 import csv
 import math
 import re
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
 import pandas as pd
 import pytest
+from synthetic import MADE_UP
 
-from supercomputers_rerun.companion import experiments
+from supercomputers_rerun.companion import conclusions, experiments, models
+from supercomputers_rerun.companion.figures import rendering
+from supercomputers_rerun.companion.pages import models as pages
 from supercomputers_rerun.companion.pages import synthesis
 from supercomputers_rerun.companion.records import runs
 
 KEPT = Path(__file__).with_name("drawn.csv")
-NAMES = [*sorted(entry.id for entry in experiments.REGISTER.values() if entry.figures), *synthesis.QUANTITIES]
+PICTURES = sorted(name for name in vars(pages) if name.endswith("_picture"))
+CONCLUSIONS = sorted({each.document for each in conclusions.conclusions()})
+DRAWN = sorted(entry.id for entry in experiments.REGISTER.values() if entry.figures)
+NAMES = [*DRAWN, *synthesis.QUANTITIES, *models.PREDICTIONS, *PICTURES, *CONCLUSIONS]
 COLUMNS = ("experiment", "figure", "column", "numbers", "mean")
 
 
@@ -36,24 +43,50 @@ def marks(figure) -> dict[str, pd.Series]:
     return found
 
 
+def numbers_in(text: str) -> pd.Series:
+    """Numbers of a text."""
+    return pd.Series([float(each) for each in re.findall(r"\d+(?:\.\d+)?", text)], dtype=float)
+
+
+def said(shown) -> str:
+    """What stands below a figure."""
+    with mock.patch.object(rendering, "_drawn", lambda *_: ""):
+        (caption,) = re.findall(r"<figcaption.*?</figcaption>", shown.html, re.DOTALL)
+    return re.sub(r"<[^>]*>", " ", caption)
+
+
 def columns(name: str, figure: str, shown) -> list[tuple[str, ...]]:
-    """Rows of what is drawn; of what has no data the numbers of its text."""
-    data = getattr(shown, "data", shown)
-    if data is None:
-        data = pd.DataFrame({"text": [float(each) for each in re.findall(r"\d+(?:\.\d+)?", shown.text)]})
-    frame = data.select_dtypes(["number", "bool"]).astype(float)
-    series = {str(column): frame[column].dropna() for column in frame} | marks(getattr(shown, "figure", None))
+    """Rows of a table, or of what a figure draws and says; of what has neither data nor drawing the text."""
+    series: dict[str, pd.Series] = {}
+    if (data := getattr(shown, "data", shown)) is not None:
+        frame = data.select_dtypes(["number", "bool"]).astype(float)
+        series = {str(column): frame[column].dropna() for column in frame}
+    if getattr(shown, "figure", None):
+        series |= marks(shown.figure) | {"caption": numbers_in(said(shown))}
+    if not series:
+        series = {"text": numbers_in(shown.text)}
     found = []
     for column, numbers in series.items():
+        numbers = numbers[np.isfinite(numbers)]
         mean = f"{numbers.mean():.5g}" if len(numbers) else ""
-        found.append((name, figure, str(column), str(len(numbers)), mean))
+        found.append((name, figure, column, str(len(numbers)), mean))
     return found
 
 
 def drawn(name: str) -> list[tuple[str, ...]]:
-    """Rows of an experiment, of its figures on the stored runs alone, or of a quantity of all reports."""
+    """Rows of an experiment, of its figures on the stored runs alone; of a quantity of all reports; of a model beside a
+    figure, with constants of no machine; of a picture of a model; of what a report's conclusions say."""
     if name in synthesis.QUANTITIES:
         return columns(name, "all reports", synthesis.QUANTITIES[name][1]())
+    if name in models.PREDICTIONS:
+        prediction = models.PREDICTIONS[name]
+        run = experiments.find(prediction.experiment).runs()[0] if prediction.experiment else None
+        return columns(name, prediction.model, prediction.of(run, MADE_UP))
+    if name in PICTURES:
+        return columns(name, "model", getattr(pages, name)())
+    if name in CONCLUSIONS:
+        found = {each.id: numbers_in(each.found().sentence) for each in conclusions.conclusions(name)}
+        return columns(name, "conclusions", pd.DataFrame(found))
     entry = experiments.find(name)
     figures = entry.figures if runs.latest(name) is not None else ()
     return [row for figure in figures for row in columns(name, figure.__name__, figure(entry.runs()))]
@@ -81,7 +114,7 @@ def test_what_a_figure_draws_is_what_it_drew(name):
     assert not other, f"what is drawn has changed; is it meant?  See {__name__}"
 
 
-if __name__ == "__main__":
+if __name__ == "__main__":  # with tests on the path
     with KEPT.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(COLUMNS)

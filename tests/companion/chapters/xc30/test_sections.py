@@ -88,3 +88,11 @@ def test_the_talks_forecast_is_counted_on_its_grid_for_all_its_steps(monkeypatch
     monkeypatch.setattr(halo, "count_messages", lambda p, _: mesh.Count(1, {"fixed": 2, "on demand": 4}[p.way] * 10**9))
     found = communication.counted().iloc[0]
     assert grids == {"N640"} and found.tolist() == pytest.approx([1.44, 2.88, 5.76, 6.24])
+
+
+def test_steps_of_small_records_fill_half_a_gigabyte_at_most_and_slow_opens_have_two():
+    for preset in ("quick", "paper"):
+        for case in small_files.records(preset, 1):
+            p = case.problem
+            most = min(25, max(2, 2**29 // (p.record_bytes * p.files)))
+            assert p.steps == (2 if p.latency else most) and p.record_bytes in (2**16, 80_000_000)
