@@ -13,7 +13,7 @@ import os
 import shutil
 import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 _CGROUP, _PROC, _CPUS = Path("/sys/fs/cgroup"), Path("/proc"), Path("/sys/devices/system/cpu")
@@ -129,16 +129,6 @@ def require_threads(threads: int) -> int:
     return threads
 
 
-def _side_by_side(pool: ThreadPoolExecutor, work: Callable[[int], object], threads: int) -> list:
-    """Results of ``work(0) … work(threads − 1)``, the caller's thread being number 0; an exception of any after all."""
-    others = [pool.submit(work, number) for number in range(1, threads)]
-    try:
-        own = work(0)
-    finally:
-        wait(others)
-    return [own, *(each.result() for each in others)]
-
-
 def run_team(work: Callable[[int], object], threads: int, cpus: Sequence[int] | None = None) -> list:
     """Results of ``work(0) … work(threads − 1)``, each on a thread of its own, started together.
 
@@ -167,7 +157,15 @@ def run_team(work: Callable[[int], object], threads: int, cpus: Sequence[int] | 
 
     try:
         with ThreadPoolExecutor(threads) as pool:
-            return _side_by_side(pool, member, threads)
+            try:
+                others = [pool.submit(member, number) for number in range(1, threads)]
+                first = member(0)
+            except (
+                BaseException
+            ):  # Ctrl-C may come before the caller is at the gate, where the others would wait for it
+                gate.abort()
+                raise
+        return [first, *(each.result() for each in others)]
     finally:
         if own is not None:
             os.sched_setaffinity(0, own)

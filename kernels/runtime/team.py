@@ -291,7 +291,11 @@ def run_parts(work, threads: int, *arguments) -> None:
     with team.busy:
         if threads - 1 > len(team.threads):
             require_threads(threads)
-            team.grow(threads - 1)
+            try:
+                team.grow(threads - 1)
+            except BaseException:  # Ctrl-C, say, between a thread's start and its place in the list
+                _standing.cache_clear()
+                raise
         _conduct(team.control, threads, team.address(work, arguments), arguments)
 
 
