@@ -23,6 +23,8 @@ measured with numba 0.68 in seconds of processor, BT of class S, eight fields of
 ``_cache_file._data_name_pattern``       that compile at once
 =======================================  ============================================================================
 
+Two more stand in ``team.py`` (``compute_fingerprint``) and ``wasm.py``.
+
 **Loops that are timed** must be executed as often as they are written.  LLVM removes passes whose results are
 overwritten, hoists loads that cannot have changed and folds chains of constants.  An empty piece of assembly that
 claims to read and write memory (``barrier``) or a value (``opaque``) stops that and adds no instruction.

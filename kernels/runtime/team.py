@@ -250,7 +250,7 @@ class Team:
 
     def address(self, work, arguments: tuple) -> int:
         """Where the compiled ``work`` for arguments of these types lies."""
-        key = work, compute_fingerprint(arguments)
+        key = work, compute_fingerprint(arguments)  # 0.2 µs; numba.typeof, which is public, takes longer than the call
         found = self.addresses.get(key)
         if found is None:
             kinds = (*map(numba.typeof, arguments), types.int64)

@@ -57,10 +57,10 @@ def threads_of(entry: Experiment, threads: int | None = None) -> int:
 
 
 @cache
-def _newest() -> dict[tuple[str, str], Path]:
-    """The newest committed record of each experiment and preset, by what its name says."""
+def _newest(folder: Path) -> dict[tuple[str, str], Path]:
+    """The newest record in a ``folder`` of each experiment and preset, by what its name says."""
     found: dict[tuple[str, str], tuple[str, Path]] = {}
-    for path in runs.COMMITTED.glob("*.json"):
+    for path in folder.glob("*.json"):
         experiment, preset, _, date = path.stem.rsplit("_", 3)
         found[experiment, preset] = max(found.get((experiment, preset), ("", path)), (date, path))
     return {key: path for key, (_, path) in found.items()}
@@ -68,7 +68,7 @@ def _newest() -> dict[tuple[str, str], Path]:
 
 def estimate(entry: Experiment, preset: str) -> float:
     """Seconds that an experiment may take: as a committed record of the preset took, or its budget."""
-    if path := _newest().get((entry.id, preset)):
+    if path := _newest(runs.COMMITTED).get((entry.id, preset)):
         # the book's own, held by tests: to validate them all takes longer than all else that a list needs
         cases = strict_json(path.read_text(encoding="utf-8"))["measurements"]
         taken = (each["setup_s"] + each["compile_s"] + each["repeats"] * sum(each["samples"]) for each in cases)

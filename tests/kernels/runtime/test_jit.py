@@ -1,5 +1,6 @@
 """How code is compiled and kept: the policy, wrappers for what Python calls alone, the cache that follows sources."""
 
+import ast
 import importlib
 import shutil
 import sys
@@ -7,6 +8,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numba._dispatcher import compute_fingerprint
+from numba.core import caching
+from numba.core.ccallback import CFunc
 
 from supercomputers_rerun.kernels.runtime import jit
 from supercomputers_rerun.kernels.runtime.jit import CONTRACT, FINITE, REDUCE, STRICT, bare, kernel
@@ -126,3 +130,66 @@ def test_no_writable_place_costs_one_warning(tmp_path, monkeypatch):
     with pytest.warns(UserWarning, match="compiled code is not kept") as said:
         monkeypatch.setattr(jit, "CACHE_FOLDER", jit.cache_folder())
     assert len(said) == 1 and jit.CACHE_FOLDER is None and kernel(strict_sum.py_func)(np.ones(3)) == 3.0
+
+
+#: Private names of numba that kernels use, where they stand; what each buys is said beside them.  ``_asdict`` and
+#: ``_replace`` are public names of named tuples, ``_sizeof`` and ``_handleof`` of mpi4py.
+PRIVATE = {
+    "jit.py": {
+        "_cache",
+        "_cache_file",
+        "_compiler",
+        "_customize_flags",
+        "_data_name_pattern",
+        "_load_overload",
+        "_py_file",
+    },
+    "team.py": {"numba._dispatcher"},
+    "wasm.py": {"_compile_uncached"},
+    "frozen.py": {"_getvalue"},
+}
+PUBLIC = {"_asdict", "_replace", "_fields", "_sizeof", "_handleof"}
+
+
+def test_no_other_private_name_of_a_library_is_used():
+    used: dict[str, set[str]] = {}
+    own = set()
+    for path in Path(jit.__file__).parents[1].rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if (
+                isinstance(node, ast.Attribute)
+                and isinstance(node.ctx, ast.Store)
+                and ast.unparse(node.value) == "self"
+            ):
+                own.add(node.attr)
+            elif isinstance(node, ast.Attribute):
+                used.setdefault(path.name, set()).add(node.attr)
+            elif isinstance(node, ast.FunctionDef | ast.ClassDef):
+                own.add(node.name)
+            elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                own.add(node.id)
+            elif isinstance(node, ast.ImportFrom) and "._" in node.module:
+                used.setdefault(path.name, set()).add(node.module)
+    own -= set.union(*PRIVATE.values())
+    private = {
+        file: {
+            name for name in names - own - PUBLIC if name.startswith("_") and not name.startswith("__") or "._" in name
+        }
+        for file, names in used.items()
+    }
+    assert {file: names for file, names in private.items() if names} == PRIVATE
+
+
+def test_the_private_names_are_still_there():
+    """A numba that renames one fails here, by the name, and not somewhere in a kernel."""
+    function = kernel(lambda x: x, cache=False)
+    for thing, names in (
+        (caching.FunctionCache, ("_impl_class", "_index_key", "_load_overload")),
+        (caching.CompileResultCacheImpl, ("_locator_classes",)),
+        (function, ("_cache", "_compiler", "overloads")),
+        (function._compiler, ("_customize_flags",)),
+        (jit.Cache(test_flags_are_named)._cache_file, ("_data_name_pattern",)),
+        (CFunc, ("_compile_uncached",)),
+    ):
+        assert [name for name in names if not hasattr(thing, name)] == []
+    assert compute_fingerprint((1, 2.0)) != compute_fingerprint((1, 2))
