@@ -19,7 +19,10 @@ LEFT_OUT = shutil.ignore_patterns("runs", "peers", "*.nc", "_build")
 
 RECIPE = (ROOT / "book" / "recipe.md").read_text(encoding="utf-8")
 #: File, or cell of the notebook, -> what the page says stands in it.
-BLOCKS = dict(re.findall(r"```\{code-block\} \w+\n:caption: ([^\n]+)\n\n(.*?)```", RECIPE, re.DOTALL))
+BLOCKS = {
+    name.replace("\\_", "_"): text
+    for name, text in re.findall(r"```\{code-block\} \w+\n:caption: ([^\n]+)\n\n(.*?)```", RECIPE, re.DOTALL)
+}
 #: Pages that a record names.
 PAGES = ("ledger", "machines", "methods", "peers")
 
