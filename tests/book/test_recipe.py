@@ -24,7 +24,7 @@ BLOCKS = {
     for name, text in re.findall(r"```\{code-block\} \w+\n:caption: ([^\n]+)\n\n(.*?)```", RECIPE, re.DOTALL)
 }
 #: Pages that a record names.
-PAGES = ("ledger", "machines", "methods", "peers")
+PAGES = ("conclusions", "ledger", "machines", "methods", "peers")
 
 
 def add_a_chapter(root: Path) -> None:
