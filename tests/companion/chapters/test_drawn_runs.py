@@ -1,4 +1,8 @@
-"""Every experiment with figures: a quick run is drawn beside the stored ones and alone, and names tables that exist."""
+"""Every experiment with figures: a quick run is drawn beside the stored ones and alone, and names tables that exist.
+
+The longest are run and drawn beside the stored ones by their chapters' notebooks, which the same tests execute; of these
+a stored run is drawn alone.
+"""
 
 import pytest
 
@@ -7,6 +11,7 @@ from supercomputers_rerun.companion.figures import rendering
 from supercomputers_rerun.companion.records import runs
 
 DRAWN = {name: entry for name, entry in experiments.REGISTER.items() if entry.figures}
+LONG = ("aips58-ddt", "aips58-habits", "nht1-io", "xmp1982-builds", "xmp1982-forecast")
 
 
 @pytest.fixture(autouse=True)
@@ -21,7 +26,7 @@ def hold(entry, found):
         tables.drawn(shown.html, entry.document)
 
 
-@pytest.mark.parametrize("name", [name for name, entry in DRAWN.items() if not entry.ranks])
+@pytest.mark.parametrize("name", [name for name, entry in DRAWN.items() if not entry.ranks and name not in LONG])
 def test_a_quick_run_is_drawn_beside_the_stored_ones_and_alone(name):
     entry = DRAWN[name]
     if reason := experiments.unavailable(entry):
@@ -31,7 +36,7 @@ def test_a_quick_run_is_drawn_beside_the_stored_ones_and_alone(name):
     hold(entry, [run])
 
 
-@pytest.mark.parametrize("name", [name for name, entry in DRAWN.items() if entry.ranks])
-def test_runs_on_ranks_are_drawn_of_each_machine(name):
+@pytest.mark.parametrize("name", [name for name, entry in DRAWN.items() if entry.ranks or name in LONG])
+def test_stored_runs_are_drawn_of_each_machine(name):
     for run in runs.each(name):
         hold(DRAWN[name], [run])
