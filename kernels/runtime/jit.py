@@ -35,6 +35,7 @@ import functools
 import hashlib
 import os
 import shutil
+import sys
 import time
 import warnings
 from pathlib import Path
@@ -229,6 +230,13 @@ class Contents(caching.CompileResultCacheImpl):
     _locator_classes = [Place]
 
 
+@functools.cache
+def say_that_it_compiles() -> None:
+    """Once in a process, on a terminal: the first call of a kernel may take half a minute without a word else."""
+    if sys.stderr is not None and sys.stderr.isatty():
+        print("supercomputers_rerun compiles what is called for the first time; later calls find it", file=sys.stderr)
+
+
 class Cache(caching.FunctionCache):
     """numba's files of one function."""
 
@@ -258,7 +266,10 @@ class Cache(caching.FunctionCache):
     def load_overload(self, sig, target_context):
         """Without numba's refresh of all types, which imports SciPy."""
         rtsys.initialize(target_context)
-        return self._load_overload(sig, target_context)
+        kept = self._load_overload(sig, target_context)
+        if kept is None:
+            say_that_it_compiles()
+        return kept
 
     def save_overload(self, sig, data):
         try:

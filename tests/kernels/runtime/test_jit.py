@@ -193,3 +193,14 @@ def test_the_private_names_are_still_there():
     ):
         assert [name for name in names if not hasattr(thing, name)] == []
     assert compute_fingerprint((1, 2.0)) != compute_fingerprint((1, 2))
+
+
+def test_compiling_is_said_once_and_on_a_terminal_alone(monkeypatch, capsys):
+    jit.say_that_it_compiles.cache_clear()
+    jit.say_that_it_compiles()
+    assert capsys.readouterr().err == ""
+    jit.say_that_it_compiles.cache_clear()
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    jit.say_that_it_compiles()
+    jit.say_that_it_compiles()
+    assert capsys.readouterr().err.count("compiles") == 1
