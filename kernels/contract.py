@@ -56,6 +56,7 @@ __all__ = [
     "Check",
     "Footprint",
     "Presets",
+    "Refused",
     "Work",
     "ceil_div",
     "one_of",
@@ -65,6 +66,13 @@ __all__ = [
     "whole",
     "worst",
 ]
+
+
+class Refused(ValueError):
+    """A value that a problem does not take.  A notebook shows the sentence without the way that led to it."""
+
+    def _render_traceback_(self) -> list[str]:  # IPython's name for what it shows in place of a traceback
+        return [f"ValueError: {self}"]
 
 
 def ceil_div(number: int, divisor: int) -> int:
@@ -168,7 +176,10 @@ class Presets:
                 for require in getattr(field.type, "__metadata__", (_require_kind(field.type),)):
                     require(field.name, getattr(self, field.name))
             if own is not None:
-                own(self)
+                try:
+                    own(self)
+                except ValueError as error:
+                    raise Refused(str(error)) from None
 
         cls.__post_init__ = post_init
 
@@ -180,7 +191,7 @@ class Presets:
         """
         if name not in cls.PRESETS:
             known = ", ".join(repr(key) for key in cls.PRESETS)
-            raise ValueError(f"preset = {name!r} is unknown to {cls.__module__}; choose one of {known}")
+            raise Refused(f"preset = {name!r} is unknown to {cls.__module__}; choose one of {known}")
         return cls(**{**cls.PRESETS[name], **changes})
 
 
@@ -212,7 +223,7 @@ def _require_kind(annotation: Any) -> Any:
         if not known or (value is None and may_be_none):
             return
         if not any(_is_a(value, kind) for _, kind in known):
-            raise ValueError(f"{name} = {value!r} must be {' or '.join(words for words, _ in known)}")
+            raise Refused(f"{name} = {value!r} must be {' or '.join(words for words, _ in known)}")
 
     return require
 
@@ -226,16 +237,16 @@ def require_range(field: str, value, low, high, unit: str = "") -> None:
     whole = isinstance(low, int) and isinstance(high, int)
     if isinstance(value, bool) or not isinstance(value, Integral if whole else Real):
         kind = "whole number" if whole else "number"
-        raise ValueError(f"{field} = {value!r} must be a {kind} in {low} … {high}{unit}")
+        raise Refused(f"{field} = {value!r} must be a {kind} in {low} … {high}{unit}")
     if not low <= value <= high:
-        raise ValueError(f"{field} = {value!r}{unit} is outside {low} … {high}{unit}")
+        raise Refused(f"{field} = {value!r}{unit} is outside {low} … {high}{unit}")
 
 
 def require_choice(field: str, value, choices) -> None:
     """``ValueError`` that names field, value and choices unless ``value`` is one of them."""
     # True == 1, but a switch is no number
     if not any(isinstance(value, bool) == isinstance(choice, bool) and value == choice for choice in choices):
-        raise ValueError(f"{field} = {value!r} is unknown; choose one of {', '.join(map(repr, choices))}")
+        raise Refused(f"{field} = {value!r} is unknown; choose one of {', '.join(map(repr, choices))}")
 
 
 class Allowed:

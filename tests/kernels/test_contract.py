@@ -1,6 +1,8 @@
 """What a kernel answers with: checks, work, ranges of fields, and a proof that passes nothing unlike."""
 
 import math
+import subprocess
+import sys
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import ClassVar, NamedTuple, get_args
@@ -162,3 +164,16 @@ def test_what_a_field_may_hold_is_said_in_words():
         "0.5 to 2",
         "one of 'a', 'b'",
     ]
+
+
+def test_a_notebook_shows_what_a_problem_refuses_as_one_sentence(tmp_path):
+    """IPython shows the sentence in place of the traceback."""
+    source = "from supercomputers_rerun.kernels.memory import stride; stride.Problem(stride=0)"
+    told = subprocess.run(
+        [sys.executable, "-m", "IPython", "--no-banner", "--colors=NoColor", f"--ipython-dir={tmp_path}", "-c", source],
+        capture_output=True,
+        text=True,
+    )
+    said = (told.stdout + told.stderr).split("\n")
+    (line,) = [line for line in said if line.strip()]
+    assert line.startswith("ValueError: stride = 0 is outside 1 … ")
