@@ -29,7 +29,10 @@ def doctor() -> None:
 
 
 def list_experiments(names: list[str], style: str) -> None:
-    """List experiments by chapter: items of the report, time that each preset takes, and what is missing here."""
+    """List experiments by chapter: items of the report, time that each preset takes, and what is missing here.
+
+    Of those named also where each is written: its module and object, what draws it, and the kernels that it runs.
+    """
     from supercomputers_rerun.companion import experiments, suite, tables
 
     found = [experiments.find(name) for name in names or experiments.REGISTER]
@@ -48,6 +51,8 @@ def list_experiments(names: list[str], style: str) -> None:
             times = ", ".join(f"{preset} {suite.duration(suite.estimate(entry, preset))}" for preset in entry.presets)
             reason = experiments.unavailable(entry)
             print(f"  {entry.id:28s} {entry.item:12s} {entry.title} [{times}]" + (f"  ({reason})" if reason else ""))
+            if names:
+                print(*(f"    {each}" for each in experiments.way(entry)), sep="\n")
     print(*experiments.BROKEN.values(), sep="\n", file=sys.stderr, end="\n" * bool(experiments.BROKEN))
 
 

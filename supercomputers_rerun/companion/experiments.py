@@ -21,6 +21,7 @@ nothing else.
 """
 
 import importlib
+import inspect
 import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -28,6 +29,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
+from supercomputers_rerun import HOME
 from supercomputers_rerun.companion import bench, host, notebook_files
 from supercomputers_rerun.companion.bench import Measurement
 from supercomputers_rerun.companion.common import Unavailable, require_integer
@@ -238,6 +240,22 @@ def find(id: str) -> Experiment:
         broken = [reason for section, reason in BROKEN.items() if f".{chapter}." in section]
         raise ValueError("; ".join([f"experiment = {id!r} is unknown", *(broken or [remedy])]))
     return REGISTER[id]
+
+
+def way(entry: Experiment) -> list[str]:
+    """Where an experiment is written: its object, the functions that draw it, and the kernels of its quick cases."""
+
+    def place(function: Callable) -> str:
+        written = inspect.unwrap(function)
+        file = Path(inspect.getfile(written)).relative_to(HOME)
+        return f"{file}:{inspect.getsourcelines(written)[1]} {written.__name__}"
+
+    try:
+        kernels = sorted({f"{case.kernel.__name__}" for case in entry.cases("quick", 1)})
+    except Unavailable as reason:
+        kernels = [f"not here: {reason}"]
+    drawn = [f"figure  {place(figure)}" for figure in entry.figures]
+    return [f"object  {place(entry.cases)}", *drawn, *(f"kernel  {name}" for name in kernels)]
 
 
 def printed_beside(run) -> list[tuple]:

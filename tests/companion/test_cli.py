@@ -49,10 +49,18 @@ def test_threads_have_one_default(call, toy_experiment, tmp_path):
     assert runs.read(one)["threads"] == runs.read(other)["threads"] == host.usable_cpus()
 
 
+def test_list_of_one_name_prints_the_way_to_its_code(call):
+    _, out, _ = call("list", "p5plus-bandwidth")
+    lines = [line.split() for line in out.splitlines()[2:]]
+    assert [line[0] for line in lines] == ["object", "figure", "kernel"] and "memory.py:" in lines[0][1]
+    assert lines[1][2] == "read_rates" and lines[2][1] == "supercomputers_rerun.kernels.memory.stride"
+
+
 def test_list_names_experiments_under_their_reports(call):
     code, out, _ = call("list", "p5plus-smt", "nht1-io")
     assert code == 0 and "Five loops" in out
-    assert [line.split()[0] for line in out.splitlines() if line] == ["p5plus:", "p5plus-smt", "nht1:", "nht1-io"]
+    led = [line.split()[0] for line in out.splitlines() if line and not line.startswith("    ")]
+    assert led == ["p5plus:", "p5plus-smt", "nht1:", "nht1-io"]
     (entry,) = json.loads(call("list", "p5plus-smt", "--json")[1])
     assert entry["id"] == "p5plus-smt" and entry["paper_seconds"] > entry["quick_seconds"] > 0
     assert call("list", "p5plus-smt", "--csv")[1].startswith("id,document,item,title,quick_seconds,")
