@@ -25,7 +25,7 @@ from dataclasses import asdict, dataclass, field, fields, is_dataclass
 from functools import cache
 from typing import Any, NamedTuple
 
-from supercomputers_rerun.companion import host
+from supercomputers_rerun.companion import host, notebook_files
 from supercomputers_rerun.companion.common import UnverifiedError, np, psutil, require_integer
 from supercomputers_rerun.kernels.runtime.resources import online_cpus
 
@@ -329,16 +329,20 @@ class Alone:
     reports = True
 
     def __init__(self, progress: bool = True):
-        self.progress = progress  # whether a bar shows it on a terminal
+        self.progress = progress  # whether a bar shows it, on a terminal or in a notebook that a person has opened
 
     @contextmanager
     def steps(self, total: int, what: str = "measuring"):
         """So many steps that follow, shown as progress."""
         from tqdm import tqdm
 
-        with tqdm(total=total, desc=what, leave=False, disable=None if self.progress else True) as bar:
+        seen = self.progress and notebook_files.opened()
+        off = not self.progress or (None if not seen else False)  # None: on where standard error is a terminal
+        with tqdm(total=total, desc=what, leave=False, disable=off) as bar:
             self.advance: Callable[[], Any] = bar.update
             yield
+        if seen:
+            notebook_files.forget()
 
     def step(self, sampler: Any, action: Callable, *arguments: Any) -> None:
         """``action(*arguments)`` by the processes that take part in ``sampler``."""

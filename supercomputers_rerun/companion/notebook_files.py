@@ -1,6 +1,7 @@
 """Where the notebooks are, what their code cells say, and whether one is being run."""
 
 import json
+import os
 import sys
 from pathlib import Path
 
@@ -44,8 +45,20 @@ def inside() -> bool:
     return ipython is not None and ipython.get_ipython() is not None
 
 
+def opened() -> bool:
+    """Whether a person has opened the notebook that runs: servers tell the kernels of these its name."""
+    return "JPY_SESSION_NAME" in os.environ and inside()
+
+
 def say(sentence: str) -> None:
     """Show a sentence below the cell that runs."""
     from IPython.display import Markdown, display
 
     display(Markdown(sentence))
+
+
+def forget() -> None:
+    """Take away what the cell that runs has shown so far, as soon as it shows something else: its progress."""
+    from IPython.display import clear_output
+
+    clear_output(wait=True)

@@ -1,9 +1,10 @@
 """The form in which notebooks are committed.
 
 ``python -m supercomputers_rerun.companion.notebooks normalise [notebook …]`` executes notebooks and stores them in that
-form.  Outputs keep what strict comparison can hold, execution counts and text, and pictures of stored runs, which are
-not compared: who opens a notebook sees its figures.  HTML and the outputs of cells tagged ``nbval-ignore-output`` are
-rendered anew wherever the notebook runs, so they stay out of version control.
+form.  Outputs keep what strict comparison can hold, execution counts and text, and of stored runs what is not compared,
+pictures and sentences in Markdown: who opens a notebook sees figures and findings before running it.  HTML and the
+outputs of cells tagged ``nbval-ignore-output`` are rendered anew wherever the notebook runs, so they stay out of
+version control.
 """
 
 import hashlib
@@ -37,7 +38,9 @@ def _outputs(cell, tags: list[str]) -> list:
         elif output.output_type == "error":
             kept.append(output)
         elif "text/plain" in output.data:
-            data = {kind: output.data[kind] for kind in ("image/png", "text/plain") if kind in output.data}
+            data = {
+                kind: output.data[kind] for kind in ("image/png", "text/markdown", "text/plain") if kind in output.data
+            }
             count = {"execution_count": cell.execution_count} if output.output_type == "execute_result" else {}
             kept.append(nbformat.v4.new_output(output.output_type, data=data, metadata={}, **count))
     return kept

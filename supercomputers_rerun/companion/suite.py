@@ -77,6 +77,15 @@ def estimate(entry: Experiment, preset: str) -> float:
     return STARTING + (_UNKNOWN if budget is None else budget)
 
 
+def minutes(document: str) -> str:
+    """How long the experiments of a chapter take together, by preset, in a sentence."""
+    named = [entry for entry in experiments.REGISTER.values() if entry.document == document]
+    presets = [name for name in experiments.PRESETS if any(name in entry.presets for entry in named)]
+    spent = {name: sum(estimate(entry, name) for entry in named if name in entry.presets) / 60 for name in presets}
+    words = ", ".join(f"{max(1, round(each))} at `{name}`" for name, each in spent.items())
+    return f"Minutes that all experiments of this chapter take together, about: {words}; compiling comes to that once."
+
+
 def plan(folder: Path, names: list[str], preset: str, threads: int, seed: int) -> Plan:
     """What ``names`` (all experiments if empty) still need.
 

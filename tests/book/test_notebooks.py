@@ -53,12 +53,25 @@ def test_stored_pictures_are_light(path):
 
 
 @pytest.mark.parametrize("path", PATHS, ids=lambda path: path.name)
+def test_what_is_opened_and_not_yet_trusted_has_its_box_and_findings_formatted(path):
+    """JupyterLab shows Markdown of any notebook and HTML of trusted ones alone."""
+    for cell in nbformat.read(path, as_version=4).cells:
+        if re.match(r"figures\.(?:box|paragraph|answer)\(", cell.source.splitlines()[-1] if cell.source else ""):
+            assert all("text/markdown" in output.data for output in cell.outputs), cell.source
+        if "figures.box(" in cell.source:
+            (box,) = cell.outputs
+            assert box.data["text/markdown"].startswith("**The report.** ")
+
+
+@pytest.mark.parametrize("path", PATHS, ids=lambda path: path.name)
 def test_notebook_imports_only_public_rooms(path):
     """Notebooks speak to kernels and companion; private names and other rooms stay closed."""
     for cell in nbformat.read(path, as_version=4).cells:
         if cell.cell_type == "code":
-            assert not re.search(r"^\s*(?:from|import)\s+(?:peers|tests)\b", cell.source, re.MULTILINE)
-            assert not re.search(r"^\s*from\s+(?:kernels|companion)[\w.]*\s+import\s+_", cell.source, re.MULTILINE)
+            assert not re.search(
+                r"^\s*(?:from|import)\s+(?:supercomputers_rerun\.peers|tests)\b", cell.source, re.MULTILINE
+            )
+            assert not re.search(r"^\s*from\s+supercomputers_rerun[\w.]*\s+import\s+_", cell.source, re.MULTILINE)
 
 
 def test_normalising_executes(tmp_path):

@@ -38,7 +38,7 @@ def add_a_chapter(root: Path) -> None:
             continue
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         (root / path).write_text(text, encoding="utf-8")
-    nbformat.write(nbformat.v4.new_notebook(cells=cells), root / "notebooks" / "07_toy.ipynb")
+    nbformat.write(nbformat.v4.new_notebook(cells=cells), root / "notebooks" / "06_toy.ipynb")
 
 
 def companion(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -80,7 +80,7 @@ def pages(tmp_path_factory):
     done = make_book(root)
     assert done.returncode == 0, done.stdout + done.stderr
     html = root / "book" / "_build" / "html"
-    return {name: (html / name / "07_toy.html").read_text(encoding="utf-8") for name in ("notebooks", "book/records")}
+    return {name: (html / name / "06_toy.html").read_text(encoding="utf-8") for name in ("notebooks", "book/records")}
 
 
 TABLE = "Sums of two numbers. A. Toy, Sums of whole numbers, 1999, Table 1"
@@ -94,7 +94,7 @@ TABLE = "Sums of two numbers. A. Toy, Sums of whole numbers, 1999, Table 1"
         ("notebooks", "One chain of additions"),  # the experiment runs
         ("book/records", TABLE),
         ("book/records", "Two and two are 4."),  # the claim that fails
-        ("book/records", 'href="../../notebooks/07_toy.html#how-fast-are-sums"'),  # the item leads to its heading
+        ("book/records", 'href="../../notebooks/06_toy.html#how-fast-are-sums"'),  # the item leads to its heading
         ("book/records", "rerun live<br><small>toy-additions</small>"),  # and names its experiment
         ("book/records", "a lost plot of sums"),
     ],

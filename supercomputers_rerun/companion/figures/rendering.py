@@ -12,7 +12,7 @@ import os
 import re
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
-from functools import cached_property
+from functools import cached_property, wraps
 from html import escape
 
 import matplotlib as mpl
@@ -21,6 +21,7 @@ import pandas as pd
 import xarray as xr
 from matplotlib.text import Text
 
+from supercomputers_rerun.companion import notebook_files
 from supercomputers_rerun.companion.figures import styled
 from supercomputers_rerun.companion.figures.kit import (
     INK,
@@ -116,7 +117,14 @@ class Shown:
     """A figure, table or text that displays itself: HTML where that is understood, its alternative text elsewhere."""
 
     def __init__(
-        self, html: str | Callable[[], str], alt: str, name: str = "", title: str = "", data=None, figure=None
+        self,
+        html: str | Callable[[], str],
+        alt: str,
+        name: str = "",
+        title: str = "",
+        data=None,
+        figure=None,
+        markdown: str = "",
     ):
         self._html = html  # or what makes it, since drawing takes time and not every reader sees it
         self.alt = alt
@@ -124,6 +132,7 @@ class Shown:
         self.title = title
         self.data = data  # what is drawn, as a table
         self.figure = figure
+        self.markdown = markdown  # what JupyterLab shows of a stored notebook that nobody has trusted or run yet
 
     @cached_property
     def html(self) -> str:
@@ -149,6 +158,8 @@ class Shown:
         mode = os.environ.get(FIGURES)
         if mode == "stored" and self.figure is not None:
             return {"image/png": _stored(self.figure), "text/plain": self.alt}
+        if mode == "stored" and self.markdown:
+            return {"text/markdown": self.markdown, "text/plain": self.alt}
         return {"text/plain": self.alt} | ({} if mode == "text" else {"text/html": self.html})
 
 
@@ -466,19 +477,22 @@ def box(*, report: str, mattered: str, findings: Sequence[str], missing: str) ->
         "<details><summary>Why it mattered, and what cannot be rerun</summary>"
         f"<p>{escape(mattered)}</p><p>{escape(missing)}</p></details></aside>"
     )
-    return Shown(html, "\n".join([report, mattered, *(f"- {finding}" for finding in findings), missing]))
+    text = "\n".join([report, mattered, *(f"- {finding}" for finding in findings), missing])
+    said = [f"**The report.** {report}", "**What was found.**", "\n".join(f"- {finding}" for finding in findings)]
+    return Shown(html, text, markdown="\n\n".join([*said, f"**Why it mattered.** {mattered}", missing]))
 
 
 def paragraph(*texts: str) -> Shown:
     """A paragraph of the chapter, or several, in sentences whose numbers are computed where this is called."""
     html = "".join(f'<p class="rerun-paragraph">{escape(text)}</p>' for text in texts)
-    return Shown(html, "\n".join(texts))
+    return Shown(html, "\n".join(texts), markdown="\n\n".join(texts))
 
 
 def answer(text: str) -> Shown:
     """The answer to an exercise, a :func:`paragraph` that is folded until a reader opens it."""
     inside = paragraph(text).html
-    return Shown(f'<details class="rerun-fold rerun-answer"><summary>Answer</summary>{inside}</details>', text)
+    html = f'<details class="rerun-fold rerun-answer"><summary>Answer</summary>{inside}</details>'
+    return Shown(html, text, markdown=html)
 
 
 def steer(draw: Callable, instead: Shown, **controls) -> Shown | None:
@@ -487,11 +501,19 @@ def steer(draw: Callable, instead: Shown, **controls) -> Shown | None:
     In a notebook that a person has opened; elsewhere (the book, a test, a stored notebook) no hand moves them, and
     ``instead`` is shown.
     """
-    if "JPY_SESSION_NAME" not in os.environ:  # which servers set for the kernels of the notebooks that they open
+    if not notebook_files.opened():
         return instead
     from ipywidgets import interact
 
-    for control in interact(draw, **controls).widget.kwargs_widgets:
+    @wraps(draw)  # whose parameters interact reads
+    def seen(**chosen):
+        """``draw``, which says that it is at work: some measure anew."""
+        print("at work …")
+        shown = draw(**chosen)
+        notebook_files.forget()
+        return shown
+
+    for control in interact(seen, **controls).widget.kwargs_widgets:
         control.continuous_update = False  # it is drawn when the hand lets go
     return None
 

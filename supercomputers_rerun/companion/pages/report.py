@@ -1,6 +1,6 @@
 """``companion report``: one page that sets a reader's machine beside the five reports and the book's runs.
 
-It has figures of chapter 6 and of the chapters with the reader's records, and needs no other file and no network.
+It has figures of the last chapter and of others with the reader's records, and needs no other file and no network.
 """
 
 from collections.abc import Iterable
@@ -19,9 +19,9 @@ from supercomputers_rerun.companion.pages import synthesis
 from supercomputers_rerun.companion.pages.machines import described
 from supercomputers_rerun.companion.records import runs
 
-#: Quantities of chapter 6 that the page draws.
+#: Quantities of the last chapter that the page draws.
 AXES = ("computing", "rate", "peak", "hour")
-#: What the page says first: a quantity of chapter 6, words of the reader's point, the factor to what is said, the
+#: What the page says first: a quantity of that chapter, words of the reader's point, the factor to what is said, the
 #: printed machine and words of its point, the sentence, and what a reader has to know of it.
 ANSWERS = (
     ("hour", "1982", synthesis.DAY, "Cray 1-A", "", "A day of our forecast, made after one of 1982, took "
@@ -110,7 +110,7 @@ def _answers(points: dict[str, pd.DataFrame], doubted: set[str]) -> str:
 
 
 def _axes(points: dict[str, pd.DataFrame]) -> list[Shown]:
-    """The figures of chapter 6 in which the reader's machine has a point."""
+    """The figures of the last chapter in which the reader's machine has a point."""
     shown = [synthesis.files_through_time()] if _own(points["files"]) is not None else []
     for key in AXES:
         if _own(points[key]) is not None:

@@ -1,7 +1,7 @@
 """Every experiment with figures: a quick run is drawn beside the stored ones and alone, and names tables that exist.
 
-The longest are run and drawn beside the stored ones by their chapters' notebooks, which the same tests execute; of these
-a stored run is drawn alone.
+The longest are run and drawn beside the stored ones by their chapters' notebooks, which the same tests execute; here
+their stored runs are drawn, each alone.
 """
 
 import pytest

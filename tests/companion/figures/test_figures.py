@@ -14,7 +14,7 @@ from drawing import cases, contrast, linear
 from hypothesis import given
 from hypothesis import strategies as st
 
-from supercomputers_rerun.companion import figures
+from supercomputers_rerun.companion import figures, notebook_files
 from supercomputers_rerun.companion.common import significant
 from supercomputers_rerun.companion.figures import rendering
 from supercomputers_rerun.companion.figures.kit import times
@@ -183,10 +183,9 @@ def test_two_cases_of_a_record_give_one_ratio_of_medians_in_words():
 
 
 def test_sliders_move_a_figure_where_a_hand_can_and_nowhere_else(monkeypatch):
-    monkeypatch.delenv("JPY_SESSION_NAME", raising=False)
     still, drawn = rendering.paragraph("still"), []
     assert rendering.steer(drawn.append, still, gain=(0.0, 1.0)) is still and not drawn
-    monkeypatch.setenv("JPY_SESSION_NAME", "01_xmp1982.ipynb")
+    monkeypatch.setattr(notebook_files, "opened", lambda: True)
     assert rendering.steer(lambda gain: drawn.append(gain), still, gain=(0.0, 1.0)) is None and drawn == [0.5]
 
 
