@@ -114,3 +114,19 @@ def test_strict_comparison_sees_a_changed_result(tmp_path):
     )
     outcomes = re.findall(r"^(PASSED|FAILED) \S*?chapter\.ipynb::Cell (\d)", done.stdout, re.MULTILINE)
     assert sorted(outcomes) == [("FAILED", "1"), ("PASSED", "0"), ("PASSED", "2")], done.stdout
+
+
+def test_progress_shows_while_a_cell_runs_and_is_gone_from_its_outputs(monkeypatch):
+    """In a notebook that a person has opened, which the server names in the kernel's environment."""
+    from nbclient import NotebookClient
+
+    lines = "from supercomputers_rerun.companion.bench import Alone", "with Alone().steps(2):", "    pass", "'done'"
+    notebook, told = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("\n".join(lines))]), []
+    client = NotebookClient(notebook, kernel_name="python3")
+    show = client.process_message
+    monkeypatch.setattr(
+        client, "process_message", lambda message, *rest: (told.append(message), show(message, *rest))[1]
+    )
+    client.execute(env=os.environ | {"JPY_SESSION_NAME": "chapter.ipynb"})
+    assert any("0/2" in message["content"].get("text", "") for message in told)
+    assert [output.output_type for output in notebook.cells[0].outputs] == ["execute_result"]
