@@ -21,7 +21,6 @@ nothing else.
 """
 
 import importlib
-import inspect
 import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -244,6 +243,7 @@ def find(id: str) -> Experiment:
 
 def way(entry: Experiment) -> list[str]:
     """Where an experiment is written: its object, the functions that draw it, and the kernels of its quick cases."""
+    import inspect  # which a list of all need not wait for
 
     def place(function: Callable) -> str:
         written = inspect.unwrap(function)
