@@ -169,10 +169,17 @@ def report(records: Path, out: Path, force: bool) -> None:
         print(page.write(records, out, force))
 
 
-def compare(a: Path, b: Path, style: str) -> None:
-    """Times of record B over those of record A, case by case (above 1, A is faster); of folders, the newest records."""
+def compare(a: Path, b: Path, style: str, figure: Path | None) -> None:
+    """Times of record B over those of record A, case by case (above 1, A is faster); of folders, the newest records.
+
+    A figure draws all records in B, by day, over those of the same kind of processor in A.
+    """
     from supercomputers_rerun.companion import comparison
 
+    if figure:
+        from supercomputers_rerun.companion.figures import rendering
+
+        rendering.save(comparison.drawn(comparison.trend(a, b)), _drawable(figure))
     found = comparison.compared(a, b)
     if style:
         return print(_for_programs([row for each in found for row in each.rows()], style))
@@ -305,6 +312,7 @@ def _parser() -> common.Parser:
     add = command(compare)
     add("a", type=Path, metavar="A", help="run record, or a folder of them")
     add("b", type=Path, metavar="B", help="run record, or a folder of them")
+    add("--figure", **picture)
     shown(add)
     add = command(show)
     add("record", type=Path, help="run record")

@@ -7,11 +7,13 @@ field of the problem that only one of them has counts as its default, since kern
 from dataclasses import dataclass
 from itertools import starmap
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 from supercomputers_rerun.companion.answers import plain_bytes
 from supercomputers_rerun.companion.bench import Ratio, ratio
 from supercomputers_rerun.companion.common import plural
+from supercomputers_rerun.companion.figures import styled
 from supercomputers_rerun.companion.records import runs
 
 Case = dict[str, Any]
@@ -156,6 +158,63 @@ def compared(a: Path, b: Path) -> list[Compared]:
         f"{_has(sides[0], record['experiment'])}, {b} has {_has(sides[1], record['experiment'])}; "
         f"{command} measures the cases of the first"
     )
+
+
+@dataclass(frozen=True)
+class Day:
+    """An experiment on one day against the newest record of the same model of processor."""
+
+    experiment: str
+    threads: int
+    date: str  # of the record, as it stands there
+    times: float  # how many times as long as in the stored record, median over the cases of both
+
+
+def trend(stored: Path, made: Path) -> list[Day]:
+    """Each record in ``made`` against the newest in ``stored`` of its experiment, preset, threads and processor.
+
+    ``ValueError`` where no record of ``made`` has one.
+    """
+    kept = {_watched(record): record for record in sorted(_all(stored), key=lambda record: record["date"])}
+    days = []
+    for record in sorted(_all(made), key=lambda record: record["date"]):
+        lines = both(kept[_watched(record)], record).lines if _watched(record) in kept else []
+        if lines:
+            times = median(line.ratio.medians for line in lines)
+            days.append(Day(record["experiment"], record["threads"], record["date"], times))
+    if not days:
+        raise ValueError(f"no record in {made} is of an experiment, preset, threads and processor of {stored}")
+    return days
+
+
+def _all(folder: Path) -> list[dict[str, Any]]:
+    return [runs.read(path) for path in runs.files([folder])]
+
+
+def _watched(record: dict[str, Any]) -> tuple:
+    return record["experiment"], record["preset"], record["threads"], record["machine"]["cpu"]["model"]
+
+
+@styled
+def drawn(days: list[Day]):
+    """The figure of a trend: a line for each experiment and number of threads, against the day."""
+    import pandas as pd
+    from matplotlib.dates import ConciseDateFormatter
+
+    from supercomputers_rerun.companion import figures
+
+    frame = pd.DataFrame([vars(day) for day in days]).assign(day=lambda all: pd.to_datetime(all["date"]))
+    figure, axis = figures.axes(height=4.2)
+    for (name, threads), line in frame.groupby(["experiment", "threads"], sort=False):
+        axis.plot(line["day"], line["times"], "o-", label=f"{name}, {plural(threads, 'thread')}")
+    axis.axhline(1.0, color=figures.INK, linewidth=0.8)
+    axis.set(ylabel="time over that of the stored record")
+    axis.xaxis.set_major_formatter(ConciseDateFormatter(axis.xaxis.get_major_locator()))
+    figures.legend(axis, "below 2")
+    slowest = max(days, key=lambda day: day.times)
+    title = f"The slowest took {slowest.times:.2f} times as long as stored: {slowest.experiment}"
+    axis.set_title(title)
+    return figures.show(figure, name="trend", title=title, data=frame.drop(columns="day"), alt=title)
 
 
 def _pairs(sides: list[list[dict[str, Any]]], folders: bool) -> list[tuple[dict[str, Any], dict[str, Any]]]:

@@ -186,6 +186,20 @@ def test_compare_takes_folders(call, two_records, tmp_path):
     assert "no experiment in common" in sentence(call("compare", tmp_path / "a", tmp_path)[2])
 
 
+def test_compare_draws_every_day_of_a_folder_over_the_stored_record(call, two_records, tmp_path):
+    stored, later, slower = two_records
+    (tmp_path / "stored").mkdir()
+    stored.rename(tmp_path / "stored" / stored.name)
+    other = slower | {"date": "2031-02-01T00:00:00Z", "machine": json.loads(json.dumps(slower["machine"]))}
+    other["machine"]["cpu"]["model"] = "another"
+    runs.save(other, later.parent)  # which has no stored record of its processor
+    (day,) = comparison.trend(tmp_path / "stored", later.parent)
+    assert (day.experiment, day.date, day.times) == ("toy-sum", slower["date"], 2.0)
+    code, _, _ = call("compare", tmp_path / "stored", later.parent, "--figure", tmp_path / "trend.svg")
+    assert code == 0 and (tmp_path / "trend.svg").read_text().count("<use ") > 50  # letters and ticks
+    assert comparison.drawn([day]).title == "The slowest took 2.00 times as long as stored: toy-sum"
+
+
 def test_compare_says_what_differs(call, two_records, tmp_path):
     other = two_records[2]
     other["machine"]["cpu"]["model"] = "POWER5+"
