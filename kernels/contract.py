@@ -13,7 +13,7 @@ every one of them and holds it to this page:
 ``setup(problem, seed=0) -> state``
     Allocates and touches every page.
 ``run(problem, state, threads=1, repeats=1) -> result``
-    Does the work ``repeats`` times in plain Python over pure compiled kernels.  Calling it again on
+    Does the work ``repeats`` times in plain Python over pure compiled functions.  Calling it again on
     the same state gives the same result; loops too short for the clock take ``repeats`` into
     compiled code.
 ``reference(problem, state) -> result``
@@ -44,7 +44,7 @@ own); the comment of each field gives shape, type and unit.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from numbers import Integral, Real
 from os import PathLike
 from types import NoneType, UnionType
@@ -98,7 +98,7 @@ class Check:
     @classmethod
     def relative(cls, name: str, value: float, expected: float, tolerance: float) -> "Check":
         """Relative comparison (``tolerance`` is relative to ``expected``, which is not zero)."""
-        return replace(cls.near(name, value, expected, tolerance * abs(expected)), tolerance=float(tolerance))
+        return cls.near(name, value, expected, tolerance * abs(expected))
 
     def __str__(self) -> str:
         state = "ok" if self.ok else "FAILED"
@@ -112,7 +112,7 @@ def worst(*differences) -> float:
     """
     extremes = [0.0]
     for difference in differences:
-        # the two ends of real numbers instead of np.abs: arrays of gigabytes are not copied
+        # the two ends instead of np.abs, so that real arrays of gigabytes are not copied
         values = np.abs(difference) if np.iscomplexobj(difference) else np.asarray(difference)
         if values.size:
             extremes += [float(values.min()), float(values.max())]
@@ -133,10 +133,10 @@ class Work:
         """Bytes read and written."""
         return self.bytes_read + self.bytes_written
 
-    def times(self, threads: int) -> "Work":
-        """The work of ``threads`` threads that each do this."""
-        parts = tuple((name, threads * count) for name, count in self.parts)
-        return Work(threads * self.flops, threads * self.bytes_read, threads * self.bytes_written, parts)
+    def times(self, count: int) -> "Work":
+        """The work of ``count`` threads, members or builds that each do this."""
+        parts = tuple((name, count * flops) for name, flops in self.parts)
+        return Work(count * self.flops, count * self.bytes_read, count * self.bytes_written, parts)
 
 
 @dataclass(frozen=True)
@@ -153,11 +153,11 @@ class Footprint:
 
 
 class Presets:
-    """Mixin for ``Problem``: named sizes in ``PRESETS``, a dict of name to field values.
+    """Mixin for ``Problem``: named sizes in ``PRESETS``, a dict of name to field values, and a check of every field.
 
     Before ``__post_init__`` every field is held to its annotation, a range (:func:`whole`, :func:`real`), choices
-    (:func:`one_of`) or a type: a truth value is no number, a text is no switch.  ``ValueError`` names the field, what
-    it is and what it may be.
+    (:func:`one_of`) or a type: a bool is not accepted as a number, nor a str as a bool.  ``ValueError`` names the field,
+    what it is and what it may be.
     """
 
     PRESETS: ClassVar[dict[str, dict[str, Any]]] = {}
@@ -170,6 +170,7 @@ class Presets:
         if own is None and hasattr(cls, "__post_init__"):
             return  # inherited, and wrapped where it was defined
 
+        # before @dataclass looks for it; annotations must be objects, so a kernel does not import them from __future__
         def post_init(self):
             for field in fields(self):
                 # a range or choices (``whole``, ``real``, ``one_of``) bring what they require; else the type does
@@ -234,9 +235,9 @@ def require_range(field: str, value, low, high, unit: str = "") -> None:
     Whole bounds ask for a whole number.  NaN lies in no range; a truth value is no number.
     """
     unit = f" {unit}" if unit else ""
-    whole = isinstance(low, int) and isinstance(high, int)
-    if isinstance(value, bool) or not isinstance(value, Integral if whole else Real):
-        kind = "whole number" if whole else "number"
+    integral = isinstance(low, int) and isinstance(high, int)
+    if isinstance(value, bool) or not isinstance(value, Integral if integral else Real):
+        kind = "whole number" if integral else "number"
         raise Refused(f"{field} = {value!r} must be a {kind} in {low} … {high}{unit}")
     if not low <= value <= high:
         raise Refused(f"{field} = {value!r}{unit} is outside {low} … {high}{unit}")
@@ -250,13 +251,14 @@ def require_choice(field: str, value, choices) -> None:
 
 
 class Allowed:
-    """What a field may hold: called with its name and a value it refuses others, printed it says so in words."""
+    """What a field may hold: ``allowed(name, value)`` refuses any other value, ``repr`` gives it in words."""
 
     def __init__(self, words: str, check: Callable[[str, Any], Any]):
-        self.words, self.check = words, check
+        self.words = words
+        self.check = check
 
-    def __call__(self, name: str, value: Any) -> Any:
-        return self.check(name, value)
+    def __call__(self, name: str, value: Any) -> None:
+        self.check(name, value)
 
     def __repr__(self) -> str:
         return self.words

@@ -23,9 +23,9 @@ components of a row stand in rows of their own, so that a vector is one load::
     x: eight rows are turned by 8×8 transpositions into a tile [i][m][8], lanes = j
 
 One step passes over memory twice.  Plane by plane (constant k): x and y part of the right-hand
-side, elimination in x, elimination in y.  Then row by row (constant j): elimination in z, update of
-U, and from the new U at once the z part of the next right-hand side.  Planes are independent of
-each other, and so are rows: threads share them out.
+side, elimination in x, elimination in y.  Then slab by slab (constant j, all k): elimination in z,
+update of U, and from the new U at once the z part of the next right-hand side.  Planes are
+independent of each other, and so are slabs: threads share them out.
 
 ``pack`` and ``unpack`` convert between this layout and the serial one of the I/O benchmark.
 

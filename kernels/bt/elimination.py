@@ -5,28 +5,29 @@ Block row n of (I + dt·∂F/∂x − dt·∂²G/∂x²) Δ = r reads −Â(n−
 are not zero, and all blocks follow from 1/ρ, three velocities and three energy terms of a cell.
 
 Forward: X(n) = (B − Â·X(n−1))⁻¹ Ĉ and y(n) = (B − Â·X(n−1))⁻¹ (r + Â·y(n−1)) by one LU decomposition
-with six right-hand sides; only X is kept.  Backward: Δ(n) = y(n) + X(n)·Δ(n+1).
+with six right-hand sides; y takes the place of r, X needs room of its own.  Backward: Δ(n) = y(n) + X(n)·Δ(n+1).
 
-``Lines`` says where the cells and the components of eight lines lie; the momenta across them are
-called a and b, the one along them c.
+``Lines`` (:mod:`.lines`, as ``Direction`` and ``Ends``) says where the cells and the components of eight lines lie;
+the velocities across them are called a and b, the one along them c.
 
-What makes it fast: the decomposition goes column by column and looks left, so that no more than
-the triangles and one column are alive, about what fits into 32 vector registers; pivots come in
-pairs whose two divisions do not wait for each other (the second is m₀₀ / det of a 2×2 block);
-sums are written in the order in which their terms become known.
+What makes it fast: the decomposition goes column by column and looks left, so that of what it makes no more than the
+triangles and one column, 30 numbers, are alive (the entries of Â come besides); AVX-512 has 32 registers of eight
+lanes, other processors keep a vector in several.  Pivots come in pairs whose two divisions do not wait for each other
+(the second is m₀₀ / det of a 2×2 block).  Sums are written in the order in which their terms become known (``FINITE``
+may fuse a product and a sum, and may not reorder).
 
 Equations: Bailey et al., *The NAS Parallel Benchmarks*, NASA Ames report RNR-94-007, chapter 3.
 
 Functions share ``u`` and ``r``, fields (float64, flat); ``lines``, the ``Lines`` of eight lines; and ``here``, where a
-cell begins in both fields.  Every number of ``Factors``, ``Terms``, ``Below``, ``Triangles`` and of a *column*, five
-numbers, stands in all eight lanes or has one lane a line.  The scratch of a line::
+cell begins in both fields.  Each of ``Factors`` is one number in all eight lanes; each of the other tuples, and each of
+the five of a *column*, is a vector with one lane a line.  The scratch of a line::
 
     upper   X of cell −1 | X of cell 0 | X of cell 1 | …      a cell: 5 columns of 5 entries of 8 lanes, 25 · 8
     ring    Terms of cell n−1 | of cell n | of cell n+1       a slot: 7 terms of 8 lanes, 7 · 8; the oldest is
                                                               overwritten by those of cell n+2
 
-One line after the other, with full blocks, takes 17 to 26 times as long (``plain``); this algorithm without lanes 4.7
-to 5.1 times.
+The whole of BT one line after the other, with full blocks, takes 17 to 26 times as long (``plain``); with this
+algorithm and without lanes 4.7 to 5.1 times.
 """
 
 from typing import Any, NamedTuple
@@ -49,20 +50,20 @@ _ENTRIES = np.uint64(25)
 UPPER = 25 * LANES
 #: Doubles of the ring: seven terms of three cells.
 RING = 3 * 7 * LANES
-#: Doubles that eight lines hand on from box to box: X and y forward, Δ backward.
+#: Doubles that a piece of eight lines hands on to the next: X and y forward, Δ backward.
 FORWARD = 30 * LANES
 BACKWARD = 5 * LANES
 _SLOT = np.uint64(7 * LANES)
 _UPPER = np.uint64(UPPER)
-# what ``load_as`` is told of a column and of a slot of the ring
+# The shape in which ``load_as`` gives a column and a slot of the ring: five and seven vectors.
 _FIVE = ((0.0,) * LANES,) * 5
 _SEVEN = ((0.0,) * LANES,) * 7
 
 
 class Factors(NamedTuple):
-    """The scalar factors of the blocks of one direction: with t1 = dt/h² and t2 = dt/2h …"""
+    """The factors of the blocks of one direction; t1 = dt/h², t2 = dt/(2h)."""
 
-    t2: Any  # t2
+    t2: Any
     c1t2: Any  # C1 · t2
     c2t2: Any  # C2 · t2
     c3t2: Any  # (1 − C2) · t2
@@ -83,12 +84,22 @@ class Terms(NamedTuple):
     b: Any
     c: Any
     kinetic: Any  # c2t2 · (a² + b² + c²)/2
-    enthalpy: Any  # c1t2 · E/ρ − kinetic
+    enthalpy: Any  # c1t2 · E/ρ − kinetic: t2 times the total enthalpy (E + p)/ρ
     diffusion: Any  # (kd·(a² + b² + c²) + (k4 − k)·c² + sigma·E/ρ)/ρ
 
 
 class Below(NamedTuple):
-    """Â: the 17 different entries that are not zero, by row and column."""
+    """Â: the 17 different entries that are not zero; aij is row i, column j, components in the order of ``Lines``::
+
+              ρ    a    b    c    E
+        ρ    a00   ·    ·   a03   ·
+        a    a10  a11   ·   a13   ·
+        b    a20   ·   a11  a23   ·
+        c    a30  a31  a32  a33  a34
+        E    a40  a41  a42  a43  a44
+
+    a03, a00 and a34 are factors.
+    """
 
     a03: Any
     a00: Any
@@ -110,7 +121,7 @@ class Below(NamedTuple):
 
 
 class Triangles(NamedTuple):
-    """L·U = B − Â·X: lower triangle, reciprocal pivots, upper triangle with ones on its diagonal."""
+    """L·U = B − Â·X after Crout, without pivoting: L has the pivots (here their reciprocals d), U has ones."""
 
     l10: Any
     l20: Any
@@ -142,7 +153,7 @@ class Triangles(NamedTuple):
 class Scratch(NamedTuple):
     """What eight lines need beside their cells: flat float64 arrays."""
 
-    upper: np.ndarray  # ((points + 1) · UPPER,): X of every cell, column by column, that of the cell before first
+    upper: np.ndarray  # ((points + 1) · UPPER,): X of every cell, column by column; the first slot: the cell before
     ring: np.ndarray  # (RING,): terms of three cells
     carry: np.ndarray  # (FORWARD,): what one piece of a line hands on to the next
 
@@ -172,17 +183,17 @@ def _factors(direction):
 
 
 @kernel(fastmath=FINITE, inline=True)
-def _describe(u, here, lines, ring, slot, f):
+def _store_terms(u, here, lines, ring, slot, f):
     """The ``Terms`` of one cell into a slot of the ring; ``f``: ``Factors``."""
     inverse = spread(1.0) / load(u, here + lines.density)
     a = load(u, here + lines.first) * inverse
     b = load(u, here + lines.second) * inverse
     c = load(u, here + lines.along) * inverse
     energy = load(u, here + lines.energy) * inverse
-    twice = a * a + b * b + c * c
-    kinetic = f.c2t2 * (spread(0.5) * twice)
+    square = a * a + b * b + c * c
+    kinetic = f.c2t2 * (spread(0.5) * square)
     enthalpy = f.c1t2 * energy - kinetic
-    diffusion = inverse * (f.kd * twice + (f.k4 - f.k) * (c * c) + f.sigma * energy)
+    diffusion = inverse * (f.kd * square + (f.k4 - f.k) * (c * c) + f.sigma * energy)
     store(ring, slot, (inverse, a, b, c, kinetic, enthalpy, diffusion))
 
 
@@ -215,7 +226,7 @@ def _below(q, f):
 
 @kernel(fastmath=FINITE, inline=True)
 def _above(q, f):
-    """Ĉ of the cell with the ``Terms`` q as five columns: the form of Â with −t2."""
+    """Ĉ of the cell with the ``Terms`` q as five columns, right-hand sides of ``_solve``: the form of Â with −t2."""
     zero = spread(0.0)
     s = f.k * q.inverse - f.t2 * q.c
     s4 = f.k4 * q.inverse - f.t2 * q.c
@@ -281,7 +292,8 @@ def _decompose(diagonal, below, upper, x):
     """The ``Triangles`` of B − Â·X, with B as the columns ``diagonal`` and the X that begins at ``x``."""
     # Each column is multiplied, freed of the columns left of it, and done with: few numbers are alive.  Of each pair of
     # pivots the second is m₀₀ / det of a 2×2 block, which needs no 1/m₀₀.  So two divisions run side by side, and three
-    # waits for a division are left of five.
+    # waits for a division are left of five.  m and l of a new column are entries of B − Â·X until the columns left of
+    # them are taken off, under the same names.
     one = spread(1.0)
     m00, l10, l20, l30, l40 = _minus_product(diagonal[0], below, _load_column(upper, x, 0))
 
@@ -404,11 +416,12 @@ def eliminate(u, r, lines, direction, ends, scratch):
     middle = _SLOT
     front = _SLOT + _SLOT
     first = lines.at + begin * cell
-    _describe(u, first - cell, lines, ring, behind, f)
-    _describe(u, first, lines, ring, middle, f)
+    _store_terms(u, first - cell, lines, ring, behind, f)
+    _store_terms(u, first, lines, ring, middle, f)
     for n in range(begin, stop):
         here = lines.at + n * cell
-        _describe(u, here + cell, lines, ring, front, f)
+        _store_terms(u, here + cell, lines, ring, front, f)
+        # u and r of the same cell of the lines that come next, so that they are in a cache by then
         if lines.ahead != _ZERO:
             for offset in (lines.density, lines.first, lines.second, lines.along, lines.energy):
                 prefetch(u, here + lines.ahead + offset)
@@ -424,6 +437,7 @@ def eliminate(u, r, lines, direction, ends, scratch):
         store(upper, x + np.uint64(3) * _COLUMN, _solve(columns[3], triangles))
         store(upper, x + np.uint64(4) * _COLUMN, _solve(columns[4], triangles))
         right = _load_cell(r, here, lines)
+        # r + Â·y(n − 1), as r − Â·(−y)
         y = _solve(_minus_product(right, below, (-y[0], -y[1], -y[2], -y[3], -y[4])), triangles)
         _store_cell(r, here, lines, y)
         oldest = behind
@@ -455,24 +469,24 @@ def substitute(r, lines, ends, upper, carry):
     boundary, and receives that of the first.
     """
     begin, stop = inner(lines.points, ends)
-    y = load_as(carry, _ZERO, _FIVE)
+    delta = load_as(carry, _ZERO, _FIVE)  # Δ(n + 1)
     for step in range(_ONE, stop - begin + _ONE):
         n = stop - step
         here = lines.at + n * lines.cell
         x = (n + _ONE) * _UPPER
-        z = _load_cell(r, here, lines)
-        z = _add_scaled(z, _load_column(upper, x, 4), y[4])
-        z = _add_scaled(z, _load_column(upper, x, 3), y[3])
-        z = _add_scaled(z, _load_column(upper, x, 2), y[2])
-        z = _add_scaled(z, _load_column(upper, x, 1), y[1])
-        y = _add_scaled(z, _load_column(upper, x, 0), y[0])
-        _store_cell(r, here, lines, y)
-    store(carry, _ZERO, y)
+        total = _load_cell(r, here, lines)  # y(n), to which X(n)·Δ(n + 1) is added
+        total = _add_scaled(total, _load_column(upper, x, 4), delta[4])
+        total = _add_scaled(total, _load_column(upper, x, 3), delta[3])
+        total = _add_scaled(total, _load_column(upper, x, 2), delta[2])
+        total = _add_scaled(total, _load_column(upper, x, 1), delta[1])
+        delta = _add_scaled(total, _load_column(upper, x, 0), delta[0])
+        _store_cell(r, here, lines, delta)
+    store(carry, _ZERO, delta)
 
 
 @kernel(inline=True)
 def solve(u, r, lines, direction, ends, scratch):
-    """Both on eight lines whose ends are boundaries; arguments as for :func:`eliminate`."""
+    """``eliminate`` and ``substitute`` on eight whole lines, whose ends are boundaries; arguments as for the former."""
     scratch.carry[:FORWARD] = 0.0
     eliminate(u, r, lines, direction, ends, scratch)
     scratch.carry[:BACKWARD] = 0.0

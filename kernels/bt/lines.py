@@ -27,7 +27,7 @@ class Place(NamedTuple):
     ni: np.uint64  # points of the box along i
     nj: np.uint64  # along j
     nk: np.uint64  # along k
-    halo: np.uint64  # cells that a tile has on either side of the box's: 0, or 8 where boxes have neighbours
+    beside: np.uint64  # cells that a tile has on either side of the box's: 0, or 8 where boxes have neighbours
 
 
 class Direction(NamedTuple):

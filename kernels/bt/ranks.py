@@ -21,7 +21,7 @@ from supercomputers_rerun.kernels.bt.elimination import BACKWARD, FORWARD, UPPER
 from supercomputers_rerun.kernels.bt.lines import TILE as _TILE
 from supercomputers_rerun.kernels.bt.lines import Rows, along, vectors_of
 from supercomputers_rerun.kernels.bt.solver import Box, Stepper
-from supercomputers_rerun.kernels.bt.step import rows_to_tile, scratch, tile_to_rows
+from supercomputers_rerun.kernels.bt.step import parts_of_work, rows_to_tile, tile_to_rows
 from supercomputers_rerun.kernels.contract import Check, Footprint, Presets, Work, ceil_div, whole
 from supercomputers_rerun.kernels.decomposition import box, process_grid
 from supercomputers_rerun.kernels.mpi import world
@@ -59,9 +59,9 @@ def sweep(u, rhs, about, axis, forward, group, end, upper, carry, work):
     these; ``work`` is scratch.
     """
     place, directions, ends = about
-    line = _FIVE * place.row
+    next_j = _FIVE * place.row
     vectors = vectors_of(place.ni)
-    _, ring, _, tile_u, tile_r, block = scratch(work, _TWO * _V + max(place.ni, place.nj, place.nk))
+    _, ring, _, tile_u, tile_r, block = parts_of_work(work, _TWO * _V + max(place.ni, place.nj, place.nk))
     points = place.ni if axis == 0 else (place.nj if axis == 1 else place.nk)
     across = vectors_of(place.nj) if axis == 0 else vectors
     words = np.uint64(FORWARD if forward else BACKWARD)
@@ -71,7 +71,7 @@ def sweep(u, rhs, about, axis, forward, group, end, upper, carry, work):
         handed = carry[number * words :]
         kept = upper[(group + number) * (points + _ONE) * np.uint64(UPPER) :]
         if axis == 0:
-            first_row = place.base + outer * place.plane + lanes * _V * line
+            first_row = place.base + outer * place.plane + lanes * _V * next_j
             with_halo = Rows(first_row - _V, place.row, vectors + _TWO)
             lines = along(0, _V * _TILE, place, points, _ZERO)
             rows_to_tile(rhs, with_halo, tile_r)
@@ -83,7 +83,7 @@ def sweep(u, rhs, about, axis, forward, group, end, upper, carry, work):
             present = _ZERO, min(_V, place.nj - lanes * _V)
             tile_to_rows(tile_r, _V, rhs, Rows(first_row, place.row, vectors), present, block)
             continue
-        at = place.base + lanes * _V + outer * (place.plane if axis == 1 else line)
+        at = place.base + lanes * _V + outer * (place.plane if axis == 1 else next_j)
         lines = along(axis, at, place, points, _ZERO)
         if forward:
             eliminate(u, rhs, lines, directions[axis], ends[axis], Scratch(kept, ring, handed))
@@ -206,7 +206,7 @@ def step(state: State) -> None:
         stepper.step()
         return
     _exchange(state)
-    stepper.by_rows(False)
+    stepper.by_slabs(False)
     stepper.by_planes(whole[:2])  # fewest ranks stand along x, then along y
     for axis in range(3):
         if not whole[axis]:

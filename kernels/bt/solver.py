@@ -31,6 +31,10 @@ class Box:
     default the whole grid; ``halo``: layers of the neighbours' points on every side, 0 or 2.  u[k, j, m, i] lies at
     ``base + k·plane + (5·j + m)·row + i``.  ``row`` and ``plane`` are odd multiples of a cache line, so that lines of
     any direction spread over all sets of a cache.  Rows that eight lines of x take together may reach beyond a box.
+    One component of a row of a box with neighbours::
+
+        · · · · · · h h | ■ ■ ■ … ■ | h h · …      h: points of the neighbours
+        beside, 8         ni                       ``row`` doubles in all
     """
 
     def __init__(self, points: int, dt: float, limits=None, halo: int = 0):
@@ -46,7 +50,8 @@ class Box:
         self.plane = LANES * odd(self.rows * 5 * self.row // LANES)
         self.size = LANES + (nk + 2 * halo) * self.plane + LANES
         base = LANES + halo * (self.plane + 5 * self.row) + beside
-        self.place = Place(*map(np.uint64, (base, self.plane, self.row, ni, nj, nk, beside)))
+        sizes = {"base": base, "plane": self.plane, "row": self.row, "ni": ni, "nj": nj, "nk": nk, "beside": beside}
+        self.place = Place(**{name: np.uint64(size) for name, size in sizes.items()})
         self.ends = tuple(Ends(start == 0, stop == points) for start, stop in self.limits)
         self.whole = tuple(all(ends) for ends in self.ends)  # no other box has a part of the lines
         self.directions = tuple(self._direction(axis) for axis in range(3))
@@ -59,7 +64,8 @@ class Box:
         padded = np.pad(weights(self.points, self.dt, SECOND[axis]), ((2, 2), (0, 0)))  # cell n is row n + 2
         first = start + 2 if ends.low else start
         last = stop + 2 if ends.high else stop + 4
-        return Direction(self.dt, padded[first:last].reshape(-1), SECOND[axis], 1.0 / (self.points - 1.0))
+        h = 1.0 / (self.points - 1.0)
+        return Direction(dt=self.dt, weights=padded[first:last].reshape(-1), second=SECOND[axis], h=h)
 
     def new(self, value: float = 0.0) -> np.ndarray:
         """Flat array filled with ``value`` that begins on a cache line, every page touched."""
@@ -70,10 +76,10 @@ class Box:
     def view(self, array: np.ndarray, halo: int = 0) -> np.ndarray:
         """View [k, j, m, i] of a flat array: the box, with ``halo`` layers around it."""
         ni, nj, nk = self.sizes
-        first = int(self.place.halo)
+        beside = int(self.place.beside)
         planes = array[LANES : self.size - LANES].reshape(-1, self.plane)
         whole = planes[:, : self.rows * 5 * self.row].reshape(len(planes), self.rows, 5, self.row)
-        around = ((self.halo, nk), (self.halo, nj), (first, ni))
+        around = ((self.halo, nk), (self.halo, nj), (beside, ni))
         k, j, i = (slice(at - halo, at + n + halo) for at, n in around)
         return whole[k, j, :, i]
 
@@ -95,31 +101,32 @@ class State:
 
     box: Box
     u: np.ndarray  # solution; padding is 1, so that lanes beyond the grid stay finite
-    rhs: np.ndarray  # right-hand side, then the update; zero on the boundary of the grid
+    rhs: np.ndarray  # right-hand side, then the update; zero there on the boundary of the grid
     forcing: np.ndarray  # dt · forcing
-    start: np.ndarray  # initial field
+    initial: np.ndarray  # initial field
     ready: bool = False
 
     @classmethod
     def at_exact_solution(cls, box: Box) -> "State":
-        """The exact solution, the initial field, and no forcing yet."""
-        state = cls(box, box.new(1.0), box.new(), box.new(), box.new(1.0))
+        """``u`` has the exact solution, ``initial`` the initial field, ``forcing`` is zero."""
+        state = cls(box, u=box.new(1.0), rhs=box.new(), forcing=box.new(), initial=box.new(1.0))
         for plane, exact in zip(box.view(state.u), box.exact(), strict=True):
             plane[:] = exact
-        start = box.view(state.start)
+        initial = box.view(state.initial)
         cut = tuple(slice(*limits) for limits in reversed(box.limits))  # of k, j and i
         for m in range(5):
-            start[:, :, m] = initial_component(box.points, m)[cut]
+            initial[:, :, m] = initial_component(box.points, m)[cut]
         return state
 
     def force(self) -> None:
-        """The forcing from the right-hand side of the exact solution, which is steady with it; the initial field."""
+        """The forcing is minus ``rhs``, which must have the operator on the exact solution (``right_hand_side`` without
+        forcing): that solution is then steady.  Then back to the initial field."""
         np.negative(self.rhs, out=self.forcing)
         self.reset()
 
     def reset(self) -> None:
         """Back to the initial field."""
-        self.u[:] = self.start
+        self.u[:] = self.initial
         self.ready = False
 
 
@@ -136,10 +143,10 @@ def _pack_planes(u, out, place, first, last):
 
 
 def pack(state: State, out: np.ndarray, first: int = 0, last: int | None = None) -> np.ndarray:
-    """Copy planes ``first <= k < last`` of the solution into the serial layout.
+    """Copy planes ``first <= k < last`` of the solution of a box that is the whole grid into the serial layout.
 
-    ``ValueError`` if ``out`` is of another shape, type or order, read-only or memory of the state, or the range leaves
-    0 … N.
+    ``ValueError`` if ``out`` is of another shape, type or order, read-only or memory of its solution, or the range
+    leaves 0 … N.
 
     Parameters
     ----------
@@ -156,7 +163,7 @@ def pack(state: State, out: np.ndarray, first: int = 0, last: int | None = None)
     """
     points = state.box.points
     last = points if last is None else last
-    require_array("out", out, np.float64, (points,) * 3 + (5,), True, (state.u,))
+    require_array("out", out, np.float64, (points,) * 3 + (5,), writable=True, apart=(state.u,))
     require_range("first", first, 0, last)
     require_range("last", last, first, points)
     _pack_planes(state.u, out.reshape(-1), state.box.place, np.uint64(first), np.uint64(last))
@@ -186,38 +193,41 @@ class Stepper:
     """
 
     def __init__(self, state: State, threads: int = 1):
-        self.state, self.threads = state, require_threads(threads)
-        self.about = state.box.place, state.box.directions, state.box.ends
-        # a cache line more than is needed: no two threads write to the same one
+        self.state = state
+        self.threads = require_threads(threads)
+        self.about = state.box.place, state.box.directions, state.box.ends  # what every sweep is told of the box
+        # a cache line more than is needed, between what two threads write
         self.work = zeros((threads, LANES * (ceil_div(state.box.work_size, LANES) + 1)))
 
     def _sweeps(self, which: tuple[bool, bool], solves: tuple[bool, bool, bool], count: int = 1) -> None:
-        state, team = self.state, (self.work, np.zeros(1, np.int64), self.threads)
-        run_parts(sweeps, self.threads, count, which, state.u, state.rhs, state.forcing, *self.about, solves, *team)
-        state.ready = which[1] and solves[2]
+        state = self.state
+        fields = state.u, state.rhs, state.forcing
+        counter = np.zeros(1, np.int64)  # arrivals of the threads, see ``meet``
+        run_parts(sweeps, self.threads, count, which, *fields, self.about, solves, self.work, counter, self.threads)
+        state.ready = which[1] and solves[2]  # ``by_slabs(False)`` is followed by the planes, which spend it
 
-    def by_rows(self, solve: bool) -> None:
+    def by_slabs(self, solve: bool) -> None:
         """Forcing and z part of the right-hand side; before, if ``solve``, elimination in z and update."""
         self._sweeps((False, True), (False, False, solve))
 
     def by_planes(self, solve: tuple[bool, bool]) -> None:
-        """x and y part, and elimination in x and in y where ``solve`` asks; then ``rhs`` is of this step."""
+        """x and y part, and elimination in x and in y where ``solve`` asks."""
         self._sweeps((True, False), (*solve, False))
 
     def right_hand_side(self) -> None:
         """dt · (operator + forcing) of the present solution into ``state.rhs``."""
-        self.by_rows(False)
+        self.by_slabs(False)
         self.by_planes((False, False))
 
     def step(self, count: int = 1) -> None:
         """``count`` time steps of a box that is the whole grid."""
         if not self.state.ready:
-            self.by_rows(False)
+            self.by_slabs(False)
         self._sweeps((True, True), (True, True, True), count)
 
 
 def squares(state: State) -> np.ndarray:
-    """Sums over the box of squares of ``state.rhs`` over dt, and of the difference from the exact solution: (2, 5)."""
+    """Sums over the box of (``state.rhs`` / dt)² and of (``u`` − exact solution)²; float64 (2, 5)."""
     box = state.box
     total = np.zeros((2, 5))
     for right, field, exact in zip(box.view(state.rhs), box.view(state.u), box.exact(), strict=True):

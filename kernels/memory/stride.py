@@ -6,13 +6,14 @@ cache line is used.  After Hague, *Performance of P5+ at ECMWF* (2006), whose pl
 and whose code is unknown; sizes and strides here are ours.
 
 Items are unsigned 32-bit integers added modulo 2³²: the sum is the same in whatever order it is
-formed, so the compiler needs no permission to vectorise, every thread count and every repeat must
+formed, so the compiler needs no permission to reorder, every thread count and every repeat must
 give *exactly* the expected sum, and an addition takes one clock period, so that the loads and not
 the additions are measured.
 
 There are two loops.  Where the stride is 1, 2, 4 or 8, whole cache lines are loaded as vectors and added up lane by
 lane: every line of such a stride has its wanted items in the same lanes, so the others are left out at the end
-(:func:`sum_lines`).  Elsewhere each item has a load of its own (:func:`sum_items`).  Both bring every cache line once.
+(:func:`sum_lines`).  Elsewhere each item has a load of its own (:func:`sum_items`).  Both bring every cache line that
+has a wanted item once.
 
 Bandwidth counts the bytes asked for, 4 an item (``work``); from stride 16 on, each item costs a cache
 line of 64 bytes.
@@ -52,7 +53,8 @@ _FACTOR = 2654435761  # item i holds factor · i + offset modulo 2³²
 _MODULUS = 2**32
 
 
-#: Strides in which whole cache lines are summed; in others the wanted lanes differ from line to line.
+#: Strides with two wanted items or more in every line, always in the same lanes: whole cache lines are summed.  In
+#: others the wanted lanes differ from line to line, or a line has one wanted item at most.
 IN_LINES = (1, 2, 4, 8)
 #: Items of a vector (16, a cache line; 4 in WebAssembly), of two, and of the four that a turn of the loop loads.
 VECTOR = np.uint64(SINGLES)
@@ -151,7 +153,8 @@ def one_pass_of_lines(a, items, stride, lanes):
         s1 = s1 + load(a, i + VECTOR)
         s2 = s2 + load(a, i + _TWO * VECTOR)
         s3 = s3 + load(a, i + _THREE * VECTOR)
-    # Lanes alike modulo PAIR are added up, those that are not wanted left out.
+    # Lanes alike modulo PAIR are added up, those that are not wanted left out.  A pair, since in WebAssembly stride 8
+    # wants an item of every second vector.
     even = (s0 + s2) & load(_WANTED, stride * PAIR)
     odd = (s1 + s3) & load(_WANTED, stride * PAIR + VECTOR)
     store(lanes, _ZERO, even + odd)
@@ -168,10 +171,10 @@ def one_pass_of_lines(a, items, stride, lanes):
 @kernel(inline=True)
 def one_pass_of_items(a, count, stride):
     """Σ a[k · stride] for k < count."""
-    # Four sums, so that no addition waits for the one before it.  A turn has eight items, in two halves; with four, a
-    # pass of four items takes twice as long.  ``opaque`` hides from the compiler where an index comes from.  If it
-    # knew, it would load several items with one gather, which takes up to twice as long in the caches.  (Both on AMD's
-    # Zen 3.)
+    # Four sums, so that no addition waits for the one before it.  A turn has eight items, in two halves: if it had
+    # four, a pass of four items in all, which the loop for the rest does now, would take twice as long.  ``opaque``
+    # hides from the compiler where an index comes from.  If it knew, it would load several items with one gather, which
+    # takes up to twice as long in the caches.  (Both on AMD's Zen 3.)
     s0 = s1 = s2 = s3 = np.uint64(0)
     i = _ZERO
     for _ in range(count // _EIGHT):
@@ -244,7 +247,7 @@ class Result:
 
 
 def _extend(problem: Problem, state: State, threads: int, cpus) -> None:
-    """Arrays up to ``threads``, each first touched by a thread on the CPU that will read it."""
+    """Arrays up to ``threads``, each first touched by a thread, with ``binding`` on the CPU that will read it."""
     first = len(state.arrays)
     missing = threads - first
     if missing <= 0:
@@ -262,6 +265,8 @@ def _extend(problem: Problem, state: State, threads: int, cpus) -> None:
 
 
 def _offset(seed: int, thread: int) -> int:
+    """What is added to every item of a thread's array.  Sums of two threads differ unless their distance · 7919 · items
+    read is a multiple of 2³², which takes arrays of gigabytes."""
     return (seed * 40503 + thread * 7919 + 1) % _MODULUS
 
 
@@ -286,7 +291,7 @@ def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> R
     cpus = team_cpus(threads, problem.binding)
     _extend(problem, state, threads, cpus)
 
-    def work(number: int) -> np.ndarray:
+    def read(number: int) -> np.ndarray:
         a = state.arrays[number]
         out = np.zeros(2, np.uint64)
         if problem.in_lines:
@@ -296,12 +301,12 @@ def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> R
             sum_items(a, problem.items, problem.stride, repeats, out)
         return out
 
-    sums, passes = np.array(run_team(work, threads, cpus)).T
+    sums, passes = np.array(run_team(read, threads, cpus)).T
     return Result(sums.astype(np.uint32), passes.astype(np.int64), repeats, state.seed, state.huge)
 
 
 def expected_sum(problem: Problem, offset: int) -> int:
-    """Σ over k < m of (c·k·stride + offset) = c·stride·m(m − 1)/2 + m·offset, modulo 2³²."""
+    """Σ over k < m of (c·k·stride + offset), c = ``_FACTOR``, = c·stride·m(m − 1)/2 + m·offset, modulo 2³²."""
     m = problem.reads
     return (_FACTOR * problem.stride * (m * (m - 1) // 2) + m * offset) % _MODULUS
 
@@ -327,7 +332,7 @@ def work(problem: Problem, threads: int = 1) -> Work:
     return Work(bytes_read=ITEM * problem.reads).times(threads)
 
 
-#: Working sets that end within a line, and strides of both loops's ends.
+#: Working sets that end with a line and within one; strides of both loops.
 PROOF = Proof(
     each={"nbytes": (2**16, 2**16 + 60), "stride": (*range(1, 10), 13, 32, 1000, 4000)}, not_compared=("huge",)
 )

@@ -11,7 +11,7 @@ from supercomputers_rerun.kernels import bt
 from supercomputers_rerun.kernels.bt.lines import Direction, Ends, Place
 from supercomputers_rerun.kernels.bt.problem import SECOND, exact_parts
 from supercomputers_rerun.kernels.bt.solver import Box
-from supercomputers_rerun.kernels.bt.step import planes, rows
+from supercomputers_rerun.kernels.bt.step import planes, slabs
 from supercomputers_rerun.kernels.portable.case import Answer, Array, Call, Case
 from supercomputers_rerun.kernels.runtime.jit import kernel
 from supercomputers_rerun.kernels.runtime.wasm import Export
@@ -86,9 +86,8 @@ def _about(table, place, points, dt):
 def _right_hand_side(u, rhs, forcing, about, work):
     """``rhs`` = ``forcing``, which has the factor dt, + dt · the operator on ``u``, by one thread; ``about`` of
     :func:`_about`, scratch ``work``."""
-    place, directions, ends = about
-    rows(u, rhs, forcing, place, directions, ends, _NONE, work, 1, 0)
-    planes(u, rhs, place, directions, ends, _NONE, work, 1, 0)
+    slabs(u, rhs, forcing, about, _NONE, work, 1, 0)
+    planes(u, rhs, about, _NONE, work, 1, 0)
 
 
 @kernel
@@ -122,14 +121,14 @@ def march(u, rhs, forcing, start, table, work, shape, dt, steps, repeats):
     shape = carray(shape, (6,))
     (u, rhs, forcing), table, work, place, points = _state(u, rhs, forcing, table, work, shape)
     start = carray(start, (u.size,))
-    place, directions, ends = _about(table, place, points, dt)
+    about = _about(table, place, points, dt)
     for _ in range(repeats):
         for i in range(u.size):
             u[i] = start[i]
-        rows(u, rhs, forcing, place, directions, ends, _NONE, work, 1, 0)
+        slabs(u, rhs, forcing, about, _NONE, work, 1, 0)
         for _step in range(steps):
-            planes(u, rhs, place, directions, ends, _ALL, work, 1, 0)
-            rows(u, rhs, forcing, place, directions, ends, _ALL, work, 1, 0)
+            planes(u, rhs, about, _ALL, work, 1, 0)
+            slabs(u, rhs, forcing, about, _ALL, work, 1, 0)
 
 
 def norms(u, rhs, forcing, table, parts, work, shape, dt, answers):

@@ -8,17 +8,18 @@ numba alone keeps the old code of a cached caller when a helper in another file 
 named after a digest of all sources.
 
 **A guest.**  No class, function or setting of numba is changed: what a reader or a library of theirs compiles in this
-process, and keeps in a cache, is numba's alone (``tests/kernels/runtime/test_guest.py``).  Two classes of numba have a
+process, and keeps in a cache, is numba's alone (``tests/kernels/runtime/test_guest.py``).  Four classes of numba have a
 subclass here, which our functions alone use, and these private names of numba stand in them.  What they buy was
-measured with numba 0.68 in seconds of processor, BT of class S, eight fields of T159 and a quick forecast:
+measured with numba 0.68 in seconds of CPU time: BT of class S, eight fields of T159, a quick forecast:
 
 =======================================  ============================================================================
 ``Dispatcher``: ``_cache``,              no wrapper for Python where compiled code alone calls: first call with an
 ``_compiler._customize_flags``           empty cache 6.7, 27, 33; with the public ``no_cfunc_wrapper`` alone 8.0, 29, 43
 ``Cache``: ``_load_overload``            first call from the cache 0.5, 0.7, 0.5; with numba's refresh of all its types,
                                          which imports SciPy, 0.8, 0.9, 1.0
-``Cache``: ``_impl_class``,              a folder of our own for compiled code, without changing the reader's setting
-``_locator_classes``, ``_py_file``
+``Cache``: ``_impl_class``               a folder of our own for compiled code, without changing the reader's setting
+``Contents``: ``_locator_classes``
+``Place``: ``_py_file``
 ``Cache``: ``_index_key``,               code with and without wrappers is told apart, and so are files of processes
 ``_cache_file._data_name_pattern``       that compile at once
 =======================================  ============================================================================
@@ -59,11 +60,12 @@ if config.DISABLE_JIT:
         "NUMBA_DISABLE_JIT is set, and kernels are compiled code, parts of which no Python can run; unset it"
     )
 
-#: Sums may be reordered so that a reduction vectorises; NaN and infinity keep their meaning.
+#: Sums may be reordered so that a reduction vectorises, a division may become a product with the reciprocal, and the
+#: sign of zero is free; NaN and infinity keep their meaning.
 REDUCE = frozenset({"reassoc", "nsz", "contract", "arcp"})
-#: Multiply and add may fuse; the order of operations stays as written.
+#: Multiply and add may fuse, and the sign of zero is free; the order of operations stays as written.
 CONTRACT = frozenset({"nsz", "contract"})
-#: As CONTRACT, and the data are promised to be finite (verified outside the kernel).
+#: As CONTRACT, with reciprocals for divisions; the data are promised to be finite (verified outside the kernel).
 FINITE = frozenset({"nsz", "contract", "arcp", "nnan", "ninf"})
 #: IEEE 754 as written.
 STRICT = frozenset()
@@ -90,8 +92,8 @@ def kernel(function=None, *, fastmath=STRICT, inline=False, cache=True):
 
     def decorate(plain):
         compiled = Dispatcher(plain, targetoptions=options)
-        # where numba is told not to optimise (``kernels.runtime.wasm``) its text is wanted, which no cache has
-        # a function of a notebook's cell has no file
+        # no cache: where nothing can be written; where ``kernels.runtime.wasm`` wants LLVM's text, unoptimised; for a
+        # function of a notebook's cell, which has no file
         if cache and CACHE_FOLDER is not None and config.OPT != 0 and os.path.exists(plain.__code__.co_filename):
             compiled._cache = Cache(plain)
         return compiled
@@ -112,7 +114,9 @@ def settings() -> str:
     """What the environment asks of the code beyond its sources: ``"NUMBA_OPT=1"``."""
     apart = ("NUMBA_CACHE_DIR", "NUMBA_NUM_THREADS", "NUMBA_THREADING_LAYER")
     names = [name for name in os.environ if name.startswith("NUMBA_") and name not in apart]
-    return " ".join(f"{name}={os.environ[name]}" for name in sorted([*names, *["RERUN_TARGET"] * WASM]))
+    if WASM:
+        names.append("RERUN_TARGET")
+    return " ".join(f"{name}={os.environ[name]}" for name in sorted(names))
 
 
 class Registers(NamedTuple):
@@ -132,7 +136,7 @@ def registers(target: str, features: str) -> Registers:
 
 
 _TRIPLE = binding.get_process_triple()
-#: Those for which numba makes code, also where somebody has chosen features.
+#: Registers of the processor that numba makes code for, also where somebody has chosen features.
 HERE = registers(
     _TRIPLE, binding.get_host_cpu_features().flatten() if config.CPU_FEATURES is None else config.CPU_FEATURES
 )
@@ -146,7 +150,8 @@ REGISTER = "x" if _TRIPLE.startswith("x86_64") else "w"
 
 @intrinsic
 def barrier(typingctx, array):
-    """``barrier(array)``: whatever was stored is stored here, and is read again after here."""
+    """``barrier(array)``, for the compiler (``team.meet`` is one of threads): what was stored is stored here, and read
+    again after here."""
     if not isinstance(array, types.Array):
         return None
 
@@ -196,9 +201,11 @@ def source_digest() -> str:
 
 def cache_folder() -> Path | None:
     """A folder in ``NUMBA_CACHE_DIR``, else in the checkout or the user's cache folder, else None and a warning.
-    Code of other sources that nobody has used for 30 days goes."""
-    checkout, named = HOME, os.environ.get("NUMBA_CACHE_DIR")
-    own = [checkout / ".cache" / "numba"] if (checkout / "pyproject.toml").exists() else []
+
+    Code of other sources that nobody has used for 30 days is deleted.
+    """
+    named = os.environ.get("NUMBA_CACHE_DIR")
+    own = [HOME / ".cache" / "numba"] if (HOME / "pyproject.toml").exists() else []
     user = Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "supercomputers-rerun", "numba")
     for base in [Path(named)] if named else [*own, user]:
         folder = base / f"rerun-{source_digest()}"
@@ -225,7 +232,7 @@ class Place(caching.InTreeCacheLocator):
 
 
 class Contents(caching.CompileResultCacheImpl):
-    """What numba writes into them."""
+    """How numba writes one compiled function: in that place alone."""
 
     _locator_classes = [Place]
 
@@ -246,7 +253,8 @@ class Cache(caching.FunctionCache):
     def __init__(self, py_func):
         super().__init__(py_func)
         self.lock = Path(self.cache_path, f"{py_func.__qualname__}-{py_func.__code__.co_firstlineno}.lock")
-        # processes that compile at once, as ranks do, write no file of another, whose code would answer for theirs
+        # processes that compile at once, as ranks do, write no file of another, whose code would answer for theirs; the
+        # number is that of the process that imports: a child by fork would share it
         pattern = self._cache_file._data_name_pattern
         self._cache_file._data_name_pattern = pattern.replace("{number", f"{os.getpid()}.{{number")
 
@@ -261,7 +269,8 @@ class Cache(caching.FunctionCache):
         return held
 
     def _index_key(self, sig, codegen):
-        return (*super()._index_key(sig, codegen), *(["bare"] * self.bare))
+        key = super()._index_key(sig, codegen)
+        return (*key, "bare") if self.bare else key
 
     def load_overload(self, sig, target_context):
         """Without numba's refresh of all types, which imports SciPy."""
@@ -291,7 +300,8 @@ class Dispatcher(CPUDispatcher):
 
     def __init__(self, *args, **options):
         super().__init__(*args, **options)
-        self._asked = self._bare = False
+        self._asked = False  # a compiled caller is asking now
+        self._bare = False  # what is compiled now gets no wrappers
         self._compiler._customize_flags = self._flags
 
     def _flags(self, flags):
@@ -308,21 +318,29 @@ class Dispatcher(CPUDispatcher):
             self._asked = False
 
     def get_compile_result(self, sig):
-        """Of a function whose address is taken, which is its wrapper's for C."""
+        """For a function whose address is taken, that of its wrapper for C: a bare overload is compiled anew."""
         self._forget(sig)
         return super().get_compile_result(sig)
 
     @global_compiler_lock
     def compile(self, sig):
-        outer, now, self._asked = self._bare, self._asked, False
-        if not now:
+        outer = self._bare
+        without_wrappers = self._asked
+        self._asked = False  # what is compiled within asks for itself
+        if not without_wrappers:
             self._forget(sig)
-        self._bare = self._cache.bare = now
+        self._set(without_wrappers)
+        # bare code is made while its caller's lock is held
+        locked = not without_wrappers and isinstance(self._cache, Cache)
         try:
-            with contextlib.nullcontext() if now or not hasattr(self._cache, "held") else self._cache.held():
+            with self._cache.held() if locked else contextlib.nullcontext():
                 return super().compile(sig)
         finally:
-            self._bare = self._cache.bare = outer
+            self._set(outer)
+
+    def _set(self, bare):
+        self._bare = bare
+        self._cache.bare = bare  # numba's ``NullCache`` ignores it
 
     def _forget(self, sig):
         """Let an overload without wrappers be none; who calls it already keeps it."""
@@ -332,6 +350,7 @@ class Dispatcher(CPUDispatcher):
 
     def add_overload(self, result):
         if bare(result):
+            # numba's own table is for calls from Python, which need the wrapper
             self.overloads[tuple(result.signature.args)] = result
         else:
             super().add_overload(result)

@@ -52,7 +52,7 @@ def list_experiments(names: list[str], style: str) -> None:
             reason = experiments.unavailable(entry)
             print(f"  {entry.id:28s} {entry.item:12s} {entry.title} [{times}]" + (f"  ({reason})" if reason else ""))
             if names:
-                print(*(f"    {each}" for each in experiments.way(entry)), sep="\n")
+                print(*(f"    {each}" for each in experiments.where_written(entry)), sep="\n")
     print(*experiments.BROKEN.values(), sep="\n", file=sys.stderr, end="\n" * bool(experiments.BROKEN))
 
 

@@ -14,6 +14,8 @@ What differs between one process and many ranks is who takes part, who holds the
 says it of one process, :class:`companion.mpi.ranks.Ranks` of many.
 
 A study asks for a result and not for a time: :func:`study` runs each case once and keeps what it gave.
+
+A record keeps samples; intervals are drawn from them when it is read.
 """
 
 import gc
@@ -35,11 +37,10 @@ MIN_SAMPLE = 0.010
 _MIN_GRAINS = 1000
 #: A call that seems long enough is asked for again, this often in all, unless it lasts …
 _CONFIRM = 3
-#: … this many times what was wanted: no interruption by the scheduler or a quota lasts 0.2 s.
+#: … this many times what was wanted, 0.2 s or more: no interruption by the scheduler or a quota lasts that long.
 _CERTAIN = 20
 #: Other busy CPUs (mean over the measurement) that are still called quiet.
 QUIET = 0.25
-_clock = time.perf_counter_ns
 #: Most samples of a case that a record may hold.
 _MOST_ROUNDS = 10_000
 #: Seconds of a call from which calibration has warmed enough.
@@ -50,6 +51,7 @@ _WATCHED = 0.1
 _PROVEN: dict[Any, str] = {}
 #: Part of the available memory that the states of one batch may fill.
 _MEMORY_SHARE = 0.4
+_clock = time.perf_counter_ns
 
 
 def clock_grain() -> float:
@@ -57,7 +59,7 @@ def clock_grain() -> float:
     stamps = np.fromiter((_clock() for _ in range(2000)), dtype=np.int64, count=2000)
     steps = np.diff(stamps)
     positive = steps[steps > 0]
-    # A clock that never moved within all the reads is at best as fine as their whole span.
+    # a clock that never moved in all the reads is taken for one of 1 ms
     smallest = positive.min() if positive.size else 1_000_000
     return float(max(smallest, np.median(steps))) * 1e-9
 
@@ -75,7 +77,8 @@ def timed(call, repeats: int):
 
 
 def calibrate(call, shortest: float, label: str, clock=timed) -> tuple[int, float, tuple[float, Any]]:
-    """Repeats that make ``call(repeats)`` last ``shortest`` seconds, how long it lasts, and the last call's own.
+    """Repeats that make ``call(repeats)`` last ``shortest`` seconds; seconds of the shortest call that showed it; and
+    seconds and result of the last call.
 
     ``call`` has been called before: the call that compiles says nothing about later ones.  A single long call proves
     nothing either: it may have been interrupted, and with the few repeats that it suggests every sample would measure
@@ -84,7 +87,8 @@ def calibrate(call, shortest: float, label: str, clock=timed) -> tuple[int, floa
     (``repeats`` is ignored or the work was removed).
     """
     repeats = 1
-    for _ in range(24):
+    for _ in range(24):  # at 1.3 and more a step: 500 times and more
+        asked = repeats
         seconds = math.inf
         for _ in range(_CONFIRM):  # further ones only while they may matter
             last: Any = None  # no result is held while the next is made
@@ -99,7 +103,7 @@ def calibrate(call, shortest: float, label: str, clock=timed) -> tuple[int, floa
         if repeats > 2**48:
             break
     raise RuntimeError(
-        f"{label}: {repeats} repeats still last {seconds:.2g} s, under the {shortest:.2g} s that the clock "
+        f"{label}: {asked} repeats still last {seconds:.2g} s, under the {shortest:.2g} s that the clock "
         "needs; the kernel ignores repeats or its work was optimised away"
     )
 
@@ -131,12 +135,12 @@ class OtherLoad:
         try:
             rows = psutil.cpu_times(percpu=True)
             found = dict(zip(online_cpus() or range(len(rows)), rows, strict=True))
-            ours = [found[cpu] for cpu in self._cpus or found]
+            rows = [found[cpu] for cpu in self._cpus or found]
         except (OSError, RuntimeError, ValueError, KeyError):
             return math.nan
         apart = ("idle", "iowait", "guest", "guest_nice")  # guest time is already part of user time
-        busy = sum(value for row in ours for name, value in row._asdict().items() if name not in apart)
-        return busy if any(map(any, ours)) else math.nan
+        busy = sum(value for row in rows for name, value in row._asdict().items() if name not in apart)
+        return busy if any(map(any, rows)) else math.nan  # all zero: not counted
 
     def ours(self) -> float:
         """CPU seconds of this process and its descendants, living or finished; NaN where processes are hidden."""
@@ -167,8 +171,8 @@ def disturbed(other: float | None) -> str | None:
     return f"others kept {other:.2f} CPUs busy, more than the {QUIET:g} that count as quiet"
 
 
-#: Samples below which the trend of a series is not judged (smallest exact p-value stays above 0.01).
-MIN_TREND = 6
+#: Fewest samples of a trend (the exact p-value stays above 0.01 with fewer) and of an interval of 95 %.
+FEWEST_SAMPLES = 6
 
 
 def median_interval(samples) -> tuple[float, float] | None:
@@ -185,7 +189,7 @@ def median_interval(samples) -> tuple[float, float] | None:
 
 @cache
 def _rank(count: int) -> int:
-    """The largest k for which fewer than k of so many samples lie below the median within half the error, 2.5 %."""
+    """The largest k with P(X < k) <= 2.5 % for X binomial (``count``, 1/2); 0 where there is none."""
     from scipy.special import bdtr  # late, and without scipy.stats, which takes longer to load than all the rest
 
     below = bdtr(np.arange(count), count, 0.5)
@@ -199,7 +203,7 @@ def trend(samples) -> float | None:
     Theil-Sen slope that moves the series by more than 2 % of its median.
     """
     samples = np.asarray(samples, dtype=float)
-    if samples.size < MIN_TREND or np.ptp(samples) == 0:
+    if samples.size < FEWEST_SAMPLES or np.ptp(samples) == 0:
         return None
     from scipy import stats  # late: it takes longer to load than all the rest
 
@@ -214,7 +218,8 @@ def trend(samples) -> float | None:
 class Ratio:
     """Times of B over times of A: above 1, A is faster.
 
-    ``times`` are the words for a page, in one sentence whatever was found: ``f"a day takes {found.times} as long"``.
+    ``times`` and ``briefly`` are texts for a page, in one sentence whatever was found:
+    ``f"a day takes {found.times} as long"``.
     """
 
     minima: float  # minimum of B / minimum of A: capability
@@ -226,7 +231,8 @@ class Ratio:
         """Whether the interval excludes 1: without an interval, no difference is measured."""
         return self.interval is not None and not self.interval[0] <= 1.0 <= self.interval[1]
 
-    def _words(self, between: str) -> str:
+    def _words(self, template: str) -> str:
+        # without an interval: digits as for one of 5 % on either side
         low, high = self.interval or (0.95 * self.medians, 1.05 * self.medians)
         # two digits of the interval's width, at most a thousandth
         decimals = int(np.clip(1 - np.floor(np.log10(max(high - low, 1e-9))), 0, 3))
@@ -234,8 +240,8 @@ class Ratio:
         if self.interval is None:
             return f"{times} (too few samples for an interval)"
         remarks = []
-        if between:
-            remarks.append(between.format(f"{low:.{decimals}f}", f"{high:.{decimals}f}"))
+        if template:
+            remarks.append(template.format(f"{low:.{decimals}f}", f"{high:.{decimals}f}"))
         if not self.measurable:
             remarks.append("no measurable difference")
         return f"{times} ({', '.join(remarks)})" if remarks else times
@@ -270,7 +276,7 @@ def ratio(samples_a, samples_b, seed: int = 0) -> Ratio:
         if samples.size == 0 or not np.all((samples > 0) & np.isfinite(samples)):
             raise ValueError(f"{name} must hold at least one time, and only finite times above zero")
     interval = None
-    if min(a.size, b.size) >= MIN_TREND:
+    if min(a.size, b.size) >= FEWEST_SAMPLES:
 
         def quotient(x, y, axis):
             return np.median(y, axis=axis) / np.median(x, axis=axis)
@@ -297,7 +303,7 @@ class Sampler:
         self.samples: list[float] = []  # seconds per repeat
         self.repeats = 1  # within one sample
         self.expected = 0.0  # seconds of one sample
-        self.watched = np.zeros(3)  # of :meth:`OtherLoad.read`, over the samples
+        self.watched = np.zeros(3)  # differences of :meth:`OtherLoad.read`, summed over long samples
 
     def clock(self, call: Callable, repeats: int) -> tuple[float, Any]:
         """Seconds and result of ``call(repeats)``."""
@@ -323,7 +329,7 @@ class Sampler:
 
 
 class Alone:
-    """One process: it takes part in everything, its clock is the clock, and what it decides is decided."""
+    """One process (``mpi.ranks.Ranks``: many): it takes part in all, has the clock, and what it decides is decided."""
 
     #: Whether this process reports what all of them measured.
     reports = True
@@ -337,7 +343,7 @@ class Alone:
         from tqdm import tqdm
 
         seen = self.progress and notebook_files.opened()
-        off = not self.progress or (None if not seen else False)  # None: on where standard error is a terminal
+        off = not self.progress or (False if seen else None)  # tqdm: None is on where standard error is a terminal
         with tqdm(total=total, desc=what, leave=False, disable=off) as bar:
             self.advance: Callable[[], Any] = bar.update
             yield
@@ -354,11 +360,11 @@ class Alone:
         return timed(call, repeats)
 
     def shared(self, case: Any, value: Any) -> Any:
-        """``value``, of JSON's types, as the first process of a case has it."""
+        """``value``, of JSON's types, as the first of the processes that take part in a case has it."""
         return value
 
     def decided(self, value: Any) -> Any:
-        """``value`` as the first process has it: for what depends on a clock."""
+        """``value`` as the first of all processes has it: for what depends on a clock."""
         return value
 
     def memory(self) -> int | None:
@@ -395,14 +401,15 @@ def sample_rounds(
     The first round always runs; no other begins that would pass ``end`` (of ``time.perf_counter``), and after it
     nothing is warmed beyond its calibration.  ``load`` watches each long sample.
     """
-    generator = np.random.default_rng(seed)
+    rng = np.random.default_rng(seed)
     one_round = sum(sampler.expected for sampler in samplers)
     for sampler in samplers:
         if by.decided(time.perf_counter() < end):
             by.step(sampler, sampler.warm)
     for number in range(1, rounds + 1):
+        # this round is the last if the next would not fit after it
         last = by.decided(number == rounds or time.perf_counter() + 2 * one_round > end)
-        for sampler in (samplers[index] for index in generator.permutation(len(samplers))):
+        for sampler in (samplers[index] for index in rng.permutation(len(samplers))):
             before = load.read() if load and sampler.expected >= _WATCHED else None
             by.step(sampler, sampler.sample, last)
             if load and before is not None:
@@ -425,7 +432,7 @@ def interleave(calls: Mapping[str, Callable], rounds: int = 11, seed: int = 0) -
         sampler.call = calls[sampler.label]
         sampler.call(1)
         sampler.calibrate(shortest)
-    with by.steps((rounds + 1) * len(samplers)), no_collection():
+    with by.steps((rounds + 1) * len(samplers)), no_collection():  # warming, rounds
         sample_rounds(samplers, rounds, seed, math.inf, by)
     return {sampler.label: np.array(sampler.samples) for sampler in samplers}
 
@@ -553,7 +560,7 @@ class _Runner(Sampler):
         problem = self.case.problem
         self.setup_s, self.state = self.clock(lambda _: kernel.setup(problem, seed=seed), 1)
 
-    def prepare(self, how: "_Preparation", first: "_Runner") -> None:
+    def prepare(self, how: _Preparation, first: "_Runner") -> None:
         """All that comes before the samples, on the state that ``first`` sets up for its group.
 
         A case that is ready after ``how.end`` has one sample, the call that calibrated it; where each is to run
@@ -574,7 +581,7 @@ class _Runner(Sampler):
             self.take(seconds, result, final=True)
 
     def sample(self, final: bool) -> None:
-        if not self.after:
+        if not self.after:  # else its one sample was taken in ``prepare``
             super().sample(final)
 
     def take(self, seconds: float, result: Any, final: bool) -> None:
@@ -629,11 +636,12 @@ class _Runner(Sampler):
             "rate over peak": _over_peak(measurement, case.threads * parameters.get("ranks", 1)),
             "budget": cut,
         }
-        flags.update({name: text for name, text in doubts.items() if text})
+        measurement.flags.update({name: text for name, text in doubts.items() if text})
         return measurement
 
 
 def _over_peak(measurement: Measurement, threads: int) -> str | None:
+    """Whether a rate passes :func:`host.ceiling`, what no CPU reaches from registers and its nearest cache."""
     work = measurement.work
     peak = host.ceiling()
     amounts = {"flops": (work["flops"], "flop/s"), "bytes": (work["bytes_read"] + work["bytes_written"], "byte/s")}
@@ -692,6 +700,7 @@ def _set_up_batch(
         try:
             for runner in group:
                 by.step(runner, runner.prepare, how, group[0])
+                # ranks that differ in it would take different branches in ``sample_rounds``
                 runner.expected = by.decided(runner.expected)
         except MemoryError:
             if not runners or limit == math.inf:
@@ -727,11 +736,13 @@ def _measured(cases, rounds: int, seed: int, budget: float | None, by: Alone) ->
             cut = sample_rounds(list(runners.values()), rounds, seed, end, by, load)
             if how.once:
                 cut = _ONCE
-            whole = load.value()
+            whole = load.value()  # by all ranks: it reads; below nothing does
         if by.reports:
             # comprehensions, since the variable of a loop would hold the last runner's state into the next batch
-            own = {index: load.value(runner.watched) for index, runner in runners.items()}
-            other = {index: whole if cpus is None else cpus for index, cpus in own.items()}  # short samples have none
+            during = {index: load.value(runner.watched) for index, runner in runners.items()}
+            other = {
+                index: whole if cpus is None else cpus for index, cpus in during.items()
+            }  # short samples have none
             done |= {index: runner.report(other[index], cut, batch) for index, runner in runners.items()}
         taken += len(runners)
         batch += 1
@@ -760,7 +771,7 @@ def measure(
     """
     _accept(cases, rounds)
     by = by or Alone(progress)
-    with by.steps((rounds + 2) * len(cases)):
+    with by.steps((rounds + 2) * len(cases)):  # preparation, warming, rounds
         return _measured(cases, rounds, seed, budget, by)
 
 
@@ -768,7 +779,7 @@ def study(cases: Sequence[Case], seed: int = 0, progress: bool = True) -> list[M
     """Run each case once, on the clock, and verify and keep its result.
 
     The one sample holds compilation too and is no measure of speed; both lists of checks are those of
-    the one result.  Parameters and errors as :func:`measure`.
+    the one result; ``observe`` is not called.  Parameters and errors as :func:`measure`.
     """
     _accept(cases, 1)
     done = []
@@ -780,8 +791,9 @@ def study(cases: Sequence[Case], seed: int = 0, progress: bool = True) -> list[M
             runner.set_up(seed)
             runner.compile_s, result = runner.clock(runner.call, 1)
             runner.samples = [runner.compile_s]
-            runner.before = runner.verified(result, "after")
-            runner.after = list(runner.before)
+            checks = runner.verified(result, "after")
+            runner.before = checks
+            runner.after = list(checks)
             done.append(runner.report(load.value(), None, number))
             done[-1].result = result
             by.advance()

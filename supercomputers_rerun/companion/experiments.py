@@ -84,7 +84,7 @@ class Experiment:
     kind: str = "timing"
     ranks: int = 0  # ranks to start unless asked otherwise; 0: not an MPI program
     unit: str = ""  # of what the command line says of a case, "ns a load"; empty for a plain time
-    per: str = ""  # field of a case by which that is divided, "loads"
+    per: str = ""  # field or parameter of a case by which that is divided, "loads"
     of: str = ""  # observation of a case that is said in place of its time, "cpu"
     #: Functions that draw it: ``figure(runs)`` takes runs as :meth:`runs` gives them.
     figures: list[Callable] = field(default_factory=list)
@@ -241,7 +241,7 @@ def find(id: str) -> Experiment:
     return REGISTER[id]
 
 
-def way(entry: Experiment) -> list[str]:
+def where_written(entry: Experiment) -> list[str]:
     """Where an experiment is written: its object, the functions that draw it, and the kernels of its quick cases."""
     import inspect  # which a list of all need not wait for
 
@@ -251,7 +251,7 @@ def way(entry: Experiment) -> list[str]:
         return f"{file}:{inspect.getsourcelines(written)[1]} {written.__name__}"
 
     try:
-        kernels = sorted({f"{case.kernel.__name__}" for case in entry.cases("quick", 1)})
+        kernels = sorted({case.kernel.__name__ for case in entry.cases("quick", 1)})
     except Unavailable as reason:
         kernels = [f"not here: {reason}"]
     drawn = [f"figure  {place(figure)}" for figure in entry.figures]
@@ -266,6 +266,7 @@ def printed_beside(run) -> list[tuple]:
     from supercomputers_rerun.companion.figures import kit
 
     found: list[tuple] = []
+    # a figure stops at its first drawing, and the exception has its numbers
     with kit.undrawn():
         for figure in find(run.attrs["experiment"]).figures:
             try:
@@ -305,6 +306,7 @@ def accept(
     id: str,
     preset: str = "quick",
     threads: int = 1,
+    *,
     budget: float | None = None,
     seed: int = 0,
     rounds: int | None = None,
@@ -383,18 +385,22 @@ def run_record(
     oversubscribe : bool
         More ranks than four a CPU are wanted; never more than memory holds.
     """
-    entry, cases = accept(id, preset, threads, budget, seed, rounds, ranks, oversubscribe)
+    entry, cases = accept(
+        id, preset, threads, budget=budget, seed=seed, rounds=rounds, ranks=ranks, oversubscribe=oversubscribe
+    )
     if entry.ranks:
         from supercomputers_rerun.companion.mpi import launcher
 
         options = {"preset": preset, "threads": threads, "seed": seed, "budget": budget, "rounds": rounds}
         return launcher.run_record(id, ranks or entry.ranks, oversubscribe, **options)
     date = runs.now()
-    measurements = measured(entry, cases, preset, seed, budget, rounds, bench.Alone(progress))
+    measurements = measured(entry, cases, preset, seed=seed, budget=budget, rounds=rounds, by=bench.Alone(progress))
     return assemble(entry, preset, threads, seed, date, measurements)
 
 
-def measured(entry, cases, preset: str, seed: int, budget: float | None, rounds: int | None, by) -> list[Measurement]:
+def measured(
+    entry, cases, preset: str, *, seed: int, budget: float | None, rounds: int | None, by
+) -> list[Measurement]:
     """What the cases of an experiment give, by these processes; budget and rounds are its own unless given."""
     budget = entry.seconds(preset) if budget is None else budget
     if not cases:

@@ -92,7 +92,7 @@ def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> R
     """
     require_range("threads", threads, 1, 1)
     memory = compiled.Memory(
-        busy=np.uint64(problem.busy),
+        busy_time=np.uint64(problem.busy),
         lines=np.uint64(problem.lines),
         alternating=np.uint64(1 if problem.priority == "alternating" else 0),
         limit=np.uint64(problem.limit or 2**63),

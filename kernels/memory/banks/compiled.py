@@ -1,10 +1,16 @@
-"""The machine in compiled code: a set of banks is one word of 64 bits, and no list of banks is walked.
+"""The memory of the Cray X-MP, cycle by cycle, in compiled code (the rules are in the package's docstring): a set of
+banks is one word of 64 bits, and no list of banks is walked.
 
-The pattern of ``banks`` bits is repeated until the word is full, so a request for bank b is the word with bits b,
-b + banks, b + 2 banks … set, and the next element of a vector is that word rotated by the stride: one machine
-instruction, whatever the number of banks.  The section of a bank is another such word.  A request is granted where its
-word and the word of what is busy or taken have no bit in common.  The plain simulation takes some hundred times as
-long.
+The pattern of ``banks`` bits is repeated until the word is full (``banks`` and ``sections`` divide 64), so a request
+for bank b is the word with bits b, b + banks, b + 2 banks … set, and the next element of a vector is that word rotated
+by the stride: one machine instruction, whatever the number of banks.  The section of a bank is another such word: the
+set of all banks of that section.  A request is granted where its word and the word of what is busy or taken have no bit
+in common::
+
+    16 banks, request for bank 3:       bits 3, 19, 35, 51
+    4 sections, the section of bank 3:  bits 3, 7, 11 … 63
+
+The plain simulation takes some hundred times as long.
 """
 
 from typing import NamedTuple
@@ -13,23 +19,23 @@ import numpy as np
 
 from supercomputers_rerun.kernels.runtime.jit import kernel
 
-U = np.uint64
-ZERO = U(0)
-ONE = U(1)
-ALL = U(2**64 - 1)  # all bits set
+_U = np.uint64
+ZERO = _U(0)
+ONE = _U(1)
+ALL = _U(2**64 - 1)  # all bits set
 #: The ports by number: two load, one stores.
 _STORE = 2
 
 #: A CPU: vectors that its ports move, and the strip that is next.
 CPU = np.dtype(
     [
-        ("bank", np.uint64, 3),  # of each port: banks that it asks for next
-        ("section", np.uint64, 2),  # of each loading port: the sections of these
+        ("bank", np.uint64, 3),  # of each port: the bank that it asks for next, as a word
+        ("section", np.uint64, 2),  # of each loading port: the section of that bank, as a word
         ("left", np.uint64, 3),  # of each port: elements left of its strip
         ("old", np.uint64),  # elements that the store of the strip before has still to move
         ("stride", np.uint64, 3),  # of each port, in banks, 0 … 63
         ("moved", np.uint64, 3),  # of each port: elements moved since the beginning
-        ("chained", np.uint64),  # first cycle of the chained store
+        ("store_from", np.uint64),  # first cycle of the chained store
         ("holds", np.uint64),  # all bits set where the next strip waits for the store, else 0
         ("ready", np.uint64),  # cycle in which the next strip begins; all bits set: its overhead does not run yet
     ]
@@ -58,19 +64,21 @@ PROGRESS = np.dtype(
 @kernel(inline=True)
 def _rotated(word, by):
     """The set of banks ``word`` moved on ``by`` 0 … 63 banks."""
-    return (word << by) | (word >> ((U(64) - by) & U(63)))
+    return (word << by) | (word >> ((_U(64) - by) & _U(63)))
 
 
 @kernel(inline=True)
 def _waits(cpu):
     """Whether the next strip of a CPU has to wait: for loads, for the store before, or for its own store."""
-    return cpu.left[0] | cpu.left[1] | cpu.old | (cpu.left[_STORE] & cpu.holds) != ZERO
+    return (cpu.left[0] | cpu.left[1] | cpu.old | (cpu.left[_STORE] & cpu.holds)) != ZERO
 
 
 @kernel
 def _begin(cpu, job, loops, t):
-    """Begin the next strip of a ``job`` (``PROGRESS``) that waits for nothing, if it is time in cycle ``t``; whether
-    the job has ended."""
+    """Begin the next strip of a ``job`` (``PROGRESS``) that waits for nothing, if it is time in cycle ``t``.
+
+    Returns whether the job has ended.
+    """
     if job.passes == 0:
         return cpu.left[_STORE] == ZERO
     loop = loops[job.loop]
@@ -78,11 +86,13 @@ def _begin(cpu, job, loops, t):
         cpu.ready = t + loop.overhead
     if t < cpu.ready:
         return False
+    # What is left of the old store goes on with the stride of the new loop, as in ``machine``: a simplification where
+    # two loops that store differ in stride.
     cpu.old = cpu.left[_STORE]
     for port in range(3):
         cpu.stride[port] = loop.stride[port]
         cpu.left[port] = loop.elements[port]
-    cpu.chained = t + loop.latency
+    cpu.store_from = t + loop.latency
     cpu.holds = loop.holds
     cpu.ready = ALL
     job.strips -= 1
@@ -98,7 +108,7 @@ def _begin(cpu, job, loops, t):
 class Memory(NamedTuple):
     """The memory, in uint64."""
 
-    busy: np.uint64  # cycles for which a bank that was granted refuses everybody
+    busy_time: np.uint64  # cycles for which a bank that was granted refuses everybody, 1 … 16
     lines: np.uint64  # lines of a CPU to a section
     alternating: np.uint64  # 1 where the order of the CPUs is reversed in every other cycle
     limit: np.uint64  # cycle at which to stop
@@ -115,36 +125,41 @@ def simulate(memory, cpus, loops, jobs, ends):
         The CPUs before the first cycle, and afterwards.
     loops : (jobs, loops) LOOP
     jobs : (jobs,) PROGRESS
+        Spent.
     ends : (jobs,) int64
-        Written: the cycle in which each job ended; zero before.
+        Written: the cycle in which each job ended; zero before, and where it has not.
     """
-    length, lines, alternating, limit = memory
-    # Banks granted in each of the last 16 cycles: those of ``length`` cycles ago become free.
+    busy_time, lines, alternating, limit = memory
+    # Banks granted in each of the last 16 cycles: those of ``busy_time`` cycles ago become free.
     granted = np.zeros(16, np.uint64)
     busy = ZERO
     t = ZERO
-    left = len(cpus)
-    # Which sections refuse a port: with one line to a section those that it has in use, with two those used twice.
+    running = len(cpus)
+    # Which sections refuse a port: with one line to a section those that its CPU has in use, with two those used twice;
+    # with three none.
     one_line = ALL if lines == ONE else ZERO
-    two_lines = ALL if lines == U(2) else ZERO
+    two_lines = ALL if lines == _U(2) else ZERO
     while t < limit:
-        for k in range(len(cpus)):
-            if not _waits(cpus[k]) and ends[k] == 0 and _begin(cpus[k], jobs[k], loops[k], t):
-                ends[k] = np.int64(t)
-                left -= 1
-        if left == 0:
+        for number in range(len(cpus)):
+            if _waits(cpus[number]) or ends[number] != 0:
+                continue
+            if _begin(cpus[number], jobs[number], loops[number], t):
+                ends[number] = np.int64(t)
+                running -= 1
+        if running == 0:
             break
-        busy &= ~granted[(t - length) & U(15)]
+        busy &= ~granted[(t - busy_time) & _U(15)]
         before = busy
         for number in range(len(cpus)):
-            cpu = cpus[len(cpus) - 1 - number if t & alternating != ZERO else number]
-            used = ZERO  # sections to which this CPU has a request in this cycle
+            cpu = cpus[len(cpus) - 1 - number if (t & alternating) != ZERO else number]
+            used = ZERO  # sections to which a request of this CPU was granted in this cycle
             used_twice = ZERO
             for port in range(2):
                 bank = cpu.bank[port]
                 section = cpu.section[port]
-                if cpu.left[port] != ZERO and bank & (busy | used & one_line) == ZERO:
+                if cpu.left[port] != ZERO and (bank & (busy | (used & one_line))) == ZERO:
                     busy |= bank
+                    # two ports load, so a section is used twice by both of them, and only the store can meet it
                     used_twice = used & section
                     used |= section
                     cpu.bank[port] = _rotated(bank, cpu.stride[port])
@@ -154,8 +169,9 @@ def simulate(memory, cpus, loops, jobs, ends):
             bank = cpu.bank[_STORE]
             elements = cpu.left[_STORE]
             # A store chains to its loads: it moves an element once both have delivered it.
-            chained = elements > cpu.left[0] and elements > cpu.left[1] and t >= cpu.chained
-            if (cpu.old != ZERO or chained) and bank & (busy | used & one_line | used_twice & two_lines) == ZERO:
+            delivered = elements > cpu.left[0] and elements > cpu.left[1] and t >= cpu.store_from
+            taken = busy | (used & one_line) | (used_twice & two_lines)
+            if (cpu.old != ZERO or delivered) and (bank & taken) == ZERO:
                 busy |= bank
                 cpu.bank[_STORE] = _rotated(bank, cpu.stride[_STORE])
                 if cpu.old != ZERO:
@@ -163,6 +179,6 @@ def simulate(memory, cpus, loops, jobs, ends):
                 else:
                     cpu.left[_STORE] -= ONE
                 cpu.moved[_STORE] += ONE
-        granted[t & U(15)] = busy ^ before
+        granted[t & _U(15)] = busy ^ before
         t += ONE
     return t

@@ -48,12 +48,16 @@ def _record(comm, world, experiment, preset, threads, seed, budget, rounds, out)
     from supercomputers_rerun.companion.mpi.ranks import Ranks
     from supercomputers_rerun.companion.records import runs
 
-    entry, cases = experiments.accept(experiment, preset, threads, budget, seed, rounds, comm.size, started=True)
+    entry, cases = experiments.accept(
+        experiment, preset, threads, budget=budget, seed=seed, rounds=rounds, ranks=comm.size, started=True
+    )
     date, found = runs.now(), world.describe(comm)
     hosts = found["host_of_rank"]
     host.require_share(cases, comm.size, hosts.count(hosts[comm.rank]))
     with common.prepared(out) if comm.rank == 0 and out else nullcontext():
-        measurements = experiments.measured(entry, cases, preset, seed, budget, rounds, Ranks(world))
+        measurements = experiments.measured(
+            entry, cases, preset, seed=seed, budget=budget, rounds=rounds, by=Ranks(world)
+        )
         if comm.rank:
             return
         record = experiments.assemble(entry, preset, threads, seed, date, measurements)

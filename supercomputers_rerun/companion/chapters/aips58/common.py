@@ -1,7 +1,7 @@
 """What several sections share: cases of the test, the memo's times, medians over problems, and rows of marks."""
 
 from supercomputers_rerun.companion import figures, tables
-from supercomputers_rerun.companion.bench import MIN_TREND, Case
+from supercomputers_rerun.companion.bench import FEWEST_SAMPLES, Case
 from supercomputers_rerun.companion.common import np, pd, significant
 
 #: Sizes of a preset.
@@ -60,7 +60,7 @@ def middles(values) -> tuple[float, float, float]:
         return np.median(np.median(drawn, axis=-1), axis=0)
 
     rounds = values.shape[1]
-    if rounds < MIN_TREND:
+    if rounds < FEWEST_SAMPLES:
         return float(middle(values)), np.nan, np.nan
     again = values[:, np.random.default_rng(0).integers(0, rounds, (2000, rounds))]
     low, high = np.percentile(middle(again), [2.5, 97.5])
