@@ -14,6 +14,7 @@ paced   memory that takes as long as a device of a given rate
 
 import contextlib
 import errno
+import math
 import os
 import threading
 import time
@@ -126,13 +127,13 @@ def drop_cache(path) -> None:
                 os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
 
 
-def page_aligned(shape: tuple[int, int]) -> np.ndarray:
-    """Zeros (rows, words) whose rows begin on a page if a row is whole pages: what O_DIRECT asks for.
+def page_aligned(shape: tuple[int, ...]) -> np.ndarray:
+    """Zeros, of which rows of words begin on a page if a row is whole pages: what O_DIRECT asks for.
 
     From 2 MiB on they lie on huge pages where the system grants them: the kernel pins and maps a page at a time, and
     blocks of 3 MB were read past the page cache in about half the time.
     """
-    items = shape[0] * shape[1]
+    items = math.prod(shape)
     if not can_advise():
         return zeros(shape, boundary=ALIGNMENT)
     policy = "huge" if 8 * items >= HUGE else "small"

@@ -16,7 +16,7 @@ distance of its rows of ``ni`` longitudes, all in doubles.
 """
 
 from supercomputers_rerun.kernels.fft import stockham
-from supercomputers_rerun.kernels.gridpoint.plan import HALO, PAIR, neighbours, record_row, window_row, wrap
+from supercomputers_rerun.kernels.gridpoint.plan import HALO, PAIR, neighbours, record, record_row, window_row, wrap
 from supercomputers_rerun.kernels.runtime.jit import CONTRACT, HERE, STRICT, kernel
 from supercomputers_rerun.kernels.runtime.vector import (
     LANES,
@@ -127,7 +127,7 @@ def implicit(plan, arrays, j):
     size, rows = plan.size, plan.rows
     ni, pitch, levels = size.ni, size.pitch, size.levels
     w, scratch = address(arrays.window), address(arrays.scratch)
-    rec = address(arrays.records[j % size.slots])
+    rec = record(arrays, size, j)
     _, north = neighbours(size, j)
     cn = 0.0 if j == size.nj - 1 else rows.north[j] * rows.dy[j]
     cs, dx = rows.south[j] * rows.dy[j], rows.dx[j]
@@ -160,14 +160,14 @@ def implicit(plan, arrays, j):
 
 
 @kernel(fastmath=CONTRACT)
-def eliminate(plan, arrays, j):
-    """All wavenumbers of row ``j``: x_j = (rhs_j + Δt²c² s_j x_{j−1}) / pivot."""
+def eliminate(plan, arrays, j, low, high):
+    """Wavenumbers ``low`` to ``high`` − 1 of row ``j``: x_j = (rhs_j + Δt²c² s_j x_{j−1}) / pivot."""
     size, waves = plan.size, plan.waves
     weight = plan.rows.laplace_south[j]
     x = address(arrays.halves[j % size.halves])
     before = address(arrays.halves[max(j - 1, 0) % size.halves])
     inverse, speed2 = address(waves.inverse[j]), address(waves.speed2)
-    for n in range((size.ni // 2 + 1) * size.groups):
+    for n in range(low * size.groups, high * size.groups):
         for part in range(2):
             c = weight * load(speed2, PAIR * (n % size.groups) + LANES * part)
             p = load(inverse, PAIR * n + LANES * part)
@@ -177,14 +177,14 @@ def eliminate(plan, arrays, j):
 
 
 @kernel(fastmath=CONTRACT)
-def substitute(plan, arrays, j):
+def substitute(plan, arrays, j, low, high):
     """The same, backwards: g_j = x_j + Δt²c² n_j/pivot g_{j+1}; row nj − 1 is done as it is."""
     size, waves = plan.size, plan.waves
     weight = plan.rows.laplace_north[j]
     x = address(arrays.halves[j % size.halves])
     after = address(arrays.halves[min(j + 1, size.nj - 1) % size.halves])
     inverse, speed2 = address(waves.inverse[j]), address(waves.speed2)
-    for n in range((size.ni // 2 + 1) * size.groups):
+    for n in range(low * size.groups, high * size.groups):
         for part in range(2):
             p = load(inverse, PAIR * n + LANES * part)
             c = (weight * load(speed2, PAIR * (n % size.groups) + LANES * part)) * p

@@ -14,27 +14,35 @@ from supercomputers_rerun.kernels.files.work_folder import WorkFolder
 from supercomputers_rerun.kernels.gridpoint import writeup
 from supercomputers_rerun.kernels.gridpoint.plan import ForecastArrays, make, shapes, views
 from supercomputers_rerun.kernels.gridpoint.problem import LAG, Problem
-from supercomputers_rerun.kernels.gridpoint.scan import BACKWARD, OPEN, STREAM, scan
+from supercomputers_rerun.kernels.gridpoint.scan import BACKWARD, FEWEST, OPEN, STREAM, Kind, Pass, scan
 from supercomputers_rerun.kernels.gridpoint.state import KEPT, Result, Step, footprint
 from supercomputers_rerun.kernels.gridpoint.stores import Accounts, Driver, RecordFiles
 from supercomputers_rerun.kernels.runtime.resources import require_threads
+from supercomputers_rerun.kernels.runtime.team import run_parts, worthwhile
 
 
 class Model:
     """One forecast under way; ``opened`` closes its files and removes its folder."""
 
-    def __init__(self, problem: Problem, state: Any, opened: ExitStack, accounts: Accounts | None = None):
-        self.problem, self.step = problem, 0
+    def __init__(self, problem: Problem, state: Any, opened: ExitStack, threads: int, accounts: Accounts | None = None):
+        self.problem = problem
+        in_memory = not problem.files and problem.rhs == "memory"
+        self.threads = worthwhile(threads, problem.nj, FEWEST) if in_memory else 1
+        self.step = 0
         need = footprint(problem).disk
         folder = WorkFolder(problem.folder, "forecast", need, "a forecast with its work files")
         self.folder = opened.enter_context(folder).path
         self.plan = make(problem)
-        *large, scratch, columns = shapes(self.plan.size)
-        self.arrays = ForecastArrays(*map(page_aligned, large), np.zeros(scratch), np.zeros(columns))
-        # Without a write-up a window has no more rows than the stages span, which stay in the cache: the newest, three
-        # behind it, and the one that the newest takes the place of.
-        self.short = self.plan._replace(size=self.plan.size._replace(ring=LAG + 2))
-        self.how = False, False, False  # of ``scan``
+        size = self.plan.size
+        memory = {name: page_aligned(shape) for name, shape in shapes(size, self.threads).items()}
+        self.arrays = ForecastArrays(**memory, meetings=np.zeros(1, np.int64))
+        self.records = views(self.arrays.records, size)
+        # Looks at the state have a window for a whole group of rows, apart from the one that rows stream through: that
+        # has no more than the stages span, so that it stays in the cache.
+        self.wide = self.plan._replace(size=size._replace(ring=problem.lines))
+        self.look = self.arrays._replace(window=page_aligned((1, problem.lines * size.row)))
+        self.in_window = writeup.in_window(self.look.window.reshape(problem.lines, size.row), size)
+        self.kind = Kind(False, False, False)
         self.files = self.rhs = None
         if problem.files:
             parts, records = 2 if problem.files == 4 else 1, self.arrays.records
@@ -45,38 +53,39 @@ class Model:
         opened.callback(self.driver.close)
         self.computing: list[tuple[float, float]] = []
         self.written: Path | None = None  # by the step before
-        self.parts: list[dict[str, np.ndarray]] = []  # of the state at the end
+        self.fields: dict[str, np.ndarray] = {}  # of the state at the end
         self._fill(state)
 
     def _groups(self) -> list[range]:
         lines, nj = self.problem.lines, self.problem.nj
         return [range(start, min(start + lines, nj)) for start in range(0, nj, lines)]
 
-    def _records(self, state, rows: range) -> np.ndarray:
-        """The records of rows at the start."""
-        block, part = np.zeros((len(rows), self.arrays.records.shape[1])), slice(rows.start, rows.stop)
-        fields = views(block, self.plan.size)
+    def _put(self, state, rows: range) -> None:
+        """Records of ``rows`` at the start; what they do not get is zero."""
+        places = np.asarray(rows) % self.plan.size.slots
+        part = slice(rows.start, rows.stop)
+        self.arrays.records[places] = 0
         for name in ("u", "v", "T", "q", "ps"):
-            fields[f"P_{name}"][:] = state.fields[name][part]
-            fields[f"Q_{name}"][:] = state.fields[f"{name}_before"][part]
+            self.records[f"P_{name}"][places] = state.fields[name][part]
+            self.records[f"Q_{name}"][places] = state.fields[f"{name}_before"][part]
         for name in KEPT:
-            fields[name][:] = state.fields[name][part]
-        return block
+            self.records[name][places] = state.fields[name][part]
 
     def _fill(self, state) -> None:
         """Records of the state, into memory or the files."""
         for rows in self._groups():
-            self.arrays.records[np.asarray(rows) % self.plan.size.slots] = self._records(state, rows)
+            self._put(state, rows)
             if self.files is not None:
                 self.files.move(rows, True)
         if self.files is not None:
             self.files.turn()
             self.files.transfers.clear()
 
-    def _stage(self, what: int, first: int, end: int, short: bool = False) -> None:
-        """One of the passes of ``scan`` over rows ``first`` to ``end`` − 1; in a short window or the whole one."""
+    def _stage(self, what: int, first: int, end: int) -> None:
+        """One of the passes of ``scan`` over rows ``first`` to ``end`` − 1."""
         begin = time.perf_counter()
-        scan(self.short if short else self.plan, self.arrays, self.how, what, first, end)
+        plan, arrays = (self.wide, self.look) if what == OPEN else (self.plan, self.arrays)
+        run_parts(scan, self.threads, plan, arrays, self.kind, Pass(what, first, end, self.threads))
         self.computing.append((begin, time.perf_counter()))
 
     def _move(self, files: RecordFiles | None, rows: range, writing: bool):
@@ -97,17 +106,17 @@ class Model:
                 self._move(files, following, False)
 
     def _look(self, rows: range) -> dict[str, np.ndarray]:
-        """X⁰, X⁻ and what the records keep of ``rows``, at most a group, copied."""
-        size, numbers = self.plan.size, np.asarray(rows)
+        """X⁰, X⁻ and what the records keep of ``rows``, a group; most of it lies in the window until the next look."""
         self._stage(OPEN, rows.start, rows.stop)
-        kept = views(self.arrays.records[numbers % size.slots], size)
-        return writeup.in_window(self.arrays.window, numbers, size) | {name: kept[name].copy() for name in KEPT}
+        places = np.asarray(rows) % self.plan.size.slots
+        fields = {name: field[: len(rows)] for name, field in self.in_window.items()}
+        return fields | {name: self.records[name][places] for name in KEPT}
 
     def advance(self) -> Step:
         """One time step, or after the last one a look at the state as it is; with its write-up."""
         p, last, writer, self.written = self.problem, self.step == self.problem.steps, None, None
         wall, cpu, waited = time.perf_counter(), time.process_time(), self.driver.waited
-        self.how = p.physics, self.step in p.radiation_steps, self.step == 0
+        self.kind = Kind(p.physics, self.step in p.radiation_steps, self.step == 0)
         if self.step in p.writeup_steps:
             writer = writeup.Writer(self.folder / f"writeup{self.step}", p, self.step)
         if last:
@@ -127,12 +136,15 @@ class Model:
     def _scan(self, writer: writeup.Writer | None) -> None:
         """A scan over rows that stream from south to north, the Helmholtz equations, and the way back."""
         nj, rhs, moving = self.problem.nj, self.rhs if self.step else None, []
-        at_once = writer is self.files is self.rhs is None
+        at_once = self.files is self.rhs is None
+        if at_once and writer is not None:
+            for rows in self._groups():
+                writer.rows(rows.start, self._look(rows))
         for rows in self._ahead(self.files, [range(nj)] if at_once else self._groups()):
             first, end = rows.start, rows.stop
-            if writer is not None:
+            if writer is not None and not at_once:
                 writer.rows(first, self._look(rows))
-            self._stage(STREAM, first, end + LAG * (end == nj), writer is None)
+            self._stage(STREAM, first, end + LAG * (end == nj))
             done = range(max(first - LAG, 0), nj if end == nj else max(end - LAG, 0))
             moving += [self._move(files, done, True) for files in (self.files, rhs)]
             for job in moving[:-4]:  # their places are read into next
@@ -152,9 +164,11 @@ class Model:
     def _end(self, writer: writeup.Writer | None) -> None:
         """The state as it is now: a scan that stops where rows are complete."""
         for rows in self._ahead(self.files, self._groups()):
-            self.parts.append(self._look(rows))
+            for name, field in (found := self._look(rows)).items():
+                whole = self.fields.setdefault(name, np.empty((self.problem.nj, *field.shape[1:])))
+                whole[rows.start : rows.stop] = field
             if writer is not None:
-                writer.rows(rows.start, self.parts[-1])
+                writer.rows(rows.start, found)
 
 
 def run(
@@ -171,7 +185,8 @@ def run(
 
     ``on_ready()`` is called when the work files are made, before the clock starts; ``on_writeup(path)`` is told of each
     write-up file when it is whole, and the files are removed at the end; ``accounts()`` as in ``stores.Driver``.
-    One thread computes, whatever ``threads`` is.
+    ``threads`` share the rows of a state in memory in bands of 24 and more; with work files, of which a few rows are in
+    memory at a time, one thread computes.  ``Result.threads`` says how many did.
     ``ValueError``: more threads than usable CPUs. ``OSError`` or ``MemoryError``: what memory or disk refuse;
     nothing is left in the folder then.
     """
@@ -179,7 +194,7 @@ def run(
     best = None
     for _ in range(repeats):
         with ExitStack() as opened:
-            going = model(problem, state, opened, accounts)
+            going = model(problem, state, opened, threads, accounts)
             on_ready()
             told, clock, cpu = accounts() if accounts else None, time.perf_counter(), time.process_time()
             steps = []
@@ -187,12 +202,13 @@ def run(
                 steps.append(going.advance())
                 if going.written is not None:
                     on_writeup(going.written)
-            fields = {name: np.concatenate([part[name] for part in going.parts]) for name in going.parts[0]}
             if accounts:
                 told = tuple(after - before for after, before in zip(accounts(), told, strict=True))
             clock, cpu = time.perf_counter() - clock, time.process_time() - cpu
             transfers, moving = going.files.transfers if going.files else [], sum(going.driver.moving)
-            result = Result(fields, state, steps, transfers, going.computing, clock, cpu, told, moving)
+            result = Result(
+                going.fields, state, steps, transfers, going.computing, clock, cpu, told, moving, going.threads
+            )
         if best is None or result.clock < best.clock:
             best = result
     return best

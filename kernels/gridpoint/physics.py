@@ -20,7 +20,7 @@ Arguments ``plan``, ``arrays`` and ``j`` as in ``plan``; ``first_step`` says tha
 import numpy as np
 
 from supercomputers_rerun.kernels.gridpoint.levels import CP, EPSILON, GRAVITY
-from supercomputers_rerun.kernels.gridpoint.plan import record_row, window_row
+from supercomputers_rerun.kernels.gridpoint.plan import record, record_row, window_row
 from supercomputers_rerun.kernels.routines.cloud import one_level
 from supercomputers_rerun.kernels.routines.elementary import exp
 from supercomputers_rerun.kernels.runtime.jit import CONTRACT, kernel
@@ -40,7 +40,7 @@ DRAG_ABOVE = 0.7  # σ
 def columns(plan, arrays, j, first_step):
     """Column work of row ``j``, between the explicit step and the implicit one."""
     size, col = plan.size, plan.column
-    w, rec = address(arrays.window), address(arrays.records[j % size.slots])
+    w, rec = address(arrays.window), record(arrays, size, j)
     step, eps = (plan.dt, 0.0) if first_step else (2.0 * plan.dt, EPSILON)
     fld, ps, ground = size.levels * size.ni, window_row(size, j, 0).ps, record_row(size, 0).rain
     for i in range(0, size.ni, LANES):
@@ -127,7 +127,7 @@ def radiation(plan, arrays, j):
     """New heating into the record of row ``j``, from P of T and q."""
     size, col = plan.size, plan.column
     levels, room = size.levels, arrays.columns
-    w, rec = address(arrays.window), address(arrays.records[j % size.slots])
+    w, rec = address(arrays.window), record(arrays, size, j)
     temperature, humidity = room[:levels], room[levels : 2 * levels]
     pressure, ground = room[2 * levels : 3 * levels + 1], room[3 * levels + 1]
     out, work = room[3 * levels + 2 : 4 * levels + 2], room[4 * levels + 2 :]

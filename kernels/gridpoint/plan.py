@@ -23,6 +23,7 @@ In all stages ``plan`` is the ``ForecastPlan`` of the run, ``arrays`` its ``Fore
 place in it and ``ni`` the points of one of its rows.
 """
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -32,7 +33,7 @@ from supercomputers_rerun.kernels.fft import factorise, roots
 from supercomputers_rerun.kernels.gridpoint.levels import DAMPING, OMEGA, P_REF, RADIUS, T_REF, Levels, R, vertical
 from supercomputers_rerun.kernels.gridpoint.problem import LAG, Problem
 from supercomputers_rerun.kernels.runtime.jit import kernel
-from supercomputers_rerun.kernels.runtime.vector import LANES, load, store
+from supercomputers_rerun.kernels.runtime.vector import LANES, address, load, store
 
 HALO = 8  # places on either side of a row in memory, for neighbours across the date line
 #: The real and the imaginary parts of a vector: sixteen rows of longitude, or modes, side by side.
@@ -51,7 +52,7 @@ class Extents(NamedTuple):
     pitch: int  # between levels in the window
     field: int  # of a field in the window
     row: int  # of all fields of one row in the window
-    ring: int  # rows of the window
+    ring: int  # rows of the window: the newest, three behind it, and the one that the newest takes the place of
     slots: int  # records in memory
     halves: int  # rows of right-hand sides in memory
     half: int  # of half a record
@@ -63,14 +64,21 @@ class Extents(NamedTuple):
 
 
 class ForecastArrays(NamedTuple):
-    """Memory of a run; all float64, C-contiguous, of the shapes that ``shapes`` gives."""
+    """Memory of a run, C-contiguous float64 of the shapes that ``shapes`` gives; and which of it is a thread's.
 
-    window: np.ndarray  # rows of the window
+    Arrays whose first index is that of the thread have this index in ``scan`` alone: stages see their own thread's.
+    """
+
+    window: np.ndarray  # of each thread, rows of the window
     records: np.ndarray  # records of the rows that are in memory
+    halo: np.ndarray  # of each thread, copies of records: two rows south of its band, three north of it
     G: np.ndarray  # the implicit correction's potential of the step before, [level][longitude] in each row
     halves: np.ndarray  # right-hand sides in wavenumber space, [ni/2 + 1][groups][4][8] in each row
-    scratch: np.ndarray
-    columns: np.ndarray  # work space of ``physics.radiation``
+    scratch: np.ndarray  # of each thread
+    columns: np.ndarray  # of each thread, work space of ``physics.radiation``
+    meetings: np.ndarray  # int64 (1,): arrivals of threads that wait for each other
+    south: int = 0  # a thread's band: from this row
+    north: int = 0  # to the one before this
 
 
 class WindowRow(NamedTuple):
@@ -213,6 +221,16 @@ def record_row(size, k):
 
 
 @kernel(inline=True)
+def record(arrays, size, j):
+    """Address of the record of row ``j``; of its copy, where the row is a neighbour's."""
+    if j < arrays.south:
+        return address(arrays.halo[j - arrays.south + 2])
+    if j >= arrays.north:
+        return address(arrays.halo[j - arrays.north + 2])
+    return address(arrays.records[j % size.slots])
+
+
+@kernel(inline=True)
 def neighbours(size, j):
     """Numbers of the rows to the south and to the north; at a pole of the row itself."""
     return max(j - 1, 0), min(j + 1, size.nj - 1)
@@ -230,7 +248,7 @@ def views(records: np.ndarray, size: Extents) -> dict[str, np.ndarray]:
     fields = {}
     for name, start in record_row.py_func(size, 0)._asdict().items():
         shape = (size.ni,) if name in RECORD_LINES else (size.levels, size.ni)
-        fields[name] = records[:, start : start + int(np.prod(shape))].reshape(len(records), *shape)
+        fields[name] = records[:, start : start + math.prod(shape)].reshape(len(records), *shape)
     return fields
 
 
@@ -390,7 +408,7 @@ def extents(problem: Problem) -> Extents:
         pitch=pitch,
         field=levels * pitch,
         row=(FIELDS * levels + LINES + 1) * pitch,
-        ring=problem.lines + LAG + 2,
+        ring=LAG + 2,
         slots=min(nj, lines + LAG) if problem.files else nj,
         halves=min(nj, lines + 2 * LAG) if problem.rhs == "files" else nj,
         half=BLOCK * ceil_div(HEADER + (6 * levels + 3) * ni, BLOCK),
@@ -402,16 +420,17 @@ def extents(problem: Problem) -> Extents:
     )
 
 
-def shapes(size: Extents) -> list[tuple[int, int]]:
-    """Shapes of ``ForecastArrays``."""
-    return [
-        (size.ring, size.row),
-        (size.slots, 2 * size.half),
-        (size.nj, size.depth),
-        (size.halves, size.waves),
-        (1, size.fourier + 2 * PAIR * size.ni + 64),
-        (7 * size.levels + 5, LANES),
-    ]
+def shapes(size: Extents, threads: int = 1) -> dict[str, tuple[int, ...]]:
+    """Shapes of the arrays of numbers in ``ForecastArrays``, by name."""
+    return {
+        "window": (threads, size.ring * size.row),
+        "records": (size.slots, 2 * size.half),
+        "halo": (threads, 2 + LAG if threads > 1 else 0, 2 * size.half),
+        "G": (size.nj, size.depth),
+        "halves": (size.halves, size.waves),
+        "scratch": (threads, size.fourier + 2 * PAIR * size.ni + 64),
+        "columns": (threads, 7 * size.levels + 5, LANES),
+    }
 
 
 def make(problem: Problem) -> ForecastPlan:

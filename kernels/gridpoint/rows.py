@@ -33,7 +33,7 @@ from typing import NamedTuple
 import numpy as np
 
 from supercomputers_rerun.kernels.gridpoint.levels import EPSILON, KAPPA, P_REF, T_REF, R
-from supercomputers_rerun.kernels.gridpoint.plan import HALO, neighbours, record_row, window_row, wrap
+from supercomputers_rerun.kernels.gridpoint.plan import HALO, neighbours, record, record_row, window_row, wrap
 from supercomputers_rerun.kernels.runtime.jit import CONTRACT, kernel
 from supercomputers_rerun.kernels.runtime.vector import LANES, address, at, load, spread, store
 
@@ -46,7 +46,7 @@ def _surface(plan, arrays, j):
     rate = -plan.dt * P_REF
     w = address(arrays.window)
     scratch = address(arrays.scratch)
-    rec = address(arrays.records[j % size.slots])
+    rec = record(arrays, size, j)
     here = window_row(size, j, 0)
     r = record_row(size, 0)
     for i in range(0, ni, LANES):
@@ -72,7 +72,7 @@ def complete(plan, arrays, j):
     w = address(arrays.window)
     g = address(arrays.G)
     scratch = address(arrays.scratch)
-    rec = address(arrays.records[j % size.slots])
+    rec = record(arrays, size, j)
     south, north = neighbours(size, j)
     ls = rows.laplace_south[j]
     ln = rows.laplace_north[j]
@@ -203,7 +203,7 @@ def _pressures(plan, arrays, j):
     pitch = size.pitch
     w = address(arrays.window)
     scratch = address(arrays.scratch)
-    rec = address(arrays.records[j % size.slots])
+    rec = record(arrays, size, j)
     south, north = neighbours(size, j)
     ps = window_row(size, j, 0).ps
     pss = window_row(size, south, 0).ps
@@ -564,7 +564,7 @@ def advance(plan, arrays, j, first):
     in_record = levels * ni  # from field to field of a record
     w = address(arrays.window)
     scratch = address(arrays.scratch)
-    rec = address(arrays.records[j % size.slots])
+    rec = record(arrays, size, j)
     step = plan.dt if first else 2.0 * plan.dt
     eps = 0.0 if first else EPSILON
     for field in range(4):  # u, v, T, q

@@ -12,8 +12,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from statistics import median
 
-import numpy as np
-
 from supercomputers_rerun.kernels.contract import Check, Work
 from supercomputers_rerun.kernels.gridpoint import model, postprocess
 from supercomputers_rerun.kernels.gridpoint import state as forecast
@@ -83,10 +81,10 @@ class _Simulated(model.Model):
         self.pace = pace
         super()._fill(pace)
 
-    def _records(self, state, rows: range) -> np.ndarray:
-        return np.zeros((len(rows), self.arrays.records.shape[1]))
+    def _put(self, state, rows: range) -> None:
+        pass
 
-    def _stage(self, what: int, first: int, end: int, short: bool = False) -> None:
+    def _stage(self, what: int, first: int, end: int) -> None:
         if what != STREAM:
             return
         steps, nj, begin = self.pace.steps, self.problem.nj, time.perf_counter()

@@ -49,6 +49,7 @@ class Result:
     cpu: float = 0.0
     accounts: tuple[float, float] | None = None  # s that the computing thread executed, and waited for a CPU
     moving: float = 0.0  # of the CPU time, in moving records
+    threads: int = 1  # that computed
 
     @property
     def digest(self) -> str:
@@ -102,18 +103,21 @@ def setup(problem: Problem, seed: int = 0) -> State:
 
 def footprint(problem: Problem) -> Footprint:
     """What the forecast computes in, three copies of the state; work files and write-ups."""
-    size, row = extents(problem), writeup.row_form(problem.ni, problem.levels).itemsize
+    size = extents(problem)
+    row = writeup.row_form(problem.ni, problem.levels).itemsize
     files = min(problem.files, 2) * record_bytes(problem) + (problem.rhs == "files") * 8 * size.nj * size.waves
     ups = len(problem.writeup_steps) * (8 * writeup.HEADER + size.nj * row)
     in_memory = files if problem.place in ("memory", "paced") else 0
-    return Footprint(3 * size.nj * row + resident(problem) + in_memory, ups + files - in_memory)
+    memory = 3 * size.nj * row + resident(problem) + in_memory
+    return Footprint(memory, ups + files - in_memory, resident(problem, 2) - resident(problem))
 
 
-def resident(problem: Problem) -> int:
-    """Bytes that a forecast computes in: window, records in memory, right-hand sides, scratch, and pivots."""
+def resident(problem: Problem, threads: int = 1) -> int:
+    """Bytes that a forecast computes in: windows, records in memory, right-hand sides, scratch, and pivots."""
     size = extents(problem)
     pivots = size.nj * (size.ni // 2 + 1) * size.groups * PAIR
-    return 8 * (pivots + sum(rows * words for rows, words in shapes(size)))
+    look = problem.lines * size.row
+    return 8 * (pivots + look + sum(map(math.prod, shapes(size, threads).values())))
 
 
 def record_bytes(problem: Problem) -> int:

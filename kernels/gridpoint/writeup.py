@@ -27,13 +27,15 @@ def row_form(ni: int, levels: int) -> np.dtype:
     return np.dtype([(name, "<f8", shape) for name, shape in shapes.items()])
 
 
-def in_window(window: np.ndarray, rows: np.ndarray, size: Extents) -> dict[str, np.ndarray]:
-    """Copies of X⁰, X⁻ of whole ``rows``, int64 (n,), in the ``window``: fields (n, levels, ni), p_s (n, ni)."""
-    at, found = window_row.py_func(size, 0, 0)._asdict(), {}
-    for name in (*NAMES[:8], *LINES[:2]):
-        shape = (len(rows), size.levels, size.pitch) if name in NAMES else (len(rows), size.pitch)
-        words = size.field if name in NAMES else size.pitch
-        found[name] = window[rows % size.ring, at[name] : at[name] + words].reshape(shape)[..., : size.ni]
+def in_window(window: np.ndarray, size: Extents) -> dict[str, np.ndarray]:
+    """X⁰ and X⁻ of the rows of a ``window``, float64 (rows, words): views (rows, levels, ni), of p_s (rows, ni)."""
+    found = {}
+    for name, first in window_row.py_func(size, 0, 0)._asdict().items():
+        if name in NAMES:
+            levels = window[:, first : first + size.field].reshape(len(window), size.levels, size.pitch)
+            found[name] = levels[:, :, : size.ni]
+        elif name in LINES:
+            found[name] = window[:, first : first + size.ni]
     return found
 
 
@@ -41,14 +43,17 @@ class Writer:
     """One write-up file, in rows from south to north."""
 
     def __init__(self, path: Path, problem: Problem, step: int):
-        self.path, self.form, self.sum = path, row_form(problem.ni, problem.levels), 0
+        self.path = path
+        self.form = row_form(problem.ni, problem.levels)
+        self.block = np.empty(problem.lines, self.form)
+        self.sum = 0
         self.header = np.zeros(HEADER)
         self.header[:7] = MAGIC, VERSION, problem.ni, problem.nj, problem.levels, step, step * problem.dt
         self.file = open(path, "wb", buffering=0)
 
     def rows(self, first: int, fields: dict[str, np.ndarray]) -> None:
         """Write rows ``first`` and on, of which ``fields`` has all fields."""
-        block = np.empty(len(fields["ps"]), self.form)
+        block = self.block[: len(fields["ps"])]
         for name in self.form.names:
             block[name] = fields[name]
         data = block.view(np.uint8)

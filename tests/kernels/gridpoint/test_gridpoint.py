@@ -16,6 +16,7 @@ from supercomputers_rerun.kernels import gridpoint
 from supercomputers_rerun.kernels.gridpoint import (
     Problem,
     cases,
+    model,
     physics,
     postprocess,
     simulator,
@@ -25,6 +26,7 @@ from supercomputers_rerun.kernels.gridpoint import (
 )
 from supercomputers_rerun.kernels.gridpoint.levels import CP, T_REF, R, latitudes, vertical
 from supercomputers_rerun.kernels.gridpoint.plan import extents
+from supercomputers_rerun.kernels.runtime import resources
 
 SHORT = Problem(hours=4.0, writeup=2.0)
 NAMES = ("u", "v", "T", "q", "ps", "u_before", "T_before", "ps_before")
@@ -138,6 +140,27 @@ def test_answer_is_the_same_bit_for_bit(start, answer, files, place, overlap, rh
     changes = {"files": files, "place": place, "overlap": overlap, "rhs": rhs, "lines": lines}
     result = gridpoint.run(replace(SHORT, **changes), start)
     assert result.digest == answer.digest
+
+
+@pytest.mark.parametrize("changes", [{}, {"physics": True, "radiation": 1.0}, {"nj": 13, "lines": 5}])
+def test_answer_is_the_same_with_any_number_of_threads(changes, monkeypatch):
+    problem = replace(SHORT, **changes)
+    initial = gridpoint.setup(problem)
+    alone = gridpoint.run(problem, initial)
+    monkeypatch.setattr(model, "FEWEST", 1)
+    monkeypatch.setattr(resources, "usable_cpus", lambda: 7)
+    for threads in (2, 3, 7):  # seven bands of one or two rows read beyond their neighbours
+        result = gridpoint.run(problem, initial, threads)
+        assert result.threads == threads
+        assert result.digest == alone.digest
+
+
+def test_a_result_says_how_many_threads_computed(monkeypatch):
+    monkeypatch.setattr(resources, "usable_cpus", lambda: 2)
+    problem = Problem(ni=32, nj=48, levels=2, hours=1.0)
+    for changes, threads in (({}, 2), ({"nj": 47}, 1), ({"files": 1}, 1), ({"rhs": "files"}, 1)):
+        changed = replace(problem, **changes)
+        assert gridpoint.run(changed, gridpoint.setup(changed), threads=2).threads == threads
 
 
 def test_answer_is_the_same_past_the_page_cache(start, answer, tmp_path):
