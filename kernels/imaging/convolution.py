@@ -13,13 +13,15 @@ import numpy as np
 import scipy.fft
 from numba import float32
 
+from supercomputers_rerun.kernels.contract import ceil_div
 from supercomputers_rerun.kernels.imaging.dirty import (
     PAIR,
     SIDES,
-    _column,
+    Way,
+    _blocks,
+    _cell,
     _columns_in,
     _columns_out,
-    _Shape,
     plan,
     scratch,
     transform,
@@ -27,7 +29,7 @@ from supercomputers_rerun.kernels.imaging.dirty import (
 from supercomputers_rerun.kernels.runtime.arrays import aligned, zeros
 from supercomputers_rerun.kernels.runtime.jit import CONTRACT, kernel
 from supercomputers_rerun.kernels.runtime.resources import alone, require_memory, require_threads
-from supercomputers_rerun.kernels.runtime.team import run_parts
+from supercomputers_rerun.kernels.runtime.team import run_parts, worthwhile
 from supercomputers_rerun.kernels.runtime.vector import SINGLES, fma, fnma, load, store, transpose_block
 
 
@@ -36,35 +38,34 @@ def _times(done, out, response, first, cells):
     """Products of ``cells`` numbers of sixteen lines with those of ``response`` from place ``first`` on; ``done`` has
     its parts exchanged, ``out`` has not."""
     for cell in range(cells):
-        re, im = load(done, PAIR * cell + SINGLES), load(done, PAIR * cell)
-        br, bi = load(response, first + PAIR * cell), load(response, first + PAIR * cell + SINGLES)
+        re = load(done, PAIR * cell + SINGLES)
+        im = load(done, PAIR * cell)
+        br = load(response, first + PAIR * cell)
+        bi = load(response, first + PAIR * cell + SINGLES)
         store(out, PAIR * cell, fnma(im, bi, re * br))
         store(out, PAIR * cell + SINGLES, fma(im, br, re * bi))
 
 
 @kernel
-def _rows_through(half, response, shape, passes, factors, scratch, thread):
+def _rows_through(half, response, way, thread):
     """Along rows, times the beam's transform ``response``, and back, on blocks of sixteen rows of ``half``."""
-    blocks = (shape.rows + SINGLES - 1) // SINGLES
-    x, other = scratch[thread, 0], scratch[thread, 1]
-    for block in range(thread, blocks, shape.threads):
+    x, other = _blocks(thread, way)
+    for block in range(thread, way.blocks, way.threads):
         x[:] = float32(0)
-        base = SINGLES * block * 2 * shape.side
-        for i in range(0, shape.side, SINGLES):
-            place = _column(i, shape.side, shape.grid)
+        base = SINGLES * block * 2 * way.side
+        for i in range(0, way.side, SINGLES):
             for part in range(2):
-                to = (2 * place + 1 - part) * SINGLES
-                transpose_block(half, base + part * shape.side + i, 2 * shape.side, x, to, PAIR)
-        turn = transform(x, other, shape.grid, passes, factors)
+                target = PAIR * _cell(i, way) + SINGLES * (1 - part)
+                transpose_block(half, base + part * way.side + i, 2 * way.side, x, target, PAIR)
+        turn = transform(x, other, way.grid, way.radices, way.roots)
         done, spare = (x, other) if turn == 0 else (other, x)
-        _times(done, spare, response, block * shape.grid * PAIR, shape.grid)
-        turn = transform(spare, done, shape.grid, passes, factors)
+        _times(done, spare, response, block * way.grid * PAIR, way.grid)
+        turn = transform(spare, done, way.grid, way.radices, way.roots)
         back = spare if turn == 0 else done
-        for i in range(0, shape.side, SINGLES):
-            place = _column(i, shape.side, shape.grid)
+        for i in range(0, way.side, SINGLES):
             for part in range(2):
-                start, to = (2 * place + part) * SINGLES, base + part * shape.side + i
-                transpose_block(back, start, PAIR, half, to, 2 * shape.side)
+                source = PAIR * _cell(i, way) + SINGLES * part
+                transpose_block(back, source, PAIR, half, base + part * way.side + i, 2 * way.side)
 
 
 class Convolver:
@@ -81,23 +82,35 @@ class Convolver:
             raise ValueError(f"beam of shape {np.shape(beam)} must be square, of twice the side of an image")
         require_threads(threads)
         require_memory(24 * grid * grid, f"the transform of a beam of {grid}²")
-        self.side, self.threads = side, threads
+        self.side = side
+        self.threads = worthwhile(threads, grid * grid)
         self.lock = threading.RLock()  # calls share the buffers: those of other threads wait
         rows = side + 1
-        self.shape = _Shape(side, grid, rows, 0, threads)
-        self.half = zeros((-(-rows // SINGLES) * SINGLES, 2, side), np.float32)
-        self.scratch = scratch(threads, grid)
+        blocks = ceil_div(rows, SINGLES)
+        self.half = zeros((blocks * SINGLES, 2, side), np.float32)
+        radices, roots = plan(grid)
+        self.way = Way(
+            side=side,
+            grid=grid,
+            rows=rows,
+            blocks=blocks,
+            step=0,
+            across=np.ones(side, np.float32),
+            up=np.ones(side, np.float32),
+            radices=radices,
+            roots=roots,
+            scratch=scratch(self.threads, grid),
+            threads=self.threads,
+        )
         spectrum = scipy.fft.rfft2(np.asarray(beam, np.float32), axes=(1, 0), workers=threads)
         # the beam's middle belongs to no shift: half a turn a step, in both directions, and the scale of the way back
         turn = np.float32(1 / grid**2) * (1 - 2 * (np.arange(grid) % 2)).astype(np.float32)
         spectrum *= turn * (1 - 2 * (np.arange(rows) % 2)).astype(np.float32)[:, None]
-        blocks = self.half.shape[0] // SINGLES
         self.response = zeros((blocks, grid, 2, SINGLES), np.float32)
         padded = np.zeros((blocks * SINGLES, grid), np.complex64)
         padded[:rows] = spectrum
         self.response[:, :, 0] = padded.real.reshape(blocks, SINGLES, grid).transpose(0, 2, 1)
         self.response[:, :, 1] = padded.imag.reshape(blocks, SINGLES, grid).transpose(0, 2, 1)
-        self.ones = np.ones(side, np.float32)
 
     @alone
     def __call__(self, image: np.ndarray) -> np.ndarray:
@@ -105,11 +118,11 @@ class Convolver:
         if np.shape(image) != shape:
             raise ValueError(f"image of shape {np.shape(image)} must be of shape {shape}, half the beam's side")
         out = aligned(shape, np.float32)
-        half, tables = self.half.reshape(-1), (*plan(self.shape.grid), self.scratch)
         source = np.ascontiguousarray(image, np.float32).reshape(-1)
-        run_parts(_columns_out, self.threads, source, half, self.shape, self.ones, self.ones, *tables)
-        run_parts(_rows_through, self.threads, half, self.response.reshape(-1), self.shape, *tables)
-        run_parts(_columns_in, self.threads, half, out.reshape(-1), self.shape, self.ones, self.ones, *tables)
+        half = self.half.reshape(-1)
+        run_parts(_columns_out, self.threads, source, half, self.way)
+        run_parts(_rows_through, self.threads, half, self.response.reshape(-1), self.way)
+        run_parts(_columns_in, self.threads, half, out.reshape(-1), self.way)
         return out
 
 

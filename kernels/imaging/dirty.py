@@ -7,13 +7,17 @@ Images are float32 (side, side), rows m, columns l; pixel (j, i) lies at l = (i 
 m = (j − side/2)·cell.  Apart from the factor 1/Σ w and the weights, the two are adjoint.
 
 The transform goes first along the contiguous u, where it drops half of every row, then along v, two
-columns of real numbers as one of complex ones.  Sixteen lines make one vector: an element is 32 float32,
-sixteen real parts and sixteen imaginary ones.  Parts that change places before and after change the sign.
+columns of real numbers as one of complex ones.  Parts that change places before and after change the sign.
+All arrays are flat float32 and lie so in memory::
 
-Compiled functions share a ``shape`` (:class:`_Shape`), the ``passes`` and ``factors`` of :func:`plan`, ``scratch`` of
-:func:`scratch`, and the number of their ``thread``, which takes every ``threads``-th block.  ``half``, float32 (rows,
-2, side), has rows transformed along u: real parts of the image's columns, then imaginary ones.  Grid, image and
-``half`` are flat.
+    grid      row v:   re im re im re im … re im margin       rows from v = −4 on, ``step`` numbers each
+    half      row v:   re re re … re | im im im … im          of the image's columns, 2 · side numbers
+    a block   cell u:  re × 16 | im × 16                      the same cell of sixteen rows: ``PAIR`` numbers
+              cell u + 1 …
+
+A block is what is transformed: sixteen lines side by side, one in each lane of a vector.  Sixteen rows of the grid
+become a block by transposition, and so do sixteen rows of ``half``; for columns of ``half``, sixteen numbers side by
+side are a vector already.  Thread t takes every ``threads``-th block, from block t on.
 """
 
 import threading
@@ -25,6 +29,7 @@ import numpy as np
 from numba import float32
 
 from supercomputers_rerun.kernels import fft
+from supercomputers_rerun.kernels.contract import ceil_div
 from supercomputers_rerun.kernels.imaging import gridding
 from supercomputers_rerun.kernels.imaging.array import IM, RE, WEIGHT, U, V, require_form
 from supercomputers_rerun.kernels.imaging.gridding import BELOW, Sorted
@@ -32,7 +37,7 @@ from supercomputers_rerun.kernels.imaging.taps import correction, grid_side
 from supercomputers_rerun.kernels.runtime.arrays import aligned
 from supercomputers_rerun.kernels.runtime.jit import CONTRACT, kernel
 from supercomputers_rerun.kernels.runtime.resources import alone, require_memory, require_threads
-from supercomputers_rerun.kernels.runtime.team import run_parts
+from supercomputers_rerun.kernels.runtime.team import run_parts, worthwhile
 from supercomputers_rerun.kernels.runtime.vector import SINGLES, address, load, store, transpose_block
 
 __all__ = ["SIDES", "Plan", "beam", "columns", "dirty", "of_one", "plain"]
@@ -42,13 +47,19 @@ PAIR = 2 * SINGLES
 SIDES = tuple(PAIR * 2**power * odd for odd in (1, 3) for power in range(8))
 
 
-class _Shape(NamedTuple):
-    """Whole numbers of a transform between grid and image."""
+class Way(NamedTuple):
+    """The way between grid and image, as compiled functions need to know it."""
 
-    side: int  # pixels of a row
-    grid: int  # cells of a whole row
+    side: int  # pixels of a row of the image
+    grid: int  # cells of a whole row of the grid
     rows: int  # rows of the grid in use from v = 0 on
+    blocks: int  # of sixteen rows, that have them all
     step: int  # float32 of a row of the grid
+    across: np.ndarray  # float32 (side,): factors along l
+    up: np.ndarray  # float32 (side,): factors along m
+    radices: np.ndarray  # of ``plan``
+    roots: np.ndarray  # of ``plan``
+    scratch: np.ndarray  # of ``scratch``
     threads: int
 
 
@@ -59,14 +70,26 @@ def plan(length: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 @kernel
-def transform(x, other, length, passes, factors):
-    """Transform sixteen lines in ``x``, float32 (length·32,); ``other`` is of the same size.
+def transform(x, other, length, radices, roots):
+    """Transform the block ``x``, float32 (length·32,); ``other`` is of the same size.
 
-    ``passes`` and ``factors`` are those of ``plan(length)``.  Returns 0 where the result is in ``x``, 1 where it is in
+    ``radices`` and ``roots`` are those of ``plan(length)``.  Returns 0 where the result is in ``x``, 1 where it is in
     ``other``.
     """
     there = (np.int64(other.ctypes.data) - np.int64(x.ctypes.data)) // x.itemsize
-    return 0 if fft.stockham(address(x), 0, there, length, address(passes), address(factors)) == 0 else 1
+    return 0 if fft.stockham(address(x), 0, there, length, address(radices), address(roots)) == 0 else 1
+
+
+@kernel(inline=True)
+def _blocks(thread, way):
+    """Two blocks of scratch of a ``thread``."""
+    return way.scratch[thread, 0], way.scratch[thread, 1]
+
+
+@kernel
+def _transformed(x, other, way):
+    """The block ``x`` transformed, which is ``x`` or ``other``."""
+    return x if transform(x, other, way.grid, way.radices, way.roots) == 0 else other
 
 
 def flops(length: int) -> int:
@@ -76,122 +99,133 @@ def flops(length: int) -> int:
 
 def _fold(grid, cells):
     """Add the rows of ``grid``, complex64, below v = 0, and the conjugate half of row 0; a row has ``cells`` cells."""
-    below, zero, above = grid[BELOW - 1 :: -1], grid[BELOW], grid[BELOW + 1 : 2 * BELOW + 1]
+    below = grid[BELOW - 1 :: -1]
+    above = grid[BELOW + 1 : 2 * BELOW + 1]
     above[:, 1:cells] += below[:, cells - 1 : 0 : -1].conj()
-    right, left = zero[: cells // 2 + 1], zero[cells : cells // 2 - 1 : -1]
+    right = grid[BELOW, : cells // 2 + 1]
+    left = grid[BELOW, cells : cells // 2 - 1 : -1]
     right += left.conj()
     left[:] = right.conj()
 
 
 @kernel(inline=True)
-def _column(i, side, grid):
-    """Place of pixel ``i`` of ``side`` in a transform of ``grid`` points whose middle is 0."""
-    place = i - side // 2
-    return place if place >= 0 else place + grid
+def _cell(i, way):
+    """The cell of pixel ``i`` in a transform, whose cell 0 is the image's middle."""
+    cell = i - way.side // 2
+    return cell if cell >= 0 else cell + way.grid
 
 
 @kernel
-def _rows_in(flat, half, shape, passes, factors, scratch, thread):
-    """Along u: rows of the grid ``flat`` in blocks of sixteen, the image's columns into ``half``."""
-    blocks = (shape.rows + SINGLES - 1) // SINGLES
-    x, other = scratch[thread, 0], scratch[thread, 1]
-    for block in range(thread, blocks, shape.threads):
-        first = (BELOW + SINGLES * block) * shape.step
-        for cell in range(0, shape.grid, 8):
-            transpose_block(flat, first + 2 * cell, shape.step, x, PAIR * cell, SINGLES)
-        done = x if transform(x, other, shape.grid, passes, factors) == 0 else other
-        for i in range(0, shape.side, SINGLES):
-            place = _column(i, shape.side, shape.grid)
+def _rows_in(grid, half, way, thread):
+    """Along u: rows of the ``grid`` in blocks of sixteen, the image's columns into ``half``."""
+    x, other = _blocks(thread, way)
+    for block in range(thread, way.blocks, way.threads):
+        first = (BELOW + SINGLES * block) * way.step
+        for cell in range(0, way.grid, SINGLES // 2):
+            transpose_block(grid, first + 2 * cell, way.step, x, PAIR * cell, SINGLES)
+        done = _transformed(x, other, way)
+        for i in range(0, way.side, SINGLES):
             for part in range(2):
-                to = SINGLES * block * 2 * shape.side + part * shape.side + i
-                transpose_block(done, (2 * place + part) * SINGLES, PAIR, half, to, 2 * shape.side)
+                source = PAIR * _cell(i, way) + SINGLES * part
+                target = SINGLES * block * 2 * way.side + part * way.side + i
+                transpose_block(done, source, PAIR, half, target, 2 * way.side)
 
 
 @kernel(fastmath=CONTRACT)
-def _pair_columns(half, x, i, shape):
+def _pair_columns(half, x, i, way):
     """Columns ``i`` to i + 31 of ``half``, real lines, into ``x`` as sixteen complex ones, C = A + iB, and mirrored."""
-    wide, rows = 2 * shape.side, shape.rows
     zero = load(half, 0) * float32(0)
-    for v in range(rows):
-        ar, ai = load(half, v * wide + i), load(half, v * wide + shape.side + i)
-        br, bi = load(half, v * wide + i + SINGLES), load(half, v * wide + shape.side + i + SINGLES)
-        store(x, v * PAIR, ar - bi)
-        store(x, v * PAIR + SINGLES, ai + br)
+    for v in range(way.rows):
+        re = v * 2 * way.side + i
+        im = re + way.side
+        ar = load(half, re)
+        ai = load(half, im)
+        br = load(half, re + SINGLES)
+        bi = load(half, im + SINGLES)
+        store(x, PAIR * v, ar - bi)
+        store(x, PAIR * v + SINGLES, ai + br)
         if v > 0:
-            to = (shape.grid - v) * PAIR
-            store(x, to, ar + bi)
-            store(x, to + SINGLES, br - ai)
-    for v in range(rows, shape.grid - rows + 1):
-        store(x, v * PAIR, zero)
-        store(x, v * PAIR + SINGLES, zero)
+            mirror = PAIR * (way.grid - v)
+            store(x, mirror, ar + bi)
+            store(x, mirror + SINGLES, br - ai)
+    for v in range(way.rows, way.grid - way.rows + 1):
+        store(x, PAIR * v, zero)
+        store(x, PAIR * v + SINGLES, zero)
 
 
 @kernel(fastmath=CONTRACT)
-def _columns_in(half, image, shape, across, up, passes, factors, scratch, thread):
-    """Along v, with the corrections ``across`` and ``up``, float32 (side,), from ``half`` to the ``image``."""
-    x, other = scratch[thread, 0], scratch[thread, 1]
-    for block in range(thread, shape.side // PAIR, shape.threads):
+def _columns_in(half, image, way, thread):
+    """Along v, with the factors of both directions, from ``half`` to the ``image``."""
+    x, other = _blocks(thread, way)
+    for block in range(thread, way.side // PAIR, way.threads):
         i = PAIR * block
-        _pair_columns(half, x, i, shape)
-        done = x if transform(x, other, shape.grid, passes, factors) == 0 else other
-        low, high = load(across, i), load(across, i + SINGLES)
-        for j in range(shape.side):
-            at = PAIR * _column(j, shape.side, shape.grid)
-            store(image, j * shape.side + i, load(done, at) * low * up[j])
-            store(image, j * shape.side + i + SINGLES, load(done, at + SINGLES) * high * up[j])
+        _pair_columns(half, x, i, way)
+        done = _transformed(x, other, way)
+        low = load(way.across, i)
+        high = load(way.across, i + SINGLES)
+        for j in range(way.side):
+            source = PAIR * _cell(j, way)
+            target = j * way.side + i
+            store(image, target, load(done, source) * low * way.up[j])
+            store(image, target + SINGLES, load(done, source + SINGLES) * high * way.up[j])
 
 
 @kernel(fastmath=CONTRACT)
-def _unpair(done, half, i, shape):
+def _unpair(done, half, i, way):
     """Undo ``_pair_columns`` for the columns from ``i`` on; ``done`` has real and imaginary parts exchanged."""
-    wide = 2 * shape.side
-    for v in range(shape.rows):
-        at, mirror = PAIR * v, PAIR * ((shape.grid - v) % shape.grid)
-        cr, ci = load(done, at + SINGLES), load(done, at)
-        dr, di = load(done, mirror + SINGLES), load(done, mirror)
-        one = float32(0.5)
-        store(half, v * wide + i, (cr + dr) * one)
-        store(half, v * wide + shape.side + i, (ci - di) * one)
-        store(half, v * wide + i + SINGLES, (ci + di) * one)
-        store(half, v * wide + shape.side + i + SINGLES, (dr - cr) * one)
+    scale = float32(0.5)
+    for v in range(way.rows):
+        here = PAIR * v
+        mirror = PAIR * ((way.grid - v) % way.grid)
+        cr = load(done, here + SINGLES)
+        ci = load(done, here)
+        dr = load(done, mirror + SINGLES)
+        di = load(done, mirror)
+        re = v * 2 * way.side + i
+        im = re + way.side
+        store(half, re, (cr + dr) * scale)
+        store(half, im, (ci - di) * scale)
+        store(half, re + SINGLES, (ci + di) * scale)
+        store(half, im + SINGLES, (dr - cr) * scale)
 
 
 @kernel(fastmath=CONTRACT)
-def _columns_out(image, half, shape, across, up, passes, factors, scratch, thread):
+def _columns_out(image, half, way, thread):
     """As :func:`_columns_in` from the ``image`` to ``half``, with the other sign, by exchanged parts."""
-    x, other = scratch[thread, 0], scratch[thread, 1]
-    for block in range(thread, shape.side // PAIR, shape.threads):
+    x, other = _blocks(thread, way)
+    for block in range(thread, way.side // PAIR, way.threads):
         i = PAIR * block
         x[:] = float32(0)
-        low, high = load(across, i), load(across, i + SINGLES)
-        for j in range(shape.side):
-            at = PAIR * _column(j, shape.side, shape.grid)
-            store(x, at + SINGLES, load(image, j * shape.side + i) * low * up[j])
-            store(x, at, load(image, j * shape.side + i + SINGLES) * high * up[j])
-        done = x if transform(x, other, shape.grid, passes, factors) == 0 else other
-        _unpair(done, half, i, shape)
+        low = load(way.across, i)
+        high = load(way.across, i + SINGLES)
+        for j in range(way.side):
+            source = j * way.side + i
+            target = PAIR * _cell(j, way)
+            store(x, target + SINGLES, load(image, source) * low * way.up[j])
+            store(x, target, load(image, source + SINGLES) * high * way.up[j])
+        _unpair(_transformed(x, other, way), half, i, way)
 
 
 @kernel
-def _rows_out(half, flat, shape, passes, factors, scratch, thread):
-    """Along u from ``half`` to the rows of the grid ``flat``."""
-    blocks = (shape.rows + SINGLES - 1) // SINGLES
-    x, other = scratch[thread, 0], scratch[thread, 1]
-    for block in range(thread, blocks, shape.threads):
+def _rows_out(half, grid, way, thread):
+    """Along u from ``half`` to the rows of the ``grid``."""
+    x, other = _blocks(thread, way)
+    for block in range(thread, way.blocks, way.threads):
         x[:] = float32(0)
-        for i in range(0, shape.side, SINGLES):
-            place = _column(i, shape.side, shape.grid)
+        for i in range(0, way.side, SINGLES):
             for part in range(2):
-                source = SINGLES * block * 2 * shape.side + part * shape.side + i
-                transpose_block(half, source, 2 * shape.side, x, (2 * place + 1 - part) * SINGLES, PAIR)
-        done = x if transform(x, other, shape.grid, passes, factors) == 0 else other
-        for cell in range(shape.grid):  # parts change places
-            re, im = load(done, PAIR * cell + SINGLES), load(done, PAIR * cell)
+                source = SINGLES * block * 2 * way.side + part * way.side + i
+                target = PAIR * _cell(i, way) + SINGLES * (1 - part)
+                transpose_block(half, source, 2 * way.side, x, target, PAIR)
+        done = _transformed(x, other, way)
+        for cell in range(way.grid):  # parts change places
+            re = load(done, PAIR * cell + SINGLES)
+            im = load(done, PAIR * cell)
             store(done, PAIR * cell, re)
             store(done, PAIR * cell + SINGLES, im)
-        first = (BELOW + SINGLES * block) * shape.step
-        for cell in range(0, shape.grid, 8):
-            transpose_block(done, PAIR * cell, SINGLES, flat, first + 2 * cell, shape.step)
+        first = (BELOW + SINGLES * block) * way.step
+        for cell in range(0, way.grid, SINGLES // 2):
+            transpose_block(done, PAIR * cell, SINGLES, grid, first + 2 * cell, way.step)
 
 
 def _unfold(grid, cells):
@@ -214,9 +248,9 @@ def scratch(threads: int, length: int) -> np.ndarray:
 
 def _buffers(side: int, threads: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Grid, half-transformed rows and scratch of a plan."""
-    grid = grid_side(side)
-    half = aligned((-(-grid // PAIR) * SINGLES, 2, side), np.float32)
-    return gridding.empty_grid(grid), half, scratch(threads, grid)
+    cells = grid_side(side)
+    half = aligned((ceil_div(cells, PAIR) * SINGLES, 2, side), np.float32)
+    return gridding.empty_grid(cells), half, scratch(threads, cells)
 
 
 #: Buffers of plans that ended, one set for each side and number of threads: the first touch of fresh pages lasts
@@ -231,6 +265,7 @@ class Plan:
     take, a cell too coarse for the longest baseline. ``MemoryError`` where it does not fit.
 
     ``records``: float32 (n, 8); ``side``: pixels of a row, of :data:`SIDES`; ``cell``: radians of a pixel.
+    ``Plan.threads`` are those that compute: one, of a small image, whatever ``threads`` says.
     """
 
     def __init__(self, records: np.ndarray, side: int, cell: float, threads: int = 1):
@@ -238,18 +273,33 @@ class Plan:
             raise ValueError(f"side = {side!r} is unknown; choose one of {', '.join(map(str, sorted(SIDES)))}")
         require_threads(threads)
         require_form(records)
-        self.side, self.threads = side, threads
-        self.lock = threading.RLock()  # calls share the grid and the buffers: those of other threads wait
+        self.side = side
         self.grid_side = grid_side(side)
-        key = side, threads
+        self.threads = worthwhile(threads, self.grid_side**2)  # half a plane of complex numbers
+        self.lock = threading.RLock()  # calls share the grid and the buffers: those of other threads wait
+        key = side, self.threads
         spare = _SPARE.pop(key, None)
         if spare is None or 20 * len(records) > spare[0].nbytes:  # the question alone takes 1.5 ms
             require_memory(12 * self.grid_side**2 + 20 * len(records), f"a grid of {self.grid_side}² cells")
-        self.points: Sorted = gridding.sort(records, self.grid_side * float(cell), self.grid_side, threads)
+        self.points: Sorted = gridding.sort(records, self.grid_side * float(cell), self.grid_side, self.threads)
+        self.grid, self.half, space = buffers = spare or _buffers(side, self.threads)
+        weakref.finalize(self, _SPARE.__setitem__, key, buffers)
+        across, up = _corrections(side)
+        radices, roots = plan(self.grid_side)
         rows = min(max(self.points.rows - BELOW, 1), self.grid_side // 2)
-        self.grid, self.half, self.scratch = spare or _buffers(side, threads)
-        weakref.finalize(self, _SPARE.__setitem__, key, (self.grid, self.half, self.scratch))
-        self.shape = _Shape(side, self.grid_side, rows, self.grid.shape[1], threads)
+        self.way = Way(
+            side=side,
+            grid=self.grid_side,
+            rows=rows,
+            blocks=ceil_div(rows, SINGLES),
+            step=self.grid.shape[1],
+            across=across,
+            up=up,
+            radices=radices,
+            roots=roots,
+            scratch=space,
+            threads=self.threads,
+        )
 
     def sorted_column(self, records: np.ndarray, column: int) -> np.ndarray:
         """One column of the ``records``, float32 (used,), in the order of the tiles."""
@@ -263,26 +313,22 @@ class Plan:
         """
         if values is not None:
             self.points.points[:, 2:] = values
-        self.grid[: self.shape.rows + BELOW + SINGLES] = 0
+        self.grid[: self.way.rows + BELOW + SINGLES] = 0
         gridding.spread(self.points, self.grid, self.threads)
-        out = aligned((self.side, self.side), np.float32)
-        across, up = _corrections(self.side)
-        half, tables = self.half.reshape(-1), (*plan(self.grid_side), self.scratch)
         _fold(self.grid.view(np.complex64), self.grid_side)
-        run_parts(_rows_in, self.threads, self.grid.reshape(-1), half, self.shape, *tables)
-        up = up * np.float32(0.5 / self.points.weight)
-        run_parts(_columns_in, self.threads, half, out.reshape(-1), self.shape, across, up, *tables)
+        out = aligned((self.side, self.side), np.float32)
+        way = self.way._replace(up=self.way.up * np.float32(0.5 / self.points.weight))
+        run_parts(_rows_in, self.threads, self.grid.reshape(-1), self.half.reshape(-1), way)
+        run_parts(_columns_in, self.threads, self.half.reshape(-1), out.reshape(-1), way)
         return out
 
     @alone
     def predict(self, image: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
         """V of the image at the sorted points, float32 (n, 2), in the order of the tiles."""
         out = np.empty((len(self.points.points), 2), np.float32) if out is None else out
-        across, up = _corrections(self.side)
-        half, tables = self.half.reshape(-1), (*plan(self.grid_side), self.scratch)
         source = np.ascontiguousarray(image, np.float32).reshape(-1)
-        run_parts(_columns_out, self.threads, source, half, self.shape, across, up, *tables)
-        run_parts(_rows_out, self.threads, half, self.grid.reshape(-1), self.shape, *tables)
+        run_parts(_columns_out, self.threads, source, self.half.reshape(-1), self.way)
+        run_parts(_rows_out, self.threads, self.half.reshape(-1), self.grid.reshape(-1), self.way)
         _unfold(self.grid.view(np.complex64), self.grid_side)
         gridding.interpolate(self.points, self.grid, out, self.threads)
         return out
@@ -296,7 +342,8 @@ def dirty(records: np.ndarray, side: int, cell: float, threads: int = 1) -> np.n
 def of_one(records: np.ndarray) -> np.ndarray:
     """The ``records`` of a source of 1 Jy in the middle."""
     ones = records.copy()
-    ones[:, RE], ones[:, IM] = 1, 0
+    ones[:, RE] = 1
+    ones[:, IM] = 0
     return ones
 
 
@@ -311,18 +358,19 @@ def columns(records: np.ndarray, side: int, cell: float, factors: np.ndarray) ->
     Exponentials of ``a b`` pixels are products of those of ``a`` and of ``b``, so that each visibility has
     ``4 √side`` of them and the sums are products of matrices.
     """
-    good = records[records[:, 7] > 0].astype(np.float64)
+    good = records[records[:, WEIGHT] > 0].astype(np.float64)
     fine = 1 << (side.bit_length() // 2)
     steps = 2j * np.pi * cell * np.arange(fine)
     blocks = 2j * np.pi * cell * (np.arange(0, side, fine) - side // 2)
     found = np.zeros((side // fine, fine))
     for start in range(0, len(good), 8192):
         part = good[start : start + 8192]
-        up, across = part[:, 1, None], part[:, 0, None]
-        data = (part[:, RE] + 1j * part[:, IM]) * part[:, 7]
+        up = part[:, V, None]
+        across = part[:, U, None]
+        data = (part[:, RE] + 1j * part[:, IM]) * part[:, WEIGHT]
         data *= ((np.exp(up * blocks) @ factors.reshape(-1, fine)) * np.exp(up * steps)).sum(1)
         found += ((np.exp(across * blocks) * data[:, None]).T @ np.exp(across * steps)).real
-    return found.reshape(-1) / good[:, 7].sum()
+    return found.reshape(-1) / good[:, WEIGHT].sum()
 
 
 def plain(records: np.ndarray, cell: float, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:

@@ -20,6 +20,7 @@ from supercomputers_rerun.kernels.imaging import (
     sorting,
     taps,
 )
+from supercomputers_rerun.kernels.runtime import resources
 from supercomputers_rerun.kernels.runtime.resources import usable_cpus
 
 SIDE, CELL = 128, 2.1e-6
@@ -44,11 +45,19 @@ def test_transforms_of_sixteen_lines_are_numpys(length):
     assert np.abs(found - expected).max() < 1e-6 * np.abs(expected).max()
 
 
-@pytest.mark.parametrize("threads", sorted({1, min(2, usable_cpus())}))
-def test_the_dirty_image_is_the_direct_sum(threads):
-    image = dirty.dirty(RECORDS, SIDE, CELL, threads)
+def test_the_dirty_image_is_the_direct_sum_with_any_number_of_threads(monkeypatch):
+    image = dirty.dirty(RECORDS, SIDE, CELL)
     pixels = np.arange(SIDE) - SIDE // 2
     assert np.abs(image - dirty.plain(RECORDS, CELL, pixels, pixels)).max() < 1e-5 * np.abs(image).max()
+    seen = dirty.Plan(RECORDS, SIDE, CELL).predict(image)
+    assert dirty.Plan(RECORDS, SIDE, CELL, usable_cpus()).threads == 1  # too small for more
+    monkeypatch.setattr(dirty, "worthwhile", lambda threads, numbers: threads)
+    monkeypatch.setattr(resources, "usable_cpus", lambda: 5)
+    for threads in (2, 3, 5):
+        plan = dirty.Plan(RECORDS, SIDE, CELL, threads)
+        assert plan.threads == threads
+        assert np.array_equal(plan.image(), image)
+        assert np.array_equal(plan.predict(image), seen)
 
 
 def test_the_plain_grid_has_the_same_image():
@@ -98,8 +107,10 @@ def test_sorting_orders_and_permutes(order, seed, count):
     given_ = RECORDS[np.random.default_rng(seed).permutation(len(RECORDS))[:count]].copy()
     after = sorting.sort(given_, order)
     assert np.array_equal(after, sorting.reference(given_, order))
-    for threads in range(1, usable_cpus() + 1):
-        assert np.array_equal(sorting.sort(given_, order, threads=threads), after)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(sorting, "worthwhile", lambda threads, numbers: threads)
+        for threads in range(1, usable_cpus() + 1):
+            assert np.array_equal(sorting.sort(given_, order, threads=threads), after)
     if order == "tile":
         own = np.empty_like(given_)
         sorting.plain(given_, sorting.keys_of(given_, order), own)
