@@ -12,7 +12,7 @@ from supercomputers_rerun.kernels.imaging.clean import summed
 from supercomputers_rerun.kernels.imaging.convolution import Convolver
 from supercomputers_rerun.kernels.runtime.arrays import aligned, require_array
 from supercomputers_rerun.kernels.runtime.jit import CONTRACT, kernel
-from supercomputers_rerun.kernels.runtime.team import run_parts
+from supercomputers_rerun.kernels.runtime.team import run_parts, worthwhile
 
 
 @kernel(fastmath=CONTRACT)
@@ -27,6 +27,7 @@ def combine(x, y, a: float, b: float, threads: int = 1) -> np.ndarray:
     require_array("x", x, np.float32, np.shape(x))
     require_array("y", y, np.float32, x.shape)
     out = aligned(x.shape, np.float32)
+    threads = worthwhile(threads, 3 * x.size)
     flat = x.reshape(-1), y.reshape(-1), np.float32(a), np.float32(b), out.reshape(-1)
     run_parts(_combine, threads, *flat, threads)
     return out

@@ -10,7 +10,7 @@ import numpy as np
 from supercomputers_rerun.kernels.contract import require_choice
 from supercomputers_rerun.kernels.imaging.array import BASELINE, U, V, require_form
 from supercomputers_rerun.kernels.runtime.jit import kernel
-from supercomputers_rerun.kernels.runtime.team import run_parts
+from supercomputers_rerun.kernels.runtime.team import run_parts, worthwhile
 from supercomputers_rerun.kernels.runtime.vector import address, load_as, prefetch, store
 
 __all__ = ["ORDERS", "keys_of", "plain", "reference", "sort"]
@@ -96,6 +96,7 @@ def sort(records: np.ndarray, order: str, threads: int = 1) -> np.ndarray:
     """
     require_choice("order", order, ORDERS)
     records = require_form(records)
+    threads = worthwhile(threads, records.size)
     counts, keys = np.zeros((threads, _KEYS + 1), np.int64), np.zeros(len(records) + _AHEAD, np.uint16)
     count, scale = _count_baselines, np.float32(0)
     if order == "tile":

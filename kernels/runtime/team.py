@@ -40,8 +40,8 @@ WATCHED, YIELDED = 2_000, 200
 #: Numbers, of 32 or 64 bits, that a thread has at least to read or write in a call to be worth its being called.
 #: One thread's time over that of two on an EPYC of Zen 3 with two CPUs, by the numbers of both together: sorting
 #: visibilities .84 at 34 000, .97 at 130 000, 1.20 at 260 000; sum of two images .86 at 49 000, 1.06 at 197 000;
-#: dirty image of 64², 128² and 256² pixels .90, 1.01, 1.35.  A call by itself costs 1 to 3 µs, which is not all of it:
-#: probably because what one thread wrote lies in its core's cache when the other reads it (not measured).
+#: dirty image of 64² and 128² pixels .90 and 1.01.  A call by itself costs 1 to 3 µs, which is not all of it: probably
+#: because what one thread wrote lies in its core's cache when the other reads it (not measured).
 WORTH_A_THREAD = 2**16
 PAUSE = np.uint32(20)  # µs
 

@@ -138,6 +138,11 @@ def test_ctrl_c_reaches_the_caller_and_the_team_goes_on():
     assert done[0] == done[1]
 
 
+@pytest.mark.parametrize(("numbers", "threads"), [(0, 1), (199, 1), (200, 2), (399, 3), (10**9, 4)])
+def test_small_work_is_given_to_fewer_threads(numbers, threads):
+    assert team.worthwhile(4, numbers, fewest=100) == threads
+
+
 def test_more_threads_than_usable_cpus_are_refused():
     with pytest.raises(ValueError, match="threads"):
         run_parts(count, 10_000, np.zeros(2, np.int64), 1)
