@@ -172,13 +172,13 @@ def unknown(builder, value, register):
 
 @intrinsic
 def opaque(typingctx, value):
-    """``opaque(x) -> x`` for a float64 or uint64, with a value that the compiler does not know.
+    """``opaque(x) -> x`` for a float64, int64 or uint64, with a value that the compiler does not know.
 
     Inside a loop it also keeps the loop from being vectorised.  For x86-64, AArch64 and WebAssembly.
     """
-    if value not in (types.float64, types.uint64):
+    if value not in (types.float64, types.int64, types.uint64):
         return None
-    register = "r" if value == types.uint64 else REGISTER
+    register = REGISTER if value == types.float64 else "r"
 
     def codegen(context, builder, signature, args):
         return unknown(builder, args[0], register)

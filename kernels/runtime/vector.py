@@ -27,10 +27,13 @@ from numba.core import cgutils
 from numba.core.typing.templates import AbstractTemplate, Signature, infer_global, signature
 from numba.extending import intrinsic, lower_builtin, models, register_model
 
-from supercomputers_rerun.kernels.runtime.jit import LANES
+from supercomputers_rerun.kernels.runtime.jit import HERE, LANES
 
 #: Float32 numbers of a vector.
 SINGLES = 2 * LANES
+#: Float64 numbers of a narrow vector, for loops in which so many are needed at once that whole ones do not fit into the
+#: registers: a whole vector where that is one register, else half of it.
+NARROW = LANES if HERE.lanes >= LANES else LANES // 2
 
 _LONG, _INT, _BIT = ir.IntType(64), ir.IntType(32), ir.IntType(1)
 _ELEMENTS = {types.float64: ir.DoubleType(), types.float32: ir.FloatType(), types.boolean: _BIT}
@@ -66,6 +69,11 @@ def vector_of(dtype):
 def wide_type(element):
     """The LLVM type of such a vector by that of its numbers."""
     return ir.VectorType(element, SINGLES if element in (ir.FloatType(), _INT) else LANES)
+
+
+def narrow_type(element):
+    """The LLVM type of a narrow vector by that of its numbers."""
+    return ir.VectorType(element, wide_type(element).count * NARROW // LANES)
 
 
 def emitted(answer):
@@ -393,6 +401,17 @@ def load(builder, place, offset):
     return _read(builder, place, offset, wide_type(place.type.pointee))
 
 
+def _loads_narrow(place, offset):
+    kind = _vectors(place)
+    return kind and signature(Lanes(kind.dtype, kind.count * NARROW // LANES), place, types.intp)
+
+
+@emitted(_loads_narrow)
+def load_narrow(builder, place, offset):
+    """As ``load``, a narrow vector."""
+    return _read(builder, place, offset, narrow_type(place.type.pointee))
+
+
 def _loads_as(place, offset, width):
     kind = place.dtype if width.count == 1 else Lanes(place.dtype, width.count)
     if isinstance(width.dtype, types.UniTuple):
@@ -499,27 +518,48 @@ def shuffle(*pattern):
     return function
 
 
+@emitted(lambda low, high: Lanes(low.dtype, low.count * LANES // NARROW))
+def joined(builder, low, high):
+    """The vector of two narrow ones; of one that is whole already, the first."""
+    return low if NARROW == LANES else shuffled(builder, low, high, range(2 * low.type.count))
+
+
 def _blocks(source, first, step, target, begin, stride):
     whole, good = types.intp, _vectors(source) and _vectors(source) == _vectors(target)
     return signature(types.void, source, whole, whole, target, whole, whole) if good else None
+
+
+def _transpose(builder, kind, rows, columns):
+    """Write the square block of LLVM vectors that begin at the pointers ``rows`` to ``columns``, transposed."""
+    count = width = kind.count
+    values = [builder.load(builder.bitcast(place, kind.as_pointer()), align=_bytes(kind.element)) for place in rows]
+    while width > 1:
+        width //= 2
+        low = [lane - width + count if lane & width else lane for lane in range(count)]
+        high = [lane + count if lane & width else lane + width for lane in range(count)]
+        for row in (row for row in range(count) if not row & width):
+            a, b = values[row], values[row + width]
+            values[row], values[row + width] = (shuffled(builder, a, b, pattern) for pattern in (low, high))
+    for value, place in zip(values, columns, strict=True):
+        builder.store(value, builder.bitcast(place, kind.as_pointer()), align=_bytes(kind.element))
+
+
+def _places(builder, place, start, step, count):
+    """Pointers to so many elements, the first at ``start``, ``step`` apart."""
+    return [builder.gep(place, [builder.add(start, builder.mul(step, ir.Constant(_LONG, i)))]) for i in range(count)]
 
 
 @emitted(_blocks)
 def transpose_block(builder, source, first, step, target, begin, stride):
     """Write the square block whose rows, vectors, begin at s[first + r·step] to t[begin + c·stride], transposed."""
     kind = wide_type(source.type.pointee)
-    count = width = kind.count
+    rows = _places(builder, source, first, step, kind.count)
+    _transpose(builder, kind, rows, _places(builder, target, begin, stride, kind.count))
 
-    def places(start, step):
-        return [builder.add(start, builder.mul(step, ir.Constant(_LONG, row))) for row in range(count)]
 
-    rows = [_read(builder, source, place, kind) for place in places(first, step)]
-    while width > 1:
-        width //= 2
-        low = [lane - width + count if lane & width else lane for lane in range(count)]
-        high = [lane + count if lane & width else lane + width for lane in range(count)]
-        for row in (row for row in range(count) if not row & width):
-            a, b = rows[row], rows[row + width]
-            rows[row], rows[row + width] = (shuffled(builder, a, b, pattern) for pattern in (low, high))
-    for value, place in zip(rows, places(begin, stride), strict=True):
-        builder.store(value, _placed(builder, target, place, kind), align=_bytes(kind.element))
+@emitted(_blocks)
+def transpose_narrow(builder, source, first, step, target, begin, stride):
+    """As ``transpose_block``, a block of narrow vectors."""
+    kind = narrow_type(source.type.pointee)
+    rows = _places(builder, source, first, step, kind.count)
+    _transpose(builder, kind, rows, _places(builder, target, begin, stride, kind.count))

@@ -2,12 +2,14 @@
 
 A row north of the equator and its mirror image have the same length, so they travel as real and imaginary part of one
 complex row; odd lengths then cost nothing extra.  A task is one transform of eight lanes: a row pair of eight fields,
-or those of eight neighbouring row pairs of one field that have the same length.  A row of T639 does not fit the
-first-level cache; taking its sum apart into two steps that do gained 0 to 2 % of a transform and is not done.
+or those of eight neighbouring row pairs of one field that have the same length.
 
-``fourier`` is the address of a Fourier buffer, where a wavenumber of a row has a quad (``functions``) at ``place``;
-``scales``, two vectors, what its even and its odd part are multiplied by; ``work`` the address of a thread's space, in
-which the row stands at ``x`` or ``z``; ``task`` a :class:`Task`.
+Where eight lanes take two registers, one half of the lanes is transformed after the other.  A row of T159 with its
+scratch then fits the first-level cache.
+
+``fourier`` is the address of a Fourier buffer, where a wavenumber of a row has a quad (``functions``); ``scales``, two
+vectors, what its even and its odd part are multiplied by; ``room`` the ``fft.Elements`` of a thread's space, in which
+the row stands at ``x`` or ``z``; ``task`` a :class:`Task`.
 """
 
 from typing import NamedTuple
@@ -15,26 +17,28 @@ from typing import NamedTuple
 import numpy as np
 
 from supercomputers_rerun.kernels import fft
-from supercomputers_rerun.kernels.fft import element
 from supercomputers_rerun.kernels.runtime.jit import kernel
 from supercomputers_rerun.kernels.runtime.vector import (
     LANES,
+    NARROW,
     address,
     at,
     fence,
     fma,
     fms,
+    joined,
     load,
-    load_as,
-    spread,
+    load_narrow,
     store,
     store_some,
-    transpose_block,
+    transpose_narrow,
+    wide,
 )
-from supercomputers_rerun.kernels.spectral.functions import ALL, BLOCK, QUAD, SPAN, emit
+from supercomputers_rerun.kernels.spectral.functions import ALL, BLOCK, SPAN, emit
 
-ELEMENT = 2 * LANES  # doubles
-SQUARE = LANES * LANES
+ELEMENT = 2 * NARROW  # doubles
+SQUARE = NARROW * NARROW
+_WIDTH = (None,) * NARROW
 _RADICES = 2  # column of ``Lengths.info`` from which on they stand
 
 
@@ -144,40 +148,89 @@ def lengths_of(rows: np.ndarray) -> tuple[Lengths, np.ndarray]:
 
 
 def scratch_size(lengths: Lengths) -> int:
-    """Doubles of private work space a thread needs: a row twice, and a square."""
-    return 2 * ELEMENT * lengths.longest + SQUARE
+    """Doubles of private work space a thread needs: a row twice for each part of the lanes, and a square."""
+    return 2 * (LANES // NARROW) * ELEMENT * lengths.longest + SQUARE
+
+
+@kernel(inline=True)
+def _task(where, i):
+    """Number ``i`` of ``Rows.where``."""
+    w = where[i]
+    return Task(w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7], w[8], w[9], w[10])
+
+
+@kernel(inline=True)
+def _part(task, lane):
+    """The ``task`` of as many lanes as a narrow vector has from ``lane`` on, which count from 0 there."""
+    return Task(
+        task.length,
+        task.count,
+        task.place + lane,
+        task.row,
+        task.active,
+        max(task.begin - lane, 0),
+        min(task.end - lane, NARROW),
+        task.north + lane * task.north_step,
+        task.north_step,
+        task.south + lane * task.south_step,
+        task.south_step,
+    )
 
 
 @kernel
-def _expand(fourier, place, count, n, scales, work, x):
-    """``Z_k`` and ``Z_{n-k}`` of north + i south from ``count`` wavenumbers, and zeros between them.
+def _expand(fourier, task, n, scales, room, x):
+    """``Z_k`` and ``Z_{n-k}`` of north + i south from the wavenumbers that there are, and zeros between them.
 
     Imaginary parts of wavenumber 0 do not count.
     """
     even, odd = scales
-    er, dr, zero = load(fourier, place), odd * load(fourier, place + 2 * LANES), spread(0.0)
+    work = room.values
+    count = task.count
+    er = load_narrow(fourier, task.place)
+    dr = odd * load_narrow(fourier, task.place + 2 * LANES)
+    zero = wide(0.0, er)
     store(work, x, (fma(even, er, dr), fms(even, er, dr)))
     for k in range(1, count):
-        er, ei, dr, di = load_as(fourier, place + k * SPAN, QUAD)
-        dr, di = odd * dr, odd * di
-        nr, ni = fma(even, er, dr), fma(even, ei, di)
-        sr, si = fms(even, er, dr), fms(even, ei, di)
+        place = task.place + k * SPAN
+        er = load_narrow(fourier, place)
+        ei = load_narrow(fourier, place + LANES)
+        dr = odd * load_narrow(fourier, place + 2 * LANES)
+        di = odd * load_narrow(fourier, place + 3 * LANES)
+        nr = fma(even, er, dr)
+        ni = fma(even, ei, di)
+        sr = fms(even, er, dr)
+        si = fms(even, ei, di)
         store(work, x + ELEMENT * k, (nr - si, ni + sr))
         store(work, x + ELEMENT * (n - k), (nr + si, sr - ni))
     for k in range(count, n - count + 1):
         store(work, x + ELEMENT * k, (zero, zero))
 
 
+@kernel(inline=True)
+def _whole(work, place, apart):
+    """The real and the imaginary parts of all lanes of an element whose parts of the lanes lie ``apart``."""
+    low = place
+    high = place + apart
+    return (
+        joined(load_narrow(work, low), load_narrow(work, high)),
+        joined(load_narrow(work, low + NARROW), load_narrow(work, high + NARROW)),
+    )
+
+
 @kernel
-def _collect(work, z, n, scales, buffer, task):
+def _collect(room, z, apart, scales, buffer, task):
     """Even and odd parts from ``Z_k`` and ``Z_{n-k}`` of south + i north, transformed with its parts exchanged, to the
     wavenumber-major buffer; of lanes that other tasks have too only the active ones."""
-    fourier, places = address(buffer.values), address(buffer.places)
-    even, odd = scales
+    fourier = address(buffer.values)
+    places = address(buffer.places)
+    (z, n), (even, odd) = z, scales
     for k in range(task.count):
-        ai, ar = element(work, z + ELEMENT * k)
-        bi, br = element(work, z + ELEMENT * (n - k if k else 0))
-        nr, ni, sr, si = ar + br, ai - bi, ai + bi, br - ar
+        ai, ar = _whole(room.values, z + ELEMENT * k, apart)
+        bi, br = _whole(room.values, z + ELEMENT * (n - k if k else 0), apart)
+        nr = ar + br
+        ni = ai - bi
+        sr = ai + bi
+        si = br - ar
         quad = even * (nr + sr), even * (ni + si), odd * (nr - sr), odd * (ni - si)
         place = at(places, k) + task.row * SPAN
         if task.active == ALL:
@@ -190,70 +243,67 @@ def _collect(work, z, n, scales, buffer, task):
 
 
 @kernel(inline=True)
-def _write_square(work, source, edge, out, target, step, task):
+def _write_square(source, edge, out, target, step, task):
     """As many elements as there are lanes, one part of them, to points of the rows that begin at ``target``, ``step``
     apart; through the square at ``edge`` unless all rows are there."""
-    if task.begin == 0 and task.end == LANES:
-        transpose_block(work, source, ELEMENT, out, target, step)
+    work, first = source
+    if task.begin == 0 and task.end == NARROW:
+        transpose_narrow(work, first, ELEMENT, out, target, step)
     else:
-        transpose_block(work, source, ELEMENT, work, edge, LANES)
+        transpose_narrow(work, first, ELEMENT, work, edge, NARROW)
         for lane in range(task.begin, task.end):
-            store(out, target + lane * step, load(work, edge + LANES * lane))
+            store(out, target + lane * step, load_narrow(work, edge + NARROW * lane))
 
 
 @kernel
 def _write_rows(work, z, n, edge, out, task):
     """Real parts to the northern rows, imaginary ones to the southern."""
-    body = n - n % LANES
-    for j in range(0, body, LANES):
+    body = n - n % NARROW
+    for j in range(0, body, NARROW):
         source = z + ELEMENT * j
-        _write_square(work, source, edge, out, task.north + j, task.north_step, task)
-        _write_square(work, source + LANES, edge, out, task.south + j, task.south_step, task)
+        _write_square((work, source), edge, out, task.north + j, task.north_step, task)
+        _write_square((work, source + NARROW), edge, out, task.south + j, task.south_step, task)
     for lane in range(task.begin, task.end):
-        north, south = task.north + lane * task.north_step, task.south + lane * task.south_step
+        north = task.north + lane * task.north_step
+        south = task.south + lane * task.south_step
         for j in range(body, n):
             store(out, north + j, at(work, z + ELEMENT * j + lane))
-            store(out, south + j, at(work, z + ELEMENT * j + LANES + lane))
+            store(out, south + j, at(work, z + ELEMENT * j + NARROW + lane))
 
 
 @kernel(inline=True)
-def _read_square(values, source, step, work, edge, target, task):
+def _read_square(values, source, step, edge, target, task):
     """The way back of :func:`_write_square`."""
-    if task.begin == 0 and task.end == LANES:
-        transpose_block(values, source, step, work, target, ELEMENT)
+    work, first = target
+    if task.begin == 0 and task.end == NARROW:
+        transpose_narrow(values, source, step, work, first, ELEMENT)
     else:
         for lane in range(task.begin, task.end):
-            store(work, edge + LANES * lane, load(values, source + lane * step))
-        transpose_block(work, edge, LANES, work, target, ELEMENT)
+            store(work, edge + NARROW * lane, load_narrow(values, source + lane * step))
+        transpose_narrow(work, edge, NARROW, work, first, ELEMENT)
 
 
 @kernel
 def _read_rows(values, n, edge, work, z, task):
     """South + i north."""
-    body = n - n % LANES
-    for j in range(0, body, LANES):
+    body = n - n % NARROW
+    for j in range(0, body, NARROW):
         target = z + ELEMENT * j
-        _read_square(values, task.south + j, task.south_step, work, edge, target, task)
-        _read_square(values, task.north + j, task.north_step, work, edge, target + LANES, task)
+        _read_square(values, task.south + j, task.south_step, edge, (work, target), task)
+        _read_square(values, task.north + j, task.north_step, edge, (work, target + NARROW), task)
     for lane in range(task.begin, task.end):
-        north, south = task.north + lane * task.north_step, task.south + lane * task.south_step
+        north = task.north + lane * task.north_step
+        south = task.south + lane * task.south_step
         for j in range(body, n):
             store(work, z + ELEMENT * j + lane, at(values, south + j))
-            store(work, z + ELEMENT * j + LANES + lane, at(values, north + j))
+            store(work, z + ELEMENT * j + NARROW + lane, at(values, north + j))
 
 
 @kernel(inline=True)
-def _task(where, i):
-    """Number ``i`` of ``Rows.where``."""
-    w = where[i]
-    return Task(w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7], w[8], w[9], w[10])
-
-
-@kernel(inline=True)
-def _transform(work, x, y, lengths, number):
+def _transform(room, x, y, lengths, number):
     """The transform of the row at ``x``, with scratch at ``y``; where it is."""
     row = lengths.info[number]
-    return fft.stockham(work, x, y, row[0], address(row[_RADICES:]), address(lengths.roots[row[1] :]))
+    return fft.transform(room, x, y, row[0], address(row[_RADICES:]), address(lengths.roots[row[1] :]))
 
 
 @kernel
@@ -263,25 +313,38 @@ def inverse(thread, threads, rows, lengths, work, buffer, values):
     ``work`` is the thread's scratch, float64 (scratch_size(lengths),), ``buffer`` latitude-major; ``values``, of
     all fields, are written.
     """
-    fourier, out, factors, room = address(buffer.values), address(values), address(rows.scales), address(work)
+    fourier = address(buffer.values)
+    out = address(values)
+    factors = address(rows.scales)
+    room = fft.Elements(address(work), _WIDTH)
     line = ELEMENT * lengths.longest
     for i in range(thread, rows.where.shape[0], threads):
         task = _task(rows.where, i)
-        scales, n = (load(factors, ELEMENT * i), load(factors, ELEMENT * i + LANES)), lengths.info[task.length, 0]
-        _expand(fourier, task.place, task.count, n, scales, room, 0)
-        z = _transform(room, 0, line, lengths, task.length)
-        _write_rows(room, z, n, 2 * line, out, task)
+        n = lengths.info[task.length, 0]
+        for lane in range(task.begin // NARROW * NARROW, task.end, NARROW):
+            part = _part(task, lane)
+            first = 2 * LANES * i + lane
+            scales = load_narrow(factors, first), load_narrow(factors, first + LANES)
+            _expand(fourier, part, n, scales, room, 0)
+            z = _transform(room, 0, line, lengths, task.length)
+            _write_rows(room.values, z, n, work.size - SQUARE, out, part)
 
 
 @kernel
 def direct(thread, threads, rows, lengths, work, buffer, values):
     """Fourier part of the direct transform, as the inverse; ``buffer``, which is written, is wavenumber-major."""
-    source, factors, room = address(values), address(rows.scales), address(work)
+    source = address(values)
+    factors = address(rows.scales)
+    room = fft.Elements(address(work), _WIDTH)
     line = ELEMENT * lengths.longest
     for i in range(thread, rows.where.shape[0], threads):
         task = _task(rows.where, i)
-        scales, n = (load(factors, ELEMENT * i), load(factors, ELEMENT * i + LANES)), lengths.info[task.length, 0]
-        _read_rows(source, n, 2 * line, room, 0, task)
-        z = _transform(room, 0, line, lengths, task.length)
-        _collect(room, z, n, scales, buffer, task)
+        n = lengths.info[task.length, 0]
+        z = 0
+        for lane in range(task.begin // NARROW * NARROW, task.end, NARROW):
+            x = 2 * line * (lane // NARROW)
+            _read_rows(source, n, work.size - SQUARE, room.values, x, _part(task, lane))
+            z = _transform(room, x, x + line, lengths, task.length) - x
+        scales = load(factors, 2 * LANES * i), load(factors, 2 * LANES * i + LANES)
+        _collect(room, (z, n), 2 * line * (LANES // NARROW - 1), scales, buffer, task)
     fence()
