@@ -20,7 +20,7 @@ from supercomputers_rerun.kernels.shallow_water import GRAVITY, RADIUS
 from supercomputers_rerun.kernels.shallow_water.compiled import advance, products
 from supercomputers_rerun.kernels.shallow_water.problem import initial
 from supercomputers_rerun.kernels.spectral import Plan, winds
-from supercomputers_rerun.kernels.spectral.plan import direct_legendre, direct_rows, inverse_legendre, inverse_rows
+from supercomputers_rerun.kernels.spectral.plan import BOTH, direct_transform, inverse_transform
 
 #: Fields on the grid: ζ and φ', the wind, two vectors, kinetic energy, nothing; code for two lanes transforms pairs.
 _ZETA, _WIND, _ZONAL, _MERIDIONAL, _ENERGY, _FIELDS = 0, 2, 4, 6, 8, 10
@@ -79,15 +79,13 @@ def mixed(i):
 @kernel
 def inverse(call, spectra, values):
     """Inverse transform of two fields, ``spectra`` to ``values``, by the ``call`` of a plan."""
-    inverse_legendre(call, spectra, values, 0, 1, 0)
-    inverse_rows(call, spectra, values, 0, 1, 0)
+    inverse_transform(call, spectra, values, (0, BOTH), 1, 0)
 
 
 @kernel
 def direct(call, spectra, values):
     """The way back."""
-    direct_rows(call, spectra, values, 0, 1, 0)
-    direct_legendre(call, spectra, values, 0, 1, 0)
+    direct_transform(call, spectra, values, (0, BOTH), 1, 0)
 
 
 @kernel(inline=True)

@@ -16,7 +16,7 @@ Functions share ``functions`` (:class:`kernels.spectral.functions.Functions`), `
 Fourier buffer, and a ``place`` in it; ``state``, the address of two values of ``p`` of every latitude.
 """
 
-from supercomputers_rerun.kernels.runtime.jit import CONTRACT, kernel
+from supercomputers_rerun.kernels.runtime.jit import kernel
 from supercomputers_rerun.kernels.runtime.vector import (
     LANES,
     address,
@@ -30,6 +30,7 @@ from supercomputers_rerun.kernels.runtime.vector import (
     shuffle,
     spread,
     store,
+    store_some,
     wide,
 )
 from supercomputers_rerun.kernels.spectral.functions import (
@@ -54,6 +55,8 @@ SLAB = 448 // BLOCK  # most blocks whose two ell are summed at once: 25 KiB with
 VECTORS = BLOCK // LANES  # of a block of latitudes
 PARTS = 4  # numbers of one ell: even-real, even-imaginary, odd-real, odd-imaginary
 _WIDTH = (0.0,) * NARROW
+_FOUR = (0.0,) * PARTS
+_pairs = shuffle(0, 0, LANES, LANES)
 _both = shuffle(*range(LANES))  # of halves
 # three stages of exchanges in an 8×8 transposition: of neighbours, of pairs, of halves
 _low1, _high1 = shuffle(0, 8, 2, 10, 4, 12, 6, 14), shuffle(1, 9, 3, 11, 5, 13, 7, 15)
@@ -122,42 +125,50 @@ def _inverse_vectors(block, m, functions, c, buffer):
         _inverse_vector(place, block, m, functions, c, buffer)
 
 
-@kernel(fastmath=CONTRACT)
+@kernel(inline=True)
+def _factors(weights, same, carried):
+    """Even, even, odd, odd factor of ell number ``same``, and twice the carry of ell number ``carried``, 0, 0."""
+    zero = spread(0.0)
+    even = wide(at(weights.even, weights.term + same), zero)
+    odd = wide(at(weights.odd, weights.term + same), zero)
+    carry = wide(at(weights.carry, weights.term + carried), zero)
+    return _pairs(even, odd), _pairs(carry, zero)
+
+
+@kernel
 def _to_functions(column, weights, c):
     """Coefficients of ``p_l`` of one wavenumber from those of ``P_n`` (see ``functions``)."""
-    even, carry, odd, term = weights
-    spectrum, degrees = column.values, column.degrees
-    count = terms(degrees)
-    last = count - 1
+    spectrum = column.values
+    last = terms(column.degrees) - 1
     for ell in range(last):
-        s, o = column.place + PARTS * ell, PARTS * ell
-        u, v, w = at(even, term + ell), at(carry, term + ell), at(odd, term + ell)
-        store(c, o, u * at(spectrum, s) + v * at(spectrum, s + PARTS))
-        store(c, o + 1, u * at(spectrum, s + 1) + v * at(spectrum, s + PARTS + 1))
-        store(c, o + 2, w * at(spectrum, s + 2))
-        store(c, o + 3, w * at(spectrum, s + 3))
-    s, o, u = column.place + PARTS * last, PARTS * last, at(even, term + last)
-    store(c, o, u * at(spectrum, s))
-    store(c, o + 1, u * at(spectrum, s + 1))
-    lone = 2 * count > degrees
-    store(c, o + 2, 0.0 if lone else at(odd, term + last) * at(spectrum, s + 2))
-    store(c, o + 3, 0.0 if lone else at(odd, term + last) * at(spectrum, s + 3))
+        here = column.place + PARTS * ell
+        own, carry = _factors(weights, ell, ell)
+        above = carry * load_as(spectrum, here + PARTS, _FOUR)
+        store(c, PARTS * ell, fma(own, load_as(spectrum, here, _FOUR), above))
+    here = column.place + PARTS * last
+    even = at(weights.even, weights.term + last)
+    odd = at(weights.odd, weights.term + last)
+    store(c, PARTS * last, even * at(spectrum, here))
+    store(c, PARTS * last + 1, even * at(spectrum, here + 1))
+    lone = 2 * last + 1 == column.degrees  # without an odd coefficient
+    store(c, PARTS * last + 2, 0.0 if lone else odd * at(spectrum, here + 2))
+    store(c, PARTS * last + 3, 0.0 if lone else odd * at(spectrum, here + 3))
 
 
-@kernel(fastmath=CONTRACT)
+@kernel
 def _from_functions(c, weights, column):
     """Transpose of ``_to_functions``; ``c`` begins after eight zeros."""
-    even, carry, odd, term = weights
-    spectrum, degrees = column.values, column.degrees
-    count = terms(degrees)
-    for ell in range(count):
-        s, i = column.place + PARTS * ell, LANES + PARTS * ell
-        u, v, w = at(even, term + ell), at(carry, term + ell - 1), at(odd, term + ell)
-        store(spectrum, s, u * at(c, i) + v * at(c, i - PARTS))
-        store(spectrum, s + 1, u * at(c, i + 1) + v * at(c, i - PARTS + 1))
-        if 2 * ell + 1 < degrees:
-            store(spectrum, s + 2, w * at(c, i + 2))
-            store(spectrum, s + 3, w * at(c, i + 3))
+    spectrum = column.values
+    for ell in range(terms(column.degrees)):
+        place = LANES + PARTS * ell
+        own, carry = _factors(weights, ell, ell - 1)
+        below = carry * load_as(c, place - PARTS, _FOUR)
+        found = fma(own, load_as(c, place, _FOUR), below)
+        here = column.place + PARTS * ell
+        if 2 * ell + 1 < column.degrees:
+            store(spectrum, here, found)
+        else:
+            store_some(spectrum, here, found, 0b0011)  # without an odd coefficient
 
 
 @kernel(inline=True)
