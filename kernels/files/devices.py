@@ -4,8 +4,11 @@ A job has a file of equal records; it writes all of them from the first to the l
 until its transfers are made.  Each job is a thread with a file and a buffer of its own.  How large the files of 1982
 were the report does not say; the smallest device held ten records, and ours hold 32 unless told otherwise.
 
+A job may read its records in another order, from the last to the first or at random, or copy each to a second file as
+it reads it; and its file may grow record by record, where others have all of their room from the start.
+
 Places are those of ``filesystem``.  Every record bears its number and the pass in its first and last word, and every
-record read is held to it.
+record read, in the end also every record of a copy, is held to it.
 """
 
 import contextlib
@@ -20,10 +23,11 @@ from supercomputers_rerun.kernels.files.filesystem import BlockFile, page_aligne
 from supercomputers_rerun.kernels.files.work_folder import WorkFolder
 from supercomputers_rerun.kernels.runtime.resources import require_memory, run_team
 
-__all__ = ["NO_OUTPUT", "PLACES", "Job", "Problem", "Result", "footprint", "plain", "reference", "run", "setup"]
-__all__ += ["verify", "work"]
+__all__ = ["NO_OUTPUT", "PLACES", "READS", "Job", "Problem", "Result", "footprint", "plain", "reference", "run"]
+__all__ += ["setup", "verify", "work"]
 
 PLACES = ("memory", "cache", "direct")
+READS = ("forward", "backward", "random", "copy")
 WORD = 8
 BLOCK = 512  # words of a block: records are whole ones
 
@@ -35,11 +39,13 @@ class Job(NamedTuple):
     record: int = 384_000  # words
     transfers: int = 1600  # writes and reads together
     records: int = 32  # of its file
+    reads: str = "forward"  # the order in which a pass reads, or "copy": forward, and each into a second file
+    growing: bool = False  # the file grows as it is first written
 
     @property
     def bytes(self) -> int:
-        """Bytes of the file."""
-        return WORD * self.record * self.records
+        """Bytes of the file, and of its copy."""
+        return WORD * self.record * self.records * (2 if self.reads == "copy" else 1)
 
 
 @dataclass(frozen=True)
@@ -61,6 +67,7 @@ class Problem(Presets):
             if not isinstance(job, Job):
                 raise ValueError(f"jobs holds {job!r}; give a tuple of Job")
             require_choice("place", job.place, PLACES)
+            require_choice("reads", job.reads, READS)
             require_range("record", job.record, BLOCK, 2**30, "words")
             if job.record % BLOCK:
                 raise ValueError(f"record = {job.record} words must be a multiple of {BLOCK}, a block")
@@ -74,6 +81,8 @@ class Result(NamedTuple):
     seconds: tuple[float, ...]  # of each job
     wrong: tuple[int, ...]  # records that came back other than they were written
     clock: float  # s, from the first start to the last end
+    cpu: tuple[float, ...]  # CPU seconds of each job
+    transfers: tuple[np.ndarray, ...]  # float64 (transfers,): seconds of every one of each job
 
 
 def footprint(problem: Problem) -> Footprint:
@@ -92,22 +101,50 @@ def setup(problem: Problem, seed: int = 0) -> list[np.ndarray]:
     return buffers
 
 
-def plain(job: Job, file: BlockFile, buffer: np.ndarray) -> tuple[float, float, int]:
-    """All transfers: a pass of writing, a pass of reading, and so on.
+def order(job: Job) -> np.ndarray:
+    """Numbers of the records in the order in which a pass reads them, int64 (records,)."""
+    numbers = np.arange(job.records)
+    if job.reads == "random":
+        return np.random.default_rng(job.records).permutation(numbers)
+    return numbers[::-1] if job.reads == "backward" else numbers
 
-    Returns begin and end in seconds, and the records that came back wrong.
+
+def plain(job: Job, files: list[BlockFile], buffer: np.ndarray) -> tuple[int, float, float, np.ndarray]:
+    """All transfers: a pass of writing, a pass of reading, and so on; a copy goes into the last of the files.
+
+    Returns the records that came back wrong, begin, CPU seconds, and when each transfer had ended, in seconds.
     """
-    wrong, view, begin = 0, memoryview(buffer).cast("B"), time.perf_counter()
+    wrong, view, ends = 0, memoryview(buffer).cast("B"), np.empty(job.transfers)
+    numbers, copying = order(job).tolist(), job.reads == "copy"
+    computing, begin = time.thread_time(), time.perf_counter()
     for n in range(job.transfers):
-        number, lap = n % job.records, n // (2 * job.records)
-        stamp = float(lap * job.records + number)
+        lap, place = n // (2 * job.records), n % job.records
         if n // job.records % 2 == 0:
-            buffer[0] = buffer[-1] = stamp
-            file.write(number, view)
+            buffer[0] = buffer[-1] = lap * job.records + place
+            files[0].write(place, view)
         else:
-            file.read(number, view)
-            wrong += int(buffer[0] != stamp or buffer[-1] != stamp)
-    return begin, time.perf_counter(), wrong
+            number = numbers[place]
+            files[0].read(number, view)
+            wrong += _unlike(buffer, lap * job.records + number)
+            if copying:
+                files[1].write(number, view)
+        ends[n] = time.perf_counter()
+    return wrong, begin, time.thread_time() - computing, ends
+
+
+def _unlike(buffer: np.ndarray, stamp: int) -> int:
+    """1 where a record has another number or pass than the one that was written, else 0."""
+    return int(buffer[0] != stamp or buffer[-1] != stamp)
+
+
+def _wrong_copies(job: Job, copy: BlockFile, buffer: np.ndarray) -> int:
+    """Records of a copy that are not those of the last pass that reached them."""
+    passes, rest = divmod(job.transfers, 2 * job.records)
+    wrong, view, further = 0, memoryview(buffer).cast("B"), max(0, rest - job.records)
+    for number in range(job.records if passes else further):
+        copy.read(number, view)
+        wrong += _unlike(buffer, (passes - (number >= further)) * job.records + number)
+    return wrong
 
 
 def run(problem: Problem, state: list[np.ndarray], threads: int = 1, repeats: int = 1) -> Result:
@@ -121,17 +158,33 @@ def run(problem: Problem, state: list[np.ndarray], threads: int = 1, repeats: in
         with WorkFolder(problem.folder, "devices", need, what) as work, contextlib.ExitStack() as stack:
             if any(job.place == "direct" for job in jobs):
                 require_direct(work.path)
-            made = (BlockFile(work.path / f"{n}", j.place, j.records, WORD * j.record) for n, j in enumerate(jobs))
-            files = [stack.enter_context(contextlib.closing(file)) for file in made]
+            files = [
+                [
+                    stack.enter_context(contextlib.closing(_file(job, work.path / f"{n}{name}")))
+                    for name in ("", "-copy")[: 2 if job.reads == "copy" else 1]
+                ]
+                for n, job in enumerate(jobs)
+            ]
             found = run_team(lambda n, files=files: plain(jobs[n], files[n], state[n]), len(jobs))
-    begins, ends, wrong = zip(*found, strict=True)
-    return Result(tuple(np.subtract(ends, begins).tolist()), wrong, max(ends) - min(begins))
+            copies = [
+                _wrong_copies(job, files[n][1], state[n]) if job.reads == "copy" else 0 for n, job in enumerate(jobs)
+            ]
+    wrong, begins, cpu, ends = zip(*found, strict=True)
+    each = tuple(np.diff(every, prepend=begin) for begin, every in zip(begins, ends, strict=True))
+    clock = max(every[-1] for every in ends) - min(begins)
+    returned = tuple(n + more for n, more in zip(wrong, copies, strict=True))
+    return Result(tuple(float(seconds.sum()) for seconds in each), returned, clock, cpu, each)
+
+
+def _file(job: Job, path) -> BlockFile:
+    return BlockFile(path, job.place, job.records, WORD * job.record, growing=job.growing)
 
 
 def reference(problem: Problem, state: list[np.ndarray]) -> Result:
     """Every record came back right; the times are NaN."""
-    count = len(problem.jobs)
-    return Result(count * (float("nan"),), count * (0,), float("nan"))
+    count, unknown = len(problem.jobs), float("nan")
+    each = tuple(np.full(job.transfers, unknown) for job in problem.jobs)
+    return Result(count * (unknown,), count * (0,), unknown, count * (unknown,), each)
 
 
 def verify(problem: Problem, result: Result) -> list[Check]:
@@ -139,13 +192,15 @@ def verify(problem: Problem, result: Result) -> list[Check]:
     return [Check.near(f"records of job {n} that came back wrong", wrong, 0, 0) for n, wrong in enumerate(result.wrong)]
 
 
-NO_OUTPUT = dict.fromkeys(("seconds", "clock"), "seconds that were measured")
+NO_OUTPUT = dict.fromkeys(("seconds", "clock", "cpu", "transfers"), "seconds that were measured")
 
 
 def work(problem: Problem, threads: int = 1) -> Work:
     """Bytes of all jobs."""
-    total, written = 0, 0
+    read, written = 0, 0
     for job in problem.jobs:
-        total += WORD * job.record * job.transfers
-        written += WORD * job.record * sum(n // job.records % 2 == 0 for n in range(job.transfers))
-    return Work(0, total - written, written)
+        writes = sum(n // job.records % 2 == 0 for n in range(job.transfers))
+        reads = job.transfers - writes
+        read += WORD * job.record * reads
+        written += WORD * job.record * (writes + (reads if job.reads == "copy" else 0))
+    return Work(0, read, written)

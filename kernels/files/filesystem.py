@@ -141,9 +141,12 @@ def page_aligned(shape: tuple[int, ...]) -> np.ndarray:
 
 
 class BlockFile:
-    """``records`` records of ``nbytes`` at ``path``, which is new; "paced" moves ``rate`` bytes a second."""
+    """``records`` records of ``nbytes`` at ``path``, which is new; "paced" moves ``rate`` bytes a second.
 
-    def __init__(self, path: Path, place: str, records: int, nbytes: int, rate: float = 0.0):
+    A ``growing`` file gets its room record by record as it is written, others all of it now.
+    """
+
+    def __init__(self, path: Path, place: str, records: int, nbytes: int, rate: float = 0.0, growing: bool = False):
         self.path, self.nbytes, self.rate = path, nbytes, rate if place == "paced" else 0.0
         self.handle = self.memory = None
         self._free, self._lock = 0.0, threading.Lock()
@@ -154,7 +157,8 @@ class BlockFile:
         flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | (os.O_DIRECT if place == "direct" else 0)
         self.handle = os.open(path, flags, 0o666)
         try:
-            preallocate(self.handle, records * nbytes)
+            if not growing:
+                preallocate(self.handle, records * nbytes)
         except BaseException:
             self.close()
             raise

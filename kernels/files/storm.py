@@ -12,6 +12,7 @@ read and remove small files of their own on the same file system meanwhile, as o
 
 import contextlib
 import errno
+import itertools
 import os
 import shutil
 import time
@@ -49,6 +50,7 @@ class Problem(Presets):
     latency: real(0.0, 1.0, "s") = 0.0  # seconds that a task's open takes at least; 0: what it takes here
     fsync: bool = False  # a record has reached the device before the next is written
     load: whole(0, 64, "processes") = 0  # other processes that storm small files on the same file system meanwhile
+    kept: whole(0, 100_000, "steps") = 0  # steps that a file holds, later ones over the first; 0: all
     folder: str | None = None  # where to write; None: the system's temporary folder
 
     PRESETS: ClassVar = {
@@ -61,6 +63,15 @@ class Problem(Presets):
     def variants(self) -> tuple[str, ...]:
         """Codes that take turns."""
         return VARIANTS if self.tasks else VARIANTS[1:]
+
+    @property
+    def held(self) -> int:
+        """Records of a file."""
+        return min(self.kept or self.steps, self.steps)
+
+    def last(self, slot: int) -> int:
+        """The step whose record stands in a place of a file in the end."""
+        return slot + (self.steps - 1 - slot) // self.held * self.held
 
 
 @dataclass(frozen=True)
@@ -77,7 +88,7 @@ class Result:
 
 def footprint(problem: Problem) -> Footprint:
     """A record, its copy, other processes; output files of both variants, small files of the first and others."""
-    records = problem.steps * problem.files * problem.record_bytes
+    records = problem.held * problem.files * problem.record_bytes
     small = (len(READ_BY_EVERY_TASK) + 1) * problem.small_bytes
     memory = 2 * problem.record_bytes + small + problem.load * PROCESS_BYTES
     disk = len(problem.variants) * records + small + problem.load * problem.small_bytes
@@ -166,12 +177,15 @@ def _all_steps(problem: Problem, folders: dict[str, Path], record: np.ndarray, t
             opened = [files.enter_context(open(path, "wb", buffering=0)) for path in _outputs(problem, folder)]
             handles[name] = [file.fileno() for file in opened]
             for handle in handles[name]:
-                preallocate(handle, problem.steps * problem.record_bytes)
+                preallocate(handle, problem.held * problem.record_bytes)
         paths = [folders[variants[0]] / name for name in READ_BY_EVERY_TASK]
         for path in paths:
             path.write_bytes(b"x" * problem.small_bytes)
         names, shares = _names(paths), np.diff([problem.tasks * n // threads for n in range(threads + 1)]).tolist()
         for step in range(problem.steps):
+            if step and step % problem.held == 0:
+                for handle in itertools.chain(*handles.values()):
+                    os.lseek(handle, 0, os.SEEK_SET)
             # Who goes first changes, so that neither always finds the caches warm.
             for name in variants if step % 2 == 0 else variants[::-1]:
                 begin = time.perf_counter()
@@ -208,8 +222,8 @@ def reference(problem: Problem, state: np.ndarray) -> Result:
     for folder in folders.values():
         folder.mkdir()
         for number, path in enumerate(_outputs(problem, folder)):
-            records = np.tile(state, (problem.steps, 1))
-            records[:, :16].view("<i8")[:] = [(step, number) for step in range(problem.steps)]
+            records = np.tile(state, (problem.held, 1))
+            records[:, :16].view("<i8")[:] = [(problem.last(slot), number) for slot in range(problem.held)]
             path.write_bytes(records.tobytes())
     each = np.full(problem.steps, np.nan)
     seconds = dict.fromkeys(folders, each)
@@ -221,12 +235,12 @@ def _misplaced(problem: Problem, folder: Path) -> int:
     wrong = 0
     for number, path in enumerate(_outputs(problem, folder)):
         with open(path, "rb") as file:
-            if os.fstat(file.fileno()).st_size != problem.steps * problem.record_bytes:
-                wrong += problem.steps
+            if os.fstat(file.fileno()).st_size != problem.held * problem.record_bytes:
+                wrong += problem.held
                 continue
-            for step in range(problem.steps):
-                file.seek(step * problem.record_bytes)
-                wrong += tuple(np.frombuffer(file.read(16), "<i8")) != (step, number)
+            for slot in range(problem.held):
+                file.seek(slot * problem.record_bytes)
+                wrong += tuple(np.frombuffer(file.read(16), "<i8")) != (problem.last(slot), number)
     return wrong
 
 

@@ -6,8 +6,9 @@ within the inner half, until there are so many components.  Clark keeps a list o
 small patch of the beam from those alone (the minor cycle), then all components of the cycle at once (the major cycle):
 from the image by a convolution, or, as Schwab does, from the visibilities, of which a new image is made.
 
-Two forms of the minor cycle give the same components: ``"scalar"``, :func:`plain`, fetches the beam number by number,
-as software gather did; ``"gather"`` fetches sixteen numbers with one instruction.
+Three forms of the minor cycle give the same components.  ``"scalar"`` is :func:`plain`, number by number.  The others
+differ in the gather alone: ``"fetched"`` fetches the beam number by number into a list, as software gather did, and
+``"gather"`` sixteen numbers with one instruction.
 """
 
 from typing import NamedTuple
@@ -18,12 +19,12 @@ from supercomputers_rerun.kernels.imaging import dirty as mapping
 from supercomputers_rerun.kernels.imaging.array import WEIGHT
 from supercomputers_rerun.kernels.imaging.convolution import Convolver
 from supercomputers_rerun.kernels.runtime.arrays import require_array
-from supercomputers_rerun.kernels.runtime.jit import CONTRACT, STRICT, kernel
+from supercomputers_rerun.kernels.runtime.jit import CONTRACT, STRICT, kernel, opaque
 from supercomputers_rerun.kernels.runtime.vector import SINGLES, fnma, gather, larger, largest, load, magnitude, store
 
 __all__ = ["GAIN", "HALF", "METHODS", "Cleaned", "clark", "inner", "plain", "restoring_beam", "schwab", "summed"]
 
-METHODS = ("scalar", "gather")
+METHODS = ("scalar", "fetched", "gather")
 GAIN = 0.1  # part of the peak that a component takes; above 2 more is left of a lone pixel than it had
 #: Half-width of the beam's patch, pixels.
 HALF = 25
@@ -68,12 +69,13 @@ def plain(values, pixels, patch, gain, limit, places, fluxes):
 
 
 @kernel(fastmath=CONTRACT)
-def _gathered(values, index, pixels, starts, table, middle, gain, limit, places, fluxes):
+def _gathered(values, index, pixels, starts, table, middle, gain, limit, places, fluxes, fetched):
     """:func:`plain` sixteen pixels at a time, and only in rows that the patch reaches.
 
     ``values`` and ``index``, the places of the pixels in rows of the ``table``, are filled to whole vectors.  The
     ``table`` holds the patch around ``middle``, else zeros; ``starts`` has the first list entry of every row of the
-    image, and the list's length.
+    image, and the list's length.  ``fetched``: room for what a loop fetches, as long as ``values``; of length 0 the
+    instruction fetches it.
     """
     best, groups = np.argmax(np.abs(values)), values.size // SINGLES
     for number in range(fluxes.size):
@@ -84,9 +86,16 @@ def _gathered(values, index, pixels, starts, table, middle, gain, limit, places,
         places[number, 0], places[number, 1], fluxes[number] = row, pixels[best, 1], flux
         first = starts[max(row - HALF, 0)] // SINGLES
         last = (starts[min(row + HALF + 1, starts.size - 1)] + SINGLES - 1) // SINGLES
-        for group in range(first, last):
-            k = SINGLES * group
-            store(values, k, fnma(gather(table, offset, index, k), flux, load(values, k)))
+        if fetched.size:
+            for k in range(SINGLES * first, SINGLES * last):
+                fetched[k] = table[opaque(np.uint64(offset + index[k]))]  # no compiler makes the instruction of this
+            for group in range(first, last):
+                k = SINGLES * group
+                store(values, k, fnma(load(fetched, k), flux, load(values, k)))
+        else:
+            for group in range(first, last):
+                k = SINGLES * group
+                store(values, k, fnma(gather(table, offset, index, k), flux, load(values, k)))
         most = magnitude(load(values, 0))
         for group in range(1, groups):
             most = larger(most, magnitude(load(values, SINGLES * group)))
@@ -129,9 +138,8 @@ class Minor:
         index = np.full(values.size, (pixels[-1, 0] + HALF + 1) * wide + pixels[-1, 1], np.int32)
         values[: len(listed)], index[: len(listed)] = listed, pixels @ np.array([wide, 1], np.int32)
         starts, middle = np.searchsorted(pixels[:, 0], np.arange(self.side + 1)), self.side * wide + self.side
-        return _gathered(
-            values, index, pixels, starts, self.table.reshape(-1), middle, np.float32(gain), limit, places, fluxes
-        )
+        fetched, table = np.zeros(values.size if self.method == "fetched" else 0, np.float32), self.table.reshape(-1)
+        return _gathered(values, index, pixels, starts, table, middle, np.float32(gain), limit, places, fluxes, fetched)
 
 
 def require_images(dirty: np.ndarray, beam: np.ndarray) -> int:

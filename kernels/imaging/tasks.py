@@ -117,8 +117,7 @@ def reference(task: str, inputs: list, size, made, method: str = "gather") -> di
         given, pixels = {"dirty": inputs[0], "beam": dirty.of_one(inputs[0])}, np.arange(-half, half)
         return {name: dirty.plain(records, CELL, pixels, pixels) for name, records in given.items()}
     if task == "APCLN":
-        (other,) = set(clean.METHODS) - {method}
-        return perform(task, inputs, size, 1, other)
+        return perform(task, inputs, size, 1, "gather" if method == "scalar" else "scalar")
     if task == "MXCLN":
         image = dirty.plain(inputs[0], CELL, *2 * [np.arange(-half, half)]).astype(np.float32)
         beam = dirty.plain(dirty.of_one(inputs[0]), CELL, *2 * [np.arange(-2 * half, 2 * half)]).astype(np.float32)

@@ -57,9 +57,9 @@ class Printed:
     report: float
 
     @property
-    def ratio(self) -> float:
-        """Here over the report."""
-        return self.here / self.report
+    def ratio(self) -> float | None:
+        """Here over the report; None where it prints zero."""
+        return self.here / self.report if self.report else None
 
 
 @dataclass(frozen=True)

@@ -75,6 +75,11 @@ class Conclusion:
         return finding
 
 
+def not_yet(experiment: str, what: str = "The stored run is older than the cases that test it") -> Finding:
+    """The finding while no stored run of ``experiment`` has what it takes; the first that has turns it."""
+    return Finding(UNTESTED, f"{what}: it takes companion run {experiment}.")
+
+
 _DECLARED: dict[str, Conclusion] = {}
 
 

@@ -4,7 +4,7 @@ from supercomputers_rerun.companion import figures
 from supercomputers_rerun.companion.chapters.nht1.methods import PLANES
 from supercomputers_rerun.companion.chapters.nht1.writing import below_printed, whole_runs, written
 from supercomputers_rerun.companion.common import plural
-from supercomputers_rerun.companion.conclusions import PARTLY, Finding, conclusion
+from supercomputers_rerun.companion.conclusions import HOLDS, NOT, PARTLY, Finding, conclusion
 
 
 @whole_runs.figure
@@ -26,19 +26,21 @@ def by_processors(runs) -> "figures.Shown":
     )
 
 
+def _ends(run) -> list[tuple]:
+    """By grid, from the smallest: planes with the fewest and with the most threads, of those with both."""
+    frame = written(run).query("way == @PLANES").sort_values(["N", "threads"])
+    return [tuple(part.iloc[[0, -1]].itertuples()) for _, part in frame.groupby("N") if len(part) > 1]
+
+
 def said(run) -> str:
     """The overhead with one thread and with the most, on the grids that have both."""
-    frame = written(run).query("way == @PLANES").sort_values(["N", "threads"])
-    small, large = (part.iloc[[0, -1]] for _, part in frame.groupby("N") if len(part) > 1)
-    one, two = small.itertuples()
-    assert one.zeta_high < two.zeta_low and large["zeta_low"].max() <= large["zeta_high"].min()
-    before, after = large.itertuples()
-    assert before.zeta_low <= 0 <= before.zeta_high and min(after.zeta_low, one.zeta_low) > 0
-    return (
-        f"On machine {figures.cpu(run)}, N = {before.N}, planes add nothing measurable with one thread, "
-        f"{after.zeta:.0f} % with two; the intervals overlap. With N = {one.N} they do not: {one.zeta:.0f} and "
-        f"{two.zeta:.0f} %, by medians."
-    )
+    found = [
+        f"With N = {one.N} planes add {one.zeta:.0f} % ({one.zeta_low:.0f} to {one.zeta_high:.0f}) with "
+        f"{plural(one.threads, 'thread')}, {most.zeta:.0f} % ({most.zeta_low:.0f} to {most.zeta_high:.0f}) with "
+        f"{most.threads}" + ("." if one.zeta_high < most.zeta_low else "; the intervals overlap.")
+        for one, most in _ends(run)
+    ]
+    return f"On machine {figures.cpu(run)}, by medians: {' '.join(found)}"
 
 
 @conclusion(
@@ -48,14 +50,18 @@ def said(run) -> str:
 )
 def by_count() -> Finding:
     """Overhead of planes with one thread and with most, on the grids that have both."""
-    run = whole_runs.runs()[0]
-    frame = written(run).query("way == @PLANES").sort_values(["N", "threads"])
-    small, large = ([*part.itertuples()] for _, part in frame.groupby("N") if len(part) > 1)
-    (one, two), (before, after) = small, large
+    ends = _ends(whole_runs.runs()[0])
+    more = [one.zeta_high < most.zeta_low for one, most in ends]
+    less = [one.zeta_low > most.zeta_high for one, most in ends]
+    found = [
+        f"from {one.zeta:.0f} to {most.zeta:.0f} % with N = {one.N}"
+        + ("" if grows else ", where the intervals overlap")
+        for (one, most), grows in zip(ends, more, strict=True)
+    ]
+    most = max(most.threads for _, most in ends)
     return Finding(
-        PARTLY,
-        f"With N = {one.N}, a second thread raises the overhead of planes from {one.zeta:.0f} to {two.zeta:.0f} %. "
-        f"With N = {before.N} it is {before.zeta:.0f} and {after.zeta:.0f} %, and the intervals overlap. More than two "
-        "processors were not tried.",
-        bears=one.zeta_high < two.zeta_low and before.zeta_high > after.zeta_low,
+        HOLDS if all(more) else PARTLY if any(more) else NOT,
+        f"Between one thread and {most} the overhead of planes goes {'; '.join(found)}."
+        + " More than two processors were not tried." * (most <= 2),
+        bears=not any(less),
     )

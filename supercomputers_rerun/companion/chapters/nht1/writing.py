@@ -3,7 +3,7 @@
 from supercomputers_rerun.companion import figures, tables
 from supercomputers_rerun.companion.bench import Case
 from supercomputers_rerun.companion.common import np, pd, plural
-from supercomputers_rerun.companion.experiments import experiment, of
+from supercomputers_rerun.companion.experiments import counts_to, experiment, of
 
 #: Methods of writing that the report names: label, way and double buffering.
 _WAYS = (
@@ -21,6 +21,8 @@ METHODS = {
     "five arrays, one a write": "array by array",
     "40-byte elements": "point by point",
 }
+#: What is said of a way whose run ends when the device has the file, as the report's rule wants it.
+FLUSHED = "{}, to the device"
 #: Grid points a direction beyond which one run takes many seconds.
 _LARGE = 80
 #: Sizes of a preset, by the names that the benchmark's problem knows.
@@ -51,12 +53,13 @@ def observe(result) -> dict[str, float]:
     }
 
 
-@experiment("nht1-io", item="N1-N6, N8, N9", rounds=7, seconds={"paper": 1500, "modern": 3600}, unit="s a run")
+@experiment("nht1-io", item="N1-N6, N8, N9", rounds=6, seconds={"paper": 2400, "modern": 3600}, unit="s a run")
 def whole_runs(preset: str, threads: int) -> list[Case]:
     """Application I/O by method of writing: time, rate and overhead of a run.
 
-    With fewer than all threads planes and, beside them, whole arrays written in turn and beside the solver.  On a large
-    grid planes and arrays with all threads alone.
+    Planes with every number of threads.  With all threads every method, once into the page cache and once until the
+    device has the file; on a large grid points to the device alone, since one run of them takes a minute.  Whole arrays
+    beside the solver with all threads, and on smaller grids with one.
     """
     from supercomputers_rerun.kernels import bt
     from supercomputers_rerun.kernels.files import application
@@ -65,17 +68,21 @@ def whole_runs(preset: str, threads: int) -> list[Case]:
     for size in SIZES[preset]:
         sample = application.Problem.preset(size)
         large = sample.N > _LARGE
-        for count in sorted({threads} if large else {1, threads}):
+        for count in counts_to(threads):
             common, label = of(sample, "N", "NS", "IW"), f"N = {sample.N}, {count} threads"
             cases.append(Case(f"{label}, without writing", bt, sample.solver, count, {**common, "way": "none"}))
             for text, way, asynchronous in _WAYS:
-                if (count < threads and way in ("elements", "arrays")) or (
-                    large and (way == "elements" or asynchronous)
-                ):
-                    continue
-                problem = application.Problem.preset(size, way=way, asynchronous=asynchronous)
-                parameters = {**common, "way": text, **of(problem, "asynchronous", "solution_bytes")}
-                cases.append(Case(f"{label}, {text}", application, problem, count, parameters, observe))
+                few = way == "records" or (way == "positioned" and count == 1 and not large)
+                for fsync in (False, True):
+                    if (fsync and (asynchronous or count < threads)) or (count < threads and not few):
+                        continue
+                    if large and way == "elements" and not fsync:
+                        continue
+                    form = {"way": way, "asynchronous": asynchronous, "fsync": fsync}
+                    problem = application.Problem.preset(size, **form)
+                    words = FLUSHED.format(text) if fsync else text
+                    parameters = {**common, "way": words, **of(problem, "asynchronous", "solution_bytes")}
+                    cases.append(Case(f"{label}, {words}", application, problem, count, parameters, observe))
     return cases
 
 

@@ -7,10 +7,15 @@ from supercomputers_rerun.companion.common import pd
 from supercomputers_rerun.companion.conclusions import HOLDS, THEN, Finding, conclusion
 from supercomputers_rerun.companion.experiments import experiment
 
+#: Numbers of columns that a routine works on at once, and the routines that are timed with each.
+_LANES = 8  # columns of an instruction, as ``kernels.runtime.vector`` has them
+LENGTHS = (1, 2, 4, 8, 16, 32, 64, 256, 2048)
+SWEPT = ("CUADJTQ", "CLOUDSC")
+
 
 @experiment("xc30-routines", item="C4, C16, P13", rounds=7, seconds={"paper": 300, "modern": 600}, unit="MFLOPS")
 def builds(preset: str, threads: int) -> list[Case]:
-    """Routines of the profiles, vectorised and scalar."""
+    """Routines of the profiles, vectorised and scalar, and two of them by the length of their vectors."""
     from supercomputers_rerun.kernels.processor import peak
     from supercomputers_rerun.kernels.routines import profile
 
@@ -21,13 +26,19 @@ def builds(preset: str, threads: int) -> list[Case]:
             problem = module.Problem.preset(preset, build=build, **fields)
             about = {"what": "routine", "routine": routine, "build": build, "nproma": getattr(problem, "nproma", 0)}
             cases.append(Case(f"{routine}, {build}", module, problem, threads, about))
+    for routine in SWEPT:
+        module, fields = profile()[routine]
+        for length in LENGTHS:
+            problem = module.Problem.preset(preset, **fields, nproma=length)
+            about = {"what": "NPROMA", "routine": routine, "build": "vector", "nproma": length}
+            cases.append(Case(f"{routine}, vector, NPROMA {length}", module, problem, threads, about))
     return cases
 
 
 def gains(run) -> dict[str, Ratio]:
     """How many times as long the scalar build of each routine takes as the vector build; the smallest first."""
-    cases = zip(run["routine"].values, run["build"].values, strict=True)
-    seconds = dict(zip(cases, run["seconds"].values, strict=True))
+    cases = zip(run["what"].values, run["routine"].values, run["build"].values, run["seconds"].values, strict=True)
+    seconds = {(routine, build): samples for what, routine, build, samples in cases if what == "routine"}
     names = [name for name, build in seconds if build == "scalar"]
     found = {name: figures.times(seconds[name, "scalar"], seconds[name, "vector"]) for name in names}
     return dict(sorted(found.items(), key=lambda each: each[1].medians))
@@ -59,6 +70,45 @@ def vectorised(runs) -> "figures.Shown":
         "(MXMAOP: of latitudes) in an instruction, and of routines of the same name in the profile of 2006. The line "
         f"is the peak that the run in the heading measured. {figures.doubts(runs[0])}",
         tables="p5plus/drhook",
+    )
+
+
+@builds.figure
+@figures.styled
+def by_length(runs) -> "figures.Shown":
+    """Rates of two routines by NPROMA, the number of columns that they work on at once (C16)."""
+    frames = [rates(run, "NPROMA", "routine", "nproma", scale=1e6) for run in runs]
+    frames = [frame.sort_values(["routine", "nproma"], ascending=[False, True]) for frame in frames]
+    figure, axis = figures.axes(height=2.9)
+    figures.lines(axis, runs, frames, "nproma", "rate", "routine", str)
+    figures.log_axis(axis)
+    axis.set_xticks(LENGTHS, [str(length) for length in LENGTHS])
+    axis.minorticks_off()
+    axis.set(xlabel="NPROMA, columns of a block", ylabel="rate [MFLOPS]")
+    figures.legend(axis, "lower right")
+    return figures.show(
+        figure,
+        runs=runs,
+        data=frames,
+        name="xc30_nproma",
+        title="Routines by NPROMA, the length of their vectors",
+        caption="Rates of the vectorised build, by the number of columns that a routine works on at once; an "
+        f"instruction takes {_LANES} of them.",
+    )
+
+
+def length_said(run) -> str:
+    """From which NPROMA on a routine is fast, and what a longer one changes."""
+    frame = rates(run, "NPROMA", "routine", "nproma", scale=1e6)
+    best = frame.groupby("routine")["rate"].max()
+    near = frame[frame["rate"] > 0.9 * best[frame["routine"]].to_numpy()]
+    least, one = near.groupby("routine")["nproma"].min(), frame[frame["nproma"] == 1].set_index("routine")["rate"]
+    slower = (best / one)[list(SWEPT)]
+    assert slower.min() > 2
+    return (
+        f"One column at a time costs {' and '.join(SWEPT)} {slower.min():.0f} to {slower.max():.0f} times as much on "
+        f"{figures.cpu(run)}. From {least.max()} columns on they reach nine tenths of their best rate: an instruction "
+        f"takes {_LANES}."
     )
 
 

@@ -3,7 +3,8 @@
 from supercomputers_rerun.companion import figures, tables
 from supercomputers_rerun.companion.bench import Case
 from supercomputers_rerun.companion.chapters.xmp1982.rows import Measured, along, dots, observed, on_host
-from supercomputers_rerun.companion.conclusions import NOT, PARTLY, Finding, conclusion
+from supercomputers_rerun.companion.common import np
+from supercomputers_rerun.companion.conclusions import HOLDS, NOT, PARTLY, Finding, conclusion, not_yet
 from supercomputers_rerun.companion.experiments import experiment
 
 #: Names of places as in the other sections: SSD, buffer memory, disk.
@@ -21,6 +22,20 @@ TESTS = {
 }
 #: Tests whose two jobs count together; in the others the second job only disturbs.
 _BOTH = ("ssd-2-jobs", "bmr-2-jobs", "disks-both")
+#: What the report says of files on disk without a time: how a file gets its room, in which order it is read, and a copy
+#: from disk to disk.  One pass of writing and one of reading.
+ON_DISK: dict[str, dict] = {
+    "disk-allocated": {},
+    "disk-growing": {"growing": True},
+    "disk-copy": {"reads": "copy"},
+    "disk-forward": {"reads": "forward"},
+    "disk-backward": {"reads": "backward"},
+    "disk-random": {"reads": "random"},
+}
+#: Of these the records are small, as those of right-hand sides: words of one.
+_SMALL, _SMALL_WORDS = ("disk-forward", "disk-backward", "disk-random"), 3072
+#: Records of a file of these tests, large and small, by preset.
+_RECORDS = {"quick": (16, 64), "paper": (64, 1536)}
 #: Records and transfers of the report are divided by the first two; the third is records of a file.
 _SIZES = {"quick": (50, 40, 8), "paper": (1, 1, 32)}
 _WORD = 8.0  # bytes
@@ -31,11 +46,20 @@ def _observe(result) -> dict[str, float]:
     return {"clock": result.clock} | {f"job_{n}_time": seconds for n, seconds in enumerate(result.seconds)}
 
 
+def _observe_passes(result) -> dict[str, float]:
+    """Seconds and CPU share of the one job, of its pass of reading, and of every write."""
+    (seconds,), (cpu,), (each,) = result.seconds, result.cpu, result.transfers
+    writes, reads = np.split(each, 2)
+    found = {"clock": result.clock, "job_0_time": seconds, "cpu": cpu, "reading": float(reads.sum())}
+    return found | {f"write_{n}": float(each) for n, each in enumerate(writes)}
+
+
 @experiment("xmp1982-devices", item="X19", rounds=6, seconds={"paper": 400}, unit="MB/s written and read")
 def devices(preset: str, threads: int) -> list[Case]:
     """Large blocks written and read.
 
-    Every test whose places this host has; the page cache is the disk where O_DIRECT is refused.
+    Every test whose places this host has, and files on disk that grow, are read backwards or copied; the page cache is
+    the disk where O_DIRECT is refused.
     """
     from supercomputers_rerun.kernels.files import devices
 
@@ -50,6 +74,13 @@ def devices(preset: str, threads: int) -> list[Case]:
         mega = [job.record * job.transfers / 1e6 for job in made]
         parameters = {"test": name, "jobs": len(made), "mwords": mega[0], "mwords_second": (mega + [0.0])[1]}
         cases.append(Case(name, devices, devices.Problem(tuple(made)), threads, parameters, _observe))
+    large, small = _RECORDS[preset]
+    for name, form in ON_DISK.items():
+        count = small if name in _SMALL else large
+        record = _SMALL_WORDS if name in _SMALL else words // shorter // 512 * 512
+        job = devices.Job(on_host(_DISK), record, 2 * count, count, **form)
+        parameters = {"test": name, "jobs": 1, "mwords": job.record * job.transfers / 1e6, "mwords_second": 0.0}
+        cases.append(Case(name, devices, devices.Problem((job,)), threads, parameters, _observe_passes))
     return cases
 
 
@@ -144,4 +175,77 @@ def beside_a_disk() -> Finding:
         NOT,
         f"Beside a job on disk memory takes {ssd.times} as long as alone, the page cache {bmr.times}.",
         bears=not ssd.measurable and not bmr.measurable,
+    )
+
+
+def _kept(test: str):
+    """What was observed of a test, and None where the stored run is older than it."""
+    cases = observed(devices.runs()[0], "test")
+    return cases.sel(test=test) if test in cases["test"].values else None
+
+
+@conclusion(
+    "xmp1982-c3",
+    place="sections 3.1 and 3.2",
+    says="Write-up steps and jobs vary considerably, because their data are not on pre-allocated contiguous space.",
+)
+def growing_files() -> Finding:
+    """The slowest write over the median one, in a file that grows and in one that is allocated before."""
+    tests = [_kept(test) for test in ("disk-growing", "disk-allocated")]
+    if any(each is None for each in tests):
+        return not_yet(devices.id)
+    names = [name for name in tests[0].data_vars if str(name).startswith("write_")]
+    every = [cases[names].to_dataarray("write").dropna("write", how="all").values for cases in tests]
+    spread = [np.nanmax(each, axis=0) / np.nanmedian(each, axis=0) for each in every]
+    more, longer = figures.times(*spread), figures.times(*(each.ravel() for each in every))
+    verdict = (
+        HOLDS if more.measurable and more.medians > 1 else PARTLY if longer.measurable and longer.medians > 1 else NOT
+    )
+    return Finding(
+        verdict,
+        f"Of {len(every[0])} writes to a file that grows the slowest takes {np.nanmedian(spread[0]):.1f} times as long "
+        f"as the median one, to a file allocated before {np.nanmedian(spread[1]):.1f} times: by this the growing file "
+        f"varies {more.times} as much. Its writes take {longer.times} as long.",
+        bears=min(map(np.nanmin, spread)) >= 1,
+    )
+
+
+@conclusion(
+    "xmp1982-c4",
+    place="section 3.4",
+    says="Copying from disk to disk gains little from a new machine with the old disks.",
+)
+def copies() -> Finding:
+    """CPU time of a copy from a file on disk to another over its clock: what a faster processor could gain at most."""
+    cases = _kept("disk-copy")
+    if cases is None:
+        return not_yet(devices.id)
+    share = figures.of_samples([100 * (cases["cpu"] / cases["job_0_time"]).values], [""]).iloc[0]
+    verdict = HOLDS if share["high"] < 20 else PARTLY if share["low"] < 50 else NOT
+    return Finding(
+        verdict,
+        f"To write a file on disk and copy it to another takes the processor {share['middle']:.0f} % of the time "
+        f"({share['low']:.0f} to {share['high']:.0f}): with the same disk no processor, however fast, saves more.",
+        bears=0 < share["low"] and share["high"] <= 105,
+    )
+
+
+@conclusion(
+    "xmp1982-c14",
+    place="section 4.7",
+    says="Reading a file backwards by double backspaces costs much.",
+)
+def backwards() -> Finding:
+    """Time of reading the same records of a file on disk backwards, forwards and at random."""
+    tests = [_kept(test) for test in ("disk-backward", "disk-forward", "disk-random")]
+    if any(each is None for each in tests):
+        return not_yet(devices.id)
+    back, forth, chance = (cases["reading"].values for cases in tests)
+    over, other = figures.times(back, forth), figures.times(back, chance)
+    costs = over.measurable and over.medians > 1
+    return Finding(
+        HOLDS if costs and over.medians > 1.5 else PARTLY if costs else NOT,
+        f"To read records of {_WORD * _SMALL_WORDS / 1000:.0f} KB on disk backwards takes {over.times} as long as "
+        f"forwards, and {other.times} as long as at random, each by one call that names the place.",
+        bears=over.medians > 0,
     )

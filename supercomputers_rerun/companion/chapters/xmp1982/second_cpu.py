@@ -9,7 +9,7 @@ from supercomputers_rerun.companion.bench import Case
 from supercomputers_rerun.companion.chapters.xmp1982 import forecast
 from supercomputers_rerun.companion.chapters.xmp1982.rows import Measured, dots, label, observed, padded, span
 from supercomputers_rerun.companion.common import np, pd, xr
-from supercomputers_rerun.companion.conclusions import PARTLY, UNTESTED, Finding, conclusion
+from supercomputers_rerun.companion.conclusions import HOLDS, NOT, PARTLY, Finding, conclusion, not_yet
 from supercomputers_rerun.companion.experiments import experiment
 
 #: The pairings of the report, and of which forecasts, alone or in pairs, the accounts are kept.
@@ -17,8 +17,12 @@ PAIRINGS = (
     "disk4+disk4 ssd1-async+ssd1-async bmr1+disk4 ssd1-async+disk4 ssd1-async+bmr1 ssd2-async+disk4 ssd2-async+bmr1"
 ).split()
 ACCOUNTED = ("disk4", "ssd1-async", "bmr1", "bmr1+disk4", "ssd1-async+disk4", "ssd1-async+bmr1")
+#: Two equal jobs of one thread each on two CPUs, and one more, which the system may place as it likes.
+TWO, THREE = "+".join(2 * ["ssd1-sync"]), "+".join(3 * ["ssd1-sync"])
 #: What the system accounts to a job: executing in a CPU, waiting to execute, waiting for transfers.
 _ACCOUNTS = ("executing", "queued", "waiting")
+#: CPUs of the X-MP, and of a pair; a share of the clock, %, that is too small to be called waiting.
+_CPUS, _SELDOM = 2, 1.0
 #: Post-processing jobs of a forecast.
 JOBS = 5
 _STEPS = [f"write_step_{number + 1}" for number in range(JOBS)]
@@ -38,18 +42,23 @@ def _job(test: str, n: int) -> str:
     return label(printed_name(test)) + f", job {n + 1}" * ("+" in test)
 
 
-def case(programs: Sequence[tuple[str, str, Any]], posts: str = "after") -> Case:
-    """Jobs, each (name, program, problem), that start together on a CPU each; a job alone is a case like any other."""
+def case(programs: Sequence[tuple[str, str, Any]], posts: str = "after", binding: str = "one each") -> Case:
+    """Jobs, each (name, program, problem), that start together on a CPU each; a job alone is a case like any other.
+
+    Where the ``binding`` is "free" the system places them, and the test bears that word.
+    """
     from supercomputers_rerun.kernels import jobs
 
-    problem = jobs.Problem(tuple(jobs.Job(program, each) for _, program, each in programs), "one each", posts)
-    test = "+".join(name for name, *_ in programs)
-    return Case(f"{test}, one each", jobs, problem, 1, {"test": test, "jobs": len(programs)}, observe)
+    problem = jobs.Problem(tuple(jobs.Job(program, each) for _, program, each in programs), binding, posts)
+    test = "+".join(name for name, *_ in programs) + ", free" * (binding == "free")
+    named = test if binding == "free" else f"{test}, one each"
+    return Case(named, jobs, problem, 1, {"test": test, "jobs": len(programs)}, observe)
 
 
-def simulated(test: str, problem, posts: str = "after") -> Case:
+def simulated(test: str, problem, posts: str = "after", binding: str = "one each") -> Case:
     """Simulated forecasts of ``problem``, as in the report, with their work files in the places of a test."""
-    return case([(name, "simulator", forecast.places(problem, name)) for name in test.split("+")], posts)
+    programs = [(name, "simulator", forecast.places(problem, name)) for name in test.split("+")]
+    return case(programs, posts, binding)
 
 
 def observe(result) -> dict[str, float]:
@@ -58,7 +67,12 @@ def observe(result) -> dict[str, float]:
     for n, job in enumerate(result.jobs):
         posts = [post for post in result.posts if post.job == n]
         values = {"clock": job.clock, "net": job.net, "posts": sum(post.clock for post in posts)}
-        values |= {"executing": job.executing, "queued": job.queued, "waiting": sum(step.waiting for step in job.steps)}
+        values |= {
+            "cpu": job.cpu,
+            "executing": job.executing,
+            "queued": job.queued,
+            "waiting": sum(step.waiting for step in job.steps),
+        }
         ups = [step.clock for step in job.steps if "write-up" in step.kind]
         values |= {f"write_step_{number + 1}": clock for number, clock in enumerate(ups)}
         found |= {f"job_{n}_{name}": value for name, value in values.items()}
@@ -276,9 +290,13 @@ def idle_in_pairs(runs) -> "figures.Shown":
     of="complete",
 )
 def accounts(preset: str, threads: int) -> list[Case]:
-    """Accounts of simulated forecasts alone and in pairs, without write-ups."""
+    """Accounts of simulated forecasts alone and in pairs, without write-ups, bound to a CPU each or placed freely.
+
+    Two equal jobs, bound and free, and three show whether one waits while a CPU is idle.
+    """
     base = replace(forecast.sized(preset), writeup=0.0)
-    return [simulated(test, base, "none") for test in ACCOUNTED]
+    bound = [simulated(test, base, "none") for test in (*ACCOUNTED, TWO)]
+    return bound + [simulated(test, base, "none", "free") for test in (TWO, THREE)]
 
 
 @accounts.figure
@@ -432,20 +450,6 @@ def less_memory_second_cpu() -> Finding:
 
 
 @conclusion(
-    "xmp1982-c14",
-    place="section 4.7",
-    says="Reading a file backwards by double backspaces costs much.",
-)
-def backwards() -> Finding:
-    """What a test would take."""
-    return Finding(
-        UNTESTED,
-        "Our degraded forecast reads its right-hand sides backwards, but no run reads them at random instead. It takes "
-        "that one further case.",
-    )
-
-
-@conclusion(
     "xmp1982-c15",
     place="section 5.3",
     says="In pairs write-up steps take 18 to 63 s, because they share disks with other files.",
@@ -488,15 +492,35 @@ def without_disks() -> Finding:
     )
 
 
+def held_up(cases, test: str) -> "pd.DataFrame":
+    """Of a test that the system placed, shares of the clock, %: how long a job ``waited`` for a CPU, by the mean of all
+    jobs, and how much of the two CPUs was ``idle``, each with ``low``, ``middle`` and ``high``."""
+    found, jobs = cases.sel(test=test), range(test.count("+") + 1)
+    clock = np.max([found[f"job_{n}_clock"] for n in jobs], axis=0)
+    computing, queued = (sum(found[f"job_{n}_{what}"].values for n in jobs) for what in ("cpu", "queued"))
+    shares = [100 * queued / (len(jobs) * clock), 100 * np.clip(1 - computing / (_CPUS * clock), 0, None)]
+    return figures.of_samples(shares, ["", ""]).set_axis(["waited", "idle"])
+
+
 @conclusion(
     "xmp1982-c17",
     place="sections 5.5 and 5.6",
     says="A job sometimes waits for a CPU while one stands idle: a fault of the scheduler that delays pairs.",
 )
 def hang() -> Finding:
-    """What a test would take."""
+    """What two jobs that the system may place wait for a CPU, and what they lose to the same bound; three jobs."""
+    cases = observed(accounts.runs()[0], "test")
+    if f"{TWO}, free" not in cases["test"].values:
+        return not_yet(accounts.id)
+    over = figures.times(*(cases["complete"].sel(test=test).values for test in (f"{TWO}, free", TWO)))
+    two, three = (held_up(cases, f"{test}, free")["middle"] for test in (TWO, THREE))
+    # nobody waits for an idle CPU longer than it is idle
+    hangs = [min(each["waited"], each["idle"]) > _SELDOM for each in (two, three)]
+    delayed = over.measurable and over.medians > 1
     return Finding(
-        UNTESTED,
-        "Each of our jobs is bound to a CPU of its own, so that the scheduler has nothing to decide. It takes the same "
-        "accounts with jobs that it may place freely, and three jobs on two CPUs.",
+        HOLDS if delayed and hangs[0] else PARTLY if any(hangs) else NOT,
+        f"Of two jobs that the system places on two CPUs each waits for one {two['waited']:.1f} % of its time, while "
+        f"{two['idle']:.1f} % of the CPUs' time is left; they take {over.times} as long as bound to a CPU each. Of "
+        f"three each waits {three['waited']:.0f} %, while {three['idle']:.1f} % is left.",
+        bears=min(two["waited"], two["idle"]) >= 0 and three["waited"] >= two["waited"],
     )

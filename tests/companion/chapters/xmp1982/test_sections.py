@@ -117,7 +117,7 @@ def test_the_volume_of_a_day_follows_from_its_steps():
 
 @pytest.mark.parametrize(("preset", "records"), [("quick", 8), ("paper", 32)])
 def test_files_of_larger_records_have_fewer_of_them(preset, records):
-    for case in blocks.devices.cases(preset, 1):
+    for case in blocks.devices.cases(preset, 1)[: len(blocks.TESTS)]:
         factors = [factor for _, factor, _ in blocks.TESTS[case.parameters["test"]][1]]
         assert [job.records for job in case.problem.jobs] == [{1: records, 2: records / 2}[each] for each in factors]
 
