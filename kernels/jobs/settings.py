@@ -38,8 +38,8 @@ class Problem(Presets):
 
     PRESETS: ClassVar = {
         "quick": {},
-        "paper": {"truncation": 399, "grid": "N200", "dt": 120.0},
-        "modern": {"truncation": 1279, "grid": "N640", "dt": 35.0},
+        "paper": {"truncation": 399, "grid": "N200", "dt": 120.0, "steps": 720},  # a day, as in the report
+        "modern": {"truncation": 1279, "grid": "N640", "dt": 35.0, "steps": 48},
     }
 
     @property

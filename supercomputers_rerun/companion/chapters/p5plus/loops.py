@@ -4,6 +4,7 @@ from typing import Any
 
 from supercomputers_rerun.companion import figures, host, tables
 from supercomputers_rerun.companion.bench import Case
+from supercomputers_rerun.companion.chapters.p5plus import binding
 from supercomputers_rerun.companion.common import np, pd, plural
 from supercomputers_rerun.companion.conclusions import UNTESTED, Finding, conclusion
 from supercomputers_rerun.companion.experiments import Output, experiment, of
@@ -197,10 +198,11 @@ def no_gain() -> Finding:
 )
 def product_of_factors() -> Finding:
     """The factor that can be measured without SMT."""
-    f = loops.runs()[0]["f"].values
+    f, job = loops.runs()[0]["f"].values, binding.twice_the_threads(binding.changes.runs()[0])
     return Finding(
         UNTESTED,
-        f"Without SMT only f can be had: {f.min():.1f} to {f.max():.1f} for the five loops on two cores. It takes a "
-        "machine that shows two threads on a core, where the gain is measured apart from S and f.",
+        f"Without SMT only f can be had: {f.min():.1f} to {f.max():.1f} for the five loops on two cores"
+        + ("" if job is None else f", {job.briefly} for a forecast with twice the threads")
+        + ". It takes a machine that shows two threads on a core, where the gain is measured apart from S and f.",
         bears=1 < f.min() < f.max() < 2.5,
     )

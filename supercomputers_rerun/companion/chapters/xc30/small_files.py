@@ -356,8 +356,8 @@ def worse_when_loaded() -> Finding:
     where = "Each record is flushed to a local disk." if whole else "It is a local file system, its load in memory."
     return Finding(
         HOLDS if more else PARTLY if slower else NOT,
-        f"Beside processes that load our file system a step with small files takes {longer.times} as long as alone, and "
-        f"departs from its median {wider.times} as far. {where}",
+        f"Beside processes that load our file system a step with small files takes {longer.times} as long as alone, "
+        f"and departs from its median {wider.times} as far. {where}",
         bears=longer.medians > 0,
     )
 
