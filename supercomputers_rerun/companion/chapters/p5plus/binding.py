@@ -209,9 +209,10 @@ def _resolved(run, found) -> str:
     unlike = ((found["low"] > 1) | (found["high"] < 1)).any()
     width = 50 * (found["high"] - found["low"]).max()
     seconds = float(np.nanmedian(run["seconds"].values[0]))
+    known = f"{width:.0f}" if width >= 1 else f"{width:.1f}"
     return (
-        f"{'.' if unlike else ': no measurable difference.'} Runs of {seconds:.2g} s are known to {width:.{int(width < 1)}f} % "
-        "here; the report speaks of one."
+        f"{'.' if unlike else ': no measurable difference.'} Runs of {seconds:.2g} s are known to {known} % here; the "
+        "report speaks of one."
     )
 
 

@@ -6,7 +6,7 @@ from supercomputers_rerun.companion import figures
 from supercomputers_rerun.companion.bench import Case
 from supercomputers_rerun.companion.chapters.xmp1982 import forecast
 from supercomputers_rerun.companion.chapters.xmp1982.rows import Measured, dots
-from supercomputers_rerun.companion.conclusions import PARTLY, Finding, conclusion
+from supercomputers_rerun.companion.conclusions import HOLDS, NOT, PARTLY, Finding, conclusion
 from supercomputers_rerun.companion.experiments import Output, Unavailable, experiment
 
 
@@ -68,13 +68,37 @@ def said(run) -> str:
     says="The same program gives the same bits on both Crays; forecasts differ because of libraries, not of hardware.",
 )
 def same_bits() -> Finding:
-    """Share of the numbers that differ after a day, by build."""
-    run = builds.runs()[0]
+    """Share of the numbers that differ after a day, by build; whether every machine wrote up the same with a build."""
+    run, alike = builds.runs()[0], across(builds.runs())
     last = run["differing"].values[:, -1]
-    return Finding(
-        PARTLY,
-        "A second machine was not tried. On one, what is compiled decides: a build with the same operations in shorter "
-        f"vectors gives the same bits, and one without fused multiply-adds differs in {100 * last.max():.0f} % of the "
-        "numbers after a day.",
-        bears=last.min() == 0 and last.max() > 0.5,
+    compiled = (
+        "what is compiled decides: a build with the same operations in shorter vectors gives the same bits, and one "
+        f"without fused multiply-adds differs in {100 * last.max():.0f} % of the numbers after a day."
     )
+    decided = last.min() == 0 and last.max() > 0.5
+    if not alike:
+        return Finding(PARTLY, f"A second machine was not tried. On one, {compiled}", bears=decided)
+    same = [name for name, each in alike.items() if each]
+    return Finding(
+        HOLDS if len(same) == len(alike) else PARTLY if same else NOT,
+        f"On {_machines(builds.runs())} machines {len(same)} of {len(alike)} builds for a named processor wrote up the "
+        f"same bits. On one, {compiled}",
+        bears=decided,
+    )
+
+
+def across(runs) -> dict[str, bool]:
+    """Whether all machines have the same checksums of write-ups, by build; empty where one alone has them.
+
+    Without the first build, which is for the processor of each machine.
+    """
+    kept = [run for run in runs if "checksum" in run and run.attrs["preset"] == runs[0].attrs["preset"]]
+    if len(kept) < 2:
+        return {}
+    first, *others = ([tuple(row) for row in run["checksum"].values] for run in kept)
+    names = kept[0]["every_build"].values.astype(str)
+    return {name: all(run[n] == first[n] for run in others) for n, name in enumerate(names) if n}
+
+
+def _machines(runs) -> int:
+    return len({run.attrs["label"] for run in runs if "checksum" in run})
