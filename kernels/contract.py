@@ -156,8 +156,8 @@ class Presets:
     """Mixin for ``Problem``: named sizes in ``PRESETS``, a dict of name to field values, and a check of every field.
 
     Before ``__post_init__`` every field is held to its annotation, a range (:func:`whole`, :func:`real`), choices
-    (:func:`one_of`) or a type: a bool is not accepted as a number, nor a str as a bool.  ``ValueError`` names the field,
-    what it is and what it may be.
+    (:func:`one_of`) or a type: a bool is not accepted as a number, nor a str as a bool.  ``ValueError`` names field,
+    value and what it may be.
     """
 
     PRESETS: ClassVar[dict[str, dict[str, Any]]] = {}

@@ -20,8 +20,9 @@ def cut(N: int, parts: int, index: int) -> tuple[int, int]:
     return N * index // parts, N * (index + 1) // parts
 
 
-def box(N: int, P: int, rank: int) -> tuple[tuple[int, int], ...]:
-    """Half-open ranges of i, j and k that process ``rank`` of P holds."""
-    px, py, pz = process_grid(P)
+def box(N: int, P: int, rank: int, grid: tuple[int, int, int] | None = None) -> tuple[tuple[int, int], ...]:
+    """Half-open ranges of i, j and k that process ``rank`` of P holds, which stand in a ``grid``; by default
+    :func:`process_grid`."""
+    px, py, pz = grid or process_grid(P)
     place = (rank % px, rank // px % py, rank // (px * py))
     return tuple(cut(N, parts, index) for parts, index in zip((px, py, pz), place, strict=True))

@@ -1,4 +1,6 @@
-"""BT on a three-dimensional grid of ranks (N1, N6): NPB's solver, cut like the iPSC/860's in 1993.
+"""BT on a three-dimensional grid of ranks (N1, N6): NPB's solver, cut like the iPSC/860's second code of 1993.
+
+Its first code was cut along one direction; with the layout "slabs" so is this one.
 
 Every rank has a box of the grid.  A step exchanges two layers of neighbours for the right-hand side, then
 solves along i, j and k: an elimination passes through the boxes of a line from the first to the last, the
@@ -22,7 +24,7 @@ from supercomputers_rerun.kernels.bt.lines import TILE as _TILE
 from supercomputers_rerun.kernels.bt.lines import Rows, along, vectors_of
 from supercomputers_rerun.kernels.bt.solver import Box, Stepper
 from supercomputers_rerun.kernels.bt.step import parts_of_work, rows_to_tile, tile_to_rows
-from supercomputers_rerun.kernels.contract import Check, Footprint, Presets, Work, ceil_div, whole
+from supercomputers_rerun.kernels.contract import Check, Footprint, Presets, Work, ceil_div, one_of, whole
 from supercomputers_rerun.kernels.decomposition import box, process_grid
 from supercomputers_rerun.kernels.mpi import world
 from supercomputers_rerun.kernels.runtime.arrays import zeros
@@ -99,13 +101,19 @@ class Problem(Presets):
     NS: int = 60  # time steps
     dt: float = 0.01  # length of a time step
     ranks: whole(1, world.LARGEST) = 1  # ranks that take part
+    layout: one_of("boxes", "slabs") = "boxes"  # cut along all directions as equally as can be, or along k alone
 
     PRESETS: ClassVar = serial.Problem.PRESETS
 
     def __post_init__(self):
         self.solver  # noqa: B018  refuses what the solver refuses
-        if 2 * max(process_grid(self.ranks)) > self.N:
+        if 2 * max(self.grid) > self.N:
             raise ValueError(f"ranks = {self.ranks} makes boxes of N = {self.N} thinner than the two points of a halo")
+
+    @property
+    def grid(self) -> tuple[int, int, int]:
+        """Ranks along i, j and k."""
+        return (1, 1, self.ranks) if self.layout == "slabs" else process_grid(self.ranks)
 
     @property
     def solver(self) -> serial.Problem:
@@ -136,8 +144,8 @@ class Result(NamedTuple):
     state: State
 
 
-def _neighbours(comm) -> tuple:
-    null, (px, py, pz) = world.mpi().PROC_NULL, process_grid(comm.size)
+def _neighbours(comm, grid: tuple[int, int, int]) -> tuple:
+    null, (px, py, pz) = world.mpi().PROC_NULL, grid
     place = (comm.rank % px, comm.rank // px % py, comm.rank // (px * py))
     return tuple(
         (comm.rank - step if at > 0 else null, comm.rank + step if at < count - 1 else null)
@@ -149,11 +157,11 @@ def setup(problem: Problem, seed: int = 0) -> State:
     """The initial field and the forcing on the rank's box (``seed`` is not used)."""
     require_memory(footprint(problem).memory // problem.ranks, f"a box of BT with N = {problem.N}")
     comm = world.team(problem.ranks)
-    own = Box(problem.N, problem.dt, box(problem.N, problem.ranks, comm.rank), HALO)
+    own = Box(problem.N, problem.dt, box(problem.N, problem.ranks, comm.rank, problem.grid), HALO)
     lines = [(groups(own.sizes, axis), own.sizes[axis] + 1) for axis in range(3) if not own.whole[axis]] or [(1, 1)]
     upper, carry = (max(count * each for count, each in lines) * UPPER, max(count for count, _ in lines) * FORWARD)
     stepper = Stepper(solver.State.at_exact_solution(own))
-    state = State(comm, _neighbours(comm), stepper, zeros(upper), zeros(carry))
+    state = State(comm, _neighbours(comm, problem.grid), stepper, zeros(upper), zeros(carry))
     _exchange(state)
     stepper.right_hand_side()
     state.fields.force()

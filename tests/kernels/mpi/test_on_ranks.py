@@ -35,6 +35,7 @@ MORE = {
         ("files.ranks", {"way": "independent"}),
     ],
     4: [
+        ("bt.ranks", {"layout": "slabs"}),
         ("mpi.overlap", {"way": "alltoallv"}),
         ("spectral.ranks", {"truncation": 42, "grid": "N32", "fields": 5}),
     ],

@@ -3,7 +3,7 @@
 from supercomputers_rerun.companion import figures, tables
 from supercomputers_rerun.companion.bench import Case
 from supercomputers_rerun.companion.common import plural
-from supercomputers_rerun.companion.conclusions import THEN, UNTESTED, Finding, conclusion
+from supercomputers_rerun.companion.conclusions import HOLDS, NOT, PARTLY, THEN, Finding, conclusion, not_yet
 from supercomputers_rerun.companion.experiments import experiment, of
 
 _CLASSES = {"quick": ("S", "W"), "paper": ("S", "W", "A", "B"), "modern": ("A", "B", "C")}
@@ -80,17 +80,61 @@ def fastest_and_slowest() -> Finding:
     )
 
 
+#: Grid and steps of the divided solver, by preset.
+_DIVIDED = {"quick": (24, 10), "paper": (64, 20), "modern": (102, 20)}
+
+
+@experiment(
+    "nht1-division",
+    item="N6",
+    rounds=7,
+    seconds={"paper": None, "modern": None},
+    ranks=8,
+    unit="ms a step",
+    per="NS",
+)
+def division(preset: str, threads: int, ranks: int = 8) -> list[Case]:
+    """The solver divided along three dimensions and along one, as the second and the first code of the iPSC/860."""
+    from supercomputers_rerun.kernels.bt import ranks as divided
+
+    N, NS = _DIVIDED[preset]
+    problems = [divided.Problem(N, NS, 8e-4, ranks, layout) for layout in ("boxes", "slabs")]
+    return [Case(f"N = {N}, {p.layout}", divided, p, threads, of(p, "N", "NS", "layout")) for p in problems]
+
+
+@division.figure
+def divided_table(runs) -> "figures.Shown":
+    """Time of a step by how the grid is divided."""
+    run = runs[0]
+    found = figures.cases(run, "N", "NS", "layout").assign(ranks=run["ranks"].values)
+    found = figures.quantities(found, ms=lambda time: 1e3 * time / found["NS"])
+    words = {"ms": "step [ms]", "ms_low": "from [ms]", "ms_high": "to [ms]"}
+    return figures.table(
+        found[["N", "layout", "ranks", *words]].rename(columns=words),
+        digits=3,
+        name="nht1_division",
+        caption="Boxes are cut along all directions, slabs along one. Each rank waits for its neighbours.",
+    )
+
+
 @conclusion(
     "nht1-c14",
     place="section 3.3",
     says="A solver divided along three dimensions is much faster than along one, and uses the processors better.",
 )
 def three_dimensions() -> Finding:
-    """What a test would take."""
+    """Time of a step by slabs over that by boxes."""
+    run = next(iter(division.runs()), None)
+    if run is None:
+        return not_yet(division.id, "No run of the book divides the solver both ways")
+    seconds = dict(zip(run["layout"].values, run["seconds"].values, strict=True))
+    over = figures.times(seconds["slabs"], seconds["boxes"])
+    faster = over.measurable and over.medians > 1
     return Finding(
-        UNTESTED,
-        "Our programs write both layouts, but no run divides the solver both ways. It takes that experiment, on as "
-        "many ranks as show a difference.",
+        HOLDS if faster and over.medians > 1.5 else PARTLY if faster else NOT,
+        f"With N = {run['N'].values[0]} on {plural(run['ranks'].values[0], 'rank')} of one machine a step takes "
+        f"{over.times} as long divided along one dimension as along three. There is no network between them.",
+        bears=over.medians > 0,
     )
 
 

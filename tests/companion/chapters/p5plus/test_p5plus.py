@@ -98,7 +98,7 @@ def test_what_the_chapter_says_of_power_is_printed():
 
 
 def test_what_a_change_gains_is_the_time_without_it_over_the_time_with_all():
-    about = {"label": "a case", "threads": 2}
+    about = {"label": "a case", "threads": 2, "steps": 48}
     seconds = {"": 1.0, "medium pages": 1.1, "binding, basic": 1.25}
     run = cases([{**about, "without": name, "seconds": 6 * [time]} for name, time in seconds.items()])
     gain = binding.gains([run]).data.set_index("change")["gain"].dropna()
@@ -111,7 +111,8 @@ def test_what_a_change_gains_is_the_time_without_it_over_the_time_with_all():
 
 def test_combinations_of_2006_are_over_the_one_without_any():
     """Without SMT 202, 193 when bound; with it and memory affinity 155 and 152."""
-    run = cases([{"label": n, "threads": 2, "without": n, "seconds": 3 * [1.0]} for n in ("", "binding, basic")])
+    about = {"threads": 2, "steps": 48, "seconds": 3 * [1.0]}
+    run = cases([{**about, "label": name, "without": name} for name in ("", "binding, basic")])
     drawn = {line.get_label(): line.get_ydata().tolist() for line in binding.combinations([run]).figure.axes[0].lines}
     assert drawn["without SMT, memory affinity off"] == pytest.approx([1.0, 193 / 202])
     assert drawn["with SMT, memory affinity on"] == pytest.approx([155 / 202, 152 / 202])
