@@ -1,16 +1,23 @@
-"""One wavenumber: its Legendre functions, 24 latitudes at a time while the sums are computed that need them, and the
-coefficients that these sums take.
+"""One wavenumber m: its Legendre functions p_l, computed while the sums are that need them, and their coefficients.
 
-``p_{l+1} = (a_l μ² + b_l) p_l - p_{l-1}`` (see ``legendre``), three vectors of eight latitudes a block.  In the
-functions below a ``state`` holds two values of ``p`` for every latitude of a block, 2·BLOCK doubles: the
-earlier ones, then the later ones.
+Functions, at μ = sin φ (``legendre`` derives them)::
 
-``P_{m+2l} = even_l p_l + carry_{l-1} p_{l-1}`` and ``P_{m+2l+1} = μ odd_l p_l`` turn the coefficients of ``P_n``,
-degree by degree, into those of ``p_l``: even-real, even-imaginary, odd-real, odd-imaginary, eight fields in lanes.
+    p_{l+1} = (a_l μ² + b_l) p_l − p_{l−1},    P_{m+2l} = even_l p_l + carry_{l−1} p_{l−1},    P_{m+2l+1} = μ odd_l p_l
 
-Those four vectors of one ``ell``, or of one wavenumber of a row, are a ``quad``, which begins at a ``place`` of
-``values``, an address of float64; a ``strip`` is that part of it of which six fit into the registers, ``six`` a tuple
-of six strips, and ``streaming`` says whether to write past the caches (to whole cache lines).
+So a sum over all degrees n of P_n is one over l of p_l, of a part that is even in μ and one that is odd, whose
+coefficients follow from those of P_n: ``to_functions``, and ``from_functions`` for the transposed sums.
+
+Three units of work recur, all float64::
+
+    block   24 latitudes from north to south, three vectors of eight:  | 0 … 7 | 8 … 15 | 16 … 23 |
+    state   where the recurrence of a block stands:                    | 24 values of p_{l−1} | 24 values of p_l |
+    quad    one l of the coefficients, or one wavenumber of a row, of eight fields in lanes:
+                       | even, real: 8 fields | even, imaginary: 8 | odd, real: 8 | odd, imaginary: 8 |
+
+A strip is as much of a quad as six of fit into the registers: all of it where a vector is one register, else one of the
+four vectors.  Below, ``functions``, ``weights`` and ``column`` are those of one wavenumber (:class:`Wave`); ``values``
+is an address of float64 and ``place`` an offset from it, in doubles; ``streaming`` says whether to write whole cache
+lines past the caches.
 """
 
 from typing import Any, NamedTuple
@@ -20,9 +27,10 @@ from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 
-from supercomputers_rerun.kernels.runtime.jit import HERE, kernel
+from supercomputers_rerun.kernels.runtime.jit import kernel
 from supercomputers_rerun.kernels.runtime.vector import (
     LANES,
+    NARROW,
     Lanes,
     address,
     at,
@@ -39,16 +47,20 @@ from supercomputers_rerun.kernels.runtime.vector import (
     transpose_block,
 )
 
-WHOLE = HERE.lanes >= LANES  # whether a vector is one register: else a third as many sums fit into them, or fewer
-SPAN = 4 * LANES  # doubles of a quad
-STRIP = SPAN if WHOLE else LANES  # doubles of a strip
-BLOCK = 3 * LANES  # latitudes per block: three vectors of eight, four groups of six
-ALL = 2**LANES - 1  # bits of eight active lanes
-#: Lanes of the recurrence's vectors: a block of latitudes fits into the registers as vectors of one register each.
-NARROW = LANES if WHOLE else LANES // 2
-#: What ``load_as`` is told to load: the latitudes of a block, a quad, a strip of it.
-THREE, QUAD, ONE_STRIP = (((0.0,) * LANES,) * vectors for vectors in (3, 4, STRIP // LANES))
-_PART = ((0.0,) * NARROW,) * 3  # of a block
+#: Whether a vector is one register: else a third as many sums fit into the registers, or fewer.
+WHOLE = NARROW == LANES
+#: Doubles of a quad, and of a strip.
+SPAN = 4 * LANES
+STRIP = SPAN if WHOLE else LANES
+#: Latitudes of a block: three vectors of eight, four groups of six.
+BLOCK = 3 * LANES
+#: Bits of eight active lanes.
+ALL = 2**LANES - 1
+# what ``load_as`` is told to load: the latitudes of a block, a quad, a strip, three narrow vectors
+THREE = ((0.0,) * LANES,) * 3
+QUAD = ((0.0,) * LANES,) * 4
+ONE_STRIP = ((0.0,) * LANES,) * (STRIP // LANES)
+_THREE_NARROW = ((0.0,) * NARROW,) * 3
 
 
 class LegendreTables(NamedTuple):
@@ -71,6 +83,13 @@ class Spectra(NamedTuple):
     extra: int  # 0 or 1: degrees go up to the truncation plus this
     lanes: Any  # int64, (8,): offset of the field in each lane, doubles; missing fields share the last one's
     fields: int  # 1 … 8
+
+
+class Share(NamedTuple):
+    """Which part of the work is done: number ``thread``, and every ``threads``-th from there on."""
+
+    thread: int
+    threads: int
 
 
 class Functions(NamedTuple):
@@ -107,6 +126,29 @@ class Column(NamedTuple):
     degrees: int  # coefficients
 
 
+class Wave(NamedTuple):
+    """All that concerns one wavenumber."""
+
+    functions: Functions
+    weights: Weights
+    column: Column
+
+
+class Panel(NamedTuple):
+    """``p_l`` of some ell, one a row, and of neighbouring latitudes."""
+
+    values: Any  # address of float64
+    place: int  # of the first ell and latitude, doubles
+    width: int  # from one ell to the next, doubles
+
+
+class State(NamedTuple):
+    """Where the recurrence of a block stands."""
+
+    values: Any  # address of float64
+    place: int  # of the block, doubles
+
+
 @kernel(inline=True)
 def terms(degrees):
     """Values of ell for ``degrees`` coefficients."""
@@ -115,45 +157,68 @@ def terms(degrees):
 
 @kernel(inline=True)
 def any_wave(tables, spectra, threads):
-    """``Functions``, ``Weights`` and ``Column`` of no wavenumber yet, from the plan's ``tables`` (``LegendreTables``)
-    and ``spectra`` (``Spectra``).
+    """The ``Wave`` of no wavenumber yet, from the plan's ``tables`` (``LegendreTables``) and ``spectra`` (``Spectra``).
 
     Each of ``threads`` threads takes every ``threads``-th wavenumber.  Made once a thread: numba counts the
     references to an array with locked instructions wherever its address is taken.
     """
-    blocks, factors = tables.first.shape[1], tables.factors
-    a, b = address(factors[0]), address(factors[1])
-    squares, first, seeds = address(tables.squares), address(tables.first), address(tables.seeds)
-    return (
-        Functions(0, a, b, 0, squares, first, seeds, 0, blocks, threads * blocks * tables.seeds.shape[2]),
-        Weights(address(factors[2]), address(factors[3]), address(factors[4]), 0),
-        Column(address(spectra.values), 0, address(spectra.lanes), spectra.fields, 0),
+    blocks = tables.first.shape[1]
+    functions = Functions(
+        0,
+        address(tables.factors[0]),
+        address(tables.factors[1]),
+        0,
+        address(tables.squares),
+        address(tables.first),
+        address(tables.seeds),
+        0,
+        blocks,
+        threads * blocks * tables.seeds.shape[2],
     )
+    weights = Weights(address(tables.factors[2]), address(tables.factors[3]), address(tables.factors[4]), 0)
+    return Wave(functions, weights, Column(address(spectra.values), 0, address(spectra.lanes), spectra.fields, 0))
 
 
 @kernel(inline=True)
 def wave_at(wave, m, tables, spectra):
     """``wave`` (of ``any_wave``) at wavenumber ``m``; ``tables`` and ``spectra`` as there."""
-    (_, a, b, _, squares, first, seeds, _, blocks, following), (even, carry, odd, _), column = wave
-    term, degrees = tables.offset[m], spectra.columns.size - 1 + spectra.extra - m
-    return (
-        Functions(terms(degrees), a, b, term, squares, first, seeds, m * blocks, blocks, following),
-        Weights(even, carry, odd, term),
+    functions = wave.functions
+    weights = wave.weights
+    column = wave.column
+    term = tables.offset[m]
+    degrees = spectra.columns.size - 1 + spectra.extra - m
+    return Wave(
+        Functions(
+            terms(degrees),
+            functions.a,
+            functions.b,
+            term,
+            functions.squares,
+            functions.first,
+            functions.seeds,
+            m * functions.blocks,
+            functions.blocks,
+            functions.following,
+        ),
+        Weights(weights.even, weights.carry, weights.odd, term),
         Column(column.values, 2 * spectra.columns[m], column.lanes, column.fields, degrees),
     )
 
 
 @kernel(inline=True)
 def first_of(functions, block):
-    """First ell of ``functions`` that matters to a ``block`` of latitudes, by number."""
+    """First ell of ``functions`` that matters to a ``block`` of latitudes, by number.
+
+    Below it p_l is so small there (near the poles p_l ~ cosᵐφ) that it adds nothing to the sums.
+    """
     return at(functions.first, functions.block + block)
 
 
 @kernel(inline=True)
 def step(functions, ell, x, q, p):
-    """``p_l, p_{l+1}`` from ``q`` = ``p_{l-1}`` and ``p`` = ``p_l``, ``l = ell``; ``x`` = μ², three vectors
-    each, with the factors of ``functions`` (``Functions``)."""
-    a, b = at(functions.a, functions.term + ell), at(functions.b, functions.term + ell)
+    """``p_l, p_{l+1}`` with ``l = ell``, three vectors each, of ``q`` = ``p_{l-1}``, ``p`` = ``p_l``, ``x`` = μ²."""
+    a = at(functions.a, functions.term + ell)
+    b = at(functions.b, functions.term + ell)
     return p, (
         fms(fma(a, x[0], b), p[0], q[0]),
         fms(fma(a, x[1], b), p[1], q[1]),
@@ -164,82 +229,106 @@ def step(functions, ell, x, q, p):
 @kernel(inline=True)
 def step_one(functions, ell, x, q, p):
     """``step`` of one vector each: ``functions``, ``ell``, ``x``, ``q`` and ``p`` are as there."""
-    a, b = spread(at(functions.a, functions.term + ell)), spread(at(functions.b, functions.term + ell))
+    a = spread(at(functions.a, functions.term + ell))
+    b = spread(at(functions.b, functions.term + ell))
     return p, fms(fma(a, x, b), p, q)
 
 
 @kernel(inline=True)
-def begin(functions, block, state, place):
-    """Seeds of a ``block`` of latitudes of ``functions`` (``Functions``) to ``state[place:]``.
-
-    Meanwhile the seeds of the same block of the thread's next wavenumber are asked for.
-    """
-    here = 2 * BLOCK * (functions.block + block)
-    for i in range(0, 2 * BLOCK, LANES):
-        store(state, place + i, load(functions.seeds, here + i))
-        prefetch(functions.seeds, here + i + functions.following)
+def seeds_of(functions, block):
+    """Place of the two values from which the recurrence of a ``block`` starts in ``functions.seeds``."""
+    return 2 * BLOCK * (functions.block + block)
 
 
 @kernel(inline=True)
-def build(functions, block, ell, count, panel, width, state):
-    """``p_l`` of the 24 latitudes of a ``block`` for ``count`` values of ell from ``ell`` on; ``state`` carries two on.
+def begin(functions, block, state):
+    """The seeds of a ``block`` of latitudes to its ``state``.
 
-    Where a vector takes two registers, half of the latitudes after the other: all would need eighteen.  ``panel``,
-    which is written, and ``state`` are an address and a place; ``width``: doubles from one ell to the next.
+    Meanwhile the seeds of the same block of the thread's next wavenumber are asked for.
     """
+    seeds = seeds_of(functions, block)
+    for i in range(0, 2 * BLOCK, LANES):
+        store(state.values, state.place + i, load(functions.seeds, seeds + i))
+        prefetch(functions.seeds, seeds + i + functions.following)
+
+
+@kernel(inline=True)
+def build(functions, block, span, panel, state):
+    """``p_l`` of the 24 latitudes of a ``block`` for ``span``, the first ell and the end, to the ``panel``.
+
+    ``state``, which stands at the first ell, goes on to the end.  Where a vector takes two registers, half of the
+    latitudes come after the other: with μ² and two values of p, all of them would need eighteen of sixteen registers.
+    """
+    first, end = span
     for part in range(0, BLOCK, 3 * NARROW):
-        x, kept = load_as(functions.squares, block * BLOCK + part, _PART), state[1] + part
-        q, p = load_as(state[0], kept, _PART), load_as(state[0], kept + BLOCK, _PART)
-        for i in range(count):
-            store(panel[0], panel[1] + i * width + part, p)
-            q, p = step(functions, ell + i, x, q, p)
-        store(state[0], kept, q)
-        store(state[0], kept + BLOCK, p)
+        earlier = state.place + part
+        later = earlier + BLOCK
+        x = load_as(functions.squares, block * BLOCK + part, _THREE_NARROW)
+        q = load_as(state.values, earlier, _THREE_NARROW)
+        p = load_as(state.values, later, _THREE_NARROW)
+        for ell in range(first, end):
+            store(panel.values, panel.place + (ell - first) * panel.width + part, p)
+            q, p = step(functions, ell, x, q, p)
+        store(state.values, earlier, q)
+        store(state.values, later, p)
 
 
 @kernel
-def build_or_zero(functions, block, ell, end, panel, width, state):
-    """As ``build``, ``functions``, ``panel`` and ``width`` too, for ``ell … end - 1``, with zeros where ``p_l``
-    does not matter yet; the state of block
-    number ``block`` is the ``block``-th of ``state`` (address of float64)."""
-    start, kept = first_of(functions, block), 2 * BLOCK * block
-    low = min(max(start, ell), end) - ell
-    for i in range(low):
-        store(panel[0], panel[1] + i * width, zeros(THREE))
+def build_or_zero(functions, block, span, panel, states):
+    """As ``build``, with zeros for those ell of the ``span`` that do not matter to the block yet.
+
+    ``states`` is the address of the states of all blocks.
+    """
+    first, end = span
+    start = first_of(functions, block)
+    low = min(max(start, first), end)
+    for ell in range(first, low):
+        store(panel.values, panel.place + (ell - first) * panel.width, zeros(THREE))
     if start < end:
-        if start >= ell:
-            begin(functions, block, state, kept)
-        build(functions, block, ell + low, end - ell - low, (panel[0], panel[1] + low * width), width, (state, kept))
+        state = State(states, 2 * BLOCK * block)
+        if start >= first:
+            begin(functions, block, state)
+        rest = Panel(panel.values, panel.place + (low - first) * panel.width, panel.width)
+        build(functions, block, (low, end), rest, state)
+
+
+@kernel(inline=True)
+def _weigh(c, ell, neighbour, weights, carry):
+    """Quad ``ell`` of ``c`` times its weights, plus ``carry`` times the even part of quad ``neighbour``."""
+    here = SPAN * ell
+    there = SPAN * neighbour
+    even = spread(at(weights.even, weights.term + ell))
+    odd = spread(at(weights.odd, weights.term + ell))
+    store(c, here, fma(even, load(c, here), carry * load(c, there)))
+    store(c, here + LANES, fma(even, load(c, here + LANES), carry * load(c, there + LANES)))
+    store(c, here + 2 * LANES, odd * load(c, here + 2 * LANES))
+    store(c, here + 3 * LANES, odd * load(c, here + 3 * LANES))
 
 
 @kernel
 def to_functions(column, weights, edge, c):
     """Coefficients of ``p_l`` into ``c`` (ell, 4, 8), which has room for eight degrees more, from those of ``P_n``.
 
-    ``edge`` (8, 8) is scratch; both are addresses of float64.
+    ``edge`` (8, 8) is scratch; both are addresses of float64.  Squares of eight numbers of eight fields are transposed,
+    so that fields come into lanes.
     """
-    even, carry, odd, term = weights
-    size, whole = 2 * column.degrees, 2 * column.degrees // LANES * LANES
+    size = 2 * column.degrees
+    whole = size // LANES * LANES
     for n in range(0, size, LANES):
         place = column.place + n
         if n < whole and column.fields == LANES:
             transpose_block(column.values, place, at(column.lanes, 1), c, LANES * n, LANES)
             continue
-        for f in range(LANES):
+        for lane in range(LANES):
             for i in range(LANES):
-                store(edge, LANES * f + i, at(column.values, at(column.lanes, f) + place + i) if n + i < size else 0.0)
+                number = at(column.values, at(column.lanes, lane) + place + i) if n + i < size else 0.0
+                store(edge, LANES * lane + i, number)
         transpose_block(edge, 0, LANES, c, LANES * n, LANES)
     last = terms(column.degrees) - 1
-    for ell in range(last + 1):
-        place, above = SPAN * ell, SPAN * min(ell + 1, last)
-        u, v, w = spread(at(even, term + ell)), spread(0.0), spread(at(odd, term + ell))
-        if ell < last:
-            v = spread(at(carry, term + ell))
-        store(c, place, fma(u, load(c, place), v * load(c, above)))
-        store(c, place + LANES, fma(u, load(c, place + LANES), v * load(c, above + LANES)))
-        store(c, place + 2 * LANES, w * load(c, place + 2 * LANES))
-        store(c, place + 3 * LANES, w * load(c, place + 3 * LANES))
-    if 2 * last + 1 == column.degrees:
+    for ell in range(last):
+        _weigh(c, ell, ell + 1, weights, spread(at(weights.carry, weights.term + ell)))
+    _weigh(c, last, last, weights, spread(0.0))
+    if 2 * last + 1 == column.degrees:  # without an odd coefficient
         store(c, SPAN * last + 2 * LANES, spread(0.0))
         store(c, SPAN * last + 3 * LANES, spread(0.0))
 
@@ -250,17 +339,10 @@ def from_functions(c, weights, edge, column):
 
     ``c``, which is spent, ``weights``, ``edge`` and ``column`` as there; the last is written.
     """
-    even, carry, odd, term = weights
+    for ell in range(terms(column.degrees) - 1, 0, -1):
+        _weigh(c, ell, ell - 1, weights, spread(at(weights.carry, weights.term + ell - 1)))
+    _weigh(c, 0, 0, weights, spread(0.0))
     size = 2 * column.degrees
-    for ell in range(terms(column.degrees) - 1, -1, -1):
-        place, below = SPAN * ell, SPAN * max(ell - 1, 0)
-        u, v, w = spread(at(even, term + ell)), spread(0.0), spread(at(odd, term + ell))
-        if ell:
-            v = spread(at(carry, term + ell - 1))
-        store(c, place, fma(u, load(c, place), v * load(c, below)))
-        store(c, place + LANES, fma(u, load(c, place + LANES), v * load(c, below + LANES)))
-        store(c, place + 2 * LANES, w * load(c, place + 2 * LANES))
-        store(c, place + 3 * LANES, w * load(c, place + 3 * LANES))
     whole = size // LANES * LANES
     for n in range(0, size, LANES):
         place = column.place + n
@@ -268,9 +350,9 @@ def from_functions(c, weights, edge, column):
             transpose_block(c, LANES * n, LANES, column.values, place, at(column.lanes, 1))
             continue
         transpose_block(c, LANES * n, LANES, edge, 0, LANES)
-        for f in range(column.fields):
+        for lane in range(column.fields):
             for i in range(min(LANES, size - n)):
-                store(column.values, at(column.lanes, f) + place + i, at(edge, LANES * f + i))
+                store(column.values, at(column.lanes, lane) + place + i, at(edge, LANES * lane + i))
 
 
 @emitted(lambda factor, strip, sums: sums)

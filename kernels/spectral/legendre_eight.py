@@ -1,20 +1,42 @@
 """Legendre transforms of eight fields at once: SIMD lanes are fields.
 
-For each wavenumber a panel of functions ``p_l`` is built on the fly, small enough for the first-level
-cache, and a register-blocked product combines it with eight fields.  The inverse transform builds 24
-latitudes and many ``ell``, so that its sums stay in registers while coefficients stream from the
-second-level cache.  The direct transform builds twelve ``ell`` and a slice of the latitudes, whose data
-two products then find in the first-level cache.
+One wavenumber is a product of matrices, functions p_l(μ_j) by coefficients or by Fourier components of eight fields::
 
-Layouts (all float64): coefficient scratch ``c[ell, 4, 8]`` with the four rows even-real, even-imaginary,
-odd-real, odd-imaginary and the last axis fields; Fourier buffers hold the same 32 numbers for every
-(latitude, wavenumber), latitude-major for the inverse and wavenumber-major for the direct transform,
-so that each stage writes scattered blocks and reads contiguous ones.
+    inverse   S[j, f] = Σ_l p[l, j] c[l, f]        direct   c[l, f] = Σ_j p[l, j] S[j, f]
 
-Functions share ``functions`` (:class:`kernels.spectral.functions.Functions`) and ``column``, the ``Column``, of a
-wavenumber; the ``room`` of a thread, a ``panel``, what to ask for ``ahead`` and the ``target`` (classes below);
-``block``, the number of one; ``count``, so many terms; ``place``, an offset in ``c`` or ``data``, the addresses of what
-is multiplied.
+of which each has four in a quad (``functions``).  A panel of p is computed when it is needed, small enough for the
+first-level cache, and serves all fields.  Six sums of a strip of a quad stand in registers at once.
+
+Inverse: 24 latitudes, 96 l::                     Direct: 12 l, 72 latitudes::
+
+               latitude of a block                            latitude of three blocks
+              0 … 5 │ 6 … 11 │ 12 … │ 18 … 23                 0 │ 1 │ 2 │ …            │ 71
+            ┌───────┬────────┬──────┬───────┐               ┌─────────────────────────────┐
+    l       │   │   │        │      │       │       l     0 │                             │
+    start   │   ▼   │        │      │       │       … … … … │ ─▶  six sums along the row  │
+    start+1 │ six   │        │      │       │             5 │                             │
+    …       │ sums  │        │      │       │               ├─────────────────────────────┤
+            │ down  │        │      │       │             6 │                             │
+            │ the   │        │      │       │       … … … … │ ─▶  six sums along the row  │
+            │ rows  │        │      │       │            11 │                             │
+            └───────┴────────┴──────┴───────┘               └─────────────────────────────┘
+    a term: p[l, j], in all lanes, times              a term: p[l, j], in all lanes, times
+    a strip of c[l], 8 fields in lanes                a strip of S[j], 8 fields in lanes
+
+The inverse keeps its sums in registers over a whole panel, and coefficients stream from the second-level cache.  The
+direct transform finds its data in the first-level cache for the second six l.
+
+Layouts (float64)::
+
+    coefficients     c[l, 4, 8]           quads: even real, even imaginary, odd real, odd imaginary; 8 fields
+    Fourier buffers  [latitude, m, 4, 8]  of the inverse transform, [m, latitude, 4, 8] of the direct one, so that each
+                                          stage writes scattered quads and reads contiguous ones
+
+On Zen 3 T159 takes 1.2 times, T399 1.25 times as long as the fused operations of the sums would at two a cycle; panels
+take a tenth of all.
+
+Functions share ``functions``, the ``column`` and other data of a wavenumber (``functions.Wave``), the ``space`` of a
+thread, and the ``block``, the number of 24 latitudes.
 """
 
 from typing import Any, NamedTuple
@@ -26,6 +48,8 @@ from supercomputers_rerun.kernels.spectral.functions import (
     ONE_STRIP,
     SPAN,
     STRIP,
+    Panel,
+    State,
     add_scaled,
     any_wave,
     begin,
@@ -41,31 +65,43 @@ from supercomputers_rerun.kernels.spectral.functions import (
     zero6,
 )
 
-CHUNK = 96  # most values of ell in a panel of the inverse transform: 18 KiB
-SLICE = 3  # blocks of latitudes in a panel of the direct transform: 7 KiB, 25 with the latitudes
-SIX = 6  # latitudes, or values of ell, whose sums are in registers at once, those of a strip of a quad
-STEP = 2 * SIX  # values of ell in a panel of the direct transform: two products
+#: Most l of a panel of the inverse transform: 18 KiB.  40 of them take 2 % longer, 64 as long (T159 to T639, Zen 3).
+CHUNK = 96
+#: Blocks of latitudes in a panel of the direct transform: 7 KiB, 25 with the data of these latitudes.
+SLICE = 3
+#: Latitudes, or l, whose sums of a strip are in registers at once: 24 of 32 registers of 512 bits, 12 of 16 of 256.
+SIX = 6
+#: Values of l in a panel of the direct transform: two products.
+STEP = 2 * SIX
 _WIDTH = SLICE * BLOCK
 _EDGE = LANES * LANES  # doubles
 
 
-class Room(NamedTuple):
+class Space(NamedTuple):
     """One thread's private work space; addresses of float64."""
 
     coefficients: Any  # of p_l, (ell, 4, 8)
     edge: Any  # (8, 8), for the last few degrees
-    sums: Any  # (BLOCK, 4, 8): of latitudes whose ell come in several panels
-    state: Any  # (blocks, 2, BLOCK): where the recurrences are
-    panel: Any  # p_l of some ell and latitudes
+    sums: Any  # (BLOCK, 4, 8): of latitudes whose l come in several panels
+    states: Any  # (blocks, 2, BLOCK): where the recurrences are
+    panel: Any  # p_l of some l and latitudes
 
 
-class Panel(NamedTuple):
-    """``p_l`` of some ell and latitudes: the factors of a product."""
+class Factors(NamedTuple):
+    """``p_l`` of some l and latitudes: the factors of a product."""
 
     values: Any  # address of float64
     place: int  # of the first factor, doubles
     across: int  # from one of the six sums to the next, doubles
     along: int  # from one term of a sum to the next, doubles
+
+
+class Terms(NamedTuple):
+    """What the factors are multiplied by: strips of neighbouring quads."""
+
+    values: Any  # address of float64
+    place: int  # of the first strip, doubles
+    count: int
 
 
 class Ahead(NamedTuple):
@@ -87,21 +123,55 @@ class Target(NamedTuple):
     streaming: bool  # write past the caches
 
 
+class Chunk(NamedTuple):
+    """The l of a panel of the inverse transform."""
+
+    start: int
+    count: int
+    resumed: bool  # whether sums of others came before
+    finished: bool  # whether none comes after
+    near: int  # coefficients of the thread's next wavenumber that are fetched meanwhile: place in a field, doubles
+
+
+class Source(NamedTuple):
+    """What the direct transform reads of one wavenumber."""
+
+    values: Any  # address of the Fourier buffer
+    place: int  # where latitude 0 would stand, doubles
+    first: int  # first latitude that carries it
+    end: int  # latitudes
+    following: int  # place of the thread's next wavenumber
+
+
+class Slice(NamedTuple):
+    """Latitudes and l of a product of the direct transform."""
+
+    row: int  # first latitude
+    rows: int
+    ell: int  # first of six l
+    resumed: bool  # whether sums of other latitudes came before
+
+
 @kernel(inline=True)
-def _six(panel, c, place, count, ahead, r):
-    """``r_j += Σ_i panel[j, i] c[i]`` for six j and ``count`` terms; ``c[i]`` and ``r_j``, six in ``r``, are strips."""
-    r0, r1, r2, r3, r4, r5 = r
-    for i in range(count):
-        strip = load_as(c, place + i * SPAN, ONE_STRIP)
-        k = panel.place + i * panel.along
+def _six(factors, terms, ahead, sums):
+    """``sums_j += Σ_i factors[j, i] terms[i]`` for six j; terms and sums are strips."""
+    s0, s1, s2, s3, s4, s5 = sums
+    p = factors.values
+    across = factors.across
+    for i in range(terms.count):
+        strip = load_as(terms.values, terms.place + i * SPAN, ONE_STRIP)
+        place = factors.place + i * factors.along
         prefetch(ahead.values, ahead.place + i * ahead.pace)
-        r0 = add_scaled(spread(at(panel.values, k)), strip, r0)
-        r1 = add_scaled(spread(at(panel.values, k + panel.across)), strip, r1)
-        r2 = add_scaled(spread(at(panel.values, k + 2 * panel.across)), strip, r2)
-        r3 = add_scaled(spread(at(panel.values, k + 3 * panel.across)), strip, r3)
-        r4 = add_scaled(spread(at(panel.values, k + 4 * panel.across)), strip, r4)
-        r5 = add_scaled(spread(at(panel.values, k + 5 * panel.across)), strip, r5)
-    return r0, r1, r2, r3, r4, r5
+        s0 = add_scaled(spread(at(p, place)), strip, s0)
+        s1 = add_scaled(spread(at(p, place + across)), strip, s1)
+        s2 = add_scaled(spread(at(p, place + 2 * across)), strip, s2)
+        s3 = add_scaled(spread(at(p, place + 3 * across)), strip, s3)
+        s4 = add_scaled(spread(at(p, place + 4 * across)), strip, s4)
+        s5 = add_scaled(spread(at(p, place + 5 * across)), strip, s5)
+    return s0, s1, s2, s3, s4, s5
+
+
+# Inverse
 
 
 @kernel(inline=True)
@@ -112,66 +182,101 @@ def _emit_row(target, row, part, strip):
 
 
 @kernel
-def _sum_degrees(block, start, count, resumed, finished, room, column, near, target):
-    """The values of ell from ``start`` on for 24 latitudes, six at a time, from zero or, if ``resumed``, from the sums
-    so far, to these or, if ``finished``, to the buffer.
+def _sum_degrees(block, chunk, space, column, target):
+    """The l of a ``chunk`` for 24 latitudes, six at a time, from zero or from the sums so far, to these or to the
+    buffer.
 
-    Streamed stores drain while the next six latitudes are computed.  Meanwhile coefficients, ``near`` in each field,
-    are fetched: six latitudes take one of the fields, and each strip goes on where the last one ended.
+    Streamed stores drain while the next six latitudes are computed.  Meanwhile coefficients are fetched: six latitudes
+    take one of the fields, and each strip goes on where the last one ended.
     """
     for j in range(0, BLOCK, SIX):
         row = block * BLOCK + j
         if row + SIX <= target.first or row >= target.end:
             continue
+        factors = Factors(space.panel, j, 1, BLOCK)
+        field = at(column.lanes, row // SIX % LANES)
         for part in range(0, SPAN, STRIP):
-            r = zero6()
-            if resumed:
-                r = load6(room.sums, j * SPAN + part)
-            ahead = Ahead(column.values, at(column.lanes, row // SIX % LANES) + near + part // STRIP * count, 1)
-            r = _six(Panel(room.panel, j, 1, BLOCK), room.coefficients, start * SPAN + part, count, ahead, r)
-            if finished:
-                _emit_row(target, row, part, r[0])
-                _emit_row(target, row + 1, part, r[1])
-                _emit_row(target, row + 2, part, r[2])
-                _emit_row(target, row + 3, part, r[3])
-                _emit_row(target, row + 4, part, r[4])
-                _emit_row(target, row + 5, part, r[5])
+            sums = zero6()
+            if chunk.resumed:
+                sums = load6(space.sums, j * SPAN + part)
+            terms = Terms(space.coefficients, chunk.start * SPAN + part, chunk.count)
+            ahead = Ahead(column.values, field + chunk.near + part // STRIP * chunk.count, 1)
+            sums = _six(factors, terms, ahead, sums)
+            if chunk.finished:
+                _emit_row(target, row, part, sums[0])
+                _emit_row(target, row + 1, part, sums[1])
+                _emit_row(target, row + 2, part, sums[2])
+                _emit_row(target, row + 3, part, sums[3])
+                _emit_row(target, row + 4, part, sums[4])
+                _emit_row(target, row + 5, part, sums[5])
             else:
-                store6(room.sums, j * SPAN + part, r)
+                store6(space.sums, j * SPAN + part, sums)
 
 
 @kernel
-def _inverse_block(block, functions, room, column, near, target):
-    """Sums over degree of 24 latitudes into the Fourier buffer.
+def _inverse_block(block, wave, space, near, target):
+    """Sums over l for 24 latitudes into the Fourier buffer.
 
-    Meanwhile a part of the next coefficients, ``near`` in each field, is fetched.
+    Meanwhile a part of the next coefficients, ``near`` in each field, is fetched.  The l are cut into panels of one
+    size, so that the last is not a small one.
     """
+    functions = wave.functions
     low = first_of(functions, block)
-    parts = max((functions.count - low + CHUNK - 1) // CHUNK, 1)
-    size = (functions.count - low + parts - 1) // parts
-    begin(functions, block, room.state, 0)
-    for part in range(parts):
-        start = low + part * size
+    panels = max((functions.count - low + CHUNK - 1) // CHUNK, 1)
+    size = (functions.count - low + panels - 1) // panels
+    state = State(space.states, 0)
+    begin(functions, block, state)
+    for number in range(panels):
+        start = low + number * size
         count = min(size, functions.count - start)
-        build(functions, block, start, count, (room.panel, 0), BLOCK, (room.state, 0))
-        last = part == parts - 1
-        _sum_degrees(block, start, count, part > 0, last, room, column, near + part * size, target)
+        build(functions, block, (start, start + count), Panel(space.panel, 0, BLOCK), state)
+        chunk = Chunk(start, count, number > 0, number == panels - 1, near + number * size)
+        _sum_degrees(block, chunk, space, wave.column, target)
 
 
 @kernel
-def _sum_latitudes(panel, data, place, count, ahead, resumed, c, ell):
-    """Projections of ``count`` latitudes on six ``p_l`` from ``ell`` on, from zero or, if ``resumed``, added to
-    ``c``."""
+def inverse(share, tables, spectra, work, buffer):
+    """Legendre part of the inverse transform of up to eight fields: a ``share`` of the wavenumbers (``Share``).
+
+    ``work`` is the thread's scratch, float64 (scratch_size(T, blocks),); ``buffer``, latitude-major, is written.
+    """
+    top = tables.offset.size - 1
+    blocks = tables.first.shape[1]
+    any_m = any_wave(tables, spectra, share.threads)
+    space = _cut(work, top, blocks)
+    fourier = address(buffer.values)
+    places = address(buffer.places)
+    for m in range(share.thread, top + 1, share.threads):
+        wave = wave_at(any_m, m, tables, spectra)
+        to_functions(wave.column, wave.weights, space.edge, space.coefficients)
+        target = Target(fourier, places, m * SPAN, tables.first_row[m], tables.rows, buffer.streaming)
+        polar = tables.first_row[m] // BLOCK
+        later = 2 * spectra.columns[min(m + share.threads, top)]
+        # eight times six latitudes, two blocks, ask for a part of each of eight fields: half as many parts as blocks
+        part = 4 * wave.functions.count // max((blocks - polar) // 2, 1)
+        for block in range(polar, blocks):
+            _inverse_block(block, wave, space, later + (block - polar) // 2 * part, target)
+    fence()
+
+
+# Direct
+
+
+@kernel
+def _sum_latitudes(factors, source, piece, ahead, c):
+    """Projections of the latitudes of a ``piece`` (``Slice``) on six ``p_l``, from zero or added to ``c``."""
     for part in range(0, SPAN, STRIP):
-        r, o = zero6(), ell * SPAN + part
-        if resumed:
-            r = load6(c, o)
-        store6(c, o, _six(panel, data, place + part, count, ahead, r))
+        place = piece.ell * SPAN + part
+        sums = zero6()
+        if piece.resumed:
+            sums = load6(c, place)
+        terms = Terms(source.values, source.place + piece.row * SPAN + part, piece.rows)
+        store6(c, place, _six(factors, terms, ahead, sums))
 
 
 @kernel(inline=True)
 def _north_of(functions, polar, active, end):
-    """First block that any ell below ``end`` matters to, of those from ``polar`` to ``active``."""
+    """First block that any l below ``end`` matters to, of those from ``polar`` to ``active``."""
     for block in range(active - 1, polar - 1, -1):
         if first_of(functions, block) < end:
             active = block
@@ -179,90 +284,87 @@ def _north_of(functions, polar, active, end):
 
 
 @kernel
-def _direct_wavenumber(functions, rows, room, data, place, near, column):
-    """Projections on ``p_l`` of one wavenumber, summed over latitudes, into ``room.coefficients``.
+def _direct_wavenumber(wave, space, source):
+    """Projections on ``p_l`` of one wavenumber, summed over latitudes, into ``space.coefficients``.
 
-    ``rows`` are the first latitude and the end; ``data`` is the wavenumber-major buffer, ``place`` the offset
-    that row 0 would have in it.  Meanwhile the next wavenumber, at ``near``, is fetched, and the part of the
-    spectrum that will be written: products take turns, for each of the eight fields.
+    Meanwhile the thread's next wavenumber is fetched from the buffer, while the first six l of a panel are summed, and
+    while the second six are, the part of the spectrum that will be written, of one field after the other.  The numbers
+    of doubles a term make either last about as long as the sums do, and no more than a cache line.
     """
-    row0, end_row = rows
-    polar, active = row0 // BLOCK, functions.blocks  # blocks north of ``active`` are zero so far
-    count, height = functions.count, end_row - row0
-    turns = max(count // (LANES * STEP), 1)
-    pace = min(1 + SPAN * STEP // count, LANES), min(1 + 4 * count // (turns * height), LANES)
+    functions = wave.functions
+    column = wave.column
+    count = functions.count
+    polar = source.first // BLOCK
+    active = functions.blocks  # blocks north of it are zero so far
+    near = source.following
+    panels_of_a_field = max(count // (LANES * STEP), 1)
+    height = source.end - source.first
+    data_pace = min(1 + SPAN * STEP // count, LANES)
+    spectrum_pace = min(1 + 4 * count // (panels_of_a_field * height), LANES)
     for start in range(0, count, STEP):
         end = min(start + STEP, count)
         active = _north_of(functions, polar, active, end)
-        turn = start // STEP
-        written = at(column.lanes, turn % LANES) + column.place + turn // LANES * pace[1] * height
+        number = start // STEP
+        field = at(column.lanes, number % LANES)
+        written = field + column.place + number // LANES * spectrum_pace * height
         for north in range(active, functions.blocks, SLICE):
-            south, resumed = min(north + SLICE, functions.blocks), north > active
+            south = min(north + SLICE, functions.blocks)
             for block in range(north, south):
-                panel = (room.panel, (block - north) * BLOCK)
-                build_or_zero(functions, block, start, end, panel, _WIDTH, room.state)
-            row = max(row0, north * BLOCK)
-            first, p, n = row - north * BLOCK, place + row * SPAN, min(south * BLOCK, end_row) - row
-            ahead = Ahead(data, near, pace[0])
-            panel = Panel(room.panel, first, _WIDTH, 1)
-            _sum_latitudes(panel, data, p, n, ahead, resumed, room.coefficients, start)
-            near += pace[0] * n
+                panel = Panel(space.panel, (block - north) * BLOCK, _WIDTH)
+                build_or_zero(functions, block, (start, end), panel, space.states)
+            row = max(source.first, north * BLOCK)
+            rows = min(south * BLOCK, source.end) - row
+            column_of_panel = row - north * BLOCK
+            ahead = Ahead(source.values, near, data_pace)
+            factors = Factors(space.panel, column_of_panel, _WIDTH, 1)
+            first_six = Slice(row, rows, start, north > active)
+            _sum_latitudes(factors, source, first_six, ahead, space.coefficients)
+            near += data_pace * rows
             if start + SIX < end:
-                ahead = Ahead(column.values, written, pace[1])
-                panel = Panel(room.panel, first + SIX * _WIDTH, _WIDTH, 1)
-                _sum_latitudes(panel, data, p, n, ahead, resumed, room.coefficients, start + SIX)
-                written += pace[1] * n
+                ahead = Ahead(column.values, written, spectrum_pace)
+                factors = Factors(space.panel, column_of_panel + SIX * _WIDTH, _WIDTH, 1)
+                second_six = Slice(row, rows, start + SIX, north > active)
+                _sum_latitudes(factors, source, second_six, ahead, space.coefficients)
+                written += spectrum_pace * rows
 
 
 @kernel
-def _cut(work, truncation, blocks):
-    """``Room`` from one thread's work space ``work`` for a ``truncation`` and so many ``blocks`` of latitudes."""
-    edge = _line(truncation)
-    sums = edge + _EDGE
-    state = sums + BLOCK * SPAN
-    panel = state + 2 * BLOCK * blocks
-    return Room(address(work), address(work[edge:]), address(work[sums:]), address(work[state:]), address(work[panel:]))
-
-
-@kernel
-def inverse(thread, threads, tables, spectra, work, buffer):
-    """Legendre part of the inverse transform of up to eight fields: every ``threads``-th wavenumber.
-
-    ``work`` is the thread's scratch, float64 (scratch_size(T, blocks),); ``buffer``, latitude-major, is written.
-    """
-    top, blocks = tables.offset.size - 1, tables.first.shape[1]
-    wave, room = any_wave(tables, spectra, threads), _cut(work, top, blocks)
-    fourier, places = address(buffer.values), address(buffer.places)
-    for m in range(thread, top + 1, threads):
-        functions, weights, column = wave_at(wave, m, tables, spectra)
-        to_functions(column, weights, room.edge, room.coefficients)
-        target = Target(fourier, places, m * SPAN, tables.first_row[m], tables.rows, buffer.streaming)
-        polar, later = tables.first_row[m] // BLOCK, 2 * spectra.columns[min(m + threads, top)]
-        share = 4 * functions.count // max((blocks - polar) // 2, 1)  # two blocks fetch it of every field
-        for block in range(polar, blocks):
-            _inverse_block(block, functions, room, column, later + (block - polar) // 2 * share, target)
-    fence()
-
-
-@kernel
-def direct(thread, threads, tables, spectra, work, buffer):
+def direct(share, tables, spectra, work, buffer):
     """Legendre part of the direct transform of up to eight fields, as the inverse; ``buffer`` is wavenumber-major."""
-    top, first_row = tables.offset.size - 1, tables.first_row
-    wave, room = any_wave(tables, spectra, threads), _cut(work, top, tables.first.shape[1])
-    data, places = address(buffer.values), buffer.places
-    for m in range(thread, top + 1, threads):
-        functions, weights, column = wave_at(wave, m, tables, spectra)
-        later = min(m + threads, top)
-        near = places[later] + first_row[later] * SPAN
-        _direct_wavenumber(functions, (first_row[m], tables.rows), room, data, places[m], near, column)
-        from_functions(room.coefficients, weights, room.edge, column)
+    top = tables.offset.size - 1
+    first_row = tables.first_row
+    places = buffer.places
+    any_m = any_wave(tables, spectra, share.threads)
+    space = _cut(work, top, tables.first.shape[1])
+    data = address(buffer.values)
+    for m in range(share.thread, top + 1, share.threads):
+        wave = wave_at(any_m, m, tables, spectra)
+        later = min(m + share.threads, top)
+        following = places[later] + first_row[later] * SPAN
+        _direct_wavenumber(wave, space, Source(data, places[m], first_row[m], tables.rows, following))
+        from_functions(space.coefficients, wave.weights, space.edge, wave.column)
+
+
+# Work space
 
 
 @kernel
 def _line(truncation):
-    """Doubles of the coefficients of one wavenumber of a ``truncation``, with room for a last panel of the direct
+    """Doubles of the coefficients of one wavenumber of a ``truncation``, with some more for a last panel of the direct
     transform."""
     return (truncation // 2 + 16) * SPAN
+
+
+@kernel
+def _cut(work, truncation, blocks):
+    """``Space`` from one thread's scratch ``work`` for a ``truncation`` and so many ``blocks`` of latitudes."""
+    edge = _line(truncation)
+    sums = edge + _EDGE
+    states = sums + BLOCK * SPAN
+    panel = states + 2 * BLOCK * blocks
+    return Space(
+        address(work), address(work[edge:]), address(work[sums:]), address(work[states:]), address(work[panel:])
+    )
 
 
 def scratch_size(truncation: int, blocks: int) -> int:

@@ -1,31 +1,49 @@
 """Legendre transforms of one field: SIMD lanes are latitudes.
 
-The inverse transform takes three vectors of latitudes at a time where a vector is one register of 512 bits, else one:
-one takes 16 to 19 % longer there.  The direct transform sums two values of ell over all latitudes
-at a time.  Their eight sums and the factors of the recurrence are twelve registers; a register of latitudes takes seven
-loads and two stores for twelve fused operations.  Two ``p_l`` of every latitude wait in memory for the next two ell, so
-no latitude waits for itself.  One ell of a block of latitudes at a time takes 1.02 to 1.06 times as long with registers
-of 512 bits, 1.3 to 1.8 times with those of 256.
+One wavenumber, with its functions p_l(μ) of latitude j and coefficients c_l (``functions``)::
 
-Layouts (float64): coefficient scratch ``c[ell, 4]`` (even-real, even-imaginary, odd-real, odd-imaginary);
-Fourier buffers hold ``[4, 8]`` numbers for every (block of eight latitudes, wavenumber).
+    inverse   S_j = Σ_l c_l p_l(μ_j)        direct   c_l = Σ_j S_j p_l(μ_j)
 
-Functions share ``functions`` (:class:`kernels.spectral.functions.Functions`), ``weights`` (``Weights``) and ``column``
-(``Column``) of wavenumber ``m``; ``c``, the address of the coefficients; ``buffer``, the addresses of a
-``rows.Buffer`` and whether to write past the caches; ``block``, the number of one; ``data``, the address of the
-Fourier buffer, and a ``place`` in it; ``state``, the address of two values of ``p`` of every latitude.
+for four numbers at a time, real and imaginary, even and odd in μ.  p_l is never stored: the recurrence runs along.
+
+Inverse: the sums of some latitudes stay in registers over all l.  Where a vector is one register of 512 bits these are
+the three vectors of a block, else one vector; one takes 16 to 19 % longer where three fit.
+
+Direct: two l at a time are summed over all latitudes.  Their eight sums and the factors of the recurrence are twelve
+registers; a register of latitudes takes seven loads and two stores for twelve fused operations.  Two p_l of every
+latitude wait in memory for the next two l, so no latitude waits for itself.  One l of a block of latitudes at a time
+takes 1.02 to 1.06 times as long with registers of 512 bits, 1.3 to 1.8 times with those of 256.
+
+Layouts (float64)::
+
+    coefficients   c[l, 4]      even real, even imaginary, odd real, odd imaginary
+    Fourier buffer [4, 8]       the same four numbers of eight latitudes in lanes, for every (vector of latitudes,
+                                wavenumber): a quad
+    state          [2, rows]    p_{l−1} of every latitude, then p_l of every latitude
+
+On Zen 3 the inverse sums of T159 take 1.15 times, those of T399 1.13 times as long as their fused operations would at
+two a cycle, the direct ones 1.3 and 1.2 times: beside them stand 20 to 100 turns a loop, with its start and its end.
+
+Functions share ``functions``, ``weights`` and ``column`` of a wavenumber ``m`` (``functions.Wave``); ``c``, the address
+of the coefficients; ``block``, the number of a block of latitudes; and the :class:`Target` of the inverse, or the
+:class:`Source` of the direct transform.
 """
+
+from typing import Any, NamedTuple
 
 from supercomputers_rerun.kernels.runtime.jit import kernel
 from supercomputers_rerun.kernels.runtime.vector import (
     LANES,
+    NARROW,
     address,
     at,
     fence,
     fma,
     fms,
+    joined,
     load,
     load_as,
+    load_narrow,
     prefetch,
     shuffle,
     spread,
@@ -35,7 +53,6 @@ from supercomputers_rerun.kernels.runtime.vector import (
 )
 from supercomputers_rerun.kernels.spectral.functions import (
     BLOCK,
-    NARROW,
     QUAD,
     SPAN,
     THREE,
@@ -44,6 +61,7 @@ from supercomputers_rerun.kernels.spectral.functions import (
     any_wave,
     emit,
     first_of,
+    seeds_of,
     step,
     step_one,
     terms,
@@ -51,17 +69,56 @@ from supercomputers_rerun.kernels.spectral.functions import (
     zeros,
 )
 
-SLAB = 448 // BLOCK  # most blocks whose two ell are summed at once: 25 KiB with their data
-VECTORS = BLOCK // LANES  # of a block of latitudes
-PARTS = 4  # numbers of one ell: even-real, even-imaginary, odd-real, odd-imaginary
-_WIDTH = (0.0,) * NARROW
+#: Most blocks whose two l are summed at once: their state and data take 25 KiB, and are read again for the next two l
+#: from the first-level cache.
+SLAB = 448 // BLOCK
+#: Vectors of a block of latitudes.
+VECTORS = BLOCK // LANES
+#: Numbers of one l.
+PARTS = 4
+# what ``load_as`` is told of them
 _FOUR = (0.0,) * PARTS
+# two numbers, each twice, by a vector of the one and a vector of the other
 _pairs = shuffle(0, 0, LANES, LANES)
-_both = shuffle(*range(LANES))  # of halves
 # three stages of exchanges in an 8×8 transposition: of neighbours, of pairs, of halves
-_low1, _high1 = shuffle(0, 8, 2, 10, 4, 12, 6, 14), shuffle(1, 9, 3, 11, 5, 13, 7, 15)
-_low2, _high2 = shuffle(0, 1, 8, 9, 4, 5, 12, 13), shuffle(2, 3, 10, 11, 6, 7, 14, 15)
-_low4, _high4 = shuffle(0, 1, 2, 3, 8, 9, 10, 11), shuffle(4, 5, 6, 7, 12, 13, 14, 15)
+_low1 = shuffle(0, 8, 2, 10, 4, 12, 6, 14)
+_high1 = shuffle(1, 9, 3, 11, 5, 13, 7, 15)
+_low2 = shuffle(0, 1, 8, 9, 4, 5, 12, 13)
+_high2 = shuffle(2, 3, 10, 11, 6, 7, 14, 15)
+_low4 = shuffle(0, 1, 2, 3, 8, 9, 10, 11)
+_high4 = shuffle(4, 5, 6, 7, 12, 13, 14, 15)
+
+
+class Target(NamedTuple):
+    """The latitude-major Fourier buffer, which the inverse transform writes."""
+
+    values: Any  # address of float64
+    places: Any  # address, int64: where each vector of latitudes starts, doubles
+    counts: Any  # address, int64: wavenumbers that each of them carries
+    streaming: bool  # write past the caches
+
+
+class Source(NamedTuple):
+    """One wavenumber of the wavenumber-major Fourier buffer, which the direct transform reads."""
+
+    values: Any  # address of float64
+    place: int  # where the quad of the first latitudes would stand, doubles
+    following: int  # the same of the thread's next wavenumber
+
+
+class Latitudes(NamedTuple):
+    """Latitudes of one wavenumber, from the pole on."""
+
+    first: int  # the first that carries the wavenumber
+    end: int  # in whole vectors
+
+
+class Pair(NamedTuple):
+    """Two l, the earlier of them, and where their sums go."""
+
+    ell: int
+    out: Any  # address of float64: eight zeros, then c
+    fresh: bool  # whether these sums are the first, and not added to others
 
 
 @kernel(inline=True)
@@ -71,63 +128,12 @@ def _blocks(rows):
     return vectors // VECTORS, vectors % VECTORS
 
 
-@kernel
-def _inverse_block(block, m, functions, c, buffer):
-    """Sums over ``ell`` for 24 latitudes into the Fourier buffer."""
-    x = load_as(functions.squares, block * BLOCK, THREE)
-    seeds = 2 * BLOCK * (functions.block + block)
-    q, p = load_as(functions.seeds, seeds, THREE), load_as(functions.seeds, seeds + BLOCK, THREE)
-    for i in range(seeds + functions.following, seeds + functions.following + 2 * BLOCK, LANES):
-        prefetch(functions.seeds, i)
-    e, f, h = zeros(QUAD), zeros(QUAD), zeros(QUAD)
-    for ell in range(first_of(functions, block), functions.count):
-        o = PARTS * ell
-        quad = spread(at(c, o)), spread(at(c, o + 1)), spread(at(c, o + 2)), spread(at(c, o + 3))
-        e = add_scaled(p[0], quad, e)
-        f = add_scaled(p[1], quad, f)
-        h = add_scaled(p[2], quad, h)
-        q, p = step(functions, ell, x, q, p)
-    values, places, counts, streaming = buffer
-    o, g = m * SPAN, VECTORS * block
-    if m < at(counts, g):
-        emit(values, at(places, g) + o, e, streaming)
-    if m < at(counts, g + 1):
-        emit(values, at(places, g + 1) + o, f, streaming)
-    if m < at(counts, g + 2):
-        emit(values, at(places, g + 2) + o, h, streaming)
-
-
-@kernel
-def _inverse_vector(place, block, m, functions, c, buffer):
-    """The same for vector number ``place`` of a block alone, where the last block is not full."""
-    o = LANES * place
-    x, seeds = load(functions.squares, block * BLOCK + o), 2 * BLOCK * (functions.block + block) + o
-    q, p, sums = load(functions.seeds, seeds), load(functions.seeds, seeds + BLOCK), zeros(QUAD)
-    prefetch(functions.seeds, seeds + functions.following)
-    prefetch(functions.seeds, seeds + functions.following + BLOCK)
-    for ell in range(first_of(functions, block), functions.count):
-        # first what the next ell waits for: the processor starts the oldest operation that is ready
-        q, following = step_one(functions, ell, x, q, p)
-        o = PARTS * ell
-        quad = spread(at(c, o)), spread(at(c, o + 1)), spread(at(c, o + 2)), spread(at(c, o + 3))
-        sums = add_scaled(p, quad, sums)
-        p = following
-    values, places, counts, streaming = buffer
-    g = VECTORS * block + place
-    if m < at(counts, g):
-        emit(values, at(places, g) + m * SPAN, sums, streaming)
-
-
-@kernel
-def _inverse_vectors(block, m, functions, c, buffer):
-    """:func:`_inverse_block`, one vector after the other."""
-    for place in range(VECTORS):
-        _inverse_vector(place, block, m, functions, c, buffer)
+# Coefficients of P_n and of p_l
 
 
 @kernel(inline=True)
 def _factors(weights, same, carried):
-    """Even, even, odd, odd factor of ell number ``same``, and twice the carry of ell number ``carried``, 0, 0."""
+    """Even, even, odd, odd factor of l number ``same``, and twice the carry of l number ``carried``, 0, 0."""
     zero = spread(0.0)
     even = wide(at(weights.even, weights.term + same), zero)
     odd = wide(at(weights.odd, weights.term + same), zero)
@@ -163,144 +169,240 @@ def _from_functions(c, weights, column):
         place = LANES + PARTS * ell
         own, carry = _factors(weights, ell, ell - 1)
         below = carry * load_as(c, place - PARTS, _FOUR)
-        found = fma(own, load_as(c, place, _FOUR), below)
+        numbers = fma(own, load_as(c, place, _FOUR), below)
         here = column.place + PARTS * ell
         if 2 * ell + 1 < column.degrees:
-            store(spectrum, here, found)
+            store(spectrum, here, numbers)
         else:
-            store_some(spectrum, here, found, 0b0011)  # without an odd coefficient
+            store_some(spectrum, here, numbers, 0b0011)  # without an odd coefficient
+
+
+# Inverse
+
+
+@kernel(inline=True)
+def _coefficients(c, ell):
+    """The four coefficients of an ``ell``, each in all lanes."""
+    place = PARTS * ell
+    return spread(at(c, place)), spread(at(c, place + 1)), spread(at(c, place + 2)), spread(at(c, place + 3))
+
+
+@kernel(inline=True)
+def _emit(target, vector, m, sums):
+    """Write the ``sums`` of a ``vector`` of latitudes, by number, if it carries wavenumber ``m``."""
+    if m < at(target.counts, vector):
+        emit(target.values, at(target.places, vector) + m * SPAN, sums, target.streaming)
+
+
+@kernel
+def _sum_block(block, m, functions, c, target):
+    """Sums over l for 24 latitudes into the Fourier buffer."""
+    x = load_as(functions.squares, block * BLOCK, THREE)
+    seeds = seeds_of(functions, block)
+    q = load_as(functions.seeds, seeds, THREE)
+    p = load_as(functions.seeds, seeds + BLOCK, THREE)
+    for i in range(seeds + functions.following, seeds + functions.following + 2 * BLOCK, LANES):
+        prefetch(functions.seeds, i)
+    sums0 = zeros(QUAD)
+    sums1 = zeros(QUAD)
+    sums2 = zeros(QUAD)
+    for ell in range(first_of(functions, block), functions.count):
+        quad = _coefficients(c, ell)
+        sums0 = add_scaled(p[0], quad, sums0)
+        sums1 = add_scaled(p[1], quad, sums1)
+        sums2 = add_scaled(p[2], quad, sums2)
+        q, p = step(functions, ell, x, q, p)
+    _emit(target, VECTORS * block, m, sums0)
+    _emit(target, VECTORS * block + 1, m, sums1)
+    _emit(target, VECTORS * block + 2, m, sums2)
+
+
+@kernel
+def _sum_vector(vector, block, m, functions, c, target):
+    """The same for one ``vector`` of a block, by number."""
+    lane = LANES * vector
+    x = load(functions.squares, block * BLOCK + lane)
+    seeds = seeds_of(functions, block) + lane
+    q = load(functions.seeds, seeds)
+    p = load(functions.seeds, seeds + BLOCK)
+    prefetch(functions.seeds, seeds + functions.following)
+    prefetch(functions.seeds, seeds + functions.following + BLOCK)
+    sums = zeros(QUAD)
+    for ell in range(first_of(functions, block), functions.count):
+        # first what the next l waits for: the processor starts the oldest operation that is ready
+        q, later = step_one(functions, ell, x, q, p)
+        sums = add_scaled(p, _coefficients(c, ell), sums)
+        p = later
+    _emit(target, VECTORS * block + vector, m, sums)
+
+
+@kernel
+def _sum_vectors(block, m, functions, c, target):
+    """:func:`_sum_block`, one vector after the other."""
+    for vector in range(VECTORS):
+        _sum_vector(vector, block, m, functions, c, target)
+
+
+_sum_latitudes = _sum_block if WHOLE else _sum_vectors
+
+
+@kernel
+def inverse(share, tables, spectra, work, buffer):
+    """Legendre part of the inverse transform of one field: a ``share`` of the wavenumbers (``functions.Share``).
+
+    ``work`` is the thread's scratch, float64 (scratch_size(T, blocks),); ``buffer``, latitude-major, is written.
+    """
+    c = address(work)
+    any_m = any_wave(tables, spectra, share.threads)
+    full, left = _blocks(tables.rows)
+    target = Target(address(buffer.values), address(buffer.places), address(buffer.counts), buffer.streaming)
+    for m in range(share.thread, tables.offset.size, share.threads):
+        wave = wave_at(any_m, m, tables, spectra)
+        _to_functions(wave.column, wave.weights, c)
+        for block in range(tables.first_row[m] // BLOCK, full):
+            _sum_latitudes(block, m, wave.functions, c, target)
+        for vector in range(left):
+            _sum_vector(vector, full, m, wave.functions, c, target)
+    fence()
+
+
+# Direct
 
 
 @kernel(inline=True)
 def _join(functions, block, ell, state):
-    """``p`` of a ``block`` before and at ``ell``, from the seeds where it matters first; one ell back if need be."""
-    here, kept, start = 2 * BLOCK * (functions.block + block), BLOCK * block, first_of(functions, block)
+    """``p`` of a ``block`` before and at ``ell``, which joins the sums, to the ``state`` of all latitudes.
+
+    They come from the seeds, which stand where the block first matters: an l back or on, since l come by two.
+    """
+    seeds = seeds_of(functions, block)
+    start = first_of(functions, block)
+    rows = BLOCK * functions.blocks
     for i in range(0, BLOCK, LANES):
-        x = load(functions.squares, BLOCK * block + i)
-        q, p = load(functions.seeds, here + i), load(functions.seeds, here + BLOCK + i)
-        prefetch(functions.seeds, here + i + functions.following)
-        prefetch(functions.seeds, here + BLOCK + i + functions.following)
+        latitude = BLOCK * block + i
+        x = load(functions.squares, latitude)
+        q = load(functions.seeds, seeds + i)
+        p = load(functions.seeds, seeds + BLOCK + i)
+        prefetch(functions.seeds, seeds + i + functions.following)
+        prefetch(functions.seeds, seeds + BLOCK + i + functions.following)
         if start > ell:
             # the recurrence is its own inverse
             p, q = step_one(functions, ell, x, p, q)
         for skipped in range(start, ell):
             q, p = step_one(functions, skipped, x, q, p)
-        store(state, kept + i, q)
-        store(state, kept + i + BLOCK * functions.blocks, p)
+        store(state, latitude, q)
+        store(state, rows + latitude, p)
 
 
 @kernel(inline=True)
 def _add(p, values, place, sums):
     """``sums`` and ``p`` times as many lanes of the quad that begins at ``place`` of ``values``."""
     return (
-        fma(p, load_as(values, place, _WIDTH), sums[0]),
-        fma(p, load_as(values, place + LANES, _WIDTH), sums[1]),
-        fma(p, load_as(values, place + 2 * LANES, _WIDTH), sums[2]),
-        fma(p, load_as(values, place + 3 * LANES, _WIDTH), sums[3]),
+        fma(p, load_narrow(values, place), sums[0]),
+        fma(p, load_narrow(values, place + LANES), sums[1]),
+        fma(p, load_narrow(values, place + 2 * LANES), sums[2]),
+        fma(p, load_narrow(values, place + 3 * LANES), sums[3]),
     )
 
 
 @kernel(inline=True)
-def _joined(one, two):
+def _half_sums(one, two):
     """Half sums of two vectors, in the halves of one."""
     return _low4(one, two) + _high4(one, two)
 
 
 @kernel(inline=True)
-def _joined_halves(one, two):
-    """Two vectors of half the lanes as one."""
-    return _both(one, two)
+def _halves(one, two):
+    """Two narrow vectors, half sums already, in the halves of one."""
+    return joined(one, two)
 
 
-if not WHOLE:
-    _joined = _joined_halves
-
-
-@kernel(inline=True)
-def _put_totals(out, place, one, two, fresh):
-    """Write the totals of ``one`` and ``two``, four vectors each, to ``place`` of ``out``, or add them if it is not
-    ``fresh``."""
-    a, b, c, d = _joined(one[0], two[0]), _joined(one[1], two[1]), _joined(one[2], two[2]), _joined(one[3], two[3])
-    a, c = _low1(a, b) + _high1(a, b), _low1(c, d) + _high1(c, d)
-    a = _low2(a, c) + _high2(a, c)
-    store(out, place, a if fresh else a + load(out, place))
+_in_halves = _half_sums if WHOLE else _halves
 
 
 @kernel(inline=True)
-def _two_ell(functions, ell, rows, state, data, place, out, fresh):
-    """Sums of ``ell`` and the next over latitudes, ``rows`` (the first and the end), whose ``state`` goes two ell on,
-    to ``out[8 + 4 ell …]``, added to what is there unless it is ``fresh``."""
-    k, after, zero = functions.term + ell, BLOCK * functions.blocks, wide(0.0, load_as(state, 0, _WIDTH))
-    a, b, c, d = at(functions.a, k), at(functions.b, k), at(functions.a, k + 1), at(functions.b, k + 1)
-    one, two = (zero, zero, zero, zero), (zero, zero, zero, zero)
-    for i in range(rows[0], rows[1], NARROW):
-        x, q, p = load_as(functions.squares, i, _WIDTH), load_as(state, i, _WIDTH), load_as(state, i + after, _WIDTH)
-        r = fms(fma(a, x, b), p, q)
-        store(state, i, r)
-        store(state, i + after, fms(fma(c, x, d), r, p))
-        there = place + SPAN * (i // LANES) + i % LANES
-        one, two = _add(p, data, there, one), _add(r, data, there, two)
-    _put_totals(out, LANES + PARTS * ell, one, two, fresh)
+def _put_totals(pair, one, two):
+    """Write the totals of the lanes of ``one`` and ``two``, four vectors for each l of the ``pair``.
+
+    The exchanges of a transposition, with a sum after each instead: eight vectors become one of eight totals.
+    """
+    a = _in_halves(one[0], two[0])
+    b = _in_halves(one[1], two[1])
+    c = _in_halves(one[2], two[2])
+    d = _in_halves(one[3], two[3])
+    ab = _low1(a, b) + _high1(a, b)
+    cd = _low1(c, d) + _high1(c, d)
+    totals = _low2(ab, cd) + _high2(ab, cd)
+    place = LANES + PARTS * pair.ell
+    store(pair.out, place, totals if pair.fresh else totals + load(pair.out, place))
+
+
+@kernel(inline=True)
+def _two_ell(functions, pair, latitudes, state, source):
+    """Sums of two l over ``latitudes``, whose ``state`` goes two l on."""
+    term = functions.term + pair.ell
+    a0 = at(functions.a, term)
+    b0 = at(functions.b, term)
+    a1 = at(functions.a, term + 1)
+    b1 = at(functions.b, term + 1)
+    rows = BLOCK * functions.blocks
+    zero = wide(0.0, load_narrow(state, 0))
+    one = zero, zero, zero, zero
+    two = zero, zero, zero, zero
+    for i in range(latitudes.first, latitudes.end, NARROW):
+        x = load_narrow(functions.squares, i)
+        q = load_narrow(state, i)
+        p = load_narrow(state, rows + i)
+        later = fms(fma(a0, x, b0), p, q)
+        store(state, i, later)
+        store(state, rows + i, fms(fma(a1, x, b1), later, p))
+        place = source.place + SPAN * (i // LANES) + i % LANES
+        one = _add(p, source.values, place, one)
+        two = _add(later, source.values, place, two)
+    _put_totals(pair, one, two)
 
 
 @kernel
-def _direct_wavenumber(functions, row0, rows, out, state, data, place, near):
-    """Projections of one wavenumber on ``p_l`` into ``out[8 + 4 ell …]``, an even number of them; the data of the next
-    are at ``near``.
+def _sum_wavenumber(functions, latitudes, out, state, source):
+    """Projections of one wavenumber on ``p_l`` into ``out[8 + 4 l …]``, an even number of them.
 
-    ``row0`` is the first latitude that carries it, ``rows`` the end, in whole vectors; ``out`` and ``state`` are
-    addresses.  Slabs of blocks come from the equator; within one each block, from the equator on, joins the sums at the
-    first ell that matters to it.
+    ``out`` and ``state`` are addresses.  Slabs of blocks come from the equator; within one each block, from the equator
+    on, joins the sums at the first l that matters to it.  Its data of the next wavenumber are asked for then.
     """
-    polar, end = row0 // BLOCK, functions.blocks
-    slabs = (end - polar + SLAB - 1) // SLAB
-    height = (end - polar + slabs - 1) // slabs
-    for equator in range(end, polar, -height):
-        pole, active = max(equator - height, polar), equator
-        fresh = equator == end
-        for ell in range(0 if fresh else first_of(functions, equator - 1) // 2 * 2, functions.count, 2):
+    polar = latitudes.first // BLOCK
+    blocks = functions.blocks
+    slabs = (blocks - polar + SLAB - 1) // SLAB
+    height = (blocks - polar + slabs - 1) // slabs
+    for equator in range(blocks, polar, -height):
+        pole = max(equator - height, polar)
+        active = equator
+        fresh = equator == blocks
+        start = 0 if fresh else first_of(functions, equator - 1) // 2 * 2
+        for ell in range(start, functions.count, 2):
             while active > pole and first_of(functions, active - 1) < ell + 2:
                 active -= 1
                 _join(functions, active, ell, state)
                 for i in range(SPAN * VECTORS * active, SPAN * VECTORS * (active + 1), LANES):
-                    prefetch(data, near + i)
-            _two_ell(functions, ell, (BLOCK * active, min(BLOCK * equator, rows)), state, data, place, out, fresh)
-
-
-if not WHOLE:
-    _inverse_block = _inverse_vectors
+                    prefetch(source.values, source.following + i)
+            joint = Latitudes(BLOCK * active, min(BLOCK * equator, latitudes.end))
+            _two_ell(functions, Pair(ell, out, fresh), joint, state, source)
 
 
 @kernel
-def inverse(thread, threads, tables, spectra, work, buffer):
-    """Legendre part of the inverse transform of one field: every ``threads``-th wavenumber.
-
-    ``work`` is the thread's scratch, float64 (scratch_size(T, blocks),); ``buffer``, latitude-major, is written.
-    """
-    wave, (full, left), c = any_wave(tables, spectra, threads), _blocks(tables.rows), address(work)
-    target = address(buffer.values), address(buffer.places), address(buffer.counts), buffer.streaming
-    for m in range(thread, tables.offset.size, threads):
-        functions, weights, column = wave_at(wave, m, tables, spectra)
-        _to_functions(column, weights, c)
-        for block in range(tables.first_row[m] // BLOCK, full):
-            _inverse_block(block, m, functions, c, target)
-        for place in range(left):
-            _inverse_vector(place, full, m, functions, c, target)
-    fence()
-
-
-@kernel
-def direct(thread, threads, tables, spectra, work, buffer):
+def direct(share, tables, spectra, work, buffer):
     """Legendre part of the direct transform of one field, as the inverse; ``buffer`` is wavenumber-major."""
-    wave, top = any_wave(tables, spectra, threads), tables.offset.size - 1
-    out, state = address(work), address(work[work.size - 2 * BLOCK * tables.first.shape[1] :])
-    data, places, rows = address(buffer.values), buffer.places, (tables.rows + LANES - 1) // LANES * LANES
+    any_m = any_wave(tables, spectra, share.threads)
+    top = tables.offset.size - 1
+    end = (tables.rows + LANES - 1) // LANES * LANES
+    out = address(work)
+    state = address(work[work.size - 2 * BLOCK * tables.first.shape[1] :])
+    data = address(buffer.values)
     store(out, 0, spread(0.0))
-    for m in range(thread, top + 1, threads):
-        functions, weights, column = wave_at(wave, m, tables, spectra)
-        near = places[min(m + threads, top)]
-        _direct_wavenumber(functions, tables.first_row[m], rows, out, state, data, places[m], near)
-        _from_functions(out, weights, column)
+    for m in range(share.thread, top + 1, share.threads):
+        wave = wave_at(any_m, m, tables, spectra)
+        source = Source(data, buffer.places[m], buffer.places[min(m + share.threads, top)])
+        _sum_wavenumber(wave.functions, Latitudes(tables.first_row[m], end), out, state, source)
+        _from_functions(out, wave.weights, wave.column)
 
 
 def scratch_size(truncation: int, blocks: int) -> int:

@@ -20,7 +20,7 @@ from supercomputers_rerun.kernels.runtime.resources import alone, require_memory
 from supercomputers_rerun.kernels.runtime.team import run_parts
 from supercomputers_rerun.kernels.runtime.vector import LANES, address
 from supercomputers_rerun.kernels.spectral import legendre_eight, legendre_one, rows
-from supercomputers_rerun.kernels.spectral.functions import LegendreTables, Spectra
+from supercomputers_rerun.kernels.spectral.functions import LegendreTables, Share, Spectra
 from supercomputers_rerun.kernels.spectral.grids import Grid, half_nodes
 from supercomputers_rerun.kernels.spectral.grids import grid as named_grid
 from supercomputers_rerun.kernels.spectral.legendre import blocks_of, legendre_tables, position, table_bytes
@@ -86,16 +86,17 @@ def inverse_transform(call, spectra, values, group, threads, thread):
     """Spectra to the Fourier buffer, and that to the grid: the parts of an inverse transform."""
     call = _named(call)
     first, parts = group
+    share = Share(thread, threads)
     fields = _spectra(call, spectra, first)
     scratch = call.scratch[thread]
     if parts & LEGENDRE:
         if call.fields == 1:
-            one.inverse(thread, threads, call.tables, fields, scratch, call.buffer)
+            one.inverse(share, call.tables, fields, scratch, call.buffer)
         else:
-            legendre_eight.inverse(thread, threads, call.tables, fields, scratch, call.buffer)
+            legendre_eight.inverse(share, call.tables, fields, scratch, call.buffer)
     if parts & FOURIER:
         grid = _flat(values, first)
-        rows.inverse(thread, threads, call.tasks, call.lengths, call.work[thread], call.buffer, grid)
+        rows.inverse(share, call.tasks, call.lengths, call.work[thread], call.buffer, grid)
 
 
 @kernel
@@ -103,16 +104,17 @@ def direct_transform(call, spectra, values, group, threads, thread):
     """The grid to the Fourier buffer, and that to spectra: the parts of a direct transform."""
     call = _named(call)
     first, parts = group
+    share = Share(thread, threads)
     if parts & FOURIER:
         grid = _flat(values, first)
-        rows.direct(thread, threads, call.tasks, call.lengths, call.work[thread], call.buffer, grid)
+        rows.direct(share, call.tasks, call.lengths, call.work[thread], call.buffer, grid)
     if parts & LEGENDRE:
         fields = _spectra(call, spectra, first)
         scratch = call.scratch[thread]
         if call.fields == 1:
-            one.direct(thread, threads, call.tables, fields, scratch, call.buffer)
+            one.direct(share, call.tables, fields, scratch, call.buffer)
         else:
-            legendre_eight.direct(thread, threads, call.tables, fields, scratch, call.buffer)
+            legendre_eight.direct(share, call.tables, fields, scratch, call.buffer)
 
 
 def _require_truncation(grid: Grid, truncation: int) -> int:

@@ -307,8 +307,8 @@ def _transform(room, x, y, lengths, number):
 
 
 @kernel
-def inverse(thread, threads, rows, lengths, work, buffer, values):
-    """Fourier part of the inverse transform: every ``threads``-th task of ``rows`` (:class:`Rows`).
+def inverse(share, rows, lengths, work, buffer, values):
+    """Fourier part of the inverse transform: a ``share`` of the tasks of ``rows`` (:class:`Rows`).
 
     ``work`` is the thread's scratch, float64 (scratch_size(lengths),), ``buffer`` latitude-major; ``values``, of
     all fields, are written.
@@ -318,7 +318,7 @@ def inverse(thread, threads, rows, lengths, work, buffer, values):
     factors = address(rows.scales)
     room = fft.Elements(address(work), _WIDTH)
     line = ELEMENT * lengths.longest
-    for i in range(thread, rows.where.shape[0], threads):
+    for i in range(share.thread, rows.where.shape[0], share.threads):
         task = _task(rows.where, i)
         n = lengths.info[task.length, 0]
         for lane in range(task.begin // NARROW * NARROW, task.end, NARROW):
@@ -331,13 +331,13 @@ def inverse(thread, threads, rows, lengths, work, buffer, values):
 
 
 @kernel
-def direct(thread, threads, rows, lengths, work, buffer, values):
+def direct(share, rows, lengths, work, buffer, values):
     """Fourier part of the direct transform, as the inverse; ``buffer``, which is written, is wavenumber-major."""
     source = address(values)
     factors = address(rows.scales)
     room = fft.Elements(address(work), _WIDTH)
     line = ELEMENT * lengths.longest
-    for i in range(thread, rows.where.shape[0], threads):
+    for i in range(share.thread, rows.where.shape[0], share.threads):
         task = _task(rows.where, i)
         n = lengths.info[task.length, 0]
         z = 0
