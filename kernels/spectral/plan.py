@@ -7,6 +7,7 @@ parts of the transform that are done; ``thread`` of ``threads`` takes its share 
 """
 
 import threading
+import warnings
 from functools import cache
 from typing import NamedTuple
 
@@ -154,6 +155,17 @@ def _output(out, shape: tuple[int, ...], dtype: np.dtype, source: np.ndarray) ->
     return require_array("out", out, dtype, shape, writable=True, apart=(source,))
 
 
+def _name_not_finite(name: str, given: np.ndarray, shown: np.ndarray) -> None:
+    """``RuntimeWarning`` that says where NaN or infinity stands in a field, if a number that has all of it shows so."""
+    for field, number in enumerate(shown.tolist()):
+        if number - number != 0:
+            wrong = np.flatnonzero(~np.isfinite(given.reshape(len(shown), -1)[field]))
+            what = f"NaN or infinity in {wrong.size} places, first in {wrong[0]}" if wrong.size else "too large numbers"
+            warnings.warn(
+                f"{name}: field {field} has {what}; its transform is not finite", RuntimeWarning, stacklevel=3
+            )
+
+
 @cache
 def groups_of(fields: int) -> list[slice]:
     """Slices of eight fields, or of one where few are left over.  With two lanes none may be left over."""
@@ -278,6 +290,8 @@ class Plan(VectorTransforms):
         spec = self._spectra("spec", spec)
         out = _output(out, (*spec.shape[:-1], self.grid.points), REAL, spec)
         self._transform(False, spec.reshape(-1, self.ncoef), out.reshape(-1, self.grid.points), 0, threads)
+        # a row beside the equator has all waves, and each of its points all of these
+        _name_not_finite("spec", spec, out.reshape(-1, self.grid.points)[:, self.grid.points // 2])
         return out
 
     def direct(self, values, out=None, threads: int = 1):
@@ -297,6 +311,7 @@ class Plan(VectorTransforms):
         values = self._values("values", values)
         out = _output(out, (*values.shape[:-1], self.ncoef), COMPLEX, values)
         self._transform(True, out.reshape(-1, self.ncoef), values.reshape(-1, self.grid.points), 0, threads)
+        _name_not_finite("values", values, out.reshape(-1, self.ncoef)[:, 0])  # the mean has all points
         return out
 
     # --- drivers ------------------------------------------------------------------------------

@@ -276,3 +276,18 @@ def test_round_trip_of_eight_fields_at_the_largest_truncation_of_2014s_forecasts
     result = spectral.run(problem, spectral.setup(problem), threads=1)
     for check in spectral.verify(problem, result):
         assert check.ok, str(check)
+
+
+@pytest.mark.parametrize("name", ["F16", "N32", "O33"])
+def test_what_is_not_finite_is_named_with_its_field(name):
+    plan = spectral.Plan(name, 30)
+    spectra = random_spectrum(plan, fields=3)
+    values = plan.inverse(spectra)
+    values[1, 7] = np.nan
+    with pytest.warns(RuntimeWarning, match="values: field 1 has NaN or infinity in 1 places, first in 7;"):
+        plan.direct(values)
+    spectra[2, -1] = np.inf  # the largest wave
+    with pytest.warns(
+        RuntimeWarning, match=f"spec: field 2 has NaN or infinity in 1 places, first in {plan.ncoef - 1};"
+    ):
+        plan.inverse(spectra)
