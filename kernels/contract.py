@@ -15,7 +15,7 @@ every one of them and holds it to this page:
 ``run(problem, state, threads=1, repeats=1) -> result``
     Does the work ``repeats`` times in plain Python over pure compiled functions.  Calling it again on
     the same state gives the same result; loops too short for the clock take ``repeats`` into
-    compiled code.
+    compiled code.  Where the work is too small for ``threads``, fewer compute, and ``result.threads`` says how many.
 ``reference(problem, state) -> result``
     The same result with one thread and one repeat, slow and obvious.  It is of the type that ``run``
     returns, so that ``verify`` takes either; what only a clock can tell is NaN in it.

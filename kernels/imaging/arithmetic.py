@@ -16,8 +16,9 @@ from supercomputers_rerun.kernels.runtime.team import run_parts, worthwhile
 
 
 @kernel(fastmath=CONTRACT)
-def _combine(x, y, a, b, out, threads, thread):
-    """``a`` · ``x`` + ``b`` · ``y``, flat float32, into ``out``: part ``thread`` of ``threads``."""
+def _combine(x, y, factors, out, threads, thread):
+    """a · ``x`` + b · ``y``, flat float32, with the pair ``factors`` into ``out``: part ``thread`` of ``threads``."""
+    a, b = factors
     for n in range(np.uint64(x.size * thread // threads), np.uint64(x.size * (thread + 1) // threads)):
         out[n] = a * x[n] + b * y[n]
 
@@ -28,8 +29,8 @@ def combine(x, y, a: float, b: float, threads: int = 1) -> np.ndarray:
     require_array("y", y, np.float32, x.shape)
     out = aligned(x.shape, np.float32)
     threads = worthwhile(threads, 3 * x.size)
-    flat = x.reshape(-1), y.reshape(-1), np.float32(a), np.float32(b), out.reshape(-1)
-    run_parts(_combine, threads, *flat, threads)
+    factors = np.float32(a), np.float32(b)
+    run_parts(_combine, threads, x.reshape(-1), y.reshape(-1), factors, out.reshape(-1), threads)
     return out
 
 

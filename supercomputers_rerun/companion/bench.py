@@ -478,7 +478,7 @@ class Measurement:
     label: str
     kernel: str
     problem: Any  # the kernel's Problem itself
-    threads: int
+    threads: int  # that computed: fewer than asked for where the result says so
     parameters: dict[str, Any]
     setup_s: float  # allocation and first touch (shared by cases of one state)
     compile_s: float  # the first call, compilation or loading of cached code included
@@ -594,6 +594,7 @@ class _Runner(Sampler):
 
     def verified(self, result: Any, when: str) -> list[dict[str, Any]]:
         """The checks of ``result`` as dictionaries; ``UnverifiedError`` unless all of them hold."""
+        self.threads = getattr(result, "threads", self.case.threads)  # that computed
         checks = self.case.kernel.verify(self.case.problem, result)
         wrong = [str(check) for check in checks if not check.ok] if checks else ["verify returned no check"]
         found, reason = self.by.shared(self.case, [plain(checks), wrong[0] if wrong else ""])
@@ -610,7 +611,7 @@ class _Runner(Sampler):
             label=case.label,
             kernel=kernel.removeprefix("supercomputers_rerun."),
             problem=case.problem,
-            threads=case.threads,
+            threads=self.threads,
             parameters=plain({**parameters, **case.parameters}),
             setup_s=self.setup_s,
             compile_s=self.compile_s,
@@ -633,7 +634,7 @@ class _Runner(Sampler):
         doubts = {
             "drift": None if change is None else f"the samples move by {change:+.0%} from first to last",
             "load": disturbed(other),
-            "rate over peak": _over_peak(measurement, case.threads * parameters.get("ranks", 1)),
+            "rate over peak": _over_peak(measurement, self.threads * parameters.get("ranks", 1)),
             "budget": cut,
         }
         measurement.flags.update({name: text for name, text in doubts.items() if text})

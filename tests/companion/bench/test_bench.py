@@ -47,6 +47,21 @@ def timed_kernel(clock, make_toy, costs):
     return kernel
 
 
+class ByOne(float):
+    """A result of one thread, whatever was asked for."""
+
+    threads = 1
+
+
+def test_a_measurement_has_the_threads_that_computed(make_toy, monkeypatch):
+    monkeypatch.setattr(host, "require_threads", lambda threads: threads)
+    shares, stays = make_toy(), make_toy()
+    stays.run = lambda *given, **options: ByOne(make_toy().run(*given, **options))
+    problem = shares.Problem(10)
+    cases = [Case(name, toy, problem, threads=2) for name, toy in (("shares", shares), ("stays", stays))]
+    assert [each.threads for each in measure(cases, rounds=1, progress=False)] == [2, 1]
+
+
 def test_every_part_of_a_measurement(toy_cases):
     measured = measure(toy_cases, rounds=7, progress=False)
     assert [m.label for m in measured] == ["ten", "thousand", "ten again"]
