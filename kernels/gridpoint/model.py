@@ -38,11 +38,11 @@ class Model:
         self.arrays = ForecastArrays(**memory, meetings=np.zeros(1, np.int64))
         self.records = views(self.arrays.records, size)
         # Looks at the state have a window for a whole group of rows, apart from the one that rows stream through: that
-        # has no more than the stages span, so that it stays in the cache.
+        # has no more than the stages span.
         self.wide = self.plan._replace(size=size._replace(ring=problem.lines))
         self.look = self.arrays._replace(window=page_aligned((1, problem.lines * size.row)))
         self.in_window = writeup.in_window(self.look.window.reshape(problem.lines, size.row), size)
-        self.kind = Kind(False, False, False)
+        self.kind = Kind(physics=False, radiating=False, euler=False)
         self.files = self.rhs = None
         if problem.files:
             parts, records = 2 if problem.files == 4 else 1, self.arrays.records
@@ -96,7 +96,8 @@ class Model:
 
     def _ahead(self, files: RecordFiles | None, groups: list[range]) -> Iterator[range]:
         """The groups of rows, each when it is read; the next is then on its way if transfers overlap."""
-        early, coming = self.problem.overlap != "none", self._move(files, groups[0], False)
+        early = self.problem.overlap != "none"
+        coming = self._move(files, groups[0], False)
         for rows, following in zip(groups, [*groups[1:], range(0)], strict=True):
             self.driver.finish(coming)
             if early:
@@ -114,9 +115,14 @@ class Model:
 
     def advance(self) -> Step:
         """One time step, or after the last one a look at the state as it is; with its write-up."""
-        p, last, writer, self.written = self.problem, self.step == self.problem.steps, None, None
-        wall, cpu, waited = time.perf_counter(), time.process_time(), self.driver.waited
-        self.kind = Kind(p.physics, self.step in p.radiation_steps, self.step == 0)
+        p = self.problem
+        last = self.step == p.steps
+        writer = None
+        self.written = None
+        wall = time.perf_counter()
+        cpu = time.process_time()
+        waited = self.driver.waited
+        self.kind = Kind(physics=p.physics, radiating=self.step in p.radiation_steps, euler=self.step == 0)
         if self.step in p.writeup_steps:
             writer = writeup.Writer(self.folder / f"writeup{self.step}", p, self.step)
         if last:
@@ -135,8 +141,10 @@ class Model:
 
     def _scan(self, writer: writeup.Writer | None) -> None:
         """A scan over rows that stream from south to north, the Helmholtz equations, and the way back."""
-        nj, rhs, moving = self.problem.nj, self.rhs if self.step else None, []
-        at_once = self.files is self.rhs is None
+        nj = self.problem.nj
+        rhs = self.rhs if self.step else None  # Euler's step has none
+        moving = []
+        at_once = self.files is None and self.rhs is None
         if at_once and writer is not None:
             for rows in self._groups():
                 writer.rows(rows.start, self._look(rows))
@@ -144,10 +152,10 @@ class Model:
             first, end = rows.start, rows.stop
             if writer is not None and not at_once:
                 writer.rows(first, self._look(rows))
-            self._stage(STREAM, first, end + LAG * (end == nj))
+            self._stage(STREAM, first, end + LAG if end == nj else end)
             done = range(max(first - LAG, 0), nj if end == nj else max(end - LAG, 0))
             moving += [self._move(files, done, True) for files in (self.files, rhs)]
-            for job in moving[:-4]:  # their places are read into next
+            for job in moving[:-4]:  # of all but the last two groups, whose places are read into next
                 self.driver.finish(job)
             del moving[:-4]
         for job in moving:

@@ -5,7 +5,13 @@ mass points, v half a grid length south (the *south face* of the row; at the pol
 
 A row of latitude passes several stages (``rows``), between which it lies in the window: fields [level][longitude]
 with ``HALO`` places on either side of each level, then rows of longitude.  ``window_row`` and ``record_row`` give the
-place of everything by name, which is how the stages find it.
+place of everything by name, which is how the stages find it::
+
+    row j of the window, at (j mod ``ring``) · ``row``
+      field 0   level 0    HALO | ni longitudes, west to east | HALO      ``pitch`` numbers
+                level 1    …                                              ``field`` = levels · pitch
+      … the fields in the order of ``WindowRow``
+      then lines of a pitch: p_s of Yᵉ, p_s, p_s of X⁻, ln p_s, −Σ D Δσ
 
 The record of a row in the work files is two halves of whole blocks of eight-byte words:
 
@@ -19,8 +25,8 @@ P + c and Q + ε c are the two time levels once the semi-implicit correction c o
 divergence of the explicit step.  With 192 points and 15 levels a half has exactly 35 blocks of 512 float64.
 
 In all stages ``plan`` is the ``ForecastPlan`` of the run, ``arrays`` its ``ForecastArrays``, ``size`` its
-``Extents``, ``j`` the number of a row from south to north, ``k`` that of a level; ``w`` is an array of float64, ``o`` a
-place in it and ``ni`` the points of one of its rows.
+``Extents``, ``j`` the number of a row from south to north, ``k`` that of a level; ``w`` is the address of a window or
+scratch, ``o`` a place in it and ``ni`` the points of one of its rows.
 """
 
 import math
@@ -35,8 +41,10 @@ from supercomputers_rerun.kernels.gridpoint.problem import LAG, Problem
 from supercomputers_rerun.kernels.runtime.jit import kernel
 from supercomputers_rerun.kernels.runtime.vector import LANES, address, load, store
 
-HALO = 8  # places on either side of a row in memory, for neighbours across the date line
-#: The real and the imaginary parts of a vector: sixteen rows of longitude, or modes, side by side.
+#: Places on either side of a row in memory, for neighbours across the date line; ``wrap`` copies a vector of them.
+HALO = LANES
+#: Numbers of one element of a Fourier transform: real parts of eight lines, then imaginary parts, which are eight more
+#: real lines: sixteen rows of longitude, or modes, at once.
 PAIR = 2 * LANES
 #: Words of a block of a work file, and of half A of a record before its first field.
 BLOCK = 512
@@ -54,7 +62,7 @@ class Extents(NamedTuple):
     row: int  # of all fields of one row in the window
     ring: int  # rows of the window: the newest, three behind it, and the one that the newest takes the place of
     slots: int  # records in memory
-    halves: int  # rows of right-hand sides in memory
+    halves: int  # rows of ``ForecastArrays.halves`` in memory
     half: int  # of half a record
     groups: int  # of sixteen modes
     waves: int  # of a row of right-hand sides: three parts of whole blocks
@@ -71,9 +79,11 @@ class ForecastArrays(NamedTuple):
 
     window: np.ndarray  # of each thread, rows of the window
     records: np.ndarray  # records of the rows that are in memory
-    halo: np.ndarray  # of each thread, copies of records: two rows south of its band, three north of it
+    halo: (
+        np.ndarray
+    )  # of each thread, copies of records: rows south − 2, south − 1, north, north + 1, north + 2 of its band
     G: np.ndarray  # the implicit correction's potential of the step before, [level][longitude] in each row
-    halves: np.ndarray  # right-hand sides in wavenumber space, [ni/2 + 1][groups][4][8] in each row
+    halves: np.ndarray  # of each row, right-hand sides: [ni/2 + 1][groups][re, im of modes 0–7, re, im of 8–15][8]
     scratch: np.ndarray  # of each thread
     columns: np.ndarray  # of each thread, work space of ``physics.radiation``
     meetings: np.ndarray  # int64 (1,): arrivals of threads that wait for each other
@@ -84,7 +94,9 @@ class ForecastArrays(NamedTuple):
 class WindowRow(NamedTuple):
     """First number of each field of a row in the window, at one level; of the rows of longitude behind the fields.
 
-    Yᵉ takes the place of X⁻, which nothing reads once its own row has made its explicit step.
+    Yᵉ takes the place of X⁻, which nothing reads once its own row has made its explicit step.  The order counts:
+    ``rows`` goes from u to v, T, q by ``size.field``, and ``implicit`` takes T_change, divergence and ps_change as
+    2K + 1 lines.
     """
 
     u: int  # X⁰
@@ -279,8 +291,8 @@ class WaveTables(NamedTuple):
     """What works in wavenumber space: the filter, the Helmholtz equations, the Fourier transforms."""
 
     filter: np.ndarray  # float64 (2, nj, ni): factor by place in the spectrum over ni, of mass rows and of v
-    forward: np.ndarray  # float64 (16 groups, 2K + 1): T, D, p_s → right-hand sides
-    backward: np.ndarray  # float64 (16 groups, 16 groups): modes → G
+    forward: np.ndarray  # float64 (groups · 16, 2K + 1): T, D, p_s → right-hand sides
+    backward: np.ndarray  # float64 (groups · 16, groups · 16): modes → G
     inverse: np.ndarray  # float64 (nj, ni/2 + 1, groups, 16): inverse pivots
     speed2: np.ndarray  # float64 (groups · 16,): Δt² c²
     radices: np.ndarray  # int64: those of rows of ni points, and 0
@@ -361,7 +373,11 @@ def polar_filter(problem: Problem, rows: RowCoefficients) -> np.ndarray:
 
 
 def pivots(problem: Problem, rows: RowCoefficients, speed2: np.ndarray) -> np.ndarray:
-    """Inverse pivots of (1 − Δt²c²∇²) g = rhs by row, wavenumber and mode, float64 (nj, ni/2 + 1, modes)."""
+    """Inverse pivots of (1 − Δt²c²∇²) g = rhs by row, wavenumber and mode, float64 (nj, ni/2 + 1, modes).
+
+    pivot_j = 1 + Δt²c² (k_j + s_j + n_j) − (Δt²c²)² s_j n_{j−1}/pivot_{j−1}, with s and n the weights of ∇² to the
+    south and north and k_j = (2 sin(πk/ni)/(a cosφ_j Δλ))².
+    """
     ni = problem.ni
     nj = problem.nj
     k = np.arange(ni // 2 + 1)
@@ -383,9 +399,9 @@ def _matrices(problem: Problem, column) -> tuple[np.ndarray, np.ndarray, np.ndar
     forward = np.zeros((modes, 2 * levels + 1))
     backward = np.zeros((modes, modes))
     speed2[:levels] = problem.dt**2 * column.speed2
-    waves = column.gamma @ column.tau + R * T_REF * column.thickness
+    gravity = column.gamma @ column.tau + R * T_REF * column.thickness
     forward[:levels, :levels] = column.inverse @ column.gamma
-    forward[:levels, levels:-1] = -problem.dt * column.inverse @ waves
+    forward[:levels, levels:-1] = -problem.dt * column.inverse @ gravity
     forward[:levels, -1] = column.inverse @ np.full(levels, R * T_REF / P_REF)
     backward[:levels, :levels] = column.modes
     return speed2, forward, backward

@@ -1,15 +1,25 @@
 """Stages of one row of latitude, compiled: complete the step, mass fluxes, tendencies and the explicit step.
 
-A row passes four stages, each one row behind the one before (``helmholtz`` has the last):
+A row passes four stages, each one row behind the one before (``advance`` ends the third, ``helmholtz`` has the last):
 
 =========  ==========================  ==========================================================================
 stage      reads                       gives
 =========  ==========================  ==========================================================================
 complete   record j; G of j−1, j, j+1  X⁰ = P + c, X⁻ = Q + ε c, with c = −Δt ∇G and so on
-flow       X⁰ of j−1, j, j+1           p_s u, p_s v cosφ, ṁ, K + Φ, η of the south face, conversion, −Σ D Δσ
-tendency   X⁰, X⁻, flow of j−1 … j+1   N, filtered; P = X⁻ + 2Δt N, Q = X⁰ + ε Yᵉ, Yᵉ = 2(X⁻ − X⁰) + 2Δt N
+flow       X⁰, X⁻ of j−1, j, j+1       p_s u, p_s v cosφ, ṁ, K + Φ, η of the south face, conversion, −Σ D Δσ;
+                                       second differences of X⁻ in latitude
+tendency   X⁰, X⁻, flow of j−1 … j+1   N, before ``helmholtz.filter_tendencies``
+  advance  N filtered; X⁰, X⁻ of j     P = X⁻ + 2Δt N, Q = X⁰ + ε Yᵉ, Yᵉ = 2(X⁻ − X⁰) + 2Δt N
 implicit   Yᵉ of j, j+1                D; right-hand sides; elimination from row j−1
 =========  ==========================  ==========================================================================
+
+c is the semi-implicit correction.  G is the potential from the Helmholtz equations of the step before, zero until step
+1 has solved them; with D = D of the record − Δt ∇²G, c is −Δt ∇G for u and v, −Δt τD for T, −Δt P_REF Σ D Δσ for p_s
+and 0 for q.  ε is the time filter's factor, ``EPSILON``.  The C grid::
+
+    v_i    η_i              south face of row j + 1, the north face of row j
+    T_i    u_i    T_i+1     row j; q, p_s, Φ, ṁ lie where T does
+    v_i    η_i              south face of row j
 
 All rows lie in a window; ``plan``, ``arrays`` and ``j`` as in ``plan``.  Every stage is the same compiled
 function whatever calls it, works on whole vectors of eight longitudes, and reads nothing that depends on how many rows
@@ -21,11 +31,19 @@ U = p̄_s u, V = p̄_s v cosφ, η = (f + ζ)/p̄_s:
     ∂u/∂t = +η̄ V̄/cosφ − [δ_λ(K + Φ) + R T̄ δ_λ ln p_s]/(a cosφ Δλ) − vertical advection
     ∂v/∂t = −η̄ Ū      − [δ_φ(K + Φ) + R T̄ δ_φ ln p_s]/(a Δφ)      − vertical advection
 
-T and q in the advective form of the flux form; the conversion κ T ω/p takes the same T̄ δ ln p_s as the
-pressure gradient, hence no spurious source of energy.  Diffusion is δ⁴ of X⁻ in both directions.
+T and q: (∇·(p_s V X) − X ∇·(p_s V))/p_s, by the same fluxes as p_s; the conversion κ T ω/p takes the same
+T̄ δ ln p_s as the pressure gradient, hence no spurious source of energy.  Diffusion is δ⁴ of X⁻ in both directions.
 
-N of u, v, T, q lie in the scratch, ``size.tendency`` rows of longitude each; that of p_s is behind that of T.
-``w`` is the address of the window and ``scratch`` that of the scratch.
+``w`` is the address of the window and ``scratch`` that of the scratch: ``size.pitch`` numbers a line, each stage over
+what the one before left; with t = ``size.tendency``::
+
+    complete    line 0         Σ D Δσ
+    flow        lines 0 … 5    ``AT_U`` … ``HEIGHT``; at last line 0 is 1/p̄_s at the corners
+    tendency    lines 0 …      N of u, a line a level, from place HALO on
+                      t …      N of v
+                      2t …     N of T; behind its lowest level N of p_s
+                      3t …     N of q
+                      4t       from place 0 on: 1/(2 p̄_s) where u, then v is; 1/p_s for T and q
 """
 
 from typing import NamedTuple
@@ -53,7 +71,7 @@ def _surface(plan, arrays, j):
         change = rate * load(scratch, i)
         store(w, here.ps + i, load(rec, r.P_ps + i) + change)
         store(w, here.ps_before + i, load(rec, r.Q_ps + i) + EPSILON * change)
-    for i in range(ni):
+    for i in range(ni):  # one by one: there is no logarithm of a vector
         store(w, here.log_ps + i, np.log(at(w, here.ps + i)))
     wrap(w, here.ps, ni)
     wrap(w, here.ps_before, ni)
@@ -88,7 +106,7 @@ def complete(plan, arrays, j):
         gj = o + j * size.depth
         gs = o + south * size.depth
         gn = o + north * size.depth
-        lag = col.log[k] / col.thickness[k]
+        lag = col.log[k] / col.thickness[k]  # ln r/Δσ of ``levels``
         alpha = col.alpha[k]
         thick = col.thickness[k]
         for i in range(0, ni, LANES):
@@ -171,10 +189,10 @@ def _second_differences(plan, w, j):
     rows = plan.rows
     south, north = neighbours(size, j)
     for field in range(4):
-        v = field == 1
+        of_v = field == 1
         o = field * size.field
-        ds = rows.damp_south_v[j] if v else rows.damp_south[j]
-        dn = rows.damp_north_v[j] if v else rows.damp_north[j]
+        ds = rows.damp_south_v[j] if of_v else rows.damp_south[j]
+        dn = rows.damp_north_v[j] if of_v else rows.damp_north[j]
         for k in range(size.levels):
             x = window_row(size, j, k).u_before + o
             out = window_row(size, j, k).u_bend + o
@@ -237,7 +255,7 @@ def _fluxes(plan, w, scratch, j):
     for k in range(size.levels):
         x = window_row(size, j, k)
         vn = window_row(size, north, k).v
-        lag = col.log[k] / col.thickness[k]
+        lag = col.log[k] / col.thickness[k]  # ln r/Δσ of ``levels``
         alpha = col.alpha[k]
         thick = col.thickness[k]
         for i in range(0, ni, LANES):
@@ -252,7 +270,7 @@ def _fluxes(plan, w, scratch, j):
             store(w, x.conversion + i, -(load(scratch, per_p + i) * load(w, x.T + i)) * (lag * total + alpha * div))
             total = total + thick * div
             store(scratch, total_at + i, total)
-            store(w, x.sinking + i, total)
+            store(w, x.sinking + i, total)  # Σ D Δσ down to here; ``_heights`` makes ṁ of it
         wrap(w, x.flux_u, ni)
         wrap(w, x.flux_v, ni)
     rate = window_row(size, j, 0).ps_rate
@@ -268,8 +286,8 @@ def _heights(plan, w, scratch, j):
     col = plan.column
     ni = size.ni
     _, north = neighbours(size, j)
-    total = SUM * size.pitch
-    phi = HEIGHT * size.pitch
+    total_at = SUM * size.pitch
+    phi_at = HEIGHT * size.pitch
     qs = 0.25 * rows.south[j] * rows.inverse_cos[j]
     qn = 0.25 * rows.north[j] * rows.inverse_cos[j]
     for k in range(size.levels - 1, -1, -1):
@@ -279,16 +297,16 @@ def _heights(plan, w, scratch, j):
         ra = R * col.alpha[k]
         rl = R * col.log[k]
         for i in range(0, ni, LANES):
-            store(w, x.sinking + i, half * load(scratch, total + i) - load(w, x.sinking + i))
+            store(w, x.sinking + i, half * load(scratch, total_at + i) - load(w, x.sinking + i))
             here = load(w, x.u + i)
             west = load(w, x.u + i - 1)
             below = load(w, x.v + i)
             above = load(w, vn + i)
             kinetic = 0.25 * (here * here + west * west) + (qs * (below * below) + qn * (above * above))
             temperature = load(w, x.T + i)
-            height = load(scratch, phi + i)
+            height = load(scratch, phi_at + i)
             store(w, x.head + i, kinetic + (height + ra * temperature))
-            store(scratch, phi + i, height + rl * temperature)
+            store(scratch, phi_at + i, height + rl * temperature)
         wrap(w, x.sinking, ni)
         wrap(w, x.head, ni)
 
@@ -376,7 +394,7 @@ def _zonal(plan, w, j, scratch):
     damp = plan.damp
     dn = rows.damp_north[j]
     ds = rows.damp_south[j]
-    polar = 0.0 if j == size.nj - 1 else 1.0  # no flux through the pole
+    open_north = 0.0 if j == size.nj - 1 else 1.0  # no flux through the pole
     for k in range(size.levels):
         x = window_row(size, j, k)
         s = window_row(size, south, k)
@@ -385,12 +403,12 @@ def _zonal(plan, w, j, scratch):
         m = x.sinking
         u = x.u
         level = _vertical(size, k)
-        per = 0.5 / col.thickness[k]
+        per = 0.5 / col.thickness[k]  # with 1/(2p̄) and 2ṁ̄: ½ (ṁ δX above + ṁ δX below)/(Δσ p̄)
         out = k * size.pitch + HALO
         for i in range(0, size.ni, LANES):
             eta = load(w, x.eta + i) + load(w, en + i)
             across = load(w, x.flux_v + i) + load(w, x.flux_v + i + 1)
-            across = across + polar * (load(w, n.flux_v + i) + load(w, n.flux_v + i + 1))
+            across = across + open_north * (load(w, n.flux_v + i) + load(w, n.flux_v + i + 1))
             warmth = half_r * (load(w, x.T + i) + load(w, x.T + i + 1))
             force = (load(w, x.head + i + 1) - load(w, x.head + i)) + warmth * (load(w, log + i + 1) - load(w, log + i))
             here = load(w, u + i)
@@ -411,7 +429,7 @@ def _meridional(plan, w, j, scratch):
     rows = plan.rows
     col = plan.column
     per_ps = 4 * size.tendency * size.pitch
-    open_ = 1.0 if j > 0 else 0.0
+    open_south = 1.0 if j > 0 else 0.0
     south, north = neighbours(size, j)
     x = window_row(size, j, 0)
     s = window_row(size, south, 0)
@@ -434,7 +452,7 @@ def _meridional(plan, w, j, scratch):
         m = x.sinking
         ms = s.sinking
         level = _vertical(size, k)
-        per = 0.5 / col.thickness[k]
+        per = 0.5 / col.thickness[k]  # with 1/(2p̄) and 2ṁ̄: ½ (ṁ δX above + ṁ δX below)/(Δσ p̄)
         out = (size.tendency + k) * size.pitch + HALO
         for i in range(0, size.ni, LANES):
             eta = load(w, x.eta + i) + load(w, x.eta + i - 1)
@@ -450,7 +468,7 @@ def _meridional(plan, w, j, scratch):
             )
             mix = _fourth(w, x.v_before + i, Bends(x.v_bend + i, s.v_bend + i, n.v_bend + i, ds, dn, damp))
             value = mix - 0.125 * (eta * along) - face * force - (per * load(scratch, per_ps + i)) * lift
-            store(scratch, out + i, open_ * value)
+            store(scratch, out + i, open_south * value)
 
 
 @kernel(fastmath=CONTRACT, inline=True)
@@ -482,7 +500,7 @@ def _scalar(plan, w, j, scratch, warm):
         bend = x.T_bend + f
         out = first + k * size.pitch
         level = _vertical(size, k)
-        per = 0.5 / col.thickness[k]
+        per = 0.5 / col.thickness[k]  # with 1/p_s: the same
         for i in range(0, size.ni, LANES):
             here = load(w, here_at + i)
             east = load(w, here_at + i + 1)
@@ -566,6 +584,7 @@ def advance(plan, arrays, j, first):
     scratch = address(arrays.scratch)
     rec = record(arrays, size, j)
     step = plan.dt if first else 2.0 * plan.dt
+    # ``complete`` adds EPSILON · c all the same: there is no G yet, c = 0
     eps = 0.0 if first else EPSILON
     for field in range(4):  # u, v, T, q
         f = field * size.field

@@ -6,11 +6,12 @@
 Images are float32 (side, side), rows m, columns l; pixel (j, i) lies at l = (i − side/2)·cell and
 m = (j − side/2)·cell.  Apart from the factor 1/Σ w and the weights, the two are adjoint.
 
-The transform goes first along the contiguous u, where it drops half of every row, then along v, two
-columns of real numbers as one of complex ones.  Parts that change places before and after change the sign.
-All arrays are flat float32 and lie so in memory::
+The transform goes first along the contiguous u, where it drops a third of every row (the grid has 3/2 as many cells as
+the image has pixels), then along v, two columns of real numbers as one of complex ones.  It has exp(+2πi …); real and
+imaginary parts exchanged before and after it make exp(−2πi …).  ``half`` is the grid half transformed, along u.  All
+arrays are flat float32 and lie so in memory::
 
-    grid      row v:   re im re im re im … re im margin       rows from v = −4 on, ``step`` numbers each
+    grid      row v:   re im re im re im … re im margin       rows from v = −4 on, cells from u = −``grid``/2 on
     half      row v:   re re re … re | im im im … im          of the image's columns, 2 · side numbers
     a block   cell u:  re × 16 | im × 16                      the same cell of sixteen rows: ``PAIR`` numbers
               cell u + 1 …
@@ -38,12 +39,13 @@ from supercomputers_rerun.kernels.runtime.arrays import aligned
 from supercomputers_rerun.kernels.runtime.jit import CONTRACT, kernel
 from supercomputers_rerun.kernels.runtime.resources import alone, require_memory, require_threads
 from supercomputers_rerun.kernels.runtime.team import run_parts, worthwhile
-from supercomputers_rerun.kernels.runtime.vector import SINGLES, address, load, store, transpose_block
+from supercomputers_rerun.kernels.runtime.vector import SINGLES, address, load, spread, store, transpose_block
 
 __all__ = ["SIDES", "Plan", "beam", "columns", "dirty", "of_one", "plain"]
 
 #: Numbers of a block of cells: the real parts of as many transforms as a vector has lanes, and the imaginary ones.
 PAIR = 2 * SINGLES
+#: Multiples of 32: columns go in pairs of vectors, and no vector of a row crosses its middle.
 SIDES = tuple(PAIR * 2**power * odd for odd in (1, 3) for power in range(8))
 
 
@@ -53,8 +55,8 @@ class Way(NamedTuple):
     side: int  # pixels of a row of the image
     grid: int  # cells of a whole row of the grid
     rows: int  # rows of the grid in use from v = 0 on
-    blocks: int  # of sixteen rows, that have them all
-    step: int  # float32 of a row of the grid
+    blocks: int  # blocks of sixteen rows that hold all of ``rows``
+    step: int  # float32 numbers from one row of the grid to the next
     across: np.ndarray  # float32 (side,): factors along l
     up: np.ndarray  # float32 (side,): factors along m
     radices: np.ndarray  # of ``plan``
@@ -134,7 +136,7 @@ def _rows_in(grid, half, way, thread):
 @kernel(fastmath=CONTRACT)
 def _pair_columns(half, x, i, way):
     """Columns ``i`` to i + 31 of ``half``, real lines, into ``x`` as sixteen complex ones, C = A + iB, and mirrored."""
-    zero = load(half, 0) * float32(0)
+    zero = spread(float32(0))
     for v in range(way.rows):
         re = v * 2 * way.side + i
         im = re + way.side
@@ -282,7 +284,8 @@ class Plan:
         if spare is None or 20 * len(records) > spare[0].nbytes:  # the question alone takes 1.5 ms
             require_memory(12 * self.grid_side**2 + 20 * len(records), f"a grid of {self.grid_side}² cells")
         self.points: Sorted = gridding.sort(records, self.grid_side * float(cell), self.grid_side, self.threads)
-        self.grid, self.half, space = buffers = spare or _buffers(side, self.threads)
+        buffers = spare or _buffers(side, self.threads)
+        self.grid, self.half, space = buffers
         weakref.finalize(self, _SPARE.__setitem__, key, buffers)
         across, up = _corrections(side)
         radices, roots = plan(self.grid_side)

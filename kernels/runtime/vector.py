@@ -1,10 +1,11 @@
 """``Lanes(dtype, n)``: n numbers of one type in one value, so that one instruction works on as many lines or fields.
 
-Inside compiled code ``+ - * /`` and unary ``-`` work on vectors lane by lane, and on a vector with a number,
-which then stands in all lanes; ``spread`` puts a number into all lanes for longer use.  ``fma``, ``select``
-and their like take vectors, numbers, or both.  Nothing is fused or reordered unless the function that calls says
-so, by these names or by its fast-math flags.  Vectors of whole numbers have ``+ - * & ^ <<``, and vectors of truth
-values are *masks*: ``less`` makes one, ``&`` joins two, ``any_true`` turns one into a branch, ``select`` into a choice.
+Inside compiled code ``+ - * /`` and unary ``-`` work on vectors lane by lane, and on a vector with a number, which is
+cast to the vector's type and then stands in all lanes; ``spread`` puts a number into all lanes for longer use.
+``fma``, ``select`` and their like take vectors, numbers of the vector's type, or both.  Nothing is fused or reordered
+unless the function that calls says so, by these names or by its fast-math flags.  Vectors of whole numbers have
+``+ - * & ^ <<``, and vectors of truth values are *masks*: ``less`` makes one, ``&`` joins two, ``any_true`` turns one
+into a branch, ``select`` into a choice.
 
 ``load`` and ``spread`` give vectors of 8 float64 or 16 float32.  LLVM turns one into one 512-bit register where the
 processor has them, into two of 256 or four of 128 bits elsewhere, so that the code runs everywhere.  Left to its own
@@ -14,8 +15,8 @@ no choice.  For WebAssembly these vectors have a quarter of the lanes; it may la
 and take a product and a sum.
 
 In memory, offsets count elements from the first of a C-contiguous array or from its ``address``; nothing is checked.
-Kernels called many thousand times pass addresses: numba counts the references to an array with locked instructions in
-every function that uses it in more than one branch.
+A vector may begin at any element, except for ``stream``.  Kernels called many thousand times pass addresses: numba
+counts the references to an array with locked instructions in every function that uses it in more than one branch.
 """
 
 import functools
