@@ -267,10 +267,11 @@ def wide(builder, value, x):
 def _folded(builder, value, last):
     """Sums by halves of the lanes whose numbers are alike modulo ``last``, the first of them."""
     count = width = value.type.count
+    add = builder.add if isinstance(value.type.element, ir.IntType) else builder.fadd
     while width > last:
         width //= 2
         turned = shuffled(builder, value, value, [(lane + width) % count for lane in range(count)])
-        value = builder.fadd(value, turned)
+        value = add(value, turned)
     return [builder.extract_element(value, ir.Constant(_INT, lane)) for lane in range(last)]
 
 

@@ -100,6 +100,13 @@ def test_total_adds_by_halves(a):
     assert add_up(a) == (half[0] + half[2]) + (half[1] + half[3])
 
 
+@pytest.mark.parametrize("kind", [np.int32, np.int64])
+def test_total_adds_whole_numbers(kind):
+    lanes = 64 // np.dtype(kind).itemsize
+    a = np.random.default_rng(lanes).integers(-(2**24), 2**24, lanes).astype(kind)
+    assert add_up(a) == a.sum()
+
+
 @kernel(cache=False)
 def move(source, target, offset, active, streaming):
     vector.prefetch(source, 1 << 40)  # far outside: never a fault
