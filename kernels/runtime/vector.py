@@ -21,6 +21,7 @@ counts the references to an array with locked instructions in every function tha
 
 import functools
 import operator
+from typing import Any, NamedTuple
 
 from llvmlite import ir
 from numba import types
@@ -77,18 +78,33 @@ def narrow_type(element):
     return ir.VectorType(element, wide_type(element).count * NARROW // LANES)
 
 
+class Memory(NamedTuple):
+    """An array or an address, as intrinsics see it: LLVM's pointers are not asked what they point to."""
+
+    pointer: Any  # to the first number
+    element: Any  # LLVM type of a number
+
+
+def _argument(context, builder, kind, value):
+    """What ``emitted`` hands on of a value of the numba type ``kind``."""
+    if isinstance(kind, (types.Array, types.CPointer)):
+        return Memory(pointer(context, builder, kind, value), context.get_data_type(kind.dtype))
+    return value
+
+
 def emitted(answer):
     """Decorator: the intrinsic whose LLVM value is ``build(builder, *values)``.
 
     ``answer(*kinds)`` is the numba type of that value by those of the arguments, or a signature to which they are cast,
-    and None where there is no such operation.  An array arrives as the pointer to its first element.
+    and None where there is no such operation.  An array or an address arrives as ``Memory``.
     """
 
     def decorate(build):
         @functools.wraps(build)  # and has its parameters, by which numba counts arguments
         def typed(typingctx, *kinds):
             def code(context, builder, sig, args):
-                value = build(builder, *(pointer(context, builder, *each) for each in zip(sig.args, args, strict=True)))
+                given = zip(sig.args, args, strict=True)
+                value = build(builder, *(_argument(context, builder, kind, each) for kind, each in given))
                 return context.get_dummy_value() if sig.return_type == types.void else value
 
             kind = answer(*kinds)
@@ -377,14 +393,19 @@ def _bytes(element):
     return 4 if element in (ir.FloatType(), _INT) else 8
 
 
+def _element(builder, place, offset):
+    """The pointer to an element."""
+    return builder.gep(place.pointer, [offset], source_etype=place.element)
+
+
 def _placed(builder, place, offset, kind):
     """The pointer to an LLVM type that begins at an element."""
-    return builder.bitcast(builder.gep(place, [offset]), kind.as_pointer())
+    return builder.bitcast(_element(builder, place, offset), kind.as_pointer())
 
 
 def _read(builder, place, offset, kind):
     """The value of an LLVM type that begins at an element."""
-    return builder.load(_placed(builder, place, offset, kind), align=_bytes(place.type.pointee))
+    return builder.load(_placed(builder, place, offset, kind), align=_bytes(place.element))
 
 
 def _vectors(place):
@@ -400,7 +421,7 @@ def _loads(place, offset):
 @emitted(_loads)
 def load(builder, place, offset):
     """``load(a, o)``: the vector a[o:o+8], or of sixteen where numbers have 32 bits."""
-    return _read(builder, place, offset, wide_type(place.type.pointee))
+    return _read(builder, place, offset, wide_type(place.element))
 
 
 def _loads_narrow(place, offset):
@@ -411,7 +432,7 @@ def _loads_narrow(place, offset):
 @emitted(_loads_narrow)
 def load_narrow(builder, place, offset):
     """As ``load``, a narrow vector."""
-    return _read(builder, place, offset, narrow_type(place.type.pointee))
+    return _read(builder, place, offset, narrow_type(place.element))
 
 
 def _loads_as(place, offset, width):
@@ -425,7 +446,8 @@ def _loads_as(place, offset, width):
 def load_as(builder, place, offset, width):
     """``load_as(a, o, width)``: a vector of as many numbers as the tuple ``width`` has, or the number a[o] for one; a
     tuple of vectors, one behind the other, for a tuple of tuples."""
-    element, count = place.type.pointee, len(width.type)
+    element = place.element
+    count = len(width.type)
     if not isinstance(width.type.element, ir.ArrayType):
         return _read(builder, place, offset, element if count == 1 else ir.VectorType(element, count))
     first = _placed(builder, place, offset, ir.VectorType(element, len(width.type.element)))
@@ -450,7 +472,7 @@ def _stored(builder, place, offset, value, align):
 @emitted(_stores)
 def store(builder, place, offset, value):
     """``store(a, o, v)``: a[o:o+8] = v for a vector of eight, a[o] = v for a number, all of a tuple in a row."""
-    _stored(builder, place, offset, value, _bytes(place.type.pointee))
+    _stored(builder, place, offset, value, _bytes(place.element))
 
 
 @emitted(_stores)
@@ -472,10 +494,10 @@ def store_some(builder, place, offset, vector, active):
 @emitted(lambda place, offset, index, count: signature(_vectors(place), place, types.intp, index, types.intp))
 def gather(builder, place, offset, index, count):
     """``gather(a, o, i, k)``: lanes a[o + i[k]], a[o + i[k+1]] …; ``a`` and ``i`` have numbers of as many bits."""
-    vector = wide_type(place.type.pointee)
-    lanes, where = vector.count, _read(builder, index, count, wide_type(index.type.pointee))
-    where = builder.sext(where, ir.VectorType(_LONG, lanes))
-    base = repeated(builder, builder.gep(place, [offset]), lanes)
+    vector = wide_type(place.element)
+    lanes = vector.count
+    where = builder.sext(_read(builder, index, count, wide_type(index.element)), ir.VectorType(_LONG, lanes))
+    base = repeated(builder, _element(builder, place, offset), lanes)
     pointers = builder.gep(base, [where], source_etype=vector.element)
     every = ir.Constant(ir.VectorType(ir.IntType(1), lanes), [1] * lanes)
     align, none = ir.Constant(_INT, _bytes(vector.element)), ir.Constant(vector, ir.Undefined)
@@ -498,13 +520,13 @@ def prefetch(builder, place, offset):
 @emitted(lambda array: types.CPointer(array.dtype))
 def address(builder, array):
     """Pointer to the first element, of any type; the array must outlive it."""
-    return array
+    return array.pointer
 
 
 @emitted(lambda address, offset: signature(address.dtype, address, types.intp))
 def at(builder, address, offset):
     """One element behind an ``address``."""
-    return builder.load(builder.gep(address, [offset]))
+    return builder.load(_element(builder, address, offset), typ=address.element)
 
 
 # Shuffles
@@ -548,13 +570,14 @@ def _transpose(builder, kind, rows, columns):
 
 def _places(builder, place, start, step, count):
     """Pointers to so many elements, the first at ``start``, ``step`` apart."""
-    return [builder.gep(place, [builder.add(start, builder.mul(step, ir.Constant(_LONG, i)))]) for i in range(count)]
+    numbers = (builder.add(start, builder.mul(step, ir.Constant(_LONG, i))) for i in range(count))
+    return [_element(builder, place, number) for number in numbers]
 
 
 @emitted(_blocks)
 def transpose_block(builder, source, first, step, target, begin, stride):
     """Write the square block whose rows, vectors, begin at s[first + r·step] to t[begin + c·stride], transposed."""
-    kind = wide_type(source.type.pointee)
+    kind = wide_type(source.element)
     rows = _places(builder, source, first, step, kind.count)
     _transpose(builder, kind, rows, _places(builder, target, begin, stride, kind.count))
 
@@ -562,6 +585,6 @@ def transpose_block(builder, source, first, step, target, begin, stride):
 @emitted(_blocks)
 def transpose_narrow(builder, source, first, step, target, begin, stride):
     """As ``transpose_block``, a block of narrow vectors."""
-    kind = narrow_type(source.type.pointee)
+    kind = narrow_type(source.element)
     rows = _places(builder, source, first, step, kind.count)
     _transpose(builder, kind, rows, _places(builder, target, begin, stride, kind.count))
