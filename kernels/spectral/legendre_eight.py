@@ -149,6 +149,7 @@ class Slice(NamedTuple):
     row: int  # first latitude
     rows: int
     ell: int  # first of six l
+    panel: int  # place of their factors in the panel, doubles
     resumed: bool  # whether sums of other latitudes came before
 
 
@@ -263,8 +264,13 @@ def inverse(share, tables, spectra, work, buffer):
 
 
 @kernel
-def _sum_latitudes(factors, source, piece, ahead, c):
-    """Projections of the latitudes of a ``piece`` (``Slice``) on six ``p_l``, from zero or added to ``c``."""
+def _sum_latitudes(space, piece, source, ahead):
+    """Projections of the latitudes of a ``piece`` (``Slice``) on six ``p_l``, from zero or added to those so far.
+
+    The width of a panel is a constant here: as an argument it takes a chain of additions from factor to factor.
+    """
+    factors = Factors(space.panel, piece.panel, _WIDTH, 1)
+    c = space.coefficients
     for part in range(0, SPAN, STRIP):
         place = piece.ell * SPAN + part
         sums = zero6()
@@ -310,21 +316,19 @@ def _direct_wavenumber(wave, space, source):
         for north in range(active, functions.blocks, SLICE):
             south = min(north + SLICE, functions.blocks)
             for block in range(north, south):
-                panel = Panel(space.panel, (block - north) * BLOCK, _WIDTH)
-                build_or_zero(functions, block, (start, end), panel, space.states)
+                place = (block - north) * BLOCK
+                build_or_zero(functions, block, (start, end), Panel(space.panel, place, _WIDTH), space.states)
             row = max(source.first, north * BLOCK)
             rows = min(south * BLOCK, source.end) - row
-            column_of_panel = row - north * BLOCK
+            resumed = north > active
+            panel = row - north * BLOCK
             ahead = Ahead(source.values, near, data_pace)
-            factors = Factors(space.panel, column_of_panel, _WIDTH, 1)
-            first_six = Slice(row, rows, start, north > active)
-            _sum_latitudes(factors, source, first_six, ahead, space.coefficients)
+            _sum_latitudes(space, Slice(row, rows, start, panel, resumed), source, ahead)
             near += data_pace * rows
             if start + SIX < end:
                 ahead = Ahead(column.values, written, spectrum_pace)
-                factors = Factors(space.panel, column_of_panel + SIX * _WIDTH, _WIDTH, 1)
-                second_six = Slice(row, rows, start + SIX, north > active)
-                _sum_latitudes(factors, source, second_six, ahead, space.coefficients)
+                second_six = Slice(row, rows, start + SIX, panel + SIX * _WIDTH, resumed)
+                _sum_latitudes(space, second_six, source, ahead)
                 written += spectrum_pace * rows
 
 

@@ -349,16 +349,18 @@ def _two_ell(functions, pair, latitudes, state, source):
     zero = wide(0.0, load_narrow(state, 0))
     one = zero, zero, zero, zero
     two = zero, zero, zero, zero
-    for i in range(latitudes.first, latitudes.end, NARROW):
-        x = load_narrow(functions.squares, i)
-        q = load_narrow(state, i)
-        p = load_narrow(state, rows + i)
-        later = fms(fma(a0, x, b0), p, q)
-        store(state, i, later)
-        store(state, rows + i, fms(fma(a1, x, b1), later, p))
-        place = source.place + SPAN * (i // LANES) + i % LANES
-        one = _add(p, source.values, place, one)
-        two = _add(later, source.values, place, two)
+    for vector in range(latitudes.first, latitudes.end, LANES):
+        quad = source.place + PARTS * vector
+        for lane in range(0, LANES, NARROW):
+            i = vector + lane
+            x = load_narrow(functions.squares, i)
+            q = load_narrow(state, i)
+            p = load_narrow(state, rows + i)
+            later = fms(fma(a0, x, b0), p, q)
+            store(state, i, later)
+            store(state, rows + i, fms(fma(a1, x, b1), later, p))
+            one = _add(p, source.values, quad + lane, one)
+            two = _add(later, source.values, quad + lane, two)
     _put_totals(pair, one, two)
 
 

@@ -1,9 +1,15 @@
 """Spherical-harmonic transforms between triangular spectra and Gaussian grids.
 
-Both parts of a transform are compiled code, each shared by the threads that there are.  ``call`` is what a plan has
-prepared, a :class:`Call` as plain tuples; ``spectra`` are complex128 (fields, ncoef), ``values`` float64 (fields,
-points), both C-contiguous; ``group`` is the first field of the up to eight that are transformed, and the bits of the
-parts of the transform that are done; ``thread`` of ``threads`` takes its share of a part.
+::
+
+    inverse   spectra ─ Legendre (legendre_one, legendre_eight) ─▶ Fourier buffer ─ rows ─▶ grid
+    direct    spectra ◀─ Legendre ─ Fourier buffer ◀─ rows ─ grid
+
+Both parts are compiled code, each shared by the threads that there are: by wavenumber the Legendre part, by row the
+Fourier part.  Fields travel in groups of eight, or alone.  ``call`` is what a plan has prepared, a :class:`Call` as
+plain tuples; ``spectra`` are complex128 (fields, ncoef), ``values`` float64 (fields, points), both C-contiguous;
+``group`` is the first field of those that are transformed, and the bits of the parts of the transform that are done;
+``thread`` of ``threads`` takes its share of a part.
 """
 
 import threading
@@ -28,17 +34,21 @@ from supercomputers_rerun.kernels.spectral.legendre import blocks_of, legendre_t
 from supercomputers_rerun.kernels.spectral.winds import VectorTransforms
 
 LARGEST_TRUNCATION = 8000
-COMPLEX, REAL = np.dtype(np.complex128), np.dtype(np.float64)  # a comparison with numpy's classes costs 0.15 µs
-# Bytes from which a Fourier buffer bypasses the caches on its way out: eight fields of T399 and T639 take 5 to 8 %
-# longer otherwise.  That of the inverse is read at once, and costs 5 to 12 % up to 4 MiB; that of the direct transform
-# is written in scattered pieces.
-STREAM_FROM, STREAM_DIRECT_FROM = 6 * 2**20, 3 * 2**20
+# a comparison with numpy's classes costs 0.15 µs
+COMPLEX = np.dtype(np.complex128)
+REAL = np.dtype(np.float64)
+#: Bytes from which the Fourier buffer of an inverse transform bypasses the caches on its way out: eight fields of T399
+#: and T639 take 5 to 8 % longer otherwise.  It is read at once, and to bypass costs 5 to 12 % up to 4 MiB.
+STREAM_FROM = 6 * 2**20
+#: The same of a direct transform, whose buffer is written in scattered pieces.
+STREAM_DIRECT_FROM = 3 * 2**20
 #: Fields that are faster in eight lanes, some of them idle, than one after the other: a call of eight fields takes 4.3
 #: (T159, direct) to 6.2 times as long as one of one.
 FEWEST_TOGETHER = 6
 #: Bits of the parts of a transform.  A single thread does both in one call, which takes 4 µs less than two; several
 #: threads meet in between.
-LEGENDRE, FOURIER = 1, 2
+LEGENDRE = 1
+FOURIER = 2
 BOTH = LEGENDRE | FOURIER
 
 
@@ -65,9 +75,18 @@ class Call(NamedTuple):
 def _named(call):
     """The ``Call`` that a plan passes as plain tuples, whose types numba finds in less time."""
     tables, columns, extra, lanes, fields, tasks, lengths, buffer, scratch, work = call
-    tasks, lengths, buffer = rows.Rows(*tasks), rows.Lengths(*lengths), rows.Buffer(*buffer)
-    given = LegendreTables(*tables), columns, extra, lanes, fields
-    return Call(*given, tasks, lengths, buffer, scratch, work)
+    return Call(
+        LegendreTables(*tables),
+        columns,
+        extra,
+        lanes,
+        fields,
+        rows.Rows(*tasks),
+        rows.Lengths(*lengths),
+        rows.Buffer(*buffer),
+        scratch,
+        work,
+    )
 
 
 @kernel(inline=True)
@@ -235,21 +254,21 @@ class Plan(VectorTransforms):
         """First coefficient of each wavenumber 0 … T, and the end, for degrees up to ``top``."""
         return np.concatenate([[0], np.cumsum(top + 1 - np.arange(self.truncation + 1))]).astype(np.int64)
 
-    def _factors(self, direct, chosen, power):
-        """Even and odd scale of every lane of some tasks; ``power`` of ``cos φ`` is divided out."""
+    def _factors(self, direct, tasks, power):
+        """Even and odd scale of every lane of some ``tasks``; ``power`` of ``cos φ`` is divided out."""
         even = 1.0 / self._cosine**power
         if direct:
             even = even * self._weight / (4.0 * self.grid.pl[: self.nlat])
-        scales = even[chosen.rows], (even * self._mu)[chosen.rows]
-        return np.ascontiguousarray(np.concatenate(scales, axis=1))
+        odd = even * self._mu
+        return np.ascontiguousarray(np.concatenate([even[tasks.rows], odd[tasks.rows]], axis=1))
 
     def _space(self, key, size, shape=None):
         """Work space that is kept between calls."""
         if key not in self._workspace or self._workspace[key].size < size:
             self._workspace[key] = zeros(size)
             self._calls.clear()  # they hold what was there before
-        found = self._workspace[key]
-        return found[:size].reshape(shape) if shape else found[:size]
+        space = self._workspace[key][:size]
+        return space.reshape(shape) if shape else space
 
     # --- indexing -----------------------------------------------------------------------------
 
@@ -331,35 +350,38 @@ class Plan(VectorTransforms):
         """What compiled code is told of a transform of so many fields, kept between calls."""
         key = direct, fields, power, threads
         if key not in self._calls:
-            chosen, legendre = (self._single, one) if fields == 1 else (self._many, legendre_eight)
-            where, columns = chosen.where.copy(), self._columns[power]
+            tasks = self._single if fields == 1 else self._many
+            legendre = one if fields == 1 else legendre_eight
+            where = tasks.where.copy()
             if fields > 1:
-                where[:, rows.Task._fields.index("end")] = fields
-            size, width = legendre.scratch_size(self.truncation, blocks_of(self.grid)), rows.scratch_size(self._lengths)
+                where[:, rows.Task._fields.index("end")] = fields  # lanes without a field are left out
+            columns = self._columns[power]
+            size = legendre.scratch_size(self.truncation, blocks_of(self.grid))
+            width = rows.scratch_size(self._lengths)
             call = Call(
                 self._tables,
                 columns,
                 power,
                 np.minimum(np.arange(LANES), fields - 1) * 2 * int(columns[-1]),  # missing fields share the last's
                 fields,
-                rows.Rows(where, self._factors(direct, chosen, power)),
+                rows.Rows(where, self._factors(direct, tasks, power)),
                 self._lengths,
-                self._buffer(direct, fields, chosen),
+                self._buffer(direct, fields, tasks),
                 self._space((legendre.__name__, threads), threads * size, (threads, size)),
                 self._space(("rows", threads), threads * width, (threads, width)),
             )
             # numba takes microseconds to find the type of a named tuple
-            self._calls[key] = tuple(tuple(each) if isinstance(each, tuple) else each for each in call)
+            self._calls[key] = tuple(tuple(part) if isinstance(part, tuple) else part for part in call)
         return self._calls[key]
 
-    def _buffer(self, direct, fields, chosen):
+    def _buffer(self, direct, fields, tasks):
         """The Fourier buffer of one direction: latitude-major for the inverse, wavenumber-major for the direct."""
         if direct:
             # of one field, idle lanes stay zero: that space is no other's
-            values = self._space("waves" if fields == 1 else "fourier", chosen.waves_size)
-            return rows.Buffer(values, chosen.waves, chosen.counts, 8 * values.size >= STREAM_DIRECT_FROM)
-        values = self._space("fourier", chosen.size)
-        return rows.Buffer(values, chosen.places, chosen.counts, 8 * values.size >= STREAM_FROM)
+            values = self._space("waves" if fields == 1 else "fourier", tasks.waves_size)
+            return rows.Buffer(values, tasks.waves, tasks.counts, 8 * values.size >= STREAM_DIRECT_FROM)
+        values = self._space("fourier", tasks.size)
+        return rows.Buffer(values, tasks.places, tasks.counts, 8 * values.size >= STREAM_FROM)
 
     # --- arguments ----------------------------------------------------------------------------
 
