@@ -165,6 +165,18 @@ def test_output_steps_vary_as_every_step_says(made, judged):
     assert judged("xc30-c13", record).verdict == HOLDS
 
 
+def test_another_file_system_is_another_where_its_small_files_take_longer(made, judged):
+    record = made("xc30-records")
+    disk, *_, memory = (each["observed"] for each in record["measurements"])
+    memory |= disk
+    assert judged("xc30-c16", record).verdict == NOT
+    memory["small"] = [each / 2 for each in disk["small"]]
+    found = judged("xc30-c16", record)
+    assert found.verdict == PARTLY and "2.000 times" in found.sentence
+    del record["measurements"][-1]
+    assert judged("xc30-c16", record).verdict == UNTESTED
+
+
 def test_changes_count_where_a_forecast_without_them_takes_longer(judged):
     record = stored("p5plus-changes")
     every, *others = record["measurements"]
@@ -174,6 +186,45 @@ def test_changes_count_where_a_forecast_without_them_takes_longer(judged):
     for other in others:
         other["samples"] = [9 * max(every["samples"]) for _ in every["samples"]]
     assert [judged(id, record).verdict for id in ("p5plus-c1", "p5plus-c2")] == [HOLDS, HOLDS]
+
+
+def twin(record: dict, factor: float, of: dict, **parameters) -> None:
+    """One case more in a record: another's, with these parameters, that takes ``factor`` times as long."""
+    made = copy.deepcopy(case(record, **of))
+    made["samples"] = [factor * each for each in made["samples"]]
+    made["label"] = f"{made['label']}, {parameters}"
+    made["parameters"] |= parameters
+    record["measurements"].append(made)
+
+
+@pytest.mark.parametrize(("factor", "verdict"), [(1.0, NOT), (1 / 1.2, HOLDS), (1 / 3.0, PARTLY)])
+def test_two_threads_on_a_core_gain_a_forecast_what_it_takes_less(judged, factor, verdict):
+    record = stored("p5plus-changes")
+    first = case(record, without="")
+    first["samples"] = [first["samples"][0]] * len(first["samples"])
+    assert judged("p5plus-c6", record).verdict == UNTESTED
+    twin(record, factor, {"without": ""}, without="two threads a core smt")
+    assert judged("p5plus-c6", record).verdict == verdict
+
+
+def test_gains_of_loops_are_those_of_a_machine_that_shows_two_threads_on_a_core(judged):
+    """By factors of time: chains run at twice the rate, the loop that skips at 1.1 times, the others as before."""
+    changed, loops = stored("p5plus-changes"), stored("p5plus-smt")
+    ids = ("p5plus-c11", "p5plus-c12", "p5plus-c13")
+    assert [judged(id, loops, changed).verdict for id in ids] == 3 * [UNTESTED]
+    for name, factor in {"s1": 0.5, "s2": 0.5, "s10": 1.0, "streaming": 1.0, "skipping": 1 / 1.1}.items():
+        one = case(loops, loop=name, kind="one thread")
+        one["samples"] = [one["samples"][0]] * len(one["samples"])
+        twin(loops, factor, {"loop": name, "kind": "one thread"}, kind="SMT")
+    for name, value in {"speedup": 1.2, "speedup_timed": 1.25}.items():
+        loops["outputs"][name]["value"] = 5 * [value]
+    assert [judged(id, loops, changed).verdict for id in ids] == 3 * [HOLDS]
+    loops["outputs"]["speedup_timed"]["value"] = [1.2, *4 * [2.0]]
+    case(loops, loop="s10", kind="SMT")["samples"] = [
+        0.5 * each for each in case(loops, loop="s10", kind="SMT")["samples"]
+    ]
+    case(loops, loop="s1", kind="SMT")["samples"] = list(case(loops, loop="s1", kind="one thread")["samples"])
+    assert [judged(id, loops, changed).verdict for id in ids] == 3 * [PARTLY]
 
 
 @pytest.fixture

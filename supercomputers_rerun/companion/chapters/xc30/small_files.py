@@ -1,12 +1,14 @@
 """The section *Why did forecasts wait for small files?*: output steps with and without them."""
 
+import os
 from dataclasses import replace
 from itertools import product
+from typing import Any
 
 from supercomputers_rerun.companion import figures, models, tables
 from supercomputers_rerun.companion.bench import Case
 from supercomputers_rerun.companion.common import np, pd
-from supercomputers_rerun.companion.conclusions import HOLDS, NOT, PARTLY, THEN, UNTESTED, Finding, conclusion
+from supercomputers_rerun.companion.conclusions import HOLDS, NOT, PARTLY, THEN, Finding, conclusion, not_yet
 from supercomputers_rerun.companion.experiments import experiment, of
 
 #: Above this ratio of the slowest step to the median one, steps vary.
@@ -137,6 +139,8 @@ def rate(runs) -> "figures.Shown":
     )
 
 
+#: A file system of memory, where the system has one.
+_MEMORY = "/dev/shm"
 #: Seconds that an open of a small file takes at least; 0: what it takes here.
 _LATENCIES = (0.0, 1e-4, 1e-3, 1e-2)
 #: A step of these cases is that of the talk over this: as many small files for each byte, in a memory of today.
@@ -152,7 +156,10 @@ _PART = 20
     per="steps",
 )
 def records(preset: str, threads: int) -> list[Case]:
-    """Output steps with and without small files by time of an open."""
+    """Output steps with and without small files by time of an open.
+
+    One more case is on another file system, in memory, where the machine has one.
+    """
     from supercomputers_rerun.kernels.files import storm
 
     talk, whole = tables.load("xc30", "hres_io"), storm.Problem.preset("paper")
@@ -161,10 +168,22 @@ def records(preset: str, threads: int) -> list[Case]:
     for size, latency in product([2**16] if preset == "quick" else [2**16, most], _LATENCIES):
         steps = 2 if latency > 0 else min(25, max(2, 2**29 // (size * files)))
         problem = storm.Problem(steps=steps, files=files, tasks=tasks, record_bytes=size, latency=latency)
-        parameters = of(problem, "steps", "files", "tasks", "record_bytes", "latency")
         label = f"records of {size / 1e6:.3g} MB, opens of {1e3 * latency:g} ms at least"
-        cases.append(Case(label, storm, problem, threads, parameters, middle_steps))
+        cases.append(Case(label, storm, problem, threads, _record(problem), middle_steps))
+    if os.path.isdir(_MEMORY):
+        problem = replace(cases[0].problem, folder=_MEMORY)
+        cases.append(Case(f"{cases[0].label}, in {_MEMORY}", storm, problem, threads, _record(problem), middle_steps))
     return cases
+
+
+def _record(problem) -> dict[str, Any]:
+    about = of(problem, "steps", "files", "tasks", "record_bytes", "latency")
+    return about | {"place": problem.folder or "temporary files"}
+
+
+def _usual(run):
+    """A run without the case on another file system."""
+    return run.isel(case=run["place"].values != _MEMORY) if "place" in run else run
 
 
 def middle_steps(result) -> dict[str, float]:
@@ -183,6 +202,7 @@ def with_small_files(run):
 
     The step with small files is the one without and the time of the small files: both write the same.
     """
+    run = _usual(run)
     without, small = (run[f"observed_{name}"].values for name in ("without", "small"))
     found = figures.of_samples(1 + small / without, run["flags"].values)
     frame = pd.DataFrame({"record_bytes": run["record_bytes"].values, "asked": run["latency"].values})
@@ -201,7 +221,7 @@ def with_small_files(run):
 )
 def opening(run, machine):
     """A step with small files over one without: records, each a write, and sets of open, read and close."""
-    frame = with_small_files(run)
+    frame, run = with_small_files(run), _usual(run)
     files, sets = run["files"].values, run["tasks"].values * by_task() / run["threads"].values
     without = models.transfer(files, machine.write, files * run["record_bytes"].values, machine.cache_rate)
     small = models.transfer(sets, frame["asked"].to_numpy() + machine.opened)
@@ -385,11 +405,20 @@ def to_be_removed() -> Finding:
     says="Lustre is not GPFS: another parallel file system has other characteristics.",
 )
 def lustre_is_not_gpfs() -> Finding:
-    """What a test would take."""
+    """Small files and records of the same steps on two file systems of a machine."""
+    run = records.runs()[0]
+    if "place" not in run or not (other := run["place"].values == _MEMORY).any():
+        return not_yet(records.id)
+    pair = [int(np.flatnonzero(other)[0]), 0]
+    opened, written = (
+        figures.times(*(run[f"observed_{name}"].values[row] for row in pair[::-1])) for name in ("small", "without")
+    )
+    differ = opened.measurable or written.measurable
     return Finding(
-        UNTESTED,
-        "It takes two file systems, better ones with servers. Any two folders can be compared: TMPDIR on the one and "
-        "on the other, companion run xc30-records.",
+        PARTLY if differ else NOT,
+        f"In the folder for temporary files the small files of a step take {opened.times} as long as in {_MEMORY}, a "
+        f"file system of memory, and its records {written.times} as long. Neither is a parallel file system.",
+        bears=run["latency"].values[0] == 0 and opened.medians > 0,
     )
 
 
