@@ -10,8 +10,8 @@ A function of a chapter's section that says what is found today is made a conclu
 
 The words are written once, for the stored runs as they were; ``bears`` is what these runs must say for the words to be
 true.  A new record that turns it makes the conclusion fail with a sentence, until somebody has changed the words.
-Where the words hold for any outcome, the verdict is chosen by the numbers and turns by itself; what no stored run has the
-cases for is :func:`not_yet`.
+Where the words hold for any outcome, the verdict is chosen by the numbers and turns by itself; what no stored run has
+the cases for is :func:`not_yet`.
 """
 
 from collections.abc import Callable

@@ -44,6 +44,18 @@ def test_counts_are_those_of_a_trace(tmp_path):
     assert storm.touch_files(storm._names([tmp_path / "small"]), 5, 0.0, np.zeros(100, np.uint8)) == 20
 
 
+@pytest.mark.parametrize(("kept", "held"), [(1, [4]), (2, [4, 3]), (3, [3, 4, 2]), (9, [0, 1, 2, 3, 4])])
+def test_files_that_hold_fewer_steps_have_the_last_ones(tmp_path, kept, held):
+    problem = storm.Problem(steps=5, files=2, tasks=1, record_bytes=64, kept=kept, folder=str(tmp_path))
+    result = storm.run(problem, storm.setup(problem))
+    assert all(check.ok for check in storm.verify(problem, result))
+    found = np.fromfile(result.folders["after"] / "out-0001", "<i8").reshape(-1, 8)
+    assert found[:, 0].tolist() == held and (found[:, 1] == 1).all()
+    assert (result.folders["after"] / "out-0001").stat().st_size == 64 * len(held)
+    assert all(len(times) == 5 for times in result.seconds.values())
+    assert storm.footprint(problem).disk == 2 * 2 * len(held) * 64 + 4 * 4096
+
+
 def test_misplaced_records_are_found(tmp_path):
     problem = storm.Problem(steps=3, files=2, tasks=1, record_bytes=64, folder=str(tmp_path))
     result = storm.run(problem, storm.setup(problem))
