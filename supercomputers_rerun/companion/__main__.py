@@ -148,8 +148,13 @@ def bench(
         return
     with common.prepared(out):
         failed, dropped = suite.measure(planned, out, end)
-    written = plural(len(planned.todo) - len(failed) - len(dropped), "record")
-    print(f"{written} written to {out}; companion report {out} makes a page of them")
+    written = len(planned.todo) - len(failed) - len(dropped)
+    if written or not dropped:
+        print(f"{plural(written, 'record')} written to {out}; companion report {out} makes a page of them")
+    elif not failed:
+        raise ValueError(
+            f"no experiment ended within --minutes {minutes:g}: end what else keeps this machine busy, or give it more"
+        )
     if dropped:
         print(f"not measured, since --minutes {minutes:g} were over: {', '.join(dropped)}; a second call goes on there")
     if failed:
@@ -180,6 +185,7 @@ def compare(a: Path, b: Path, style: str, figure: Path | None) -> None:
         from supercomputers_rerun.companion.figures import rendering
 
         rendering.save(comparison.drawn(comparison.trend(a, b)), _drawable(figure))
+        print(f"figure  {figure}", file=sys.stderr if style else sys.stdout)
     found = comparison.compared(a, b)
     if style:
         return print(_for_programs([row for each in found for row in each.rows()], style))

@@ -229,9 +229,14 @@ def _beside(found: Answer) -> list[str]:
     lines: list[str] = []
     for unit, source in dict.fromkeys((each.unit, each.source) for each in found.printed):
         rows = [each for each in found.printed if (each.unit, each.source) == (unit, source)]
-        body = [[each.row, *_numbers(each.here, each.low, each.high, each.report, each.ratio)] for each in rows]
+        alone = all(row.samples == 1 for row in found.rows)  # whose ends say nothing
+        body = [
+            [each.row, *_numbers(each.here, *(2 * [None] if alone else [each.low, each.high]), each.report, each.ratio)]
+            for each in rows
+        ]
         head = ["", "here", "low", "high", source, "here over it"]
-        lines += ["", f"Beside the report: {unit}", *_aligned([head, *body])]
+        doubt = " (doubtful, see above)" if any(row.flags for row in found.rows) else ""
+        lines += ["", f"Beside the report: {unit}{doubt}", *_aligned([head, *body])]
     return lines
 
 

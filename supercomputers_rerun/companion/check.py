@@ -9,6 +9,7 @@ from pathlib import Path
 from supercomputers_rerun import HOME
 from supercomputers_rerun.companion import chapters, claims, experiments, items, notebook_files, tables
 from supercomputers_rerun.companion.claims.verdicts import NOT_CHECKABLE
+from supercomputers_rerun.companion.common import Unavailable
 
 #: What a notebook calls, and what the reader misses where it does not.
 _CALLS = {
@@ -29,6 +30,11 @@ def _tables(document: str) -> Iterator[str]:
             tables.load(document, name)
         except Exception as error:  # of the author's own files: whatever it is, it is a finding
             yield f"table {name} of data/{document} cannot be read: {_said(error)}"
+            continue
+        told = tables.describe(document, name).get("rows")
+        read = len(tables.printed(document, name))
+        if told not in (None, read):
+            yield f"table {name} has {read} rows, and data/{document}/datapackage.json says {told}"
 
 
 def _claims(document: str) -> Iterator[str]:
@@ -36,6 +42,8 @@ def _claims(document: str) -> Iterator[str]:
         yield f"{_CHAPTERS / document}/claims.csv is missing: it holds what the arithmetic of the report is held to"
         return
     for claim in claims.check(document):
+        if "{" in claim.statement:
+            yield f"claim {claim.id} says {claim.statement!r}; a sentence knows {{item}} alone"
         if claim.verdict in ("contradicts", NOT_CHECKABLE) and not claim.reason:
             yield f"claim {claim.id}, {claim.verdict}, has no reason in claims.csv"
 
@@ -58,6 +66,12 @@ def _experiments(document: str) -> Iterator[str]:
     for entry in own:
         if entry.title == entry.id:
             yield f"experiment {entry.id} has no docstring; its first line is the title"
+        try:
+            entry.cases(entry.presets[0], 1)
+        except Unavailable:
+            continue
+        except Exception as error:  # of the author's own code
+            yield f"experiment {entry.id} gives no cases at the preset {entry.presets[0]}: {_said(error)}"
 
 
 def _notebook(document: str) -> Iterator[str]:

@@ -152,7 +152,8 @@ def until(end: float | None) -> Iterator[None]:
         raise Over
 
     before = signal.signal(signal.SIGALRM, over)
-    signal.setitimer(signal.ITIMER_REAL, max(1e-3, end - time.monotonic()))
+    # again and again: where Python calls back from a library it drops an exception
+    signal.setitimer(signal.ITIMER_REAL, max(1e-3, end - time.monotonic()), 0.5)
     try:
         yield
     finally:
@@ -187,7 +188,8 @@ def measure(planned: Plan, folder: Path, end: float | None = None) -> tuple[dict
             print(f"{head}, about {duration(takes)} ({duration(started - begun)} passed{left})", file=sys.stderr)
         try:
             threads = planned.threads_of(experiments.find(name))
-            with until(end):
+            # one that takes far longer than planned, on a busy machine, leaves time for others
+            with until(None if end is None else min(end, started + max(3 * takes, (end - started) / 3))):
                 record = experiments.run_record(name, planned.preset, threads, seed=planned.seed)
             path = runs.save(record, folder)
         except Over:

@@ -2,10 +2,11 @@
 
 import csv
 import shutil
+from dataclasses import replace
 
 import pytest
 
-from supercomputers_rerun.companion import chapters, check, items, notebook_files
+from supercomputers_rerun.companion import chapters, check, experiments, items, notebook_files
 
 
 @pytest.mark.parametrize("document", items.documents())
@@ -53,3 +54,13 @@ def test_what_a_notebook_lacks_is_named(monkeypatch):
     monkeypatch.setattr(notebook_files, "sources", lambda path: ["figures.box()"])
     (found,) = check.faults("nht1")["notebook"]
     assert found == "notebooks/03_nht1.ipynb has no figures.document_tables(…): the printed tables at its end"
+
+
+def test_an_experiment_whose_cases_cannot_be_made_is_named(monkeypatch):
+    def cases(preset, threads):
+        raise NameError("name 'smtt' is not defined")
+
+    entry = replace(experiments.find("p5plus-smt"), cases=cases)
+    monkeypatch.setitem(experiments.REGISTER, "p5plus-smt", entry)
+    (found,) = check.faults("p5plus")["experiments"]
+    assert found == "experiment p5plus-smt gives no cases at the preset quick: name 'smtt' is not defined"

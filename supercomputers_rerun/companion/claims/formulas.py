@@ -82,7 +82,10 @@ class Turn:
             (value,) = _values([self._eval(text)])
         except (KeyError, ValueError, TypeError, AttributeError, SyntaxError) as error:
             columns = f"; columns of its row are {', '.join(self.row.columns)}" if self.row else ""
-            raise ValueError(f"formula {text!r}: {error.args[0]}{columns}") from error
+            strange = [name for name in re.findall(r"\b[A-Za-z_]\w*", text) if self[name] == name not in self.words]
+            as_number = isinstance(error, (TypeError, AttributeError)) or "could not convert" in str(error)
+            reason = f"{strange[0]!r} is no column, table or function" if strange and as_number else error.args[0]
+            raise ValueError(f"formula {text!r}: {reason}{columns}") from error
         return value
 
     def sentence(self, text: str) -> str:
