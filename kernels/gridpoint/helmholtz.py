@@ -54,8 +54,10 @@ def _unpack(w, x, o, pitch, ni):
 @kernel(inline=True)
 def _transform(plan, w, x):
     """Place of the Fourier transform of the elements [ni, 2, 8] at ``x``, which it overwrites."""
-    size, waves = plan.size, plan.waves
-    first, second = size.fourier, size.fourier + PAIR * size.ni
+    size = plan.size
+    waves = plan.waves
+    first = size.fourier
+    second = size.fourier + PAIR * size.ni
     y = second if x == first else first
     return stockham(w, x, y, size.ni, address(waves.radices), address(waves.roots))
 
@@ -65,7 +67,9 @@ def _filter(plan, w, o, rows, factor):
     """Multiply ``rows`` rows from ``o`` on, in groups of sixteen, by the factors in wavenumber space at ``factor``."""
     size = plan.size
     ni = size.ni
-    for empty in range(rows, -(-rows // PAIR) * PAIR):  # rounding of a transform leaves traces in rows without a level
+    for empty in range(
+        rows, (rows + PAIR - 1) // PAIR * PAIR
+    ):  # rounding of a transform leaves traces in rows without a level
         for point in range(0, ni, LANES):
             store(w, o + empty * size.pitch + point, spread(0.0))
     for group in range(0, rows, PAIR):
@@ -74,7 +78,8 @@ def _filter(plan, w, o, rows, factor):
         x = _transform(plan, w, x)
         for s in range(ni):
             f = spread(at(factor, s))
-            re, im = f * load(w, x + PAIR * s), f * load(w, x + PAIR * s + LANES)
+            re = f * load(w, x + PAIR * s)
+            im = f * load(w, x + PAIR * s + LANES)
             store(w, x + PAIR * s, im)  # the transform back has the other sign: parts change places
             store(w, x + PAIR * s + LANES, re)
         _unpack(w, _transform(plan, w, x), o + group * size.pitch, size.pitch, ni)
@@ -83,7 +88,8 @@ def _filter(plan, w, o, rows, factor):
 @kernel(fastmath=STRICT)
 def filter_tendencies(plan, arrays, j):
     """Short waves out of N of row ``j`` in the scratch, where the row is near a pole."""
-    size, scratch = plan.size, address(arrays.scratch)
+    size = plan.size
+    scratch = address(arrays.scratch)
     for field in range(4):
         if plan.rows.filtered[j] & (2 if field == 1 else 1):
             rows = size.levels + 1 if field == 2 else size.levels  # p_s is behind T
@@ -92,57 +98,71 @@ def filter_tendencies(plan, arrays, j):
 
 
 @kernel(fastmath=STRICT)
-def _product(matrix, rows, columns, w, x, y, pitch, ni):
-    """``rows`` rows y = matrix · rows x, fused from the first column to the last.
+def _product(matrix, shape, x, y, pitch, ni):
+    """Rows of longitude y = matrix · rows x, fused from the first column to the last.
 
-    ``matrix``: address of the rows of ``columns`` numbers; ``rows``: a multiple of four; ``y``: address and
-    place of its first row.  Eight sums of ``PART`` points stay in the registers, and the columns of as many points in
-    the first-level cache.
+    ``matrix``: address of its numbers, row by row; ``shape``: its rows, a multiple of four, and columns; ``x``, ``y``:
+    address and place of the first row each.  Four rows of two vectors of ``PART`` points are eight sums, which stay in
+    the registers; the columns of as many points stay in the first-level cache.
     """
+    rows, columns = shape
+    source, first = x
+    target, place = y
     for i in range(0, ni, 2 * PART):
         for m in range(0, rows, 4):
-            z = wide(0.0, load_as(w, x, _WIDTH))
-            a, b, c, d, e, f, g, h = z, z, z, z, z, z, z, z
+            zero = wide(0.0, load_as(source, first, _WIDTH))
+            a = b = c = d = e = f = g = h = zero
             for q in range(columns):
-                u, v = load_as(w, x + q * pitch + i, _WIDTH), load_as(w, x + q * pitch + i + PART, _WIDTH)
+                u = load_as(source, first + q * pitch + i, _WIDTH)
+                v = load_as(source, first + q * pitch + i + PART, _WIDTH)
                 r = m * columns + q
                 p = wide(at(matrix, r), u)
-                a, b = fma(p, u, a), fma(p, v, b)
+                a = fma(p, u, a)
+                b = fma(p, v, b)
                 p = wide(at(matrix, r + columns), u)
-                c, d = fma(p, u, c), fma(p, v, d)
+                c = fma(p, u, c)
+                d = fma(p, v, d)
                 p = wide(at(matrix, r + 2 * columns), u)
-                e, f = fma(p, u, e), fma(p, v, f)
+                e = fma(p, u, e)
+                f = fma(p, v, f)
                 p = wide(at(matrix, r + 3 * columns), u)
-                g, h = fma(p, u, g), fma(p, v, h)
-            o = y[1] + m * pitch + i
-            store(y[0], o, (a, b))
-            store(y[0], o + pitch, (c, d))
-            store(y[0], o + 2 * pitch, (e, f))
-            store(y[0], o + 3 * pitch, (g, h))
+                g = fma(p, u, g)
+                h = fma(p, v, h)
+            o = place + m * pitch + i
+            store(target, o, (a, b))
+            store(target, o + pitch, (c, d))
+            store(target, o + 2 * pitch, (e, f))
+            store(target, o + 3 * pitch, (g, h))
 
 
 @kernel(fastmath=CONTRACT)
 def implicit(plan, arrays, j):
     """Divergence of Yᵉ at row ``j`` into its record, and its right-hand sides in wavenumber space."""
-    size, rows = plan.size, plan.rows
-    ni, pitch, levels = size.ni, size.pitch, size.levels
-    w, scratch = address(arrays.window), address(arrays.scratch)
+    size = plan.size
+    rows = plan.rows
+    ni = size.ni
+    pitch = size.pitch
+    w = address(arrays.window)
+    scratch = address(arrays.scratch)
     rec = record(arrays, size, j)
     _, north = neighbours(size, j)
     cn = 0.0 if j == size.nj - 1 else rows.north[j] * rows.dy[j]
-    cs, dx = rows.south[j] * rows.dy[j], rows.dx[j]
-    for k in range(levels):
-        y, vn, d = window_row(size, j, k), window_row(size, north, k).v_change, record_row(size, k).D
+    cs = rows.south[j] * rows.dy[j]
+    dx = rows.dx[j]
+    for k in range(size.levels):
+        y = window_row(size, j, k)
+        vn = window_row(size, north, k).v_change
+        d = record_row(size, k).D
         wrap(w, y.u_change, ni)
         for i in range(0, ni, LANES):
             div = dx * (load(w, y.u_change + i) - load(w, y.u_change + i - 1))
             div = div + (cn * load(w, vn + i) - cs * load(w, y.v_change + i))
             store(w, y.divergence + i, div)
             store(rec, d + i, div)
-    modes, columns, given = PAIR * size.groups, 2 * levels + 1, window_row(size, j, 0).T_change
     base = 4 * size.tendency * pitch + HALO
-    matrix = address(plan.waves.forward)
-    _product(matrix, modes, columns, w, given, (scratch, base), pitch, ni)
+    shape = PAIR * size.groups, 2 * size.levels + 1
+    given = w, window_row(size, j, 0).T_change
+    _product(address(plan.waves.forward), shape, given, (scratch, base), pitch, ni)
     x = size.fourier
     hat = address(arrays.halves[j % size.halves])
     for group in range(size.groups):
@@ -150,8 +170,12 @@ def implicit(plan, arrays, j):
         z = _transform(plan, scratch, x)
         half = 0.5 / ni
         for s in range(ni // 2 + 1):
-            p, q = z + PAIR * s, z + PAIR * ((ni - s) % ni)
-            pr, pi, qr, qi = load(scratch, p), load(scratch, p + LANES), load(scratch, q), load(scratch, q + LANES)
+            p = z + PAIR * s
+            q = z + PAIR * ((ni - s) % ni)
+            pr = load(scratch, p)
+            pi = load(scratch, p + LANES)
+            qr = load(scratch, q)
+            qi = load(scratch, q + LANES)
             h = (s * size.groups + group) * 2 * PAIR
             store(hat, h, half * (pr + qr))
             store(hat, h + LANES, half * (pi - qi))
@@ -162,11 +186,13 @@ def implicit(plan, arrays, j):
 @kernel(fastmath=CONTRACT)
 def eliminate(plan, arrays, j, low, high):
     """Wavenumbers ``low`` to ``high`` − 1 of row ``j``: x_j = (rhs_j + Δt²c² s_j x_{j−1}) / pivot."""
-    size, waves = plan.size, plan.waves
+    size = plan.size
+    waves = plan.waves
     weight = plan.rows.laplace_south[j]
     x = address(arrays.halves[j % size.halves])
     before = address(arrays.halves[max(j - 1, 0) % size.halves])
-    inverse, speed2 = address(waves.inverse[j]), address(waves.speed2)
+    inverse = address(waves.inverse[j])
+    speed2 = address(waves.speed2)
     for n in range(low * size.groups, high * size.groups):
         for part in range(2):
             c = weight * load(speed2, PAIR * (n % size.groups) + LANES * part)
@@ -179,11 +205,13 @@ def eliminate(plan, arrays, j, low, high):
 @kernel(fastmath=CONTRACT)
 def substitute(plan, arrays, j, low, high):
     """The same, backwards: g_j = x_j + Δt²c² n_j/pivot g_{j+1}; row nj − 1 is done as it is."""
-    size, waves = plan.size, plan.waves
+    size = plan.size
+    waves = plan.waves
     weight = plan.rows.laplace_north[j]
     x = address(arrays.halves[j % size.halves])
     after = address(arrays.halves[min(j + 1, size.nj - 1) % size.halves])
-    inverse, speed2 = address(waves.inverse[j]), address(waves.speed2)
+    inverse = address(waves.inverse[j])
+    speed2 = address(waves.speed2)
     for n in range(low * size.groups, high * size.groups):
         for part in range(2):
             p = load(inverse, PAIR * n + LANES * part)
@@ -197,14 +225,21 @@ def substitute(plan, arrays, j, low, high):
 def restore(plan, arrays, j):
     """G of row ``j`` from its modes in wavenumber space."""
     size = plan.size
-    ni, pitch = size.ni, size.pitch
-    scratch, hat, g = address(arrays.scratch), address(arrays.halves[j % size.halves]), address(arrays.G)
-    x, modes = size.fourier, PAIR * size.groups
+    ni = size.ni
+    pitch = size.pitch
+    scratch = address(arrays.scratch)
+    hat = address(arrays.halves[j % size.halves])
+    g = address(arrays.G)
+    x = size.fourier
     for group in range(size.groups):
         for s in range(ni // 2 + 1):
-            p, q = x + PAIR * s, x + PAIR * ((ni - s) % ni)
+            p = x + PAIR * s
+            q = x + PAIR * ((ni - s) % ni)
             h = (s * size.groups + group) * 2 * PAIR
-            ar, ai, br, bi = load(hat, h), load(hat, h + LANES), load(hat, h + PAIR), load(hat, h + 3 * LANES)
+            ar = load(hat, h)
+            ai = load(hat, h + LANES)
+            br = load(hat, h + PAIR)
+            bi = load(hat, h + 3 * LANES)
             if 0 < s < ni // 2:
                 store(scratch, q + LANES, ar + bi)
                 store(scratch, q, br - ai)
@@ -213,6 +248,7 @@ def restore(plan, arrays, j):
         z = _transform(plan, scratch, x)
         _unpack(scratch, z, HALO + PAIR * group * pitch, pitch, ni)
     out = j * size.depth + HALO
-    _product(address(plan.waves.backward), size.depth // pitch, modes, scratch, HALO, (g, out), pitch, ni)
+    shape = size.depth // pitch, PAIR * size.groups
+    _product(address(plan.waves.backward), shape, (scratch, HALO), (g, out), pitch, ni)
     for k in range(size.levels):
         wrap(g, out + k * pitch, ni)
