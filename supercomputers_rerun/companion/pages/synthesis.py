@@ -331,6 +331,11 @@ def of_first(frame: pd.DataFrame) -> pd.DataFrame:
     return frame[(frame["kind"] == "report") | (frame["order"] == frame.groupby("what")["order"].transform("min"))]
 
 
+def boasted(row) -> bool:
+    """Whether a point is a reader's own that its record calls doubtful: it is drawn with a cross, and has no number."""
+    return row.order < 0 and bool(row.flagged)
+
+
 def said(frame: pd.DataFrame) -> str:
     """Points in words, for who cannot see the figure: all of reports, and of runs the first machine's.
 
@@ -338,8 +343,10 @@ def said(frame: pd.DataFrame) -> str:
     """
     words = {"": "", "<": "below ", ">": "above "}
     chosen = of_first(frame)
-    triples = zip(labels(chosen), chosen["bound"], chosen["value"], strict=True)
-    found = "; ".join(f"{label} {words[bound]}{significant(value, 3)}" for label, bound, value in triples)
+    found = "; ".join(
+        f"{label} {'doubtful' if boasted(row) else words[row.bound] + significant(row.value, 3)}"
+        for label, row in zip(labels(chosen), chosen.itertuples(), strict=True)
+    )
     more = ". Points of further machines, where there are any, are in the data"
     return found + more * bool((frame["kind"] == "run").any())
 
@@ -363,7 +370,7 @@ def _marks(axis, frame: pd.DataFrame, place: str, across: bool) -> None:
         label, colour = part["machine"].iloc[0], figures.VARIANTS[int(order) % len(figures.VARIANTS)]
         drawn = figures.bars(axis, part[place] + moved, part, label=label, line=False, across=across, colour=colour)
         if order < 0:
-            drawn.set(marker="*", markersize=13, zorder=3)
+            drawn.set(marker="*", markersize=13, zorder=1.9)  # below the cross of a doubtful one
 
 
 @figures.styled
@@ -421,7 +428,8 @@ def files_through_time() -> "figures.Shown":
             x = 1978 if lowest else 2028 if bound else year + (1.3 if year < 2000 else -1.3)
             shift = 0.68 if lowest or bound else 1.45 if beside else 1
             axis.annotate(
-                f"{what} {least}{significant(row.value, 3)}", (year, row.value), (x, height * shift),
+                f"{what} {'doubtful' if boasted(row) else least + significant(row.value, 3)}",
+                (year, row.value), (x, height * shift),
                 ha="left" if year < 2000 else "right", va="center", size=8,
             )  # fmt: skip
     axis.set(xlim=(1977, 2032), xticks=range(1980, 2030, 10))
