@@ -7,8 +7,8 @@ float32; places in it count numbers.  Each pass reads all elements and writes th
 result in order.  Radices are 2, 3, 4, 5, 8 and any odd prime, whose cost grows with it.  Real and imaginary parts
 exchanged on the way in and on the way out change the sign.
 
-``plain`` says what is computed.  scipy.fft on the same rows of eight fields takes 4.2 (inverse) and 3.3 times as long
-as all that the spectral transforms of T159 do around and in these, 2.4 and 2.2 times at T399 (Zen 3).
+``plain`` says what is computed.  On the rows of eight fields scipy.fft alone takes 4.2 (inverse) and 3.3 (direct) times
+as long as the whole Fourier part of the spectral transforms of T159, 2.4 and 2.2 times at T399 (Zen 3).
 
 Source: C. Temperton, J. Comput. Phys. 52, 1 (1983).
 
@@ -48,12 +48,12 @@ class Points(NamedTuple):
 
 
 class Twiddle(NamedTuple):
-    """Factors of a butterfly's outputs: output k is multiplied by root number ``k · step``, unless that is 1."""
+    """Factors of a butterfly's outputs: output k is multiplied by the root at place ``k · step``, unless ``k`` is 0."""
 
     roots: Any  # address of those of ``roots(n)``
-    step: int  # twice the number of output 1's factor, its place
+    step: int  # place of output 1's factor in ``roots``: twice its number
     unit: int  # number of the root exp(2πi / radix)
-    needed: bool  # whether a factor differs from 1
+    needed: bool  # False where all factors are 1, for ``p`` = 0
 
 
 def plain(x: np.ndarray) -> np.ndarray:
@@ -67,8 +67,9 @@ def factorise(n: int) -> list[int]:
     twos = (n & -n).bit_length() - 1
     n >>= twos
     eights, left = divmod(twos, 3)
-    if left == 1 and eights:
-        eights, left = eights - 1, 4
+    if left == 1 and eights:  # 4 · 4 in place of 8 · 2
+        eights -= 1
+        left = 4
     radices = [8] * eights + {0: [], 1: [2], 2: [4], 4: [4, 4]}[left]
     p = 3
     while n > 1:
@@ -304,7 +305,10 @@ def _pass(butterfly):
     """A pass of one radix: elements from ``x`` on to ``y`` on.
 
     ``butterfly`` takes inputs ``left · span`` apart and gives outputs ``span`` apart, of which number k is multiplied
-    by root number ``k · p · turn``.
+    by root number ``k · p · turn``, where ``turn``, the product of the radices before, is n / (left · radix)::
+
+        x[p, q], x[p + left, q], x[p + 2 left, q] …  ─▶  y[radix p, q], y[radix p + 1, q] …     q < span, p < left
+
     """
 
     @kernel(cache=False)
@@ -316,7 +320,7 @@ def _pass(butterfly):
             first = x + p * span
             result = y + p * span * radix
             for element in range(0, span, 2 * lanes):
-                for q in range(element, element + lanes, narrow):
+                for q in range(element, element + lanes, narrow):  # real parts; imaginary ones lie ``lanes`` further
                     source = _points(first + q, left * span)
                     target = _points(result + q, span)
                     if p:
@@ -338,8 +342,8 @@ def transform(row, x, y, n, radices, table):
     ``radices`` is the address of those of ``factorise(n)`` and a 0, int64, ``table`` that of ``roots(n)``, of the kind
     of the elements.
     """
-    left = n  # elements of the parts that are left
-    span = 2 * len(row.width)  # numbers of what is done
+    left = n  # points of the transforms that are left to do
+    span = 2 * len(row.width)  # numbers that move together: an element for each output of the radices before
     number = 0
     radix = at(radices, number)
     while radix:

@@ -5,13 +5,18 @@ Functions, at μ = sin φ (``legendre`` derives them)::
     p_{l+1} = (a_l μ² + b_l) p_l − p_{l−1},    P_{m+2l} = even_l p_l + carry_{l−1} p_{l−1},    P_{m+2l+1} = μ odd_l p_l
 
 So a sum over all degrees n of P_n is one over l of p_l, of a part that is even in μ and one that is odd, whose
-coefficients follow from those of P_n: ``to_functions``, and ``from_functions`` for the transposed sums.
+coefficients follow from those s_n of P_n: ``to_functions``, and ``from_functions`` for the transposed sums::
+
+    even_l s_{m+2l} + carry_l s_{m+2l+2} of the even part,    odd_l s_{m+2l+1} of the odd one
+
+The factor μ of the odd part is not here: it is in the scales with which ``rows`` reads and writes a Fourier buffer.
 
 Three units of work recur, all float64::
 
     block   24 latitudes from north to south, three vectors of eight:  | 0 … 7 | 8 … 15 | 16 … 23 |
     state   where the recurrence of a block stands:                    | 24 values of p_{l−1} | 24 values of p_l |
-    quad    one l of the coefficients, or one wavenumber of a row, of eight fields in lanes:
+    quad    one l of the coefficients, or one wavenumber of a row, of eight fields in lanes (in the Fourier buffers of
+            ``legendre_one``, one wavenumber of eight rows of one field):
                        | even, real: 8 fields | even, imaginary: 8 | odd, real: 8 | odd, imaginary: 8 |
 
 A strip is as much of a quad as six of fit into the registers: all of it where a vector is one register, else one of the
@@ -100,7 +105,7 @@ class Functions(NamedTuple):
     b: Any  # address of its second factors, 1
     term: int  # where this wavenumber's factors start in ``a`` and ``b``
     squares: Any  # address of μ² of every latitude, padded to whole blocks
-    first: Any  # address, int64: first ell that matters, of every block of every wavenumber
+    first: Any  # address, int64: first ell that matters, of every block of every wavenumber; ``count`` or more: never
     seeds: Any  # address of the two values to start from, 2·BLOCK for every block of every wavenumber
     block: int  # number of this wavenumber's first block in ``first`` and ``seeds``
     blocks: int  # blocks of a wavenumber
@@ -123,7 +128,7 @@ class Column(NamedTuple):
     place: int  # its first coefficient in a field, doubles
     lanes: Any  # address of ``Spectra.lanes``
     fields: int  # 1 … 8
-    degrees: int  # coefficients
+    degrees: int  # how many it has
 
 
 class Wave(NamedTuple):
@@ -277,7 +282,8 @@ def build(functions, block, span, panel, state):
 def build_or_zero(functions, block, span, panel, states):
     """As ``build``, with zeros for those ell of the ``span`` that do not matter to the block yet.
 
-    ``states`` is the address of the states of all blocks.
+    ``states`` is the address of the states of all blocks.  Spans of a block follow each other without a gap: only the
+    one in which the block begins takes the seeds, a later one goes on from the state.
     """
     first, end = span
     start = first_of(functions, block)
@@ -325,7 +331,7 @@ def to_functions(column, weights, edge, c):
                 store(edge, LANES * lane + i, number)
         transpose_block(edge, 0, LANES, c, LANES * n, LANES)
     last = terms(column.degrees) - 1
-    for ell in range(last):
+    for ell in range(last):  # upwards: the quad above is still without its weights
         _weigh(c, ell, ell + 1, weights, spread(at(weights.carry, weights.term + ell)))
     _weigh(c, last, last, weights, spread(0.0))
     if 2 * last + 1 == column.degrees:  # without an odd coefficient
@@ -339,7 +345,7 @@ def from_functions(c, weights, edge, column):
 
     ``c``, which is spent, ``weights``, ``edge`` and ``column`` as there; the last is written.
     """
-    for ell in range(terms(column.degrees) - 1, 0, -1):
+    for ell in range(terms(column.degrees) - 1, 0, -1):  # downwards: the quad below is still without its weights
         _weigh(c, ell, ell - 1, weights, spread(at(weights.carry, weights.term + ell - 1)))
     _weigh(c, 0, 0, weights, spread(0.0))
     size = 2 * column.degrees

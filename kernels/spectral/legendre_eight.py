@@ -88,7 +88,7 @@ class Space(NamedTuple):
 
 
 class Factors(NamedTuple):
-    """``p_l`` of some l and latitudes: the factors of a product."""
+    """``p_l`` of some l and latitudes, factors of a product: sum j, term i at ``place + j · across + i · along``."""
 
     values: Any  # address of float64
     place: int  # of the first factor, doubles
@@ -130,7 +130,7 @@ class Chunk(NamedTuple):
     count: int
     resumed: bool  # whether sums of others came before
     finished: bool  # whether none comes after
-    near: int  # coefficients of the thread's next wavenumber that are fetched meanwhile: place in a field, doubles
+    wanted: int  # coefficients of the thread's next wavenumber that are fetched meanwhile: place in a field, doubles
 
 
 class Source(NamedTuple):
@@ -184,8 +184,9 @@ def _emit_row(target, row, part, strip):
 
 @kernel
 def _sum_degrees(block, chunk, space, column, target):
-    """The l of a ``chunk`` for 24 latitudes, six at a time, from zero or from the sums so far, to these or to the
-    buffer.
+    """Sums over the l of a ``chunk`` for 24 latitudes, six at a time.
+
+    They begin with zero or with ``space.sums``, and go to these or to the buffer.
 
     Streamed stores drain while the next six latitudes are computed.  Meanwhile coefficients are fetched: six latitudes
     take one of the fields, and each strip goes on where the last one ended.
@@ -201,7 +202,7 @@ def _sum_degrees(block, chunk, space, column, target):
             if chunk.resumed:
                 sums = load6(space.sums, j * SPAN + part)
             terms = Terms(space.coefficients, chunk.start * SPAN + part, chunk.count)
-            ahead = Ahead(column.values, field + chunk.near + part // STRIP * chunk.count, 1)
+            ahead = Ahead(column.values, field + chunk.wanted + part // STRIP * chunk.count, 1)
             sums = _six(factors, terms, ahead, sums)
             if chunk.finished:
                 _emit_row(target, row, part, sums[0])
@@ -215,15 +216,15 @@ def _sum_degrees(block, chunk, space, column, target):
 
 
 @kernel
-def _inverse_block(block, wave, space, near, target):
+def _inverse_block(block, wave, space, wanted, target):
     """Sums over l for 24 latitudes into the Fourier buffer.
 
-    Meanwhile a part of the next coefficients, ``near`` in each field, is fetched.  The l are cut into panels of one
+    Meanwhile a part of the next coefficients, ``wanted`` in each field, is fetched.  The l are cut into panels of one
     size, so that the last is not a small one.
     """
     functions = wave.functions
     low = first_of(functions, block)
-    panels = max((functions.count - low + CHUNK - 1) // CHUNK, 1)
+    panels = max((functions.count - low + CHUNK - 1) // CHUNK, 1)  # one, empty, writes zeros where no l matters
     size = (functions.count - low + panels - 1) // panels
     state = State(space.states, 0)
     begin(functions, block, state)
@@ -231,7 +232,7 @@ def _inverse_block(block, wave, space, near, target):
         start = low + number * size
         count = min(size, functions.count - start)
         build(functions, block, (start, start + count), Panel(space.panel, 0, BLOCK), state)
-        chunk = Chunk(start, count, number > 0, number == panels - 1, near + number * size)
+        chunk = Chunk(start, count, number > 0, number == panels - 1, wanted + number * size)
         _sum_degrees(block, chunk, space, wave.column, target)
 
 
@@ -253,10 +254,10 @@ def inverse(share, tables, spectra, work, buffer):
         target = Target(fourier, places, m * SPAN, tables.first_row[m], tables.rows, buffer.streaming)
         polar = tables.first_row[m] // BLOCK
         later = 2 * spectra.columns[min(m + share.threads, top)]
-        # eight times six latitudes, two blocks, ask for a part of each of eight fields: half as many parts as blocks
-        part = 4 * wave.functions.count // max((blocks - polar) // 2, 1)
+        # eight times six latitudes, two blocks, ask for a stretch of each of eight fields: half as many as blocks
+        stretch = 4 * wave.functions.count // max((blocks - polar) // 2, 1)
         for block in range(polar, blocks):
-            _inverse_block(block, wave, space, later + (block - polar) // 2 * part, target)
+            _inverse_block(block, wave, space, later + (block - polar) // 2 * stretch, target)
     fence()
 
 
@@ -301,8 +302,8 @@ def _direct_wavenumber(wave, space, source):
     column = wave.column
     count = functions.count
     polar = source.first // BLOCK
-    active = functions.blocks  # blocks north of it are zero so far
-    near = source.following
+    active = functions.blocks  # first block that is summed; those north of it are zero so far
+    wanted = source.following
     panels_of_a_field = max(count // (LANES * STEP), 1)
     height = source.end - source.first
     data_pace = min(1 + SPAN * STEP // count, LANES)
@@ -313,6 +314,7 @@ def _direct_wavenumber(wave, space, source):
         number = start // STEP
         field = at(column.lanes, number % LANES)
         written = field + column.place + number // LANES * spectrum_pace * height
+        # six l are summed though fewer may be left: what comes of panel rows not built lies behind the last l, unread
         for north in range(active, functions.blocks, SLICE):
             south = min(north + SLICE, functions.blocks)
             for block in range(north, south):
@@ -322,9 +324,9 @@ def _direct_wavenumber(wave, space, source):
             rows = min(south * BLOCK, source.end) - row
             resumed = north > active
             panel = row - north * BLOCK
-            ahead = Ahead(source.values, near, data_pace)
+            ahead = Ahead(source.values, wanted, data_pace)
             _sum_latitudes(space, Slice(row, rows, start, panel, resumed), source, ahead)
-            near += data_pace * rows
+            wanted += data_pace * rows
             if start + SIX < end:
                 ahead = Ahead(column.values, written, spectrum_pace)
                 second_six = Slice(row, rows, start + SIX, panel + SIX * _WIDTH, resumed)

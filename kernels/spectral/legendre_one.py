@@ -7,11 +7,11 @@ One wavenumber, with its functions p_l(μ) of latitude j and coefficients c_l (`
 for four numbers at a time, real and imaginary, even and odd in μ.  p_l is never stored: the recurrence runs along.
 
 Inverse: the sums of some latitudes stay in registers over all l.  Where a vector is one register of 512 bits these are
-the three vectors of a block, else one vector; one takes 16 to 19 % longer where three fit.
+the three vectors of a block, else one vector; with registers of 512 bits one at a time takes 16 to 19 % longer.
 
 Direct: two l at a time are summed over all latitudes.  Their eight sums and the factors of the recurrence are twelve
 registers; a register of latitudes takes seven loads and two stores for twelve fused operations.  Two p_l of every
-latitude wait in memory for the next two l, so no latitude waits for itself.  One l of a block of latitudes at a time
+latitude wait in memory for the next two l, so no latitude waits for itself.  Instead, one l of one block at a time
 takes 1.02 to 1.06 times as long with registers of 512 bits, 1.3 to 1.8 times with those of 256.
 
 Layouts (float64)::
@@ -69,8 +69,8 @@ from supercomputers_rerun.kernels.spectral.functions import (
     zeros,
 )
 
-#: Most blocks whose two l are summed at once: their state and data take 25 KiB, and are read again for the next two l
-#: from the first-level cache.
+#: Most blocks whose two l are summed at once: their μ², state and data, 7 doubles a latitude, take 24 KiB, and are read
+#: again for the next two l from the first-level cache.
 SLAB = 448 // BLOCK
 #: Vectors of a block of latitudes.
 VECTORS = BLOCK // LANES
@@ -102,7 +102,7 @@ class Source(NamedTuple):
     """One wavenumber of the wavenumber-major Fourier buffer, which the direct transform reads."""
 
     values: Any  # address of float64
-    place: int  # where the quad of the first latitudes would stand, doubles
+    place: int  # where the quad of latitudes 0 … 7 would stand, doubles; that of latitude j is SPAN · (j // 8) further
     following: int  # the same of the thread's next wavenumber
 
 
@@ -133,7 +133,7 @@ def _blocks(rows):
 
 @kernel(inline=True)
 def _factors(weights, same, carried):
-    """Even, even, odd, odd factor of l number ``same``, and twice the carry of l number ``carried``, 0, 0."""
+    """The vectors even, even, odd, odd of l number ``same``, and carry, carry, 0, 0 of l number ``carried``."""
     zero = spread(0.0)
     even = wide(at(weights.even, weights.term + same), zero)
     odd = wide(at(weights.odd, weights.term + same), zero)
@@ -167,7 +167,7 @@ def _from_functions(c, weights, column):
     spectrum = column.values
     for ell in range(terms(column.degrees)):
         place = LANES + PARTS * ell
-        own, carry = _factors(weights, ell, ell - 1)
+        own, carry = _factors(weights, ell, ell - 1)  # before l = 0 a number of another row, times the zeros before c
         below = carry * load_as(c, place - PARTS, _FOUR)
         numbers = fma(own, load_as(c, place, _FOUR), below)
         here = column.place + PARTS * ell
@@ -243,7 +243,7 @@ def _sum_vectors(block, m, functions, c, target):
         _sum_vector(vector, block, m, functions, c, target)
 
 
-_sum_latitudes = _sum_block if WHOLE else _sum_vectors
+_sums_of_block = _sum_block if WHOLE else _sum_vectors
 
 
 @kernel
@@ -260,7 +260,7 @@ def inverse(share, tables, spectra, work, buffer):
         wave = wave_at(any_m, m, tables, spectra)
         _to_functions(wave.column, wave.weights, c)
         for block in range(tables.first_row[m] // BLOCK, full):
-            _sum_latitudes(block, m, wave.functions, c, target)
+            _sums_of_block(block, m, wave.functions, c, target)
         for vector in range(left):
             _sum_vector(vector, full, m, wave.functions, c, target)
     fence()
@@ -286,7 +286,7 @@ def _join(functions, block, ell, state):
         prefetch(functions.seeds, seeds + i + functions.following)
         prefetch(functions.seeds, seeds + BLOCK + i + functions.following)
         if start > ell:
-            # the recurrence is its own inverse
+            # the recurrence is its own inverse: of p_{l+1} and p_l it gives p_{l-1}
             p, q = step_one(functions, ell, x, p, q)
         for skipped in range(start, ell):
             q, p = step_one(functions, skipped, x, q, p)
@@ -324,7 +324,12 @@ _in_halves = _half_sums if WHOLE else _halves
 def _put_totals(pair, one, two):
     """Write the totals of the lanes of ``one`` and ``two``, four vectors for each l of the ``pair``.
 
-    The exchanges of a transposition, with a sum after each instead: eight vectors become one of eight totals.
+    The exchanges of a transposition, with a sum after each instead: eight vectors become one of eight totals::
+
+        a       | one[0] ×4          | two[0] ×4          |    b, c, d likewise of number 1, 2, 3
+        ab      | a b a b            | a b a b            |
+        totals  | a b c d, l of pair | a b c d, l + 1     |    as they stand in c[l, 4] and c[l + 1, 4]
+
     """
     a = _in_halves(one[0], two[0])
     b = _in_halves(one[1], two[1])
@@ -379,6 +384,7 @@ def _sum_wavenumber(functions, latitudes, out, state, source):
         pole = max(equator - height, polar)
         active = equator
         fresh = equator == blocks
+        # the first slab writes all l from 0 on, so that the others can add to them
         start = 0 if fresh else first_of(functions, equator - 1) // 2 * 2
         for ell in range(start, functions.count, 2):
             while active > pole and first_of(functions, active - 1) < ell + 2:
@@ -386,6 +392,7 @@ def _sum_wavenumber(functions, latitudes, out, state, source):
                 _join(functions, active, ell, state)
                 for i in range(SPAN * VECTORS * active, SPAN * VECTORS * (active + 1), LANES):
                     prefetch(source.values, source.following + i)
+            # from a block's first latitude on: what does not carry the wavenumber is zero in the buffer
             joint = Latitudes(BLOCK * active, min(BLOCK * equator, latitudes.end))
             _two_ell(functions, Pair(ell, out, fresh), joint, state, source)
 

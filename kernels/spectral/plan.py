@@ -8,8 +8,8 @@
 Both parts are compiled code, each shared by the threads that there are: by wavenumber the Legendre part, by row the
 Fourier part.  Fields travel in groups of eight, or alone.  ``call`` is what a plan has prepared, a :class:`Call` as
 plain tuples; ``spectra`` are complex128 (fields, ncoef), ``values`` float64 (fields, points), both C-contiguous;
-``group`` is the first field of those that are transformed, and the bits of the parts of the transform that are done;
-``thread`` of ``threads`` takes its share of a part.
+``group`` is a pair: the first field of those that are transformed, and the bits of the parts of the transform that are
+done; ``thread`` of ``threads`` takes its share of a part.  Tables, buffers and scratch are kept between calls.
 """
 
 import threading
@@ -115,8 +115,8 @@ def inverse_transform(call, spectra, values, group, threads, thread):
         else:
             legendre_eight.inverse(share, call.tables, fields, scratch, call.buffer)
     if parts & FOURIER:
-        grid = _flat(values, first)
-        rows.inverse(share, call.tasks, call.lengths, call.work[thread], call.buffer, grid)
+        points = _flat(values, first)
+        rows.inverse(share, call.tasks, call.lengths, call.work[thread], call.buffer, points)
 
 
 @kernel
@@ -126,8 +126,8 @@ def direct_transform(call, spectra, values, group, threads, thread):
     first, parts = group
     share = Share(thread, threads)
     if parts & FOURIER:
-        grid = _flat(values, first)
-        rows.direct(share, call.tasks, call.lengths, call.work[thread], call.buffer, grid)
+        points = _flat(values, first)
+        rows.direct(share, call.tasks, call.lengths, call.work[thread], call.buffer, points)
     if parts & LEGENDRE:
         fields = _spectra(call, spectra, first)
         scratch = call.scratch[thread]
@@ -254,10 +254,11 @@ class Plan(VectorTransforms):
         """First coefficient of each wavenumber 0 … T, and the end, for degrees up to ``top``."""
         return np.concatenate([[0], np.cumsum(top + 1 - np.arange(self.truncation + 1))]).astype(np.int64)
 
-    def _factors(self, direct, tasks, power):
+    def _scales(self, direct, tasks, power):
         """Even and odd scale of every lane of some ``tasks``; ``power`` of ``cos φ`` is divided out."""
         even = 1.0 / self._cosine**power
         if direct:
+            # a half of ½ ∫ dμ, and one since ``rows`` gives twice north ± south
             even = even * self._weight / (4.0 * self.grid.pl[: self.nlat])
         odd = even * self._mu
         return np.ascontiguousarray(np.concatenate([even[tasks.rows], odd[tasks.rows]], axis=1))
@@ -347,7 +348,7 @@ class Plan(VectorTransforms):
                 run_parts(transform, threads, call, spectra, values, (group.start, parts), threads)
 
     def _call(self, direct, fields, power, threads):
-        """What compiled code is told of a transform of so many fields, kept between calls."""
+        """What compiled code is told of a transform of so many fields, kept between calls until work space grows."""
         key = direct, fields, power, threads
         if key not in self._calls:
             tasks = self._single if fields == 1 else self._many
@@ -361,10 +362,10 @@ class Plan(VectorTransforms):
             call = Call(
                 self._tables,
                 columns,
-                power,
+                power,  # as Call.extra: a power of cos φ takes one degree more
                 np.minimum(np.arange(LANES), fields - 1) * 2 * int(columns[-1]),  # missing fields share the last's
                 fields,
-                rows.Rows(where, self._factors(direct, tasks, power)),
+                rows.Rows(where, self._scales(direct, tasks, power)),
                 self._lengths,
                 self._buffer(direct, fields, tasks),
                 self._space((legendre.__name__, threads), threads * size, (threads, size)),
