@@ -17,7 +17,8 @@ import nbformat
 from supercomputers_rerun.companion.common import stop, write_text
 from supercomputers_rerun.companion.notebook_files import paths
 
-_IGNORED = {"nbval-ignore-output", "nbval-skip"}
+#: Of cells whose output differs from run to run; that of a cell which tests skip is kept.
+_IGNORED = {"nbval-ignore-output"}
 #: Of every notebook; nothing of the machine that executed it.
 _METADATA = {
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},

@@ -6,7 +6,7 @@ from supercomputers_rerun.companion import experiments, notebook_files
 from supercomputers_rerun.companion.figures import rendering
 
 
-@pytest.mark.parametrize("id", [id for id, entry in experiments.REGISTER.items() if entry.ranks and entry.figures])
+@pytest.mark.parametrize("id", [id for id, entry in experiments.REGISTER.items() if entry.ranks and entry.runs()])
 def test_the_stored_run_stands_in_a_notebook_where_none_can_be_made(monkeypatch, id):
     monkeypatch.setenv("RERUN_WITHOUT_MPI", "1")
     monkeypatch.setenv(rendering.FIGURES, "text")

@@ -1,7 +1,7 @@
 """Every experiment with figures: a quick run is drawn beside the stored ones and alone, and names tables that exist.
 
-The longest are run and drawn beside the stored ones by their chapters' notebooks, which the same tests execute; here
-their stored runs are drawn, each alone.
+The longest are run and drawn beside the stored ones by their chapters' notebooks, which the same tests and the book
+execute; here their stored runs are drawn, each alone.
 """
 
 import pytest
@@ -11,7 +11,10 @@ from supercomputers_rerun.companion.figures import rendering
 from supercomputers_rerun.companion.records import runs
 
 DRAWN = {name: entry for name, entry in experiments.REGISTER.items() if entry.figures}
-LONG = ("aips58-ddt", "aips58-habits", "nht1-io", "xmp1982-builds", "xmp1982-forecast")
+LONG = (
+    "aips58-ddt", "aips58-habits", "nht1-io", "p5plus-changes", "xmp1982-builds", "xmp1982-forecast", "xmp1982-overlap",
+    "xmp1982-pairs", "xmp1982-together", "xmp1982-two-jobs",
+)  # fmt: skip
 
 
 @pytest.fixture(autouse=True)

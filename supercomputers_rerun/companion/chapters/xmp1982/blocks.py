@@ -231,7 +231,7 @@ def copies() -> Finding:
         verdict,
         f"To write a file on disk and copy it to another takes the processor {share['middle']:.0f} % of the time "
         f"({share['low']:.0f} to {share['high']:.0f}): with the same disk no processor, however fast, saves more.",
-        bears=0 < share["low"] and share["high"] <= 105,
+        bears=0 < share["low"] and share["high"] < 110,
     )
 
 
