@@ -104,5 +104,5 @@ def test_the_pages_of_a_new_chapter_show(pages, name, shown):
 
 
 def test_tables_are_numbered_page_by_page(pages):
-    numbers = [re.findall(r"Table (R?7\.\d+)\. ", pages[name]) for name in ("notebooks", "book/records")]
-    assert numbers[0] == ["7.1"] and numbers[1][:2] == ["R7.1", "R7.2"]
+    numbers = [re.findall(r"Table (R?6\.\d+)\. ", pages[name]) for name in ("notebooks", "book/records")]
+    assert numbers[0] == ["6.1"] and numbers[1][:2] == ["R6.1", "R6.2"]

@@ -191,6 +191,7 @@ def test_proof_in_all_ways(name):
         assert any("reference" in check.name for check in checks)
 
 
+@pytest.mark.filterwarnings("ignore:.*its transform is not finite:RuntimeWarning")
 @every_single
 def test_any_damaged_number_of_a_result_is_noticed(name, tmp_path):
     """NaN, zero and a thousandth off, but in what the kernel names in ``NO_OUTPUT`` and ``BOUNDED`` with a reason."""
