@@ -232,6 +232,8 @@ class Plan(VectorTransforms):
     """
 
     def __init__(self, grid: Grid | str, truncation: int, radius: float = 1.0):
+        if not isinstance(grid, (Grid, str)):
+            raise ValueError(f"grid = {grid!r} must be a Grid or the name of one, such as 'F32'")
         self.grid = named_grid(grid) if isinstance(grid, str) else grid
         self.radius = float(radius)
         T = self.truncation = _require_truncation(self.grid, truncation)

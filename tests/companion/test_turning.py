@@ -245,7 +245,8 @@ def test_writing_adds_more_with_more_threads_and_beside_the_solver(grids, made, 
     for each in every:
         alone = case(record, N=each["parameters"]["N"], n=each["threads"], way="none")["samples"]
         if each["observed"]:
-            each["observed"]["T_T"] = [1.25 * value for value in alone]
+            # all intervals overlap: equal ones would part by rounding
+            each["observed"]["T_T"] = [(1.2, 1.3)[number % 2] * value for number, value in enumerate(alone)]
     assert [judged(id, record).verdict for id in ("nht1-c1", "nht1-c9")] == [NOT, NOT]
     for N, verdict in ((12, PARTLY), (16, HOLDS)):
         for way in (writing.LATER, next(iter(writing.METHODS))):
