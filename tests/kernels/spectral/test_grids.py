@@ -75,3 +75,8 @@ def test_classic_rows_are_symmetric_ascending_and_smooth():
                 while length % prime == 0:
                     length //= prime
             assert length == 1
+
+
+def test_a_plan_refuses_what_is_no_grid():
+    with pytest.raises(ValueError, match="grid = 32 must be a Grid or the name of one"):
+        spectral.Plan(32, 21)
