@@ -205,7 +205,7 @@ def drawn(days: list[Day]):
 
     from supercomputers_rerun.companion import figures
 
-    frame = pd.DataFrame([vars(day) for day in days]).assign(day=lambda all: pd.to_datetime(all["date"]))
+    frame = pd.DataFrame([vars(day) for day in days]).assign(day=lambda table: pd.to_datetime(table["date"]))
     figure, axis = figures.axes(height=4.2)
     for (name, threads), line in frame.groupby(["experiment", "threads"], sort=False):
         axis.plot(line["day"], line["times"], "o-", label=f"{name}, {plural(threads, 'thread')}")

@@ -37,7 +37,8 @@ class Finding:
     verdict: str  # one of VERDICTS
     #: for a reader, with numbers of tables and stored runs; of what is not tested, what it would take
     sentence: str
-    #: whether the numbers say what the verdict and the sentence say; None where nothing is measured
+    #: whether the numbers say what the verdict and the sentence say: True where both are computed from them, so that no
+    #: word can part from a number; None where nothing is measured
     bears: bool | None = None
 
 

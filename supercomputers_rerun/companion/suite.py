@@ -45,10 +45,6 @@ class Plan:
     lacking: list[str] = field(default_factory=list)  # a sentence for each experiment that cannot run here
     compiled: bool = True  # whether anything of this source is
 
-    def threads_of(self, entry: Experiment) -> int:
-        """The threads asked for, or 1 for ranks, which are processes, and for what a model computes."""
-        return threads_of(entry, self.threads)
-
 
 def threads_of(entry: Experiment, threads: int | None = None) -> int:
     """Threads of an experiment: those asked for, all CPUs that may be used where none are, and 1 for ranks, which are
@@ -97,7 +93,7 @@ def plan(folder: Path, names: list[str], preset: str, threads: int, seed: int) -
     compiled = CACHE_FOLDER is not None and any(CACHE_FOLDER.rglob("*.nbi"))
     found, here = Plan(preset, threads, seed, compiled=compiled), host.describe()
     for entry in wanted:
-        asked = preset, found.threads_of(entry), seed
+        asked = preset, threads_of(entry, threads), seed
         if any(
             (record["preset"], record["threads"], record["seed"]) == asked
             and host.line(record["machine"]) == host.line(here)
@@ -111,7 +107,7 @@ def plan(folder: Path, names: list[str], preset: str, threads: int, seed: int) -
             found.lacking.append(reason)
         else:
             try:
-                experiments.accept(entry.id, preset, found.threads_of(entry), seed=seed)
+                experiments.accept(entry.id, preset, threads_of(entry, threads), seed=seed)
                 found.todo[entry.id] = estimate(entry, preset) + (0 if found.compiled else COMPILING)
             except (MemoryError, OSError) as error:  # it needs more than this machine has
                 found.lacking.append(str(error))
@@ -187,7 +183,7 @@ def measure(planned: Plan, folder: Path, end: float | None = None) -> tuple[dict
         if sys.stderr.isatty():
             print(f"{head}, about {duration(takes)} ({duration(started - begun)} passed{left})", file=sys.stderr)
         try:
-            threads = planned.threads_of(experiments.find(name))
+            threads = threads_of(experiments.find(name), planned.threads)
             # one that takes far longer than planned, on a busy machine, leaves time for others
             with until(None if end is None else min(end, started + max(3 * takes, (end - started) / 3))):
                 record = experiments.run_record(name, planned.preset, threads, seed=planned.seed)

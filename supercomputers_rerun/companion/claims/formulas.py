@@ -82,9 +82,11 @@ class Turn:
             (value,) = _values([self._eval(text)])
         except (KeyError, ValueError, TypeError, AttributeError, SyntaxError) as error:
             columns = f"; columns of its row are {', '.join(self.row.columns)}" if self.row else ""
-            strange = [name for name in re.findall(r"\b[A-Za-z_]\w*", text) if self[name] == name not in self.words]
-            as_number = isinstance(error, (TypeError, AttributeError)) or "could not convert" in str(error)
-            reason = f"{strange[0]!r} is no column, table or function" if strange and as_number else error.args[0]
+            reason = error.args[0]
+            if isinstance(error, (TypeError, AttributeError)) or "could not convert" in str(error):
+                names = re.findall(r"\b[A-Za-z_]\w*", text)
+                strange = next((name for name in names if self[name] == name not in self.words), None)
+                reason = f"{strange!r} is no column, table or function" if strange else reason
             raise ValueError(f"formula {text!r}: {reason}{columns}") from error
         return value
 

@@ -331,7 +331,7 @@ def of_first(frame: pd.DataFrame) -> pd.DataFrame:
     return frame[(frame["kind"] == "report") | (frame["order"] == frame.groupby("what")["order"].transform("min"))]
 
 
-def boasted(row) -> bool:
+def doubtful(row) -> bool:
     """Whether a point is a reader's own that its record calls doubtful: it is drawn with a cross, and has no number."""
     return row.order < 0 and bool(row.flagged)
 
@@ -344,7 +344,7 @@ def said(frame: pd.DataFrame) -> str:
     words = {"": "", "<": "below ", ">": "above "}
     chosen = of_first(frame)
     found = "; ".join(
-        f"{label} {'doubtful' if boasted(row) else words[row.bound] + significant(row.value, 3)}"
+        f"{label} {'doubtful' if doubtful(row) else words[row.bound] + significant(row.value, 3)}"
         for label, row in zip(labels(chosen), chosen.itertuples(), strict=True)
     )
     more = ". Points of further machines, where there are any, are in the data"
@@ -428,7 +428,7 @@ def files_through_time() -> "figures.Shown":
             x = 1978 if lowest else 2028 if bound else year + (1.3 if year < 2000 else -1.3)
             shift = 0.68 if lowest or bound else 1.45 if beside else 1
             axis.annotate(
-                f"{what} {'doubtful' if boasted(row) else least + significant(row.value, 3)}",
+                f"{what} {'doubtful' if doubtful(row) else least + significant(row.value, 3)}",
                 (year, row.value), (x, height * shift),
                 ha="left" if year < 2000 else "right", va="center", size=8,
             )  # fmt: skip
