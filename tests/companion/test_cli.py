@@ -143,11 +143,11 @@ def test_texts_of_others_reach_a_terminal_without_controls(call, record, tmp_pat
 @pytest.mark.parametrize("closed", [">&-", "<&- >&- 2>&-"])
 def test_closed_streams_take_no_place_of_a_file(closed, tmp_path):
     """Else the record would be the file of number 1, into which other programs print."""
-    command = f'"{sys.executable}" -m supercomputers_rerun.companion run xmp1982-banks --out "{tmp_path}" {closed}'
+    command = f'"{sys.executable}" -m supercomputers_rerun.companion run xc30-jitter --out "{tmp_path}" {closed}'
     done = subprocess.run(["sh", "-c", command], capture_output=True, text=True)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     (path,) = tmp_path.iterdir()
-    assert runs.read(path)["experiment"] == "xmp1982-banks"
+    assert runs.read(path)["experiment"] == "xc30-jitter"
 
 
 def test_code_that_is_not_to_be_compiled_is_refused_in_a_sentence(tmp_path):
@@ -235,7 +235,7 @@ def test_compare_finds_the_same_case_in_an_older_record(call, record, tmp_path, 
 
 def test_kernels_that_moved_are_where_records_are_led():
     for new in comparison.MOVED.values():
-        assert importlib.import_module(new).Problem
+        assert importlib.import_module(f"supercomputers_rerun.{new}").Problem
 
 
 def test_compare_of_nothing_in_common(call, two_records, tmp_path):

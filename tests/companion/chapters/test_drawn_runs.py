@@ -12,8 +12,9 @@ from supercomputers_rerun.companion.records import runs
 
 DRAWN = {name: entry for name, entry in experiments.REGISTER.items() if entry.figures}
 LONG = (
-    "aips58-ddt", "aips58-habits", "nht1-io", "p5plus-changes", "xmp1982-banks", "xmp1982-builds", "xmp1982-forecast",
-    "xmp1982-overlap", "xmp1982-pairs", "xmp1982-together", "xmp1982-two-jobs",
+    "aips58-ddt", "aips58-gather", "aips58-habits", "aips58-memory", "nht1-io", "p5plus-changes", "xc30-aliasing",
+    "xc30-builds", "xc30-routines", "xmp1982-banks", "xmp1982-builds", "xmp1982-forecast", "xmp1982-overlap",
+    "xmp1982-pairs", "xmp1982-together", "xmp1982-two-jobs",
 )  # fmt: skip
 
 
