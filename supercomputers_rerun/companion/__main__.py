@@ -125,8 +125,15 @@ def _draw(record: dict[str, Any], path: Path) -> list[Path]:
     return names
 
 
-def bench(
-    names: list[str], preset: str, threads: int | None, out: Path, seed: int, minutes: float | None, plan: bool
+def bench(  # noqa: PLR0913
+    names: list[str],
+    preset: str,
+    threads: int | None,
+    out: Path,
+    seed: int,
+    minutes: float | None,
+    again: int | None,
+    plan: bool,
 ) -> None:
     """Measure all that this machine can; a second call measures only what is still missing."""
     from supercomputers_rerun.companion import experiments, host, suite
@@ -136,6 +143,8 @@ def bench(
         raise ValueError(f"--minutes {minutes:g} must be above zero")
     if preset not in experiments.PRESETS:
         raise ValueError(f"preset = {preset!r} is unknown; choose one of {', '.join(experiments.PRESETS)}")
+    if again is not None and again < 0:
+        raise ValueError(f"--again {again} must be zero or more")
     try:
         with suite.until(end):
             planned = suite.plan(out, names, preset, host.usable_cpus() if threads is None else threads, seed)
@@ -143,11 +152,14 @@ def bench(
         raise ValueError(f"--minutes {minutes:g} were over before a plan was made; this machine is busy") from None
     if end is not None:
         planned = suite.within(planned, end - time.monotonic())
-    print(*suite.announcement(planned), sep="\n", flush=True)
+    if again is None:
+        again = 0 if end or preset == "quick" else 3
+    print(*suite.announcement(planned), *(suite.listing(planned) if plan else ()), sep="\n", flush=True)
     if plan or not planned.todo:
         return
     with common.prepared(out):
-        failed, dropped = suite.measure(planned, out, end)
+        failed, dropped, doubtful = suite.measure(planned, out, end)
+        suite.measure_again(planned, doubtful, out, again)
     written = len(planned.todo) - len(failed) - len(dropped)
     if written or not dropped:
         print(f"{plural(written, 'record')} written to {out}; companion report {out} makes a page of them")
@@ -310,6 +322,12 @@ def _parser() -> common.Parser:
     add("-o", "--out", type=Path, default=Path("records"), help="folder for the records; without it, %(default)s")
     add("--seed", **seed)
     add("--minutes", type=float, help="end after so many minutes; what the page of report asks comes first")
+    add(
+        "--again",
+        type=int,
+        help="measure what others' load or a drift made doubtful up to so often again, at the end; without it, 3, "
+        "and 0 with the preset quick or --minutes",
+    )
     add("--plan", action="store_true", help="say what would be measured, and how long it takes")
     add = command(report)
     add("records", type=Path, nargs="?", default=Path("records"), help="folder of run records, as bench writes them")

@@ -157,7 +157,14 @@ def until(end: float | None) -> Iterator[None]:
         signal.signal(signal.SIGALRM, before)
 
 
-def measure(planned: Plan, folder: Path, end: float | None = None) -> tuple[dict[str, Exception], list[str]]:
+def doubtful_cases(record: dict) -> int:
+    """Cases of a record whose flags a quieter hour may lift: others kept CPUs busy, or the samples moved."""
+    return sum(bool({"load", "drift"} & {*case["flags"]}) for case in record["measurements"])
+
+
+def measure(
+    planned: Plan, folder: Path, end: float | None = None
+) -> tuple[dict[str, Exception], list[str], dict[str, int]]:
     """Measure a plan in order, keep each record and say so.
 
     ``end``: of the clock ``time.monotonic``.  An experiment that is not done by then is ended, and none begins that
@@ -169,9 +176,12 @@ def measure(planned: Plan, folder: Path, end: float | None = None) -> tuple[dict
         What a reader can mend, by the name of the experiment.
     dropped : list of str
         Experiments for which no time was left.
+    doubtful : dict
+        :func:`doubtful_cases` of the experiments that have any.
     """
     failed: dict[str, Exception] = {}
     dropped: list[str] = []
+    doubtful: dict[str, int] = {}
     begun = time.monotonic()
     for number, (name, takes) in enumerate(planned.todo.items(), start=1):
         started, head = time.monotonic(), f"{number} of {len(planned.todo)}: {name}"
@@ -196,10 +206,31 @@ def measure(planned: Plan, folder: Path, end: float | None = None) -> tuple[dict
             failed[name] = error
             print(f"{head}: no record. {' '.join(str(error).split()) or 'memory ran out; choose a smaller preset'}")
             continue
+        if count := doubtful_cases(record):
+            doubtful[name] = count
         flagged = sum(bool(case["flags"]) for case in record["measurements"])
         doubt = f", {plural(flagged, 'doubtful case')}" if flagged else ""
         print(f"{head}: {time.monotonic() - started:.0f} s{doubt}  {path}", flush=True)
-    return failed, dropped
+    return failed, dropped, doubtful
+
+
+def measure_again(planned: Plan, doubtful: dict[str, int], folder: Path, times: int) -> None:
+    """Measure experiments with :func:`doubtful_cases` anew, up to so many ``times``, while any have some.
+
+    A record with fewer of them is kept beside the first and is newer, so that it is the one that counts.
+    """
+    left = dict(doubtful)
+    for number in range(1, times + 1):
+        for name, before in list(left.items()):
+            threads = threads_of(experiments.find(name), planned.threads)
+            record = experiments.run_record(name, planned.preset, threads, seed=planned.seed)
+            after = doubtful_cases(record)
+            kept = f"  {runs.save(record, folder)}" if after < before else "; the earlier record stays"
+            said = f"{plural(after, 'doubtful case')} for {before}{kept}"
+            print(f"again, {number} of {times}: {name}: {said}", flush=True)
+            left[name] = min(after, before)
+            if not after:
+                del left[name]
 
 
 def duration(seconds: float) -> str:
@@ -208,6 +239,11 @@ def duration(seconds: float) -> str:
         return f"{max(1, round(seconds))} s"
     minutes = round(seconds / 60)
     return f"{minutes} min" if minutes < 90 else f"{minutes // 60} h {minutes % 60} min"
+
+
+def listing(planned: Plan) -> list[str]:
+    """A line for each experiment to measure, with the time that it takes."""
+    return [f"  {name:<20} {duration(seconds)}" for name, seconds in planned.todo.items()]
 
 
 def announcement(planned: Plan) -> list[str]:

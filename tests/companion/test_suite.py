@@ -80,6 +80,32 @@ def test_a_wrong_result_leaves_the_others_alone(bench_of_three, tmp_path, toy, m
     assert len(list((tmp_path / "kept").iterdir())) == 1
 
 
+def test_what_others_disturbed_is_measured_again_until_it_is_quiet(bench_of_three, tmp_path, monkeypatch):
+    """Two of four records are disturbed; the third is quiet, and the last is never asked for."""
+    busy = iter([2.0, 2.0, 0.0, 0.0])
+    monkeypatch.setattr(bench.OtherLoad, "value", lambda *_: load)
+    run_record = experiments.run_record
+
+    def seen(*asked, **options):
+        nonlocal load
+        load = next(busy)
+        return run_record(*asked, **options) | {"date": f"203{int(load)}-01-01T00:00:00Z"}
+
+    load = 0.0
+    monkeypatch.setattr(experiments, "run_record", seen)
+    code, out, _ = bench_of_three("--again", 5)
+    assert code == 0 and "again, 1 of 5: toy-sum: 2 doubtful cases for 2; the earlier record stays" in out
+    assert "again, 2 of 5: toy-sum: 0 doubtful cases for 2" in out and "again, 3" not in out
+    assert next(busy) == 0.0
+    kept = [runs.read(path) for path in (tmp_path / "kept").iterdir()]
+    assert sorted(suite.doubtful_cases(record) for record in kept) == [0, 2]
+
+
+def test_a_plan_names_each_experiment_with_its_time(bench_of_three, tmp_path):
+    code, out, _ = bench_of_three("--plan")
+    assert code == 0 and "  toy-sum " in out and not (tmp_path / "kept").exists()
+
+
 def test_minutes_are_a_deadline(bench_of_three, tmp_path, toy, toy_experiment, monkeypatch):
     """One experiment takes longer than was planned and is ended; for the next no time is left."""
     experiments.REGISTER["toy-next"] = replace(toy_experiment, id="toy-next")
