@@ -400,12 +400,26 @@ def mpi() -> Finding:
     return Finding("MPI", not missing, detail, "install mpi4py and an MPI such as mpich")
 
 
+def counters() -> Finding:
+    """Whether the system shows counters of the processor."""
+    from supercomputers_rerun.companion import counters
+
+    remedy = "run on a machine without hypervisor, with kernel.perf_event_paranoid at most 2"
+    try:
+        counters.counted(int, counters.EVENTS)
+    except OSError as error:
+        return Finding("hardware counters", False, f"perf_event_open shows none ({error.strerror or error})", remedy)
+    return Finding("hardware counters", True, "cycles and instructions can be counted")
+
+
 #: Every check, in the order of the report.
 CHECKS: tuple[Callable[[], Finding], ...] = (
-    *(packages, cpus, memory, scratch, affinity, smt, huge_pages, o_direct, mpi),
+    *(packages, cpus, memory, scratch, affinity, smt, huge_pages, o_direct, mpi, counters),
 )
 #: What an experiment may need, by the word it uses in ``needs``.
-NEEDS: dict[str, Callable[[], Finding]] = {"affinity": affinity, "pair": pair, "mpi": mpi}
+NEEDS: dict[str, Callable[[], Finding]] = {
+    "affinity": affinity, "pair": pair, "mpi": mpi, "counters": counters,
+}  # fmt: skip
 
 
 def report(findings: list[Finding]) -> str:
