@@ -26,7 +26,8 @@ RECORDS, STORIES = "book/records/", "notebooks/"
 TEMPLATE = Path(__file__).resolve().parent.parent / "_templates" / "chapter_record.md"
 #: The table of points of a chapter that compares the reports, and a heading of every record, as addresses.
 POINTS, ARITHMETIC = "#tab-points", "#the-report-s-arithmetic-rechecked"
-END = re.compile(r"(?=</figcaption>)")
+#: Where the caption of a figure ends, before its small print.
+END = re.compile(r"(?=<small class=\"rerun-small\")|(?<!</small>)(?=</figcaption>)")
 GLOSSARY = "book/glossary"
 LEDGER = "book/ledger"
 CLAIMED = re.compile(r'(<td [^>]*data-claim="([^"]+)"[^>]*>)(.*?)</td>')

@@ -22,7 +22,7 @@
   const words = (block) => {
     const caption = block.querySelector("figcaption, .rerun-caption");
     const number = caption.querySelector(".rerun-number")?.textContent.trim() ?? "";
-    const title = caption.querySelector("strong")?.textContent.trim() ?? block.dataset.name;
+    const title = (block.querySelector(".rerun-title") ?? caption.querySelector("strong"))?.textContent.trim() || block.dataset.name;
     return `${number} ${title}`.trim().replace(/[.:]$/, "");
   };
 
@@ -63,21 +63,25 @@
     return whole;
   };
 
-  /* The picture on paper: dark on white, its source in a line below. */
+  /* The picture on paper: dark on white, its title above; whose numbers these are and its source in lines below. */
   const picture = (block) => {
     const svg = steered(block) ?? block.querySelector("svg").cloneNode(true);
     const [left, top, width, height] = svg.getAttribute("viewBox").split(/[\s,]+/).map(Number);
     const room = width / 60, state = block.querySelector(".rerun-live .rerun-said")?.textContent ?? "";
     const added = svg.querySelector("[data-said]")?.dataset.said ?? "";
-    const said = [`${words(block)}. ${book}.`, state, added, ...after(block).map((one) => `After ${one}.`)]
-      .filter(Boolean).flatMap((line) => line.match(/.{1,110}(?:\s|$)/g));
-    const whole = { x: left, y: top, width, height: height + (1.3 * said.length + 0.5) * room };
+    const lines = (texts, most) => texts.filter(Boolean).flatMap((text) => text.match(new RegExp(`.{1,${most}}(?:\\s|$)`, "g")));
+    const text = (name) => block.querySelector(`.rerun-${name}`)?.textContent.trim() ?? "";
+    const head = lines([text("title")], 52), large = width / 31;
+    const said = lines([text("key"), state, added, text("small"), `${words(block)}. ${book}.`, ...after(block).map((one) => `After ${one}.`)], 110);
+    const above = (1.3 * head.length + 0.4) * large;
+    const whole = { x: left, y: top - above, width, height: above + height + (1.3 * said.length + 0.5) * room };
     svg.setAttribute("viewBox", Object.values(whole).join(" "));
     svg.setAttribute("width", whole.width);
     svg.setAttribute("height", whole.height);
     svg.setAttribute("style", `color: ${INK}; stroke-linejoin: round; stroke-linecap: butt`);
     svg.prepend(place("rect", { ...whole, fill: PAPER }));
     const style = { x: left + 2, "font-size": room, fill: INK, "font-family": "sans-serif" };
+    head.forEach((text, line) => svg.append(place("text", { ...style, "font-size": large, "font-weight": "bold", y: top - above + (1.3 * line + 1.1) * large }, text)));
     said.forEach((text, line) => svg.append(place("text", { ...style, y: top + height + 1.3 * (line + 1) * room }, text)));
     return new XMLSerializer().serializeToString(svg).replaceAll("currentColor", INK);
   };

@@ -230,6 +230,13 @@ def citation(document: str) -> str:
     return package(document)["document"]["citation"]
 
 
+def short(document: str) -> str:
+    """First authors and year of a document: Hague 2006."""
+    authors, *_, date = citation(document).split(", ")
+    surnames = re.sub(r"\b(?:[A-Z]\. ?)+", "", authors)
+    return f"{surnames} {date[-4:]}"
+
+
 def source(document: str, resource: dict) -> str:
     """Citation of one table: document, figure or slide, page where known."""
     parts = [citation(document), resource["item"]]
@@ -264,8 +271,12 @@ def anchor(document: str, table: str) -> str:
 def drawn(html: str, document: str) -> list[tuple[str, str]]:
     """Document and name of each table that a figure of a document says it draws: ``tables`` of ``show``."""
     found = re.search(r'<figure[^>]* data-tables="([^"]+)"', html)
-    said = found[1].split() if found else []
-    return [(home or document, table) for home, _, table in (name.rpartition("/") for name in said)]
+    return addressed(found[1] if found else "", document)
+
+
+def addressed(said: str, document: str) -> list[tuple[str, str]]:
+    """Document and name of each table of a list, ``"smt_benefit p5plus/drhook"``, in a chapter of ``document``."""
+    return [(home or document, table) for home, _, table in (name.rpartition("/") for name in said.split())]
 
 
 @cache
@@ -283,6 +294,14 @@ def places(found) -> dict[str, list[str]]:
         if place not in said.setdefault(document, []):
             said[document].append(place)
     return said
+
+
+def printed_in(found) -> str:
+    """:func:`places` in words: Fineberg 1993, Table 1, page 7; Hague 2006.  A table of several slides names each."""
+    named = {
+        document: [each for each in said if not each.startswith("the ")] for document, said in places(found).items()
+    }
+    return "; ".join(", ".join([short(document), *said]) for document, said in named.items())
 
 
 def catalogue() -> pd.DataFrame:

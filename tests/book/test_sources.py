@@ -55,3 +55,25 @@ def test_what_draws_printed_numbers_is_cited_with_their_place(page, path):
     assert not left
     for said in known.values():
         assert said and all(any(places) and name in tables.documents() for name, places in said.items())
+
+
+#: Chapters whose captions and titles are held to their lengths; all of them once they are rewritten: ``CHAPTERS``.
+SHORT: list[str] = []
+
+
+@pytest.mark.built
+def test_titles_and_captions_are_short():
+    """A caption has at most 25 words, and a title about 90 characters."""
+    long = []
+    for path in SHORT:
+        whole = BeautifulSoup((HTML / path).read_text(encoding="utf-8"), "lxml")
+        for figure in whole.select("article figure.rerun-figure"):
+            title, caption = (
+                figure.select_one(".rerun-title").text,
+                str(figure.select_one(".rerun-number").next_sibling),
+            )
+            if len(title) > 100 or len(caption.split()) > 25:
+                long.append(
+                    f"{figure['id']}, {len(title)} characters, {len(caption.split())} words: {title}. {caption}"
+                )
+    assert not long, "\n".join(long)

@@ -6,7 +6,6 @@ the drawing, the ends of both axes and whether they are logarithmic, and where r
 """
 
 import json
-import textwrap
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -299,9 +298,8 @@ def printed_ranges(axis, place, low, high, *, colour: str = "printed", across: b
             axis.annotate("", (x, y), xytext=tip, textcoords="offset points", arrowprops=arrow)
 
 
-#: The letter that stands for a mark in a heading, and the letters of a line of one.
-LETTERS = dict(zip((*SHAPES, OWN), "◆▲▼■✚✖⬢⬟★", strict=True))
-_LINE = 52
+#: The letter that stands for a mark below a figure; the first machine of a figure has circles.
+LETTERS = dict(zip(("", *SHAPES, OWN), "●◆▲▼■✚✖⬢⬟★", strict=True))
 #: What the marks of :func:`spread` are, for a caption.
 MARKED = (
     "Points are medians, bars their 95 % intervals (the range of the samples where there are fewer than six), "
@@ -504,10 +502,9 @@ def together(runs, frames) -> pd.DataFrame:
 
 
 def machines(runs) -> str:
-    """Which mark is which machine, of all runs of a figure but the first, in lines that a phone has room for."""
-    said = [f"{LETTERS[run.attrs['mark']]} {cpu(run)}" for run in runs if run.attrs.get("mark")]
-    whole = "; ".join(each.replace(" ", "\N{NO-BREAK SPACE}") for each in said)
-    return textwrap.fill(whole, _LINE, break_on_hyphens=False).replace("\N{NO-BREAK SPACE}", " ")
+    """Which mark is which machine, where a figure has several."""
+    said = [f"{LETTERS[run.attrs.get('mark', '')]} {cpu(run)}".replace(" ", "\N{NO-BREAK SPACE}") for run in runs]
+    return "; ".join(said) if len(said) > 1 else ""
 
 
 def legend(axis, place: str) -> None:
@@ -560,9 +557,9 @@ def cpu(record: xr.Dataset) -> str:
 
 
 def run_title(record: xr.Dataset) -> str:
-    """Machine, preset and day of a run, for the title of its figure, and of one over MPI its ranks."""
+    """Machine, preset and day of a run, for the small print of its figure, and of one over MPI its ranks."""
     cpus = str(record.attrs["machine"]).rpartition(", ")[2]
-    title = f"{cpu(record)}, {cpus}\npreset {record.attrs['preset']}, {record.attrs['date'][:10]}"
+    title = f"{cpu(record)}, {cpus}, preset {record.attrs['preset']}, {record.attrs['date'][:10]}"
     if "ranks" not in record:
         return title
     shared = any("oversubscribed" in str(flags) for flags in record["flags"].values)

@@ -12,6 +12,8 @@ import os
 import re
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cached_property, wraps
 from html import escape
 
@@ -46,6 +48,7 @@ from supercomputers_rerun.companion.figures.kit import (
     spread_of,
     together,
 )
+from supercomputers_rerun.companion.tables import addressed, documents, printed_in
 
 _counter = itertools.count(1)
 #: Rows of a figure's data that are printed; the file of the figure's page has all.
@@ -113,6 +116,25 @@ def medians(frame: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(out)
 
 
+@dataclass(frozen=True)
+class Words:
+    """What stands around a drawing: its title above; below it which mark is whose, its caption and the small print.
+
+    ``note`` begins the small print; ``source`` says where numbers are printed, and where and when they were measured.
+    """
+
+    title: str = ""
+    key: str = ""
+    caption: str = ""
+    note: str = ""
+    source: str = ""
+
+    @property
+    def small(self) -> str:
+        """The small print."""
+        return f"{self.note} {self.source}".strip()
+
+
 class Shown:
     """A figure, table or text that displays itself: HTML where that is understood, its alternative text elsewhere."""
 
@@ -125,6 +147,7 @@ class Shown:
         data=None,
         figure=None,
         markdown: str = "",
+        words: Words | None = None,
     ):
         self._html = html  # or what makes it, since drawing takes time and not every reader sees it
         self.alt = alt
@@ -132,6 +155,7 @@ class Shown:
         self.title = title
         self.data = data  # what is drawn, as a table
         self.figure = figure
+        self.words = words or Words(title)
         self.markdown = markdown  # what JupyterLab shows of a stored notebook that nobody has trusted or run yet
 
     @cached_property
@@ -157,7 +181,7 @@ class Shown:
     def _repr_mimebundle_(self, include=None, exclude=None) -> dict:
         mode = os.environ.get(FIGURES)
         if mode == "stored" and self.figure is not None:
-            return {"image/png": _stored(self.figure), "text/plain": self.alt}
+            return {"image/png": _stored(self), "text/plain": self.alt}
         if mode == "stored" and self.markdown:
             return {"text/markdown": self.markdown, "text/plain": self.alt}
         return {"text/plain": self.alt} | ({} if mode == "text" else {"text/html": self.html})
@@ -186,14 +210,43 @@ def _drawn(figure, prefix: str, alt: str, name: str | None = None) -> str:
     return svg.replace("<svg ", f'<svg data-panels="{escape(panels(figure))}" ', 1) if name in JOINED else svg
 
 
+@contextmanager
+def _lettered(shown: Shown) -> Iterator:
+    """The figure of ``shown`` with its title above the drawing, caption and small print below, outside its frame."""
+    figure, words = shown.figure, shown.words
+    _legible(figure)
+    width, height = figure.get_size_inches()
+    added = []
+
+    def write(text: str, y: float, **style) -> float:
+        """``text`` in lines as wide as the figure, ``y`` inches above its lower edge; the height that it takes."""
+        made = figure.text(0.01, y / height, text, parse_math=False, **style)
+        added.append(made)
+        longest = made.get_window_extent().width / figure.dpi / (0.97 * width)
+        if longest > 1:
+            made.set_text(textwrap.fill(text, int(len(text) / longest)))
+        return made.get_window_extent().height / figure.dpi
+
+    if words.title:
+        write(words.title.rstrip("."), height + 0.1, size=11.5, weight="bold", va="bottom")
+    y = -0.1
+    for text, alpha in ((words.key, 1), (words.caption, 1), (words.small, 0.75)):
+        y -= write(text, y, size=LEGIBLE, va="top", alpha=alpha) + 0.06 if text else 0
+    try:
+        yield figure
+    finally:
+        for each in added:
+            each.remove()
+
+
 @styled
-def _stored(figure) -> str:
+def _stored(shown: Shown) -> str:
     """A picture of at most some 40 KB for the committed notebook, in base64: PNG on white, with a palette."""
     from PIL import Image
 
     buffer, packed = io.BytesIO(), io.BytesIO()
-    _legible(figure)
-    figure.savefig(buffer, format="png", dpi=90, facecolor="white")
+    with _lettered(shown) as figure:
+        figure.savefig(buffer, format="png", dpi=90, facecolor="white", bbox_inches="tight")
     few = Image.open(buffer).convert("RGB").quantize(64, Image.Quantize.MAXCOVERAGE)  # the median cut merges colours
     few.save(packed, "PNG", optimize=True)
     return base64.b64encode(packed.getvalue()).decode()
@@ -201,10 +254,8 @@ def _stored(figure) -> str:
 
 @styled
 def save(shown: Shown, path) -> None:
-    """Write the drawing of ``shown`` into a file whose name ends in .svg, .png or .pdf, black on white."""
-    figure = shown.figure
-    _legible(figure)
-    with mpl.rc_context({"savefig.dpi": 200, "svg.fonttype": "path"}):
+    """Write ``shown``, black on white, with title and small print into a file that ends in .svg, .png or .pdf."""
+    with _lettered(shown) as figure, mpl.rc_context({"savefig.dpi": 200, "svg.fonttype": "path"}):
         figure.savefig(path, facecolor="white", bbox_inches="tight")
 
 
@@ -262,48 +313,56 @@ def show(
     run : xarray.Dataset, optional
         The run that is drawn; the book leads from the figure to the checks of its experiment.
     runs : list of xarray.Dataset, optional
-        All runs that are drawn, the first in full; the heading says which marks are whose.
+        All runs that are drawn, the first in full; a line below the drawing says which marks are whose.
     alt : str
         What a reader who cannot see the figure must know, where that is not what :func:`described` says of it.
     title : str
-        A few words, set bold before the caption.
+        What the figure shows, as a sentence of up to about 90 characters; it stands above the drawing.
     caption : str
-        What to see in the figure, shown below it; ``alt`` where it is not given.
+        What is compared and what to notice, in at most 25 words below the drawing; ``alt`` where it is not given.
     heading : str, optional
-        A line above the panels; of ``runs`` the machine, preset and day of the first unless it is given.
+        For the small print, in place of machine, preset and day of the run.
     tables : str
         Printed tables that are drawn, separated by spaces, to which the book leads: ``"smt_benefit"``, or of another
         document ``"p5plus/drhook"``.
     note : str
-        What follows the caption: how far a model is from what was measured (:func:`companion.models.said`).
+        What begins the small print: how far a model is from what was measured (:func:`companion.models.said`).
     """
     run = runs[0] if runs and run is None else run
-    caption, alt = f"{caption or alt} {note}".strip(), " ".join((alt or described(figure)).split())
+    caption, alt = (caption or alt).strip(), " ".join((alt or described(figure)).split())
     if not alt:
         raise ValueError("alt is empty; say in a sentence or two what the figure shows")
     if isinstance(data, list):
         data = together(runs, data)
     elif isinstance(data, xr.Dataset):
         data = _frame(data)
-    heading = run_title(runs[0]) if runs and heading is None else heading
-    if lines := "\n".join(filter(None, [heading, machines(runs)])):
-        figure.suptitle(lines, size=9)
+    known = (each for each in addressed(tables, name.partition("_")[0]) if each[0] in documents())
+    printed = printed_in(known)
+    if not heading and "machine" in getattr(run, "attrs", {}):
+        heading = run_title(run)
+    source = [f"{word}: {said}." for word, said in (("Printed", printed), ("Measured", heading)) if said]
+    words = Words(title, machines(runs), caption, note, " ".join(source))
     experiment = getattr(run, "attrs", {}).get("experiment")
     checked = f' data-run="{escape(experiment)}"' if experiment else ""
     drawn = f' data-tables="{escape(tables)}"' if tables else ""
-    head = f"<strong>{escape(title.rstrip('.'))}.</strong> " if title else ""
 
     def html() -> str:
         svg = _drawn(figure, f"f{next(_counter)}", alt, name)
         link = csv_link(data, name) if data is not None else ""
+        title, key, small = map(escape, (words.title.rstrip("."), words.key, words.small))
+        small = re.sub(r"\d{4}-\d\d-\d\d", r"<time>\g<0></time>", small)
         return (
             f'<figure class="rerun-figure" data-name="{escape(name)}"{checked}{drawn} '
             'style="margin: 0.5em 0; max-width: 100%">'
-            f'{svg}<figcaption style="font-size: 0.85em">{NUMBER}{head}{escape(caption)} {link}</figcaption>'
-            "</figure>"
+            + (f'<p class="rerun-title" style="margin: 0; font-weight: 700">{title}</p>' if title else "")
+            + svg
+            + (f'<p class="rerun-key" style="margin: 0; font-size: 0.85em">{key}</p>' if key else "")
+            + f'<figcaption style="font-size: 0.85em">{NUMBER}{escape(words.caption)} {link}'
+            + (f'<small class="rerun-small" style="display: block">{small}</small>' if small else "")
+            + "</figcaption></figure>"
         )
 
-    return Shown(html, alt, name, title, data, figure)
+    return Shown(html, alt, name, title, data, figure, words=words)
 
 
 def explorer(kind: str, data: dict, *, still: Shown) -> Shown:
@@ -328,7 +387,7 @@ def explorer(kind: str, data: dict, *, still: Shown) -> Shown:
     def html() -> str:
         return f"{head}{still.html}</div>"
 
-    return Shown(html, still.alt, still.name, still.title, still.data, still.figure)
+    return Shown(html, still.alt, still.name, still.title, still.data, still.figure, words=still.words)
 
 
 def source(function, seen: str) -> Shown:

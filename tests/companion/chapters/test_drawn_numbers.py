@@ -10,8 +10,8 @@ differs and write the file anew::
 import csv
 import math
 import re
+from html import escape
 from pathlib import Path
-from unittest import mock
 
 import numpy as np
 import pandas as pd
@@ -19,7 +19,6 @@ import pytest
 from synthetic import MADE_UP
 
 from supercomputers_rerun.companion import conclusions, experiments, models
-from supercomputers_rerun.companion.figures import rendering
 from supercomputers_rerun.companion.pages import models as pages
 from supercomputers_rerun.companion.pages import synthesis
 from supercomputers_rerun.companion.records import runs
@@ -49,10 +48,8 @@ def numbers_in(text: str) -> pd.Series:
 
 
 def said(shown) -> str:
-    """What stands below a figure."""
-    with mock.patch.object(rendering, "_drawn", lambda *_: ""):
-        (caption,) = re.findall(r"<figcaption.*?</figcaption>", shown.html, re.DOTALL)
-    return re.sub(r"<[^>]*>", " ", caption)
+    """What a figure says around its drawing, as a page has it, but where and when it was measured."""
+    return escape(f"{shown.words.title} {shown.words.caption} {shown.words.note}")
 
 
 def columns(name: str, figure: str, shown) -> list[tuple[str, ...]]:

@@ -153,7 +153,8 @@ def test_a_figure_shows_its_caption_title_and_the_experiment_it_draws():
         run=run,
         name="r",
     )
-    assert "<strong>Rates.</strong> They rise &lt;fast&gt;." in shown.html and shown.alt == "Lines."
+    above, below = re.split("<svg.*</svg>", shown.html, flags=re.DOTALL)
+    assert ">Rates</p>" in above and "They rise &lt;fast&gt;." in below and shown.alt == "Lines."
     assert 'download="r.csv"' in shown.html and 'data-run="p5plus-smt"' in shown.html
     assert "Lines.</figcaption>" not in shown.html
     assert "Lines. </figcaption>" in figures.show(_figure(), alt="Lines.").html
@@ -171,7 +172,10 @@ def test_lines_of_runs_have_their_spread_and_the_figure_says_whose_they_are():
     assert [line.get_label() for line in axis.lines] == ["way a", "way b", "_nolegend_", "_nolegend_"]
     assert axis.lines[1].get_color() == axis.lines[3].get_color() != axis.lines[0].get_color()
     shown = figures.show(figure, runs=runs, data=frames, caption="Rates.", alt="rates of two machines")
-    assert "preset quick" in figure.get_suptitle() and "◆ B" in figure.get_suptitle()
+    assert not figure.get_suptitle() and "●\N{NO-BREAK SPACE}A; ◆\N{NO-BREAK SPACE}B</p>" in shown.html
+    assert re.search(
+        r"<small.*Measured: A, a machine, preset quick, <time>2026-01-02</time>\.</small></figcaption>", shown.html
+    )
     assert shown.data["machine"].tolist() == 4 * ["A"] + 4 * ["B"]
 
 
