@@ -2,13 +2,13 @@
 
 - The scripts of thebe, which look for a live kernel elsewhere and fail without one, are dropped.
 - Formulas become MathML when the book is built, which every browser reads.
-- Figures that a reader can steer have their script and style, on their pages alone.
+- Figures that a reader can steer have their script and style, on their pages alone, and so have marks that tell.
 """
 
 from docutils import nodes
 from latex2mathml.converter import convert
 
-EXPLORER = 'class="rerun-explorer"'
+EXPLORER, MARKS = 'class="rerun-explorer"', 'class="rerun-marks"'
 
 
 def _drop_scripts(app, pagename, templatename, context, doctree) -> None:
@@ -31,6 +31,8 @@ def _mend(app, pagename, templatename, context, doctree) -> None:
     if EXPLORER in body:
         app.add_css_file("explorers.css")
         app.add_js_file("explorers.js", loading_method="defer")
+    if MARKS in body:
+        app.add_js_file("marks.js", loading_method="defer")
 
 
 def mathml(source: str, display: str) -> str:

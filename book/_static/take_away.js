@@ -71,8 +71,8 @@
     const added = svg.querySelector("[data-said]")?.dataset.said ?? "";
     const lines = (texts, most) => texts.filter(Boolean).flatMap((text) => text.match(new RegExp(`.{1,${most}}(?:\\s|$)`, "g")));
     const text = (name) => block.querySelector(`.rerun-${name}`)?.textContent.trim() ?? "";
-    const head = lines([text("title")], 52), large = width / 31;
-    const said = lines([text("key"), state, added, text("small"), `${words(block)}. ${book}.`, ...after(block).map((one) => `After ${one}.`)], 110);
+    const large = Math.min(width / 31, 18), head = lines([text("title")], Math.floor(1.6 * width / large));
+    const said = lines([text("key"), state, added, text("small"), `${text("number")} ${book}.`.trim(), ...after(block).map((one) => `After ${one}.`)], 110);
     const above = (1.3 * head.length + 0.4) * large;
     const whole = { x: left, y: top - above, width, height: above + height + (1.3 * said.length + 0.5) * room };
     svg.setAttribute("viewBox", Object.values(whole).join(" "));

@@ -97,6 +97,24 @@ JOINED = {"p5plus_bandwidth", "p5plus_loops", "nht1_solver", "sustained_rate"}
 _POINTS = 72  # an inch, as matplotlib's SVG has it
 
 
+#: Of artists, axes and figures, what a place alone does not say.
+_noted: WeakKeyDictionary[Any, dict[str, Any]] = WeakKeyDictionary()
+
+
+def tells(artist, **about) -> None:
+    """Keep what marks are to say (:mod:`companion.figures.marks`).
+
+    Of an artist its ``kind`` ("printed", "measured", "calculated"), ``run``, ``label``, the rows ``found`` that it
+    draws, the words of a ``bound``, or for each mark ``whence`` it is.
+    """
+    _noted.setdefault(artist, {}).update(about)
+
+
+def noted(artist) -> dict[str, Any]:
+    """What :func:`tells` was told."""
+    return _noted.get(artist, {})
+
+
 class Undrawn(Exception):
     """In place of a figure, where only the printed numbers beside its run are wanted (:func:`undrawn`)."""
 
@@ -207,6 +225,7 @@ def _between(value: float, ticks, base: int) -> str:
 def bytes_axis(axis, sizes) -> None:
     """Logarithmic x axis of sizes in bytes, labelled in KB, MB, GB of 1024 at every third power of two of ``sizes``."""
     low, high = int(np.floor(np.log2(np.min(sizes)))), int(np.ceil(np.log2(np.max(sizes))))
+    tells(axis, bytes=True)
     axis.set_xscale("log", base=2)
     axis.xaxis.set_ticks([2.0**power for power in range(low, high + 1, 3)])
     axis.xaxis.set_major_formatter(FuncFormatter(lambda value, _: bytes_label(value)))
@@ -240,18 +259,22 @@ def points(
     style: dict[str, Any] = {"color": paint, "marker": shape, "markerfacecolor": paint if host else "none"}
     style |= {"linestyle": ("-" if host else "--") if line else "none"} | ({} if host else {"markeredgewidth": 1.4})
     mark = "" if run is None else run.attrs.get("mark", "")
+    about = {"kind": "measured" if host else "printed", "run": run, "label": label}
     if mark:
         label = "_nolegend_"
         size, alpha, above = (9, 1.0, 2.5) if mark == OWN else (3.6, 0.65, 1.8)
         style |= {"marker": mark, "markersize": size, "alpha": alpha, "zorder": above, "linewidth": 0.7}
     (drawn,) = axis.plot(x, y, label=label, **style)
+    tells(drawn, **about)
     return drawn
 
 
 def calculated(axis, x, y, *, label: str, line: bool = True):
     """Plot what a model, a simulation or a count gives: half-filled circles, a dotted line."""
     style = {"marker": "o", "fillstyle": "left", "markerfacecoloralt": "none", "linestyle": ":" if line else "none"}
-    return axis.plot(x, y, label=label, color=meaning("calculated"), **style)[0]
+    (drawn,) = axis.plot(x, y, label=label, color=meaning("calculated"), **style)
+    tells(drawn, kind="calculated")
+    return drawn
 
 
 def modelled(axis, x, y, *, label: str = "model"):
@@ -284,14 +307,17 @@ def printed_ranges(axis, place, low, high, *, colour: str = "printed", across: b
     for at, least, most in zip(place, np.asarray(low, dtype=float), np.asarray(high, dtype=float), strict=True):
         if np.isfinite([least, most]).all() and least != most:
             bar, start = (axis.barh, {"left": least}) if across else (axis.bar, {"bottom": least})
-            bar(at, most - least, 0.5, **start, **hollow(colour))
+            (drawn,) = bar(at, most - least, 0.5, **start, **hollow(colour))
+            tells(drawn, kind="printed")
             continue
         end = most if np.isnan(least) else least
         x, y = (end, at) if across else (at, end)
         if least == most:
-            axis.plot(x, y, "s", color=paint, markersize=6, markerfacecolor="none", markeredgewidth=1.4)
+            (drawn,) = axis.plot(x, y, "s", color=paint, markersize=6, markerfacecolor="none", markeredgewidth=1.4)
+            tells(drawn, kind="printed")
         else:
-            axis.plot(x, y, "|" if across else "_", color=paint, markersize=13, markeredgewidth=1.6)
+            (drawn,) = axis.plot(x, y, "|" if across else "_", color=paint, markersize=13, markeredgewidth=1.6)
+            tells(drawn, kind="printed", bound="at least" if np.isnan(most) else "at most")
             away = 24 if np.isnan(most) else -24
             arrow = {"arrowstyle": "<-", "color": paint, "linewidth": 1.4}
             tip = (away, 0) if across else (0, away)
@@ -452,6 +478,7 @@ def bars(
     place, middle = np.asarray(place, dtype=float), found["middle"].to_numpy(dtype=float)
     x, y = (middle, place) if across else (place, middle)
     drawn = points(axis, x, y, label=label, host=True, index=index, line=line, colour=colour, run=run)
+    tells(drawn, found=found)
     if run is not None and run.attrs.get("mark"):
         return drawn
     (axis.hlines if across else axis.vlines)(place, found["low"], found["high"], color=drawn.get_color(), linewidth=1.6)

@@ -46,8 +46,10 @@ from supercomputers_rerun.companion.figures.kit import (
     rows,
     run_title,
     spread_of,
+    tells,
     together,
 )
+from supercomputers_rerun.companion.figures.marks import told
 from supercomputers_rerun.companion.tables import addressed, documents, printed_in
 
 _counter = itertools.count(1)
@@ -207,6 +209,7 @@ def _drawn(figure, prefix: str, alt: str, name: str | None = None) -> str:
     with mpl.rc_context({"svg.hashsalt": prefix, "savefig.dpi": 150}):
         figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None}, transparent=True)
     svg = _tidy(buffer.getvalue(), prefix, alt, float(np.round(120 * figure.get_size_inches()[0])))
+    svg = f"{svg.removesuffix('</svg>')}{told(figure)}</svg>"
     return svg.replace("<svg ", f'<svg data-panels="{escape(panels(figure))}" ', 1) if name in JOINED else svg
 
 
@@ -340,6 +343,7 @@ def show(
     printed = printed_in(known)
     if not heading and "machine" in getattr(run, "attrs", {}):
         heading = run_title(run)
+    tells(figure, run=run, printed=printed)
     source = [f"{word}: {said}." for word, said in (("Printed", printed), ("Measured", heading)) if said]
     words = Words(title, machines(runs), caption, note, " ".join(source))
     experiment = getattr(run, "attrs", {}).get("experiment")

@@ -351,6 +351,19 @@ def said(frame: pd.DataFrame) -> str:
     return found + more * bool((frame["kind"] == "run").any())
 
 
+def _whence(frame: pd.DataFrame) -> list[str]:
+    """Of each point what it is and where it is printed, or on which day it was measured."""
+    return [
+        f"{row.machine}: {row.what}\n"
+        + (
+            f"printed: {tables.printed_in([tables.by_anchor()[row.source.partition('#')[2]]])}"
+            if row.kind == "report"
+            else "measured: " + re.sub(r".*_(\d{4})(\d\d)(\d\d)T.*", r"\1-\2-\3", row.source)
+        )
+        for row in frame.itertuples()
+    ]
+
+
 def _marks(axis, frame: pd.DataFrame, place: str, across: bool) -> None:
     """All points: hollow for a report, filled with their spread for a run, stars for the reader's own.
 
@@ -360,7 +373,8 @@ def _marks(axis, frame: pd.DataFrame, place: str, across: bool) -> None:
     old, bounds = frame[(frame["kind"] == "report") & ~bound], frame[bound]
     x, y = ("value", place) if across else (place, "value")
     if len(old):
-        figures.points(axis, old[x], old[y], label="printed in a report", line=False)
+        drawn = figures.points(axis, old[x], old[y], label="printed in a report", line=False)
+        figures.tells(drawn, whence=_whence(old))
     low, high = (bounds["value"].where(bounds["bound"] == sign) for sign in "><")
     figures.printed_ranges(axis, bounds[place], low, high, across=across)
     orders = sorted(new["order"].unique())
@@ -369,6 +383,7 @@ def _marks(axis, frame: pd.DataFrame, place: str, across: bool) -> None:
         moved = 0.11 * (number - (len(orders) - 1) / 2) if across else 0
         label, colour = part["machine"].iloc[0], figures.VARIANTS[int(order) % len(figures.VARIANTS)]
         drawn = figures.bars(axis, part[place] + moved, part, label=label, line=False, across=across, colour=colour)
+        figures.tells(drawn, whence=_whence(part))
         if order < 0:
             drawn.set(marker="*", markersize=13, zorder=1.9)  # below the cross of a doubtful one
 

@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[3]
 SOURCES = sorted(
     path
     for path in (ROOT / "supercomputers_rerun").rglob("*.py")
-    if path.name != "kit.py" and {"figures", "pages"} & {*path.parts, path.stem}
+    if path.name != "kit.py" and {"figures", "pages"} & {*path.relative_to(ROOT).parts, path.stem}
 )
 
 

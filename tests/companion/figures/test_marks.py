@@ -1,0 +1,82 @@
+"""Every mark of a figure says its value, and says it where it is drawn."""
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from drawing import cases
+
+from supercomputers_rerun.companion import figures
+from supercomputers_rerun.companion.figures.marks import marks
+
+ROWS = [{"label": name, "threads": 1, "seconds": [1.0, 2.0, 4.0]} for name in "ab"]
+
+
+def said(figure) -> list[str]:
+    figure.draw_without_rendering()
+    return [" | ".join(mark.said) for mark in marks(figure)]
+
+
+@pytest.fixture
+def runs():
+    return [cases(ROWS).assign_attrs(mark=mark, label=label) for mark, label in (("", "A"), ("D", "B"))]
+
+
+def test_rows_say_value_interval_machine_and_where_a_number_is_printed(runs):
+    frames = [figures.with_spread(pd.DataFrame({"what": ["a", "b"]}), rate=figures.intervals(figures.cases(run)))
+              for run in runs]  # fmt: skip
+    shown = figures.dots(
+        runs,
+        frames,
+        {"rate": "{}, today"},
+        printed={"1993": pd.Series({"a": 3.25})},
+        xlabel="time of a step [s]",
+        name="nht1_steps",
+        tables="table_1",
+    )
+    today = "2 s, samples from 1.00 to 4.00 | time of a step | {} | {}, today | measured: {}, preset quick, 2026-01-02"
+    printed = "3.25 s | time of a step | a | printed: Fineberg 1993, Table 1"
+    found = said(shown.figure)
+    assert [each.partition(", page")[0] for each in found] == [
+        *(today.format("a", name, name) for name in "AB"), printed, *(today.format("b", name, name) for name in "AB")
+    ]  # fmt: skip
+    titles = re.findall(r"<title>(.*?)</title>", shown.html, re.DOTALL)
+    assert [title.replace("\n", " | ") for title in titles] == found
+
+
+def test_bars_ranges_bounds_and_sizes_are_said_and_what_is_off_the_axes_is_not():
+    figure, axis = figures.axes()
+    place = figures.rows(axis, ["one", "two"])
+    axis.barh(place, [10, 5], label="computes", **figures.hollow("computing"))
+    axis.barh(place, [20, 20], left=[10, 5], label="waits", **figures.hollow("waiting"))
+    figures.printed_ranges(axis, place, [30, np.nan], [40, 50])
+    axis.set(xlabel="share [%]", xlim=(0, 60))
+    assert said(figure) == [
+        "10 % | share | one | computes | printed: in the report",
+        "20 % | share | one | waits | printed: in the report",
+        "30 to 40 % | share | one | printed: in the report",
+        "5 % | share | two | computes | printed: in the report",
+        "20 % | share | two | waits | printed: in the report",
+        "at most 50 % | share | two | printed: in the report",
+    ]
+    figure, axis = figures.axes()
+    figures.bytes_axis(axis, [2**10, 2**20])
+    figures.calculated(axis, [2**10, 2**14, 2**30], [1.2345, np.nan, 2], label="model")
+    axis.set(xlim=(2**9, 2**20), xlabel="message", ylabel="MB/s")
+    assert said(figure) == ["1.23 MB/s | message 1 KB | model | calculated"]
+
+
+def test_marks_lie_where_they_are_drawn():
+    figure, (upper, lower) = figures.axes(2, 1)
+    figures.points(upper, [1, 10, 100], [3, 1, 2], label="a")
+    figures.points(lower, [5, 6], [0.1, 0.9], label="b", host=True)
+    figures.log_axis(upper, "x")
+    html = figures.show(figure, alt="Points.").html
+    drawing, _, places = html.partition('<g class="rerun-marks"')
+    markers = set(re.findall(r'clip-path="[^"]*">\s*<use href="#([^"]+)"', drawing))
+    uses = [re.search(r'href="#([^"]+)" x="([\d.]+)" y="([\d.]+)"', use) for use in re.findall("<use[^>]+>", drawing)]
+    drawn = [(float(use[2]), float(use[3])) for use in uses if use and use[1] in markers]
+    told = [tuple(map(float, each)) for each in re.findall(r'cx="([\d.]+)" cy="([\d.]+)"', places)]
+    assert len(told) == 5
+    assert all(min(np.hypot(x - a, y - b) for a, b in drawn) < 0.2 for x, y in told)
