@@ -10,6 +10,7 @@
 - A notebook names figures, tables and sources in words, because JupyterLab shows no number and knows no bibliography:
   ``[the table of sizes](#tab-sizes)`` becomes the number, ``[Hague 2006](../book/references.bib#p5plus)`` the citation.
 - Where a page first uses a term of the glossary, the term leads there and tells its meaning to who points at it.
+- A card on the first page gets the first figure of its chapter as it was built, and the minutes to read.
 """
 
 import json
@@ -36,6 +37,11 @@ NUMBER = '<span class="rerun-number"></span>'
 OPENING = re.compile(r'<(figure|div|details) class="rerun-(figure|block)" data-name="([^"]*)"')
 CITED = re.compile(r"\[[^\]]+\]\(\.\./book/references\.bib#([\w-]+)\)")
 NAMED = re.compile(r"\[the (?:figure|table)\b[^\]]*\]\((#(?:fig|tab)-[\w-]+)\)", re.IGNORECASE)
+#: Where a card wants something of a chapter, and what cannot stand twice in a page, or be reached in a card.
+CARD = re.compile(r'<span class="rerun-card-(picture|minutes)" data-page="([^"]+)"></span>')
+DRAWING = re.compile(r'class="rerun-figure".*?(<svg.*?</svg>)', re.DOTALL)
+OWN = re.compile(r'(\bid="|url\(#|href="#)')
+REACHED = re.compile(r' (?:tabindex|role|aria-label|data-panels)="[^"]*"')
 LEFT_OUT, FOLDED, OPEN = "remove-input", "hide-input", "teaches"
 
 
@@ -106,34 +112,62 @@ def leading(html: str, address: str) -> str:
     return f'<span class="rerun-screen">{more}</span>'
 
 
-def _lead(doctree, address: str) -> int:
-    """Every figure of a story leads to its numbers and checks; how many there are."""
-    count = 0
+def minutes(doctree) -> int:
+    """How long a story takes to read: 200 words a minute and 20 s a figure."""
+    words = sum(len(node.astext().split()) for node in doctree.findall(nodes.paragraph))
+    drawn = sum('class="rerun-figure"' in node.astext() for node in doctree.findall(nodes.raw))
+    return max(1, round(words / 200 + drawn / 3))
+
+
+def _lead(doctree, address: str) -> None:
+    """Every figure of a story leads to its numbers and checks."""
     for node in doctree.findall(nodes.raw):
         if '<figure class="rerun-figure"' in node.astext():
-            count += 1
             html = END.sub(leading(node.astext(), address), node.astext())
             node.rawsource, node.children = html, [nodes.Text(html)]
-    return count
 
 
 def _announce(app, doctree) -> None:
-    """Below the title of a story: how long it takes, 200 words a minute and 20 s a figure, and where its record is."""
+    """Below the title of a story: how long it takes to read, and where its record is."""
     docname = app.env.docname
     if not docname.startswith(STORIES):
         return
     record = record_of(docname)
     known = record in app.env.found_docs  # a chapter that compares the reports has none
     address = app.builder.get_relative_uri(docname, record) if known else ""
-    words = sum(len(node.astext().split()) for node in doctree.findall(nodes.paragraph))
-    minutes = max(1, round(words / 200 + _lead(doctree, address) / 3))
-    if known:
-        title = doctree.next_node(nodes.title)
-        html = (
-            f'<p class="rerun-reading">{minutes} minutes to read. '
-            f'<a href="{address}">The record</a> holds the printed tables, all numbers and checks.</p>'
-        )
-        title.parent.insert(title.parent.index(title) + 1, nodes.raw("", html, format="html"))
+    _lead(doctree, address)
+    more = f' <a href="{address}">The record</a> holds the printed tables, all numbers and checks.' if known else ""
+    html = f'<p class="rerun-reading">{minutes(doctree)} minutes to read.{more}</p>'
+    title = doctree.next_node(nodes.title)
+    title.parent.insert(title.parent.index(title) + 1, nodes.raw("", html, format="html"))
+
+
+def small(html: str, prefix: str) -> str:
+    """The first drawing in ``html`` as a card shows it: seen, and neither read out nor reached by a key."""
+    found = DRAWING.search(html)
+    if found is None:
+        return ""
+    svg = REACHED.sub("", OWN.sub(rf"\g<1>{prefix}-", found[1]))
+    return f'<span class="rerun-card-picture" aria-hidden="true" inert>{svg}</span>'
+
+
+def _deal(app, doctree, docname) -> None:
+    """Cards get the first figure and the minutes of their chapters, where these belong to the book."""
+
+    def dealt(match) -> str:
+        what, page = match.groups()
+        if page not in app.env.found_docs:
+            return ""
+        chapter = app.env.get_doctree(page)
+        if what == "minutes":
+            return f"{minutes(chapter)} minutes to read"
+        drawn = (node.astext() for node in chapter.findall(nodes.raw))
+        return next(filter(None, (small(html, page.rpartition("/")[2]) for html in drawn)), "")
+
+    for node in doctree.findall(nodes.raw):
+        if CARD.search(node.astext()):
+            html = CARD.sub(dealt, node.astext())
+            node.rawsource, node.children = html, [nodes.Text(html)]
 
 
 def _write_out(app, docname, source) -> None:
@@ -255,5 +289,8 @@ def setup(app):
     app.connect("doctree-read", _announce, priority=400)
     app.connect("doctree-read", _number)
     app.connect("env-updated", lambda app, env: _forget(app, env))
+    # the first page shows figures of pages that may have changed while it has not
+    app.connect("env-updated", lambda app, env: [env.config.root_doc])
+    app.connect("doctree-resolved", _deal)
     app.connect("doctree-resolved", _link_terms, priority=900)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": False}

@@ -1,42 +1,150 @@
-"""The table of the front page: what each chapter rebuilds, rechecks and reruns, from tables, claims and register."""
+"""The first page: what was found, a card for each chapter, and how to cite.
 
+README says the same finding and asks the same questions; ``tests/companion/pages/test_front.py`` holds it to them.
+"""
+
+from collections.abc import Callable
 from html import escape
 from pathlib import Path
+from typing import NamedTuple
 
-import pandas as pd
+import numpy as np
 import yaml
 
 from supercomputers_rerun import HOME
-from supercomputers_rerun.companion import claims, experiments, tables
-from supercomputers_rerun.companion.common import plural
+from supercomputers_rerun.companion import tables
 from supercomputers_rerun.companion.figures.rendering import Shown
-from supercomputers_rerun.companion.figures.tabular import table
 from supercomputers_rerun.companion.items import page
+from supercomputers_rerun.companion.pages import synthesis
+from supercomputers_rerun.companion.pages.synthesis import about
+from supercomputers_rerun.companion.records import runs
 
 CITATION = HOME / "CITATION.cff"
+#: The chapter that compares the reports.
+LAST = "90_machines"
 
 
-def chapters_table() -> Shown:
-    """What each chapter rebuilds, rechecks and reruns, with links to its page and to its rows of the ledger."""
-    catalogue, ledger, rows = tables.catalogue(), claims.frame(), []
-    for document in sorted(tables.documents(), key=page):
-        own, checked = catalogue[catalogue["document"] == document], ledger[ledger["document"] == document]
-        entries = [entry for entry in experiments.REGISTER.values() if entry.document == document]
-        model = sum(entry.simulated for entry in entries)
-        place, wrong = f"ledger.html?document={document}", (checked["verdict"] == "contradicts").sum()
-        title = escape(f"{int(page(document)[:2])}. {tables.citation(document)}")
-        rows.append(
-            {
-                "report": f'<a href="../notebooks/{page(document)}.html">{title}</a>',
-                "tables as printed": f"{len(own)} tables, {own['numeric_cells'].sum()} numbers",
-                "arithmetic rechecked": f'<a href="{place}">{len(checked)} claims</a>, '
-                f'<a href="{place}&amp;verdict=contradicts">{wrong} contradicted</a>',
-                "experiments of ours": plural(len(entries), "experiment")
-                + (f", {model} of them simulated" if model else ""),
-            }
+def finding() -> tuple[str, str]:
+    """What the book found, in a headline and a paragraph."""
+    then, now = synthesis.waited()
+    hour = synthesis.forecast_hour()
+    day = synthesis.DAY * synthesis.of_book(hour, "forecast of the size of 1982 with its jobs, files on disk")
+    old = synthesis.DAY / 60 * synthesis.printed(hour, "cray_1a_ecmwf", "forecast of 1982 with its jobs, files on disk")
+    return (
+        f"Disks became {about(synthesis.disks())} times as fast, and the forecast waits more.",
+        f"In 1982, with its files on four disks, a forecast on the Cray X-MP spent {then:.0f} % of its time waiting. "
+        f"Our forecast, with files of about that size on one virtual disk of today, waits {now:.0f} % of its time. It "
+        f"is done sooner all the same: a day and the jobs that follow take {about(day)} s, where a Cray 1-A took "
+        f"{old:.0f} minutes. (Our physics are other; chapter 1 says what can be compared.)",
+    )
+
+
+def found() -> Shown:
+    """:func:`finding`, as the first page has it."""
+    head, rest = finding()
+    return Shown(f'<p class="rerun-paragraph"><strong>{escape(head)}</strong> {escape(rest)}</p>', f"{head} {rest}")
+
+
+class Card(NamedTuple):
+    """A chapter on the first page."""
+
+    year: str
+    waits: str  # for what
+    question: str
+    surprise: Callable[[], str]  # a sentence whose numbers are computed
+
+
+def _forecast() -> str:
+    then, now = synthesis.waited()
+    return (
+        f"Disks became {about(synthesis.disks())} times as fast. The forecast waits for them {now:.0f} % of its time, "
+        f"where it waited {then:.0f} %."
+    )
+
+
+def _toll() -> str:
+    cpu = tables.load("aips58", "ddt")["cpu"].sel(problem="VTESS")
+    pittsburgh, toronto = cpu.sel(system="PSC"), cpu.sel(system="CLSC")
+    ratio, extra = pittsburgh / toronto, pittsburgh - toronto
+    small, large = float(ratio.sel(size="small")), float(ratio.sel(size="large"))
+    assert small > 4 * large and extra.max() < 1.25 * extra.min()
+    return (
+        f"One task cost {about(small)} times as much CPU time in Pittsburgh as in Toronto on a small image, and "
+        f"{about(large)} times on a large one: the same {float(extra.min()):.0f} to {float(extra.max()):.0f} s extra."
+    )
+
+
+def _points() -> str:
+    share = synthesis.of_book(synthesis.computing(), "flow solver that writes, 40-byte elements")
+    assert not share > 50
+    return (
+        f"Written 40 bytes at a time, the same solution makes a run {about(100 / share)} times as long, and no disk is "
+        "involved."
+    )
+
+
+def _sensors() -> str:
+    run = runs.latest("p5plus-sensors")
+    wait = dict(zip(run["way"].values.astype(str), run["observed_wait"].values, strict=True))
+    apart, together = (1e3 * float(np.nanmedian(wait[way])) for way in ("drifted", "synchronised"))
+    assert apart > 3 * together
+    return (
+        f"Interrupted in turn, two processes wait {about(apart)} ms for each other. Interrupted at the same moment, "
+        f"they wait {about(together)} ms."
+    )
+
+
+def _opens() -> str:
+    run, talk = runs.latest("xc30-records"), tables.load("xc30", "hres_io")
+    largest = run["record_bytes"].values == run["record_bytes"].values.max()
+    (row,) = np.flatnonzero(largest & np.isclose(run["latency"].values, 1e-3))
+    longer = 1 + float(np.nanmedian(run["observed_small"].values[row] / run["observed_without"].values[row]))
+    count = int(run["tasks"][row]) * int(talk["list_files"] + talk["namelist_files"])
+    assert 1.7 < longer < 2.4
+    return (
+        f"Not a byte more is written, and a step of output takes about twice as long, if each of {count} small files "
+        "needs a millisecond to open."
+    )
+
+
+def _requests() -> str:
+    return f"While it opens one small file, a core could add about {about(synthesis.additions())} numbers."
+
+
+#: By report; the last compares them.
+CARDS = {
+    "xmp1982": Card("1982", "disks", "What does a second processor gain where jobs share disks?", _forecast),
+    "aips58": Card("1989", "messages", "Why did one Cray need ten times the CPU time of another?", _toll),
+    "nht1": Card("1993", "small writes", "What does it cost to save what a program computes?", _points),
+    "p5plus": Card("2006", "memory and barriers", "Why did a forecast slow down the longer the system ran?", _sensors),
+    "xc30": Card("2014", "files that are opened", "Why did forecasts wait for files that nobody thought of?", _opens),
+    LAST: Card("1982 to now", "what speeds up least", "Why does a faster machine wait more?", _requests),
+}
+
+
+def chapters() -> Shown:
+    """A card for each chapter: a small figure, what its processors waited for, its question and its surprise.
+
+    The book puts the chapter's first figure and the minutes to read into the card when it is built (``_ext/kit.py``).
+    """
+    names = {page(document): document for document in tables.documents()} | {LAST: LAST}
+    cards, lines = [], []
+    for stem, document in sorted(names.items()):
+        address, number = f"../notebooks/{stem}", int(stem[:2])
+        card = CARDS.get(document) or Card("", "", tables.citation(document), lambda: "")
+        label = "The thread" if document == LAST else f"Chapter {number}"
+        when = " · ".join(filter(None, [label, card.year, card.waits and f"waits for {card.waits}"]))
+        surprise = card.surprise()
+        cards.append(
+            f'<li class="rerun-card"><span class="rerun-card-picture" data-page="notebooks/{stem}"></span>'
+            f'<div><p class="rerun-card-when">{escape(when)}</p>'
+            f'<p class="rerun-card-question"><a href="{address}.html">{escape(card.question)}</a></p>'
+            f"<p>{escape(surprise)}</p>"
+            f'<p class="rerun-card-when"><span class="rerun-card-minutes" data-page="notebooks/{stem}"></span></p>'
+            "</div></li>"
         )
-    frame = pd.DataFrame(rows)
-    return table(frame, caption="What each chapter does with its report", name="chapters", html=list(frame))
+        lines.append(f"- {when}. {card.question} {surprise}".rstrip())
+    return Shown(f'<ul class="rerun-cards">{"".join(cards)}</ul>', "\n".join(lines))
 
 
 def bibtex(path: Path = CITATION) -> Shown:

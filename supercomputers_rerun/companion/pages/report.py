@@ -193,7 +193,7 @@ def html(folder: Path) -> str:
     found = newest(folder)
     last = max(found.values(), key=lambda record: record["date"])
     with runs.beside(folder):
-        points, refused = _believed(synthesis.every())
+        points, refused = _believed(synthesis.every("files", *AXES))
         axes, chapters = _axes(points), _chapters(found)
     rows = pd.DataFrame(
         {"experiment": name, "preset": record["preset"], "threads": record["threads"], "date": record["date"][:10],

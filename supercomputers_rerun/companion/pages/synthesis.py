@@ -11,14 +11,13 @@ doubtful.  Only like is compared with like; what differs is in ``what``.
 import re
 from collections.abc import Callable
 from functools import cache
-from html import escape
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import xarray as xr
 
-from supercomputers_rerun.companion import chapters, figures, tables
+from supercomputers_rerun.companion import chapters, figures, models, tables
 from supercomputers_rerun.companion.claims.formulas import Turn
 from supercomputers_rerun.companion.claims.sheets import Reader
 from supercomputers_rerun.companion.common import plural, significant
@@ -33,6 +32,8 @@ _MEGA, _GIGA = 1e6, 1e9
 _WORD = 8  # bytes
 #: Bytes for each operation of the streaming loop of 2006: an item of 8 bytes, a multiplication and an addition.
 STREAMED = _WORD / 2
+#: Requests of today, as their points are called.
+WRITE, OPEN = "a write of 40 bytes, with its seek", "a small file opened, read and closed"
 #: Experiments that measure the peak of their machine, of multiply-adds in registers.
 _PEAKS = ("xc30-transforms", "xc30-routines", "xc30-forecast")
 
@@ -182,7 +183,7 @@ def memory_per_flop() -> pd.DataFrame:
             for of, words, peak, _ in peaks(run)
         ]
 
-    return _frame("memory", "B for each flop/s of peak", xc30_transforms=today)
+    return _frame("memory", "bytes for each flop/s of peak", xc30_transforms=today)
 
 
 def _loop(run, name: str) -> pd.DataFrame:
@@ -203,15 +204,7 @@ def read_per_flop() -> pd.DataFrame:
             measured(run, f"streaming loop, {words}", figures.quotient(read, one)) for _, words, _, one in peaks(run)
         ]
 
-    return _frame("bandwidth-balance", "B for each flop at peak", p5plus_smt=today)
-
-
-def memory_balance() -> pd.DataFrame:
-    """Both balances of memory, as rows of one figure: what it holds, and what a processor reads from it."""
-    read = read_per_flop()
-    frame = pd.concat([memory_per_flop(), read.assign(what="reads, " + read["what"])], ignore_index=True)
-    frame.attrs["units"] = {"value": "bytes for each flop/s of peak, or read for each flop"}
-    return frame
+    return _frame("bandwidth-balance", "bytes for each flop at peak", p5plus_smt=today)
 
 
 #: Kinds of jobs whose share of the clock reports print, as rows of a figure.
@@ -284,6 +277,48 @@ def share_of_peak() -> pd.DataFrame:
     return _frame("peak", "% of peak", xc30_forecast=forecast, xc30_transforms=transforms)
 
 
+def points_written(run) -> float:
+    """How many points, each a write, the largest run of the solver by points writes."""
+    (row,) = _largest(run, "40-byte elements")
+    return float(run["N"][row]) ** 3 * int(run["NS"][row] // run["IW"][row])
+
+
+def requests() -> pd.DataFrame:
+    """Seconds that one request takes on a machine of today, before its bytes count."""
+
+    def loads(run) -> list[dict]:
+        """The longest chase through memory on huge pages, a load after the other."""
+        case = figures.cases(run, "nbytes", "pattern", "pages", "loads").query(
+            "pattern == 'random' and pages == 'huge'"
+        )
+        longest = case[case["nbytes"] == case["nbytes"].max()]
+        found = figures.converted(figures.intervals(longest), lambda seconds: seconds / longest["loads"].item())
+        return [measured(run, "a load from memory, at random", found)]
+
+    def writes(run) -> list[dict]:
+        """The wait of the solver that writes points, each with a seek."""
+        (row,) = _largest(run, "40-byte elements")
+        waits = figures.of_samples((run["observed_stalled"] + run["observed_finish"]).values[[row]], [""])
+        found = figures.converted(waits, lambda seconds: seconds / points_written(run))
+        return [measured(run, WRITE, found)]
+
+    def messages(run) -> list[dict]:
+        case = figures.cases(run, "nbytes", "pairs").query("pairs == 1")
+        shortest = case[case["nbytes"] == case["nbytes"].min()]
+        return [measured(run, "a message of 8 bytes between processes", figures.intervals(shortest))]
+
+    def opens(run) -> list[dict]:
+        """Open, read and close, as fast as the machine does it, beside the largest records."""
+        talk = tables.load("xc30", "hres_io")
+        chosen = (run["latency"].values == 0) & (run["record_bytes"].values == run["record_bytes"].values.max())
+        (row,) = np.flatnonzero(chosen)
+        sets = float(run["tasks"][row]) * float(talk["list_files"] + talk["namelist_files"])
+        found = figures.converted(figures.sampled(run, "observed_small", [row]), lambda seconds: seconds / sets)
+        return [measured(run, OPEN, found)]
+
+    return _frame("request", "s", p5plus_latency=loads, nht1_io=writes, p5plus_exchange=messages, xc30_records=opens)
+
+
 def forecast_hour() -> pd.DataFrame:
     """Seconds of the clock for one hour of forecast, with the model of its time."""
 
@@ -301,7 +336,7 @@ def forecast_hour() -> pd.DataFrame:
         what = f"one layer at truncation {int(case['truncation'].item())} on {threads}"
         return [measured(run, what, figures.converted(figures.intervals(case), lambda seconds: seconds / hours))]
 
-    return _frame("hour", "s for an hour of forecast", xmp1982_forecast=again, xc30_forecast=one_layer)
+    return _frame("hour", "seconds for an hour of forecast", xmp1982_forecast=again, xc30_forecast=one_layer)
 
 
 #: Quantities: what a reader calls them, where their points come from, and whether their axis is logarithmic.
@@ -310,15 +345,16 @@ QUANTITIES: dict[str, tuple[str, Callable[[], pd.DataFrame], bool]] = {
     "memory": ("main memory for each flop/s of peak", memory_per_flop, True),
     "bandwidth-balance": ("memory read by one processor for each flop at peak", read_per_flop, True),
     "computing": ("share of the elapsed time in which a job computes", computing, False),
+    "request": ("time of one request", requests, True),
     "rate": ("rate that one processor sustains", sustained_rate, True),
     "peak": ("share of peak that was sustained", share_of_peak, False),
     "hour": ("time for an hour of forecast", forecast_hour, True),
 }
 
 
-def every() -> dict[str, pd.DataFrame]:
-    """Every quantity's points, by its name."""
-    return {key: make() for key, (_, make, _) in QUANTITIES.items()}
+def every(*names: str) -> dict[str, pd.DataFrame]:
+    """Points of quantities by their names, of all unless some are named."""
+    return {key: make() for key, (_, make, _) in QUANTITIES.items() if not names or key in names}
 
 
 def labels(frame: pd.DataFrame) -> list[str]:
@@ -408,7 +444,7 @@ def dots(frame: pd.DataFrame, *, title: str, seen: str, name: str, log: bool = F
         axis.set_xlim(0, 1.1 * frame["value"].max())
     axis.set_xlabel(unit)
     figures.legend(axis, "above 2")
-    alt = f"{title}, in {unit}. {said(frame)}."
+    alt = f"In {unit}: {said(frame)}."
     return figures.show(figure, alt=alt, title=title, caption=seen, data=frame.drop(columns="order"), name=name)
 
 
@@ -423,6 +459,58 @@ def _spaced(values: np.ndarray, least: float) -> np.ndarray:
 #: Machines as the labels of a figure with little room name them.
 _SHORT = {"Cray X-MP (prototype)": "Cray X-MP", "Thinking Machines CM-2": "CM-2", "Cray Y-MP 8/256": "Cray Y-MP",
          "Intel iPSC/860": "iPSC/860"}  # fmt: skip
+
+
+def about(value: float) -> str:
+    """A number as people say it, to two digits: 740, 93 000, 5.2."""
+    rounded = float(f"{value:.2g}")
+    return f"{rounded:,.0f}".replace(",", "\N{NO-BREAK SPACE}") if rounded >= 10 else f"{rounded:g}"
+
+
+def of_book(frame: pd.DataFrame, what: str) -> float:
+    """The value of the first of the book's machines that has a run of this kind; NaN where none has."""
+    found = frame[(frame["what"] == what) & (frame["order"] >= 0)].sort_values("order")["value"]
+    return float(found.iloc[0]) if len(found) else np.nan
+
+
+def printed(frame: pd.DataFrame, machine: str, what: str) -> float:
+    """What a report prints of a machine, by its short name and what it is."""
+    return float(frame.loc[(frame["machine"] == full_name(machine)) & (frame["what"] == what), "value"].item())
+
+
+def disks() -> float:
+    """How many times as much a disk moves in a second as in 1982."""
+    frame = file_rates()
+    faster = of_book(frame, "a disk, O_DIRECT") / printed(frame, "cray_xmp_1982", "a disk")
+    assert not faster < 100
+    return faster
+
+
+def waited() -> tuple[float, float]:
+    """Share [%] of the time that the forecast of 1982 with its files on disk does not compute: then, and today."""
+    frame = computing()
+    then, now = 100 - printed(frame, "cray_xmp_1982", "forecast, disks"), 100 - of_book(frame, "forecast, disks")
+    assert not now < 2 * then
+    return then, now
+
+
+def growth() -> tuple[float, float]:
+    """How many times as fast the forecast of 1982 computes today, and its files are read and written: four disks then,
+    one now."""
+    old, run = tables.printed("xmp1982", "fig4_1").set_index("configuration"), runs.latest("xmp1982-forecast")
+    in_memory = run["configuration"].values.astype(str) == "memory"
+    computes = old.loc["disk4", "forecast_cpu"] / float(
+        figures.sampled(run, "observed_forecast", in_memory)["middle"].item()
+    )
+    four = float(tables.printed("xmp1982", "fig7_2").set_index("test").loc["disks-diop", "mbyte_rate"])
+    moves = of_book(file_rates(), "a disk, O_DIRECT") / four
+    assert computes > 1.5 * moves > 15
+    return float(computes), float(moves)
+
+
+def additions() -> float:
+    """Numbers that a core adds in registers while one small file is opened, read and closed."""
+    return of_book(requests(), OPEN) * _GIGA * of_book(sustained_rate(), "additions in registers")
 
 
 @figures.styled
@@ -450,58 +538,206 @@ def files_through_time() -> "figures.Shown":
     axis.set(xlim=(1977, 2032), xticks=range(1980, 2030, 10))
     axis.set_ylim(frame["value"].min() / 2, frame["value"].max() * 2.5)
     figures.log_axis(axis, "y")
-    axis.set(xlabel="year", ylabel="MB/s")
+    axis.set(xlabel="year", ylabel="read and written, MB a second")
     figures.legend(axis, "above 2")
+    faster = np.nan if (frame["order"] < 0).any() else disks()  # a reader's page speaks of the reader's machine
+    if np.isfinite(faster):
+        disk = printed(frame, "cray_xmp_1982", "a disk")
+        axis.annotate("", (2029, faster * disk), (2029, disk), arrowprops={"arrowstyle": "->", "color": figures.INK})
+        axis.plot([2012, 2029], [disk, disk], color=figures.INK, linewidth=0.8, linestyle=":")
+        axis.text(2028.5, 10 * disk, f"a disk:\n{about(faster)} times", ha="right", va="center", size=9, weight="bold")
     return figures.show(
         figure,
         data=frame.drop(columns="order"),
         name="file_rates",
-        title="Forty years of reading and writing",
-        caption="Rates of files and of the devices that hold them, in MB/s. Hollow: printed in the reports of "
-        "1982, 1993 and 2014, which do not say of each how it was measured; the arrow marks a lower bound. Filled: "
-        "stored runs on virtual machines of today; the host of a disk may have a cache of its own.",
+        title=f"A disk moves {about(faster)} times as much a second as in 1982"
+        if np.isfinite(faster)
+        else "Rates of files since 1982",
+        caption="Files and the devices that hold them, in three reports and on virtual machines today. The arrow marks "
+        "a lower bound.",
         alt=f"Rates of files in MB/s by year, on a logarithmic axis. {said(frame)}.",
     )
 
 
-#: Documents on which each of the findings rests.
-_RESTS_ON = (("xmp1982", "nht1", "xc30"), ("nht1", "p5plus", "xc30"), ("xmp1982", "aips58"))
+#: Points that :func:`waiting` names, by machine and what they are: the name, and whether it stands left of its mark.
+_CALLED = {
+    ("Cray X-MP (prototype)", "forecast, disks"): ("X-MP, disks", "left"),
+    ("Cray X-MP (prototype)", "forecast, SSD"): ("SSD", "right"),
+    ("Convex C1 (NRAO1)", "imaging, large problem"): ("Convex", "center"),
+    ("Cray X-MP/24", "imaging, large problem"): ("Toronto", "center"),
+    ("Cray X-MP/48", "imaging, large problem"): ("Pittsburgh, shared", "right"),
+    ("Cray Y-MP 8/256", "flow solver that writes, at best"): ("Y-MP, at best", "left"),
+    ("Intel iPSC/860", "flow solver that writes, at worst"): ("iPSC/860, at worst", "left"),
+    ("IBM p575 (Power5+)", "T399 EPS, 96 CPUs"): ("ensemble", "center"),
+    ("IBM p575 (Power5+)", "4D-Var, 768 CPUs"): ("analysis", "center"),
+}
+_TODAY = {
+    "forecast, disks": "today",
+    "imaging, large problem": "today",
+    "flow solver that writes, five arrays, one a write": "today",
+    "flow solver that writes, 40-byte elements": "today, 40 bytes a write",
+}
 
 
-def opened() -> "figures.Shown":
-    """The findings as a list, each with links to its chapters, for the front page."""
-    rows = []
-    for finding, documents in zip(findings(), _RESTS_ON, strict=True):
-        links = (f'<a href="../notebooks/{page(each)}.html">chapter {int(page(each)[:2])}</a>' for each in documents)
-        rows.append(f"<li>{escape(finding)} ({', '.join(links)})</li>")
-    text = "\n".join(f"- {finding}" for finding in findings())
-    return figures.Shown(f'<ul class="rerun-findings">{"".join(rows)}</ul>', text)
+@figures.styled
+def waiting() -> "figures.Shown":
+    """Share of the elapsed time in which a job does not compute: :func:`computing`, seen from the other side."""
+    frame = computing()
+    ends = {"low": 100 - frame["high"], "value": 100 - frame["value"], "high": 100 - frame["low"]}
+    frame = frame.assign(**ends, bound=frame["bound"].map({"<": ">", ">": "<", "": ""}))
+    frame["group"] = frame["group"].str.replace(
+        "parallel part of IFS jobs", "forecast jobs outside their parallel part"
+    )
+    names = list(dict.fromkeys(frame["group"]))
+    figure, axis = figures.axes(height=1.2 + 0.78 * len(names))
+    frame["place"] = frame["group"].map(names.index).astype(float)
+    _marks(axis, frame, "place", across=True)
+    for row in of_first(frame).itertuples():
+        words, where = _CALLED.get((row.machine, row.what), ("", "")) if row.kind == "report" else (
+            _TODAY.get(row.what, ""), "right" if row.value > 80 else "center")  # fmt: skip
+        up = row.kind == "report"
+        axis.annotate(
+            words, (row.value, row.place), (0, 7 if up else -7), textcoords="offset points", size=8.8,
+            ha=where or "center", va="bottom" if up else "top",
+        )  # fmt: skip
+    for place, name in enumerate(names):
+        axis.text(0.0, place - 0.4, name, transform=axis.get_yaxis_transform(), size=9, weight="bold", va="center")
+    axis.set_yticks(range(len(names)), [""] * len(names))
+    axis.set(xlim=(-2, 100), ylim=(len(names) - 0.5, -0.6))
+    axis.set_xlabel("share of the elapsed time without computing [%]")
+    figures.legend(axis, "above 2")
+    then, now = waited()
+    return figures.show(
+        figure,
+        data=frame.drop(columns=["order", "place"]),
+        name="waiting",
+        title=f"The forecast waited {then:.0f} % of its time in 1982, and waits {now:.0f} % today",
+        caption="Each row has the jobs of one report and, in three of them, a program of the same kind today. Arrows "
+        "mark bounds.",
+        alt=f"Share of the elapsed time without computing, in %. {said(frame)}.",
+    )
+
+
+@figures.styled
+def asked() -> "figures.Shown":
+    """What one request costs, in seconds and in additions that the core could make meanwhile."""
+    frame = requests()
+    names = list(dict.fromkeys(frame["what"]))
+    figure, axis = figures.axes(height=1.3 + 0.5 * len(names))
+    _marks(axis, frame.assign(place=frame["what"].map(names.index).astype(float)), "place", across=True)
+    rate = _GIGA * of_book(sustained_rate(), "additions in registers")
+    for place, name in enumerate(names):
+        axis.text(0.01, place - 0.33, name, transform=axis.get_yaxis_transform(), size=9, va="center")
+        seconds = of_book(frame, name)
+        if np.isfinite(rate * seconds):
+            axis.annotate(
+                f"{about(rate * seconds)} additions",
+                (frame.loc[frame["what"] == name, "high"].max(), place),
+                (8, 0),
+                textcoords="offset points",
+                size=8.8,
+                va="center",
+            )
+    axis.set_yticks(range(len(names)), [""] * len(names))
+    figures.log_axis(axis, "x")
+    axis.set(xlim=(frame["value"].min() / 2, frame["high"].max() * 20), ylim=(len(names) - 0.4, -0.7))
+    axis.xaxis.set_major_formatter(lambda value, _: models.spoken(value, "s"))
+    axis.set_xlabel("time of one request")
+    figures.legend(axis, "above 2")
+    return figures.show(
+        figure,
+        data=frame.drop(columns="order"),
+        name="request",
+        title=f"While it opens one small file, a core could add about {about(additions())} numbers",
+        caption="What one request costs today before its bytes count, and the additions in registers that one core "
+        "makes in that time.",
+        alt=f"Time of one request in s, on a logarithmic axis. {said(frame)}.",
+    )
+
+
+def skipping() -> tuple[float, float]:
+    """How many times as long the same arithmetic takes that skips eight numbers of ten: in 2006, and today."""
+    frame, names = sustained_rate(), ("streams through an array", "skips through an array")
+    then, now = (
+        of(names[0]) / of(names[1])
+        for of in (lambda what: printed(frame, "power5plus", what), lambda what: of_book(frame, what))
+    )
+    assert then > now > 1.5
+    return then, now
+
+
+def sustained() -> "figures.Shown":
+    """:func:`sustained_rate`: what a loop loses that skips through an array, then and today."""
+    then, now = skipping()
+    return dots(
+        sustained_rate(),
+        log=True,
+        name="sustained_rate",
+        title=f"A loop that skips eight numbers of ten took {then:.1f} times as long in 2006, {now:.1f} times today",
+        seen="Loops with one thread, whole forecasts over their processors, and BT on vectors of eight. The report "
+        "does not print the lengths of its arrays.",
+    )
+
+
+def shares() -> "figures.Shown":
+    """:func:`share_of_peak`: whole forecasts, and transforms alone."""
+    frame = share_of_peak()
+    most = frame.loc[frame["kind"] == "report", "value"].max()
+    transforms = (
+        frame.loc[frame["what"].str.startswith("spectral") & (frame["order"] >= 0)]
+        .sort_values("order")["value"]
+        .iloc[0]
+    )
+    assert transforms > 4 * most
+    return dots(
+        frame,
+        name="share_of_peak",
+        title=f"Whole forecasts reached at most {most:.0f} % of the peak; transforms alone reach {transforms:.0f} %",
+        seen="Hollow: whole forecasts. Filled: parts of one, without physics and messages, over the peak measured "
+        "beside them.",
+    )
+
+
+def hours() -> "figures.Shown":
+    """:func:`forecast_hour`: what became of the speed."""
+    frame = forecast_hour()
+    old = frame[frame["kind"] == "report"]
+    first, last = (
+        old.loc[old["year"] == old["year"].min(), "value"].min(),
+        old.loc[old["machine"] == full_name("cray_xc30"), "value"].item(),
+    )
+    assert 2 < first / last < 5
+    return dots(
+        frame,
+        log=True,
+        name="forecast_hour",
+        title=f"An hour of forecast took {first:.0f} s in 1982 and {last:.3g} s in 2014",
+        seen="Models grew: compare the clock, not the machines. Today's models have physics of our own or none.",
+    )
+
+
+def held() -> "figures.Shown":
+    """:func:`memory_per_flop`: main memory beside the peak."""
+    frame = memory_per_flop()
+    old = frame.loc[frame["kind"] == "report", "value"]
+    assert old.iloc[0] > 2 * old.iloc[1:].max()
+    return dots(
+        frame,
+        log=True,
+        name="memory_per_flop",
+        title="Memory for each flop/s of peak fell to less than half after 1993",
+        seen="Main memory over peak. The owner of a virtual machine chooses its memory.",
+    )
 
 
 def findings() -> list[str]:
-    """What files, memory and computing show, a sentence each."""
-    files, memory, busy = of_first(file_rates()), memory_per_flop()["value"], computing()
-
-    def rate(machine: str, what: str) -> float:
-        return files.loc[(files["machine"] == full_name(machine)) & (files["what"] == what), "value"].item()
-
-    now = files.loc[files["what"] == "a disk, O_DIRECT", "value"]
-    today = "".join(
-        f" One like it moves {significant(rate, 3)} MB/s (median) on a virtual disk of today." for rate in now
-    )
-    reports = memory.iloc[1:5]
-    printed = busy[busy["kind"] == "report"]
-    alone, _, shared = printed.loc[printed["group"] == _IMAGING, "value"]
-    best = printed.loc[printed["machine"] == full_name("cray_xmp_1982"), "value"]
+    """What the last chapter shows, in everyday English: a sentence and a number each."""
+    then, now = waited()
     return [
-        f"A test of 1982 moved {rate('cray_xmp_1982', 'a disk'):g} MB/s to and from a disk of the Cray X-MP.{today} In "
-        f"2014 a forecast on the Cray XC30 wrote {rate('cray_xc30', 'one of 120 files'):g} MB/s or more to each of 120 "
-        "files.",
-        f"Main memory for each flop/s of peak was {memory.iloc[0]:.2f} bytes on the Cray Y-MP in the report of 1993, "
-        f"and {reports.min():.2f} to {reports.max():.2f} on four machines in those of 2006 and 2014.",
-        f"CPU time was {best.min():.0f} to {best.max():.0f} % of the elapsed time of a forecast of 1982, alone on the "
-        f"prototype of the Cray X-MP. In the large problems of the report of 1989 together it went from {alone:.0f} "
-        f"% on a Convex C1, alone, to {shared:.0f} % on a Cray X-MP/48 with other users.",
+        f"A disk moves {about(disks())} times as much in a second as in 1982.",
+        f"A weather forecast that keeps its data on a disk waits for it {now:.0f} % of its time, and in 1982 it waited "
+        f"{then:.0f} %.",
+        f"While it opens one small file, a processor could add about {about(additions())} numbers.",
     ]
 
 

@@ -1,21 +1,65 @@
-"""The front page promises what the register holds."""
+"""The first page and README say what is computed today, and their picture shows it.
 
+Where a new record changes a number, README is to be changed by hand, and its picture drawn anew::
+
+    PYTHONPATH=tests python tests/companion/pages/test_front.py
+"""
+
+import contextlib
+import io
 import re
-from pathlib import Path
 
-from supercomputers_rerun.companion import claims, notebook_files, tables
-from supercomputers_rerun.companion.chapters.xc30 import peak
+from PIL import Image, PngImagePlugin
+
+from supercomputers_rerun.companion import answers, figures, notebook_files, tables
+from supercomputers_rerun.companion.items import page
 from supercomputers_rerun.companion.pages import front, synthesis
+from supercomputers_rerun.companion.records import runs
+
+ROOT = front.CITATION.parent
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+PICTURE = ROOT / "book" / "images" / "file_rates.png"
 
 
-def test_links_of_the_table_lead_to_chapters_and_ledger():
-    html = front.chapters_table().html
-    assert html.count("<tr>") == 1 + len(tables.documents())
-    for path in notebook_files.paths():
-        document = path.stem.partition("_")[2]
-        if document in tables.documents():
-            assert f'href="../notebooks/{path.stem}.html"' in html
-            assert f"ledger.html?document={document}" in html
+def blocks(language: str) -> list[str]:
+    """Blocks of a language in README."""
+    return re.findall(rf"```{language}\n(.*?)```", README, re.DOTALL)
+
+
+def test_every_chapter_has_a_card_with_a_question_and_a_surprise():
+    html = front.chapters().html
+    stems = [path.stem for path in notebook_files.paths()]
+    assert html.count("<li ") == len(stems) == len(front.CARDS)
+    for stem in stems:
+        assert f'href="../notebooks/{stem}.html"' in html and html.count(f'data-page="notebooks/{stem}"') == 2
+
+
+def test_readme_says_what_was_found_and_asks_what_the_cards_ask():
+    head, rest = front.finding()
+    assert f"**{head}** {rest}" in README and head in front.found().html
+    stems = {document: page(document) for document in tables.documents()} | {front.LAST: front.LAST}
+    for document, card in front.CARDS.items():
+        assert f"| {card.waits} | [{card.question}](notebooks/{stems[document]}.ipynb) |" in README
+
+
+def test_the_lines_in_readme_are_those_of_the_command():
+    (path, *_) = sorted(runs.COMMITTED.glob("xmp1982-devices_paper_*.json"), reverse=True)
+    said = answers.text(answers.answer(runs.read(path), beside=True), path).splitlines()
+    lines = blocks("text")[0].splitlines()
+    assert len(lines) == 6 and [line for line in lines if line not in said] == []
+
+
+def test_the_lines_of_python_in_readme_print_what_stands_below_them():
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec(blocks("python")[0], {})
+    found, stands = (re.sub(r"[\d.]+ ms", "ms", text) for text in (printed.getvalue(), blocks("text")[1]))
+    assert found == stands and "ms" in found
+
+
+def test_the_picture_in_readme_shows_the_stored_runs_of_today():
+    with Image.open(PICTURE) as picture:
+        assert picture.text["Description"] == synthesis.files_through_time().alt, "draw it anew, as this file says"
 
 
 def test_the_citation_is_bibtex_of_citation_cff(tmp_path):
@@ -34,10 +78,15 @@ def test_the_citation_is_bibtex_of_citation_cff(tmp_path):
     assert "  year = {2027},\n  version = {2},\n  url = {https://example.org/book},\n  doi = {10.1/x},\n" in released
 
 
-def test_what_the_readme_says_was_found_is_what_is_computed():
-    text, verdicts = Path(front.CITATION).with_name("README.md").read_text(), claims.frame()["verdict"].value_counts()
-    low, high = synthesis.share_of_peak().query("kind == 'report'")["value"].agg(["min", "max"])
-    share = peak.cores_now(peak.forecast.runs()[0])["share"].iloc[-1]
-    assert f"list {verdicts.sum()} claims" in text and f"{verdicts['contradicts']} contradict" in text
-    assert f"{verdicts['not checkable']} cannot" in text
-    assert f"reached {low:g} to {high:g} %" in text and f"reach {share:.0f} %" in text
+def draw() -> None:
+    """Write the picture, with what it shows in words."""
+    shown, buffer = synthesis.files_through_time(), io.BytesIO()
+    figures.save(shown, buffer)
+    words = PngImagePlugin.PngInfo()
+    words.add_itxt("Description", shown.alt)
+    few = Image.open(buffer).convert("RGB").quantize(64, Image.Quantize.MAXCOVERAGE)
+    few.save(PICTURE, "PNG", optimize=True, pnginfo=words)
+
+
+if __name__ == "__main__":
+    draw()

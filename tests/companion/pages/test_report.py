@@ -36,10 +36,10 @@ def made(folder):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(rendering, "_drawn", lambda *_: "<svg></svg>")
 
-        def watched():
+        def watched(*names):
             with pytest.MonkeyPatch.context() as inner:
                 inner.setattr(runs, "each", lambda name, folder=None: (asked.add(name), each(name, folder))[1])
-                found.append(points())
+                found.append(points(*names))
             return found[0]
 
         patch.setattr(synthesis, "every", watched)
