@@ -278,7 +278,9 @@ def _version() -> str:
 
 
 def _parser() -> common.Parser:
-    parser = common.Parser("companion", description="Run the experiments of the five reports and handle their records.")
+    parser = common.Parser(
+        "companion", description="Time the experiments of five benchmark reports, 1982 to 2014, on this machine."
+    )
     parser.add_argument("--version", action="store_true", help="print the version and stop")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", prog="companion")
 
