@@ -1,18 +1,20 @@
-"""The figure that opens the chapter, and the section *Does one large write beat many small ones?*: by one process, and
-by the ranks of an MPI job (N5, N6)."""
+"""The figure that opens the chapter, and the sections *Does one large write beat many small ones?* and *What does one
+small write cost?*: by one process, and by the ranks of an MPI job (N5, N6)."""
 
 from supercomputers_rerun.companion import figures, models, tables
 from supercomputers_rerun.companion.bench import Case
 from supercomputers_rerun.companion.chapters.nht1.writing import (
+    ADDED,
     FLUSHED,
     METHODS,
-    ZETA,
     below_printed,
     by_method,
     in_words,
     largest,
     overhead,
     percent_axis,
+    rounded,
+    styled_text,
     whole_runs,
     written,
 )
@@ -25,6 +27,9 @@ _ARRAYS = 5
 #: The method of writing that the first code of the iPSC/860 had, and that of the Y-MP.
 POINTS, PLANES = "40-byte elements", "sequential records, one a plane"
 _WHOLE, _FIVE = "positioned arrays", "five arrays, one a write"
+#: Rows of a figure in words, the dearest first.
+_ROWS = {POINTS: "point by point", PLANES: "plane by plane", _FIVE: "five arrays", _WHOLE: "one whole array"}
+_ROWS |= {FLUSHED.format(way): f"{words}, to the disk" for way, words in _ROWS.items()}
 
 
 @whole_runs.figure
@@ -32,50 +37,103 @@ def overheads(runs) -> "figures.Shown":
     """Overhead zeta of every method in which the solver waits for its writes, with most threads, by size of grid."""
     every, frames = [written(run) for run in runs], []
     for frame in every:
-        waiting = frame.query("threads == threads.max() and not way.str.contains('asynchronous')")
+        waiting = frame[frame["way"].isin(_ROWS) & (frame["threads"] == frame["threads"].max())]
         parts = {
             f"N{N}": figures.spread_of(part.set_index("way"), "zeta").set_axis(part["way"])
             for N, part in waiting.groupby("N")
         }
-        table = pd.DataFrame({"what": waiting["way"].unique()})
+        table = pd.DataFrame({"what": [way for way in _ROWS if way in set(waiting["way"])]})
         parts = {N: part.reindex(table["what"]) for N, part in parts.items()}
         parts = {N: part.assign(flagged=part["flagged"].eq(True)) for N, part in parts.items()}  # no case, no flag
-        frames.append(figures.with_spread(table, **parts))
-    team = plural(int(every[0]["threads"].max()), "thread")
-    flushed = ", or until the device has the file" * bool(frames[0]["what"].str.endswith(FLUSHED.format("")).any())
+        frames.append(figures.with_spread(table.assign(what=table["what"].map(_ROWS)), **parts))
+    waiting = every[0][every[0]["way"].isin(_ROWS)].query("threads == threads.max()")
+    pointwise = waiting["way"].str.startswith(POINTS)
+    points, rest = waiting.loc[pointwise, "zeta"], waiting.loc[~pointwise, "zeta"]
     shown = figures.dots(
         runs,
         frames,
-        {f"N{N}": f"N = {N}" for N in sorted(set(every[0]["N"]), reverse=True)},
+        {f"N{N}": f"{N}³ points" for N in sorted(set(every[0]["N"]), reverse=True)},
         names=frames[0]["what"],
-        xlabel=ZETA,
+        xlabel=ADDED,
         legend_at="above 3 0.3",
         data=every,
         name="nht1_overheads",
         tables="overheads",
-        title="What each method of writing adds",
-        caption=f"Overhead of writing into the page cache{flushed}, with {team} in the stored run, a row for each "
-        "method in which the solver waits; the axis is linear below 10 %.",
+        title=f"Point by point, writing adds at least {points.min():.0f} %, otherwise at most {rest.max():.0f} %",
+        caption="Every method whose solver waits for its writes, on each grid; the axis is linear up to 40 %.",
     )
     percent_axis(shown.figure.axes[0])
     return shown
 
 
-def small(run) -> tuple[str, str]:
-    """What the methods of 1993 add, and on the largest grid planes and whole arrays."""
-    frame, every = by_method(run), written(run).query("N == N.max()")
-    point, rest, N = frame.loc[POINTS], frame.drop(POINTS), frame["N"].max()
-    most, (planes, five) = every.query("threads == threads.max()").set_index("way"), rest["zeta"]
-    plane, arrays = most.loc[PLANES], most.loc[[_FIVE, _WHOLE]]
-    assert point["zeta_low"] > rest["zeta_high"].max() and 0 < plane["zeta_low"]
-    assert plane["zeta_high"] < arrays["zeta_low"].min()
+def costs(run) -> tuple[float, float]:
+    """Seconds that the solver waits for one write of a point with its seek, and bytes that planes move in a second of
+    its waiting."""
+    here = largest(run)
+    nbytes, waiting = 1e6 * (here["R_IO"] * here["T_T"]), here["waiting"]
     return (
-        f"On machine {figures.cpu(run)}, {plural(point['threads'], 'thread')}, N = {N}, ζ of a write for every point "
-        f"is {point['zeta']:.0f} %{' (flagged)' * bool(point['flagged'])}, by medians. That of writes of planes is "
-        f"{planes:.0f} %, of five arrays {five:.0f} %.",
-        f"With N = {plane['N']} and as many threads, planes add {plane['zeta']:.0f} %, whole arrays "
-        f"{arrays['zeta'].min():.0f} and {arrays['zeta'].max():.0f} %, by medians.",
+        float(waiting[POINTS] / (nbytes[POINTS] / _point())),
+        float(nbytes[PLANES] / waiting[PLANES]),
     )
+
+
+def _point() -> int:
+    """Bytes of a grid point, and of one write of the first code of the iPSC/860."""
+    return int(tables.load("nht1", "prose")["point_bytes"])
+
+
+def by_size(run):
+    """Microseconds that the solver ``waits`` for one write, with their spread, and its ``bytes``, by grid and method.
+
+    The grids on which points were written and larger ones; most threads, into the page cache.
+    """
+    every, point = written(run), _point()
+    every = every[(every["N"] >= largest(run)["N"].max()) & (every["threads"] == every["threads"].max())]
+    every = every[every["way"].isin([POINTS, PLANES, _FIVE, _WHOLE])].reset_index(drop=True)
+    N, total = every["N"], 1e6 * (every["R_IO"] * every["T_T"])
+    sizes = {POINTS: 0 * N + point, PLANES: point * N**2, _FIVE: point * N**3 // _ARRAYS, _WHOLE: point * N**3}
+    nbytes = np.array([sizes[way][row] for row, way in every["way"].items()], dtype=float)
+    spread = figures.spread_of(every, "waiting")
+    found = figures.converted(spread, lambda seconds: 1e6 * np.asarray(seconds) * nbytes / total.to_numpy())
+    return figures.with_spread(every[["N", "way"]].assign(bytes=nbytes), waits=found)
+
+
+@whole_runs.figure
+@figures.styled
+def one_write(runs) -> "figures.Shown":
+    """Time of one write against its bytes, beside the cost of a call and of its bytes."""
+    frames, (call, rate) = [by_size(run) for run in runs], costs(runs[0])
+    size = models.half_size(call, rate)
+    figure, axis = figures.axes(height=3.6)
+    for run, frame in zip(runs, frames, strict=True):
+        for N, part in frame.groupby("N"):
+            found = figures.spread_of(part, "waits")
+            figures.bars(axis, part["bytes"], found, label=f"{N}³ points", index=N, line=False, run=run)
+    nbytes = np.geomspace(10, 2 * max(frame["bytes"].max() for frame in frames), 60)
+    figures.modelled(axis, nbytes, 1e6 * models.transfer(1, call, nbytes, rate), label="a call + bytes / rate")
+    floor, beside = 1.5e5 * call, {"textcoords": "offset points", "size": 9}
+    axis.plot([size, size], [floor, 2e6 * call], color=figures.INK, linewidth=0.8, linestyle=":")
+    axis.annotate("here a call costs\nas much as its bytes", (size, floor), xytext=(6, 4), **beside)
+    for words, way in (("a point", POINTS), ("a plane", PLANES), ("an array", _FIVE)):
+        mark = frames[0][frames[0]["way"] == way].iloc[0]
+        axis.annotate(words, (mark["bytes"], mark["waits"]), xytext=(0, 10), ha="center", **beside)
+    figures.log_axis(axis)
+    axis.set(xlabel="bytes of one write", ylabel="the solver waits [µs]", ylim=(floor, None))
+    figures.legend(axis, "upper left")
+    return figures.show(
+        figure,
+        name="nht1_one_write",
+        runs=runs,
+        data=frames,
+        title=f"A write of {_point()} bytes costs {models.spoken(call, 's')}, in which {_kilobytes(size)} could move",
+        caption="Waiting for one write into the page cache, by its bytes. The dashed sum has two constants, from "
+        f"points and planes on {largest(runs[0])['N'].max()}³ points.",
+    )
+
+
+def _kilobytes(nbytes: float) -> str:
+    """Bytes in prose: ``3 KB``."""
+    return f"{rounded(nbytes / 1e3, 1)} KB"
 
 
 @models.predicts(
@@ -103,22 +161,26 @@ def waits(run, machine):
 @whole_runs.figure
 def opening(runs) -> "figures.Shown":
     """The ranges of the abstract above the overheads of the methods of 1993, on one axis."""
-    expected = waits.frame(runs[0])
-    return below_printed(
+    expected, times = waits.frame(runs[0]), _longer(runs[0])
+    systems, frames = tables.printed("nht1", "overheads"), [by_method(run) for run in runs]
+    shown = below_printed(
         runs,
-        [by_method(run) for run in runs],
+        frames,
         METHODS.values(),
-        tables.printed("nht1", "overheads")["system"],
-        label=f"{{}}, {plural(largest(runs[0])['threads'].max(), 'thread')}",
+        systems["system"],
+        legend_at="above 2",
         name="nht1_opening",
-        heading="",
-        title="What writing adds to a run",
-        caption=f"Hollow: printed in 1993, arrows for bounds. Filled: N = {largest(runs[0])['N'].max()}, into the page "
-        "cache, by the methods of the Y-MP, one code of the CM-2 and the first code of the iPSC/860, whose overhead "
-        "the report calls low.",
+        title=f"Written point by point, a run of today takes {times} times as long",
+        caption="What writing adds to a run: on three machines as printed in 1993, arrows for bounds, and today by "
+        "three methods of then.",
         model=models.by_row(expected, "zeta"),
         note=models.said(waits, expected),
     )
+    words = {"range": "{low:g} to {high:g} %", "below": "below {high:g} %", "above": "above {low:g} %"}
+    then = [words[row["bound"]].format(**row) for row in systems.to_dict("records")]
+    percent_axis(shown.figure.axes[0])
+    figures.at_right(shown.figure.axes[0], [*then, *(f"{zeta:.0f} %" for zeta in frames[0]["zeta"])])
+    return shown
 
 
 def two_speeds(run) -> str:
@@ -139,18 +201,92 @@ def two_speeds(run) -> str:
     )
 
 
-def added(run) -> str:
-    """What writing added in 1993, and adds on the largest grid of a run with a solver thread on every processor, by
-    the methods of the Y-MP and of the first code of the iPSC/860: medians with their intervals."""
-    old, here = tables.printed("nht1", "overheads").set_index("system"), largest(run)
-    names = ["zeta", "zeta_low", "zeta_high"]
-    plane, point = ("{:.0f} % ({:.0f} to {:.0f})".format(*here.loc[way, names]) for way in (PLANES, POINTS))
+def _longer(run) -> str:
+    """How many times as long a run takes with points as without writing, in prose."""
+    times = 1 + float(largest(run).loc[POINTS, "zeta"]) / 100
+    return f"{times:.{0 if times > 5 else 1}f}"
+
+
+def surprise(run) -> str:
+    """How the obvious program of 1993 does today."""
+    point, plane = largest(run).loc[POINTS], largest(run).loc[PLANES]
+    assert point["zeta_low"] > 100 and point["zeta_low"] > 2 * plane["zeta_high"]
     return (
-        f"In 1993 writing added {old.loc['Y-MP', 'low']:g} to {old.loc['Y-MP', 'high']:g} % to runs on the Y-MP, "
-        f"typically below {old.loc['CM-2', 'high']:g} % on the CM-2, and could add over "
-        f"{old.loc['iPSC/860', 'low']:g} % on the iPSC/860. On machine {figures.cpu(run)}, into the page cache, with "
-        f"N = {here['N'].max()} and {plural(here['threads'].max(), 'thread')}, it adds {plane} plane by plane and "
-        f"{point}{', flagged,' * bool(here.loc[POINTS, 'flagged'])} point by point."
+        f"On the iPSC/860 the obvious program wrote {_point()} bytes, moved on in the file, wrote the next {_point()}. "
+        "The report calls its overhead low: writing added little to its run. Like that, with no disk in the way, a run "
+        f"of today takes {_longer(run)} times as long. Both are true, and this chapter says why."
+    )
+
+
+def insight(run) -> "figures.Shown":
+    """The insight of the chapter, bold."""
+    size = models.half_size(*costs(run))
+    assert size > 10 * _point()
+    return styled_text(
+        f"A write costs a call before it costs bytes: today the call for {_point()} bytes takes as long as "
+        f"{_kilobytes(size)} take to move.",
+        "strong",
+        "**{}**",
+    )
+
+
+def short(run) -> tuple[str, str]:
+    """What points cost, for who has never heard of them."""
+    size = models.half_size(*costs(run))
+    return (
+        f"A program that saves its results crumb by crumb takes {_longer(run)} times as long today as one that "
+        "saves nothing.",
+        f"To hand over one crumb takes as long as to carry {rounded(size / _point(), 1)} of them.",
+    )
+
+
+def answer(run) -> str:
+    """Whether one large write beats many small ones."""
+    plane = largest(run).loc[PLANES]
+    writes = 1e6 * (largest(run)["R_IO"] * largest(run)["T_T"])[POINTS] / _point()
+    little = f"{plane['zeta']:.0f} %" if plane["zeta_low"] > 0 else "nothing measurable"
+    return (
+        f"Yes: written point by point a run takes {_longer(run)} times as long, because the program asks the "
+        f"system {rounded(writes / 1e6)} million times for next to nothing. The same bytes plane by plane add "
+        f"{little}. No disk is to blame, because both go into memory."
+    )
+
+
+def cost(run) -> str:
+    """What one small write costs, and how many bytes that is worth."""
+    call, rate = costs(run)
+    size = models.half_size(call, rate)
+    return (
+        f"A write of {_point()} bytes with its seek costs about {models.spoken(call, 's')}, because every call has a "
+        "fixed cost, its latency, however little it moves. Planes go into the page cache at "
+        f"{models.spoken(rate, 'byte/s')}, their bandwidth. At that rate {_kilobytes(size)} move during one call."
+    )
+
+
+def beyond(run) -> str:
+    """Whether whole arrays on the largest grid take what a call and its bytes should take."""
+    frame, (call, rate) = by_size(run), costs(run)
+    frame = frame[frame["way"] == _WHOLE].sort_values("N")
+    over = frame["waits"] / (1e6 * models.transfer(1, call, frame["bytes"], rate))
+    if over.iloc[-1] < 2:
+        return "The longest writes, too, take what the sum says, within a factor of two."
+    return (
+        f"The sum fails for the longest writes: a whole array of {frame['N'].iloc[-1]}³ points takes "
+        f"{over.iloc[-1]:.0f} times as long as it says. Probably because so long a write needs new pages of memory, "
+        "which a virtual machine has to get from its host (not measured)."
+    )
+
+
+def buffered(run) -> str:
+    """How many bytes a write needs for its call to cost a tenth of its time."""
+    call, rate = costs(run)
+    size, tenth = models.half_size(call, rate), 0.1
+    enough = size * (1 - tenth) / tenth
+    assert np.isclose(call, tenth * models.transfer(1, call, enough, rate))
+    return (
+        f"In the stored run a call takes as long as {_kilobytes(size)} take to move. So the bytes must take nine times "
+        f"as long as that: {rounded(enough / 1e3)} KB, or {rounded(enough / _point(), 1)} points at once. Why: the "
+        "call costs the same whatever the buffer holds, so its share falls as the buffer grows."
     )
 
 
@@ -222,10 +358,8 @@ def over_ranks(run) -> str:
     points, rest = zeta.loc["elements"], zeta.drop("elements")
     assert points["zeta_low"] > rest["zeta_high"].max()
     return (
-        f"On the {plural(run['ranks'].values.max(), 'rank')} of an MPI job on machine {figures.cpu(run)}, "
-        f"N = {run['N'].values[0]}, a write for every point, called from Python, adds {points['zeta']:.0f} %, "
-        "by medians. Writes of a rank's whole part of a dump add less, whether all ranks call together or each for "
-        "itself."
+        f"Through MPI it is the same: on {plural(run['ranks'].values.max(), 'rank')} a call for every point adds "
+        f"{points['zeta']:.0f} %, one call for all of them {rest['zeta'].max():.0f} % at most."
     )
 
 

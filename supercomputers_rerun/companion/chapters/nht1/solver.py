@@ -2,7 +2,7 @@
 
 from supercomputers_rerun.companion import figures, tables
 from supercomputers_rerun.companion.bench import Case
-from supercomputers_rerun.companion.common import plural
+from supercomputers_rerun.companion.common import np, plural
 from supercomputers_rerun.companion.conclusions import HOLDS, NOT, PARTLY, THEN, Finding, conclusion, not_yet
 from supercomputers_rerun.companion.experiments import experiment, of
 
@@ -36,32 +36,58 @@ def solver(runs) -> "figures.Shown":
     figures.lines(axis, runs, frames, "N", "ms_per_step", "threads", lambda threads: plural(threads, "thread"))
     figures.log_axis(axis)
     sizes = sorted({N for frame in frames for N in frame["N"]})
+    first = frames[0].iloc[0]
+    points = np.array(sizes, dtype=float) ** 3
+    axis.plot(sizes, first["ms_per_step"] * points / first["N"] ** 3, color=figures.INK, linestyle=":", linewidth=0.9)
+    place = sizes[-1], first["ms_per_step"] * points[-1] / first["N"] ** 3
+    axis.annotate("the same time a point", place, xytext=(-8, 6), textcoords="offset points", ha="right", size=9)
     axis.set_xticks(sizes, [f"{N}" for N in sizes])
     axis.minorticks_off()
-    axis.set(xlabel="grid points in each direction, N", ylabel="time of one step [ms]")
+    axis.set(xlabel="grid points in each direction", ylabel="time of one step [ms]")
     figures.legend(axis, "upper left")
+    most, gains = _gains(runs[0])
     return figures.show(
         figure,
         name="nht1_solver",
         runs=runs,
         data=frames,
-        title="Time of a step",
-        caption="On a straight line of slope 3 every point would take the same time.",
+        title=f"On the largest grid {most} threads make a step {gains[-1]['middle']:.1f} times as fast as one"
+        if gains
+        else "The time of a step grows about as the number of grid points",
+        caption="Time of a step by grid and threads. On the dotted line every point would take the same time.",
     )
 
 
-def said(run) -> str:
-    """A step on the largest grid, and what a second thread does there and on the smallest grid."""
+def _gains(run) -> tuple[int, list]:
+    """The most threads, and how many times as fast they are as one, with the interval, from the smallest grid on."""
     frame = _times(run)
-    gain = figures.ratios(run, *(frame.index[frame["threads"] == n] for n in (1, 2)))
-    small, large = gain.iloc[0], gain.iloc[-1]
-    assert large["low"] > 1 and large["middle"] > 1.7
-    less, more = (f"are {small['middle']:.1f} times as fast", f"take {1 / small['middle']:.1f} times as long as one")
-    there = less if small["low"] > 1 else more if small["high"] < 1 else "show no measurable difference from one"
-    one = frame[frame["threads"] == 1]["ms_per_step"].iloc[-1]
+    most = int(frame["threads"].max())
+    one, several = (frame.index[frame["threads"] == n] for n in (1, most))
+    return most, [row for _, row in figures.ratios(run, one, several).iterrows()] if most > 1 else []
+
+
+def said(run) -> str:
+    """A step on the largest grid, and what more threads do there."""
+    frame, (most, gains) = _times(run), _gains(run)
+    assert gains[-1]["low"] > 1 and gains[-1]["middle"] > 1.5
+    one, points = frame[frame["threads"] == 1]["ms_per_step"].iloc[-1], frame["N"].max() ** 3
     return (
-        f"On machine {figures.cpu(run)} a step with N = {frame['N'].max()} takes {one:.0f} ms with one thread. Two "
-        f"threads are {large['middle']:.1f} times as fast there. With N = {frame['N'].min()} they {there}."
+        f"A step takes {one:.0f} ms on one thread and the largest grid, because each of its {points / 1e6:.1f} million "
+        f"points takes {1e6 * one / points:.0f} ns. There {most} threads are {gains[-1]['middle']:.1f} times as fast."
+    )
+
+
+def doubled(run) -> str:
+    """How many times as long a step takes on the second grid of a run, which has twice the points in each direction."""
+    stored = _times(run).query("threads == 1").set_index("N")
+    less, more = stored.index[:2]
+    point = 1e6 * stored["ms_per_step"] / stored.index.to_numpy() ** 3
+    assert more == 2 * less and point[less] > 1.1 * point[more]
+    return (
+        "There are eight times as many points, so about eight times as long. In the stored run a step with "
+        f"{more} points in each direction takes {8 * point[more] / point[less]:.1f} times as long as with {less}, "
+        f"because a point takes {point[more]:.0f} ns of it instead of {point[less]:.0f}. Why: probably because every "
+        "line has a fixed cost, which more points share (not measured)."
     )
 
 

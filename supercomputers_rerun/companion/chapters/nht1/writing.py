@@ -1,4 +1,6 @@
-"""The section *How fast does a whole run write?*: BT that writes its solution in several ways; rates then and now."""
+"""BT that writes its solution in several ways: runs that most sections draw, and rates of whole runs then and now."""
+
+from html import escape
 
 from supercomputers_rerun.companion import figures, tables
 from supercomputers_rerun.companion.bench import Case
@@ -29,6 +31,8 @@ _LARGE = 80
 SIZES = {"quick": ("small",), "paper": ("small", "medium", "paper"), "modern": ("paper", "modern")}
 _MEGA = 1e6
 ZETA = "overhead ζ [%]"
+#: The same on an axis, for who has not met the symbol.
+ADDED = "time that writing adds to a run [%]"
 #: Columns of a table of runs, in words.
 _WORDS = {
     "P": "processes",
@@ -133,32 +137,30 @@ def by_method(run):
 
 
 def percent_axis(axis) -> None:
-    """Percent along x, linear up to ±10 and logarithmic beyond: zeta spans decades and can be negative."""
-    axis.set_xscale("symlog", linthresh=10, linscale=0.7)
+    """Percent along x, linear up to ±40 and logarithmic beyond: an overhead spans decades and can be negative."""
+    axis.set_xscale("symlog", linthresh=40, linscale=1)
     axis.set_xlim(None, 1.5 * axis.get_xlim()[1])  # margins are linear
+    axis.set_xticks([tick for tick in (-20, 0, 20, 40, 100, 1000, 10000) if tick < axis.get_xlim()[1]])
     axis.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
     axis.minorticks_off()
     axis.axvline(0, color=figures.INK, linewidth=0.8)
 
 
-def below_printed(runs, frames, names, systems, label="{}", **shown) -> "figures.Shown":
+def below_printed(runs, frames, names, systems, **shown) -> "figures.Shown":
     """A figure of the ranges that the abstract prints for ``systems``, above the overheads ``zeta`` of runs in rows of
     ``names``."""
     printed = tables.printed("nht1", "overheads").set_index("system").loc[list(systems), ["low", "high"]]
     ranges = printed.set_axis([f"{name} (1993)" for name in systems])
-    drawn = figures.dots(
+    return figures.dots(
         runs,
         frames,
-        {"zeta": label},
+        {"zeta": "today"},
         ranges=ranges,
         names=[*ranges.index, *names],
-        xlabel=ZETA,
-        legend_at="below 1",
+        xlabel=ADDED,
         tables="overheads",
         **shown,
     )
-    percent_axis(drawn.figure.axes[0])
-    return drawn
 
 
 def full_size() -> tuple:
@@ -192,10 +194,11 @@ def surviving():
 
 @whole_runs.figure
 def rates_then_and_now(runs) -> "figures.Shown":
-    """The report's surviving rates, and those of its methods of writing here: whole runs, and while they write."""
-    old, frames = surviving(), [by_method(run) for run in runs]
-    ranges = old.assign(colour=old["what"].map({WHOLE: "printed", FILE: "files", PEAK: "serial"}))
+    """Rates of whole runs then and today, and while they write a file."""
+    old, frames = surviving().query("what != @PEAK"), [by_method(run) for run in runs]
+    ranges = old.assign(colour=old["what"].map({WHOLE: "printed", FILE: "files"}))
     ranges = ranges.set_index(ranges["system"] + " (1993)")
+    cm2 = old[old["system"] == "CM-2"].set_index("what")
     shown = figures.dots(
         runs,
         frames,
@@ -209,10 +212,10 @@ def rates_then_and_now(runs) -> "figures.Shown":
         data=pd.concat([old, figures.together(runs, frames)], ignore_index=True),
         name="nht1_rates_then_and_now",
         tables="systems table_1 figure_1_axes",
-        title="Rates then and now",
-        caption="Hollow: rates that the report prints, or bounds from a time and the ends of an axis; grey are stated "
-        f"rates of disks. Filled: by three methods of writing into the page cache, N = {frames[0]['N'].max()} and "
-        f"{plural(frames[0]['threads'].max(), 'thread')} in the stored run.",
+        title=f"Whole runs of the CM-2 wrote at least {rounded(cm2.loc[FILE, 'low'] / cm2.loc[WHOLE, 'high'])} times "
+        "more slowly than it wrote a file",
+        caption="Rates of whole runs and of their files. Arrows are bounds; the iPSC/860's range follows from the ends "
+        "of an axis.",
     )
     shown.figure.axes[0].set_xlim(old["high"].min() / 3, None)
     return shown
@@ -226,15 +229,25 @@ def runs_table(runs) -> "figures.Shown":
     return in_words(written(runs[0]), names, folded=True, name="nht1_runs", caption=caption)
 
 
-def moved(run) -> tuple[str, str]:
-    """Rates of whole runs then, by the time of one, and now."""
-    old, here = surviving().set_index(["system", "what"]), largest(run).loc[list(METHODS)]
-    cm2, whole = old.loc[("CM-2", WHOLE), "high"], here["R_IO"]
-    call = old.loc[("CM-2", FILE), "low"]
-    assert call > 100 * cm2 and (here["writing"] > whole).all()
-    return (
-        f"On the CM-2 a whole run on the largest grid took about {full_size()[2] / 3600:g} hours or more, so it wrote "
-        f"at most about {cm2:.2g} MB/s. The call that wrote its file was measured at about {call:g} MB/s.",
-        f"On machine {figures.cpu(run)}, N = {here['N'].max()} and {plural(here['threads'].max(), 'thread')}, whole "
-        f"runs write {whole.min():.0f} to {whole.max():.0f} MB/s by {len(here)} methods, into the page cache.",
+def rounded(value: float, digits: int = 2) -> str:
+    """A number as prose has it: ``160`` for 164.2."""
+    return f"{float(f'{value:.{digits}g}'):g}"
+
+
+def styled_text(text: str, tag: str, mark: str) -> "figures.Shown":
+    """A paragraph inside an element of HTML, and between two marks of Markdown."""
+    html = f'<p class="rerun-paragraph"><{tag}>{escape(text)}</{tag}></p>'
+    return figures.Shown(html, text, markdown=mark.format(text))
+
+
+def conditions(run) -> "figures.Shown":
+    """What holds of every number of the chapter that says nothing else, in small print."""
+    here, samples = largest(run), np.isfinite(run["seconds"].values).sum(axis=1).min()
+    return styled_text(
+        f"Then: 1993, as printed. Today: machine {figures.cpu(run)}, {run.attrs['machine'].rpartition(', ')[2]}, "
+        f"preset {run.attrs['preset']}, a grid of {here['N'].max()} points in each direction, "
+        f"{plural(here['threads'].max(), 'solver thread')}, medians of {samples} samples or more. Files go into the "
+        "page cache, memory that the system copies to the disk later.",
+        "small",
+        "<small>{}</small>",
     )

@@ -42,6 +42,22 @@ def test_overheads_are_held_against_the_same_code_on_as_many_threads():
     assert beside["run"].tolist() == [0.75, 0.75] and beside["transfers"].tolist() == [2.0, 2.0]
 
 
+def test_a_call_costs_what_points_wait_and_bytes_what_planes_do():
+    """15 million points in 15 s, and 600 MB of planes in 0.3 s: 1 µs and 2 GB/s, so that a call is worth 2000 bytes."""
+    run = cases(
+        [
+            run_of(102, 1, "none", 10.0),
+            run_of(102, 1, methods.POINTS, 25.0, T_T=25.0, stalled=15.0, transferring=15.0),
+            run_of(102, 1, methods.PLANES, 10.3, T_T=10.3, stalled=0.25, finish=0.05, transferring=0.3),
+        ]
+    )
+    assert methods.costs(run) == pytest.approx((1e-6, 2e9))
+    found = methods.by_size(run).set_index("way")
+    assert found["bytes"].to_dict() == {methods.POINTS: 40, methods.PLANES: 40 * 102**2}
+    assert found["waits"].tolist() == pytest.approx([1.0, 0.3e6 / (6e8 / (40 * 102**2))])
+    assert "2 KB" in methods.insight(run).text and "takes 2.5 times as long" in methods.short(run)[0]
+
+
 def test_waiting_is_a_share_of_the_computing_between_two_dumps():
     about = {"N": 102, "threads": 1, "NS": 10, "IW": 5, "code": "compiled solver"}
     waited = {"stalled": [0.3] * 6, "finish": [0.1] * 6, "T_T": [2.5] * 6}
