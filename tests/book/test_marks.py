@@ -59,7 +59,7 @@ def test_the_keyboard_goes_from_mark_to_mark_and_a_figure_is_one_stop(page):
     assert values == ["10 MFLOPS", "30 MFLOPS", "20 MFLOPS", "20 MFLOPS"]
     assert page.evaluate(SHOWN) == [
         "30 MFLOPS", "rate", "processors 2", "Cray Y-MP, the Numerical Aerodynamic Simulation facility",
-        "printed: in the report",
+        "from the report",
     ]  # fmt: skip
     page.keyboard.press("Escape")
     assert page.evaluate(SHOWN) is None

@@ -26,6 +26,8 @@ _JOINED = 100
 #: Of a printed number as many digits as reports print.
 _DIGITS = {"printed": 4}
 _UNIT = re.compile(r" *\[([^\]]+)\]")
+#: A machine of the book, or the reader's, in the name of a row or series.
+_MACHINE = re.compile(r"\b[A-Z] \([^)]*\)|this run")
 #: Samples from which a median has an interval of 95 %.
 _INTERVAL = 6
 
@@ -88,15 +90,18 @@ def _spread(run, row) -> str:
     return f"{said}{', doubtful' if row['flagged'] else ''}"
 
 
-def _whence(figure, kind: str, run) -> str:
-    """Machine and day of a measured mark, the report's table of a printed one."""
+def _whence(figure, kind: str, run, place: str) -> str:
+    """Machine and day of a measured mark, the report's table of another; ``place`` may name a machine of a row."""
     about = noted(figure)
     if kind == "printed":
-        return f"printed: {about.get('printed') or 'in the report'}"
-    run = run if run is not None else about.get("run")
-    if kind == "measured" and run is not None and "date" in run.attrs:
-        return f"measured: {cpu(run)}, preset {run.attrs['preset']}, {run.attrs['date'][:10]}"
-    return "calculated" if kind == "calculated" else ""
+        return f"report: {about['printed']}" if about.get("printed") else "from the report"
+    other = None if run is not None else _MACHINE.search(place)
+    run = about.get("run") if run is None else run
+    if kind != "measured" or run is None or "date" not in run.attrs:
+        return "calculated" if kind == "calculated" else ""
+    if other and other[0] != cpu(run):
+        return f"measured: {other[0]}"
+    return f"measured: {cpu(run)}, preset {run.attrs['preset']}, {run.attrs['date'][:10]}"
 
 
 def _place(axis: Axes, names: _Names, x: float, y: float) -> tuple[bool, str]:
@@ -148,7 +153,11 @@ def _lines(axis: Axes, names: _Names) -> Iterator[_Found]:
             said = f"{about.get('bound', '')} {_number(axis, which, value, _DIGITS.get(kind, 3))}".strip()
             if found is not None:
                 said += _spread(noted(axis.figure).get("run") if run is None else run, found.iloc[row])
-            origin = [about["whence"][row]] if "whence" in about else [label, _whence(axis.figure, kind, run)]
+            origin = (
+                [about["whence"][row]]
+                if "whence" in about
+                else [label, _whence(axis.figure, kind, run, f"{where} {label}")]
+            )
             yield (x, y, x, y), [said, _name(axis, which), where, *origin]
 
 
@@ -168,7 +177,8 @@ def _bars(axis: Axes, names: _Names) -> Iterator[_Found]:
         if start and not stacked:
             said = f"{_rounded(start, digits)} to {said}"
         _, where = _place(axis, names, *(box.min + box.max) / 2)
-        label, whence = _words(str(bars.get_label())), _whence(axis.figure, kind, None)
+        label = _words(str(bars.get_label()))
+        whence = _whence(axis.figure, kind, None, f"{where} {label}")
         yield (box.x0, box.y0, box.x1, box.y1), [said, _name(axis, which), where, label, whence]
 
 

@@ -344,7 +344,7 @@ def show(
     if not heading and "machine" in getattr(run, "attrs", {}):
         heading = run_title(run)
     tells(figure, run=run, printed=printed)
-    source = [f"{word}: {said}." for word, said in (("Printed", printed), ("Measured", heading)) if said]
+    source = [f"{word}: {said}." for word, said in (("Report", printed), ("Measured", heading)) if said]
     words = Words(title, machines(runs), caption, note, " ".join(source))
     experiment = getattr(run, "attrs", {}).get("experiment")
     checked = f' data-run="{escape(experiment)}"' if experiment else ""

@@ -392,7 +392,7 @@ def _whence(frame: pd.DataFrame) -> list[str]:
     return [
         f"{row.machine}: {row.what}\n"
         + (
-            f"printed: {tables.printed_in([tables.by_anchor()[row.source.partition('#')[2]]])}"
+            f"report: {tables.printed_in([tables.by_anchor()[row.source.partition('#')[2]]])}"
             if row.kind == "report"
             else "measured: " + re.sub(r".*_(\d{4})(\d\d)(\d\d)T.*", r"\1-\2-\3", row.source)
         )

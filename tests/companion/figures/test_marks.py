@@ -36,7 +36,7 @@ def test_rows_say_value_interval_machine_and_where_a_number_is_printed(runs):
         tables="table_1",
     )
     today = "2 s, samples from 1.00 to 4.00 | time of a step | {} | {}, today | measured: {}, preset quick, 2026-01-02"
-    printed = "3.25 s | time of a step | a | printed: Fineberg 1993, Table 1"
+    printed = "3.25 s | time of a step | a | report: Fineberg 1993, Table 1"
     found = said(shown.figure)
     assert [each.partition(", page")[0] for each in found] == [
         *(today.format("a", name, name) for name in "AB"), printed, *(today.format("b", name, name) for name in "AB")
@@ -53,18 +53,28 @@ def test_bars_ranges_bounds_and_sizes_are_said_and_what_is_off_the_axes_is_not()
     figures.printed_ranges(axis, place, [30, np.nan], [40, 50])
     axis.set(xlabel="share [%]", xlim=(0, 60))
     assert said(figure) == [
-        "10 % | share | one | computes | printed: in the report",
-        "20 % | share | one | waits | printed: in the report",
-        "30 to 40 % | share | one | printed: in the report",
-        "5 % | share | two | computes | printed: in the report",
-        "20 % | share | two | waits | printed: in the report",
-        "at most 50 % | share | two | printed: in the report",
+        "10 % | share | one | computes | from the report",
+        "20 % | share | one | waits | from the report",
+        "30 to 40 % | share | one | from the report",
+        "5 % | share | two | computes | from the report",
+        "20 % | share | two | waits | from the report",
+        "at most 50 % | share | two | from the report",
     ]
     figure, axis = figures.axes()
     figures.bytes_axis(axis, [2**10, 2**20])
     figures.calculated(axis, [2**10, 2**14, 2**30], [1.2345, np.nan, 2], label="model")
     axis.set(xlim=(2**9, 2**20), xlabel="message", ylabel="MB/s")
     assert said(figure) == ["1.23 MB/s | message 1 KB | model | calculated"]
+
+
+def test_a_bar_of_another_run_is_not_given_to_the_first(runs):
+    figure, axis = figures.axes()
+    place = figures.rows(axis, ["today", "this run, on 2 ranks", "B (Xeon), on 2 ranks"])
+    axis.barh(place, [1, 2, 3], color=figures.meaning("waiting"))
+    figures.show(figure, alt="Bars.", run=runs[0])
+    assert [each.rpartition(" | ")[2] for each in said(figure)] == [
+        "measured: A, preset quick, 2026-01-02", "measured: this run", "measured: B (Xeon)"
+    ]  # fmt: skip
 
 
 def test_marks_lie_where_they_are_drawn():
