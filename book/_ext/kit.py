@@ -41,7 +41,7 @@ NAMED = re.compile(r"\[the (?:figure|table)\b[^\]]*\]\((#(?:fig|tab)-[\w-]+)\)",
 CARD = re.compile(r'<span class="rerun-card-(picture|minutes)" data-page="([^"]+)"></span>')
 DRAWING = re.compile(r'class="rerun-figure".*?(<svg.*?</svg>)', re.DOTALL)
 OWN = re.compile(r'(\bid="|url\(#|href="#)')
-REACHED = re.compile(r' (?:tabindex|role|aria-label|data-panels)="[^"]*"')
+REACHED = re.compile(r' (?:tabindex|role|aria-label|data-panels)="[^"]*"|<g class="rerun-marks".*?</g>', re.DOTALL)
 LEFT_OUT, FOLDED, OPEN = "remove-input", "hide-input", "teaches"
 
 

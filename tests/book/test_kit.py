@@ -57,11 +57,12 @@ def test_a_cell_that_a_claim_recomputes_leads_to_the_ledger():
 
 def test_a_card_shows_the_first_drawing_of_its_chapter_and_nothing_in_it_is_reached_or_named_twice():
     mark = '<g id="f1-m" tabindex="0"><use href="#f1-a"/></g><g clip-path="url(#f1-p)"/>'
+    mark += '<g class="rerun-marks"><circle><title>1 s</title></circle></g>'
     figure = (
         f'<figure id="fig-a" class="rerun-figure" data-name="a"><svg role="img" aria-label="A.">{mark}</svg></figure>'
     )
     html = kit.small(figure + figure.replace("f1", "f2"), "01_toy")
     assert html.count("<svg") == 1 and 'aria-hidden="true" inert' in html
     assert 'id="01_toy-f1-m"' in html and 'href="#01_toy-f1-a"' in html and "url(#01_toy-f1-p)" in html
-    assert not re.search("tabindex|role=|aria-label", html)
+    assert not re.search("tabindex|role=|aria-label|<title>", html)
     assert kit.small("<p>no figure</p>", "01_toy") == ""

@@ -18,6 +18,7 @@ import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.rcsetup import cycler
+from matplotlib.text import Annotation
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from supercomputers_rerun.companion.bench import Ratio, median_interval, ratio
@@ -105,7 +106,7 @@ def tells(artist, **about) -> None:
     """Keep what marks are to say (:mod:`companion.figures.marks`).
 
     Of an artist its ``kind`` ("printed", "measured", "calculated"), ``run``, ``label``, the rows ``found`` that it
-    draws, the words of a ``bound``, or for each mark ``whence`` it is.
+    draws, the words of a ``bound``, or for each mark ``whence`` it is; of an axis a function that says its ``x``.
     """
     _noted.setdefault(artist, {}).update(about)
 
@@ -225,7 +226,7 @@ def _between(value: float, ticks, base: int) -> str:
 def bytes_axis(axis, sizes) -> None:
     """Logarithmic x axis of sizes in bytes, labelled in KB, MB, GB of 1024 at every third power of two of ``sizes``."""
     low, high = int(np.floor(np.log2(np.min(sizes)))), int(np.ceil(np.log2(np.max(sizes))))
-    tells(axis, bytes=True)
+    tells(axis, x=bytes_label)
     axis.set_xscale("log", base=2)
     axis.xaxis.set_ticks([2.0**power for power in range(low, high + 1, 3)])
     axis.xaxis.set_major_formatter(FuncFormatter(lambda value, _: bytes_label(value)))
@@ -620,7 +621,7 @@ def named(axis: Axes, which: str) -> dict[str, float]:
     one = getattr(axis, f"{which}axis")
     places, names = [float(place) for place in one.get_ticklocs()], [_words(label) for label in one.get_ticklabels()]
     if which == "y" and not any(names):
-        names = [_words(text) for text in axis.texts if text.get_text()]
+        names = [_words(text) for text in axis.texts if text.get_text() and not isinstance(text, Annotation)]
     if one.get_scale() == "log" or any(name.replace("\N{MINUS SIGN}", "").replace(".", "").isdigit() for name in names):
         return {}
     return {name: place for name, place in zip(names, places, strict=False) if name}

@@ -16,7 +16,7 @@ from matplotlib.colors import to_hex
 from matplotlib.container import BarContainer
 
 from supercomputers_rerun.companion.common import significant
-from supercomputers_rerun.companion.figures.kit import INK, MEANINGS, bytes_label, cpu, named, noted
+from supercomputers_rerun.companion.figures.kit import INK, MEANINGS, cpu, named, noted
 
 #: Units of a drawing around the middle of a mark that belong to it.
 _REACH = 6.0
@@ -65,8 +65,9 @@ def _rounded(value: float, digits: int) -> str:
 
 def _number(axis: Axes, which: str, value: float, digits: int) -> str:
     """A value of an axis with its unit, or without one."""
-    if which == "x" and any(noted(each).get("bytes") for each in _alike(axis, which)):
-        return bytes_label(value)
+    for say in (noted(each).get(which) for each in _alike(axis, which)):
+        if say is not None:
+            return say(value)
     label = _label(axis, which)
     unit = found[1] if (found := _UNIT.search(label)) else label * ("/" in label and " " not in label)
     return f"{_rounded(value, digits)} {unit}".strip()
@@ -78,14 +79,15 @@ def _name(axis: Axes, which: str) -> str:
     return "" if "/" in label and " " not in label else _UNIT.sub("", label)
 
 
-def _spread(run, row) -> str:
+def _spread(axis: Axes, which: str, run, row) -> str:
     """The ends of a measured mark, where they are no copies of its middle, and whether it is doubtful."""
     low, high = float(row["low"]), float(row["high"])
     counts = run["seconds"].notnull().sum("sample").values if run is not None and "seconds" in run else np.array([])
     word = {(True,): "95 % interval", (False,): "samples from"}.get(
         tuple(set((counts >= _INTERVAL).tolist())), "within"
     )
-    ends = [significant(each, 3) for each in (low, high)]
+    say = noted(axis).get(which) or (lambda value: significant(value, 3))
+    ends = [say(each) for each in (low, high)]
     said = f", {word} {' to '.join(ends)}" if low < high and ends[0] != ends[1] else ""
     return f"{said}{', doubtful' if row['flagged'] else ''}"
 
@@ -152,12 +154,11 @@ def _lines(axis: Axes, names: _Names) -> Iterator[_Found]:
             which, value = ("x", x) if across else ("y", y)
             said = f"{about.get('bound', '')} {_number(axis, which, value, _DIGITS.get(kind, 3))}".strip()
             if found is not None:
-                said += _spread(noted(axis.figure).get("run") if run is None else run, found.iloc[row])
-            origin = (
-                [about["whence"][row]]
-                if "whence" in about
-                else [label, _whence(axis.figure, kind, run, f"{where} {label}")]
-            )
+                said += _spread(axis, which, noted(axis.figure).get("run") if run is None else run, found.iloc[row])
+            if "whence" in about:
+                origin = about["whence"][row].split("\n")
+            else:
+                origin = [label, _whence(axis.figure, kind, run, f"{where} {label}")]
             yield (x, y, x, y), [said, _name(axis, which), where, *origin]
 
 
@@ -196,7 +197,8 @@ def marks(figure) -> list[Mark]:
                 continue
             box = (left * scale, height - top * scale, right * scale, height - bottom * scale)
             title = _words(axis.get_title() or axis.get_title("left"))
-            label = [each for each in said[3:-1] if not each.startswith("_") and each not in said[-1]]
+            known = (said[2], said[-1])
+            label = [each for each in said[3:-1] if not each.startswith("_") and not any(each in one for one in known)]
             lines = dict.fromkeys(filter(None, (*said[:3], title, *label, said[-1])))
             panel.append((order, Mark(tuple(round(float(each), 1) for each in box), tuple(lines))))
         if names[0]:

@@ -387,17 +387,26 @@ def said(frame: pd.DataFrame) -> str:
     return found + more * bool((frame["kind"] == "run").any())
 
 
+def _day(source: str) -> str:
+    """The day on which the record at an address was made."""
+    return re.sub(r".*_(\d{4})(\d\d)(\d\d)T.*", r"\1-\2-\3", source)
+
+
 def _whence(frame: pd.DataFrame) -> list[str]:
     """Of each point what it is and where it is printed, or on which day it was measured."""
+    places = (tables.by_anchor().get(source.partition("#")[2]) for source in frame["source"])
+    ends = [f"report: {tables.printed_in([place])}" if place else "" for place in places]
     return [
-        f"{row.machine}: {row.what}\n"
-        + (
-            f"report: {tables.printed_in([tables.by_anchor()[row.source.partition('#')[2]]])}"
-            if row.kind == "report"
-            else "measured: " + re.sub(r".*_(\d{4})(\d\d)(\d\d)T.*", r"\1-\2-\3", row.source)
-        )
-        for row in frame.itertuples()
+        f"{row.machine}: {row.what}\n{end or f'measured: {_day(row.source)}'}"
+        for row, end in zip(frame.itertuples(), ends, strict=True)
     ]
+
+
+def _measured(frame: pd.DataFrame) -> str:
+    """Machines and days of the runs among points, for the small print."""
+    made = frame[frame["kind"] == "run"]
+    days = sorted(set(made["source"].map(_day)))
+    return f"{'; '.join(made['machine'].unique())}; {' to '.join(dict.fromkeys((days[0], days[-1])))}" if days else ""
 
 
 def _marks(axis, frame: pd.DataFrame, place: str, across: bool) -> None:
@@ -445,7 +454,8 @@ def dots(frame: pd.DataFrame, *, title: str, seen: str, name: str, log: bool = F
     axis.set_xlabel(unit)
     figures.legend(axis, "above 2")
     alt = f"In {unit}: {said(frame)}."
-    return figures.show(figure, alt=alt, title=title, caption=seen, data=frame.drop(columns="order"), name=name)
+    data = frame.drop(columns="order")
+    return figures.show(figure, alt=alt, title=title, caption=seen, heading=_measured(frame), data=data, name=name)
 
 
 def _spaced(values: np.ndarray, least: float) -> np.ndarray:
@@ -550,6 +560,7 @@ def files_through_time() -> "figures.Shown":
         figure,
         data=frame.drop(columns="order"),
         name="file_rates",
+        heading=_measured(frame),
         title=f"A disk moves {about(faster)} times as much a second as in 1982"
         if np.isfinite(faster)
         else "Rates of files since 1982",
@@ -611,6 +622,7 @@ def waiting() -> "figures.Shown":
         figure,
         data=frame.drop(columns=["order", "place"]),
         name="waiting",
+        heading=_measured(frame),
         title=f"The forecast waited {then:.0f} % of its time in 1982, and waits {now:.0f} % today",
         caption="Each row has the jobs of one report and, in three of them, a program of the same kind today. Arrows "
         "mark bounds.",
@@ -642,12 +654,14 @@ def asked() -> "figures.Shown":
     figures.log_axis(axis, "x")
     axis.set(xlim=(frame["value"].min() / 2, frame["high"].max() * 20), ylim=(len(names) - 0.4, -0.7))
     axis.xaxis.set_major_formatter(lambda value, _: models.spoken(value, "s"))
+    figures.tells(axis, x=lambda value: models.spoken(value, "s"))
     axis.set_xlabel("time of one request")
     figures.legend(axis, "above 2")
     return figures.show(
         figure,
         data=frame.drop(columns="order"),
         name="request",
+        heading=_measured(frame),
         title=f"While it opens one small file, a core could add about {about(additions())} numbers",
         caption="What one request costs today before its bytes count, and the additions in registers that one core "
         "makes in that time.",

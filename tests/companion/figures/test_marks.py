@@ -77,6 +77,23 @@ def test_a_bar_of_another_run_is_not_given_to_the_first(runs):
     ]  # fmt: skip
 
 
+def test_names_of_rows_are_no_annotations_and_an_axis_says_its_numbers():
+    figure, axis = figures.axes()
+    found = pd.DataFrame({"low": 1e-9, "middle": [2e-9, 3e-6], "high": 4e-6, "flagged": False})
+    drawn = figures.bars(axis, [0, 1], found, label="D", across=True)
+    for row, name in enumerate(["a load", "an open"]):
+        axis.annotate("first", (1e-6, row))
+        axis.text(0, row - 0.3, name, transform=axis.get_yaxis_transform())
+    axis.set_yticks([0, 1], ["", ""])
+    axis.set_xlabel("time")
+    figures.tells(axis, x=lambda value: f"{1e9 * value:.0f} ns")
+    figures.tells(drawn, whence=["D: a load\nmeasured: 2026-01-02", "D\nmeasured: 2026-01-03"])
+    assert said(figure) == [
+        "2 ns, within 1 ns to 4000 ns | time | a load | D: a load | measured: 2026-01-02",
+        "3000 ns, within 1 ns to 4000 ns | time | an open | D | measured: 2026-01-03",
+    ]
+
+
 def test_marks_lie_where_they_are_drawn():
     figure, (upper, lower) = figures.axes(2, 1)
     figures.points(upper, [1, 10, 100], [3, 1, 2], label="a")
