@@ -561,7 +561,7 @@ def files_through_time() -> "figures.Shown":
         data=frame.drop(columns="order"),
         name="file_rates",
         heading=_measured(frame),
-        title=f"A disk moves {about(faster)} times as much a second as in 1982"
+        title=f"A disk moves {about(faster)} times as much as in 1982"
         if np.isfinite(faster)
         else "Rates of files since 1982",
         caption="Files and the devices that hold them, in three reports and on virtual machines today. The arrow marks "
