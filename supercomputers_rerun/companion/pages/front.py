@@ -113,12 +113,12 @@ def _requests() -> str:
 
 #: By report; the last compares them.
 CARDS = {
-    "xmp1982": Card("1982", "disks", "What does a second processor gain where jobs share disks?", _forecast),
+    "xmp1982": Card("1982", "disks", "Disks became far faster. Why does the forecast wait more?", _forecast),
     "aips58": Card("1989", "messages", "Why did one Cray need ten times the CPU time of another?", _toll),
     "nht1": Card("1993", "small writes", "What does it cost to save what a program computes?", _points),
     "p5plus": Card("2006", "memory and barriers", "Why did a forecast slow down the longer the system ran?", _sensors),
     "xc30": Card("2014", "files that are opened", "Why did forecasts wait for files that nobody thought of?", _opens),
-    LAST: Card("1982 to now", "what speeds up least", "Why does a faster machine wait more?", _requests),
+    LAST: Card("1982 to now", "what speeds up least", "What does a faster machine wait for?", _requests),
 }
 
 
