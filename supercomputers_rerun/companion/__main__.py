@@ -29,9 +29,9 @@ def doctor() -> None:
 
 
 def list_experiments(names: list[str], style: str) -> None:
-    """List experiments by chapter: items of the report, time that each preset takes, and what is missing here.
+    """List experiments by chapter, with the time that each preset takes and what this machine lacks for them.
 
-    Of those named also where each is written: its module and object, what draws it, and the kernels that it runs.
+    Of those that you name it also says where each is written, what draws it, and which kernels it runs.
     """
     from supercomputers_rerun.companion import experiments, suite, tables
 
@@ -63,7 +63,7 @@ def _for_programs(rows: list[dict[str, Any]], style: str) -> str:
 
 
 def run(out: Path, experiment: str, style: str, figure: Path | None, threads: int | None, **asked: Any) -> None:
-    """Run one experiment, write its record, and say what it measured, beside what the report prints."""
+    """Run one experiment, write its record, and print what it measured beside what the report prints."""
     from supercomputers_rerun.companion import experiments, suite
     from supercomputers_rerun.companion.records import runs
 
@@ -187,9 +187,10 @@ def report(records: Path, out: Path, force: bool) -> None:
 
 
 def compare(a: Path, b: Path, style: str, figure: Path | None) -> None:
-    """Times of record B over those of record A, case by case (above 1, A is faster); of folders, the newest records.
+    """Divide the times of record B by those of record A, case by case: above 1, A is faster.
 
-    A figure draws all records in B, by day, over those of the same kind of processor in A.
+    Of two folders it takes the newest records. A figure draws all records in B, by day, over those of the same kind of
+    processor in A.
     """
     from supercomputers_rerun.companion import comparison
 
@@ -279,14 +280,17 @@ def _version() -> str:
 
 def _parser() -> common.Parser:
     parser = common.Parser(
-        "companion", description="Time the experiments of five benchmark reports, 1982 to 2014, on this machine."
+        "companion",
+        description="Time the experiments of five benchmark reports, 1982 to 2014, on this machine.",
+        epilog="To begin: companion bench --minutes 2, then companion report.",
     )
     parser.add_argument("--version", action="store_true", help="print the version and stop")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", prog="companion")
 
     def command(function: Callable, name: str = "") -> Callable:
         about = (function.__doc__ or "").replace("%", "%%")
-        made = commands.add_parser(name or function.__name__, help=about.rstrip("."), description=about)
+        first = about.partition("\n")[0].rstrip(".")
+        made = commands.add_parser(name or function.__name__, help=first, description=about)
         made.set_defaults(function=function)
         return made.add_argument
 

@@ -35,7 +35,7 @@ def finding() -> tuple[str, str]:
         f"In 1982, with its files on four disks, a forecast on the Cray X-MP spent {then:.0f} % of its time waiting. "
         f"Our forecast, with files of about that size on one virtual disk of today, waits {now:.0f} % of its time. It "
         f"is done sooner all the same: a day and the jobs that follow take {about(day)} s, where a Cray 1-A took "
-        f"{old:.0f} minutes. (Our physics are other; chapter 1 says what can be compared.)",
+        f"{old:.0f} minutes. Our program has other physics; chapter 1 says what can be compared.",
     )
 
 
