@@ -1,11 +1,10 @@
-"""The sections on changes and on binding: a forecast under several settings, beside the gains that are printed."""
+"""The section *What made the forecast faster?*: a forecast under several settings, beside the printed gains."""
 
-from itertools import product
 from typing import Any
 
 from supercomputers_rerun.companion import figures, host, tables
 from supercomputers_rerun.companion.bench import Case
-from supercomputers_rerun.companion.common import np, pd, plural
+from supercomputers_rerun.companion.common import np, pd
 from supercomputers_rerun.companion.conclusions import HOLDS, NOT, PARTLY, THEN, UNTESTED, Finding, conclusion
 from supercomputers_rerun.companion.experiments import experiment, of
 
@@ -15,8 +14,17 @@ _WITHOUT: dict[str, dict[str, Any]] = {
     "medium pages": {"huge": False},
     "binding, basic": {"order": ""},
 }
-#: The same in words: with what a forecast runs in place of a change.
-IN_WORDS = dict(zip(_WITHOUT, ("with code for x86-64-v3", "on small pages", "with threads not bound"), strict=True))
+#: A row that the list of changes has not, and all rows in words where the report's are short.
+_SECOND = "a second thread on each processor"
+_IN_WORDS = {
+    "xlf90_r -qarch=pwr5": "code compiled for this very processor",
+    "medium pages": "larger pages of memory",
+    "binding, basic": "threads bound to processors",
+    "binding, special": "the same by a list of one's own",
+    "write caching and mirroring": "caching and mirroring of writes",
+    "monitoring": "monitoring by synchronised sensors",
+    "throttling": "throttling of the shared disks",
+}
 #: The case of a forecast with all changes by half of the threads.
 HALF = "half of the threads"
 #: Twice the threads by the lists for two threads a core, where cores have two.
@@ -68,122 +76,99 @@ def _over(run, base: str, *names: str):
     return figures.ratios(run, [found.index(name) for name in names], found.index(base))
 
 
-@changes.figure
-@figures.styled
-def gains(runs) -> "figures.Shown":
-    """What each change gained, as the range that is printed, and three of them on a forecast of today."""
-    printed = tables.printed("p5plus", "changes")
-    low, high = printed["gain_low"], printed["gain_high"].fillna(printed["gain_low"])
-    steadier = printed["of"].astype(str).str.contains("variab").to_numpy()
-    figure, axis = figures.axes(height=3.1)
-    place = figures.rows(axis, printed["change"] + np.where(steadier, "\n(less variability)", ""))
-    axis.barh(place, high - low, left=low, height=0.5, **figures.hollow("printed"))
-    for end in (low, high):
-        axis.plot(end, place, "|", color=figures.INK, markersize=11)
-    figures.points(axis, low[steadier], place[steadier], label="_", index=1, line=False)
-    frames = []
-    for run in runs:
-        names = [name for name in _WITHOUT if name in run["without"].values]
-        found = figures.converted(_over(run, "", *names), lambda ratio: 100 * (ratio - 1))
-        at = [printed["change"].tolist().index(name) for name in names]
-        figures.bars(axis, at, found, label=f"one-layer forecast, {figures.cpu(run)}", across=True, run=run)
-        frames.append(figures.with_spread(pd.DataFrame({"change": names}), gain=found))
-    axis.axvline(0, color=figures.INK, linewidth=0.8)
-    axis.set(xlabel="gain [%]")
-    figures.legend(axis, "below 1")
-    widest = printed.loc[(high - low).idxmax()]
-    return figures.show(
-        figure,
-        name="p5plus_changes",
-        runs=runs,
-        data=pd.concat([printed, *frames], ignore_index=True),
-        title="What each change gained",
-        caption="Gains as the report prints them: a bar for a range, a tick for one number. Throttling (diamond) made "
-        f"times vary less. Filled: change in speed of {int(runs[0]['steps'].values[0])} steps of one layer at T399 by "
-        "code for the machine's processor in place of x86-64-v3, by huge pages in place of small ones, by binding.",
-        alt=f"Range bars of {len(printed)} printed gains in percent. The widest range is that of "
-        f"{widest['change']}: {widest['gain_low']:g} to {widest['gain_high']:g} %.",
-        tables="changes",
+def _second_thread() -> "pd.Series":
+    """Gain [%] of two threads on a processor in the pairs of timed runs that differ in nothing else."""
+    time = tables.load("p5plus", "smt_binding")["time"]
+    return (100 * (time.sel(smt="N") / time.sel(smt="Y") - 1)).to_series()
+
+
+def listed(run) -> "pd.DataFrame":
+    """The printed list of changes and two threads on a processor: gains [%] then, ``low`` and ``high``, and of a run.
+
+    ``today`` has the gain of those that the run has, with its interval; where that includes none, it says so.
+    """
+    printed, pair = tables.printed("p5plus", "changes"), _second_thread()
+    frame = pd.DataFrame(
+        {
+            "change": printed["change"],
+            "low": printed["gain_low"].astype(float),
+            "high": printed["gain_high"].fillna(printed["gain_low"]).astype(float),
+            "less variability": printed["of"].astype(str).str.contains("variab"),
+        }
     )
+    frame.loc[len(frame)] = [_SECOND, float(pair.min()), float(pair.max()), False]
+    wanted = dict.fromkeys(_WITHOUT, "") | {_SECOND: ""}
+    cases = run["without"].values.tolist()
+    smt = f"two threads a core {_SMT[1]}"
+    rows = {}
+    for name in wanted:
+        above, below = (name, "") if name in _WITHOUT else ("", smt)
+        if above in cases and below in cases:
+            (rows[name],) = figures.converted(_over(run, below, above), lambda ratio: 100 * (ratio - 1)).itertuples()
+    for end, column in (("low", "today_low"), ("middle", "today"), ("high", "today_high")):
+        frame[column] = [getattr(rows.get(name), end, np.nan) for name in frame["change"]]
+    return frame
+
+
+@changes.figure
+def gains(runs) -> "figures.Shown":
+    """What each change gained in 2006, and three of them a forecast of today, as a table."""
+    frame = listed(runs[0])
+    said = pd.DataFrame({"change": frame["change"].map(lambda name: _IN_WORDS.get(name, name))})
+    ends = frame["low"].map("{:.0f}".format), frame["high"].map("{:.0f}".format)
+    said["gain then [%]"] = [low if low == high else f"{low} to {high}" for low, high in zip(*ends, strict=True)]
+    said["gain today [%]"] = [_today(row) for row in frame.itertuples()]
+    known = frame[["today_low", "today_high"]].dropna()
+    within = (known["today_low"] < 0) & (known["today_high"] > 0)
+    verdict = "No change that we tried makes a forecast of today measurably faster"
+    if not within.all():
+        verdict = f"{(~within).sum()} of {len(known)} changes that we tried change the time of a forecast of today"
+    return figures.table(
+        said,
+        caption=f"{verdict}. The list of 2006, a second thread on each processor added; today: one layer at the same "
+        "truncation.",
+        name="p5plus_changes_today",
+        notes=frame["less variability"].map({True: "times vary less by so much", False: ""}).rename("note"),
+        data=frame,
+    )
+
+
+def _today(row) -> str:
+    if np.isnan(row.today):
+        return ""
+    span = f"{row.today_low:.0f} to {row.today_high:.0f}"
+    return span if row.today_low > 0 or row.today_high < 0 else f"no measurable difference ({span})"
 
 
 def faster() -> str:
     """The ten-day forecast on the old and on the new system, on as many processors of the same clock rate."""
     found = tables.load("p5plus", "p4_p5")
     old, new = (float(found["wall"].sel(system=name)) for name in ("P4+", "P5+"))
+    assert old > 1.5 * new
     return (
-        f"In the report ten days of T799 took {old:.0f} s on Power4+ and {new:.0f} s on as many Power5+ processors of "
-        f"the same clock rate, with two threads on each. Their ratio is {old / new:.2f}; the report prints "
-        f"{float(tables.load('p5plus', 'prose')['p4_to_p5']):g}."
+        f"In 2006 the weather forecast for ten days became {old / new:.1f} times as fast on new processors, whose "
+        "clock ticked no faster."
     )
 
 
-def gained() -> str:
-    """What SMT gained a day of T399, least and most, and what binding gained at most."""
+def multiplied() -> str:
+    """The printed gains, multiplied, beside what ten days gained; and that they do not simply multiply."""
+    frame = listed(changes.runs()[0])
+    frame = frame[~frame["less variability"]]
+    least, most = ((1 + frame[end] / 100).prod() for end in ("low", "high"))
+    wall = tables.load("p5plus", "p4_p5")["wall"]
+    ratio = float(wall.sel(system="P4+") / wall.sel(system="P5+"))
     time = tables.load("p5plus", "smt_binding")["time"]
-    smt = 100 * (time.sel(smt="N") / time.sel(smt="Y") - 1)
     bind = 100 * (time.sel(bind="N") / time.sel(bind="Y") - 1)
-    alone, both = (f"{float(bind.sel(smt=used).max()):.1f} %" for used in "NY")
+    alone, both = bind.sel(smt="N"), bind.sel(smt="Y")
+    assert least < ratio < most and float(alone.min()) > float(both.max()) > 0
     return (
-        f"In four pairs of the report's runs two threads on a core made a day of T399 {float(smt.min()):.0f} to "
-        f"{float(smt.max()):.0f} % faster. Binding made it at most {alone} faster with one thread on a core, and at "
-        f"most {both} with two."
+        f"Ten days of the forecast became {ratio:.2f} times as fast. The gains in the table, multiplied, come to "
+        f"between {least:.1f} and {most:.1f} times, but gains do not simply multiply: binding gained up to "
+        f"{float(alone.max()):.0f} % with one thread on a processor, and up to {float(both.max()):.0f} % with two. "
+        "Probably threads that are not bound crowd onto some cores while others stand idle, unless every core has "
+        "its two (not measured)."
     )
-
-
-def _minutes(run) -> int:
-    """Minutes of weather that a forecast of a run covers."""
-    from supercomputers_rerun.kernels.jobs import settings
-
-    return round(settings.Problem.preset(run.attrs["preset"]).dt * int(run["steps"].values[0]) / 60)
-
-
-@changes.figure
-@figures.styled
-def combinations(runs) -> "figures.Shown":
-    """Time of one T399 forecast day against SMT, binding and memory affinity, and of a forecast of today."""
-    cube = tables.load("p5plus", "smt_binding")
-    time = cube["time"] / cube["time"].sel(smt="N", memory_affinity="N", bind="N")
-    figure, axis = figures.axes(height=3.6)
-    for used, affinity in product("NY", "NY"):
-        days = time.sel(smt=used, memory_affinity=affinity, bind=["N", "Y"]).values
-        label = f"{'with' if used == 'Y' else 'without'} SMT, memory affinity {'on' if affinity == 'Y' else 'off'}"
-        line = figures.points(axis, [0, 1], days, label=label, index="NY".index(used))
-        line.set_linestyle("--" if affinity == "N" else "-")
-    frames, (free, *_) = [], [name for name, new in _WITHOUT.items() if new.get("order") == ""]
-    for run in runs:
-        ways: dict[str, tuple[str, ...]] = {"without SMT": (free, "")}
-        if f"two threads a core {_SMT[0]}" in run["without"].values:
-            ways["with SMT"] = tuple(f"two threads a core {order}" for order in _SMT[:2])
-        for index, (label, names) in enumerate(ways.items()):
-            found = _over(run, free, *names)
-            figures.bars(axis, [0, 1], found, label=f"today, {label}", index=index, run=run)
-            frames.append(figures.with_spread(pd.DataFrame({"way": label, "bound": ["N", "Y"]}), relative=found))
-    axis.set_xticks([0, 1], ["not bound", "bound"])
-    axis.set(xlim=(-0.25, 1.25), ylim=(0, None), ylabel="time over that\nnot bound, without SMT")
-    figures.legend(axis, "below 1")
-    return figures.show(
-        figure,
-        name="p5plus_smt_binding",
-        runs=runs,
-        data=pd.concat([cube.to_dataframe().reset_index(), *frames], ignore_index=True),
-        title="SMT, binding and memory affinity",
-        caption="Hollow: a day of T399 in eight combinations, over the printed time without any of the three; two "
-        "threads on a core (SMT) save more than binding or memory affinity, and with SMT both of these save less. "
-        f"Filled: {_minutes(runs[0])} minutes of a model of one layer at the same truncation, bound by the list "
-        "without SMT or not.",
-        tables="smt_binding binding_lists",
-    )
-
-
-def said(run, *names: str) -> str:
-    """How many times as long a forecast takes without each of these changes."""
-    seconds = dict(zip(run["without"].values, run["seconds"].values, strict=True))
-    forecast = f"one-layer forecast by {plural(int(run['threads'].values[0]), 'thread')}"
-    found = ", ".join(f"{figures.times(seconds[name], seconds['']).briefly} as long {IN_WORDS[name]}" for name in names)
-    if found.count(none := " (no measurable difference)") == len(names):
-        found = found.replace(none, "") + ": no measurable difference"
-    return f"Compared with all three changes, a {forecast} on machine {figures.cpu(run)} takes {found}."
 
 
 @conclusion(

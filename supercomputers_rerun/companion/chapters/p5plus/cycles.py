@@ -1,4 +1,4 @@
-"""The section *Where do the cycles go?*: three printed trees of processor cycles."""
+"""The section *What does a processor wait for?*: three printed trees of processor cycles, and a profile."""
 
 from supercomputers_rerun.companion import figures, tables
 from supercomputers_rerun.companion.common import np, pd
@@ -6,19 +6,27 @@ from supercomputers_rerun.companion.conclusions import UNTESTED, Finding, conclu
 
 #: What has a printed tree: the whole program (our reading of MAIN), an interpolation and the cloud scheme.
 ROUTINES = ("MAIN", "LAITLI", "CLOUDSC3")
+#: What a cycle goes to, in words and colours: nodes of the printed trees, of which the first completes instructions.
+_PARTS = {
+    "work is completed": (("A",), "computing"),
+    "waits for loads and stores": (("C1",), "communication"),
+    "for whole numbers": (("C2",), "files"),
+    "for floating point": (("C3",), "waiting"),
+    "other": (("B", "C4"), "serial"),
+}
+#: The three trees in words.
+_NAMES = {"MAIN": "all of it (MAIN)", "LAITLI": "an interpolation\n(LAITLI)", "CLOUDSC3": "clouds and rain\n(CLOUDSC3)"}
 
 
-def leaves() -> "pd.DataFrame":
-    """Share [%] of all cycles in the innermost nodes of each tree, a routine a column."""
-    shares = {}
+def shares() -> "pd.DataFrame":
+    """Share [%] of all cycles that goes to each part, a routine a row."""
+    rows = {}
     for routine in ROUTINES:
         tree = tables.load("p5plus", f"cpi_{routine.lower()}")
-        inner = tree.isel(node=~np.isin(tree["node"].values, tree["parent"].values))
-        up = dict(zip(tree["node"].values, tree["name"].values, strict=True))
-        pairs = zip(inner["parent"].values, inner["name"].values, strict=True)
-        names = [f"{up[parent]}: {name}" for parent, name in pairs]
-        shares[routine] = pd.Series(100 * (inner["cycles"] / tree["cycles"][0]).values, names)
-    return pd.DataFrame(shares)
+        percent = 100 * tree["cycles"] / tree["cycles"][0]
+        each = {part: percent[np.isin(tree["node"].values, names)].sum() for part, (names, _) in _PARTS.items()}
+        rows[routine] = {part: float(value) for part, value in each.items()}
+    return pd.DataFrame.from_dict(rows, orient="index")
 
 
 def stalls() -> dict[str, str]:
@@ -30,25 +38,52 @@ def stalls() -> dict[str, str]:
 
 @figures.styled
 def trees() -> "figures.Shown":
-    """The innermost nodes of the three trees, routine by routine."""
-    frame = leaves()
-    figure, axis = figures.axes(height=4.0)
-    place = figures.rows(axis, frame.index)
-    for number, colour in enumerate(("printed", "communication", "serial")):
-        name, outline = ROUTINES[number], figures.hollow(colour)
-        axis.barh(place + 0.27 * (number - 1), frame[name], height=0.22, label=name, **outline)
-    axis.set(xlabel="share of cycles [%]")
-    figures.legend(axis, "above 3 0.4")
-    most = ", ".join(f"{name}: {frame[name].idxmax()} {frame[name].max():.0f} %" for name in frame)
+    """What the cycles of the three trees go to, routine by routine."""
+    frame = shares()
+    figure, axis = figures.axes(height=2.9)
+    place, ends = figures.rows(axis, [_NAMES[routine] for routine in frame.index]), frame.cumsum(axis=1)
+    for part, (_, colour) in _PARTS.items():
+        axis.barh(place, frame[part], left=ends[part] - frame[part], height=0.6, label=part, **figures.hollow(colour))
+        for at, share, end in zip(place, frame[part], ends[part], strict=True):
+            if share > 6:
+                axis.text(end - share / 2, at, f"{share:.0f}", ha="center", va="center", size=9)
+    axis.set(xlabel="share of the processor's cycles [%]", xlim=(0, 100))
+    figures.legend(axis, "above 2 0.4")
+    waiting = 100 - frame["work is completed"]
     return figures.show(
         figure,
         name="p5plus_cpi",
-        data=frame.rename_axis("node").reset_index(),
-        title="The innermost parts of the three trees",
-        caption=f"Share of the printed cycles of MAIN (P5) and of two routines (P5+). The largest of each: {most}.",
-        alt=f"Bars of the innermost parts of three trees of cycles, percent of cycles. Largest: {most}.",
+        data=frame.rename_axis("routine").reset_index(),
+        title=f"For {waiting.min():.0f} to {waiting.max():.0f} % of its cycles code waits, each piece for something "
+        "else",
+        caption="Printed counts of the whole program (on Power5) and of two of its routines (on Power5+).",
+        alt="; ".join(
+            f"{routine}: {', '.join(f'{part} {share:.0f} %' for part, share in row.items())}"
+            for routine, row in frame.iterrows()
+        ),
         tables="cpi_main cpi_laitli cpi_cloudsc3",
     )
+
+
+def waits() -> str:
+    """Which unit each piece of code waits for longest, and for which share of its cycles."""
+    assert stalls() == {"MAIN": "FPU", "LAITLI": "LSU", "CLOUDSC3": "FXU"}
+    frame = shares()
+    memory, clouds = frame.loc["LAITLI", "waits for loads and stores"], frame.loc["CLOUDSC3", "for whole numbers"]
+    assert memory > 60 and clouds > 20 and frame["work is completed"].max() < 50
+    return (
+        f"An interpolation waits for loads and stores in {memory:.0f} % of its cycles, the cloud scheme longest for "
+        "operations on whole numbers, and the program as a whole for floating point. No single cure serves all of "
+        "them."
+    )
+
+
+def profiled() -> str:
+    """The costliest routines of the printed profile."""
+    profile = tables.load("p5plus", "drhook").to_dataframe()
+    first, second = profile["self_percent"].nlargest(2).items()
+    assert {first[0], second[0]} == {"CLOUDSC", "CUADJTQ"} and first[1] < 10
+    return f"No routine dominates: the costliest, {first[0]}, took {first[1]:.0f} % of the time of a forecast."
 
 
 @conclusion(

@@ -1,6 +1,7 @@
 """The section *Where does the time of a forecast go?*: three jobs of 2006, and a small model on ranks of today."""
 
 from supercomputers_rerun.companion import figures, tables
+from supercomputers_rerun.companion.chapters.p5plus.words import about
 from supercomputers_rerun.companion.common import np, pd, plural
 from supercomputers_rerun.companion.conclusions import THEN, Finding, conclusion
 from supercomputers_rerun.companion.records import runs as stored
@@ -31,46 +32,80 @@ def _split(run) -> "pd.DataFrame":
     return pd.DataFrame(spent, index=[name])
 
 
+#: The report's jobs and sections in words.
+_JOBS = {"T399 EPS": "50 km (T399 EPS)", "T799 10day forecast": "25 km (T799)", "4D-Var": "analysis (4D-Var)"}
+_SECTIONS = {
+    "parallel": "computing (parallel)",
+    "comms": "messages (comms)",
+    "barrier": "barriers",
+    "I/O": "files (I/O)",
+}
+
+
 @figures.styled
 def shares(runs) -> "figures.Shown":
     """Where the time of three IFS jobs went, and that of a spectral model on ranks goes, in percent."""
     seconds = pd.concat([times(), *map(_split, runs)]).fillna(0.0)
     found, printed = seconds.mul(100 / seconds.sum(axis=1), axis=0), len(seconds) - len(runs)
-    figure, axis = figures.axes(height=2.0 + 0.35 * len(found))
-    place, ends = figures.rows(axis, found.index), found.cumsum(axis=1)
+    figure, axis = figures.axes(height=1.6 + 0.36 * len(found))
+    place, ends = figures.rows(axis, [_JOBS.get(name, name) for name in found.index]), found.cumsum(axis=1)
     for (section, share), colour in zip(found.items(), _COLOURS.values(), strict=True):
-        drawn = axis.barh(
-            place, share, left=ends[section] - share, height=0.62, label=section, **figures.hollow(colour)
-        )
+        label = _SECTIONS.get(section, section)
+        drawn = axis.barh(place, share, left=ends[section] - share, height=0.62, label=label, **figures.hollow(colour))
         for bar in drawn[printed:]:
             bar.set_facecolor(figures.meaning(colour))
-    axis.set_xlabel("share of the elapsed time [%]")
-    figures.legend(axis, "above 3")
+        for row in range(printed):
+            if share.iloc[row] > 5:
+                middle = ends[section].iloc[row] - share.iloc[row] / 2
+                axis.text(middle, row, f"{share.iloc[row]:.0f}", ha="center", va="center", size=9)
+    axis.set(xlabel="share of the elapsed time [%]", xlim=(0, 100))
+    figures.legend(axis, "above 2 0.35")
     most = ", ".join(
         f"{job} {part} {found.loc[job, part]:.0f} %" for job, part in found[:printed].idxmax(axis=1).items()
     )
     today = found[printed:].rename_axis("job").reset_index().melt("job", var_name="section", value_name="share")
     data = pd.concat([tables.load("p5plus", "ifs_times").to_dataframe().reset_index(), today], ignore_index=True)
+    computing = found["parallel"][:printed]
     return figures.show(
         figure,
         name="p5plus_ifs_times",
         run=runs[0],
         data=data.rename(columns={"wall": "wall [s]", "time": "time [s]", "share": "share [%]"}),
-        title="Where the time of three jobs goes",
-        caption="Shares of the elapsed time. Hollow: three jobs of IFS on Power5+, by printed times. Filled: the "
-        "spectral model of chapter 5, of one layer, on ranks of one machine, of which one writes the surface height.",
+        title=f"In 2006 forecasts computed for {computing.drop('4D-Var').min():.0f} % of the time and more, the "
+        f"analysis for {computing['4D-Var']:.0f} %",
+        caption="Above, jobs of 2006; the words in brackets are theirs. Below, the small model of chapter 5 on two "
+        "ranks today.",
         alt=f"Stacked bars, share of the elapsed time by section for three IFS jobs. Largest section of each: {most}.",
         tables="ifs_times",
     )
 
 
-def scaled(run) -> str:
-    """What a second rank does for the spectral model."""
-    gain = figures.ratios(run, [0], [1]).iloc[0]
-    assert gain["low"] > 1 and run["ranks"].values.tolist() == [1, 2]
+def waited() -> str:
+    """What the analysis of 2006 did beside computing, and the bound that follows for more processors."""
+    share = 100 * times().loc["4D-Var"] / times().loc["4D-Var"].sum()
+    meeting, alone = share[["comms", "barrier"]].sum(), share[["serial", "I/O"]].sum()
+    assert share["parallel"] < 50 and 20 < meeting < 30 and 20 < alone < 30
     return (
-        f"On machine {figures.cpu(run)} the model runs {gain['middle']:.1f} times as fast on two ranks as on one, by "
-        f"medians; of single samples the extreme quotients are {gain['low']:.1f} and {gain['high']:.1f}."
+        f"The analysis spent {meeting:.0f} % of its time on messages and at barriers, and {alone:.0f} % on files and "
+        "serial code. By Amdahl's law the latter share alone bounds what more processors can gain: to "
+        f"{about(100 / alone)} as fast, if it cannot be divided."
+    )
+
+
+def scaled(run) -> str:
+    """What a second rank does for the spectral model, and where the rest of a doubling goes."""
+    assert run["ranks"].values.tolist() == [1, 2]
+    gain = figures.ratios(run, [0], [1]).iloc[0]
+    spent = {name: [np.nanmedian(row) for row in run[f"observed_{name}"].values] for name in ("compute", "barrier")}
+    assert gain["low"] > 1 and gain["middle"] < 1.9
+    missing = np.nanmedian(run["seconds"].values[1]) - np.nanmedian(run["seconds"].values[0]) / 2
+    waiting, slower = spent["barrier"][1] - spent["barrier"][0], spent["compute"][1] - spent["compute"][0] / 2
+    assert waiting > 0.2 * missing and slower > 0.5 * (missing - waiting)
+    assert spent["compute"][1] > 0.75 * np.nanmedian(run["seconds"].values[1])
+    return (
+        f"Today two ranks make the small model {gain['middle']:.1f} times as fast as one. What is missing to a "
+        "doubling is waiting at barriers and computing that takes longer beside a second rank, probably because both "
+        "share one memory (not measured)."
     )
 
 

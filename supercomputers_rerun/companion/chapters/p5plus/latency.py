@@ -5,14 +5,15 @@ from itertools import product
 from supercomputers_rerun.companion import figures, host, models
 from supercomputers_rerun.companion.bench import Case
 from supercomputers_rerun.companion.chapters.p5plus.memory import PAGES
+from supercomputers_rerun.companion.chapters.p5plus.words import about
 from supercomputers_rerun.companion.common import np, pd, size
 from supercomputers_rerun.companion.experiments import Output, experiment, of
 
 #: Bytes between the loads of a walk: the report says stride 1024, by our reading items of 4 bytes.
 _WALK = 4096
 _LINE = 64
-#: The two walks, in the words of legends.
-_WALKS = {"random": "random chase", "stride": "stride 1024 items (4 KB)"}
+#: The two orders, in the words of legends.
+_PATTERNS = {"random": "random order", "stride": "in steps of 4 KB"}
 
 
 @experiment(
@@ -75,34 +76,46 @@ def by_levels(run, machine):
     return frame[["nbytes"]].assign(measured=frame["ns"], predicted=predicted)
 
 
+def _reach(run) -> "pd.DataFrame":
+    """By pattern, :func:`lines` on huge pages through as many cache lines as the longest walk loads."""
+    frame = lines(run).query("pages == 'huge'")
+    reach = frame.loc[frame["pattern"] == "stride", "touched"].max()
+    return frame[frame["touched"] == reach].set_index("pattern")
+
+
 @loads.figure
 @figures.styled
 def load_times(runs) -> "figures.Shown":
-    """Time of one dependent load against working set: random chase and walk of 1024 items, on both kinds of pages."""
-    figure, axis = figures.axes(height=4.6)
+    """Time of one dependent load against working set: random chase and walk of 1024 items, on huge pages."""
+    figure, axis = figures.axes(height=3.6)
     frames = [lines(run) for run in runs]
-    by = ["pattern", "pages"]
-    figures.lines(axis, runs, frames, "touched", "ns", by, lambda pattern, pages: f"{_WALKS[pattern]}, {pages} pages")
+    drawn = [frame.query("pages == 'huge'") for frame in frames]
+    figures.lines(axis, runs, drawn, "touched", "ns", "pattern", _PATTERNS.__getitem__)
     expected = by_levels.frame(runs[0])
     if expected is not None:
         figures.modelled(axis, expected["nbytes"], expected["predicted"])
-    for number, nbytes in enumerate(np.unique(runs[0]["reported_capacity"].values)):
-        label = None if number else "caches the system reports"
-        axis.axvline(nbytes, color=figures.INK, linewidth=0.9, linestyle=":", label=label)
     figures.log_axis(axis, "y")
     figures.bytes_axis(axis, frames[0]["nbytes"])
     axis.set(xlim=(frames[0]["nbytes"].min() / 1.5, None), xlabel="cache lines that are loaded, in all")
     axis.set_ylabel("time of one load [ns]")
-    figures.legend(axis, "under 1 0.5 -0.22")
+    for number, nbytes in enumerate(np.unique(runs[0]["reported_capacity"].values)):
+        axis.axvline(nbytes, color=figures.INK, linewidth=0.9, linestyle=":")
+        style = {"xytext": (-2, -2), "textcoords": "offset points", "size": 9, "ha": "right", "va": "top"}
+        axis.annotate(f"L{number + 1}", (nbytes, 1), xycoords=axis.get_xaxis_transform(), **style)
+    figures.legend(axis, "above 2 0.4")
+    both = _reach(runs[0])
+    chase, walk = both["ns"]["random"], both["ns"]["stride"]
+    if chase > walk:
+        middle, reach = np.sqrt(chase * walk), both["touched"]["random"]
+        axis.annotate("", (reach, walk), (reach, chase), arrowprops={"arrowstyle": "<->", "color": figures.INK})
+        axis.annotate(f" {chase / walk:.0f} times", (reach, middle), size=9, va="center")
     return figures.show(
         figure,
         name="p5plus_latency",
         runs=runs,
         data=frames,
-        title="Latency of a load",
-        caption="Time until a load has its value, against the size of all cache lines that are loaded, on pages of 4 "
-        "KB (small) and of 2 MB (huge). The walk loads one line in 64, so that a walk through 512 MB stands at 8 MB. "
-        "Dotted: the data caches that the system reports. The report's curves are lost.",
+        title=f"A load in random order takes {about(chase / walk)} as long as one that can be guessed",
+        caption="Each load says where the next one is. Dotted: the caches that the system reports.",
         tables="plots",
         note=models.said(by_levels, expected),
     )
@@ -139,13 +152,51 @@ def leaves(run) -> str:
     )
 
 
-def found(run) -> str:
-    """Time of a load of the longest walk, and of a random chase through as many cache lines, on huge pages."""
-    frame = lines(run).query("pages == 'huge'").set_index(["pattern", "touched"])
-    reach = frame.loc["stride"].index.max()
-    walk, chase = (frame.loc[(pattern, reach)] for pattern in ("stride", "random"))
-    assert walk["ns_high"] < chase["ns_low"] and 11 < chase["ns"] / walk["ns"] < 13
+def ranges(run) -> str:
+    """Time of a load from the nearest cache and from the largest set, in random order."""
+    chase = lines(run).query("pages == 'huge' and pattern == 'random'").set_index("nbytes")["ns"]
+    least, most = chase.iloc[0], chase.iloc[-1]
+    assert most > 50 * least
     return (
-        f"On huge pages of machine {figures.cpu(run)} a load of the longest walk takes {walk['ns']:.3g} ns (median); "
-        f"in random order through as many cache lines, {figures.bytes_label(reach)}, it takes {chase['ns']:.3g} ns."
+        f"A load takes between {least:.1f} ns and {most:.0f} ns today, depending on the level of memory that has its "
+        "data, and on the order in which loads come."
+    )
+
+
+def guessed(run) -> str:
+    """Time of a load of the longest walk, and of a random chase through as many cache lines."""
+    both = _reach(run)
+    walk, chase = both.loc["stride"], both.loc["random"]
+    small = lines(run).query("pages == 'huge' and touched == 2**12").set_index("pattern")["ns"]
+    assert (
+        walk["ns_high"] < chase["ns_low"] and chase["ns"] > 6 * walk["ns"] and small["stride"] > 1.5 * small["random"]
+    )
+    return (
+        f"In steps of 4 KB a load takes {walk['ns']:.0f} ns, though the walk crosses "
+        f"{figures.bytes_label(walk['nbytes'])}. Through as many cache lines in random order, over "
+        f"{figures.bytes_label(chase['touched'])}, it takes {about(chase['ns'] / walk['ns'])} as long."
+    )
+
+
+def guessable(run) -> str:
+    """The same for a neighbour."""
+    both = _reach(run)
+    factor = both["ns"]["random"] / both["ns"]["stride"]
+    assert factor > 6
+    return (
+        f"A processor of today waits {about(factor)} as long for something in its memory if it cannot guess where "
+        "that lies as if it can."
+    )
+
+
+def steps(run) -> str:
+    """Time of a load in the first cache and in the second, and why it is longer there."""
+    chase = lines(run).query("pattern == 'random' and pages == 'huge'").set_index("nbytes")["ns"]
+    caches = sorted(run["reported_capacity"].values)
+    first, second = (chase[chase.index <= size / 2].iloc[-1] for size in caches[:2])
+    assert second > 2 * first
+    return (
+        f"The machine reports caches of {', '.join(map(figures.bytes_label, caches))}. In half of the first a load "
+        f"takes {first:.1f} ns, in half of the second {second:.1f} ns, probably because the second is larger, and is "
+        "asked only after the first (not measured)."
     )

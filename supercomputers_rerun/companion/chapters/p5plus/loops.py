@@ -2,9 +2,10 @@
 
 from typing import Any
 
-from supercomputers_rerun.companion import figures, host, tables
+from supercomputers_rerun.companion import figures, host, models, tables
 from supercomputers_rerun.companion.bench import Case
 from supercomputers_rerun.companion.chapters.p5plus import binding
+from supercomputers_rerun.companion.chapters.p5plus.words import about
 from supercomputers_rerun.companion.common import np, pd, plural
 from supercomputers_rerun.companion.conclusions import HOLDS, NOT, PARTLY, UNTESTED, Finding, conclusion
 from supercomputers_rerun.companion.experiments import Output, experiment, of
@@ -17,8 +18,16 @@ LOOPS = {
     "streaming": "streaming",
     "skipping": "skipping",
 }
-#: Kinds of partner of one thread, in the words of legends.
-_PARTNERS = {"two fused streams": "two copies in one thread", "SMT": "two threads on one core"}
+#: What the loops do, in words.
+_CHAINS = {
+    "1 accumulator": "one chain of additions",
+    "2 accumulators": "two chains",
+    "10 accumulators": "ten chains",
+    "streaming": "two chains, fed by\nevery word of an array",
+    "skipping": "two chains, fed by\ntwo words of ten",
+}
+#: Kinds of partner of one thread whose gains are in the data; the fused copies, another program, are not drawn.
+_FUSED, _SMT = "two fused streams", "SMT"
 #: Records of before November 2026 call the fused streams a bound, which they are not.
 _ONCE = {"two streams (bound)": "two fused streams"}
 THEN = "Power5+ 1.9 GHz (2006)"
@@ -106,12 +115,6 @@ def _rates(run) -> "dict[str, pd.DataFrame]":
     return {str(kind): figures.spread_of(part, "rate") for kind, part in frame.groupby("kind")}
 
 
-def scaled(run) -> str:
-    """f of the loops, least and most: what twice the threads on twice the cores do for the same work."""
-    (least, slow), *_, (most, fast) = sorted(zip(run["f"].values.tolist(), LOOPS.values(), strict=True))
-    return f"On machine {figures.cpu(run)} f from one core to two is {least:.2f} ({slow}) to {most:.2f} ({fast})."
-
-
 @loops.figure
 def rates(runs) -> "figures.Shown":
     """The five loops on one processor with one thread, then and now, alone and while all others run them too."""
@@ -120,6 +123,7 @@ def rates(runs) -> "figures.Shown":
         rate = _rates(run)
         found = {name: rate[kind] for name, kind in (("host", "one thread"), ("node", _NODE)) if kind in rate}
         frames.append(figures.with_spread(pd.DataFrame({"what": old.index}), **found))
+    gain = frames[0]["host"] / old.to_numpy()
     return figures.dots(
         runs,
         frames,
@@ -129,35 +133,39 @@ def rates(runs) -> "figures.Shown":
         log=True,
         legend_at="above 1 0.4",
         name="p5plus_loops",
-        heading="",
-        title="Five loops on one processor, 2006 and today",
-        caption="Chains of additions in registers, and two loops that go through an array, of 67 MB today. Hollow: "
-        "Power5+, the printed rate, which we take for a node's, over its 16 processors. Filled: one thread, alone and, "
-        f"on {figures.cpu(runs[0])}, while each other processor runs the same.",
+        title=f"One processor of today runs five loops of 2006 {gain.min():.1f} to {gain.max():.1f} times as fast",
+        caption="The same five loops: chains of additions in registers, or fed from an array.",
         tables="smt_benefit",
     )
 
 
 @loops.figure
 def second(runs) -> "figures.Shown":
-    """What each loop gains from a second thread on its core, or from a second copy in the same thread."""
+    """What each loop gains from a second thread on its core, of 2006 and where a machine of today shows two."""
     old, frames = then(), []
+    printed = 100 * (old["SMT"] / old["no SMT"] - 1)
     for rates in map(_rates, runs):
-        gains = {kind: figures.quotient(rates[kind], rates["one thread"]) for kind in _PARTNERS if kind in rates}
-        about = pd.DataFrame({"what": old.index, "document_gflops_per_cpu": old["no SMT"]})
-        frames.append(figures.with_spread(about, host_gflops=rates["one thread"], **gains))
+        one = rates["one thread"]
+        over = {kind: figures.quotient(rates[kind], one) for kind in (_FUSED, _SMT) if kind in rates}
+        gains = {kind: figures.converted(found, lambda ratio: 100 * (ratio - 1)) for kind, found in over.items()}
+        frame = pd.DataFrame({"what": old.index.map(_CHAINS), "document_gflops_per_cpu": old["no SMT"], THEN: printed})
+        frames.append(figures.with_spread(frame, host_gflops=one, **gains))
+    gain = printed.rename(_CHAINS).sort_values(ascending=False)
+    with_two = [(run, frame) for run, frame in zip(runs, frames, strict=True) if _SMT in frame]
     return figures.dots(
-        runs,
-        frames,
-        {kind: f"{{}}, {words}" for kind, words in _PARTNERS.items()},
-        printed={f"{THEN}, two threads": old["SMT"] / old["no SMT"]},
-        xlabel="rate with two over rate with one",
-        base=1,
+        [run for run, _ in with_two],
+        [frame for _, frame in with_two],
+        {_SMT: "{}, two threads on one core"},
+        printed={THEN: gain},
+        names=gain.index,
+        xlabel="gain of a second thread on the processor [%]",
+        base=0,
         legend_at="above 1 0.4",
+        height=2.9,
         name="p5plus_smt",
-        title="What a second thread, or a second copy, gains",
-        caption="Hollow: two threads on a core over one, from the printed rates. Filled: two copies of the loop in one "
-        "thread over one copy.",
+        data=figures.together(runs, frames),
+        title=f"A second thread gains {gain.iloc[-1]:.0f} to {gain.iloc[0]:.0f} %: what the first one leaves idle",
+        caption="Five loops on Power5+. At 100 % the second thread runs as if it were alone.",
         tables="smt_benefit",
     )
 
@@ -170,6 +178,39 @@ def with_smt() -> tuple:
         if "SMT" in rates:
             return run, figures.quotient(rates["SMT"], rates["one thread"]).set_axis(list(LOOPS))
     return None, None
+
+
+def idle() -> str:
+    """Why a second thread gains, by the extremes of the report's five loops."""
+    gain = then()["SMT"] / then()["no SMT"]
+    assert gain.iloc[:2].min() > 1.9 > gain.iloc[2:].max() and gain.idxmin() == "skipping" and 1.05 < gain.min() < 1.15
+    return (
+        f"One chain of additions ran {about(gain.iloc[0])} as fast with a second thread, because in a chain each "
+        "addition waits for the one before it, and the processor could do another meanwhile. The loop that skips "
+        f"through memory gained {100 * (gain.min() - 1):.0f} %, probably because both threads wait for the same "
+        "memory (not measured)."
+    )
+
+
+def predicted(run) -> str:
+    """The report's example of S·f/2, what its timed jobs gained, and what a machine of today shows of it."""
+    of_2006 = tables.load("p5plus", "smt_model")
+    S, f, entered, printed = (float(of_2006[name]) for name in ("S", "f", "S_in_formula", "speedup"))
+    time = tables.load("p5plus", "smt_binding")["time"]
+    gain = 100 * (time.sel(smt="N") / time.sel(smt="Y") - 1)
+    assert S < entered and abs(entered * f / 2 - printed) < 0.01
+    both, shown = with_smt()
+    today = (
+        f"On {figures.cpu(both)} a second thread on a core gains the five loops {span(shown['middle'])} times."
+        if both is not None
+        else f"Our machine shows one thread on a core, so only f can be had: {span(run['f'].values)} for the five "
+        "loops."
+    )
+    return (
+        f"With S = {S:g} and f = {f:g} a forecast becomes {models.two_a_core(S, f):.2f} times as fast; the slide "
+        f"enters {entered:g} for S and prints {printed:g}. Timed, a forecast of one day became "
+        f"{float(gain.min()):.0f} to {float(gain.max()):.0f} % faster. {today}"
+    )
 
 
 @conclusion(

@@ -2,6 +2,7 @@
 
 from supercomputers_rerun.companion import bench, figures, models
 from supercomputers_rerun.companion.bench import Case
+from supercomputers_rerun.companion.chapters.p5plus.words import about
 from supercomputers_rerun.companion.common import np, pd, plural, size
 from supercomputers_rerun.companion.experiments import counts_to, experiment, of
 
@@ -9,6 +10,9 @@ from supercomputers_rerun.companion.experiments import counts_to, experiment, of
 PAGES = ("small", "huge")
 #: Strides swept with every page size and thread count; the others with one thread and large pages.
 _SHOWN = (1, 16, 1024)
+#: Strides that are drawn, in words; of the third one item stands in each cache line.
+_DRAWN = {1: "every item", 4: "every 4th", 16: "every 16th", 64: "every 64th"}
+_SKIP = 16
 
 
 @experiment(
@@ -72,50 +76,94 @@ def by_lines(run, machine):
     return frame[["nbytes", "stride"]].assign(measured=frame["rate"], predicted=_ITEM / seconds / 1e9)
 
 
+def _skipped(run) -> tuple[float, float, float]:
+    """GB/s that one thread asks for: in its smallest array, in its largest, and there of every 16th item."""
+    frame = read(run).query("threads == 1 and pages == 'huge'").set_index(["stride", "nbytes"])["rate"]
+    whole = frame[1].sort_index()
+    return float(whole.iloc[0]), float(whole.iloc[-1]), float(frame[_SKIP].sort_index().iloc[-1])
+
+
 @bandwidth.figure
 @figures.styled
 def read_rates(runs, stride: int = 0, nbytes: int = 0) -> "figures.Shown":
-    """Read bandwidth of one thread against working set, by stride, and by threads and pages at stride 1.
+    """Read bandwidth on huge pages against working set: of one thread by stride, and by threads at stride 1.
 
     With a ``stride`` the rate here of this stride and ``nbytes`` is measured, and stands in the upper panel.
     """
-    figure, (by_stride, by_threads) = figures.axes(2, 1, height=7.2, sharex=True)
+    figure, (by_stride, by_threads) = figures.axes(2, 1, height=5.6, sharex=True)
     frames = [read(run) for run in runs]
-    first, *others = [frame.query("threads == 1 and pages == 'huge'") for frame in frames]
-    strides = sorted(first["stride"].unique())
-    parts = [first[first["stride"].isin(strides[:: max(1, len(strides) // 5)])]]
-    parts += [other[other["stride"].isin(_SHOWN)] for other in others]
-    figures.lines(by_stride, runs, parts, "nbytes", "rate", "stride", lambda step: f"stride {step}")
-    first, *others = [frame[frame["stride"] == 1] for frame in frames]
-    parts = [first, *(other[other["threads"] == 1] for other in others)]
-    by = ["pages", "threads"]
-    figures.lines(
-        by_threads, runs, parts, "nbytes", "rate", by, lambda pages, count: f"{plural(count, 'thread')}, {pages} pages"
-    )
+    huge = [frame.query("pages == 'huge'") for frame in frames]
+    alone = [frame[(frame["threads"] == 1) & frame["stride"].isin(_DRAWN)] for frame in huge]
+    in_order = [frame[frame["stride"] == 1] for frame in huge]
+    others = [frame[frame["stride"] == 1] for frame in alone[1:]]
+    figures.lines(by_stride, runs, [alone[0], *others], "nbytes", "rate", "stride", _DRAWN.__getitem__)
+    figures.lines(by_threads, runs, [in_order[0], *others], "nbytes", "rate", "threads", lambda n: plural(n, "thread"))
     if stride:
         rate, label = _asked(stride, nbytes), f"your stride {stride}, {size(nbytes)}"
         by_stride.plot(nbytes, rate, "*", color=figures.INK, markersize=12, linestyle="none", label=label)
     expected = by_lines.frame(runs[0])
     if expected is not None:
         ends = np.array([0.35, 1.0]) * float(expected["nbytes"].max())
-        for number, level in enumerate(np.unique(expected["predicted"])):
+        for number, level in enumerate(np.unique(expected["predicted"][expected["stride"].isin(_DRAWN)])):
             figures.modelled(by_stride, ends, [level, level], label="_model" if number else "model")
-    for axis, title in ((by_stride, "1 thread, huge pages"), (by_threads, "stride 1, per thread")):
+    for axis, title in ((by_stride, "one thread"), (by_threads, "every item, by each thread")):
         figures.log_axis(axis, "y")
         axis.set(title=title, ylabel="bytes asked for [GB/s]")
-    figures.legend(by_stride, "under 2 0.5 -0.06")
-    figures.legend(by_threads, "under 2 0.5 -0.22")
     figures.bytes_axis(by_threads, frames[0]["nbytes"])
-    by_threads.set(xlabel="working set of one thread")
+    by_threads.set(xlabel="array of one thread", xlim=(None, 20 * frames[0]["nbytes"].max()))
+    for axis in (by_stride, by_threads):
+        for line in axis.get_lines():
+            if not line.get_label().startswith(("_", "model")):
+                style = {"xytext": (6, 0), "textcoords": "offset points", "size": 9, "va": "center"}
+                axis.annotate(line.get_label(), line.get_xydata()[-1], color=line.get_color(), **style)
+    title = "What one thread reads, by how many items it skips"
+    if _SKIP in alone[0]["stride"].values:
+        _, whole, skipped = _skipped(runs[0])
+        title = f"Who asks for every sixteenth item gets {about(whole / skipped)} fewer bytes a second"
     return figures.show(
         figure,
         name="p5plus_bandwidth",
         runs=runs,
         data=frames,
-        title="Bandwidth of reading",
-        caption="Bytes a second that one thread asks for, against the size of its array. Above, a line for a stride. "
-        "Below, stride 1 by threads and pages. Of other machines only one thread is drawn, above with strides 1, 16 "
-        "and 1024. The report's curves are lost.",
+        title=title,
+        caption="Bytes asked for, by the size of the array. Each step down is a cache that it has outgrown.",
         note=models.said(by_lines, expected),
         tables="plots",
+    )
+
+
+def lines_come_whole(run) -> str:
+    """What one thread reads in order, from the nearest cache and from memory, and what it gets of every 16th item."""
+    cache, whole, skipped = _skipped(run)
+    assert cache > 4 * whole and 12 < whole / skipped < 24
+    return (
+        f"Today one thread reads an array in order at {whole:.0f} GB/s from memory, and {about(cache / whole)} as "
+        f"fast from the nearest cache. Of every sixteenth item it gets {skipped:.1f} GB/s, because memory comes in "
+        "lines of 64 bytes: sixteen items come, and one is used."
+    )
+
+
+def divided(run) -> str:
+    """What each thread reads from memory while all read."""
+    frame = read(run).query("stride == 1 and pages == 'huge'")
+    frame = frame[frame["nbytes"] == frame["nbytes"].max()].set_index("threads")["rate"]
+    most = frame.index.max()
+    gain = most * frame[most] / frame[1]
+    near = read(run).query("stride == 1 and pages == 'huge' and nbytes == nbytes.min()").set_index("threads")["rate"]
+    assert gain < 0.75 * most and near[most] > 0.9 * near[1]
+    return (
+        f"Together {plural(most, 'thread')} read memory {gain:.1f} times as fast as one, because they share its "
+        "bandwidth; the nearest caches they do not share."
+    )
+
+
+def lines_moved(run) -> str:
+    """What strides ask for in an array of 64 MB, and what moves."""
+    rates = read(run).query("threads == 1 and pages == 'huge' and nbytes == 2**26").set_index("stride")["rate"]
+    assert abs(16 * rates[16] / rates[1] - 1) < 0.25 and 16 * rates[64] < 0.6 * rates[1]
+    return (
+        f"At stride 1 all of {rates[1]:.0f} GB/s is asked for. At stride 16 each item lies in a line of its own: "
+        f"{rates[16]:.1f} GB/s are asked for, and {16 * rates[16]:.0f} GB/s moved. At stride 64 only "
+        f"{16 * rates[64]:.0f} GB/s are moved, probably because the next line lies too far away to be fetched ahead "
+        "(not measured)."
     )

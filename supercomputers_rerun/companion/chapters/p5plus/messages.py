@@ -2,7 +2,7 @@
 
 from supercomputers_rerun.companion import figures, models
 from supercomputers_rerun.companion.bench import Case
-from supercomputers_rerun.companion.common import pd, plural, size
+from supercomputers_rerun.companion.common import np, pd, plural, size
 from supercomputers_rerun.companion.experiments import counts_to, experiment
 
 
@@ -28,51 +28,73 @@ def exchange(preset: str, threads: int, ranks: int = 2) -> list[Case]:
 
 
 def _exchanges(run) -> "pd.DataFrame":
-    """Cases of a run; what one side sends to the other, each pair and all together, MB/s."""
+    """Cases of a run; µs of an exchange, and what one side sends to the other, each pair and all together, MB/s."""
     frame = figures.cases(run, "ranks", "nbytes", "pairs").sort_values(["pairs", "nbytes"])
     frame["MB_per_s"] = frame["nbytes"] / frame["median"] / 1e6
-    return figures.quantities(frame, all_pairs_MB_per_s=lambda time: frame["pairs"] * frame["nbytes"] / time / 1e6)
+    return figures.quantities(
+        frame,
+        us=lambda time: 1e6 * time,
+        all_pairs_MB_per_s=lambda time: frame["pairs"] * frame["nbytes"] / time / 1e6,
+    )
 
 
 @models.predicts(
     "p5plus_exchange",
     models.transfer,
-    "the rate of messages by their size",
+    "the time of messages by their size",
     "that the library takes another way from some size on, and that long messages leave the caches",
     "message message_rate",
     "p5plus-exchange",
 )
 def by_size(run, machine):
-    """Bytes a second of one side by message size, a pair alone, from the shortest and the longest message."""
+    """Microseconds of an exchange by message size, a pair alone, from the shortest and the longest message."""
     frame = _exchanges(run).query("pairs == 1")
     seconds = models.transfer(1, machine.message, frame["nbytes"], machine.message_rate)
-    rate = frame["nbytes"] / seconds / 1e6
-    return frame[["nbytes"]].assign(measured=frame["all_pairs_MB_per_s"], predicted=rate)
+    return frame[["nbytes"]].assign(measured=frame["us"], predicted=1e6 * seconds)
+
+
+def _call(run) -> tuple[float, float, float]:
+    """Of a pair alone, µs of the shortest message and of one of a kilobyte, and bytes/s of the longest."""
+    took = _exchanges(run).query("pairs == 1").set_index("nbytes")["us"]
+    return float(took.iloc[0]), float(took.get(2**10, np.nan)), float(took.index[-1] / took.iloc[-1] * 1e6)
 
 
 @exchange.figure
 @figures.styled
 def exchanged(runs) -> "figures.Shown":
-    """Bytes a second of one side by message size, all pairs together, where each rank has a CPU of its own."""
-    figure, axis = figures.axes(height=3.4)
+    """Time of an exchange by message size, where each rank has a CPU of its own."""
+    figure, axis = figures.axes(height=3.2)
     free = [run.isel(case=["oversubscribed" not in str(each) for each in run["flags"].values]) for run in runs]
-    frames, rate = [_exchanges(run) for run in free], "all_pairs_MB_per_s"
-    figures.lines(axis, free, frames, "nbytes", rate, "pairs", lambda pairs: f"{plural(pairs, 'pair')} of ranks")
+    frames = [_exchanges(run) for run in free]
+    figures.lines(axis, free, frames, "nbytes", "us", "pairs", lambda pairs: f"{plural(pairs, 'pair')} of ranks")
     expected = by_size.frame(free[0])
     if expected is not None:
         figures.modelled(axis, expected["nbytes"], expected["predicted"])
     figures.bytes_axis(axis, frames[0]["nbytes"])
     figures.log_axis(axis, "y")
-    axis.set(xlabel="message", ylabel="sent by one side [MB/s]")
-    figures.legend(axis, "best")
+    axis.set(xlabel="message", ylabel="time of one exchange [µs]")
+    figures.legend(axis, "upper left")
+    call, _, _ = _call(free[0])
     return figures.show(
         figure,
         name="p5plus_exchange",
         runs=runs,
         heading=figures.run_title(free[0]),
         data=[_exchanges(run) for run in runs],
-        title="Exchange between pairs",
-        caption="Ranks of one machine. Runs with more ranks than processors are in the data and not drawn.",
+        title=f"A short message costs its call, {call:.2g} µs, and a long one its bytes",
+        caption="Two ranks of one machine send each other a message of this size at the same time.",
         tables="plots",
         note=models.said(by_size, expected),
+    )
+
+
+def called(run) -> str:
+    """What a short message costs, and at which size the bytes cost as much as the call."""
+    call, kilobyte, rate = _call(run)
+    assert kilobyte < 1.5 * call
+    half = models.half_size(1e-6 * call, rate)
+    return (
+        f"Today an exchange of 8 bytes takes {call:.1f} µs. One of a kilobyte takes {100 * (kilobyte / call - 1):.0f} "
+        f"% longer, for 128 times the bytes. At the rate of the longest messages, {rate / 1e9:.0f} GB/s, bytes cost "
+        f"as much as the call from about {half / 2**10:.0f} KB on."
     )

@@ -1,7 +1,8 @@
 """The section *Why did monitoring slow the forecast?*: sensors on ranks."""
 
-from supercomputers_rerun.companion import figures, models
+from supercomputers_rerun.companion import figures, models, tables
 from supercomputers_rerun.companion.bench import Case
+from supercomputers_rerun.companion.chapters.p5plus.words import about
 from supercomputers_rerun.companion.common import np, pd
 from supercomputers_rerun.companion.conclusions import HOLDS, Finding, conclusion
 from supercomputers_rerun.companion.experiments import experiment, of
@@ -16,34 +17,72 @@ def sensors(preset: str, threads: int, ranks: int = 2) -> list[Case]:
     return [Case(each.way, monitoring, each, threads, of(each, "way"), monitoring.times) for each in problems]
 
 
-#: What ranks do, by what a run observes of it: the words of legends, and the colour.
-_SPENT = {"compute": ("computing, sensor included", "computing"), "wait": ("waiting for the others", "waiting")}
+#: When sensors come, in words.
+_WAYS = {"none": "never", "synchronised": "to all at once", "drifted": "in turn", "drifting": "drifting apart"}
+_COMPARED = ("none", "synchronised", "drifted")
+
+
+def _median(run, way: str) -> tuple[float, float]:
+    """Seconds of computing, sensors included, and of waiting, mean of the ranks, medians of the samples."""
+    place = run["way"].values.tolist().index(way)
+    computing, waiting = (float(np.nanmedian(run[f"observed_{name}"].values[place])) for name in ("compute", "wait"))
+    return computing, waiting
+
+
+def lost(run) -> tuple[float, float, float]:
+    """Seconds that a sensor takes of each rank, and seconds by which it makes a run longer, at once and in turn."""
+    (computing, _), (with_sensor, _) = _median(run, "none"), _median(run, "synchronised")
+    whole = {way: sum(_median(run, way)) for way in _COMPARED}
+    at_once, in_turn = (whole[way] - whole["none"] for way in ("synchronised", "drifted"))
+    return with_sensor - computing, at_once, in_turn
 
 
 @sensors.figure
+@figures.styled
 def spent(runs) -> "figures.Shown":
-    """Computing and waiting without sensors, with synchronised ones and with drifted ones, over the time without."""
-    frames = []
+    """What sensors add to the computing of ranks: their own time, and waiting, by when they come."""
+    frames, names = [], []
     for run in runs:
-        run = run.isel(case=run["way"].values != "drifting")
-        found = {name: figures.sampled(run, f"observed_{name}") for name in _SPENT}
-        whole = sum(part["middle"][0] for part in found.values()) / 100
-        frame = pd.DataFrame({"what": run["way"].values.astype(str)})
-        shares = {name: figures.converted(part, lambda time, whole=whole: time / whole) for name, part in found.items()}
+        ways = [way for way in _COMPARED if way in run["way"].values]
+        cases = [run["way"].values.tolist().index(way) for way in ways]
+        percent = 100 / _median(run, "none")[0]
+        taken = np.array([_median(run, way)[0] for way in ways]) * percent - 100
+        found = {name: figures.sampled(run, f"observed_{name}", cases) for name in ("compute", "wait")}
+        wait = figures.converted(found["wait"], lambda seconds, percent=percent: percent * seconds)
         in_ms = {f"{name}_ms": 1e3 * part["middle"] for name, part in found.items()}
-        frames.append(figures.with_spread(frame.assign(**in_ms), **shares))
-    return figures.dots(
-        runs,
-        frames,
-        {name: words for name, (words, _) in _SPENT.items()},
-        colours=[colour for _, colour in _SPENT.values()],
-        xlabel="time over that without sensors [%], mean of the ranks",
-        legend_at="above 1",
+        frames.append(figures.with_spread(pd.DataFrame({"way": ways, "sensor": taken, **in_ms}), wait=wait))
+        names += [_WAYS[way] if len(runs) == 1 else f"{_WAYS[way]}, {figures.cpu(run)}" for way in ways]
+    figure, axis = figures.axes(height=1.5 + 0.3 * len(names))
+    place = figures.rows(axis, names)
+    for run, frame in zip(runs, frames, strict=True):
+        at, place = place[: len(frame)], place[len(frame) :]
+        first = run is runs[0]
+        for left, part, label, colour in (
+            (0.0, frame["sensor"], "the sensor itself", "computing"),
+            (frame["sensor"], frame["wait"], "waiting for the others", "waiting"),
+        ):
+            axis.barh(at, part, left=left, height=0.5, color=figures.meaning(colour), label=label if first else "_")
+        end = figures.spread_of(frame, "wait")
+        end[["low", "middle", "high"]] = end[["low", "middle", "high"]].add(frame["sensor"], axis=0)
+        figures.bars(axis, at, end, label="_", across=True, colour="waiting", run=run)
+    axis.set(xlabel="added to the computing of a rank [%]", xlim=(0, None))
+    axis.set_ylabel("interruptions come")
+    figures.legend(axis, "above 2 0.4")
+    _, at_once, in_turn = lost(runs[0])
+    title = "What interruptions add to the computing of a rank"
+    if 0 < at_once < in_turn:
+        title = f"In turn, the same interruptions cost {about(in_turn / at_once)} as much as at once"
+    return figures.show(
+        figure,
         name="p5plus_sensors",
-        title="Sensors at one moment and at several",
-        caption="Imitated computing, and waiting at barriers: without sensors, with the time of an imitated sensor at "
-        "the same step on all ranks (synchronised), and at steps of their own (drifted). The report prints no times. "
-        f"{figures.doubts(runs[0])}",
+        runs=runs,
+        data=frames,
+        title=title,
+        caption="What two ranks do beside their work, by when an imitated sensor interrupts them.",
+        alt="; ".join(
+            f"{_WAYS[row.way]}: the sensor {row.sensor:.1f} %, waiting {row.wait:.1f} %"
+            for row in frames[0].itertuples()
+        ),
     )
 
 
@@ -73,6 +112,14 @@ def planned(run, machine):
     return pd.DataFrame(rows, columns=["way", "period", "measured", "predicted"])
 
 
+def _named(axis, line, way: str) -> None:
+    """The way of the sensors beside its line, where lines are apart."""
+    x, y = line.get_data()
+    at, up, side = {"drifted": (0, 14, "left"), "drifting": (4, -20, "left")}.get(way, (len(x) - 1, 12, "right"))
+    style = {"textcoords": "offset points", "size": 9, "color": line.get_color(), "ha": side}
+    axis.annotate(_WAYS[way], (x[at], y[at]), xytext=(0, up), **style)
+
+
 @sensors.figure
 @figures.styled
 def drift(runs) -> "figures.Shown":
@@ -86,38 +133,63 @@ def drift(runs) -> "figures.Shown":
             every = [figures.sampled(run, f"observed_wait of period {n}", [place]) for n in range(count)]
             wait = figures.converted(pd.concat(every, ignore_index=True), lambda seconds: 1e3 * seconds)
             if way != "none":
-                figures.bars(axis, periods, wait, label=way, index=way, run=run)
+                line = figures.bars(axis, periods, wait, label=_WAYS[way], index=way, run=run)
+                if run is runs[0]:
+                    _named(axis, line, way)
             parts.append(figures.with_spread(pd.DataFrame({"way": way, "period": periods}), wait_ms=wait))
         frames.append(pd.concat(parts, ignore_index=True))
     expected = planned.frame(runs[0]) if runs else None
     if expected is not None:
         for number, (_, part) in enumerate(expected.groupby("way")):
             figures.modelled(axis, part["period"], part["predicted"], label="_model" if number else "model")
-    axis.set(xlabel="period (the report: minutes)", ylabel="waiting, mean of ranks [ms]", ylim=(0, None))
-    figures.legend(axis, "above 3")
+    axis.set(xlabel="period, in place of the report's minutes", ylim=(0, None))
+    axis.set_ylabel("waiting for the others,\nmean of ranks [ms]")
+    title = "Waiting while sensors drift apart"
+    if frames:
+        apart, in_step = (_median(runs[0], way)[1] for way in ("drifted", "synchronised"))
+        title = f"Out of step, the same interruptions make ranks wait {about(apart / in_step)} as long"
     return figures.show(
         figure,
         name="p5plus_drift",
         runs=runs,
         data=frames or None,
-        title="Waiting while sensors drift apart",
-        caption="Waiting at barriers in each period. The time of a drifting sensor is cut into slices, one a step. "
-        "Both ranks' begin together, and each period the second's come a step later. The report's curves are lost.",
+        title=title,
+        caption="Two ranks meet at barriers while a sensor interrupts them: at once, in turn, and drifting in between.",
         note=models.said(planned, expected),
     )
 
 
 def disturbed(run) -> str:
-    """How long ranks wait for each other with sensors at moments of their own, and at the same moments."""
+    """How long ranks wait for each other with sensors at moments of their own, over that at the same moments."""
     wait = dict(zip(run["way"].values, run["observed_wait"].values, strict=True))
-    lost = np.ptp(np.nanmedian(run["observed_compute"].values[:2], axis=1))  # without sensors, and with
-    together, apart = (f"{1e3 * np.nanmedian(wait[way]):.0f} ms" for way in ("synchronised", "drifted"))
-    assert np.nanmin(wait["drifted"]) > np.nanmax(wait["synchronised"]) > np.nanmin(wait["none"])
-    assert np.nanmin(wait["synchronised"]) < np.nanmax(wait["none"])
+    assert np.nanmin(wait["drifted"]) > 2 * np.nanmax(wait["synchronised"])
+    factor = about(_median(run, "drifted")[1] / _median(run, "synchronised")[1])
     return (
-        f"On machine {figures.cpu(run)} two processes meet at barriers, and imitated sensors take {1e3 * lost:.0f} ms "
-        f"of a run from each. They wait {apart} for each other (mean of both, median of runs) if sensors take them in "
-        f"turn, and {together} if at the same steps. The samples of the latter overlap those without sensors."
+        f"Two programs that meet after each step wait for each other {factor} as long if short interruptions come to "
+        "them in turn as if the same interruptions come to both at once."
+    )
+
+
+def conditions(run) -> str:
+    """What *today* is on the page, of the machine of a run."""
+    where = f"{figures.cpu(run)}, {str(run.attrs['machine']).rpartition(', ')[2]}"
+    return (
+        f"Then is 2006. Today is {where}, preset {run.attrs['preset']}: medians, in memory alone, by one thread or by "
+        "two ranks, processes that send each other messages."
+    )
+
+
+def charged(run) -> str:
+    """What sensors cost ranks at once and in turn, and how many tasks a job of 2006 had."""
+    taken, at_once, in_turn = lost(run)
+    ranks = int(run["ranks"].values[0])
+    assert ranks == 2 and abs(at_once / taken - 1) < 0.25 and abs(in_turn / at_once / ranks - 1) < 0.25
+    table = tables.printed("p5plus", "ifs_times").set_index("job")
+    return (
+        f"Today an imitated sensor takes {1e3 * taken:.0f} ms of each rank. If it comes to both at once, the run "
+        f"takes about that much longer. If it comes in turn, the run loses {about(in_turn / at_once)} as much, "
+        "because each rank pays for its own interruption and then waits for the other's. The analysis of 2006 had "
+        f"{int(table['tasks']['4D-Var'])} tasks, and whenever one was interrupted all the others waited."
     )
 
 

@@ -7,7 +7,8 @@ import pytest
 from drawing import cases
 
 from supercomputers_rerun.companion import experiments, host, tables
-from supercomputers_rerun.companion.chapters.p5plus import binding, jobs, latency, loops, messages
+from supercomputers_rerun.companion.chapters.p5plus import binding, cycles, jobs, latency, loops, messages, monitoring
+from supercomputers_rerun.companion.chapters.p5plus.words import about
 from supercomputers_rerun.companion.host import Finding
 
 
@@ -87,7 +88,18 @@ def test_the_parts_of_a_job_add_up_to_its_wall_time_and_those_of_ranks_to_all_of
     shown = jobs.shares([cases(rows)])
     today = shown.data[shown.data["job"].str.contains("spectral model, 2 ranks")].set_index("section")["share [%]"]
     assert today.tolist() == pytest.approx([60.0, 20.0, 10.0, 4.0, 2.0, 4.0]) and today.index.tolist() == [*spent]
-    assert "2.0 times as fast on two ranks" in jobs.scaled(cases(rows))
+
+
+def test_what_two_ranks_lack_to_a_doubling_is_said_of_barriers_and_of_computing():
+    """Of 0.8 s that are missing they wait 0.4 s, and compute 0.4 s longer than half of one rank's time."""
+    about = {"label": "a", "threads": 1}
+    rows = [{**about, "ranks": n, "seconds": 6 * [s], "observed": {"compute": 6 * [c], "barrier": 6 * [b]}}
+            for n, s, c, b in ((1, 10.0, 10.0, 0.0), (2, 5.8, 5.4, 0.4))]  # fmt: skip
+    said = jobs.scaled(cases(rows))
+    assert "1.7 times as fast as one" in said
+    rows[1]["seconds"] = 6 * [5.0]
+    with pytest.raises(AssertionError):
+        jobs.scaled(cases(rows))
 
 
 def test_what_the_chapter_says_of_power_is_printed():
@@ -99,23 +111,20 @@ def test_what_the_chapter_says_of_power_is_printed():
 
 def test_what_a_change_gains_is_the_time_without_it_over_the_time_with_all():
     about = {"label": "a case", "threads": 2, "steps": 48}
-    seconds = {"": 1.0, "medium pages": 1.1, "binding, basic": 1.25}
+    seconds = {"": 1.0, "medium pages": 1.1, "binding, basic": 1.25, "two threads a core smt": 0.8}
     run = cases([{**about, "without": name, "seconds": 6 * [time]} for name, time in seconds.items()])
-    gain = binding.gains([run]).data.set_index("change")["gain"].dropna()
-    assert gain.to_dict() == pytest.approx({"medium pages": 10.0, "binding, basic": 25.0})
-    bound = binding.combinations([run]).data.set_index("bound")["relative"].dropna()
-    assert bound.to_dict() == pytest.approx({"N": 1.0, "Y": 0.8}) and "1.250 times" in binding.said(
-        run, "binding, basic"
+    gain = binding.listed(run).set_index("change")["today"].dropna()
+    assert gain.to_dict() == pytest.approx(
+        {"medium pages": 10.0, "binding, basic": 25.0, "a second thread on each processor": 25.0}
     )
+    assert "3 of 3 changes that we tried change the time" in binding.gains([run]).text
 
 
-def test_combinations_of_2006_are_over_the_one_without_any():
-    """Without SMT 202, 193 when bound; with it and memory affinity 155 and 152."""
-    about = {"threads": 2, "steps": 48, "seconds": 3 * [1.0]}
-    run = cases([{**about, "label": name, "without": name} for name in ("", "binding, basic")])
-    drawn = {line.get_label(): line.get_ydata().tolist() for line in binding.combinations([run]).figure.axes[0].lines}
-    assert drawn["without SMT, memory affinity off"] == pytest.approx([1.0, 193 / 202])
-    assert drawn["with SMT, memory affinity on"] == pytest.approx([155 / 202, 152 / 202])
+def test_changes_without_a_measurable_difference_say_so():
+    about = {"label": "a case", "threads": 2, "steps": 48, "seconds": [0.9, 1.1, 1.0, 0.95, 1.05, 1.0]}
+    run = cases([{**about, "without": name} for name in ("", "medium pages")])
+    said = binding.gains([run]).text
+    assert "No change that we tried" in said and said.count("no measurable difference") == 1
 
 
 def test_exchange_counts_all_pairs_together():
@@ -126,6 +135,48 @@ def test_exchange_counts_all_pairs_together():
 
 
 def test_gains_of_2006_are_times_without_over_times_with():
-    """SMT: 182/152 to 202/159. Binding: 195/182 with one thread a core, 159/155 with two."""
-    said = binding.gained()
-    assert "20 to 27 % faster" in said and "at most 7.1 % faster" in said and "at most 2.6 % with two" in said
+    """SMT: 182/152 to 202/159. Binding: 202/193 to 195/182 with one thread a processor, 155/152 to 159/155 with two."""
+    assert "20 to 27 % faster" in loops.predicted(loops.loops.runs()[0])
+    said = binding.multiplied()
+    assert "up to 7 % with one thread on a processor, and up to 3 % with two" in said and "1.57 times" in said
+
+
+def interrupted(**waits):
+    """A run of sensors whose ranks compute for 1 s, and take 0.1 s for sensors; each way waits for so many seconds."""
+    about = {"label": "a", "threads": 1, "ranks": 2}
+    computing = {"none": 1.0} | dict.fromkeys(("synchronised", "drifted"), 1.1)
+    return cases([{**about, "way": way, "seconds": 6 * [computing[way] + wait],
+                   "observed": {"compute": 6 * [computing[way]], "wait": 6 * [wait]}}
+                  for way, wait in waits.items()])  # fmt: skip
+
+
+def test_interruptions_in_turn_cost_each_rank_those_of_the_others():
+    run = interrupted(none=0.01, synchronised=0.01, drifted=0.11)
+    assert monitoring.lost(run) == pytest.approx((0.1, 0.1, 0.2))
+    assert "loses about twice as much" in monitoring.charged(run) and "eleven times" in monitoring.disturbed(run)
+    shown = monitoring.spent([run])
+    assert "cost about twice as much as at once" in shown.title
+    assert shown.data["sensor"].tolist() == pytest.approx([0, 10, 10])
+    assert shown.data["wait"].tolist() == pytest.approx([1, 1, 11])
+
+
+def test_where_interruptions_in_turn_cost_no_more_the_sentences_fail_and_the_title_turns():
+    run = interrupted(none=0.01, synchronised=0.02, drifted=0.02)
+    for said in (monitoring.charged, monitoring.disturbed):
+        with pytest.raises(AssertionError):
+            said(run)
+    assert "cost" not in monitoring.spent([run]).title
+
+
+@pytest.mark.parametrize(
+    ("factor", "said"),
+    [(1.23, "1.2 times"), (1.9, "about twice"), (8.6, "about nine times"), (12.2, "about twelve times"),
+     (18.6, "about 19 times"), (141.0, "about 140 times")],
+)  # fmt: skip
+def test_factors_are_said_as_one_says_them(factor, said):
+    assert about(factor) == said
+
+
+def test_the_parts_of_the_cycles_are_all_of_them():
+    assert cycles.shares().sum(axis=1).tolist() == pytest.approx(3 * [100.0], abs=0.2)
+    assert "in 62 % of its cycles" in cycles.waits()
