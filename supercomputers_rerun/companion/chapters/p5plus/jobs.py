@@ -87,8 +87,8 @@ def waited() -> str:
     assert share["parallel"] < 50 and 20 < meeting < 30 and 20 < alone < 30
     return (
         f"The analysis spent {meeting:.0f} % of its time on messages and at barriers, and {alone:.0f} % on files and "
-        "serial code. By Amdahl's law the latter share alone bounds what more processors can gain: to "
-        f"{about(100 / alone)} as fast, if it cannot be divided."
+        "serial code. By Amdahl's law files and serial code alone bound what more processors can gain: to "
+        f"{about(100 / alone)} as fast, if they cannot be divided."
     )
 
 

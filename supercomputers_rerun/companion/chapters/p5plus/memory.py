@@ -138,8 +138,8 @@ def lines_come_whole(run) -> str:
     assert cache > 4 * whole and 12 < whole / skipped < 24
     return (
         f"Today one thread reads an array in order at {whole:.0f} GB/s from memory, and {about(cache / whole)} as "
-        f"fast from the nearest cache. Of every sixteenth item it gets {skipped:.1f} GB/s, because memory comes in "
-        "lines of 64 bytes: sixteen items come, and one is used."
+        f"fast from the nearest cache. If it reads every sixteenth item it gets {skipped:.1f} GB/s, because memory "
+        "comes in lines of 64 bytes: sixteen items come, and one is used."
     )
 
 
