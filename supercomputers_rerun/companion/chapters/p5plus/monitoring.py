@@ -51,7 +51,7 @@ def spent(runs) -> "figures.Shown":
         wait = figures.converted(found["wait"], lambda seconds, percent=percent: percent * seconds)
         in_ms = {f"{name}_ms": 1e3 * part["middle"] for name, part in found.items()}
         frames.append(figures.with_spread(pd.DataFrame({"way": ways, "sensor": taken, **in_ms}), wait=wait))
-        names += [_WAYS[way] if len(runs) == 1 else f"{_WAYS[way]}, {figures.cpu(run)}" for way in ways]
+        names += [_WAYS[way] if run is runs[0] else f"{_WAYS[way]}, {figures.cpu(run)}" for way in ways]
     figure, axis = figures.axes(height=1.5 + 0.3 * len(names))
     place = figures.rows(axis, names)
     for run, frame in zip(runs, frames, strict=True):
@@ -65,9 +65,10 @@ def spent(runs) -> "figures.Shown":
         end = figures.spread_of(frame, "wait")
         end[["low", "middle", "high"]] = end[["low", "middle", "high"]].add(frame["sensor"], axis=0)
         figures.bars(axis, at, end, label="_", across=True, colour="waiting", run=run)
-    axis.set(xlabel="added to the computing of a rank [%]", xlim=(0, None))
-    axis.set_ylabel("interruptions come")
-    figures.legend(axis, "above 2 0.4")
+    # a run beside busy programs waits so long that nothing could be seen of the first one
+    axis.set(xlabel="added to the computing of a rank [%]", ylabel="interruptions come")
+    axis.set_xlim(0, min(axis.get_xlim()[1], 3 * (frames[0]["sensor"] + frames[0]["wait_high"]).max()))
+    figures.legend(axis, "above 2 0.3")
     _, at_once, in_turn = lost(runs[0])
     title = "What interruptions add to the computing of a rank"
     if 0 < at_once < in_turn:
