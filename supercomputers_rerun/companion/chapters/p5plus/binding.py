@@ -20,7 +20,7 @@ _IN_WORDS = {
     "xlf90_r -qarch=pwr5": "code compiled for this very processor",
     "medium pages": "larger pages of memory",
     "binding, basic": "threads bound to processors",
-    "binding, special": "the same by a list of one's own",
+    "binding, special": "the same by special code",
     "write caching and mirroring": "caching and mirroring of writes",
     "monitoring": "monitoring by synchronised sensors",
     "throttling": "throttling of the shared disks",
@@ -83,9 +83,9 @@ def _second_thread() -> "pd.Series":
 
 
 def listed(run) -> "pd.DataFrame":
-    """The printed list of changes and two threads on a processor: gains [%] then, ``low`` and ``high``, and of a run.
+    """The printed list of changes, and two threads on a processor: gains [%] then, ``low`` and ``high``, and ``today``.
 
-    ``today`` has the gain of those that the run has, with its interval; where that includes none, it says so.
+    Today's, with their interval, are those of a run; of changes that it does not try they are not a number.
     """
     printed, pair = tables.printed("p5plus", "changes"), _second_thread()
     frame = pd.DataFrame(
@@ -97,11 +97,10 @@ def listed(run) -> "pd.DataFrame":
         }
     )
     frame.loc[len(frame)] = [_SECOND, float(pair.min()), float(pair.max()), False]
-    wanted = dict.fromkeys(_WITHOUT, "") | {_SECOND: ""}
     cases = run["without"].values.tolist()
     smt = f"two threads a core {_SMT[1]}"
     rows = {}
-    for name in wanted:
+    for name in (*_WITHOUT, _SECOND):
         above, below = (name, "") if name in _WITHOUT else ("", smt)
         if above in cases and below in cases:
             (rows[name],) = figures.converted(_over(run, below, above), lambda ratio: 100 * (ratio - 1)).itertuples()
