@@ -2,13 +2,15 @@
 
 from supercomputers_rerun.companion import figures, tables
 from supercomputers_rerun.companion.bench import Case
+from supercomputers_rerun.companion.chapters.xc30.common import doubt, with_own
 from supercomputers_rerun.companion.common import np, pd, plural
 from supercomputers_rerun.companion.conclusions import HOLDS, THEN, UNTESTED, Finding, conclusion
 from supercomputers_rerun.companion.experiments import counts_to, experiment, of, sent
 from supercomputers_rerun.companion.records.runs import partner
 
-#: What ranks do, as the model books it, and in the words of the talk.
-CLASSES = {"compute": "CPU", "communication": "Comms", "barrier": "Barrier", "serial": "Serial"}
+#: What ranks do, as the model books it, and in words; the talk has "CPU", "Comms", "waiting" and "Serial".
+CLASSES = {"compute": "computing", "communication": "messages", "barrier": "waiting", "serial": "serial"}
+_COLOURS = ("computing", "communication", "waiting", "serial")
 
 
 @experiment(
@@ -33,27 +35,10 @@ def ranks(preset: str, threads: int, ranks: int = 2) -> list[Case]:
     return cases
 
 
-def _spent(runs, names, cases, *, share: bool = False, **words) -> "figures.Shown":
-    """Time by what it was spent on, a row for each of ``names`` and a mark for each case.
-
-    ``cases(run)`` names the cases of a run.  Milliseconds, or with ``share`` per cent of the case's sum of medians.
-    The data also have the megabytes that the record counts for a row.
-    """
-    frames = []
-    for run in runs:
-        frame, spreads = pd.DataFrame({"what": list(names.values())}), {}
-        for number, label in enumerate(cases(run)):
-            flags = np.repeat(run["flags"].values[number], len(names))
-            part = figures.of_samples([run[f"observed_{name}"].values[number] for name in names], flags)
-            factor = 100 / part["middle"].sum() if share else 1e3
-            spreads[label] = figures.converted(part, lambda seconds, factor=factor: factor * seconds)
-            sent = [run[f"observed_{name} bytes"].values[number] for name in names if f"observed_{name} bytes" in run]
-            if sent:
-                frame[f"{label} MB"] = np.nanmax(sent, axis=1) / 1e6
-        frames.append(figures.with_spread(frame, **spreads))
-    words["caption"] += f" {figures.doubts(runs[0])}"
-    labels = {label: label for run in runs for label in cases(run)}
-    return figures.dots(runs, frames, labels, xlabel="share of the time [%]" if share else "time [ms]", **words)
+def _parts(run, names, number: int) -> "pd.DataFrame":
+    """Seconds of each part of a case, medians with their spread."""
+    flags = np.repeat(run["flags"].values[number], len(names))
+    return figures.of_samples([run[f"observed_{name}"].values[number] for name in names], flags)
 
 
 def whole(run):
@@ -61,18 +46,76 @@ def whole(run):
     return run.assign(observed_serial=run["observed_serial"] + run["observed_output"])
 
 
+def class_shares(run) -> "pd.DataFrame":
+    """Per cent of the time in each class of the talk's pies, a column with its spread for each number of ranks."""
+    run, spreads = whole(run), {}
+    for number, count in enumerate(run["ranks"].values):
+        part = _parts(run, CLASSES, number)
+        total = part["middle"].sum()
+        spreads[plural(count, "rank")] = figures.converted(part, lambda seconds, total=total: 100 * seconds / total)
+    return figures.with_spread(pd.DataFrame({"what": list(CLASSES.values())}), **spreads)
+
+
 @ranks.figure
+@figures.styled
 def split(runs) -> "figures.Shown":
     """The four classes of the talk's pies, as shares of the time, by number of ranks."""
-    return _spent(
-        [whole(run) for run in runs],
-        CLASSES,
-        lambda run: [plural(count, "rank") for count in run["ranks"].values],
-        share=True,
+    shown = with_own(runs)
+    frames = [class_shares(run) for run in shown]
+    rows: list[str] = []
+    waits: list[str] = []
+    figure, axis = figures.axes(height=1.3 + 0.55 * sum(run.sizes["case"] for run in shown))
+    for run, frame in zip(shown, frames, strict=True):
+        for count in run["ranks"].values:
+            row, start, name = len(rows), 0.0, plural(count, "rank")
+            for colour, said, share in zip(_COLOURS, frame["what"], frame[name], strict=True):
+                label = said if not row else "_"
+                axis.barh(row, share, 0.55, left=start, color=figures.meaning(colour), label=label)
+                start += share
+            ends = np.minimum(100, [frame[f"{name}_low"][0], frame[f"{name}_high"][0]])
+            axis.hlines(row, *ends, color=figures.INK, linewidth=1.2)
+            computed = f"{frame[name][0]:.1f} %" if frame[name][0] > 99 else f"{frame[name][0]:.0f} %"
+            axis.text(3, row, computed, va="center", size=10, color="white", weight="bold")
+            rows.append(name + ", this page" * ("own" in run.attrs))
+            waits.append(f"{frame.set_index('what')[name]['waiting']:.0f} % waiting")
+    figures.rows(axis, rows)
+    figures.at_right(axis, waits)
+    axis.set(xlabel="share of the time [%]", xlim=(0, 100))
+    figures.legend(axis, "below 4")
+    names = [plural(count, "rank") for count in runs[0]["ranks"].values]
+    share = frames[0].set_index("what")[names[-1]]
+    said = [f"{name}: " + ", ".join(map("{} {:.3g}".format, frames[0]["what"], frames[0][name])) for name in names]
+    return figures.show(
+        figure,
         name="xc30_ranks_split",
-        title="Where the time of ranks goes",
-        caption="The four classes of the talk's pie charts, for a model of one layer on ranks of one machine.",
+        runs=shown,
+        data=frames,
+        alt=f"share of the time [%]; {'; '.join(said)}.",
+        title=f"{names[-1]} compute for {share['computing']:.0f} % of the time "
+        f"and wait at barriers for {share['waiting']:.0f} %",
+        caption="The four classes of the talk's pies, for a model of one layer on one machine. The line is the "
+        f"spread of the first class. {doubt(runs[0])}",
     )
+
+
+def spent(run) -> str:
+    """What ranks do with their time, in sentences."""
+    share = class_shares(run).set_index("what")[plural(run["ranks"].values[-1], "rank")]
+    rest = share.drop("computing")
+    assert share["computing"] > 80 and rest.idxmax() == "waiting" and rest["waiting"] > 0.6 * rest.sum()
+    return (
+        f"Computing takes {share['computing']:.0f} % of it, when {plural(run['ranks'].values[-1], 'rank')} share one "
+        f"machine. Messages take {share['messages']:.1f} %. Most of the rest is waiting, because the ranks never "
+        "finish a piece of work at the same moment, and the earlier one waits at a barrier."
+    )
+
+
+def disturbed(run) -> str:
+    """What the system does to equal pieces of work, in a sentence."""
+    taken = run["seconds"].values[0]
+    most = 100 * (np.nanmax(taken) / np.nanmin(taken) - 1)
+    assert 1 < most < 30
+    return f"Of {len(taken)} equal pieces of work today the slowest takes {most:.0f} % longer than the fastest."
 
 
 @experiment(
@@ -104,15 +147,16 @@ def quanta(runs) -> "figures.Shown":
         about = {"label": figures.cpu(run), "host": True, "run": run}
         figures.points(axis, frames[-1]["longer"], share, **about).set_markersize(2)
     figures.log_axis(axis, "y")
-    axis.set(xlabel="longer than the fastest quantum by at least [%]", ylabel="share of quanta [%]")
+    axis.set(xlabel="longer than the fastest piece of work by at least [%]", ylabel="share of the pieces [%]")
     quantum = 1e3 * np.nanmin(runs[0]["seconds"].values[0] * runs[0]["repeats"].values[0])
     return figures.show(
         figure,
         name="xc30_jitter",
         runs=runs,
         data=frames,
-        title="One piece of work, many times",
-        caption=f"A point is one of {len(frames[0])} quanta, of {quantum:.1f} ms at best. {figures.doubts(runs[0])}",
+        title=f"The slowest of {len(frames[0])} equal pieces of work takes {frames[0]['longer'].max():.0f} % longer "
+        "than the fastest",
+        caption=f"A point is a piece of {quantum:.1f} ms at best. {doubt(runs[0])}",
     )
 
 
@@ -165,14 +209,18 @@ _ROUTINES = {
 @moves.figure
 def transpositions(runs) -> "figures.Shown":
     """Time of each transposition routine on the slowest rank."""
-    return _spent(
+    about = pd.DataFrame({"what": [f"{name}, {what}" for name, what in _ROUTINES.items()]})
+    found = [figures.converted(_parts(run, _ROUTINES, 0), lambda seconds: 1e3 * seconds) for run in runs]
+    frames = [figures.with_spread(about, **{"slowest rank": one}) for one in found]
+    last = frames[0].sort_values("slowest rank").iloc[-1]
+    return figures.dots(
         runs,
-        {name: f"{name}, {what}" for name, what in _ROUTINES.items()},
-        lambda run: ["slowest rank"],
+        frames,
+        {"slowest rank": "slowest rank"},
+        xlabel="time [ms]",
         name="xc30_moves",
-        title="Four transpositions",
-        caption=f"Time of each transposition routine on the slowest rank, {runs[0]['label'].values[0]}: inside "
-        "transforms, without waiting at a barrier.",
+        title=f"{last['what'].partition(',')[0]} takes longest of four transpositions, {last['slowest rank']:.0f} ms",
+        caption=f"{runs[0]['label'].values[0]}: inside transforms, without waiting at a barrier. {doubt(runs[0])}",
     )
 
 
@@ -203,20 +251,77 @@ def shares(run) -> dict[str, list[float]]:
     return dict(zip(run["way"].values, (100 * parts / (step + parts.sum(axis=0))).T.tolist(), strict=True))
 
 
+#: Ways of fetching, as rows.
+_WAYS = {"fixed": "fixed width", "part 2 on demand": "second part on demand", "on demand": "both on demand"}
+
+
+def halo_table(run) -> "pd.DataFrame":
+    """Milliseconds of both parts of the halo, by way of fetching, and of both together; what is sent."""
+    ways = run["way"].values.tolist()
+    about = pd.DataFrame({"what": [_WAYS[way] for way in ways], "MB": run["sent_bytes"].values / 1e6})
+    about["messages"] = run["messages"].values
+    if of_step := shares(run):
+        about["of a step [%]"] = [sum(of_step[way]) for way in ways]
+    parts = {f"part {part}": figures.sampled(run, f"observed_part {part}") for part in (1, 2)}
+    return figures.with_spread(
+        about, **{name: figures.converted(one, lambda seconds: 1e3 * seconds) for name, one in parts.items()}
+    )
+
+
 @halo.figure
 def halo_parts(runs) -> "figures.Shown":
     """Time of both parts of the semi-Lagrangian halo, and what is sent, for each way of fetching."""
-    fixed, second, both = runs[0]["sent_bytes"].values
-    found = ", ".join(f"{way} {one:.2g} and {two:.2g} %" for way, (one, two) in shares(runs[0]).items())
-    return _spent(
+    frames = [halo_table(run) for run in runs]
+    less = on_demand_over_fixed(runs[0])
+    shown = figures.dots(
         runs,
-        {"part 1": "part 1, the wind", "part 2": "part 2, other fields"},
-        lambda run: run["way"].values.tolist(),
+        frames,
+        {"part 1": "the wind", "part 2": "other fields"},
+        xlabel="time of a step's halo [ms]",
+        height=2.6,
         name="xc30_halo",
-        title="The halo in two parts",
-        caption="Time of the halo of a step on the slowest rank: of fixed width, with its second part on demand, and "
-        f"with both. All ranks together send {fixed / 1e6:.1f}, {second / 1e6:.1f} and {both / 1e6:.1f} MB in these."
-        + (f" Of the sum of a step of the one-layer model and this halo its parts are: {found}." if found else ""),
+        title=f"With {100 * less['bytes']:.0f} % of the bytes, in {less['messages']:.0f} times the messages, the halo "
+        f"takes {100 * less['time']:.0f} % of the time",
+        caption="Points that each of two ranks needs from the other, fetched in three ways; at right what both send. "
+        f"{doubt(runs[0])}",
+    )
+    axis = shown.figure.axes[0]
+    axis.set_xlim(0, None)
+    figures.at_right(axis, [f"{row.messages} messages,\n{row.MB:.1f} MB" for row in frames[0].itertuples()])
+    return shown
+
+
+def on_demand_over_fixed(run) -> dict[str, float]:
+    """Bytes, messages and time of the halo on demand, over those of fixed width."""
+    names = run["way"].values.tolist()
+    fixed, demand = (names.index(way) for way in ("fixed", "on demand"))
+    taken = np.nanmedian(run["observed_part 1"].values + run["observed_part 2"].values, axis=1)
+    found = {"bytes": run["sent_bytes"].values, "messages": run["messages"].values, "time": taken}
+    return {name: float(values[demand] / values[fixed]) for name, values in found.items()}
+
+
+def by_bytes(run) -> str:
+    """Why the halo on demand is faster although it sends more messages."""
+    less = on_demand_over_fixed(run)
+    each = run["sent_bytes"].values / run["messages"].values / 1e6
+    assert less["messages"] > 1.5 and less["bytes"] < 0.2 and less["time"] < 0.4 and each.max() > 0.5
+    return (
+        f"A halo on demand takes {'twice' if round(less['messages']) == 2 else round(less['messages'])} as many "
+        "messages, because ranks first tell each other which points they need. It still takes "
+        f"{100 * less['time']:.0f} % of the time, because it moves {100 * less['bytes']:.0f} % of the bytes. A "
+        f"message of the wide halo has {each.max():.1f} MB: it waits for its bytes, not for its call."
+    )
+
+
+def volume() -> str:
+    """What our count of a forecast's messages makes of the talk's."""
+    found, stated = counted(), float(tables.load("xc30", "forecast")["mpi_volume"])
+    share = found["in all"] / stated
+    assert (share > 0.5).all() and (share < 0.67).all() and (found["transpositions"] > 0.7 * found["in all"]).all()
+    return (
+        f"It sends {stated:.0f} TB in ten days, by the talk. We count {100 * share.mean():.0f} % of that, with fields "
+        "and a wind that we assume. Most of the count is transpositions, because every step regroups all fields four "
+        "times."
     )
 
 

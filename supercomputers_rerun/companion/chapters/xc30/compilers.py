@@ -2,8 +2,9 @@
 
 from dataclasses import replace
 
-from supercomputers_rerun.companion import figures, tables
+from supercomputers_rerun.companion import figures
 from supercomputers_rerun.companion.bench import Case
+from supercomputers_rerun.companion.chapters.xc30.common import with_own
 from supercomputers_rerun.companion.common import np, pd
 from supercomputers_rerun.companion.conclusions import PARTLY, Finding, conclusion
 from supercomputers_rerun.companion.experiments import Output, experiment
@@ -56,46 +57,68 @@ def scores(measurements) -> dict[str, Output]:
     }
 
 
+def detected(run) -> "np.ndarray":
+    """Of each build and lead time, whether the 95 % interval of the difference excludes zero."""
+    return ((run["difference_low"] > 0) | (run["difference_high"] < 0)).values
+
+
 def significant(run) -> list[int]:
-    """Of each build, the number of lead times at which the 95 % interval of the difference excludes zero."""
-    return ((run["difference_low"] > 0) | (run["difference_high"] < 0)).sum("lead_time").values.tolist()
+    """Of each build, the number of lead times at which the test finds it different."""
+    return detected(run).sum(axis=1).tolist()
+
+
+#: Rows of the figure: what is wrong with each of :data:`BUILDS`.
+_WRONG = ("wrong in the last digits", "harmless flags", "wrong in the 7th digit")
 
 
 @scored.figure
 @figures.styled
 def differences(runs) -> "figures.Shown":
-    """Mean paired difference of three builds to the strict one, with its interval: what significance and size say."""
-    run = runs[0]
-    shown = [run, *(other for other in runs[1:] if "own" in other.attrs)]  # all machines give the same
-    figure, (judged, size) = figures.axes(2, 1, height=5.4, sharex=True)
+    """At which lead times the paired test finds three builds different from the strict one, and by how much."""
+    shown = with_own(runs)  # all machines give the same
+    run = shown[0]
+    figure, (judged, size) = figures.axes(2, 1, height=4.9, sharex=True, height_ratios=(1, 2.2))
     for each in shown:
-        lead, mean = each["lead"].values / 24, each["difference"].values
-        half = each["difference_high"].values - mean
-        for number, name in enumerate(BUILDS):
-            style = {"fmt": each.attrs.get("mark") or "o", "color": figures.series(number), "capsize": 3}
-            judged.errorbar(lead + 0.12 * (number - 1), mean[number] / half[number], yerr=1.0, **style)
-            figures.points(size, lead, np.abs(mean[number]), label=name, host=True, index=number, run=each)
+        lead, mean, found = each["lead"].values / 24, each["difference"].values, detected(each)
+        for number, name in enumerate(_WRONG):
+            style = {"host": True, "index": number, "run": each}
+            row = np.where(found[number], float(number), np.nan)
+            figures.points(judged, lead, row, label="_", line=False, **style)
+            if each is run:
+                for day in lead[~found[number]]:
+                    judged.text(day, number, "–", ha="center", va="center")
+            figures.points(size, lead, np.abs(mean[number]), label=name, **style)
         style = {"label": "error of the forecast", "host": True, "index": len(BUILDS), "run": each}
         figures.points(size, lead, each["error_strict"], **style).set_linestyle("--")
-    judged.axhline(0, color=figures.INK, linewidth=0.8)
-    judged.set(yscale="symlog", ylabel="mean difference\nover half its interval")
-    judged.margins(y=0.15)
+    figures.rows(judged, _WRONG, above=0.6, below=0.6)
+    judged.set_title("found different from the strict build", loc="left", size=9)
     size.axhline(float(run["rounding"]), color=figures.INK, linestyle=":", label="one rounding of the depth")
     figures.log_axis(size, "y")
     size.set(xlabel="lead time [days]", ylabel="mean difference,\nerror [m]", xticks=range(1, len(run["lead"]) + 1))
-    figures.legend(size, "under 1 0.45 -0.22")
-    samples = int(tables.load("xc30", "scores")["samples_low"])
+    figures.legend(size, "below 2")
     columns = {f"{name} [m]": row for name, row in zip(BUILDS, run["difference"].values, strict=True)}
+    _, harmless, _ = significant(run)
     return figures.show(
         figure,
         name="xc30_builds",
         runs=shown,
         data=pd.DataFrame({"lead": run["lead"].values, "error_strict": run["error_strict"].values, **columns}),
-        title="Three builds under the paired test",
-        caption="Above, the mean difference of paired scores over half of its 95 % interval: a bar that excludes zero "
-        "is significant. Below, the size of the same difference, beside the error of the forecast and one rounding of "
-        f"the fluid's depth. {run['members'].values[0]} pairs; the talk had at least {samples} samples.",
+        title=f"The test finds a harmless build different, too, at {harmless} of {run.sizes['lead_time']} lead times",
+        caption="Above, a mark where the 95 % interval of the mean difference excludes zero, else a dash. Below, its "
+        f"size; {run['members'].values[0]} pairs.",
         tables="scores",
+    )
+
+
+def judged(run) -> str:
+    """What a paired test of scores finds of three builds, and why."""
+    last, harmless, seventh = significant(run)
+    leads, size = run.sizes["lead_time"], abs(run["difference"]).max("lead_time").values
+    assert last == seventh == leads > harmless > 0 and max(size[:2]) < float(run["rounding"])
+    return (
+        f"It finds both wrong builds at all {leads} lead times. It finds the harmless one at {harmless}, although "
+        "scores then differ by less than one rounding, because a test of pairs asks whether a difference is the same "
+        "in every pair, and not whether it is large."
     )
 
 

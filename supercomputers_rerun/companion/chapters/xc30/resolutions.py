@@ -3,7 +3,7 @@
 from supercomputers_rerun.companion import figures, tables
 from supercomputers_rerun.companion.bench import Case, Ratio
 from supercomputers_rerun.companion.chapters.xc30.common import named
-from supercomputers_rerun.companion.common import np, pd, plural
+from supercomputers_rerun.companion.common import np, pd
 from supercomputers_rerun.companion.conclusions import PARTLY, Finding, conclusion
 from supercomputers_rerun.companion.experiments import experiment, of
 
@@ -13,6 +13,8 @@ RESOLUTIONS = ("TL1279", "TL2047", "TQ1364", "TC1023", "TL2559", "TQ1706", "TC12
 _MATCHING = {"TL": "linear", "TQ": "quadratic", "TC": "cubic"}
 #: Pairs of the linear and the cubic truncation on one grid of the talk.
 SAME_GRID = (("TL2047", "TC1023"), ("TL2559", "TC1279"))
+#: A finer grid with fewer waves and the grid of 2014, whose days cost as much.
+SAME_PRICE = ("TC1023", "TL1279")
 #: What a step consists of; output belongs to steps of its own.
 _STEP = ("inverse transforms", "direct transforms", "grid-point", "spectral")
 _DAY = 86400.0
@@ -79,19 +81,24 @@ def day(runs) -> "figures.Shown":
     for row in drawn[0].itertuples():
         axis.annotate(row.resolution, (row.size, row.cost), (7, -9), textcoords="offset points", size=9)
     base = frames[0]["resolution"][0]
+    axis.axhline(1, color=figures.INK, linewidth=0.8, linestyle=":")
+    axis.text(3.9, 1.03, "the same price", ha="center", va="bottom", size=9)
     figures.log_axis(axis, "y")
-    axis.set(xlabel="horizontal grid points [million]", ylabel=f"cost of a day\nover that of {base}")
+    spacing = tables.printed("xc30", "resolutions")[["grid_points", "spacing"]].astype(float)
+    axis.set_xticks(spacing["grid_points"] / 1e6, [f"{km:.0f} km" for km in spacing["spacing"]])
+    axis.set(xlabel="distance of grid points, on an axis of their number", ylabel=f"cost of a day\nover that of {base}")
     axis.set(xlim=(1.5, 10.2), ylim=(0.7, None))
     figures.legend(axis, "upper left")
+    finer = over(runs[0], *SAME_PRICE, day=True)
     return figures.show(
         figure,
         name="xc30_day",
         runs=runs,
         data=frames,
-        title="Cost of a forecast day at the seven resolutions of the talk",
-        caption=f"Steps of a day times the measured time of a step of a model of one layer, over the same at {base}. "
-        f"Grids, truncations and the time step at {base} are the talk's; other time steps are taken in proportion to "
-        "1 / truncation. A run at quick has an eighth of the rows and waves.",
+        title=f"A cubic grid of 10 km costs {'' if finer.measurable else 'no more: '}{finer.medians:.2f} times a "
+        "linear one of 16 km",
+        caption="A day of a model of one layer at the talk's seven resolutions; the number after each name is how many "
+        "waves it keeps.",
         tables="resolutions forecast",
     )
 
@@ -103,14 +110,48 @@ def over(run, above: str, below: str, day: bool = False) -> Ratio:
     return figures.times(step[names.index(above)] * more, step[names.index(below)])
 
 
-def linear_cost(run) -> str:
-    """A step with the linear truncation over one with the cubic one of the same grid, and what makes a day of it."""
-    linear, cubic = SAME_GRID[-1]
+def transform_share(run) -> "pd.Series":
+    """Per cent of a step that is transforms, by resolution."""
+    found = sum(np.nanmedian(run[f"observed_{name}"].values, axis=1) for name in _STEP[:2])
+    whole = sum(np.nanmedian(run[f"observed_{name}"].values, axis=1) for name in _STEP)
+    return pd.Series(100 * found / whole, run["resolution"].values.astype(str))
+
+
+def points_ratio() -> float:
+    """How many times as many points the middle grid of the talk has as its coarsest."""
+    points = tables.printed("xc30", "resolutions")["grid_points"].astype(float)
+    return points[1] / points[0]
+
+
+def plainly(run) -> str:
+    """The finer grid at the old price, for everybody."""
+    assert not over(run, *SAME_PRICE, day=True).measurable
     return (
-        f"With {plural(run['threads'].values[0], 'thread')} of machine {figures.cpu(run)} a step of a one-layer model "
-        "on the talk's finest grid takes "
-        f"{over(run, linear, cubic).times} as long with {linear[2:]} waves (linear truncation) as with {cubic[2:]} "
-        f"(cubic), and a day {over(run, linear, cubic, day=True).medians:.1f} times if its steps are half as long."
+        f"A map with {points_ratio():.1f} times as many points cost no more to compute, because the finest ripples "
+        "were left out of it."
+    )
+
+
+def same_price(run) -> str:
+    """A finer grid at the old price."""
+    finer, (fine, coarse) = over(run, *SAME_PRICE, day=True), SAME_PRICE
+    assert not finer.measurable and abs(finer.medians - 1) < 0.3
+    return (
+        f"It costs nothing, if the finer grid carries fewer waves: a day of {fine[2:]} waves on a grid of 10 km costs "
+        f"as much as one of {coarse[2:]} waves on 16 km, with no measurable difference. Yet the finer grid has "
+        f"{points_ratio():.1f} times as many points."
+    )
+
+
+def waves_cost(run) -> str:
+    """Why waves cost more than points."""
+    waves, points = over(run, "TL2559", "TC1279"), over(run, "TC1279", "TL1279")
+    share = transform_share(run).min()
+    assert 1.7 < points.medians < 2.3 and 3.2 < waves.medians < 4.4 and share > 80  # by the sums 2 and 4
+    return (
+        f"Twice the waves on one grid make a step {waves.medians:.1f} times as long. Twice the rows of points for the "
+        f"same waves make it {points.medians:.1f} times as long, because at least {share:.0f} % of a step is "
+        "transforms, whose sums grow with the number of rows, but with the square of the waves."
     )
 
 

@@ -2,8 +2,8 @@
 
 from supercomputers_rerun.companion import figures, tables
 from supercomputers_rerun.companion.bench import Case, Ratio
-from supercomputers_rerun.companion.chapters.xc30.common import rates
-from supercomputers_rerun.companion.common import pd
+from supercomputers_rerun.companion.chapters.xc30.common import doubt, rates
+from supercomputers_rerun.companion.common import np, pd
 from supercomputers_rerun.companion.conclusions import HOLDS, THEN, Finding, conclusion
 from supercomputers_rerun.companion.experiments import experiment
 
@@ -45,6 +45,62 @@ def gains(run) -> dict[str, Ratio]:
 
 
 @builds.figure
+def gained(runs) -> "figures.Shown":
+    """How many times as fast vectors make each routine, the most gained first."""
+    frames = []
+    for run in runs:
+        found = gains(run)
+        ends = [each.interval or (np.nan, np.nan) for each in found.values()]
+        frame = pd.DataFrame({"what": list(found), "gain": [each.medians for each in found.values()]})
+        frame[["gain_low", "gain_high"]] = ends
+        frames.append(frame.assign(flagged=_flagged(run, found))[::-1])
+    first = frames[0]
+    shown = figures.dots(
+        runs,
+        frames,
+        {"gain": "{}"},
+        names=first["what"].tolist(),
+        xlabel="times as fast with vectors",
+        base=1,
+        height=3.4,
+        name="xc30_gains",
+        title=f"Vectors make {first['what'].iloc[0]} {first['gain'].iloc[0]:.1f} times as fast; {_least(runs[0])}",
+        caption=f"The same source, compiled for one column and for {_LANES} columns in an instruction. Dashed: as many "
+        f"times as columns. {doubt(runs[0])}",
+    )
+    axis = shown.figure.axes[0]
+    axis.axvline(_LANES, color=figures.meaning("calculated"), linestyle="--", linewidth=1.2)
+    return shown
+
+
+def _least(run) -> str:
+    """What vectors make of the routine that gains least, in a clause."""
+    name, found = next(iter(gains(run).items()))
+    unmeasured = found.interval is not None and not found.measurable
+    return f"{name} gains nothing measurable" if unmeasured else f"{name} {found.medians:.1f} times"
+
+
+def _flagged(run, names) -> list[bool]:
+    """Whether a case of each routine is doubtful."""
+    flagged = run["routine"].values[(run["flags"].values != "") & (run["what"].values == "routine")]
+    return [name in flagged for name in names]
+
+
+def gained_said(runs) -> str:
+    """What vectors gain, most and least, and why."""
+    found = [gains(run) for run in runs]
+    most, large = list(found[0].items())[-1]
+    moved = max(each[name].medians for each in found for name in ("LASCAW", "LAITQM", "LAITLI"))
+    assert 5 < large.medians < 10 and moved < 2.5
+    return (
+        f"Vectors make a routine up to {large.medians:.0f} times as fast, because one instruction then computes "
+        f"{_LANES} columns of the grid. {most}, which brings humid air to saturation, comes near that limit. The "
+        f"three that interpolate (LASCAW, LAITQM, LAITLI) gain {moved:.1f} times at most on any machine of the "
+        "figure, probably because they fetch numbers from scattered places (not measured)."
+    )
+
+
+@builds.figure
 def vectorised(runs) -> "figures.Shown":
     """Rates of our versions of routines, vectorised and scalar, and those of the profile of 2006."""
     frames = []
@@ -65,10 +121,10 @@ def vectorised(runs) -> "figures.Shown":
         log=True,
         base=rates(runs[0], "peak", scale=1e6)["rate"].item(),
         name="xc30_routines",
-        title="Routines of the forecast",
-        caption="Rates of our own versions of the algorithms, compiled with one column and with a vector of columns "
-        "(MXMAOP: of latitudes) in an instruction, and of routines of the same name in the profile of 2006. The line "
-        f"is the peak that the run in the heading measured. {figures.doubts(runs[0])}",
+        title=f"{frames[0].loc[frames[0]['mflops_vector'].idxmax(), 'what']} computes fastest, "
+        f"{frames[0]['mflops_vector'].max() / 1e3:.0f} GFLOPS with vectors",
+        caption="Algorithms of our own with one column and with a vector of columns in an instruction; routines of the "
+        f"same names in 2006. Line: the peak. {doubt(runs[0])}",
         tables="p5plus/drhook",
     )
 
@@ -91,25 +147,15 @@ def by_length(runs) -> "figures.Shown":
         runs=runs,
         data=frames,
         name="xc30_nproma",
-        title="Routines by NPROMA, the length of their vectors",
-        caption="Rates of the vectorised build, by the number of columns that a routine works on at once; an "
-        f"instruction takes {_LANES} of them.",
+        title=f"One column at a time costs {frames[0]['routine'].iloc[0]} {_one_column(frames[0]):.0f} times the speed",
+        caption=f"Rates by the number of columns that a routine works on at once; an instruction takes {_LANES}.",
     )
 
 
-def length_said(run) -> str:
-    """From which NPROMA on a routine is fast, and what a longer one changes."""
-    frame = rates(run, "NPROMA", "routine", "nproma", scale=1e6)
-    best = frame.groupby("routine")["rate"].max()
-    near = frame[frame["rate"] > 0.9 * best[frame["routine"]].to_numpy()]
-    least, one = near.groupby("routine")["nproma"].min(), frame[frame["nproma"] == 1].set_index("routine")["rate"]
-    slower = (best / one)[list(SWEPT)]
-    assert slower.min() > 2
-    return (
-        f"One column at a time costs {' and '.join(SWEPT)} {slower.min():.0f} to {slower.max():.0f} times as much on "
-        f"{figures.cpu(run)}. From {least.max()} columns on they reach nine tenths of their best rate: an instruction "
-        f"takes {_LANES}."
-    )
+def _one_column(frame) -> float:
+    """The best rate of the first routine over that with one column at a time."""
+    rate = frame[frame["routine"] == frame["routine"].iloc[0]].set_index("nproma")["rate"]
+    return float(rate.max() / rate.loc[1])
 
 
 @conclusion(

@@ -1,13 +1,16 @@
-"""The section *Why did forecasts wait for small files?*: output steps with and without them."""
+"""The section *Why did forecasts wait for small files?*: output steps with and without them; what opens take."""
 
 import os
+import tempfile
 from dataclasses import replace
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 from supercomputers_rerun.companion import figures, models, tables
-from supercomputers_rerun.companion.bench import Case
-from supercomputers_rerun.companion.common import np, pd
+from supercomputers_rerun.companion.bench import Case, interleave
+from supercomputers_rerun.companion.chapters.xc30.common import about, doubt
+from supercomputers_rerun.companion.common import np, pd, significant
 from supercomputers_rerun.companion.conclusions import HOLDS, NOT, PARTLY, THEN, Finding, conclusion, not_yet
 from supercomputers_rerun.companion.experiments import experiment, of
 
@@ -69,17 +72,17 @@ def output_steps(runs) -> "figures.Shown":
         figures.legend(axis, "above 1")
     np.ravel(panels)[-1].set_xlabel("output step")
     typical = data.drop(columns="step").median()
-    rate = run["files"].values[0] * run["record_bytes"].values[0] / typical[_CODES["after"]] / 1e6
+    longer = typical[_CODES["before"]] / typical[_CODES["after"]]
     return figures.show(
         figure,
         name="xc30_storm",
         run=run,
         data=data,
         heading=figures.run_title(run),
-        title="Time of the output steps",
-        caption="Lines are medians, bands the range of the samples of a step. Without small files a step writes "
-        f"{run['files'].values[0]} records of {figures.bytes_label(run['record_bytes'].values[0])} to the page cache, "
-        f"one after the other, at {rate:.1f} GB/s. {figures.doubts(run)}",
+        title=f"With small files a step of {figures.bytes_label(run['record_bytes'].values[0])} a file takes "
+        f"{longer:.1f} times as long",
+        caption=f"{run['files'].values[0]} records a step to the page cache; lines are medians, bands ranges of the "
+        f"samples. {doubt(run)}",
     )
 
 
@@ -132,9 +135,9 @@ def rate(runs) -> "figures.Shown":
         },
         xlabel="rate of one file [MB/s]",
         name="xc30_bulk",
-        title="Bulk output",
-        caption=f"{runs[0]['label'].values[0]}, one file after the other, to one local disk, a virtual one in stored "
-        "runs; the talk's files went to a parallel file system.",
+        title=f"One file gets {frames[0]['rate'].item():.0f} MB/s from a disk",
+        caption=f"{runs[0]['label'].values[0]}, one file after the other, to one local disk; the talk's went to a "
+        "parallel file system.",
         tables="hres_io",
     )
 
@@ -229,16 +232,91 @@ def opening(run, machine):
     return frame[["record_bytes"]].assign(ms=ms, measured=frame["times"], predicted=1 + small / without)
 
 
+def largest(run):
+    """Of :func:`with_small_files`, the cases with the largest records, by the time of an open."""
+    frame = with_small_files(run)
+    return frame[frame["record_bytes"] == frame["record_bytes"].max()].sort_values("open")
+
+
+def counted_opens() -> "pd.Series":
+    """Sets of open, read or write, and close of each suite, as the talk counts them."""
+    return tables.printed("xc30", "io_to_remove").set_index("suite")["open_close"].astype(float)
+
+
+def _count(number: float) -> str:
+    """``180 000`` or ``1.2 million``."""
+    return f"{number / 1e6:.2g} million" if number >= 1e6 else f"{number:,.0f}".replace(",", " ")
+
+
+def _minutes(seconds: float) -> str:
+    """``2 s``, ``30 minutes``, ``8 hours``: a time as people say it."""
+    steps = ((3600.0, "hours"), (60.0, "minutes"), (1.0, "s"))
+    size, unit = next((step for step in steps if seconds >= 1.5 * step[0]), steps[-1])
+    return f"{significant(seconds / size, 2) if seconds < 1 else round(seconds / size)} {unit}"
+
+
+@records.figure
+@figures.styled
+def every_open(runs) -> "figures.Shown":
+    """What all opens of a suite take, one after another, by what one takes: printed counts times a latency."""
+    sets, slow = counted_opens(), max(_LATENCIES)
+    here = largest(runs[0])["open"].iloc[0]
+    latency = np.array([min(1e-5, here), 1e-4, 1e-3, slow])
+    names = {"HRES": ("forecast", 0), "ENS": ("ensemble", -5), "HRES PRODGEN": ("products", 7)}
+    figure, axis = figures.axes(height=3.3)
+    for suite, count in sets.items():
+        drawn = figures.calculated(axis, 1e3 * latency, count * latency, label=f"{suite}, {count:.3g} opens")
+        if suite != "HRES":
+            drawn.set(marker="", linewidth=1.0)
+        if suite in names:
+            name, up = names[suite]
+            near = {"xytext": (8, up), "textcoords": "offset points", "va": "center", "size": 9}
+            words = f"{name}, {_count(count)}" + f":\n{_minutes(count * slow)}" * (suite == "HRES")
+            axis.annotate(words, (1e3 * slow, count * slow), annotation_clip=False, **near)
+    for run in runs:
+        one = largest(run)["open"].iloc[0]
+        style = {"label": f"the forecast's opens, {figures.cpu(run)}", "host": True, "line": False, "run": run}
+        figures.points(axis, [1e3 * one], [sets["HRES"] * one], **style)
+    for one, word in ((here, "today: "), (1e-3, "")):
+        near = {"xytext": (8, -10), "textcoords": "offset points", "size": 9}
+        axis.annotate(f"{word}{_minutes(sets['HRES'] * one)}", (1e3 * one, sets["HRES"] * one), **near)
+    whole = float(tables.load("xc30", "forecast")["elapsed"])
+    axis.axhline(whole, color=figures.meaning("printed"), linewidth=1.2)
+    words = f"a forecast: {_minutes(whole)}"
+    axis.text(1e3 * latency[0], 1.15 * whole, words, color=figures.meaning("printed"), size=9)
+    figures.log_axis(axis)
+    ticks = {1: "1 s", 10: "10 s", 60: "1 min", 600: "10 min", 3600: "1 h", 36000: "10 h"}
+    axis.set_yticks(list(ticks), list(ticks.values()))
+    axis.minorticks_off()
+    axis.set(xlabel="one open, read, close [ms]", ylabel="all opens,\none after another", ylim=(0.8, 40000))
+    return figures.show(
+        figure,
+        name="xc30_every_open",
+        runs=runs,
+        data=[
+            pd.DataFrame(
+                {"suite": sets.index, "sets": sets.values, "here [s]": largest(run)["open"].iloc[0] * sets.values}
+            )
+            for run in runs
+        ],
+        title=f"{_count(sets['HRES'])} opens take {_minutes(sets['HRES'] * here)} today, "
+        f"{_minutes(sets['HRES'] * slow)} if each takes {1e3 * slow:g} ms",
+        caption="The talk's counts of opens, named at right, times what one open takes. The blue line is a forecast "
+        "without full operational output.",
+        tables="io_to_remove forecast",
+    )
+
+
 @records.figure
 @figures.styled
 def opens(runs) -> "figures.Shown":
     """What small files cost an output step by the time of an open, for the least and the largest records."""
     frames = [with_small_files(run) for run in runs]
     least, most = frames[0]["record_bytes"].agg(["min", "max"])
-    words = {least: f"records of {least / 1e6:.2g} MB", most: f"records of {most / 1e6:.2g} MB, the talk's average"}
+    words = {least: f"{least / 1e6:.2g} MB to each file", most: f"{most / 1e6:.2g} MB to each file, as in the talk"}
     drawn = [frame.assign(ms=1e3 * frame["open"], records=frame["record_bytes"].map(words)) for frame in frames]
     drawn = [frame.dropna().sort_values(["record_bytes", "ms"], ascending=[False, True]) for frame in drawn]
-    figure, axis = figures.axes(height=2.9)
+    figure, axis = figures.axes(height=3.3)
     figures.lines(axis, runs, drawn, "ms", "times", "records", str)
     expected = opening.frame(runs[0])
     if expected is not None:
@@ -248,39 +326,108 @@ def opens(runs) -> "figures.Shown":
                 figures.modelled(axis, part["ms"], part["predicted"], label=label)
     figures.log_axis(axis)
     axis.axhline(1, color=figures.INK, linewidth=0.8)
-    axis.set(xlabel="one set of open, read, close [ms]", ylabel="step and small files\nover the step alone")
+    slow = largest(runs[0])
+    for row in slow.iloc[-2:].itertuples():
+        near = {"xytext": (-4, 9), "textcoords": "offset points", "ha": "right", "size": 9}
+        axis.annotate(f"{significant(row.times, 2)} times", (1e3 * row.open, row.times), **near)
+    above = axis.secondary_xaxis("top", functions=(_a_second, _a_second))
+    figures.log_axis(above, "x")
+    above.set_xlabel("opens a second, one after another")
+    axis.set(xlabel="one open, read, close [ms]", ylabel="a step with small files\nover one without")
     figures.legend(axis, "upper left")
     return figures.show(
         figure,
         name="xc30_opens",
         runs=runs,
         data=frames,
-        title="What small files cost, by the time of an opening",
-        caption="Time of an output step to the page cache and of its small files, over that of the step alone. On the "
-        "left an opening takes the time that it takes here; further right it is delayed on purpose.",
+        title=f"Opens of {1e3 * slow['open'].iloc[-1]:.0f} ms make an output step {about(slow['times'].iloc[-1])}, "
+        "without a byte more",
+        caption=f"A step and {by_task()} small files for each of {runs[0]['tasks'].values[0]} tasks, over the step "
+        "alone. Leftmost opens are as fast as here, others delayed on purpose.",
         tables="hres_io io_to_remove",
         note=models.said(opening, expected),
     )
 
 
-def largest(run):
-    """Of :func:`with_small_files`, the cases with the largest records, by the time of an open."""
-    frame = with_small_files(run)
-    return frame[frame["record_bytes"] == frame["record_bytes"].max()].sort_values("open")
+def _a_second(ms):
+    """Opens a second of so many milliseconds each, and the other way round."""
+    return 1e3 / np.maximum(ms, 1e-9)
+
+
+def allowed() -> str:
+    """How long an open may take, by the talk's numbers, until opens cost a step as much as what it writes."""
+    talk, sets = tables.load("xc30", "hres_io"), counted_opens()["HRES"]
+    steps, files, rate = (float(talk[name]) for name in ("steps", "files", "file_rate"))
+    each, writing = sets / steps, 1e6 * float(talk["volume"]) / (steps * files) / rate
+    return (
+        f"They waited because tasks opened so many: {each:.0f} in every output step, by the talk's counts. The bytes "
+        f"were no trouble. At the rate that the talk states, a file is written in {significant(writing, 1)} s, and "
+        "all can be written at once. A server that answers one open after another keeps pace if it needs "
+        f"{1e3 * writing / each:.2f} ms for each. If it needs longer, reading three small lists costs more than "
+        "writing the weather."
+    )
+
+
+def plainly(run) -> str:
+    """What slow opens do to an output step, for everybody."""
+    slow = largest(run).iloc[-1]
+    assert slow["asked"] == 0.01 and slow["times_low"] > 2
+    return (
+        "When each small file took a hundredth of a second to open, saving the weather took "
+        f"{about(slow['times'])}, without one byte more to save."
+    )
 
 
 def cost(run) -> str:
-    """What small files add to an output step with the largest records: as this host opens, and with slow opens."""
-    here, *_, slow = largest(run).itertuples()
-
-    def found(row) -> str:
-        doubt = ", no measurable difference" if row.times_low <= 1 <= row.times_high else ""
-        return f"{row.times:.2f} times ({row.times_low:.2f} to {row.times_high:.2f}{doubt})"
-
+    """What small files add to an output step with the largest records, and the sum that says why."""
+    found = largest(run)
+    here, *_, twice, slow = found.itertuples()
+    sets = int(run["tasks"].values[0]) * by_task()
+    expected = 1 + sets * slow.asked / slow.without
+    assert here.times < 1.1 and 1.3 < twice.times < slow.times and 0.5 < slow.times / expected < 2
     return (
-        f"With {here.record_bytes / 1e6:.0f} MB to each file, the talk's average, a twentieth of its files and 24 "
-        f"tasks, an output step to the page cache of machine {figures.cpu(run)} and its small files take {found(here)} "
-        f"as long as the step alone, and {found(slow)} when each opening is made to take {1e3 * slow.open:.0f} ms."
+        f"On today's local disk an open takes {1e6 * here.open:.0f} µs, and small files make a step hardly longer. "
+        f"Opens that are held back to {1e3 * twice.asked:g} ms make it {about(twice.times)}. At {1e3 * slow.asked:g} "
+        f"ms it takes {about(slow.times)}, because the {sets} opens then need {significant(sets * slow.asked, 2)} s, "
+        f"and the bytes {significant(slow.without, 1)} s."
+    )
+
+
+def rate_now(run) -> str:
+    """What a file of an output step gets from a disk, beside what the talk states."""
+    (nbytes, *_), then = run["files"].values * run["record_bytes"].values / 1e6, tables.load("xc30", "hres_io")
+    found = nbytes / np.nanmedian(run["observed_after step 0"].values[0])
+    more = found / float(then["file_rate"])
+    assert more > 2
+    return (
+        f"Today a file gets about {float(f'{found:.2g}'):.0f} MB/s from a disk, {more:.0f} times the rate of then. "
+        "That would not have helped: a faster disk answers no open."
+    )
+
+
+def by_python() -> str:
+    """The loop of opens in Python over the compiled one, on this machine."""
+    from supercomputers_rerun.kernels.files import storm
+    from supercomputers_rerun.kernels.files.syscalls import touch_files
+
+    with tempfile.TemporaryDirectory() as folder:
+        paths = [Path(folder, name) for name in "abc"[: by_task()]]
+        for path in paths:
+            path.write_bytes(bytes(storm.Problem().small_bytes))
+        names = np.array([[*os.fsencode(path), 0] for path in paths], np.uint8)
+        buffer = np.zeros(storm.Problem().small_bytes, np.uint8)
+        took = interleave(
+            {
+                "plain": lambda repeats: storm.plain(paths, repeats),
+                "timed": lambda repeats: touch_files(names, repeats, 0.0, buffer),
+            }
+        )
+    plain, timed = (float(np.median(took[name])) / by_task() for name in ("plain", "timed"))
+    slow = (plain + 1e-3) / (timed + 1e-3)
+    return (
+        f"Here the loop takes {figures.times(took['plain'], took['timed']).times} as long in Python as compiled. If "
+        f"every open took 1 ms more, it would take {slow:.3f} times as long, because no compiler makes an answer come "
+        "sooner."
     )
 
 
