@@ -81,7 +81,7 @@ def split(runs) -> "figures.Shown":
     figures.rows(axis, rows)
     figures.at_right(axis, waits)
     axis.set(xlabel="share of the time [%]", xlim=(0, 100))
-    figures.legend(axis, "below 4")
+    figures.legend(axis, "above 4")
     names = [plural(count, "rank") for count in runs[0]["ranks"].values]
     share = frames[0].set_index("what")[names[-1]]
     said = [f"{name}: " + ", ".join(map("{} {:.3g}".format, frames[0]["what"], frames[0][name])) for name in names]
@@ -104,9 +104,9 @@ def spent(run) -> str:
     rest = share.drop("computing")
     assert share["computing"] > 80 and rest.idxmax() == "waiting" and rest["waiting"] > 0.6 * rest.sum()
     return (
-        f"Computing takes {share['computing']:.0f} % of it, when {plural(run['ranks'].values[-1], 'rank')} share one "
-        f"machine. Messages take {share['messages']:.1f} %. Most of the rest is waiting, because the ranks never "
-        "finish a piece of work at the same moment, and the earlier one waits at a barrier."
+        f"Today computing takes {share['computing']:.0f} % of it, when {plural(run['ranks'].values[-1], 'rank')} "
+        f"share one machine. Messages take {share['messages']:.1f} %. Most of the rest is waiting, because the ranks "
+        "never finish a piece of work at the same moment, and the earlier one waits at a barrier."
     )
 
 
@@ -218,6 +218,7 @@ def transpositions(runs) -> "figures.Shown":
         frames,
         {"slowest rank": "slowest rank"},
         xlabel="time [ms]",
+        legend_at="above 1",
         name="xc30_moves",
         title=f"{last['what'].partition(',')[0]} takes longest of four transpositions, {last['slowest rank']:.0f} ms",
         caption=f"{runs[0]['label'].values[0]}: inside transforms, without waiting at a barrier. {doubt(runs[0])}",
@@ -278,6 +279,7 @@ def halo_parts(runs) -> "figures.Shown":
         frames,
         {"part 1": "the wind", "part 2": "other fields"},
         xlabel="time of a step's halo [ms]",
+        legend_at="above 2",
         height=2.6,
         name="xc30_halo",
         title=f"With {100 * less['bytes']:.0f} % of the bytes, in {less['messages']:.0f} times the messages, the halo "

@@ -95,7 +95,11 @@ def differences(runs) -> "figures.Shown":
     size.axhline(float(run["rounding"]), color=figures.INK, linestyle=":", label="one rounding of the depth")
     figures.log_axis(size, "y")
     size.set(xlabel="lead time [days]", ylabel="mean difference,\nerror [m]", xticks=range(1, len(run["lead"]) + 1))
-    figures.legend(size, "below 2")
+    for height, words in (
+        (float(run["rounding"]), "one rounding of the depth"),
+        (float(run["error_strict"][0]) / 60, "error of the forecast"),
+    ):
+        size.text(1, 1.6 * height, words, va="bottom", size=9)
     columns = {f"{name} [m]": row for name, row in zip(BUILDS, run["difference"].values, strict=True)}
     _, harmless, _ = significant(run)
     return figures.show(
@@ -110,7 +114,7 @@ def differences(runs) -> "figures.Shown":
     )
 
 
-def judged(run) -> str:
+def told_apart(run) -> str:
     """What a paired test of scores finds of three builds, and why."""
     last, harmless, seventh = significant(run)
     leads, size = run.sizes["lead_time"], abs(run["difference"]).max("lead_time").values

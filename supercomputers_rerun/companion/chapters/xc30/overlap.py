@@ -93,6 +93,7 @@ def inflight(runs) -> "figures.Shown":
         model={what: time for what, time in models.by_row(expected).items() if what in set(shown)},
         note=models.said(hiding, expected),
         xlabel="time over that of blocking calls in one piece",
+        legend_at="above 2",
         base=1,
         height=3.1,
         name="xc30_inflight",
@@ -104,7 +105,7 @@ def inflight(runs) -> "figures.Shown":
     )
     axis = found.figure.axes[0]
     for word, side in (("faster ", "right"), (" slower", "left")):
-        axis.text(1, -0.62, word, ha=side, va="bottom", size=9)
+        axis.text(1, len(shown) + 0.55, word, ha=side, va="bottom", size=9)
     return found
 
 

@@ -98,8 +98,8 @@ def cores_now(run):
 def _reached(then, now) -> str:
     """Shares of peak then and today [%] as the title of a figure; the second of today is that of transforms alone."""
     whole, *alone = (f"{share:.0f} %" for share in now)
-    rest = f", {alone[0]} by transforms alone" if alone else ""
-    return f"Forecasts reached {then.min():.0f} to {then.max():.0f} % of peak; today it is {whole}{rest}"
+    rest = f", transforms alone {alone[0]}" if alone else ""
+    return f"Forecasts reached {then.min():.0f} to {then.max():.0f} % of peak; today one reaches {whole}{rest}"
 
 
 @forecast.figure
@@ -116,6 +116,7 @@ def cores(runs) -> "figures.Shown":
         printed={"peak, as stated": old["peak"], "reached, as printed": old["rate"]},
         names=[*then["what"], *now[0]["what"]],
         colours=("serial", ""),
+        legend_at="above 2",
         xlabel="rate of one core or thread [GFLOPS]",
         log=True,
         data=pd.concat([then, *now], ignore_index=True),
@@ -150,7 +151,7 @@ def transform_shares(runs) -> "figures.Shown":
     figures.lines(axis, runs, alone, "truncation", "share", "fields", lambda n: f"transforms of {plural(n, 'field')}")
     figures.log_axis(axis, "y")
     axis.set(xlabel="truncation", ylabel="share of peak [%]", xlim=(0, None))
-    figures.legend(axis, "below 2")
+    figures.legend(axis, "above 2")
     return figures.show(
         figure,
         name="xc30_transforms",

@@ -3,7 +3,7 @@
 from supercomputers_rerun.companion import figures, tables
 from supercomputers_rerun.companion.bench import Case, Ratio
 from supercomputers_rerun.companion.chapters.xc30.common import doubt, rates
-from supercomputers_rerun.companion.common import np, pd
+from supercomputers_rerun.companion.common import np, pd, plural
 from supercomputers_rerun.companion.conclusions import HOLDS, THEN, Finding, conclusion
 from supercomputers_rerun.companion.experiments import experiment
 
@@ -62,6 +62,7 @@ def gained(runs) -> "figures.Shown":
         names=first["what"].tolist(),
         xlabel="times as fast with vectors",
         base=1,
+        legend_at="above 1",
         height=3.4,
         name="xc30_gains",
         title=f"Vectors make {first['what'].iloc[0]} {first['gain'].iloc[0]:.1f} times as fast; {_least(runs[0])}",
@@ -95,8 +96,8 @@ def gained_said(runs) -> str:
     return (
         f"Vectors make a routine up to {large.medians:.0f} times as fast, because one instruction then computes "
         f"{_LANES} columns of the grid. {most}, which brings humid air to saturation, comes near that limit. The "
-        f"three that interpolate (LASCAW, LAITQM, LAITLI) gain {moved:.1f} times at most on any machine of the "
-        "figure, probably because they fetch numbers from scattered places (not measured)."
+        f"three that interpolate (LASCAW, LAITQM, LAITLI) become at most {moved:.1f} times as fast on "
+        f"{plural(len(runs), 'machine')}, probably because they fetch numbers from scattered places (not measured)."
     )
 
 
@@ -120,6 +121,7 @@ def vectorised(runs) -> "figures.Shown":
         xlabel="rate [MFLOPS]",
         log=True,
         base=rates(runs[0], "peak", scale=1e6)["rate"].item(),
+        legend_at="above 2",
         name="xc30_routines",
         title=f"{frames[0].loc[frames[0]['mflops_vector'].idxmax(), 'what']} computes fastest, "
         f"{frames[0]['mflops_vector'].max() / 1e3:.0f} GFLOPS with vectors",

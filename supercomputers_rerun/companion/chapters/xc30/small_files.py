@@ -134,6 +134,7 @@ def rate(runs) -> "figures.Shown":
             "the talk, at least": {"a file of an output step": float(tables.load("xc30", "hres_io")["file_rate"])}
         },
         xlabel="rate of one file [MB/s]",
+        legend_at="above 2",
         name="xc30_bulk",
         title=f"One file gets {frames[0]['rate'].item():.0f} MB/s from a disk",
         caption=f"{runs[0]['label'].values[0]}, one file after the other, to one local disk; the talk's went to a "
