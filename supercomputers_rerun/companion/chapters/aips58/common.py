@@ -29,6 +29,13 @@ def ddt():
     return tables.load("aips58", "ddt")
 
 
+def spoken(seconds: float) -> str:
+    """A time as people say it: ``52 min``, ``92 s``, ``0.28 s``, ``13 ms``."""
+    if seconds >= 600:
+        return f"{seconds / 60:.0f} min"
+    return f"{significant(float(seconds), 2)} s" if seconds >= 0.1 else f"{significant(1e3 * float(seconds), 2)} ms"
+
+
 def printed_size(run) -> str:
     """The size of a run's problems, or the memo's largest where the memo has no such size."""
     size = str(run["size"].values[-1])

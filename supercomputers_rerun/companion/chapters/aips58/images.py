@@ -29,13 +29,15 @@ def peaks(gain: float = 2.2) -> "figures.Shown":
     figures.log_axis(axis, "y")
     figures.legend(axis, "upper left")
     axis.set(xlabel="components found", ylabel="highest pixel, first = 1")
+    last = float(frame[f"gain {gain:g}"].iloc[-1])
     ways = [f"{label} it {'grows' if left.iloc[-1] > 1 else 'falls'}" for label, left in frame.items()]
     return figures.show(
         figure,
         data=frame.rename_axis("component").reset_index(),
         name="aips58_peaks",
-        title="CLEAN by gain",
-        caption="A component takes the part of the highest pixel that the gain names.",
+        title=f"With gain {gain:g} CLEAN {'explodes' if last > 1 else 'converges'}: its highest pixel ends "
+        f"{float(f'{last:.2g}'):g} times as high",
+        caption="The highest pixel that is left, component by component. Gains below 2 converge.",
         alt=f"The highest pixel that CLEAN leaves against the components found. With {', with '.join(ways)}.",
     )
 
@@ -67,6 +69,10 @@ def wrong(cases: list) -> "figures.Shown":
         bits = f"{case.maximum:.0f}" if case.maximum < _ASKED else f"over {_ASKED}"
         title = f"{case.what.partition(':')[0]}\n{case.flux:.3g} Jy, {bits} bits"
         axis.set_title(title.replace("-", "−"), size=9)
+        said, colour = ("accepted", "computing") if case.accepted else ("refused", "waiting")
+        axis.text(
+            0.5, -0.03, said, transform=axis.transAxes, ha="center", va="top", size=9, color=figures.meaning(colour)
+        )
     apart = 100 * float(np.abs(cases[-1].image - cases[-2].image).max() / truth.image.max())
     rows = [
         (case.what.partition(":")[0], float(f"{case.flux:.3g}"), round(min(case.maximum, _ASKED)), case.accepted)
@@ -77,9 +83,9 @@ def wrong(cases: list) -> "figures.Shown":
         figure,
         data=pd.DataFrame(rows, columns=["what", "flux", f"bits up to {_ASKED}", "accepted"]),
         name="aips58_wrong",
-        title="Sound and wrong images of one sky",
-        caption="The inner half of the small image, each model smoothed with the same beam, on one scale of colours. "
-        f"The last two images differ by at most {apart:.1f} % of the peak.",
+        title=f"The last two images look alike, {apart:.0f} % of the peak apart"
+        f"{'' if cases[-1].accepted == cases[-2].accepted else ', and one of them is refused'}",
+        caption="One sky, restored well and badly, on one scale of colours; above each its flux and bits.",
         alt="Images of one sky in the colours of the truth, above each its total flux and its bits. By the checks: "
         f"{', '.join(verdicts)}.",
     )

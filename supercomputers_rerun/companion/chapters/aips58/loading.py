@@ -1,4 +1,4 @@
-"""The section *Was the tape slow?*: images and visibilities loaded from a file, and at the pace of a tape."""
+"""The section *Where does the rest of the time go?*: loading from a file, and at the pace of a tape."""
 
 from supercomputers_rerun.companion import figures, tables
 from supercomputers_rerun.companion.chapters.aips58 import common
@@ -46,6 +46,7 @@ def taped(runs) -> "figures.Shown":
     problems = frames[0][["task", "size"]].itertuples(index=False)
     printed = pd.DataFrame([real.sel(problem=task, size=size).values for task, size in problems], frames[0]["what"])
     printed = printed.set_axis(real["system"].values, axis=1)[list(SYSTEMS)]
+    last = real.sel(problem="IMLOD", size=frames[0]["size"].iloc[-1], system=["CLSC", "NRAO1"]).values
     return figures.dots(
         runs,
         frames,
@@ -54,9 +55,21 @@ def taped(runs) -> "figures.Shown":
         xlabel="real time [s]",
         log=True,
         name="aips58_taped",
-        title="Loading from a tape and from a file",
-        caption="The Convex read a tape. The times of the X-MPs include the fetching of files.",
+        title=f"Loading an image took {last[0]:.0f} s in Toronto from a file, {last[1]:.0f} s on the Convex from tape",
+        caption="Real times. The X-MPs fetched their files from a front-end computer first.",
         tables="ddt_small ddt_medium ddt_large",
+    )
+
+
+def paced(run) -> str:
+    """Loading at the pace of a tape over loading from a file in a run."""
+    found = _loaded(run)
+    slower = found["tape"] / found["disk"]
+    assert slower.min() > 10
+    return (
+        "The Convex read a tape, and the X-MPs fetched files from another computer first. Today the pace of a tape "
+        f"makes loading {slower.min():.0f} to {slower.max():.0f} times as long, because bytes over bandwidth is all of "
+        "it then."
     )
 
 

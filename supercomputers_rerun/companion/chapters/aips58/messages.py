@@ -3,13 +3,15 @@
 from supercomputers_rerun.companion import figures, models, tables
 from supercomputers_rerun.companion.bench import Case
 from supercomputers_rerun.companion.chapters.aips58 import common
-from supercomputers_rerun.companion.chapters.aips58.common import KINDS
+from supercomputers_rerun.companion.chapters.aips58.common import KINDS, SYSTEMS
 from supercomputers_rerun.companion.common import np, pd, significant
 from supercomputers_rerun.companion.conclusions import PARTLY, THEN, Finding, conclusion
 from supercomputers_rerun.companion.experiments import experiment
 
 #: How a message reaches its file, in words.
 _WAYS = {"late": "opened, late answer", "reopened": "opened for each", "kept": "kept open", "off": "no file"}
+#: Seconds that the process which is asked first takes at least to answer.
+_DELAY = 0.5e-3
 
 
 @experiment("aips58-ddtload", item="A5, A6", rounds=7, seconds={"paper": 20, "modern": 60}, unit="s", of="real")
@@ -58,34 +60,53 @@ def loading(runs) -> "figures.Shown":
         what = pd.DataFrame({"what": [f"today: {_WAYS[way]}" for way in run["way"].values]})
         frames.append(figures.with_spread(what, **{kind: figures.sampled(run, f"observed_{kind}") for kind in KINDS}))
     expected = added.frame(runs[0])
-    return common.both_times(
+    real = old["real"].sel(system=list(SYSTEMS)).values
+    shown = common.both_times(
         runs,
         frames,
         old,
         name="aips58_loading",
-        title="A run that writes hundreds of messages",
-        caption="The CPU time of the process that answers late is left out.",
+        title=f"One command took {real[1]:.0f} s in Toronto and {real[2] / 60:.0f} minutes in Pittsburgh",
+        caption="Real times at the right. Toronto was idle, Pittsburgh shared. CPU times are without the process that "
+        "is asked.",
         tables="ddtload",
         model=models.by_row(expected, "real"),
         note=models.said(added, expected),
     )
+    figures.at_right(shown.figure.axes[0], [common.spoken(each) for each in (*real, *frames[0]["real"])])
+    shown.figure.axes[0].axhline(len(real) - 0.5, color=figures.INK, linewidth=0.8)  # then and today
+    return shown
 
 
-def cost(run) -> list[str]:
-    """CPU time of a message: at Pittsburgh by the model, and in a run by how its file is reached."""
+def then() -> str:
+    """RUN DDTLOAD at both sites, and the CPU time of a message by the model."""
     from supercomputers_rerun.companion.chapters.aips58 import pittsburgh
 
-    ends = [pittsburgh.model(count).message_seconds for count in (max(pittsburgh.COUNTS), min(pittsburgh.COUNTS))]
-    late = 1e6 * np.median(_spent(run, "late") - _spent(run, "reopened")) / float(run["messages"].values[0])
-    few, many = min(pittsburgh.COUNTS), max(pittsburgh.COUNTS)
-    opened = figures.times(_spent(run, "reopened"), _spent(run, "off"))
-    return [
-        f"By our model of the tables, a message cost Pittsburgh {ends[0]:.2f} s of CPU time if the run wrote {many} of "
-        f"them, and {ends[1]:.2f} s if it wrote {few}.",
-        f"On {figures.cpu(run)} a run that opens the file for each message takes {opened.times} the CPU time of one "
-        f"without the file. Asking another process first adds {significant(float(late), 2)} µs of CPU time to a "
-        "message, the median of the rounds.",
-    ]
+    load = tables.load("aips58", "ddtload")
+    (convex, toronto, waited), cpu = load["real"].sel(system=list(SYSTEMS)).values, load["cpu"]
+    times = float(cpu.sel(system="PSC") / cpu.sel(system="CLSC"))
+    ends = [pittsburgh.model(each).message_seconds for each in pittsburgh.COUNTS[1:]]
+    assert toronto > convex and times > float(tables.load("aips58", "prose")["ddtload_factor"])
+    assert all(0.05 < each < 0.15 for each in ends)
+    return (
+        f"In Toronto, with nobody else on the machine, the command took {toronto:.0f} s. In Pittsburgh, among other "
+        f"users, it took {waited / 60:.0f} minutes. That compares an idle machine with a loaded one; the fair number "
+        f"is CPU time, and it was {times:.0f} times as much."
+    )
+
+
+def cost(run) -> str:
+    """What messages cost in a run, by how their file is reached."""
+    late, reopened, off = (_spent(run, way) for way in ("late", "reopened", "off"))
+    count = int(run["messages"].values[0])
+    waited = [float(np.median(run["observed_real"].values[run["way"].values == way])) for way in ("late", "off")]
+    asked = 1e6 * float(np.median(late - reopened)) / count
+    return (
+        f"A run that opens the file for each of {count} messages takes {figures.times(reopened, off).briefly} the CPU "
+        f"time of a run without a file. Where another process has to answer first, a message costs "
+        f"{significant(asked, 2)} µs of CPU time more, and the run takes {waited[0] / waited[1]:.0f} times as long, "
+        f"because {count} messages each wait for the latency that we chose."
+    )
 
 
 @conclusion(

@@ -17,7 +17,7 @@ from typing import NamedTuple
 from supercomputers_rerun.companion import figures, models, tables
 from supercomputers_rerun.companion.chapters.aips58 import common
 from supercomputers_rerun.companion.chapters.aips58.common import SIZES
-from supercomputers_rerun.companion.common import np, pd, xr
+from supercomputers_rerun.companion.common import np, pd, significant, xr
 from supercomputers_rerun.companion.conclusions import NOT, PARTLY, THEN, Finding, conclusion
 from supercomputers_rerun.companion.experiments import experiment
 
@@ -27,6 +27,10 @@ COUNTS = (200, 400, 800)
 WAYS = ("in memory", "through files", "through files in memory")
 #: A file system of memory, where the system has one.
 _MEMORY = "/dev/shm"
+#: The problem that the text tells of.
+TOLD = "VTESS"
+#: A difference stays if the largest of the three sizes is below this factor of the least.
+_STAYS = 1.25
 
 
 class Model(NamedTuple):
@@ -128,21 +132,84 @@ def _told() -> str:
     )
 
 
+def stays() -> "xr.DataArray":
+    """Of every problem, whether Pittsburgh needs nearly the same CPU seconds more at all three sizes."""
+    more = extra()
+    return (more.min("size") > 0) & (more.max("size") < _STAYS * more.min("size"))
+
+
+@figures.styled
+def toll() -> "figures.Shown":
+    """CPU time of every problem at Pittsburgh against that at Toronto: above as a ratio, below as a difference."""
+    cpu, more, fixed = common.ddt()["cpu"], extra(), stays()
+    clsc, psc = (cpu.sel(system=name, drop=True) for name in ("CLSC", "PSC"))
+    figure, panels = figures.axes(2, 1, height=5.0, sharex=True)
+    for task in cpu["problem"].values:
+        stay, told = bool(fixed.sel(problem=task)), task == TOLD
+        style = {"linestyle": "-", "linewidth": 2.6 if told else 1.1, "alpha": 1.0 if told or not stay else 0.6}
+        x = clsc.sel(problem=task).values
+        for axis, values, unit in zip(panels, (psc / clsc, more), ("", " s"), strict=True):
+            y = values.sel(problem=task).values
+            drawn = figures.points(axis, x, y, label="_", colour="printed" if stay else "serial")
+            drawn.set(**style)
+            if told:
+                axis.annotate(task, (x[0], y[0]), (-8, 0), textcoords="offset points", ha="right", va="center", size=9)
+                for at in zip(x, y, strict=True):
+                    words = f"{significant(float(at[1]), 2)}{unit}"
+                    place = {"xytext": (0, 9), "ha": "center"} if unit else {"xytext": (6, 6)}
+                    axis.annotate(words, at, textcoords="offset points", size=9, **place)
+            elif more.sel(problem=task).max() > more.sel(problem=TOLD).max():
+                axis.annotate(task, (x[-1], y[-1]), (6, 7), textcoords="offset points", ha="right", size=9)
+    above, below = panels
+    figures.log_axis(above)
+    figures.log_axis(below, "x")
+    above.set_yticks([1, 2, 5, 10], ["1", "2", "5", "10"])
+    for axis, base in ((above, 1), (below, 0)):
+        axis.axhline(base, color=figures.INK, linewidth=0.8)
+    above.set_ylabel("times as much at Pittsburgh")
+    below.set(xlabel="CPU time at Toronto [s]", ylabel="more at Pittsburgh [s]", ylim=(-6, 108))
+    count = int(fixed.sum())
+    for words, colour in ((f"{count} tasks whose seconds stay", "printed"), (f"{fixed.size - count} others", "serial")):
+        above.plot([], [], color=figures.meaning(colour), label=words)
+    figures.legend(above, "above 2 0.45")
+    seconds = more.sel(problem=TOLD)
+    return figures.show(
+        figure,
+        data=pd.DataFrame(
+            {
+                "problem": np.tile(cpu["problem"].values, cpu.sizes["size"]),
+                "size": np.repeat(cpu["size"].values, cpu.sizes["problem"]),
+                "toronto": clsc.transpose("size", "problem").values.ravel(),
+                "ratio": (psc / clsc).transpose("size", "problem").values.ravel(),
+                "difference": more.transpose("size", "problem").values.ravel(),
+            }
+        ),
+        name="aips58_toll",
+        title=f"At Pittsburgh {TOLD} cost {float(seconds.min()):.0f} to {float(seconds.max()):.0f} s more, "
+        "whatever its size",
+        alt=f"{TOLD} took {' and '.join(f'{each:.1f}' for each in (psc / clsc).sel(problem=TOLD).values)} times as "
+        f"much CPU time at Pittsburgh as at Toronto, and {' and '.join(f'{each:.0f}' for each in seconds.values)} s "
+        f"more; of {count} tasks of {fixed.size} the seconds stay.",
+        caption="A line is a task at three sizes: above the ratio of both CPU times, which fades, below the "
+        "difference, which stays.",
+        tables="ddt_small ddt_medium ddt_large",
+    )
+
+
 @habits.figure
 @figures.styled
 def lost(runs) -> "figures.Shown":
     """What is added, against the CPU time without: Pittsburgh over Toronto, and runs through files over in memory."""
     toronto, pittsburgh = (common.ddt()["cpu"].sel(system=system).values.ravel() for system in ("CLSC", "PSC"))
     figure, axis = figures.axes(height=2.9)
-    figures.points(axis, toronto, pittsburgh / toronto, label="Pittsburgh over Toronto", index=2, line=False)
+    figures.points(axis, toronto, pittsburgh / toronto, label="then: Pittsburgh over Toronto", index=2, line=False)
     frames: list = []
     fixed = [("printed", float(np.median(pittsburgh - toronto)), toronto.min())]
     for run in runs:
         both = ways(run)[:2]
         plain, files = (figures.sampled(run, "observed_cpu", way) for way in both)
         here = figures.ratios(run, *reversed(both), "observed_cpu")
-        label = f"{figures.cpu(run)}: through files over in memory"
-        figures.bars(axis, plain["middle"], here, label=label, line=False, run=run)
+        figures.bars(axis, plain["middle"], here, label="today: through files over in memory", line=False, run=run)
         if not frames:
             added = float(np.median(files["middle"] - plain["middle"]))
             fixed.append(("measured", added, plain["middle"].min()))
@@ -154,41 +221,82 @@ def lost(runs) -> "figures.Shown":
         axis.plot(x, expected, color=figures.meaning(kind), linewidth=1.1, linestyle="--", alpha=0.7)
     axis.axhline(1, color=figures.INK, linewidth=0.8)
     figures.log_axis(axis)
-    axis.set(ylim=(0.6, 30), xlabel="CPU time without the added cost [s]", ylabel="CPU time, with over without")
+    axis.set(ylim=(0.6, 30), xlabel="CPU time of the task without the toll [s]", ylabel="times as much with the toll")
     axis.set_yticks([1, 2, 5, 10, 20], ["1", "2", "5", "10", "20"])
     figures.legend(axis, "above 1 0.45")
+    then, now = (pittsburgh / toronto)[toronto.argmin()], frames[0]["ratio"][frames[0]["plain"].idxmin()]
     return figures.show(
         figure,
         runs=runs,
         data=frames,
         name="aips58_lost",
-        title="What is added, by the length of a problem",
-        caption=f"Dashed: any length with the median of what is added, {fixed[0][1]:.1f} s at Pittsburgh "
-        f"and {fixed[1][1]:.4f} s to the {common.printed_size(runs[0])} problems today.",
+        title=f"A toll made the shortest task cost {then:.0f} times as much then, and {now:.1f} times today",
+        caption=f"Dashed: the median toll at any length, {fixed[0][1]:.1f} s of CPU time at Pittsburgh and "
+        f"{1e3 * fixed[1][1]:.1f} ms today.",
         tables="ddt_small ddt_medium ddt_large",
         note=_told(),
     )
 
 
-def found() -> str:
-    """How well the extra seconds of the small problems predict the ratios of the larger ones."""
-    frame, seconds = predictions(), model().overhead
-    off = errors(frame)
+def fades() -> list[str]:
+    """How ratio and difference of one problem go with its size, and of how many problems the difference stays."""
+    clsc = common.ddt()["cpu"].sel(system="CLSC", problem=TOLD).values
+    more, fixed, off = extra(), stays(), errors(predictions())
+    seconds = more.sel(problem=TOLD).values
+    ratio = 1 + seconds / clsc
+    assert (np.diff(ratio) < 0).all() and bool(fixed.sel(problem=TOLD)) and clsc[-1] > 10 * clsc[0]
+    grown = (more.sel(size="large") / more.sel(size="small")).to_series()
+    assert fixed.sum() > fixed.size / 2 and grown.idxmax() == "ASCAL"
+    assert 1 <= more.sel(size="small").min() and more.sel(size="small").max() < 60
+    return [
+        f"{TOLD}, the maximum-entropy task, cost {ratio[0]:.0f} times as much CPU time at Pittsburgh in the small "
+        f"test, and {ratio[2]:.1f} times in the large. What kind of slowness fades as the work grows? Take "
+        f"differences: the surcharge is {seconds[0]:.0f}, {seconds[1]:.0f} and "
+        f"{seconds[2]:.0f} s. It hardly moves, while Toronto's own time goes from {clsc[0]:.0f} to {clsc[2]:.0f} s.",
+        f"Of the {fixed.size} tasks {int(fixed.sum())} behave like this: their surcharges agree within "
+        f"{100 * (_STAYS - 1):.0f} %. Read each task's toll off the small test, add it to Toronto's times, and you "
+        f"have the ratios of the larger tests with a median error of {100 * np.median(off):.0f} %. Self-calibration "
+        f"(ASCAL) refuses: its surcharge grows {grown.max():.0f} times, so there the cost came with the work.",
+    ]
+
+
+def _extremes(run) -> list:
+    """How many times the CPU time files and messages make of the four shortest problems of a run together, and of the
+    four longest."""
+    plain, files = (run["observed_cpu"].values[chosen] for chosen in ways(run)[:2])
+    order = np.nanmedian(plain, axis=1).argsort()
+    return [figures.times(files[part].sum(axis=0), plain[part].sum(axis=0)) for part in (order[:4], order[-4:])]
+
+
+def today(run) -> str:
+    """What files and messages add to the CPU time of short and of long problems in a run."""
+    plain, files = (np.nanmedian(run["observed_cpu"].values[chosen], axis=1) for chosen in ways(run)[:2])
+    added, (short, long) = float(np.median(files - plain)), _extremes(run)
+    off = np.abs(models.fixed_toll(plain, added) / files - 1)
+    assert added > 0 and short.measurable and short.medians > 2 * long.medians
     return (
-        f"In the small test Pittsburgh needs {float(seconds.min()):.0f} to {float(seconds.max()):.0f} s more CPU time "
-        "for a task than Toronto. The same seconds, added to Toronto's times, predict the ratio of both CPU times in "
-        f"the larger tests; the median error is {100 * np.median(off):.0f} %, the largest {100 * off.max():.0f} %."
+        f"With the toll the four shortest tasks together cost {short.briefly} as much CPU time, the four longest "
+        f"{long.briefly}. One toll of {1e3 * added:.0f} ms for every task (the dashed line) fits the {plain.size} "
+        f"CPU times with a median error of {100 * np.median(off):.0f} %."
     )
 
 
-def growth() -> str:
-    """How the difference between both X-MPs and the CPU time itself grow from small to large problems, medians."""
-    clsc = common.ddt()["cpu"].sel(system="CLSC").median("problem")
-    grown = [float(each.sel(size="large") / each.sel(size="small")) for each in (extra().median("problem"), clsc)]
-    return (
-        "From the small to the large problems the median of Pittsburgh's extra seconds grows by a factor of "
-        f"{grown[0]:.2f}, the median CPU time at Toronto by a factor of {grown[1]:.1f}."
-    )
+def in_short(run) -> list[str]:
+    """Three sentences of everyday English: the ratio, the difference, and today."""
+    clsc, seconds = common.ddt()["cpu"].sel(system="CLSC", problem=TOLD).values, extra().sel(problem=TOLD).values
+    ratio = 1 + seconds / clsc
+    (short, long), every = _extremes(run), common.ddt()["cpu"].sel(system="CLSC").values
+    assert ratio[-1] < 2 < 8 < ratio[0] and (extra().values < 0.25 * every).flat[every.argmax()]
+    assert seconds.max() < _STAYS * seconds.min()
+    assert short.medians > 2 and (long.medians < 1.25 or not long.measurable)
+    return [
+        f"A small job cost {ratio[0]:.0f} times as much computing time in Pittsburgh as in Toronto on the same make of "
+        "supercomputer, and a large job of the same kind not even twice as much.",
+        f"Counted in seconds, Pittsburgh charged such a job about the same on top each time, some "
+        f"{np.median(seconds):.0f} seconds, like an entrance fee that does not ask how long you stay.",
+        f"A computer of today that has to save every file charges a fee, too: our four shortest jobs take "
+        f"{short.medians:.1f} times as much computing time with it, and the longest hardly more.",
+    ]
 
 
 @conclusion(

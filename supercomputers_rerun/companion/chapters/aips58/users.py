@@ -1,4 +1,4 @@
-"""The section *What did other users cost?*: four problems alone, and beside busy processes."""
+"""The section *Was it something else?*: four problems alone, and beside busy processes."""
 
 from supercomputers_rerun.companion import figures, host, tables
 from supercomputers_rerun.companion.chapters.aips58 import common
@@ -30,6 +30,10 @@ def load(preset: str, threads: int) -> list:
     ]
 
 
+#: Kinds of time in the order of the figure: what others cost shows in the first.
+_KINDS = {"real": "real time", "cpu": "CPU time"}
+
+
 def _pairs(run) -> "list[np.ndarray]":
     """Cases beside others and alone, in the order of the problems."""
     beside = run["beside"].values > 0
@@ -38,37 +42,46 @@ def _pairs(run) -> "list[np.ndarray]":
 
 @load.figure
 def shared(runs) -> "figures.Shown":
-    """Real time on a machine that others use over that on one that nobody else uses: the X-MPs, and runs."""
-    real, size = common.ddt()["real"], common.printed_size(runs[0])
+    """Real and CPU time beside others over those alone: Pittsburgh over Toronto, and runs."""
+    ddt, size = common.ddt()[list(_KINDS)], common.printed_size(runs[0])
     tasks = list(dict.fromkeys(runs[0]["task"].values.tolist()))
     what = pd.DataFrame({"what": tasks})
-    frames = [figures.with_spread(what, ratio=figures.ratios(run, *_pairs(run), "observed_real")) for run in runs]
-    old = (real.sel(system="PSC") / real.sel(system="CLSC")).sel(size=size, problem=tasks)
+    frames = [
+        figures.with_spread(what, **{kind: figures.ratios(run, *_pairs(run), f"observed_{kind}") for kind in _KINDS})
+        for run in runs
+    ]
+    old = (ddt.sel(system="PSC", drop=True) / ddt.sel(system="CLSC", drop=True)).sel(size=size, problem=tasks)
+    most = frames[0]["real"].max()
     return figures.dots(
         runs,
         frames,
-        {"ratio": "{}, loaded over alone"},
-        printed={f"Pittsburgh over Toronto, {size}": old.to_series()},
-        xlabel="real time, shared over to oneself",
+        {kind: f"{words}, busy over alone" for kind, words in _KINDS.items()},
+        printed={f"{words}, Pittsburgh over Toronto": old[kind].to_series() for kind, words in _KINDS.items()},
+        colours=("waiting", "computing"),
+        xlabel="times as long as alone, or as at Toronto",
         log=True,
         base=1,
-        legend_at="below 1",
         name="aips58_shared",
-        title="Real time on a shared machine, over that on one's own",
-        caption="In Pittsburgh's times the memo suspects a cost of files as well.",
+        title=f"Beside busy processes our tasks take up to {most:.1f} times as long"
+        f"{'' if _slowed(runs[0]) else ', and compute as before'}",
+        caption=f"Four {size} tasks: real time, which others cost, and CPU time. Pittsburgh also paid its toll.",
         tables=f"ddt_{size}",
     )
 
 
-def spread(run) -> str:
-    """How much the runs of problems alone differ."""
-    real = run["observed_real"].values[_pairs(run)[1]]
-    apart = 100 * (np.nanmax(real, axis=1) / np.nanmin(real, axis=1) - 1)
-    limit = float(tables.load("aips58", "prose")["repeatability"])
+def _slowed(run) -> int:
+    """Of how many problems the CPU time beside others is measurably more."""
+    return int((figures.ratios(run, *_pairs(run), "observed_cpu")["low"] > 1).sum())
+
+
+def beside(run) -> str:
+    """What busy processes cost in real and in CPU time."""
+    real, more = figures.ratios(run, *_pairs(run), "observed_real")["middle"], _slowed(run)
+    assert real.min() > 1 and more < len(real)
     return (
-        "On the Convex, with nobody else on it, successive timings of a problem were known to vary by as much as "
-        f"{limit:.0f} %. Of each of our {len(real)} problems alone on {figures.cpu(run)}, the slowest of "
-        f"{real.shape[1]} samples took {apart.min():.0f} to {apart.max():.0f} % longer than the fastest."
+        f"Beside as many busy processes as CPUs our tasks take {real.min():.1f} to {real.max():.1f} times as long, and "
+        f"{f'{more} of {len(real)}' if more else 'none'} needs measurably more CPU time, because a task that waits for "
+        "its turn is not charged."
     )
 
 

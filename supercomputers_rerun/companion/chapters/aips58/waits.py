@@ -1,4 +1,4 @@
-"""The opening figure and the section *Where does the rest of the time go?*: data in memory, and through files."""
+"""The section *Where does the rest of the time go?*: data in memory, and through files."""
 
 from supercomputers_rerun.companion import figures
 from supercomputers_rerun.companion.chapters.aips58 import common
@@ -33,13 +33,13 @@ def waits(runs) -> "figures.Shown":
         printed,
         data=pd.concat([printed, figures.together(runs, frames)], ignore_index=True),
         name="aips58_waits",
-        title=f"The {len(tasks)} {size} problems together, then and now",
-        caption="On the logarithmic axis CPU and real time are as far apart as their ratio is large. Numbers at the "
-        "right are real times.",
+        title=f"The {len(tasks)} {size} tasks together took {printed['real'][0] / 60:.0f} minutes on the Convex, "
+        f"{printed['real'][1] / 60:.0f} in Toronto",
+        caption="CPU and real time; real times are at the right.",
         tables=f"ddt_{size}",
     )
     seconds = [*printed["real"], *frames[0]["real"]]
-    figures.at_right(shown.figure.axes[0], [f"{real:.0f} s" if real > 100 else f"{real:.2f} s" for real in seconds])
+    figures.at_right(shown.figure.axes[0], [common.spoken(real) for real in seconds])
     return shown
 
 
@@ -49,6 +49,7 @@ def computing(runs) -> "figures.Shown":
     size = common.printed_size(runs[0])
     ratio = (common.ddt()["cpu"] / common.ddt()["real"]).sel(size=size)
     old = {name: ratio.sel(system=system).values for name, system in zip(NAMES, SYSTEMS, strict=True)}
+    part = {name: 100 * np.median(values) for name, values in old.items()}
     found, frames = [], []
     for run in runs:
         spread = figures.of_samples(shares(run), run["flags"].values)
@@ -61,33 +62,32 @@ def computing(runs) -> "figures.Shown":
         found,
         data=frames,
         name="aips58_shares",
-        title=f"The part of the real time of {size} problems that is CPU time",
-        caption="Each mark is a problem, a star a median of this run; strokes with their numbers are medians.",
+        title=f"The CPU worked for {part[NAMES[0]]:.0f} % of the wait on the Convex, {part[NAMES[1]]:.0f} % on "
+        "Toronto's Cray",
+        caption=f"A mark is one of the {size} tasks; strokes with their numbers are medians.",
         tables="ddt_small ddt_medium ddt_large",
     )
 
 
-def found(run) -> str:
-    """How long all problems together took then, and take in a run with data in memory and through files."""
-    size, old = common.printed_size(run), common.ddt()["real"]
-    then = float(old.sel(size=size, system="NRAO1").sum("problem"))
-    in_memory, files = (run["observed_real"].values[chosen].sum(axis=0) for chosen in ways(run)[:2])
-    now, late = figures.of_samples([in_memory], [""]).iloc[0], run["messages"].values[ways(run)[1]].sum()
+def rest(run) -> str:
+    """For how much of a large problem's time the CPU works on it: on three systems, and in a run by where data are."""
+    old = common.ddt().sel(size=common.printed_size(run))
+    convex, toronto, pittsburgh = ((old["cpu"] / old["real"]).median("problem").sel(system=list(SYSTEMS)).values) * 100
+    here, files = (100 * common.middles(shares(run)[chosen])[0] for chosen in ways(run)[:2])
+    assert pittsburgh < toronto < 25 < 50 < convex and files < here
     return (
-        f"All {size} problems took {then:.0f} s of real time on the Convex. Ours, perhaps of other sizes, take "
-        f"{now['middle']:.2f} s (median, 95 % interval {now['low']:.2f} to {now['high']:.2f}) on {figures.cpu(run)} "
-        f"with files in the page cache. They take {figures.times(files, in_memory).times} as long when data go through "
-        f"scratch files and each of {late} messages waits at least half a millisecond, a delay that we chose."
+        f"For the median large task the CPU was at work for {convex:.0f} % of the time on the Convex, {toronto:.0f} % "
+        f"in Toronto and {pittsburgh:.0f} % in Pittsburgh. Today it is at work for {here:.0f} % with files in the page "
+        f"cache, and for {files:.0f} % once files must reach the disk and messages wait for their answer."
     )
 
 
 def conjecture(run) -> str:
     """What scratch files in memory gain in real time over those on a device."""
-    disk, memory = (run["observed_real"].values[chosen] for chosen in ways(run)[1:])
-    each = np.nanmedian(disk, axis=1) / np.nanmedian(memory, axis=1)
+    disk, memory = (run["observed_real"].values[chosen].sum(axis=0) for chosen in ways(run)[1:])
+    now = figures.times(disk, memory)
+    assert now.medians < 1.5
     return (
-        "The memo expects scratch files on a solid-state disk to improve real times dramatically. On "
-        f"{figures.cpu(run)} our problems together take {figures.times(disk.sum(axis=0), memory.sum(axis=0)).times} as "
-        "long with their files on the disk as with the same files in memory, single ones "
-        f"{each.min():.2f} to {each.max():.2f} times by medians; messages are delayed in both."
+        f"Today our tasks take {now.briefly} as long with scratch files on the disk as with scratch files in memory, "
+        "probably because the system keeps them in memory anyway (not measured)."
     )

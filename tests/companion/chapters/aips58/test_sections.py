@@ -96,12 +96,38 @@ def test_clean_leaves_of_a_pixel_what_the_gain_says():
 
 def test_what_asking_another_process_adds_is_a_median_over_the_messages():
     """0.6 to 0.9 s of CPU time over 0.1, by 400 messages: 0.5, 0.6, 0.8 s; 0.6 s are 1500 µs each."""
-    rows = [("off", [0.05, 0.05, 0.05]), ("reopened", [0.1, 0.1, 0.1]), ("late", [0.6, 0.7, 0.9])]
+    rows = [("off", [0.05, 0.05, 0.05], 0.1), ("reopened", [0.1, 0.1, 0.1], 0.2), ("late", [0.6, 0.7, 0.9], 2.0)]
     run = cases(
         [
-            {"label": way, "way": way, "threads": 1, "messages": 400, "seconds": 3 * [1.0], "observed": {"cpu": cpu}}
-            for way, cpu in rows
+            {
+                "label": way,
+                "way": way,
+                "threads": 1,
+                "messages": 400,
+                "seconds": 3 * [real],
+                "observed": {"cpu": cpu, "real": 3 * [real]},
+            }
+            for way, cpu, real in rows
         ]
     )
-    said = messages.cost(run)[1]
-    assert "adds 1500 µs of CPU time" in said and "takes 2.00 times" in said
+    said = messages.cost(run)
+    assert "costs 1500 µs of CPU time more" in said and "takes 2.00 times" in said and "20 times as long" in said
+
+
+def test_what_stays_in_seconds_fades_as_a_ratio():
+    """VTESS: 48.73, 42.24 and 49.89 s more; self-calibration 11.38, 13.98 and 90 s."""
+    stays, shown = pittsburgh.stays(), pittsburgh.toll()
+    assert bool(stays.sel(problem="VTESS")) and not bool(stays.sel(problem="ASCAL")) and int(stays.sum()) == 9
+    row = shown.data.set_index(["problem", "size"]).loc[("VTESS", "large")]
+    assert row["difference"] == pytest.approx(108.32 - 58.43) and row["ratio"] == pytest.approx(108.32 / 58.43)
+    assert "VTESS cost 42 to 50 s more" in shown.title
+
+
+def test_amdahls_law_leaves_the_waits_of_the_convex():
+    """Small VTESS: 127 s on the Convex, 70.10 of them CPU time, which become 5.39."""
+    found = gains.bounded().sel(problem="VTESS", size="small")
+    assert float(found) == pytest.approx(127 / (127 - 70.10 + 5.39))
+
+
+def test_times_as_people_say_them():
+    assert [common.spoken(each) for each in (3148, 92, 0.2836, 0.0126)] == ["52 min", "92 s", "0.28 s", "13 ms"]
