@@ -115,5 +115,6 @@ def both_times(runs, frames, old, **shown) -> "figures.Shown":
         colours=("computing", "waiting"),
         xlabel="time [s]",
         log=True,
+        legend_at="above 2 0.35",
         **shown,
     )

@@ -59,7 +59,7 @@ def gathered(runs) -> "figures.Shown":
         },
         xlabel="CPU time, gather by software over by hardware",
         base=1,
-        legend_at="below 1",
+        legend_at="above 1",
         name="aips58_gathered",
         title=f"With gather in software CLEAN takes {least:.2f} to {most:.2f} times the CPU time today",
         caption="Right of the line gather in hardware is ahead. Pittsburgh's toll is taken off its times.",

@@ -209,7 +209,14 @@ def lost(runs) -> "figures.Shown":
         both = ways(run)[:2]
         plain, files = (figures.sampled(run, "observed_cpu", way) for way in both)
         here = figures.ratios(run, *reversed(both), "observed_cpu")
-        figures.bars(axis, plain["middle"], here, label="today: through files over in memory", line=False, run=run)
+        figures.bars(
+            axis,
+            plain["middle"],
+            here,
+            label="today: with scratch files and messages over without",
+            line=False,
+            run=run,
+        )
         if not frames:
             added = float(np.median(files["middle"] - plain["middle"]))
             fixed.append(("measured", added, plain["middle"].min()))

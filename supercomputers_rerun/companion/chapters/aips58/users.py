@@ -61,6 +61,7 @@ def shared(runs) -> "figures.Shown":
         xlabel="times as long as alone, or as at Toronto",
         log=True,
         base=1,
+        legend_at="above 2 0.45",
         name="aips58_shared",
         title=f"Beside busy processes our tasks take up to {most:.1f} times as long"
         f"{'' if _slowed(runs[0]) else ', and compute as before'}",
