@@ -101,11 +101,12 @@ def cost(run) -> str:
     count = int(run["messages"].values[0])
     waited = [float(np.median(run["observed_real"].values[run["way"].values == way])) for way in ("late", "off")]
     asked = 1e6 * float(np.median(late - reopened)) / count
+    assert count * _DELAY > 0.5 * (waited[0] - waited[1])
     return (
         f"A run that opens the file for each of {count} messages takes {figures.times(reopened, off).briefly} the CPU "
         f"time of a run without a file. Where another process has to answer first, a message costs "
         f"{significant(asked, 2)} µs of CPU time more, and the run takes {waited[0] / waited[1]:.0f} times as long, "
-        f"because {count} messages each wait for the latency that we chose."
+        f"mostly because each waits for a latency of {1e3 * _DELAY:g} ms that we chose."
     )
 
 

@@ -185,7 +185,7 @@ def toll() -> "figures.Shown":
             }
         ),
         name="aips58_toll",
-        title=f"At Pittsburgh {TOLD} cost {float(seconds.min()):.0f} to {float(seconds.max()):.0f} s more, "
+        title=f"At Pittsburgh the task {TOLD} cost {float(seconds.min()):.0f} to {float(seconds.max()):.0f} s more, "
         "whatever its size",
         alt=f"{TOLD} took {' and '.join(f'{each:.1f}' for each in (psc / clsc).sel(problem=TOLD).values)} times as "
         f"much CPU time at Pittsburgh as at Toronto, and {' and '.join(f'{each:.0f}' for each in seconds.values)} s "
