@@ -220,6 +220,12 @@ def _lettered(shown: Shown) -> Iterator:
     _legible(figure)
     width, height = figure.get_size_inches()
     added = []
+    # The layout stays; legends hang on the lower edge, which a picture that is cut out tightly moves.
+    figure.draw_without_rendering()
+    layout = figure.get_layout_engine()
+    figure.set_layout_engine("none")
+    for each in figure.legends:
+        each.set_bbox_to_anchor((0, 0, 1, 1), figure.transFigure)
 
     def write(text: str, y: float, **style) -> float:
         """``text`` in lines as wide as the figure, ``y`` inches above its lower edge; the height that it takes."""
@@ -240,6 +246,9 @@ def _lettered(shown: Shown) -> Iterator:
     finally:
         for each in added:
             each.remove()
+        for each in figure.legends:
+            each.set_bbox_to_anchor(None)
+        figure.set_layout_engine(layout)
 
 
 @styled
