@@ -1,4 +1,6 @@
-"""The section *How much faster with work files in memory or on SSD?*: the forecast, its simulator, and two days of it.
+"""The sections *Why does the forecast wait more?* and *What does a faster place for the files gain?*.
+
+The forecast, its simulator, and two days of it.
 
 The places of 1982 have these on a host: the disk is the file system of the folder for temporary files past the page
 cache (through it where that is refused), buffer memory the page cache, the SSD memory of the process that is reached
@@ -10,10 +12,14 @@ from statistics import median
 
 from supercomputers_rerun.companion import figures, models, tables
 from supercomputers_rerun.companion.bench import Case
+from supercomputers_rerun.companion.chapters.xmp1982 import blocks
 from supercomputers_rerun.companion.chapters.xmp1982.rows import (
     Measured,
+    about,
     along,
+    bounded,
     dots,
+    grouped,
     label,
     observed,
     on_host,
@@ -122,6 +128,136 @@ def simulator(preset: str, threads: int) -> list[Case]:
     return [case(name, "simulator", places(base, name), threads) for name in CONFIGURATIONS]
 
 
+#: Where work files are, then and today: the test of :mod:`blocks` that has its rate, and a configuration.
+_PLACES = {"disk": ("disk", "disk4"), "buffer; page cache": ("bmr", "bmr1"), "SSD; memory": ("ssd", _FASTEST)}
+
+
+def waited() -> dict[str, float]:
+    """Share of its clock in which the forecast of 1982 did not compute, %, by configuration (Fig. 4.1)."""
+    printed = tables.load("xmp1982", "fig4_1")
+    return (100 * (1 - printed["forecast_cpu"] / printed["forecast_clock"])).to_series().to_dict()
+
+
+def waiting(run) -> "xr.DataArray":
+    """Share of its clock in which a forecast waits for its work files, %, of every sample."""
+    cases = observed(run)
+    return (100 * cases["waiting"] / cases["forecast"]).transpose("configuration", "sample")
+
+
+def waits_now(run) -> float:
+    """The median of :func:`waiting` with four files on disk."""
+    return float(waiting(run).sel(configuration="disk4").median())
+
+
+def rates_beside(run) -> dict[str, float]:
+    """MB/s of each test of :mod:`blocks` on the machine of a run; NaN where it has no run of these."""
+    other = partner(run, blocks.devices.id)
+    return dict.fromkeys(blocks.TESTS, np.nan) if other is None else blocks.rates_now(other)
+
+
+@forecast.figure
+@figures.styled
+def waits(runs) -> "figures.Shown":
+    """How fast each place of the work files is, and for how much of its time the forecast waits, then and now."""
+    figure, both = figures.axes(2, 1, height=4.2)
+    tests, names = zip(*_PLACES.values(), strict=True)
+    then, frames = ([blocks.rates_then()[test] for test in tests], [waited()[name] for name in names]), []
+    for axis, values in zip(both, then, strict=True):
+        place = figures.rows(axis, [*_PLACES], above=0.6, below=0.6)
+        figures.points(axis, values, place - 0.12, label="X-MP 1982", line=False)
+    for run in runs:
+        rate = [rates_beside(run)[test] for test in tests]
+        samples = pd.DataFrame(waiting(run).sel(configuration=list(names)).values)
+        share = samples.agg(["min", "median", "max"], axis=1).set_axis(["low", "middle", "high"], axis=1)
+        share["flagged"] = observed(run)["flagged"].sel(configuration=list(names)).values
+        figures.points(both[0], rate, place + 0.12, label="today", host=True, line=False, run=run)
+        figures.bars(both[1], place + 0.12, share, label="today", across=True, run=run)
+        frame = {"what": [*_PLACES], "rate, 1982": then[0], "rate": rate, "waited, 1982": then[1]}
+        frames.append(figures.with_spread(pd.DataFrame(frame), waits=share))
+    for row, (before, now) in enumerate(zip(then[0], frames[0]["rate"], strict=True)):
+        if np.isfinite(now):
+            both[0].text((before * now) ** 0.5, row, f"{about(now / before)} times", ha="center", va="center", size=9)
+    figures.log_axis(both[0], "x")
+    both[0].set_xlabel("how fast it moves large blocks [MB/s]", loc="right")
+    both[1].set_xlabel("share of its time in which the forecast waits [%]", loc="right")
+    both[1].set_xlim(-3, 100)
+    figures.legend(both[0], "above 2")
+    gain = rates_beside(runs[0])["disk"] / blocks.rates_then()["disk"]
+    faster = f"Disks became {about(gain)} times as fast, and the" if np.isfinite(gain) else "The"
+    return figures.show(
+        figure,
+        runs=runs,
+        data=frames,
+        name="xmp1982_waits",
+        title=f"{faster} forecast on them waits {waits_now(runs[0]):.0f} % of its time, not {waited()['disk4']:.0f} %",
+        caption="How fast three places move data, and how long a forecast waits with its files there. Of two names the "
+        "second is today's.",
+        tables="fig4_1 fig7_2",
+    )
+
+
+#: Places of the work files as the forecast had them, of 1982 and of today.
+_MOVED = {"disk": "four disks; one today", "bmr": "buffer; page cache", "ssd": "SSD; memory"}
+
+
+def step_then() -> float:
+    """CPU seconds of an ordinary step on the X-MP (Fig. 4.4)."""
+    return float(tables.load("xmp1982", "fig4_4")["cpu"].sel(section="NORMAL FORECAST TIME STEP", machine="Cray X-MP"))
+
+
+def moving_then() -> dict[str, float]:
+    """Seconds in which each place of 1982 moves a step's data: what is read and what is written, over its rate."""
+    files, rates = tables.load("xmp1982", "sec3_1"), tables.load("xmp1982", "fig7_3")
+    moved = 2 * 8 * float((files["file_size"] * files["work_files"]).max() / 2)  # Mbyte
+    four = float(rates["two_copies"].sel(target="4 DISKS (A2)"))
+    alone = rates["stand_alone"].to_series()
+    return {"disk": moved / four, "bmr": moved / alone["BMR"], "ssd": moved / alone["SSD"]}
+
+
+def step_now(run) -> "np.ndarray":
+    """CPU seconds of an ordinary step without work files, of every sample."""
+    return observed(run)["normal_cpu"].sel(configuration="memory").values
+
+
+def moving_now(run) -> dict[str, float]:
+    """Seconds in which each place of today moves a step's data, as fast as it moves large blocks in a run apart."""
+    from supercomputers_rerun.kernels.gridpoint import record_bytes
+
+    moved, rates = 2 * record_bytes(sized(run.attrs["preset"])) / 1e6, rates_beside(run)
+    return {place: moved / rates[place] for place in _MOVED}
+
+
+def over_computing(run, disks: int = 1) -> float:
+    """How many times as long as computing a step ``disks`` like today's one need to move its data."""
+    return float(moving_now(run)["disk"] / disks / np.median(step_now(run)))
+
+
+@forecast.figure
+def balance(runs) -> "figures.Shown":
+    """Moving a step's data over computing the step, by place, then and now: where it is below one, it can be hidden."""
+    then = np.array([moving_then()[place] for place in _MOVED]) / step_then()
+    now = over_computing(runs[0])
+    known = f"Moving a step's data takes {about(now)} times its computing; on the disks of 1982 it took"
+    if not np.isfinite(now):
+        known = "In times of its computing, moving a step's data on the disks of 1982 took"
+    shown = dots(
+        runs,
+        _MOVED,
+        {"X-MP 1982": then},
+        lambda run: {"today": Measured([moving_now(run)[place] / step_now(run) for place in _MOVED])},
+        log=True,
+        xlabel="moving a step's data, where computing the step takes 1",
+        height=2.3,
+        legend_at="above 2 0.3",
+        name="xmp1982_balance",
+        title=f"{known} {about(then[0])}",
+        caption="Left of the line moving can hide behind computing; right of it the processor has to wait. Rates are "
+        "of large blocks.",
+        tables="fig4_4 fig7_3 sec3_1",
+    )
+    return bounded(shown, 1.0, "computing")
+
+
 #: Share of the transfers that each way of overlapping can hide: with one file reading alone.
 _HIDES = {"none": 0.0, "one": 0.5, "both": 1.0}
 
@@ -168,19 +304,29 @@ def net_times(runs) -> "figures.Shown":
     """Net time of every configuration over that of two SSD files with the asynchronous driver, then and now."""
     then = tables.load("xmp1982", "fig4_2")["net_forecast"].to_series().drop("cray1a-disk4")
     then, expected = then.sort_values(ascending=False) / then[_FASTEST], placed.frame(runs[0])
-    return dots(
+    before, now = on_disk(runs[0])
+    shown = dots(
         runs,
         {name: label(name) for name in (*_FEWER, *then.index, "memory")},
         {"X-MP 1982": [*np.full(len(_FEWER), np.nan), *then, np.nan]},
         {"today": lambda cases: cases["net"] / cases["net"].sel(configuration=_FASTEST).median()},
         log=True,
-        xlabel="net time of the forecast over that of SSD × 2, async",
+        xlabel="times as long as with two files on SSD, async",
+        legend_at="above 2",
         name="xmp1982_net_times_rerun",
-        title="What the place of the work files costs, 1982 and today",
+        title=f"On disk the forecast took {before:.1f} times as long as on SSD, and takes {now.medians:.1f} times "
+        "today",
         tables="fig4_2",
+        caption="The forecast without write-up steps, by number and place of its files. Today's buffer is the page "
+        "cache, today's SSD memory.",
         model=models.by_row(expected, "over"),
         note=models.said(placed, expected),
     )
+    axis, ends = shown.figure.axes[0], shown.figure.axes[0].get_xlim()
+    axis.set_xticks([1, 1.5, 2, 3, 5, 10])
+    axis.set_xticks([], minor=True)
+    axis.set_xlim(ends)  # which ticks had widened
+    return grouped(bounded(shown, 1.0, ""), {"on disk": 3, "not on disk": len(then)})
 
 
 @simulator.figure
@@ -211,8 +357,12 @@ def forecast_times(runs) -> "figures.Shown":
         log=True,
         xlabel="time [s]",
         name=f"xmp1982_{program}_times_rerun",
-        title=f"A day of the {program} and its five jobs; CPU time of today without copying records",
+        title="A day and its five jobs took "
+        f"{span(old['total_clock'].where(old['configuration'] != 'cray1a-disk4'), 0)} s on the X-MP, and take "
+        f"{span(observed(runs[0])['complete'].median('sample'), 1)} s today",
         tables=table,
+        caption=f"The {program}, its jobs and both; today's CPU time is without that of copying records, which "
+        "channels moved in 1982.",
     )
 
 
@@ -225,6 +375,12 @@ def write_steps(runs) -> "figures.Shown":
     printed = tables.load("xmp1982", table).transpose("configuration", "step")
     then = {"each step": "write_step", "sum of the steps": "write_sum", "without them": "net_forecast", "all": "total"}
     steps = [f"write_step_{n}" for n in range(1, 6)]
+    kept, cases = printed["configuration"] != "cray1a-disk4", observed(runs[0]).median("sample")
+    shares = (
+        (printed["write_sum"] / printed["total"])[kept],
+        cases[steps].to_dataarray("step").sum("step") / cases["forecast"],
+    )
+    before, now = (span(100 * share, 0) for share in shares)
     return dots(
         runs,
         {str(name): label(name) for name in printed["configuration"].values},
@@ -238,7 +394,7 @@ def write_steps(runs) -> "figures.Shown":
         log=True,
         xlabel="clock [s]",
         name=f"xmp1982_{program}_write_steps_rerun",
-        title=f"Write-up steps of the {program}, their sum and the time without them, 1982 and rerun",
+        title=f"Five write-up steps took {before} % of the {program}'s time then, and take {now} % today",
         tables=table,
     )
 
@@ -265,7 +421,9 @@ def cpu_parts(runs) -> "figures.Shown":
         log=True,
         xlabel="CPU time over that of a normal step",
         name="xmp1982_parts_rerun",
-        title="Parts of a forecast in units of an ordinary step, today without work files",
+        title=f"A write-up step took {printed['Cray X-MP'].iloc[1] / printed['Cray X-MP'].iloc[0]:.1f} ordinary steps "
+        f"of CPU time on the X-MP, and takes {np.nanmedian(here(runs[0])['today'].values[1]):.1f} today",
+        caption="Parts of a forecast in units of an ordinary step; today's is without work files.",
         tables="fig4_4",
     )
 
@@ -280,14 +438,17 @@ def simulators(runs) -> "figures.Shown":
         net = np.nan if real is None else observed(real)["net"].rename(sample="other")
         return {"today": along(run, CONFIGURATIONS, lambda cases: cases["net"] / net)}
 
+    then = (net.sel(model="simulator") / net.sel(model="forecast")).values
+    now = here(runs[0])["today"].values
+    known = f", and takes {span(np.nanmedian(now, axis=1))} times today" if np.isfinite(now).all() else ""
     return dots(
         runs,
         {name: label(name) for name in CONFIGURATIONS},
-        {"X-MP 1982": (net.sel(model="simulator") / net.sel(model="forecast")).values},
+        {"X-MP 1982": then},
         here,
         xlabel="net time of the simulator over that of the forecast",
         name="xmp1982_simulators_rerun",
-        title="The simulator in place of the forecast",
+        title=f"The simulator took {span(then)} times as long as the forecast{known}",
         tables="fig4_2 fig5_2",
     )
 
@@ -339,7 +500,8 @@ def days(runs) -> "figures.Shown":
         here,
         xlabel="clock of an ordinary step, first day = 1",
         name="xmp1982_days",
-        title="A forecast of two days",
+        title=f"A step of the second day takes {np.nanmedian(here(runs[0])['today'].values[1]):.2f} times as long as "
+        "one of the first",
         caption="The report found one day typical but for its first three steps, and printed no times. An older run "
         "has neither column physics nor work files.",
     )
@@ -352,28 +514,50 @@ def on_disk(run) -> tuple:
     return then, figures.times(*(here.sel(configuration=name).values for name in ("disk4", _FASTEST)))
 
 
-def found(run) -> str:
-    """:func:`on_disk` in a sentence."""
-    then, now = on_disk(run)
-    return (
-        f"In 1982 the forecast without its write-up steps took {then:.2f} times as long with four work files on disk "
-        f"as with two on SSD, asynchronous. On {figures.cpu(run)} ours takes {now.times} as long with four on disk as "
-        "with two in memory."
-    )
+def opening(run) -> list[str]:
+    """The chapter in three sentences that need no term."""
+    gain, before, now = rates_beside(run)["disk"] / blocks.rates_then()["disk"], waited()["disk4"], waits_now(run)
+    assert 150 < gain < 1000 and now > 2 * before, "hundreds of times as fast, and it waits more"
+    return [
+        f"A disk of today moves data about {about(gain)} times as fast as a disk of 1982.",
+        f"In 1982 the processor had nothing to compute for {before:.0f} % of the forecast's time, with the data on "
+        "disks.",
+        f"Our forecast, with its data on a disk of today, waits for that disk for {now:.0f} % of its time.",
+    ]
+
+
+def why(run) -> list[str]:
+    """What a step computes and moves, then and now, and what that leaves unexplained."""
+    before, now, moved, moves = step_then(), float(np.median(step_now(run))), moving_then(), moving_now(run)
+    computing, moving = before / now, moved["disk"] / moves["disk"]
+    cases = observed(run).median("sample")
+    own = cases["cpu"] - cases["moving"]
+    slower = float(own.sel(configuration="disk4") / own.sel(configuration="memory"))
+    assert moved["disk"] < before and over_computing(run) > 1 > over_computing(run, 4) and computing > 1.5 * moving
+    assert slower > 1.2
+    return [
+        f"In 1982 a step took {before:.1f} s of computing. Its four disks moved the step's data in "
+        f"{moved['disk']:.1f} s, so that moving could hide. Today computing takes {about(1e3 * now)} ms. Our one disk "
+        f"needs {about(1e3 * moves['disk'])} ms for as much data, so that the processor has to wait.",
+        f"Computing became {about(computing)} times as fast, in programs with different physics. Moving became "
+        f"{about(moving)} times as fast. Four disks like ours would hide it again (a sum, not measured).",
+        f"The sum does not explain all of the time: computing itself takes {slower:.1f} times the CPU time beside the "
+        "disk, and why was not measured.",
+    ]
 
 
 def said(run) -> list[str]:
-    """What the place could change in 1982 and changes now."""
+    """What the place of the files could change in 1982, and what it changes today."""
     xmp, cases = tables.load("xmp1982", "fig4_1").drop_sel(configuration="cray1a-disk4"), observed(run)
-    share = 100 * xmp["forecast_cpu"] / xmp["forecast_clock"]
-    disk = (cases["waiting"] / cases["forecast"]).sel(configuration="disk4").values
-    assert (xmp["forecast_cpu"] == xmp["forecast_cpu"].max()).all()
-    files = [f"{float(cases['net'].sel(configuration=f'disk{n}').median()):.1f} s" for n in (1, 2, 4)]
+    then, now = on_disk(run)
+    one, two, four = (float(cases["net"].sel(configuration=f"disk{n}").median()) for n in (1, 2, 4))
+    bound = 1 / (1 - waits_now(run) / 100)
+    assert (xmp["forecast_cpu"] == xmp["forecast_cpu"].max()).all() and waited()["disk4"] < 50 < waits_now(run)
+    assert then < 7 / 6 and now.interval[0] > 2 and 1.5 < bound < now.medians and four > max(one, two)
     return [
-        f"In 1982 the forecast's CPU time was {xmp['forecast_cpu'].max():.0f} s in all six ways, {span(share, 0)} % of "
-        f"its clock time. With four files on disk ours waits for them {100 * np.nanmedian(disk):.0f} % of it (median).",
-        "The report calls four work files the best for disks and prints no times of one or two on disk. On one disk of "
-        f"today the net time is {files[0]} with one file, {files[1]} with two and {files[2]} with four (medians).",
+        f"Waiting explains a factor of {bound:.1f} of today's {now.medians:.1f}; the rest is slower computing.",
+        "On disks four files were best then, because each had its own controller. On our one disk four take "
+        f"{about(four / two)} times as long as two, probably because they share it (not measured).",
     ]
 
 

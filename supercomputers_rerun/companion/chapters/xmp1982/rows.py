@@ -1,6 +1,6 @@
 """What the sections of this chapter share: names of configurations, runs along them, and rows of points.
 
-A configuration of work files is written device × number of files, so that ``SSD × 2, async`` stands for two files on
+A configuration of work files is written as their number and place, so that ``2 on SSD, async`` stands for two files on
 the SSD with the asynchronous driver.  Printed times that contradict each other are drawn as printed.
 """
 
@@ -12,13 +12,18 @@ from typing import Any, NamedTuple
 from supercomputers_rerun.companion import figures
 from supercomputers_rerun.companion.common import np, pd, xr
 
-_DEVICES = {"disk": "disk", "bmr": "BMR", "ssd": "SSD"}
+_DEVICES = {"disk": "on disk", "bmr": "in buffer", "ssd": "on SSD"}
 
 
 def label(configuration: str) -> str:
-    """A configuration for a reader: ``ssd2-async`` is ``SSD × 2, async``, pairs are joined by a plus."""
-    text = re.sub(r"(disk|bmr|ssd)(\d)", lambda found: f"{_DEVICES[found[1]]} × {found[2]}", configuration)
+    """A configuration for a reader: ``ssd2-async`` is ``2 on SSD, async``, pairs are joined by a plus."""
+    text = re.sub(r"(disk|bmr|ssd)(\d)", lambda found: f"{found[2]} {_DEVICES[found[1]]}", configuration)
     return text.replace("-", ", ").replace("+", " + ").replace("cray1a", "Cray 1-A").replace("memory", "no work files")
+
+
+def about(value: float, digits: int = 2) -> str:
+    """A number for a sentence, to ``digits`` significant digits: 740, 19, 0.88."""
+    return f"{float(f'{value:.{digits - 1}e}'):g}"
 
 
 def observed(run, key: str = "configuration") -> "xr.Dataset":
@@ -51,8 +56,44 @@ def on_host(place: str, folder: str | None = None) -> str:
 
 
 def span(values, digits: int = 2) -> str:
-    """Least and largest of several numbers."""
-    return f"{np.nanmin(values):.{digits}f} to {np.nanmax(values):.{digits}f}"
+    """Least and largest of several numbers; one where both are written alike."""
+    ends = [f"{end:.{digits}f}" for end in (np.nanmin(values), np.nanmax(values))]
+    return " to ".join(dict.fromkeys(ends))
+
+
+@figures.styled
+def grouped(shown: "figures.Shown", groups: Mapping[str, int], at: float = 0.98, row: float = 0.5) -> "figures.Shown":
+    """Name groups of rows in a figure of :func:`dots`, from top to bottom, with a line between them.
+
+    Parameters
+    ----------
+    groups : mapping
+        Name -> how many rows it has.
+    at : float
+        Part of the panel's width at which the names stand: to its left from the middle on, else to its right.
+    row : float
+        At which of its rows the name of a group stands: 0 is the first, 1 the last.
+    """
+    axis, first = shown.figure.axes[0], 0
+    for name, count in groups.items():
+        if first:
+            axis.axhline(first - 0.5, color=figures.INK, linewidth=0.6, alpha=0.4)
+        side = "right" if at > 0.5 else "left"
+        place = first + (count - 1) * row
+        words = {"ha": side, "va": "center", "style": "italic", "size": 9, "color": figures.INK}
+        axis.text(at, place, name, transform=axis.get_yaxis_transform(), **words)
+        first += count
+    return shown
+
+
+@figures.styled
+def bounded(shown: "figures.Shown", value: float, words: str) -> "figures.Shown":
+    """Draw a bound or an ideal across all rows of a figure of :func:`dots`, with its ``words`` above it."""
+    axis = shown.figure.axes[0]
+    axis.axvline(value, color=figures.INK, linewidth=0.8, linestyle=":")
+    axis.annotate(words, (value, 1), xycoords=("data", "axes fraction"), xytext=(0, 3), textcoords="offset points",
+                  ha="center", size=9, color=figures.INK)  # fmt: skip
+    return shown
 
 
 def padded(values) -> "np.ndarray":

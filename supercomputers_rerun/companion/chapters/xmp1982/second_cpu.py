@@ -7,7 +7,16 @@ from typing import Any
 from supercomputers_rerun.companion import figures, models, tables
 from supercomputers_rerun.companion.bench import Case
 from supercomputers_rerun.companion.chapters.xmp1982 import forecast
-from supercomputers_rerun.companion.chapters.xmp1982.rows import Measured, dots, label, observed, padded, span
+from supercomputers_rerun.companion.chapters.xmp1982.rows import (
+    Measured,
+    bounded,
+    dots,
+    grouped,
+    label,
+    observed,
+    padded,
+    span,
+)
 from supercomputers_rerun.companion.common import np, pd, xr
 from supercomputers_rerun.companion.conclusions import HOLDS, NOT, PARTLY, Finding, conclusion, not_yet
 from supercomputers_rerun.companion.experiments import experiment
@@ -169,19 +178,28 @@ def worth(runs) -> "figures.Shown":
         flagged = [doubt[[name, *name.split("+")]].any() for name in then.index]
         return {"today": Measured(gains(run).loc[then.index], flagged)}
 
-    return dots(
+    on_disk = then.index.str.contains("disk")
+    now = measured_worth(runs[0])["middle"].loc[then.index]
+    (fast, slow), (faster, slower) = (([each[~on_disk].median(), each[on_disk].median()]) for each in (then, now))
+    shown = dots(
         runs,
         {name: label(name) for name in then.index},
         {"X-MP 1982": then.to_numpy()},
         here,
-        xlabel="both in turn over both at once",
+        xlabel="how many times as fast two forecasts are at once as in turn",
+        legend_at="above 2 0.3",
         name="xmp1982_worth",
-        title="What the second CPU is worth, 1982 and today",
+        title=f"Without a disk two CPUs are worth {span([fast, faster], 1)} of one, with a disk {slow:.1f} then and "
+        f"{slower:.1f} today",
         tables="fig5_1 fig5_3",
-        caption="Two would mean that neither job delays the other and no CPU is ever without a job. For 1982 those on "
-        "SSD are held to the synchronous driver.",
+        caption="Pairs, by number and place of files. For 1982 we take the SSD's synchronous driver; with the other "
+        f"its best factor would be {printed_worth('async').max():.2f}.",
         model=models.by_row(expected),
         note=models.said(sharing, expected),
+    )
+    shown.figure.axes[0].set_xlim(0.95, 2.1)
+    return grouped(
+        bounded(shown, float(_CPUS), "ideal"), {"no disk": (~on_disk).sum(), "a disk": on_disk.sum()}, at=0.02
     )
 
 
@@ -216,10 +234,11 @@ def lost(runs) -> "figures.Shown":
         lambda run: {"today, all jobs and rounds": parts_now(run)},
         xlabel="time in a pair over time alone",
         name="xmp1982_lost",
-        title="What a job loses beside another, by part",
+        title=f"Beside another job a write-up step took up to {np.nanmax(then[3]):.0f} times as long then, and up to "
+        f"{np.nanmax(parts_now(runs[0]).values[2:4]):.0f} times today",
         tables="fig5_1 fig5_2 fig5_3 fig5_4",
-        caption="Rows with a disk are of pairs with a forecast on disk. A point of 1982 is a forecast, a write-up step "
-        "or the five jobs of a forecast; those on SSD are held to the synchronous driver.",
+        caption="A square is a forecast, a write-up step or the five jobs of a forecast, beside another and over the "
+        "same alone.",
     )
 
 
@@ -247,7 +266,8 @@ def job_times(runs) -> "figures.Shown":
         log=True,
         xlabel="clock of a job of a pair [s]",
         name="xmp1982_job_times",
-        title="Pairs of simulated forecasts and their jobs, then and now",
+        title=f"A forecast of a pair took {span(then('forecast'), 0)} s then, and takes "
+        f"{span(here(runs[0])['forecast, today'].values, 1)} s today",
         tables="fig5_3",
     )
 
@@ -264,20 +284,38 @@ def idle_share(cases: "xr.Dataset") -> "xr.DataArray":
     return 100 * (2 - busy / cases["complete"])
 
 
+def _by_disks() -> dict[str, list[str]]:
+    """Pairings by how many of their forecasts are on disk."""
+    words = {"no disk": 0, "both on disk": 2, "one of two on disk": 1}
+    return {name: [test for test in PAIRINGS if test.count("disk") == count] for name, count in words.items()}
+
+
+def idle_now(run) -> dict[str, "np.ndarray"]:
+    """Share of a pair's time in which one CPU has nothing to do, %, medians, by how many forecasts are on disk."""
+    shares = idle_share(observed(run, "test")).median("sample")
+    return {name: shares.sel(test=tests).values for name, tests in _by_disks().items()}
+
+
 @pairs.figure
 def idle_in_pairs(runs) -> "figures.Shown":
     """Share of a pair's time in which one CPU has nothing to do (section 5.2), then and now."""
-    return dots(
+    rows = [test for tests in _by_disks().values() for test in tests]
+    one = printed_idle().sel(test=[printed_name(test) for test in _by_disks()["one of two on disk"]]).values
+    shown = dots(
         runs,
-        {test: label(printed_name(test)) for test in PAIRINGS},
-        {"X-MP 1982": printed_idle().sel(test=[printed_name(test) for test in PAIRINGS]).values},
+        {test: label(printed_name(test)) for test in rows},
+        {"X-MP 1982": printed_idle().sel(test=[printed_name(test) for test in rows]).values},
         {"today": idle_share},
         key="test",
         xlabel="share of a pair's time in which one CPU has no job [%]",
+        legend_at="above 2",
         name="xmp1982_idle",
-        title="Time of a pair in which one CPU has no job",
+        title=f"One of two forecasts on disk: a CPU had no job for {span(one, 0)} % of the time, now for "
+        f"{span(idle_now(runs[0])['one of two on disk'], 0)} %",
         tables="fig5_3",
+        caption="The same pairs. A CPU has no job when one forecast with its jobs ends long before the other.",
     )
+    return grouped(shown, {name: len(tests) for name, tests in _by_disks().items()}, at=0.42)
 
 
 @experiment(
@@ -341,7 +379,8 @@ def overheads(runs) -> "figures.Shown":
         shares,
         xlabel="share of the clock [%]",
         name="xmp1982_accounts_rerun",
-        title="Clock time that no account explains, and by how much accounts grew",
+        title=f"Accounts left {np.nanmax(np.transpose(then)[0]):.0f} % of the clock unexplained in 1982, and leave "
+        f"{np.nanmax(shares(runs[0])['system overhead, today'].values):.0f} % today, at most",
         tables="fig5_5",
     )
 
@@ -391,52 +430,47 @@ def completed(runs) -> "figures.Shown":
         values = [each.sel(configuration=_LESS) / each.sel(configuration=_USUAL).median() for each in known]
         return {"today": Measured(padded(values), bool(cases["flagged"].any()))}
 
+    old = [float(less[name] / usual[name.replace("complete", "total")]) for name in rows]
     return dots(
         runs,
         rows,
-        {"X-MP 1982": [float(less[name] / usual[name.replace("complete", "total")]) for name in rows]},
+        {"X-MP 1982": old},
         here,
         xlabel="degraded and on the second CPU over usual and in turn",
         name="xmp1982_completed",
-        title="Less memory, and the second CPU for the jobs",
+        title=f"With its jobs on the second CPU the day took {old[-1]:.2f} of its time then, and takes "
+        f"{np.nanmedian(here(runs[0])['today'].values[-1]):.2f} today",
         tables="fig4_1 fig4_2 fig4_3_times fig4_3_breakdown",
         caption="A degraded job of today holds one field and reads its whole input anew for each of five.",
     )
 
 
-def found(run) -> list[str]:
-    """What the second CPU was worth for two simulated forecasts, and is today."""
-    now = measured_worth(run)["middle"]
-    return [
-        f"In 1982 two simulated forecasts with their jobs were done {span(printed_worth())} times as fast at once as "
-        "in turn, if those on SSD are held to the synchronous driver.",
-        f"On {figures.cpu(run)} the factor for two simulated forecasts with their jobs, each on a CPU of its own and "
-        f"held to the same driver, is {span(now)} (medians of {len(now)} pairs).",
-    ]
-
-
 def said(run) -> list[str]:
-    """What pairs with a disk lost in 1982, by part of a job and by driver, and what pairs lose and are worth now."""
-    lost = [paired - alone for paired, alone, _ in map(printed_parts, ("sync", "async"))]
-    more, other = (each[each.index.str.contains("disk")].sum() for each in lost)
-    cases, worth = observed(run, "test"), printed_worth("async")
-    net = [np.median(longer(cases, test, n, "net forecast")) for test in PAIRINGS for n in (0, 1)]
-    disks, rest = net[:2], net[2:]  # the first pairing has both on disk
-    idle = idle_share(cases.sel(test=PAIRINGS)).median("sample").values
-    mixed = [test.count("disk") == 1 for test in PAIRINGS]
-    assert min(disks) > 1.1 > max(rest) and idle[mixed].min() > idle[np.invert(mixed)].max()
+    """Why a disk in the pair costs about as much as in 1982: contention then, load imbalance now."""
+    then, now, prose = printed_worth(), measured_worth(run)["middle"], tables.load("xmp1982", "prose")
+    on_disk, idle = then.index.str.contains("disk"), idle_now(run)
+    least, most = (float(prose[f"write_step_{end}"]) for end in ("least", "most"))
+    net = {
+        name: [np.median(longer(observed(run, "test"), test, n, "net forecast")) for test in tests for n in (0, 1)]
+        for name, tests in _by_disks().items()
+    }
+    crowded, rest = net.pop("both on disk"), sum(net.values(), [])
+    now = now.loc[then.index]
+    assert (then < 2).all() and (measured_worth(run)["high"] < 2).all() and printed_idle().max() < 10
+    assert (
+        all(each[~on_disk].min() > 1.8 > each[on_disk].max() for each in (then, now))
+        and (now / then - 1).abs().max() < 0.1
+    )
+    assert min(crowded) > 1.1 > max(rest)
+    assert idle["one of two on disk"].min() > 2 * max(idle["no disk"].max(), idle["both on disk"].max())
     return [
-        "The report does not name the driver of a pair's files on SSD. We hold its pairs to single forecasts with the "
-        "synchronous driver, and today's to those with their own. Held to the asynchronous one, those of 1982 would "
-        f"have a factor of up to {worth.max():.2f}.",
-        "Held to the synchronous driver, the eight forecasts of 1982 in pairs that use disks took longer than alone, "
-        f"added up: {more['post-processing']:.0f} s in post-processing, {more['net forecast']:.0f} s in net forecasts "
-        f"and {more['write-up steps']:.0f} s in write-up steps. Which part lost most is uncertain: one time of each is "
-        f"printed, and held to the asynchronous driver it is the {other.idxmax()}.",
-        f"Today the net forecasts of two on disk at once take {span(disks)} times as long as one alone, those of the "
-        f"other pairs {span(rest)} times (medians of each job).",
-        f"By the report's times one CPU had no job for {span(printed_idle(), 1)} % of a pair's time. Today it is "
-        f"{span(idle, 1)} % (medians), most where one of two forecasts has its files on disk.",
+        "Then and today the factors are nearly the same, and the reasons differ. In 1982 both CPUs had work nearly "
+        "all the time, and the jobs slowed each other down. Work files were spread over all eight disks, so that "
+        f"write-up steps met other files there, and took {least:.0f} to {most:.0f} s. Now and then a job stood "
+        "“waiting for CPU” beside a CPU that was “100% idle”, apparently by a fault of the scheduler, which the team "
+        "fought by hand.",
+        "Today, with one of two forecasts on disk, the other ends long before, and its CPU runs out of work: load "
+        f"imbalance. Two on disk take {span(crowded, 1)} times as long as alone, because of contention for the disk.",
     ]
 
 

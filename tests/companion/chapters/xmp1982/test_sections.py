@@ -18,8 +18,8 @@ def test_every_configuration_of_the_report_has_its_place():
     kept = {second_cpu.printed_name(test) for test in second_cpu.ACCOUNTED}
     accounted = tables.load("xmp1982", "fig5_5")["test"].values
     assert {"disk4" if name.startswith("disk4-") else name for name in accounted} == kept
-    assert rows.label("ssd2-async+bmr1") == "SSD × 2, async + BMR × 1"
-    assert rows.label("cray1a-disk4") == "Cray 1-A, disk × 4"
+    assert rows.label("ssd2-async+bmr1") == "2 on SSD, async + 1 in buffer"
+    assert rows.label("cray1a-disk4") == "Cray 1-A, 4 on disk"
 
 
 def test_records_and_transfers_are_those_of_the_report():
@@ -84,6 +84,7 @@ def test_the_day_is_a_sum_of_parts_that_meets_the_rows_it_was_fitted_to():
         assert begins == (0.0, *ends[:-1]) and list(ends) == sorted(ends) and set(parts) <= set(day.PARTS)
         assert each.printed is None or each.end == pytest.approx(each.printed, rel=0.03)
     assert sum(each.printed is not None for each in day.days()) == 6
+    assert 11 < day.gained() < 14 and day.off() < 3, "an eighth"
 
 
 def test_ratios_of_simulated_banks_are_of_the_same_loop():
@@ -99,13 +100,24 @@ def test_banks_are_drawn_as_a_reader_chooses():
     assert "CPU 3" in many.alt and "CPU 3" not in few.alt
 
 
-def test_what_not_overlapping_cost_is_said_of_the_time_with_it(monkeypatch):
-    """(592 - 571) / 592, times 297.89 / 44.68; and six steps of 0.05 s that took 0.33 s."""
-    net = xr.DataArray([[0.3, 0.33, 0.36]], dims=("label", "sample"), coords={"label": ["paced as SSD, none"]})
-    monkeypatch.setattr(overlap, "observed", lambda *_: xr.Dataset({"net": net}))
-    said = " ".join(overlap.said(xr.Dataset(attrs={"preset": "quick"})))
-    assert "overlapping saved 3.5 % with two files" in said and "this is 24 % in buffer memory" in said
-    assert "10.0 % longer than it is set to compute" in said
+def test_what_a_step_of_1982_moves_is_its_volume_over_a_rate():
+    """3.4 Mword are read and as many written, by four disks at 13.35 MB/s, beside 4.61 s of computing."""
+    assert forecast.moving_then()["disk"] == pytest.approx(2 * 8 * 3.4 / 13.35)
+    assert forecast.moving_then()["disk"] / forecast.step_then() == pytest.approx(0.884, abs=0.001)
+    assert forecast.waited()["disk4"] == pytest.approx(100 * (770 - 630) / 770)
+    assert overlap.saved_then() == pytest.approx(100 * (592 - 571) / 592)
+
+
+def test_more_disks_move_a_step_sooner_and_compute_it_as_fast(monkeypatch):
+    """20 ms of moving by one disk beside 10 ms of computing."""
+    monkeypatch.setattr(forecast, "moving_now", lambda run: {"disk": 0.02})
+    monkeypatch.setattr(forecast, "step_now", lambda run: np.array([0.01, 0.009, 0.02]))
+    assert [forecast.over_computing(None, disks) for disks in (1, 2, 4)] == pytest.approx([2.0, 1.0, 0.5])
+
+
+def test_numbers_of_sentences_are_rounded_and_equal_ends_are_one():
+    assert [rows.about(each) for each in (740.6, 18.9, 0.884, 1.0, 9.96)] == ["740", "19", "0.88", "1", "10"]
+    assert rows.span([1.91, 1.94], 1) == "1.9" and rows.span([1.4, 1.6], 1) == "1.4 to 1.6"
 
 
 def test_the_volume_of_a_day_follows_from_its_steps():
