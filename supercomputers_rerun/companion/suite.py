@@ -69,7 +69,7 @@ def estimate(entry: Experiment, preset: str) -> float:
         cases = strict_json(path.read_text(encoding="utf-8"))["measurements"]
         taken = (each["setup_s"] + each["compile_s"] + each["repeats"] * sum(each["samples"]) for each in cases)
         return STARTING + sum(taken)
-    budget = entry.seconds(preset)
+    budget = entry.budgets.get(preset)  # whatever RERUN_BUDGET of tests and builds says
     return STARTING + (_UNKNOWN if budget is None else budget)
 
 
@@ -78,8 +78,9 @@ def minutes(document: str) -> str:
     named = [entry for entry in experiments.REGISTER.values() if entry.document == document]
     presets = [name for name in experiments.PRESETS if any(name in entry.presets for entry in named)]
     spent = {name: sum(estimate(entry, name) for entry in named if name in entry.presets) / 60 for name in presets}
-    words = ", ".join(f"{max(1, round(each))} at `{name}`" for name, each in spent.items())
-    return f"Minutes that all experiments of this chapter take together, about: {words}; compiling comes to that once."
+    *first, last = (f"{plural(max(1, round(each)), 'minute')} with the preset {name}" for name, each in spent.items())
+    words = f"{', '.join(first)} and {last}" if first else last
+    return f"All experiments of this chapter together take about {words}. The first time, compiling is added."
 
 
 def plan(folder: Path, names: list[str], preset: str, threads: int, seed: int) -> Plan:
