@@ -38,8 +38,7 @@ OPENING = re.compile(r'<(figure|div|details) class="rerun-(figure|block)" data-n
 CITED = re.compile(r"\[[^\]]+\]\(\.\./book/references\.bib#([\w-]+)\)")
 NAMED = re.compile(r"\[the (?:figure|table)\b[^\]]*\]\((#(?:fig|tab)-[\w-]+)\)", re.IGNORECASE)
 #: Where a card wants something of a chapter, and what cannot stand twice in a page, or be reached in a card.
-CARD = re.compile(r'<span class="rerun-card-(picture|minutes)" data-page="([^"]+)"></span>')
-DRAWING = re.compile(r'class="rerun-figure".*?(<svg.*?</svg>)', re.DOTALL)
+CARD = re.compile(r'<span class="rerun-card-(picture|minutes)" data-page="([^"]+)"(?: data-figure="([^"]+)")?></span>')
 OWN = re.compile(r'(\bid="|url\(#|href="#)')
 REACHED = re.compile(r' (?:tabindex|role|aria-label|data-panels)="[^"]*"|<g class="rerun-marks".*?</g>', re.DOTALL)
 LEFT_OUT, FOLDED, OPEN = "remove-input", "hide-input", "teaches"
@@ -142,9 +141,9 @@ def _announce(app, doctree) -> None:
     title.parent.insert(title.parent.index(title) + 1, nodes.raw("", html, format="html"))
 
 
-def small(html: str, prefix: str) -> str:
-    """The first drawing in ``html`` as a card shows it: seen, and neither read out nor reached by a key."""
-    found = DRAWING.search(html)
+def small(html: str, prefix: str, name: str = '[^"]*') -> str:
+    """The first drawing in ``html``, or that of a name, as a card shows it: neither read out nor reached by a key."""
+    found = re.search(rf'class="rerun-figure" data-name="{name}".*?(<svg.*?</svg>)', html, re.DOTALL)
     if found is None:
         return ""
     svg = REACHED.sub("", OWN.sub(rf"\g<1>{prefix}-", found[1]))
@@ -155,14 +154,14 @@ def _deal(app, doctree, docname) -> None:
     """Cards get the first figure and the minutes of their chapters, where these belong to the book."""
 
     def dealt(match) -> str:
-        what, page = match.groups()
+        what, page, name = match.groups(default='[^"]*')
         if page not in app.env.found_docs:
             return ""
         chapter = app.env.get_doctree(page)
         if what == "minutes":
             return f"{minutes(chapter)} minutes to read"
         drawn = (node.astext() for node in chapter.findall(nodes.raw))
-        return next(filter(None, (small(html, page.rpartition("/")[2]) for html in drawn)), "")
+        return next(filter(None, (small(html, page.rpartition("/")[2], name) for html in drawn)), "")
 
     for node in doctree.findall(nodes.raw):
         if CARD.search(node.astext()):

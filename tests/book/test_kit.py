@@ -65,4 +65,5 @@ def test_a_card_shows_the_first_drawing_of_its_chapter_and_nothing_in_it_is_reac
     assert html.count("<svg") == 1 and 'aria-hidden="true" inert' in html
     assert 'id="01_toy-f1-m"' in html and 'href="#01_toy-f1-a"' in html and "url(#01_toy-f1-p)" in html
     assert not re.search("tabindex|role=|aria-label|<title>", html)
+    assert "01_toy-f2-m" in kit.small(figure + figure.replace("f1", "f2").replace('"a"', '"b"'), "01_toy", "b")
     assert kit.small("<p>no figure</p>", "01_toy") == ""

@@ -52,6 +52,7 @@ class Card(NamedTuple):
     waits: str  # for what
     question: str
     surprise: Callable[[], str]  # a sentence whose numbers are computed
+    figure: str = ""  # of the chapter, unless it is the first
 
 
 def _forecast() -> str:
@@ -118,7 +119,7 @@ CARDS = {
     "nht1": Card("1993", "small writes", "What does it cost to save what a program computes?", _points),
     "p5plus": Card("2006", "memory and barriers", "Why did a forecast slow down the longer the system ran?", _sensors),
     "xc30": Card("2014", "files that are opened", "Why did forecasts wait for files that nobody thought of?", _opens),
-    LAST: Card("1982 to now", "what speeds up least", "What does a faster machine wait for?", _requests),
+    LAST: Card("1982 to now", "what speeds up least", "What does a faster machine wait for?", _requests, "request"),
 }
 
 
@@ -135,8 +136,9 @@ def chapters() -> Shown:
         label = "The thread" if document == LAST else f"Chapter {number}"
         when = " · ".join(filter(None, [label, card.year, card.waits and f"waits for {card.waits}"]))
         surprise = card.surprise()
+        figure = f' data-figure="{card.figure}"' if card.figure else ""
         cards.append(
-            f'<li class="rerun-card"><span class="rerun-card-picture" data-page="notebooks/{stem}"></span>'
+            f'<li class="rerun-card"><span class="rerun-card-picture" data-page="notebooks/{stem}"{figure}></span>'
             f'<div><p class="rerun-card-when">{escape(when)}</p>'
             f'<p class="rerun-card-question"><a href="{address}.html">{escape(card.question)}</a></p>'
             f"<p>{escape(surprise)}</p>"
