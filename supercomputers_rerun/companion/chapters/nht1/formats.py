@@ -7,7 +7,7 @@ from supercomputers_rerun.companion.common import pd
 from supercomputers_rerun.companion.conclusions import HOLDS, Finding, conclusion
 from supercomputers_rerun.companion.experiments import VERIFIERS, experiment, of
 
-_WAYS = {"encode": "when written", "decode": "when read"}
+_WAYS = {"encode": "into this format", "decode": "back from it"}
 #: Formats as rows of a figure.
 _ROWS = {"big-endian": "bytes reversed", "Cray 64": "Cray, 64 bits", "Cray 128": "Cray, 128 bits"}
 
@@ -49,7 +49,7 @@ def conversion_cost(runs) -> "figures.Shown":
         runs,
         frames,
         _WAYS,
-        xlabel="time of converting a dump, over that of copying it",
+        xlabel="time of converting a dump ÷ time of copying it",
         base=1,
         legend_at="above 2",
         name="nht1_conversion",
@@ -76,9 +76,10 @@ def said(run) -> str:
     low, high = _crays(found)
     assert _free(found) and low > 2
     return (
-        "Yes, if both agree on the order of the bytes and the format of the numbers. To reverse bytes makes no "
-        f"measurable difference to a copy. Numbers of a Cray take {low:.0f} to {high:.0f} times as long as a copy, "
-        "probably because each is taken apart into sign, exponent and fraction (not measured)."
+        "Yes, if both agree on the order of the bytes and the format of the numbers. A copy that reverses the bytes "
+        f"takes no measurable time more. To convert numbers into the format of a Cray, or back, takes {low:.0f} to "
+        f"{high:.0f} times as long as a copy, probably because each is taken apart into sign, exponent and fraction "
+        "(not measured)."
     )
 
 

@@ -6,6 +6,8 @@ from supercomputers_rerun.companion.common import np, plural
 from supercomputers_rerun.companion.conclusions import HOLDS, NOT, PARTLY, THEN, Finding, conclusion, not_yet
 from supercomputers_rerun.companion.experiments import experiment, of
 
+#: Lines of the grid that the solver takes at once.
+LINES = 8
 _CLASSES = {"quick": ("S", "W"), "paper": ("S", "W", "A", "B"), "modern": ("A", "B", "C")}
 
 
@@ -40,7 +42,9 @@ def solver(runs) -> "figures.Shown":
     points = np.array(sizes, dtype=float) ** 3
     axis.plot(sizes, first["ms_per_step"] * points / first["N"] ** 3, color=figures.INK, linestyle=":", linewidth=0.9)
     place = sizes[-1], first["ms_per_step"] * points[-1] / first["N"] ** 3
-    axis.annotate("the same time a point", place, xytext=(-8, 6), textcoords="offset points", ha="right", size=9)
+    axis.annotate(
+        "every point takes the same time", place, xytext=(-8, 6), textcoords="offset points", ha="right", size=9
+    )
     axis.set_xticks(sizes, [f"{N}" for N in sizes])
     axis.minorticks_off()
     axis.set(xlabel="grid points in each direction", ylabel="time of one step [ms]")
@@ -54,7 +58,8 @@ def solver(runs) -> "figures.Shown":
         title=f"On the largest grid {most} threads make a step {gains[-1]['middle']:.1f} times as fast as one"
         if gains
         else "The time of a step grows about as the number of grid points",
-        caption="Time of a step by grid and threads. On the dotted line every point would take the same time.",
+        caption=f"Time of a step by grid and threads{', on two machines' * (len(runs) == 2)}. Below the dotted line a "
+        "point takes less time than on the smallest grid.",
     )
 
 
@@ -72,8 +77,8 @@ def said(run) -> str:
     assert gains[-1]["low"] > 1 and gains[-1]["middle"] > 1.5
     one, points = frame[frame["threads"] == 1]["ms_per_step"].iloc[-1], frame["N"].max() ** 3
     return (
-        f"A step takes {one:.0f} ms on one thread and the largest grid, because each of its {points / 1e6:.1f} million "
-        f"points takes {1e6 * one / points:.0f} ns. There {most} threads are {gains[-1]['middle']:.1f} times as fast."
+        f"On the largest grid a step takes {one:.0f} ms on one thread, {1e6 * one / points:.0f} ns for each of "
+        f"{points / 1e6:.1f} million points. With {most} threads it is {gains[-1]['middle']:.1f} times as fast."
     )
 
 
@@ -83,11 +88,12 @@ def doubled(run) -> str:
     less, more = stored.index[:2]
     point = 1e6 * stored["ms_per_step"] / stored.index.to_numpy() ** 3
     assert more == 2 * less and point[less] > 1.1 * point[more]
+    assert less % LINES and more % LINES == 0
     return (
         "There are eight times as many points, so about eight times as long. In the stored run a step with "
-        f"{more} points in each direction takes {8 * point[more] / point[less]:.1f} times as long as with {less}, "
-        f"because a point takes {point[more]:.0f} ns of it instead of {point[less]:.0f}. Why: probably because every "
-        "line has a fixed cost, which more points share (not measured)."
+        f"{more} points in each direction takes {8 * point[more] / point[less]:.1f} times as long as with {less}: a "
+        f"point takes {point[more]:.0f} ns there, and {point[less]:.0f} ns with {less}. Why: probably because the "
+        f"solver takes {LINES} lines at once, and {less} is no multiple of {LINES} (not measured)."
     )
 
 

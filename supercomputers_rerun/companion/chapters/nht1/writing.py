@@ -242,12 +242,13 @@ def styled_text(text: str, tag: str, mark: str) -> "figures.Shown":
 
 def conditions(run) -> "figures.Shown":
     """What holds of every number of the chapter that says nothing else, in small print."""
-    here, samples = largest(run), np.isfinite(run["seconds"].values).sum(axis=1).min()
+    here = largest(run)
     return styled_text(
-        f"Then: 1993, as printed. Today: machine {figures.cpu(run)}, {run.attrs['machine'].rpartition(', ')[2]}, "
-        f"preset {run.attrs['preset']}, a grid of {here['N'].max()} points in each direction, "
-        f"{plural(here['threads'].max(), 'solver thread')}, medians of {samples} samples or more. Files go into the "
-        "page cache, memory that the system copies to the disk later.",
+        "Values of 1993 are as printed in the report. Values of today are medians from machine "
+        f"{figures.cpu(run)}, {run.attrs['machine'].rpartition(', ')[2]}, preset {run.attrs['preset']}. If nothing "
+        f"else is said, the grid has {here['N'].max()} points in each direction, the solver "
+        f"{plural(here['threads'].max(), 'thread')}, and files go into the page cache, memory that the system copies "
+        "to the disk later.",
         "small",
         "<small>{}</small>",
     )
