@@ -4,6 +4,7 @@ import numpy as np
 
 from supercomputers_rerun.kernels.analysis import synthetic
 from supercomputers_rerun.kernels.analysis.problem import BOX, KINDS, LN_P, REJECT, SLAB
+from supercomputers_rerun.kernels.contract import ceil_div
 from supercomputers_rerun.kernels.gridpoint.levels import RADIUS, R
 
 SLABS = LN_P.size // SLAB
@@ -112,7 +113,7 @@ def records(problem, data: synthetic.Data, departures: np.ndarray, kinds):
 def _taken(record: np.ndarray) -> tuple[int, int]:
     """Data in a record, and that number rounded up to whole vectors."""
     count = int((record[NUMBER] >= 0).sum())
-    return count, -(-count // 8) * 8
+    return count, ceil_div(count, 8) * 8
 
 
 def suspects(tools, room, record: np.ndarray, limit: float = REJECT) -> np.ndarray:
@@ -159,7 +160,8 @@ def increments(tools, problem, box, weighted: np.ndarray, reduction: np.ndarray,
     :func:`weigh` gave.
     """
     points, where = grid(problem, box, humid)
-    n = -(-int(np.any(weighted[4:8] != 0, axis=0).nonzero()[0].max(initial=-1) + 1) // 8) * 8
+    last = int(np.any(weighted[4:8] != 0, axis=0).nonzero()[0].max(initial=-1))
+    n = ceil_div(last + 1, 8) * 8
     out = np.zeros((5, POINTS))
     tools.evaluate(weighted[:8].copy(), weighted[8].copy(), n, points, out)
     if humid:

@@ -18,6 +18,7 @@ import numpy as np
 
 from supercomputers_rerun.kernels.analysis import boxes, synthetic, vertical
 from supercomputers_rerun.kernels.analysis.problem import BOX, LN_P, NAMES, REJECT, SEEN, SLAB
+from supercomputers_rerun.kernels.contract import ceil_div
 from supercomputers_rerun.kernels.files.filesystem import ALIGNMENT, BlockFile, page_aligned
 from supercomputers_rerun.kernels.gridpoint import levels
 from supercomputers_rerun.kernels.runtime.arrays import zeros
@@ -47,7 +48,7 @@ class FileUse(NamedTuple):
     @property
     def record(self) -> int:
         """Bytes of a record on the device: whole blocks."""
-        return -(-8 * math.prod(self.shape) // ALIGNMENT) * ALIGNMENT
+        return ceil_div(8 * math.prod(self.shape), ALIGNMENT) * ALIGNMENT
 
     @property
     def bytes(self) -> int:

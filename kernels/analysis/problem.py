@@ -5,7 +5,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from supercomputers_rerun.kernels.contract import Presets, one_of, real, require_range, whole
+from supercomputers_rerun.kernels.contract import Presets, ceil_div, one_of, real, require_range, whole
 
 BOX = 8  # grid points along a side of a box
 SLAB = 5  # standard levels of a slab
@@ -60,4 +60,4 @@ class Problem(Presets):
     @property
     def padded(self) -> int:
         """``most`` rounded up to whole vectors."""
-        return -(-self.most // 8) * 8
+        return ceil_div(self.most, 8) * 8

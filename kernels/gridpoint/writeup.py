@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
+from supercomputers_rerun.kernels.contract import ceil_div
 from supercomputers_rerun.kernels.files.filesystem import ALIGNMENT, page_aligned, pwrite_all
 from supercomputers_rerun.kernels.gridpoint.plan import Extents, window_row
 from supercomputers_rerun.kernels.gridpoint.problem import Problem
@@ -77,7 +78,7 @@ def room(rows: int, ni: int, levels: int) -> np.ndarray:
 def _past_cache(path, start: int, count: int, into: np.ndarray) -> np.ndarray:
     """``count`` bytes of a file from ``start`` on, whole blocks around them read ``into`` a :func:`room`."""
     begin = start // ALIGNMENT * ALIGNMENT
-    nbytes = -(-(start + count - begin) // ALIGNMENT) * ALIGNMENT
+    nbytes = ceil_div(start + count - begin, ALIGNMENT) * ALIGNMENT
     handle = os.open(path, os.O_RDONLY | os.O_DIRECT)
     try:
         got = os.preadv(handle, [memoryview(into)[:nbytes]], begin)

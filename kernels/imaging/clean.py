@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from supercomputers_rerun.kernels.contract import ceil_div
 from supercomputers_rerun.kernels.imaging import dirty as mapping
 from supercomputers_rerun.kernels.imaging.array import WEIGHT
 from supercomputers_rerun.kernels.imaging.convolution import Convolver
@@ -134,7 +135,7 @@ class Minor:
         if self.method == "scalar":
             return plain(listed, pixels, self.patch, np.float32(gain), limit, places, fluxes)
         wide = 2 * self.side
-        values = np.zeros(-(-len(listed) // SINGLES) * SINGLES, np.float32)
+        values = np.zeros(ceil_div(len(listed), SINGLES) * SINGLES, np.float32)
         index = np.full(values.size, (pixels[-1, 0] + HALF + 1) * wide + pixels[-1, 1], np.int32)
         values[: len(listed)], index[: len(listed)] = listed, pixels @ np.array([wide, 1], np.int32)
         starts, middle = np.searchsorted(pixels[:, 0], np.arange(self.side + 1)), self.side * wide + self.side

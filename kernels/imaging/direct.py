@@ -11,6 +11,7 @@ polynomials, on sixteen visibilities at once.
 import numpy as np
 from numba import float32
 
+from supercomputers_rerun.kernels.contract import ceil_div
 from supercomputers_rerun.kernels.imaging.array import U, V, require_form
 from supercomputers_rerun.kernels.imaging.sky import Sky, visibilities
 from supercomputers_rerun.kernels.runtime.arrays import require_array
@@ -84,7 +85,7 @@ def _predict(across, up, columns, rows, fluxes, out, threads, thread):
 def phases(lengths: np.ndarray, cell: float) -> np.ndarray:
     """u·cell in units of 2⁻³² turns, int32, padded with zeros to whole vectors."""
     turns = np.rint(lengths.astype(np.float64) * cell * 2.0**32).astype(np.int64)
-    out = np.zeros(-(-len(turns) // SINGLES) * SINGLES, np.int32)
+    out = np.zeros(ceil_div(len(turns), SINGLES) * SINGLES, np.int32)
     out[: len(turns)] = turns.astype(np.uint64).astype(np.uint32).view(np.int32)
     return out
 

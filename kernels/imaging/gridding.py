@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import float32, int32
 
+from supercomputers_rerun.kernels.contract import ceil_div
 from supercomputers_rerun.kernels.imaging.array import (
     BASELINE,
     IM,
@@ -301,7 +302,7 @@ def _interpolate(bands, out, thread):
 
 def empty_grid(grid: int) -> np.ndarray:
     """Float32 (rows, 2·(M + margin)): all rows a grid of M cells can need, in whole blocks of sixteen."""
-    rows = -(-(grid // 2 + BELOW + TAPS + 2 + TILE_ROWS) // SINGLES) * SINGLES
+    rows = ceil_div(grid // 2 + BELOW + TAPS + 2 + TILE_ROWS, SINGLES) * SINGLES
     return aligned((rows, 2 * (grid + TAPS + TILE_CELLS)), np.float32)
 
 

@@ -16,7 +16,16 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from supercomputers_rerun.kernels import spectral
-from supercomputers_rerun.kernels.contract import Check, Footprint, Presets, Work, one_of, require_range, whole
+from supercomputers_rerun.kernels.contract import (
+    Check,
+    Footprint,
+    Presets,
+    Work,
+    ceil_div,
+    one_of,
+    require_range,
+    whole,
+)
 from supercomputers_rerun.kernels.mpi import world
 from supercomputers_rerun.kernels.mpi.mesh import Mesh
 from supercomputers_rerun.kernels.mpi.moves import copy_blocks
@@ -51,7 +60,7 @@ class Problem(Presets):
     @property
     def mesh(self) -> Mesh:
         """The decomposition of one group, the largest."""
-        return Mesh(self.grid, self.truncation, -(-self.fields // self.groups), self.ranks, 1)
+        return Mesh(self.grid, self.truncation, ceil_div(self.fields, self.groups), self.ranks, 1)
 
 
 class State(NamedTuple):

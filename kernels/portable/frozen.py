@@ -13,6 +13,7 @@ from numba import typeof, types
 from numba.extending import intrinsic
 from numba.np.arrayobj import make_array, populate_array
 
+from supercomputers_rerun.kernels.contract import ceil_div
 from supercomputers_rerun.kernels.runtime.arrays import LINE
 
 _WORD = 8  # bytes
@@ -48,7 +49,7 @@ def frozen(arguments: tuple) -> Frozen:
     places, end, begin = {}, 0, 0
     for key, array in sorted(arrays.items(), key=lambda each: not each[1].any()):
         places[key] = end
-        end += -(-array.nbytes // LINE) * LINE
+        end += ceil_div(array.nbytes, LINE) * LINE
         begin = end if array.any() else begin
     words = np.zeros(begin // _WORD, np.int64)
     for key, array in arrays.items():

@@ -20,7 +20,7 @@ import numpy as np
 from numba import types
 from numba.extending import overload
 
-from supercomputers_rerun.kernels.contract import Presets, one_of, require_range, whole
+from supercomputers_rerun.kernels.contract import Presets, ceil_div, one_of, require_range, whole
 from supercomputers_rerun.kernels.runtime.arrays import zeros
 from supercomputers_rerun.kernels.runtime.jit import opaque
 from supercomputers_rerun.kernels.runtime.resources import require_threads, run_team
@@ -78,12 +78,12 @@ class BlockedProblem(Presets):
     @property
     def blocks(self) -> int:
         """Number of blocks; the last may be filled in part."""
-        return -(-self.columns // self.nproma)
+        return ceil_div(self.columns, self.nproma)
 
     @property
     def row(self) -> int:
         """Places of one row in memory."""
-        return -(-self.nproma // LANES) * LANES
+        return ceil_div(self.nproma, LANES) * LANES
 
     @property
     def count(self) -> int:

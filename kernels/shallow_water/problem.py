@@ -9,7 +9,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from supercomputers_rerun.kernels.contract import Presets, one_of, real, require_choice, require_range, whole
+from supercomputers_rerun.kernels.contract import Presets, ceil_div, one_of, real, require_choice, require_range, whole
 from supercomputers_rerun.kernels.spectral import grid as gaussian_grid
 
 RADIUS = 6.37122e6  # m, Williamson et al. (1992), as are the next two
@@ -30,7 +30,7 @@ def grid_for(truncation: int, relation: str) -> str:
     """
     require_range("truncation", truncation, 1, 8000)
     require_choice("relation", relation, tuple(RELATIONS))
-    return f"F{-(-(RELATIONS[relation] * truncation + 1) // 4)}"
+    return f"F{ceil_div(RELATIONS[relation] * truncation + 1, 4)}"
 
 
 def _named(truncation, grid, dt):

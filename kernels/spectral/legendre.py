@@ -18,6 +18,7 @@ Source: K. Ishioka, J. Meteor. Soc. Japan 96, 241 (2018).
 
 import numpy as np
 
+from supercomputers_rerun.kernels.contract import ceil_div
 from supercomputers_rerun.kernels.runtime.jit import kernel
 from supercomputers_rerun.kernels.spectral.functions import BLOCK, LegendreTables
 from supercomputers_rerun.kernels.spectral.grids import Grid, dd_div, dd_mul, half_nodes
@@ -176,12 +177,12 @@ def _terms_of(truncation: int) -> np.ndarray:
 
 def blocks_of(grid: Grid) -> int:
     """Blocks of latitudes from pole to equator, the last one padded."""
-    return -(-grid.N // BLOCK)
+    return ceil_div(grid.N, BLOCK)
 
 
 def table_bytes(truncation: int, rows: int) -> int:
     """Bytes of the tables of a plan with so many rows between pole and equator."""
-    begins = (truncation + 1) * -(-rows // BLOCK) * (2 * BLOCK + 1)
+    begins = (truncation + 1) * ceil_div(rows, BLOCK) * (2 * BLOCK + 1)
     return 8 * (5 * int(_terms_of(truncation).sum()) + begins)
 
 

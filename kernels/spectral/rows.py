@@ -23,6 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from supercomputers_rerun.kernels import fft
+from supercomputers_rerun.kernels.contract import ceil_div
 from supercomputers_rerun.kernels.runtime.jit import kernel
 from supercomputers_rerun.kernels.runtime.vector import (
     LANES,
@@ -129,7 +130,7 @@ def of_eight_fields(ids, grid, counts, first_row) -> Tasks:
 
 def of_one_field(ids, grid, counts, first_row) -> Tasks:
     """One task for each row length in a block of eight rows; arguments as above."""
-    blocks = -(-grid.N // BLOCK) * BLOCK // LANES
+    blocks = ceil_div(grid.N, BLOCK) * BLOCK // LANES
     row = np.arange(grid.N)
     north = grid.starts[: grid.N]
     south = grid.starts[::-1][: grid.N]
