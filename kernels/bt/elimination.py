@@ -1,11 +1,22 @@
 """Block-tridiagonal elimination along eight lines at once, in any direction.
 
-Block row n of (I + dt·∂F/∂x − dt·∂²G/∂x²) Δ = r reads −Â(n−1)·Δ(n−1) + B(n)·Δ(n) − Ĉ(n+1)·Δ(n+1) = r(n).
-Â and Ĉ have one form that differs in the sign of the convective factor t2; 18 of their 25 entries
-are not zero, and all blocks follow from 1/ρ, three velocities and three energy terms of a cell.
+One factor of a time step, I + dt·∂F/∂x − dt·∂²G/∂x², along the points n of a line, with Δ the wanted update::
 
-Forward: X(n) = (B − Â·X(n−1))⁻¹ Ĉ and y(n) = (B − Â·X(n−1))⁻¹ (r + Â·y(n−1)) by one LU decomposition
-with six right-hand sides; y takes the place of r, X needs room of its own.  Backward: Δ(n) = y(n) + X(n)·Δ(n+1).
+    −Â(n−1)·Δ(n−1) + B(n)·Δ(n) − Ĉ(n+1)·Δ(n+1) = r(n)
+
+F and G are 5×5 Jacobians: of the convective flux along the line, and of what the viscous terms and the second-order
+dissipation take second differences of.  By central differences over a distance h, with t2 = dt/(2h) and t1 = dt/h²,
+Â = t2·F + t1·G and Ĉ = −t2·F + t1·G of the neighbour, B = I + 2·t1·G of the cell itself; ``plain`` has the Jacobians in
+index form.  18 of the 25 entries of Â and Ĉ are not zero, and all blocks follow from 1/ρ, three velocities and three
+energy terms of a cell.
+
+Forward, with Â of n−1 and Ĉ of n+1::
+
+    X(n) = (B − Â·X(n−1))⁻¹ Ĉ        y(n) = (B − Â·X(n−1))⁻¹ (r + Â·y(n−1))
+
+by one LU decomposition with six right-hand sides; y takes the place of r, X needs room of its own.  Backward::
+
+    Δ(n) = y(n) + X(n)·Δ(n+1)
 
 ``Lines`` (:mod:`.lines`, as ``Direction`` and ``Ends``) says where the cells and the components of eight lines lie;
 the velocities across them are called a and b, the one along them c.
@@ -39,20 +50,23 @@ from supercomputers_rerun.kernels.bt.problem import C1, C2, C3C4, C1345, FOUR_TH
 from supercomputers_rerun.kernels.runtime.jit import FINITE, kernel
 from supercomputers_rerun.kernels.runtime.vector import LANES, load, load_as, prefetch, spread, store
 
+# Offsets are unsigned: of signed ones numba would ask at each access of an array whether they count from its end.
 _V = np.uint64(LANES)
 _ZERO = np.uint64(0)
 _ONE = np.uint64(1)
-#: From one column of X to the next, and their number of entries, in doubles.
-_COLUMN = np.uint64(5 * LANES)
+#: Entries of X, each a vector.
 _ENTRIES = np.uint64(25)
+#: Doubles from one column of X to the next.
+_COLUMN = np.uint64(5 * LANES)
 
 #: Doubles that the elimination keeps for a cell: X, by columns.
 UPPER = 25 * LANES
 #: Doubles of the ring: seven terms of three cells.
 RING = 3 * 7 * LANES
-#: Doubles that a piece of eight lines hands on to the next: X and y forward, Δ backward.
+#: Doubles that a piece of eight lines hands on to the next: X and y forward (25 + 5 vectors), Δ backward (5).
 FORWARD = 30 * LANES
 BACKWARD = 5 * LANES
+#: Doubles of a slot of the ring, and of X of a cell, as offsets.
 _SLOT = np.uint64(7 * LANES)
 _UPPER = np.uint64(UPPER)
 # The shape in which ``load_as`` gives a column and a slot of the ring: five and seven vectors.
@@ -61,7 +75,10 @@ _SEVEN = ((0.0,) * LANES,) * 7
 
 
 class Factors(NamedTuple):
-    """The factors of the blocks of one direction; t1 = dt/h², t2 = dt/(2h)."""
+    """The factors of the blocks of one direction; t1 = dt/h², t2 = dt/(2h), and the benchmark's C1 … C5 (``problem``).
+
+    C1 is the ratio of specific heats, C2 = C1 − 1; C3·C4 belongs to viscosity, C1·C3·C4·C5 to the conduction of heat.
+    """
 
     t2: Any
     c1t2: Any  # C1 · t2
@@ -470,7 +487,7 @@ def substitute(r, lines, ends, upper, carry):
     """
     begin, stop = inner(lines.points, ends)
     delta = load_as(carry, _ZERO, _FIVE)  # Δ(n + 1)
-    for step in range(_ONE, stop - begin + _ONE):
+    for step in range(_ONE, stop - begin + _ONE):  # n downwards; unsigned, it must not pass zero
         n = stop - step
         here = lines.at + n * lines.cell
         x = (n + _ONE) * _UPPER

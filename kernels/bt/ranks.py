@@ -52,18 +52,19 @@ def groups(sizes, axis: int) -> int:
 
 
 @kernel(fastmath=FINITE)
-def sweep(u, rhs, about, axis, forward, group, end, upper, carry, work):
+def sweep(task, fields, geometry, upper, carry, work):
     """Eliminate, if ``forward``, or substitute on groups of eight lines along an ``axis`` of a box, from ``group`` to
-    ``end``.
+    ``end``: these four are the ``task``.
 
-    ``u`` and ``rhs`` are its fields (float64, flat), ``about`` its place, directions and ends.  ``upper`` keeps the
-    blocks of all groups, (points + 1) · UPPER words each; ``carry`` has FORWARD or BACKWARD words for every one of
-    these; ``work`` is scratch.
+    ``fields`` and ``geometry`` are as in ``step``.  ``upper`` keeps the blocks of all groups, (points + 1) · UPPER
+    words each; ``carry`` has FORWARD or BACKWARD words for every one of these; ``work`` is scratch.
     """
-    place, directions, ends = about
+    axis, forward, group, end = task
+    u, rhs, _ = fields
+    place, directions, ends = geometry
     next_j = _FIVE * place.row
     vectors = vectors_of(place.ni)
-    _, ring, _, tile_u, tile_r, block = parts_of_work(work, _TWO * _V + max(place.ni, place.nj, place.nk))
+    _, ring, _, tile_u, tile_rhs, block = parts_of_work(work, _TWO * _V + max(place.ni, place.nj, place.nk))
     points = place.ni if axis == 0 else (place.nj if axis == 1 else place.nk)
     across = vectors_of(place.nj) if axis == 0 else vectors
     words = np.uint64(FORWARD if forward else BACKWARD)
@@ -76,14 +77,14 @@ def sweep(u, rhs, about, axis, forward, group, end, upper, carry, work):
             first_row = place.base + outer * place.plane + lanes * _V * next_j
             with_halo = Rows(first_row - _V, place.row, vectors + _TWO)
             lines = along(0, _V * _TILE, place, points, _ZERO)
-            rows_to_tile(rhs, with_halo, tile_r)
+            rows_to_tile(rhs, with_halo, tile_rhs)
             if forward:
                 rows_to_tile(u, with_halo, tile_u)
-                eliminate(tile_u, tile_r, lines, directions[0], ends[0], Scratch(kept, ring, handed))
+                eliminate(tile_u, tile_rhs, lines, directions[0], ends[0], Scratch(kept, ring, handed))
             else:
-                substitute(tile_r, lines, ends[0], kept, handed)
+                substitute(tile_rhs, lines, ends[0], kept, handed)
             present = _ZERO, min(_V, place.nj - lanes * _V)
-            tile_to_rows(tile_r, _V, rhs, Rows(first_row, place.row, vectors), present, block)
+            tile_to_rows(tile_rhs, _V, rhs, Rows(first_row, place.row, vectors), present, block)
             continue
         at = place.base + lanes * _V + outer * (place.plane if axis == 1 else next_j)
         lines = along(axis, at, place, points, _ZERO)
@@ -201,8 +202,8 @@ def _solve_lines(state: State, axis: int) -> None:
                 carry[:] = 0.0  # the boundary does not change
             else:
                 comm.Recv(carry, source)
-            part = axis, words == FORWARD, a, b
-            sweep(fields.u, fields.rhs, stepper.about, *part, state.upper, carry, stepper.work[0])
+            task = axis, words == FORWARD, a, b
+            sweep(task, fields.arrays, stepper.geometry, state.upper, carry, stepper.work[0])
             comm.Send(carry, target)  # nothing where nobody is
 
 

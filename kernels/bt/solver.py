@@ -1,4 +1,10 @@
-"""One BT run: its arrays in the layout of the solver, the way to and from the serial layout, time steps and norms."""
+"""One BT run: its arrays in the layout of the solver, the way to and from the serial layout, time steps and norms.
+
+Marched to its steady state is ∂U/∂t = R(U) + forcing, U = (ρ, ρu, ρv, ρw, E), on the unit cube with N points a side and
+given values on the boundary.  A time step (``step`` has the equation, and the order that makes it fast) solves a
+linearised form of it for the update.  The forcing is −R of a polynomial, so that this polynomial is the steady state,
+and the distance from it the error.
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -30,11 +36,13 @@ class Box:
     ``points``: N, along every edge of the grid; ``dt``: time step; ``limits``: half-open ranges of i, j and k, by
     default the whole grid; ``halo``: layers of the neighbours' points on every side, 0 or 2.  u[k, j, m, i] lies at
     ``base + k·plane + (5·j + m)·row + i``.  ``row`` and ``plane`` are odd multiples of a cache line, so that lines of
-    any direction spread over all sets of a cache.  Rows that eight lines of x take together may reach beyond a box.
-    One component of a row of a box with neighbours::
+    any direction spread over all sets of a cache.  One component of a row of a box with neighbours::
 
         · · · · · · h h | ■ ■ ■ … ■ | h h · …      h: points of the neighbours
         beside, 8         ni                       ``row`` doubles in all
+
+    The flat array is a vector longer at either end than its planes: what is loaded in whole vectors may begin before
+    the first point or end behind the last one.
     """
 
     def __init__(self, points: int, dt: float, limits=None, halo: int = 0):
@@ -46,12 +54,20 @@ class Box:
         ni, nj, nk = self.sizes
         beside = LANES if halo else 0  # doubles before the first point of a row, so that it begins a cache line
         self.row = LANES * odd(ceil_div(beside + ni + halo, LANES))
+        # eight rows are turned into a tile together, also of a box of fewer that has neighbours
         self.rows = max(nj, LANES if halo else 0) + 2 * halo
         self.plane = LANES * odd(self.rows * 5 * self.row // LANES)
         self.size = LANES + (nk + 2 * halo) * self.plane + LANES
         base = LANES + halo * (self.plane + 5 * self.row) + beside
-        sizes = {"base": base, "plane": self.plane, "row": self.row, "ni": ni, "nj": nj, "nk": nk, "beside": beside}
-        self.place = Place(**{name: np.uint64(size) for name, size in sizes.items()})
+        self.place = Place(
+            base=np.uint64(base),
+            plane=np.uint64(self.plane),
+            row=np.uint64(self.row),
+            ni=np.uint64(ni),
+            nj=np.uint64(nj),
+            nk=np.uint64(nk),
+            beside=np.uint64(beside),
+        )
         self.ends = tuple(Ends(start == 0, stop == points) for start, stop in self.limits)
         self.whole = tuple(all(ends) for ends in self.ends)  # no other box has a part of the lines
         self.directions = tuple(self._direction(axis) for axis in range(3))
@@ -61,7 +77,8 @@ class Box:
         """Weights begin at the first cell that differences visit: the boundary, or two cells before the box."""
         start, stop = self.limits[axis]
         ends = self.ends[axis]
-        padded = np.pad(weights(self.points, self.dt, SECOND[axis]), ((2, 2), (0, 0)))  # cell n is row n + 2
+        # two rows of zeros at either end, so that cell n is row n + 2, and two cells beyond the box have a row
+        padded = np.pad(weights(self.points, self.dt, SECOND[axis]), ((2, 2), (0, 0)))
         first = start + 2 if ends.low else start
         last = stop + 2 if ends.high else stop + 4
         h = 1.0 / (self.points - 1.0)
@@ -95,8 +112,8 @@ class Box:
 class State:
     """Everything one run needs of a box; all arrays are flat float64 in its order.
 
-    ``rhs`` holds, between two steps, dt times the forcing and the z part of the next right-hand
-    side, if ``ready``.
+    Between two steps ``rhs`` holds, if ``ready``, dt times the forcing and the z part of the next right-hand side: the
+    slabs of a step leave it so.  Else the next step begins by computing it.
     """
 
     box: Box
@@ -117,6 +134,11 @@ class State:
         for m in range(5):
             initial[:, :, m] = initial_component(box.points, m)[cut]
         return state
+
+    @property
+    def arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """``fields`` of :mod:`.step`."""
+        return self.u, self.rhs, self.forcing
 
     def force(self) -> None:
         """The forcing is minus ``rhs``, which must have the operator on the exact solution (``right_hand_side`` without
@@ -195,16 +217,16 @@ class Stepper:
     def __init__(self, state: State, threads: int = 1):
         self.state = state
         self.threads = require_threads(threads)
-        self.about = state.box.place, state.box.directions, state.box.ends  # what every sweep is told of the box
+        self.geometry = state.box.place, state.box.directions, state.box.ends  # as in ``step``
         # a cache line more than is needed, between what two threads write
         self.work = zeros((threads, LANES * (ceil_div(state.box.work_size, LANES) + 1)))
 
     def _sweeps(self, which: tuple[bool, bool], solves: tuple[bool, bool, bool], count: int = 1) -> None:
-        state = self.state
-        fields = state.u, state.rhs, state.forcing
-        counter = np.zeros(1, np.int64)  # arrivals of the threads, see ``meet``
-        run_parts(sweeps, self.threads, count, which, *fields, self.about, solves, self.work, counter, self.threads)
-        state.ready = which[1] and solves[2]  # ``by_slabs(False)`` is followed by the planes, which spend it
+        team = np.zeros(1, np.int64), self.threads  # arrivals of the threads, see ``meet``, and how many they are
+        task = count, which, solves
+        run_parts(sweeps, self.threads, task, self.state.arrays, self.geometry, self.work, team)
+        # ``by_slabs(False)`` leaves the same, but planes follow it, which add x and y part
+        self.state.ready = which[1] and solves[2]
 
     def by_slabs(self, solve: bool) -> None:
         """Forcing and z part of the right-hand side; before, if ``solve``, elimination in z and update."""

@@ -1,18 +1,42 @@
 """One time step of BT: first x and y in planes of constant k (``planes``), then z and the update in slabs of constant
-j, with all k (``slabs``); the package has a drawing.
+j, with all k (``slabs``).
 
-Fields are float64 and flat, in the benchmark's units: ``u``, the conserved variables; ``rhs``, dt times the right-hand
-side, which ``planes`` leaves zero on the boundary of the grid and in the padding; ``forcing``, dt times the forcing.
-``about`` is a tuple of ``place`` (``Place``: where the points of a box lie in all of them), ``directions``
-(``Direction``) and ``ends`` (``Ends``) of x, y and z, all of :mod:`.lines`.  ``work`` is scratch, float64 (threads,
-work_size(cells) or more); ``thread`` of ``threads`` takes a contiguous share; ``solves`` says for x, y and z whether
-lines are solved, which only whole ones can be.
+A_x, A_y and A_z are the linearised operators along the three directions, which ``elimination`` writes down; R(U) is
+the sum of three parts, of which ``differences`` adds one::
+
+    (I + dt·A_x) (I + dt·A_y) (I + dt·A_z) Δ = dt·(R(U) + forcing),    U ← U + Δ
+
+The factors are solved one after the other, each on the answer of the one before, and all of it in one array::
+
+    rhs      dt·forcing + z part           left by the slabs of the step before
+    plane    + y part, + x part            rhs is complete
+             solve along x, along y        rhs is (I + dt·A_y)⁻¹ (I + dt·A_x)⁻¹ rhs
+    slab     solve along z                 rhs is Δ
+             U ← U + Δ
+             rhs ← dt·forcing + z part     of the new U, for the next step
+
+So a step passes over memory twice, and not once for each of its seven parts: all that is done to a plane or to a slab
+is done while it is in the cache, and the z part of the *next* step goes with the slabs because it, too, runs along k.
+Planes do not depend on each other, nor do slabs: threads share them out and meet in between.
+
+Fields are float64 and flat, in the benchmark's units, u[k, j, m, i] at ``base + k·plane + (5·j + m)·row + i``
+(``Place``; the package has a drawing).  Functions share
+
+``fields``     ``u``, the conserved variables; ``rhs``, dt times the right-hand side, which ``planes`` leaves zero on
+               the boundary of the grid and in the padding; ``forcing``, dt times the forcing
+``geometry``   of a box of the grid: its ``Place``, and of x, y and z the ``Direction`` and the ``Ends`` (:mod:`.lines`)
+``solves``     of x, y and z: whether lines are solved here, which only whole ones can be; where boxes share a line,
+               ``ranks`` passes it from one to the next
+``work``       scratch, float64 (threads, work_size(cells) or more)
+``thread``     which of ``threads`` this is; it takes a contiguous share
 
 Lanes are points along i for y and z.  For x they are rows: eight rows are turned into a tile, so that no vector is
 half empty, and back::
 
     tile    cell i:  ρ of rows j … j+7 | ρu … | ρv … | ρw … | E …      5 · 8 doubles (``TILE``), then cell i+1
 """
+
+from typing import NamedTuple
 
 import numpy as np
 
@@ -31,23 +55,44 @@ _TWO = np.uint64(2)
 _FIVE = np.uint64(5)
 
 
+class Parts(NamedTuple):
+    """One thread's scratch, cut into flat float64 arrays, which lie in it in this order.
+
+    Functions give each a name at once: numba counts a reference, with a locked instruction, whenever an array is taken
+    out of a tuple, and with ``parts.tile_u`` in the loops a step of class W takes 1.17 times as long.
+    """
+
+    upper: np.ndarray  # X of every cell of eight lines, and of the cell before
+    ring: np.ndarray  # terms of three cells
+    carry: np.ndarray  # what one piece of a line hands on to the next
+    tile_u: np.ndarray  # eight rows of u as lines along x
+    tile_rhs: np.ndarray  # and of rhs
+    block: np.ndarray  # 8 · 8 numbers
+
+
 def work_size(cells: int) -> int:
-    """Doubles of scratch for lines of so many cells: upper blocks, ring, what is handed on, two tiles, a block."""
+    """Doubles of scratch for lines of so many cells: those of all ``Parts``."""
     padded = ceil_div(cells, LANES) * LANES
     return (padded + 1) * UPPER + RING + FORWARD + 2 * padded * int(TILE) + LANES * LANES
 
 
 @kernel
 def parts_of_work(work, cells):
-    """The parts of ``work``, one thread's scratch for lines of ``cells`` cells: upper blocks, ring, what is handed on,
-    tiles of u and rhs, 8×8 block."""
+    """The ``Parts`` of ``work``, one thread's scratch for lines of ``cells`` cells."""
     padded = vectors_of(cells) * _V
     ring = (padded + _ONE) * np.uint64(UPPER)
     carry = ring + np.uint64(RING)
-    tile = carry + np.uint64(FORWARD)
-    other = tile + padded * TILE
-    block = other + padded * TILE
-    return work[:ring], work[ring:carry], work[carry:tile], work[tile:other], work[other:block], work[block:]
+    tile_u = carry + np.uint64(FORWARD)
+    tile_rhs = tile_u + padded * TILE
+    block = tile_rhs + padded * TILE
+    return Parts(
+        upper=work[:ring],
+        ring=work[ring:carry],
+        carry=work[carry:tile_u],
+        tile_u=work[tile_u:tile_rhs],
+        tile_rhs=work[tile_rhs:block],
+        block=work[block:],
+    )
 
 
 @kernel(inline=True)
@@ -61,20 +106,23 @@ def rows_to_tile(source, rows, tile):
 
 @kernel(fastmath=FINITE)
 def tile_to_rows(tile, first, target, rows, lanes, block):
-    """The ``lanes``, a pair fresh <= lane < stop, of a ``tile`` from its cell ``first`` on into their rows (``Rows``)
-    of ``target``; ``block`` is scratch, flat, 8 · 8 doubles."""
-    fresh, stop = lanes
+    """A ``tile`` from its cell ``first`` on, turned back into the ``rows`` (``Rows``) of ``target``.
+
+    ``lanes`` is a pair: the first lane that is written, and the end; the rows of the others keep what they have.
+    ``block`` is scratch, flat, 8 · 8 doubles.
+    """
+    first_lane, end = lanes
     next_j = _FIVE * rows.row
     # next_j // row is five, which the compiler is not to know: it would unroll, with ten copies of the transposition.
     for m in range(next_j // rows.row):
         for vector in range(rows.vectors):
             source = (first + vector * _V) * TILE + m * _V
             at = rows.at + m * rows.row + vector * _V
-            if stop - fresh == _V:
+            if end - first_lane == _V:
                 transpose_block(tile, source, TILE, target, at, next_j)
             else:
                 transpose_block(tile, source, TILE, block, _ZERO, _V)
-                for lane in range(fresh, stop):
+                for lane in range(first_lane, end):
                     store(target, at + lane * next_j, load(block, lane * _V))
 
 
@@ -101,14 +149,15 @@ def _most_cells(place):
 
 
 @kernel(fastmath=FINITE)
-def planes(u, rhs, about, solves, work, threads, thread):
+def planes(fields, geometry, solves, work, threads, thread):
     """Adds x and y part of the right-hand side to ``rhs`` of inner planes, which has forcing and z part; where lines
     are solved, the solution of x and then of y replaces it."""
-    place, directions, ends = about
+    u, rhs, _ = fields
+    place, directions, ends = geometry
     next_j = _FIVE * place.row  # from one j to the next
     vectors = vectors_of(place.ni)
-    wide = vectors + _TWO * place.beside // _V
-    upper, ring, carry, tile_u, tile_r, block = parts_of_work(work[thread], _most_cells(place))
+    wide = vectors + _TWO * place.beside // _V  # vectors of a row, its neighbours' points included
+    upper, ring, carry, tile_u, tile_rhs, block = parts_of_work(work[thread], _most_cells(place))
     line_scratch = Scratch(upper, ring, carry)
     before_x, points_x = visited(place.ni, ends[0])
     before_y, points_y = visited(place.nj, ends[1])
@@ -117,10 +166,15 @@ def planes(u, rhs, about, solves, work, threads, thread):
     first, stop = _share(first, stop, threads, thread)
     for k in range(first, stop):
         at = place.base + k * place.plane
+        # y part: before x, whose solution is no right-hand side any more
         for vector in range(vectors):
             lines = along(1, at + vector * _V - before_y * next_j, place, points_y, _ZERO)
             differences(u, rhs, rhs, lines, directions[1])
-        # x: eight rows at once; the last eight may overlap their predecessors, whose lanes are then not written again.
+        # x, eight rows at once.  Where the inner rows are no multiple of eight the last group is moved back until it
+        # fits: it overlaps its predecessor, and the lanes that are done already are not written again::
+        #
+        #     19 rows     0 … 7 │ 8 … 15 │ 11 … 18, of which 16, 17 and 18 are written
+        #
         # With fewer than eight inner rows the group begins at the first and reaches beyond the box.
         j = low
         while j < high:
@@ -130,20 +184,21 @@ def planes(u, rhs, about, solves, work, threads, thread):
             first_row = at + start * next_j
             with_halo = Rows(first_row - place.beside, place.row, wide)
             rows_to_tile(u, with_halo, tile_u)
-            rows_to_tile(rhs, with_halo, tile_r)
+            rows_to_tile(rhs, with_halo, tile_rhs)
             lines = along(0, (place.beside - before_x) * TILE, place, points_x, _ZERO)
-            differences(tile_u, tile_r, tile_r, lines, directions[0])
+            differences(tile_u, tile_rhs, tile_rhs, lines, directions[0])
             if solves[0]:
                 lines = along(0, place.beside * TILE, place, place.ni, _ZERO)
-                solve(tile_u, tile_r, lines, directions[0], ends[0], line_scratch)
+                solve(tile_u, tile_rhs, lines, directions[0], ends[0], line_scratch)
             # boundary and padding become zero: y, z and the update then leave u there as it is
             if ends[0].low:
-                _clear(tile_r, place.beside)
+                _clear(tile_rhs, place.beside)
             if ends[0].high:
                 for cell in range(place.ni - _ONE, vectors * _V):
-                    _clear(tile_r, place.beside + cell)
+                    _clear(tile_rhs, place.beside + cell)
             lanes = j - start, min(_V, high - start)
-            tile_to_rows(tile_r, place.beside, rhs, Rows(first_row, place.row, vectors), lanes, block)
+            own_rows = Rows(first_row, place.row, vectors)
+            tile_to_rows(tile_rhs, place.beside, rhs, own_rows, lanes, block)
             j = start + _V
         if solves[1]:
             for vector in range(vectors):
@@ -153,10 +208,11 @@ def planes(u, rhs, about, solves, work, threads, thread):
 
 
 @kernel(fastmath=FINITE)
-def slabs(u, rhs, forcing, about, solves, work, threads, thread):
+def slabs(fields, geometry, solves, work, threads, thread):
     """Of the inner j, each with all k: if solved, elimination in z and update of ``u``; then into ``rhs`` forcing and z
     part of the next right-hand side."""
-    place, directions, ends = about
+    u, rhs, forcing = fields
+    place, directions, ends = geometry
     next_j = _FIVE * place.row  # from one j to the next
     upper, ring, carry = parts_of_work(work[thread], _most_cells(place))[:3]
     line_scratch = Scratch(upper, ring, carry)
@@ -179,12 +235,17 @@ def slabs(u, rhs, forcing, about, solves, work, threads, thread):
 
 
 @kernel(fastmath=FINITE)
-def sweeps(count, which, u, rhs, forcing, about, solves, work, counter, threads, thread):
-    """``count`` times ``planes`` and ``slabs``, each where the pair ``which`` asks."""
+def sweeps(task, fields, geometry, work, team, thread):
+    """``planes`` and ``slabs`` in turn, as the ``task`` says: how many times, which of the two, and ``solves``.
+
+    ``team``: where the threads count their arrivals (``meet``), and how many they are.
+    """
+    count, (with_planes, with_slabs), solves = task
+    counter, threads = team
     for _ in range(count):
-        if which[0]:
-            planes(u, rhs, about, solves, work, threads, thread)
+        if with_planes:
+            planes(fields, geometry, solves, work, threads, thread)
             meet(counter, threads)
-        if which[1]:
-            slabs(u, rhs, forcing, about, solves, work, threads, thread)
+        if with_slabs:
+            slabs(fields, geometry, solves, work, threads, thread)
             meet(counter, threads)

@@ -75,19 +75,19 @@ def _fill(u, place, parts, points, exact):
 
 
 @kernel
-def _about(table, place, points, dt):
-    """Place, directions and ends of the cube; ``dt``: time step; ``table``: weights of dissipation, flat."""
+def _geometry(table, place, points, dt):
+    """``geometry`` of the cube, see ``kernels.bt.step``; ``dt``: time step; ``table``: weights of dissipation, flat."""
     h, both = 1.0 / (points - 1.0), Ends(True, True)
     across = Direction(dt, table[: 5 * points], SECOND[0], h)
     return place, (across, across, Direction(dt, table[5 * points :], SECOND[2], h)), (both, both, both)
 
 
 @kernel
-def _right_hand_side(u, rhs, forcing, about, work):
-    """``rhs`` = ``forcing``, which has the factor dt, + dt · the operator on ``u``, by one thread; ``about`` of
-    :func:`_about`, scratch ``work``."""
-    slabs(u, rhs, forcing, about, _NONE, work, 1, 0)
-    planes(u, rhs, about, _NONE, work, 1, 0)
+def _right_hand_side(fields, geometry, work):
+    """``rhs`` = ``forcing``, which has the factor dt, + dt · the operator on ``u``, by one thread; ``fields``,
+    ``geometry`` and ``work`` as in ``kernels.bt.step``."""
+    slabs(fields, geometry, _NONE, work, 1, 0)
+    planes(fields, geometry, _NONE, work, 1, 0)
 
 
 @kernel
@@ -103,7 +103,8 @@ def _state(u, rhs, forcing, table, work, shape):
 def begin(u, rhs, forcing, start, table, parts, work, shape, dt):
     """The initial field into ``start``, and the forcing: minus the operator on the exact solution."""
     shape = carray(shape, (6,))
-    (u, rhs, forcing), table, work, place, points = _state(u, rhs, forcing, table, work, shape)
+    fields, table, work, place, points = _state(u, rhs, forcing, table, work, shape)
+    u, rhs, forcing = fields
     start, parts = carray(start, (u.size,)), carray(parts, (5 + 15 * points,))
     start[:] = 1.0
     u[:] = 1.0
@@ -111,7 +112,7 @@ def begin(u, rhs, forcing, start, table, parts, work, shape, dt):
     forcing[:] = 0.0
     _fill(start, place, parts, points, False)
     _fill(u, place, parts, points, True)
-    _right_hand_side(u, rhs, forcing, _about(table, place, points, dt), work)
+    _right_hand_side(fields, _geometry(table, place, points, dt), work)
     for i in range(u.size):
         forcing[i] = -rhs[i]
 
@@ -119,24 +120,26 @@ def begin(u, rhs, forcing, start, table, parts, work, shape, dt):
 def march(u, rhs, forcing, start, table, work, shape, dt, steps, repeats):
     """``repeats`` times: back to the initial field, then the steps."""
     shape = carray(shape, (6,))
-    (u, rhs, forcing), table, work, place, points = _state(u, rhs, forcing, table, work, shape)
+    fields, table, work, place, points = _state(u, rhs, forcing, table, work, shape)
+    u, _, _ = fields
     start = carray(start, (u.size,))
-    about = _about(table, place, points, dt)
+    geometry = _geometry(table, place, points, dt)
     for _ in range(repeats):
         for i in range(u.size):
             u[i] = start[i]
-        slabs(u, rhs, forcing, about, _NONE, work, 1, 0)
+        slabs(fields, geometry, _NONE, work, 1, 0)
         for _step in range(steps):
-            planes(u, rhs, about, _ALL, work, 1, 0)
-            slabs(u, rhs, forcing, about, _ALL, work, 1, 0)
+            planes(fields, geometry, _ALL, work, 1, 0)
+            slabs(fields, geometry, _ALL, work, 1, 0)
 
 
 def norms(u, rhs, forcing, table, parts, work, shape, dt, answers):
     """Five residual norms, then five error norms, see ``kernels.bt.solver``."""
     shape = carray(shape, (6,))
-    (u, rhs, forcing), table, work, place, points = _state(u, rhs, forcing, table, work, shape)
+    fields, table, work, place, points = _state(u, rhs, forcing, table, work, shape)
+    u, rhs, _ = fields
     parts, answers = carray(parts, (5 + 15 * points,)), carray(answers, (10,))
-    _right_hand_side(u, rhs, forcing, _about(table, place, points, dt), work)
+    _right_hand_side(fields, _geometry(table, place, points, dt), work)
     for m in range(5):
         residual = error = 0.0
         for k in range(points):
