@@ -13,6 +13,19 @@ place of everything by name, which is how the stages find it::
       … the fields in the order of ``WindowRow``
       then lines of a pitch: p_s of Yᵉ, p_s, p_s of X⁻, ln p_s, −Σ D Δσ
 
+    the ring of five rows, while row j is the newest:
+
+      row      its stage now        which reads rows
+      j        complete             j
+      j − 1    flow                 j − 2, j − 1, j
+      j − 2    tendency, advance    j − 3, j − 2, j − 1
+      j − 3    implicit             j − 3, j − 2
+      j − 4    none any more        j + 1 takes its place
+
+Fields that a stage leaves for the next, eighteen a row, exist in the window alone, which stays in the cache where that
+is large enough (``scan`` has sizes): the scan over all rows moves no more than their records, which are what work files
+hold.
+
 The record of a row in the work files is two halves of whole blocks of eight-byte words:
 
 ==============================  =======================================================================
@@ -25,8 +38,8 @@ P + c and Q + ε c are the two time levels once the semi-implicit correction c o
 divergence of the explicit step.  With 192 points and 15 levels a half has exactly 35 blocks of 512 float64.
 
 In all stages ``plan`` is the ``ForecastPlan`` of the run, ``arrays`` its ``ForecastArrays``, ``size`` its
-``Extents``, ``j`` the number of a row from south to north, ``k`` that of a level; ``w`` is the address of a window or
-scratch, ``o`` a place in it and ``ni`` the points of one of its rows.
+``Extents``, ``j`` the number of a row from south to north, ``k`` that of a level, from the top down; ``w`` is the
+address of a window or scratch, ``o`` an offset in it and ``ni`` the points of one of its rows.
 """
 
 import math
@@ -41,12 +54,14 @@ from supercomputers_rerun.kernels.gridpoint.problem import LAG, Problem
 from supercomputers_rerun.kernels.runtime.jit import kernel
 from supercomputers_rerun.kernels.runtime.vector import LANES, address, load, store
 
-#: Places on either side of a row in memory, for neighbours across the date line; ``wrap`` copies a vector of them.
+#: Places on either side of a row in memory, for neighbours across the date line.  Stages read two of them at most; with
+#: a vector of them ``wrap`` is one copy a side, and each level begins on a cache line.
 HALO = LANES
 #: Numbers of one element of a Fourier transform: real parts of eight lines, then imaginary parts, which are eight more
 #: real lines: sixteen rows of longitude, or modes, at once.
 PAIR = 2 * LANES
-#: Words of a block of a work file, and of half A of a record before its first field.
+#: Words of a block of a work file, and of half A of a record before its first field: at the size of 1982 the fields
+#: leave so many of its blocks.
 BLOCK = 512
 HEADER = 64
 
@@ -79,9 +94,8 @@ class ForecastArrays(NamedTuple):
 
     window: np.ndarray  # of each thread, rows of the window
     records: np.ndarray  # records of the rows that are in memory
-    halo: (
-        np.ndarray
-    )  # of each thread, copies of records: rows south − 2, south − 1, north, north + 1, north + 2 of its band
+    #: of each thread, copies of records: rows south − 2, south − 1, north, north + 1, north + 2 of its band
+    halo: np.ndarray
     G: np.ndarray  # the implicit correction's potential of the step before, [level][longitude] in each row
     halves: np.ndarray  # of each row, right-hand sides: [ni/2 + 1][groups][re, im of modes 0–7, re, im of 8–15][8]
     scratch: np.ndarray  # of each thread
@@ -128,11 +142,12 @@ class WindowRow(NamedTuple):
     ps_rate: int  # −Σ D Δσ
 
 
-#: Fields [level][longitude] that a row of the window has room for, and rows of longitude behind them; the number of
-#: the first field of X⁻, and of Yᵉ.
-FIELDS = 18
-LINES = 5
-BEFORE = 14
+#: Number of the first field of X⁻, which is that of Yᵉ too.
+BEFORE = WindowRow._fields.index("u_before")
+#: Fields [level][longitude] of a row of the window; from the next name on those of Yᵉ lie where X⁻ was.
+FIELDS = WindowRow._fields.index("u_change")
+#: Rows of longitude behind the fields.
+LINES = len(WindowRow._fields) - WindowRow._fields.index("ps_change")
 
 
 class RecordRow(NamedTuple):
@@ -234,7 +249,10 @@ def record_row(size, k):
 
 @kernel(inline=True)
 def record(arrays, size, j):
-    """Address of the record of row ``j``; of its copy, where the row is a neighbour's."""
+    """Address of the record of row ``j``; of its copy, where the row is a neighbour's.
+
+    Copies of the two rows to the south come before those of the rows to the north (``ForecastArrays.halo``).
+    """
     if j < arrays.south:
         return address(arrays.halo[j - arrays.south + 2])
     if j >= arrays.north:
@@ -328,6 +346,7 @@ def row_coefficients(problem: Problem) -> RowCoefficients:
     north = np.append(edge[1 : nj + 1], 0.0)
     before_cos = np.append(cos[0], cos[:-1])
     before_sin = np.append(sin[0], sin[:-1])
+    # what has no meaning at a pole is divided by infinity, and becomes zero
     gap = sin - before_sin
     gap[[0, nj]] = np.inf
     inner = np.ones(nj + 1)
@@ -340,6 +359,7 @@ def row_coefficients(problem: Problem) -> RowCoefficients:
     sign = np.zeros(nj + 1)
     sign[0] = -1.0
     sign[nj] = 1.0
+    # beyond 60° short waves are damped; two bits
     filtered = np.where(cos < 0.5, 1, 0) | np.where((south < 0.5) & (south > 0), 2, 0)
     return RowCoefficients(
         cos=cos,
@@ -394,7 +414,7 @@ def pivots(problem: Problem, rows: RowCoefficients, speed2: np.ndarray) -> np.nd
 def _matrices(problem: Problem, column) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Δt² c² by mode, and ``WaveTables.forward`` and ``backward``."""
     levels = problem.levels
-    modes = PAIR * ceil_div(levels, PAIR)
+    modes = PAIR * ceil_div(levels, PAIR)  # in groups of sixteen, the last filled up with modes that are zero
     speed2 = np.zeros(modes)
     forward = np.zeros((modes, 2 * levels + 1))
     backward = np.zeros((modes, modes))

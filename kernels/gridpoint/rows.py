@@ -1,6 +1,9 @@
 """Stages of one row of latitude, compiled: complete the step, mass fluxes, tendencies and the explicit step.
 
-A row passes four stages, each one row behind the one before (``advance`` ends the third, ``helmholtz`` has the last):
+Leapfrog with semi-implicit gravity waves: a time step goes from X⁻, the state of the step before after the time filter,
+and X⁰, the present one, X being u, v, T, q and p_s.  What the record of a row keeps of both are P and Q, which lack the
+part c that is known when the Helmholtz equations have been solved.  A row passes four stages, each one row behind the
+one before (``advance`` ends the third, ``helmholtz`` has the last):
 
 =========  ==========================  ==========================================================================
 stage      reads                       gives
@@ -13,17 +16,24 @@ tendency   X⁰, X⁻, flow of j−1 … j+1   N, before ``helmholtz.filter_tend
 implicit   Yᵉ of j, j+1                D; right-hand sides; elimination from row j−1
 =========  ==========================  ==========================================================================
 
-c is the semi-implicit correction.  G is the potential from the Helmholtz equations of the step before, zero until step
-1 has solved them; with D = D of the record − Δt ∇²G, c is −Δt ∇G for u and v, −Δt τD for T, −Δt P_REF Σ D Δσ for p_s
-and 0 for q.  ε is the time filter's factor, ``EPSILON``.  The C grid::
+N is ∂X/∂t by all terms at X⁰, with diffusion of X⁻; P is what an explicit leapfrog makes of it, Yᵉ = P − 2X⁰ + X⁻ what
+the semi-implicit correction c answers to, and D of the record the divergence of Yᵉ.  G is the potential from the
+Helmholtz equations of the step before, zero until step 1 has solved them; with D = D of the record − Δt ∇²G, c is
+−Δt ∇G for u and v, −Δt τD for T, −Δt P_REF Σ D Δσ for p_s and 0 for q.  ε is the time filter's factor, ``EPSILON``.
+
+What makes it fast: a row goes through all stages while it and its neighbours lie in the window, five rows that stay in
+the cache (``scan``), so that memory, or a work file, is read once and written once a step.  Loops over longitude load
+vectors of eight, reach over the date line by the copies that ``wrap`` makes, and have no branch at top, ground and
+poles: what is not there is multiplied by zero.
+
+The C grid::
 
     v_i    η_i              south face of row j + 1, the north face of row j
     T_i    u_i    T_i+1     row j; q, p_s, Φ, ṁ lie where T does
     v_i    η_i              south face of row j
 
-All rows lie in a window; ``plan``, ``arrays`` and ``j`` as in ``plan``.  Every stage is the same compiled
-function whatever calls it, works on whole vectors of eight longitudes, and reads nothing that depends on how many rows
-are in memory: answers are the same bit for bit.
+Every stage is the same compiled function whatever calls it, works on whole vectors, and reads nothing that depends on
+how many rows are in memory: answers are the same bit for bit.
 
 Momentum is in vector-invariant form with Sadourny's potential-enstrophy stencil (J. Atmos. Sci. 32, 1975), with
 U = p̄_s u, V = p̄_s v cosφ, η = (f + ζ)/p̄_s:
@@ -34,8 +44,11 @@ U = p̄_s u, V = p̄_s v cosφ, η = (f + ζ)/p̄_s:
 T and q: (∇·(p_s V X) − X ∇·(p_s V))/p_s, by the same fluxes as p_s; the conversion κ T ω/p takes the same
 T̄ δ ln p_s as the pressure gradient, hence no spurious source of energy.  Diffusion is δ⁴ of X⁻ in both directions.
 
-``w`` is the address of the window and ``scratch`` that of the scratch: ``size.pitch`` numbers a line, each stage over
-what the one before left; with t = ``size.tendency``::
+``plan``, ``arrays``, ``j`` and ``k`` are as in ``plan``.  In every function ``x``, ``s`` and ``n`` say where the
+fields of row ``j``, of the one to the south and of the one to the north lie in the window (``WindowRow``), ``r`` where
+they lie in the record (``RecordRow``); ``i`` is a longitude.  ``w`` is the address of the window, ``rec`` that of the
+record and ``scratch`` that of the scratch: ``size.pitch`` numbers a line, each stage over what the one before left;
+with t = ``size.tendency``::
 
     complete    line 0         Σ D Δσ
     flow        lines 0 … 5    ``AT_U`` … ``HEIGHT``; at last line 0 is 1/p̄_s at the corners
@@ -71,7 +84,7 @@ def _surface(plan, arrays, j):
         change = rate * load(scratch, i)
         store(w, here.ps + i, load(rec, r.P_ps + i) + change)
         store(w, here.ps_before + i, load(rec, r.Q_ps + i) + EPSILON * change)
-    for i in range(ni):  # one by one: there is no logarithm of a vector
+    for i in range(ni):  # one by one: ``vector`` has no logarithm
         store(w, here.log_ps + i, np.log(at(w, here.ps + i)))
     wrap(w, here.ps, ni)
     wrap(w, here.ps_before, ni)
@@ -92,43 +105,44 @@ def complete(plan, arrays, j):
     scratch = address(arrays.scratch)
     rec = record(arrays, size, j)
     south, north = neighbours(size, j)
-    ls = rows.laplace_south[j]
-    ln = rows.laplace_north[j]
-    cu = -dt * rows.dx[j]
-    cv = -dt * rows.face[j]
-    ct = -dt * (KAPPA * T_REF)
+    weight_south = rows.laplace_south[j]
+    weight_north = rows.laplace_north[j]
+    factor_u = -dt * rows.dx[j]
+    factor_v = -dt * rows.face[j]
+    factor_T = -dt * (KAPPA * T_REF)
     for i in range(0, ni, LANES):
         store(scratch, i, spread(0.0))
     for k in range(size.levels):
         x = window_row(size, j, k)
         r = record_row(size, k)
-        o = k * size.pitch + HALO
-        gj = o + j * size.depth
-        gs = o + south * size.depth
-        gn = o + north * size.depth
-        lag = col.log[k] / col.thickness[k]  # ln r/Δσ of ``levels``
+        level = k * size.pitch + HALO
+        at_here = level + j * size.depth
+        at_south = level + south * size.depth
+        at_north = level + north * size.depth
+        log_per_layer = col.log[k] / col.thickness[k]  # ln r/Δσ of ``levels``
         alpha = col.alpha[k]
-        thick = col.thickness[k]
+        thickness = col.thickness[k]
         for i in range(0, ni, LANES):
-            here = load(g, gj + i)
-            east = load(g, gj + i + 1)
-            west = load(g, gj + i - 1)
-            below = load(g, gs + i)
-            above = load(g, gn + i)
-            cx = cu * (east - here)
-            cy = cv * (here - below)
-            lap = dx2 * ((east - here) - (here - west)) + (ln * (above - here) - ls * (here - below))
-            div = load(rec, r.D + i) - dt * lap
+            here = load(g, at_here + i)
+            east = load(g, at_here + i + 1)
+            west = load(g, at_here + i - 1)
+            below = load(g, at_south + i)
+            above = load(g, at_north + i)
+            change_u = factor_u * (east - here)
+            change_v = factor_v * (here - below)
+            in_latitude = weight_north * (above - here) - weight_south * (here - below)
+            laplace = dx2 * ((east - here) - (here - west)) + in_latitude
+            divergence = load(rec, r.D + i) - dt * laplace
             total = load(scratch, i)
-            heat = ct * (lag * total + alpha * div)
-            store(scratch, i, total + thick * div)
-            store(w, x.u + i, load(rec, r.P_u + i) + cx)
-            store(w, x.v + i, load(rec, r.P_v + i) + cy)
-            store(w, x.T + i, load(rec, r.P_T + i) + heat)
+            change_T = factor_T * (log_per_layer * total + alpha * divergence)
+            store(scratch, i, total + thickness * divergence)
+            store(w, x.u + i, load(rec, r.P_u + i) + change_u)
+            store(w, x.v + i, load(rec, r.P_v + i) + change_v)
+            store(w, x.T + i, load(rec, r.P_T + i) + change_T)
             store(w, x.q + i, load(rec, r.P_q + i))
-            store(w, x.u_before + i, load(rec, r.Q_u + i) + EPSILON * cx)
-            store(w, x.v_before + i, load(rec, r.Q_v + i) + EPSILON * cy)
-            store(w, x.T_before + i, load(rec, r.Q_T + i) + EPSILON * heat)
+            store(w, x.u_before + i, load(rec, r.Q_u + i) + EPSILON * change_u)
+            store(w, x.v_before + i, load(rec, r.Q_v + i) + EPSILON * change_v)
+            store(w, x.T_before + i, load(rec, r.Q_T + i) + EPSILON * change_T)
             store(w, x.q_before + i, load(rec, r.Q_q + i))
         for field in range(4):
             wrap(w, x.u + field * size.field, ni)
@@ -143,17 +157,17 @@ def _polar_vorticity(plan, w, j):
     rows = plan.rows
     ni = size.ni
     near = min(j, size.nj - 1)
-    p = 0.0
+    sum_ps = 0.0
     ps = window_row(size, near, 0).ps
     for i in range(ni):
-        p += at(w, ps + i)
+        sum_ps += at(w, ps + i)
     for k in range(size.levels):
-        mean = 0.0
+        sum_u = 0.0
         u = window_row(size, near, k).u
         eta = window_row(size, j, k).eta
         for i in range(ni):
-            mean += at(w, u + i)
-        value = (rows.f[j] + rows.pole[j] * (mean / ni)) / (p / ni)
+            sum_u += at(w, u + i)
+        value = (rows.f[j] + rows.pole[j] * (sum_u / ni)) / (sum_ps / ni)
         for i in range(-HALO, ni + HALO, LANES):
             store(w, eta + i, spread(value))
 
@@ -167,17 +181,19 @@ def _vorticity(plan, w, j, scratch):
     here = window_row(size, j, 0).ps
     south = window_row(size, j - 1, 0).ps
     for i in range(0, ni, LANES):
-        p = load(w, here + i) + load(w, here + i + 1) + (load(w, south + i) + load(w, south + i + 1))
-        store(scratch, i, 4.0 / p)
-    cv = rows.curl_v[j]
-    cu = rows.curl_u[j]
-    c = rows.cos[j]
-    cs = rows.cos[j - 1]
+        four_ps = load(w, here + i) + load(w, here + i + 1) + (load(w, south + i) + load(w, south + i + 1))
+        store(scratch, i, 4.0 / four_ps)
+    curl_v = rows.curl_v[j]
+    curl_u = rows.curl_u[j]
+    cos = rows.cos[j]
+    cos_south = rows.cos[j - 1]
     for k in range(size.levels):
         x = window_row(size, j, k)
         s = window_row(size, j - 1, k)
         for i in range(0, ni, LANES):
-            zeta = cv * (load(w, x.v + i + 1) - load(w, x.v + i)) - cu * (c * load(w, x.u + i) - cs * load(w, s.u + i))
+            change_v = load(w, x.v + i + 1) - load(w, x.v + i)
+            change_u = cos * load(w, x.u + i) - cos_south * load(w, s.u + i)
+            zeta = curl_v * change_v - curl_u * change_u
             store(w, x.eta + i, (zeta + rows.f[j]) * load(scratch, i))
         wrap(w, x.eta, ni)
 
@@ -190,17 +206,19 @@ def _second_differences(plan, w, j):
     south, north = neighbours(size, j)
     for field in range(4):
         of_v = field == 1
-        o = field * size.field
-        ds = rows.damp_south_v[j] if of_v else rows.damp_south[j]
-        dn = rows.damp_north_v[j] if of_v else rows.damp_north[j]
+        to_field = field * size.field
+        weight_south = rows.damp_south_v[j] if of_v else rows.damp_south[j]
+        weight_north = rows.damp_north_v[j] if of_v else rows.damp_north[j]
         for k in range(size.levels):
-            x = window_row(size, j, k).u_before + o
-            out = window_row(size, j, k).u_bend + o
-            s = window_row(size, south, k).u_before + o
-            n = window_row(size, north, k).u_before + o
+            of_here = window_row(size, j, k).u_before + to_field
+            out = window_row(size, j, k).u_bend + to_field
+            of_south = window_row(size, south, k).u_before + to_field
+            of_north = window_row(size, north, k).u_before + to_field
             for i in range(0, size.ni, LANES):
-                here = load(w, x + i)
-                store(w, out + i, dn * (load(w, n + i) - here) - ds * (here - load(w, s + i)))
+                here = load(w, of_here + i)
+                to_north = load(w, of_north + i) - here
+                to_south = here - load(w, of_south + i)
+                store(w, out + i, weight_north * to_north - weight_south * to_south)
 
 
 # Rows of longitude that ``flow`` keeps in the scratch, a pitch each.
@@ -224,16 +242,16 @@ def _pressures(plan, arrays, j):
     rec = record(arrays, size, j)
     south, north = neighbours(size, j)
     ps = window_row(size, j, 0).ps
-    pss = window_row(size, south, 0).ps
-    psn = window_row(size, north, 0).ps
+    ps_south = window_row(size, south, 0).ps
+    ps_north = window_row(size, north, 0).ps
     phis = record_row(size, 0).phis
-    hs = 0.5 * rows.south[j]
-    hn = 0.5 * rows.north[j]
+    half_south = 0.5 * rows.south[j]
+    half_north = 0.5 * rows.north[j]
     for i in range(0, ni, LANES):
         here = load(w, ps + i)
         store(scratch, AT_U * pitch + HALO + i, 0.5 * (here + load(w, ps + i + 1)))
-        store(scratch, SOUTH * pitch + i, hs * (here + load(w, pss + i)))
-        store(scratch, NORTH * pitch + i, hn * (here + load(w, psn + i)))
+        store(scratch, SOUTH * pitch + i, half_south * (here + load(w, ps_south + i)))
+        store(scratch, NORTH * pitch + i, half_north * (here + load(w, ps_north + i)))
         store(scratch, PER_P * pitch + i, KAPPA / here)
         store(scratch, SUM * pitch + i, spread(0.0))
         store(scratch, HEIGHT * pitch + i, load(rec, phis + i))
@@ -250,25 +268,26 @@ def _fluxes(plan, w, scratch, j):
     _, north = neighbours(size, j)
     dx = plan.rows.dx[j]
     dy = plan.rows.dy[j]
-    per_p = PER_P * pitch
+    per_p_at = PER_P * pitch
     total_at = SUM * pitch
     for k in range(size.levels):
         x = window_row(size, j, k)
-        vn = window_row(size, north, k).v
-        lag = col.log[k] / col.thickness[k]  # ln r/Δσ of ``levels``
+        v_north = window_row(size, north, k).v
+        log_per_layer = col.log[k] / col.thickness[k]  # ln r/Δσ of ``levels``
         alpha = col.alpha[k]
-        thick = col.thickness[k]
+        thickness = col.thickness[k]
         for i in range(0, ni, LANES):
             flux = load(scratch, AT_U * pitch + HALO + i) * load(w, x.u + i)
             west = load(scratch, AT_U * pitch + HALO - 1 + i) * load(w, x.u + i - 1)
             below = load(scratch, SOUTH * pitch + i) * load(w, x.v + i)
-            above = load(scratch, NORTH * pitch + i) * load(w, vn + i)
-            div = dx * (flux - west) + dy * (above - below)
+            above = load(scratch, NORTH * pitch + i) * load(w, v_north + i)
+            divergence = dx * (flux - west) + dy * (above - below)
             total = load(scratch, total_at + i)
             store(w, x.flux_u + i, flux)
             store(w, x.flux_v + i, below)
-            store(w, x.conversion + i, -(load(scratch, per_p + i) * load(w, x.T + i)) * (lag * total + alpha * div))
-            total = total + thick * div
+            warmth = load(scratch, per_p_at + i) * load(w, x.T + i)  # κ T/p_s
+            store(w, x.conversion + i, -warmth * (log_per_layer * total + alpha * divergence))
+            total = total + thickness * divergence
             store(scratch, total_at + i, total)
             store(w, x.sinking + i, total)  # Σ D Δσ down to here; ``_heights`` makes ṁ of it
         wrap(w, x.flux_u, ni)
@@ -288,25 +307,26 @@ def _heights(plan, w, scratch, j):
     _, north = neighbours(size, j)
     total_at = SUM * size.pitch
     phi_at = HEIGHT * size.pitch
-    qs = 0.25 * rows.south[j] * rows.inverse_cos[j]
-    qn = 0.25 * rows.north[j] * rows.inverse_cos[j]
+    weight_south = 0.25 * rows.south[j] * rows.inverse_cos[j]
+    weight_north = 0.25 * rows.north[j] * rows.inverse_cos[j]
     for k in range(size.levels - 1, -1, -1):
         x = window_row(size, j, k)
-        vn = window_row(size, north, k).v
+        v_north = window_row(size, north, k).v
         half = col.half[k + 1]
-        ra = R * col.alpha[k]
-        rl = R * col.log[k]
+        to_full = R * col.alpha[k]
+        to_half = R * col.log[k]
         for i in range(0, ni, LANES):
             store(w, x.sinking + i, half * load(scratch, total_at + i) - load(w, x.sinking + i))
             here = load(w, x.u + i)
             west = load(w, x.u + i - 1)
             below = load(w, x.v + i)
-            above = load(w, vn + i)
-            kinetic = 0.25 * (here * here + west * west) + (qs * (below * below) + qn * (above * above))
+            above = load(w, v_north + i)
+            of_v = weight_south * (below * below) + weight_north * (above * above)
+            kinetic = 0.25 * (here * here + west * west) + of_v
             temperature = load(w, x.T + i)
             height = load(scratch, phi_at + i)
-            store(w, x.head + i, kinetic + (height + ra * temperature))
-            store(scratch, phi_at + i, height + rl * temperature)
+            store(w, x.head + i, kinetic + (height + to_full * temperature))
+            store(scratch, phi_at + i, height + to_half * temperature)
         wrap(w, x.sinking, ni)
         wrap(w, x.head, ni)
 
@@ -382,43 +402,47 @@ def _zonal(plan, w, j, scratch):
     size = plan.size
     rows = plan.rows
     col = plan.column
-    per_ps = 4 * size.tendency * size.pitch
+    per_ps_at = 4 * size.tendency * size.pitch
     south, north = neighbours(size, j)
     ps = window_row(size, j, 0).ps
     log = window_row(size, j, 0).log_ps
     for i in range(0, size.ni, LANES):
-        store(scratch, per_ps + i, 1.0 / (load(w, ps + i) + load(w, ps + i + 1)))
+        store(scratch, per_ps_at + i, 1.0 / (load(w, ps + i) + load(w, ps + i + 1)))
     half_r = 0.5 * R
-    dx = rows.dx[j]
-    turn = 0.125 * rows.inverse_cos[j]
+    per_dx = rows.dx[j]
+    eighth_per_cos = 0.125 * rows.inverse_cos[j]
     damp = plan.damp
-    dn = rows.damp_north[j]
-    ds = rows.damp_south[j]
+    weight_north = rows.damp_north[j]
+    weight_south = rows.damp_south[j]
     open_north = 0.0 if j == size.nj - 1 else 1.0  # no flux through the pole
     for k in range(size.levels):
         x = window_row(size, j, k)
         s = window_row(size, south, k)
         n = window_row(size, north, k)
-        en = window_row(size, j + 1, k).eta
-        m = x.sinking
+        eta_north = window_row(size, j + 1, k).eta
+        sinking = x.sinking
         u = x.u
         level = _vertical(size, k)
-        per = 0.5 / col.thickness[k]  # with 1/(2p̄) and 2ṁ̄: ½ (ṁ δX above + ṁ δX below)/(Δσ p̄)
+        # the mean of vertical advection above and below, ½ (ṁ δX above + ṁ δX below)/(Δσ p̄): ``lift`` has twice ṁ, the
+        # sum of two points, and the scratch 1/(2 p̄)
+        half_per_layer = 0.5 / col.thickness[k]
         out = k * size.pitch + HALO
         for i in range(0, size.ni, LANES):
-            eta = load(w, x.eta + i) + load(w, en + i)
+            eta = load(w, x.eta + i) + load(w, eta_north + i)
             across = load(w, x.flux_v + i) + load(w, x.flux_v + i + 1)
             across = across + open_north * (load(w, n.flux_v + i) + load(w, n.flux_v + i + 1))
             warmth = half_r * (load(w, x.T + i) + load(w, x.T + i + 1))
             force = (load(w, x.head + i + 1) - load(w, x.head + i)) + warmth * (load(w, log + i + 1) - load(w, log + i))
             here = load(w, u + i)
-            lower = load(w, m + i) + load(w, m + i + 1)
-            upper = load(w, m - level.up + i) + load(w, m - level.up + i + 1)
+            lower = load(w, sinking + i) + load(w, sinking + i + 1)
+            upper = load(w, sinking - level.up + i) + load(w, sinking - level.up + i + 1)
             lift = (level.below * lower) * (load(w, u + level.down + i) - here) + (level.above * upper) * (
                 here - load(w, u - level.up + i)
             )
-            mix = _fourth(w, x.u_before + i, Bends(x.u_bend + i, s.u_bend + i, n.u_bend + i, ds, dn, damp))
-            value = turn * (eta * across) - dx * force - (per * load(scratch, per_ps + i)) * lift + mix
+            bends = Bends(x.u_bend + i, s.u_bend + i, n.u_bend + i, weight_south, weight_north, damp)
+            mix = _fourth(w, x.u_before + i, bends)
+            per_mass = half_per_layer * load(scratch, per_ps_at + i)
+            value = eighth_per_cos * (eta * across) - per_dx * force - per_mass * lift + mix
             store(scratch, out + i, value)
 
 
@@ -428,46 +452,48 @@ def _meridional(plan, w, j, scratch):
     size = plan.size
     rows = plan.rows
     col = plan.column
-    per_ps = 4 * size.tendency * size.pitch
+    per_ps_at = 4 * size.tendency * size.pitch
     open_south = 1.0 if j > 0 else 0.0
     south, north = neighbours(size, j)
     x = window_row(size, j, 0)
     s = window_row(size, south, 0)
     ps = x.ps
-    pss = s.ps
+    ps_south = s.ps
     log = x.log_ps
-    logs = s.log_ps
+    log_south = s.log_ps
     for i in range(0, size.ni, LANES):
-        store(scratch, per_ps + i, 1.0 / (load(w, ps + i) + load(w, pss + i)))
+        store(scratch, per_ps_at + i, 1.0 / (load(w, ps + i) + load(w, ps_south + i)))
     half_r = 0.5 * R
-    face = rows.face[j]
+    per_dy = rows.face[j]
     damp = plan.damp
-    dn = rows.damp_north_v[j]
-    ds = rows.damp_south_v[j]
+    weight_north = rows.damp_north_v[j]
+    weight_south = rows.damp_south_v[j]
     for k in range(size.levels):
         x = window_row(size, j, k)
         s = window_row(size, south, k)
         n = window_row(size, north, k)
         v = x.v
-        m = x.sinking
-        ms = s.sinking
+        sinking = x.sinking
+        sinking_south = s.sinking
         level = _vertical(size, k)
-        per = 0.5 / col.thickness[k]  # with 1/(2p̄) and 2ṁ̄: ½ (ṁ δX above + ṁ δX below)/(Δσ p̄)
+        half_per_layer = 0.5 / col.thickness[k]  # as for u
         out = (size.tendency + k) * size.pitch + HALO
         for i in range(0, size.ni, LANES):
             eta = load(w, x.eta + i) + load(w, x.eta + i - 1)
             along = load(w, x.flux_u + i) + load(w, x.flux_u + i - 1)
             along = along + (load(w, s.flux_u + i) + load(w, s.flux_u + i - 1))
             warmth = half_r * (load(w, x.T + i) + load(w, s.T + i))
-            force = (load(w, x.head + i) - load(w, s.head + i)) + warmth * (load(w, log + i) - load(w, logs + i))
+            force = (load(w, x.head + i) - load(w, s.head + i)) + warmth * (load(w, log + i) - load(w, log_south + i))
             here = load(w, v + i)
-            lower = load(w, m + i) + load(w, ms + i)
-            upper = load(w, m - level.up + i) + load(w, ms - level.up + i)
+            lower = load(w, sinking + i) + load(w, sinking_south + i)
+            upper = load(w, sinking - level.up + i) + load(w, sinking_south - level.up + i)
             lift = (level.below * lower) * (load(w, v + level.down + i) - here) + (level.above * upper) * (
                 here - load(w, v - level.up + i)
             )
-            mix = _fourth(w, x.v_before + i, Bends(x.v_bend + i, s.v_bend + i, n.v_bend + i, ds, dn, damp))
-            value = mix - 0.125 * (eta * along) - face * force - (per * load(scratch, per_ps + i)) * lift
+            bends = Bends(x.v_bend + i, s.v_bend + i, n.v_bend + i, weight_south, weight_north, damp)
+            mix = _fourth(w, x.v_before + i, bends)
+            per_mass = half_per_layer * load(scratch, per_ps_at + i)
+            value = mix - 0.125 * (eta * along) - per_dy * force - per_mass * lift
             store(scratch, out + i, open_south * value)
 
 
@@ -477,57 +503,63 @@ def _scalar(plan, w, j, scratch, warm):
     size = plan.size
     rows = plan.rows
     col = plan.column
-    per_ps = 4 * size.tendency * size.pitch
+    per_ps_at = 4 * size.tendency * size.pitch
     open_north = 0.0 if j == size.nj - 1 else 1.0
     south, north = neighbours(size, j)
     log = window_row(size, j, 0).log_ps
-    logs = window_row(size, south, 0).log_ps
-    logn = window_row(size, north, 0).log_ps
-    hx = 0.5 * rows.dx[j]
-    hy = 0.5 * rows.dy[j]
-    kap = 0.5 * KAPPA
+    log_south = window_row(size, south, 0).log_ps
+    log_north = window_row(size, north, 0).log_ps
+    half_dx = 0.5 * rows.dx[j]
+    half_dy = 0.5 * rows.dy[j]
+    half_kappa = 0.5 * KAPPA
     damp = plan.damp
-    dn = rows.damp_north[j]
-    ds = rows.damp_south[j]
-    f = 0 if warm else size.field  # from T to q
+    weight_north = rows.damp_north[j]
+    weight_south = rows.damp_south[j]
+    to_field = 0 if warm else size.field  # from T to q
     first = (2 if warm else 3) * size.tendency * size.pitch + HALO
     for k in range(size.levels):
         x = window_row(size, j, k)
         s = window_row(size, south, k)
         n = window_row(size, north, k)
-        here_at = x.T + f
-        m = x.sinking
-        bend = x.T_bend + f
+        here_at = x.T + to_field
+        sinking = x.sinking
+        bend = x.T_bend + to_field
+        bend_south = s.T_bend + to_field
+        bend_north = n.T_bend + to_field
         out = first + k * size.pitch
         level = _vertical(size, k)
-        per = 0.5 / col.thickness[k]  # with 1/p_s: the same
+        half_per_layer = 0.5 / col.thickness[k]  # as for u, with ṁ at the point itself and 1/p_s
         for i in range(0, size.ni, LANES):
             here = load(w, here_at + i)
             east = load(w, here_at + i + 1)
             west = load(w, here_at + i - 1)
-            so = load(w, s.T + f + i)
-            no = load(w, n.T + f + i)
-            fe = hx * load(w, x.flux_u + i)
-            fw = hx * load(w, x.flux_u + i - 1)
-            fs = hy * load(w, x.flux_v + i)
-            fn = (open_north * hy) * load(w, n.flux_v + i)
-            lift = (level.below * load(w, m + i)) * (load(w, here_at + level.down + i) - here)
-            lift = lift + (level.above * load(w, m - level.up + i)) * (here - load(w, here_at - level.up + i))
-            moved = (fe * (east - here) + fw * (here - west)) + (fn * (no - here) + fs * (here - so))
-            moved = moved + per * lift
-            mix = _fourth(w, x.T_before + f + i, Bends(bend + i, s.T_bend + f + i, n.T_bend + f + i, ds, dn, damp))
+            southern = load(w, s.T + to_field + i)
+            northern = load(w, n.T + to_field + i)
+            flux_east = half_dx * load(w, x.flux_u + i)
+            flux_west = half_dx * load(w, x.flux_u + i - 1)
+            flux_south = half_dy * load(w, x.flux_v + i)
+            flux_north = (open_north * half_dy) * load(w, n.flux_v + i)
+            lift = (level.below * load(w, sinking + i)) * (load(w, here_at + level.down + i) - here)
+            lift = lift + (level.above * load(w, sinking - level.up + i)) * (here - load(w, here_at - level.up + i))
+            along = flux_east * (east - here) + flux_west * (here - west)
+            across = flux_north * (northern - here) + flux_south * (here - southern)
+            moved = along + across
+            moved = moved + half_per_layer * lift
+            bends = Bends(bend + i, bend_south + i, bend_north + i, weight_south, weight_north, damp)
+            mix = _fourth(w, x.T_before + to_field + i, bends)
             if warm:
                 middle = load(w, log + i)
                 to_east = load(w, log + i + 1) - middle
                 to_west = middle - load(w, log + i - 1)
-                to_north = load(w, logn + i) - middle
-                to_south = middle - load(w, logs + i)
-                work = fe * ((here + east) * to_east) + fw * ((here + west) * to_west)
-                work = work + (fn * ((here + no) * to_north) + fs * ((here + so) * to_south))
-                change = load(scratch, per_ps + i) * (kap * work - moved) + load(w, x.conversion + i)
+                to_north = load(w, log_north + i) - middle
+                to_south = middle - load(w, log_south + i)
+                along = flux_east * ((here + east) * to_east) + flux_west * ((here + west) * to_west)
+                across = flux_north * ((here + northern) * to_north) + flux_south * ((here + southern) * to_south)
+                work = along + across
+                change = load(scratch, per_ps_at + i) * (half_kappa * work - moved) + load(w, x.conversion + i)
                 store(scratch, out + i, change + mix)
             else:
-                store(scratch, out + i, mix - load(scratch, per_ps + i) * moved)
+                store(scratch, out + i, mix - load(scratch, per_ps_at + i) * moved)
 
 
 @kernel(fastmath=CONTRACT)
@@ -539,21 +571,21 @@ def tendency(plan, arrays, j):
     _zonal(plan, w, j, scratch)
     _meridional(plan, w, j, scratch)
     here = window_row(size, j, 0)
-    per_ps = 4 * size.tendency * size.pitch
+    per_ps_at = 4 * size.tendency * size.pitch
     for i in range(0, size.ni, LANES):
-        store(scratch, per_ps + i, 1.0 / load(w, here.ps + i))
+        store(scratch, per_ps_at + i, 1.0 / load(w, here.ps + i))
         store(scratch, (2 * size.tendency + size.levels) * size.pitch + HALO + i, load(w, here.ps_rate + i))
     _scalar(plan, w, j, scratch, True)
     _scalar(plan, w, j, scratch, False)
 
 
 class Places(NamedTuple):
-    """Where one vector of a field lies: in the window, and in the record."""
+    """Where one vector of a field lies: ``now``, ``before`` and ``change`` in the window, P and Q in the record."""
 
-    now: int  # X⁰, window
+    now: int  # X⁰
     before: int  # X⁻
     change: int  # Yᵉ
-    P: int  # record
+    P: int
     Q: int
 
 
@@ -586,24 +618,24 @@ def advance(plan, arrays, j, first):
     step = plan.dt if first else 2.0 * plan.dt
     # ``complete`` adds EPSILON · c all the same: there is no G yet, c = 0
     eps = 0.0 if first else EPSILON
-    for field in range(4):  # u, v, T, q
-        f = field * size.field
+    for field in range(4):  # u, v, T, q, which lie one behind the other in window, record and scratch
+        to_field = field * size.field
         for k in range(levels):
-            n = (field * size.tendency + k) * pitch + HALO
+            of_n = (field * size.tendency + k) * pitch + HALO
             x = window_row(size, j, k)
             r = record_row(size, k)
             for i in range(0, ni, LANES):
                 place = Places(
-                    now=x.u + f + i,
-                    before=x.u_before + f + i,
-                    change=x.u_change + f + i,  # of q: the divergence overwrites it
+                    now=x.u + to_field + i,
+                    before=x.u_before + to_field + i,
+                    change=x.u_change + to_field + i,  # of q: the divergence overwrites it
                     P=r.P_u + field * in_record + i,
                     Q=r.Q_u + field * in_record + i,
                 )
-                _march(w, rec, load(scratch, n + i), step, eps, place)
-    n = (2 * size.tendency + levels) * pitch + HALO
+                _march(w, rec, load(scratch, of_n + i), step, eps, place)
+    of_n = (2 * size.tendency + levels) * pitch + HALO
     x = window_row(size, j, 0)
     r = record_row(size, 0)
     for i in range(0, ni, LANES):
         place = Places(now=x.ps + i, before=x.ps_before + i, change=x.ps_change + i, P=r.P_ps + i, Q=r.Q_ps + i)
-        _march(w, rec, load(scratch, n + i), step, eps, place)
+        _march(w, rec, load(scratch, of_n + i), step, eps, place)
