@@ -52,7 +52,7 @@ from supercomputers_rerun.kernels.runtime.vector import (
     transpose_block,
 )
 
-#: Whether a vector is one register: else a third as many sums fit into the registers, or fewer.
+#: Whether a vector is one register of 512 bits.  Else it takes two or more of half as many registers.
 WHOLE = NARROW == LANES
 #: Doubles of a quad, and of a strip.
 SPAN = 4 * LANES
@@ -169,19 +169,31 @@ def any_wave(tables, spectra, threads):
     """
     blocks = tables.first.shape[1]
     functions = Functions(
-        0,
-        address(tables.factors[0]),
-        address(tables.factors[1]),
-        0,
-        address(tables.squares),
-        address(tables.first),
-        address(tables.seeds),
-        0,
-        blocks,
-        threads * blocks * tables.seeds.shape[2],
+        count=0,
+        a=address(tables.factors[0]),
+        b=address(tables.factors[1]),
+        term=0,
+        squares=address(tables.squares),
+        first=address(tables.first),
+        seeds=address(tables.seeds),
+        block=0,
+        blocks=blocks,
+        following=threads * blocks * tables.seeds.shape[2],
     )
-    weights = Weights(address(tables.factors[2]), address(tables.factors[3]), address(tables.factors[4]), 0)
-    return Wave(functions, weights, Column(address(spectra.values), 0, address(spectra.lanes), spectra.fields, 0))
+    weights = Weights(
+        even=address(tables.factors[2]),
+        carry=address(tables.factors[3]),
+        odd=address(tables.factors[4]),
+        term=0,
+    )
+    column = Column(
+        values=address(spectra.values),
+        place=0,
+        lanes=address(spectra.lanes),
+        fields=spectra.fields,
+        degrees=0,
+    )
+    return Wave(functions, weights, column)
 
 
 @kernel(inline=True)
@@ -194,19 +206,25 @@ def wave_at(wave, m, tables, spectra):
     degrees = spectra.columns.size - 1 + spectra.extra - m
     return Wave(
         Functions(
-            terms(degrees),
-            functions.a,
-            functions.b,
-            term,
-            functions.squares,
-            functions.first,
-            functions.seeds,
-            m * functions.blocks,
-            functions.blocks,
-            functions.following,
+            count=terms(degrees),
+            a=functions.a,
+            b=functions.b,
+            term=term,
+            squares=functions.squares,
+            first=functions.first,
+            seeds=functions.seeds,
+            block=m * functions.blocks,
+            blocks=functions.blocks,
+            following=functions.following,
         ),
-        Weights(weights.even, weights.carry, weights.odd, term),
-        Column(column.values, 2 * spectra.columns[m], column.lanes, column.fields, degrees),
+        Weights(even=weights.even, carry=weights.carry, odd=weights.odd, term=term),
+        Column(
+            values=column.values,
+            place=2 * spectra.columns[m],
+            lanes=column.lanes,
+            fields=column.fields,
+            degrees=degrees,
+        ),
     )
 
 
@@ -316,7 +334,7 @@ def to_functions(column, weights, edge, c):
     """Coefficients of ``p_l`` into ``c`` (ell, 4, 8), which has room for eight degrees more, from those of ``P_n``.
 
     ``edge`` (8, 8) is scratch; both are addresses of float64.  Squares of eight numbers of eight fields are transposed,
-    so that fields come into lanes.
+    so that fields come into lanes; where numbers or fields are missing, from ``edge``, filled up number by number.
     """
     size = 2 * column.degrees
     whole = size // LANES * LANES

@@ -130,7 +130,8 @@ class Chunk(NamedTuple):
     count: int
     resumed: bool  # whether sums of others came before
     finished: bool  # whether none comes after
-    wanted: int  # coefficients of the thread's next wavenumber that are fetched meanwhile: place in a field, doubles
+    #: offset within each field, doubles, of the coefficients of the thread's next wavenumber that are fetched meanwhile
+    wanted: int
 
 
 class Source(NamedTuple):
@@ -188,8 +189,9 @@ def _sum_degrees(block, chunk, space, column, target):
 
     They begin with zero or with ``space.sums``, and go to these or to the buffer.
 
-    Streamed stores drain while the next six latitudes are computed.  Meanwhile coefficients are fetched: six latitudes
-    take one of the fields, and each strip goes on where the last one ended.
+    Streamed stores drain while the next six latitudes are computed.  Meanwhile coefficients of the thread's next
+    wavenumber are fetched, a double a term: six latitudes ask for those of one field, from ``chunk.wanted`` on, the
+    next six for those of the next field, and each strip goes on where the last one ended.
     """
     for j in range(0, BLOCK, SIX):
         row = block * BLOCK + j
@@ -254,7 +256,8 @@ def inverse(share, tables, spectra, work, buffer):
         target = Target(fourier, places, m * SPAN, tables.first_row[m], tables.rows, buffer.streaming)
         polar = tables.first_row[m] // BLOCK
         later = 2 * spectra.columns[min(m + share.threads, top)]
-        # eight times six latitudes, two blocks, ask for a stretch of each of eight fields: half as many as blocks
+        # A field has 4 · count doubles of a wavenumber: of each l a complex number that is even and one that is odd.
+        # Eight times six latitudes, two blocks, ask for a stretch of each of eight fields: half as many as blocks.
         stretch = 4 * wave.functions.count // max((blocks - polar) // 2, 1)
         for block in range(polar, blocks):
             _inverse_block(block, wave, space, later + (block - polar) // 2 * stretch, target)
@@ -295,8 +298,11 @@ def _direct_wavenumber(wave, space, source):
     """Projections on ``p_l`` of one wavenumber, summed over latitudes, into ``space.coefficients``.
 
     Meanwhile the thread's next wavenumber is fetched from the buffer, while the first six l of a panel are summed, and
-    while the second six are, the part of the spectrum that will be written, of one field after the other.  The numbers
-    of doubles a term make either last about as long as the sums do, and no more than a cache line.
+    while the second six are, the part of the spectrum that will be written, of one field after the other.  What is to
+    be fetched over the terms that there are gives the paces, doubles a term, at most a cache line::
+
+        buffer      height · SPAN doubles      over  count/STEP panels of ``height`` terms
+        spectrum    4 · count, of a field      over  as many panels, shared by eight fields
     """
     functions = wave.functions
     column = wave.column
@@ -356,8 +362,8 @@ def direct(share, tables, spectra, work, buffer):
 
 @kernel
 def _line(truncation):
-    """Doubles of the coefficients of one wavenumber of a ``truncation``, with some more for a last panel of the direct
-    transform."""
+    """Doubles of the coefficients of one wavenumber of a ``truncation``, with room for a last panel of the direct
+    transform, which may have up to ``STEP`` − 1 l that do not exist."""
     return (truncation // 2 + 16) * SPAN
 
 
@@ -369,11 +375,17 @@ def _cut(work, truncation, blocks):
     states = sums + BLOCK * SPAN
     panel = states + 2 * BLOCK * blocks
     return Space(
-        address(work), address(work[edge:]), address(work[sums:]), address(work[states:]), address(work[panel:])
+        coefficients=address(work),
+        edge=address(work[edge:]),
+        sums=address(work[sums:]),
+        states=address(work[states:]),
+        panel=address(work[panel:]),
     )
 
 
 def scratch_size(truncation: int, blocks: int) -> int:
     """Doubles of private work space a thread needs, for both directions."""
     panel = max(CHUNK, STEP * SLICE) * BLOCK
-    return _line(truncation) + _EDGE + BLOCK * SPAN + panel + 2 * BLOCK * blocks
+    states = 2 * BLOCK * blocks
+    sums = BLOCK * SPAN
+    return _line(truncation) + _EDGE + sums + states + panel

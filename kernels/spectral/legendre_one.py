@@ -69,14 +69,14 @@ from supercomputers_rerun.kernels.spectral.functions import (
     zeros,
 )
 
-#: Most blocks whose two l are summed at once: their μ², state and data, 7 doubles a latitude, take 24 KiB, and are read
-#: again for the next two l from the first-level cache.
+#: Most blocks whose two l are summed at once, 448 latitudes: their μ², state and data, 1 + 2 + 4 doubles each, take
+#: 24 KiB, and are read again for the next two l from the first-level cache.
 SLAB = 448 // BLOCK
 #: Vectors of a block of latitudes.
 VECTORS = BLOCK // LANES
-#: Numbers of one l.
+#: Coefficients of one l: even and odd, real and imaginary.
 PARTS = 4
-# what ``load_as`` is told of them
+# the width in which ``load_as`` loads them
 _FOUR = (0.0,) * PARTS
 # two numbers, each twice, by a vector of the one and a vector of the other
 _pairs = shuffle(0, 0, LANES, LANES)
@@ -117,7 +117,8 @@ class Pair(NamedTuple):
     """Two l, the earlier of them, and where their sums go."""
 
     ell: int
-    out: Any  # address of float64: eight zeros, then c
+    #: address of float64: eight zeros, then c[l, 4].  ``_from_functions`` reads one l back, for l = 0 among the zeros
+    out: Any
     fresh: bool  # whether these sums are the first, and not added to others
 
 
@@ -181,7 +182,7 @@ def _from_functions(c, weights, column):
 
 
 @kernel(inline=True)
-def _coefficients(c, ell):
+def _in_all_lanes(c, ell):
     """The four coefficients of an ``ell``, each in all lanes."""
     place = PARTS * ell
     return spread(at(c, place)), spread(at(c, place + 1)), spread(at(c, place + 2)), spread(at(c, place + 3))
@@ -207,7 +208,7 @@ def _sum_block(block, m, functions, c, target):
     sums1 = zeros(QUAD)
     sums2 = zeros(QUAD)
     for ell in range(first_of(functions, block), functions.count):
-        quad = _coefficients(c, ell)
+        quad = _in_all_lanes(c, ell)
         sums0 = add_scaled(p[0], quad, sums0)
         sums1 = add_scaled(p[1], quad, sums1)
         sums2 = add_scaled(p[2], quad, sums2)
@@ -231,7 +232,7 @@ def _sum_vector(vector, block, m, functions, c, target):
     for ell in range(first_of(functions, block), functions.count):
         # first what the next l waits for: the processor starts the oldest operation that is ready
         q, later = step_one(functions, ell, x, q, p)
-        sums = add_scaled(p, _coefficients(c, ell), sums)
+        sums = add_scaled(p, _in_all_lanes(c, ell), sums)
         p = later
     _emit(target, VECTORS * block + vector, m, sums)
 
@@ -373,13 +374,18 @@ def _two_ell(functions, pair, latitudes, state, source):
 def _sum_wavenumber(functions, latitudes, out, state, source):
     """Projections of one wavenumber on ``p_l`` into ``out[8 + 4 l …]``, an even number of them.
 
-    ``out`` and ``state`` are addresses.  Slabs of blocks come from the equator; within one each block, from the equator
-    on, joins the sums at the first l that matters to it.  Its data of the next wavenumber are asked for then.
+    ``out`` and ``state`` are addresses.  Blocks of latitudes, numbered from the pole, are cut into slabs of one height.
+    Slabs come from the equator; within one each block, from the equator on, joins the sums at the first l that matters
+    to it.  Its data of the next wavenumber are asked for then::
+
+        block   polar …        pole …          active …        equator
+                the slabs      of this slab,   summed so far   the slabs
+                to come        to join yet                     done
     """
-    polar = latitudes.first // BLOCK
+    polar = latitudes.first // BLOCK  # the block next to the pole that carries the wavenumber
     blocks = functions.blocks
     slabs = (blocks - polar + SLAB - 1) // SLAB
-    height = (blocks - polar + slabs - 1) // slabs
+    height = (blocks - polar + slabs - 1) // slabs  # of all alike, so that the last is not a small one
     for equator in range(blocks, polar, -height):
         pole = max(equator - height, polar)
         active = equator
@@ -404,7 +410,7 @@ def direct(share, tables, spectra, work, buffer):
     top = tables.offset.size - 1
     end = (tables.rows + LANES - 1) // LANES * LANES
     out = address(work)
-    state = address(work[work.size - 2 * BLOCK * tables.first.shape[1] :])
+    state = address(work[work.size - 2 * BLOCK * tables.first.shape[1] :])  # behind ``out``, see ``scratch_size``
     data = address(buffer.values)
     store(out, 0, spread(0.0))
     for m in range(share.thread, top + 1, share.threads):
@@ -415,6 +421,9 @@ def direct(share, tables, spectra, work, buffer):
 
 
 def scratch_size(truncation: int, blocks: int) -> int:
-    """Doubles of private work space a thread needs, for both directions."""
+    """Doubles of private work space a thread needs, for both directions: coefficients, and the state of the direct one.
+
+    There is room behind the last l: l come by two, and sums are written as whole vectors.
+    """
     line = PARTS * (truncation // 2 + 2 * LANES) // LANES * LANES + 2 * LANES
     return line + 2 * BLOCK * blocks

@@ -34,7 +34,7 @@ from supercomputers_rerun.kernels.spectral.legendre import blocks_of, legendre_t
 from supercomputers_rerun.kernels.spectral.winds import VectorTransforms
 
 LARGEST_TRUNCATION = 8000
-# a comparison with numpy's classes costs 0.15 µs
+# as objects, since a comparison with numpy's classes costs 0.15 µs
 COMPLEX = np.dtype(np.complex128)
 REAL = np.dtype(np.float64)
 #: Bytes from which the Fourier buffer of an inverse transform bypasses the caches on its way out: eight fields of T399
@@ -50,10 +50,12 @@ FEWEST_TOGETHER = 6
 LEGENDRE = 1
 FOURIER = 2
 BOTH = LEGENDRE | FOURIER
+#: Column of a task's ``end`` in ``rows.Rows.where``.
+_END = rows.Task._fields.index("end")
 
 
-# code for vectors of two lanes transforms pairs of fields alone
-one = legendre_one if LANES > 2 else legendre_eight
+#: The module for a field alone; code for vectors of two lanes transforms pairs of fields only.
+single = legendre_one if LANES > 2 else legendre_eight
 
 
 class Call(NamedTuple):
@@ -76,16 +78,16 @@ def _named(call):
     """The ``Call`` that a plan passes as plain tuples, whose types numba finds in less time."""
     tables, columns, extra, lanes, fields, tasks, lengths, buffer, scratch, work = call
     return Call(
-        LegendreTables(*tables),
-        columns,
-        extra,
-        lanes,
-        fields,
-        rows.Rows(*tasks),
-        rows.Lengths(*lengths),
-        rows.Buffer(*buffer),
-        scratch,
-        work,
+        tables=LegendreTables(*tables),
+        columns=columns,
+        extra=extra,
+        lanes=lanes,
+        fields=fields,
+        tasks=rows.Rows(*tasks),
+        lengths=rows.Lengths(*lengths),
+        buffer=rows.Buffer(*buffer),
+        scratch=scratch,
+        work=work,
     )
 
 
@@ -111,7 +113,7 @@ def inverse_transform(call, spectra, values, group, threads, thread):
     scratch = call.scratch[thread]
     if parts & LEGENDRE:
         if call.fields == 1:
-            one.inverse(share, call.tables, fields, scratch, call.buffer)
+            single.inverse(share, call.tables, fields, scratch, call.buffer)
         else:
             legendre_eight.inverse(share, call.tables, fields, scratch, call.buffer)
     if parts & FOURIER:
@@ -132,7 +134,7 @@ def direct_transform(call, spectra, values, group, threads, thread):
         fields = _spectra(call, spectra, first)
         scratch = call.scratch[thread]
         if call.fields == 1:
-            one.direct(share, call.tables, fields, scratch, call.buffer)
+            single.direct(share, call.tables, fields, scratch, call.buffer)
         else:
             legendre_eight.direct(share, call.tables, fields, scratch, call.buffer)
 
@@ -253,11 +255,15 @@ class Plan(VectorTransforms):
     # --- tables -------------------------------------------------------------------------------
 
     def _offsets(self, top):
-        """First coefficient of each wavenumber 0 … T, and the end, for degrees up to ``top``."""
+        """First coefficient of each wavenumber 0 … T, and the end, for degrees up to ``top``: m has top + 1 − m."""
         return np.concatenate([[0], np.cumsum(top + 1 - np.arange(self.truncation + 1))]).astype(np.int64)
 
     def _scales(self, direct, tasks, power):
-        """Even and odd scale of every lane of some ``tasks``; ``power`` of ``cos φ`` is divided out."""
+        """Even and odd scale of every lane of some ``tasks``; ``power`` of ``cos φ`` is divided out.
+
+        The odd one has the factor μ that the Legendre part leaves out (``functions``), the direct ones the weight of
+        the row in the quadrature.
+        """
         even = 1.0 / self._cosine**power
         if direct:
             # a half of ½ ∫ dμ, and one since ``rows`` gives twice north ± south
@@ -343,7 +349,10 @@ class Plan(VectorTransforms):
         """All fields in one direction, by group; ``power`` of ``cos φ`` is divided out, with one degree more for it."""
         require_threads(threads)
         transform = direct_transform if direct else inverse_transform
-        order = (BOTH,) if threads == 1 else (FOURIER, LEGENDRE) if direct else (LEGENDRE, FOURIER)
+        if threads == 1:
+            order = [BOTH]
+        else:
+            order = [FOURIER, LEGENDRE] if direct else [LEGENDRE, FOURIER]
         for group in groups_of(len(values)):
             call = self._call(direct, group.stop - group.start, power, threads)
             for parts in order:
@@ -354,24 +363,24 @@ class Plan(VectorTransforms):
         key = direct, fields, power, threads
         if key not in self._calls:
             tasks = self._single if fields == 1 else self._many
-            legendre = one if fields == 1 else legendre_eight
+            legendre = single if fields == 1 else legendre_eight
             where = tasks.where.copy()
             if fields > 1:
-                where[:, rows.Task._fields.index("end")] = fields  # lanes without a field are left out
+                where[:, _END] = fields  # lanes without a field are left out
             columns = self._columns[power]
             size = legendre.scratch_size(self.truncation, blocks_of(self.grid))
             width = rows.scratch_size(self._lengths)
             call = Call(
-                self._tables,
-                columns,
-                power,  # as Call.extra: a power of cos φ takes one degree more
-                np.minimum(np.arange(LANES), fields - 1) * 2 * int(columns[-1]),  # missing fields share the last's
-                fields,
-                rows.Rows(where, self._scales(direct, tasks, power)),
-                self._lengths,
-                self._buffer(direct, fields, tasks),
-                self._space((legendre.__name__, threads), threads * size, (threads, size)),
-                self._space(("rows", threads), threads * width, (threads, width)),
+                tables=self._tables,
+                columns=columns,
+                extra=power,  # a power of cos φ takes one degree more
+                lanes=np.minimum(np.arange(LANES), fields - 1) * 2 * int(columns[-1]),  # missing ones share the last's
+                fields=fields,
+                tasks=rows.Rows(where, self._scales(direct, tasks, power)),
+                lengths=self._lengths,
+                buffer=self._buffer(direct, fields, tasks),
+                scratch=self._space((legendre.__name__, threads), threads * size, (threads, size)),
+                work=self._space(("rows", threads), threads * width, (threads, width)),
             )
             # numba takes microseconds to find the type of a named tuple
             self._calls[key] = tuple(tuple(part) if isinstance(part, tuple) else part for part in call)
