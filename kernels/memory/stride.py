@@ -52,12 +52,12 @@ ITEM = 4  # bytes of an item
 _FACTOR = 2654435761  # item i holds factor · i + offset modulo 2³²
 _MODULUS = 2**32
 
-
 #: Strides with two wanted items or more in every line, always in the same lanes: whole cache lines are summed.  In
 #: others the wanted lanes differ from line to line, or a line has one wanted item at most.
 IN_LINES = (1, 2, 4, 8)
-#: Items of a vector (16, a cache line; 4 in WebAssembly), of two, and of the four that a turn of the loop loads.
+#: Items of a vector: 16, a cache line; 4 in WebAssembly.
 VECTOR = np.uint64(SINGLES)
+#: Items of two vectors, for which masks are kept, and of the four that a turn of the loop loads.
 PAIR = np.uint64(2 * SINGLES)
 TURN = np.uint64(4 * SINGLES)
 

@@ -1,5 +1,16 @@
-"""The memory of the Cray X-MP, cycle by cycle, in compiled code (the rules are in the package's docstring): a set of
-banks is one word of 64 bits, and no list of banks is walked.
+"""The memory of the Cray X-MP, cycle by cycle, in compiled code: a set of banks is one word of 64 bits, and no list of
+banks is walked.
+
+No equation is solved; these rules are followed (the package's docstring has their source).  In every cycle
+
+1. banks that were granted ``busy_time`` cycles ago become free;
+2. CPUs ask in order of priority, and of each CPU its ports in the order A, B (loads), C (store), each for the bank of
+   its next element;
+3. a request is granted unless the bank is busy, somebody took it in this cycle, or the CPU has used its lines to the
+   section of the bank; a port that is refused asks again in the next cycle;
+4. a store moves an element once both loads have delivered it, and not before the strip's ``store_from``;
+5. the overhead of a strip begins to run when the loads of the strip before have ended, its store too where the loop
+   does not let them overlap, and in any case the store of the strip before that; the strip begins when it has passed.
 
 The pattern of ``banks`` bits is repeated until the word is full (``banks`` and ``sections`` divide 64), so a request
 for bank b is the word with bits b, b + banks, b + 2 banks … set, and the next element of a vector is that word rotated
@@ -10,7 +21,7 @@ in common::
     16 banks, request for bank 3:       bits 3, 19, 35, 51
     4 sections, the section of bank 3:  bits 3, 7, 11 … 63
 
-The plain simulation takes some hundred times as long.
+The plain simulation, ``machine``, takes some hundred times as long.
 """
 
 from typing import NamedTuple
@@ -64,6 +75,7 @@ PROGRESS = np.dtype(
 @kernel(inline=True)
 def _rotated(word, by):
     """The set of banks ``word`` moved on ``by`` 0 … 63 banks."""
+    # & 63, because a shift by all 64 bits is not defined; LLVM makes one rotation of it
     return (word << by) | (word >> ((_U(64) - by) & _U(63)))
 
 
@@ -106,7 +118,7 @@ def _begin(cpu, job, loops, t):
 
 
 class Memory(NamedTuple):
-    """The memory, in uint64."""
+    """The memory, in uint64; ``simulate`` takes it as a plain tuple."""
 
     busy_time: np.uint64  # cycles for which a bank that was granted refuses everybody, 1 … 16
     lines: np.uint64  # lines of a CPU to a section
