@@ -6,12 +6,20 @@
 Images are float32 (side, side), rows m, columns l; pixel (j, i) lies at l = (i − side/2)·cell and
 m = (j − side/2)·cell.  Apart from the factor 1/Σ w and the weights, the two are adjoint.
 
-The transform goes first along the contiguous u, where it drops a third of every row (the grid has 3/2 as many cells as
-the image has pixels), then along v, two columns of real numbers as one of complex ones.  It has exp(+2πi …); real and
+The sums over visibilities become sums over the cells of a grid, to which ``gridding`` adds them, and these are Fourier
+transforms; the visibilities of a real image come in conjugate pairs, so that half of the grid, v ≥ 0, has everything::
+
+    image      gridding.spread ─▶ grid ─ _fold ─ along u, _rows_in ─▶ half ─ along v, _columns_in ─▶ image
+    predict    image ─ along v, _columns_out ─▶ half ─ along u, _rows_out ─▶ grid ─ _unfold ─ gridding.interpolate ─▶
+
+The transform goes first along the contiguous u, after which the third of a row that lies outside the image is dropped
+(the grid has 3/2 as many cells as the image has pixels), then along v.  There a column of half the plane stands for a
+real line: two of them, A and B, are transformed as one complex line A + iB.  The transform has exp(+2πi …); real and
 imaginary parts exchanged before and after it make exp(−2πi …).  ``half`` is the grid half transformed, along u.  All
 arrays are flat float32 and lie so in memory::
 
-    grid      row v:   re im re im re im … re im margin       rows from v = −4 on, cells from u = −``grid``/2 on
+    grid      row v:   re im re im re im … re im margin       rows from v = −4 (``BELOW``) on, so that taps of points
+                                                              near v = 0 find cells; cells from u = −``grid``/2 on
     half      row v:   re re re … re | im im im … im          of the image's columns, 2 · side numbers
     a block   cell u:  re × 16 | im × 16                      the same cell of sixteen rows: ``PAIR`` numbers
               cell u + 1 …
@@ -78,6 +86,7 @@ def transform(x, other, length, radices, roots):
     ``radices`` and ``roots`` are those of ``plan(length)``.  Returns 0 where the result is in ``x``, 1 where it is in
     ``other``.
     """
+    # ``stockham`` counts both places from one address
     there = (np.int64(other.ctypes.data) - np.int64(x.ctypes.data)) // x.itemsize
     return 0 if fft.stockham(address(x), 0, there, length, address(radices), address(roots)) == 0 else 1
 
@@ -100,7 +109,10 @@ def flops(length: int) -> int:
 
 
 def _fold(grid, cells):
-    """Add the rows of ``grid``, complex64, below v = 0, and the conjugate half of row 0; a row has ``cells`` cells."""
+    """Add the rows of ``grid``, complex64, below v = 0, and the conjugate half of row 0; a row has ``cells`` cells.
+
+    What taps added at (u, v) with v < 0 belongs, conjugate, to (−u, −v); on row 0 both are in the grid.
+    """
     below = grid[BELOW - 1 :: -1]
     above = grid[BELOW + 1 : 2 * BELOW + 1]
     above[:, 1:cells] += below[:, cells - 1 : 0 : -1].conj()
@@ -135,7 +147,11 @@ def _rows_in(grid, half, way, thread):
 
 @kernel(fastmath=CONTRACT)
 def _pair_columns(half, x, i, way):
-    """Columns ``i`` to i + 31 of ``half``, real lines, into ``x`` as sixteen complex ones, C = A + iB, and mirrored."""
+    """Columns ``i`` to i + 31 of ``half`` into ``x`` as sixteen complex lines: C(v) = A(v) + i B(v) for v ≥ 0.
+
+    A column's transform is real, so A(−v) is the conjugate of A(v): C(−v) = A*(v) + i B*(v) is written in the mirrored
+    place.  The real part of C's transform is that of A, the imaginary part that of B.
+    """
     zero = spread(float32(0))
     for v in range(way.rows):
         re = v * 2 * way.side + i
@@ -150,7 +166,7 @@ def _pair_columns(half, x, i, way):
             mirror = PAIR * (way.grid - v)
             store(x, mirror, ar + bi)
             store(x, mirror + SINGLES, br - ai)
-    for v in range(way.rows, way.grid - way.rows + 1):
+    for v in range(way.rows, way.grid - way.rows + 1):  # rows that hold nothing
         store(x, PAIR * v, zero)
         store(x, PAIR * v + SINGLES, zero)
 
@@ -174,7 +190,10 @@ def _columns_in(half, image, way, thread):
 
 @kernel(fastmath=CONTRACT)
 def _unpair(done, half, i, way):
-    """Undo ``_pair_columns`` for the columns from ``i`` on; ``done`` has real and imaginary parts exchanged."""
+    """Undo ``_pair_columns`` for the columns from ``i`` on: A = (C(v) + C*(−v))/2, B = (C(v) − C*(−v))/2i.
+
+    ``done`` has real and imaginary parts exchanged: what is loaded as the second is the real one.
+    """
     scale = float32(0.5)
     for v in range(way.rows):
         here = PAIR * v
@@ -237,7 +256,7 @@ def _unfold(grid, cells):
 
 @cache
 def _corrections(side: int) -> tuple[np.ndarray, np.ndarray]:
-    """1/φ̂ along l and m with the sign that the middle of the row brings, and without."""
+    """1/φ̂ along l and m: with the sign (−1)^pixel of cells that begin at u = −``grid``/2, and without."""
     plain = correction(side, grid_side(side))
     sign = 1.0 - 2.0 * ((np.arange(side) - side // 2) % 2)
     return (plain * sign).astype(np.float32), plain.astype(np.float32)
@@ -286,7 +305,7 @@ class Plan:
         self.points: Sorted = gridding.sort(records, self.grid_side * float(cell), self.grid_side, self.threads)
         buffers = spare or _buffers(side, self.threads)
         self.grid, self.half, space = buffers
-        weakref.finalize(self, _SPARE.__setitem__, key, buffers)
+        weakref.finalize(self, _SPARE.__setitem__, key, buffers)  # when this plan is no more, the next one finds them
         across, up = _corrections(side)
         radices, roots = plan(self.grid_side)
         rows = min(max(self.points.rows - BELOW, 1), self.grid_side // 2)
