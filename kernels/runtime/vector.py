@@ -37,16 +37,25 @@ SINGLES = 2 * LANES
 #: registers: a whole vector where that is one register, else half of it.
 NARROW = LANES if HERE.lanes >= LANES else LANES // 2
 
-_LONG, _INT, _BIT = ir.IntType(64), ir.IntType(32), ir.IntType(1)
-_ELEMENTS = {types.float64: ir.DoubleType(), types.float32: ir.FloatType(), types.boolean: _BIT}
-_ELEMENTS |= {types.int32: _INT, types.int64: _LONG}
+_LONG = ir.IntType(64)
+_INT = ir.IntType(32)
+_BIT = ir.IntType(1)
+#: numba's types of the numbers in vectors, and LLVM's.
+_ELEMENTS = {
+    types.float64: ir.DoubleType(),
+    types.float32: ir.FloatType(),
+    types.int64: _LONG,
+    types.int32: _INT,
+    types.boolean: _BIT,
+}
 
 
 class Lanes(types.Type):
     """numba's type of ``count`` numbers of the type ``dtype``."""
 
     def __init__(self, dtype, count):
-        self.dtype, self.count = dtype, count
+        self.dtype = dtype
+        self.count = count
         super().__init__(name=f"Lanes({dtype}, {count})")
 
 
@@ -61,6 +70,13 @@ Vector = Lanes(types.float64, LANES)
 
 
 # What intrinsics are written with, here and in modules that add their own
+#
+# An intrinsic is two functions: one that says by the numba types of the arguments which type comes out, when a caller
+# is compiled, and one that writes the LLVM instructions in the caller's place.  ``emitted`` makes it of both::
+#
+#     @emitted(lambda vector: vector.dtype)          of a Lanes(float64, 8) comes a float64
+#     def total(builder, vector):                    ``builder`` writes; ``vector`` is a value of LLVM
+#         ...
 
 
 def vector_of(dtype):
@@ -108,7 +124,9 @@ def emitted(answer):
                 return context.get_dummy_value() if sig.return_type == types.void else value
 
             kind = answer(*kinds)
-            return kind and (kind if isinstance(kind, Signature) else kind(*kinds), code)
+            if not kind:
+                return None
+            return (kind if isinstance(kind, Signature) else kind(*kinds)), code
 
         return intrinsic(typed)
 
@@ -181,7 +199,7 @@ def lanewise(build):
 
 
 def _binary(function, floats, integers):
-    """``function`` by LLVM's instruction for floats and that for whole numbers."""
+    """``function`` by LLVM's instruction for floats and that for whole numbers; an empty name where it has none."""
 
     @infer_global(function)
     class _Typing(AbstractTemplate):
@@ -282,7 +300,8 @@ def wide(builder, value, x):
 
 def _folded(builder, value, last):
     """Sums by halves of the lanes whose numbers are alike modulo ``last``, the first of them."""
-    count = width = value.type.count
+    count = value.type.count
+    width = count
     add = builder.add if isinstance(value.type.element, ir.IntType) else builder.fadd
     while width > last:
         width //= 2
@@ -485,7 +504,8 @@ def stream(builder, place, offset, value):
 @emitted(lambda place, offset, vector, active: signature(types.void, place, types.intp, vector, types.int64))
 def store_some(builder, place, offset, vector, active):
     """As ``store``, only lanes whose bit in ``active`` is set; the others' memory is not touched."""
-    kind, count = vector.type, vector.type.count
+    kind = vector.type
+    count = kind.count
     bits = builder.bitcast(builder.trunc(active, ir.IntType(count)), ir.VectorType(ir.IntType(1), count))
     parts = vector, _placed(builder, place, offset, kind), ir.Constant(_INT, _bytes(kind.element)), bits
     called(builder, f"llvm.masked.store.{suffix(kind)}.p0", ir.VoidType(), *parts)
@@ -500,7 +520,8 @@ def gather(builder, place, offset, index, count):
     base = repeated(builder, _element(builder, place, offset), lanes)
     pointers = builder.gep(base, [where], source_etype=vector.element)
     every = ir.Constant(ir.VectorType(ir.IntType(1), lanes), [1] * lanes)
-    align, none = ir.Constant(_INT, _bytes(vector.element)), ir.Constant(vector, ir.Undefined)
+    align = ir.Constant(_INT, _bytes(vector.element))
+    none = ir.Constant(vector, ir.Undefined)
     return called(builder, f"llvm.masked.gather.{suffix(vector)}.v{lanes}p0", vector, pointers, align, every, none)
 
 
@@ -514,7 +535,10 @@ def fence(builder):
 def prefetch(builder, place, offset):
     """Ask for the cache line of a[o], into the second-level cache; never faults, any offset is allowed."""
     target = _placed(builder, place, offset, ir.IntType(8))
-    called(builder, "llvm.prefetch.p0", ir.VoidType(), target, *(ir.Constant(_INT, value) for value in (0, 2, 1)))
+    read = ir.Constant(_INT, 0)
+    second_level = ir.Constant(_INT, 2)  # of 3, nearest, to 0, none
+    data = ir.Constant(_INT, 1)
+    called(builder, "llvm.prefetch.p0", ir.VoidType(), target, read, second_level, data)
 
 
 @emitted(lambda array: types.CPointer(array.dtype))
@@ -549,21 +573,33 @@ def joined(builder, low, high):
 
 
 def _blocks(source, first, step, target, begin, stride):
-    whole, good = types.intp, _vectors(source) and _vectors(source) == _vectors(target)
-    return signature(types.void, source, whole, whole, target, whole, whole) if good else None
+    if not _vectors(source) or _vectors(source) != _vectors(target):
+        return None
+    whole = types.intp
+    return signature(types.void, source, whole, whole, target, whole, whole)
 
 
 def _transpose(builder, kind, rows, columns):
-    """Write the square block of LLVM vectors that begin at the pointers ``rows`` to ``columns``, transposed."""
-    count = width = kind.count
+    """Write the square block of LLVM vectors that begin at the pointers ``rows`` to ``columns``, transposed.
+
+    In stages, of eight rows with ``width`` 4, 2 and 1: rows so far apart exchange every other piece of so many lanes::
+
+        row            A │ B        A │ C
+                         │     ▶      │
+        row + width    C │ D        B │ D
+    """
+    count = kind.count
+    width = count
     values = [builder.load(builder.bitcast(place, kind.as_pointer()), align=_bytes(kind.element)) for place in rows]
     while width > 1:
         width //= 2
         low = [lane - width + count if lane & width else lane for lane in range(count)]
         high = [lane + count if lane & width else lane + width for lane in range(count)]
         for row in (row for row in range(count) if not row & width):
-            a, b = values[row], values[row + width]
-            values[row], values[row + width] = (shuffled(builder, a, b, pattern) for pattern in (low, high))
+            a = values[row]
+            b = values[row + width]
+            values[row] = shuffled(builder, a, b, low)
+            values[row + width] = shuffled(builder, a, b, high)
     for value, place in zip(values, columns, strict=True):
         builder.store(value, builder.bitcast(place, kind.as_pointer()), align=_bytes(kind.element))
 
