@@ -77,8 +77,8 @@ def timed(call, repeats: int):
 
 
 def calibrate(call, shortest: float, label: str, clock=timed) -> tuple[int, float, tuple[float, Any]]:
-    """Repeats that make ``call(repeats)`` last ``shortest`` seconds; seconds of the shortest call that showed it; and
-    seconds and result of the last call.
+    """Three answers: repeats that make ``call(repeats)`` last ``shortest`` seconds; seconds of the shortest call that
+    showed it; and seconds and result of the last call.
 
     ``call`` has been called before: the call that compiles says nothing about later ones.  A single long call proves
     nothing either: it may have been interrupted, and with the few repeats that it suggests every sample would measure
@@ -140,7 +140,7 @@ class OtherLoad:
             return math.nan
         apart = ("idle", "iowait", "guest", "guest_nice")  # guest time is already part of user time
         busy = sum(value for row in rows for name, value in row._asdict().items() if name not in apart)
-        return busy if any(map(any, rows)) else math.nan  # all zero: not counted
+        return busy if any(map(any, rows)) else math.nan  # all zero: this system does not count
 
     def ours(self) -> float:
         """CPU seconds of this process and its descendants, living or finished; NaN where processes are hidden."""
@@ -741,9 +741,8 @@ def _measured(cases, rounds: int, seed: int, budget: float | None, by: Alone) ->
         if by.reports:
             # comprehensions, since the variable of a loop would hold the last runner's state into the next batch
             during = {index: load.value(runner.watched) for index, runner in runners.items()}
-            other = {
-                index: whole if cpus is None else cpus for index, cpus in during.items()
-            }  # short samples have none
+            # short samples are not watched one by one: for them the whole batch speaks
+            other = {index: whole if cpus is None else cpus for index, cpus in during.items()}
             done |= {index: runner.report(other[index], cut, batch) for index, runner in runners.items()}
         taken += len(runners)
         batch += 1

@@ -181,7 +181,8 @@ def experiment(
     rounds : int
         Samples of each case; 0 for a study, whose cases run once, for results that every run repeats to the last digit.
     seconds : mapping, optional
-        Budget of each preset; ``quick`` has 3 s unless it is named here. None where every round counts.
+        Budget of each preset; ``quick`` has 3 s unless it is named here. None where every round counts.  The presets
+        that are named here, and ``quick``, are those that the experiment has.
     needs : str
         Words of ``companion.host.NEEDS``.
     ranks : int
@@ -354,6 +355,7 @@ def run_record(
     id: str,
     preset: str = "quick",
     threads: int = 1,
+    *,
     budget: float | None = None,
     seed: int = 0,
     rounds: int | None = None,
