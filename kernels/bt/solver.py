@@ -1,9 +1,10 @@
 """One BT run: its arrays in the layout of the solver, the way to and from the serial layout, time steps and norms.
 
-Marched to its steady state is ∂U/∂t = R(U) + forcing, U = (ρ, ρu, ρv, ρw, E), on the unit cube with N points a side and
-given values on the boundary.  A time step (``step`` has the equation, and the order that makes it fast) solves a
-linearised form of it for the update.  The forcing is −R of a polynomial, so that this polynomial is the steady state,
-and the distance from it the error.
+∂U/∂t = R(U) + forcing is marched to its steady state on the unit cube, with N points a side and given values on the
+boundary.  U = (ρ, ρu, ρv, ρw, E); R is the right-hand side of the compressible Navier–Stokes equations in the
+benchmark's form, with second and fourth differences as dissipation (``differences``).  A time step (``step`` has the
+equation, and the order that makes it fast) solves a linearised form for the update.  The forcing is −R of a polynomial,
+so that this polynomial is the steady state, and the distance from it the error.
 """
 
 from collections.abc import Iterator
@@ -31,7 +32,8 @@ def odd(number: int) -> int:
 
 
 class Box:
-    """A box of the grid: where its points lie in a flat array, and what its lines are told.
+    """A box of the grid: where its points lie in a flat array (``place``), and of x, y and z ``ends`` and
+    ``directions``.
 
     ``points``: N, along every edge of the grid; ``dt``: time step; ``limits``: half-open ranges of i, j and k, by
     default the whole grid; ``halo``: layers of the neighbours' points on every side, 0 or 2.  u[k, j, m, i] lies at
@@ -54,7 +56,7 @@ class Box:
         ni, nj, nk = self.sizes
         beside = LANES if halo else 0  # doubles before the first point of a row, so that it begins a cache line
         self.row = LANES * odd(ceil_div(beside + ni + halo, LANES))
-        # eight rows are turned into a tile together, also of a box of fewer that has neighbours
+        # a tile takes eight rows: a box with neighbours has room for as many, also where it has fewer
         self.rows = max(nj, LANES if halo else 0) + 2 * halo
         self.plane = LANES * odd(self.rows * 5 * self.row // LANES)
         self.size = LANES + (nk + 2 * halo) * self.plane + LANES
@@ -74,7 +76,8 @@ class Box:
         self.work_size = work_size(max(self.sizes) + 2 * beside)
 
     def _direction(self, axis: int) -> Direction:
-        """Weights begin at the first cell that differences visit: the boundary, or two cells before the box."""
+        """Of x, y or z.  Its weights, those of the dissipation, begin at the first cell that ``differences`` visit: the
+        boundary, or two cells before the box."""
         start, stop = self.limits[axis]
         ends = self.ends[axis]
         # two rows of zeros at either end, so that cell n is row n + 2, and two cells beyond the box have a row
@@ -118,7 +121,7 @@ class State:
 
     box: Box
     u: np.ndarray  # solution; padding is 1, so that lanes beyond the grid stay finite
-    rhs: np.ndarray  # right-hand side, then the update; zero there on the boundary of the grid
+    rhs: np.ndarray  # right-hand side, then the update; ``planes`` leaves it zero on the boundary of the grid
     forcing: np.ndarray  # dt · forcing
     initial: np.ndarray  # initial field
     ready: bool = False
@@ -141,8 +144,8 @@ class State:
         return self.u, self.rhs, self.forcing
 
     def force(self) -> None:
-        """The forcing is minus ``rhs``, which must have the operator on the exact solution (``right_hand_side`` without
-        forcing): that solution is then steady.  Then back to the initial field."""
+        """The forcing becomes −``rhs``, which must hold dt · R of the exact solution (``right_hand_side`` while the
+        forcing is zero): that solution is then steady.  Then back to the initial field."""
         np.negative(self.rhs, out=self.forcing)
         self.reset()
 
@@ -167,8 +170,8 @@ def _pack_planes(u, out, place, first, last):
 def pack(state: State, out: np.ndarray, first: int = 0, last: int | None = None) -> np.ndarray:
     """Copy planes ``first <= k < last`` of the solution of a box that is the whole grid into the serial layout.
 
-    ``ValueError`` if ``out`` is of another shape, type or order, read-only or memory of its solution, or the range
-    leaves 0 … N.
+    ``ValueError`` if ``out`` is of another shape, type or order, is read-only or shares memory with the solution, or
+    if the range leaves 0 … N.
 
     Parameters
     ----------
@@ -195,7 +198,7 @@ def pack(state: State, out: np.ndarray, first: int = 0, last: int | None = None)
 def unpack(field: np.ndarray, state: State) -> None:
     """Make ``field`` (serial layout, see :func:`pack`) the solution of ``state``.
 
-    ``ValueError`` if ``field`` is of another shape, type or order.
+    ``ValueError`` if ``field`` is of another shape, type or order, or shares memory with the solution.
     """
     require_array("field", field, np.float64, (state.box.points,) * 3 + (5,), apart=(state.u,))
     state.box.view(state.u)[:] = np.swapaxes(field, 2, 3)
@@ -210,8 +213,8 @@ def solution(state: State) -> np.ndarray:
 class Stepper:
     """One state and one number of threads, ready to advance.
 
-    Every plane and every row is computed by one thread with the same instructions whatever their number, so results do
-    not depend on it. ``ValueError`` if ``threads`` exceeds the CPUs this process may use.
+    Every plane and every slab is computed by one thread, with the same instructions however many threads there are, so
+    results do not depend on their number.  ``ValueError`` if ``threads`` exceeds the CPUs this process may use.
     """
 
     def __init__(self, state: State, threads: int = 1):
@@ -225,11 +228,12 @@ class Stepper:
         team = np.zeros(1, np.int64), self.threads  # arrivals of the threads, see ``meet``, and how many they are
         task = count, which, solves
         run_parts(sweeps, self.threads, task, self.state.arrays, self.geometry, self.work, team)
-        # ``by_slabs(False)`` leaves the same, but planes follow it, which add x and y part
+        # Slabs that end a step leave in rhs what the next one begins with.  So does ``by_slabs(False)``, but whoever
+        # calls it goes on to planes at once, which add x and y part.
         self.state.ready = which[1] and solves[2]
 
     def by_slabs(self, solve: bool) -> None:
-        """Forcing and z part of the right-hand side; before, if ``solve``, elimination in z and update."""
+        """If ``solve``, elimination in z and update; then forcing and z part of the next right-hand side."""
         self._sweeps((False, True), (False, False, solve))
 
     def by_planes(self, solve: tuple[bool, bool]) -> None:
@@ -237,7 +241,7 @@ class Stepper:
         self._sweeps((True, False), (*solve, False))
 
     def right_hand_side(self) -> None:
-        """dt · (operator + forcing) of the present solution into ``state.rhs``."""
+        """dt · (R + forcing) of the present solution into ``state.rhs``."""
         self.by_slabs(False)
         self.by_planes((False, False))
 
@@ -259,7 +263,7 @@ def squares(state: State) -> np.ndarray:
 
 
 def norms(state: State, threads: int = 1) -> np.ndarray:
-    """Residual and error as the benchmark defines them: root of the sum over all points divided by the number of inner
-    ones, of the right-hand side over dt and of the difference from the exact solution; float64 (2, 5)."""
+    """Residual and error as the benchmark defines them, float64 (2, 5): roots of ``squares`` over the number of inner
+    points.  Leaves dt · (R + forcing) in ``state.rhs``: the next step begins its right-hand side anew."""
     Stepper(state, threads).right_hand_side()
     return np.sqrt(squares(state) / (state.box.points - 2) ** 3)

@@ -1,8 +1,9 @@
 """One time step of BT: first x and y in planes of constant k (``planes``), then z and the update in slabs of constant
 j, with all k (``slabs``).
 
-A_x, A_y and A_z are the linearised operators along the three directions, which ``elimination`` writes down; R(U) is
-the sum of three parts, of which ``differences`` adds one::
+U = (ρ, ρu, ρv, ρw, E).  R(U), which ∂U/∂t is without forcing, is the sum of three parts, one a direction, of which
+``differences`` adds one.  A_x, A_y and A_z are minus these parts linearised in U, without the fourth differences of the
+dissipation; ``elimination`` writes them down.  Δ is the update::
 
     (I + dt·A_x) (I + dt·A_y) (I + dt·A_z) Δ = dt·(R(U) + forcing),    U ← U + Δ
 
@@ -23,15 +24,16 @@ Fields are float64 and flat, in the benchmark's units, u[k, j, m, i] at ``base +
 (``Place``; the package has a drawing).  Functions share
 
 ``fields``     ``u``, the conserved variables; ``rhs``, dt times the right-hand side, which ``planes`` leaves zero on
-               the boundary of the grid and in the padding; ``forcing``, dt times the forcing
-``geometry``   of a box of the grid: its ``Place``, and of x, y and z the ``Direction`` and the ``Ends`` (:mod:`.lines`)
+               the boundary of the grid and in the padding behind it; ``forcing``, dt times the forcing
+``geometry``   of a box (the whole grid, or the part of it that one rank has): its ``Place``, and of x, y and z the
+               ``Direction`` and the ``Ends`` (:mod:`.lines`)
 ``solves``     of x, y and z: whether lines are solved here, which only whole ones can be; where boxes share a line,
                ``ranks`` passes it from one to the next
 ``work``       scratch, float64 (threads, work_size(cells) or more)
 ``thread``     which of ``threads`` this is; it takes a contiguous share
 
-Lanes are points along i for y and z.  For x they are rows: eight rows are turned into a tile, so that no vector is
-half empty, and back::
+Lanes are points along i for y and z.  Lines along x run along i themselves, and lanes must not depend on each other:
+for x a lane is a row, and eight rows are turned into a tile and back::
 
     tile    cell i:  ρ of rows j … j+7 | ρu … | ρv … | ρw … | E …      5 · 8 doubles (``TILE``), then cell i+1
 """
@@ -62,8 +64,8 @@ class Parts(NamedTuple):
     out of a tuple, and with ``parts.tile_u`` in the loops a step of class W takes 1.17 times as long.
     """
 
-    upper: np.ndarray  # X of every cell of eight lines, and of the cell before
-    ring: np.ndarray  # terms of three cells
+    upper: np.ndarray  # X of ``elimination``, of every cell of eight lines and of the one before the first
+    ring: np.ndarray  # ``Terms`` of ``elimination``, of three cells in turn
     carry: np.ndarray  # what one piece of a line hands on to the next
     tile_u: np.ndarray  # eight rows of u as lines along x
     tile_rhs: np.ndarray  # and of rhs
@@ -135,7 +137,7 @@ def _clear(tile, cell):
 
 @kernel(inline=True)
 def _share(first, stop, threads, thread):
-    """The part of ``first`` … ``stop`` − 1 that belongs to a ``thread``, both ends uint64."""
+    """The part of ``first`` … ``stop`` − 1 that belongs to a ``thread``: its own first and stop, uint64."""
     count = stop - first
     threads = np.uint64(threads)
     thread = np.uint64(thread)
@@ -144,7 +146,7 @@ def _share(first, stop, threads, thread):
 
 @kernel(inline=True)
 def _most_cells(place):
-    """Cells of the longest line of a box, those of its neighbours included."""
+    """Cells of the longest line of a box and all that a tile has beside it: no line with its neighbours' has more."""
     return _TWO * place.beside + max(place.ni, place.nj, place.nk)
 
 
@@ -159,6 +161,8 @@ def planes(fields, geometry, solves, work, threads, thread):
     wide = vectors + _TWO * place.beside // _V  # vectors of a row, its neighbours' points included
     upper, ring, carry, tile_u, tile_rhs, block = parts_of_work(work[thread], _most_cells(place))
     line_scratch = Scratch(upper, ring, carry)
+    # ``visited``: how many cells before the box differences begin, and how many they visit; ``inner``: first and stop
+    # of the points that are not on the boundary of the grid
     before_x, points_x = visited(place.ni, ends[0])
     before_y, points_y = visited(place.nj, ends[1])
     low, high = inner(place.nj, ends[1])
@@ -166,7 +170,8 @@ def planes(fields, geometry, solves, work, threads, thread):
     first, stop = _share(first, stop, threads, thread)
     for k in range(first, stop):
         at = place.base + k * place.plane
-        # y part: before x, whose solution is no right-hand side any more
+        # y part first: once x is solved, rhs is no right-hand side any more to which a part could be added.  Of the
+        # fields, ``differences`` reads the first, and writes the second with its part added into the third.
         for vector in range(vectors):
             lines = along(1, at + vector * _V - before_y * next_j, place, points_y, _ZERO)
             differences(u, rhs, rhs, lines, directions[1])
@@ -175,7 +180,8 @@ def planes(fields, geometry, solves, work, threads, thread):
         #
         #     19 rows     0 … 7 │ 8 … 15 │ 11 … 18, of which 16, 17 and 18 are written
         #
-        # With fewer than eight inner rows the group begins at the first and reaches beyond the box.
+        # With fewer than eight inner rows the group begins at the first and reaches beyond them, in lanes that are not
+        # written.
         j = low
         while j < high:
             start = j
@@ -190,7 +196,8 @@ def planes(fields, geometry, solves, work, threads, thread):
             if solves[0]:
                 lines = along(0, place.beside * TILE, place, place.ni, _ZERO)
                 solve(tile_u, tile_rhs, lines, directions[0], ends[0], line_scratch)
-            # boundary and padding become zero: y, z and the update then leave u there as it is
+            # the boundary of the grid and the padding behind it become zero: y, z and the update then leave u there as
+            # it is
             if ends[0].low:
                 _clear(tile_rhs, place.beside)
             if ends[0].high:
@@ -202,7 +209,7 @@ def planes(fields, geometry, solves, work, threads, thread):
             j = start + _V
         if solves[1]:
             for vector in range(vectors):
-                # a plane ahead: the same lines of the next k
+                # last: how far ahead to prefetch, a plane: the same lines of the next k
                 lines = along(1, at + vector * _V, place, place.nj, place.plane)
                 solve(u, rhs, lines, directions[1], ends[1], line_scratch)
 
@@ -223,7 +230,7 @@ def slabs(fields, geometry, solves, work, threads, thread):
         for vector in range(vectors_of(place.ni)):
             at = place.base + j * next_j + vector * _V
             if solves[2]:
-                # a row ahead: the same lines of the next j
+                # last: how far ahead to prefetch, the five rows of a j: the same lines of the next j
                 lines = along(2, at, place, place.nk, next_j)
                 solve(u, rhs, lines, directions[2], ends[2], line_scratch)
                 for k in range(_ONE, place.nk - _ONE):
