@@ -1,5 +1,11 @@
 """Where the numbers of a forecast lie, in memory and in records, and the coefficients that its compiled rows need.
 
+No step is made here: the equations are in ``rows`` and ``helmholtz``, for which the factors of the filter near the
+poles and the pivots of the elimination are worked out ahead (``polar_filter``, ``pivots``).  As there, X is u, v, T, q
+and p_s, X⁰ the present state, X⁻ that of the step before after the time filter, whose factor is ε; P and Q are what is
+explicit in the next two of these, Yᵉ = P − 2X⁰ + X⁻, G the potential from which the correction c follows; K is the
+kinetic energy, Φ the geopotential, ζ the vorticity and ṁ = p_s dσ/dt.
+
 The grid is a C grid: mass rows at φ_j = −π/2 + (j + ½) Δφ, no row on a pole; u half a grid length east of the
 mass points, v half a grid length south (the *south face* of the row; at the poles it is zero).
 
@@ -15,27 +21,28 @@ place of everything by name, which is how the stages find it::
 
     the ring of five rows, while row j is the newest:
 
-      row      its stage now        which reads rows
-      j        complete             j
+      row      its stage now        which reads, of the ring, rows
+      j        complete             none: its record, and G of j − 1, j, j + 1
       j − 1    flow                 j − 2, j − 1, j
       j − 2    tendency, advance    j − 3, j − 2, j − 1
       j − 3    implicit             j − 3, j − 2
       j − 4    none any more        j + 1 takes its place
 
 Fields that a stage leaves for the next, eighteen a row, exist in the window alone, which stays in the cache where that
-is large enough (``scan`` has sizes): the scan over all rows moves no more than their records, which are what work files
-hold.
+is large enough (``scan`` has sizes): the scan over all rows moves no more than their records, G and right-hand sides.
+Work files hold the records, and where the problem says so three more the right-hand sides.
 
-The record of a row in the work files is two halves of whole blocks of eight-byte words:
+The record of a row, in memory as in the work files, is two halves of whole blocks of eight-byte words:
 
 ==============================  =======================================================================
 half A                          64 words that nothing uses, then P of u, v, T, q; D; radiative heating, each
                                 [level][longitude]; then rows of longitude: P of p_s, Φ_s, surface temperature
-half B                          Q of u, v, T, q; cloud water, ω; then Q of p_s, fallen rain, wetness; 64 unused words
+half B                          Q of u, v, T, q; cloud water, ω; then Q of p_s, fallen rain, wetness
 ==============================  =======================================================================
 
-P + c and Q + ε c are the two time levels once the semi-implicit correction c of the step is known; D is the
-divergence of the explicit step.  With 192 points and 15 levels a half has exactly 35 blocks of 512 float64.
+What is left of the last block of a half is not used.  P + c and Q + ε c are the two time levels once the semi-implicit
+correction c of the step is known; D is the divergence of Yᵉ.  With 192 points and 15 levels a half has exactly 35
+blocks of 512 float64, of which half B leaves 64 unused at its end.
 
 In all stages ``plan`` is the ``ForecastPlan`` of the run, ``arrays`` its ``ForecastArrays``, ``size`` its
 ``Extents``, ``j`` the number of a row from south to north, ``k`` that of a level, from the top down; ``w`` is the
@@ -57,12 +64,12 @@ from supercomputers_rerun.kernels.runtime.vector import LANES, address, load, st
 #: Places on either side of a row in memory, for neighbours across the date line.  Stages read two of them at most; with
 #: a vector of them ``wrap`` is one copy a side, and each level begins on a cache line.
 HALO = LANES
-#: Numbers of one element of a Fourier transform: real parts of eight lines, then imaginary parts, which are eight more
-#: real lines: sixteen rows of longitude, or modes, at once.
+#: Numbers of one element of a Fourier transform: eight real parts, then eight imaginary parts.  Each of the sixteen
+#: belongs to a real row of longitude, or mode, of its own: so many are transformed at once.
 PAIR = 2 * LANES
-#: Words of a block of a work file, and of half A of a record before its first field: at the size of 1982 the fields
-#: leave so many of its blocks.
+#: Words of a block of a work file.
 BLOCK = 512
+#: Words of half A of a record before its first field: at the size of 1982 its fields fill all but these of its blocks.
 HEADER = 64
 
 
@@ -74,22 +81,23 @@ class Extents(NamedTuple):
     levels: int
     pitch: int  # between levels in the window
     field: int  # of a field in the window
-    row: int  # of all fields of one row in the window
-    ring: int  # rows of the window: the newest, three behind it, and the one that the newest takes the place of
+    row: int  # of one row in the window: its fields, and the rows of longitude behind them
+    ring: int  # rows of the window: the newest, three behind it, and the one that the next takes the place of
     slots: int  # records in memory
-    halves: int  # rows of ``ForecastArrays.halves`` in memory
-    half: int  # of half a record
+    halves: int  # rows of right-hand sides in memory, in ``ForecastArrays.halves``
+    half: int  # of half a record, A or B: not of ``halves``
     groups: int  # of sixteen modes
-    waves: int  # of a row of right-hand sides: three parts of whole blocks
+    waves: int  # of a row of right-hand sides: a third of it, which a file of its own has, is whole blocks
     depth: int  # of a row of G: whole groups of four levels
     tendency: int  # rows of longitude of one field's tendency, a multiple of sixteen
-    fourier: int  # where the Fourier transform's work space begins in the scratch
+    fourier: int  # where the Fourier transform's work space begins in the scratch, behind tendencies and modes
 
 
 class ForecastArrays(NamedTuple):
-    """Memory of a run, C-contiguous float64 of the shapes that ``shapes`` gives; and which of it is a thread's.
+    """Memory of a run, but for ``meetings`` C-contiguous float64 of the shapes that ``shapes`` gives; and a band.
 
-    Arrays whose first index is that of the thread have this index in ``scan`` alone: stages see their own thread's.
+    Arrays "of each thread" have the thread's number as first index until ``scan`` takes it; stages see the part of
+    their own thread, without it.
     """
 
     window: np.ndarray  # of each thread, rows of the window
@@ -110,7 +118,7 @@ class WindowRow(NamedTuple):
 
     Yᵉ takes the place of X⁻, which nothing reads once its own row has made its explicit step.  The order counts:
     ``rows`` goes from u to v, T, q by ``size.field``, and ``implicit`` takes T_change, divergence and ps_change as
-    2K + 1 lines.
+    2 · levels + 1 lines.
     """
 
     u: int  # X⁰
@@ -123,10 +131,10 @@ class WindowRow(NamedTuple):
     q_bend: int
     flux_u: int  # p_s u
     flux_v: int  # p_s v cosφ
-    sinking: int  # ṁ below the level
+    sinking: int  # ṁ = p_s dσ/dt at the half level below
     head: int  # K + Φ
     eta: int  # (f + ζ)/p_s of the south face
-    conversion: int  # κ T ω/p but for what moves along σ
+    conversion: int  # κ T ω/p without the wind's part along σ, κ T v·∇ ln p_s
     u_before: int  # X⁻
     v_before: int
     T_before: int
@@ -308,13 +316,13 @@ class RowCoefficients(NamedTuple):
 class WaveTables(NamedTuple):
     """What works in wavenumber space: the filter, the Helmholtz equations, the Fourier transforms."""
 
-    filter: np.ndarray  # float64 (2, nj, ni): factor by place in the spectrum over ni, of mass rows and of v
-    forward: np.ndarray  # float64 (groups · 16, 2K + 1): T, D, p_s → right-hand sides
+    filter: np.ndarray  # float64 (2, nj, ni): factor/ni by place in the spectrum, of mass rows and of v
+    forward: np.ndarray  # float64 (groups · 16, 2 · levels + 1): T, D, p_s of Yᵉ → right-hand sides
     backward: np.ndarray  # float64 (groups · 16, groups · 16): modes → G
     inverse: np.ndarray  # float64 (nj, ni/2 + 1, groups, 16): inverse pivots
     speed2: np.ndarray  # float64 (groups · 16,): Δt² c²
-    radices: np.ndarray  # int64: those of rows of ni points, and 0
-    roots: np.ndarray  # float64: theirs of unity
+    radices: np.ndarray  # int64: factors of ni, of the Fourier transform, and 0 as the end
+    roots: np.ndarray  # float64: roots of unity for the same transform
 
 
 class ForecastPlan(NamedTuple):
@@ -340,7 +348,7 @@ def row_coefficients(problem: Problem) -> RowCoefficients:
     sin = np.sin(phi)
     edge = np.cos(face)
     edge[[0, nj]] = 0.0
-    cos[nj] = cos[nj - 1]  # no such row: never divide by its cosine
+    cos[nj] = cos[nj - 1]  # there is no mass row nj: it has the last one's, which ``pole`` takes for the northern pole
     sin[nj] = sin[nj - 1]
     south = edge[: nj + 1]
     north = np.append(edge[1 : nj + 1], 0.0)
@@ -412,7 +420,10 @@ def pivots(problem: Problem, rows: RowCoefficients, speed2: np.ndarray) -> np.nd
 
 
 def _matrices(problem: Problem, column) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Δt² c² by mode, and ``WaveTables.forward`` and ``backward``."""
+    """Δt² c² by mode, and ``WaveTables.forward`` and ``backward``.
+
+    ``forward`` makes of Yᵉ the modes of γT + R T_REF p_s/P_REF − Δt (γτ + R T_REF Δσ) D, with γ and τ of ``levels``.
+    """
     levels = problem.levels
     modes = PAIR * ceil_div(levels, PAIR)  # in groups of sixteen, the last filled up with modes that are zero
     speed2 = np.zeros(modes)
@@ -428,14 +439,15 @@ def _matrices(problem: Problem, column) -> tuple[np.ndarray, np.ndarray, np.ndar
 
 
 def extents(problem: Problem) -> Extents:
-    """All of them."""
+    """The ``Extents`` of a forecast."""
     ni = problem.ni
     nj = problem.nj
     levels = problem.levels
     groups = ceil_div(levels, PAIR)
     pitch = ni + 2 * HALO
     tendency = PAIR * ceil_div(levels + 1, PAIR)
-    # where transfers overlap, rows are read, computed and written at the same time
+    # Where transfers overlap, four groups of rows are in memory at the same time: one is read, one computed, two are
+    # written.  LAG: rows from the newest to the one in the last stage.
     lines = problem.lines * (1 if problem.overlap == "none" else 4)
     return Extents(
         ni=ni,
@@ -470,7 +482,10 @@ def shapes(size: Extents, threads: int = 1) -> dict[str, tuple[int, ...]]:
 
 
 def make(problem: Problem) -> ForecastPlan:
-    """The plan of a forecast."""
+    """The plan of a forecast.
+
+    ``damp``: the shortest wave, which δ⁴ in longitude multiplies by 16, falls by the factor e in the time DAMPING.
+    """
     ni = problem.ni
     nj = problem.nj
     size = extents(problem)

@@ -9,17 +9,22 @@ one before (``advance`` ends the third, ``helmholtz`` has the last):
 stage      reads                       gives
 =========  ==========================  ==========================================================================
 complete   record j; G of j−1, j, j+1  X⁰ = P + c, X⁻ = Q + ε c, with c = −Δt ∇G and so on
-flow       X⁰, X⁻ of j−1, j, j+1       p_s u, p_s v cosφ, ṁ, K + Φ, η of the south face, conversion, −Σ D Δσ;
-                                       second differences of X⁻ in latitude
+flow       X⁰, X⁻ of j−1, j, j+1;      p_s u, p_s v cosφ, ṁ, K + Φ, η of the south face, conversion, −Σ D Δσ;
+           Φ_s of j from its record    second differences of X⁻ in latitude
 tendency   X⁰, X⁻, flow of j−1 … j+1   N, before ``helmholtz.filter_tendencies``
   advance  N filtered; X⁰, X⁻ of j     P = X⁻ + 2Δt N, Q = X⁰ + ε Yᵉ, Yᵉ = 2(X⁻ − X⁰) + 2Δt N
 implicit   Yᵉ of j, j+1                D; right-hand sides; elimination from row j−1
 =========  ==========================  ==========================================================================
 
-N is ∂X/∂t by all terms at X⁰, with diffusion of X⁻; P is what an explicit leapfrog makes of it, Yᵉ = P − 2X⁰ + X⁻ what
-the semi-implicit correction c answers to, and D of the record the divergence of Yᵉ.  G is the potential from the
-Helmholtz equations of the step before, zero until step 1 has solved them; with D = D of the record − Δt ∇²G, c is
-−Δt ∇G for u and v, −Δt τD for T, −Δt P_REF Σ D Δσ for p_s and 0 for q.  ε is the time filter's factor, ``EPSILON``.
+N is ∂X/∂t by all terms of the dynamics at X⁰, with diffusion of X⁻ (p_s has none); P is what an explicit leapfrog
+makes of it, Yᵉ = P − 2X⁰ + X⁻ what the semi-implicit correction c answers to, and D of the record the divergence of Yᵉ.
+G is the potential from the Helmholtz equations of the step before, zero until step 1 has solved them; with D = D of
+the record − Δt ∇²G, c is −Δt ∇G for u and v, −Δt τD for T, −Δt P_REF Σ D Δσ for p_s and 0 for q.  ε is the time
+filter's factor, ``EPSILON``.
+
+In ``flow`` D is ∇·(p_s V) instead, V being the wind, and −Σ D Δσ is ∂p_s/∂t.  ṁ = p_s dσ/dt, σ = p/p_s, is the mass
+flux downwards through a half level, K the kinetic energy, Φ the geopotential (Φ_s at the ground), R the gas constant of
+air and κ = R/c_p.
 
 What makes it fast: a row goes through all stages while it and its neighbours lie in the window, five rows that stay in
 the cache (``scan``), so that memory, or a work file, is read once and written once a step.  Loops over longitude load
@@ -32,8 +37,8 @@ The C grid::
     T_i    u_i    T_i+1     row j; q, p_s, Φ, ṁ lie where T does
     v_i    η_i              south face of row j
 
-Every stage is the same compiled function whatever calls it, works on whole vectors, and reads nothing that depends on
-how many rows are in memory: answers are the same bit for bit.
+Every stage is the same compiled function whatever calls it, and reads no number that depends on how many rows are in
+memory: a run with more or fewer of them there gives the same answers bit for bit.
 
 Momentum is in vector-invariant form with Sadourny's potential-enstrophy stencil (J. Atmos. Sci. 32, 1975), with
 U = p̄_s u, V = p̄_s v cosφ, η = (f + ζ)/p̄_s:
@@ -41,14 +46,18 @@ U = p̄_s u, V = p̄_s v cosφ, η = (f + ζ)/p̄_s:
     ∂u/∂t = +η̄ V̄/cosφ − [δ_λ(K + Φ) + R T̄ δ_λ ln p_s]/(a cosφ Δλ) − vertical advection
     ∂v/∂t = −η̄ Ū      − [δ_φ(K + Φ) + R T̄ δ_φ ln p_s]/(a Δφ)      − vertical advection
 
-T and q: (∇·(p_s V X) − X ∇·(p_s V))/p_s, by the same fluxes as p_s; the conversion κ T ω/p takes the same
-T̄ δ ln p_s as the pressure gradient, hence no spurious source of energy.  Diffusion is δ⁴ of X⁻ in both directions.
+For X = T and q, by the same fluxes as p_s, V again the wind::
 
-``plan``, ``arrays``, ``j`` and ``k`` are as in ``plan``.  In every function ``x``, ``s`` and ``n`` say where the
-fields of row ``j``, of the one to the south and of the one to the north lie in the window (``WindowRow``), ``r`` where
-they lie in the record (``RecordRow``); ``i`` is a longitude.  ``w`` is the address of the window, ``rec`` that of the
-record and ``scratch`` that of the scratch: ``size.pitch`` numbers a line, each stage over what the one before left;
-with t = ``size.tendency``::
+    ∂X/∂t = −[∇·(p_s V X) − X ∇·(p_s V)]/p_s − vertical advection,    and for T + κ T ω/p
+
+This conversion takes the same T̄ δ ln p_s as the pressure gradient, hence no spurious source of energy.  Diffusion,
+which all but p_s have besides, is −``plan.damp`` · δ⁴ of X⁻ in both directions.
+
+``plan``, ``arrays``, ``j`` and ``k`` are as in ``plan``.  Where a function says nothing else, ``x``, ``s`` and ``n``
+say where the fields of row ``j``, of the one to the south and of the one to the north lie in the window
+(``WindowRow``), ``r`` where they lie in the record (``RecordRow``); ``i`` is a longitude.  ``w`` is the address of the
+window, ``rec`` that of the record and ``scratch`` that of the scratch, which is divided into lines of ``size.pitch``
+numbers.  Each stage overwrites what the one before left there; with t = ``size.tendency``::
 
     complete    line 0         Σ D Δσ
     flow        lines 0 … 5    ``AT_U`` … ``HEIGHT``; at last line 0 is 1/p̄_s at the corners
@@ -119,7 +128,7 @@ def complete(plan, arrays, j):
         at_here = level + j * size.depth
         at_south = level + south * size.depth
         at_north = level + north * size.depth
-        log_per_layer = col.log[k] / col.thickness[k]  # ln r/Δσ of ``levels``
+        log_per_layer = col.log[k] / col.thickness[k]  # ln r/Δσ, r = σ below / σ above the level (``levels``)
         alpha = col.alpha[k]
         thickness = col.thickness[k]
         for i in range(0, ni, LANES):
@@ -152,7 +161,7 @@ def complete(plan, arrays, j):
 
 @kernel(fastmath=CONTRACT)
 def _polar_vorticity(plan, w, j):
-    """η of the southern (``j`` = 0) or northern pole: the same number all around."""
+    """η of the southern (``j`` = 0) or northern (``j`` = nj) pole, from the row beside it: one number all around."""
     size = plan.size
     rows = plan.rows
     ni = size.ni
@@ -224,9 +233,9 @@ def _second_differences(plan, w, j):
 # Rows of longitude that ``flow`` keeps in the scratch, a pitch each.
 AT_U = 0  # p_s where u is
 PER_P = 1  # κ/p_s
-SUM = 2  # Σ D Δσ
-SOUTH = 3  # ½ p_s cosφ of the south face
-NORTH = 4  # and of the north face
+SUM = 2  # Σ D Δσ, D = ∇·(p_s V)
+SOUTH = 3  # p̄_s cosφ at the south face
+NORTH = 4  # and at the north face
 HEIGHT = 5  # Φ at the half levels
 
 
@@ -273,7 +282,7 @@ def _fluxes(plan, w, scratch, j):
     for k in range(size.levels):
         x = window_row(size, j, k)
         v_north = window_row(size, north, k).v
-        log_per_layer = col.log[k] / col.thickness[k]  # ln r/Δσ of ``levels``
+        log_per_layer = col.log[k] / col.thickness[k]  # ln r/Δσ, as in ``complete``
         alpha = col.alpha[k]
         thickness = col.thickness[k]
         for i in range(0, ni, LANES):
@@ -333,7 +342,7 @@ def _heights(plan, w, scratch, j):
 
 @kernel(fastmath=CONTRACT)
 def flow(plan, arrays, j):
-    """Mass fluxes, divergence, vertical velocity, K + Φ, η and the conversion's column part of row ``j``."""
+    """Mass fluxes, ṁ, K + Φ, η, the conversion's column part, −Σ D Δσ and second differences of X⁻ of row ``j``."""
     w = address(arrays.window)
     scratch = address(arrays.scratch)
     _pressures(plan, arrays, j)
@@ -361,7 +370,7 @@ class Bends(NamedTuple):
 
 @kernel(fastmath=CONTRACT, inline=True)
 def _fourth(w, x, bends):
-    """Diffusion at one vector, the one of X⁻ at ``x``: δ⁴ in longitude, second difference of the second differences
+    """Diffusion of the vector of X⁻ that lies at ``x``: δ⁴ in longitude, second difference of the second differences
     in latitude, which lie at ``bends`` (``Bends``)."""
     here = load(w, x)
     far = load(w, x - 2) + load(w, x + 2)
@@ -499,7 +508,7 @@ def _meridional(plan, w, j, scratch):
 
 @kernel(fastmath=CONTRACT, inline=True)
 def _scalar(plan, w, j, scratch, warm):
-    """N of T, which p does work on, if ``warm``; else of q, after T."""
+    """N of T, with the conversion κ T ω/p, if ``warm``; else of q, which lies behind T in window and scratch."""
     size = plan.size
     rows = plan.rows
     col = plan.column
@@ -606,7 +615,10 @@ def _march(w, rec, n, step, eps, place):
 
 @kernel(fastmath=CONTRACT)
 def advance(plan, arrays, j, first):
-    """From N of row ``j``, filtered, P and Q into its record, Yᵉ into the window; ``first`` is Euler's step."""
+    """From N of row ``j``, filtered, P and Q into its record, Yᵉ into the window.
+
+    ``first``: this is the first step, Euler's, over Δt and not 2Δt.
+    """
     size = plan.size
     ni = size.ni
     levels = size.levels
@@ -616,7 +628,8 @@ def advance(plan, arrays, j, first):
     scratch = address(arrays.scratch)
     rec = record(arrays, size, j)
     step = plan.dt if first else 2.0 * plan.dt
-    # ``complete`` adds EPSILON · c all the same: there is no G yet, c = 0
+    # Euler's step is step 0: it solves no Helmholtz equations and leaves G = 0 and D = 0, so that c = 0 when
+    # ``complete`` adds EPSILON · c to this Q.
     eps = 0.0 if first else EPSILON
     for field in range(4):  # u, v, T, q, which lie one behind the other in window, record and scratch
         to_field = field * size.field
@@ -628,7 +641,7 @@ def advance(plan, arrays, j, first):
                 place = Places(
                     now=x.u + to_field + i,
                     before=x.u_before + to_field + i,
-                    change=x.u_change + to_field + i,  # of q: the divergence overwrites it
+                    change=x.u_change + to_field + i,  # that of q nobody reads: ``implicit`` puts the divergence there
                     P=r.P_u + field * in_record + i,
                     Q=r.Q_u + field * in_record + i,
                 )
