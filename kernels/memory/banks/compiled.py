@@ -1,7 +1,8 @@
 """The memory of the Cray X-MP, cycle by cycle, in compiled code: a set of banks is one word of 64 bits, and no list of
 banks is walked.
 
-No equation is solved; these rules are followed (the package's docstring has their source).  In every cycle
+No equation is solved; these rules are followed (the package's docstring has their source).  In every cycle, which
+rule 5 opens, so that a strip asks in the cycle in which it begins
 
 1. banks that were granted ``busy_time`` cycles ago become free;
 2. CPUs ask in order of priority, and of each CPU its ports in the order A, B (loads), C (store), each for the bank of
@@ -9,8 +10,8 @@ No equation is solved; these rules are followed (the package's docstring has the
 3. a request is granted unless the bank is busy, somebody took it in this cycle, or the CPU has used its lines to the
    section of the bank; a port that is refused asks again in the next cycle;
 4. a store moves an element once both loads have delivered it, and not before the strip's ``store_from``;
-5. the overhead of a strip begins to run when the loads of the strip before have ended, its store too where the loop
-   does not let them overlap, and in any case the store of the strip before that; the strip begins when it has passed.
+5. the overhead of a strip begins to run when the strip before has ended its loads (and its store, where the loop does
+   not let a store overlap the next strip) and the strip before that its store; the strip begins when it has passed.
 
 The pattern of ``banks`` bits is repeated until the word is full (``banks`` and ``sections`` divide 64), so a request
 for bank b is the word with bits b, b + banks, b + 2 banks … set, and the next element of a vector is that word rotated
@@ -51,18 +52,18 @@ CPU = np.dtype(
         ("ready", np.uint64),  # cycle in which the next strip begins; all bits set: its overhead does not run yet
     ]
 )
-#: A vector loop, see ``problem.Loop``; one without strips is none.
+#: A vector loop, see ``problem.Loop``; the first without strips, if any, ends the list of a job.
 LOOP = np.dtype(
     [
         ("stride", np.uint64, 3),  # of each port, in banks, 0 … 63
         ("elements", np.uint64, 3),  # of each port, in a strip
-        ("overhead", np.uint64),  # cycles
-        ("latency", np.uint64),  # cycles
+        ("overhead", np.uint64),  # cycles that pass before a strip begins, see rule 5
+        ("latency", np.uint64),  # cycles from there to ``store_from`` of the strip
         ("holds", np.uint64),  # as in ``CPU``
         ("strips", np.uint64),
     ]
 )
-#: Where a job is in its program.
+#: Where a job is in its program: the loops of one CPU, one after the other, and all of them ``passes`` times.
 PROGRESS = np.dtype(
     [
         ("loop", np.int64),  # loop of the next strip
@@ -81,7 +82,8 @@ def _rotated(word, by):
 
 @kernel(inline=True)
 def _waits(cpu):
-    """Whether the next strip of a CPU has to wait: for loads, for the store before, or for its own store."""
+    """Whether the next strip of a CPU has to wait: for the loads of the present strip, for the store of the strip
+    before that, or, where the present one ``holds``, for its store."""
     return (cpu.left[0] | cpu.left[1] | cpu.old | (cpu.left[_STORE] & cpu.holds)) != ZERO
 
 
@@ -99,7 +101,7 @@ def _begin(cpu, job, loops, t):
     if t < cpu.ready:
         return False
     # What is left of the old store goes on with the stride of the new loop, as in ``machine``: a simplification where
-    # two loops that store differ in stride.
+    # two loops that store differ in stride.  Ports go on at the bank that they have come to, in a new loop too.
     cpu.old = cpu.left[_STORE]
     for port in range(3):
         cpu.stride[port] = loop.stride[port]
@@ -134,10 +136,10 @@ def simulate(memory, cpus, loops, jobs, ends):
     Parameters
     ----------
     cpus : (jobs,) CPU
-        The CPUs before the first cycle, and afterwards.
+        The CPUs before the first cycle; changed in place to what they are after the last.
     loops : (jobs, loops) LOOP
     jobs : (jobs,) PROGRESS
-        Spent.
+        Where the jobs are; changed in place, a job that has ended has no passes left.
     ends : (jobs,) int64
         Written: the cycle in which each job ended; zero before, and where it has not.
     """
