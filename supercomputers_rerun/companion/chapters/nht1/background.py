@@ -77,8 +77,8 @@ def said(run) -> str:
     official = written(run)["N"].max()
     untried = " The largest grid was not tried." * bool(table["N"].max() < official)
     return (
-        f"No run became measurably shorter. There is little to hide: the solver waits for its dumps for {share:.0f} % "
-        f"of a run at most. Times of some runs scatter by more{taken}. {rest}{untried}"
+        "No run became measurably shorter. There is little to hide: in these runs the solver waits for its dumps for "
+        f"{share:.0f} % of the time at most. The times of some runs scatter by more than that{taken}. {rest}{untried}"
     )
 
 

@@ -187,10 +187,11 @@ def rewards(run) -> str:
     assert slow.high < fast.low and faster > 2 * longer > 3
     return (
         "No: an overhead in per cent rewards slow programs, because it divides the time for output by the time for "
-        f"computing. On one thread a fast solver of today waits for its dumps {fast.middle:.0f} % as long as it "
-        f"computes. A slow solver computes {faster:.0f} times as long for the same result, and waits "
-        f"{rounded(slow.middle, 1)} % as long. This is not its slow computing alone: it also waits only a "
-        f"{_ORDINALS.get(round(longer), 'fraction')} as long for a dump."
+        "computing. Two solvers of today write the same dumps to the disk on one thread. The fast one waits for its "
+        f"dumps {fast.middle:.0f} % as long as it computes. The slow one computes {faster:.0f} times as long for the "
+        f"same result, and its waiting is only {rounded(slow.middle, 1)} % of its own computing. Slow computing is not "
+        f"the only reason: for each dump the slow solver also waits only a "
+        f"{_ORDINALS.get(round(longer), 'fraction')} as long as the fast one."
     )
 
 
@@ -217,7 +218,8 @@ def riddle(run) -> str:
     fast, slow = _pointwise(run)
     assert slow.zeta_high < fast.zeta_low / 5 and slow.T_T_low > 2 * fast.T_T_high
     return (
-        "Slow computing explains the first program of the iPSC/860, too, whose run was long and its output rate low. "
+        "Slow computing explains the low overhead of the iPSC/860's first program, too: its run was long, and its "
+        "output rate low. "
         "Today, on one thread, a slow solver that writes point by point has an "
         f"overhead of {slow.zeta:.0f} %. A fast one has {rounded(fast.zeta)} %, yet it is done in a "
         f"{_ORDINALS.get(round(slow.T_T / fast.T_T), 'fraction')} of the time."

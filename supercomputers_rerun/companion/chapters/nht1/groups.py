@@ -89,8 +89,8 @@ def said(run) -> str:
     alike = [g for g in time.index if time.loc[g, "low"] <= time.loc[best, "high"]]
     assert max(alike) < most / 2 and len(alike) == (time.index <= max(alike)).sum()
     return (
-        f"Few: of {most} processes that share {_cpus(run)}, {best} at a time do best today, and from {min(alike)} to "
-        f"{max(alike)} there is no measurable difference. If all write at once a run takes {more:.1f} times as long, "
+        f"Few: of {most} processes that share {_cpus(run)}, {best} at a time do best today, and none of {min(alike)} "
+        f"to {max(alike)} differs measurably from that. If all write at once a run takes {more:.1f} times as long, "
         "probably because of contention: they stand in line for one file and for the CPUs (not measured)."
     )
 

@@ -221,8 +221,8 @@ def surprise(run) -> str:
     bound = float(tables.printed("nht1", "overheads").set_index("system").loc["iPSC/860", "low"])
     return (
         f"On the iPSC/860 the first program wrote the {_point()} bytes of a point, moved on in the file, and wrote the "
-        f"next {_point()}. Its overhead, what writing adds to a run, was low, says the report, on a machine where it "
-        f"could be more than {bound:g} %. Written in the same way today, even into memory, a run takes {_longer(run)} "
+        f"next {_point()}. Its overhead, the time that writing adds to a run, was low, says the "
+        f"report; yet on that machine it could be more than {bound:g} %. Written in the same way today, even into memory, a run takes {_longer(run)} "
         "times as long as one that writes nothing. Both are true, and this chapter says why."
     )
 
@@ -373,8 +373,9 @@ def over_ranks(run) -> str:
     points, rest = zeta.loc["elements"], zeta.drop("elements")
     assert points["zeta_low"] > rest["zeta_high"].max()
     return (
-        f"With MPI, on {plural(run['ranks'].values.max(), 'process')}, a call for every point adds "
-        f"{points['zeta']:.0f} %, and one call for all points of a process {rest['zeta'].max():.0f} % at most."
+        f"With MPI, on {plural(run['ranks'].values.max(), 'rank')}, a run becomes {points['zeta']:.0f} % longer if "
+        f"each point is a call of its own, and at most {rest['zeta'].max():.0f} % longer if a rank writes all its "
+        "points with one call."
     )
 
 
