@@ -221,9 +221,9 @@ def surprise(run) -> str:
     bound = float(tables.printed("nht1", "overheads").set_index("system").loc["iPSC/860", "low"])
     return (
         f"On the iPSC/860 the first program wrote the {_point()} bytes of a point, moved on in the file, and wrote the "
-        f"next {_point()}. Its overhead, the time that writing adds to a run, was low, says the "
-        f"report; yet on that machine it could be more than {bound:g} %. Written in the same way today, even into memory, a run takes {_longer(run)} "
-        "times as long as one that writes nothing. Both are true, and this chapter says why."
+        f"next {_point()}. Its overhead, the time that writing adds to a run, was low, says the report; yet on that "
+        f"machine it could be more than {bound:g} %. Written in the same way today, even into memory, a run takes "
+        f"{_longer(run)} times as long as one that writes nothing. Both are true, and this chapter says why."
     )
 
 
