@@ -246,16 +246,17 @@ def losses_now(run) -> dict[str, "np.ndarray"]:
 @together.figure
 def beside_a_forecast(runs) -> "figures.Shown":
     """What analysis and forecast lose beside each other, over each alone in the same place, then and now."""
-    rows = {
-        f"{name} {test}": f"{name}: {words}" for name in ("analysis", "forecast") for test, words in _TOGETHER.items()
-    }
+    pairs = {test: words.split("; ") for test, words in _TOGETHER.items()}
+    rows = {f"analysis {test}": f"analysis ({one}) beside forecast ({other})" for test, (one, other) in pairs.items()}
+    rows |= {f"forecast {test}": f"forecast ({other}) beside analysis ({one})" for test, (one, other) in pairs.items()}
     then, now = (np.concatenate([*each.values()]) for each in (losses_then(), losses_now(runs[0])))
 
     def here(run) -> dict[str, Measured]:
         doubt = bool(observed(run, "test")["flagged"].any())  # no row has a case alone
         return {"today": Measured(np.concatenate([*losses_now(run).values()]), doubt)}
 
-    more = 100 * (np.array([then.max(), np.nanmedian(now, axis=1).max()]) - 1)
+    more = 100 * (then.max() - 1)
+    assert (np.nanmin(now, axis=1) <= 1).sum() > len(now) / 2, "most ranges reach 1"
     shown = dots(
         runs,
         rows,
@@ -264,9 +265,11 @@ def beside_a_forecast(runs) -> "figures.Shown":
         xlabel="time beside the other program, alone takes 1",
         legend_at="above 2",
         name="xmp1982_beside",
-        title=f"Analysis and forecast delayed each other by {more[0]:.0f} % at most then, and by {more[1]:.0f} % today",
+        title=f"Side by side neither program took more than {np.ceil(more):.0f} % longer then; today most ranges "
+        "reach 1",
         tables="fig5_1 fig6_1 fig6_3",
-        caption="Rows name the place of the analysis's files, then that of the forecast's.",
+        caption="Whose time a row has stands first; in brackets the place of each program's files. Below 1 a program "
+        "was faster beside the other.",
     )
     return bounded(shown, 1.0, "")
 
@@ -279,8 +282,9 @@ def said(run) -> str:
     assert max(each.max() for each in more.values()) < 25 and (middle["low"] > 1).sum() < len(middle) / 2
     assert more["analysis"][1::2].min() > 2 * more["analysis"][::2].max()
     return (
-        f"In 1982 the analysis lost {span(more['analysis'][::2], 0)} % beside a forecast on SSD. Beside one on disks "
-        f"it lost {span(more['analysis'][1::2], 0)} %, probably because it has files on disks itself (not measured)."
+        f"In 1982 the analysis took {span(more['analysis'][::2], 0)} % longer beside a forecast with its files on SSD. "
+        f"Beside a forecast with its files on disks it took {span(more['analysis'][1::2], 0)} % longer, probably "
+        "because the analysis keeps its sequential files on disks as well (not measured)."
     )
 
 

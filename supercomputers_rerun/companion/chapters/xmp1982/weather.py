@@ -76,8 +76,8 @@ def said(run) -> str:
     last = run["differing"].values[:, -1]
     assert last.min() == 0 and 0 < apart(run) < 1e-9
     return (
-        f"A build that rounds otherwise changes {100 * last.max():.0f} % of the numbers within a day, and no "
-        "temperature by more than a billionth of a degree."
+        f"If the forecast is compiled so that it rounds in another way, {100 * last.max():.0f} % of its numbers differ "
+        "after a day, but no temperature by more than a billionth of a degree."
     )
 
 
