@@ -182,6 +182,9 @@ def test_changes_count_where_a_forecast_without_them_takes_longer(judged):
     every, *others = record["measurements"]
     for other in others:
         other["samples"] = list(every["samples"])
+    assert [judged(id, record).verdict for id in ("p5plus-c1", "p5plus-c2")] == [UNTESTED, UNTESTED]  # they scatter
+    for each in (every, *others):
+        each["samples"] = [1.0] * len(each["samples"])
     assert [judged(id, record).verdict for id in ("p5plus-c1", "p5plus-c2")] == [NOT, NOT]
     for other in others:
         other["samples"] = [9 * max(every["samples"]) for _ in every["samples"]]

@@ -96,7 +96,7 @@ def load_times(runs) -> "figures.Shown":
         figures.modelled(axis, expected["nbytes"], expected["predicted"])
     figures.log_axis(axis, "y")
     figures.bytes_axis(axis, frames[0]["nbytes"])
-    axis.set(xlim=(frames[0]["nbytes"].min() / 1.5, None), xlabel="cache lines that are loaded, in all")
+    axis.set(xlim=(frames[0]["nbytes"].min() / 1.5, None), xlabel="lines that are loaded, of 64 bytes each")
     axis.set_ylabel("time of one load [ns]")
     for number, nbytes in enumerate(np.unique(runs[0]["reported_capacity"].values)):
         axis.axvline(nbytes, color=figures.INK, linewidth=0.9, linestyle=":")
@@ -114,8 +114,8 @@ def load_times(runs) -> "figures.Shown":
         name="p5plus_latency",
         runs=runs,
         data=frames,
-        title=f"A load in random order takes {about(chase / walk)} as long as one that can be guessed",
-        caption="Each load says where the next one is. Dotted: the caches that the system reports.",
+        title=f"A load in random order takes {about(chase / walk)} as long as one in equal steps",
+        caption="Dotted: caches that the system reports.",
         tables="plots",
         note=models.said(by_levels, expected),
     )
@@ -158,8 +158,8 @@ def ranges(run) -> str:
     least, most = chase.iloc[0], chase.iloc[-1]
     assert most > 50 * least
     return (
-        f"A load takes between {least:.1f} ns and {most:.0f} ns today, depending on the level of memory that has its "
-        "data, and on the order in which loads come."
+        f"A load takes between {least:.1f} ns and {most:.0f} ns today, depending on where its data lie, and on the "
+        "order of the loads."
     )
 
 
@@ -171,10 +171,12 @@ def guessed(run) -> str:
     assert (
         walk["ns_high"] < chase["ns_low"] and chase["ns"] > 6 * walk["ns"] and small["stride"] > 1.5 * small["random"]
     )
+    assert walk["nbytes"] > 8 * chase["nbytes"]  # order, not distance
     return (
-        f"In steps of 4 KB a load takes {walk['ns']:.0f} ns, though the walk crosses "
-        f"{figures.bytes_label(walk['nbytes'])}. Through as many cache lines in random order, over "
-        f"{figures.bytes_label(chase['touched'])}, it takes {about(chase['ns'] / walk['ns'])} as long."
+        f"The longest walk loads {figures.bytes_label(walk['touched'])} of cache lines, spread over "
+        f"{figures.bytes_label(walk['nbytes'])}, and takes {walk['ns']:.0f} ns for each. As many lines in random order "
+        f"lie packed into {figures.bytes_label(chase['nbytes'])}, and yet each takes "
+        f"{about(chase['ns'] / walk['ns'])} as long: the order counts here, not the distance."
     )
 
 
@@ -184,19 +186,20 @@ def guessable(run) -> str:
     factor = both["ns"]["random"] / both["ns"]["stride"]
     assert factor > 6
     return (
-        f"A processor of today waits {about(factor)} as long for something in its memory if it cannot guess where "
-        "that lies as if it can."
+        f"A processor of today waits {about(factor)} as long for data that it visits in random order as for data "
+        "that it visits in equal steps."
     )
 
 
 def steps(run) -> str:
-    """Time of a load in the first cache and in the second, and why it is longer there."""
+    """Time of a load in the first cache, the second and the last, and why it is longer there."""
     chase = lines(run).query("pattern == 'random' and pages == 'huge'").set_index("nbytes")["ns"]
     caches = sorted(run["reported_capacity"].values)
-    first, second = (chase[chase.index <= size / 2].iloc[-1] for size in caches[:2])
+    first, second, *_, last = (chase[chase.index <= size / 2].iloc[-1] for size in caches)
     assert second > 2 * first
+    shared = ", probably because others use that cache, too" if last > chase.iloc[-1] / 2 else ""
     return (
-        f"The machine reports caches of {', '.join(map(figures.bytes_label, caches))}. In half of the first a load "
-        f"takes {first:.1f} ns, in half of the second {second:.1f} ns, probably because the second is larger, and is "
-        "asked only after the first (not measured)."
+        f"The machine reports caches of {', '.join(map(figures.bytes_label, caches))}. In a working set of half the "
+        f"first a load takes {first:.1f} ns, and of half the second {second:.1f} ns, probably because the second is "
+        f"larger, and asked later. Of half the last it takes {last:.0f} ns{shared} (not measured)."
     )

@@ -106,9 +106,9 @@ def read_rates(runs, stride: int = 0, nbytes: int = 0) -> "figures.Shown":
         ends = np.array([0.35, 1.0]) * float(expected["nbytes"].max())
         for number, level in enumerate(np.unique(expected["predicted"][expected["stride"].isin(_DRAWN)])):
             figures.modelled(by_stride, ends, [level, level], label="_model" if number else "model")
-    for axis, title in ((by_stride, "one thread"), (by_threads, "every item, by each thread")):
+    for axis, title in ((by_stride, "one thread"), (by_threads, "every item, rate of each thread")):
         figures.log_axis(axis, "y")
-        axis.set(title=title, ylabel="bytes asked for [GB/s]")
+        axis.set(title=title, ylabel="asked for [GB/s a thread]")
     figures.bytes_axis(by_threads, frames[0]["nbytes"])
     by_threads.set(xlabel="array of one thread", xlim=(None, 20 * frames[0]["nbytes"].max()))
     for axis in (by_stride, by_threads):
@@ -126,7 +126,7 @@ def read_rates(runs, stride: int = 0, nbytes: int = 0) -> "figures.Shown":
         runs=runs,
         data=frames,
         title=title,
-        caption="Bytes asked for, by the size of the array. Each step down is a cache that it has outgrown.",
+        caption="Each step down is a cache that the array has outgrown.",
         note=models.said(by_lines, expected),
         tables="plots",
     )
@@ -138,8 +138,8 @@ def lines_come_whole(run) -> str:
     assert cache > 4 * whole and 12 < whole / skipped < 24
     return (
         f"Today one thread reads an array in order at {whole:.0f} GB/s from memory, and {about(cache / whole)} as "
-        f"fast from the nearest cache. If it reads every sixteenth item it gets {skipped:.1f} GB/s, because memory "
-        "comes in lines of 64 bytes: sixteen items come, and one is used."
+        f"fast from the nearest cache. If it reads every sixteenth item it gets {skipped:.1f} GB/s, mostly because "
+        "memory comes in lines of 64 bytes: sixteen items come, and one is used."
     )
 
 
@@ -152,18 +152,6 @@ def divided(run) -> str:
     near = read(run).query("stride == 1 and pages == 'huge' and nbytes == nbytes.min()").set_index("threads")["rate"]
     assert gain < 0.75 * most and near[most] > 0.9 * near[1]
     return (
-        f"Together {plural(most, 'thread')} read memory {gain:.1f} times as fast as one, because they share its "
-        "bandwidth; the nearest caches they do not share."
-    )
-
-
-def lines_moved(run) -> str:
-    """What strides ask for in an array of 64 MB, and what moves."""
-    rates = read(run).query("threads == 1 and pages == 'huge' and nbytes == 2**26").set_index("stride")["rate"]
-    assert abs(16 * rates[16] / rates[1] - 1) < 0.25 and 16 * rates[64] < 0.6 * rates[1]
-    return (
-        f"At stride 1 all of {rates[1]:.0f} GB/s is asked for. At stride 16 each item lies in a line of its own: "
-        f"{rates[16]:.1f} GB/s are asked for, and {16 * rates[16]:.0f} GB/s moved. At stride 64 only "
-        f"{16 * rates[64]:.0f} GB/s are moved, probably because the next line lies too far away to be fetched ahead "
-        "(not measured)."
+        f"Together {plural(most, 'thread')} read memory only {gain:.1f} times as fast as one thread, because they "
+        "share its bandwidth."
     )

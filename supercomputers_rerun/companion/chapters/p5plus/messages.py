@@ -2,6 +2,7 @@
 
 from supercomputers_rerun.companion import figures, models
 from supercomputers_rerun.companion.bench import Case
+from supercomputers_rerun.companion.chapters.p5plus.words import about
 from supercomputers_rerun.companion.common import np, pd, plural, size
 from supercomputers_rerun.companion.experiments import counts_to, experiment
 
@@ -22,8 +23,8 @@ def exchange(preset: str, threads: int, ranks: int = 2) -> list[Case]:
     cases = []
     for used in counts_to(ranks)[1:]:
         for nbytes in exchange.SIZES[preset]:
-            label, about = f"{size(nbytes)}, {plural(used // 2, 'pair')}", {"nbytes": nbytes, "pairs": used // 2}
-            cases.append(Case(label, exchange, exchange.Problem(nbytes, used), threads, about))
+            label, made = f"{size(nbytes)}, {plural(used // 2, 'pair')}", {"nbytes": nbytes, "pairs": used // 2}
+            cases.append(Case(label, exchange, exchange.Problem(nbytes, used), threads, made))
     return cases
 
 
@@ -59,6 +60,14 @@ def _call(run) -> tuple[float, float, float]:
     return float(took.iloc[0]), float(took.get(2**10, np.nan)), float(took.index[-1] / took.iloc[-1] * 1e6)
 
 
+def _by_ends(run) -> "pd.DataFrame":
+    """Of a pair alone, µs of an exchange, and of the sum of a call, the shortest exchange, and bytes at the rate of the
+    longest, by message size."""
+    frame = _exchanges(run).query("pairs == 1")
+    call, _, rate = _call(run)
+    return frame[["nbytes", "us"]].assign(sum=1e6 * models.transfer(1, 1e-6 * call, frame["nbytes"], rate))
+
+
 @exchange.figure
 @figures.styled
 def exchanged(runs) -> "figures.Shown":
@@ -70,6 +79,9 @@ def exchanged(runs) -> "figures.Shown":
     expected = by_size.frame(free[0])
     if expected is not None:
         figures.modelled(axis, expected["nbytes"], expected["predicted"])
+    else:
+        ends = _by_ends(free[0])
+        figures.modelled(axis, ends["nbytes"], ends["sum"], label="call + bytes / bandwidth of the longest")
     figures.bytes_axis(axis, frames[0]["nbytes"])
     figures.log_axis(axis, "y")
     axis.set(xlabel="message", ylabel="time of one exchange [µs]")
@@ -82,19 +94,23 @@ def exchanged(runs) -> "figures.Shown":
         heading=figures.run_title(free[0]),
         data=[_exchanges(run) for run in runs],
         title=f"A short message costs its call, {call:.2g} µs, and a long one its bytes",
-        caption="Two ranks of one machine send each other a message of this size at the same time.",
+        caption="Two ranks of one machine send each other a message at the same time.",
         tables="plots",
         note=models.said(by_size, expected),
     )
 
 
 def called(run) -> str:
-    """What a short message costs, and at which size the bytes cost as much as the call."""
-    call, kilobyte, rate = _call(run)
-    assert kilobyte < 1.5 * call
-    half = models.half_size(1e-6 * call, rate)
+    """What a short message costs, from which size the bytes count, and how far the sum of both is off in between."""
+    call, kilobyte, _ = _call(run)
+    ends = _by_ends(run).set_index("nbytes")
+    double = (ends["us"] / (2 * call) - 1).abs().idxmin()
+    off = ends["us"] / ends["sum"]
+    assert kilobyte < 1.5 * call and 1.5 < ends["us"][double] / call < 2.5 and off.max() > 1.5
     return (
         f"Today an exchange of 8 bytes takes {call:.1f} µs. One of a kilobyte takes {100 * (kilobyte / call - 1):.0f} "
-        f"% longer, for 128 times the bytes. At the rate of the longest messages, {rate / 1e9:.0f} GB/s, bytes cost "
-        f"as much as the call from about {half / 2**10:.0f} KB on."
+        f"% longer; one of {figures.bytes_label(double)} takes "
+        f"{about(ends['us'][double] / call)} as long. So a message costs about calls × latency + bytes / bandwidth "
+        f"(dashed). Messages of middle size take up to {off.max():.1f} times as long as this sum, probably because the "
+        "library sends them in another way (not measured)."
     )

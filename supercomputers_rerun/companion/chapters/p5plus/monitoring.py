@@ -79,7 +79,7 @@ def spent(runs) -> "figures.Shown":
         runs=runs,
         data=frames,
         title=title,
-        caption="What two ranks do beside their work, by when an imitated sensor interrupts them.",
+        caption="What two ranks do beside their work.",
         alt="; ".join(
             f"{_WAYS[row.way]}: the sensor {row.sensor:.1f} %, waiting {row.wait:.1f} %"
             for row in frames[0].itertuples()
@@ -113,6 +113,14 @@ def planned(run, machine):
     return pd.DataFrame(rows, columns=["way", "period", "measured", "predicted"])
 
 
+def _period(runs) -> str:
+    """What a period of the runs is, in words."""
+    from supercomputers_rerun.kernels.mpi import monitoring
+
+    steps = {monitoring.Problem.preset(run.attrs["preset"]).period for run in runs}
+    return f"period of {' or '.join(map(str, sorted(steps)))} steps, with one interruption of each rank"
+
+
 def _named(axis, line, way: str) -> None:
     """The way of the sensors beside its line, where lines are apart."""
     x, y = line.get_data()
@@ -143,31 +151,31 @@ def drift(runs) -> "figures.Shown":
     if expected is not None:
         for number, (_, part) in enumerate(expected.groupby("way")):
             figures.modelled(axis, part["period"], part["predicted"], label="_model" if number else "model")
-    axis.set(xlabel="period, in place of the report's minutes", ylim=(0, None))
+    axis.set(xlabel=_period(runs), ylim=(-0.5, None))  # a model of no waiting is not the axis
     axis.set_ylabel("waiting for the others,\nmean of ranks [ms]")
     title = "Waiting while sensors drift apart"
     if frames:
-        apart, in_step = (_median(runs[0], way)[1] for way in ("drifted", "synchronised"))
-        title = f"Out of step, the same interruptions make ranks wait {about(apart / in_step)} as long"
+        at_once, apart = (1e3 * _median(runs[0], way)[1] / count for way in ("synchronised", "drifted"))
+        title = f"Interrupted at once, ranks wait {at_once:.0f} ms in each period; interrupted in turn, {apart:.0f} ms"
     return figures.show(
         figure,
         name="p5plus_drift",
         runs=runs,
         data=frames or None,
         title=title,
-        caption="Two ranks meet at barriers while a sensor interrupts them: at once, in turn, and drifting in between.",
+        caption="Two ranks meet at barriers while a sensor interrupts them.",
         note=models.said(planned, expected),
     )
 
 
 def disturbed(run) -> str:
-    """How long ranks wait for each other with sensors at moments of their own, over that at the same moments."""
+    """What sensors at moments of their own cost two ranks, over what sensors at the same moments do."""
     wait = dict(zip(run["way"].values, run["observed_wait"].values, strict=True))
     assert np.nanmin(wait["drifted"]) > 2 * np.nanmax(wait["synchronised"])
-    factor = about(_median(run, "drifted")[1] / _median(run, "synchronised")[1])
+    _, at_once, in_turn = lost(run)
     return (
-        f"Two programs that meet after each step wait for each other {factor} as long if short interruptions come to "
-        "them in turn as if the same interruptions come to both at once."
+        f"When two programs wait for each other after each step, short interruptions cost them "
+        f"{about(in_turn / at_once)} as much time in turn as the same interruptions cost at once."
     )
 
 
@@ -175,8 +183,8 @@ def conditions(run) -> str:
     """What *today* is on the page, of the machine of a run."""
     where = f"{figures.cpu(run)}, {str(run.attrs['machine']).rpartition(', ')[2]}"
     return (
-        f"Then is 2006. Today is {where}, preset {run.attrs['preset']}: medians, in memory alone, by one thread or by "
-        "two ranks, processes that send each other messages."
+        f"Then is 2006. Today is machine {where}, at the preset `{run.attrs['preset']}`. Numbers are medians of runs "
+        "without a disk, by one thread or by two ranks (processes that send each other messages, tasks in 2006)."
     )
 
 
@@ -185,12 +193,12 @@ def charged(run) -> str:
     taken, at_once, in_turn = lost(run)
     ranks = int(run["ranks"].values[0])
     assert ranks == 2 and abs(at_once / taken - 1) < 0.25 and abs(in_turn / at_once / ranks - 1) < 0.25
-    table = tables.printed("p5plus", "ifs_times").set_index("job")
+    tasks = int(tables.printed("p5plus", "ifs_times").set_index("job")["tasks"]["4D-Var"])
     return (
-        f"Today an imitated sensor takes {1e3 * taken:.0f} ms of each rank. If it comes to both at once, the run "
-        f"takes about that much longer. If it comes in turn, the run loses {about(in_turn / at_once)} as much, "
-        "because each rank pays for its own interruption and then waits for the other's. The analysis of 2006 had "
-        f"{int(table['tasks']['4D-Var'])} tasks, and whenever one was interrupted all the others waited."
+        f"Today an imitated sensor takes {1e3 * taken:.0f} ms of each rank in a whole run. If it comes to both at "
+        f"once, the run takes about that much longer. If it comes in turn, the run loses {about(in_turn / at_once)} as "
+        "much, because each rank pays for its own interruption and then waits for the other's. The analysis of 2006, "
+        f"the job that fits the model to observations, had {tasks} tasks: each could wait for {tasks - 1} others."
     )
 
 

@@ -153,7 +153,7 @@ def interrupted(**waits):
 def test_interruptions_in_turn_cost_each_rank_those_of_the_others():
     run = interrupted(none=0.01, synchronised=0.01, drifted=0.11)
     assert monitoring.lost(run) == pytest.approx((0.1, 0.1, 0.2))
-    assert "loses about twice as much" in monitoring.charged(run) and "eleven times" in monitoring.disturbed(run)
+    assert "loses about twice as much" in monitoring.charged(run) and "about twice" in monitoring.disturbed(run)
     shown = monitoring.spent([run])
     assert "cost about twice as much as at once" in shown.title
     assert shown.data["sensor"].tolist() == pytest.approx([0, 10, 10])
@@ -179,4 +179,4 @@ def test_factors_are_said_as_one_says_them(factor, said):
 
 def test_the_parts_of_the_cycles_are_all_of_them():
     assert cycles.shares().sum(axis=1).tolist() == pytest.approx(3 * [100.0], abs=0.2)
-    assert "in 62 % of its cycles" in cycles.waits()
+    assert "62 % of its cycles" in cycles.waits()
