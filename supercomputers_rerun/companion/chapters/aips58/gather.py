@@ -49,7 +49,7 @@ def gathered(runs) -> "figures.Shown":
     bare = old_ratios()[1]
     tasks = pd.DataFrame({"what": _TASKS})
     frames = [figures.with_spread(tasks, ratio=figures.ratios(run, *_pairs(run), "observed_cpu")) for run in runs]
-    least, most = frames[0]["ratio"].min(), frames[0]["ratio"].max()
+    ahead = int((bare > 1).sum())
     return figures.dots(
         runs,
         frames,
@@ -61,8 +61,9 @@ def gathered(runs) -> "figures.Shown":
         base=1,
         legend_at="above 1",
         name="aips58_gathered",
-        title=f"With gather in software CLEAN takes {least:.2f} to {most:.2f} times the CPU time today",
-        caption="Right of the line gather in hardware is ahead. Pittsburgh's toll is taken off its times.",
+        title=f"Without its toll Pittsburgh, with gather in hardware, is ahead in {ahead} of {bare.size} CLEANs",
+        caption="Right of the line gather in hardware is ahead. Pittsburgh's toll in the small test is taken off its "
+        "times.",
         tables="ddt_small ddt_medium ddt_large",
     )
 
@@ -72,12 +73,13 @@ def told(run) -> str:
     printed, bare = old_ratios()
     now = figures.ratios(run, *_pairs(run), "observed_cpu")["middle"]
     ahead = int((bare > 1).sum())
-    assert (printed < 1).all() and 0 < ahead < bare.size / 2 and now.min() > 1
-    also = "" if gather_alone(run) else " (the two forms differ in their search as well)"
+    assert (printed < 1).all() and 0 < ahead < bare.size / 2 and now.min() > 1.2 and now.max() < 1.5
+    also = "" if gather_alone(run) else " (the two programs also search the highest pixel differently)"
     return (
-        f"As printed, Toronto was ahead in all {printed.size} larger CLEANs; without the toll Pittsburgh is ahead in "
-        f"{ahead}. Today CLEAN takes {now.min():.1f} to {now.max():.1f} times the CPU time with a loop in place of the "
-        f"instruction{also}."
+        f"As printed, Toronto was ahead in all {printed.size} medium and large CLEANs. Take the toll of the small test "
+        f"off, and Pittsburgh is ahead in {ahead}. In the other {bare.size - ahead} the toll had grown, or gather "
+        "brought less than hoped; the tables cannot say which. Today CLEAN takes about a third more CPU time if a loop "
+        f"replaces the instruction{also}."
     )
 
 

@@ -22,7 +22,7 @@ def remaining(gain: float) -> "np.ndarray":
 @figures.styled
 def peaks(gain: float = 2.2) -> "figures.Shown":
     """What CLEAN leaves, component by component: with three gains and one of one's own."""
-    frame = pd.DataFrame({f"gain {each:g}": remaining(each) for each in sorted({0.1, 0.5, 1.0, gain})})
+    frame = pd.DataFrame({f"gain {each:g}": remaining(each) for each in sorted({0.5, 1.0, 1.9, gain})})
     figure, axis = figures.axes(height=2.8)
     for label, left in frame.items():
         axis.plot(left, label=label)
@@ -69,7 +69,8 @@ def wrong(cases: list) -> "figures.Shown":
         bits = f"{case.maximum:.0f}" if case.maximum < _ASKED else f"over {_ASKED}"
         title = f"{case.what.partition(':')[0]}\n{case.flux:.3g} Jy, {bits} bits"
         axis.set_title(title.replace("-", "−"), size=9)
-        said, colour = ("accepted", "computing") if case.accepted else ("refused", "waiting")
+        reason = "bits" if case.maximum < _ASKED else "residual"
+        said, colour = ("accepted", "computing") if case.accepted else (f"refused for its {reason}", "waiting")
         axis.text(
             0.5, -0.03, said, transform=axis.transAxes, ha="center", va="top", size=9, color=figures.meaning(colour)
         )
@@ -83,9 +84,9 @@ def wrong(cases: list) -> "figures.Shown":
         figure,
         data=pd.DataFrame(rows, columns=["what", "flux", f"bits up to {_ASKED}", "accepted"]),
         name="aips58_wrong",
-        title=f"The last two images look alike, {apart:.0f} % of the peak apart"
+        title=f"The last two images differ by up to {apart:.0f} % of the peak"
         f"{'' if cases[-1].accepted == cases[-2].accepted else ', and one of them is refused'}",
-        caption="One sky, restored well and badly, on one scale of colours; above each its flux and bits.",
+        caption="One sky, restored well and badly. Above each its flux and bits, below it the verdict of our checks.",
         alt="Images of one sky in the colours of the truth, above each its total flux and its bits. By the checks: "
         f"{', '.join(verdicts)}.",
     )

@@ -68,8 +68,8 @@ def paced(run) -> str:
     assert slower.min() > 10
     return (
         "The Convex read a tape, and the X-MPs fetched files from another computer first. Today the pace of a tape "
-        f"makes loading {slower.min():.0f} to {slower.max():.0f} times as long, because bytes over bandwidth is all of "
-        "it then."
+        f"makes loading take {slower.min():.0f} to {slower.max():.0f} times as long, because at that pace nearly all "
+        "of the time is bytes over bandwidth."
     )
 
 

@@ -62,7 +62,7 @@ def computing(runs) -> "figures.Shown":
         found,
         data=frames,
         name="aips58_shares",
-        title=f"The CPU worked for {part[NAMES[0]]:.0f} % of the wait on the Convex, {part[NAMES[1]]:.0f} % on "
+        title=f"The CPU worked for {part[NAMES[0]]:.0f} % of the real time on the Convex, {part[NAMES[1]]:.0f} % on "
         "Toronto's Cray",
         caption=f"A mark is one of the {size} tasks; strokes with their numbers are medians.",
         tables="ddt_small ddt_medium ddt_large",
@@ -77,17 +77,19 @@ def rest(run) -> str:
     assert pittsburgh < toronto < 25 < 50 < convex and files < here
     return (
         f"For the median large task the CPU was at work for {convex:.0f} % of the time on the Convex, {toronto:.0f} % "
-        f"in Toronto and {pittsburgh:.0f} % in Pittsburgh. Today it is at work for {here:.0f} % with files in the page "
-        f"cache, and for {files:.0f} % once files must reach the disk and messages wait for their answer."
+        f"in Toronto and {pittsburgh:.0f} % in Pittsburgh. Today the CPU is at work for {here:.0f} % with files in the "
+        f"page cache, and for {files:.0f} % if files must reach the disk and messages wait for their answer."
     )
 
 
 def conjecture(run) -> str:
-    """What scratch files in memory gain in real time over those on a device."""
-    disk, memory = (run["observed_real"].values[chosen].sum(axis=0) for chosen in ways(run)[1:])
-    now = figures.times(disk, memory)
-    assert now.medians < 1.5
+    """What scratch files in memory gain in real time over those on a device: of short tasks, and of all."""
+    both = [run["observed_real"].values[chosen] for chosen in ways(run)[1:]]
+    order = np.nanmedian(run["observed_cpu"].values[ways(run)[0]], axis=1).argsort()
+    short, every = (figures.times(*(real[part].sum(axis=0) for real in both)) for part in (order[:4], order))
+    assert short.measurable and short.medians > 1.4 and every.medians < 1.25
     return (
-        f"Today our tasks take {now.briefly} as long with scratch files on the disk as with scratch files in memory, "
-        "probably because the system keeps them in memory anyway (not measured)."
+        f"Today our four shortest tasks together take {short.briefly} as long with scratch files on the disk as with "
+        f"scratch files in memory, and all tasks together {every.briefly}. Waiting for the disk is a toll again: short "
+        "tasks feel it, and a sum that long tasks fill hides it."
     )

@@ -111,7 +111,7 @@ def test_what_asking_another_process_adds_is_a_median_over_the_messages():
         ]
     )
     said = messages.cost(run)
-    assert "costs 1500 µs of CPU time more" in said and "takes 2.00 times" in said and " 4 times as long" in said
+    assert "costs 1500 µs more CPU time" in said and "takes 2.00 times" in said and " 4 times as long" in said
 
 
 def test_what_stays_in_seconds_fades_as_a_ratio():
