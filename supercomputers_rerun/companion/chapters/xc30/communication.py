@@ -63,8 +63,8 @@ def split(runs) -> "figures.Shown":
     shown = with_own(runs)
     frames = [class_shares(run) for run in shown]
     rows: list[str] = []
-    waits: list[str] = []
-    figure, axis = figures.axes(height=1.3 + 0.55 * sum(run.sizes["case"] for run in shown))
+    others: list[str] = []
+    figure, axis = figures.axes(height=1.3 + 0.7 * sum(run.sizes["case"] for run in shown))
     for run, frame in zip(shown, frames, strict=True):
         for count in run["ranks"].values:
             row, start, name = len(rows), 0.0, plural(count, "rank")
@@ -77,9 +77,10 @@ def split(runs) -> "figures.Shown":
             computed = f"{frame[name][0]:.1f} %" if frame[name][0] > 99 else f"{frame[name][0]:.0f} %"
             axis.text(3, row, computed, va="center", size=10, color="white", weight="bold")
             rows.append(name + ", this page" * ("own" in run.attrs))
-            waits.append(f"{frame.set_index('what')[name]['waiting']:.0f} % waiting")
+            share = frame.set_index("what")[name]
+            others.append("\n".join(f"{said} {share[said]:.1f} %" for said in ("waiting", "messages", "serial")))
     figures.rows(axis, rows)
-    figures.at_right(axis, waits)
+    figures.at_right(axis, others)
     axis.set(xlabel="share of the time [%]", xlim=(0, 100))
     figures.legend(axis, "above 4")
     names = [plural(count, "rank") for count in runs[0]["ranks"].values]
@@ -93,8 +94,7 @@ def split(runs) -> "figures.Shown":
         alt=f"share of the time [%]; {'; '.join(said)}.",
         title=f"{names[-1]} compute for {share['computing']:.0f} % of the time "
         f"and wait at barriers for {share['waiting']:.0f} %",
-        caption="The four classes of the talk's pies, for a model of one layer on one machine. The line is the "
-        f"spread of the first class. {doubt(runs[0])}",
+        caption=f"Serial work includes output. Black line: the spread of computing. {doubt(runs[0])}",
     )
 
 
@@ -104,9 +104,9 @@ def spent(run) -> str:
     rest = share.drop("computing")
     assert share["computing"] > 80 and rest.idxmax() == "waiting" and rest["waiting"] > 0.6 * rest.sum()
     return (
-        f"Today computing takes {share['computing']:.0f} % of it, when {plural(run['ranks'].values[-1], 'rank')} "
-        f"share one machine. Messages take {share['messages']:.1f} %. Most of the rest is waiting, because the ranks "
-        "never finish a piece of work at the same moment, and the earlier one waits at a barrier."
+        f"Computing takes {share['computing']:.0f} % when {plural(run['ranks'].values[-1], 'rank')} of our model "
+        f"share one machine. Messages take {share['messages']:.1f} %. Most of the rest is waiting at barriers, where "
+        "the rank that comes first waits for the other."
     )
 
 
@@ -115,7 +115,9 @@ def disturbed(run) -> str:
     taken = run["seconds"].values[0]
     most = 100 * (np.nanmax(taken) / np.nanmin(taken) - 1)
     assert 1 < most < 30
-    return f"Of {len(taken)} equal pieces of work today the slowest takes {most:.0f} % longer than the fastest."
+    return (
+        f"When the same piece of work runs {len(taken)} times, the slowest takes {most:.0f} % longer than the fastest."
+    )
 
 
 @experiment(
@@ -253,7 +255,11 @@ def shares(run) -> dict[str, list[float]]:
 
 
 #: Ways of fetching, as rows.
-_WAYS = {"fixed": "fixed width", "part 2 on demand": "second part on demand", "on demand": "both on demand"}
+_WAYS = {
+    "fixed": "both of fixed width",
+    "part 2 on demand": "wind fixed,\nothers on demand",
+    "on demand": "both on demand",
+}
 
 
 def halo_table(run) -> "pd.DataFrame":
@@ -282,10 +288,9 @@ def halo_parts(runs) -> "figures.Shown":
         legend_at="above 2",
         height=2.6,
         name="xc30_halo",
-        title=f"With {100 * less['bytes']:.0f} % of the bytes, in {less['messages']:.0f} times the messages, the halo "
+        title=f"With {100 * less['bytes']:.0f} % of the bytes, in {_as_many(less['messages'])} messages, the halo "
         f"takes {100 * less['time']:.0f} % of the time",
-        caption="Points that each of two ranks needs from the other, fetched in three ways; at right what both send. "
-        f"{doubt(runs[0])}",
+        caption=f"At right what both ranks send. {doubt(runs[0])}",
     )
     axis = shown.figure.axes[0]
     axis.set_xlim(0, None)
@@ -302,16 +307,20 @@ def on_demand_over_fixed(run) -> dict[str, float]:
     return {name: float(values[demand] / values[fixed]) for name, values in found.items()}
 
 
+def _as_many(ratio: float) -> str:
+    """``twice as many`` or ``3 times as many``."""
+    return f"{'twice' if round(ratio) == 2 else f'{ratio:.0f} times'} as many"
+
+
 def by_bytes(run) -> str:
     """Why the halo on demand is faster although it sends more messages."""
     less = on_demand_over_fixed(run)
     each = run["sent_bytes"].values / run["messages"].values / 1e6
     assert less["messages"] > 1.5 and less["bytes"] < 0.2 and less["time"] < 0.4 and each.max() > 0.5
     return (
-        f"A halo on demand takes {'twice' if round(less['messages']) == 2 else round(less['messages'])} as many "
-        "messages, because ranks first tell each other which points they need. It still takes "
-        f"{100 * less['time']:.0f} % of the time, because it moves {100 * less['bytes']:.0f} % of the bytes. A "
-        f"message of the wide halo has {each.max():.1f} MB: it waits for its bytes, not for its call."
+        f"On demand it takes {_as_many(less['messages'])} messages, because ranks first ask, yet only "
+        f"{100 * less['time']:.0f} % of the time of the fixed width, because it moves {100 * less['bytes']:.0f} % of "
+        f"the bytes. A message of the wide halo has {each.max():.1f} MB: it waits for its bytes, not for its call."
     )
 
 
@@ -321,9 +330,9 @@ def volume() -> str:
     share = found["in all"] / stated
     assert (share > 0.5).all() and (share < 0.67).all() and (found["transpositions"] > 0.7 * found["in all"]).all()
     return (
-        f"It sends {stated:.0f} TB in ten days, by the talk. We count {100 * share.mean():.0f} % of that, with fields "
-        "and a wind that we assume. Most of the count is transpositions, because every step regroups all fields four "
-        "times."
+        f"{stated:.0f} TB in ten days, by the talk. With fields and a wind that we assume, its messages add up to "
+        f"{100 * share.mean():.0f} % of that. Most are transpositions: four times in every step all fields are "
+        "divided among the ranks in another way."
     )
 
 

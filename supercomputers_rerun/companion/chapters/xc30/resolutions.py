@@ -86,7 +86,7 @@ def day(runs) -> "figures.Shown":
     figures.log_axis(axis, "y")
     spacing = tables.printed("xc30", "resolutions")[["grid_points", "spacing"]].astype(float)
     axis.set_xticks(spacing["grid_points"] / 1e6, [f"{km:.0f} km" for km in spacing["spacing"]])
-    axis.set(xlabel="distance of grid points, on an axis of their number", ylabel=f"cost of a day\nover that of {base}")
+    axis.set(xlabel="distance of grid points (finer →)", ylabel=f"cost of a day\nover that of {base}")
     axis.set(xlim=(1.5, 10.2), ylim=(0.7, None))
     figures.legend(axis, "upper left")
     finer = over(runs[0], *SAME_PRICE, day=True)
@@ -97,8 +97,7 @@ def day(runs) -> "figures.Shown":
         data=frames,
         title=f"A cubic grid of 10 km costs {'' if finer.measurable else 'no more: '}{finer.medians:.2f} times a "
         "linear one of 16 km",
-        caption="A day of a model of one layer at the talk's seven resolutions; the number after each name is how many "
-        "waves it keeps.",
+        caption="Our model on the talk's grids; the number in a name counts waves.",
         tables="resolutions forecast",
     )
 
@@ -127,8 +126,8 @@ def plainly(run) -> str:
     """The finer grid at the old price, for everybody."""
     assert not over(run, *SAME_PRICE, day=True).measurable
     return (
-        f"A map with {points_ratio():.1f} times as many points cost no more to compute, because the finest ripples "
-        "were left out of it."
+        f"In our model a map with {points_ratio():.1f} times as many points cost no more to compute, because its "
+        "shortest waves were left out."
     )
 
 
@@ -137,21 +136,31 @@ def same_price(run) -> str:
     finer, (fine, coarse) = over(run, *SAME_PRICE, day=True), SAME_PRICE
     assert not finer.measurable and abs(finer.medians - 1) < 0.3
     return (
-        f"It costs nothing, if the finer grid carries fewer waves: a day of {fine[2:]} waves on a grid of 10 km costs "
-        f"as much as one of {coarse[2:]} waves on 16 km, with no measurable difference. Yet the finer grid has "
-        f"{points_ratio():.1f} times as many points."
+        "In our model no more, if the finer grid carries fewer waves and so needs, as we assume, fewer time steps in "
+        f"proportion. A day of {fine[2:]} waves on a grid of 10 km costs as much as one of {coarse[2:]} waves on 16 "
+        f"km, with no measurable difference. Yet the finer grid has {points_ratio():.1f} times as many points."
     )
 
 
 def waves_cost(run) -> str:
     """Why waves cost more than points."""
     waves, points = over(run, "TL2559", "TC1279"), over(run, "TC1279", "TL1279")
-    share = transform_share(run).min()
+    share, finer = transform_share(run).min(), over(run, *SAME_PRICE, day=True)
+    fewer, rows = (
+        ratio[0] / ratio[1]
+        for ratio in (
+            [int(name[2:]) for name in SAME_PRICE],
+            [int(run["grid"].values[list(run["resolution"].values).index(name)][1:]) for name in SAME_PRICE],
+        )
+    )
+    sums = rows * fewer**2 * fewer  # of a day, whose steps go with the waves
     assert 1.7 < points.medians < 2.3 and 3.2 < waves.medians < 4.4 and share > 80  # by the sums 2 and 4
+    assert sums < finer.medians
     return (
-        f"Twice the waves on one grid make a step {waves.medians:.1f} times as long. Twice the rows of points for the "
-        f"same waves make it {points.medians:.1f} times as long, because at least {share:.0f} % of a step is "
-        "transforms, whose sums grow with the number of rows, but with the square of the waves."
+        f"Twice the waves on one grid make a step {waves.medians:.1f} times as long, twice the rows of points "
+        f"{points.medians:.1f} times. The reason: at least {share:.0f} % of a step is transforms, whose sums grow with "
+        f"the rows, but with the square of the waves. By these sums the day would even cost {sums:.1f} times as much; "
+        "work that grows with the points probably takes the rest (not measured)."
     )
 
 
