@@ -140,15 +140,20 @@ def sets(run) -> str:
 
 
 def leaves(run) -> str:
-    """Where the random chase leaves the last cache, which is reported larger."""
-    frame = lines(run).query("pages == 'huge' and pattern == 'random'").set_index("nbytes")["ns"]
+    """Where the random chase leaves the last cache, which is reported larger, and that small pages change little."""
+    chase = lines(run).query("pattern == 'random'")
+    frame, small = (chase[chase["pages"] == pages].set_index("nbytes")["ns"] for pages in ("huge", "small"))
     reported = float(np.nanmax(run["reported_capacity"].values))
     most = frame.index[frame < frame.max() / 3].max()
-    assert most < reported / 4
+    beyond = chase.index[(chase["pages"] == "huge") & (chase["nbytes"] == 2 * most)]
+    assert most < reported / 4 and run["observed_huge"].values[beyond].min() == 1
+    assert 2 / 3 < small[2 * most] / frame[2 * most] < 1.5  # translations of few addresses or of many
     return (
         f"The last cache is reported to hold {figures.bytes_label(reported)}. On machine {figures.cpu(run)} a load in "
         f"random order takes {frame[most]:.0f} ns from {figures.bytes_label(most)}, and {frame[2 * most]:.0f} ns from "
-        f"{figures.bytes_label(2 * most)}: already most of the {frame.max():.0f} ns of the largest set."
+        f"{figures.bytes_label(2 * most)}: already most of the {frame.max():.0f} ns of the largest set. "
+        f"These are pages of 2 MB, of which {2 * most / 2**21:.0f} hold all of it; with pages of 4 KB a load takes "
+        f"{small[2 * most]:.0f} ns."
     )
 
 

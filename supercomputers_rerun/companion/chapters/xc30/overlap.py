@@ -45,9 +45,9 @@ def split(run) -> str:
     hidden = over(run, f"ialltoallv, {groups} groups", f"alltoallv, {groups} groups")
     assert cut.medians > 1.3 and hidden.medians < 1
     return (
-        f"On machine {figures.cpu(run)} transforms in {groups} groups with blocking calls take {cut.times} as long as "
-        f"in one, and with messages in flight {hidden.times} as long as with blocking calls in as many groups. So "
-        "overlap does save; but first the work has to be cut into pieces, which costs more."
+        f"On machine {figures.cpu(run)} transforms in {groups} groups with blocking calls take {cut.medians:.2f} times "
+        f"as long as in one, and with messages in flight {hidden.medians:.2f} times as long as with blocking calls in "
+        "as many groups. So overlap does save; but first the work has to be cut into pieces, which costs more."
     )
 
 
