@@ -53,13 +53,13 @@ def half_size(latency, rate):
 def fixed_toll(work, toll, rate=1.0):
     """Seconds of a task: ``toll + work / rate``.
 
-    ``work``: what the task has to do, in any unit, or the seconds that it takes elsewhere (``rate`` is then 1);
-    ``toll``: seconds that every task pays, whatever its size.  The ratio of two machines then falls with the size of
-    the task, while the difference stays: look at differences.
+    ``work``: what the task has to do, in any unit, or the seconds that it takes on a machine of the same rate
+    (``rate`` is then 1, and ``toll`` the difference of both tolls); ``toll``: seconds that every task pays, whatever
+    its size.  The ratio of two machines of one rate falls with the size of the task, while the difference stays.
 
     Source: R. W. Hockney and C. R. Jesshope, *Parallel Computers* (1981), of vectors: a start-up time and a rate.
-    It fails where the toll grows with the work (messages for each datum, files for each step), and where the second
-    machine is slower in everything.
+    It fails where the toll grows with the work (messages for each datum, files for each step).  Of machines with
+    different rates the difference grows, too.
     """
     return toll + work / rate
 
@@ -108,7 +108,7 @@ def overlap(one, other, hidden=1.0):
     ``max(one, other) + (1 - hidden) × min(one, other)``: all of the shorter is hidden at best (``hidden`` = 1) and
     nothing without overlap (0).  So overlap saves half of the time at most, where both are equally long.
 
-    Source: S. Williams, A. Waterman and D. Patterson, *Roofline* (2009), of computing and memory traffic.
+    Source: S. Williams, A. Waterman and D. Patterson, *Roofline* (2009), of computing and memory traffic, all hidden.
     It fails where both need the same thing, a core to copy or the memory's bandwidth: then each becomes longer.
     """
     return np.maximum(one, other) + (1 - hidden) * np.minimum(one, other)
@@ -141,6 +141,9 @@ class Parted(NamedTuple):
 
 def parted(measured, predicted) -> Parted:
     """How many times what was predicted was measured: the median of the ratios and the worst one.
+
+    Times that overlap, and gains of two jobs, are within a factor of two of their models even where nothing is hidden
+    or gained: compare what is saved.
 
     Both are array_like of one shape; pairs with NaN, or with a number that is not above zero, are left out.
     ``ValueError`` where none is left.

@@ -115,6 +115,11 @@ def test_pictures(picture):
     assert shown.title and "<svg" in shown.html
 
 
+def test_what_was_not_measured_is_assumed_and_said():
+    assert pages.constant(Constants(barrier=2e-6), "barrier", 1e-6) == (2e-6, "2.0 µs")
+    assert pages.constant(Constants(), "disk_rate", 1e9) == (1e9, "1.0 GB/s (assumed, not measured)")
+
+
 def record(folder, machine, **changes):
     """A record of constants of a machine, in a folder."""
     outputs = {name: {"value": value, "units": models.WORDS[name][1]} for name, value in changes.items()}
@@ -184,6 +189,7 @@ def test_what_looked_odd_is_said_of_the_stored_runs():
     loads = latency.loads.runs()[0]
     assert "8 × 4 KB are the 32 KB" in latency.sets(loads)
     assert "from 4 MB" in latency.leaves(loads) and "from 8 MB" in latency.leaves(loads)
+    assert "of which 4 hold all of it" in latency.leaves(loads)
     assert "two speeds" in methods.two_speeds(writing.whole_runs.runs()[0])
     assert "same two speeds" in balance.where(balance.base_codes.runs()[0])
     assert "cut into pieces" in overlap.split(overlap.exchanges.runs()[0])

@@ -59,7 +59,7 @@ def toll_picture() -> "figures.Shown":
         figure,
         name="model_toll",
         title=f"Pittsburgh takes {ratio[0]:.0f} times as long on a small problem and {ratio[-1]:.1f} times on a large",
-        caption="One toll, read off the small problem, gives both.",
+        caption="One toll, read off the small problem, predicts the two larger problems.",
         tables="aips58/ddt_small aips58/ddt_medium aips58/ddt_large",
     )
 
@@ -82,7 +82,7 @@ def shared_picture() -> "figures.Shown":
         figure,
         name="model_shared",
         title="A tenth that cannot be divided leaves less than ten",
-        caption="Above, Amdahl's law. Below, two jobs that share a disk: no loss until it is busy half of the time.",
+        caption="Above, Amdahl's law. Below, two jobs and one disk: no loss at best, if each needs it half its time.",
     )
 
 
@@ -107,10 +107,10 @@ def overlap_picture() -> "figures.Shown":
 
 @figures.styled
 def slowest_picture() -> "figures.Shown":
-    """Two ranks that meet after every step, interrupted at one moment and at two."""
+    """Two ranks that meet after every step, interrupted in one step and in two."""
     figure, panels = figures.axes(2, 1, height=3.6, sharex=True)
     steps, ends = 4, []
-    for panel, own, words in zip(panels, ((0, 0), (0, 2)), ("together", "apart"), strict=True):
+    for panel, own, words in zip(panels, ((0, 0), (0, 2)), ("in the same step", "in different steps"), strict=True):
         needed = np.ones((2, steps))
         needed[[0, 1], own] += 1
         begin = 0.0
@@ -132,10 +132,10 @@ def slowest_picture() -> "figures.Shown":
     return figures.show(
         figure,
         name="model_slowest",
-        title=f"Interrupted at different moments, four steps take {apart:g} instead of {together:g}",
+        title=f"Interrupted in different steps, four steps take {apart:g} instead of {together:g}",
         caption="Green computes, grey is an interruption as long as a step, red waits at a barrier (vertical line).",
-        alt=f"Bars of two ranks over four steps. Interrupted together they end after {together:g} steps, apart after "
-        f"{apart:g}, since each also waits for the other.",
+        alt=f"Bars of two ranks over four steps. Interrupted in the same step they end after {together:g} steps, in "
+        f"different steps after {apart:g}, since each also waits for the other.",
     )
 
 
@@ -150,6 +150,14 @@ def _spoken(known: models.Constants, name: str) -> str:
     if name == "levels":
         return ", ".join(f"{level.name} {models.spoken(level.latency, 's')}" for level in known.levels)
     return models.spoken(getattr(known, name), models.WORDS[name][1])
+
+
+def constant(known: models.Constants, name: str, otherwise: float) -> tuple[float, str]:
+    """A constant and how people say it; the value of an example where this machine has none, and the words say so."""
+    value = getattr(known, name)
+    if np.isfinite(value):
+        return value, models.spoken(value, models.WORDS[name][1])
+    return otherwise, f"{models.spoken(otherwise, models.WORDS[name][1])} (assumed, not measured)"
 
 
 def explained() -> "figures.Shown | None":
@@ -168,8 +176,12 @@ def explained() -> "figures.Shown | None":
                 "constants": ", ".join(used) or ("not measured yet" if prediction.needs else "none of a machine"),
                 "measured over predicted, median": "–" if found is None else significant(found.median, 2),
                 "worst": "–" if found is None else significant(found.worst, 2),
+                "compared": "–" if found is None or frame is None else f"{found.pairs} of {len(frame)}",
                 "the model leaves out": prediction.leaves_out,
             }
         )
-    caption = "Figures that a model explains. Ratios: measured over predicted, on the machine of which the book speaks."
+    caption = (
+        "Figures that a model explains. Ratios: measured over predicted, on the book's machine. "
+        "Numbers of zero or less have no ratio and are not compared."
+    )
     return figures.table(pd.DataFrame(rows), caption=caption, name="explained", index=False, html=["figure"])
