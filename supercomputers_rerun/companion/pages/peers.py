@@ -185,21 +185,22 @@ def learned(records) -> Shown:
     assert (loops["least"] > 0.9).all() and (loops["least"] < 1).all() and close > 0.8 * len(behind) and whole.min() > 1
     assert short["least"].min() < 0.5 and one.median() < 1.1 < eight.median() and called < 0.75 < 0.9 < direct
     lessons = {
-        "A tie has a loser.": f"In all {len(loops)} cases of the five loops C is ahead, never by a tenth: both are "
-        "the same few lines. The peer may choose the better of two builds, and the lower of two ratios decides, so "
-        "equal code loses by a little. A loop of ours timed beside itself came out between 0.976 and 1.012. Of "
-        f"{len(behind)} cases of memory in which a peer is ahead, {close} are such near ties.",
+        "A near tie has a loser.": f"In all {len(loops)} cases of the five loops C is ahead, by less than a tenth, "
+        "though both sides are the same few lines. We count the peer's better build and the lower of its two ratios "
+        "(of fastest samples, of medians), so that equal code loses by a little. That is not the whole distance: the "
+        f"lowest ratio is {loops['least'].min():.2f}. Of {len(behind)} cases of memory in which a peer is ahead, it is "
+        f"ahead by less than a tenth in {close}.",
         "What stands around a loop can cost more than the loop.": "We lose most, down to a ratio of "
-        f"{short['least'].min():.2f}, where a pass reads four numbers: 16 KB, every 1024th. Probably what is paid once "
-        "a pass decides there (not measured): a fixed cost, as Pittsburgh's in chapter 2.",
+        f"{short['least'].min():.3g}, where one pass over 16 KB reads only every 1024th number. Probably a cost that "
+        "each pass pays once decides there (not measured), like the fixed cost at Pittsburgh in chapter 2.",
         "A call through Python has its price.": f"Short messages had a ratio of {called:.2f} in the median while our "
-        f"side called the library through Python. On another machine, where both call it directly, it is {direct:.2f}: "
-        "calls × latency, as in chapter 3.",
-        "Reuse wins, and one field has none.": "For eight fields at once our transforms have a median ratio of "
+        f"side called the library through Python. On another machine, where both sides call the library directly, the "
+        f"ratio is {direct:.2f}: calls × latency, as in chapter 3.",
+        "Reuse wins, and a single field offers none.": "For eight fields at once our transforms have a median ratio of "
         f"{eight.median():.2f} to the fastest library on full grids; for one field it is {one.median():.2f}. Probably "
         "because one pass over the Legendre functions then serves eight fields (not measured).",
-        "Look for the wait before you tune.": "The flow solver is ahead of every build of NPB, and yet far from its "
-        "peak. We looked for memory and found instructions: the search stands below its table.",
+        "Look for the wait before you tune.": "Whole runs of the flow solver are ahead of every build of NPB, and yet "
+        "far from the peak. We looked for memory and found instructions: the search stands below its table.",
     }
     html = "".join(
         f'<p class="rerun-paragraph"><strong>{escape(head)}</strong> {escape(rest)}</p>'

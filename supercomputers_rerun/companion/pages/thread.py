@@ -15,9 +15,10 @@ def conditions() -> str:
     """Where today's numbers are from."""
     run = runs.latest("xmp1982-forecast")
     return (
-        f"Then: what the reports print. Today: {figures.cpu(run)}, a virtual machine with two processors; medians of "
-        "stored runs at the preset paper; files in its page cache or on its disk. Points of one axis are alike in "
-        "kind, and may differ in program or size."
+        "Numbers of *then* are those that the reports print. Numbers of *today* are medians of stored runs on "
+        f"{figures.cpu(run)}, a virtual machine with two processors, in the size called *paper*. Its files are on its "
+        "disk, or in memory that the system uses for files (the page cache). Points on one axis measure the same kind "
+        "of thing, with programs and sizes that may differ."
     )
 
 
@@ -30,20 +31,26 @@ def how_long() -> str:
     faster = float(ddt["cpu"].sel(system="NRAO1").sum() / ddt["cpu"].sel(system="CLSC").sum())
     jobs = old.loc[old["year"] == 2006, "value"]
     worst = busy.loc[(busy["bound"] == "<") & (busy["year"] == 1993), "value"].item()
-    assert convex > toronto > pittsburgh and faster > 5
+    alone = old.loc[old["machine"] != synthesis.full_name(systems[-1]), "value"]
+    imaging = 100 - of_book(busy, "imaging, large problem")
+    assert convex > toronto > pittsburgh and pittsburgh < alone.min() and faster > 5
+    assert imaging < (100 - convex) / 3, "less than on any machine of 1989"
     return (
-        f"Jobs of the reports waited for {100 - old['value'].max():.0f} to {100 - old['value'].min():.0f} % of it, "
-        f"and a faster processor may wait longer. In 1982 the forecast spent {synthesis.waited()[0]:.0f} % of its "
-        "time outside the CPU, with its files on four disks. In 1989 the large imaging problems computed for "
-        f"{convex:.0f} % of the time on a Convex. On a Cray with a CPU {about(faster)} times as fast they computed "
-        f"for {toronto:.0f} %, and for {pittsburgh:.0f} % on another Cray, which others used too. In 1993 the "
-        f"iPSC/860 could spend over {100 - worst:.0f} % of a run on output. In 2006 the analysis spent "
-        f"{100 - jobs.min():.0f} % of its time outside its parallel part."
+        f"The jobs in the reports did not compute for {100 - alone.max():.0f} to {100 - alone.min():.0f} % of their "
+        "time, apart from one machine that they shared. A faster processor may wait for a larger share of its time. "
+        f"In 1982 the forecast was without a CPU for {synthesis.waited()[0]:.0f} % of its time, with its files on four "
+        "disks. In 1989 the "
+        f"large imaging problems were without a CPU for {100 - convex:.0f} % of the time on a Convex. On a Cray in "
+        f"Toronto, with a CPU {about(faster)} times as fast, the share was {100 - toronto:.0f} %. On another Cray, in "
+        f"Pittsburgh, which others used at the same time, it was {100 - pittsburgh:.0f} %. In 1993 the iPSC/860 "
+        f"could spend over {100 - worst:.0f} % of a run on output. In 2006 the analysis spent {100 - jobs.min():.0f} % "
+        "of its time outside its parallel part. The share does not always grow: our imaging waits for only "
+        f"{imaging:.0f} % of its time today, less than on any machine of 1989."
     )
 
 
 def why_more() -> str:
-    """Why the forecast waits more although disks became faster."""
+    """Why the forecast waits for a larger share of its time although disks became faster, as far as sums say."""
     computes, moves = synthesis.growth()
     run = runs.latest("xmp1982-forecast")
     place = run["configuration"].values.astype(str)
@@ -51,14 +58,20 @@ def why_more() -> str:
         float(figures.sampled(run, f"observed_{name}", place == where)["middle"].item())
         for name, where in (("forecast", "memory"), ("forecast", "disk4"), ("waiting", "disk4"))
     )
-    assert whole - waits > 1.2 * memory
+    rest = (whole - waits) / memory
+    (then, now), (hidden, longer) = synthesis.waited(), synthesis.balance()
+    assert rest > 1.2 and hidden < 1 < 1.3 < longer
     return (
-        f"It waits more because its computing sped up more than its files did: about {about(computes)} times, against "
-        f"about {about(moves)}. Four disks served it then and one virtual disk serves it today, so the factor of a "
-        f"single disk, {about(synthesis.disks())}, is not the one that counts. Our program has other physics: take "
-        f"the share as a lesson and not as a race. And waiting is not all. Of {about(whole)} s beside the disk the "
-        f"program waits {about(waits)} s; what is left is {about(whole - waits)} s, and with its fields in memory "
-        f"{about(memory)} s. Why was not measured."
+        "It waits for a larger share of its time partly because four disks served it in 1982, and one virtual disk "
+        f"serves it today. Disk against disk, the disk won: a disk became {about(synthesis.disks())} times as fast, "
+        f"and the forecast's computing about {about(computes)} times. But one disk now does the work of four, so that "
+        f"moving the files became only about {about(moves)} times as fast. These speeds alone would raise the share "
+        f"from {then:.0f} to {synthesis.by_speeds():.0f} % (calculated), and it is {now:.0f} %. Another part is "
+        f"overlap. In 1982 moving a step's data took {about(hidden)} times as long as computing the step, so that it "
+        f"could hide behind the computing. Today it takes {about(longer)} times as long, so that a part must be waited "
+        f"for. And even without its waiting the forecast takes {about(rest)} times as long with its files on the disk "
+        "as without work files. Why was not measured. Our program has other physics: take the share as a lesson and "
+        "not as a race."
     )
 
 
@@ -70,7 +83,7 @@ def one_request() -> str:
     assert of_book(frame, kinds[1]) > 20 * of_book(frame, kinds[0])
     return (
         f"A load from a random place in memory costs as much time as {load} additions. A small file that is opened, "
-        f"read and closed costs as much as {opened}."
+        f"read and closed costs as much as {opened} additions."
     )
 
 
@@ -84,13 +97,27 @@ def counted() -> list[tuple[str, float, float]]:
     ]
 
 
+def held() -> str:
+    """How much memory machines have for their speed."""
+    frame = synthesis.memory_per_flop()
+    old, now = frame[frame["kind"] == "report"], frame.loc[frame["order"] >= 0].sort_values("order")["value"].iloc[0]
+    first, later = old["value"].iloc[0], old["value"].iloc[1:]
+    assert first > 2 * max(later.max(), now)
+    return (
+        f"Memory is also smaller beside the peak than in 1993. The Cray Y-MP had {about(first)} bytes for each flop/s "
+        f"of peak, the machines of 2006 and 2014 had {about(later.min())} to {about(later.max())}, and today's has "
+        f"{about(now)}. So for the same peak a machine holds a smaller problem."
+    )
+
+
 def for_memory() -> str:
     """What a loop loses that skips most of what it reads past."""
     then, now = synthesis.skipping()
     return (
-        f"A loop that skips eight numbers of ten took {then:.1f} times as long for the same arithmetic in 2006, and "
-        f"takes {now:.1f} times as long today. Probably because memory hands over whole cache lines, and most of each "
-        "line is skipped (no hardware counter was read)."
+        f"In 2006 a loop that skips eight numbers of every ten took {then:.1f} times as long as a loop that uses all "
+        f"ten, for the same arithmetic. Today it takes {now:.1f} times as long. The reason is probably that memory "
+        "delivers whole cache lines, and most of each line is skipped (not measured; the report does not print whether "
+        "its arrays fit into a cache)."
     )
 
 
@@ -101,12 +128,14 @@ def for_others() -> str:
     run = runs.latest("p5plus-sensors")
     wait = dict(zip(run["way"].values.astype(str), run["observed_wait"].values, strict=True))
     apart, together = (1e3 * float(np.nanmedian(wait[way])) for way in ("drifted", "synchronised"))
+    spent = float(np.nanmedian(run["seconds"].values[run["way"].values.astype(str) == "drifted"]))
     assert apart > 3 * together
     return (
         f"They wait for the slowest of them. In 2006 three forecast jobs stood at barriers for {barrier.min():.0f} to "
-        f"{barrier.max():.0f} % of their time, and their communication came on top. When imitated sensors interrupt "
-        f"two of our processes in turn, these wait {about(apart)} ms for each other in a run. When the sensors "
-        f"interrupt both at the same step, they wait {about(together)} ms, because then nobody is late."
+        f"{barrier.max():.0f} % of their time, and spent further time on communication. Programs that watched the "
+        "machine, *sensors*, interrupted the forecast; we imitate them. If they interrupt two of our processes in "
+        f"turn, the processes wait {about(apart)} ms for each other in a run of {about(spent)} s. If they "
+        f"interrupt both at the same step, the processes wait {about(together)} ms, because then nobody is late."
     )
 
 
@@ -117,7 +146,7 @@ def of_peak() -> str:
     assert 5 < old.min() < old.max() < 15
     return (
         f"About a tenth of it: {old.min():.0f} to {old.max():.0f} % in the five forecasts of 2006 and 2014. The "
-        "reports do not say how the rest divides into waiting and into instructions that do not compute."
+        "reports do not say how much of the rest is waiting, and how much is instructions that do not compute."
     )
 
 
@@ -130,7 +159,7 @@ def speed() -> str:
     again = of_book(hour, "forecast of the size of 1982 with its jobs, files on disk")
     assert 2 < first / last < 5 and again < last / 20
     return (
-        f"Most of the speed went into finer models. An hour of forecast took {first:.0f} s on the X-MP of 1982 and "
-        f"{last:.3g} s on the Cray of 2014, which computed for about {about(points)} million points. A forecast of the "
-        f"size of 1982, with our physics, takes {about(again)} s for an hour today."
+        f"Much of the speed went into finer models. To forecast one hour took {first:.0f} s on the X-MP of 1982, with "
+        f"a file on the SSD, and {last:.3g} s on the Cray of 2014, whose model had about {about(points)} million "
+        f"points. A model of the size of 1982, with our physics, forecasts one hour in {about(again)} s today."
     )
