@@ -57,15 +57,11 @@ def test_what_draws_printed_numbers_is_cited_with_their_place(page, path):
         assert said and all(any(places) and name in tables.documents() for name, places in said.items())
 
 
-#: Chapters whose captions and titles are held to their lengths; all of them once they are rewritten: ``CHAPTERS``.
-SHORT: list[str] = []
-
-
 @pytest.mark.built
 def test_titles_and_captions_are_short():
     """A caption has at most 25 words, and a title about 90 characters."""
     long = []
-    for path in SHORT:
+    for path in CHAPTERS:
         whole = BeautifulSoup((HTML / path).read_text(encoding="utf-8"), "lxml")
         for figure in whole.select("article figure.rerun-figure"):
             title, caption = (

@@ -71,7 +71,7 @@ def gains(runs) -> "figures.Shown":
         name="aips58_gains",
         title=f"Over the Convex Toronto gained {cpu:.0f} times in CPU time and {real:.1f} times in real time",
         caption="A mark is a task at one size; strokes are medians. Left of the line the Convex was faster. Today's "
-        "sizes are other ones: no race.",
+        "sizes are others: no race.",
         tables="ddt_small ddt_medium ddt_large prose",
     )
 

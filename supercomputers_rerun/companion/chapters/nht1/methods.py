@@ -51,7 +51,7 @@ def overheads(runs) -> "figures.Shown":
     points, rest = waiting.loc[pointwise, "zeta"], waiting.loc[~pointwise, "zeta"]
     official = every[0]["N"].max()
     tried = set(every[0].loc[every[0]["way"] == POINTS, "N"])
-    untried = "" if official in tried else f"; {official}³ points were not written one by one"
+    untried = "" if official in tried else f"; {official}³ points were not written singly"
     shown = figures.dots(
         runs,
         frames,
@@ -177,8 +177,8 @@ def opening(runs) -> "figures.Shown":
         legend_at="above 2",
         name="nht1_opening",
         title=f"Written point by point, a run of today takes {times} times as long as without writing",
-        caption="What writing adds: on three machines as printed in 1993, arrows for bounds, and by three methods "
-        "today. The axis is linear up to 40 %.",
+        caption="What writing adds: on three machines as printed in 1993, arrows for bounds; by three methods "
+        "today. The axis is linear to 40 %.",
         model=models.by_row(expected, "zeta"),
         note=models.said(waits, expected),
     )

@@ -96,7 +96,7 @@ def aliasing(runs) -> "figures.Shown":
         data=pd.concat([data, errors(run)], axis=1),
         title=f"After {days:.0f} days the same waves differ by {100 * linear / whole:.0f} % on a linear and on a cubic "
         "grid",
-        caption=f"Above, vorticity of a jet; on a quadratic grid it differs from the cubic by less than {above:g} %. "
+        caption=f"Above, vorticity of a jet; a quadratic grid differs from the cubic by less than {above:g} %. "
         "Below, errors of the rate of change.",
     )
 

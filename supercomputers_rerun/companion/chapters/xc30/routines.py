@@ -137,7 +137,8 @@ def vectorised(runs) -> "figures.Shown":
         title=f"{frames[0].loc[frames[0]['mflops_vector'].idxmax(), 'what']} computes fastest, "
         f"{frames[0]['mflops_vector'].max() / 1e3:.0f} GFLOPS with vectors",
         caption="Algorithms of our own with one column and with a vector of columns in an instruction; routines of the "
-        f"same names in 2006. Line: the peak. {doubt(runs[0])}",
+        "same names in 2006. Line: the peak.",
+        note=doubt(runs[0]),
         tables="p5plus/drhook",
     )
 

@@ -505,7 +505,7 @@ def days(runs) -> "figures.Shown":
         name="xmp1982_days",
         title=f"A step of the second day takes {np.nanmedian(here(runs[0])['today'].values[1]):.2f} times as long as "
         "one of the first",
-        caption="The report found one day typical but for its first three steps, and printed no times. An older run "
+        caption="The report found one day typical but for three steps, and printed no times. An older run "
         "has neither column physics nor work files.",
     )
 
