@@ -283,19 +283,15 @@ def _extremes(run) -> list:
     return [figures.times(files[part].sum(axis=0), plain[part].sum(axis=0)) for part in (order[:4], order[-4:])]
 
 
-def _asked() -> float:
-    """CPU seconds of a message whose file is opened once another process has answered, by its own experiment."""
-    from supercomputers_rerun.companion.chapters.aips58 import messages
+def today(run, message: float) -> str:
+    """What files and messages add to the CPU time of short and of long problems in a run.
 
-    return messages.asked(messages.load.runs()[0])
-
-
-def today(run) -> str:
-    """What files and messages add to the CPU time of short and of long problems in a run."""
+    ``message``: CPU seconds of one whose file is opened once another process has answered (:func:`messages.asked`).
+    """
     plain, files = (np.nanmedian(run["observed_cpu"].values[chosen], axis=1) for chosen in ways(run)[:2])
     short, long = _extremes(run)
     first = plain.argsort()[:4]
-    told = float(run["messages"].values[ways(run)[1]][first].sum()) * _asked() / float((files - plain)[first].sum())
+    told = float(run["messages"].values[ways(run)[1]][first].sum()) * message / float((files - plain)[first].sum())
     assert short.measurable and short.medians > 2 * long.medians
     assert 0 < told < 0.2
     return (
