@@ -85,7 +85,7 @@ def wrong(cases: list) -> "figures.Shown":
         data=pd.DataFrame(rows, columns=["what", "flux", f"bits up to {_ASKED}", "accepted"]),
         name="aips58_wrong",
         title=f"The last two images differ by up to {apart:.0f} % of the peak"
-        f"{'' if cases[-1].accepted == cases[-2].accepted else ', and one of them is refused'}",
+        f"{'' if cases[-1].accepted == cases[-2].accepted else ', too little to see, and one is refused'}",
         caption="One sky, restored well and badly. Above each its flux and bits, below it the verdict of our checks.",
         alt="Images of one sky in the colours of the truth, above each its total flux and its bits. By the checks: "
         f"{', '.join(verdicts)}.",

@@ -178,7 +178,7 @@ def waits(runs) -> "figures.Shown":
         if np.isfinite(now):
             both[0].text((before * now) ** 0.5, row, f"{about(now / before)} times", ha="center", va="center", size=9)
     for words, end, at in (("four disks", then[1][0], -0.12), ("one disk", waits_now(runs[0]), 0.12)):
-        both[1].annotate(words, (end, at), xytext=(14, 0), textcoords="offset points",
+        both[1].annotate(f"{end:.0f} %, {words}", (end, at), xytext=(14, 0), textcoords="offset points",
                          va="center", size=9)  # fmt: skip
     figures.log_axis(both[0], "x")
     both[0].set_xlabel("how fast it moves large blocks [MB/s]", loc="right")
