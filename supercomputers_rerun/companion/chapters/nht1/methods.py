@@ -61,7 +61,8 @@ def overheads(runs) -> "figures.Shown":
         legend_at="above 3 0.3",
         data=every,
         name="nht1_overheads",
-        title=f"Point by point, writing adds at least {points.min():.0f} %, otherwise at most {rest.max():.0f} % (medians)",
+        title=f"Point by point, writing adds at least {points.min():.0f} %, otherwise at most {rest.max():.0f} % "
+        "(medians)",
         caption=f"Every method whose solver waits for its writes, by grid{untried}. The axis is linear up to 40 %.",
     )
     percent_axis(shown.figure.axes[0])
