@@ -120,7 +120,7 @@ def gains(runs) -> "figures.Shown":
     known = frame[["today_low", "today_high"]].dropna()
     within = (known["today_low"] < 0) & (known["today_high"] > 0)
     width = (known["today_high"] - known["today_low"]).max() / 2
-    verdict = f"No change that we tried makes a measurable difference today, in runs known to {width:.0f} %"
+    verdict = f"No change that we tried makes a measurable difference today; gains are known within {width:.0f} %"
     if not within.all():
         verdict = f"{(~within).sum()} of {len(known)} changes that we tried change the time of a forecast of today"
     return figures.table(
@@ -161,12 +161,14 @@ def multiplied() -> str:
     time = tables.load("p5plus", "smt_binding")["time"]
     bind = 100 * (time.sel(bind="N") / time.sel(bind="Y") - 1)
     alone, both = bind.sel(smt="N"), bind.sel(smt="Y")
+    bound = frame.set_index("change").loc["binding, basic"]
     assert least < ratio < most and float(alone.min()) > float(both.max()) > 0
     return (
-        f"Ten days of the forecast, on {processors} processors then as before, became {ratio:.2f} times as fast. The "
-        f"gains in the table, multiplied, come to between {least:.1f} and {most:.1f}. But gains depend on each other: "
-        f"in timed forecasts of one day binding gained up to {float(alone.max()):.0f} % with one thread on a "
-        f"processor, and up to {float(both.max()):.0f} % with two."
+        f"Ten days of the forecast became {ratio:.2f} times as fast, on {processors} new processors as against "
+        f"{processors} old ones. The gains in the table, multiplied, come to between {least:.1f} and {most:.1f}. But "
+        f"gains depend on each other and on the program: in timed forecasts of one day binding, {bound['low']:.0f} to "
+        f"{bound['high']:.0f} % in the table, gained up to {float(alone.max()):.0f} % with one thread on a processor, "
+        f"and up to {float(both.max()):.0f} % with two."
     )
 
 

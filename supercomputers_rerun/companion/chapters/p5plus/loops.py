@@ -214,7 +214,7 @@ def predicted(run) -> str:
         f"On {figures.cpu(both)} a second thread on a core gains the five loops {span(shown['middle'])} times."
         if both is not None
         else "Our machine shows one thread on a core, so that we measure only f: each loop, divided between two cores, "
-        f"becomes {span(run['f'].values)} times as fast."
+        f"becomes {span(run['f'].values)} times as fast (in the next figure each core runs a whole one)."
     )
     return (
         f"Hague puts in S = {entered:g} and f = {f:g}, and gets {printed:g}. Timed, a forecast of one day became "

@@ -174,8 +174,8 @@ def disturbed(run) -> str:
     assert np.nanmin(wait["drifted"]) > 2 * np.nanmax(wait["synchronised"])
     _, at_once, in_turn = lost(run)
     return (
-        f"When two programs wait for each other after each step, short interruptions cost them "
-        f"{about(in_turn / at_once)} as much time in turn as the same interruptions cost at once."
+        "When two programs wait for each other after each step, short interruptions that come to them in turn cost "
+        f"{about(in_turn / at_once)} as much time as if they came at once."
     )
 
 
@@ -183,8 +183,8 @@ def conditions(run) -> str:
     """What *today* is on the page, of the machine of a run."""
     where = f"{figures.cpu(run)}, {str(run.attrs['machine']).rpartition(', ')[2]}"
     return (
-        f"Then is 2006. Today is machine {where}, at the preset `{run.attrs['preset']}`. Numbers are medians of runs "
-        "without a disk, by one thread or by two ranks (processes that send each other messages, tasks in 2006)."
+        f"Then is 2006. Today is machine {where}, at the preset `{run.attrs['preset']}`. Numbers are medians; no run "
+        "uses a disk. Ranks are processes that send each other messages (tasks in 2006)."
     )
 
 

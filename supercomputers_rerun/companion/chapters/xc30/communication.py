@@ -330,8 +330,8 @@ def volume() -> str:
     share = found["in all"] / stated
     assert (share > 0.5).all() and (share < 0.67).all() and (found["transpositions"] > 0.7 * found["in all"]).all()
     return (
-        f"{stated:.0f} TB in ten days, by the talk. With fields and a wind that we assume, its messages add up to "
-        f"{100 * share.mean():.0f} % of that. Most are transpositions: four times in every step all fields are "
+        f"{stated:.0f} TB in ten days, by the talk. With fields and a wind that we assume, we count "
+        f"{100 * share.mean():.0f} % of that. Most of it is transpositions: four times in every step all fields are "
         "divided among the ranks in another way."
     )
 

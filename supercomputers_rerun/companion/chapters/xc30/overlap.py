@@ -131,8 +131,8 @@ def paid(run) -> str:
     assert best(run) > 1 and cut.medians > 1.3 and hidden.measurable and hidden.medians < 1
     return (
         f"In 2014 they could, and saved up to {then:.0f} % of a transform's time: with messages in flight, one group "
-        f"of fields is sent while the next is computed. Today the best of {plural(ways, 'way')} takes "
-        f"{100 * (best(run) - 1):.0f} % longer than blocking calls, which wait, with all fields in one piece. In "
+        f"of fields is sent while the next is computed. Today the best of {plural(ways, 'such way')} takes "
+        f"{100 * (best(run) - 1):.0f} % longer than all fields in one piece, sent by blocking calls, which wait. In "
         f"{groups} groups, messages in flight take {100 * (1 - hidden.medians):.0f} % less time than blocking calls. "
         f"But cutting the work into {groups} groups makes it {cut.medians:.1f} times as long, probably because each "
         "group reads the tables of the transform anew (not measured)."

@@ -195,16 +195,17 @@ def plainly() -> str:
 def reached(run) -> str:
     """Shares of peak then and today, and why transforms of eight fields have the highest."""
     then, rows = cores_then()["share"], cores_now(run)
-    now, small = rows["share"].tolist(), rows["truncation"].iloc[0]
+    now, small, team = rows["share"].tolist(), rows["truncation"].iloc[0], plural(rows["threads"].iloc[0], "thread")
     alone = shares(partner(run, "xc30-transforms"), "transforms").query("threads == 1 and fields == 1")
     one = alone.loc[alone["truncation"] == truncation(), "share"].item()
     assert then.max() < 10 < now[0] < now[1] / 2 and now[1] > 60 and one < now[1] - 10
     return (
         f"It reached {then.min():g} % on the IBM and {then.max():g} % on the Cray. The peak is the most arithmetic "
         "that the processors can do. The talk does not say what the forecast waited for. Our one-layer model reaches "
-        f"{now[0]:.0f} % today, with {small:.0f} waves in place of {truncation()}. Transforms, which turn values at "
-        f"grid points into waves and back, do far better alone: one field reaches {one:.0f} %, eight at once "
-        f"{now[1]:.0f} %, probably because the shapes of the waves are then computed once for all (not measured)."
+        f"{now[0]:.0f} % today, with {small:.0f} waves on {team}. Transforms, which turn values at grid points into "
+        f"waves and back, do better alone, with {truncation()} waves on 1 thread: one field reaches {one:.0f} %, eight "
+        f"at once {now[1]:.0f} %, probably because the shapes of the waves are then computed once for all (not "
+        "measured)."
     )
 
 

@@ -158,9 +158,9 @@ def waves_cost(run) -> str:
     assert sums < finer.medians
     return (
         f"Twice the waves on one grid make a step {waves.medians:.1f} times as long, twice the rows of points "
-        f"{points.medians:.1f} times. The reason: at least {share:.0f} % of a step is transforms, whose sums grow with "
-        f"the rows, but with the square of the waves. By these sums the day would even cost {sums:.1f} times as much; "
-        "work that grows with the points probably takes the rest (not measured)."
+        f"{points.medians:.1f} times. The reason: on these grids at least {share:.0f} % of a step is transforms, whose "
+        "sums grow with the rows, but with the square of the waves. By these sums the day would even cost "
+        f"{sums:.1f} times as much; work that grows with the points probably takes the rest (not measured)."
     )
 
 

@@ -323,9 +323,6 @@ def opens(runs) -> "figures.Shown":
     for row in slow.iloc[-2:].itertuples():
         near = {"xytext": (-4, 9), "textcoords": "offset points", "ha": "right", "size": 9}
         axis.annotate(f"{significant(row.times, 2)} times", (1e3 * row.open, row.times), **near)
-    above = axis.secondary_xaxis("top", functions=(_a_second, _a_second))
-    figures.log_axis(above, "x")
-    above.set_xlabel("opens a second, one after another")
     axis.set(xlabel="one open, read, close [ms]", ylabel="a step with small files\nover one without")
     figures.legend(axis, "upper left")
     return figures.show(
@@ -339,11 +336,6 @@ def opens(runs) -> "figures.Shown":
         tables="hres_io io_to_remove",
         note=models.said(opening, expected),
     )
-
-
-def _a_second(ms):
-    """Opens a second of so many milliseconds each, and the other way round."""
-    return 1e3 / np.maximum(ms, 1e-9)
 
 
 def allowed() -> str:
@@ -396,8 +388,8 @@ def rate_now(run) -> str:
     more = found / float(then["file_rate"])
     assert more > 2
     return (
-        f"Today's disk takes a file at about {float(f'{found:.2g}'):.0f} MB/s, {more:.0f} times the rate of then. So "
-        "fast a disk would not have helped: opens wait for the metadata server."
+        f"Today's disk takes a file at about {float(f'{found:.2g}'):.0f} MB/s, {more:.0f} times the rate of then. A "
+        "disk as fast would not have helped: opens wait for the metadata server."
     )
 
 
