@@ -114,7 +114,7 @@ def load_times(runs) -> "figures.Shown":
         name="p5plus_latency",
         runs=runs,
         data=frames,
-        title=f"A load in random order takes {about(chase / walk)} as long as one in equal steps",
+        title=f"From memory a load in random order takes {about(chase / walk)} as long as in equal steps",
         caption="Dotted: caches that the system reports.",
         tables="plots",
         note=models.said(by_levels, expected),

@@ -119,7 +119,7 @@ def read_rates(runs, stride: int = 0, nbytes: int = 0) -> "figures.Shown":
     title = "What one thread reads, by how many items it skips"
     if _SKIP in alone[0]["stride"].values:
         _, whole, skipped = _skipped(runs[0])
-        title = f"Who asks for every sixteenth item gets {about(whole / skipped)} fewer bytes a second"
+        title = f"Who asks memory for every sixteenth item gets {about(whole / skipped)} fewer bytes a second"
     return figures.show(
         figure,
         name="p5plus_bandwidth",

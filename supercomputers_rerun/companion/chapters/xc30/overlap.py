@@ -99,7 +99,7 @@ def inflight(runs) -> "figures.Shown":
         base=1,
         height=3.1,
         name="xc30_inflight",
-        title=f"Messages in flight saved up to {100 * (1 - gains().min()):.0f} % of the time then; today they "
+        title=f"Messages in flight saved up to {100 * (1 - gains().min()):.0f} % of the time then; "
         f"{_changes(best(runs[0]))}",
         caption=f"T: how many waves. Cut into groups, the work itself takes longer. {doubt(runs[0])}",
         tables="legendre_overlap legendre_runs",
@@ -117,9 +117,9 @@ def best(run) -> float:
 
 
 def _changes(ratio: float) -> str:
-    """``save up to 7 %`` of a time, or ``add 13 % or more``."""
+    """``today they save up to 7 %``, or ``today to cut the work for them costs 13 %``."""
     percent = f"{100 * abs(ratio - 1):.0f} %"
-    return f"add {percent} or more" if ratio > 1 else f"save up to {percent}"
+    return f"today to cut the work for them costs {percent}" if ratio > 1 else f"today they save up to {percent}"
 
 
 def paid(run) -> str:

@@ -99,7 +99,7 @@ def _reached(then, now) -> str:
     """Shares of peak then and today [%] as the title of a figure; the second of today is that of transforms alone."""
     whole, *alone = (f"{share:.0f} %" for share in now)
     rest = f", transforms alone {alone[0]}" if alone else ""
-    return f"Forecasts reached {then.min():.0f} to {then.max():.0f} % of peak; today one reaches {whole}{rest}"
+    return f"Forecasts reached {then.min():.0f} to {then.max():.0f} % of peak; today one of one layer {whole}{rest}"
 
 
 @forecast.figure
