@@ -127,8 +127,8 @@ def _told() -> str:
     """How far the larger problems are from what the small ones predict."""
     found = models.parted(*(tolls.frame()[name] for name in ("measured", "predicted")))
     return (
-        "Model of then, one toll for each task, from its small test: of the larger tests the printed ratio is "
-        f"{found.median:.2f} times the predicted in the median, {found.worst:.2f} at worst."
+        "Model of then: a task's toll in the small test predicts its ratios in the larger tests. The printed ratio is "
+        f"{found.median:.2f} times the predicted one in the median, {found.worst:.2f} times at worst."
     )
 
 
@@ -193,8 +193,8 @@ def toll() -> "figures.Shown":
         alt=f"{TOLD} took {' and '.join(f'{each:.1f}' for each in (psc / clsc).sel(problem=TOLD).values)} times as "
         f"much CPU time at Pittsburgh as at Toronto, and {' and '.join(f'{each:.0f}' for each in seconds.values)} s "
         f"more; of {count} tasks of {fixed.size} the seconds stay.",
-        caption="A line is a task at three sizes: above the ratio of both CPU times, which fades, below the "
-        "difference, which stays.",
+        caption="A line is a task at three sizes: above the ratio of CPU times, which fades, below the difference, "
+        f"which stays in {count} blue lines.",
         tables="ddt_small ddt_medium ddt_large",
     )
 
@@ -243,8 +243,8 @@ def lost(runs) -> "figures.Shown":
         data=frames,
         name="aips58_lost",
         title=f"A toll made the shortest task cost {most:.0f} times as much then, and {now:.1f} times today",
-        caption=f"Then every task paid a toll of its own, and its line falls. Dashed: one toll of {1e3 * added:.1f} ms "
-        "for all tasks today.",
+        caption=f"Then most tasks paid a toll of their own, and their lines fall. Dashed: one toll of "
+        f"{1e3 * added:.1f} ms for all tasks today.",
         tables="ddt_small ddt_medium ddt_large",
         note=_told(),
     )
@@ -269,9 +269,10 @@ def fades() -> list[str]:
         "*toll*.",
         f"Of the {fixed.size} tasks {int(fixed.sum())} behave like this: over the three sizes of one task the largest "
         f"difference is less than {100 * (_STAYS - 1):.0f} % above the smallest. Take each task's "
-        "difference in the small test as its toll and add it to Toronto's larger times: the sums are off by "
-        f"{100 * np.median(off):.0f} % (median of all tasks) from the times printed for Pittsburgh. Self-calibration "
-        f"(ASCAL) is an exception: its difference grows {grown.max():.0f} times, so there the cost came with the work.",
+        "difference in the small test as its toll and add it to Toronto's times in the larger tests: the sums are off "
+        f"by {100 * np.median(off):.0f} % (median of all tasks) from the times printed for Pittsburgh. "
+        f"Self-calibration (ASCAL) is an exception: its difference grows {grown.max():.0f} times, so there the cost "
+        "came with the work.",
     ]
 
 
@@ -297,8 +298,8 @@ def today(run, message: float) -> str:
     return (
         f"With the toll the four shortest tasks together cost {short.briefly} as much CPU time as without, the four "
         f"longest {long.briefly}. Of what the four shortest pay, messages are about {100 * told:.0f} % (at the price "
-        f"that the next section measures), and the rest is saving files. We built this toll in; what "
-        "Pittsburgh's toll consisted of it cannot show."
+        f"that the next section measures), and the rest is saving files. We built this toll ourselves, so it "
+        "cannot show what Pittsburgh's toll consisted of."
     )
 
 

@@ -61,7 +61,8 @@ def shared(runs) -> "figures.Shown":
         name="aips58_shared",
         title=f"Beside busy processes our tasks take up to {most:.1f} times as long"
         f"{'' if _slowed(runs[0]) else ', and compute as before'}",
-        caption="Four tasks: real time, which others cost, and CPU time. At the line a task takes as long as alone.",
+        caption="Four tasks: other processes cost them real time"
+        f"{'' if _slowed(runs[0]) else ', but no measurable CPU time'}. At the line a task takes as long as alone.",
     )
 
 

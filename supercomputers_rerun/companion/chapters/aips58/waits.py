@@ -77,8 +77,9 @@ def rest(run) -> str:
     assert pittsburgh < toronto < 25 < 50 < convex and files < here
     return (
         f"For the median large task the CPU was at work for {convex:.0f} % of the time on the Convex, {toronto:.0f} % "
-        f"in Toronto and {pittsburgh:.0f} % in Pittsburgh. Today the CPU is at work for {here:.0f} % with files in the "
-        f"page cache, and for {files:.0f} % if files must reach the disk and messages wait for their answer."
+        f"in Toronto and {pittsburgh:.0f} % in Pittsburgh. Today it is {here:.0f} % with files in the page cache "
+        f"(*in memory*), and {files:.0f} % if files must reach the disk and messages wait for their answer (*through "
+        "files*)."
     )
 
 
@@ -90,6 +91,6 @@ def conjecture(run) -> str:
     assert short.measurable and short.medians > 1.4 and every.medians < 1.25
     return (
         f"Today our four shortest tasks together take {short.briefly} as long with scratch files on the disk as with "
-        f"scratch files in memory, and all tasks together {every.briefly}. Waiting for the disk is a toll again: short "
-        "tasks feel it, and a sum that long tasks fill hides it."
+        f"them in memory (*through files in memory*), all tasks together {every.briefly}. Waiting for the disk is a "
+        "toll again: short tasks feel it, but in the sum of all, mostly long tasks, it hardly shows."
     )

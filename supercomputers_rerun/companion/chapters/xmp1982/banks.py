@@ -226,7 +226,8 @@ def said(run) -> str:
         f"Alone in half of the banks the worst program took {100 * (kernel[0] - 1):.0f} % more CPU time. Of two copies "
         f"the slower took {kernel.max():.2f} times the CPU time; two copies in all banks were not timed. The report "
         f"does not print the program: of {int(run['searched'])} loops that we simulated, "
-        f"{int(run['within_2_percent'])} meet its three ratios within 2 %. Which it was stays open."
+        f"{int(run['within_2_percent'])} come within 2 % of its CPU times, alone and of both copies. Which of these it "
+        "was stays open."
     )
 
 

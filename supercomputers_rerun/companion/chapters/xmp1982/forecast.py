@@ -550,14 +550,14 @@ def why(run) -> list[str]:
         f"did not compute for {waited()['disk4']:.0f} % of the time, partly in write-up steps. Today computing takes "
         f"{about(1e3 * now)} ms, and our one disk needs {about(1e3 * moves['disk'])} ms to move as much data, so that "
         "the processor has to wait.",
-        f"Disk against disk, the disk won: it became {about(gain)} times as fast, and computing {about(computing)} "
-        "times, in programs with different physics. But one disk replaces four, which together moved "
-        f"{together:.1f} times as much as one. So moving became only {about(moving)} times as fast. Four disks like "
-        "ours would be enough again (calculated, not measured).",
-        "The disk's rate does not explain all of our waiting. By it the forecast would take about twice as long with "
-        f"its files on disk as without, and it takes {longer:.1f} times as long: only {100 * beside:.0f} % of its "
-        f"bytes move while a row is computed, and computing itself takes {slower:.1f} times the CPU time. Why was not "
-        "measured.",
+        f"A single disk gained more than computing: it became {about(gain)} times as fast, and computing "
+        f"{about(computing)} times, in programs with different physics. But one disk replaces four, which together "
+        f"moved {together:.1f} times as much as one. So moving became only {about(moving)} times as fast. Four disks "
+        "like ours would be enough again (calculated, not measured).",
+        "The disk's rate does not explain all of this. By the rate alone the forecast would take about twice as long "
+        f"with its files on disk as without, and it takes {longer:.1f} times as long: only {100 * beside:.0f} % of "
+        f"its bytes move while a row is computed, and computing itself needs {slower:.1f} times as much CPU time as "
+        "without work files. Why was not measured.",
     ]
 
 

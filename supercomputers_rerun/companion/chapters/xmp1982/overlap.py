@@ -139,7 +139,7 @@ def savings(runs) -> "figures.Shown":
         legend_at="above 2",
         name="xmp1982_overlap_rerun",
         title=f"Overlapping saved {span([float(facts['cost_ssd']), float(facts['cost_bmr'])], 0)} % of the time by the "
-        f"report, and saves {span(own_savings(runs[0]), 0)} % on devices of today",
+        f"report, and saves {span(own_savings(runs[0]), 0)} % on today's own devices",
         tables="prose",
         caption="Without write-up steps. Above, memory is slowed down (paced) to the proportion of 1982; the report "
         "deduced the value for buffer memory.",

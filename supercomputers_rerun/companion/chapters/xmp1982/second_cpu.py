@@ -313,8 +313,8 @@ def idle_in_pairs(runs) -> "figures.Shown":
         title=f"One of two forecasts on disk: a CPU had no job for {span(one, 0)} % of the time, now for "
         f"{span(idle_now(runs[0])['one of two on disk'], 0)} %",
         tables="fig5_3",
-        caption="The same pairs. Today's starts of jobs count as well, without a disk too; forecasts alone have them, "
-        "so that the factor stays.",
+        caption="The same pairs. Today's shares include the start of each job. A forecast alone has the same start, so "
+        "the factors above stay.",
     )
     return grouped(shown, {name: len(tests) for name, tests in _by_disks().items()}, at=0.42)
 
