@@ -234,7 +234,7 @@ def _beside(found: Answer) -> list[str]:
             [each.row, *_numbers(each.here, *(2 * [None] if alone else [each.low, each.high]), each.report, each.ratio)]
             for each in rows
         ]
-        head = ["", "here", "low", "high", source, "here over it"]
+        head = ["", "here", "low", "high", source, "here / report"]
         doubt = " (doubtful, see above)" if any(row.flags for row in found.rows) else ""
         lines += ["", f"Beside the report: {unit}{doubt}", *_aligned([head, *body])]
     return lines

@@ -35,12 +35,12 @@ def finding() -> tuple[str, str]:
         f"A disk became {about(synthesis.disks())} times as fast, and the forecast waits for a larger share of its "
         "time.",
         f"In 1982 a forecast on the Cray X-MP, with its files on four disks, waited for {then:.0f} % of its time. Our "
-        f"forecast, with files of about that size on one virtual disk of today, waits for {now:.0f} %. Disk against "
-        f"disk, the disk won: computing became about {about(computes)} times as fast. But one disk does the work of "
-        f"four, so that moving the files became only about {about(moves)} times as fast. These speeds alone would "
-        f"raise the share to {synthesis.by_speeds():.0f} % (calculated); chapter 1 looks for the rest. The forecast is "
-        f"done sooner all the same: a day of it, with the jobs that follow, takes {about(day)} s. A Cray 1-A took "
-        f"{old:.0f} minutes for them. Our program has other physics; chapter 1 says what can be compared.",
+        f"forecast, with files of about the same size on one virtual disk of today, waits for {now:.0f} %. A single "
+        f"disk gained more than computing, which became about {about(computes)} times as fast. But one disk does the "
+        f"work of four, so that moving the files became only about {about(moves)} times as fast. These speeds alone "
+        f"would raise the share to {synthesis.by_speeds():.0f} % (calculated); chapter 1 looks for the rest. The "
+        f"forecast is done sooner all the same: a day of it, with the jobs that follow, takes {about(day)} s. The "
+        f"older Cray 1-A took {old:.0f} minutes. Our program has other physics; chapter 1 says what can be compared.",
     )
 
 

@@ -153,10 +153,10 @@ def file_rates() -> pd.DataFrame:
 
 
 def _device(run, test: str) -> pd.DataFrame:
-    """MB/s of one test of devices."""
-    (row,) = np.flatnonzero(run["test"].values == test)
-    megabytes = _WORD * float(run["mwords"][row])
-    return figures.converted(figures.sampled(run, "observed_clock", [row]), lambda seconds: megabytes / seconds)
+    """MB/s of one test of devices, as chapter 1 has it: the median of the samples' rates."""
+    row = np.flatnonzero(run["test"].values == test)
+    megabytes = _WORD * float(run["mwords"][row].item())
+    return figures.of_samples(megabytes / run["observed_job_0_time"].values[row], run["flags"].values[row])
 
 
 def _largest(run, way: str) -> np.ndarray:
@@ -589,11 +589,11 @@ def files_through_time() -> "figures.Shown":
         data=frame.drop(columns="order"),
         name="file_rates",
         heading=_measured(frame),
-        title=f"A disk moves {about(faster)} times as much as in 1982"
+        title=f"A disk is {about(faster)} times as fast as in 1982"
         if np.isfinite(faster)
         else "Rates of files since 1982",
-        caption="Files and the devices that hold them, in three reports and on virtual machines today. The arrow marks "
-        "a lower bound.",
+        caption="Files and the devices that hold them, in three reports and measured today. The arrow marks a "
+        "lower bound.",
         alt=f"Rates of files in MB/s by year, on a logarithmic axis. {said(frame)}.",
     )
 
@@ -656,8 +656,8 @@ def waiting() -> "figures.Shown":
         name="waiting",
         heading=_measured(frame),
         title=f"The forecast waited {then:.0f} % of its time in 1982, and waits {now:.0f} % today",
-        caption="Each row has the jobs of one report and, in three of them, a program of the same kind today. Arrows "
-        "mark bounds.",
+        caption="Each row has one report's jobs and, in three, a similar program today. Arrows mark bounds. Below "
+        "zero, CPU time exceeds elapsed time.",
         alt=f"Share of the elapsed time without computing, in %. {said(frame)}.",
     )
 

@@ -36,14 +36,14 @@ def how_long() -> str:
     assert convex > toronto > pittsburgh and pittsburgh < alone.min() and faster > 5
     assert imaging < (100 - convex) / 3, "less than on any machine of 1989"
     return (
-        f"The jobs in the reports did not compute for {100 - alone.max():.0f} to {100 - alone.min():.0f} % of their "
-        "time, apart from one machine that they shared. A faster processor may wait for a larger share of its time. "
-        f"In 1982 the forecast was without a CPU for {synthesis.waited()[0]:.0f} % of its time, with its files on four "
-        "disks. In 1989 the "
+        f"In the reports about {100 - alone.max():.0f} to {100 - alone.min():.0f} % of the time is without computing "
+        "(in 2006: outside the parallel part), and more on one Cray shared with others. A faster processor may wait "
+        f"for a larger share of its time. In 1982 the forecast was without a CPU for {synthesis.waited()[0]:.0f} % of "
+        "its time, with its files on four disks. In 1989 the "
         f"large imaging problems were without a CPU for {100 - convex:.0f} % of the time on a Convex. On a Cray in "
-        f"Toronto, with a CPU {about(faster)} times as fast, the share was {100 - toronto:.0f} %. On another Cray, in "
-        f"Pittsburgh, which others used at the same time, it was {100 - pittsburgh:.0f} %. In 1993 the iPSC/860 "
-        f"could spend over {100 - worst:.0f} % of a run on output. In 2006 the analysis spent {100 - jobs.min():.0f} % "
+        f"Toronto, with a CPU {about(faster)} times as fast, the share was {100 - toronto:.0f} %. On the shared Cray, "
+        f"in Pittsburgh, it was {100 - pittsburgh:.0f} %. In 1993 the iPSC/860 could spend over "
+        f"{100 - worst:.0f} % of a run on output. In 2006 the analysis spent {100 - jobs.min():.0f} % "
         "of its time outside its parallel part. The share does not always grow: our imaging waits for only "
         f"{imaging:.0f} % of its time today, less than on any machine of 1989."
     )
@@ -63,15 +63,15 @@ def why_more() -> str:
     assert rest > 1.2 and hidden < 1 < 1.3 < longer
     return (
         "It waits for a larger share of its time partly because four disks served it in 1982, and one virtual disk "
-        f"serves it today. Disk against disk, the disk won: a disk became {about(synthesis.disks())} times as fast, "
-        f"and the forecast's computing about {about(computes)} times. But one disk now does the work of four, so that "
-        f"moving the files became only about {about(moves)} times as fast. These speeds alone would raise the share "
-        f"from {then:.0f} to {synthesis.by_speeds():.0f} % (calculated), and it is {now:.0f} %. Another part is "
+        f"serves it today. A single disk gained more than computing: it became {about(synthesis.disks())} times as "
+        f"fast, the forecast's computing about {about(computes)} times. But one disk now does the work of four, so "
+        f"that moving the files became only about {about(moves)} times as fast. These speeds alone would raise the "
+        f"share from {then:.0f} to {synthesis.by_speeds():.0f} % (calculated), and it is {now:.0f} %. Another part is "
         f"overlap. In 1982 moving a step's data took {about(hidden)} times as long as computing the step, so that it "
         f"could hide behind the computing. Today it takes {about(longer)} times as long, so that a part must be waited "
-        f"for. And even without its waiting the forecast takes {about(rest)} times as long with its files on the disk "
-        "as without work files. Why was not measured. Our program has other physics: take the share as a lesson and "
-        "not as a race."
+        f"for. Computing also takes {about(rest)} times as long with files on the disk as without work files (why was "
+        "not measured). That lowers the share. Our program has other physics: take the share as a lesson and not as a "
+        "race."
     )
 
 
@@ -104,9 +104,9 @@ def held() -> str:
     first, later = old["value"].iloc[0], old["value"].iloc[1:]
     assert first > 2 * max(later.max(), now)
     return (
-        f"Memory is also smaller beside the peak than in 1993. The Cray Y-MP had {about(first)} bytes for each flop/s "
-        f"of peak, the machines of 2006 and 2014 had {about(later.min())} to {about(later.max())}, and today's has "
-        f"{about(now)}. So for the same peak a machine holds a smaller problem."
+        f"Relative to peak speed, memory has also shrunk since 1993. The Cray Y-MP had {about(first)} bytes for each "
+        f"flop/s of peak, the machines of 2006 and 2014 had {about(later.min())} to {about(later.max())}, and today's "
+        f"has {about(now)}. So for the same peak a machine holds a smaller problem."
     )
 
 
