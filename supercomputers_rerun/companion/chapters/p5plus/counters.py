@@ -37,7 +37,14 @@ class Counted:
         return result
 
 
-@experiment("p5plus-counters", item="P14, P15, P19", rounds=7, needs="counters", unit="ms")
+@experiment(
+    "p5plus-counters",
+    item="P14, P15, P19",
+    rounds=7,
+    seconds={"paper": None, "modern": None},
+    needs="counters",
+    unit="ms",
+)
 def counted(preset: str, threads: int) -> list[Case]:
     """Cycles, instructions, operations and energy of a forecast and of two routines whose trees the report prints."""
     from supercomputers_rerun.kernels import shallow_water
