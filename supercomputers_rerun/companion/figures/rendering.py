@@ -190,10 +190,12 @@ class Shown:
 
 
 def _legible(figure) -> None:
-    """No text of ``figure`` is smaller than a phone shows legibly, and none is wider than the figure."""
+    """No text of ``figure`` is smaller than a phone shows legibly, none is wider than the figure, and none black."""
     texts = [text for text in figure.findobj(Text) if text.get_text()]
     for text in texts:
         text.set_size(max(text.get_size(), LEGIBLE))
+        if text.get_color() == "black":  # of Matplotlib's own, where a section added it after the house style
+            text.set_color(INK)
     room = 0.96 * figure.bbox.width
     for text in texts:
         words = text.get_text()
