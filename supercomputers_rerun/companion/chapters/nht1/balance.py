@@ -141,7 +141,7 @@ def balance(runs) -> "figures.Shown":
         data=pd.concat([old, figures.together(runs, frames)], ignore_index=True),
         tables="table_1 figure_1_axes overheads",
         title=f"A fast solver waits {fast.middle:.0f} % as long as it computes, a slow one {rounded(slow.middle, 1)} %",
-        caption="Two programs of the CM-2, the iPSC/860's bounds, two solvers of today whose dumps go to the "
+        caption="Two programs of the CM-2, the iPSC/860's bounds, two solvers of today whose dumps go to "
         "disk. Along a dotted line dumps take equally long.",
     )
 
