@@ -115,7 +115,10 @@ def _opens() -> str:
 
 
 def _requests() -> str:
-    return f"While it opens, reads and closes one small file, a core could add {about(synthesis.additions())} numbers."
+    return (
+        f"While it opens, reads and closes one small file, a core could add {about(synthesis.additions())} "
+        "numbers one by one."
+    )
 
 
 #: By report; the last compares them.

@@ -694,7 +694,8 @@ def asked() -> "figures.Shown":
         data=frame.drop(columns="order"),
         name="request",
         heading=_measured(frame),
-        title=f"While it opens, reads and closes one small file, a core could add {about(additions())} numbers",
+        title=f"While it opens, reads and closes one small file, a core could add {about(additions())} numbers one "
+        "by one",
         caption="What one request costs today before its bytes count, and the additions in registers that one core "
         "makes in that time.",
         alt=f"Time of one request in s, on a logarithmic axis. {said(frame)}.",
@@ -783,7 +784,8 @@ def findings() -> list[str]:
         f"A disk moves {about(disks())} times as much in a second as in 1982.",
         f"A weather forecast with its data on one disk waits for {now:.0f} % of its time. In 1982, on four disks, it "
         f"was {then:.0f} %.",
-        f"While it opens, reads and closes one small file, a processor could add about {about(additions())} numbers.",
+        f"While it opens, reads and closes one small file, a processor could add about {about(additions())} "
+        "numbers one by one.",
     ]
 
 

@@ -15,7 +15,8 @@ def conditions() -> str:
     """Where today's numbers are from."""
     run = runs.latest("xmp1982-forecast")
     return (
-        "Numbers of *then* are those that the reports print. Numbers of *today* are medians of stored runs on "
+        "Numbers of *then* are printed in the reports, or follow from what they print. Numbers of *today* are "
+        "medians of stored runs on "
         f"{figures.cpu(run)}, a virtual machine with two processors, in the size called *paper*. Its files are on its "
         "disk, or in memory that the system uses for files (the page cache). Points on one axis measure the same kind "
         "of thing, with programs and sizes that may differ."
@@ -104,7 +105,8 @@ def held() -> str:
     first, later = old["value"].iloc[0], old["value"].iloc[1:]
     assert first > 2 * max(later.max(), now)
     return (
-        f"Relative to peak speed, memory has also shrunk since 1993. The Cray Y-MP had {about(first)} bytes for each "
+        f"Relative to peak speed, memory is smaller than on the Cray of 1993. The Cray Y-MP had {about(first)} "
+        "bytes for each "
         f"flop/s of peak, the machines of 2006 and 2014 had {about(later.min())} to {about(later.max())}, and today's "
         f"has {about(now)}. So for the same peak a machine holds a smaller problem."
     )

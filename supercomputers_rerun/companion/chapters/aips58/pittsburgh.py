@@ -316,9 +316,9 @@ def in_short(run) -> list[str]:
         "supercomputer, and a large job of the same kind not even twice as much.",
         f"Counted in seconds, such a job of any size cost about the same on top in Pittsburgh, some "
         f"{np.median(seconds):.0f} seconds, like an entrance fee that does not ask how long you stay.",
-        "We charged such a fee on a computer of today, by making it save every file before it goes on: our four "
-        f"shortest jobs then take {short.medians:.1f} times as much computing time as before, and the four longest "
-        "hardly more.",
+        "We charged such a fee on a computer of today, by making it save every file and wait for an answer before each "
+        f"message: our four shortest jobs then take {short.medians:.1f} times as much computing time as before, "
+        "and the four longest hardly more.",
     ]
 
 

@@ -90,7 +90,7 @@ def conjecture(run) -> str:
     short, every = (figures.times(*(real[part].sum(axis=0) for real in both)) for part in (order[:4], order))
     assert short.measurable and short.medians > 1.4 and every.medians < 1.25
     return (
-        f"Today our four shortest tasks together take {short.briefly} as long with scratch files on the disk as with "
+        f"Today our four shortest tasks together take {short.briefly} as long with all their files on the disk as with "
         f"them in memory (*through files in memory*), all tasks together {every.briefly}. Waiting for the disk is a "
         "toll again: short tasks feel it, but in the sum of all, mostly long tasks, it hardly shows."
     )

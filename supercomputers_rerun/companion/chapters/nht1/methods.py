@@ -224,7 +224,8 @@ def surprise(run) -> str:
         f"On the iPSC/860 the first program wrote the {_point()} bytes of a point, moved on in the file, and wrote the "
         f"next {_point()}. Its overhead, the time that writing adds to a run, was low, says the report; yet on that "
         f"machine it could be more than {bound:g} %. Written in the same way today, even into memory, a run takes "
-        f"{_longer(run)} times as long as one that writes nothing. Both are true, and this chapter says why."
+        f"{_longer(run)} times as long as one that writes nothing. The low overhead then and the long run today "
+        "are both true, and this chapter says why."
     )
 
 

@@ -201,7 +201,8 @@ def reached(run) -> str:
     assert then.max() < 10 < now[0] < now[1] / 2 and now[1] > 60 and one < now[1] - 10
     return (
         f"It reached {then.min():g} % on the IBM and {then.max():g} % on the Cray. The peak is the most arithmetic "
-        "that the processors can do. The talk does not say what the forecast waited for. Our one-layer model reaches "
+        "that the processors can do. The talk's two pie charts of what it waited for are lost. Our one-layer "
+        "model reaches "
         f"{now[0]:.0f} % today, with {small:.0f} waves on {team}. Transforms, which turn values at grid points into "
         f"waves and back, do better alone, with {truncation()} waves on 1 thread: one field reaches {one:.0f} %, eight "
         f"at once {now[1]:.0f} %, probably because the shapes of the waves are then computed once for all (not "

@@ -347,8 +347,9 @@ def allowed() -> str:
     return (
         "By the talk, because every task opened small files in every output step: "
         f"{_count(sets)} opens in {steps:.0f} steps are {each:.0f} in each. The big output was fast: at the rate that "
-        f"the talk states a file is written in {significant(writing, 1)} s, and all can be written at once. If one "
-        f"server answers one open after another, all {each:.0f} take as long at {1e3 * writing / each:.2f} ms each. "
+        f"the talk states a step's bytes of a file take at most {significant(writing, 1)} s, and we take all files "
+        f"to be written at once. If one server answers one open after another, all {each:.0f} take as long at "
+        f"{1e3 * writing / each:.2f} ms each. "
         "Any slower, and reading three small lists costs more than writing the weather."
     )
 
