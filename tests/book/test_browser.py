@@ -26,7 +26,9 @@ PREPARED = """async () => {
 GRAVE = ("serious", "critical")
 #: The ink of figures and tables, and the ground under each.
 INKS = """() => [...document.querySelectorAll(
-        'figure.rerun-figure svg, table.rerun-data td, table.rerun-data th')].map(svg => {
+        'figure.rerun-figure svg, table.rerun-data td, table.rerun-data th')].filter(
+    // Chromium gives a drawing no colour of its own while its fold is shut
+    each => each.tagName != 'svg' || !each.closest('details:not([open])')).map(svg => {
     let ground = svg; let colour = 'rgba(0, 0, 0, 0)';
     while (ground && /, 0\\)$|transparent/.test(colour)) {
         colour = getComputedStyle(ground).backgroundColor; ground = ground.parentElement }
