@@ -82,7 +82,7 @@ def test_hidden_counters_are_one_sentence(monkeypatch):
 
 
 def test_counts_are_those_of_one_repeat_and_checks_those_of_the_kernel(made_up):
-    kernel = Counted(shallow_water)
+    kernel = Counted(shallow_water, counters.EVENTS)
     state = kernel.setup(PROBLEM)
     result = kernel.run(PROBLEM, state, threads=1, repeats=2)
     assert kernel.counts["cycles"] == 200 and all(check.ok for check in kernel.verify(PROBLEM, result))

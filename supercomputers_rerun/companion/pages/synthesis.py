@@ -298,7 +298,8 @@ def requests() -> pd.DataFrame:
     def writes(run) -> list[dict]:
         """The wait of the solver that writes points, each with a seek."""
         (row,) = _largest(run, "40-byte elements")
-        waits = figures.of_samples((run["observed_stalled"] + run["observed_finish"]).values[[row]], [""])
+        samples = (run["observed_stalled"] + run["observed_finish"]).values
+        waits = figures.of_samples(samples[[row]], run["flags"].values[[row]])
         found = figures.converted(waits, lambda seconds: seconds / points_written(run))
         return [measured(run, WRITE, found)]
 

@@ -13,8 +13,9 @@ from supercomputers_rerun.companion.experiments import experiment
 class Counted:
     """A kernel that is counted as it runs on one thread; its other words are those of the kernel."""
 
-    def __init__(self, kernel: Any):
+    def __init__(self, kernel: Any, wanted: dict[str, tuple[counters.Event, ...]]):
         self.kernel = kernel
+        self.wanted = wanted  # events by name, found before anything is timed
         #: By name; joules of the package are NaN where hidden.
         self.counts: dict[str, float] = {}
 
@@ -27,10 +28,9 @@ class Counted:
 
     def run(self, problem, state, threads: int = 1, repeats: int = 1):
         """The kernel's result."""
-        wanted = counters.events(host.describe()["cpu"]["vendor"])
 
         def call():
-            return counters.counted(lambda: self.kernel.run(problem, state, threads, repeats), wanted)
+            return counters.counted(lambda: self.kernel.run(problem, state, threads, repeats), self.wanted)
 
         (result, counts), joules = counters.energy_used(call)
         self.counts = {name: value / repeats for name, value in (counts | {"joules": joules}).items()}
@@ -53,9 +53,9 @@ def counted(preset: str, threads: int) -> list[Case]:
     routines = {name: profile()[name] for name in ("LAITLI", "CLOUDSC")}
     programs = {name: (module, module.Problem.preset(preset, **given)) for name, (module, given) in routines.items()}
     programs["forecast"] = shallow_water, shallow_water.Problem.preset(preset)
-    cases = []
+    cases, wanted = [], counters.events(host.describe()["cpu"]["vendor"])
     for name, (module, problem) in programs.items():
-        kernel = Counted(module)
+        kernel = Counted(module, wanted)
         cases.append(Case(name, kernel, problem, 1, {"program": name}, kernel.counted_in))
     return cases
 
