@@ -93,6 +93,19 @@ def significant(value, digits: int) -> str:
     return f"{value:.{max(0, digits - 1 - math.floor(math.log10(abs(value))))}f}"
 
 
+def rounded(value: float, digits: int = 2) -> str:
+    """A number in a sentence, to so many significant digits: 740, 19, 0.88."""
+    return f"{float(f'{value:.{digits}g}'):g}"
+
+
+def span(values, decimals: int = 2) -> str:
+    """Least and largest of several numbers, NaN left out: ``1.4 to 1.6``; one where both are written alike."""
+    import numpy  # which a command that reads no table need not wait for
+
+    ends = (f"{end:.{decimals}f}" for end in (numpy.nanmin(values), numpy.nanmax(values)))
+    return " to ".join(dict.fromkeys(ends))
+
+
 #: Bytes that a folder for records must take: the largest committed record has half of it.
 _RESERVE = 2**20
 

@@ -1,7 +1,7 @@
 """The section *Does it help to write in the background?*: a second thread writes while the solver goes on (N6)."""
 
 from supercomputers_rerun.companion import figures, models
-from supercomputers_rerun.companion.chapters.nht1.writing import LATER, WAY, whole_runs, written
+from supercomputers_rerun.companion.chapters.nht1.writing import LATER, WAY, usable_cpus, whole_runs, written
 from supercomputers_rerun.companion.common import np, plural
 from supercomputers_rerun.companion.conclusions import HOLDS, NOT, PARTLY, Finding, conclusion
 
@@ -57,7 +57,7 @@ def beside(runs) -> "figures.Shown":
         model=models.by_row(expected),
         note=models.said(hiding, expected),
     )
-    left = _cpus(runs[0]) - frames[0]["threads"]
+    left = usable_cpus(runs[0]) - frames[0]["threads"]
     figures.at_right(shown.figure.axes[0], ["a CPU is free" if each > 0 else "none is free" for each in left])
     return shown
 
@@ -73,18 +73,13 @@ def said(run) -> str:
     longer = table.loc[table["run_low"] > 1, "what"].str.replace(", ", " and ").tolist()
     rest = f"With {' and with '.join(longer)} it became longer." if longer else "None became measurably longer either."
     busy = table["threads"].max()
-    taken = f", and with {plural(busy, 'thread')} no CPU is free for the writer" * bool(busy >= _cpus(run))
+    taken = f", and with {plural(busy, 'thread')} no CPU is free for the writer" * bool(busy >= usable_cpus(run))
     official = written(run)["N"].max()
     untried = " The largest grid was not tried." * bool(table["N"].max() < official)
     return (
         "No run became measurably shorter. There is little to hide: in these runs the solver waits for its dumps for "
         f"{share:.0f} % of the time at most. The times of some runs scatter by more than that{taken}. {rest}{untried}"
     )
-
-
-def _cpus(run) -> int:
-    """Usable CPUs of the machine of a run."""
-    return int(str(run.attrs["machine"]).rpartition(", ")[2].split()[0])
 
 
 @conclusion(

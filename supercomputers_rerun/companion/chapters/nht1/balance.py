@@ -9,11 +9,10 @@ from supercomputers_rerun.companion.chapters.nht1.writing import (
     full_size,
     in_words,
     observe,
-    rounded,
     surviving,
     written,
 )
-from supercomputers_rerun.companion.common import np, pd
+from supercomputers_rerun.companion.common import np, pd, rounded
 from supercomputers_rerun.companion.conclusions import HOLDS, Finding, conclusion
 from supercomputers_rerun.companion.experiments import experiment, of
 

@@ -2,8 +2,8 @@
 
 from supercomputers_rerun.companion import figures, tables
 from supercomputers_rerun.companion.bench import Case
-from supercomputers_rerun.companion.chapters.nht1.writing import full_size
-from supercomputers_rerun.companion.common import np
+from supercomputers_rerun.companion.chapters.nht1.writing import full_size, usable_cpus
+from supercomputers_rerun.companion.common import np, plural
 from supercomputers_rerun.companion.conclusions import PARTLY, Finding, conclusion
 from supercomputers_rerun.companion.experiments import experiment, of
 
@@ -65,14 +65,10 @@ def whole_run(runs) -> "figures.Shown":
         data=frames,
         tables="figure_1_axes",
         title=f"If all {most} processes write at once, a run takes {more:.1f} times as long as at best",
-        caption=f"Time of a run by how many of {most} processes may write at a time, on {_cpus(runs[0])}, after "
+        caption=f"Time of a run by how many of {most} processes may write at a time, on "
+        f"{plural(usable_cpus(runs[0]), 'CPU')}, after "
         "Figure 1 of the report.",
     )
-
-
-def _cpus(run) -> str:
-    """Usable CPUs of the machine of a run, in words."""
-    return str(run.attrs["machine"]).rpartition(", ")[2].replace("usable ", "")
 
 
 def _all_at_once(run) -> tuple[int, float]:
@@ -89,8 +85,9 @@ def said(run) -> str:
     alike = [g for g in time.index if time.loc[g, "low"] <= time.loc[best, "high"]]
     assert max(alike) < most / 2 and len(alike) == (time.index <= max(alike)).sum()
     return (
-        f"Few: of {most} processes that share {_cpus(run)}, {best} at a time do best today, and none of {min(alike)} "
-        f"to {max(alike)} differs measurably from that. If all write at once a run takes {more:.1f} times as long, "
+        f"Few: of {most} processes that share {plural(usable_cpus(run), 'CPU')}, {best} at a time do best today, and "
+        f"none of {min(alike)} to {max(alike)} differs measurably from that. If all write at once a run takes "
+        f"{more:.1f} times as long, "
         "probably because of contention: they stand in line for one file and for the CPUs (not measured)."
     )
 

@@ -13,12 +13,11 @@ from supercomputers_rerun.companion.chapters.nht1.writing import (
     largest,
     overhead,
     percent_axis,
-    rounded,
     styled_text,
     whole_runs,
     written,
 )
-from supercomputers_rerun.companion.common import np, pd, plural
+from supercomputers_rerun.companion.common import np, pd, plural, rounded
 from supercomputers_rerun.companion.conclusions import HOLDS, THEN, UNTESTED, Finding, conclusion
 from supercomputers_rerun.companion.experiments import experiment, of
 

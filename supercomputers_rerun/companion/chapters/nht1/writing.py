@@ -4,7 +4,7 @@ from html import escape
 
 from supercomputers_rerun.companion import figures, tables
 from supercomputers_rerun.companion.bench import Case
-from supercomputers_rerun.companion.common import np, pd, plural
+from supercomputers_rerun.companion.common import np, pd, plural, rounded
 from supercomputers_rerun.companion.experiments import counts_to, experiment, of
 
 #: Methods of writing that the report names: label, way and double buffering.
@@ -229,9 +229,9 @@ def runs_table(runs) -> "figures.Shown":
     return in_words(written(runs[0]), names, folded=True, name="nht1_runs", caption=caption)
 
 
-def rounded(value: float, digits: int = 2) -> str:
-    """A number as prose has it: ``160`` for 164.2."""
-    return f"{float(f'{value:.{digits}g}'):g}"
+def usable_cpus(run) -> int:
+    """Usable CPUs of the machine of a run."""
+    return int(str(run.attrs["machine"]).rpartition(", ")[2].split()[0])
 
 
 def styled_text(text: str, tag: str, mark: str) -> "figures.Shown":

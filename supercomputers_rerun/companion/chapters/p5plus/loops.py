@@ -6,7 +6,7 @@ from supercomputers_rerun.companion import figures, host, models, tables
 from supercomputers_rerun.companion.bench import Case
 from supercomputers_rerun.companion.chapters.p5plus import binding
 from supercomputers_rerun.companion.chapters.p5plus.words import about
-from supercomputers_rerun.companion.common import np, pd, plural
+from supercomputers_rerun.companion.common import np, pd, plural, span
 from supercomputers_rerun.companion.conclusions import HOLDS, NOT, PARTLY, UNTESTED, Finding, conclusion
 from supercomputers_rerun.companion.experiments import Output, experiment, of
 
@@ -211,10 +211,10 @@ def predicted(run) -> str:
     assert abs(models.two_a_core(entered, f) - printed) < 0.01
     both, shown = with_smt()
     today = (
-        f"On {figures.cpu(both)} a second thread on a core gains the five loops {span(shown['middle'])} times."
+        f"On {figures.cpu(both)} a second thread on a core gains the five loops {span(shown['middle'], 1)} times."
         if both is not None
         else "Our machine shows one thread on a core, so that we measure only f: each loop, divided between two cores, "
-        f"becomes {span(run['f'].values)} times as fast (in the next figure each core runs a whole one)."
+        f"becomes {span(run['f'].values, 1)} times as fast (in the next figure each core runs a whole one)."
     )
     return (
         f"Hague puts in S = {entered:g} and f = {f:g}, and gets {printed:g}. Timed, a forecast of one day became "
@@ -231,7 +231,7 @@ def second_thread() -> Finding:
     """Gains of the five loops by a second thread on a core, then and on a machine that shows two."""
     then_gain = (then()["SMT"] / then()["no SMT"]).to_numpy()
     known = then_gain.max() > 1.9 and then_gain.min() < 1.2
-    printed = f"By the printed rates the gain is {span(then_gain)}."
+    printed = f"By the printed rates the gain is {span(then_gain, 1)}."
     run, gain = with_smt()
     if run is None:
         return Finding(
@@ -244,8 +244,8 @@ def second_thread() -> Finding:
     doubles, tenth = chains["low"].min() > 1.8, 1 < skipping["low"] and skipping["high"] < 1.3
     return Finding(
         HOLDS if doubles and tenth else PARTLY if doubles or tenth else NOT,
-        f"{printed} On {figures.cpu(run)} two chains or one gain {span(chains['middle'])} times, the loop that skips "
-        f"{skipping['middle']:.2f} times.",
+        f"{printed} On {figures.cpu(run)} two chains or one gain {span(chains['middle'], 1)} times, the loop that "
+        f"skips {skipping['middle']:.2f} times.",
         bears=known,
     )
 
@@ -282,7 +282,7 @@ def product_of_factors() -> Finding:
         f, job = loops.runs()[0]["f"].values, binding.twice_the_threads(binding.changes.runs()[0])
         return Finding(
             UNTESTED,
-            f"Without SMT only f can be had: {span(f)} for the five loops on two cores"
+            f"Without SMT only f can be had: {span(f, 1)} for the five loops on two cores"
             + ("" if job is None else f", {job.briefly} for a forecast with twice the threads")
             + ". It takes a machine that shows two threads on a core, where the gain is measured apart from S and f.",
             bears=1 < f.min() < f.max() < 2.5,
@@ -295,8 +295,3 @@ def product_of_factors() -> Finding:
         f"threads on a core bring five loops; {near.sum()} of them within a tenth.",
         bears=bool(np.isfinite(off).all()),
     )
-
-
-def span(values) -> str:
-    """Least and largest of several numbers, to a tenth."""
-    return f"{np.nanmin(values):.1f} to {np.nanmax(values):.1f}"

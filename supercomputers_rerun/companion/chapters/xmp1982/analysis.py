@@ -16,9 +16,8 @@ from supercomputers_rerun.companion.chapters.xmp1982.rows import (
     dots,
     observed,
     on_host,
-    span,
 )
-from supercomputers_rerun.companion.common import np, pd, xr
+from supercomputers_rerun.companion.common import np, pd, span, xr
 from supercomputers_rerun.companion.conclusions import HOLDS, PARTLY, THEN, Finding, conclusion
 from supercomputers_rerun.companion.experiments import experiment
 

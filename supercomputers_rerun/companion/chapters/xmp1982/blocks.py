@@ -4,14 +4,13 @@ from supercomputers_rerun.companion import figures, tables
 from supercomputers_rerun.companion.bench import Case
 from supercomputers_rerun.companion.chapters.xmp1982.rows import (
     Measured,
-    about,
     along,
     dots,
     grouped,
     observed,
     on_host,
 )
-from supercomputers_rerun.companion.common import np
+from supercomputers_rerun.companion.common import np, rounded
 from supercomputers_rerun.companion.conclusions import HOLDS, NOT, PARTLY, Finding, conclusion, not_yet
 from supercomputers_rerun.companion.experiments import experiment
 
@@ -145,8 +144,8 @@ def rates(runs) -> "figures.Shown":
         xlabel="transfer rate [MB/s]",
         legend_at="above 2",
         name="xmp1982_devices_rerun",
-        title=f"A disk became {about(gain['disk'])} times as fast, the fastest place for files only "
-        f"{about(gain['ssd'])} times",
+        title=f"A disk became {rounded(gain['disk'])} times as fast, the fastest place for files only "
+        f"{rounded(gain['ssd'])} times",
         tables="fig7_2",
         caption="Large blocks, written and read. Today memory stands for the SSD, the page cache for buffer memory "
         "(BMR), and one disk for eight.",
@@ -160,8 +159,8 @@ def said(run) -> str:
     apart = [rate["ssd"] / rate["disk"] for rate in (then, now)]
     assert 150 < gain["disk"] < 1000 and gain["disk"] > gain["bmr"] > gain["ssd"] and apart[0] > 5 * apart[1]
     return (
-        f"In 1982 the SSD moved blocks {about(apart[0])} times as fast as a disk. Memory today moves them "
-        f"{about(apart[1])} times as fast as our disk: the disk is catching up."
+        f"In 1982 the SSD moved blocks {rounded(apart[0])} times as fast as a disk. Memory today moves them "
+        f"{rounded(apart[1])} times as fast as our disk: the disk is catching up."
     )
 
 

@@ -15,7 +15,6 @@ from supercomputers_rerun.companion.bench import Case
 from supercomputers_rerun.companion.chapters.xmp1982 import blocks
 from supercomputers_rerun.companion.chapters.xmp1982.rows import (
     Measured,
-    about,
     along,
     bounded,
     dots,
@@ -24,9 +23,8 @@ from supercomputers_rerun.companion.chapters.xmp1982.rows import (
     observed,
     on_host,
     padded,
-    span,
 )
-from supercomputers_rerun.companion.common import np, pd, xr
+from supercomputers_rerun.companion.common import np, pd, rounded, span, xr
 from supercomputers_rerun.companion.conclusions import HOLDS, NOT, PARTLY, THEN, Finding, conclusion
 from supercomputers_rerun.companion.experiments import experiment
 from supercomputers_rerun.companion.records.runs import partner
@@ -176,7 +174,7 @@ def waits(runs) -> "figures.Shown":
         frames.append(figures.with_spread(pd.DataFrame(frame), waits=share))
     for row, (before, now) in enumerate(zip(then[0], frames[0]["rate"], strict=True)):
         if np.isfinite(now):
-            both[0].text((before * now) ** 0.5, row, f"{about(now / before)} times", ha="center", va="center", size=9)
+            both[0].text((before * now) ** 0.5, row, f"{rounded(now / before)} times", ha="center", va="center", size=9)
     for words, end, at in (("four disks", then[1][0], -0.12), ("one disk", waits_now(runs[0]), 0.12)):
         both[1].annotate(f"{end:.0f} %, {words}", (end, at), xytext=(14, 0), textcoords="offset points",
                          va="center", size=9)  # fmt: skip
@@ -186,7 +184,7 @@ def waits(runs) -> "figures.Shown":
     both[1].set_xlim(-3, 100)
     figures.legend(both[0], "above 2")
     gain = rates_beside(runs[0])["disk"] / blocks.rates_then()["disk"]
-    faster = f"A disk became {about(gain)} times as fast, but one replaced" if np.isfinite(gain) else "One replaced"
+    faster = f"A disk became {rounded(gain)} times as fast, but one replaced" if np.isfinite(gain) else "One replaced"
     return figures.show(
         figure,
         runs=runs,
@@ -228,6 +226,11 @@ def moving_now(run) -> dict[str, float]:
 
     moved, rates = 2 * record_bytes(sized(run.attrs["preset"])) / 1e6, rates_beside(run)
     return {place: moved / rates[place] for place in _MOVED}
+
+
+def grown(run) -> tuple[float, float]:
+    """How many times as fast as in 1982 a step is computed in a run, and its data moved: by four disks then, by one."""
+    return step_then() / float(np.median(step_now(run))), moving_then()["disk"] / moving_now(run)["disk"]
 
 
 def over_computing(run, disks: int = 1) -> float:
@@ -521,9 +524,9 @@ def opening(run) -> list[str]:
     """The chapter in three sentences that need no term."""
     gain, before, now = rates_beside(run)["disk"] / blocks.rates_then()["disk"], waited()["disk4"], waits_now(run)
     assert 150 < gain < 1000 and now > 2 * before, "hundreds of times as fast, and it waits more"
-    assert gain > step_then() / np.median(step_now(run)), "disk against disk it gained more than computing"
+    assert gain > grown(run)[0], "disk against disk it gained more than computing"
     return [
-        f"A disk of today moves data about {about(gain)} times as fast as a disk of 1982.",
+        f"A disk of today moves data about {rounded(gain)} times as fast as a disk of 1982.",
         f"In 1982, with the data on four disks, the processor did not compute for {before:.0f} % of the forecast's "
         "time.",
         f"Our forecast, with its data on one disk, waits for that disk for {now:.0f} % of its time.",
@@ -533,7 +536,7 @@ def opening(run) -> list[str]:
 def why(run) -> list[str]:
     """What a step computes and moves, then and now, and what that leaves unexplained."""
     before, now, moved, moves = step_then(), float(np.median(step_now(run))), moving_then(), moving_now(run)
-    computing, moving = before / now, moved["disk"] / moves["disk"]
+    computing, moving = grown(run)
     gain = rates_beside(run)["disk"] / blocks.rates_then()["disk"]
     together = blocks.rates_then()["disks-diop"] / blocks.rates_then()["disk"]
     cases = observed(run).median("sample")
@@ -548,11 +551,11 @@ def why(run) -> list[str]:
         f"In 1982 a step took {before:.1f} s of computing. Its four disks moved the step's data in "
         f"{moved['disk']:.1f} s, so that nearly all moving could have gone on meanwhile. All the same the processor "
         f"did not compute for {waited()['disk4']:.0f} % of the time, partly in write-up steps. Today computing takes "
-        f"{about(1e3 * now)} ms, and our one disk needs {about(1e3 * moves['disk'])} ms to move as much data, so that "
-        "the processor has to wait.",
-        f"A single disk gained more than computing: it became {about(gain)} times as fast, and computing "
-        f"{about(computing)} times, in programs with different physics. But one disk replaces four, which together "
-        f"moved {together:.1f} times as much as one. So moving became only {about(moving)} times as fast. Four disks "
+        f"{rounded(1e3 * now)} ms, and our one disk needs {rounded(1e3 * moves['disk'])} ms to move as much data, "
+        "so that the processor has to wait.",
+        f"A single disk gained more than computing: it became {rounded(gain)} times as fast, and computing "
+        f"{rounded(computing)} times, in programs with different physics. But one disk replaces four, which together "
+        f"moved {together:.1f} times as much as one. So moving became only {rounded(moving)} times as fast. Four disks "
         "like ours would be enough again (calculated, not measured).",
         "The disk's rate does not explain all of this. By the rate alone the forecast would take about twice as long "
         f"with its files on disk as without, and it takes {longer:.1f} times as long: only {100 * beside:.0f} % of "
@@ -572,7 +575,7 @@ def said(run) -> list[str]:
     return [
         f"With four files on disk our forecast takes {now.medians:.1f} times as long as with two in memory. Waiting "
         f"accounts for a factor of {bound:.1f}, slower computing for most of the rest. On our one disk four files take "
-        f"{about(four / two)} times as long as two, probably because they share it (not measured); on the X-MP each "
+        f"{rounded(four / two)} times as long as two, probably because they share it (not measured); on the X-MP each "
         "had its own controller.",
     ]
 

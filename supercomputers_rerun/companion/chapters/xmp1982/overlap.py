@@ -10,8 +10,8 @@ from types import SimpleNamespace
 from supercomputers_rerun.companion import figures, models, tables
 from supercomputers_rerun.companion.bench import Case
 from supercomputers_rerun.companion.chapters.xmp1982 import forecast
-from supercomputers_rerun.companion.chapters.xmp1982.rows import Measured, dots, grouped, observed, on_host, span
-from supercomputers_rerun.companion.common import np, pd
+from supercomputers_rerun.companion.chapters.xmp1982.rows import Measured, dots, grouped, observed, on_host
+from supercomputers_rerun.companion.common import np, pd, span
 from supercomputers_rerun.companion.conclusions import NOT, PARTLY, Finding, conclusion
 from supercomputers_rerun.companion.experiments import experiment
 

@@ -21,11 +21,6 @@ def label(configuration: str) -> str:
     return text.replace("-", ", ").replace("+", " + ").replace("cray1a", "Cray 1-A").replace("memory", "no work files")
 
 
-def about(value: float, digits: int = 2) -> str:
-    """A number for a sentence, to ``digits`` significant digits: 740, 19, 0.88."""
-    return f"{float(f'{value:.{digits - 1}e}'):g}"
-
-
 def observed(run, key: str = "configuration") -> "xr.Dataset":
     """What was observed of every sample along ``key`` and ``sample``, and whether the case is ``flagged``."""
     names = [str(name) for name in run.data_vars if str(name).startswith("observed_")]
@@ -53,12 +48,6 @@ def on_host(place: str, folder: str | None = None) -> str:
     from supercomputers_rerun.kernels.files.filesystem import direct_refusal
 
     return "cache" if place == "direct" and direct_refusal(folder or tempfile.gettempdir()) else place
-
-
-def span(values, digits: int = 2) -> str:
-    """Least and largest of several numbers; one where both are written alike."""
-    ends = [f"{end:.{digits}f}" for end in (np.nanmin(values), np.nanmax(values))]
-    return " to ".join(dict.fromkeys(ends))
 
 
 @figures.styled

@@ -15,9 +15,8 @@ from supercomputers_rerun.companion.chapters.xmp1982.rows import (
     label,
     observed,
     padded,
-    span,
 )
-from supercomputers_rerun.companion.common import np, pd, xr
+from supercomputers_rerun.companion.common import np, pd, span, xr
 from supercomputers_rerun.companion.conclusions import HOLDS, NOT, PARTLY, Finding, conclusion, not_yet
 from supercomputers_rerun.companion.experiments import experiment
 

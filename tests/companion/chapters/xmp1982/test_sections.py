@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from supercomputers_rerun.companion import tables
+from supercomputers_rerun.companion import common, tables
 from supercomputers_rerun.companion.chapters.xmp1982 import banks, blocks, day, forecast, overlap, rows, second_cpu
 
 
@@ -116,8 +116,8 @@ def test_more_disks_move_a_step_sooner_and_compute_it_as_fast(monkeypatch):
 
 
 def test_numbers_of_sentences_are_rounded_and_equal_ends_are_one():
-    assert [rows.about(each) for each in (740.6, 18.9, 0.884, 1.0, 9.96)] == ["740", "19", "0.88", "1", "10"]
-    assert rows.span([1.91, 1.94], 1) == "1.9" and rows.span([1.4, 1.6], 1) == "1.4 to 1.6"
+    assert [common.rounded(each) for each in (740.6, 18.9, 0.884, 1.0, 9.96)] == ["740", "19", "0.88", "1", "10"]
+    assert common.span([1.91, 1.94], 1) == "1.9" and common.span([1.4, 1.6], 1) == "1.4 to 1.6"
 
 
 def test_the_volume_of_a_day_follows_from_its_steps():
