@@ -165,7 +165,7 @@ def averages(run) -> str:
     )
 
 
-@experiment("aips58-memory", item="A11", rounds=3, seconds={"paper": 120, "modern": 300}, unit="Mword", of="peak")
+@experiment("aips58-memory", item="A11", rounds=7, seconds={"paper": 120, "modern": 300}, unit="Mword", of="peak")
 def field_lengths(preset: str, threads: int) -> list:
     """The most memory that each problem of the Dirty Dozen Test holds of its own."""
     from supercomputers_rerun.kernels.imaging import tasks

@@ -314,7 +314,7 @@ _POINTS: dict[str, tuple[dict, tuple[int, ...]]] = {
 }
 
 
-@experiment("nht1-points", item="N6", rounds=3, seconds={"paper": 400, "modern": 1500}, unit="s a run")
+@experiment("nht1-points", item="N6", rounds=7, seconds={"paper": 900, "modern": 1500}, unit="s a run")
 def by_processes(preset: str, threads: int) -> list[Case]:
     """Points written by one process, and by several at once, as on the iPSC/860."""
     from supercomputers_rerun.kernels.files import nodes
@@ -345,7 +345,7 @@ def pointwise(runs) -> "figures.Shown":
     )
 
 
-@experiment("nht1-mpiio", item="N1, N2, N6", rounds=3, seconds={"paper": 600, "modern": 1800}, ranks=2, unit="s a run")
+@experiment("nht1-mpiio", item="N1, N2, N6", rounds=7, seconds={"paper": 900, "modern": 1800}, ranks=2, unit="s a run")
 def over_mpiio(preset: str, threads: int, ranks: int = 2) -> list[Case]:
     """Application I/O over MPI-IO by method of writing, for the report's second grid."""
     from supercomputers_rerun.kernels.files import ranks as application

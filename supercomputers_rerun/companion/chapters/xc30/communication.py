@@ -16,8 +16,8 @@ _COLOURS = ("computing", "communication", "waiting", "serial")
 @experiment(
     "xc30-ranks",
     item="C2, C3, P9, P10",
-    rounds=5,
-    seconds={"paper": 200, "modern": 400},
+    rounds=7,
+    seconds={"paper": 400, "modern": 400},
     ranks=2,
     unit="ms a step",
     per="steps",

@@ -23,8 +23,8 @@ _DAY = 86400.0
 @experiment(
     "xc30-resolutions",
     item="C6",
-    rounds=3,
-    seconds={"paper": 300, "modern": 900},
+    rounds=7,
+    seconds={"paper": 600, "modern": 900},
     unit="ms a step",
     per="steps",
 )

@@ -115,7 +115,7 @@ def forecast(preset: str, threads: int) -> list[Case]:
 @experiment(
     "xmp1982-simulator",
     item="X10, X11",
-    rounds=6,
+    rounds=7,
     seconds={"paper": 400},
     unit="s of the clock",
     of="forecast",
