@@ -136,7 +136,7 @@ def bench(  # noqa: PLR0913
     plan: bool,
 ) -> None:
     """Measure all that this machine can; a second call measures only what is still missing."""
-    from supercomputers_rerun.companion import experiments, host, suite
+    from supercomputers_rerun.companion import experiments, suite
 
     end = None if minutes is None else time.monotonic() + 60 * minutes
     if minutes is not None and not minutes > 0:
@@ -147,7 +147,7 @@ def bench(  # noqa: PLR0913
         raise ValueError(f"--again {again} must be zero or more")
     try:
         with suite.until(end):
-            planned = suite.plan(out, names, preset, host.usable_cpus() if threads is None else threads, seed)
+            planned = suite.plan(out, names, preset, threads, seed)
     except suite.Over:
         raise ValueError(f"--minutes {minutes:g} were over before a plan was made; this machine is busy") from None
     if end is not None:
@@ -300,7 +300,7 @@ def _parser() -> common.Parser:
         add("--csv", dest="style", action="store_const", const="csv", help="print CSV, a line for each case")
 
     quick = {"default": "quick", "help": "quick, paper or modern; without it, %(default)s"}
-    threads: dict[str, Any] = {"type": int, "help": "threads; without it, all CPUs that may be used"}
+    threads: dict[str, Any] = {"type": int, "help": "threads; without it, the experiment's: one, or all CPUs"}
     picture: dict[str, Any] = {"type": Path, "metavar": "FILE", "help": "draw it, too, as FILE.svg, .png or .pdf"}
     seed: dict[str, Any] = {"type": int, "default": 0, "help": "seed of states and order; without it, %(default)s"}
     command(doctor)

@@ -83,6 +83,7 @@ class Experiment:
     #: a "timing" samples its cases in rounds; a "study" runs each once, for the ``result`` that its outputs read
     kind: str = "timing"
     ranks: int = 0  # ranks to start unless asked otherwise; 0: not an MPI program
+    threads: int | None = None  # unless asked otherwise; None: all CPUs that may be used
     unit: str = ""  # of what the command line says of a case, "ns a load"; empty for a plain time
     per: str = ""  # field or parameter of a case by which that is divided, "loads"
     of: str = ""  # observation of a case that is said in place of its time, "cpu"
@@ -162,6 +163,7 @@ def experiment(
     seconds: Mapping[str, float | None] | None = None,
     needs: str = "",
     ranks: int = 0,
+    threads: int | None = None,
     simulated: bool = False,
     unit: str = "",
     per: str = "",
@@ -187,6 +189,9 @@ def experiment(
         Words of ``companion.host.NEEDS``.
     ranks : int
         Ranks to start unless asked otherwise; 0 for a program without MPI.
+    threads : int, optional
+        Threads unless asked otherwise, 1 where the report's program had one processor; without it, all CPUs that may be
+        used.
     simulated : bool
         Its outputs come from a model.
     unit : str
@@ -222,6 +227,7 @@ def experiment(
             simulated=simulated,
             kind="timing" if rounds else "study",
             ranks=ranks,
+            threads=threads,
             unit=unit,
             per=per,
             of=of,

@@ -38,7 +38,7 @@ class Plan:
     """What is to be measured, with the seconds that each may take, what is done, and what this machine lacks."""
 
     preset: str
-    threads: int
+    threads: int | None  # of all experiments; None: each its own
     seed: int
     todo: dict[str, float] = field(default_factory=dict)
     done: list[str] = field(default_factory=list)
@@ -47,9 +47,13 @@ class Plan:
 
 
 def threads_of(entry: Experiment, threads: int | None = None) -> int:
-    """Threads of an experiment: those asked for, all CPUs that may be used where none are, and 1 for ranks, which are
-    processes, and for what a model computes."""
-    return 1 if entry.ranks or entry.simulated else host.usable_cpus() if threads is None else threads
+    """Threads of an experiment: 1 for ranks, which are processes, and for what a model computes; else those asked for,
+    or its own, or as many as CPUs may be used."""
+    if entry.ranks or entry.simulated:
+        return 1
+    if threads is not None:
+        return threads
+    return entry.threads or host.usable_cpus()
 
 
 @cache
@@ -83,7 +87,7 @@ def minutes(document: str) -> str:
     return f"All experiments of this chapter together take about {words}. The first time, compiling is added."
 
 
-def plan(folder: Path, names: list[str], preset: str, threads: int, seed: int) -> Plan:
+def plan(folder: Path, names: list[str], preset: str, threads: int | None, seed: int) -> Plan:
     """What ``names`` (all experiments if empty) still need.
 
     ``ValueError``: an unknown name, or settings that no experiment accepts.

@@ -35,18 +35,22 @@ def test_run_writes_one_record(call, toy_experiment, tmp_path):
     assert f"record  {path}" in lines and lines[-1].startswith("next    companion list")
 
 
-def test_threads_have_one_default(call, toy_experiment, tmp_path):
+def test_threads_have_one_default(call, toy_experiment, tmp_path, monkeypatch):
     (said,) = {
         line.strip()
         for name in ("run", "bench")
         for line in call(name, "--help")[1].splitlines()
         if "threads; " in line
     }
-    assert said.endswith("threads; without it, all CPUs that may be used")
+    assert said.endswith("threads; without it, the experiment's: one, or all CPUs")
     call("run", "toy-sum", "--out", tmp_path)
     call("bench", "toy-sum", "--out", tmp_path / "bench")
     (one,), (other,) = tmp_path.glob("*.json"), tmp_path.glob("bench/*.json")
     assert runs.read(one)["threads"] == runs.read(other)["threads"] == host.usable_cpus()
+    monkeypatch.setattr(toy_experiment, "threads", 1)
+    call("bench", "toy-sum", "--out", tmp_path / "one")
+    (alone,) = tmp_path.glob("one/*.json")
+    assert runs.read(alone)["threads"] == 1
 
 
 def test_list_of_one_name_prints_the_way_to_its_code(call):

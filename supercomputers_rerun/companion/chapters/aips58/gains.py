@@ -16,6 +16,7 @@ _WORD = 8
 @experiment(
     "aips58-ddt",
     item="A1-A4, A7, A10, A12",
+    threads=1,
     rounds=8,
     seconds={"paper": 150, "modern": 200},
     unit="s of CPU time",
@@ -165,7 +166,9 @@ def averages(run) -> str:
     )
 
 
-@experiment("aips58-memory", item="A11", rounds=7, seconds={"paper": 120, "modern": 300}, unit="Mword", of="peak")
+@experiment(
+    "aips58-memory", item="A11", threads=1, rounds=7, seconds={"paper": 120, "modern": 300}, unit="Mword", of="peak"
+)
 def field_lengths(preset: str, threads: int) -> list:
     """The most memory that each problem of the Dirty Dozen Test holds of its own."""
     from supercomputers_rerun.kernels.imaging import tasks

@@ -10,7 +10,15 @@ from supercomputers_rerun.companion.experiments import experiment
 _TASKS = ("APCLN", "MXCLN")
 
 
-@experiment("aips58-gather", item="A8", rounds=7, seconds={"paper": 60, "modern": 120}, unit="s of CPU time", of="cpu")
+@experiment(
+    "aips58-gather",
+    item="A8",
+    threads=1,
+    rounds=7,
+    seconds={"paper": 60, "modern": 120},
+    unit="s of CPU time",
+    of="cpu",
+)
 def cleans(preset: str, threads: int) -> list:
     """CLEAN with gather by loop and by instruction."""
     from supercomputers_rerun.kernels.imaging import clean

@@ -14,7 +14,7 @@ _TASKS = ("IMLOD", "UVLOD")
 _SOURCES = {"disk": "disk", "fetched": "disk, cold, fetched", "tape": "paced as a tape"}
 
 
-@experiment("aips58-tape", item="A9", rounds=7, seconds={"paper": 180, "modern": 360}, unit="s", of="real")
+@experiment("aips58-tape", item="A9", threads=1, rounds=7, seconds={"paper": 180, "modern": 360}, unit="s", of="real")
 def loads(preset: str, threads: int) -> list:
     """Loading FITS files from the page cache, from a cold disk by way of a copy, and at the pace of a tape."""
     tape = float(tables.load("aips58", "prose")["tape_speed"]) * _DENSITY / 1e6  # MB/s

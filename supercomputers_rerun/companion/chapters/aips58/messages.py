@@ -19,7 +19,9 @@ _WAYS = {
 }
 
 
-@experiment("aips58-ddtload", item="A5, A6", rounds=7, seconds={"paper": 20, "modern": 60}, unit="s", of="real")
+@experiment(
+    "aips58-ddtload", item="A5, A6", threads=1, rounds=7, seconds={"paper": 20, "modern": 60}, unit="s", of="real"
+)
 def load(preset: str, threads: int) -> list[Case]:
     """The command RUN DDTLOAD: procedures translated and stored, with hundreds of messages."""
     from supercomputers_rerun.kernels.files import messages

@@ -82,6 +82,7 @@ def errors(frame: "pd.DataFrame") -> "np.ndarray":
 @experiment(
     "aips58-habits",
     item="A11, A13",
+    threads=1,
     rounds=7,
     seconds={"paper": 150, "modern": 300},
     unit="s of CPU time",

@@ -8,7 +8,7 @@ from supercomputers_rerun.companion.conclusions import HOLDS, NOT, Finding, conc
 from supercomputers_rerun.companion.experiments import experiment
 
 
-@experiment("aips58-load", item="A7", rounds=7, seconds={"paper": 60, "modern": 120}, unit="s", of="real")
+@experiment("aips58-load", item="A7", threads=1, rounds=7, seconds={"paper": 60, "modern": 120}, unit="s", of="real")
 def load(preset: str, threads: int) -> list:
     """The same problems alone and on a loaded machine.
 

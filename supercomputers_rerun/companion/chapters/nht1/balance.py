@@ -36,7 +36,9 @@ _CODES = {"compiled solver": "lanes", "compiled, line by line with full blocks":
 _SHORT = dict(zip(_CODES, ("fast solver", "slow solver"), strict=True))
 
 
-@experiment("nht1-base", item="N8, N10", rounds=7, seconds={"paper": 700, "modern": 1800}, unit="ms a step", per="NS")
+@experiment(
+    "nht1-base", item="N8, N10", threads=1, rounds=7, seconds={"paper": 700, "modern": 1800}, unit="ms a step", per="NS"
+)
 def base_codes(preset: str, threads: int) -> list[Case]:
     """Writing arrays and points under a fast and a slow base code.
 

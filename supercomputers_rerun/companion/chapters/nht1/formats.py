@@ -12,7 +12,9 @@ _WAYS = {"encode": "into this format", "decode": "back from it"}
 _ROWS = {"big-endian": "bytes reversed", "Cray 64": "Cray, 64 bits", "Cray 128": "Cray, 128 bits"}
 
 
-@experiment("nht1-formats", item="N5", rounds=11, seconds={"paper": 30, "modern": 60}, unit="MB/s read and written")
+@experiment(
+    "nht1-formats", item="N5", threads=1, rounds=11, seconds={"paper": 30, "modern": 60}, unit="MB/s read and written"
+)
 def formats(preset: str, threads: int) -> list[Case]:
     """Converting a dump between IEEE, big-endian and Cray words of 128 bits."""
     from supercomputers_rerun.kernels.files import conversion

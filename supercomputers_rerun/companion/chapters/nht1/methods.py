@@ -314,7 +314,7 @@ _POINTS: dict[str, tuple[dict, tuple[int, ...]]] = {
 }
 
 
-@experiment("nht1-points", item="N6", rounds=7, seconds={"paper": 900, "modern": 1500}, unit="s a run")
+@experiment("nht1-points", item="N6", threads=1, rounds=7, seconds={"paper": 900, "modern": 1500}, unit="s a run")
 def by_processes(preset: str, threads: int) -> list[Case]:
     """Points written by one process, and by several at once, as on the iPSC/860."""
     from supercomputers_rerun.kernels.files import nodes

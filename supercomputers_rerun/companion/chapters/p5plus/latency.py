@@ -19,6 +19,7 @@ _PATTERNS = {"random": "random order", "stride": "in steps of 4 KB"}
 @experiment(
     "p5plus-latency",
     item="P3",
+    threads=1,
     rounds=11,
     seconds={"paper": None, "modern": None},
     unit="ns a load",

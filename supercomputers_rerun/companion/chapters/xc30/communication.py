@@ -123,6 +123,7 @@ def disturbed(run) -> str:
 @experiment(
     "xc30-jitter",
     item="C15",
+    threads=1,
     rounds=500,
     seconds={"paper": None, "modern": None},
     needs="affinity",

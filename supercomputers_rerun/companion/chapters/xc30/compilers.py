@@ -15,7 +15,7 @@ _OFF = (1e-7, 2.0**-50)
 BUILDS = ("rotation off in the last digits", "fast-math flags", "rotation off in the seventh digit")
 
 
-@experiment("xc30-builds", item="C9", seconds={"paper": 120, "modern": 600})
+@experiment("xc30-builds", item="C9", threads=1, seconds={"paper": 120, "modern": 600})
 def scored(preset: str, threads: int) -> list[Case]:
     """Paired scores of three builds: harmless, wrong, wrong by the size of rounding."""
     from supercomputers_rerun.kernels import shallow_water

@@ -24,6 +24,7 @@ _CODES = {"before": "with small files", "after": "without"}
 @experiment(
     "xc30-storm",
     item="C10-C12",
+    threads=1,
     rounds=7,
     seconds={"paper": 120, "modern": 300},
     unit="ms a step",
@@ -90,7 +91,7 @@ def output_steps(runs) -> "figures.Shown":
 _FULL_STEPS = 4
 
 
-@experiment("xc30-bulk", item="C10, C11", rounds=7, seconds={"paper": None, "modern": None}, unit="MB/s")
+@experiment("xc30-bulk", item="C10, C11", threads=1, rounds=7, seconds={"paper": None, "modern": None}, unit="MB/s")
 def bulk(preset: str, threads: int) -> list[Case]:
     """Output steps of the talk's forecast: its files and records, each flushed to the device.
 
@@ -154,6 +155,7 @@ _PART = 20
 @experiment(
     "xc30-records",
     item="C11, C12",
+    threads=1,
     rounds=7,
     seconds={"paper": 150, "modern": 300},
     unit="ms a step",

@@ -64,6 +64,7 @@ def _observe(result) -> dict[str, float]:
 @experiment(
     "xmp1982-analysis",
     item="X16, X17, X23",
+    threads=1,
     rounds=7,
     seconds={"paper": 240},
     unit="s of the clock",
@@ -145,6 +146,7 @@ def programs(runs) -> "figures.Shown":
 @experiment(
     "xmp1982-together",
     item="X18, X28",
+    threads=1,
     rounds=7,
     seconds={"paper": 320},
     needs="affinity pair",

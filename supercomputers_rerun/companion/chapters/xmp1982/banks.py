@@ -49,6 +49,7 @@ def printed(table: str) -> "tuple[np.ndarray, int, int]":
 @experiment(
     "xmp1982-two-jobs",
     item="X20",
+    threads=1,
     rounds=11,
     seconds={"paper": 60},
     needs="affinity pair",

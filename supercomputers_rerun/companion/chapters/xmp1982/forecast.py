@@ -100,6 +100,7 @@ def jobs_of(cases, key: str) -> "xr.DataArray":
 @experiment(
     "xmp1982-forecast",
     item="X2, X3, X4, X5, X8, X26",
+    threads=1,
     rounds=7,
     seconds={"paper": 500},
     unit="s of the clock",
@@ -115,6 +116,7 @@ def forecast(preset: str, threads: int) -> list[Case]:
 @experiment(
     "xmp1982-simulator",
     item="X10, X11",
+    threads=1,
     rounds=7,
     seconds={"paper": 400},
     unit="s of the clock",
@@ -459,7 +461,7 @@ def simulators(runs) -> "figures.Shown":
     )
 
 
-@experiment("xmp1982-typical", item="X1", rounds=7, seconds={"paper": 90})
+@experiment("xmp1982-typical", item="X1", threads=1, rounds=7, seconds={"paper": 90})
 def typical(preset: str, threads: int) -> list[Case]:
     """A forecast of two days."""
     from supercomputers_rerun.kernels import gridpoint

@@ -45,7 +45,9 @@ def _simulator(seconds: float) -> SimpleNamespace:
     )
 
 
-@experiment("xmp1982-overlap", item="X6, X24, X27", rounds=7, seconds={"paper": 400}, unit="s of the clock", of="net")
+@experiment(
+    "xmp1982-overlap", item="X6, X24, X27", threads=1, rounds=7, seconds={"paper": 400}, unit="s of the clock", of="net"
+)
 def drivers(preset: str, threads: int) -> list[Case]:
     """The cost of not overlapping.
 

@@ -98,6 +98,7 @@ def gains(run) -> "pd.DataFrame":
 @experiment(
     "xmp1982-pairs",
     item="X12, X13, X14, X28",
+    threads=1,
     rounds=7,
     seconds={"paper": 640},
     needs="affinity pair",
@@ -321,6 +322,7 @@ def idle_in_pairs(runs) -> "figures.Shown":
 @experiment(
     "xmp1982-accounts",
     item="X15",
+    threads=1,
     rounds=7,
     seconds={"paper": 280},
     needs="affinity pair",
@@ -391,6 +393,7 @@ _USUAL, _LESS = "usual forecast, usual jobs, in turn", "degraded forecast, degra
 @experiment(
     "xmp1982-degraded",
     item="X7",
+    threads=1,
     rounds=7,
     seconds={"paper": 120},
     needs="affinity pair",

@@ -10,7 +10,7 @@ from supercomputers_rerun.companion.conclusions import HOLDS, NOT, PARTLY, Findi
 from supercomputers_rerun.companion.experiments import Output, Unavailable, experiment
 
 
-@experiment("xmp1982-builds", item="X9", seconds={"quick": 60, "paper": 120})
+@experiment("xmp1982-builds", item="X9", threads=1, seconds={"quick": 60, "paper": 120})
 def builds(preset: str, threads: int) -> list[Case]:
     """One source, three builds.
 
