@@ -150,8 +150,9 @@
     return { plot, x, top, bottom };
   }
 
-  const box = (x, y, width, height, fill, said, more = {}) =>
-    shape("rect", { x, y, width: Math.max(0, width), height, fill, ...more }, shape("title", {}, said));
+  /* A box of a model or a simulation: pale, with a dashed edge, so that none looks measured. */
+  const box = (x, y, width, height, colour, said) => shape("rect", { x, y, width: Math.max(0, width), height, fill: colour,
+    "fill-opacity": 0.3, stroke: colour, "stroke-dasharray": "3 1.5" }, shape("title", {}, said));
 
   const swatches = (names, colours) => element("p", { class: "rerun-legend" }, ...names.map((name, n) =>
     element("span", {}, element("i", { style: `background: ${colours[n]}` }), ` ${name}`)));
@@ -187,7 +188,7 @@
       const { plot, x, top, bottom } = frame(show.width(), 116, 12, longest, "seconds from the start →");
       for (const [begin, till, part] of one.segments.filter((segment) => segment[0] < now)) {
         plot.append(box(x(begin), top + 5, x(Math.min(till, now)) - x(begin), 32, data.partColours[part],
-          `${data.parts[part]}: ${Math.round(till - begin)} s`, { stroke: "var(--pst-color-background)", "stroke-width": 0.6 }));
+          `${data.parts[part]}: ${Math.round(till - begin)} s`));
       }
       const rule = (value, more) => shape("line", { x1: x(value), x2: x(value), y1: top, y2: bottom, stroke: "currentColor", ...more });
       plot.append(rule(Math.min(now, end), { "stroke-width": 1.5 }));
@@ -256,7 +257,7 @@
       for (const [t, cpu] of waits) {
         const key = `${t} ${cpu}`, above = (level.get(key) || 0) + 1;
         level.set(key, above);
-        plot.append(box(x(t), foot(cpu) - 0.9 * row * above, x(1) - x(0), 0.9 * row, data.series[cpu], `CPU ${cpu} waits`, { "fill-opacity": 0.6 }));
+        plot.append(box(x(t), foot(cpu) - 0.9 * row * above, x(1) - x(0), 0.9 * row, data.series[cpu], `CPU ${cpu} waits`));
       }
       return plot;
     }

@@ -283,9 +283,9 @@ def said(run) -> str:
     assert max(each.max() for each in more.values()) < 25 and (middle["low"] > 1).sum() < len(middle) / 2
     assert more["analysis"][1::2].min() > 2 * more["analysis"][::2].max()
     return (
-        f"In 1982 the analysis took {span(more['analysis'][::2], 0)} % longer beside a forecast with its files on SSD. "
-        f"Beside a forecast with its files on disks it took {span(more['analysis'][1::2], 0)} % longer, probably "
-        "because the analysis keeps its sequential files on disks as well (not measured)."
+        f"In 1982 the analysis took {span(more['analysis'][::2], 0)} % longer beside a forecast on SSD, and "
+        f"{span(more['analysis'][1::2], 0)} % longer beside a forecast on disks, probably because the analysis keeps "
+        "sequential files on disks, too (not measured)."
     )
 
 

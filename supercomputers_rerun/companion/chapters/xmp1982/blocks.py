@@ -147,8 +147,7 @@ def rates(runs) -> "figures.Shown":
         title=f"A disk became {rounded(gain['disk'])} times as fast, the fastest place for files only "
         f"{rounded(gain['ssd'])} times",
         tables="fig7_2",
-        caption="Large blocks, written and read. Today memory stands for the SSD, the page cache for buffer memory "
-        "(BMR), and one disk for eight.",
+        caption="Large blocks, written and read. Today one disk stands for eight.",
     )
     return grouped(shown, {"one job": len(one), "two jobs": len(rows) - len(one)}, at=0.02)
 

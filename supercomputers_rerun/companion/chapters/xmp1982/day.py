@@ -17,6 +17,7 @@ from functools import cache
 from typing import Any
 
 from supercomputers_rerun.companion import figures, tables
+from supercomputers_rerun.companion.chapters.xmp1982.rows import pale
 from supercomputers_rerun.companion.common import pd
 
 _DEVICES = {"disk": "disks", "ssd": "SSD", "bmr": "buffer memory"}
@@ -170,24 +171,25 @@ def _still() -> "figures.Shown":
     for place, each in enumerate(days()):
         computing, *rest = each.segments
         for begin, end, part in rest:
-            axis.barh(place, end - begin, left=begin - computing[1], height=0.7, color=colours[part])
+            (bar,) = axis.barh(place, end - begin, left=begin - computing[1], height=0.7, **pale(colours[part]))
+            figures.tells(bar, kind="calculated")
         if each.printed:
             figures.points(axis, each.printed - computing[1], place, label="_", index=1, line=False)
     figures.rows(axis, [each.name for each in days()])
     figures.at_right(axis, [f"{each.end / 60:.1f} min" for each in days()])
     axis.tick_params("y", labelsize=8)
     axis.set_xlabel("time beyond computing [s]", loc="right")
-    handles = [Patch(color=colour, label=part) for part, colour in colours.items()]
+    handles = [Patch(label=part, **pale(colour)) for part, colour in colours.items()]
     axis.legend(handles=handles, loc="upper center", bbox_to_anchor=(-0.2, -0.14), ncols=2)
     rows = [(each.name, *segment) for each in days() for segment in each.segments]
     return figures.show(
         figure,
         data=pd.DataFrame(rows, columns=["work files", "begins [s]", "ends [s]", "part"]),
         name="xmp1982_day",
-        title=f"With its files on disks the day of 1982 ended after {minutes('disk4'):.0f} minutes, in the best "
-        f"place after {minutes(fastest()):.0f}",
-        caption=f"A model with six constants fitted to the report's times, within {off():.0f} % of the ends that it "
-        "prints (diamonds). Right: the whole day.",
+        title=f"The day of 1982 took {minutes('disk4'):.1f} minutes with its files on disks, and "
+        f"{minutes(fastest()):.1f} in the best place",
+        caption="Pale and dashed: a model, six constants fitted to the report's times, within "
+        f"{off():.0f} % of the printed ends (diamonds). Right: the whole modelled day.",
         alt="Modelled clock time of a forecast and its post-processing jobs beyond computing, by part, for "
         f"{len(days())} ways to keep the work files. Hollow diamonds are printed.",
         tables="fig4_1 fig4_2 fig4_4 fig5_1 fig5_2 fig7_2 sec3_1 prose",
@@ -223,14 +225,13 @@ def said() -> str:
     tried = [(each.end, each.printed) for each in days() if each.printed]
     modelled, known = (100 * (1 - a / b) for a, b in zip(min(tried), tried[0], strict=True))
     assert f"{modelled:.0f}" == f"{gained():.0f}" and known < modelled, "the model's best place was tried"
-    assert cpu["cray1a-disk4"] - cpu["disk4"] > 60 * (home - best) / 2, "most of it by the faster CPU"
+    assert cpu["cray1a-disk4"] - cpu["disk4"] > 60 * (home - disks) / 2, "mostly by the faster CPU"
     assert fastest().startswith("ssd") and best < disks
     return (
-        f"The {home:.0f} minutes of the Cray 1-A became {disks:.0f} on the X-MP with the files on disks, and "
-        f"{best:.0f} with the files on SSD. Most of this came from the faster CPU. The faster place ended the day only "
-        f"{100 * (1 - best / disks):.0f} % sooner, because computing, write-up steps and jobs take about as long "
-        f"wherever the files are. A model of all places, tried or not, says "
-        f"{gained():.0f} % at most, but says it also of a place for which the printed times give {known:.0f} %."
+        f"The day's {home:.0f} minutes on the Cray 1-A became {disks:.1f} on the X-MP with the files on disks, mostly "
+        f"by the faster CPU. With the files on SSD it ended only {100 * (1 - best / disks):.0f} % sooner, because "
+        "computing, write-up steps and jobs take about as long wherever the files are. A model of all places says "
+        f"{gained():.0f} % at most; for its best place that was tried, printed times say {known:.0f} %."
     )
 
 

@@ -190,9 +190,8 @@ def said(run) -> str:
     assert saved_then() < most < 6 and without < 100 / 3 and 25 > max(own) > min(own[1:]) > 15 > own[0] > saved_then()
     return (
         f"With the SSD of 1982 there was little to hide: moving took {most:.0f} % of the time. Overlap costs memory, "
-        "because a row that moves needs space beside the row that is computed. The report concludes that without "
-        "overlap a forecast could do with at least a third less main memory. Ours, by the sizes of its arrays, would "
-        f"need {without:.0f} % less."
+        "because a row that moves needs space beside the row that is computed. Without overlap a forecast needs at "
+        f"least a third less by the report, and {without:.0f} % less by the sizes of our arrays."
     )
 
 

@@ -313,8 +313,8 @@ def idle_in_pairs(runs) -> "figures.Shown":
         title=f"One of two forecasts on disk: a CPU had no job for {span(one, 0)} % of the time, now for "
         f"{span(idle_now(runs[0])['one of two on disk'], 0)} %",
         tables="fig5_3",
-        caption="The same pairs. Today's shares include the start of each job. A forecast alone has the same start, so "
-        "the factors above stay.",
+        caption="The same pairs. Today's shares include the start of each program. A forecast alone has it too, so the "
+        "factors above are fair.",
     )
     return grouped(shown, {name: len(tests) for name, tests in _by_disks().items()}, at=0.42)
 
@@ -468,14 +468,12 @@ def said(run) -> list[str]:
     assert min(crowded) > 1.1 > max(rest) and usual.max() < most / 2
     assert idle["one of two on disk"].min() > 2 * max(idle["no disk"].max(), idle["both on disk"].max())
     return [
-        "Then and today the factors differ by less than a tenth, but their reasons differ. In 1982 both CPUs had a job "
-        "nearly all the time, and the jobs slowed each other down. Work files were spread over all eight disks, so "
-        f"that write-up steps shared disks with them. Such a step took {least:.0f} s at best and {most:.0f} s at "
-        f"worst, where one alone took {span(usual, 0)} s. Now and then a job stood “waiting for CPU” beside a CPU that "
-        "was “100% idle”, apparently by a fault of the scheduler, which the team fought by hand.",
+        "In 1982 both CPUs had a job nearly all the time, and the jobs slowed each other down. Work files were spread "
+        "over all eight disks, so that write-up steps met them there. A write-up step took "
+        f"{least:.0f} to {most:.0f} s in a pair, and {span(usual, 0)} s alone. Now and then a job was “waiting for "
+        "CPU” beside a CPU that was “100% idle”, apparently by a fault of the scheduler.",
         "Today, with one of two forecasts on disk, the other ends long before it and leaves its CPU without a job: "
-        f"load imbalance. Two forecasts on our one disk take {span(crowded, 1)} times as long as alone: "
-        "contention again.",
+        f"load imbalance. With both on our one disk, each takes {span(crowded, 1)} times as long as alone: contention.",
     ]
 
 
