@@ -227,9 +227,9 @@ def said(run) -> str:
     assert job.max() < 1.01 and kernel[0] < 1.05 and 4 / 3 < kernel.max() < 1.4
     return (
         f"Beside a copy in half of the banks the worst program took up to {kernel.max():.2f} times the CPU time that "
-        "it took alone in all; how much of this is due to the copy was not timed. The report does not print the "
-        f"program: {int(run['within_2_percent'])} of {int(run['searched'])} loops that we simulated come within 2 % of "
-        "its CPU times."
+        "it took alone in all banks. Two copies in all banks were not timed, so that the part of the copy is not "
+        f"known. The report does not print the program: {int(run['within_2_percent'])} of {int(run['searched'])} loops "
+        "that we simulated come within 2 % of its CPU times."
     )
 
 

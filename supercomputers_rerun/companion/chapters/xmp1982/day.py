@@ -186,7 +186,7 @@ def _still() -> "figures.Shown":
         figure,
         data=pd.DataFrame(rows, columns=["work files", "begins [s]", "ends [s]", "part"]),
         name="xmp1982_day",
-        title=f"The day of 1982 took {minutes('disk4'):.1f} minutes with its files on disks, and "
+        title=f"By the report the day took {minutes('disk4'):.1f} minutes with its files on disks, "
         f"{minutes(fastest()):.1f} in the best place",
         caption="Pale and dashed: a model, six constants fitted to the report's times, within "
         f"{off():.0f} % of the printed ends (diamonds). Right: the whole modelled day.",
@@ -231,7 +231,7 @@ def said() -> str:
         f"The day's {home:.0f} minutes on the Cray 1-A became {disks:.1f} on the X-MP with the files on disks, mostly "
         f"by the faster CPU. With the files on SSD it ended only {100 * (1 - best / disks):.0f} % sooner, because "
         "computing, write-up steps and jobs take about as long wherever the files are. A model of all places says "
-        f"{gained():.0f} % at most; for its best place that was tried, printed times say {known:.0f} %."
+        f"{gained():.0f} % at most; for its best place, which was tried, printed times say {known:.0f} %."
     )
 
 

@@ -559,7 +559,8 @@ def why(run) -> list[str]:
         f"one. So moving became only {rounded(moving)} times as fast.",
         "By the disk's rate alone the forecast would take about twice as long with its files on disk as without. It "
         f"takes {longer:.1f} times as long. One reason is that only {100 * beside:.0f} % of its bytes move while a row "
-        f"is computed. Another is that computing needs {slower:.1f} times as much CPU time; why was not measured.",
+        f"is computed. Another is that computing needs {slower:.1f} times as much CPU time as without files (why "
+        "was not measured).",
     ]
 
 

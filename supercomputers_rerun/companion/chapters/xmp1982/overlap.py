@@ -191,7 +191,7 @@ def said(run) -> str:
     return (
         f"With the SSD of 1982 there was little to hide: moving took {most:.0f} % of the time. Overlap costs memory, "
         "because a row that moves needs space beside the row that is computed. Without overlap a forecast needs at "
-        f"least a third less by the report, and {without:.0f} % less by the sizes of our arrays."
+        f"least a third less memory by the report, and {without:.0f} % less by the sizes of our arrays."
     )
 
 
