@@ -71,14 +71,14 @@ def said(run) -> str:
     scatter = 100 * (table["run_high"] - table["run_low"]).max()
     assert share < 100 / 3 and scatter > share
     longer = table.loc[table["run_low"] > 1, "what"].str.replace(", ", " and ").tolist()
-    rest = f"With {' and with '.join(longer)} it became longer." if longer else "None became measurably longer either."
+    rest = f"The run with {' and with '.join(longer)} became longer." if longer else "No run became longer."
     busy = table["threads"].max()
-    taken = f", and with {plural(busy, 'thread')} no CPU is free for the writer" * bool(busy >= usable_cpus(run))
+    taken = f" With {plural(busy, 'thread')} no CPU is free for the writer." * bool(busy >= usable_cpus(run))
     official = written(run)["N"].max()
     untried = " The largest grid was not tried." * bool(table["N"].max() < official)
     return (
         "No run became measurably shorter. There is little to hide: in these runs the solver waits for its dumps for "
-        f"{share:.0f} % of the time at most. The times of some runs scatter by more than that{taken}. {rest}{untried}"
+        f"{share:.0f} % of the time at most, and some runs scatter by more than that.{taken} {rest}{untried}"
     )
 
 

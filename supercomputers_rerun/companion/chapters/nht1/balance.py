@@ -107,7 +107,8 @@ def balance(runs) -> "figures.Shown":
     figures.points(axis, cm2["computing"], cm2["zeta"], label="CM-2 (1993)", index=0, line=False)
     figures.printed_ranges(axis, ipsc["computing"], ipsc["zeta"], np.full(len(ipsc), np.nan), across=False)
     beside = {"textcoords": "offset points", "size": 9}
-    axis.annotate("iPSC/860 (1993)", (ipsc["computing"].max(), ipsc["zeta"].min()), xytext=(8, 4), **beside)
+    words = "iPSC/860 (1993),\nsecond program"
+    axis.annotate(words, (ipsc["computing"].max(), ipsc["zeta"].min()), xytext=(8, 4), **beside)
     pairs = {"CM-2 (1993)": cm2}  # of programs that wait for the same dump
     for run, frame in zip(runs, frames, strict=True):
         for N, part in sorted(frame.groupby("N"), reverse=True):
@@ -190,9 +191,8 @@ def rewards(run) -> str:
         "No: an overhead in per cent rewards slow programs, because it divides the time for output by the time for "
         "computing. Two solvers of today write the same dumps to the disk on one thread. The fast one waits for its "
         f"dumps {fast.middle:.0f} % as long as it computes. The slow one computes {faster:.0f} times as long for the "
-        f"same result, and its waiting is only {rounded(slow.middle, 1)} % of its own computing. Slow computing is not "
-        f"the only reason: for each dump the slow solver also waits only a "
-        f"{_ORDINALS.get(round(longer), 'fraction')} as long as the fast one."
+        f"same result, and waits only {rounded(slow.middle, 1)} % as long as it computes. Slow computing is the larger "
+        f"cause; the slow solver also waits only a {_ORDINALS.get(round(longer), 'fraction')} as long for each dump."
     )
 
 
@@ -207,10 +207,10 @@ def of_the_cm2() -> str:
     rate = float(tables.load("nht1", "systems")["io_rate_serial"].sel(system="CM-2"))
     assert row["zeta"] < 1 < low and slower > 2
     return (
-        f"The CM-2, slowest of the three, shows it: its overhead was typically below {low:g} %. On the largest grid it "
-        f"was below 1 %: at the {rate:g} MB/s of its files a dump takes about {dump:.0f} s, and even the faster of its "
-        f"two programs computed for about {row['computing'] / 60:.0f} minutes between two dumps. Yet over a whole "
-        f"run the iPSC/860 wrote at least {slower:.0f} times as many bytes a second."
+        f"The overhead of the CM-2, slowest of the three, was typically below {low:g} %. On the largest grid it must "
+        f"have been below 1 %: a dump takes about {dump:.0f} s at the {rate:g} MB/s of its files, and even its faster "
+        f"program computed for about {row['computing'] / 60:.0f} minutes between two dumps. Yet over a whole run the "
+        f"second, faster program of the iPSC/860 wrote at least {slower:.0f} times as many bytes a second."
     )
 
 
@@ -219,9 +219,8 @@ def riddle(run) -> str:
     fast, slow = _pointwise(run)
     assert slow.zeta_high < fast.zeta_low / 5 and slow.T_T_low > 2 * fast.T_T_high
     return (
-        "Slow computing explains the low overhead of the iPSC/860's first program, too: its run was long, and its "
-        "output rate low. "
-        "Today, on one thread, a slow solver that writes point by point has an "
+        "The first program of the iPSC/860 probably had its low overhead for the same reason: its run was long, says "
+        "the report, and its output rate low. Today, on one thread, a slow solver that writes point by point has an "
         f"overhead of {slow.zeta:.0f} %. A fast one has {rounded(fast.zeta)} %, yet it is done in a "
         f"{_ORDINALS.get(round(slow.T_T / fast.T_T), 'fraction')} of the time."
     )
@@ -243,7 +242,7 @@ def ten_times(run) -> str:
     faster, longer = slow.computing / fast.computing, held(fast) / held(slow)
     assert longer > 1.5
     return (
-        f"It becomes ten times as large. The two codes differ by more: one computes {faster:.0f} times as fast, so "
+        f"It becomes ten times as large. The fast solver computes {faster:.0f} times as fast as the slow one, so "
         f"{slow.middle:.2f} % would become {slow.middle * faster:.0f} %. It is {fast.middle:.0f} %, because the fast "
         f"solver also waits {longer:.0f} times as long for a dump. Why: the overhead is a quotient, so it grows as "
         "computing shrinks. Why dumps take longer was not measured."

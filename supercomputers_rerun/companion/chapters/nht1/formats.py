@@ -56,7 +56,7 @@ def conversion_cost(runs) -> "figures.Shown":
         legend_at="above 2",
         name="nht1_conversion",
         title=f"Numbers of a Cray cost as much as {low:.1f} to {high:.1f} copies, reversed bytes as {plain}",
-        caption="Time to convert a dump to the words of another machine, and back, over the time of a copy.",
+        caption="A dump converted to the numbers of another machine, and back.",
     )
 
 
@@ -78,10 +78,10 @@ def said(run) -> str:
     low, high = _crays(found)
     assert _free(found) and low > 2
     return (
-        "Yes, if both agree on the order of the bytes and the format of the numbers. A copy that reverses the bytes "
-        f"takes no measurable time more. To convert numbers into the format of a Cray, or back, takes {low:.0f} to "
-        f"{high:.0f} times as long as a copy, probably because each is taken apart into sign, exponent and fraction "
-        "(not measured)."
+        "Yes, after a conversion if the two machines store numbers differently. A copy that reverses the bytes takes "
+        f"no measurable time more than a plain one. A copy into the format of a Cray, or back, takes {low:.0f} to "
+        f"{high:.0f} times as long, probably because each number is taken apart into sign, exponent and fraction (not "
+        "measured)."
     )
 
 

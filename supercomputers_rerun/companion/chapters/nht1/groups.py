@@ -65,9 +65,7 @@ def whole_run(runs) -> "figures.Shown":
         data=frames,
         tables="figure_1_axes",
         title=f"If all {most} processes write at once, a run takes {more:.1f} times as long as at best",
-        caption=f"Time of a run by how many of {most} processes may write at a time, on "
-        f"{plural(usable_cpus(runs[0]), 'CPU')}, after "
-        "Figure 1 of the report.",
+        caption=f"{most} processes on {plural(usable_cpus(runs[0]), 'CPU')}, after Figure 1 of the report.",
     )
 
 
@@ -87,8 +85,8 @@ def said(run) -> str:
     return (
         f"Few: of {most} processes that share {plural(usable_cpus(run), 'CPU')}, {best} at a time do best today, and "
         f"none of {min(alike)} to {max(alike)} differs measurably from that. If all write at once a run takes "
-        f"{more:.1f} times as long, "
-        "probably because of contention: they stand in line for one file and for the CPUs (not measured)."
+        f"{more:.1f} times as long, probably because of contention: they stand in line for one file and for the CPUs "
+        "(not measured)."
     )
 
 

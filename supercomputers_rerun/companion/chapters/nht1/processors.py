@@ -54,9 +54,9 @@ def said(run) -> str:
     shorter = one.T_C / most.T_C
     assert shorter > 1.2 and most.zeta > 1.2 * shorter * one.zeta
     return (
-        f"On the smallest grid, yes: plane by plane it is {one.zeta:.0f} % with one thread, and {most.zeta:.0f} % with "
-        f"{most.threads}. One reason is that computing becomes {shorter:.1f} times as fast, and writing does not. This "
-        f"alone would make it {shorter * one.zeta:.0f} %; the rest is not explained. {rest}"
+        f"On the smallest grid, yes: the overhead of writing plane by plane is {one.zeta:.0f} % with one thread, and "
+        f"{most.zeta:.0f} % with {most.threads}. Computing becomes {shorter:.1f} times as fast and writing does not, "
+        f"but that alone would give only {shorter * one.zeta:.0f} %; why it is more was not measured. {rest}"
     )
 
 

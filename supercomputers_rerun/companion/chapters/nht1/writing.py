@@ -137,8 +137,10 @@ def by_method(run):
 
 
 def percent_axis(axis) -> None:
-    """Percent along x, linear up to ±40 and logarithmic beyond: an overhead spans decades and can be negative."""
+    """Percent along x, linear up to ±40 and logarithmic beyond, where a mark on the axis says so: an overhead spans
+    decades and can be negative."""
     axis.set_xscale("symlog", linthresh=40, linscale=1)
+    axis.text(40, 0, "//", transform=axis.get_xaxis_transform(), ha="center", va="center", size=10)
     axis.set_xlim(None, 1.5 * axis.get_xlim()[1])  # margins are linear
     axis.set_xticks([tick for tick in (-20, 0, 20, 40, 100, 1000, 10000) if tick < axis.get_xlim()[1]])
     axis.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
@@ -214,8 +216,8 @@ def rates_then_and_now(runs) -> "figures.Shown":
         tables="systems table_1 figure_1_axes",
         title=f"Whole runs of the CM-2 wrote at least {rounded(cm2.loc[FILE, 'low'] / cm2.loc[WHOLE, 'high'])} times "
         "more slowly than it wrote a file",
-        caption="Rates of whole runs and of their files. Arrows are bounds; the iPSC/860's range follows from the ends "
-        "of an axis.",
+        caption="Rates of whole runs and of their files. Arrows are bounds; the range of the iPSC/860's second program "
+        "follows from the ends of an axis.",
     )
     shown.figure.axes[0].set_xlim(old["high"].min() / 3, None)
     return shown
@@ -244,7 +246,7 @@ def conditions(run) -> "figures.Shown":
     """What holds of every number of the chapter that says nothing else, in small print."""
     here = largest(run)
     return styled_text(
-        "Values of 1993 are as printed in the report. Values of today are medians from machine "
+        "Values of 1993 are printed in the report or follow from it. Values of today are medians from machine "
         f"{figures.cpu(run)}, {run.attrs['machine'].rpartition(', ')[2]}, preset {run.attrs['preset']}. If nothing "
         f"else is said, the grid has {here['N'].max()} points in each direction, the solver "
         f"{plural(here['threads'].max(), 'thread')}, and files go into the page cache, memory that the system copies "
