@@ -298,7 +298,7 @@ def buffered(run) -> str:
     enough = size * (1 - tenth) / tenth
     assert np.isclose(call, tenth * models.transfer(1, call, enough, rate))
     return (
-        "The bytes must take nine times as long as the call. In the stored run a call takes as long as "
+        "The bytes must take nine times as long as the call. In the stored run a call, with a seek, takes as long as "
         f"{_kilobytes(size)} take to move, so a write needs {rounded(enough / 1e3)} KB, or "
         f"{rounded(enough / _point(), 1)} points at once. Why: the call costs the same whatever the buffer holds."
     )
