@@ -71,7 +71,9 @@ def said(run) -> str:
     scatter = 100 * (table["run_high"] - table["run_low"]).max()
     assert share < 100 / 3 and scatter > share
     longer = table.loc[table["run_low"] > 1, "what"].str.replace(", ", " and ").tolist()
-    rest = f"The run with {' and with '.join(longer)} became longer." if longer else "No run became measurably longer."
+    rest = "No run became measurably longer."
+    if longer:
+        rest = f"The run{'s' * (len(longer) > 1)} with {' and with '.join(longer)} became longer."
     busy = table["threads"].max()
     taken = f" With {plural(busy, 'thread')} no CPU is free for the writer." * bool(busy >= usable_cpus(run))
     official = written(run)["N"].max()

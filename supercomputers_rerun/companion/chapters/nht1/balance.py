@@ -219,9 +219,9 @@ def riddle(run) -> str:
     fast, slow = _pointwise(run)
     assert slow.zeta_high < fast.zeta_low / 5 and slow.T_T_low > 2 * fast.T_T_high
     return (
-        "The first program of the iPSC/860 probably had its low overhead for the same reason: its run was long, says "
-        "the report, and its output rate low. Today, on one thread, a slow solver that writes point by point has an "
-        f"overhead of {slow.zeta:.0f} %. A fast one has {rounded(fast.zeta)} %, yet it is done in a "
+        "The first program of the iPSC/860 probably had its low overhead because it computed slowly, too: the report "
+        "says that its run was long and its output rate low. Today, on one thread, a slow solver that writes point by "
+        f"point has an overhead of {slow.zeta:.0f} %. A fast one has {rounded(fast.zeta)} %, yet it is done in a "
         f"{_ORDINALS.get(round(slow.T_T / fast.T_T), 'fraction')} of the time."
     )
 

@@ -72,7 +72,7 @@ def _gains(run) -> tuple[int, list]:
 
 
 def said(run) -> str:
-    """A step on the largest grid, and its share of a point."""
+    """Time of a step on the largest grid, and of each of its points."""
     frame = _times(run)
     one, points = frame[frame["threads"] == 1]["ms_per_step"].iloc[-1], frame["N"].max() ** 3
     return (
