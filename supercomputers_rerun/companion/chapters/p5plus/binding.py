@@ -20,7 +20,7 @@ _IN_WORDS = {
     "xlf90_r -qarch=pwr5": "code compiled for this very processor",
     "medium pages": "larger pages of memory",
     "binding, basic": "threads bound to processors",
-    "binding, special": "the same by special code",
+    "binding, special": "threads bound by special code",
     "write caching and mirroring": "caching and mirroring of writes",
     "monitoring": "monitoring by synchronised sensors",
     "throttling": "throttling of the shared disks",
@@ -145,8 +145,8 @@ def faster() -> str:
     old, new = (float(found["wall"].sel(system=name)) for name in ("P4+", "P5+"))
     assert old > 1.5 * new and len({float(each) for each in found["cpus"]}) == 1
     return (
-        f"In 2006 the weather forecast for ten days became {old / new:.1f} times as fast on as many new processors, "
-        "whose clock ticked no faster."
+        f"In 2006 the weather forecast for ten days became {old / new:.1f} times as fast on the same number of new "
+        "processors, whose clock ticked no faster."
     )
 
 
@@ -166,9 +166,9 @@ def multiplied() -> str:
     return (
         f"Ten days of the forecast became {ratio:.2f} times as fast, on {processors} new processors as against "
         f"{processors} old ones. The gains in the table, multiplied, come to between {least:.1f} and {most:.1f}. But "
-        f"gains depend on each other and on the program: in timed forecasts of one day binding, {bound['low']:.0f} to "
-        f"{bound['high']:.0f} % in the table, gained up to {float(alone.max()):.0f} % with one thread on a processor, "
-        f"and up to {float(both.max()):.0f} % with two."
+        "gains depend on each other and on the program. In the table binding gains "
+        f"{bound['low']:.0f} to {bound['high']:.0f} %; in timed forecasts of one day it gained up to "
+        f"{float(alone.max()):.0f} % with one thread on a processor, and up to {float(both.max()):.0f} % with two."
     )
 
 

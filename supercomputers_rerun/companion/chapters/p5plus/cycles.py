@@ -58,8 +58,8 @@ def trees() -> "figures.Shown":
         figure,
         name="p5plus_cpi",
         data=frame.rename_axis("routine").reset_index(),
-        title=f"Code waits for {waiting.min():.0f} to {waiting.max():.0f} % of its cycles, each piece for something "
-        "different",
+        title=f"In 2006 code waited for {waiting.min():.0f} to {waiting.max():.0f} % of its cycles, each piece for "
+        "something different",
         caption="Printed counts of the whole program and of two of its routines.",
         alt="; ".join(
             f"{routine}: {', '.join(f'{part} {share:.0f} %' for part, share in row.items())}"
@@ -76,7 +76,7 @@ def waits() -> str:
     memory, clouds = frame.loc["LAITLI", "waits for loads and stores"], frame.loc["CLOUDSC3", "for integers"]
     assert memory > 60 and clouds > 20 and frame["work is completed"].max() < 50
     return (
-        f"An interpolation waits longest for loads and stores, {memory:.0f} % of its cycles. The cloud scheme waits "
+        f"An interpolation waited longest for loads and stores, {memory:.0f} % of its cycles. The cloud scheme waited "
         "longest for integer operations, and the program as a whole for floating point."
     )
 

@@ -33,7 +33,7 @@ def _split(run) -> "pd.DataFrame":
 
 
 #: The report's jobs and sections in words.
-_JOBS = {"T399 EPS": "50 km (T399 EPS)", "T799 10day forecast": "25 km (T799)", "4D-Var": "analysis (4D-Var)"}
+_JOBS = {"T399 EPS": "50 km forecast, T399", "T799 10day forecast": "25 km forecast, T799", "4D-Var": "4D-Var analysis"}
 _SECTIONS = {
     "parallel": "computing (parallel)",
     "comms": "messages (comms)",
@@ -74,7 +74,7 @@ def shares(runs) -> "figures.Shown":
         data=data.rename(columns={"wall": "wall [s]", "time": "time [s]", "share": "share [%]"}),
         title=f"In 2006 forecasts computed for {computing.drop('4D-Var').min():.0f} % of the time and more, the "
         f"analysis for {computing['4D-Var']:.0f} %",
-        caption="Above, jobs of 2006, with their own words in brackets; below, a small model today.",
+        caption="Above, jobs of 2006, with the report's words in brackets; below, a small model today.",
         alt=f"Stacked bars, share of the elapsed time by section for three IFS jobs. Largest section of each: {most}.",
         tables="ifs_times",
     )
@@ -87,8 +87,8 @@ def waited() -> str:
     assert share["parallel"] < 50 and 22 < meeting < 25 and 22 < alone < 25
     return (
         "The analysis spent almost a quarter of its time on messages and at barriers, and as much on files and serial "
-        "code. If files and serial code cannot be divided, then by Amdahl's law more processors can make it at most "
-        f"{about(100 / alone)} as fast."
+        "code. If files and serial code cannot be divided, then by Amdahl's law more processors can make the analysis "
+        f"at most {about(100 / alone)} as fast."
     )
 
 
@@ -103,8 +103,8 @@ def scaled(run) -> str:
     assert waiting > 0.2 * missing and slower > 0.5 * (missing - waiting)
     assert spent["compute"][1] > 0.75 * np.nanmedian(run["seconds"].values[1])
     return (
-        f"Today two ranks run a small spectral model, that of chapter 5, {gain['middle']:.1f} times as fast as one: "
-        "they wait at barriers, and each computes more slowly beside the other."
+        f"Today two ranks run the small spectral model of chapter 5 {gain['middle']:.1f} times as fast as one does, "
+        "because both wait at barriers, and because each computes more slowly beside the other."
     )
 
 

@@ -99,23 +99,26 @@ def load_times(runs) -> "figures.Shown":
     figures.bytes_axis(axis, frames[0]["nbytes"])
     axis.set(xlim=(frames[0]["nbytes"].min() / 1.5, None), xlabel="lines that are loaded, of 64 bytes each")
     axis.set_ylabel("time of one load [ns]")
+    style = {"textcoords": "offset points", "size": 9}
+    for line in (each for each in axis.get_lines() if each.get_marker() == "x"):
+        axis.annotate("doubtful", line.get_xydata()[0], xytext=(0, 7), ha="center", **style)
     for number, nbytes in enumerate(np.unique(runs[0]["reported_capacity"].values)):
         axis.axvline(nbytes, color=figures.INK, linewidth=0.9, linestyle=":")
-        style = {"xytext": (-2, -2), "textcoords": "offset points", "size": 9, "ha": "right", "va": "top"}
-        axis.annotate(f"L{number + 1}", (nbytes, 1), xycoords=axis.get_xaxis_transform(), **style)
+        above = {"xytext": (-2, -2), "xycoords": axis.get_xaxis_transform(), "ha": "right", "va": "top"}
+        axis.annotate(f"L{number + 1}", (nbytes, 1), **above, **style)
     figures.legend(axis, "above 2 0.4")
     both = _reach(runs[0])
-    chase, walk = both["ns"]["random"], both["ns"]["stride"]
+    chase, walk, reach = both["ns"]["random"], both["ns"]["stride"], both["touched"]["random"]
     if chase > walk:
-        middle, reach = np.sqrt(chase * walk), both["touched"]["random"]
         axis.annotate("", (reach, walk), (reach, chase), arrowprops={"arrowstyle": "<->", "color": figures.INK})
-        axis.annotate(f" {chase / walk:.0f} times", (reach, middle), size=9, va="center")
+        axis.annotate(f" {chase / walk:.0f} times", (reach, np.sqrt(chase * walk)), size=9, va="center")
     return figures.show(
         figure,
         name="p5plus_latency",
         runs=runs,
         data=frames,
-        title=f"From memory a load in random order takes {about(chase / walk)} as long as in equal steps",
+        title=f"Loading {figures.bytes_label(reach)} of lines takes {about(chase / walk)} as long in random order as "
+        "in equal steps",
         caption="Dotted: caches that the system reports.",
         tables="plots",
         note=models.said(by_levels, expected),
@@ -164,8 +167,8 @@ def ranges(run) -> str:
     least, most = chase.iloc[0], chase.iloc[-1]
     assert most > 50 * least
     return (
-        f"A load takes between {least:.1f} ns and {most:.0f} ns today, depending on where its data lie, and on the "
-        "order of the loads."
+        f"A load, which brings one value into the processor, takes between {least:.1f} ns and {most:.0f} ns today. The "
+        "time depends on where the value lies, and on the order of the loads."
     )
 
 
@@ -180,9 +183,9 @@ def guessed(run) -> str:
     assert walk["nbytes"] > 8 * chase["nbytes"]  # order, not distance
     return (
         f"The longest walk loads {figures.bytes_label(walk['touched'])} of cache lines, spread over "
-        f"{figures.bytes_label(walk['nbytes'])}, and takes {walk['ns']:.0f} ns for each. As many lines in random order "
-        f"lie packed into {figures.bytes_label(chase['nbytes'])}, and yet each takes "
-        f"{about(chase['ns'] / walk['ns'])} as long: the order counts here, not the distance."
+        f"{figures.bytes_label(walk['nbytes'])}, and takes {walk['ns']:.0f} ns a load. As many lines in random order "
+        f"are packed into {figures.bytes_label(chase['nbytes'])}, and yet a load takes "
+        f"{about(chase['ns'] / walk['ns'])} as long. So here the order counts more than the distance."
     )
 
 
@@ -203,9 +206,9 @@ def steps(run) -> str:
     caches = sorted(run["reported_capacity"].values)
     first, second, *_, last = (chase[chase.index <= size / 2].iloc[-1] for size in caches)
     assert second > 2 * first
-    shared = ", probably because others use that cache, too" if last > chase.iloc[-1] / 2 else ""
+    shared = ", probably because others use that cache, too (not measured)" if last > chase.iloc[-1] / 2 else ""
     return (
-        f"The machine reports caches of {', '.join(map(figures.bytes_label, caches))}. In a working set of half the "
-        f"first a load takes {first:.1f} ns, and of half the second {second:.1f} ns, probably because the second is "
-        f"larger, and asked later. Of half the last it takes {last:.0f} ns{shared} (not measured)."
+        f"The machine reports caches of {', '.join(map(figures.bytes_label, caches))}. A load takes {first:.1f} ns if "
+        f"the working set fills half of the first, and {second:.1f} ns if it fills half of the second, probably because"
+        f" that is larger, and asked later (not measured). If it fills half of the last it takes {last:.0f} ns{shared}."
     )

@@ -119,7 +119,7 @@ def read_rates(runs, stride: int = 0, nbytes: int = 0) -> "figures.Shown":
     title = "What one thread reads, by how many items it skips"
     if _SKIP in alone[0]["stride"].values:
         _, whole, skipped = _skipped(runs[0])
-        title = f"Who asks memory for every sixteenth item gets {about(whole / skipped)} fewer bytes a second"
+        title = f"From memory, all items come at {about(whole / skipped)} the rate of every sixteenth item"
     return figures.show(
         figure,
         name="p5plus_bandwidth",
@@ -139,7 +139,7 @@ def lines_come_whole(run) -> str:
     return (
         f"Today one thread reads an array in order at {whole:.0f} GB/s from memory, and {about(cache / whole)} as "
         f"fast from the nearest cache. If it reads every sixteenth item it gets {skipped:.1f} GB/s, mostly because "
-        "memory comes in lines of 64 bytes: sixteen items come, and one is used."
+        "memory comes in lines of 64 bytes: of sixteen items that come, one is used."
     )
 
 

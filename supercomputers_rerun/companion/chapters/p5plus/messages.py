@@ -109,8 +109,8 @@ def called(run) -> str:
     assert kilobyte < 1.5 * call and 1.5 < ends["us"][double] / call < 2.5 and off.max() > 1.5
     return (
         f"Today an exchange of 8 bytes takes {call:.1f} µs. One of a kilobyte takes {100 * (kilobyte / call - 1):.0f} "
-        f"% longer; one of {figures.bytes_label(double)} takes "
-        f"{about(ends['us'][double] / call)} as long. So a message costs about calls × latency + bytes / bandwidth "
-        f"(dashed). Messages of middle size take up to {off.max():.1f} times as long as this sum, probably because the "
-        "library sends them in another way (not measured)."
+        f"% longer; one of {figures.bytes_label(double)} takes {about(ends['us'][double] / call)} as long. The "
+        "simplest sum is latency + bytes / bandwidth (dashed). Fitted to the shortest and the longest message it is "
+        f"too low between them: there messages take up to {off.max():.1f} times as long, probably because the library "
+        "sends them in another way (not measured)."
     )

@@ -163,7 +163,7 @@ def drift(runs) -> "figures.Shown":
         runs=runs,
         data=frames or None,
         title=title,
-        caption="Two ranks meet at barriers while a sensor interrupts them.",
+        caption="Two ranks meet at barriers. Drifting apart: interrupted at once, then ever further apart.",
         note=models.said(planned, expected),
     )
 
