@@ -210,5 +210,6 @@ def steps(run) -> str:
     return (
         f"The machine reports caches of {', '.join(map(figures.bytes_label, caches))}. A load takes {first:.1f} ns if "
         f"the working set fills half of the first, and {second:.1f} ns if it fills half of the second, probably because"
-        f" that is larger, and asked later (not measured). If it fills half of the last it takes {last:.0f} ns{shared}."
+        f" that is larger, and asked later (not measured). If it fills half of the last, a load takes {last:.0f} ns"
+        f"{shared}."
     )
