@@ -104,9 +104,9 @@ def spent(run) -> str:
     rest = share.drop("computing")
     assert share["computing"] > 80 and rest.idxmax() == "waiting" and rest["waiting"] > 0.6 * rest.sum()
     return (
-        f"Computing takes {share['computing']:.0f} % when {plural(run['ranks'].values[-1], 'rank')} of our model "
-        f"share one machine. Messages take {share['messages']:.1f} %. Most of the rest is waiting at barriers, where "
-        "the rank that comes first waits for the other."
+        f"Into computing: {share['computing']:.0f} % of it, when {plural(run['ranks'].values[-1], 'rank')} of our "
+        "model share one machine. Most of the rest is waiting at barriers, where the rank that comes first waits for "
+        "the other."
     )
 
 
@@ -115,9 +115,7 @@ def disturbed(run) -> str:
     taken = run["seconds"].values[0]
     most = 100 * (np.nanmax(taken) / np.nanmin(taken) - 1)
     assert 1 < most < 30
-    return (
-        f"When the same piece of work runs {len(taken)} times, the slowest takes {most:.0f} % longer than the fastest."
-    )
+    return f"Here the slowest of {len(taken)} equal pieces of work takes {most:.0f} % longer than the fastest."
 
 
 @experiment(
@@ -319,9 +317,8 @@ def by_bytes(run) -> str:
     each = run["sent_bytes"].values / run["messages"].values / 1e6
     assert less["messages"] > 1.5 and less["bytes"] < 0.2 and less["time"] < 0.4 and each.max() > 0.5
     return (
-        f"On demand it takes {_as_many(less['messages'])} messages, because ranks first ask, yet only "
-        f"{100 * less['time']:.0f} % of the time of the fixed width, because it moves {100 * less['bytes']:.0f} % of "
-        f"the bytes. A message of the wide halo has {each.max():.1f} MB: it waits for its bytes, not for its call."
+        "On demand ranks first ask, and so send more messages. Yet they need less time, because they move fewer bytes. "
+        f"At fixed width a message has {each.max():.1f} MB: it waits for its bytes, not for its call."
     )
 
 
@@ -331,9 +328,9 @@ def volume() -> str:
     share = found["in all"] / stated
     assert (share > 0.5).all() and (share < 0.67).all() and (found["transpositions"] > 0.7 * found["in all"]).all()
     return (
-        f"{stated:.0f} TB in ten days, by the talk. With fields and a wind that we assume, we count "
-        f"{100 * share.mean():.0f} % of that. Most of it is transpositions: four times in every step all fields are "
-        "divided among the ranks in another way."
+        f"{stated:.0f} TB in ten days, by the talk. Our count, which assumes a number of fields and a wind, gives "
+        f"{100 * share.mean():.0f} % of that. Most of our count is transpositions: four times in every step all fields "
+        "are divided among the ranks in another way."
     )
 
 

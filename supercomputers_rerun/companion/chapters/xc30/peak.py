@@ -99,7 +99,7 @@ def _reached(then, now) -> str:
     """Shares of peak then and today [%] as the title of a figure; the second of today is that of transforms alone."""
     whole, *alone = (f"{share:.0f} %" for share in now)
     rest = f", transforms alone {alone[0]}" if alone else ""
-    return f"Forecasts reached {then.min():.0f} to {then.max():.0f} % of peak; today one of one layer {whole}{rest}"
+    return f"Forecasts reached {then.min():.0f} to {then.max():.0f} % of peak; today our model reaches {whole}{rest}"
 
 
 @forecast.figure
@@ -123,7 +123,7 @@ def cores(runs) -> "figures.Shown":
         name="xc30_cores",
         heading="",
         title=_reached(then["share"], now[0]["share"]),
-        caption="In billions of operations a second; transforms of eight fields. At right the share.",
+        caption="In billions of operations a second; transforms of eight fields. At right the share of the peak.",
         tables="machines runs",
     )
     figures.at_right(shown.figure.axes[0], [f"{share:.2g} %" for share in (*then["share"], *now[0]["share"])])
@@ -201,12 +201,10 @@ def reached(run) -> str:
     assert then.max() < 10 < now[0] < now[1] / 2 and now[1] > 60 and one < now[1] - 10
     return (
         f"It reached {then.min():g} % on the IBM and {then.max():g} % on the Cray. The peak is the most arithmetic "
-        "that the processors can do. The talk's two pie charts of what it waited for are lost. Our one-layer "
-        "model reaches "
-        f"{now[0]:.0f} % today, with {small:.0f} waves on {team}. Transforms, which turn values at grid points into "
-        f"waves and back, do better alone, with {truncation()} waves on 1 thread: one field reaches {one:.0f} %, eight "
-        f"at once {now[1]:.0f} %, probably because the shapes of the waves are then computed once for all (not "
-        "measured)."
+        f"that the processors can do. Today our one-layer model reaches {now[0]:.0f} %, with {small:.0f} waves on "
+        f"{team}. Transforms, which turn values at grid points into waves and back, reach more alone: {one:.0f} % with "
+        f"one field of {truncation()} waves on 1 thread. Eight fields at once reach {now[1]:.0f} %, probably because "
+        "the shapes of the waves are then computed once for all (not measured)."
     )
 
 
