@@ -140,7 +140,8 @@ def plainly(run) -> str:
 def same_price(run) -> str:
     """A finer grid at the old price."""
     finer, (fine, coarse) = over(run, *SAME_PRICE, day=True), SAME_PRICE
-    how = f"to {np.ceil(100 * abs(finer.medians - 1)):.0f} %" if finer.measurable else "with no measurable difference"
+    off = np.ceil(100 * abs(finer.medians - 1))
+    how = f"within {off:.0f} %" if finer.measurable else "with no measurable difference"
     return (
         f"{_no_more(finer).capitalize()} in our model, if the finer grid carries fewer waves. A day of {fine[2:]} "
         f"waves on a grid of 10 km costs as much as one of {coarse[2:]} waves on 16 km, {how}, though the finer "

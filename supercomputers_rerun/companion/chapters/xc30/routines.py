@@ -88,7 +88,7 @@ def gained(runs) -> "figures.Shown":
     near = {"ha": "right", "va": "center", "color": figures.meaning("calculated"), "size": 9}
     axis.text(_LANES - 0.1, len(first) - 1, f"limit: {_LANES} columns", **near)
     for cross in (line for line in axis.lines if line.get_marker() == "x"):
-        axis.annotate("in doubt", cross.get_xydata()[0], (5, -9), textcoords="offset points", va="center", size=8)
+        axis.annotate("in doubt", cross.get_xydata()[0], (5, -9), textcoords="offset points", va="center", size=9)
     return shown
 
 
