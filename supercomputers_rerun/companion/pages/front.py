@@ -15,7 +15,7 @@ from supercomputers_rerun import HOME
 from supercomputers_rerun.companion import tables
 from supercomputers_rerun.companion.figures.rendering import Shown
 from supercomputers_rerun.companion.items import page
-from supercomputers_rerun.companion.pages import synthesis
+from supercomputers_rerun.companion.pages import synthesis, thread
 from supercomputers_rerun.companion.pages.synthesis import about
 from supercomputers_rerun.companion.records import runs
 
@@ -27,7 +27,7 @@ LAST = "90_machines"
 def finding() -> tuple[str, str]:
     """What the book found, in a headline and a paragraph."""
     then, now = synthesis.waited()
-    computes, moves = synthesis.growth()
+    computes, moves = thread.growth()
     hour = synthesis.forecast_hour()
     day = synthesis.DAY * synthesis.of_book(hour, "forecast of the size of 1982 with its jobs, files on disk")
     old = synthesis.DAY / 60 * synthesis.printed(hour, "cray_1a_ecmwf", "forecast of 1982 with its jobs, files on disk")
@@ -38,7 +38,7 @@ def finding() -> tuple[str, str]:
         f"forecast, with files of about the same size on one virtual disk of today, waits for {now:.0f} %. A single "
         f"disk gained more than computing, which became about {about(computes)} times as fast. But one disk does the "
         f"work of four, so that moving the files became only about {about(moves)} times as fast. These speeds alone "
-        f"would raise the share to {synthesis.by_speeds():.0f} % (calculated); chapter 1 looks for the rest. The "
+        f"would raise the share to {thread.by_speeds():.0f} % (calculated); chapter 1 looks for the rest. The "
         f"forecast is done sooner all the same: a day of it, with the jobs that follow, takes {about(day)} s. The "
         f"older Cray 1-A took {old:.0f} minutes. Our program has other physics; chapter 1 says what can be compared.",
     )
@@ -91,10 +91,7 @@ def _points() -> str:
 
 
 def _sensors() -> str:
-    run = runs.latest("p5plus-sensors")
-    wait = dict(zip(run["way"].values.astype(str), run["observed_wait"].values, strict=True))
-    apart, together = (1e3 * float(np.nanmedian(wait[way])) for way in ("drifted", "synchronised"))
-    assert apart > 3 * together
+    apart, together, _ = thread.interrupted()
     return (
         f"Interrupted in turn, two processes wait {about(apart)} ms for each other. Interrupted at the same moment, "
         f"they wait {about(together)} ms."

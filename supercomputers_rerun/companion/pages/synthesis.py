@@ -33,7 +33,9 @@ _WORD = 8  # bytes
 #: Bytes for each operation of the streaming loop of 2006: an item of 8 bytes, a multiplication and an addition.
 STREAMED = _WORD / 2
 #: Requests of today, as their points are called.
-WRITE, OPEN = "a write of 40 bytes, with its seek", "a small file opened, read and closed"
+LOAD = "a load from memory, at random"
+WRITE = "a write of 40 bytes, with its seek"
+OPEN = "a small file opened, read and closed"
 #: Experiments that measure the peak of their machine, of multiply-adds in registers.
 _PEAKS = ("xc30-transforms", "xc30-routines", "xc30-forecast")
 
@@ -293,7 +295,7 @@ def requests() -> pd.DataFrame:
         )
         longest = case[case["nbytes"] == case["nbytes"].max()]
         found = figures.converted(figures.intervals(longest), lambda seconds: seconds / longest["loads"].item())
-        return [measured(run, "a load from memory, at random", found)]
+        return [measured(run, LOAD, found)]
 
     def writes(run) -> list[dict]:
         """The wait of the solver that writes points, each with a seek."""
@@ -432,6 +434,8 @@ def _marks(axis, frame: pd.DataFrame, place: str, across: bool) -> None:
         figures.tells(drawn, whence=_whence(part))
         if order < 0:
             drawn.set(marker="*", markersize=13, zorder=1.9)  # below the cross of a doubtful one
+    if new["flagged"].any():
+        axis.plot([], [], "x", color=figures.INK, markersize=7, linestyle="none", label="flagged as doubtful")
 
 
 @figures.styled
@@ -505,42 +509,9 @@ def waited() -> tuple[float, float]:
     return then, now
 
 
-def growth() -> tuple[float, float]:
-    """How many times as fast the forecast of 1982 computes a step today, and its files are read and written: four disks
-    then, one now."""
-    cpu, run = tables.load("xmp1982", "fig4_4")["cpu"], runs.latest("xmp1982-forecast")
-    old = float(cpu.sel(section="NORMAL FORECAST TIME STEP", machine="Cray X-MP"))
-    in_memory = run["configuration"].values.astype(str) == "memory"
-    computes = old / float(figures.sampled(run, "observed_normal_cpu", in_memory)["middle"].item())
-    four = float(tables.printed("xmp1982", "fig7_2").set_index("test").loc["disks-diop", "mbyte_rate"])
-    moves = of_book(file_rates(), "a disk, O_DIRECT") / four
-    assert disks() > computes > 1.5 * moves > 15, "disk against disk it gained more than computing"
-    return computes, moves
-
-
-def by_speeds() -> float:
-    """Share [%] of the time for which the forecast would wait today if its waiting had shrunk as its files became
-    faster, and its computing as computing did: what :func:`growth` explains of :func:`waited`."""
-    (then, now), (computes, moves) = waited(), growth()
-    waits, works = then / moves, (100 - then) / computes
-    share = 100 * waits / (waits + works)
-    assert 1.3 * then < share < 0.8 * now, "a part of the rise, not all"
-    return share
-
-
-def balance() -> tuple[float, float]:
-    """How many times as long as computing a step of the forecast the disks take to move its data: then, and today."""
-    cpu, files, rates = (tables.load("xmp1982", name) for name in ("fig4_4", "sec3_1", "fig7_3"))
-    step = float(cpu["cpu"].sel(section="NORMAL FORECAST TIME STEP", machine="Cray X-MP"))
-    moved = _WORD * float((files["file_size"] * files["work_files"]).max())  # half of it read, as much written
-    then = moved / float(rates["two_copies"].sel(target="4 DISKS (A2)")) / step
-    computes, moves = growth()
-    return then, then * computes / moves
-
-
-def additions() -> float:
-    """Numbers that a core adds in registers while one small file is opened, read and closed."""
-    return of_book(requests(), OPEN) * _GIGA * of_book(sustained_rate(), "additions in registers")
+def additions(request: str = OPEN) -> float:
+    """Numbers that a core adds in registers while it waits for one request, such as a small file."""
+    return of_book(requests(), request) * _GIGA * of_book(sustained_rate(), "additions in registers")
 
 
 @figures.styled
@@ -576,15 +547,8 @@ def files_through_time() -> "figures.Shown":
         disk = printed(frame, "cray_xmp_1982", "a disk")
         axis.annotate("", (2029, faster * disk), (2029, disk), arrowprops={"arrowstyle": "->", "color": figures.INK})
         axis.plot([1982, 2029], [disk, disk], zorder=1, color=figures.INK, linewidth=0.8, linestyle=":")
-        axis.text(
-            2028.5,
-            10 * disk,
-            f"a disk,\nfrom 1982:\n{about(faster)} times",
-            ha="right",
-            va="center",
-            size=9,
-            weight="bold",
-        )
+        words = f"a disk,\nfrom 1982:\n{about(faster)} times"
+        axis.text(2028.5, 10 * disk, words, ha="right", va="center", size=9, weight="bold")
     return figures.show(
         figure,
         data=frame.drop(columns="order"),
@@ -615,12 +579,6 @@ _CALLED = {
     ("IBM p575 (Power5+)", "T799 10day forecast, 768 CPUs"): ("ten days", "left"),
     ("IBM p575 (Power5+)", "4D-Var, 768 CPUs"): ("analysis", "center"),
 }
-_TODAY = {
-    "forecast, disks": "today",
-    "imaging, large problem": "today",
-    "flow solver that writes, five arrays, one a write": "today",
-    "flow solver that writes, 40-byte elements": "today, 40 bytes a write",
-}
 
 
 @figures.styled
@@ -637,8 +595,9 @@ def waiting() -> "figures.Shown":
     frame["place"] = frame["group"].map(names.index).astype(float)
     _marks(axis, frame, "place", across=True)
     for row in of_first(frame).itertuples():
+        today = "today, 40 bytes a write" if "40-byte" in row.what else "today"
         words, where = _CALLED.get((row.machine, row.what), ("", "")) if row.kind == "report" else (
-            _TODAY.get(row.what, ""), "right" if row.value > 80 else "center")  # fmt: skip
+            today, "right" if row.value > 80 else "center")  # fmt: skip
         up = row.kind == "report" and where != "below"
         axis.annotate(
             words, (row.value, row.place), (0, 7 if up else -7), textcoords="offset points", size=8.8,
@@ -651,12 +610,14 @@ def waiting() -> "figures.Shown":
     axis.set_xlabel("share of the elapsed time without computing [%]")
     figures.legend(axis, "above 2")
     then, now = waited()
+    old = frame.loc[(frame["kind"] == "report") & (frame["bound"] == ""), "value"]
     return figures.show(
         figure,
         data=frame.drop(columns=["order", "place"]),
         name="waiting",
         heading=_measured(frame),
-        title=f"The forecast waited {then:.0f} % of its time in 1982, and waits {now:.0f} % today",
+        title=f"In the reports jobs wait {old.min():.0f} to {old.max():.0f} % of their time; the forecast's "
+        f"{then:.0f} % became {now:.0f} %",
         caption="Each row has one report's jobs and, in three, a similar program today. Arrows mark bounds. Below "
         "zero, CPU time exceeds elapsed time.",
         alt=f"Share of the elapsed time without computing, in %. {said(frame)}.",
@@ -670,19 +631,13 @@ def asked() -> "figures.Shown":
     names = list(dict.fromkeys(frame["what"]))
     figure, axis = figures.axes(height=1.3 + 0.5 * len(names))
     _marks(axis, frame.assign(place=frame["what"].map(names.index).astype(float)), "place", across=True)
-    rate = _GIGA * of_book(sustained_rate(), "additions in registers")
     for place, name in enumerate(names):
         axis.text(0.01, place - 0.33, name, transform=axis.get_yaxis_transform(), size=9, va="center")
-        seconds = of_book(frame, name)
-        if np.isfinite(rate * seconds):
+        if np.isfinite(count := additions(name)):
             axis.annotate(
-                f"{about(rate * seconds)} additions",
-                (frame.loc[frame["what"] == name, "high"].max(), place),
-                (8, 0),
-                textcoords="offset points",
-                size=8.8,
-                va="center",
-            )
+                f"{about(count)} additions", (frame.loc[frame["what"] == name, "high"].max(), place), (8, 0),
+                textcoords="offset points", size=8.8, va="center",
+            )  # fmt: skip
     axis.set_yticks(range(len(names)), [""] * len(names))
     figures.log_axis(axis, "x")
     axis.set(xlim=(frame["value"].min() / 2, frame["high"].max() * 20), ylim=(len(names) - 0.4, -0.7))
@@ -705,11 +660,9 @@ def asked() -> "figures.Shown":
 
 def skipping() -> tuple[float, float]:
     """How many times as long the same arithmetic takes that skips eight numbers of ten: in 2006, and today."""
-    frame, names = sustained_rate(), ("streams through an array", "skips through an array")
-    then, now = (
-        of(names[0]) / of(names[1])
-        for of in (lambda what: printed(frame, "power5plus", what), lambda what: of_book(frame, what))
-    )
+    frame, streams, skips = sustained_rate(), "streams through an array", "skips through an array"
+    then = printed(frame, "power5plus", streams) / printed(frame, "power5plus", skips)
+    now = of_book(frame, streams) / of_book(frame, skips)
     assert then > now > 1.5
     return then, now
 
@@ -731,11 +684,7 @@ def shares() -> "figures.Shown":
     """:func:`share_of_peak`: whole forecasts, and transforms alone."""
     frame = share_of_peak()
     most = frame.loc[frame["kind"] == "report", "value"].max()
-    transforms = (
-        frame.loc[frame["what"].str.startswith("spectral") & (frame["order"] >= 0)]
-        .sort_values("order")["value"]
-        .iloc[0]
-    )
+    transforms = of_book(frame, next(what for what in frame["what"] if what.startswith("spectral")))
     assert transforms > 4 * most
     return dots(
         frame,
@@ -746,17 +695,20 @@ def shares() -> "figures.Shown":
     )
 
 
+def hours_then() -> tuple[float, float]:
+    """Seconds for an hour of forecast at the best of 1982, and on the Cray of 2014."""
+    frame = forecast_hour()
+    first = printed(frame, "cray_xmp_1982", "forecast of 1982 with its jobs, a file on SSD")
+    last = frame.loc[frame["machine"] == full_name("cray_xc30"), "value"].item()
+    assert 2 < first / last < 5
+    return first, last
+
+
 def hours() -> "figures.Shown":
     """:func:`forecast_hour`: what became of the speed."""
-    frame = forecast_hour()
-    old = frame[frame["kind"] == "report"]
-    first, last = (
-        old.loc[old["year"] == old["year"].min(), "value"].min(),
-        old.loc[old["machine"] == full_name("cray_xc30"), "value"].item(),
-    )
-    assert 2 < first / last < 5
+    first, last = hours_then()
     return dots(
-        frame,
+        forecast_hour(),
         log=True,
         name="forecast_hour",
         title=f"An hour of forecast took {first:.0f} s in 1982, and {last:.3g} s of a far finer one in 2014",
@@ -776,18 +728,6 @@ def held() -> "figures.Shown":
         title="Memory for each flop/s of peak fell to less than half after 1993",
         seen="Main memory over peak. The owner of a virtual machine chooses its memory.",
     )
-
-
-def findings() -> list[str]:
-    """What the last chapter shows, in everyday English: a sentence and a number each."""
-    then, now = waited()
-    return [
-        f"A disk moves {about(disks())} times as much in a second as in 1982.",
-        f"A weather forecast with its data on one disk waits for {now:.0f} % of its time. In 1982, on four disks, it "
-        f"was {then:.0f} %.",
-        f"While it opens, reads and closes one small file, a processor could add about {about(additions())} "
-        "numbers one by one.",
-    ]
 
 
 def points_table(found: dict[str, pd.DataFrame]) -> "figures.Shown":
