@@ -684,7 +684,8 @@ def shares() -> "figures.Shown":
     """:func:`share_of_peak`: whole forecasts, and transforms alone."""
     frame = share_of_peak()
     most = frame.loc[frame["kind"] == "report", "value"].max()
-    transforms = of_book(frame, next(what for what in frame["what"] if what.startswith("spectral")))
+    of_books = frame.loc[frame["order"] >= 0, "what"]
+    transforms = of_book(frame, next(what for what in of_books if what.startswith("spectral")))
     assert transforms > 4 * most
     return dots(
         frame,
