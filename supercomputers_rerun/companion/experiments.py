@@ -32,6 +32,7 @@ from supercomputers_rerun import HOME
 from supercomputers_rerun.companion import bench, host, notebook_files
 from supercomputers_rerun.companion.bench import Measurement
 from supercomputers_rerun.companion.common import Unavailable, require_integer
+from supercomputers_rerun.companion.figures import styled
 from supercomputers_rerun.companion.records import runs
 
 PRESETS = ("quick", "paper", "modern")
@@ -104,9 +105,9 @@ class Experiment:
         return function
 
     def figure(self, function: Callable) -> Callable:
-        """Mark a function that draws this experiment: the command line, the report and the record call it."""
-        self.figures.append(function)
-        return function
+        """Mark a function that draws this experiment, in the house style; commands, report and record call it."""
+        self.figures.append(styled(function))
+        return self.figures[-1]
 
     def run(self, preset: str = "quick", threads: int = 1, **options: Any):
         """Run it here; the record as an ``xarray.Dataset``, drawn as "this run" (options as of :func:`run_record`).

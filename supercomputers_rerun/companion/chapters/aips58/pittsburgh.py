@@ -201,7 +201,6 @@ def toll() -> "figures.Shown":
 
 
 @habits.figure
-@figures.styled
 def lost(runs) -> "figures.Shown":
     """What is added, against the CPU time without: Pittsburgh over Toronto, and runs through files over in memory."""
     toronto, pittsburgh = (common.ddt()["cpu"].sel(system=system).values.ravel() for system in ("CLSC", "PSC"))

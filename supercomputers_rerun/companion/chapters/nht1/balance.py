@@ -98,7 +98,6 @@ def waits(run):
 
 
 @base_codes.figure
-@figures.styled
 def balance(runs) -> "figures.Shown":
     """Waiting over computing against the time of computing between two dumps (N8)."""
     old, frames = balance_1993(), [_waits_of_the_largest(run) for run in runs]

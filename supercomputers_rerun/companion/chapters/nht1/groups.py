@@ -38,7 +38,6 @@ def curve(run):
 
 
 @grouped.figure
-@figures.styled
 def whole_run(runs) -> "figures.Shown":
     """T_T of a run against the number of processes that write at a time, over the least of the run."""
     frames, (ticks, _, best) = [curve(run) for run in runs], _printed()

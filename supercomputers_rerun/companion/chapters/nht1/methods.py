@@ -101,7 +101,6 @@ def by_size(run):
 
 
 @whole_runs.figure
-@figures.styled
 def one_write(runs) -> "figures.Shown":
     """Time of one write against its bytes, beside the cost of a call and of its bytes."""
     frames, (call, rate) = [by_size(run) for run in runs], costs(runs[0])

@@ -31,7 +31,6 @@ def _times(run):
 
 
 @steps.figure
-@figures.styled
 def solver(runs) -> "figures.Shown":
     """Time of one step of BT by class and threads."""
     (figure, axis), frames = figures.axes(height=3.2), [_times(run) for run in runs]

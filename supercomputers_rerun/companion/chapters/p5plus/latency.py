@@ -85,7 +85,6 @@ def _reach(run) -> "pd.DataFrame":
 
 
 @loads.figure
-@figures.styled
 def load_times(runs) -> "figures.Shown":
     """Time of one dependent load against working set: random chase and walk of 1024 items, on huge pages."""
     figure, axis = figures.axes(height=3.6)

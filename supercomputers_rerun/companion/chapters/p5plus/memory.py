@@ -84,7 +84,6 @@ def _skipped(run) -> tuple[float, float, float]:
 
 
 @bandwidth.figure
-@figures.styled
 def read_rates(runs, stride: int = 0, nbytes: int = 0) -> "figures.Shown":
     """Read bandwidth on huge pages against working set: of one thread by stride, and by threads at stride 1.
 

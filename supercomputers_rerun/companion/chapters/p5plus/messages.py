@@ -69,7 +69,6 @@ def _by_ends(run) -> "pd.DataFrame":
 
 
 @exchange.figure
-@figures.styled
 def exchanged(runs) -> "figures.Shown":
     """Time of an exchange by message size, where each rank has a CPU of its own."""
     figure, axis = figures.axes(height=3.2)

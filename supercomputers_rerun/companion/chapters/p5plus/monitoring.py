@@ -38,7 +38,6 @@ def lost(run) -> tuple[float, float, float]:
 
 
 @sensors.figure
-@figures.styled
 def spent(runs) -> "figures.Shown":
     """What sensors add to the computing of ranks: their own time, and waiting, by when they come."""
     frames, names = [], []
@@ -130,7 +129,6 @@ def _named(axis, line, way: str) -> None:
 
 
 @sensors.figure
-@figures.styled
 def drift(runs) -> "figures.Shown":
     """Waiting in each period while sensors drift apart, beside that with synchronised and with drifted ones."""
     runs, frames = [run for run in runs if "drifting" in run["way"].values], []

@@ -57,7 +57,6 @@ def class_shares(run) -> "pd.DataFrame":
 
 
 @ranks.figure
-@figures.styled
 def split(runs) -> "figures.Shown":
     """The four classes of the talk's pies, as shares of the time, by number of ranks."""
     shown = with_own(runs)
@@ -135,7 +134,6 @@ def jitter(preset: str, threads: int) -> list[Case]:
 
 
 @jitter.figure
-@figures.styled
 def quanta(runs) -> "figures.Shown":
     """Share of the quanta of work that take longer than the fastest by so much and more."""
     figure, axis = figures.axes(height=2.9)

@@ -72,7 +72,6 @@ _WRONG = ("wrong in the last digits", "harmless flags", "wrong in the 7th digit"
 
 
 @scored.figure
-@figures.styled
 def differences(runs) -> "figures.Shown":
     """At which lead times the paired test finds three builds different from the strict one, and by how much."""
     shown = with_own(runs)  # all machines give the same

@@ -55,7 +55,6 @@ def errors(run):
 
 
 @jet.figure
-@figures.styled
 def aliasing(runs) -> "figures.Shown":
     """Vorticity of one truncation on a linear and on a cubic grid, and by degree the error of each grid's products."""
     run = runs[0]

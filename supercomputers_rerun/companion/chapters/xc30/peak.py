@@ -137,7 +137,6 @@ def _eight(alone) -> str:
 
 
 @transforms.figure
-@figures.styled
 def transform_shares(runs) -> "figures.Shown":
     """Share of peak of the transforms against truncation, with the shares of the forecasts of 2014."""
     printed = tables.load("xc30", "runs")["peak_percent"].to_series()

@@ -65,7 +65,6 @@ def day_table(run):
 
 
 @steps.figure
-@figures.styled
 def day(runs) -> "figures.Shown":
     """Cost of a day of forecast of the small model on the seven grids of the talk, over that on the first."""
     grids = tables.load("xc30", "resolutions")["truncation"].to_series().dropna()

@@ -146,7 +146,6 @@ def vectorised(runs) -> "figures.Shown":
 
 
 @builds.figure
-@figures.styled
 def by_length(runs) -> "figures.Shown":
     """Rates of two routines by NPROMA, the number of columns that they work on at once (C16)."""
     frames = [rates(run, "NPROMA", "routine", "nproma", scale=1e6) for run in runs]

@@ -53,7 +53,6 @@ def _every_step(result) -> dict[str, float]:
 
 
 @storm.figure
-@figures.styled
 def output_steps(runs) -> "figures.Shown":
     """Time of every output step with and without the small files, alone and while others load the file system."""
     run = runs[0]
@@ -259,7 +258,6 @@ def _minutes(seconds: float) -> str:
 
 
 @records.figure
-@figures.styled
 def every_open(runs) -> "figures.Shown":
     """What all opens of a suite take, one after another, by what one takes: printed counts times a latency."""
     sets, slow = counted_opens(), max(_LATENCIES)
@@ -303,7 +301,6 @@ def every_open(runs) -> "figures.Shown":
 
 
 @records.figure
-@figures.styled
 def opens(runs) -> "figures.Shown":
     """What small files cost an output step by the time of an open, for the least and the largest records."""
     frames = [with_small_files(run) for run in runs]

@@ -138,7 +138,6 @@ def _fit(measurements) -> dict[str, Output]:
 
 
 @halved.figure
-@figures.styled
 def halves(runs) -> "figures.Shown":
     """CPU time in half the memory banks over that alone in all (Figs 8.1, 8.2), printed and simulated."""
     (post, full, half), (kernel, *_) = (printed(name) for name in ("fig8_1", "fig8_2"))

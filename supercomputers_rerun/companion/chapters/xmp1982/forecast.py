@@ -156,7 +156,6 @@ def rates_beside(run) -> dict[str, float]:
 
 
 @forecast.figure
-@figures.styled
 def waits(runs) -> "figures.Shown":
     """How fast each place of the work files is, and for how much of its time the forecast waits, then and now."""
     figure, both = figures.axes(2, 1, height=4.2)

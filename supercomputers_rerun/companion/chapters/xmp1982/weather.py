@@ -40,7 +40,6 @@ def _others(measurements) -> dict[str, Output]:
 
 
 @builds.figure
-@figures.styled
 def drift(runs) -> "figures.Shown":
     """How far another build of the source is off in temperature, from write-up to write-up of a day (section 4.9)."""
     figure, axis = figures.axes(height=2.6)
