@@ -73,14 +73,18 @@ def test_kernels_know_nothing_of_the_rest():
     assert breaches("kernels", breach) == []
 
 
-def test_only_chapters_call_kernels_and_no_chapter_another():
+def test_only_chapters_call_kernels_and_only_pages_call_chapters():
+    """No chapter calls another, or a page."""
     chapters = ROOMS["companion"] / "chapters"
 
     def breach(inside, module, early):
         if module.startswith("companion.chapters.") and (chapters / module.split(".")[2]).is_dir():
-            return inside[:2] != ("chapters", module.split(".")[2])
-        foreign = module.partition(".")[0] in ("peers", "tests")
-        return foreign or (module.startswith("kernels.") and inside[0] != "chapters" and not module.startswith(CALLED))
+            return inside[0] != "pages" and inside[:2] != ("chapters", module.split(".")[2])
+        if module.partition(".")[0] in ("peers", "tests"):
+            return True
+        if inside[0] == "chapters":
+            return module.startswith("companion.pages")
+        return module.startswith("kernels.") and not module.startswith(CALLED)
 
     assert breaches("companion", breach) == []
 
