@@ -7,6 +7,7 @@ are asserted beside them.
 import numpy as np
 
 from supercomputers_rerun.companion import figures, tables
+from supercomputers_rerun.companion.chapters.xmp1982 import forecast
 from supercomputers_rerun.companion.pages import synthesis
 from supercomputers_rerun.companion.pages.synthesis import about, of_book, printed
 from supercomputers_rerun.companion.records import runs
@@ -57,14 +58,8 @@ def how_long() -> str:
 
 
 def growth() -> tuple[float, float]:
-    """How many times as fast the forecast of 1982 computes a step today, and its files are read and written: four disks
-    then, one now."""
-    cpu, run = tables.load("xmp1982", "fig4_4")["cpu"], runs.latest("xmp1982-forecast")
-    old = float(cpu.sel(section="NORMAL FORECAST TIME STEP", machine="Cray X-MP"))
-    in_memory = run["configuration"].values.astype(str) == "memory"
-    computes = old / float(figures.sampled(run, "observed_normal_cpu", in_memory)["middle"].item())
-    four = float(tables.printed("xmp1982", "fig7_2").set_index("test").loc["disks-diop", "mbyte_rate"])
-    moves = of_book(synthesis.file_rates(), "a disk, O_DIRECT") / four
+    """How many times as fast as in 1982 the forecast computes a step and moves its data, by four disks then, by one."""
+    computes, moves = forecast.grown(runs.latest("xmp1982-forecast"))
     assert synthesis.disks() > computes > 1.5 * moves > 15, "disk against disk it gained more than computing"
     return computes, moves
 
@@ -79,16 +74,6 @@ def by_speeds() -> float:
     return share
 
 
-def balance() -> tuple[float, float]:
-    """How many times as long as computing a step of the forecast the disks take to move its data: then, and today."""
-    cpu, files, rates = (tables.load("xmp1982", name) for name in ("fig4_4", "sec3_1", "fig7_3"))
-    step = float(cpu["cpu"].sel(section="NORMAL FORECAST TIME STEP", machine="Cray X-MP"))
-    moved = 8 * float((files["file_size"] * files["work_files"]).max())  # Mbyte; half is read, as much written
-    then = moved / float(rates["two_copies"].sel(target="4 DISKS (A2)")) / step
-    computes, moves = growth()
-    return then, then * computes / moves
-
-
 def why_more() -> str:
     """Why the forecast waits for a larger share of its time although disks became faster, as far as sums say."""
     computes, moves = growth()
@@ -99,7 +84,9 @@ def why_more() -> str:
         for name, where in (("forecast", "memory"), ("forecast", "disk4"), ("waiting", "disk4"))
     )
     rest = (whole - waits) / memory
-    (then, now), (hidden, longer) = synthesis.waited(), balance()
+    hidden = forecast.moving_then()["disk"] / forecast.step_then()
+    longer = forecast.over_computing(run)
+    then, now = synthesis.waited()
     assert rest > 1.2 and hidden < 1 < 1.3 < longer
     return (
         "It waits for a larger share of its time partly because four disks served it in 1982, and one virtual disk "
