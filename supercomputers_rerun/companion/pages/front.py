@@ -8,11 +8,11 @@ from html import escape
 from pathlib import Path
 from typing import NamedTuple
 
-import numpy as np
 import yaml
 
 from supercomputers_rerun import HOME
 from supercomputers_rerun.companion import tables
+from supercomputers_rerun.companion.chapters.xc30 import small_files
 from supercomputers_rerun.companion.figures.rendering import Shown
 from supercomputers_rerun.companion.items import page
 from supercomputers_rerun.companion.pages import synthesis, thread
@@ -99,12 +99,10 @@ def _sensors() -> str:
 
 
 def _opens() -> str:
-    run, talk = runs.latest("xc30-records"), tables.load("xc30", "hres_io")
-    largest = run["record_bytes"].values == run["record_bytes"].values.max()
-    (row,) = np.flatnonzero(largest & np.isclose(run["latency"].values, 1e-3))
-    longer = 1 + float(np.nanmedian(run["observed_small"].values[row] / run["observed_without"].values[row]))
-    count = int(run["tasks"][row]) * int(talk["list_files"] + talk["namelist_files"])
-    assert 1.7 < longer < 2.4
+    run = runs.latest("xc30-records")
+    slow = small_files.largest(run).set_index("asked").loc[1e-3]
+    count = int(run["tasks"].values[0]) * small_files.by_task()
+    assert 1.7 < slow["times"] < 2.4
     return (
         f"If each of {count} small files needs a millisecond to open, a step of output takes about twice as long, "
         "though not a byte more is written."

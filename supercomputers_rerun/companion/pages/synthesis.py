@@ -18,6 +18,7 @@ import pandas as pd
 import xarray as xr
 
 from supercomputers_rerun.companion import chapters, figures, models, tables
+from supercomputers_rerun.companion.chapters.xc30 import small_files
 from supercomputers_rerun.companion.claims.formulas import Turn
 from supercomputers_rerun.companion.claims.sheets import Reader
 from supercomputers_rerun.companion.common import plural, significant
@@ -312,10 +313,9 @@ def requests() -> pd.DataFrame:
 
     def opens(run) -> list[dict]:
         """Open, read and close, as fast as the machine does it, beside the largest records."""
-        talk = tables.load("xc30", "hres_io")
         chosen = (run["latency"].values == 0) & (run["record_bytes"].values == run["record_bytes"].values.max())
         (row,) = np.flatnonzero(chosen)
-        sets = float(run["tasks"][row]) * float(talk["list_files"] + talk["namelist_files"])
+        sets = float(run["tasks"][row]) * small_files.by_task()
         found = figures.converted(figures.sampled(run, "observed_small", [row]), lambda seconds: seconds / sets)
         return [measured(run, OPEN, found)]
 

@@ -7,6 +7,7 @@ are asserted beside them.
 import numpy as np
 
 from supercomputers_rerun.companion import figures, tables
+from supercomputers_rerun.companion.chapters.xc30 import small_files
 from supercomputers_rerun.companion.chapters.xmp1982 import forecast
 from supercomputers_rerun.companion.pages import synthesis
 from supercomputers_rerun.companion.pages.synthesis import about, of_book, printed
@@ -115,10 +116,9 @@ def one_request() -> str:
 def counted() -> list[tuple[str, float, float]]:
     """What a report requests, how many times, and the seconds that one of these takes today."""
     frame, solver = synthesis.requests(), runs.latest("nht1-io")
-    opens = tables.printed("xc30", "io_to_remove").set_index("suite").loc["HRES", "open_close"]
     return [
         ("1993, points of the flow solver", synthesis.points_written(solver), of_book(frame, synthesis.WRITE)),
-        ("2014, small files of a forecast", float(opens), of_book(frame, synthesis.OPEN)),
+        ("2014, small files of a forecast", small_files.counted_opens()["HRES"], of_book(frame, synthesis.OPEN)),
     ]
 
 

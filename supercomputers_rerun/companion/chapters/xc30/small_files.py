@@ -521,7 +521,7 @@ def worse_when_loaded() -> Finding:
 def to_be_removed() -> Finding:
     """What the opens of the talk's forecast cost at what one costs here."""
     here, *_ = largest(records.runs()[0]).itertuples()
-    sets = tables.printed("xc30", "io_to_remove").set_index("suite")["open_close"].astype(float)
+    sets = counted_opens()
     return Finding(
         THEN,
         f"The counts are those of ECMWF's suites. At what an open costs here, all {sets['HRES']:.0f} of its forecast "
