@@ -18,7 +18,7 @@ import pandas as pd
 import xarray as xr
 
 from supercomputers_rerun.companion import chapters, figures, models, tables
-from supercomputers_rerun.companion.chapters.xc30 import small_files
+from supercomputers_rerun.companion.chapters.xc30 import peak, small_files
 from supercomputers_rerun.companion.claims.formulas import Turn
 from supercomputers_rerun.companion.claims.sheets import Reader
 from supercomputers_rerun.companion.common import plural, significant
@@ -265,16 +265,15 @@ def share_of_peak() -> pd.DataFrame:
     """Share of peak [%] that whole forecasts sustained; of some runs, that of spectral transforms alone."""
 
     def forecast(run) -> list[dict]:
-        share = _percent(*(_rate(run, run["what"].values == what) for what in ("forecast", "peak")))
+        share = figures.spread_of(peak.shares(run, "forecast"), "share")
         return [measured(run, f"forecast of one layer on {plural(run['threads'].values[0], 'thread')}", share)]
 
     def transforms(run) -> list[dict]:
         """Those of eight fields at the truncation of the talk, or at the largest of a smaller run."""
-        waves, one = run["truncation"].values, run["threads"].values == 1
-        of_talk = int(tables.load("xc30", "forecast")["truncation"])
-        chosen = of_talk if of_talk in waves else waves.max()
-        alone = one & (run["fields"].values == 8) & (waves == chosen)
-        share = _percent(_rate(run, alone), _rate(run, one & (run["what"].values == "peak")))
+        frame = peak.shares(run, "transforms").query("threads == 1 and fields == 8")
+        of_talk = peak.truncation()
+        chosen = of_talk if of_talk in frame["truncation"].values else frame["truncation"].max()
+        share = figures.spread_of(frame[frame["truncation"] == chosen], "share")
         return [measured(run, f"spectral transforms at truncation {chosen} on 1 thread", share)]
 
     return _frame("peak", "% of peak", xc30_forecast=forecast, xc30_transforms=transforms)
