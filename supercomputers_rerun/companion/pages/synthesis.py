@@ -18,6 +18,7 @@ import pandas as pd
 import xarray as xr
 
 from supercomputers_rerun.companion import chapters, figures, models, tables
+from supercomputers_rerun.companion.chapters.p5plus import latency
 from supercomputers_rerun.companion.chapters.xc30 import peak, small_files
 from supercomputers_rerun.companion.claims.formulas import Turn
 from supercomputers_rerun.companion.claims.sheets import Reader
@@ -290,11 +291,8 @@ def requests() -> pd.DataFrame:
 
     def loads(run) -> list[dict]:
         """The longest chase through memory on huge pages, a load after the other."""
-        case = figures.cases(run, "nbytes", "pattern", "pages", "loads").query(
-            "pattern == 'random' and pages == 'huge'"
-        )
-        longest = case[case["nbytes"] == case["nbytes"].max()]
-        found = figures.converted(figures.intervals(longest), lambda seconds: seconds / longest["loads"].item())
+        longest = latency.lines(run).query("pattern == 'random' and pages == 'huge'").tail(1)
+        found = figures.converted(figures.spread_of(longest, "ns"), lambda ns: 1e-9 * ns)
         return [measured(run, LOAD, found)]
 
     def writes(run) -> list[dict]:
