@@ -117,10 +117,6 @@ def _rate(run, chosen) -> pd.DataFrame:
     return figures.converted(figures.intervals(case), lambda seconds: case["flops"].item() / seconds)
 
 
-def _percent(above: pd.DataFrame, below: pd.DataFrame) -> pd.DataFrame:
-    return figures.converted(figures.quotient(above, below), lambda share: 100 * share)
-
-
 def peaks(run) -> list[tuple]:
     """The highest peak by the most threads of a run's machine: the run that found it, words, flop/s of all threads and
     of one, with their spread.  Empty where no peak of the machine was measured."""
@@ -239,7 +235,8 @@ def computing() -> pd.DataFrame:
             (row,) = _largest(run, way)
             same = (run["N"] == run["N"][row]) & (run["threads"] == run["threads"][row]) & (run["way"] == "none")
             alone = figures.intervals(figures.cases(run)[same.values])
-            share = _percent(alone, figures.sampled(run, "observed_T_T", [row]))
+            over = figures.quotient(alone, figures.sampled(run, "observed_T_T", [row]))
+            share = figures.converted(over, lambda ratio: 100 * ratio)
             found.append(measured(run, f"flow solver that writes, {way}", share, _WRITING))
         return found
 
