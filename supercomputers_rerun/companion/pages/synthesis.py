@@ -20,6 +20,7 @@ import xarray as xr
 from supercomputers_rerun.companion import chapters, figures, models, tables
 from supercomputers_rerun.companion.chapters.p5plus import latency
 from supercomputers_rerun.companion.chapters.xc30 import peak, small_files
+from supercomputers_rerun.companion.chapters.xmp1982 import blocks
 from supercomputers_rerun.companion.claims.formulas import Turn
 from supercomputers_rerun.companion.claims.sheets import Reader
 from supercomputers_rerun.companion.common import plural, significant
@@ -154,9 +155,8 @@ def file_rates() -> pd.DataFrame:
 
 def _device(run, test: str) -> pd.DataFrame:
     """MB/s of one test of devices, as chapter 1 has it: the median of the samples' rates."""
-    row = np.flatnonzero(run["test"].values == test)
-    megabytes = _WORD * float(run["mwords"][row].item())
-    return figures.of_samples(megabytes / run["observed_job_0_time"].values[row], run["flags"].values[row])
+    flags = run["flags"].values[run["test"].values == test]
+    return figures.of_samples(blocks.rates_of(run).sel(test=[test]).values, flags)
 
 
 def _largest(run, way: str) -> np.ndarray:

@@ -96,22 +96,18 @@ def devices(preset: str, threads: int) -> list[Case]:
     return cases
 
 
-def _rates(cases):
-    """MB/s of tests and samples: of both jobs where both count, over the time of the longer one."""
+def rates_of(run):
+    """MB/s of tests and samples of a run: of both jobs where both count, over the time of the longer one."""
+    counted = {name: ("test", run[name].values.astype(float)) for name in ("mwords", "mwords_second")}
+    cases = observed(run, "test").assign(counted)
     both = cases["test"].isin(_BOTH)
     words = cases["mwords"] + cases["mwords_second"].where(both, 0.0)
     return _WORD * words / cases["clock"].where(both, cases["job_0_time"])
 
 
-def _counted(run) -> dict:
-    """Words that each test of a run moves, in millions, as coordinates of what was observed."""
-    return {name: ("test", run[name].values.astype(float)) for name in ("mwords", "mwords_second")}
-
-
 def rates_now(run) -> dict[str, float]:
     """MB/s of each test of a run, medians."""
-    cases = observed(run, "test").assign(_counted(run))
-    return _rates(cases).median("sample").reindex(test=list(TESTS)).to_series().to_dict()
+    return rates_of(run).median("sample").reindex(test=list(TESTS)).to_series().to_dict()
 
 
 def rates_then() -> dict[str, float]:
@@ -133,7 +129,7 @@ def rates(runs) -> "figures.Shown":
     rows = {name: TESTS[name][0] for name in (*one, *(name for name in TESTS if name not in one))}
 
     def here(run) -> dict[str, Measured]:
-        return {"today": along(run, rows, lambda cases: _rates(cases.assign(_counted(run))), "test")}
+        return {"today": along(run, rows, lambda _: rates_of(run), "test")}
 
     shown = dots(
         runs,
