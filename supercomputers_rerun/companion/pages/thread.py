@@ -9,6 +9,7 @@ import numpy as np
 from supercomputers_rerun.companion import figures, tables
 from supercomputers_rerun.companion.chapters.xc30 import small_files
 from supercomputers_rerun.companion.chapters.xmp1982 import forecast
+from supercomputers_rerun.companion.chapters.xmp1982.rows import observed
 from supercomputers_rerun.companion.pages import synthesis
 from supercomputers_rerun.companion.pages.synthesis import about, of_book, printed
 from supercomputers_rerun.companion.records import runs
@@ -79,12 +80,9 @@ def why_more() -> str:
     """Why the forecast waits for a larger share of its time although disks became faster, as far as sums say."""
     computes, moves = growth()
     run = runs.latest("xmp1982-forecast")
-    place = run["configuration"].values.astype(str)
-    memory, whole, waits = (
-        float(figures.sampled(run, f"observed_{name}", place == where)["middle"].item())
-        for name, where in (("forecast", "memory"), ("forecast", "disk4"), ("waiting", "disk4"))
-    )
-    rest = (whole - waits) / memory
+    cases = observed(run).median("sample")
+    memory, disk = (cases.sel(configuration=name) for name in ("memory", "disk4"))
+    rest = float((disk["forecast"] - disk["waiting"]) / memory["forecast"])
     hidden = forecast.moving_then()["disk"] / forecast.step_then()
     longer = forecast.over_computing(run)
     then, now = synthesis.waited()
