@@ -4,9 +4,8 @@ Functions give the text below headings of the last chapter, and sums that these 
 are asserted beside them.
 """
 
-import numpy as np
-
 from supercomputers_rerun.companion import figures, tables
+from supercomputers_rerun.companion.chapters.p5plus import monitoring
 from supercomputers_rerun.companion.chapters.xc30 import small_files
 from supercomputers_rerun.companion.chapters.xmp1982 import forecast
 from supercomputers_rerun.companion.chapters.xmp1982.rows import observed
@@ -146,12 +145,9 @@ def for_memory() -> str:
 def interrupted() -> tuple[float, float, float]:
     """Milliseconds that two processes wait for each other, interrupted in turn and at once; seconds of the first."""
     run = runs.latest("p5plus-sensors")
-    wait, spent = (
-        dict(zip(run["way"].values.astype(str), run[name].values, strict=True)) for name in ("observed_wait", "seconds")
-    )
-    apart, together = (1e3 * float(np.nanmedian(wait[way])) for way in ("drifted", "synchronised"))
+    apart, together = (1e3 * monitoring.medians(run, way)[1] for way in ("drifted", "synchronised"))
     assert apart > 3 * together
-    return apart, together, float(np.nanmedian(spent["drifted"]))
+    return apart, together, float(run["median"].values[run["way"].values == "drifted"].item())
 
 
 def for_others() -> str:

@@ -22,7 +22,7 @@ _WAYS = {"none": "never", "synchronised": "to all at once", "drifted": "in turn"
 _COMPARED = ("none", "synchronised", "drifted")
 
 
-def _median(run, way: str) -> tuple[float, float]:
+def medians(run, way: str) -> tuple[float, float]:
     """Seconds of computing, sensors included, and of waiting, mean of the ranks, medians of the samples."""
     place = run["way"].values.tolist().index(way)
     computing, waiting = (float(np.nanmedian(run[f"observed_{name}"].values[place])) for name in ("compute", "wait"))
@@ -31,8 +31,8 @@ def _median(run, way: str) -> tuple[float, float]:
 
 def lost(run) -> tuple[float, float, float]:
     """Seconds that a sensor takes of each rank, and seconds by which it makes a run longer, at once and in turn."""
-    (computing, _), (with_sensor, _) = _median(run, "none"), _median(run, "synchronised")
-    whole = {way: sum(_median(run, way)) for way in _COMPARED}
+    (computing, _), (with_sensor, _) = medians(run, "none"), medians(run, "synchronised")
+    whole = {way: sum(medians(run, way)) for way in _COMPARED}
     at_once, in_turn = (whole[way] - whole["none"] for way in ("synchronised", "drifted"))
     return with_sensor - computing, at_once, in_turn
 
@@ -44,8 +44,8 @@ def spent(runs) -> "figures.Shown":
     for run in runs:
         ways = [way for way in _COMPARED if way in run["way"].values]
         cases = [run["way"].values.tolist().index(way) for way in ways]
-        percent = 100 / _median(run, "none")[0]
-        taken = np.array([_median(run, way)[0] for way in ways]) * percent - 100
+        percent = 100 / medians(run, "none")[0]
+        taken = np.array([medians(run, way)[0] for way in ways]) * percent - 100
         found = {name: figures.sampled(run, f"observed_{name}", cases) for name in ("compute", "wait")}
         wait = figures.converted(found["wait"], lambda seconds, percent=percent: percent * seconds)
         in_ms = {f"{name}_ms": 1e3 * part["middle"] for name, part in found.items()}
@@ -153,7 +153,7 @@ def drift(runs) -> "figures.Shown":
     axis.set_ylabel("waiting for the others,\nmean of ranks [ms]")
     title = "Waiting while sensors drift apart"
     if frames:
-        at_once, apart = (1e3 * _median(runs[0], way)[1] / count for way in ("synchronised", "drifted"))
+        at_once, apart = (1e3 * medians(runs[0], way)[1] / count for way in ("synchronised", "drifted"))
         title = f"Interrupted at once, ranks wait {at_once:.0f} ms in each period; interrupted in turn, {apart:.0f} ms"
     return figures.show(
         figure,
