@@ -2,6 +2,7 @@
 
 from supercomputers_rerun.companion import figures
 from supercomputers_rerun.companion.bench import Case
+from supercomputers_rerun.companion.chapters.xc30.common import with_own
 from supercomputers_rerun.companion.common import np, pd
 from supercomputers_rerun.companion.conclusions import UNTESTED, Finding, conclusion
 from supercomputers_rerun.companion.experiments import Output, experiment
@@ -58,7 +59,7 @@ def errors(run):
 def aliasing(runs) -> "figures.Shown":
     """Vorticity of one truncation on a linear and on a cubic grid, and by degree the error of each grid's products."""
     run = runs[0]
-    shown = [run, *(other for other in runs[1:] if "own" in other.attrs)]  # all machines give the same
+    shown = with_own(runs)  # all machines give the same
     field = dict(zip(run["matching"].values.astype(str), 1e5 * run["vorticity"].values, strict=True))
     names = dict(zip(field, run["matching_name"].values, strict=True))
     latitude, longitude = np.meshgrid(run["latitude"], run["longitude"], indexing="ij")
