@@ -586,9 +586,7 @@ def said(run) -> list[str]:
 def computes_mostly() -> Finding:
     """Share of the clock that the forecast waits for four files on disk."""
     run = forecast.runs()[0]
-    cases = observed(run)
-    waiting = 100 * (cases["waiting"] / cases["forecast"]).sel(configuration="disk4").values
-    share = figures.of_samples([waiting], [""]).iloc[0]
+    share = figures.of_samples(waiting(run).sel(configuration=["disk4"]), [""]).iloc[0]
     return Finding(
         NOT,
         f"With four work files on disk ours waits for them {share['middle']:.0f} % of the time "
