@@ -98,6 +98,11 @@ def conclusion(id: str, *, place: str, says: str) -> Callable[[Callable[[], Find
     return of
 
 
+def not_run(id: str, *, place: str, says: str, found: Finding) -> None:
+    """Declare a conclusion of which nothing is run: what is found of it are words alone."""
+    conclusion(id, place=place, says=says)(lambda: found)
+
+
 def conclusions(document: str | None = None) -> list[Conclusion]:
     """The conclusions of one report in the order of their numbers, or those of all reports."""
     from supercomputers_rerun.companion import experiments  # imports the sections that declare them

@@ -6,7 +6,7 @@ from supercomputers_rerun.companion import figures, models, tables
 from supercomputers_rerun.companion.chapters.aips58 import common
 from supercomputers_rerun.companion.chapters.aips58.common import KINDS, NAMES, SIZES, SYSTEMS
 from supercomputers_rerun.companion.common import np, pd
-from supercomputers_rerun.companion.conclusions import NOT, THEN, UNTESTED, Finding, conclusion
+from supercomputers_rerun.companion.conclusions import NOT, THEN, UNTESTED, Finding, conclusion, not_run
 from supercomputers_rerun.companion.experiments import experiment
 
 #: Bytes of a word of the X-MP.
@@ -281,11 +281,9 @@ def suited() -> Finding:
     )
 
 
-@conclusion(
+not_run(
     "aips58-c8",
     place="section 6, note 1",
     says="The releases of July and October 1988 do not differ significantly.",
+    found=Finding(UNTESTED, "It takes both releases of AIPS, and a machine that still runs them."),
 )
-def releases() -> Finding:
-    """What a test would take."""
-    return Finding(UNTESTED, "It takes both releases of AIPS, and a machine that still runs them.")

@@ -18,7 +18,7 @@ from supercomputers_rerun.companion.chapters.nht1.writing import (
     written,
 )
 from supercomputers_rerun.companion.common import np, pd, plural, rounded
-from supercomputers_rerun.companion.conclusions import HOLDS, THEN, UNTESTED, Finding, conclusion
+from supercomputers_rerun.companion.conclusions import HOLDS, THEN, UNTESTED, Finding, conclusion, not_run
 from supercomputers_rerun.companion.experiments import experiment, of
 
 #: Arrays, each a write, of a dump written array by array.
@@ -430,11 +430,9 @@ def own_format() -> Finding:
     )
 
 
-@conclusion(
+not_run(
     "nht1-c8",
     place="section 3.1",
     says="Files striped by hand over several file systems might be written faster.",
+    found=Finding(UNTESTED, "It takes a machine with two disks or more, and a file whose parts lie on them in turn."),
 )
-def striped() -> Finding:
-    """What a test would take."""
-    return Finding(UNTESTED, "It takes a machine with two disks or more, and a file whose parts lie on them in turn.")

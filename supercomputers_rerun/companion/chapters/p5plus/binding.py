@@ -5,7 +5,7 @@ from typing import Any
 from supercomputers_rerun.companion import figures, host, tables
 from supercomputers_rerun.companion.bench import Case
 from supercomputers_rerun.companion.common import np, pd
-from supercomputers_rerun.companion.conclusions import HOLDS, NOT, PARTLY, THEN, UNTESTED, Finding, conclusion
+from supercomputers_rerun.companion.conclusions import HOLDS, NOT, PARTLY, THEN, UNTESTED, Finding, conclusion, not_run
 from supercomputers_rerun.companion.experiments import experiment, of
 
 #: Changes of the report, and the settings of a forecast without each.
@@ -225,34 +225,28 @@ def bound() -> Finding:
     )
 
 
-@conclusion(
+not_run(
     "p5plus-c3",
     place='slide "Changes for New P5+ System"',
     says="Write caching and mirroring in the file system make IFS three to five per cent faster.",
+    found=Finding(THEN, "It is a setting of one file system, GPFS, and of its controllers."),
 )
-def caching() -> Finding:
-    """What a test would take."""
-    return Finding(THEN, "It is a setting of one file system, GPFS, and of its controllers.")
 
 
-@conclusion(
+not_run(
     "p5plus-c4",
     place='slide "Changes for New P5+ System"',
     says="Throttling in the layer of shared disks makes times vary a fifth less.",
+    found=Finding(THEN, "It is a setting of IBM's virtual shared disks, of which this book runs none."),
 )
-def throttling() -> Finding:
-    """What a test would take."""
-    return Finding(THEN, "It is a setting of IBM's virtual shared disks, of which this book runs none.")
 
 
-@conclusion(
+not_run(
     "p5plus-c5",
     place='slide "T399 on P5+: SMT and Binding"',
     says="Memory near the processors of a task is worth a per cent or two.",
+    found=Finding(UNTESTED, "All memory of our machines is equally near. It takes one with two sockets."),
 )
-def memory_affinity() -> Finding:
-    """What a test would take."""
-    return Finding(UNTESTED, "All memory of our machines is equally near. It takes one with two sockets.")
 
 
 @conclusion(
@@ -279,14 +273,12 @@ def smt_gains() -> Finding:
     )
 
 
-@conclusion(
+not_run(
     "p5plus-c7",
     place='slide "T399 on P5+: SMT and Binding"',
     says="The setting MP_TASK_AFFINITY has no noticeable effect.",
+    found=Finding(THEN, "It is a setting of IBM's parallel environment. The report prints no times of it."),
 )
-def task_affinity() -> Finding:
-    """Of whom it is true."""
-    return Finding(THEN, "It is a setting of IBM's parallel environment. The report prints no times of it.")
 
 
 @conclusion(

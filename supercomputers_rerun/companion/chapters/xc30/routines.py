@@ -4,7 +4,7 @@ from supercomputers_rerun.companion import figures, tables
 from supercomputers_rerun.companion.bench import Case, Ratio
 from supercomputers_rerun.companion.chapters.xc30.common import doubt, rates
 from supercomputers_rerun.companion.common import np, pd, plural
-from supercomputers_rerun.companion.conclusions import HOLDS, THEN, Finding, conclusion
+from supercomputers_rerun.companion.conclusions import HOLDS, THEN, Finding, conclusion, not_run
 from supercomputers_rerun.companion.experiments import experiment
 
 #: Numbers of columns that a routine works on at once, and the routines that are timed with each.
@@ -191,11 +191,9 @@ def vectors() -> Finding:
     )
 
 
-@conclusion(
+not_run(
     "xc30-c3",
     place='slide "CPU Comparison: Cray (100 Nodes) and IBM (60 Nodes) for IFS routines"',
     says="Some routines need work by hand before they vectorise.",
+    found=Finding(THEN, "Which routines is marked on a lost figure. Ours were written for vectors from the start."),
 )
-def by_hand() -> Finding:
-    """Of whom it is true."""
-    return Finding(THEN, "Which routines is marked on a lost figure. Ours were written for vectors from the start.")

@@ -11,7 +11,7 @@ from supercomputers_rerun.companion import figures, models, tables
 from supercomputers_rerun.companion.bench import Case, interleave
 from supercomputers_rerun.companion.chapters.xc30.common import about, doubt
 from supercomputers_rerun.companion.common import np, pd, significant
-from supercomputers_rerun.companion.conclusions import HOLDS, NOT, PARTLY, THEN, Finding, conclusion, not_yet
+from supercomputers_rerun.companion.conclusions import HOLDS, NOT, PARTLY, THEN, Finding, conclusion, not_run, not_yet
 from supercomputers_rerun.companion.experiments import experiment, of
 
 #: Above this ratio of the slowest step to the median one, steps vary.
@@ -553,11 +553,9 @@ def lustre_is_not_gpfs() -> Finding:
     )
 
 
-@conclusion(
+not_run(
     "xc30-c17",
     place='slide "Lessons Learned"',
     says="Complexity keeps growing, and needs more resources to meet it.",
+    found=Finding(THEN, "It is the judgement of those who moved the forecast. Nothing that runs can test it."),
 )
-def lessons() -> Finding:
-    """Of whom it is true."""
-    return Finding(THEN, "It is the judgement of those who moved the forecast. Nothing that runs can test it.")
