@@ -10,14 +10,8 @@ from dataclasses import replace
 from supercomputers_rerun.companion import figures, tables
 from supercomputers_rerun.companion.bench import Case
 from supercomputers_rerun.companion.chapters.xmp1982 import forecast, second_cpu
-from supercomputers_rerun.companion.chapters.xmp1982.rows import (
-    Measured,
-    bounded,
-    dots,
-    observed,
-    on_host,
-)
-from supercomputers_rerun.companion.common import np, pd, span, xr
+from supercomputers_rerun.companion.chapters.xmp1982.rows import along, bounded, in_rows, observed, on_host
+from supercomputers_rerun.companion.common import np, pd, span
 from supercomputers_rerun.companion.conclusions import HOLDS, PARTLY, THEN, Finding, conclusion
 from supercomputers_rerun.companion.experiments import experiment
 
@@ -97,11 +91,13 @@ def places(runs) -> "figures.Shown":
     clock = observed(runs[0])["clock"].median("sample")
     before = _clocks()["FILES ON DISK"] / _clocks()["FILES ON SSD"]
     now = float(clock.sel(configuration="disk") / clock.sel(configuration="memory"))
-    return dots(
+    rows = {name: words for name, (*_, words) in _CONFIGURATIONS.items()}
+    then = [printed[row, compiler] for _, row, compiler, _ in _CONFIGURATIONS.values()]
+    return figures.dots(
         runs,
-        {name: words for name, (*_, words) in _CONFIGURATIONS.items()},
-        {"clock, X-MP 1982": [printed[row, compiler] for _, row, compiler, _ in _CONFIGURATIONS.values()]},
-        {"clock, today": lambda cases: cases["clock"], "CPU time, today": lambda cases: cases["cpu"]},
+        [along(run, rows, clock=lambda cases: cases["clock"], cpu=lambda cases: cases["cpu"]) for run in runs],
+        {"clock": "clock, today", "cpu": "CPU time, today"},
+        printed={"clock, X-MP 1982": pd.Series(then, [*rows.values()])},
         log=True,
         xlabel="time from step d to step w [s]",
         name="xmp1982_analysis_rerun",
@@ -120,24 +116,23 @@ def programs(runs) -> "figures.Shown":
 
     printed = tables.printed("xmp1982", "fig6_2")[["cray_1a", "cray_xmp"]].to_numpy(float).T
 
-    def here(run) -> dict[str, Measured]:
+    def here(run) -> "pd.DataFrame":
         case = observed(run).sel(configuration="disk")
         cpu = np.array([sum(case[f"step_{n:02d}_cpu"].values for n, step in enumerate(STEPS) if step[1] == name)
                         for name in _PROGRAMS])  # fmt: skip
-        return {"today": Measured(100 * cpu / cpu.sum(axis=0), bool(case["flagged"]))}
+        return in_rows(_PROGRAMS, bool(case["flagged"]), today=100 * cpu / cpu.sum(axis=0))
 
-    old = {name: 100 * each / each.sum() for name, each in zip(("Cray 1-A", "X-MP 1982"), printed, strict=True)}
-    now = np.nanmedian(here(runs[0])["today"].values, axis=1)
-    main = int(old["X-MP 1982"].argmax())
-    return dots(
+    old, frames = [100 * each / each.sum() for each in printed], [*map(here, runs)]
+    main = int(old[1].argmax())
+    return figures.dots(
         runs,
-        {name: name for name in _PROGRAMS},
-        old,
-        here,
+        frames,
+        {"today": "today"},
+        printed={"Cray 1-A": pd.Series(old[0], [*_PROGRAMS]), "X-MP 1982": pd.Series(old[1], [*_PROGRAMS])},
         xlabel="share of the CPU time of the four [%]",
         name="xmp1982_programs_rerun",
-        title=f"{_PROGRAMS[main]} took {old['X-MP 1982'][main]:.0f} % of the CPU time of four programs, and takes "
-        f"{now[main]:.0f} % today",
+        title=f"{_PROGRAMS[main]} took {old[1][main]:.0f} % of the CPU time of four programs, and takes "
+        f"{frames[0]['today'][main]:.0f} % today",
         caption="Programs of the analysis; today with files on disk, and both passes.",
         tables="fig6_2",
     )
@@ -166,13 +161,13 @@ def together(preset: str, threads: int) -> list[Case]:
     return [second_cpu.case([one[name] for name in test.split("+")]) for test in (*one, *_TOGETHER)]
 
 
-def _speeds(run) -> "xr.Dataset":
-    """Of each test, round by round: speeds of the analysis and of the forecast over each alone on disk."""
+def _speeds(run) -> "pd.DataFrame":
+    """Speeds of the analysis and of the forecast over each alone on disk, added, in rows of the tests."""
     cases = observed(run, "test")
     both, alone = cases.sel(test=list(_TOGETHER)), cases["job_0_clock"]
-    speeds = {name: alone.sel(test=place, drop=True) / both[f"job_{n}_clock"]
-              for n, (name, place) in enumerate({"analysis": "disk", "forecast": "disk4"}.items())}  # fmt: skip
-    return xr.Dataset(speeds).transpose("test", "sample")
+    first, second = (alone.sel(test=own, drop=True) / both[f"job_{n}_clock"] for n, own in enumerate(("disk", "disk4")))
+    doubt = bool(cases["flagged"].any())  # no row has a case alone
+    return in_rows(_TOGETHER.values(), doubt, today=(first + second).transpose("test", "sample"))
 
 
 @together.figure
@@ -183,21 +178,16 @@ def both(runs) -> "figures.Shown":
     usual = float(tables.load("xmp1982", "fig5_1")["forecast_clock"].sel(configuration="disk4"))
     then = (_clocks()["FILES ON DISK"] / tests["analysis_time"] + usual / tests["forecast_time"]).to_numpy(float)
 
-    now = _speeds(runs[0]).to_dataarray().sum("variable").median("sample").values
-
-    def here(run) -> dict[str, Measured]:
-        doubt = bool(observed(run, "test")["flagged"].any())  # no row has a case alone
-        return {"today": Measured(_speeds(run).to_dataarray().sum("variable").values, doubt)}
-
-    return dots(
+    frames = [*map(_speeds, runs)]
+    return figures.dots(
         runs,
-        _TOGETHER,
-        {"X-MP 1982": then},
-        here,
+        frames,
+        {"today": "today"},
+        printed={"X-MP 1982": pd.Series(then, [*_TOGETHER.values()])},
         xlabel="both at once, both in turn on disks of the same machine take 1",
         name="xmp1982_together_rerun",
-        title=f"Analysis and forecast at once had {span(then, 1)} times the speed of one, and have {span(now, 1)} "
-        "today",
+        title=f"Analysis and forecast at once had {span(then, 1)} times the speed of one, and have "
+        f"{span(frames[0]['today'], 1)} today",
         tables="fig5_1 fig6_1 fig6_3",
         caption="Speeds of both, each over its own alone on disks, added. Rows are places of the analysis's files and "
         "of the forecast's.",
@@ -207,16 +197,14 @@ def both(runs) -> "figures.Shown":
 @together.figure
 def idle_after(runs) -> "figures.Shown":
     """Share of the time of an analysis and a forecast in which one CPU has nothing to do (section 6.3)."""
-    idle = second_cpu.idle_share(observed(runs[0], "test")).sel(test=list(_TOGETHER)).median("sample").values
-    return dots(
+    frames = [along(run, _TOGETHER, "test", idle=second_cpu.idle_share) for run in runs]
+    return figures.dots(
         runs,
-        _TOGETHER,
-        {},
-        {"today": second_cpu.idle_share},
-        key="test",
+        frames,
+        {"idle": "today"},
         xlabel="share of the time in which one CPU has no job [%]",
         name="xmp1982_idle_after",
-        title=f"With analysis and forecast at once a CPU has no job for {span(idle, 0)} % of the time",
+        title=f"With analysis and forecast at once a CPU has no job for {span(frames[0]['idle'], 0)} % of the time",
         tables="fig6_3",
         caption="The report notes idle time of one CPU late in each forecast, and prints no number of it.",
     )
@@ -234,39 +222,33 @@ def losses_then() -> dict[str, "np.ndarray"]:
     return {name: tests[f"{name}_time"].to_numpy(float) / times for name, times in alone.items()}
 
 
-def losses_now(run) -> dict[str, "np.ndarray"]:
-    """The same of a run: of each test, round by round."""
-    cases = observed(run, "test")
-
-    def loss(test: str, n: int) -> "np.ndarray":
-        return (cases[f"job_{n}_clock"].sel(test=test) / cases["job_0_clock"].sel(test=test.split("+")[n])).values
-
-    return {name: np.array([loss(test, n) for test in _TOGETHER]) for n, name in enumerate(("analysis", "forecast"))}
+def losses_now(run) -> "pd.DataFrame":
+    """The same of a run, in rows of the analysis and then of the forecast."""
+    cases, rows = observed(run, "test"), {}
+    for n, (one, other) in enumerate((("analysis", "forecast"), ("forecast", "analysis"))):
+        for test, words in _TOGETHER.items():
+            own, places = test.split("+")[n], words.split("; ")
+            loss = cases[f"job_{n}_clock"].sel(test=test) / cases["job_0_clock"].sel(test=own)
+            rows[f"{one} ({places[n]}) beside {other} ({places[1 - n]})"] = loss.values
+    doubt = bool(cases["flagged"].any())  # no row has a case alone
+    return in_rows(rows, doubt, today=[*rows.values()])
 
 
 @together.figure
 def beside_a_forecast(runs) -> "figures.Shown":
     """What analysis and forecast lose beside each other, over each alone in the same place, then and now."""
-    pairs = {test: words.split("; ") for test, words in _TOGETHER.items()}
-    rows = {f"analysis {test}": f"analysis ({one}) beside forecast ({other})" for test, (one, other) in pairs.items()}
-    rows |= {f"forecast {test}": f"forecast ({other}) beside analysis ({one})" for test, (one, other) in pairs.items()}
-    then, now = (np.concatenate([*each.values()]) for each in (losses_then(), losses_now(runs[0])))
-
-    def here(run) -> dict[str, Measured]:
-        doubt = bool(observed(run, "test")["flagged"].any())  # no row has a case alone
-        return {"today": Measured(np.concatenate([*losses_now(run).values()]), doubt)}
-
+    then, frames = np.concatenate([*losses_then().values()]), [*map(losses_now, runs)]
     more = 100 * (then.max() - 1)
-    assert (np.nanmin(now, axis=1) <= 1).sum() > len(now) / 2, "most ranges reach 1"
-    shown = dots(
+    assert (frames[0]["today_low"] <= 1).mean() > 0.5, "most intervals reach 1"
+    shown = figures.dots(
         runs,
-        rows,
-        {"X-MP 1982": then},
-        here,
+        frames,
+        {"today": "today"},
+        printed={"X-MP 1982": pd.Series(then, [*frames[0]["what"]])},
         xlabel="time beside the other program, alone takes 1",
         legend_at="above 2",
         name="xmp1982_beside",
-        title=f"Side by side neither program took more than {np.ceil(more):.0f} % longer then; today most ranges "
+        title=f"Side by side neither program took more than {np.ceil(more):.0f} % longer then; today most intervals "
         "reach 1",
         tables="fig5_1 fig6_1 fig6_3",
         caption="Whose time a row has stands first; in brackets the place of each program's files. Below 1 a program "
@@ -278,9 +260,8 @@ def beside_a_forecast(runs) -> "figures.Shown":
 def said(run) -> str:
     """What the analysis lost beside a forecast."""
     then, now = losses_then(), losses_now(run)
-    middle = figures.of_samples(np.concatenate([*now.values()]), [""] * 2 * len(_TOGETHER))
     more = {name: 100 * (ratios - 1) for name, ratios in then.items()}
-    assert max(each.max() for each in more.values()) < 25 and (middle["low"] > 1).sum() < len(middle) / 2
+    assert max(each.max() for each in more.values()) < 25 and (now["today_low"] > 1).mean() < 0.5
     assert more["analysis"][1::2].min() > 2 * more["analysis"][::2].max()
     return (
         f"In 1982 the analysis took {span(more['analysis'][::2], 0)} % longer beside a forecast on SSD, and "
@@ -365,15 +346,15 @@ def analysis_gains_less() -> Finding:
 )
 def side_by_side() -> Finding:
     """Speeds of analysis and forecast at once over both alone on disk, added."""
-    now = figures.of_samples(_speeds(together.runs()[0]).to_dataarray().sum("variable").values, [""] * len(_TOGETHER))
+    now = _speeds(together.runs()[0])
     disk = np.array(["disk" in name for name in _TOGETHER])
     return Finding(
         HOLDS,
-        f"Over each alone on disk, both at once have {now['middle'][~disk].min():.1f} to "
-        f"{now['middle'][~disk].max():.1f} times the speed with the forecast's files in memory, and "
-        f"{now['middle'][disk].min():.1f} to {now['middle'][disk].max():.1f} times with them on disk. Two would mean "
+        f"Over each alone on disk, both at once have {now['today'][~disk].min():.1f} to "
+        f"{now['today'][~disk].max():.1f} times the speed with the forecast's files in memory, and "
+        f"{now['today'][disk].min():.1f} to {now['today'][disk].max():.1f} times with them on disk. Two would mean "
         "that nothing is lost or gained.",
-        bears=now["low"][~disk].min() > now["high"][disk].max() and now["low"].min() > 2,
+        bears=now["today_low"][~disk].min() > now["today_high"][disk].max() and now["today_low"].min() > 2,
     )
 
 

@@ -12,7 +12,7 @@ from itertools import product
 from supercomputers_rerun.companion import figures, tables
 from supercomputers_rerun.companion.bench import Case
 from supercomputers_rerun.companion.chapters.xmp1982 import forecast, second_cpu
-from supercomputers_rerun.companion.chapters.xmp1982.rows import Measured, dots, observed, padded, pale
+from supercomputers_rerun.companion.chapters.xmp1982.rows import in_rows, observed, pale
 from supercomputers_rerun.companion.common import np, pd
 from supercomputers_rerun.companion.conclusions import THEN, Finding, conclusion
 from supercomputers_rerun.companion.experiments import Output, experiment
@@ -81,19 +81,19 @@ def _observe(result) -> dict[str, float]:
 def beside_a_copy(runs) -> "figures.Shown":
     """CPU time and clock of each of two degraded jobs at once over those of one alone (Fig. 8.1), then and now."""
     printed = tables.printed("xmp1982", "fig8_1")[["cpu", "total"]].to_numpy(float)
-    rows, more = {"cpu": "CPU time", "clock": "total time"}, beside(runs[0])
+    rows, old, more = {"cpu": "CPU time", "clock": "total time"}, printed[2:] / printed[1], beside(runs[0])
 
-    def here(run):
+    def here(run) -> "pd.DataFrame":
         cases = observed(run)
-        ratios = [cases[key].sel(configuration="two at once") / cases[key].sel(configuration="alone").median()
+        ratios = [(cases[key].sel(configuration="two at once") / cases[key].sel(configuration="alone").median()).values
                   for key in rows]  # fmt: skip
-        return {"today, all banks": Measured(padded(ratios), bool(cases["flagged"].any()))}
+        return in_rows(rows.values(), bool(cases["flagged"].any()), today=ratios)
 
-    return dots(
+    return figures.dots(
         runs,
-        rows,
-        {"X-MP 1982, half of the banks": (printed[2:] / printed[1]).T},
-        here,
+        [*map(here, runs)],
+        {"today": "today, all banks"},
+        printed={"X-MP 1982, half of the banks": pd.Series(old.ravel(), len(old) * [*rows.values()])},
         xlabel="two jobs at once, one alone takes 1",
         legend_at="above 2 0.3",
         name="xmp1982_two_jobs",

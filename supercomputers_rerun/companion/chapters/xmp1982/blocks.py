@@ -2,15 +2,8 @@
 
 from supercomputers_rerun.companion import figures, tables
 from supercomputers_rerun.companion.bench import Case
-from supercomputers_rerun.companion.chapters.xmp1982.rows import (
-    Measured,
-    along,
-    dots,
-    grouped,
-    observed,
-    on_host,
-)
-from supercomputers_rerun.companion.common import np, rounded
+from supercomputers_rerun.companion.chapters.xmp1982.rows import along, grouped, observed, on_host
+from supercomputers_rerun.companion.common import np, pd, rounded
 from supercomputers_rerun.companion.conclusions import HOLDS, NOT, PARTLY, Finding, conclusion, not_yet
 from supercomputers_rerun.companion.experiments import experiment
 
@@ -128,14 +121,14 @@ def rates(runs) -> "figures.Shown":
     one = ["disk", "bmr", "ssd"]
     rows = {name: TESTS[name][0] for name in (*one, *(name for name in TESTS if name not in one))}
 
-    def here(run) -> dict[str, Measured]:
-        return {"today": along(run, rows, lambda _: rates_of(run), "test")}
+    def here(run) -> "pd.DataFrame":
+        return along(run, rows, "test", today=lambda _: rates_of(run))
 
-    shown = dots(
+    shown = figures.dots(
         runs,
-        rows,
-        {"X-MP 1982": [then[test] for test in rows]},
-        here,
+        [*map(here, runs)],
+        {"today": "today"},
+        printed={"X-MP 1982": pd.Series([then[test] for test in rows], [*rows.values()])},
         log=True,
         xlabel="transfer rate [MB/s]",
         legend_at="above 2",

@@ -14,15 +14,13 @@ from supercomputers_rerun.companion import figures, models, tables
 from supercomputers_rerun.companion.bench import Case
 from supercomputers_rerun.companion.chapters.xmp1982 import blocks
 from supercomputers_rerun.companion.chapters.xmp1982.rows import (
-    Measured,
     along,
     bounded,
-    dots,
     grouped,
+    in_rows,
     label,
     observed,
     on_host,
-    padded,
 )
 from supercomputers_rerun.companion.common import np, pd, rounded, span, xr
 from supercomputers_rerun.companion.conclusions import HOLDS, NOT, PARTLY, THEN, Finding, conclusion
@@ -166,8 +164,7 @@ def waits(runs) -> "figures.Shown":
         figures.points(axis, values, place - 0.12, label="X-MP 1982", line=False)
     for run in runs:
         rate = [rates_beside(run)[test] for test in tests]
-        samples = pd.DataFrame(waiting(run).sel(configuration=list(names)).values)
-        share = samples.agg(["min", "median", "max"], axis=1).set_axis(["low", "middle", "high"], axis=1)
+        share = figures.of_samples(waiting(run).sel(configuration=list(names)).values, [""] * len(names))
         share["flagged"] = observed(run)["flagged"].sel(configuration=list(names)).values
         figures.points(both[0], rate, place + 0.12, label="today", host=True, line=False, run=run)
         figures.bars(both[1], place + 0.12, share, label="today", across=True, run=run)
@@ -247,11 +244,15 @@ def balance(runs) -> "figures.Shown":
     known = f"Moving a step's data takes {now:.2f} times its computing; on four disks of 1982 it took"
     if not np.isfinite(now):
         known = "In times of its computing, moving a step's data on the four disks of 1982 took"
-    shown = dots(
+
+    def here(run) -> "pd.DataFrame":
+        return in_rows(_MOVED.values(), today=[moving_now(run)[place] / step_now(run) for place in _MOVED])
+
+    shown = figures.dots(
         runs,
-        _MOVED,
-        {"X-MP 1982": then},
-        lambda run: {"today": Measured([moving_now(run)[place] / step_now(run) for place in _MOVED])},
+        [*map(here, runs)],
+        {"today": "today"},
+        printed={"X-MP 1982": pd.Series(then, [*_MOVED.values()])},
         log=True,
         xlabel="moving a step's data, where computing the step takes 1",
         height=2.3,
@@ -312,11 +313,15 @@ def net_times(runs) -> "figures.Shown":
     then = tables.load("xmp1982", "fig4_2")["net_forecast"].to_series().drop("cray1a-disk4")
     then, expected = then.sort_values(ascending=False) / then[_FASTEST], placed.frame(runs[0])
     before, now = on_disk(runs[0])
-    shown = dots(
+    rows = {name: label(name) for name in (*_FEWER, *then.index, "memory")}
+    shown = figures.dots(
         runs,
-        {name: label(name) for name in (*_FEWER, *then.index, "memory")},
-        {"X-MP 1982": [*np.full(len(_FEWER), np.nan), *then, np.nan]},
-        {"today": lambda cases: cases["net"] / cases["net"].sel(configuration=_FASTEST).median()},
+        [
+            along(run, rows, today=lambda cases: cases["net"] / cases["net"].sel(configuration=_FASTEST).median())
+            for run in runs
+        ],
+        {"today": "today"},
+        printed={"X-MP 1982": then.reindex([*rows]).set_axis([*rows.values()])},
         log=True,
         xlabel="times as long as with two files on SSD, async",
         legend_at="above 2",
@@ -347,20 +352,22 @@ def forecast_times(runs) -> "figures.Shown":
     table = {"forecast": "fig4_1", "simulator": "fig5_1"}[program]
     printed, parts = tables.load("xmp1982", table), {"forecast": program, "pp": "a job", "total": "all"}
     names = [*printed["configuration"].values, *["memory"] * (program == "forecast")]
+    rows = [f"{words}: {label(name)}" for words in parts.values() for name in names]
     old, keys = printed.reindex(configuration=names), {"cpu": "CPU time", "clock": "clock"}
-    then = {f"{words}, 1982": np.concatenate([old[f"{part}_{key}"] for part in parts]) for key, words in keys.items()}
+    then = {f"{words}, 1982": pd.Series(np.concatenate([old[f"{part}_{key}"] for part in parts]), rows)
+            for key, words in keys.items()}  # fmt: skip
 
-    def here(run) -> dict[str, Measured]:
+    def here(run) -> "pd.DataFrame":
         cases = observed(run).reindex(configuration=names, fill_value={"flagged": False})
         own, cpu, clock = cases["cpu"] - cases["moving"], jobs_of(cases, "cpu"), jobs_of(cases, "clock")
-        told = {"CPU time": [own, cpu, own + 5 * cpu], "clock": [cases["forecast"], clock, cases["complete"]]}
-        return {f"{key}, today": Measured(np.concatenate(of), np.tile(cases["flagged"], 3)) for key, of in told.items()}
+        told = {"cpu": [own, cpu, own + 5 * cpu], "clock": [cases["forecast"], clock, cases["complete"]]}
+        return in_rows(rows, np.tile(cases["flagged"], 3), **{key: np.concatenate(of) for key, of in told.items()})
 
-    return dots(
+    return figures.dots(
         runs,
-        {part + name: f"{words}: {label(name)}" for part, words in parts.items() for name in names},
-        then,
-        here,
+        [*map(here, runs)],
+        {key: f"{words}, today" for key, words in keys.items()},
+        printed=then,
         log=True,
         xlabel="time [s]",
         name=f"xmp1982_{program}_times_rerun",
@@ -376,7 +383,7 @@ def forecast_times(runs) -> "figures.Shown":
 @simulator.figure
 @forecast.figure
 def write_steps(runs) -> "figures.Shown":
-    """Every write-up step, their sum, the steps between and all (Fig. 4.2; 5.2 of the simulator), then and now."""
+    """Every write-up step (of today the median one), their sum, the steps between and all (Figs 4.2, 5.2)."""
     program = runs[0].attrs["experiment"].removeprefix("xmp1982-")
     table = {"forecast": "fig4_2", "simulator": "fig5_2"}[program]
     printed = tables.load("xmp1982", table).transpose("configuration", "step")
@@ -388,16 +395,32 @@ def write_steps(runs) -> "figures.Shown":
         cases[steps].to_dataarray("step").sum("step") / cases["forecast"],
     )
     before, now = (span(100 * share, 0) for share in shares)
-    return dots(
+    rows = {str(name): label(name) for name in printed["configuration"].values}
+
+    def here(run) -> "pd.DataFrame":
+        return along(
+            run,
+            rows,
+            step=lambda cases: cases[steps].to_dataarray("step").median("step"),
+            steps=lambda cases: cases[steps].to_dataarray("step").sum("step"),
+            net=lambda cases: cases["net"],
+            forecast=lambda cases: cases["forecast"],
+        )
+
+    def old(key: str) -> "pd.Series":
+        values = printed[key].values.ravel()
+        return pd.Series(values, np.repeat([*rows.values()], len(values) // len(rows)))
+
+    return figures.dots(
         runs,
-        {str(name): label(name) for name in printed["configuration"].values},
-        {f"{words}, 1982": printed[key].values for words, key in then.items()},
+        [*map(here, runs)],
         {
-            "each step, today": lambda cases: cases[steps].to_dataarray("step"),
-            "sum of the steps, today": lambda cases: cases[steps].to_dataarray("step").sum("step"),
-            "without them, today": lambda cases: cases["net"],
-            "all, today": lambda cases: cases["forecast"],
+            "step": "median step, today",
+            "steps": "sum of the steps, today",
+            "net": "without them, today",
+            "forecast": "all, today",
         },
+        printed={f"{words}, 1982": old(key) for words, key in then.items()},
         log=True,
         xlabel="clock [s]",
         name=f"xmp1982_{program}_write_steps_rerun",
@@ -412,24 +435,27 @@ def cpu_parts(runs) -> "figures.Shown":
     parts = {"NORMAL FORECAST TIME STEP": "normal_cpu", "FORECAST WRITE-UP STEP": "write_up_cpu"}
     parts |= {"FORECAST RADIATION STEP": "radiation_cpu", "24 HOUR FORECAST": "cpu"}
     names = [*parts, "POST PROCESSING JOB", "5 x POST PROCESSING JOBS", "24 HOUR F/C + 5 x PP JOBS"]
+    words = [name.capitalize().replace("f/c + 5 x pp", "forecast and 5 post-processing") for name in names]
     printed = tables.load("xmp1982", "fig4_4")["cpu"].transpose("section", "machine").to_pandas().loc[names]
+    printed = (printed / printed.iloc[0]).set_axis(words)
 
-    def here(run) -> dict[str, Measured]:
+    def here(run) -> "pd.DataFrame":
         whole = observed(run).sel(configuration="memory")
         job, own = jobs_of(whole, "cpu").values, [whole[part].values for part in parts.values()]
-        values = padded([*own, job, 5 * job, own[-1] + 5 * job])
-        return {"today": Measured(values / np.nanmedian(values[0]), bool(whole["flagged"]))}
+        values = np.array([*own, job, 5 * job, own[-1] + 5 * job])
+        return in_rows(words, bool(whole["flagged"]), today=values / np.nanmedian(values[0]))
 
-    return dots(
+    frames = [*map(here, runs)]
+    return figures.dots(
         runs,
-        {name: name.capitalize().replace("f/c + 5 x pp", "forecast and 5 post-processing") for name in names},
-        {str(machine): printed[machine] / printed[machine].iloc[0] for machine in printed},
-        here,
+        frames,
+        {"today": "today"},
+        printed={str(machine): printed[machine] for machine in printed},
         log=True,
         xlabel="CPU time over that of a normal step",
         name="xmp1982_parts_rerun",
-        title=f"A write-up step took {printed['Cray X-MP'].iloc[1] / printed['Cray X-MP'].iloc[0]:.1f} ordinary steps "
-        f"of CPU time on the X-MP, and takes {np.nanmedian(here(runs[0])['today'].values[1]):.1f} today",
+        title=f"A write-up step took {printed['Cray X-MP'].iloc[1]:.1f} ordinary steps of CPU time on the X-MP, and takes "
+        f"{frames[0]['today'].iloc[1]:.1f} today",
         caption="Parts of a forecast in units of an ordinary step; today's is without work files.",
         tables="fig4_4",
     )
@@ -439,20 +465,21 @@ def cpu_parts(runs) -> "figures.Shown":
 def simulators(runs) -> "figures.Shown":
     """Net time of the simulator over that of the forecast on the same machine (section 5.1), then and now."""
     net = tables.load("xmp1982", "write_ups")["net_forecast"].reindex(configuration=list(CONFIGURATIONS))
+    rows = {name: label(name) for name in CONFIGURATIONS}
 
-    def here(run) -> dict[str, Measured]:
-        real = partner(run, forecast.id)  # each sample of one over each of the other
-        net = np.nan if real is None else observed(real)["net"].rename(sample="other")
-        return {"today": along(run, CONFIGURATIONS, lambda cases: cases["net"] / net)}
+    def here(run) -> "pd.DataFrame":
+        both = [each for each in (run, partner(run, forecast.id)) if each is not None]
+        found = [along(each, rows, net=lambda cases: cases["net"]) for each in both]
+        what, nets = found[0][["what"]], [figures.spread_of(each, "net") for each in found]
+        return figures.with_spread(what, today=figures.quotient(*nets)) if len(nets) == 2 else what
 
-    then = (net.sel(model="simulator") / net.sel(model="forecast")).values
-    now = here(runs[0])["today"].values
-    known = f", and takes {span(np.nanmedian(now, axis=1))} times today" if np.isfinite(now).all() else ""
-    return dots(
+    then, frames = (net.sel(model="simulator") / net.sel(model="forecast")).values, [*map(here, runs)]
+    known = f", and takes {span(frames[0]['today'])} times today" if "today" in frames[0] else ""
+    return figures.dots(
         runs,
-        {name: label(name) for name in CONFIGURATIONS},
-        {"X-MP 1982": then},
-        here,
+        frames,
+        {"today": "today"},
+        printed={"X-MP 1982": pd.Series(then, [*rows.values()])},
         xlabel="net time of the simulator over that of the forecast",
         name="xmp1982_simulators_rerun",
         title=f"The simulator took {span(then)} times as long as the forecast{known}",
@@ -487,28 +514,27 @@ def days(runs) -> "figures.Shown":
 
     And that of the first three steps over the same three of the second day.
     """
-    rows = {"first": "first day, after three steps", "second": "second day"}
+    rows = ["first day, after three steps", "second day"]
     if any("observed_first_three" in run for run in runs):
-        rows["three"] = "first three steps, over those of the second day"
+        rows.append("first three steps, over those of the second day")
 
-    def here(run) -> dict[str, Measured]:
+    def here(run) -> "pd.DataFrame":
         whole = observed(run).isel(configuration=0)
         both = whole[["first_day", "second_day"]].to_dataarray("day").values
         shares = [*(both / np.nanmedian(both[0]))]
-        if "three" in rows:
+        if len(rows) > 2:
             known = "first_three" in whole
             shares.append((whole["first_three"] / whole["later_three"]).values if known else np.nan * both[0])
-        return {"today": Measured(np.array(shares), bool(whole["flagged"]))}
+        return in_rows(rows, bool(whole["flagged"]), today=shares)
 
-    return dots(
+    frames = [*map(here, runs)]
+    return figures.dots(
         runs,
-        rows,
-        {},
-        here,
+        frames,
+        {"today": "today"},
         xlabel="clock of an ordinary step, first day = 1",
         name="xmp1982_days",
-        title=f"A step of the second day takes {np.nanmedian(here(runs[0])['today'].values[1]):.2f} times as long as "
-        "one of the first",
+        title=f"A step of the second day takes {frames[0]['today'].iloc[1]:.2f} times as long as one of the first",
         caption="The report found one day typical but for three steps, and printed no times. An older run "
         "has neither column physics nor work files.",
     )

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 from supercomputers_rerun.companion import figures, models, tables
 from supercomputers_rerun.companion.bench import Case
 from supercomputers_rerun.companion.chapters.xmp1982 import forecast
-from supercomputers_rerun.companion.chapters.xmp1982.rows import Measured, dots, grouped, observed, on_host
+from supercomputers_rerun.companion.chapters.xmp1982.rows import along, grouped, in_rows, observed, on_host
 from supercomputers_rerun.companion.common import np, pd, span
 from supercomputers_rerun.companion.conclusions import NOT, PARTLY, Finding, conclusion
 from supercomputers_rerun.companion.experiments import experiment
@@ -124,24 +124,24 @@ def savings(runs) -> "figures.Shown":
     """Section 4.6: what overlapping saves by the report, on devices paced to its balance, and on a machine's own."""
     facts, rows, expected = tables.load("xmp1982", "prose"), _rows(runs[0]), hiding.frame(runs[0])
 
-    def here(run) -> dict[str, Measured]:
+    def here(run) -> "pd.DataFrame":
         cases = observed(run, "label")
         none, both = (cases.sel(label=[f"{name}, {way}" for name in rows]) for way in ("none", "both"))
         saved = 100 * (1 - both["net"].median("sample").values[:, None] / none["net"].values)
-        flagged, own = none["flagged"].values | both["flagged"].values, np.arange(len(rows)) >= 2
-        return {f"today, {words}": Measured(np.where(which[:, None], saved, np.nan), flagged & which)
-                for words, which in (("paced", ~own), ("own devices", own))}  # fmt: skip
+        flagged, own = none["flagged"].values | both["flagged"].values, np.arange(len(rows))[:, None] >= 2
+        return in_rows(rows.values(), flagged, paced=np.where(own, np.nan, saved), own=np.where(own, saved, np.nan))
 
-    shown = dots(
+    old = [float(facts["cost_ssd"]), float(facts["cost_bmr"])]
+    shown = figures.dots(
         runs,
-        rows,
-        {"the report": [float(facts["cost_ssd"]), float(facts["cost_bmr"])] + [np.nan] * (len(rows) - 2)},
-        here,
+        [*map(here, runs)],
+        {"paced": "today, paced", "own": "today, own devices"},
+        printed={"the report": pd.Series(old + [np.nan] * (len(rows) - 2), [*rows.values()])},
         xlabel="share of the forecast's time that overlapping saves [%]",
         legend_at="above 2",
         name="xmp1982_overlap_rerun",
-        title=f"Overlapping saved {span([float(facts['cost_ssd']), float(facts['cost_bmr'])], 0)} % of the time by the "
-        f"report, and saves {span(own_savings(runs[0]), 0)} % on today's own devices",
+        title=f"Overlapping saved {span(old, 0)} % of the time by the report, and saves "
+        f"{span(own_savings(runs[0]), 0)} % on today's own devices",
         tables="prose",
         caption="Without write-up steps. Above, memory is slowed down (paced) to the proportion of 1982; the report "
         "deduced the value for buffer memory.",
@@ -155,12 +155,12 @@ def savings(runs) -> "figures.Shown":
 def hidden(runs) -> "figures.Shown":
     """Section 3.1: the share of the transfers that computing can hide, as printed, and that it hid on paced devices."""
     possible = tables.printed("xmp1982", "sec3_1").set_index("work_files")["overlap"].astype(float)
-    return dots(
+    rows = {"paced as SSD, both": "two files, reads and writes", "paced as BMR, one": "one file, reads alone"}
+    return figures.dots(
         runs,
-        {"paced as SSD, both": "two files, reads and writes", "paced as BMR, one": "one file, reads alone"},
-        {"possible, 1982": possible.loc[[2, 1]].to_numpy()},
-        {"today, paced": lambda cases: 100 * cases["overlapped"]},
-        key="label",
+        [along(run, rows, "label", hidden=lambda cases: 100 * cases["overlapped"]) for run in runs],
+        {"hidden": "today, paced"},
+        printed={"possible, 1982": pd.Series(possible.loc[[2, 1]].to_numpy(), [*rows.values()])},
         xlabel="bytes that move while a row is computed [%]",
         legend_at="above 2",
         name="xmp1982_hidden",

@@ -6,11 +6,11 @@ the SSD with the asynchronous driver.  Printed times that contradict each other 
 
 import re
 import tempfile
-from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 
 from supercomputers_rerun.companion import figures
-from supercomputers_rerun.companion.common import np, pd, xr
+from supercomputers_rerun.companion.common import pd, xr
 
 _DEVICES = {"disk": "on disk", "bmr": "in buffer", "ssd": "on SSD"}
 
@@ -29,18 +29,30 @@ def observed(run, key: str = "configuration") -> "xr.Dataset":
     return data.assign_coords({key: ("case", run[key].values.astype(str))}).swap_dims(case=key)
 
 
-class Measured(NamedTuple):
-    """Samples of a run by row."""
+def in_rows(names: Iterable[str], flagged: Any = False, **quantities: Any) -> "pd.DataFrame":
+    """Named rows for :func:`companion.figures.dots`: of each quantity the median of its samples, with its interval.
 
-    values: Any  # (rows,) or (rows, n); NaN: none
-    flagged: Any = False  # bool (rows,)
+    Parameters
+    ----------
+    flagged : bool or array_like, (rows,)
+        Whether the samples are doubtful.
+    **quantities : array_like, (rows, samples)
+        NaN where there is no sample.
+    """
+    what = pd.DataFrame({"what": list(names)})
+    spreads = {name: figures.of_samples(samples, [""] * len(what)) for name, samples in quantities.items()}
+    return figures.with_spread(what, **spreads).assign(flagged=flagged)
 
 
-def along(run, names, values: Callable, key: str = "configuration") -> Measured:
-    """What ``values`` makes of what was :func:`observed`, in the rows of the named cases; NaN where one is missing."""
-    cases = observed(run, key)
-    found = values(cases).reindex({key: list(names)}).transpose(key, ...).values.reshape(len(names), -1)
-    return Measured(found, cases["flagged"].reindex({key: list(names)}).fillna(False).values.astype(bool))
+def along(run, rows: Mapping[str, str], key: str = "configuration", **quantities: Callable) -> "pd.DataFrame":
+    """:func:`in_rows` of the cases of ``rows``, case -> row: what functions make of what was :func:`observed`.
+
+    The coordinate ``key`` names the cases; a row whose case is missing has no samples.
+    """
+    cases, names = observed(run, key), {key: list(rows)}
+    flagged = cases["flagged"].reindex(names, fill_value=False).values
+    samples = {name: make(cases).reindex(names).transpose(key, "sample") for name, make in quantities.items()}
+    return in_rows(rows.values(), flagged, **samples)
 
 
 def on_host(place: str, folder: str | None = None) -> str:
@@ -52,7 +64,7 @@ def on_host(place: str, folder: str | None = None) -> str:
 
 @figures.styled
 def grouped(shown: "figures.Shown", groups: Mapping[str, int], at: float = 0.98, row: float = 0.5) -> "figures.Shown":
-    """Name groups of rows in a figure of :func:`dots`, from top to bottom, with a line between them.
+    """Name groups of rows in a figure of :func:`companion.figures.dots`, from top to bottom, with a line between them.
 
     Parameters
     ----------
@@ -77,7 +89,7 @@ def grouped(shown: "figures.Shown", groups: Mapping[str, int], at: float = 0.98,
 
 @figures.styled
 def bounded(shown: "figures.Shown", value: float, words: str) -> "figures.Shown":
-    """Draw a bound or an ideal across all rows of a figure of :func:`dots`, with its ``words`` above it."""
+    """Draw a bound or an ideal, ``words`` above it, across all rows of a figure of :func:`companion.figures.dots`."""
     axis = shown.figure.axes[0]
     axis.axvline(value, color=figures.INK, linewidth=0.8, linestyle=":")
     axis.annotate(words, (value, 1), xycoords=("data", "axes fraction"), xytext=(0, 3), textcoords="offset points",
@@ -89,52 +101,3 @@ def pale(colour: str) -> dict[str, Any]:
     """Keywords for bars and boxes of a model: pale, with a dashed edge, so that none looks measured."""
     return {"facecolor": (colour, 0.3), "edgecolor": colour, "linestyle": "--", "linewidth": 0.9}
 
-
-def padded(values) -> "np.ndarray":
-    """Rows of different lengths in one array, NaN where one has no number."""
-    return pd.DataFrame([pd.Series(np.asarray(each, dtype=float)) for each in values]).to_numpy()
-
-
-def dots(
-    runs,
-    rows: Mapping[str, str],
-    printed: dict[str, Any],
-    here: dict[str, Callable] | Callable[[Any], dict[str, Measured]],
-    *,
-    key: str = "configuration",
-    **shown,
-) -> "figures.Shown":
-    """A figure of rows (:func:`companion.figures.dots`): printed numbers, then median and range of each run's samples.
-
-    Parameters
-    ----------
-    rows : mapping
-        Case -> its row.
-    printed : dict
-        Source -> numbers of each row, (rows,) or (rows, n); NaN where there is none.
-    here : dict or callable
-        Variant -> what :func:`along` takes, or ``here(run)`` that gives variant -> :class:`Measured`.
-    key : str
-        The coordinate that names the cases of ``rows``.
-    """
-    names, frames, sources, old = list(rows.values()), [], [], {}
-    for words, values in printed.items():
-        values = np.asarray(values, dtype=float).reshape(len(names), -1)
-        old[words] = pd.Series(values.ravel(), np.repeat(names, values.shape[1]))
-    for run in runs:
-        several = here(run) if callable(here) else {words: along(run, rows, each, key) for words, each in here.items()}
-        numbers = printed | {words: each.values for words, each in several.items()}
-        numbers = {words: pd.DataFrame(np.asarray(each, dtype=float)) for words, each in numbers.items()}
-        spreads = {
-            words: numbers[words]
-            .agg(["min", "median", "max"], axis=1)
-            .set_axis(["low", "middle", "high"], axis=1)
-            .assign(flagged=each.flagged)
-            for words, each in several.items()
-        }
-        frames.append(figures.with_spread(pd.DataFrame({"what": names}), **spreads))
-        source = pd.concat(numbers, axis=1)
-        columns = [f"{words}, {n + 1}" if len(numbers[words].columns) > 1 else words for words, n in source]
-        sources.append(pd.concat([pd.Series(names, name="row"), source.set_axis(columns, axis=1)], axis=1))
-    variants = {column: column for column in spreads}
-    return figures.dots(runs, frames, variants, printed=old, names=names, data=sources, **shown)

@@ -7,15 +7,7 @@ from typing import Any
 from supercomputers_rerun.companion import figures, models, tables
 from supercomputers_rerun.companion.bench import Case
 from supercomputers_rerun.companion.chapters.xmp1982 import forecast
-from supercomputers_rerun.companion.chapters.xmp1982.rows import (
-    Measured,
-    bounded,
-    dots,
-    grouped,
-    label,
-    observed,
-    padded,
-)
+from supercomputers_rerun.companion.chapters.xmp1982.rows import along, bounded, grouped, in_rows, label, observed
 from supercomputers_rerun.companion.common import np, pd, span, xr
 from supercomputers_rerun.companion.conclusions import HOLDS, NOT, PARTLY, Finding, conclusion, not_yet
 from supercomputers_rerun.companion.experiments import experiment
@@ -172,20 +164,21 @@ def sharing(run, machine):
 def worth(runs) -> "figures.Shown":
     """What the second CPU was worth in 1982 and is today, by pairing."""
     then, expected = printed_worth().sort_values(ascending=False), sharing.frame(runs[0])
+    names = [label(name) for name in then.index]
 
-    def here(run) -> dict[str, Measured]:
+    def here(run) -> "pd.DataFrame":
         doubt = observed(run, "test")["flagged"].to_series().rename(printed_name)
         flagged = [doubt[[name, *name.split("+")]].any() for name in then.index]
-        return {"today": Measured(gains(run).loc[then.index], flagged)}
+        return in_rows(names, flagged, today=gains(run).loc[then.index])
 
-    on_disk = then.index.str.contains("disk")
-    now = measured_worth(runs[0])["middle"].loc[then.index]
+    on_disk, frames = then.index.str.contains("disk"), [*map(here, runs)]
+    now = frames[0]["today"]
     (fast, slow), (faster, slower) = (([each[~on_disk].median(), each[on_disk].median()]) for each in (then, now))
-    shown = dots(
+    shown = figures.dots(
         runs,
-        {name: label(name) for name in then.index},
-        {"X-MP 1982": then.to_numpy()},
-        here,
+        frames,
+        {"today": "today"},
+        printed={"X-MP 1982": then.set_axis(names)},
         xlabel="how many times as fast two forecasts are at once as in turn",
         legend_at="above 2 0.3",
         name="xmp1982_worth",
@@ -210,14 +203,16 @@ def longer(cases, test: str, n: int, part: str) -> "np.ndarray":
                            for name in PARTS[part]])  # fmt: skip
 
 
-def parts_now(run) -> Measured:
-    """What the :data:`_ROWS` take in the pairs of a run over what they take alone, of all jobs and rounds."""
-    cases, values, flagged = observed(run, "test"), [], []
+def parts_now(run) -> "pd.DataFrame":
+    """What the :data:`_ROWS` take in the pairs of a run over what they take alone: median and range of all jobs and
+    rounds."""
+    cases, found = observed(run, "test"), []
     for part, disk in _ROWS:
         tests = [test for test in cases["test"].values if "+" in test and ("disk" in test) == disk]
-        values.append(np.concatenate([longer(cases, test, n, part) for test in tests for n in (0, 1)]))
-        flagged.append(any(bool(cases["flagged"].sel(test=[test, *test.split("+")]).any()) for test in tests))
-    return Measured(padded(values), flagged)
+        every = np.concatenate([longer(cases, test, n, part) for test in tests for n in (0, 1)])
+        doubt = any(bool(cases["flagged"].sel(test=[test, *test.split("+")]).any()) for test in tests)
+        found.append((np.nanmin(every), np.nanmedian(every), np.nanmax(every), doubt))
+    return pd.DataFrame(found, columns=["low", "middle", "high", "flagged"])
 
 
 @pairs.figure
@@ -227,18 +222,21 @@ def lost(runs) -> "figures.Shown":
     ratios, disk = paired / alone, paired.index.str.contains("disk")
     then = [steps[disk == with_disk].stack() if part == "write-up steps" else ratios[part][disk == with_disk]
             for part, with_disk in _ROWS]  # fmt: skip
-    return dots(
+    names = [f"{part}, {'a disk' if with_disk else 'no disk'}" for part, with_disk in _ROWS]
+    old = pd.Series(np.concatenate(then), np.repeat(names, [len(each) for each in then]))
+    frames = [figures.with_spread(pd.DataFrame({"what": names}), today=parts_now(run)) for run in runs]
+    return figures.dots(
         runs,
-        {str(row): f"{row[0]}, {'a disk' if row[1] else 'no disk'}" for row in _ROWS},
-        {"X-MP 1982, each job": padded(then)},
-        lambda run: {"today, all jobs and rounds": parts_now(run)},
+        frames,
+        {"today": "today, all jobs and rounds"},
+        printed={"X-MP 1982, each job": old},
         xlabel="time in a pair over time alone",
         name="xmp1982_lost",
         title=f"Beside another job a write-up step took up to {np.nanmax(then[3]):.0f} times as long then, and up to "
-        f"{np.nanmax(parts_now(runs[0]).values[2:4]):.0f} times today",
+        f"{frames[0]['today_high'].iloc[2:4].max():.0f} times today",
         tables="fig5_1 fig5_2 fig5_3 fig5_4",
         caption="A square is a forecast, a write-up step or the five jobs of a forecast, beside another and over the "
-        "same alone.",
+        "same alone. Bars are ranges.",
     )
 
 
@@ -247,27 +245,29 @@ def job_times(runs) -> "figures.Shown":
     """Seconds of each simulated forecast of a pair and of its five jobs (Fig. 5.3), then and now."""
     printed = tables.load("xmp1982", "fig5_3")
     jobs = [(test, n) for test in PAIRINGS for n in (0, 1)]
+    names = [_job(*job) for job in jobs]
 
-    def then(name: str) -> list[float]:
-        return [float(printed[name].sel(test=printed_name(test), job=n + 1)) for test, n in jobs]
+    def then(name: str) -> "pd.Series":
+        return pd.Series([float(printed[name].sel(test=printed_name(test), job=n + 1)) for test, n in jobs], names)
 
-    def here(run) -> dict[str, Measured]:
+    def here(run) -> "pd.DataFrame":
         cases = observed(run, "test")
         doubt = [bool(cases["flagged"].sel(test=test)) for test, _ in jobs]
-        clock, posts = (np.array([cases[f"job_{n}_{name}"].sel(test=test).values for test, n in jobs])
+        clock, posts = ([cases[f"job_{n}_{name}"].sel(test=test).values for test, n in jobs]
                         for name in ("clock", "posts"))  # fmt: skip
-        return {"forecast, today": Measured(clock, doubt), "its five jobs, today": Measured(posts, doubt)}
+        return in_rows(names, doubt, forecast=clock, posts=posts)
 
-    return dots(
+    frames = [*map(here, runs)]
+    return figures.dots(
         runs,
-        {str(job): _job(*job) for job in jobs},
-        {"forecast, 1982": then("forecast"), "its five jobs, 1982": then("pp_5_jobs")},
-        here,
+        frames,
+        {"forecast": "forecast, today", "posts": "its five jobs, today"},
+        printed={"forecast, 1982": then("forecast"), "its five jobs, 1982": then("pp_5_jobs")},
         log=True,
         xlabel="clock of a job of a pair [s]",
         name="xmp1982_job_times",
         title=f"A forecast of a pair took {span(then('forecast'), 0)} s then, and takes "
-        f"{span(here(runs[0])['forecast, today'].values, 1)} s today",
+        f"{span(frames[0][['forecast_low', 'forecast_high']], 1)} s today",
         tables="fig5_3",
     )
 
@@ -299,14 +299,14 @@ def idle_now(run) -> dict[str, "np.ndarray"]:
 @pairs.figure
 def idle_in_pairs(runs) -> "figures.Shown":
     """Share of a pair's time in which one CPU has nothing to do (section 5.2), then and now."""
-    rows = [test for tests in _by_disks().values() for test in tests]
+    rows = {test: label(printed_name(test)) for tests in _by_disks().values() for test in tests}
+    then = printed_idle().sel(test=[printed_name(test) for test in rows]).values
     one = printed_idle().sel(test=[printed_name(test) for test in _by_disks()["one of two on disk"]]).values
-    shown = dots(
+    shown = figures.dots(
         runs,
-        {test: label(printed_name(test)) for test in rows},
-        {"X-MP 1982": printed_idle().sel(test=[printed_name(test) for test in rows]).values},
-        {"today": idle_share},
-        key="test",
+        [along(run, rows, "test", idle=idle_share) for run in runs],
+        {"idle": "today"},
+        printed={"X-MP 1982": pd.Series(then, [*rows.values()])},
         xlabel="share of a pair's time in which one CPU has no job [%]",
         legend_at="above 2",
         name="xmp1982_idle",
@@ -349,12 +349,14 @@ def overheads(runs) -> "figures.Shown":
     """
     printed, then = tables.load("xmp1982", "fig5_5"), []
     jobs = [(test, n) for test in ACCOUNTED for n in range(1 + test.count("+"))]
+    names = [_job(*job) for job in jobs]
     for name, n in jobs:
         test = printed_name(name)
         known = printed.sel(test="disk4-biop" if test == "disk4" else test, job=n + 1)
         then.append([100 * float(known[f"{kind}_overhead"] / known["clock"]) for kind in ("system", "problem")])
+    old = pd.DataFrame(then, names, ["system overhead, 1982", "problem overhead, 1982"])
 
-    def shares(run) -> dict[str, Measured]:
+    def shares(run) -> "pd.DataFrame":
         cases, doubt = observed(run, "test"), bool((run["flags"] != "").any())
         usual = {test: sum(np.median(cases[f"job_0_{part}"].sel(test=test)) for part in _ACCOUNTS)
                  for test in ACCOUNTED if "+" not in test}  # fmt: skip
@@ -368,21 +370,22 @@ def overheads(runs) -> "figures.Shown":
             return 100 * (clock - sum(parts)) / clock, 100 * more / clock
 
         system, problem = (np.array(each) for each in zip(*(of(*job, free=False) for job in jobs), strict=True))
-        found = {"system overhead, today": system, "problem overhead, today": problem}
         placed = np.array([of(*job, free=True)[1] for job in jobs])
-        if np.isfinite(placed).any():
-            found["problem overhead, jobs not bound"] = placed
-        return {name: Measured(each, doubt) for name, each in found.items()}
+        more = {"free": placed} if np.isfinite(placed).any() else {}
+        return in_rows(names, doubt, system=system, problem=problem, **more)
 
-    return dots(
+    frames, words = [*map(shares, runs)], {"system": "system overhead, today", "problem": "problem overhead, today"}
+    if any("free" in frame for frame in frames):
+        words["free"] = "problem overhead, jobs not bound"
+    return figures.dots(
         runs,
-        {str(job): _job(*job) for job in jobs},
-        dict(zip(("system overhead, 1982", "problem overhead, 1982"), np.transpose(then), strict=True)),
-        shares,
+        frames,
+        words,
+        printed=dict(old.items()),
         xlabel="share of the clock [%]",
         name="xmp1982_accounts_rerun",
-        title=f"Accounts left {np.nanmax(np.transpose(then)[0]):.0f} % of the clock unexplained in 1982, and leave "
-        f"{np.nanmax(shares(runs[0])['system overhead, today'].values):.0f} % today, at most",
+        title=f"Accounts left {old['system overhead, 1982'].max():.0f} % of the clock unexplained in 1982, and leave "
+        f"{frames[0]['system_high'].max():.0f} % today, at most",
         tables="fig5_5",
     )
 
@@ -423,26 +426,26 @@ def completed(runs) -> "figures.Shown":
     rows |= {"pp_cpu": "a job, CPU time", "pp_clock": "a job, clock"}
     rows |= {"complete_cpu": "all, CPU time", "complete_clock": "until all is complete"}
 
-    def here(run) -> dict[str, Measured]:
+    def here(run) -> "pd.DataFrame":
         cases = observed(run)
         computing = cases["cpu"] - cases["moving"]  # the channels of 1982 moved records
         ups = cases[_STEPS].to_dataarray("step")
         cpu, clock = (forecast.jobs_of(cases, key) for key in ("cpu", "clock"))
         known = [computing, cases["forecast"], cases["net"], *ups, ups.sum("step"), cpu, clock]
         known += [computing + JOBS * cpu, cases["complete"]]
-        values = [each.sel(configuration=_LESS) / each.sel(configuration=_USUAL).median() for each in known]
-        return {"today": Measured(padded(values), bool(cases["flagged"].any()))}
+        values = [(each.sel(configuration=_LESS) / each.sel(configuration=_USUAL).median()).values for each in known]
+        return in_rows(rows.values(), bool(cases["flagged"].any()), today=values)
 
-    old = [float(less[name] / usual[name.replace("complete", "total")]) for name in rows]
-    return dots(
+    old, frames = [float(less[name] / usual[name.replace("complete", "total")]) for name in rows], [*map(here, runs)]
+    return figures.dots(
         runs,
-        rows,
-        {"X-MP 1982": old},
-        here,
+        frames,
+        {"today": "today"},
+        printed={"X-MP 1982": pd.Series(old, [*rows.values()])},
         xlabel="degraded and on the second CPU over usual and in turn",
         name="xmp1982_completed",
         title=f"With its jobs on the second CPU the day took {old[-1]:.2f} of its time then, and takes "
-        f"{np.nanmedian(here(runs[0])['today'].values[-1]):.2f} today",
+        f"{frames[0]['today'].iloc[-1]:.2f} today",
         tables="fig4_1 fig4_2 fig4_3_times fig4_3_breakdown",
         caption="A degraded job of today holds one field and reads its whole input anew for each of five.",
     )

@@ -60,6 +60,17 @@ def test_what_a_pair_is_worth_is_both_alone_over_both_at_once():
     assert second_cpu.gains(run).loc["a+b"].tolist() == [2.0, 1.5]
 
 
+def test_rows_have_the_median_and_its_interval_and_a_missing_case_has_none():
+    """Of nine samples the interval leaves out the least and the largest."""
+    samples = (("case", "sample"), [[9.0, 1, 2, 3, 4, 5, 6, 7, 8], [10.0] * 9])
+    run = xr.Dataset(
+        {"observed_net": samples, "flags": ("case", ["load", ""])}, {"configuration": ("case", ["memory", "disk4"])}
+    )
+    found = rows.along(run, {"bmr1": "buffer", "memory": "none"}, net=lambda cases: 2 * cases["net"])
+    assert found["what"].tolist() == ["buffer", "none"] and found["flagged"].tolist() == [False, True]
+    assert found[["net_low", "net", "net_high"]].iloc[1].tolist() == [4, 10, 16] and found["net"].isna().iloc[0]
+
+
 def test_what_a_pair_leaves_idle_is_what_neither_of_its_jobs_takes():
     cases = {"complete": 10.0, "job_0_clock": 6.0, "job_0_posts": 1.0, "job_1_clock": 9.0, "job_1_posts": 1.0}
     assert second_cpu.idle_share(cases) == pytest.approx(30)
