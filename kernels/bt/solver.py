@@ -1,10 +1,23 @@
 """One BT run: its arrays in the layout of the solver, the way to and from the serial layout, time steps and norms.
 
-∂U/∂t = R(U) + forcing is marched to its steady state on the unit cube, with N points a side and given values on the
-boundary.  U = (ρ, ρu, ρv, ρw, E); R is the right-hand side of the compressible Navier–Stokes equations in the
-benchmark's form, with second and fourth differences as dissipation (``differences``).  A time step (``step`` has the
-equation, and the order that makes it fast) solves a linearised form for the update.  The forcing is −R of a polynomial,
-so that this polynomial is the steady state, and the distance from it the error.
+∂U/∂t = R(U) + forcing is stepped towards its steady state on the unit cube, with N points a side, h = 1/(N − 1) apart,
+and given values on the boundary.  U = (ρ, ρu, ρv, ρw, E): density ρ, momenta, with velocities u, v, w along x, y, z,
+and total energy E of a unit of volume, all in the benchmark's units, which have no dimension.  R, the benchmark's form
+of the compressible Navier–Stokes equations, is a sum over the directions; the part of x is::
+
+    −∂f/∂x + ∂²g/∂x² + d ∂²U/∂x² − e δ⁴U
+
+    f = (ρu, ρu² + p, ρuv, ρuw, (E + p)u)     convection; pressure p = C2 (E − ρV²/2), V² = u² + v² + w²
+    g = (0, 4/3 μu, μv, μw, g_E)              viscosity μ = ``C3C4``; conduction of heat, ``C1345``, in
+                                              g_E = μ((1 − C1²) V²/2 + u²/6) + C1345 E/ρ
+    d = ``SECOND`` of x,  e = ``FOURTH``      dissipation; δ⁴ has the weights 1, −4, 6, −4, 1, others near the boundary
+
+with the constants of ``problem``, and in y and z likewise (``differences``).  A time step solves a linearised form for
+the update; ``step`` has the equation.  The forcing is −R of a polynomial, so that this polynomial is the steady state,
+and the distance from it the error.
+
+What makes it fast: components have rows of their own, so that eight neighbouring points of one component are one load
+(``Box``), and a step passes over memory twice (``step``).
 """
 
 from collections.abc import Iterator
@@ -32,13 +45,14 @@ def odd(number: int) -> int:
 
 
 class Box:
-    """A box of the grid: where its points lie in a flat array (``place``), and of x, y and z ``ends`` and
-    ``directions``.
+    """A box of the grid: where its points lie in a flat array (``place``), how lines along x, y and z end (``ends``),
+    and the numbers of these directions (``directions``).
 
     ``points``: N, along every edge of the grid; ``dt``: time step; ``limits``: half-open ranges of i, j and k, by
     default the whole grid; ``halo``: layers of the neighbours' points on every side, 0 or 2.  u[k, j, m, i] lies at
-    ``base + k·plane + (5·j + m)·row + i``.  ``row`` and ``plane`` are odd multiples of a cache line, so that lines of
-    any direction spread over all sets of a cache.  One component of a row of a box with neighbours::
+    ``base + k·plane + (5·j + m)·row + i``: ``row`` is the distance of two components, five of which make one of the
+    ``rows`` of a plane, those of neighbours included.  ``row`` and ``plane`` are odd multiples of a cache line, so that
+    lines of any direction spread over all sets of a cache.  One component of a row of a box with neighbours::
 
         · · · · · · h h | ■ ■ ■ … ■ | h h · …      h: points of the neighbours
         beside, 8         ni                       ``row`` doubles in all
@@ -76,11 +90,12 @@ class Box:
         self.work_size = work_size(max(self.sizes) + 2 * beside)
 
     def _direction(self, axis: int) -> Direction:
-        """Of x, y or z.  Its weights, those of the dissipation, begin at the first cell that ``differences`` visit: the
-        boundary, or two cells before the box."""
+        """The ``Direction`` of x, y or z.  Its weights, those of the dissipation, are of the cells that ``differences``
+        visit: those from boundary to boundary, or as far as two cells before and behind the box."""
         start, stop = self.limits[axis]
         ends = self.ends[axis]
-        # two rows of zeros at either end, so that cell n is row n + 2, and two cells beyond the box have a row
+        # cell n is row n + 2 of the padded table; its zeros stand for cells outside the grid, which a box that begins
+        # or ends next to the boundary would ask for, and the boxes of ranks never do
         padded = np.pad(weights(self.points, self.dt, SECOND[axis]), ((2, 2), (0, 0)))
         first = start + 2 if ends.low else start
         last = stop + 2 if ends.high else stop + 4
@@ -88,7 +103,7 @@ class Box:
         return Direction(dt=self.dt, weights=padded[first:last].reshape(-1), second=SECOND[axis], h=h)
 
     def new(self, value: float = 0.0) -> np.ndarray:
-        """Flat array filled with ``value`` that begins on a cache line, every page touched."""
+        """Flat array of ``size`` doubles, all of them ``value``, that begins on a cache line; every page touched."""
         array = aligned(self.size)
         array[:] = value
         return array
@@ -104,7 +119,7 @@ class Box:
         return whole[k, j, :, i]
 
     def exact(self) -> Iterator[np.ndarray]:
-        """The exact solution, plane after plane: float64 [j, m, i]."""
+        """The exact solution, plane after plane of k: float64 [j, m, i], of shape (nj, 5, ni)."""
         constant, parts = exact_parts(self.points)
         x, y, z = (part[:, a:b] for part, (a, b) in zip(parts, self.limits, strict=True))
         for k in range(self.sizes[2]):
@@ -113,15 +128,15 @@ class Box:
 
 @dataclass
 class State:
-    """Everything one run needs of a box; all arrays are flat float64 in its order.
+    """Everything one run needs of a ``box``; it owns the arrays, each flat float64 in the box's layout.
 
-    Between two steps ``rhs`` holds, if ``ready``, dt times the forcing and the z part of the next right-hand side: the
-    slabs of a step leave it so.  Else the next step begins by computing it.
+    Between two steps ``rhs`` holds, if ``ready``, dt · (forcing + z part of R) for the next right-hand side: the slabs
+    of a step leave it so.  Else the next step begins by computing it.
     """
 
     box: Box
     u: np.ndarray  # solution; padding is 1, so that lanes beyond the grid stay finite
-    rhs: np.ndarray  # right-hand side, then the update; ``planes`` leaves it zero on the boundary of the grid
+    rhs: np.ndarray  # dt · right-hand side, then the update; zero on the boundary of the grid after ``planes``
     forcing: np.ndarray  # dt · forcing
     initial: np.ndarray  # initial field
     ready: bool = False
@@ -225,19 +240,20 @@ class Stepper:
         self.work = zeros((threads, LANES * (ceil_div(state.box.work_size, LANES) + 1)))
 
     def _sweeps(self, which: tuple[bool, bool], solves: tuple[bool, bool, bool], count: int = 1) -> None:
+        """``planes``, ``slabs`` or both, as the pair ``which`` says, ``count`` times; ``solves`` as in ``step``."""
         team = np.zeros(1, np.int64), self.threads  # arrivals of the threads, see ``meet``, and how many they are
         task = count, which, solves
         run_parts(sweeps, self.threads, task, self.state.arrays, self.geometry, self.work, team)
-        # Slabs that end a step leave in rhs what the next one begins with.  So does ``by_slabs(False)``, but whoever
-        # calls it goes on to planes at once, which add x and y part.
+        # Slabs that end a step leave in rhs what the next step begins with.  So does ``by_slabs(False)``, but whoever
+        # calls it goes on at once to planes, which overwrite it: they add the x and y part.
         self.state.ready = which[1] and solves[2]
 
     def by_slabs(self, solve: bool) -> None:
-        """If ``solve``, elimination in z and update; then forcing and z part of the next right-hand side."""
+        """If ``solve``, solution along z and update; then into rhs forcing and z part of the next right-hand side."""
         self._sweeps((False, True), (False, False, solve))
 
     def by_planes(self, solve: tuple[bool, bool]) -> None:
-        """x and y part, and elimination in x and in y where ``solve`` asks."""
+        """Add y and x part to rhs; then solve along x and along y where ``solve`` asks."""
         self._sweeps((True, False), (*solve, False))
 
     def right_hand_side(self) -> None:
@@ -253,7 +269,7 @@ class Stepper:
 
 
 def squares(state: State) -> np.ndarray:
-    """Sums over the box of (``state.rhs`` / dt)² and of (``u`` − exact solution)²; float64 (2, 5)."""
+    """Sums over the box by component, float64 (2, 5): of (``state.rhs`` / dt)², then of (``u`` − exact solution)²."""
     box = state.box
     total = np.zeros((2, 5))
     for right, field, exact in zip(box.view(state.rhs), box.view(state.u), box.exact(), strict=True):

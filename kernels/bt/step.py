@@ -1,34 +1,43 @@
 """One time step of BT: first x and y in planes of constant k (``planes``), then z and the update in slabs of constant
 j, with all k (``slabs``).
 
-U = (ρ, ρu, ρv, ρw, E).  R(U), which ∂U/∂t is without forcing, is the sum of three parts, one a direction, of which
-``differences`` adds one.  A_x, A_y and A_z are minus these parts linearised in U, without the fourth differences of the
-dissipation; ``elimination`` writes them down.  Δ is the update::
+U = (ρ, ρu, ρv, ρw, E): density ρ, momenta (velocities u, v, w along x, y, z), total energy E of a unit of volume; dt is
+the time step, and nothing has a physical unit.  R(U), which ∂U/∂t is without forcing (``solver`` writes it out), is the
+sum of three parts, one a direction, each of which ``differences`` adds.  A_x, A_y and A_z are minus these parts
+linearised in U, without the fourth differences of the dissipation; ``elimination`` writes them down.  Δ is the update::
 
     (I + dt·A_x) (I + dt·A_y) (I + dt·A_z) Δ = dt·(R(U) + forcing),    U ← U + Δ
 
 The factors are solved one after the other, each on the answer of the one before, and all of it in one array::
 
-    rhs      dt·forcing + z part           left by the slabs of the step before
-    plane    + y part, + x part            rhs is complete
-             solve along x, along y        rhs is (I + dt·A_y)⁻¹ (I + dt·A_x)⁻¹ rhs
-    slab     solve along z                 rhs is Δ
+    rhs      dt·(forcing + z part of R)        left by the slabs of the step before
+    plane    + dt·(y part), + dt·(x part)      rhs is complete: b = dt·(R + forcing)
+             solve along x, along y            rhs is (I + dt·A_y)⁻¹ (I + dt·A_x)⁻¹ b
+    slab     solve along z                     rhs is Δ
              U ← U + Δ
-             rhs ← dt·forcing + z part     of the new U, for the next step
+             rhs ← dt·(forcing + z part)       of the new U, for the next step
 
-So a step passes over memory twice, and not once for each of its seven parts: all that is done to a plane or to a slab
-is done while it is in the cache, and the z part of the *next* step goes with the slabs because it, too, runs along k.
-Planes do not depend on each other, nor do slabs: threads share them out and meet in between.
+So a step passes over memory twice, and not seven times (for three parts of R, three solutions and the update): all that
+is done to a plane, or to eight lines of a slab, is done while they are in the cache, and the z part of the *next* step
+goes with the slabs because it, too, runs along k.  Planes do not depend on each other, nor do slabs: threads share them
+out and meet in between.
 
-Fields are float64 and flat, in the benchmark's units, u[k, j, m, i] at ``base + k·plane + (5·j + m)·row + i``
-(``Place``; the package has a drawing).  Functions share
+Fields are flat float64 arrays, which ``solver.State`` owns, in the layout of ``solver.Box``; components have rows of
+their own, so that eight points of one are one load.  u[k, j, m, i] lies at ``base + k·plane + (5·j + m)·row + i``::
 
-``fields``     ``u``, the conserved variables; ``rhs``, dt times the right-hand side, which ``planes`` leaves zero on
+    plane k    row j      ρ    i = 0 1 2 … ni − 1, then padding to an odd number of cache lines: ``row`` doubles
+                          ρu   …
+                          ρv, ρw, E
+               row j+1    ρ    …                       5·``row`` behind ρ of row j
+
+Functions share
+
+``fields``     ``u``, the conserved variables; ``rhs``, dt times the right-hand side, which after ``planes`` is zero on
                the boundary of the grid and in the padding behind it; ``forcing``, dt times the forcing
 ``geometry``   of a box (the whole grid, or the part of it that one rank has): its ``Place``, and of x, y and z the
                ``Direction`` and the ``Ends`` (:mod:`.lines`)
-``solves``     of x, y and z: whether lines are solved here, which only whole ones can be; where boxes share a line,
-               ``ranks`` passes it from one to the next
+``solves``     of x, y and z: whether lines are solved here.  They must be whole, from boundary to boundary; where boxes
+               share a line, ``ranks`` passes it from one to the next
 ``work``       scratch, float64 (threads, work_size(cells) or more)
 ``thread``     which of ``threads`` this is; it takes a contiguous share
 
@@ -66,14 +75,14 @@ class Parts(NamedTuple):
 
     upper: np.ndarray  # X of ``elimination``, of every cell of eight lines and of the one before the first
     ring: np.ndarray  # ``Terms`` of ``elimination``, of three cells in turn
-    carry: np.ndarray  # what one piece of a line hands on to the next
-    tile_u: np.ndarray  # eight rows of u as lines along x
+    carry: np.ndarray  # what a piece of a line hands on to the next piece, which in ``ranks`` another box has
+    tile_u: np.ndarray  # eight rows of u as eight lines along x
     tile_rhs: np.ndarray  # and of rhs
-    block: np.ndarray  # 8 · 8 numbers
+    block: np.ndarray  # 8 · 8 numbers: a transposed block of which some lanes are written
 
 
 def work_size(cells: int) -> int:
-    """Doubles of scratch for lines of so many cells: those of all ``Parts``."""
+    """Doubles of scratch, all ``Parts`` together, for lines of ``cells`` cells, those beside a tile's included."""
     padded = ceil_div(cells, LANES) * LANES
     return (padded + 1) * UPPER + RING + FORWARD + 2 * padded * int(TILE) + LANES * LANES
 
@@ -146,14 +155,17 @@ def _share(first, stop, threads, thread):
 
 @kernel(inline=True)
 def _most_cells(place):
-    """Cells of the longest line of a box and all that a tile has beside it: no line with its neighbours' has more."""
+    """Cells for which scratch is laid out: those of the longest line of a box and those that a tile has beside it.
+
+    A line has no more, also where cells of neighbours are added to it (``visited``).
+    """
     return _TWO * place.beside + max(place.ni, place.nj, place.nk)
 
 
 @kernel(fastmath=FINITE)
 def planes(fields, geometry, solves, work, threads, thread):
-    """Adds x and y part of the right-hand side to ``rhs`` of inner planes, which has forcing and z part; where lines
-    are solved, the solution of x and then of y replaces it."""
+    """Adds y and x part of the right-hand side to ``rhs`` of inner planes, which holds forcing and z part; where lines
+    are solved, the solution along x and then along y replaces it."""
     u, rhs, _ = fields
     place, directions, ends = geometry
     next_j = _FIVE * place.row  # from one j to the next
@@ -167,11 +179,12 @@ def planes(fields, geometry, solves, work, threads, thread):
     before_y, points_y = visited(place.nj, ends[1])
     low, high = inner(place.nj, ends[1])
     first, stop = inner(place.nk, ends[2])
-    first, stop = _share(first, stop, threads, thread)
+    first, stop = _share(first, stop, threads, thread)  # of these, what the thread computes
     for k in range(first, stop):
         at = place.base + k * place.plane
-        # y part first: once x is solved, rhs is no right-hand side any more to which a part could be added.  Of the
-        # fields, ``differences`` reads the first, and writes the second with its part added into the third.
+        # y part first: once x is solved, rhs is no right-hand side any more to which a part could be added.  The call
+        # ``differences(u, source, target, …)`` makes target = source + part, here in place.  No prefetch (the last
+        # argument of ``along``): where y is solved, that of the plane before has asked for these lines of u and rhs.
         for vector in range(vectors):
             lines = along(1, at + vector * _V - before_y * next_j, place, points_y, _ZERO)
             differences(u, rhs, rhs, lines, directions[1])
@@ -196,8 +209,8 @@ def planes(fields, geometry, solves, work, threads, thread):
             if solves[0]:
                 lines = along(0, place.beside * TILE, place, place.ni, _ZERO)
                 solve(tile_u, tile_rhs, lines, directions[0], ends[0], line_scratch)
-            # the boundary of the grid and the padding behind it become zero: y, z and the update then leave u there as
-            # it is
+            # The boundary of the grid and the padding behind it become zero: y, z and the update then leave u there as
+            # it is.  In boundary rows and planes nothing writes rhs, which began as zero.
             if ends[0].low:
                 _clear(tile_rhs, place.beside)
             if ends[0].high:
@@ -216,8 +229,8 @@ def planes(fields, geometry, solves, work, threads, thread):
 
 @kernel(fastmath=FINITE)
 def slabs(fields, geometry, solves, work, threads, thread):
-    """Of the inner j, each with all k: if solved, elimination in z and update of ``u``; then into ``rhs`` forcing and z
-    part of the next right-hand side."""
+    """For each inner j, with all k: where z is solved, its solution and the update of ``u``; then into ``rhs`` forcing
+    and z part of the next right-hand side."""
     u, rhs, forcing = fields
     place, directions, ends = geometry
     next_j = _FIVE * place.row  # from one j to the next
@@ -225,7 +238,7 @@ def slabs(fields, geometry, solves, work, threads, thread):
     line_scratch = Scratch(upper, ring, carry)
     before, points = visited(place.nk, ends[2])
     first, stop = inner(place.nj, ends[1])
-    first, stop = _share(first, stop, threads, thread)
+    first, stop = _share(first, stop, threads, thread)  # of these, what the thread computes
     for j in range(first, stop):
         for vector in range(vectors_of(place.ni)):
             at = place.base + j * next_j + vector * _V

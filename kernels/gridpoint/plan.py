@@ -1,13 +1,22 @@
 """Where the numbers of a forecast lie, in memory and in records, and the coefficients that its compiled rows need.
 
-No step is made here: the equations are in ``rows`` and ``helmholtz``, for which the factors of the filter near the
-poles and the pivots of the elimination are worked out ahead (``polar_filter``, ``pivots``).  As there, X is u, v, T, q
-and p_s, X⁰ the present state, X⁻ that of the step before after the time filter, whose factor is ε; P and Q are what is
-explicit in the next two of these, Yᵉ = P − 2X⁰ + X⁻, G the potential from which the correction c follows; K is the
-kinetic energy, Φ the geopotential, ζ the vorticity and ṁ = p_s dσ/dt.
+No step is made here.  The equations are in ``rows`` and ``helmholtz``; the factors of the filter near the poles and the
+pivots of the elimination, which the latter takes, are worked out here ahead (``polar_filter``, ``pivots``).  Symbols
+are those of ``rows``, in SI units::
+
+    X           each of u, v (wind to the east, to the north), T, q and p_s (temperature, humidity, surface pressure)
+    X⁰, X⁻      the present state, and that of the step before after the time filter, whose factor is ε
+    c           the semi-implicit correction, known when the Helmholtz equations of a step are solved for all rows
+    P, Q        what a step knows without it: P + c will be X⁰, Q + ε c will be X⁻ of the next step
+    Yᵉ          P − 2X⁰ + X⁻, of which the Helmholtz equations have their right-hand sides; D: divergence of its wind
+    G           potential that these equations give, m²/s²; c of the wind is −Δt ∇G
+    K, Φ, Φ_s   kinetic energy, geopotential, that of the ground, m²/s²
+    σ, ṁ, ω     p/p_s, p_s dσ/dt, dp/dt; half levels of σ bound the levels, which are Δσ thick
+    ζ, f        vorticity, 2Ω sinφ, 1/s
+    a, φ, λ     the Earth's radius; latitude and longitude in radians, rows Δφ and points Δλ apart
 
 The grid is a C grid: mass rows at φ_j = −π/2 + (j + ½) Δφ, no row on a pole; u half a grid length east of the
-mass points, v half a grid length south (the *south face* of the row; at the poles it is zero).
+mass points, v half a grid length south (the *south face* of the row; on the poles v is zero).
 
 A row of latitude passes several stages (``rows``), between which it lies in the window: fields [level][longitude]
 with ``HALO`` places on either side of each level, then rows of longitude.  ``window_row`` and ``record_row`` give the
@@ -17,7 +26,7 @@ place of everything by name, which is how the stages find it::
       field 0   level 0    HALO | ni longitudes, west to east | HALO      ``pitch`` numbers
                 level 1    …                                              ``field`` = levels · pitch
       … the fields in the order of ``WindowRow``
-      then lines of a pitch: p_s of Yᵉ, p_s, p_s of X⁻, ln p_s, −Σ D Δσ
+      then lines of a pitch: p_s of Yᵉ, p_s, p_s of X⁻, ln p_s, ∂p_s/∂t
 
     the ring of five rows, while row j is the newest:
 
@@ -30,7 +39,7 @@ place of everything by name, which is how the stages find it::
 
 Fields that a stage leaves for the next, eighteen a row, exist in the window alone, which stays in the cache where that
 is large enough (``scan`` has sizes): the scan over all rows moves no more than their records, G and right-hand sides.
-Work files hold the records, and where the problem says so three more the right-hand sides.
+Work files hold the records, and three more files the right-hand sides where the problem says so.
 
 The record of a row, in memory as in the work files, is two halves of whole blocks of eight-byte words:
 
@@ -40,13 +49,13 @@ half A                          64 words that nothing uses, then P of u, v, T, q
 half B                          Q of u, v, T, q; cloud water, ω; then Q of p_s, fallen rain, wetness
 ==============================  =======================================================================
 
-What is left of the last block of a half is not used.  P + c and Q + ε c are the two time levels once the semi-implicit
-correction c of the step is known; D is the divergence of Yᵉ.  With 192 points and 15 levels a half has exactly 35
-blocks of 512 float64, of which half B leaves 64 unused at its end.
+What is left of the last block of a half is not used.  With 192 points and 15 levels a half has exactly 35 blocks of
+512 words, of which half B leaves 64 unused at its end.
 
-In all stages ``plan`` is the ``ForecastPlan`` of the run, ``arrays`` its ``ForecastArrays``, ``size`` its
-``Extents``, ``j`` the number of a row from south to north, ``k`` that of a level, from the top down; ``w`` is the
-address of a window or scratch, ``o`` an offset in it and ``ni`` the points of one of its rows.
+In all stages ``plan`` is the ``ForecastPlan`` of the run, ``arrays`` its ``ForecastArrays``, both of which
+``model.Model`` owns, ``size`` its ``Extents``, ``j`` the number of a row from south to north, ``k`` that of a level,
+from the top down (in ``pivots`` a wavenumber); ``w`` is the address of a window or scratch, ``o`` an offset in it and
+``ni`` the points of one of its rows.
 """
 
 import math
@@ -69,7 +78,8 @@ HALO = LANES
 PAIR = 2 * LANES
 #: Words of a block of a work file.
 BLOCK = 512
-#: Words of half A of a record before its first field: at the size of 1982 its fields fill all but these of its blocks.
+#: Words of half A of a record before its first field: at the size of 1982, 192 points and 15 levels, its fields fill
+#: all but these of its blocks.
 HEADER = 64
 
 
@@ -81,20 +91,21 @@ class Extents(NamedTuple):
     levels: int
     pitch: int  # between levels in the window
     field: int  # of a field in the window
-    row: int  # of one row in the window: its fields, and the rows of longitude behind them
+    row: int  # of one row in the window: its fields, the rows of longitude behind them, and one that nothing uses
     ring: int  # rows of the window: the newest, three behind it, and the one that the next takes the place of
     slots: int  # records in memory
-    halves: int  # rows of right-hand sides in memory, in ``ForecastArrays.halves``
-    half: int  # of half a record, A or B: not of ``halves``
+    halves: int  # rows of right-hand sides in memory, half a spectrum each, in ``ForecastArrays.halves``
+    half: int  # of half a record, A or B; nothing to do with ``halves``
     groups: int  # of sixteen modes
-    waves: int  # of a row of right-hand sides: a third of it, which a file of its own has, is whole blocks
+    waves: int  # of a row of ``halves``: a third of it, which a file of its own has, is whole blocks
     depth: int  # of a row of G: whole groups of four levels
     tendency: int  # rows of longitude of one field's tendency, a multiple of sixteen
-    fourier: int  # where the Fourier transform's work space begins in the scratch, behind tendencies and modes
+    fourier: int  # where the Fourier transform's work space begins in the scratch: behind tendencies, modes, spares
 
 
 class ForecastArrays(NamedTuple):
-    """Memory of a run, but for ``meetings`` C-contiguous float64 of the shapes that ``shapes`` gives; and a band.
+    """Memory of a run: C-contiguous float64 arrays of the shapes that ``shapes`` gives, ``meetings`` and the band of
+    rows that a thread has.
 
     Arrays "of each thread" have the thread's number as first index until ``scan`` takes it; stages see the part of
     their own thread, without it.
@@ -102,7 +113,7 @@ class ForecastArrays(NamedTuple):
 
     window: np.ndarray  # of each thread, rows of the window
     records: np.ndarray  # records of the rows that are in memory
-    #: of each thread, copies of records: rows south − 2, south − 1, north, north + 1, north + 2 of its band
+    #: of each thread, copies of records (no ``HALO``), rows south − 2, south − 1, north, north + 1, north + 2 of a band
     halo: np.ndarray
     G: np.ndarray  # the implicit correction's potential of the step before, [level][longitude] in each row
     halves: np.ndarray  # of each row, right-hand sides: [ni/2 + 1][groups][re, im of modes 0–7, re, im of 8–15][8]
@@ -114,7 +125,7 @@ class ForecastArrays(NamedTuple):
 
 
 class WindowRow(NamedTuple):
-    """First number of each field of a row in the window, at one level; of the rows of longitude behind the fields.
+    """Where a level of each field of a row begins in the window, and each row of longitude behind the fields.
 
     Yᵉ takes the place of X⁻, which nothing reads once its own row has made its explicit step.  The order counts:
     ``rows`` goes from u to v, T, q by ``size.field``, and ``implicit`` takes T_change, divergence and ps_change as
@@ -134,7 +145,7 @@ class WindowRow(NamedTuple):
     sinking: int  # ṁ = p_s dσ/dt at the half level below
     head: int  # K + Φ
     eta: int  # (f + ζ)/p_s of the south face
-    conversion: int  # κ T ω/p without the wind's part along σ, κ T v·∇ ln p_s
+    conversion: int  # κ T ω/p but for κ T V·∇ ln p_s, V being the wind, which ``rows.tendency`` adds
     u_before: int  # X⁻
     v_before: int
     T_before: int
@@ -147,7 +158,7 @@ class WindowRow(NamedTuple):
     ps: int
     ps_before: int
     log_ps: int
-    ps_rate: int  # −Σ D Δσ
+    ps_rate: int  # ∂p_s/∂t = −Σ Δσ ∇·(p_s V)
 
 
 #: Number of the first field of X⁻, which is that of Yᵉ too.
@@ -159,7 +170,7 @@ LINES = len(WindowRow._fields) - WindowRow._fields.index("ps_change")
 
 
 class RecordRow(NamedTuple):
-    """First word of each field in a record, at one level; of its rows of longitude."""
+    """Where a level of each field begins in a record, and each row of longitude."""
 
     P_u: int
     P_v: int
@@ -276,7 +287,7 @@ def neighbours(size, j):
 
 @kernel(inline=True)
 def wrap(w, o, ni):
-    """Repeat both ends of the row at ``o``: neighbours across the date line."""
+    """Repeat both ends of the row at ``o`` beside the other end: neighbours across the date line."""
     store(w, o + ni, load(w, o))
     store(w, o - HALO, load(w, o + ni - HALO))
 
@@ -291,36 +302,42 @@ def views(records: np.ndarray, size: Extents) -> dict[str, np.ndarray]:
 
 
 class RowCoefficients(NamedTuple):
-    """Coefficients by row, float64 (nj + 1,); *south* and *north* are the row's faces."""
+    """Coefficients by row, float64 (nj + 1,); *south* and *north* are the row's faces.
+
+    Of what belongs to south faces, entry nj is that of the northern pole; of what belongs to rows, nobody reads it.
+    """
 
     cos: np.ndarray  # cosφ_j
     inverse_cos: np.ndarray
     south: np.ndarray  # cosφ at the south face, 0 at the pole
     north: np.ndarray
-    dx: np.ndarray  # 1/(a cosφ Δλ)
-    dy: np.ndarray  # 1/(a cosφ Δφ)
-    face: np.ndarray  # 1/(a Δφ) at the south face, 0 at the pole
-    laplace_south: np.ndarray  # ∇² in latitude: weight of the row to the south
+    dx: np.ndarray  # 1/(a cosφ Δλ), 1/m
+    dy: np.ndarray  # 1/(a cosφ Δφ), 1/m: factor of differences of v cosφ
+    face: np.ndarray  # 1/(a Δφ) at the south face, 0 at the pole, 1/m
+    laplace_south: np.ndarray  # ∇² in latitude: weight of the row to the south, 1/m²
     laplace_north: np.ndarray
-    f: np.ndarray  # 2Ω sinφ at the south face
-    curl_v: np.ndarray  # ζ at the south face: of the difference of v in longitude
-    curl_u: np.ndarray  # and of that of u cosφ in latitude
-    pole: np.ndarray  # ζ at a pole: of the mean of u
-    damp_south: np.ndarray  # second difference in latitude of mass rows
-    damp_north: np.ndarray
-    damp_south_v: np.ndarray  # and of v
+    f: np.ndarray  # 2Ω sinφ at the south face, 1/s
+    curl_v: np.ndarray  # ζ at the south face: factor of the difference of v in longitude, 1/m
+    curl_u: np.ndarray  # and of that of u cosφ in latitude, which is subtracted
+    pole: np.ndarray  # ζ at a pole: factor of the mean of u beside it, 1/m
+    damp_south: np.ndarray  # second difference in latitude of u, T, q: factor of X − X south, cosφ_face/cosφ_j
+    damp_north: np.ndarray  # and of X north − X
+    damp_south_v: np.ndarray  # the same of v
     damp_north_v: np.ndarray
     filtered: np.ndarray  # int64: bit 0 if u, T, q and p_s are filtered, bit 1 if v is
 
 
 class WaveTables(NamedTuple):
-    """What works in wavenumber space: the filter, the Helmholtz equations, the Fourier transforms."""
+    """What works in wavenumber space: the filter, the Helmholtz equations, the Fourier transforms.
 
-    filter: np.ndarray  # float64 (2, nj, ni): factor/ni by place in the spectrum, of mass rows and of v
-    forward: np.ndarray  # float64 (groups · 16, 2 · levels + 1): T, D, p_s of Yᵉ → right-hand sides
+    ``ForecastPlan.waves``; not ``Extents.waves``, a number of doubles.
+    """
+
+    filter: np.ndarray  # float64 (2, nj, ni): factor/ni by wavenumber, of mass rows and of v; two transforms give ni
+    forward: np.ndarray  # float64 (groups · 16, 2 · levels + 1): T, D, p_s of Yᵉ → right-hand sides by vertical mode
     backward: np.ndarray  # float64 (groups · 16, groups · 16): modes → G
     inverse: np.ndarray  # float64 (nj, ni/2 + 1, groups, 16): inverse pivots
-    speed2: np.ndarray  # float64 (groups · 16,): Δt² c²
+    speed2: np.ndarray  # float64 (groups · 16,): Δt² c² of each mode, c its phase speed; ``Levels.speed2`` is c²
     radices: np.ndarray  # int64: factors of ni, of the Fourier transform, and 0 as the end
     roots: np.ndarray  # float64: roots of unity for the same transform
 
@@ -333,7 +350,7 @@ class ForecastPlan(NamedTuple):
     column: Levels
     waves: WaveTables
     dt: float  # s
-    damp: float  # δ⁴, 1/s
+    damp: float  # factor of δ⁴ in the diffusion, 1/s
 
 
 def row_coefficients(problem: Problem) -> RowCoefficients:
@@ -392,7 +409,8 @@ def row_coefficients(problem: Problem) -> RowCoefficients:
 
 
 def polar_filter(problem: Problem, rows: RowCoefficients) -> np.ndarray:
-    """min(1, cosφ/(cos 60° sin(sΔλ/2))) by place in the spectrum, float64 (2, nj, ni); v's where its faces are."""
+    """min(1, cosφ/(cos 60° sin(sΔλ/2))) at wavenumber s, by place in the spectrum, float64 (2, nj, ni): for mass rows,
+    and for v with cosφ of its faces."""
     s = np.arange(problem.ni)
     s = np.minimum(s, problem.ni - s)
     wave = np.maximum(np.sin(s * np.pi / problem.ni), 1e-300)
@@ -401,10 +419,13 @@ def polar_filter(problem: Problem, rows: RowCoefficients) -> np.ndarray:
 
 
 def pivots(problem: Problem, rows: RowCoefficients, speed2: np.ndarray) -> np.ndarray:
-    """Inverse pivots of (1 − Δt²c²∇²) g = rhs by row, wavenumber and mode, float64 (nj, ni/2 + 1, modes).
+    """Inverse pivots of (1 − Δt²c²∇²) g = rhs, float64 (nj, ni/2 + 1, modes): by row, wavenumber k and vertical mode.
 
-    pivot_j = 1 + Δt²c² (k_j + s_j + n_j) − (Δt²c²)² s_j n_{j−1}/pivot_{j−1}, with s and n the weights of ∇² to the
-    south and north and k_j = (2 sin(πk/ni)/(a cosφ_j Δλ))².
+    ``speed2`` has Δt²c² of the modes, c being their phase speeds.  At row j ∇² g is s_j g_{j−1} + n_j g_{j+1} −
+    (w_j + s_j + n_j) g_j, with w_j = (2 sin(πk/ni)/(a cosφ_j Δλ))² and, as s and n, ``laplace_south`` and
+    ``laplace_north`` of ``rows``.  Hence::
+
+        pivot_j = 1 + Δt²c² (w_j + s_j + n_j) − (Δt²c²)² s_j n_{j−1}/pivot_{j−1}
     """
     ni = problem.ni
     nj = problem.nj
@@ -420,9 +441,10 @@ def pivots(problem: Problem, rows: RowCoefficients, speed2: np.ndarray) -> np.nd
 
 
 def _matrices(problem: Problem, column) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Δt² c² by mode, and ``WaveTables.forward`` and ``backward``.
+    """``WaveTables.speed2``, ``forward`` and ``backward``.
 
-    ``forward`` makes of Yᵉ the modes of γT + R T_REF p_s/P_REF − Δt (γτ + R T_REF Δσ) D, with γ and τ of ``levels``.
+    ``forward`` makes of Yᵉ the right-hand sides E⁻¹ [γT + R T_REF p_s/P_REF − Δt (γτ + R T_REF Δσ) D], ``backward`` of
+    their answers g the potential G = E g, with γ, τ and the modes E of ``levels``.
     """
     levels = problem.levels
     modes = PAIR * ceil_div(levels, PAIR)  # in groups of sixteen, the last filled up with modes that are zero
@@ -455,7 +477,7 @@ def extents(problem: Problem) -> Extents:
         levels=levels,
         pitch=pitch,
         field=levels * pitch,
-        row=(FIELDS * levels + LINES + 1) * pitch,
+        row=(FIELDS * levels + LINES + 1) * pitch,  # the last line is spare
         ring=LAG + 2,
         slots=min(nj, lines + LAG) if problem.files else nj,
         halves=min(nj, lines + 2 * LAG) if problem.rhs == "files" else nj,
@@ -464,7 +486,7 @@ def extents(problem: Problem) -> Extents:
         waves=3 * BLOCK * ceil_div((ni // 2 + 1) * groups * 2 * PAIR, 3 * BLOCK),
         depth=4 * ceil_div(levels, 4) * pitch,
         tendency=tendency,
-        fourier=(4 * tendency + PAIR * groups + LANES) * pitch,
+        fourier=(4 * tendency + PAIR * groups + LANES) * pitch,  # as many lines as LANES are spare
     )
 
 
@@ -476,8 +498,8 @@ def shapes(size: Extents, threads: int = 1) -> dict[str, tuple[int, ...]]:
         "halo": (threads, 2 + LAG if threads > 1 else 0, 2 * size.half),
         "G": (size.nj, size.depth),
         "halves": (size.halves, size.waves),
-        "scratch": (threads, size.fourier + 2 * PAIR * size.ni + 64),
-        "columns": (threads, 7 * size.levels + 5, LANES),
+        "scratch": (threads, size.fourier + 2 * PAIR * size.ni + 64),  # two places to transform between, 64 spare
+        "columns": (threads, 7 * size.levels + 5, LANES),  # cut up in ``physics.radiation``
     }
 
 

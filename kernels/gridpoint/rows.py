@@ -1,47 +1,44 @@
 """Stages of one row of latitude, compiled: complete the step, mass fluxes, tendencies and the explicit step.
 
-Leapfrog with semi-implicit gravity waves: a time step goes from X⁻, the state of the step before after the time filter,
-and X⁰, the present one, X being u, v, T, q and p_s.  What the record of a row keeps of both are P and Q, which lack the
-part c that is known when the Helmholtz equations have been solved.  A row passes four stages, each one row behind the
-one before (``advance`` ends the third, ``helmholtz`` has the last):
+Leapfrog with semi-implicit gravity waves: a time step goes on from X⁻, the state of the step before after the time
+filter, and X⁰, the present one.  X is the wind u to the east and v to the north (m/s), temperature T (K), humidity q
+(kg/kg) and surface pressure p_s (Pa).  X⁰ and X⁻ of the next step are known only when the Helmholtz equations of this
+one have been solved for all rows; what is known of them before, P and Q, is what the record of a row keeps, and c is
+the correction that both lack.  A row passes four stages, each one row behind the one before (``advance`` ends the
+third, ``helmholtz`` has the last):
 
 =========  ==========================  ==========================================================================
 stage      reads                       gives
 =========  ==========================  ==========================================================================
 complete   record j; G of j−1, j, j+1  X⁰ = P + c, X⁻ = Q + ε c, with c = −Δt ∇G and so on
-flow       X⁰, X⁻ of j−1, j, j+1;      p_s u, p_s v cosφ, ṁ, K + Φ, η of the south face, conversion, −Σ D Δσ;
-           Φ_s of j from its record    second differences of X⁻ in latitude
-tendency   X⁰, X⁻, flow of j−1 … j+1   N, before ``helmholtz.filter_tendencies``
+flow       X⁰, X⁻ of j−1, j, j+1;      p_s u, p_s v cosφ, ṁ, K + Φ, η of the south face, column part of κ T ω/p,
+           Φ_s of j from its record    −Σ D Δσ; second differences of X⁻ in latitude
+tendency   X⁰, flow of j−1, j, j+1;    N, before ``helmholtz.filter_tendencies``
+           X⁻ of j
   advance  N filtered; X⁰, X⁻ of j     P = X⁻ + 2Δt N, Q = X⁰ + ε Yᵉ, Yᵉ = 2(X⁻ − X⁰) + 2Δt N
-implicit   Yᵉ of j, j+1                D; right-hand sides; elimination from row j−1
+implicit   Yᵉ of j, j+1                D of the record; right-hand sides of the Helmholtz equations
 =========  ==========================  ==========================================================================
 
-N is ∂X/∂t by all terms of the dynamics at X⁰, with diffusion of X⁻ (p_s has none); P is what an explicit leapfrog
-makes of it, Yᵉ = P − 2X⁰ + X⁻ what the semi-implicit correction c answers to, and D of the record the divergence of Yᵉ.
-G is the potential from the Helmholtz equations of the step before, zero until step 1 has solved them; with D = D of
-the record − Δt ∇²G, c is −Δt ∇G for u and v, −Δt τD for T, −Δt P_REF Σ D Δσ for p_s and 0 for q.  ε is the time
-filter's factor, ``EPSILON``.
+N is ∂X/∂t by all terms of the dynamics at X⁰, with diffusion of X⁻ (p_s has none); P is what an explicit leapfrog over
+2Δt makes of it, Yᵉ = P − 2X⁰ + X⁻ what c answers to, ε the factor of the time filter, ``EPSILON``, and D of the record
+the divergence of the wind of Yᵉ (1/s).  G (m²/s²) is the potential from the Helmholtz equations of the step before,
+zero until step 1 has solved them; with D = D of the record − Δt ∇²G, c is −Δt ∇G for u and v, −Δt τD for T (τ of
+``levels``), −Δt P_REF Σ D Δσ for p_s and 0 for q; Σ goes over all levels.
 
-In ``flow`` D is ∇·(p_s V) instead, V being the wind, and −Σ D Δσ is ∂p_s/∂t.  ṁ = p_s dσ/dt, σ = p/p_s, is the mass
-flux downwards through a half level, K the kinetic energy, Φ the geopotential (Φ_s at the ground), R the gas constant of
-air and κ = R/c_p.
+Symbols, in SI units::
 
-What makes it fast: a row goes through all stages while it and its neighbours lie in the window, five rows that stay in
-the cache (``scan``), so that memory, or a work file, is read once and written once a step.  Loops over longitude load
-vectors of eight, reach over the date line by the copies that ``wrap`` makes, and have no branch at top, ground and
-poles: what is not there is multiplied by zero.
+    φ, λ, a     latitude and longitude in radians, Δφ and Δλ apart; the Earth's radius
+    σ, Δσ       p/p_s, 0 at the top and 1 at the ground; its difference across a level.  Half levels bound the levels
+    V, K        the wind as a vector; its kinetic energy, m²/s²
+    Φ, Φ_s      geopotential, and that of the ground, m²/s²
+    D           in ``flow``, not of Yᵉ but ∇·(p_s V), Pa/s; −Σ D Δσ is ∂p_s/∂t
+    ṁ           p_s dσ/dt, Pa/s: mass flux downwards through a half level, times g
+    η           (f + ζ)/p̄_s, with f = 2Ω sinφ and the vorticity ζ of the wind, 1/(s Pa)
+    ω, R, κ     dp/dt; gas constant of air; R/c_p
 
-The C grid::
-
-    v_i    η_i              south face of row j + 1, the north face of row j
-    T_i    u_i    T_i+1     row j; q, p_s, Φ, ṁ lie where T does
-    v_i    η_i              south face of row j
-
-Every stage is the same compiled function whatever calls it, and reads no number that depends on how many rows are in
-memory: a run with more or fewer of them there gives the same answers bit for bit.
-
-Momentum is in vector-invariant form with Sadourny's potential-enstrophy stencil (J. Atmos. Sci. 32, 1975), with
-U = p̄_s u, V = p̄_s v cosφ, η = (f + ζ)/p̄_s:
+A bar is a mean of the neighbouring points around the place, δ_λ and δ_φ are differences of two neighbours.  Momentum is
+in vector-invariant form with Sadourny's potential-enstrophy stencil (J. Atmos. Sci. 32, 1975), with U = p̄_s u,
+V = p̄_s v cosφ (two numbers, not the vector)::
 
     ∂u/∂t = +η̄ V̄/cosφ − [δ_λ(K + Φ) + R T̄ δ_λ ln p_s]/(a cosφ Δλ) − vertical advection
     ∂v/∂t = −η̄ Ū      − [δ_φ(K + Φ) + R T̄ δ_φ ln p_s]/(a Δφ)      − vertical advection
@@ -50,17 +47,36 @@ For X = T and q, by the same fluxes as p_s, V again the wind::
 
     ∂X/∂t = −[∇·(p_s V X) − X ∇·(p_s V)]/p_s − vertical advection,    and for T + κ T ω/p
 
-This conversion takes the same T̄ δ ln p_s as the pressure gradient, hence no spurious source of energy.  Diffusion,
+Vertical advection is ½ [ṁ (X below − X) at the half level below + ṁ (X − X above) at that above]/(Δσ p̄_s).  The
+conversion κ T ω/p takes the same T̄ δ ln p_s as the pressure gradient, hence no spurious source of energy.  Diffusion,
 which all but p_s have besides, is −``plan.damp`` · δ⁴ of X⁻ in both directions.
 
-``plan``, ``arrays``, ``j`` and ``k`` are as in ``plan``.  Where a function says nothing else, ``x``, ``s`` and ``n``
+What makes it fast: a row goes through all stages while it and its neighbours lie in the window, five rows that stay in
+the cache where it is large enough (``scan`` has sizes), so that memory, or a work file, is read once and written once a
+step.  Loops over longitude load vectors of eight, reach over the date line by the copies that ``wrap`` makes, and have
+no branch at top, ground and poles: what is not there is multiplied by zero.
+
+The C grid, north up and east to the right::
+
+    v_i    η_i              south face of row j + 1, the north face of row j
+    T_i    u_i    T_i+1     row j; q, p_s, Φ, ṁ lie where T does
+    v_i    η_i              south face of row j
+
+Every stage is the same compiled function whatever calls it.  How many rows are in memory decides where a record lies
+and no number of the arithmetic: a run with more or fewer of them there gives the same answers bit for bit.
+
+``plan``, ``arrays``, ``j`` and ``k`` are as in ``plan``, which draws window and record: float64, fields
+[level][longitude], every level with ``HALO`` places on either side in the window; ``arrays`` belongs to the forecast
+(``model.Model``), window and scratch in it to one thread.  Where a function says nothing else, ``x``, ``s`` and ``n``
 say where the fields of row ``j``, of the one to the south and of the one to the north lie in the window
 (``WindowRow``), ``r`` where they lie in the record (``RecordRow``); ``i`` is a longitude.  ``w`` is the address of the
 window, ``rec`` that of the record and ``scratch`` that of the scratch, which is divided into lines of ``size.pitch``
-numbers.  Each stage overwrites what the one before left there; with t = ``size.tendency``::
+numbers.  In loops ``above`` and ``below`` are rows or faces to the north and to the south; in ``Vertical`` they are
+levels.  Each stage overwrites what the one before left in the scratch; with t = ``size.tendency``::
 
-    complete    line 0         Σ D Δσ
-    flow        lines 0 … 5    ``AT_U`` … ``HEIGHT``; at last line 0 is 1/p̄_s at the corners
+    complete    line 0         from place 0 on: Σ D Δσ of the levels done, in the end of all
+    flow        lines 0 … 5    ``AT_U`` from place HALO on, ``PER_P`` … ``HEIGHT`` from place 0; at last line 0 has
+                               1/p̄_s at the corners, from place 0 on
     tendency    lines 0 …      N of u, a line a level, from place HALO on
                       t …      N of v
                       2t …     N of T; behind its lowest level N of p_s
@@ -80,7 +96,7 @@ from supercomputers_rerun.kernels.runtime.vector import LANES, address, at, load
 
 @kernel(fastmath=CONTRACT, inline=True)
 def _surface(plan, arrays, j):
-    """p_s of both time levels and its logarithm; ``complete`` leaves the sum of Δσ D in the scratch."""
+    """p_s of X⁰ and X⁻, and ln p_s of X⁰; ``complete`` leaves Σ D Δσ in the scratch."""
     size = plan.size
     ni = size.ni
     rate = -plan.dt * P_REF
@@ -161,7 +177,10 @@ def complete(plan, arrays, j):
 
 @kernel(fastmath=CONTRACT)
 def _polar_vorticity(plan, w, j):
-    """η of the southern (``j`` = 0) or northern (``j`` = nj) pole, from the row beside it: one number all around."""
+    """η of the southern (``j`` = 0) or northern (``j`` = nj) pole, from the row beside it: one number all around.
+
+    Row nj of the window has this field alone: the place of the northern pole's face, in a row that the grid lacks.
+    """
     size = plan.size
     rows = plan.rows
     ni = size.ni
@@ -209,7 +228,7 @@ def _vorticity(plan, w, j, scratch):
 
 @kernel(fastmath=CONTRACT)
 def _second_differences(plan, w, j):
-    """Second differences of X⁻ in latitude at row ``j``, without flux over the poles."""
+    """Second differences of X⁻ in latitude at row ``j``, weighted by cosφ; without flux over the poles."""
     size = plan.size
     rows = plan.rows
     south, north = neighbours(size, j)
@@ -231,17 +250,17 @@ def _second_differences(plan, w, j):
 
 
 # Rows of longitude that ``flow`` keeps in the scratch, a pitch each.
-AT_U = 0  # p_s where u is
+AT_U = 0  # p̄_s where u is
 PER_P = 1  # κ/p_s
 SUM = 2  # Σ D Δσ, D = ∇·(p_s V)
 SOUTH = 3  # p̄_s cosφ at the south face
 NORTH = 4  # and at the north face
-HEIGHT = 5  # Φ at the half levels
+HEIGHT = 5  # Φ at the half level that ``_heights`` has come to, from Φ_s upwards
 
 
 @kernel(fastmath=CONTRACT, inline=True)
 def _pressures(plan, arrays, j):
-    """The rows of pressures that ``flow`` needs, Φ_s, and zeros for the sum."""
+    """The rows of pressures that ``flow`` keeps in the scratch; Φ_s and zeros, with which Φ and the sum begin."""
     size = plan.size
     rows = plan.rows
     ni = size.ni
@@ -269,7 +288,8 @@ def _pressures(plan, arrays, j):
 
 @kernel(fastmath=CONTRACT, inline=True)
 def _fluxes(plan, w, scratch, j):
-    """p_s u, p_s v cosφ, the sums of D Δσ down to each level, the conversion's column part, and −Σ D Δσ."""
+    """p_s u, p_s v cosφ, the sums of D Δσ down to each level, and −Σ D Δσ; the conversion's column part, which is
+    −κ T/p_s (ln r/Δσ · sum down to the level above + α D), with r and α of ``levels``."""
     size = plan.size
     col = plan.column
     ni = size.ni
@@ -308,7 +328,7 @@ def _fluxes(plan, w, scratch, j):
 
 @kernel(fastmath=CONTRACT, inline=True)
 def _heights(plan, w, scratch, j):
-    """ṁ at the half levels and K + Φ, from the ground upwards."""
+    """ṁ = σ Σ D Δσ − Σ D Δσ of the levels above it, at every half level, and K + Φ, from the ground upwards."""
     size = plan.size
     rows = plan.rows
     col = plan.column
@@ -358,20 +378,20 @@ def flow(plan, arrays, j):
 
 
 class Bends(NamedTuple):
-    """Where second differences in latitude lie, and what the diffusion multiplies them by."""
+    """Where second differences in latitude lie, and the factors that make fourth ones of them, and diffusion."""
 
     here: int
     south: int
     north: int
-    to_south: float  # factor of the difference to the south
-    to_north: float
-    damp: float  # factor of the whole
+    to_south: float  # of the difference to the south: cosφ halfway there over cosφ here
+    to_north: float  # and to the north
+    damp: float  # of the whole, 1/s
 
 
 @kernel(fastmath=CONTRACT, inline=True)
 def _fourth(w, x, bends):
-    """Diffusion of the vector of X⁻ that lies at ``x``: δ⁴ in longitude, second difference of the second differences
-    in latitude, which lie at ``bends`` (``Bends``)."""
+    """Diffusion of the vector of X⁻ at ``x``: −``damp`` times δ⁴, the sum of fourth differences in longitude and of
+    second differences of the second differences in latitude, which lie at ``bends`` (``Bends``)."""
     here = load(w, x)
     far = load(w, x - 2) + load(w, x + 2)
     near = load(w, x - 1) + load(w, x + 1)
@@ -381,7 +401,7 @@ def _fourth(w, x, bends):
 
 
 class Vertical(NamedTuple):
-    """Of a level, distances in the window to its neighbours, and 1 where there is one, else 0.
+    """The levels above and below one: how far away in the window, and 1 where there is such a level, else 0.
 
     The top and the lowest level read themselves instead, times zero: no branch stands in a loop over vectors.
     """
@@ -440,7 +460,7 @@ def _zonal(plan, w, j, scratch):
             eta = load(w, x.eta + i) + load(w, eta_north + i)
             across = load(w, x.flux_v + i) + load(w, x.flux_v + i + 1)
             across = across + open_north * (load(w, n.flux_v + i) + load(w, n.flux_v + i + 1))
-            warmth = half_r * (load(w, x.T + i) + load(w, x.T + i + 1))
+            warmth = half_r * (load(w, x.T + i) + load(w, x.T + i + 1))  # R T̄
             force = (load(w, x.head + i + 1) - load(w, x.head + i)) + warmth * (load(w, log + i + 1) - load(w, log + i))
             here = load(w, u + i)
             lower = load(w, sinking + i) + load(w, sinking + i + 1)
@@ -491,7 +511,7 @@ def _meridional(plan, w, j, scratch):
             eta = load(w, x.eta + i) + load(w, x.eta + i - 1)
             along = load(w, x.flux_u + i) + load(w, x.flux_u + i - 1)
             along = along + (load(w, s.flux_u + i) + load(w, s.flux_u + i - 1))
-            warmth = half_r * (load(w, x.T + i) + load(w, s.T + i))
+            warmth = half_r * (load(w, x.T + i) + load(w, s.T + i))  # R T̄
             force = (load(w, x.head + i) - load(w, s.head + i)) + warmth * (load(w, log + i) - load(w, log_south + i))
             here = load(w, v + i)
             lower = load(w, sinking + i) + load(w, sinking_south + i)
@@ -508,7 +528,10 @@ def _meridional(plan, w, j, scratch):
 
 @kernel(fastmath=CONTRACT, inline=True)
 def _scalar(plan, w, j, scratch, warm):
-    """N of T, with the conversion κ T ω/p, if ``warm``; else of q, which lies behind T in window and scratch."""
+    """N of T, with the conversion κ T ω/p, if ``warm``; else of q, which lies behind T in window and scratch.
+
+    The halves are those of means: over two opposite faces (``half_dx``, ``half_dy``), of T at a face (``half_kappa``).
+    """
     size = plan.size
     rows = plan.rows
     col = plan.column
@@ -628,8 +651,8 @@ def advance(plan, arrays, j, first):
     scratch = address(arrays.scratch)
     rec = record(arrays, size, j)
     step = plan.dt if first else 2.0 * plan.dt
-    # Euler's step is step 0: it solves no Helmholtz equations and leaves G = 0 and D = 0, so that c = 0 when
-    # ``complete`` adds EPSILON · c to this Q.
+    # Euler's step is step 0 and is not filtered: Q is X⁰.  It solves no Helmholtz equations and leaves G = 0 and D = 0,
+    # so that ``complete``, whose factor of c is EPSILON in every step, adds nothing to this Q.
     eps = 0.0 if first else EPSILON
     for field in range(4):  # u, v, T, q, which lie one behind the other in window, record and scratch
         to_field = field * size.field

@@ -1,17 +1,19 @@
 """The memory of the Cray X-MP, cycle by cycle, in compiled code: a set of banks is one word of 64 bits, and no list of
 banks is walked.
 
-No equation is solved; these rules are followed (the package's docstring has their source).  In every cycle, which
-rule 5 opens, so that a strip asks in the cycle in which it begins
+No equation is solved; these rules are followed, in every cycle and in this order (the package's docstring has their
+source, and how long a cycle is):
 
-1. banks that were granted ``busy_time`` cycles ago become free;
-2. CPUs ask in order of priority, and of each CPU its ports in the order A, B (loads), C (store), each for the bank of
+1. a strip, a piece of a vector loop, begins when its overhead has passed, and asks in the same cycle; the overhead
+   begins to run when the strip before has ended its loads (and its store, where the loop does not let a store overlap
+   the next strip) and the strip before that its store;
+2. banks that were granted ``busy_time`` cycles ago become free;
+3. CPUs ask in order of priority, and of each CPU its ports in the order A, B (loads), C (store), each for the bank of
    its next element;
-3. a request is granted unless the bank is busy, somebody took it in this cycle, or the CPU has used its lines to the
+4. a request is granted unless the bank is busy, any port took it in this cycle, or the CPU has used its lines to the
    section of the bank; a port that is refused asks again in the next cycle;
-4. a store moves an element once both loads have delivered it, and not before the strip's ``store_from``;
-5. the overhead of a strip begins to run when the strip before has ended its loads (and its store, where the loop does
-   not let a store overlap the next strip) and the strip before that its store; the strip begins when it has passed.
+5. a store moves first what is left of the strip before, and then an element once both loads have delivered it, not
+   before the strip's ``store_from``.
 
 The pattern of ``banks`` bits is repeated until the word is full (``banks`` and ``sections`` divide 64), so a request
 for bank b is the word with bits b, b + banks, b + 2 banks … set, and the next element of a vector is that word rotated
@@ -42,8 +44,8 @@ _STORE = 2
 CPU = np.dtype(
     [
         ("bank", np.uint64, 3),  # of each port: the bank that it asks for next, as a word
-        ("section", np.uint64, 2),  # of each loading port: the section of that bank, as a word
-        ("left", np.uint64, 3),  # of each port: elements left of its strip
+        ("section", np.uint64, 2),  # of each loading port: the section of that bank, as a word; the store asks last
+        ("left", np.uint64, 3),  # of each port: elements left of the present strip
         ("old", np.uint64),  # elements that the store of the strip before has still to move
         ("stride", np.uint64, 3),  # of each port, in banks, 0 … 63
         ("moved", np.uint64, 3),  # of each port: elements moved since the beginning
@@ -52,12 +54,12 @@ CPU = np.dtype(
         ("ready", np.uint64),  # cycle in which the next strip begins; all bits set: its overhead does not run yet
     ]
 )
-#: A vector loop, see ``problem.Loop``; the first without strips, if any, ends the list of a job.
+#: A vector loop, see ``problem.Loop``.  A job with fewer loops than others ends with one that has no strips.
 LOOP = np.dtype(
     [
         ("stride", np.uint64, 3),  # of each port, in banks, 0 … 63
         ("elements", np.uint64, 3),  # of each port, in a strip
-        ("overhead", np.uint64),  # cycles that pass before a strip begins, see rule 5
+        ("overhead", np.uint64),  # cycles that pass before a strip begins, see rule 1
         ("latency", np.uint64),  # cycles from there to ``store_from`` of the strip
         ("holds", np.uint64),  # as in ``CPU``
         ("strips", np.uint64),
@@ -82,14 +84,15 @@ def _rotated(word, by):
 
 @kernel(inline=True)
 def _waits(cpu):
-    """Whether the next strip of a CPU has to wait: for the loads of the present strip, for the store of the strip
-    before that, or, where the present one ``holds``, for its store."""
+    """Whether the next strip of ``cpu`` (``CPU``) has to wait: for the loads of the present strip, for the store of the
+    strip before that, or, where the present one ``holds``, for its store."""
     return (cpu.left[0] | cpu.left[1] | cpu.old | (cpu.left[_STORE] & cpu.holds)) != ZERO
 
 
 @kernel
 def _begin(cpu, job, loops, t):
-    """Begin the next strip of a ``job`` (``PROGRESS``) that waits for nothing, if it is time in cycle ``t``.
+    """Begin the next strip of a ``job`` (``PROGRESS``) that waits for nothing, if it is time in cycle ``t``; ``cpu``
+    (``CPU``) and ``loops`` (``LOOP``) are the job's.
 
     Returns whether the job has ended.
     """
@@ -123,7 +126,7 @@ class Memory(NamedTuple):
     """The memory, in uint64; ``simulate`` takes it as a plain tuple."""
 
     busy_time: np.uint64  # cycles for which a bank that was granted refuses everybody, 1 … 16
-    lines: np.uint64  # lines of a CPU to a section
+    lines: np.uint64  # requests that a CPU may send to one section in a cycle, 1 … 3
     alternating: np.uint64  # 1 where the order of the CPUs is reversed in every other cycle
     limit: np.uint64  # cycle at which to stop
 
@@ -131,7 +134,7 @@ class Memory(NamedTuple):
 @kernel
 def simulate(memory, cpus, loops, jobs, ends):
     """Run all jobs to their end or to cycle ``limit`` of the ``memory``, a tuple of what ``Memory`` has; returns the
-    cycles.
+    number of cycles.
 
     Parameters
     ----------
@@ -144,13 +147,13 @@ def simulate(memory, cpus, loops, jobs, ends):
         Written: the cycle in which each job ended; zero before, and where it has not.
     """
     busy_time, lines, alternating, limit = memory
-    # Banks granted in each of the last 16 cycles: those of ``busy_time`` cycles ago become free.
+    # Banks granted in each of the last 16 cycles, the longest ``busy_time``: cycle t is word t modulo 16.
     granted = np.zeros(16, np.uint64)
     busy = ZERO
     t = ZERO
     running = len(cpus)
-    # Which sections refuse a port: with one line to a section those that its CPU has in use, with two those used twice;
-    # with three none.
+    # Which sections refuse a port: with one line to a section those that its CPU has in use, with two those used twice,
+    # with three, a line for every port, none.
     one_line = ALL if lines == ONE else ZERO
     two_lines = ALL if lines == _U(2) else ZERO
     while t < limit:
@@ -173,7 +176,7 @@ def simulate(memory, cpus, loops, jobs, ends):
                 section = cpu.section[port]
                 if cpu.left[port] != ZERO and (bank & (busy | (used & one_line))) == ZERO:
                     busy |= bank
-                    # two ports load, so a section is used twice by both of them, and only the store can meet it
+                    # used twice means by both loads, so that only the store, which asks after them, can be refused
                     used_twice = used & section
                     used |= section
                     cpu.bank[port] = _rotated(bank, cpu.stride[port])
