@@ -1,13 +1,14 @@
 """One BT run: its arrays in the layout of the solver, the way to and from the serial layout, time steps and norms.
 
-∂U/∂t = R(U) + forcing is stepped towards its steady state on the unit cube, with N points a side, h = 1/(N − 1) apart,
-and given values on the boundary.  U = (ρ, ρu, ρv, ρw, E): density ρ, momenta, with velocities u, v, w along x, y, z,
-and total energy E of a unit of volume, all in the benchmark's units, which have no dimension.  R, the benchmark's form
-of the compressible Navier–Stokes equations, is a sum over the directions; the part of x is::
+∂U/∂t = R(U) + forcing is stepped towards its steady state on the unit cube, with N points a side, h = 1/(N − 1) apart;
+on the boundary U keeps the values of the polynomial below.  U = (ρ, ρu, ρv, ρw, E): density ρ, momenta, with velocities
+u, v, w along x, y, z, and total energy E of a unit of volume, all in the benchmark's units, which have no dimension.
+R, the benchmark's form of the compressible Navier–Stokes equations, is a sum over the directions; the part of x is::
 
     −∂f/∂x + ∂²g/∂x² + d ∂²U/∂x² − e δ⁴U
 
-    f = (ρu, ρu² + p, ρuv, ρuw, (E + p)u)     convection; pressure p = C2 (E − ρV²/2), V² = u² + v² + w²
+    f = (ρu, ρu² + p, ρuv, ρuw, (E + p)u)     convection; pressure p = C2 (E − ρV²/2), V² = u² + v² + w²;
+                                              C1 is the ratio of specific heats, C2 = C1 − 1
     g = (0, 4/3 μu, μv, μw, g_E)              viscosity μ = ``C3C4``; conduction of heat, ``C1345``, in
                                               g_E = μ((1 − C1²) V²/2 + u²/6) + C1345 E/ρ
     d = ``SECOND`` of x,  e = ``FOURTH``      dissipation; δ⁴ has the weights 1, −4, 6, −4, 1, others near the boundary
@@ -49,10 +50,11 @@ class Box:
     and the numbers of these directions (``directions``).
 
     ``points``: N, along every edge of the grid; ``dt``: time step; ``limits``: half-open ranges of i, j and k, by
-    default the whole grid; ``halo``: layers of the neighbours' points on every side, 0 or 2.  u[k, j, m, i] lies at
-    ``base + k·plane + (5·j + m)·row + i``: ``row`` is the distance of two components, five of which make one of the
-    ``rows`` of a plane, those of neighbours included.  ``row`` and ``plane`` are odd multiples of a cache line, so that
-    lines of any direction spread over all sets of a cache.  One component of a row of a box with neighbours::
+    default the whole grid; ``halo``: layers of the neighbours' points on every side, 0 or 2.  Component m of U at point
+    i, j, k, u[k, j, m, i] (not the velocity u), lies at ``base + k·plane + (5·j + m)·row + i``: ``row`` leads from one
+    component to the next, and five components make one of the ``rows`` of a plane, rows of neighbours included.
+    ``row`` and ``plane`` are odd multiples of a cache line, so that lines of any direction spread over all sets of a
+    cache.  One component of a row of a box with neighbours::
 
         · · · · · · h h | ■ ■ ■ … ■ | h h · …      h: points of the neighbours
         beside, 8         ni                       ``row`` doubles in all
@@ -91,7 +93,7 @@ class Box:
 
     def _direction(self, axis: int) -> Direction:
         """The ``Direction`` of x, y or z.  Its weights, those of the dissipation, are of the cells that ``differences``
-        visit: those from boundary to boundary, or as far as two cells before and behind the box."""
+        visits: those from boundary to boundary, or as far as two cells before and behind the box."""
         start, stop = self.limits[axis]
         ends = self.ends[axis]
         # cell n is row n + 2 of the padded table; its zeros stand for cells outside the grid, which a box that begins
@@ -135,7 +137,7 @@ class State:
     """
 
     box: Box
-    u: np.ndarray  # solution; padding is 1, so that lanes beyond the grid stay finite
+    u: np.ndarray  # the solution U; padding is 1, so that lanes beyond the grid stay finite
     rhs: np.ndarray  # dt · right-hand side, then the update; zero on the boundary of the grid after ``planes``
     forcing: np.ndarray  # dt · forcing
     initial: np.ndarray  # initial field

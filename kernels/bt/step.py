@@ -38,7 +38,7 @@ Functions share
                ``Direction`` and the ``Ends`` (:mod:`.lines`)
 ``solves``     of x, y and z: whether lines are solved here.  They must be whole, from boundary to boundary; where boxes
                share a line, ``ranks`` passes it from one to the next
-``work``       scratch, float64 (threads, work_size(cells) or more)
+``work``       scratch, float64 (threads, work_size(cells) or more), with ``cells`` as in ``_most_cells``
 ``thread``     which of ``threads`` this is; it takes a contiguous share
 
 Lanes are points along i for y and z.  Lines along x run along i themselves, and lanes must not depend on each other:
@@ -164,7 +164,7 @@ def _most_cells(place):
 
 @kernel(fastmath=FINITE)
 def planes(fields, geometry, solves, work, threads, thread):
-    """Adds y and x part of the right-hand side to ``rhs`` of inner planes, which holds forcing and z part; where lines
+    """In inner planes, adds y and x part of the right-hand side to ``rhs``, which holds forcing and z part; where lines
     are solved, the solution along x and then along y replaces it."""
     u, rhs, _ = fields
     place, directions, ends = geometry
@@ -183,8 +183,8 @@ def planes(fields, geometry, solves, work, threads, thread):
     for k in range(first, stop):
         at = place.base + k * place.plane
         # y part first: once x is solved, rhs is no right-hand side any more to which a part could be added.  The call
-        # ``differences(u, source, target, …)`` makes target = source + part, here in place.  No prefetch (the last
-        # argument of ``along``): where y is solved, that of the plane before has asked for these lines of u and rhs.
+        # ``differences(u, source, target, …)`` makes target = source + part, here in place.  No prefetch (last argument
+        # of ``along``: 0): where y is solved, ``solve`` in the plane before has prefetched these lines of u and rhs.
         for vector in range(vectors):
             lines = along(1, at + vector * _V - before_y * next_j, place, points_y, _ZERO)
             differences(u, rhs, rhs, lines, directions[1])

@@ -12,15 +12,16 @@ are those of ``rows``, in SI units::
     G           potential that these equations give, m²/s²; c of the wind is −Δt ∇G
     K, Φ, Φ_s   kinetic energy, geopotential, that of the ground, m²/s²
     σ, ṁ, ω     p/p_s, p_s dσ/dt, dp/dt; half levels of σ bound the levels, which are Δσ thick
-    ζ, f        vorticity, 2Ω sinφ, 1/s
+    ζ, f        vorticity; 2Ω sinφ, with Ω of the rotating Earth, 1/s
     a, φ, λ     the Earth's radius; latitude and longitude in radians, rows Δφ and points Δλ apart
+    Δt          time step, s
 
 The grid is a C grid: mass rows at φ_j = −π/2 + (j + ½) Δφ, no row on a pole; u half a grid length east of the
 mass points, v half a grid length south (the *south face* of the row; on the poles v is zero).
 
 A row of latitude passes several stages (``rows``), between which it lies in the window: fields [level][longitude]
-with ``HALO`` places on either side of each level, then rows of longitude.  ``window_row`` and ``record_row`` give the
-place of everything by name, which is how the stages find it::
+with ``HALO`` places on either side of each level, then *rows of longitude* (no levels, as p_s).  ``window_row``
+and ``record_row`` give the place of everything by name, which is how the stages find it::
 
     row j of the window, at (j mod ``ring``) · ``row``
       field 0   level 0    HALO | ni longitudes, west to east | HALO      ``pitch`` numbers
@@ -92,7 +93,7 @@ class Extents(NamedTuple):
     pitch: int  # between levels in the window
     field: int  # of a field in the window
     row: int  # of one row in the window: its fields, the rows of longitude behind them, and one that nothing uses
-    ring: int  # rows of the window: the newest, three behind it, and the one that the next takes the place of
+    ring: int  # rows of the window: the newest, three behind it, and the one whose place the next takes
     slots: int  # records in memory
     halves: int  # rows of right-hand sides in memory, half a spectrum each, in ``ForecastArrays.halves``
     half: int  # of half a record, A or B; nothing to do with ``halves``
@@ -115,7 +116,7 @@ class ForecastArrays(NamedTuple):
     records: np.ndarray  # records of the rows that are in memory
     #: of each thread, copies of records (no ``HALO``), rows south − 2, south − 1, north, north + 1, north + 2 of a band
     halo: np.ndarray
-    G: np.ndarray  # the implicit correction's potential of the step before, [level][longitude] in each row
+    G: np.ndarray  # implicit correction's potential of the step before, [level][longitude] with ``HALO`` in each row
     halves: np.ndarray  # of each row, right-hand sides: [ni/2 + 1][groups][re, im of modes 0–7, re, im of 8–15][8]
     scratch: np.ndarray  # of each thread
     columns: np.ndarray  # of each thread, work space of ``physics.radiation``
@@ -163,7 +164,8 @@ class WindowRow(NamedTuple):
 
 #: Number of the first field of X⁻, which is that of Yᵉ too.
 BEFORE = WindowRow._fields.index("u_before")
-#: Fields [level][longitude] of a row of the window; from the next name on those of Yᵉ lie where X⁻ was.
+#: Fields [level][longitude] of a row of the window.  ``u_change`` and the three names after it add none: they are of Yᵉ
+#: and lie where X⁻ was.
 FIELDS = WindowRow._fields.index("u_change")
 #: Rows of longitude behind the fields.
 LINES = len(WindowRow._fields) - WindowRow._fields.index("ps_change")
@@ -268,7 +270,7 @@ def record_row(size, k):
 
 @kernel(inline=True)
 def record(arrays, size, j):
-    """Address of the record of row ``j``; of its copy, where the row is a neighbour's.
+    """Address of the record of row ``j``; of its copy, where the row belongs to the band of another thread.
 
     Copies of the two rows to the south come before those of the rows to the north (``ForecastArrays.halo``).
     """
@@ -410,7 +412,7 @@ def row_coefficients(problem: Problem) -> RowCoefficients:
 
 def polar_filter(problem: Problem, rows: RowCoefficients) -> np.ndarray:
     """min(1, cosφ/(cos 60° sin(sΔλ/2))) at wavenumber s, by place in the spectrum, float64 (2, nj, ni): for mass rows,
-    and for v with cosφ of its faces."""
+    and for v with cosφ of its faces.  ``RowCoefficients.filtered`` says where it is applied."""
     s = np.arange(problem.ni)
     s = np.minimum(s, problem.ni - s)
     wave = np.maximum(np.sin(s * np.pi / problem.ni), 1e-300)
@@ -444,7 +446,7 @@ def _matrices(problem: Problem, column) -> tuple[np.ndarray, np.ndarray, np.ndar
     """``WaveTables.speed2``, ``forward`` and ``backward``.
 
     ``forward`` makes of Yᵉ the right-hand sides E⁻¹ [γT + R T_REF p_s/P_REF − Δt (γτ + R T_REF Δσ) D], ``backward`` of
-    their answers g the potential G = E g, with γ, τ and the modes E of ``levels``.
+    their answers g the potential G = E g, with γ, τ, the modes E, R and the reference T_REF, P_REF of ``levels``.
     """
     levels = problem.levels
     modes = PAIR * ceil_div(levels, PAIR)  # in groups of sixteen, the last filled up with modes that are zero

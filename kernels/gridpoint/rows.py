@@ -1,11 +1,11 @@
 """Stages of one row of latitude, compiled: complete the step, mass fluxes, tendencies and the explicit step.
 
-Leapfrog with semi-implicit gravity waves: a time step goes on from X⁻, the state of the step before after the time
-filter, and X⁰, the present one.  X is the wind u to the east and v to the north (m/s), temperature T (K), humidity q
-(kg/kg) and surface pressure p_s (Pa).  X⁰ and X⁻ of the next step are known only when the Helmholtz equations of this
+Leapfrog with semi-implicit gravity waves: a time step of Δt (s) goes on from X⁻, the state of the step before after the
+time filter, and X⁰, the present one.  X is the wind u to the east and v to the north (m/s), temperature T (K), humidity
+q (kg/kg) and surface pressure p_s (Pa).  X⁰ and X⁻ of the next step are known only when the Helmholtz equations of this
 one have been solved for all rows; what is known of them before, P and Q, is what the record of a row keeps, and c is
 the correction that both lack.  A row passes four stages, each one row behind the one before (``advance`` ends the
-third, ``helmholtz`` has the last):
+third, or, in a forecast with physics, ``physics.columns`` after it; ``helmholtz`` has the last):
 
 =========  ==========================  ==========================================================================
 stage      reads                       gives
@@ -19,11 +19,12 @@ tendency   X⁰, flow of j−1, j, j+1;    N, before ``helmholtz.filter_tendenci
 implicit   Yᵉ of j, j+1                D of the record; right-hand sides of the Helmholtz equations
 =========  ==========================  ==========================================================================
 
-N is ∂X/∂t by all terms of the dynamics at X⁰, with diffusion of X⁻ (p_s has none); P is what an explicit leapfrog over
-2Δt makes of it, Yᵉ = P − 2X⁰ + X⁻ what c answers to, ε the factor of the time filter, ``EPSILON``, and D of the record
-the divergence of the wind of Yᵉ (1/s).  G (m²/s²) is the potential from the Helmholtz equations of the step before,
+N is ∂X/∂t by all terms of the dynamics at X⁰, with diffusion of X⁻ (p_s has none); P is X after an explicit leapfrog
+over 2Δt, Yᵉ = P − 2X⁰ + X⁻ what the Helmholtz equations have their right-hand sides from, ε the factor of the time
+filter, ``EPSILON``, and D of the record the divergence of the wind of Yᵉ (1/s).  What ``physics.columns`` changes it
+adds to P and Yᵉ, and ε times that to Q.  G (m²/s²) is the potential from the Helmholtz equations of the step before,
 zero until step 1 has solved them; with D = D of the record − Δt ∇²G, c is −Δt ∇G for u and v, −Δt τD for T (τ of
-``levels``), −Δt P_REF Σ D Δσ for p_s and 0 for q; Σ goes over all levels.
+``levels``), −Δt P_REF Σ D Δσ for p_s (P_REF: its reference value, Pa) and 0 for q; Σ goes over all levels.
 
 Symbols, in SI units::
 
@@ -33,7 +34,7 @@ Symbols, in SI units::
     Φ, Φ_s      geopotential, and that of the ground, m²/s²
     D           in ``flow``, not of Yᵉ but ∇·(p_s V), Pa/s; −Σ D Δσ is ∂p_s/∂t
     ṁ           p_s dσ/dt, Pa/s: mass flux downwards through a half level, times g
-    η           (f + ζ)/p̄_s, with f = 2Ω sinφ and the vorticity ζ of the wind, 1/(s Pa)
+    η           (f + ζ)/p̄_s, 1/(s Pa), with f = 2Ω sinφ, Ω of the rotating Earth (1/s), and the vorticity ζ of the wind
     ω, R, κ     dp/dt; gas constant of air; R/c_p
 
 A bar is a mean of the neighbouring points around the place, δ_λ and δ_φ are differences of two neighbours.  Momentum is
@@ -52,9 +53,9 @@ conversion κ T ω/p takes the same T̄ δ ln p_s as the pressure gradient, henc
 which all but p_s have besides, is −``plan.damp`` · δ⁴ of X⁻ in both directions.
 
 What makes it fast: a row goes through all stages while it and its neighbours lie in the window, five rows that stay in
-the cache where it is large enough (``scan`` has sizes), so that memory, or a work file, is read once and written once a
-step.  Loops over longitude load vectors of eight, reach over the date line by the copies that ``wrap`` makes, and have
-no branch at top, ground and poles: what is not there is multiplied by zero.
+the cache where it is large enough (``scan`` has sizes), so that a record, in memory or in a work file, is read once and
+written once a step.  Loops over longitude load vectors of eight, reach over the date line by the copies that ``wrap``
+makes, and have no branch at top, ground and poles: what is not there is multiplied by zero.
 
 The C grid, north up and east to the right::
 
@@ -66,7 +67,7 @@ Every stage is the same compiled function whatever calls it.  How many rows are 
 and no number of the arithmetic: a run with more or fewer of them there gives the same answers bit for bit.
 
 ``plan``, ``arrays``, ``j`` and ``k`` are as in ``plan``, which draws window and record: float64, fields
-[level][longitude], every level with ``HALO`` places on either side in the window; ``arrays`` belongs to the forecast
+[level][longitude], every level with ``HALO`` places on either side in window and G; ``arrays`` belongs to the forecast
 (``model.Model``), window and scratch in it to one thread.  Where a function says nothing else, ``x``, ``s`` and ``n``
 say where the fields of row ``j``, of the one to the south and of the one to the north lie in the window
 (``WindowRow``), ``r`` where they lie in the record (``RecordRow``); ``i`` is a longitude.  ``w`` is the address of the
@@ -177,7 +178,7 @@ def complete(plan, arrays, j):
 
 @kernel(fastmath=CONTRACT)
 def _polar_vorticity(plan, w, j):
-    """η of the southern (``j`` = 0) or northern (``j`` = nj) pole, from the row beside it: one number all around.
+    """η of the southern (``j`` = 0) or northern (``j`` = nj) pole, from the row beside it: one number a level.
 
     Row nj of the window has this field alone: the place of the northern pole's face, in a row that the grid lacks.
     """

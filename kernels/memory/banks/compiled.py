@@ -44,7 +44,7 @@ _STORE = 2
 CPU = np.dtype(
     [
         ("bank", np.uint64, 3),  # of each port: the bank that it asks for next, as a word
-        ("section", np.uint64, 2),  # of each loading port: the section of that bank, as a word; the store asks last
+        ("section", np.uint64, 2),  # of each loading port: the section of that bank, as a word; the store needs none
         ("left", np.uint64, 3),  # of each port: elements left of the present strip
         ("old", np.uint64),  # elements that the store of the strip before has still to move
         ("stride", np.uint64, 3),  # of each port, in banks, 0 … 63
@@ -103,8 +103,8 @@ def _begin(cpu, job, loops, t):
         cpu.ready = t + loop.overhead
     if t < cpu.ready:
         return False
-    # What is left of the old store goes on with the stride of the new loop, as in ``machine``: a simplification where
-    # two loops that store differ in stride.  Ports go on at the bank that they have come to, in a new loop too.
+    # As in ``machine``, what is left of the old store goes on with the stride of the new loop, 0 if that has no store:
+    # a simplification where strides differ.  Ports go on at the bank that they have come to, in a new loop too.
     cpu.old = cpu.left[_STORE]
     for port in range(3):
         cpu.stride[port] = loop.stride[port]
@@ -125,7 +125,7 @@ def _begin(cpu, job, loops, t):
 class Memory(NamedTuple):
     """The memory, in uint64; ``simulate`` takes it as a plain tuple."""
 
-    busy_time: np.uint64  # cycles for which a bank that was granted refuses everybody, 1 … 16
+    busy_time: np.uint64  # cycles for which a bank that was granted refuses everybody, 1 … 16 (``problem``: up to 15)
     lines: np.uint64  # requests that a CPU may send to one section in a cycle, 1 … 3
     alternating: np.uint64  # 1 where the order of the CPUs is reversed in every other cycle
     limit: np.uint64  # cycle at which to stop
@@ -144,7 +144,7 @@ def simulate(memory, cpus, loops, jobs, ends):
     jobs : (jobs,) PROGRESS
         Where the jobs are; changed in place, a job that has ended has no passes left.
     ends : (jobs,) int64
-        Written: the cycle in which each job ended; zero before, and where it has not.
+        Zero before the call; written: the cycle in which each job ended, zero still where it has not.
     """
     busy_time, lines, alternating, limit = memory
     # Banks granted in each of the last 16 cycles, the longest ``busy_time``: cycle t is word t modulo 16.
