@@ -10,7 +10,7 @@ from supercomputers_rerun.kernels import fft, spectral
 from supercomputers_rerun.kernels.runtime import resources
 from supercomputers_rerun.kernels.runtime.jit import kernel
 from supercomputers_rerun.kernels.runtime.vector import address
-from supercomputers_rerun.kernels.spectral.plain import analyse, row_values, synthesise
+from supercomputers_rerun.kernels.spectral.plain import analyse, plain, row_values, synthesise
 
 TOLERANCE = 2e-13  # of the field's norm, at the truncations used here
 
@@ -44,6 +44,17 @@ GRIDS = [
     ("N80", 45),
     ("F450", 20),
 ]
+
+
+@pytest.mark.parametrize("cosine", [0.05, 0.3, 0.5, 0.9])
+def test_plain_sums_keep_what_begins_below_all_doubles(cosine):
+    """The addition theorem at a degree and latitudes at which P_m^m underflows: Σ (2 − δ_m0) P_n^m(μ)² = 2n + 1."""
+    T = 2047
+    m = np.arange(T + 1)
+    spectrum = np.zeros((T + 1) * (T + 2) // 2, np.complex128)
+    spectrum[np.cumsum(T + 1 - m) - 1] = 1.0  # n = T of each m
+    functions = plain(spectrum, T, np.sqrt(1.0 - cosine**2), cosine).real
+    assert (np.where(m == 0, 1, 2) @ functions**2) / (2 * T + 1) == pytest.approx(1.0, abs=1e-12)
 
 
 @pytest.mark.parametrize("name, truncation", GRIDS)

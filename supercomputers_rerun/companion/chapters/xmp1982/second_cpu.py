@@ -324,7 +324,7 @@ def idle_in_pairs(runs) -> "figures.Shown":
     item="X15",
     threads=1,
     rounds=7,
-    seconds={"paper": 280},
+    seconds={"paper": 600},
     needs="affinity pair",
     unit="s of the clock",
     of="complete",
