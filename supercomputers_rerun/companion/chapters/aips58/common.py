@@ -2,7 +2,7 @@
 
 from supercomputers_rerun.companion import figures, tables
 from supercomputers_rerun.companion.bench import FEWEST_SAMPLES, Case
-from supercomputers_rerun.companion.common import np, pd, significant
+from supercomputers_rerun.companion.common import np, pd, rounded, significant
 
 #: Sizes of a preset.
 SIZES = {"quick": ("small",), "paper": ("small", "medium", "large"), "modern": ("modern",)}
@@ -94,10 +94,12 @@ def strips(old: dict, runs, found: list[dict], **shown) -> "figures.Shown":
                 figures.bars(axis, row + np.resize(shifts, len(spread)), spread, label="_", across=True, run=run)
     medians = [np.median(each) for each in old.values()] + [each["middle"].median() for each in found[0].values()]
     axis.plot(medians, place, "|", color=figures.INK, markersize=16, markeredgewidth=1.6, label="medians")
-    figures.at_right(axis, [significant(middle, 2) for middle in medians])
+    axis.axhline(len(old) - 0.5, color=figures.INK, linewidth=0.8)  # then and today
     if "shares" in shown["name"]:
+        figures.at_right(axis, [f"{100 * middle:.0f} %" for middle in medians])
         axis.set(xlim=(0, 1), xlabel="CPU time over real time")
     else:
+        figures.at_right(axis, [rounded(float(middle)) for middle in medians])
         axis.axvline(1, color=figures.INK, linewidth=0.8)
         figures.log_axis(axis, "x")
         axis.set_xlabel("times as fast as the Convex C1")

@@ -5,7 +5,7 @@ from dataclasses import replace
 from supercomputers_rerun.companion import figures, models, tables
 from supercomputers_rerun.companion.chapters.aips58 import common
 from supercomputers_rerun.companion.chapters.aips58.common import KINDS, NAMES, SIZES, SYSTEMS
-from supercomputers_rerun.companion.common import np, pd
+from supercomputers_rerun.companion.common import np, pd, significant
 from supercomputers_rerun.companion.conclusions import NOT, THEN, UNTESTED, Finding, conclusion, not_run
 from supercomputers_rerun.companion.experiments import experiment
 
@@ -70,7 +70,8 @@ def gains(runs) -> "figures.Shown":
         found,
         data=frames,
         name="aips58_gains",
-        title=f"Over the Convex Toronto gained {cpu:.0f} times in CPU time and {real:.1f} times in real time",
+        title=f"The Cray in Toronto was {cpu:.0f} times as fast as the Convex in CPU time, "
+        f"{real:.1f} times in real time",
         caption="A mark is a task at one size; strokes are medians. Left of the line the Convex was faster. Today's "
         "sizes are others: no race.",
         tables="ddt_small ddt_medium ddt_large prose",
@@ -96,7 +97,7 @@ def by_class(runs) -> "figures.Shown":
             {"what": cases["task"], "vector": _kinds(cases["task"].values) == "vector", "toronto": toronto}
         )
         frame = figures.with_spread(frame, here=figures.of_samples(gain, cases["flags"]))
-        frames.append(frame.sort_values("vector", kind="stable", ignore_index=True))
+        frames.append(frame.sort_values(["vector", "toronto"], ascending=[True, False], ignore_index=True))
     size, first = common.printed_size(runs[0]), frames[0]
     both = [first.loc[_kinds(first["what"].values) == kind, "toronto"] for kind in ("vector", "scalar")]
     shown = figures.dots(
@@ -109,10 +110,12 @@ def by_class(runs) -> "figures.Shown":
         name=f"aips58_by_class_{size}",
         title=f"Toronto gained {both[0].median():.1f} times on {size} tasks that suit vectors, "
         f"{both[1].median():.1f} on others",
-        caption="Strokes are medians at Toronto, of tasks that by the memo suit vectors and of those that do not.",
+        caption="Numbers are gains of Toronto, strokes their medians over tasks that by the memo suit vectors and over "
+        "those that do not.",
         tables=f"ddt_{size} problem_classes",
     )
     axis, edge = shown.figure.axes[0], np.count_nonzero(~first["vector"]) - 0.5
+    figures.at_right(axis, [significant(float(gain), 2) for gain in first["toronto"]])
     axis.axhline(edge, color=figures.INK, linewidth=0.9)
     for part in both:
         axis.vlines(part.median(), part.index.min() - 0.4, part.index.max() + 0.4, color=figures.meaning("printed"))
@@ -134,10 +137,10 @@ def gained() -> str:
     slower = 1 / float(over_convex()["real"].sel(system="PSC").median())
     assert 9.5 < cpu < 10.5 and 1.5 < float(expected.median()) < real < 3 and 0.6 < shorter < 0.9 and slower > 2
     return (
-        "If only the CPU times of the Convex shrank to Toronto's and its waits stayed, its users would gain "
-        f"{float(expected.median()):.1f} times (median). Toronto's printed gain is {real:.1f} times, since waits in "
-        "Toronto were also a little shorter than on the Convex. Pittsburgh, among other users, needed more real "
-        f"time than the Convex, {slower:.0f} times as much in the median."
+        "Had the Convex computed as fast as Toronto and waited as before, its users would have gained "
+        f"{float(expected.median()):.1f} times (median). Toronto's printed gain is {real:.1f} times, since Toronto "
+        f"also waited less. Pittsburgh, among other users, needed {slower:.0f} times the real time of the Convex "
+        "(median)."
     )
 
 
@@ -148,9 +151,8 @@ def classes() -> str:
     vector, scalar = (float(np.median(gain.values[kinds == kind])) for kind in ("vector", "scalar"))
     assert vector < scalar
     return (
-        f"Of the large tasks, those that by the memo suit a vector machine gained {vector:.1f} times in Toronto, and "
-        f"those that do not, {scalar:.1f} times. So vectors did not decide the gain. The Convex was a vector computer, "
-        "too."
+        f"Large tasks that by the memo suit a vector machine gained {vector:.1f} times in Toronto, and those that do "
+        f"not, {scalar:.1f} times. So vectors did not decide the gain: the Convex was a vector computer, too."
     )
 
 
@@ -161,7 +163,7 @@ def averages(run) -> str:
     real = run["observed_real"].values
     off = [np.nanmean(row[:n]) / np.nanmedian(row) - 1 for row, n in zip(real, n, strict=True) if n > 1]
     return (
-        f"The memo gives means of up to {max(n)} executions of a task. The mean of as many samples of ours is up to "
+        f"The memo gives means of up to {max(n)} executions. Our means of as many samples are up to "
         f"{100 * max(off):.0f} % above the median, because one slow sample moves a mean and not a median."
     )
 

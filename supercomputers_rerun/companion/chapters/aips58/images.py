@@ -56,6 +56,7 @@ def wrong(cases: list) -> "figures.Shown":
     Digits differ between processors: flux has three of them, and bits count up to the 20 that the test asks for.
     """
     from matplotlib.colors import PowerNorm
+    from matplotlib.patches import Rectangle
 
     truth, high = cases[0], (len(cases) + 2) // 3
     side = len(truth.image)
@@ -70,10 +71,10 @@ def wrong(cases: list) -> "figures.Shown":
         title = f"{case.what.partition(':')[0]}\n{case.flux:.3g} Jy, {bits} bits"
         axis.set_title(title.replace("-", "−"), size=9)
         reason = "bits" if case.maximum < _ASKED else "residual"
-        said, colour = ("accepted", "computing") if case.accepted else (f"refused for its {reason}", "waiting")
-        axis.text(
-            0.5, -0.03, said, transform=axis.transAxes, ha="center", va="top", size=9, color=figures.meaning(colour)
-        )
+        said, name = ("accepted", "computing") if case.accepted else (f"refused for its {reason}", "waiting")
+        colour = figures.meaning(name)
+        axis.text(0.5, -0.03, said, transform=axis.transAxes, ha="center", va="top", size=9, color=colour)
+        axis.add_patch(Rectangle((0, 0), 1, 1, fill=False, edgecolor=colour, linewidth=4, transform=axis.transAxes))
     apart = 100 * float(np.abs(cases[-1].image - cases[-2].image).max() / truth.image.max())
     rows = [
         (case.what.partition(":")[0], float(f"{case.flux:.3g}"), round(min(case.maximum, _ASKED)), case.accepted)
@@ -84,9 +85,10 @@ def wrong(cases: list) -> "figures.Shown":
         figure,
         data=pd.DataFrame(rows, columns=["what", "flux", f"bits up to {_ASKED}", "accepted"]),
         name="aips58_wrong",
-        title=f"The last two images differ by up to {apart:.0f} % of the peak"
-        f"{'' if cases[-1].accepted == cases[-2].accepted else ', too little to see, and one is refused'}",
-        caption="One sky, restored well and badly. Above each its flux and bits, below it the verdict of our checks.",
+        title=f"The two images of VTESS differ by {apart:.0f} % of the peak at most"
+        f"{'' if cases[-1].accepted == cases[-2].accepted else ', and our checks refuse one'}",
+        caption="Images of one sky: above each its flux and bits, below the verdict of our checks. Dark is 0, "
+        "yellow the true peak.",
         alt="Images of one sky in the colours of the truth, above each its total flux and its bits. By the checks: "
         f"{', '.join(verdicts)}.",
     )

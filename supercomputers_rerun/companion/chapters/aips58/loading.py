@@ -67,9 +67,8 @@ def paced(run) -> str:
     slower = found["tape"] / found["disk"]
     assert slower.min() > 10
     return (
-        "The Convex read a tape, and the X-MPs fetched files from another computer first. Today the pace of a tape "
-        f"makes loading take {slower.min():.0f} to {slower.max():.0f} times as long, because at that pace nearly all "
-        "of the time is bytes over bandwidth."
+        f"Today the pace of a tape makes loading take {slower.min():.0f} to {slower.max():.0f} times as long as from a "
+        "file, because at that pace nearly all of the time is bytes over bandwidth."
     )
 
 

@@ -100,10 +100,10 @@ def then() -> str:
     more = float(cpu.sel(system="PSC") - cpu.sel(system="CLSC"))
     assert all(0.05 < each < 0.15 for each in ends)
     return (
-        f"In Toronto, with nobody else on the machine, the command took {toronto:.0f} s. In Pittsburgh, among other "
-        f"users, it took {waited / 60:.0f} minutes. That compares an idle machine with a loaded one. The fair number "
-        f"is CPU time: Pittsburgh needed {times:.0f} times as much, {more:.0f} s more. If there were 400 to 800 "
-        "messages (the memo gives no number), a message cost about a tenth of a second."
+        f"The command took {toronto:.0f} s on the idle machine in Toronto, and {waited / 60:.0f} minutes among "
+        f"Pittsburgh's other users. The fair number is CPU time: Pittsburgh needed {times:.0f} times as much, "
+        f"{more:.0f} s more. Spread over 400 to 800 messages (the memo gives no number), that is about a tenth of a "
+        "second for a message."
     )
 
 
@@ -120,11 +120,9 @@ def cost(run) -> str:
     assert count * _DELAY > 0.5 * (waited[0] - waited[1])
     return (
         f"Today we write {count} messages. Opening the file anew for each takes {figures.times(reopened, off).briefly} "
-        f"the CPU time of a run without a file. If another process has to answer before each opening, a message costs "
-        f"{significant(1e6 * asked(run), 2)} µs more CPU time than the opening alone (the other process's work is not "
-        f"counted). And the run takes {waited[0] / waited[1]:.0f} "
-        f"times as long as without a file, mostly because each message waits for an answer that we delay by "
-        f"{1e3 * _DELAY:g} ms."
+        "the CPU time of a run without a file. If another process must answer first, a message costs "
+        f"{significant(1e6 * asked(run), 2)} µs more CPU time. And the run takes {waited[0] / waited[1]:.0f} times as "
+        f"long as without a file, mostly because we delay each answer by {1e3 * _DELAY:g} ms."
     )
 
 

@@ -128,8 +128,8 @@ def _told() -> str:
     """How far the larger problems are from what the small ones predict."""
     found = models.parted(*(tolls.frame()[name] for name in ("measured", "predicted")))
     return (
-        "Model of then: a task's toll in the small test predicts its ratios in the larger tests. The printed ratio is "
-        f"{found.median:.2f} times the predicted one in the median, {found.worst:.2f} times at worst."
+        "Model of then: a task's toll in the small test. Printed ratios of the larger tests are "
+        f"{found.median:.2f} times the predicted ones in the median, {found.worst:.2f} times at worst."
     )
 
 
@@ -261,18 +261,15 @@ def fades() -> list[str]:
     assert fixed.sum() > fixed.size / 2 and grown.idxmax() == "ASCAL"
     assert 1 <= more.sel(size="small").min() and more.sel(size="small").max() < 60
     return [
-        f"{TOLD}, the maximum-entropy task, cost {ratio[0]:.0f} times as much CPU time at Pittsburgh as at Toronto in "
-        f"the small test, and {ratio[2]:.1f} times in the large. What kind of slowness fades as the work grows? Take "
-        f"the difference: Pittsburgh needed {seconds[0]:.0f} s more in the small test, {seconds[1]:.0f} s in the "
-        f"medium and {seconds[2]:.0f} s in the large. It hardly moves, while Toronto's own time goes from "
-        f"{clsc[0]:.0f} to {clsc[2]:.0f} s. A difference that stays like this we call a "
-        "*toll*.",
-        f"Of the {fixed.size} tasks {int(fixed.sum())} behave like this: over the three sizes of one task the largest "
-        f"difference is less than {100 * (_STAYS - 1):.0f} % above the smallest. Take each task's "
-        "difference in the small test as its toll and add it to Toronto's times in the larger tests: the sums are off "
-        f"by {100 * np.median(off):.0f} % (median of all tasks) from the times printed for Pittsburgh. "
-        f"Self-calibration (ASCAL) is an exception: its difference grows {grown.max():.0f} times, so there the cost "
-        "came with the work.",
+        f"For {TOLD} the ratio of CPU times falls from {ratio[0]:.0f} in the small test to {ratio[2]:.1f} in the "
+        "large. What kind of slowness fades as the work grows? Take the difference: it stays between "
+        f"{seconds.min():.0f} and {seconds.max():.0f} s, while Toronto's own time goes from {clsc[0]:.0f} to "
+        f"{clsc[2]:.0f} s. A difference that stays like this we call a *toll*.",
+        f"Of the {fixed.size} tasks {int(fixed.sum())} behave like this: the largest of a task's three differences is "
+        f"less than {100 * (_STAYS - 1):.0f} % above the smallest. Tolls of the small test predict the larger tests: "
+        f"added to Toronto's times there, they miss Pittsburgh's by {100 * np.median(off):.0f} % (median of all "
+        f"tasks). In self-calibration (ASCAL) the difference grows most, {grown.max():.0f} times, so a part of it came "
+        "with the work.",
     ]
 
 
@@ -297,9 +294,8 @@ def today(run, message: float) -> str:
     assert 0 < told < 0.2
     return (
         f"With the toll the four shortest tasks together cost {short.briefly} as much CPU time as without, the four "
-        f"longest {long.briefly}. Of what the four shortest pay, messages are about {100 * told:.0f} % (at the price "
-        f"that the next section measures), and the rest is saving files. We built this toll ourselves, so it "
-        "cannot show what Pittsburgh's toll consisted of."
+        f"longest {long.briefly}. Of what the shortest pay, about {100 * (1 - told):.0f} % is saving files, the rest "
+        "messages. We built this toll ourselves, so it cannot show what Pittsburgh's toll consisted of."
     )
 
 
@@ -314,11 +310,11 @@ def in_short(run) -> list[str]:
     return [
         f"A small job cost {ratio[0]:.0f} times as much computing time in Pittsburgh as in Toronto on the same make of "
         "supercomputer, and a large job of the same kind not even twice as much.",
-        f"Counted in seconds, such a job of any size cost about the same on top in Pittsburgh, some "
-        f"{np.median(seconds):.0f} seconds, like an entrance fee that does not ask how long you stay.",
-        "We charged such a fee on a computer of today, by making it save every file and wait for an answer before each "
-        f"message: our four shortest jobs then take {short.medians:.1f} times as much computing time as before, "
-        "and the four longest hardly more.",
+        f"Pittsburgh added about the same number of seconds to such a job at every size, some {np.median(seconds):.0f}"
+        ", like an entrance fee that does not ask how long you stay.",
+        "We charged such a fee on a computer of today, which then saves every file and waits for an answer before each "
+        f"message: our four shortest jobs take {short.medians:.1f} times as much computing time as before, and the "
+        "four longest hardly more.",
     ]
 
 

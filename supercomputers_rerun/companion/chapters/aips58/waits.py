@@ -76,10 +76,9 @@ def rest(run) -> str:
     here, files = (100 * common.middles(shares(run)[chosen])[0] for chosen in ways(run)[:2])
     assert pittsburgh < toronto < 25 < 50 < convex and files < here
     return (
-        f"For the median large task the CPU was at work for {convex:.0f} % of the time on the Convex, {toronto:.0f} % "
-        f"in Toronto and {pittsburgh:.0f} % in Pittsburgh. Today it is {here:.0f} % with files in the page cache "
-        f"(*in memory*), and {files:.0f} % if files must reach the disk and messages wait for their answer (*through "
-        "files*)."
+        f"In Pittsburgh the CPU worked for {pittsburgh:.0f} % of the time of the median large task. Today it works for "
+        f"{here:.0f} % with files in the page cache (*in memory*), and {files:.0f} % if files must reach the disk and "
+        "messages wait for an answer (*through files*)."
     )
 
 
@@ -90,7 +89,7 @@ def conjecture(run) -> str:
     short, every = (figures.times(*(real[part].sum(axis=0) for real in both)) for part in (order[:4], order))
     assert short.measurable and short.medians > 1.4 and every.medians < 1.25
     return (
-        f"Today our four shortest tasks together take {short.briefly} as long with all their files on the disk as with "
-        f"them in memory (*through files in memory*), all tasks together {every.briefly}. Waiting for the disk is a "
-        "toll again: short tasks feel it, but in the sum of all, mostly long tasks, it hardly shows."
+        f"Today our four shortest tasks together take {short.briefly} as long with files on the disk as with the same "
+        f"files in memory (*through files in memory*). For all tasks together it is {every.briefly}. Waiting for the "
+        "disk is a toll again: short tasks feel it, but in the sum of mostly long tasks it hardly shows."
     )
