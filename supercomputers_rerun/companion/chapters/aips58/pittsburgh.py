@@ -261,8 +261,8 @@ def fades() -> list[str]:
     assert fixed.sum() > fixed.size / 2 and grown.idxmax() == "ASCAL"
     assert 1 <= more.sel(size="small").min() and more.sel(size="small").max() < 60
     return [
-        f"For {TOLD} the ratio of CPU times falls from {ratio[0]:.0f} in the small test to {ratio[2]:.1f} in the "
-        "large. What kind of slowness fades as the work grows? Take the difference: it stays between "
+        f"For {TOLD} Pittsburgh's CPU time is {ratio[0]:.0f} times Toronto's in the small test and {ratio[2]:.1f} "
+        "times in the large. What kind of slowness fades as the work grows? Take the difference: it stays between "
         f"{seconds.min():.0f} and {seconds.max():.0f} s, while Toronto's own time goes from {clsc[0]:.0f} to "
         f"{clsc[2]:.0f} s. A difference that stays like this we call a *toll*.",
         f"Of the {fixed.size} tasks {int(fixed.sum())} behave like this: the largest of a task's three differences is "
