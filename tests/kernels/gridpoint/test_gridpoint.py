@@ -1,8 +1,6 @@
 """The grid-point forecast: against NumPy, against theory, and through every kind of work file."""
 
 import os
-import subprocess
-import sys
 import threading
 import zlib
 from dataclasses import replace
@@ -118,11 +116,6 @@ def test_wave_grows_as_it_did():
     result = gridpoint.run(problem, gridpoint.setup(problem))
     assert result.fields["ps"].min() / 100 == pytest.approx(989.4, abs=1.0)
     assert all(check.ok for check in gridpoint.verify(problem, result))
-
-
-def test_a_forecast_can_be_taken_home():
-    code = "import sys, kernels.gridpoint; print(sum(name.startswith('kernels') for name in sys.modules))"
-    assert int(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout) <= 36
 
 
 # Work files
