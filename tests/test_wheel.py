@@ -64,16 +64,3 @@ def test_five_calls_from_an_installed_wheel(tmp_path):
     version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
     assert said(python, place / "bin" / "companion", "--version") == f"supercomputers-rerun {version}\n"
     assert "p5plus-latency" in said(python, "-m", "supercomputers_rerun.companion", "list")
-
-
-def test_another_project_of_the_name_kernels_stays_what_it_is(tmp_path):
-    (tmp_path / "kernels").mkdir()
-    (tmp_path / "kernels" / "__init__.py").write_text("theirs = True\n")
-    ours = "from supercomputers_rerun.kernels import bt"
-    for code in (f"import kernels; {ours}", f"{ours}; import kernels"):
-        check = f"import sys; before = [*sys.path]; {code}; assert kernels.theirs and bt.Problem and sys.path == before"
-        environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
-        done = subprocess.run(
-            [sys.executable, "-c", check], cwd=tmp_path, env=environment, capture_output=True, text=True
-        )
-        assert done.returncode == 0, done.stderr
