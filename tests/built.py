@@ -42,13 +42,6 @@ def absent(sentence: str) -> None:
     pytest.skip(sentence)
 
 
-class Files(http.server.SimpleHTTPRequestHandler):
-    """Files of the built book as they are."""
-
-    def __init__(self, *arguments):
-        super().__init__(*arguments, directory=str(HTML))
-
-
 @contextlib.contextmanager
 def running(handler: type[http.server.BaseHTTPRequestHandler]):
     """A free port of loopback on which ``handler`` answers."""
@@ -62,11 +55,14 @@ def running(handler: type[http.server.BaseHTTPRequestHandler]):
 
 
 @contextlib.contextmanager
-def served(handler: type[http.server.BaseHTTPRequestHandler] = Files):
-    """Base address of the built book on a free loopback port."""
-    if not PAGES:
-        absent("the book is not built, so no page of it is tested; run make book")
-    with running(handler) as port:
+def served(folder: Path):
+    """Base address of a folder on a free loopback port."""
+
+    class Files(http.server.SimpleHTTPRequestHandler):
+        def __init__(self, *arguments):
+            super().__init__(*arguments, directory=str(folder))
+
+    with running(Files) as port:
         yield f"http://127.0.0.1:{port}/"
 
 

@@ -57,18 +57,6 @@ def write(folder: Path, figures: str) -> Path:
 
 
 @contextlib.contextmanager
-def served(folder: Path) -> Iterator[str]:
-    """Base address of ``folder`` on loopback."""
-
-    class Handler(http.server.SimpleHTTPRequestHandler):
-        def __init__(self, *arguments):
-            super().__init__(*arguments, directory=str(folder))
-
-    with running(Handler) as port:
-        yield f"http://127.0.0.1:{port}/"
-
-
-@contextlib.contextmanager
 def proxy() -> Iterator[tuple[str, list[tuple[str, str, int]]]]:
     """Address of a proxy, and what it is asked for: method, address, bytes of the body.  Only loopback is passed on."""
     asked: list[tuple[str, str, int]] = []

@@ -10,7 +10,7 @@ import device_site
 import firefox
 import numpy as np
 import pytest
-from built import HTML, PAGES, absent
+from built import HTML, PAGES, absent, served
 from drawing import contrast
 
 from supercomputers_rerun.companion import tables
@@ -96,7 +96,7 @@ def measured(tab, seconds=SHORT):
 @pytest.mark.parametrize(("width", "theme", "way"), [(1280, "light", "file"), (390, "dark", "http")])
 @pytest.mark.built
 def test_the_button_measures_verifies_and_marks(call, opened, site, tmp_path, width, theme, way):
-    with device_site.served(site) as address, opened(width) as tab:
+    with served(site) as address, opened(width) as tab:
         tab.goto(f"{address if way == 'http' else site.as_uri() + '/'}{theme}.html")
         assert tab.evaluate(STARS) == 0
         said = measured(tab)
@@ -214,7 +214,7 @@ def test_stop_ends_it_and_another_run_is_possible(opened, site):
 def test_nothing_leaves_the_device(opened, site):
     """A proxy sees every request: from the press of the button on only files of the book, and nothing is sent."""
     with (
-        device_site.served(site) as address,
+        served(site) as address,
         device_site.proxy() as (through, asked),
         opened(1280, proxy=through) as tab,
     ):
