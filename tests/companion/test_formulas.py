@@ -479,16 +479,6 @@ def test_sizes_of_the_system(text, nbytes):
     assert host._bytes(text) == nbytes
 
 
-def test_frequencies_are_kilohertz_and_memory_is_kibibytes(tmp_path):
-    policy = tmp_path / "devices/system/cpu/cpu0/cpufreq"
-    policy.mkdir(parents=True)
-    for name, value in (("cpuinfo_max_freq", "3700000"), ("base_frequency", "2600000"), ("scaling_governor", "x")):
-        (policy / name).write_text(value)
-    (tmp_path / "meminfo").write_text("MemTotal:       16384 kB\n")
-    assert host._frequency(tmp_path) == {"governor": "x", "nominal_hz": 2_600_000_000, "maximum_hz": 3_700_000_000}
-    assert host._memory(tmp_path, tmp_path)["total_bytes"] == 16 * 2**20
-
-
 def test_no_processor_of_this_architecture_reaches(monkeypatch):
     """Two units of 16 singles, a multiplication and an addition each; two loads and a store of 64 bytes; 6.5 GHz."""
     monkeypatch.setattr(host.platform, "machine", lambda: "x86_64")
