@@ -459,10 +459,6 @@ def test_ratios_of_few_samples_end_at_their_extremes():
     assert held(figures.ratios(many, [1], [0])) == [[2.5, 2.5, 2.5]]
 
 
-def test_times_are_above_over_below():
-    assert kit.times([6.0, np.nan, 6.0], [2.0, 2.0]).medians == 3.0
-
-
 def test_a_quantity_keeps_its_ends_under_its_name():
     frame = figures.quantities(figures.cases(cases(ROWS), "label"), rate=lambda seconds: 32 / seconds)
     assert held(frame, "rate_low", "rate", "rate_high") == [[8, 16, 32], [1, 2, 4]]

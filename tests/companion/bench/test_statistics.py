@@ -64,15 +64,6 @@ def test_noise_is_rarely_called_a_trend():
     assert bdtr(found - 1, 500, 0.01) < 0.9999
 
 
-def test_ratio_says_how_many_times_faster_the_first_is():
-    ours, theirs = np.array([1.0, 1.1, 1.2, 1.0, 1.1, 1.3]), np.array([2.0, 2.2, 2.4, 2.1, 2.2, 2.6])
-    found = ratio(ours, theirs)
-    assert found.minima == pytest.approx(2.0)
-    assert found.medians == pytest.approx(2.0)
-    assert found.interval[0] <= found.medians <= found.interval[1]
-    assert "2.000" in str(found)
-
-
 @settings(max_examples=20, deadline=None)
 @given(st.lists(st.floats(1e-3, 1.0), min_size=6, max_size=12), st.floats(0.1, 10.0))
 def test_scaled_samples_give_the_scale(samples, scale):
