@@ -155,13 +155,6 @@ def test_drift_is_flagged(clock, make_toy):
     assert "drift" not in measure([Case("one", steady, steady.Problem())], rounds=11, progress=False)[0].flags
 
 
-@pytest.mark.parametrize("peak", [{"flops": 1.0}, {"bytes": 1.0}, {"flops": None}])
-def test_a_rate_above_the_peak_is_flagged(toy, monkeypatch, peak):
-    monkeypatch.setattr(host, "ceiling", lambda: peak)
-    (found,) = measure([Case("one", toy, toy.Problem())], rounds=1, progress=False)
-    assert ("rate over peak" in found.flags) is any(peak.values())
-
-
 class FakeProcess:
     """psutil.Process with its own CPU time and affinity given."""
 
