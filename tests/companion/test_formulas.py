@@ -6,7 +6,6 @@ Samples, times and counts are chosen so that another sign, factor, base or end g
 import copy
 import json
 import math
-from dataclasses import dataclass
 from types import SimpleNamespace
 
 import numpy as np
@@ -479,40 +478,6 @@ def test_no_processor_of_this_architecture_reaches(monkeypatch):
     """Two units of 16 singles, a multiplication and an addition each; two loads and a store of 64 bytes; 6.5 GHz."""
     monkeypatch.setattr(host.platform, "machine", lambda: "x86_64")
     assert host.ceiling() == {"flops": 2 * 16 * 2 * 6.5e9, "bytes": 3 * 64 * 6.5e9}
-
-
-@dataclass
-class Sized:
-    """A case of so much memory and disk."""
-
-    memory: int
-    disk: int = 0
-    threads: int = 2
-    kernel: object = None
-
-    def __post_init__(self):
-        self.problem = SimpleNamespace(folder="/a")
-        self.kernel = SimpleNamespace(footprint=lambda problem: Footprint(self.memory, self.disk, 5))
-
-
-def test_what_ranks_need_is_theirs_and_all_cases_together(monkeypatch):
-    """3 ranks of 256 MiB, and two states of 100 and 50 bytes with 5 for the second thread; files of 7 and 8."""
-    asked = []
-    monkeypatch.setattr(host, "usable_cpus", lambda: 2)
-    monkeypatch.setattr(host, "require_memory", lambda nbytes, what, remedy="": asked.append(nbytes))
-    monkeypatch.setattr(host, "require_disk", lambda folder, nbytes, what: asked.append((folder, nbytes)))
-    needed = [Sized(100, 7), Sized(50, 8)]
-    host.require_ranks(3, 1, needed)
-    assert asked == [3 * 2**28 + 160, ("/a", 15)]
-    asked.clear()
-    host.require_share(needed, 4, 3)
-    assert asked == [160 * 3 // 4]
-    for ranks, threads, fits in ((8, 1, True), (9, 1, False), (4, 2, True), (5, 2, False)):
-        if fits:
-            host.require_ranks(ranks, threads)
-        else:
-            with pytest.raises(ValueError, match=f"ranks = {ranks} exceeds {ranks - 1}"):
-                host.require_ranks(ranks, threads)
 
 
 @pytest.mark.parametrize(("most", "counts"), [(1, [1]), (2, [1, 2]), (6, [1, 2, 4, 6]), (8, [1, 2, 4, 8])])

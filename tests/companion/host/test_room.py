@@ -40,9 +40,10 @@ def test_four_ranks_a_cpu_and_more_only_when_asked_for_and_held(room):
 
 
 def test_what_the_ranks_allocate_counts(room):
+    """Cases of two threads: 8 GiB or 9, one of them for the second thread."""
     room(memory=10 * GIB)
-    kernel = SimpleNamespace(footprint=lambda number: Footprint(8 * GIB + (number > 2) * GIB, 3 * GIB))
-    one, two, _, three = cases = [SimpleNamespace(threads=1, kernel=kernel, problem=number) for number in (1, 2, 2, 3)]
+    kernel = SimpleNamespace(footprint=lambda number: Footprint(7 * GIB + (number > 2) * GIB, 3 * GIB, GIB))
+    one, two, _, three = cases = [SimpleNamespace(threads=2, kernel=kernel, problem=number) for number in (1, 2, 2, 3)]
     del cases[3]  # two of those left share a state
     host.require_ranks(2, cases=[one])
     with pytest.raises(MemoryError, match="a job of 2 ranks needs .* GiB of memory, 10.00 GiB are available"):
