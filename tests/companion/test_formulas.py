@@ -345,15 +345,6 @@ def test_a_machine_is_known_by_rounded_sizes(record):
     assert (traits["first cache"], traits["last cache"]) == ("L1i 32 KB", "L2 1280 KB")
 
 
-def test_outputs_hold_no_more_times_of_rounds_than_were_measured(record):
-    """Two cases of three samples, one with two observed times: eight."""
-    record["measurements"][0]["observed"] = {"wait": [1.0, 2.0]}
-    assert [len(case["samples"]) for case in record["measurements"]] == [3, 3]
-    for count, fits in ((8, True), (9, False)):
-        record["outputs"] = {"t": {"value": count * [1.0], "units": "s", "dims": ["round"]}}
-        assert any("times of rounds" in each for each in runs.unfit(record)) is not fits
-
-
 # Printed numbers
 
 

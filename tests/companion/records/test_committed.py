@@ -80,16 +80,15 @@ def test_what_does_not_belong_to_the_book_is_noticed(record):
 
 
 def test_what_was_measured_only_in_outputs_is_noticed(record):
+    """Two cases of three samples, one with two observed times: eight."""
+    record["measurements"][0]["observed"] = {"wait": [1.0, 2.0]}
+
     def times(count):
         record["outputs"]["account_clock"] = {"value": [[1.0] * count] * 2, "units": "s", "dims": ["row", "round"]}
         return [reason for reason in runs.unfit(record) if "what is measured is a case" in reason]
 
-    cases = record["measurements"]
-    known = sum(len(case["samples"]) + sum(map(len, case["observed"].values())) for case in cases)
-    assert times(known // 2) == []
-    assert times(known // 2 + 1) == [
-        f"its outputs hold {2 * (known // 2 + 1)} times of rounds and its cases {known}: what is measured is a case"
-    ]
+    assert times(4) == []
+    assert times(5) == ["its outputs hold 10 times of rounds and its cases 8: what is measured is a case"]
 
 
 def test_what_does_not_belong_to_the_book_is_put_aside(record, monkeypatch, tmp_path):
