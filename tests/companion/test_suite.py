@@ -136,12 +136,6 @@ def test_bad_requests_are_one_sentence(bench_of_three, tmp_path, arguments, mess
     assert list(tmp_path.iterdir()) == []
 
 
-def test_an_estimate_comes_from_the_newest_committed_record():
-    entry = experiments.find("p5plus-smt")
-    assert suite.STARTING < suite.estimate(entry, "paper") < 60
-    assert suite.estimate(entry, "quick") <= suite.STARTING + entry.budgets["quick"]
-
-
 def test_where_nothing_is_compiled_a_plan_counts_compiling(bench_of_three, tmp_path, monkeypatch):
     monkeypatch.setattr("supercomputers_rerun.kernels.runtime.jit.CACHE_FOLDER", tmp_path)
     assert "most of it compiling" in bench_of_three("--plan")[1]
