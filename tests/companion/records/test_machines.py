@@ -80,11 +80,3 @@ def test_every_committed_machine_has_a_letter_by_the_date_of_its_first_record():
         letter = runs.label(record["machine"])[0]
         firsts[letter] = min(firsts.get(letter, record["date"]), record["date"])
     assert sorted(firsts, key=lambda letter: firsts[letter]) == sorted(firsts)
-
-
-def test_of_one_machine_the_newest_record_counts(record, tmp_path):
-    for date in ("2001-01-01T00:00:00Z", "2002-01-01T00:00:00Z"):
-        runs.save({**record, "date": date}, tmp_path)
-    (newest,) = runs.each("toy-sum", tmp_path)
-    assert newest.attrs["date"].startswith("2002") and runs.each("toy-none", tmp_path) == []
-    assert runs.latest("toy-none", tmp_path) is None
