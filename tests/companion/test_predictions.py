@@ -107,14 +107,6 @@ def test_the_page_has_a_row_for_each(monkeypatch):
         assert ("not measured yet" in html) == (known is None)
 
 
-@pytest.mark.parametrize(
-    "picture", [pages.transfer_picture, pages.toll_picture, pages.shared_picture, pages.overlap_picture,
-                pages.slowest_picture])  # fmt: skip
-def test_pictures(picture):
-    shown = picture()
-    assert shown.title and "<svg" in shown.html
-
-
 def test_what_was_not_measured_is_assumed_and_said():
     assert pages.constant(Constants(barrier=2e-6), "barrier", 1e-6) == (2e-6, "2.0 µs")
     assert pages.constant(Constants(), "disk_rate", 1e9) == (1e9, "1.0 GB/s (assumed, not measured)")
