@@ -61,12 +61,6 @@ def asked(device: str, scheme: str) -> dict:
     return {"resultTypes": ["violations"], "rules": rules, **({"runOnly": only} if only else {})}
 
 
-def test_browser_and_book_are_there(browser, address):
-    """Says in one line why the tests below have nothing to run on."""
-    assert PAGES
-    assert browser.version
-
-
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("device", WIDTHS)
 @pytest.mark.parametrize("path", PAGES)
