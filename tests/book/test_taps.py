@@ -1,4 +1,4 @@
-"""What a reader taps on a phone: both menus, the filter of the ledger, downloads, paper."""
+"""What a reader taps on a phone: both menus, downloads, paper."""
 
 import re
 from pathlib import Path
@@ -71,19 +71,6 @@ def test_search_in_a_folder_finds_pages(browser):
         page.wait_for_selector("#search-results li a", timeout=20_000)
     finally:
         context.close()
-
-
-def test_the_filter_of_the_ledger_is_chosen_and_reset(reader):
-    page = reader("book/ledger.html")
-    whole = page.locator("#ledger tbody tr:visible").count()
-    page.select_option("#ledger-filter select[name=verdict]", "contradicts")
-    page.wait_for_function(
-        "() => /^\\d+ of/.test(document.querySelector('#ledger-filter output').textContent)"
-        " && document.querySelectorAll('#ledger tbody tr:not([hidden]):not(.contradicts)').length === 0"
-    )
-    assert 0 < page.locator("#ledger tbody tr:visible").count() < whole
-    page.tap("#ledger-filter button[type=reset]")
-    page.wait_for_function("n => document.querySelectorAll('#ledger tbody tr:not([hidden])').length === n", arg=whole)
 
 
 def test_a_figures_data_and_the_notebook_are_downloaded(reader):
