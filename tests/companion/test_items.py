@@ -16,14 +16,6 @@ from supercomputers_rerun.companion.pages import items as pages
 COMPLETE = {"xmp1982": (29, 1), "aips58": (13, 0), "nht1": (11, 2), "p5plus": (20, 12), "xc30": (17, 17)}
 
 
-def headings(document):
-    """Headings of a chapter, as they are written."""
-    path = notebook_files.FOLDER / f"{items.page(document)}.ipynb"
-    cells = nbformat.read(path, as_version=4).cells
-    text = "\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
-    return re.findall(r"^#+ (.+)$", text, re.MULTILINE)
-
-
 @pytest.mark.parametrize("document", items.documents())
 def test_every_item_and_every_lost_plot_is_there(document):
     found = items.items(document)
@@ -78,7 +70,7 @@ def test_an_item_of_an_experiment_that_has_no_row_is_refused(monkeypatch):
 
 @pytest.mark.parametrize("document", items.documents())
 def test_every_place_is_one_heading_of_the_chapter(document):
-    found = headings(document)
+    found = notebook_files.headings(notebook_files.FOLDER / f"{items.page(document)}.ipynb")
     for item in items.items(document):
         assert found.count(item.heading) == 1, (item.item, item.heading)
 
