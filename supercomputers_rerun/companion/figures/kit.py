@@ -327,11 +327,6 @@ def printed_ranges(axis, place, low, high, *, colour: str = "printed", across: b
 
 #: The letter that stands for a mark below a figure; the first machine of a figure has circles.
 LETTERS = dict(zip(("", *SHAPES, OWN), "●◆▲▼■✚✖⬢⬟★", strict=True))
-#: What the marks of :func:`spread` are, for a caption.
-MARKED = (
-    "Points are medians, bars their 95 % intervals (the range of the samples where there are fewer than six), "
-    "crosses mark flagged cases."
-)
 
 
 #: What each case of a run took, as :func:`intervals` wants it.
