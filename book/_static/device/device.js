@@ -180,5 +180,4 @@
 
   Object.assign(device, { LABEL, SHORT, LONG, OF_FIGURE, Refused, measure, stop, keep, recall, forget, record, shown, part });
   recall();
-  document.dispatchEvent(new CustomEvent("rerun-device-ready"));
 })();
