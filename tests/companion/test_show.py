@@ -1,9 +1,6 @@
-"""Every committed record is shown; samples of a figure become medians."""
-
-import pandas as pd
+"""Every committed record is shown, and beside it what its report prints."""
 
 from supercomputers_rerun.companion import experiments
-from supercomputers_rerun.companion.figures import rendering
 from supercomputers_rerun.companion.records import runs
 
 
@@ -16,8 +13,3 @@ def test_show_prints_the_reports_values_beside_those_of_the_record(call):
 def test_every_committed_record_is_shown_somewhere():
     known = {name for name, entry in experiments.REGISTER.items() if entry.figures} | {"nht1-mpiio"}  # a sentence alone
     assert {runs.read(path)["experiment"] for path in runs.COMMITTED.glob("*.json")} <= known
-
-
-def test_samples_become_medians_and_other_columns_stay():
-    frame = pd.DataFrame({"row": ["a"], "here, 1": [1.0], "here, 2": [5.0], "here, 3": [2.0], "1982": [7]})
-    assert rendering.medians(frame).to_dict("list") == {"row": ["a"], "here, median of 3": [2.0], "1982": [7]}

@@ -53,8 +53,6 @@ from supercomputers_rerun.companion.figures.marks import told
 from supercomputers_rerun.companion.tables import addressed, documents, printed_in
 
 _counter = itertools.count(1)
-#: Rows of a figure's data that are printed; the file of the figure's page has all.
-_ROWS = 40
 #: In the environment: ``text`` where only what figures say is compared, and none is drawn; ``stored`` where a notebook
 #: gets pictures as PNG, with which it is committed.
 FIGURES = "RERUN_FIGURES"
@@ -107,17 +105,6 @@ def _tidy(svg: str, prefix: str, alt: str, width: float) -> str:
     return re.sub(r"\s*\n\s*", "\n", svg)
 
 
-def medians(frame: pd.DataFrame) -> pd.DataFrame:
-    """Columns that are samples of one quantity, ``"name, 1"``, ``"name, 2"``, as their median."""
-    names = [re.sub(r", \d+$", "", str(column)) for column in frame]
-    out: dict[str, pd.Series] = {}
-    for name in dict.fromkeys(names):
-        part = frame.loc[:, [each == name for each in names]]
-        count = part.select_dtypes("number").shape[1]
-        out |= {f"{name}, median of {count}": part.median(axis=1)} if count == part.shape[1] > 1 else dict(part.items())
-    return pd.DataFrame(out)
-
-
 @dataclass(frozen=True)
 class Words:
     """What stands around a drawing: its title above; below it which mark is whose, its caption and the small print.
@@ -164,18 +151,6 @@ class Shown:
     def html(self) -> str:
         """What a page shows."""
         return self._html if isinstance(self._html, str) else self._html()
-
-    @property
-    def text(self) -> str:
-        """What it says, and its data, in lines."""
-        if self.data is None:
-            return ". ".join(filter(None, (self.title, self.alt)))
-        head = medians(self.data.head(_ROWS))
-        lines = head.to_string(
-            index=not isinstance(head.index, pd.RangeIndex), na_rep="", float_format="{:.4g}".format, line_width=200
-        )
-        more = f"\n… {len(self.data) - len(head)} more rows" if len(self.data) > len(head) else ""
-        return f"{self.title}. {self.alt}\n{lines}{more}"
 
     def __repr__(self) -> str:
         return self.alt

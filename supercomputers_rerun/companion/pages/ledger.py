@@ -94,4 +94,4 @@ def full_table() -> Shown:
     head = (f'<th scope="col">{word}</th>' for word in _HEAD)
     link = f'<p style="font-size: 0.85em"><a href="{FILES}/ledger.csv" download>all claims as CSV</a></p>'
     made = framed(f"{len(frame)} claims of five documents", head, rows, link, name="ledger", id="ledger")
-    return Shown(controls + made.html, made.text)
+    return Shown(controls + made.html, made.alt)

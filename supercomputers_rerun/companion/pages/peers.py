@@ -160,7 +160,7 @@ def family(records, module: str) -> Shown:
     )
     said = causes(frame, module)
     items = "".join(f"<li>{escape(each)}</li>" for each in said)
-    return Shown(f"{shown.html}<ul>{items}</ul>" if said else shown.html, "\n".join([shown.text, *said]))
+    return Shown(f"{shown.html}<ul>{items}</ul>" if said else shown.html, "\n".join([shown.alt, *said]))
 
 
 def _least(records, module: str) -> pd.DataFrame:

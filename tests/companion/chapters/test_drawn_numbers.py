@@ -61,7 +61,7 @@ def columns(name: str, figure: str, shown) -> list[tuple[str, ...]]:
     if getattr(shown, "figure", None):
         series |= marks(shown.figure) | {"caption": numbers_in(said(shown))}
     if not series:
-        series = {"text": numbers_in(shown.text)}
+        series = {"text": numbers_in(shown.alt)}
     found = []
     for column, numbers in series.items():
         numbers = numbers[np.isfinite(numbers)]

@@ -26,7 +26,7 @@ def undrawn(monkeypatch):
 def hold(entry, found):
     """Its figures of these runs have data, words and known tables."""
     for shown in [figure(found) for figure in entry.figures]:
-        assert shown.text and (shown.figure is None or len(shown.data) > 0)
+        assert shown.alt and (shown.figure is None or len(shown.data) > 0)
         tables.drawn(shown.html, entry.document)
 
 

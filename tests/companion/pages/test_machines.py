@@ -25,7 +25,7 @@ def folder(tmp_path):
 
 
 def test_a_machine_has_one_row_whatever_its_versions(folder):
-    text = machines.machines_table(folder).text
+    text = machines.machines_table(folder).alt
     assert text.startswith("2 machines") and text.count(SECOND) == 2  # label and processor
     (line,) = [each for each in text.splitlines() if "2031-02-03" in each]
     assert "2030-01-01" in line

@@ -55,7 +55,7 @@ def test_a_call_costs_what_points_wait_and_bytes_what_planes_do():
     found = methods.by_size(run).set_index("way")
     assert found["bytes"].to_dict() == {methods.POINTS: 40, methods.PLANES: 40 * 102**2}
     assert found["waits"].tolist() == pytest.approx([1.0, 0.3e6 / (6e8 / (40 * 102**2))])
-    assert "2 KB" in methods.insight(run).text and "takes 2.5 times as long" in methods.short(run)[0]
+    assert "2 KB" in methods.insight(run).alt and "takes 2.5 times as long" in methods.short(run)[0]
 
 
 def test_waiting_is_a_share_of_the_computing_between_two_dumps():
@@ -111,5 +111,5 @@ def test_points_are_written_at_the_rate_of_their_solution():
         | {"observed": {"T_T": 3 * [seconds], "T_C": 3 * [5.0]}}
         for P, seconds in ((1, 8.0), (100, 20.0))
     ]
-    said = methods.pointwise([cases(rows)]).text.splitlines()[-2:]
+    said = methods.pointwise([cases(rows)]).alt.splitlines()[-2:]
     assert [line.split()[1:5] for line in said] == [["1", "8.00", "50.0", "60.0"], ["100", "20.0", "20.0", "300"]]

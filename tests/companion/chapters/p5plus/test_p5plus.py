@@ -117,13 +117,13 @@ def test_what_a_change_gains_is_the_time_without_it_over_the_time_with_all():
     assert gain.to_dict() == pytest.approx(
         {"medium pages": 10.0, "binding, basic": 25.0, "a second thread on each processor": 25.0}
     )
-    assert "3 of 3 changes that we tried change the time" in binding.gains([run]).text
+    assert "3 of 3 changes that we tried change the time" in binding.gains([run]).alt
 
 
 def test_changes_without_a_measurable_difference_say_so():
     about = {"label": "a case", "threads": 2, "steps": 48, "seconds": [0.9, 1.1, 1.0, 0.95, 1.05, 1.0]}
     run = cases([{**about, "without": name} for name in ("", "medium pages")])
-    said = binding.gains([run]).text
+    said = binding.gains([run]).alt
     assert "No change that we tried" in said and said.count("no measurable difference") == 1
 
 
