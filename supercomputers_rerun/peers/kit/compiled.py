@@ -12,7 +12,7 @@ import hashlib
 import os
 import shutil
 import subprocess
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -83,9 +83,7 @@ def build(source: str, options: tuple[str, ...], path: str) -> ctypes.CDLL:
         return loaded
 
 
-def variants(
-    source: str, option_sets: Mapping[str, tuple[str, ...]] | None = None
-) -> tuple[dict[str, ctypes.CDLL], list[Absent]]:
+def variants(source: str) -> tuple[dict[str, ctypes.CDLL], list[Absent]]:
     """The source by every compiler found and every option set that works there, and what is absent with the reason.
 
     Builds of the same machine code count once, by the first name: a trial of both would measure noise.
@@ -100,7 +98,7 @@ def variants(
     ]
     built = {}
     for compiler, path in present.items():
-        for options, flags in (option_sets or OPTION_SETS).items():
+        for options, flags in OPTION_SETS.items():
             name = f"{compiler} {options}"
             try:
                 library = build(source, flags, path)
@@ -122,10 +120,10 @@ def function(library: ctypes.CDLL, name: str, kinds: str, result: type | None = 
     return lambda *args: found(*(arg.ctypes.data if isinstance(arg, np.ndarray) else arg for arg in args))
 
 
-def versions(option_sets: Mapping[str, tuple[str, ...]] | None = None) -> dict[str, str]:
+def versions() -> dict[str, str]:
     """By name of a build, the compiler as it names itself and the options; empty without a compiler."""
     return {
         f"{compiler} {options}": f"{_says(path)}, {' '.join(flags)}"
         for compiler, path in compilers().items()
-        for options, flags in (option_sets or OPTION_SETS).items()
+        for options, flags in OPTION_SETS.items()
     }
