@@ -206,12 +206,12 @@ _STEPS = {
 }
 
 
-def spoken(value: float, units: str) -> str:
+def spoken(value: float, units: str, digits: int = 2) -> str:
     """A constant as people say it: ``310 ns``, ``5.2 µs``, ``12 GB/s``, ``39 GFLOP/s``; "unknown" for NaN."""
     if not math.isfinite(value):
         return "unknown"
     size, name = next((step for step in _STEPS[units] if value >= step[0]), _STEPS[units][-1])
-    return f"{significant(value / size, 2)} {name}"
+    return f"{significant(value / size, digits)} {name}"
 
 
 def constants(run) -> Constants | None:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from supercomputers_rerun.companion import models
 from supercomputers_rerun.companion.common import plural, significant
 from supercomputers_rerun.companion.figures.rendering import Shown
 from supercomputers_rerun.companion.figures.tabular import table
@@ -37,7 +38,6 @@ CAUSES = {
     "B mpi exchange.*shorter messages": "Our side called the library through mpi4py then, and C called it directly.",
 }
 _C = ("gcc", "clang", "cc")
-_UNITS = (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6), ("ns", 1e-9))
 
 
 def _time(side: dict[str, Any], which: str) -> float:
@@ -112,12 +112,6 @@ def _under(frame: pd.DataFrame) -> pd.DataFrame:
     return frame[(frame["fastest"] < 1) | (frame["median"] < 1)]
 
 
-def time_text(seconds: float) -> str:
-    """A time to four digits: 7.856 µs, 12.30 ms, 1.500 s."""
-    unit, factor = next((pair for pair in _UNITS if seconds >= pair[1]), _UNITS[-1])
-    return f"{significant(seconds / factor, 4)}\N{NO-BREAK SPACE}{unit}"
-
-
 def _ratio(value: float) -> str:
     """A ratio; below 1 it is set off as the ledger sets off contradictions."""
     text = significant(float(value), 3)
@@ -147,7 +141,8 @@ def family(records, module: str) -> Shown:
         f"{TITLES[module]} beside other software: in {plural(len(frame), 'row')} the peer's time over ours, of the "
         f"fastest samples and of the medians; {plural(len(_under(frame)), 'row')} with a ratio below 1, in bold"
     )
-    texts = {"ours": frame["ours [s]"].map(time_text)} | {way: frame[way].map(_ratio) for way in ("fastest", "median")}
+    times = frame["ours [s]"].map(lambda seconds: models.spoken(seconds, "s", 4).replace(" ", "\N{NO-BREAK SPACE}"))
+    texts = {"ours": times} | {way: frame[way].map(_ratio) for way in ("fastest", "median")}
     columns = ["family", "size", "threads", "host", "ours", "peer", "version and build", "fastest", "median"]
     shown = table(
         frame.assign(**texts)[columns].reset_index(drop=True),
