@@ -88,16 +88,12 @@ class Entry:
         if wrong:
             raise ValueError(f"{line['place']}, claim {self.name}: {wrong}")
 
-    def items(self, reader: Reader) -> Iterator[tuple[str, str, Interval | float | None]]:
-        """What the rows make, one item each or for each turn of a loop, or the function yields: item, text, value.
+    def _made(self, reader: Reader) -> Iterator[tuple[str, str, str, Interval | float | None]]:
+        """What the rows make, one item each or for each turn of a loop, or the function yields: place of the row, item,
+        text, value.
 
         ``ValueError`` with file and line for a row that makes nothing, or gives a reason to nothing.
         """
-        for _, item, text, value in self._made(reader):
-            yield item, text, value
-
-    def _made(self, reader: Reader) -> Iterator[tuple[str, str, str, Interval | float | None]]:
-        """As :meth:`items`, with the place of each row before them."""
         seen = {ALL}
         for line in self.parts:
             place, before = f"{line['place']}, claim {self.name}", len(seen)
@@ -137,7 +133,7 @@ class Entry:
             yield item, text, value
 
     def claims(self, reader: Reader) -> Iterator[Claim]:
-        """The claims of this entry, on the tables that ``reader`` gives; errors as :meth:`items`."""
+        """The claims of this entry, on the tables that ``reader`` gives; errors as :meth:`_made`."""
         for place, item, text, computed in self._made(reader):
             printed, bound = getattr(text, "printed", text), text if isinstance(text, Bound) else ""
             value = Interval(math.nan, math.nan, math.nan) if computed is None else as_interval(computed)
