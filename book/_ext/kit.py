@@ -225,24 +225,21 @@ def _dress(app, docname, source) -> None:
         source[0] = dressed(source[0])
 
 
-def _terms(env) -> dict[str, tuple[str, str]]:
+def _read_terms(app, env) -> None:
     """Each term of the glossary: its anchor and its meaning."""
-    found = {}
+    env.rerun_terms = found = {}
     if GLOSSARY not in env.found_docs:
-        return found
+        return
     for item in env.get_doctree(GLOSSARY).findall(nodes.definition_list_item):
         meaning = " ".join(item.next_node(nodes.definition).astext().split())
         for term in item.findall(nodes.term):
             if term.get("ids"):
                 found[term.astext()] = (term["ids"][0], meaning)
-    return found
 
 
 def _link_terms(app, doctree, docname) -> None:
     if docname == GLOSSARY or app.builder.format != "html":
         return
-    if not hasattr(app.env, "rerun_terms"):
-        app.env.rerun_terms = _terms(app.env)
     terms = dict(app.env.rerun_terms)
     if not terms:
         return
@@ -276,18 +273,13 @@ def _link_terms(app, doctree, docname) -> None:
             return
 
 
-def _forget(app, env, docnames=None) -> None:
-    if hasattr(env, "rerun_terms"):
-        del env.rerun_terms
-
-
 def setup(app):
     app.connect("source-read", _dress)
     app.connect("source-read", _write_out)
     # before figures are numbered and headings collected
     app.connect("doctree-read", _announce, priority=400)
     app.connect("doctree-read", _number)
-    app.connect("env-updated", lambda app, env: _forget(app, env))
+    app.connect("env-updated", _read_terms)
     # the first page shows figures of pages that may have changed while it has not
     app.connect("env-updated", lambda app, env: [env.config.root_doc])
     app.connect("doctree-resolved", _deal)
