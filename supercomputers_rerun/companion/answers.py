@@ -152,12 +152,12 @@ def _printed(record: dict[str, Any]) -> list[Printed]:
 # Text
 
 
-def _aligned(rows: list[list[str]], left: int = 1) -> Iterator[str]:
-    """Rows in columns: the first ``left`` of them flush left, the others flush right."""
+def _aligned(rows: list[list[str]]) -> Iterator[str]:
+    """Rows in columns: the first flush left, the others flush right."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         cells = (
-            text.ljust(width) if place < left else text.rjust(width)
+            text.ljust(width) if place == 0 else text.rjust(width)
             for place, (text, width) in enumerate(zip(row, widths, strict=True))
         )
         yield "  ".join(cells).rstrip()

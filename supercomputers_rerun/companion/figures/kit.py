@@ -201,26 +201,26 @@ def bytes_label(value: float) -> str:
     return f"{value:g} B"
 
 
-def log_axis(axis, which: str = "both", *, base: int = 10) -> None:
+def log_axis(axis, which: str = "both") -> None:
     """Logarithmic ``"x"``, ``"y"`` or ``"both"`` axes whose labels are plain numbers."""
     for letter in ("x", "y") if which == "both" else (which,):
-        getattr(axis, f"set_{letter}scale")("log", base=base)
+        getattr(axis, f"set_{letter}scale")("log")
         ticks = getattr(axis, f"{letter}axis")
-        ticks.set_major_locator(LogLocator(base=base, numticks=9))
+        ticks.set_major_locator(LogLocator(numticks=9))
         ticks.set_major_formatter(FuncFormatter(lambda value, _: plain(value)))
-        ticks.set_minor_locator(LogLocator(base=base, subs=range(2, base), numticks=9))
-        ticks.set_minor_formatter(FuncFormatter(lambda value, _, ticks=ticks: _between(value, ticks, base)))
+        ticks.set_minor_locator(LogLocator(subs=range(2, 10), numticks=9))
+        ticks.set_minor_formatter(FuncFormatter(lambda value, _, ticks=ticks: _between(value, ticks)))
 
 
-def _between(value: float, ticks, base: int) -> str:
+def _between(value: float, ticks) -> str:
     """Label of 2 and 5 between powers of ten where the axis spans so few that it would look bare.
 
     An upright axis of less than one power has room for more.
     """
     low, high = ticks.get_view_interval()
-    lead = value / base ** np.floor(np.log10(value) / np.log10(base) + 1e-9)
-    leads = (2, 3, 4, 6, 8) if ticks.axis_name == "y" and high < low * base else (2, 5)
-    return plain(value) if high <= low * base**2 and np.isclose(lead, leads).any() else ""
+    lead = value / 10 ** np.floor(np.log10(value) + 1e-9)
+    leads = (2, 3, 4, 6, 8) if ticks.axis_name == "y" and high < low * 10 else (2, 5)
+    return plain(value) if high <= low * 100 and np.isclose(lead, leads).any() else ""
 
 
 def bytes_axis(axis, sizes) -> None:
@@ -283,13 +283,13 @@ def modelled(axis, x, y, *, label: str = "model"):
     return axis.plot(x, y, label=label, color=meaning("calculated"), linestyle="--", linewidth=1.3, zorder=2.6)[0]
 
 
-def modelled_rows(axis, places, values, *, label: str = "model") -> None:
+def modelled_rows(axis, places, values) -> None:
     """The same of rows: a dashed stroke across each row at its value; NaN draws none."""
     places, values = np.asarray(places, dtype=float), np.asarray(values, dtype=float)
     known = np.isfinite(values)
     ends = places[known] - 0.36, places[known] + 0.36
     style = {"color": meaning("calculated"), "linestyle": "--", "linewidth": 1.6, "zorder": 2.6}
-    axis.vlines(values[known], *ends, label=label, **style)
+    axis.vlines(values[known], *ends, label="model", **style)
 
 
 def printed_ranges(axis, place, low, high, *, colour: str = "printed", across: bool = True) -> None:
