@@ -110,7 +110,7 @@ def table(
     frame: pd.DataFrame,
     *,
     caption: str,
-    units: dict | str | None = None,
+    units: dict | None = None,
     digits: int | None = None,
     name: str = "table",
     index: bool | None = None,
@@ -127,14 +127,13 @@ def table(
     Parameters
     ----------
     frame : pandas.DataFrame
-        One row per row.  ``frame.attrs["units"]``, a dict of column to unit, is used if ``units``
-        is not given.  ``frame.attrs["addresses"]``, ``(row, column)`` to the address of the cell and that of the
+        One row per row.  ``frame.attrs["addresses"]``, ``(row, column)`` to the address of the cell and that of the
         claim that recomputes it, make the cell a place that the ledger leads to and from; either may be empty.
     caption : str
         What the table is, with its source, and what to see in it.  Up to the first full stop or colon it is
         the title.
-    units : dict or str, optional
-        Unit of each column, written under its name; one of all columns but the first.
+    units : dict, optional
+        Unit of each column, written behind its name.
     digits : int, optional
         Significant digits of floating-point columns; as they are if not given.
     name : str
@@ -156,9 +155,7 @@ def table(
     id : str
         Address of the frame, of a table that a style sheet names.
     """
-    if isinstance(units, str):
-        units = dict.fromkeys(frame.columns[1:], units)
-    units = frame.attrs.get("units", {}) if units is None else units
+    units = units or {}
     counted = isinstance(frame.index, pd.RangeIndex)
     shown = frame.reset_index() if (not counted if index is None else index) else frame
     names = [str(column) for column in shown.columns]
