@@ -77,19 +77,13 @@
   /* ---- controls and drawing ---- */
 
   let count = 0;
-  function element(tag, attributes = {}, ...inside) {
-    const made = document.createElement(tag);
+  function filled(made, attributes = {}, ...inside) {
     for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
     made.append(...inside);
     return made;
   }
-
-  function shape(tag, attributes = {}, ...inside) {
-    const made = document.createElementNS("http://www.w3.org/2000/svg", tag);
-    for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
-    made.append(...inside);
-    return made;
-  }
+  const element = (tag, ...rest) => filled(document.createElement(tag), ...rest);
+  const shape = (tag, ...rest) => filled(document.createElementNS("http://www.w3.org/2000/svg", tag), ...rest);
 
   /* A row of labelled controls; `changed` is called when one of them is moved. */
   function controls(into, described, changed) {

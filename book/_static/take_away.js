@@ -5,19 +5,13 @@
   const about = JSON.parse(document.getElementById("rerun-about").textContent);
   const book = "Supercomputers, Rerun";
 
-  const element = (name, attributes = {}, text = "") => {
-    const made = document.createElement(name);
+  const filled = (made, attributes = {}, text = "") => {
     Object.entries(attributes).forEach(([key, value]) => made.setAttribute(key, value));
     made.textContent = text;
     return made;
   };
-
-  const place = (name, attributes, text = "") => {
-    const made = document.createElementNS("http://www.w3.org/2000/svg", name);
-    Object.entries(attributes).forEach(([key, value]) => made.setAttribute(key, value));
-    made.textContent = text;
-    return made;
-  };
+  const element = (name, ...rest) => filled(document.createElement(name), ...rest);
+  const place = (name, ...rest) => filled(document.createElementNS("http://www.w3.org/2000/svg", name), ...rest);
 
   const words = (block) => {
     const caption = block.querySelector("figcaption, .rerun-caption");
@@ -41,7 +35,7 @@
   const steered = (block) => {
     const drawn = [...block.querySelectorAll(".rerun-live svg")].filter((one) => one.clientWidth > 100);
     if (!drawn.length) return null;
-    const whole = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+    const whole = place("svg");
     let below = 0;
     for (const one of drawn) {
       const copy = one.cloneNode(true);
