@@ -17,7 +17,7 @@ from statistics import median
 from typing import Any
 
 from supercomputers_rerun.companion import experiments, host
-from supercomputers_rerun.companion.bench import median_interval
+from supercomputers_rerun.companion.bench import FEWEST_SAMPLES, median_interval
 from supercomputers_rerun.companion.common import DRAWING, missing, plural, significant
 from supercomputers_rerun.companion.experiments import RATES, SIZES, TIMES
 from supercomputers_rerun.companion.records import runs
@@ -219,7 +219,7 @@ def _table(found: Answer) -> list[str]:
     spread = "low and high: 95 % interval of the median"
     if counts and counts[-1] == 1:
         spread = "one sample each, so nothing is known of the spread"
-    elif counts and counts[0] < 6:
+    elif counts and counts[0] < FEWEST_SAMPLES:
         spread += ", of fewer than six samples their range, of one sample none"
     return [*_aligned([head, *body]), spread, *notes]
 

@@ -95,7 +95,7 @@ def house():
 
 #: By the names that :func:`companion.figures.show` is given.
 JOINED = {"p5plus_bandwidth", "p5plus_loops", "nht1_solver", "sustained_rate"}
-_POINTS = 72  # an inch, as matplotlib's SVG has it
+POINTS = 72  # an inch, as matplotlib's SVG has it
 
 
 #: Of artists, axes and figures, what a place alone does not say.
@@ -642,6 +642,6 @@ def _panel(axis: Axes, width: float, height: float) -> dict[str, Any]:
 
 def panels(figure) -> str:
     """The panels of a figure that was drawn, in their order, as JSON."""
-    width, height = figure.get_size_inches() * _POINTS
+    width, height = figure.get_size_inches() * POINTS
     found = [_panel(axis, width, height) for axis in figure.axes]
     return json.dumps(found, ensure_ascii=False, separators=(",", ":"))

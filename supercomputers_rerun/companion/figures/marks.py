@@ -15,12 +15,12 @@ from matplotlib.axes import Axes
 from matplotlib.colors import to_hex
 from matplotlib.container import BarContainer
 
+from supercomputers_rerun.companion.bench import FEWEST_SAMPLES
 from supercomputers_rerun.companion.common import significant
-from supercomputers_rerun.companion.figures.kit import INK, MEANINGS, cpu, named, noted
+from supercomputers_rerun.companion.figures.kit import INK, MEANINGS, POINTS, cpu, named, noted
 
 #: Units of a drawing around the middle of a mark that belong to it.
 _REACH = 6.0
-_POINTS = 72
 #: Points of a line without marks that are told; more are a curve.
 _JOINED = 100
 #: Of a printed number as many digits as reports print.
@@ -28,8 +28,6 @@ _DIGITS = {"printed": 4}
 _UNIT = re.compile(r" *\[([^\]]+)\]")
 #: A machine of the book, or the reader's, in the name of a row or series.
 _MACHINE = re.compile(r"\b[A-Z] \([^)]*\)|this run")
-#: Samples from which a median has an interval of 95 %.
-_INTERVAL = 6
 
 
 class Mark(NamedTuple):
@@ -84,7 +82,7 @@ def _spread(axis: Axes, which: str, run, row) -> str:
     low, high = float(row["low"]), float(row["high"])
     counts = run["seconds"].notnull().sum("sample").values if run is not None and "seconds" in run else np.array([])
     word = {(True,): "95 % interval", (False,): "samples from"}.get(
-        tuple(set((counts >= _INTERVAL).tolist())), "within"
+        tuple(set((counts >= FEWEST_SAMPLES).tolist())), "within"
     )
     say = noted(axis).get(which) or (lambda value: significant(value, 3))
     ends = [say(each) for each in (low, high)]
@@ -186,7 +184,7 @@ def _bars(axis: Axes, names: _Names) -> Iterator[_Found]:
 def marks(figure) -> list[Mark]:
     """Every mark of a figure that was drawn: panel by panel, rows from top to bottom, else series by series."""
     found: dict[Mark, None] = {}
-    height, scale = figure.get_size_inches()[1] * _POINTS, _POINTS / figure.dpi
+    height, scale = figure.get_size_inches()[1] * POINTS, POINTS / figure.dpi
     for axis in (each for each in figure.axes if each.axison):
         names, panel = (_named(axis, "y"), _named(axis, "x")), []
         for (x0, y0, x1, y1), said in (*_lines(axis, names), *_bars(axis, names)):
