@@ -60,7 +60,7 @@ def _observe(result) -> dict[str, float]:
     item="X16, X17, X23",
     threads=1,
     rounds=7,
-    seconds={"paper": 240},
+    seconds={"paper": 450},
     unit="s of the clock",
     of="clock",
 )
@@ -143,7 +143,7 @@ def programs(runs) -> "figures.Shown":
     item="X18, X28",
     threads=1,
     rounds=7,
-    seconds={"paper": 320},
+    seconds={"paper": 600},
     needs="affinity pair",
     unit="s of the clock",
     of="complete",
