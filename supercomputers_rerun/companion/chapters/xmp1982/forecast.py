@@ -454,8 +454,8 @@ def cpu_parts(runs) -> "figures.Shown":
         log=True,
         xlabel="CPU time over that of a normal step",
         name="xmp1982_parts_rerun",
-        title=f"A write-up step took {printed['Cray X-MP'].iloc[1]:.1f} ordinary steps of CPU time on the X-MP, and takes "
-        f"{frames[0]['today'].iloc[1]:.1f} today",
+        title=f"A write-up step took {printed['Cray X-MP'].iloc[1]:.1f} ordinary steps of CPU time on the X-MP, "
+        f"and takes {frames[0]['today'].iloc[1]:.1f} today",
         caption="Parts of a forecast in units of an ordinary step; today's is without work files.",
         tables="fig4_4",
     )

@@ -100,4 +100,3 @@ def bounded(shown: "figures.Shown", value: float, words: str) -> "figures.Shown"
 def pale(colour: str) -> dict[str, Any]:
     """Keywords for bars and boxes of a model: pale, with a dashed edge, so that none looks measured."""
     return {"facecolor": (colour, 0.3), "edgecolor": colour, "linestyle": "--", "linewidth": 0.9}
-
