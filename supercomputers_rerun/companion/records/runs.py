@@ -409,12 +409,13 @@ def _about(path: Path) -> dict[str, Any] | None:
 
 
 def _named(folder: Path) -> dict[str, dict[str, str]]:
-    """Machines that have a letter, by what they are called, that of the prose first; none in a reader's own folder."""
+    """Machines that have a letter, by what they are called, that of the prose first, then the latest; none in a reader's
+    own folder."""
     path = folder.parent / "machines" / "measured.toml"
     if not path.is_file():
         return {}
     found = tomllib.loads(path.read_text(encoding="utf-8"))
-    letters = sorted(found["machine"], key=lambda letter: (letter != found["prose"], letter))
+    letters = sorted(found["machine"], key=lambda letter: (letter == found["prose"], letter), reverse=True)
     return {f"{letter} ({found['machine'][letter]['cpu']})": found["machine"][letter] for letter in letters}
 
 
