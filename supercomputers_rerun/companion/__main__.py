@@ -300,7 +300,7 @@ def _parser() -> common.Parser:
         add("--csv", dest="style", action="store_const", const="csv", help="print CSV, a line for each case")
 
     quick = {"default": "quick", "help": "quick, paper or modern; without it, %(default)s"}
-    threads: dict[str, Any] = {"type": int, "help": "threads; without it, the experiment's: one, or all CPUs"}
+    threads: dict[str, Any] = {"type": int, "help": "threads; without it, the experiment's own"}
     picture: dict[str, Any] = {"type": Path, "metavar": "FILE", "help": "draw it, too, as FILE.svg, .png or .pdf"}
     seed: dict[str, Any] = {"type": int, "default": 0, "help": "seed of states and order; without it, %(default)s"}
     command(doctor)

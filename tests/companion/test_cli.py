@@ -42,7 +42,7 @@ def test_threads_have_one_default(call, toy_experiment, tmp_path, monkeypatch):
         for line in call(name, "--help")[1].splitlines()
         if "threads; " in line
     }
-    assert said.endswith("threads; without it, the experiment's: one, or all CPUs")
+    assert said.endswith("threads; without it, the experiment's own")
     call("run", "toy-sum", "--out", tmp_path)
     call("bench", "toy-sum", "--out", tmp_path / "bench")
     (one,), (other,) = tmp_path.glob("*.json"), tmp_path.glob("bench/*.json")

@@ -409,8 +409,8 @@ def _about(path: Path) -> dict[str, Any] | None:
 
 
 def _named(folder: Path) -> dict[str, dict[str, str]]:
-    """Machines that have a letter, by what they are called, that of the prose first, then the latest; none in a reader's
-    own folder."""
+    """Machines that have a letter, by what they are called, that of the prose first, then the latest; none in a folder
+    of a reader."""
     path = folder.parent / "machines" / "measured.toml"
     if not path.is_file():
         return {}
