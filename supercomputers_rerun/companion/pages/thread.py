@@ -28,11 +28,14 @@ def findings() -> list[str]:
 
 def conditions() -> str:
     """Where today's numbers are from."""
-    run = runs.latest("xmp1982-forecast")
+    measured = ("xmp1982-forecast", "nht1-io", "xc30-transforms")
+    machines = [*dict.fromkeys(figures.cpu(runs.latest(each)) for each in measured)]
+    where = ", and for what is not measured there on ".join(machines)
+    kind = "a virtual machine" if len(machines) == 1 else "virtual machines"
     return (
         "Numbers of *then* are printed in the reports, or follow from what they print. Numbers of *today* in sentences "
-        f"are medians of stored runs on {figures.cpu(run)}, a virtual machine with two processors, in the size called "
-        "*paper*. Its files are on its disk, or in memory that the system uses for files (the page cache). Figures may "
+        f"are medians of stored runs on {where}, {kind} with two processors, in the size called "
+        "*paper*. Files are on a disk, or in memory that the system uses for files (the page cache). Figures may "
         "show further machines. Points on one axis measure the same kind of thing, with programs and sizes that may "
         "differ."
     )
