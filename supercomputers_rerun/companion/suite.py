@@ -28,7 +28,7 @@ STARTING = 5.0
 COMPILING = 15.0
 #: Experiments that the page of ``companion report`` asks; these are measured first where time is short.
 ASKED = (
-    "p5plus-smt", "xmp1982-devices", "xc30-transforms", "nht1-solver", "nht1-io", "p5plus-bandwidth",
+    "constants", "p5plus-smt", "xmp1982-devices", "xc30-transforms", "nht1-solver", "nht1-io", "p5plus-bandwidth",
     "p5plus-latency", "xmp1982-forecast", "xc30-forecast", "aips58-ddt",
 )  # fmt: skip
 
