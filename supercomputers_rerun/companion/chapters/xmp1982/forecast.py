@@ -571,7 +571,8 @@ def why(run) -> list[str]:
     slower, longer = (float(each.sel(configuration="disk4") / each.sel(configuration="memory"))
                       for each in (own, cases["net"]))  # fmt: skip
     beside = float(cases["overlapped"].sel(configuration="disk4"))
-    assert gain > computing > 1.5 * moving and 1.6 < over_computing(run) < 2.4 and longer > 1.5 * over_computing(run)
+    rate_alone = over_computing(run)
+    assert gain > computing > 1.5 * moving and rate_alone > 1.2 and longer > 1.5 * rate_alone
     assert moved["disk"] < before and slower > 1.2 and beside < 0.5
     return [
         f"In 1982 computing a step took {before:.1f} s, and the four disks moved its data in {moved['disk']:.1f} s, so "
@@ -582,8 +583,8 @@ def why(run) -> list[str]:
         f"A single disk gained more than computing: it became {rounded(gain)} times as fast, and computing "
         f"{rounded(computing)} times. But one disk replaces four, which together moved {together:.1f} times as much as "
         f"one. So moving became only {rounded(moving)} times as fast.",
-        "By the disk's rate alone the forecast would take about twice as long with its files on disk as without. It "
-        f"takes {longer:.1f} times as long. One reason is that only {100 * beside:.0f} % of its bytes move while a row "
+        f"By the disk's rate alone the forecast would take {rate_alone:.1f} times as long with its files on disk as "
+        f"without. It takes {longer:.1f} times as long. One reason is that only {100 * beside:.0f} % of its bytes move while a row "
         f"is computed. Another is that computing needs {slower:.1f} times as much CPU time as without files (why "
         "was not measured).",
     ]
@@ -681,7 +682,7 @@ def four_files() -> Finding:
         f"Four files are the slowest: {np.nanmedian(one):.1f} s with one, {np.nanmedian(two):.1f} s with two, "
         f"{np.nanmedian(four):.1f} s with four. With four the forecast takes {more.times} as long as with two, "
         "probably because all share one disk, where the X-MP had a controller for each (not measured).",
-        bears=more.measurable and more.medians > 1 and np.nanmedian(four) > np.nanmedian(one) > np.nanmedian(two),
+        bears=more.measurable and more.medians > 1 and np.nanmedian(four) > max(np.nanmedian(one), np.nanmedian(two)),
     )
 
 
@@ -734,5 +735,5 @@ def simulator_is_faster() -> Finding:
         PARTLY,
         f"It takes {span(middle)} times as long. Of {len(found)} configurations {less} are measurably faster, {more} "
         "slower, and the others show no measurable difference.",
-        bears=0 < less < len(found) and more == 0,
+        bears=more < less < len(found),
     )
