@@ -603,7 +603,7 @@ def marked(found: list) -> list:
 
 def partner(run, experiment: str):
     """The newest stored run of another experiment on the machine of ``run``; None where it has none."""
-    return next((other for other in each(experiment) if other.attrs["label"] == run.attrs["label"]), None)
+    return next((other for other in each(experiment) if other.attrs["label"] == run.attrs.get("label")), None)
 
 
 def latest(experiment: str, folder=None):

@@ -203,7 +203,7 @@ def _resolved(run, found) -> str:
     known = f"{width:.0f}" if width >= 1 else f"{width:.1f}"
     return (
         f"{'.' if unlike else ': no measurable difference.'} Runs of {seconds:.2g} s are known to {known} % here; the "
-        f"report speaks of one.{'' if unlike or width < 1 else ' It takes longer runs.'}"
+        f"report speaks of one.{'' if unlike or width < 1 else ' It takes a machine that nothing else disturbs.'}"
     )
 
 

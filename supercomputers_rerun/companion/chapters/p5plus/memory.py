@@ -143,14 +143,18 @@ def lines_come_whole(run) -> str:
 
 
 def divided(run) -> str:
-    """What each thread reads from memory while all read."""
+    """What each thread reads from memory while all read, and from the nearest cache."""
     frame = read(run).query("stride == 1 and pages == 'huge'")
-    frame = frame[frame["nbytes"] == frame["nbytes"].max()].set_index("threads")["rate"]
-    most = frame.index.max()
-    gain = most * frame[most] / frame[1]
-    near = read(run).query("stride == 1 and pages == 'huge' and nbytes == nbytes.min()").set_index("threads")["rate"]
-    assert gain < 0.75 * most and near[most] > 0.9 * near[1]
+    far, near = (
+        frame[frame["nbytes"] == nbytes].set_index("threads")
+        for nbytes in (frame["nbytes"].max(), frame["nbytes"].min())
+    )
+    most = far.index.max()
+    gain, close = (most * each["rate"][most] / each["rate"][1] for each in (far, near))
+    assert max(gain, close) < 0.75 * most
+    assert all(each["rate_high"][most] < each["rate_low"][1] for each in (far, near))
     return (
-        f"Together {plural(most, 'thread')} read memory only {gain:.1f} times as fast as one thread, because they "
-        "share its bandwidth."
+        f"Together {plural(most, 'thread')} read memory only {gain:.1f} times as fast as one thread. This need not be "
+        "because they share its bandwidth: from the nearest cache, of which each core has its own, they read only "
+        f"{close:.1f} times as fast, too. Why was not measured."
     )

@@ -154,7 +154,8 @@ def drift(runs) -> "figures.Shown":
     title = "Waiting while sensors drift apart"
     if frames:
         at_once, apart = (1e3 * medians(runs[0], way)[1] / count for way in ("synchronised", "drifted"))
-        title = f"Interrupted at once, ranks wait {at_once:.0f} ms in each period; interrupted in turn, {apart:.0f} ms"
+        said = f"{at_once:.0f}" if at_once >= 1 else f"{at_once:.1f}"
+        title = f"Interrupted at once, ranks wait {said} ms in each period; interrupted in turn, {apart:.0f} ms"
     return figures.show(
         figure,
         name="p5plus_drift",
