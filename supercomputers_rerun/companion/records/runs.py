@@ -509,6 +509,7 @@ def dataset(record: dict[str, Any], folder: Path = COMMITTED) -> "xr.Dataset":
         "system": machine["system"]["os"],
         "compiler": f"numba {machine['software'].get('numba')}",
         "filesystem": machine["filesystem"]["type"],
+        "isa": " ".join(machine["cpu"].get("isa") or ()),
     }
     data.attrs |= {name: value for name, value in known.items() if value}
     return data

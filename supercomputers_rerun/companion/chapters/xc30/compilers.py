@@ -76,7 +76,7 @@ def differences(runs) -> "figures.Shown":
     """At which lead times the paired test finds three builds different from the strict one, and by how much."""
     shown = with_own(runs)  # all machines give the same
     run = shown[0]
-    figure, (judged, size) = figures.axes(2, 1, height=4.6, sharex=True, height_ratios=(1, 2.2))
+    figure, (judged, size) = figures.axes(2, 1, height=5.0, sharex=True, height_ratios=(1, 2.5))
     for each in shown:
         lead, mean, found = each["lead"].values / 24, each["difference"].values, detected(each)
         for number, name in enumerate(_WRONG):
@@ -104,6 +104,7 @@ def differences(runs) -> "figures.Shown":
         size.text(1, 1.6 * height, words, va="bottom", size=9)
     low = abs(run["difference"][1]).values
     size.text(3, 0.5 * low[2], _WRONG[1], va="top", ha="left", size=9)
+    size.set_ylim(bottom=low.min() / 30)  # room for these words
     columns = {f"{name} [m]": row for name, row in zip(BUILDS, run["difference"].values, strict=True)}
     _, harmless, _ = significant(run)
     return figures.show(

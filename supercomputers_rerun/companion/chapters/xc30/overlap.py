@@ -43,11 +43,15 @@ def split(run) -> str:
     groups = int(run["groups"].values.max())
     cut = over(run, f"alltoallv, {groups} groups", "alltoallv, 1 group")
     hidden = over(run, f"ialltoallv, {groups} groups", f"alltoallv, {groups} groups")
-    assert cut.medians > 1.3 and hidden.medians < 1
+    assert cut.medians > 1.3 and (hidden.medians < 1 or not hidden.measurable)
+    found = (
+        f"take {hidden.medians:.2f} times as long as with" if hidden.measurable else "show no measurable difference to"
+    )
+    saves = "So overlap does save; but first" if hidden.measurable else "So overlap saves little, and first"
     return (
         f"On machine {figures.cpu(run)} transforms in {groups} groups with blocking calls take {cut.medians:.2f} times "
-        f"as long as in one, and with messages in flight {hidden.medians:.2f} times as long as with blocking calls in "
-        "as many groups. So overlap does save; but first the work has to be cut into pieces, which costs more."
+        f"as long as in one. With messages in flight they {found} blocking calls in as many groups. {saves} the work "
+        "has to be cut into pieces, which costs more."
     )
 
 
@@ -127,14 +131,15 @@ def paid(run) -> str:
     groups = int(run["groups"].values.max())
     cut = over(run, f"alltoallv, {groups} groups", "alltoallv, 1 group")
     hidden = over(run, f"ialltoallv, {groups} groups", f"alltoallv, {groups} groups")
-    assert best(run) > 1 and cut.medians > 1.3 and hidden.medians < 1
-    less = f"take {100 * (1 - hidden.medians):.0f} % less time than"
-    compared = less if hidden.measurable else "show no measurable difference to"
+    assert best(run) > 1 and cut.medians > 1.3 and (hidden.medians < 1 or not hidden.measurable)
+    compared = "show no measurable difference to blocking calls, and"
+    if hidden.measurable:
+        compared = f"take {100 * (1 - hidden.medians):.0f} % less time than blocking calls. But"
     return (
         f"In 2014 they could, and saved up to {100 * (1 - gains().min()):.0f} % of a transform's time: with messages "
         "in flight, one group of fields is sent while the next is computed. Today blocking calls, which wait, are "
         f"fastest, with all fields in one piece: messages in flight take at least {100 * (best(run) - 1):.0f} % "
-        f"longer. In {groups} groups messages in flight {compared} blocking calls. But cutting the work into {groups} "
+        f"longer. In {groups} groups messages in flight {compared} cutting the work into {groups} "
         f"groups makes it {cut.medians:.1f} times as long, probably because each group reads the tables of the "
         "transform anew (not measured)."
     )

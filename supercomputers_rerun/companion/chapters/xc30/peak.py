@@ -108,13 +108,15 @@ def cores(runs) -> "figures.Shown":
     then, *now = [
         frame.assign(what=frame["what"].str.replace(", ", "\n", n=1)) for frame in (cores_then(), *map(cores_now, runs))
     ]
-    old = then.set_index("what")
+    old, today = then.set_index("what"), now[0]
+    if len(today) == 1:  # the transforms of the next machine that has them
+        today = pd.concat([today, *(frame[1:] for frame in now[1:] if len(frame) > 1)][:2])
     shown = figures.dots(
         runs,
         now,
         {"peak": "peak, measured", "rate": "reached, measured"},
         printed={"peak, as stated": old["peak"], "reached, as printed": old["rate"]},
-        names=[*then["what"], *now[0]["what"]],
+        names=[*then["what"], *today["what"]],
         colours=("serial", ""),
         legend_at="above 2",
         xlabel="rate of one core or thread [GFLOPS]",
@@ -126,7 +128,7 @@ def cores(runs) -> "figures.Shown":
         caption="In billions of operations a second; transforms of eight fields. At right the share of the peak.",
         tables="machines runs",
     )
-    figures.at_right(shown.figure.axes[0], [f"{share:.2g} %" for share in (*then["share"], *now[0]["share"])])
+    figures.at_right(shown.figure.axes[0], [f"{share:.2g} %" for share in (*then["share"], *today["share"])])
     return shown
 
 
@@ -194,16 +196,20 @@ def plainly() -> str:
 def reached(run) -> str:
     """Shares of peak then and today, and why transforms of eight fields have the highest."""
     then, rows = cores_then()["share"], cores_now(run)
-    now, small, team = rows["share"].tolist(), rows["truncation"].iloc[0], plural(rows["threads"].iloc[0], "thread")
-    alone = shares(partner(run, "xc30-transforms"), "transforms").query("threads == 1 and fields == 1")
+    now, small, team = rows["share"].iloc[0], rows["truncation"].iloc[0], plural(rows["threads"].iloc[0], "thread")
+    other = next(each for each in (run, *forecast.runs()) if partner(each, "xc30-transforms") is not None)
+    model, eight = cores_now(other)["share"]
+    alone = shares(partner(other, "xc30-transforms"), "transforms").query("threads == 1 and fields == 1")
     one = alone.loc[alone["truncation"] == truncation(), "share"].item()
-    assert then.max() < 10 < now[0] < now[1] / 2 and now[1] > 60 and one < now[1] - 10
+    assert then.max() < 10 < min(now, model) and now < 25 and model < eight / 2 and eight > 60 and one < eight - 10
+    where = "alone" if other is run else f"alone on {figures.cpu(other)}, where the model reaches {model:.0f} %"
     return (
         f"It reached {then.min():g} % on the IBM and {then.max():g} % on the Cray. The peak is the most arithmetic "
-        f"that the processors can do. Today our one-layer model reaches {now[0]:.0f} %, with {small:.0f} waves on "
-        f"{team}. Transforms, which turn values at grid points into waves and back, reach more alone: {one:.0f} % with "
-        f"one field of {truncation()} waves on 1 thread. Eight fields at once reach {now[1]:.0f} %, probably because "
-        "the shapes of the waves are then computed once for all (not measured)."
+        f"that the processors can do. Today our one-layer model reaches {now:.0f} %, with {small:.0f} waves on "
+        f"{team}. Transforms, which turn values at grid points into waves and back, reach more {where}: {one:.0f} % "
+        f"with one field of {truncation()} waves on 1 thread. Eight fields at once reach {eight:.0f} %"
+        f"{' there' * (other is not run)}, probably because the shapes of the waves are then computed once for all "
+        "(not measured)."
     )
 
 
@@ -218,7 +224,8 @@ def small_share() -> Finding:
     (row,) = shares(run, "forecast").itertuples()
     return Finding(
         PARTLY,
-        f"Small it is still: a forecast of one layer without physics reaches {row.share:.0f} % ({row.share_low:.0f} to "
-        f"{row.share_high:.0f}) of the peak that {plural(row.threads, 'thread')} of {figures.cpu(run)} reach.",
-        bears=8 < row.share_low and row.share_high < 25,
+        f"More than then, less than half: a forecast of one layer without physics reaches {row.share:.0f} % "
+        f"({row.share_low:.0f} to {row.share_high:.0f}) of the peak that {plural(row.threads, 'thread')} of "
+        f"{figures.cpu(run)} reach.",
+        bears=8 < row.share_low and row.share_high < 50,
     )

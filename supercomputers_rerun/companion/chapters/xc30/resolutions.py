@@ -153,11 +153,13 @@ def waves_cost(run) -> str:
     """Why waves cost more than points."""
     waves, points = over(run, "TL2559", "TC1279"), over(run, "TC1279", "TL1279")
     share = transform_share(run).min()
-    assert 1.7 < points.medians < 2.3 and 3.2 < waves.medians < 4.4 and share > 80  # by the sums 2 and 4
+    assert 1.7 < points.medians < 2.5 and 2.7 < waves.medians < 4 and share > 80
+    assert waves.interval[0] > points.interval[1] and waves.interval[1] < 4
     return (
         f"Twice the waves on one grid make a step {waves.medians:.1f} times as long, twice the rows of points "
         f"{points.medians:.1f} times, because on these grids at least {share:.0f} % of a step is transforms. Their "
-        "sums grow in proportion to the rows, but with the square of the waves."
+        "sums grow in proportion to the rows, but with the square of the waves. That the factor of the "
+        "waves is below 4 is probably because longer sums are computed at a higher rate (not measured)."
     )
 
 

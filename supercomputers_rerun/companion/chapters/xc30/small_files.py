@@ -319,8 +319,9 @@ def opens(runs) -> "figures.Shown":
     figures.log_axis(axis)
     axis.axhline(1, color=figures.INK, linewidth=0.8)
     slow = largest(runs[0])
-    for row in slow.iloc[-2:].itertuples():
-        near = {"xytext": (-4, 9), "textcoords": "offset points", "ha": "right", "size": 9}
+    axis.set_ylim(bottom=0.3)
+    for row, up in zip(slow.iloc[-2:].itertuples(), (9, -24), strict=True):
+        near = {"xytext": (-4, up), "textcoords": "offset points", "ha": "right", "size": 9}
         axis.annotate(f"{significant(row.times, 2)} times", (1e3 * row.open, row.times), **near)
     axis.set(xlabel="one open, read, close [ms]", ylabel="a step with small files\nover one without")
     figures.legend(axis, "upper left")
@@ -355,7 +356,7 @@ def allowed() -> str:
 def plainly(run) -> str:
     """What slow opens do to an output step, for everybody."""
     slow = largest(run).iloc[-1]
-    assert slow["asked"] == 0.01 and slow["times_low"] > 2
+    assert slow["asked"] == 0.01 and slow["times_low"] > 1.5
     return (
         "When each small file took a hundredth of a second to open, an output step of our test took "
         f"{about(slow['times'])}, without one byte more to write."
@@ -368,12 +369,16 @@ def cost(run) -> str:
     tasks = int(run["tasks"].values[0])
     sets = tasks * by_task()
     expected = 1 + sets * slow.asked / slow.without
-    assert _PART == 20 and here.times < 1.1 and slow.times > 2 and 0.5 < slow.times / expected < 2
+    written = run["observed_without"].values[slow.Index]
+    fastest, slowest = np.nanmin(written), np.nanmax(written)
+    assert _PART == 20 and here.times < 1.1 and slow.times_low > 1.5 and 0.5 < slow.times / expected < 2
+    assert slowest > 3 * fastest and 1 + sets * slow.asked / slowest < slow.times < 1 + sets * slow.asked / fastest
     return (
         f"The test is a twentieth of a step: {tasks} tasks make {sets} opens. Opens that are not delayed take "
         f"{1e6 * here.open:.0f} µs each, and make a step hardly longer. Opens of {1e3 * slow.asked:g} ms make it "
-        f"{about(slow.times)}, because together they need {significant(sets * slow.asked, 2)} s, and the bytes "
-        f"{significant(slow.without, 1)} s. With slower storage this factor would be lower."
+        f"{about(slow.times)}, because together they need {significant(sets * slow.asked, 2)} s. The bytes of a step "
+        f"needed from {significant(fastest, 1)} to {significant(slowest, 2)} s, probably because the page cache at "
+        "times waits for the disk (not measured): the slower the storage, the lower the factor."
     )
 
 
@@ -446,28 +451,31 @@ def small_files_delay() -> Finding:
         PARTLY,
         f"Not where an open costs {1e6 * here.open:.0f} µs: a step with records of the talk's size takes "
         f"{here.times:.2f} times as long with small files ({here.times_low:.2f} to {here.times_high:.2f}). Where it "
-        f"costs {1e3 * slow.open:.0f} ms, on purpose, it takes {slow.times:.0f} times as long ({slow.times_low:.0f} to "
-        f"{slow.times_high:.0f}).",
-        bears=here.times_high < 1.1 and slow.times_low > 2,
+        f"costs {1e3 * slow.open:.0f} ms, on purpose, it takes {significant(slow.times, 2)} times as long "
+        f"({significant(slow.times_low, 2)} to {significant(slow.times_high, 2)}).",
+        bears=here.times_high < 1.1 and slow.times_low > 1.5,
     )
 
 
 def _steps(load: int) -> "tuple[np.ndarray, bool]":
     """Seconds of every step with small files, (steps, samples), alone (load 0) or on a loaded file system (1), and
-    whether they are the talk's whole steps on the disk: those of xc30-bulk, where its stored run has them."""
+    whether they are the talk's whole steps on the disk: those of xc30-bulk, where its stored run has them.
+
+    Without the first of the whole steps: it writes to new places of the disk, the others over what it wrote.
+    """
     run = bulk.runs()[0]
     whole = "load" in run and bool((run["tasks"] > 0).any())
     if not whole:
         run = storm.runs()[0]
     row = int(np.flatnonzero((run["load"].values == load) & (run["tasks"].values > 0))[0])
-    names = (f"observed_before step {n}" for n in range(int(run["steps"].values[row])))
+    names = (f"observed_before step {n}" for n in range(int(whole), int(run["steps"].values[row])))
     return np.array([run[name].values[row] for name in names]), whole
 
 
 def _off(seconds) -> "np.ndarray":
-    """By how much of the median of its sample a step is longer or shorter, of all steps."""
+    """By how much of the median of its sample the step farthest from it is longer or shorter, of each sample."""
     middle = np.nanmedian(seconds, axis=0)
-    return np.maximum(np.abs(seconds / middle - 1), 1e-9).ravel()
+    return np.maximum(np.nanmax(np.abs(seconds / middle - 1), axis=0), 1e-9)
 
 
 @conclusion(
@@ -489,7 +497,8 @@ def steps_vary() -> Finding:
         return Finding(PARTLY, sentence + milliseconds, bears=varies)
     return Finding(
         HOLDS if varies else NOT,
-        f"{sentence} They are the talk's whole steps, each record flushed to the disk, of {np.nanmedian(every):.2g} s.",
+        f"{sentence} They are the talk's whole steps, each record flushed to the disk, of {np.nanmedian(every):.2g} s. "
+        "A first step, to new places of the disk, is left out, because it always takes longer.",
         bears=True,
     )
 
@@ -508,7 +517,7 @@ def worse_when_loaded() -> Finding:
     return Finding(
         HOLDS if more else PARTLY if slower else NOT,
         f"Beside processes that load our file system a step with small files takes {longer.times} as long as alone, "
-        f"and departs from its median {wider.times} as far. {where}",
+        f"and the one farthest from the median departs from it {wider.times} as far. {where}",
         bears=True,
     )
 
