@@ -126,8 +126,8 @@ def hardware_gather() -> Finding:
     sentence += ". Nothing else differs between the two forms"
     if not faster.any() and now["high"].max() > _SMALL:
         takes = f"but {_open(run)}. To tell takes samples of a minute on a machine without neighbours"
-        return Finding(UNTESTED, f"{sentence}: no measurable difference, {takes}.")
-    return Finding(HOLDS if faster.all() else PARTLY if faster.any() else NOT, f"{sentence}.")
+        return Finding(UNTESTED, f"{sentence}. That is no measurable difference, {takes}.")
+    return Finding(HOLDS if faster.all() else PARTLY if faster.any() else NOT, f"{sentence}.", bears=True)
 
 
 @conclusion(
