@@ -584,10 +584,9 @@ def why(run) -> list[str]:
         f"{rounded(computing)} times. But one disk replaces four, which together moved {together:.1f} times as much as "
         f"one. So moving became only {rounded(moving)} times as fast.",
         f"By the disk's rate alone the forecast would take {rate_alone:.1f} times as long with its files on disk as "
-        f"without. It takes {longer:.1f} times as long. One reason is that only {100 * beside:.0f} % of its bytes "
-        "move while a row "
-        f"is computed. Another is that computing needs {slower:.1f} times as much CPU time as without files (why "
-        "was not measured).",
+        f"without. It takes {longer:.1f} times as long. One reason is that only {100 * beside:.0f} % of its bytes move "
+        f"while a row is computed. Another is that computing needs {slower:.1f} times as much CPU time as without "
+        "files (why was not measured).",
     ]
 
 

@@ -536,9 +536,8 @@ def without_disks() -> Finding:
     return Finding(
         PARTLY,
         "The throughput of a Cray 1 cannot be had. But the second CPU is worth "
-        f"{span(fast)} in pairs without a disk, and {span(slow)} in pairs with one (medians): {more.times} as "
-        "much. The "
-        "cause differs: in most of ours a CPU runs out of work.",
+        f"{span(fast)} in pairs without a disk, and {span(slow)} in pairs with one (medians): {more.times} as much. "
+        "The cause differs: in most of ours a CPU runs out of work.",
         bears=fast.min() > slow.max() and more.measurable and more.medians > 1,
     )
 
