@@ -181,8 +181,7 @@ def by_length(runs) -> "figures.Shown":
         data=frames,
         name="xc30_nproma",
         title=f"One column at a time costs {frames[0]['routine'].iloc[0]} {_one_column(frames[0]):.0f} times the speed",
-        caption="Rates by the number of columns that a routine works on at once; an instruction takes "
-        f"{columns(runs[0])}.",
+        caption=f"Rates by the number of columns that a routine works on at once; a vector has {_LANES}.",
     )
 
 
