@@ -74,7 +74,7 @@ _WRONG = ("wrong in the last digits", "harmless flags", "wrong in the 7th digit"
 @scored.figure
 def differences(runs) -> "figures.Shown":
     """At which lead times the paired test finds three builds different from the strict one, and by how much."""
-    shown = with_own(runs)  # all machines give the same
+    shown = with_own(runs)  # other machines differ by less than a rounding
     run = shown[0]
     figure, (judged, size) = figures.axes(2, 1, height=5.0, sharex=True, height_ratios=(1, 2.5))
     for each in shown:
