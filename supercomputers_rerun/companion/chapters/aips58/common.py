@@ -97,7 +97,7 @@ def strips(old: dict, runs, found: list[dict], **shown) -> "figures.Shown":
     axis.axhline(len(old) - 0.5, color=figures.INK, linewidth=0.8)  # then and today
     if "shares" in shown["name"]:
         figures.at_right(axis, [f"{100 * middle:.0f} %" for middle in medians])
-        axis.set(xlim=(0, 1.04), xlabel="CPU time over real time")  # marks at 1 clear of the numbers
+        axis.set(xlim=(0, 1.045), xlabel="CPU time over real time")  # marks at 1 clear of the numbers
     else:
         figures.at_right(axis, [rounded(float(middle)) for middle in medians])
         axis.axvline(1, color=figures.INK, linewidth=0.8)

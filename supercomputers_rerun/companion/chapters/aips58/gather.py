@@ -8,8 +8,8 @@ from supercomputers_rerun.companion.conclusions import HOLDS, NOT, PARTLY, THEN,
 from supercomputers_rerun.companion.experiments import experiment
 
 _TASKS = ("APCLN", "MXCLN")
-#: A gain below which gather would not be worth its hardware.
-_SMALL = 1.05
+#: A gain below which gather would not be worth its hardware, in per cent.
+_SMALL = 5
 
 
 @experiment(
@@ -124,7 +124,7 @@ def hardware_gather() -> Finding:
         return Finding(PARTLY, f"{sentence}.{also}", bears=now["low"].min() > 1)
     faster = now["low"] > 1
     sentence += ". Nothing else differs between the two forms"
-    if not faster.any() and now["high"].max() > _SMALL:
+    if not faster.any() and 100 * (now["high"].max() - 1) > _SMALL:
         takes = f"but {_open(run)}. To tell takes samples of a minute on a machine without neighbours"
         return Finding(UNTESTED, f"{sentence}. That is no measurable difference, {takes}.")
     return Finding(HOLDS if faster.all() else PARTLY if faster.any() else NOT, f"{sentence}.", bears=True)

@@ -78,7 +78,8 @@ def day(runs) -> "figures.Shown":
     ]
     figures.lines(axis, runs, drawn, "size", "cost", "matching", lambda name: f"{name} ({letters[name]})")
     for row in drawn[0].itertuples():
-        axis.annotate(row.resolution, (row.size, row.cost), (7, -9), textcoords="offset points", size=9)
+        beside = (8, -3) if row.size == drawn[0]["size"].max() else (7, -9)
+        axis.annotate(row.resolution, (row.size, row.cost), beside, textcoords="offset points", size=9)
     base = frames[0]["resolution"][0]
     axis.axhline(1, color=figures.INK, linewidth=0.8, linestyle=":")
     axis.text(3.9, 1.03, "the same price", ha="center", va="bottom", size=9)
@@ -154,6 +155,7 @@ def waves_cost(run) -> str:
     waves, points = over(run, "TL2559", "TC1279"), over(run, "TC1279", "TL1279")
     share = transform_share(run).min()
     assert 1.7 < points.medians < 2.5 and 2.7 < waves.medians < 4 and share > 80
+    assert waves.interval and points.interval
     assert waves.interval[0] > points.interval[1] and waves.interval[1] < 4
     return (
         f"Twice the waves on one grid make a step {waves.medians:.1f} times as long, twice the rows of points "

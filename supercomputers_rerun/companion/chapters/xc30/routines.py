@@ -205,7 +205,10 @@ def vectors() -> Finding:
         HOLDS,
         f"Vectors make {gained} of {len(found)} routines faster, {most} {large.medians:.1f} times; {least} does not "
         "gain measurably.",
-        bears=gained == len(found) - 1 and large.interval[0] > 2 and not small.measurable,
+        bears=gained == len(found) - 1
+        and large.interval is not None
+        and large.interval[0] > 2
+        and not small.measurable,
     )
 
 
