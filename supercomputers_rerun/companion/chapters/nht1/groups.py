@@ -82,8 +82,8 @@ def said(run) -> str:
     alike = [g for g in time.index if time.loc[g, "low"] <= time.loc[best, "high"]]
     assert max(alike) < most / 2 and len(alike) == (time.index <= max(alike)).sum()
     return (
-        f"Few: of {most} processes that share {plural(usable_cpus(run), 'CPU')}, {best} at a time do best today, and "
-        f"none of {min(alike)} to {max(alike)} differs measurably from that. If all write at once a run takes "
+        f"Few: of {most} processes that share {plural(usable_cpus(run), 'CPU')}, {min(alike)} to {max(alike)} at a "
+        f"time do best today, with no measurable difference between them. If all write at once a run takes "
         f"{more:.1f} times as long, probably because of contention: they stand in line for one file and for the CPUs "
         "(not measured)."
     )

@@ -203,11 +203,11 @@ def guessed(run) -> str:
 
 def guessable(run) -> str:
     """The same for a neighbour."""
-    factor = _slower(run)
+    factor, size = _slower(run), figures.bytes_label(_reach(run).loc["random", "nbytes"])
     assert factor["low"] > 1.25
     return (
-        f"A processor of today waits {about(factor['middle'])} as long for data that it visits in random order "
-        "as for data that it visits in equal steps."
+        f"A processor of today waits at least {factor['low']:.1f} times as long for {size} of data that it visits in "
+        "random order as for as much that it visits in equal steps."
     )
 
 

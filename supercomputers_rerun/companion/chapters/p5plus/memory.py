@@ -155,6 +155,6 @@ def divided(run) -> str:
     assert all(each["rate_high"][most] < each["rate_low"][1] for each in (far, near))
     return (
         f"Together {plural(most, 'thread')} read memory only {gain:.1f} times as fast as one thread. This need not be "
-        "because they share its bandwidth: from the nearest cache, of which each core has its own, they read only "
-        f"{close:.1f} times as fast, too. Why was not measured."
+        "because they share its bandwidth: from the nearest cache, of which each core has its own, they read "
+        f"{figures.bytes_label(frame['nbytes'].min())} only {close:.1f} times as fast, too. Why was not measured."
     )

@@ -153,7 +153,7 @@ def drift(runs) -> "figures.Shown":
     axis.set_ylabel("waiting for the others,\nmean of ranks [ms]")
     title = "Waiting while sensors drift apart"
     if frames:
-        at_once, apart = (1e3 * medians(runs[0], way)[1] / count for way in ("synchronised", "drifted"))
+        at_once, apart = (frames[0].query("way == @way")["wait_ms"].median() for way in ("synchronised", "drifted"))
         said = f"{at_once:.0f}" if at_once >= 1 else f"{at_once:.1f}"
         title = f"Interrupted at once, ranks wait {said} ms in each period; interrupted in turn, {apart:.0f} ms"
     return figures.show(

@@ -160,8 +160,8 @@ def waves_cost(run) -> str:
     return (
         f"Twice the waves on one grid make a step {waves.medians:.1f} times as long, twice the rows of points "
         f"{points.medians:.1f} times, because on these grids at least {share:.0f} % of a step is transforms. Their "
-        "sums grow in proportion to the rows, but with the square of the waves. That the factor of the "
-        "waves is below 4 is probably because longer sums are computed at a higher rate (not measured)."
+        "sums grow in proportion to the rows, but nearly with the square of the waves: short rows near the "
+        "poles carry fewer waves, and the Fourier part stays."
     )
 
 

@@ -127,8 +127,8 @@ def gained_said(runs) -> str:
     return (
         f"Here vectors make a routine up to {large.medians:.1f} times as fast, because one instruction then computes "
         f"{limit} columns of air. The three routines that interpolate gain least, at most {here:.1f} times here and "
-        f"{moved:.1f} times on {plural(len(other), 'other machine')}, probably because they wait for memory: they do "
-        "little arithmetic for each number (not measured)."
+        f"{moved:.1f} times on {plural(len(other), 'other machine')}, probably because they mostly load and "
+        "store: they do little arithmetic for each number (not measured)."
     )
 
 

@@ -599,9 +599,9 @@ def said(run) -> list[str]:
     assert (xmp["forecast_cpu"] == xmp["forecast_cpu"].max()).all() and waited()["disk4"] < 50 < waits_now(run)
     assert then < 7 / 6 and now.interval[0] > 2 and 1.5 < bound < now.medians and four > max(one, two)
     return [
-        f"Of today's factor of {now.medians:.1f}, waiting accounts for {bound:.1f} and slower computing for most of "
-        f"the rest. On our one disk four files take {rounded(four / two)} times as long as two, probably because they "
-        "share it (not measured); on the X-MP each had a controller.",
+        f"Today's factor of {now.medians:.1f} is {bound:.1f} for waiting times {now.medians / bound:.1f}, most of that "
+        f"for slower computing. On our one disk four files take {rounded(four / two)} times as long as two, probably "
+        "because a request then moves half as much (not measured); on the X-MP each had a controller.",
     ]
 
 
