@@ -80,8 +80,7 @@ def beside(run) -> str:
     charged = (
         f"Of {len(real)} tasks {more} need{'s' if more == 1 else ''} measurably more CPU time, at most "
         f"{100 * (cpu.max() - 1):.0f} % more. Most of the delay is waiting, for a turn or for files, which is not "
-        "charged. "
-        "CPU time probably grows because busy processes share caches and bandwidth (not measured)."
+        "charged. CPU time probably grows because busy processes share caches and bandwidth (not measured)."
         if more
         else "But none needs measurably more CPU time, because a task is not charged while it waits for its turn."
     )
