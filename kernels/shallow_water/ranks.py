@@ -11,6 +11,7 @@ the report of 2006, output: rank 0 writes the surface height every ``output`` st
 
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, NamedTuple
+from zlib import crc32
 
 import numpy as np
 
@@ -224,8 +225,19 @@ NO_OUTPUT = {"state": "what the integration starts from, and its work space"}
 
 
 def split(result: Result) -> dict[str, float]:
-    """Seconds of every class an integration, mean over the ranks; all ranks call it."""
-    return result.state.traffic.split(result.repeats)
+    """Seconds of every class an integration, mean over the ranks, and its :func:`checksum`; all ranks call it."""
+    return result.state.traffic.split(result.repeats) | {"checksum": checksum(result)}
+
+
+def checksum(result: Result) -> int:
+    """A number that is the same where every bit of the final spectra is, by whatever ranks; all ranks call it.
+
+    The sum over wavenumbers m of a CRC-32 of m and of its coefficients of ζ, φ' and D; one rank has all of an m.
+    """
+    own = result.state.direct
+    columns = zip(own.m, np.split(result.spectra, own.at[1:-1], axis=1), strict=True)
+    found = sum(crc32(column.tobytes(), int(m)) for m, column in columns)
+    return int(world.total(result.state.traffic.comm, float(found)))  # below 2⁵³, so exact
 
 
 def work(problem: Problem, threads: int = 1) -> Work:

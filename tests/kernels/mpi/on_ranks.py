@@ -8,7 +8,7 @@ import importlib
 import json
 import re
 import sys
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 
 import numpy as np
 
@@ -75,6 +75,15 @@ def look(kernel, options: dict, damaged: bool) -> list[str]:
     if kernel.__name__ == "supercomputers_rerun.kernels.spectral.ranks":
         held = world.total(comm, sum(part.nbytes for parts in state.transform._matrices for part in parts))
         found += [f"{held} bytes of Legendre functions"] if held != kernel.table_bytes(problem.mesh) else []
+    if kernel.__name__ == "supercomputers_rerun.kernels.shallow_water.ranks":
+        result = kernel.run(problem, state)
+        cut = kernel.checksum(result)
+        if comm.rank == 0:  # on one rank: the same bits
+            whole = replace(problem, ranks=1)
+            alone = kernel.checksum(kernel.run(whole, kernel.setup(whole)))
+            found += [f"checksum {cut} on {comm.size} ranks, {alone} on one"] if cut != alone else []
+        result.spectra[0, -1] = np.nextafter(result.spectra[0, -1].real, 1) + 1j * result.spectra[0, -1].imag
+        found += ["the checksum misses a last bit"] if kernel.checksum(result) == cut else []
     if kernel.__name__ == "supercomputers_rerun.kernels.mpi.exchange":
         kernel.plain(state, 2)
         found += wrong(kernel, problem, state)

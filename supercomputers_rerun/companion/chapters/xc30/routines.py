@@ -10,7 +10,7 @@ from supercomputers_rerun.companion.experiments import experiment
 #: Numbers of columns that a routine works on at once, and the routines that are timed with each.
 _LANES = 8  # columns of a vector, as ``kernels.runtime.vector`` has them
 LENGTHS = (1, 2, 4, 8, 16, 32, 64, 256, 2048)
-SWEPT = ("CUADJTQ", "CLOUDSC")
+SWEPT = ("CUADJTQ", "CLOUDSC", "LAITQM", "LAITLI", "LASCAW")
 #: What the work behind each name is, in two words.
 _WORK = {
     "CUADJTQ": "humid air",
@@ -27,7 +27,7 @@ _INTERPOLATE = ("LASCAW", "LAITQM", "LAITLI")
 
 @experiment("xc30-routines", item="C4, C16, P13", rounds=7, seconds={"paper": 300, "modern": 600}, unit="MFLOPS")
 def builds(preset: str, threads: int) -> list[Case]:
-    """Routines of the profiles, vectorised and scalar, and two of them by the length of their vectors."""
+    """Routines of the profiles, vectorised and scalar, and those that have an NPROMA by its length."""
     from supercomputers_rerun.kernels.processor import peak
     from supercomputers_rerun.kernels.routines import profile
 
