@@ -15,7 +15,7 @@ _COLOURS = ("computing", "communication", "waiting", "serial")
 
 @experiment(
     "xc30-ranks",
-    item="C2, C3, P9, P10",
+    item="C2, C3, C17, P9, P10, P18",
     rounds=7,
     seconds={"paper": 400, "modern": 400},
     ranks=2,

@@ -21,6 +21,7 @@ from supercomputers_rerun.companion.chapters.xmp1982.rows import (
     label,
     observed,
     on_host,
+    two_machines,
 )
 from supercomputers_rerun.companion.common import np, pd, rounded, span, xr
 from supercomputers_rerun.companion.conclusions import HOLDS, NOT, PARTLY, THEN, Finding, conclusion
@@ -458,6 +459,58 @@ def cpu_parts(runs) -> "figures.Shown":
         f"and takes {frames[0]['today'].iloc[1]:.1f} today",
         caption="Parts of a forecast in units of an ordinary step; today's is without work files.",
         tables="fig4_4",
+    )
+
+
+def _parts_of(run) -> "pd.DataFrame":
+    """CPU seconds of the rows of Fig. 4.4, of a forecast without work files: ``low``, ``middle`` and ``high``."""
+    whole = observed(run).sel(configuration="memory")
+    step, up, radiation, day = (whole[f"{name}cpu"].values for name in ("normal_", "write_up_", "radiation_", ""))
+    job = jobs_of(whole, "cpu").values
+    rows = [step, up, up - step, radiation, radiation - step, day, job, 5 * job, day + 5 * job]
+    return figures.of_samples(rows, len(rows) * ["flagged" if whole["flagged"] else ""])
+
+
+def _net_of(run, names) -> "pd.DataFrame":
+    """Net seconds of a forecast in the places of ``names``: ``low``, ``middle`` and ``high``."""
+    cases = observed(run).sel(configuration=list(names))
+    net, flags = cases["net"].transpose("configuration", "sample"), np.where(cases["flagged"], "flagged", "")
+    return figures.of_samples(net.values, flags)
+
+
+@forecast.figure
+def machines(runs) -> "figures.Shown":
+    """The Cray 1-A over the X-MP (sections 4.4 and 4.5), and one machine of today over another.
+
+    CPU time of each part of a forecast; net time on four disks of the slower machine over that in the faster one's
+    places.
+    """
+    parts = tables.printed("xmp1982", "fig4_4").set_index("section")["ratio"]
+    net = tables.printed("xmp1982", "sec4_5").set_index("configuration")["ratio"]
+    words = [f"CPU time: {name.lower()}".replace("f/c + 5 x pp", "forecast and 5 post-processing") for name in parts.index]
+    rows = pd.DataFrame({"what": words + [f"net time: {label(name)}" for name in net.index]})
+    pair, frames, known = two_machines(runs, lambda run: np.median(step_now(run))), [rows], ""
+    if pair:
+        slow, fast = pair
+        before = [_parts_of(slow), _net_of(slow, ["disk4"] * len(net))]
+        after = [_parts_of(fast), _net_of(fast, net.index)]
+        ratio = figures.quotient(*(pd.concat(each, ignore_index=True) for each in (before, after)))
+        frames = [figures.with_spread(rows, today=ratio), rows]
+        names = [figures.cpu(run).partition(" (")[0] for run in (fast, slow)]
+        known = f"; {names[0]} takes {span(1 / ratio['middle'][: len(parts)])} of the CPU time of {names[1]}"
+    return figures.dots(
+        pair or runs[:1],
+        frames,
+        {"today": "today, one machine over another"},
+        printed={"Cray 1-A over X-MP": pd.Series([*parts, *net], rows["what"])},
+        log=True,
+        base=1,
+        xlabel="time on the slower machine over time on the faster one",
+        name="xmp1982_machines",
+        title=f"The X-MP took {span(1 / parts)} of a Cray 1-A's CPU time{known}",
+        caption="Parts of a forecast, and its time between write-up steps, of the slower machine always with four files "
+        "on disk.",
+        tables="fig4_4 sec4_5",
     )
 
 

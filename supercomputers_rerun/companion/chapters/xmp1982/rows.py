@@ -55,6 +55,15 @@ def along(run, rows: Mapping[str, str], key: str = "configuration", **quantities
     return in_rows(rows.values(), flagged, **samples)
 
 
+def two_machines(runs, seconds: Callable) -> list:
+    """The first two runs of one preset, the one that takes more ``seconds(run)`` first; none where there is one alone.
+
+    The first stands for the Cray 1-A, the second for the X-MP.
+    """
+    same = [run for run in runs if run.attrs["preset"] == runs[0].attrs["preset"]][:2]
+    return sorted(same, key=seconds, reverse=True) if len(same) > 1 else []
+
+
 def on_host(place: str, folder: str | None = None) -> str:
     """The place of files, or the page cache where their folder refuses to do without it."""
     from supercomputers_rerun.kernels.files.filesystem import direct_refusal

@@ -7,7 +7,15 @@ from typing import Any
 from supercomputers_rerun.companion import figures, models, tables
 from supercomputers_rerun.companion.bench import Case
 from supercomputers_rerun.companion.chapters.xmp1982 import forecast
-from supercomputers_rerun.companion.chapters.xmp1982.rows import along, bounded, grouped, in_rows, label, observed
+from supercomputers_rerun.companion.chapters.xmp1982.rows import (
+    along,
+    bounded,
+    grouped,
+    in_rows,
+    label,
+    observed,
+    two_machines,
+)
 from supercomputers_rerun.companion.common import np, pd, span, xr
 from supercomputers_rerun.companion.conclusions import HOLDS, NOT, PARTLY, Finding, conclusion, not_yet
 from supercomputers_rerun.companion.experiments import experiment
@@ -268,6 +276,41 @@ def job_times(runs) -> "figures.Shown":
         name="xmp1982_job_times",
         title=f"A forecast of a pair took {span(then('forecast'), 0)} s then, and takes "
         f"{span(frames[0][['forecast_low', 'forecast_high']], 1)} s today",
+        tables="fig5_3",
+    )
+
+
+@pairs.figure
+def throughput(runs) -> "figures.Shown":
+    """Throughput of each pair over that of the Cray 1-A, which ran both days in turn on disk (section 5.4).
+
+    Of today it is that of pairs on one machine over the slower one of two, with both days in turn on disk.
+    """
+    complete = tables.load("xmp1982", "fig5_3")["complete"].max("job").to_series()
+    then = (complete["ecmwf"] / complete.drop("ecmwf")).sort_values(ascending=False)
+    rows = pd.DataFrame({"what": [label(name) for name in then.index]})
+    pair = two_machines(runs, lambda run: observed(run, "test")["complete"].sel(test="ssd2-async").median())
+    frames, known = [rows], ""
+    if pair:
+        slow, fast = (observed(run, "test") for run in pair)
+        tests = [next(test for test in PAIRINGS if printed_name(test) == name) for name in then.index]
+        turns, at_once = 2 * slow["complete"].sel(test=len(tests) * ["disk4"]), fast["complete"].sel(test=tests)
+        spreads = [figures.of_samples(each.transpose("test", "sample").values, len(tests) * [""])
+                   for each in (turns, at_once)]  # fmt: skip
+        ratio = figures.quotient(*spreads)
+        ratio["flagged"] = bool(slow["flagged"].sel(test="disk4")) | fast["flagged"].sel(test=tests).values
+        frames = [figures.with_spread(rows, today=ratio), rows]
+        names = [figures.cpu(run).partition(" (")[0] for run in (pair[1], pair[0])]
+        known = f"; a pair on {names[0]} does {span(ratio['middle'], 1)} times that of {names[1]}"
+    return figures.dots(
+        pair or runs[:1],
+        frames,
+        {"today": "today, two machines"},
+        printed={"X-MP over Cray 1-A": then.set_axis(rows["what"])},
+        xlabel="throughput of a pair over that of the other machine on disk",
+        name="xmp1982_throughput",
+        title=f"A pair on the X-MP did {span(then, 1)} times the work of a Cray 1-A{known}",
+        caption="The slower machine runs both days and their jobs in turn, with four files on disk.",
         tables="fig5_3",
     )
 
