@@ -38,7 +38,7 @@ def finding() -> tuple[str, str]:
         f"forecast, with files of about the same size on one virtual disk of today, waits for {now:.0f} %. A single "
         f"disk gained more than computing, which became about {about(computes)} times as fast. But one disk does the "
         f"work of four, so that moving the files became only about {about(moves)} times as fast. These speeds alone "
-        f"would raise the share to {thread.by_speeds():.0f} % (calculated); chapter 1 looks for the rest. The "
+        f"would raise the share to {thread.by_speeds():.0f} % (calculated); chapter 1 names further reasons. The "
         f"forecast is done sooner all the same: a day of it, with the jobs that follow, takes {about(day)} s. The "
         f"older Cray 1-A took {old:.0f} minutes. Our program has other physics; chapter 1 says what can be compared.",
     )
@@ -111,8 +111,8 @@ def _opens() -> str:
 
 def _requests() -> str:
     return (
-        f"While it opens, reads and closes one small file, a core could add {about(synthesis.additions())} "
-        "numbers one by one."
+        f"While it opens, reads and closes one small file, a processor could make about {about(synthesis.additions())} "
+        "additions."
     )
 
 

@@ -644,10 +644,9 @@ def asked() -> "figures.Shown":
         data=frame.drop(columns="order"),
         name="request",
         heading=_measured(frame),
-        title=f"While it opens, reads and closes one small file, a core could add {about(additions())} numbers one "
-        "by one",
-        caption="What one request costs today before its bytes count, and the additions in registers that one core "
-        "makes in that time.",
+        title=f"While it opens, reads and closes one small file, a core could make {about(additions())} additions",
+        caption="What one request costs today before its bytes count, and how many additions, in registers and without "
+        "vectors, a core makes meanwhile.",
         alt=f"Time of one request in s, on a logarithmic axis. {said(frame)}.",
     )
 
@@ -686,7 +685,7 @@ def shares() -> "figures.Shown":
         name="share_of_peak",
         title=f"Whole forecasts reached at most {most:.0f} % of the peak; transforms alone reach {transforms:.0f} %",
         seen="Hollow: whole forecasts. Filled: parts of one, without physics and messages, over the peak measured "
-        "beside them.",
+        "beside them. Bars are long where that peak varied.",
     )
 
 
@@ -707,7 +706,8 @@ def hours() -> "figures.Shown":
         log=True,
         name="forecast_hour",
         title=f"An hour of forecast took {first:.0f} s in 1982, and {last:.3g} s of a far finer one in 2014",
-        seen="Models grew: compare the clock, not the machines. Today's models have physics of our own or none.",
+        seen="Models grew, so this compares how long forecasters wait, not machines. Today's models have physics of "
+        "our own or none.",
     )
 
 

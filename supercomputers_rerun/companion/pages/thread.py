@@ -7,7 +7,7 @@ are asserted beside them.
 from supercomputers_rerun.companion import figures, tables
 from supercomputers_rerun.companion.chapters.p5plus import monitoring
 from supercomputers_rerun.companion.chapters.xc30 import small_files
-from supercomputers_rerun.companion.chapters.xmp1982 import forecast
+from supercomputers_rerun.companion.chapters.xmp1982 import blocks, forecast
 from supercomputers_rerun.companion.chapters.xmp1982.rows import observed
 from supercomputers_rerun.companion.pages import synthesis
 from supercomputers_rerun.companion.pages.synthesis import about, of_book, printed
@@ -19,25 +19,25 @@ def findings() -> list[str]:
     then, now = synthesis.waited()
     return [
         f"A disk moves {about(synthesis.disks())} times as much in a second as in 1982.",
-        f"A weather forecast with its data on one disk waits for {now:.0f} % of its time. In 1982, on four disks, it "
-        f"was {then:.0f} %.",
-        "While it opens, reads and closes one small file, a processor could add about "
-        f"{about(synthesis.additions())} numbers one by one.",
+        f"Our forecast, with its files on one disk of today, waits for {now:.0f} % of its time. The forecast of 1982, "
+        f"with its files on four disks, waited for {then:.0f} %.",
+        "While it opens, reads and closes one small file, a processor could make about "
+        f"{about(synthesis.additions())} additions.",
     ]
 
 
 def conditions() -> str:
     """Where today's numbers are from."""
     measured = ("xmp1982-forecast", "nht1-io", "xc30-transforms")
-    machines = [*dict.fromkeys(figures.cpu(runs.latest(each)) for each in measured)]
-    where = ", and for what is not measured there on ".join(machines)
-    kind = "a virtual machine" if len(machines) == 1 else "virtual machines"
+    first, *others = dict.fromkeys(figures.cpu(runs.latest(each)) for each in measured)
+    where = f"They come from {first}, a virtual machine with two processors."
+    if others:
+        where = f"They come from {first}, or from {' or '.join(others)} where {first.partition(' (')[0]} has no run. "
+        where += "All these are virtual machines with two processors."
     return (
-        "Numbers of *then* are printed in the reports, or follow from what they print. Numbers of *today* in sentences "
-        f"are medians of stored runs on {where}, {kind} with two processors, in the size called "
-        "*paper*. Files are on a disk, or in memory that the system uses for files (the page cache). Figures may "
-        "show further machines. Points on one axis measure the same kind of thing, with programs and sizes that may "
-        "differ."
+        "Numbers of the past are printed in the reports, or follow from what they print. Today's numbers in sentences "
+        f"are medians of stored runs in the size called paper. {where} Files are on a disk, or in memory that the "
+        "system uses for files (the page cache). Programs and sizes of points on one axis may differ."
     )
 
 
@@ -54,10 +54,10 @@ def how_long() -> str:
     assert imaging < min(5, convex / 3), "hardly at all, and less than on any machine of 1989"
     return (
         f"In the reports jobs wait for about {alone.min():.0f} to {alone.max():.0f} % of their time, and for "
-        f"{shared:.0f} % on one Cray shared with others. A faster processor may wait for a larger share. In 1989 the "
-        f"large imaging problems waited for {convex:.0f} % of their time on a Convex. On a Cray in Toronto, with a CPU "
-        f"{about(faster)} times as fast, the share was {toronto:.0f} %. The share does not always grow: our imaging "
-        "hardly waits today."
+        f"{shared:.0f} % on one Cray shared with others. A faster processor may wait for a larger share, because disks "
+        "and other users do not become faster with it. In 1989 the large imaging problems waited for "
+        f"{convex:.0f} % of their time on a Convex. On a Cray in Toronto, with a CPU {about(faster)} times as fast, "
+        f"the share was {toronto:.0f} %. The share does not always grow: our imaging hardly waits today."
     )
 
 
@@ -82,34 +82,34 @@ def why_more() -> str:
     """Why the forecast waits for a larger share of its time although disks became faster, as far as sums say."""
     computes, moves = growth()
     run = runs.latest("xmp1982-forecast")
-    cases = observed(run).median("sample")
-    memory, disk = (cases.sel(configuration=name) for name in ("memory", "disk4"))
-    rest = float((disk["forecast"] - disk["waiting"]) / memory["forecast"])
+    rates = blocks.rates_then()
     hidden = forecast.moving_then()["disk"] / forecast.step_then()
-    longer = forecast.over_computing(run)
+    longer, with_four = (forecast.over_computing(run, disks) for disks in (1, 4))
+    beside = float(observed(run)["overlapped"].median("sample").sel(configuration="disk4"))
     then, now = synthesis.waited()
-    assert rest > 1.2 and hidden < 1 < 1.3 < longer
+    assert with_four < hidden < 1 < 1.3 < longer and beside < 0.5
     return (
         "It waits for a larger share of its time partly because four disks served it in 1982, and one virtual disk "
         f"serves it today. A single disk gained more than computing: it became {about(synthesis.disks())} times as "
-        f"fast, the forecast's computing about {about(computes)} times. But one disk now does the work of four, so "
-        f"that moving the files became only about {about(moves)} times as fast. These speeds alone would raise the "
-        f"share from {then:.0f} to {by_speeds():.0f} % (calculated), and it is {now:.0f} %. A processor can compute "
-        "while data moves (overlap), but this can hide less today. In 1982 moving a step's data took "
-        f"{about(hidden)} times as long as computing the step, and could hide behind it. At the speeds of today it "
-        f"takes {about(longer)} times as long (calculated), so that a part must be waited for. Computing itself takes "
-        f"{about(rest)} times as long with files on the disk as without work files (why was not measured), which "
-        "lowers the share. Our program has other physics: take the share as a lesson and not as a race."
+        f"fast, and the forecast's computing about {about(computes)} times. But one disk now does the work of four, "
+        f"which together moved {about(rates['disks-diop'] / rates['disk'])} times as much as one. So moving the files "
+        f"became only about {about(moves)} times as fast. These speeds alone would raise the share from {then:.0f} to "
+        f"{by_speeds():.0f} % (calculated), and it is {now:.0f} %. Another reason is overlap: a processor can compute "
+        f"while data moves. In 1982 moving a step's data took {about(hidden)} times as long as computing the step, and "
+        f"could hide behind it. Today moving takes {about(longer)} times as long as computing (calculated), and only "
+        f"{100 * beside:.0f} % of the bytes move while our forecast computes. Four disks like ours would move a step's "
+        f"data in {about(with_four)} of the time of computing (calculated). So take the share as a lesson about one "
+        "disk, and not as a race: our program has other physics, too."
     )
 
 
 def one_request() -> str:
     """What one request costs, in additions."""
     load, opened = (synthesis.additions(request) for request in (synthesis.LOAD, synthesis.OPEN))
-    assert opened > 20 * load
+    assert load > 100 and opened > 20 * load
     return (
-        f"A load from a random place in memory costs as much time as {about(load)} additions, and a small file that "
-        f"is opened, read and closed as much as {about(opened)}."
+        f"It costs as much time as hundreds or many thousands of additions: {about(load)} for a load from a random "
+        f"place in memory, and {about(opened)} for a small file that is opened, read and closed."
     )
 
 
@@ -129,9 +129,10 @@ def held() -> str:
     first, later = old["value"].iloc[0], old["value"].iloc[1:]
     assert first > 2 * max(later.max(), now)
     return (
-        f"For each flop/s of its peak the Cray Y-MP of 1993 had {about(first)} bytes of memory. The machines of 2006 "
-        f"and 2014 had {about(later.min())} to {about(later.max())}, and today's has {about(now)}. So for the same "
-        "peak a later machine holds a smaller problem."
+        "The peak of a machine is the highest rate at which it can compute, in operations a second (flop/s). For each "
+        f"flop/s of its peak the Cray Y-MP of 1993 had {about(first)} bytes of memory. The machines of 2006 and 2014 "
+        f"had {about(later.min())} to {about(later.max())} bytes, and the virtual machine of today has {about(now)}. "
+        "So for the same peak these machines hold a smaller problem than the Y-MP."
     )
 
 
@@ -140,8 +141,8 @@ def for_memory() -> str:
     then, now = synthesis.skipping()
     return (
         f"In 2006 a loop that skips eight numbers of every ten took {then:.1f} times as long as a loop that uses all "
-        f"ten, for the same arithmetic. Today it takes {now:.1f} times as long, probably because memory delivers whole "
-        "cache lines, of which the loop skips most (not measured)."
+        f"ten, for the same arithmetic. Today it takes {now:.1f} times as long. Probably both have one cause: memory "
+        "delivers whole blocks (cache lines), of which the loop skips most (not measured)."
     )
 
 
@@ -159,11 +160,12 @@ def for_others() -> str:
     barrier = 100 * jobs["barrier"] / jobs["wall"]
     apart, together, spent = interrupted()
     return (
-        f"They wait for the slowest of them. In 2006 three forecast jobs stood at barriers for {barrier.min():.0f} to "
-        f"{barrier.max():.0f} % of their time. Programs that watched the machine, *sensors*, interrupted the "
-        f"forecast; we imitate them. If they interrupt two of our processes in turn, the processes wait {about(apart)} "
-        f"ms for each other in a run of {about(spent)} s. If they interrupt both at the same step, the processes wait "
-        f"{about(together)} ms, because then nobody is late."
+        "They wait for the slowest of them. At a barrier each processor waits until all have come. In 2006 three jobs "
+        f"of the weather centre stood at barriers for {barrier.min():.0f} to {barrier.max():.0f} % of their time. "
+        "Programs that watched the machine, called sensors, interrupted the forecast. We imitate this with two "
+        f"processes. If they are interrupted in turn, they wait {about(apart)} ms for each other in a run of "
+        f"{about(spent)} s. If both are interrupted at the same step, they wait {about(together)} ms, because then "
+        "nobody is late."
     )
 
 
@@ -173,7 +175,7 @@ def of_peak() -> str:
     old = share.loc[share["kind"] == "report", "value"]
     assert 5 < old.min() < old.max() < 15
     return (
-        f"About a tenth of it: {old.min():.0f} to {old.max():.0f} % in the five forecasts of 2006 and 2014. The "
+        f"About a tenth of it: {old.min():.0f} to {old.max():.0f} % in five forecast runs of 2006 and 2014. The "
         "reports do not say how much of the rest is waiting, and how much is instructions that do not compute."
     )
 
@@ -181,11 +183,14 @@ def of_peak() -> str:
 def speed() -> str:
     """What became of the speed."""
     (first, last), of_2014 = synthesis.hours_then(), tables.load("xc30", "forecast")
-    points = float(of_2014["grid_points"] * of_2014["levels"]) / 1e6
+    points = float(of_2014["grid_points"] * of_2014["levels"])
     again = of_book(synthesis.forecast_hour(), "forecast of the size of 1982 with its jobs, files on disk")
-    assert again < last / 20
+    ours = forecast.sized("paper")
+    finer = points / (ours.ni * ours.nj * ours.levels)
+    assert again < last / 20 and finer > 100
     return (
         f"Much of the speed went into finer models. To forecast one hour took {first:.0f} s on the X-MP of 1982, with "
-        f"a file on the SSD, and {last:.3g} s on the Cray of 2014, whose model had about {about(points)} million "
-        f"points. A model of the size of 1982, with our physics, forecasts one hour in {about(again)} s today."
+        f"a file on the SSD. It took {last:.3g} s on the Cray of 2014, whose model had about {about(points / 1e6)} "
+        f"million points. Our model, of the size of 1982 and with our physics, has one point for every {about(finer)} "
+        f"of these, and forecasts one hour in {about(again)} s today."
     )
