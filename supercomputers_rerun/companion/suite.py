@@ -78,13 +78,22 @@ def estimate(entry: Experiment, preset: str) -> float:
 
 
 def minutes(document: str) -> str:
-    """How long the experiments of a chapter take together, by preset, in a sentence."""
-    named = [entry for entry in experiments.REGISTER.values() if entry.document == document]
-    presets = [name for name in experiments.PRESETS if any(name in entry.presets for entry in named)]
-    spent = {name: sum(estimate(entry, name) for entry in named if name in entry.presets) / 60 for name in presets}
+    """How long the experiments of a chapter take together, by preset, in sentences.
+
+    A preset has no number where most of them have neither a record of it nor a budget: it would be a guess.
+    """
+    spent: dict[str, float] = {}
+    guesses, stored = "", _newest(runs.COMMITTED)
+    for name in experiments.PRESETS:
+        each = [one for one in experiments.REGISTER.values() if one.document == document and name in one.presets]
+        known = [one for one in each if (one.id, name) in stored or one.budgets.get(name) is not None]
+        if 2 * len(known) > len(each):
+            spent[name] = sum(estimate(one, name) for one in each) / 60
+        elif each:
+            guesses += f" With the preset {name} most experiments were not timed."
     *first, last = (f"{plural(max(1, round(each)), 'minute')} with the preset {name}" for name, each in spent.items())
     words = f"{', '.join(first)} and {last}" if first else last
-    return f"All experiments of this chapter together take about {words}. The first time, compiling is added."
+    return f"All experiments of this chapter together take about {words}. The first time, compiling is added.{guesses}"
 
 
 def plan(folder: Path, names: list[str], preset: str, threads: int | None, seed: int) -> Plan:

@@ -136,7 +136,7 @@ def rates(runs) -> "figures.Shown":
         legend_at="above 1 0.4",
         name="p5plus_loops",
         title=f"Five loops of 2006 run {gain.min():.1f} to {gain.max():.1f} times as fast on a processor of today",
-        caption="Chains of additions in registers, or fed from an array. If all processors run: the rate of each.",
+        caption="Chains of additions in registers, or fed from an array. All at once: each runs a whole loop.",
         tables="smt_benefit",
     )
 
@@ -166,9 +166,9 @@ def second(runs) -> "figures.Shown":
         height=2.9,
         name="p5plus_smt",
         data=figures.together(runs, frames),
-        title=f"A second thread gains {gain.iloc[0]:.0f} % in a chain of additions, and {gain.iloc[-1]:.0f} % in a "
-        "loop that skips",
-        caption="At 100 % each thread runs as if it were alone.",
+        title=f"On Power5+ a second thread gained {gain.iloc[0]:.0f} % in a chain of additions, "
+        f"{gain.iloc[-1]:.0f} % in a loop that skips",
+        caption="At 100 % each thread runs as if it were alone. Several chains run side by side.",
         tables="smt_benefit",
     )
 
@@ -188,10 +188,10 @@ def idle() -> str:
     gain = then()["SMT"] / then()["no SMT"]
     assert gain.iloc[:2].min() > 1.9 > gain.iloc[2:].max() and gain.idxmin() == "skipping" and 1.05 < gain.min() < 1.15
     return (
-        f"With a second thread the loop of one chain got {about(gain.iloc[0])} as much done, because in a chain each "
-        "addition waits for the one before it, and meanwhile the processor could add for the other thread. The loop "
-        f"that skips through memory gained {100 * (gain.min() - 1):.0f} %, probably because both threads wait for the "
-        "same memory (not measured)."
+        f"With a second thread the loop of one chain got {about(gain.iloc[0])} as much done. In a chain each addition "
+        "waits for the one before it, and meanwhile the processor could add for the other thread. The loop that skips "
+        f"through memory gained {100 * (gain.min() - 1):.0f} %, probably because both threads waited for the same "
+        "memory (not measured)."
     )
 
 
@@ -213,8 +213,8 @@ def predicted(run) -> str:
     today = (
         f"On {figures.cpu(both)} a second thread on a core gains the five loops {span(shown['middle'], 1)} times."
         if both is not None
-        else "Our machine shows one thread on a core, so that only f can be measured: each loop, divided between two "
-        f"cores, becomes {span(run['f'].values, 1)} times as fast. (In the next figure each core runs a whole loop.)"
+        else "Our machine shows one thread on a core, so that only f can be measured. Divided between two cores, each "
+        f"loop becomes {span(run['f'].values, 1)} times as fast."
     )
     return (
         f"Hague puts in S = {entered:g} and f = {f:g}, and gets {printed:g}. Another forecast, of one day, was timed: "

@@ -3,7 +3,7 @@
 from supercomputers_rerun.companion import bench, figures, models
 from supercomputers_rerun.companion.bench import Case
 from supercomputers_rerun.companion.chapters.p5plus.words import about
-from supercomputers_rerun.companion.common import np, pd, plural, size
+from supercomputers_rerun.companion.common import np, pd, plural, size, span
 from supercomputers_rerun.companion.experiments import counts_to, experiment, of
 
 #: Pages of the sweep: the large ones are in the place of the document's 64 KB, the small ones of its 4 KB.
@@ -137,24 +137,23 @@ def lines_come_whole(run) -> str:
     assert cache > 4 * whole and 12 < whole / skipped < 24
     return (
         f"Today one thread reads an array in order at {whole:.0f} GB/s from memory, and {about(cache / whole)} as "
-        f"fast from the nearest cache. If it reads every sixteenth item it gets {skipped:.1f} GB/s, mostly because "
-        "memory comes in lines of 64 bytes: of sixteen items that come, one is used."
+        f"fast from the nearest cache. If it reads only every sixteenth item, it gets {skipped:.1f} GB/s from "
+        "memory, mostly because memory comes in lines of 64 bytes: of the sixteen items in a line one is used."
     )
 
 
 def divided(run) -> str:
     """What each thread reads from memory while all read, and from the nearest cache."""
     frame = read(run).query("stride == 1 and pages == 'huge'")
-    far, near = (
-        frame[frame["nbytes"] == nbytes].set_index("threads")
-        for nbytes in (frame["nbytes"].max(), frame["nbytes"].min())
-    )
-    most = far.index.max()
-    gain, close = (most * each["rate"][most] / each["rate"][1] for each in (far, near))
-    assert max(gain, close) < 0.75 * most
-    assert all(each["rate_high"][most] < each["rate_low"][1] for each in (far, near))
+    most = frame["threads"].max()
+    alone, together = (frame[frame["threads"] == count].set_index("nbytes") for count in (1, most))
+    gain = most * together["rate"] / alone["rate"]
+    near = gain[alone["rate"] > 0.75 * alone["rate"].max()]  # sizes that the nearest cache holds
+    assert gain.iloc[-1] < 0.75 * most and near.max() < 0.9 * most
+    ends = [near.index[0], gain.index[-1]]
+    assert (together["rate_high"][ends] < alone["rate_low"][ends]).all()
     return (
-        f"Together {plural(most, 'thread')} read memory only {gain:.1f} times as fast as one thread. This need not be "
-        "because they share its bandwidth: from the nearest cache, of which each core has its own, they read "
-        f"{figures.bytes_label(frame['nbytes'].min())} only {close:.1f} times as fast, too. Why was not measured."
+        f"Together {plural(most, 'thread')} read memory only {gain.iloc[-1]:.1f} times as fast as one thread. Shared "
+        "bandwidth need not be the cause: from the nearest cache, of which each core has its own, threads read only "
+        f"{span(near, 1)} times as fast as one. The cause was not measured."
     )

@@ -174,7 +174,7 @@ def disturbed(run) -> str:
     _, at_once, in_turn = lost(run)
     return (
         "When two programs wait for each other after each step, short interruptions that come to them in turn cost "
-        f"{about(in_turn / at_once)} as much time as if they came at once."
+        f"{about(in_turn / at_once)} as much time as if they came to both at once."
     )
 
 
@@ -182,8 +182,8 @@ def conditions(run) -> str:
     """What *today* is on the page, of the machine of a run."""
     where = f"{figures.cpu(run)}, {str(run.attrs['machine']).rpartition(', ')[2]}"
     return (
-        f"Then is 2006. Today is machine {where}, at the preset `{run.attrs['preset']}`. Numbers are medians; no run "
-        "uses a disk. Ranks are processes that send each other messages (tasks in 2006)."
+        f"Then is 2006. Today is machine {where}, at the preset {run.attrs['preset']}. Numbers are medians; no run "
+        "uses a disk. Ranks are processes that send each other messages; the report calls them tasks."
     )
 
 
@@ -194,10 +194,11 @@ def charged(run) -> str:
     assert ranks == 2 and abs(at_once / taken - 1) < 0.25 and abs(in_turn / at_once / ranks - 1) < 0.25
     tasks = int(tables.printed("p5plus", "ifs_times").set_index("job")["tasks"]["4D-Var"])
     return (
-        f"Today an imitated sensor takes {1e3 * taken:.0f} ms of each rank in a whole run. If it comes to both at "
-        f"once, the run takes about that much longer. If it comes in turn, the run loses {about(in_turn / at_once)} as "
-        "much, because each rank pays for its own interruption and then waits for the other's. The analysis of 2006, "
-        f"the job that fits the model to observations, had {tasks} tasks: each could wait for {tasks - 1} others."
+        f"Today an imitated sensor takes {1e3 * taken:.0f} ms of each rank in a whole run. If it comes to both ranks "
+        "at once, the run takes about that much longer. If it comes to them in turn, the run loses "
+        f"{about(in_turn / at_once)} as much, because each rank pays for its own interruption and then waits for the "
+        "other's. The analysis of 2006, which fits the model to observations, had "
+        f"{tasks} tasks, so that each could wait for {tasks - 1} others."
     )
 
 
