@@ -72,8 +72,8 @@ def gains(runs) -> "figures.Shown":
         name="aips58_gains",
         title=f"The Cray in Toronto was {cpu:.0f} times as fast as the Convex in CPU time, "
         f"{real:.1f} times in real time",
-        caption="A mark is a task at one size; strokes are medians. Left of the line the Convex was faster. Today's "
-        "sizes are others: no race.",
+        caption="A mark is a task at one size, a stroke a median. Today's sizes are ours: at most the order of "
+        "magnitude can be compared.",
         tables="ddt_small ddt_medium ddt_large prose",
     )
 
@@ -137,10 +137,10 @@ def gained() -> str:
     slower = 1 / float(over_convex()["real"].sel(system="PSC").median())
     assert 9.5 < cpu < 10.5 and 1.5 < float(expected.median()) < real < 3 and 0.6 < shorter < 0.9 and slower > 2
     return (
-        "Had the Convex computed as fast as Toronto and waited as before, its users would have gained "
-        f"{float(expected.median()):.1f} times (median). Toronto's printed gain is {real:.1f} times, since Toronto "
-        f"also waited less. Pittsburgh, among other users, needed {slower:.0f} times the real time of the Convex "
-        "(median)."
+        "With Toronto's processor, and waiting as long as before, the Convex would have been "
+        f"{float(expected.median()):.1f} times as fast in real time (median). Toronto was {real:.1f} times as fast, "
+        "because most of its tasks also waited for less time. Pittsburgh, among other users, took "
+        f"{slower:.0f} times as long as the Convex (median)."
     )
 
 
@@ -151,8 +151,10 @@ def classes() -> str:
     vector, scalar = (float(np.median(gain.values[kinds == kind])) for kind in ("vector", "scalar"))
     assert vector < scalar
     return (
-        f"Large tasks that by the memo suit a vector machine gained {vector:.1f} times in Toronto, and those that do "
-        f"not, {scalar:.1f} times. So vectors did not decide the gain: the Convex was a vector computer, too."
+        "In CPU time, large tasks that by the memo suit a vector machine were "
+        f"{vector:.1f} times as fast in Toronto as on the Convex (median). Those that do not suit one were "
+        f"{scalar:.1f} times as fast. So vectors did not decide the gain, probably because the Convex was a vector "
+        "computer, too (not measured)."
     )
 
 
@@ -164,7 +166,7 @@ def averages(run) -> str:
     off = [np.nanmean(row[:n]) / np.nanmedian(row) - 1 for row, n in zip(real, n, strict=True) if n > 1]
     return (
         f"The memo gives means of up to {max(n)} executions. Our means of as many samples are up to "
-        f"{100 * max(off):.0f} % above the median, because one slow sample moves a mean and not a median."
+        f"{100 * max(off):.0f} % above the median of all. A single slow sample moves a mean, and hardly a median."
     )
 
 

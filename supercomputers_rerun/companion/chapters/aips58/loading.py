@@ -67,8 +67,8 @@ def paced(run) -> str:
     slower = found["tape"] / found["disk"]
     assert slower.min() > 10
     return (
-        f"Today the pace of a tape makes loading take {slower.min():.0f} to {slower.max():.0f} times as long as from a "
-        "file, because at that pace nearly all of the time is bytes over bandwidth."
+        f"At the pace of a tape, loading takes {slower.min():.0f} to {slower.max():.0f} times as long today as from a "
+        "file, because nearly all of the time is then bytes over the tape's bandwidth."
     )
 
 

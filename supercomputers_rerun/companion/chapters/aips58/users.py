@@ -78,15 +78,14 @@ def beside(run) -> str:
     more = _slowed(run)
     assert real.min() > 1 and ((cpu - 1).abs() < 0.5 * (real - 1)).all()
     charged = (
-        f"Of {len(real)} tasks {more} need{'s' if more == 1 else ''} measurably more CPU time, at most "
-        f"{100 * (cpu.max() - 1):.0f} % more. Most of the delay is waiting, for a turn or for files, which is not "
-        "charged. CPU time probably grows because busy processes share caches and bandwidth (not measured)."
+        f"but at most {100 * (cpu.max() - 1):.0f} % more CPU time. So most of the delay is waiting, which is not "
+        "charged. Probably shared caches and bandwidth cost the extra CPU time (not measured)."
         if more
-        else "But none needs measurably more CPU time, because a task is not charged while it waits for its turn."
+        else "but none needs measurably more CPU time, because a task is not charged while it waits for its turn."
     )
     return (
-        f"Beside as many busy processes as CPUs our tasks take {real.min():.1f} to {real.max():.1f} times as long. "
-        f"{charged}"
+        f"Today, beside as many busy processes as CPUs, our tasks take {real.min():.1f} to {real.max():.1f} times as "
+        f"long, {charged}"
     )
 
 

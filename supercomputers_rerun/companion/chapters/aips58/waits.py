@@ -3,7 +3,7 @@
 from supercomputers_rerun.companion import figures
 from supercomputers_rerun.companion.chapters.aips58 import common
 from supercomputers_rerun.companion.chapters.aips58.common import KINDS, NAMES, SYSTEMS
-from supercomputers_rerun.companion.chapters.aips58.pittsburgh import WAYS, habits, ways
+from supercomputers_rerun.companion.chapters.aips58.pittsburgh import TOLLS, habits, ways
 from supercomputers_rerun.companion.common import np, pd
 
 
@@ -16,7 +16,7 @@ def _together(run) -> "pd.DataFrame":
     """CPU and real time of all problems of a run together, in memory and through files."""
     flags = ["".join(run["flags"].values[chosen]) for chosen in ways(run)]
     spent = {kind: [run[f"observed_{kind}"].values[chosen].sum(axis=0) for chosen in ways(run)] for kind in KINDS}
-    what = pd.DataFrame({"what": [f"today, {words}" for words in WAYS[: len(flags)]]})
+    what = pd.DataFrame({"what": [f"today, {words}" for words in TOLLS[: len(flags)]]})
     return figures.with_spread(what, **{kind: figures.of_samples(each, flags) for kind, each in spent.items()})
 
 
@@ -54,7 +54,7 @@ def computing(runs) -> "figures.Shown":
     for run in runs:
         spread = figures.of_samples(shares(run), run["flags"].values)
         each = (spread.iloc[chosen].reset_index(drop=True) for chosen in ways(run))
-        found.append({f"today, {words}": part for words, part in zip(WAYS, each, strict=False)})
+        found.append({f"today, {words}": part for words, part in zip(TOLLS, each, strict=False)})
         frames.append(figures.with_spread(figures.cases(run, "task", "habits")[["task", "habits"]], share=spread))
     return common.strips(
         old,
@@ -76,9 +76,8 @@ def rest(run) -> str:
     here, files = (100 * common.middles(shares(run)[chosen])[0] for chosen in ways(run)[:2])
     assert pittsburgh < toronto < 25 < 50 < convex and files < here
     return (
-        f"In Pittsburgh the CPU worked for {pittsburgh:.0f} % of the time of the median large task. Today it works for "
-        f"{here:.0f} % with files in the page cache (*in memory*), and {files:.0f} % if files must reach the disk and "
-        "messages wait for an answer (*through files*)."
+        f"In Pittsburgh the CPU worked on a task for {pittsburgh:.0f} % of its real time (median of the large tasks). "
+        f"Today, without the toll, it is {here:.0f} %. With the toll, and with files on the disk, it is {files:.0f} %."
     )
 
 
@@ -89,7 +88,7 @@ def conjecture(run) -> str:
     short, every = (figures.times(*(real[part].sum(axis=0) for real in both)) for part in (order[:4], order))
     assert short.measurable and short.medians > 1.4 and every.medians < 1.25
     return (
-        f"Today our four shortest tasks together take {short.briefly} as long with files on the disk as with the same "
-        f"files in memory (*through files in memory*). For all tasks together it is {every.briefly}. Waiting for the "
-        "disk is a toll again: short tasks feel it, but in the sum of mostly long tasks it hardly shows."
+        f"Today, with the toll, our four shortest tasks together take {short.briefly} as long with files on the disk "
+        f"as with files in memory. For all tasks together it is {every.briefly}. So waiting for the disk is a toll, "
+        "too, which hardly shows in the sum of mostly long tasks."
     )
