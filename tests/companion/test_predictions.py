@@ -181,6 +181,6 @@ def test_what_looked_odd_is_said_of_the_stored_runs():
     loads = latency.loads.runs()[0]
     assert "8 × 4 KB are the 32 KB" in latency.sets(loads)
     assert "from 8 MB" in latency.leaves(loads) and "of which 8 hold all of it" in latency.leaves(loads)
-    assert "two speeds" in methods.two_speeds(writing.whole_runs.runs()[0])
-    assert "same two speeds" in balance.where(balance.base_codes.runs()[0])
+    assert "a whole dump" in methods.two_speeds(writing.whole_runs.runs()[0])
+    assert "the flush at the end" in balance.where(balance.base_codes.runs()[0])
     assert "cut into pieces" in overlap.split(overlap.exchanges.runs()[0])

@@ -24,6 +24,7 @@ def by_processors(runs) -> "figures.Shown":
         one, most = ends[0]
         title = f"On the smallest grid the overhead goes from {one.zeta:.0f} % with one thread to {most.zeta:.0f} % "
         title += f"with {most.threads}"
+    only = " (the largest grid with most threads only)" * bool(len(_ends(runs[0])) < frames[0]["N"].nunique())
     return below_printed(
         runs,
         frames,
@@ -33,8 +34,7 @@ def by_processors(runs) -> "figures.Shown":
         data=frames,
         name="nht1_by_processors",
         title=title,
-        caption="What writing plane by plane adds, by grid and threads (the largest grid with most threads only), and "
-        "the abstract's range for the Y-MP.",
+        caption=f"What writing plane by plane adds, by grid and threads{only}, and the abstract's range for the Y-MP.",
     )
 
 
@@ -45,18 +45,31 @@ def _ends(run) -> list[tuple]:
 
 def said(run) -> str:
     """The overhead with one thread and with the most, on the grids that have both."""
-    (one, most), *larger = _ends(run)
-    assert one.zeta_high < most.zeta_low and not any(each.zeta_low > more.zeta_high for each, more in larger)
-    apart = sum(each.zeta_high < more.zeta_low for each, more in larger)
-    rest = f"On {' and '.join(f'{each.N}³' for each, _ in larger)} points there is no measurable difference."
-    if apart:
-        rest = f"It grows on {'' if apart == len(larger) else 'some of the '}larger grids, too."
+    ends = _ends(run)
+    assert not any(one.zeta_low > most.zeta_high for one, most in ends)
+    grown = [(one, most) for one, most in ends if one.zeta_high < most.zeta_low]
+    alike = " and ".join(f"{one.N}³" for one, most in ends if one.zeta_high >= most.zeta_low)
+    if not grown:
+        return (
+            f"Not measurably: on {alike} points writing plane by plane adds as much to a run with one thread as with "
+            f"{ends[0][1].threads}, as far as the scatter of the runs can tell."
+        )
+    one, most = grown[0]
     shorter = one.T_C / most.T_C
-    assert shorter > 1.2 and most.zeta > 1.2 * shorter * one.zeta
+    assert shorter > 1.2
+    told = "the runs scatter too much to show another cause"
+    if shorter * one.zeta_high < most.zeta_low:
+        told = "why it is more was not measured"
+    elif shorter * one.zeta_low > most.zeta_high:
+        told = "why it is less was not measured"
+    smallest = ", the smallest grid" * bool(one.N == ends[0][0].N)
+    rest = f" On {alike} points there is no measurable difference." * bool(alike)
+    if len(grown) > 1:
+        rest = f" The overhead also grows on {' and '.join(f'{each.N}³' for each, _ in grown[1:])} points.{rest}"
     return (
-        f"On the smallest grid, yes: the overhead of writing plane by plane is {one.zeta:.0f} % with one thread, and "
-        f"{most.zeta:.0f} % with {most.threads}. Computing becomes {shorter:.1f} times as fast and writing does not, "
-        f"but that alone would give only {shorter * one.zeta:.0f} %; why it is more was not measured. {rest}"
+        f"On {one.N}³ points{smallest}, yes: writing plane by plane adds {one.zeta:.0f} % to a run with one thread, "
+        f"and {most.zeta:.0f} % with {most.threads}. Faster computing alone would raise {one.zeta:.0f} % to "
+        f"{shorter * one.zeta:.0f} %; {told}.{rest}"
     )
 
 

@@ -214,10 +214,10 @@ def rates_then_and_now(runs) -> "figures.Shown":
         data=pd.concat([old, figures.together(runs, frames)], ignore_index=True),
         name="nht1_rates_then_and_now",
         tables="systems table_1 figure_1_axes",
-        title=f"Whole runs of the CM-2 wrote at least {rounded(cm2.loc[FILE, 'low'] / cm2.loc[WHOLE, 'high'])} times "
-        "more slowly than it wrote a file",
-        caption="Rates of whole runs and of their files. Arrows are bounds; the range of the iPSC/860's second program "
-        "follows from the ends of an axis.",
+        title=f"While it wrote, the CM-2 was at least {rounded(cm2.loc[FILE, 'low'] / cm2.loc[WHOLE, 'high'])} times "
+        "as fast as over a whole run",
+        caption="Rates of whole runs, and of writing without the copy before it. Arrows are bounds; the range "
+        "(iPSC/860, second program) follows from an axis.",
     )
     shown.figure.axes[0].set_xlim(old["high"].min() / 3, None)
     return shown
@@ -248,7 +248,7 @@ def conditions(run) -> "figures.Shown":
     return styled_text(
         "Values of 1993 are printed in the report or follow from it. Values of today are medians from machine "
         f"{figures.cpu(run)}, {run.attrs['machine'].rpartition(', ')[2]}, preset {run.attrs['preset']}. If nothing "
-        f"else is said, the grid has {here['N'].max()} points in each direction, the solver "
+        f"else is said, the grid has {here['N'].max()} points in each direction, the faster of two solvers runs on "
         f"{plural(here['threads'].max(), 'thread')}, and files go into the page cache, memory that the system copies "
         "to the disk later.",
         "small",
