@@ -34,21 +34,14 @@ def cleans(preset: str, threads: int) -> list:
 
 
 def _pairs(run) -> list[list[int]]:
-    """Cases of each CLEAN with a loop, and with the instruction: the form that differs in nothing else, or in an older
-    run the one that goes number by number."""
+    """Cases of each CLEAN with a loop, and with the instruction; the two forms differ in nothing else."""
     rows = list(zip(run["task"].values, run["size"].values, run["method"].values, strict=True))
-    loop = "fetched" if gather_alone(run) else "scalar"
-    return [[rows.index((*each, method)) for each in _problems(run)] for method in (loop, "gather")]
+    return [[rows.index((*each, method)) for each in _problems(run)] for method in ("fetched", "gather")]
 
 
 def _problems(run) -> list[tuple[str, str]]:
     """Tasks and sizes of a run."""
     return [*dict.fromkeys(zip(map(str, run["task"].values), map(str, run["size"].values), strict=True))]
-
-
-def gather_alone(run) -> bool:
-    """Whether two forms of a run differ in the gather alone."""
-    return "fetched" in run["method"].values
 
 
 def old_ratios():
@@ -99,12 +92,11 @@ def told(run) -> str:
     found = [figures.times(*both) for both in zip(loop, gather, strict=True)]
     ahead = int((bare > 1).sum())
     assert (printed < 1).all() and 0 < ahead < bare.size / 2
-    also = "" if gather_alone(run) else " (with the loop the highest pixel is also searched differently)"
     now = (
         f"take {' and '.join(each.briefly for each in found)} the CPU time if a loop replaces the instruction for "
-        f"gather{also}"
+        "gather"
         if any(each.measurable for each in found)
-        else f"show no measurable difference if a loop replaces the instruction for gather{also}, but {_open(run)}"
+        else f"show no measurable difference if a loop replaces the instruction for gather, but {_open(run)}"
     )
     return (
         f"As printed, Toronto was ahead in all {printed.size} medium and large CLEANs. Without the toll of the small "
@@ -125,13 +117,9 @@ def hardware_gather() -> Finding:
     sentence = (
         f"Our two CLEANs take {now['middle'].min():.2f} and {now['middle'].max():.2f} times the CPU time with a loop "
         f"({now['low'].min():.2f} to {now['high'].max():.2f}, over the form with the instruction), on "
-        f"{figures.cpu(run)}"
+        f"{figures.cpu(run)}. Nothing else differs between the two forms"
     )
-    if not gather_alone(run):
-        also = " But the two forms differ in their search too, and the run timed an earlier text of them."
-        return Finding(PARTLY, f"{sentence}.{also}", bears=now["low"].min() > 1)
     faster = now["low"] > 1
-    sentence += ". Nothing else differs between the two forms"
     if not faster.any() and 100 * (now["high"].max() - 1) > _SMALL:
         takes = f"but {_open(run)}. To tell takes samples of a minute on a machine without neighbours"
         return Finding(UNTESTED, f"{sentence}. That is no measurable difference, {takes}.")
