@@ -188,7 +188,7 @@ def _record(problem) -> dict[str, Any]:
 
 def _usual(run):
     """A run without the case on another file system."""
-    return run.isel(case=run["place"].values != _MEMORY) if "place" in run else run
+    return run.isel(case=run["place"].values != _MEMORY)
 
 
 def middle_steps(result) -> dict[str, float]:
@@ -548,8 +548,8 @@ def to_be_removed() -> Finding:
 def lustre_is_not_gpfs() -> Finding:
     """Small files and records of the same steps on two file systems of a machine."""
     run = records.runs()[0]
-    if "place" not in run or not (other := run["place"].values == _MEMORY).any():
-        return not_yet(records.id)
+    if not (other := run["place"].values == _MEMORY).any():
+        return not_yet(records.id, "No run of the book has a second file system")
     pair = [int(np.flatnonzero(other)[0]), 0]
     opened, written = (
         figures.times(*(run[f"observed_{name}"].values[row] for row in pair[::-1])) for name in ("small", "without")
