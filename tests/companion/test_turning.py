@@ -1,7 +1,7 @@
 """Verdicts that follow the newest record: of runs made here at the preset quick, with some of their samples changed.
 
-A stored run may be older than the cases that test a conclusion.  Then it is not tested, and says what that takes; the
-first record with these cases turns it.
+A stored run may lack the cases that test a conclusion.  Then it is not tested, and says what that takes; the first
+record with these cases turns it.
 """
 
 import copy
@@ -68,15 +68,6 @@ def case(record: dict, **parameters) -> dict:
         if parameters.items() <= (each["parameters"] | {"n": each["threads"]}).items()
     )
     return found
-
-
-def test_by_an_older_record_it_is_not_tested_and_says_what_to_run(made, judged):
-    record = made("xmp1982-devices")
-    old = record | {"measurements": [each for each in record["measurements"] if each["parameters"]["test"] == "disk"]}
-    for id in ("xmp1982-c3", "xmp1982-c4", "xmp1982-c14"):
-        found = judged(id, old)
-        assert found.verdict == UNTESTED and "it takes companion run xmp1982-devices" in found.sentence
-        assert judged(id, record).verdict != UNTESTED
 
 
 def test_files_that_grow_vary_where_their_slowest_write_does(made, judged):

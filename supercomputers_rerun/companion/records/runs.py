@@ -12,8 +12,7 @@ simulated              true if the outputs come from a model and not from this m
 kind                   "timing" (also where it is missing), "study": each case ran once, for its result,
                        "browser": the book measured the device that showed it, through WebAssembly, or
                        "peer": our kernels beside other software (since version 4)
-few_samples            why cases have fewer than three samples, null where they have more (since
-                       version 2)
+few_samples            why cases have fewer than three samples, null where they have more
 machine                :func:`companion.host.describe`
 measurements           one object per case: problem, samples in seconds, checks, flags, and the work
                        of one repeat of all threads together
@@ -27,9 +26,8 @@ use, how many threads share a core, memory, caches, page policy and hypervisor. 
 versions, date) is no part of it and is the history of its records.  A property that a record does not know agrees
 with every value, since older records know less.
 
-Version 2 counts the work of all threads.  Version 1 counted one thread's of ``kernels.smt`` and ``kernels.peak``; such
-a record is read with the total in its place.  Version 3 says of the file system that was measured also
-what named its folder: ``source``, which older records leave out.
+Version 3 says of the file system that was measured also what named its folder: ``source``, which records of version 2
+leave out.  No older version is read.
 
 In a record of kind "peer" a measurement is one side of a comparison.  Its ``parameters`` name the family, the case and
 the side: "ours" or a peer, whose ``checks`` say how far its answer is from ours.  ``observed`` of our side has the
@@ -120,16 +118,6 @@ def validate(record: Any, name: str = "record") -> dict[str, Any]:
     return record
 
 
-def upgrade(record: dict[str, Any]) -> dict[str, Any]:
-    """A valid record of any version in the meaning of the newest one."""
-    for case in record["measurements"] if record["version"] == 1 else ():
-        if case["kernel"] in ("kernels.smt", "kernels.peak"):
-            work, threads = case["work"], case["threads"]
-            work |= {name: threads * work[name] for name in ("flops", "bytes_read", "bytes_written")}
-            work["parts"] = {part: threads * count for part, count in work["parts"].items()}
-    return record | {"version": VERSION}
-
-
 def _content(path) -> bytes:
     """The bytes of a record; ``ValueError`` for a file beyond what any experiment can write."""
     with open(path, "rb") as file:
@@ -140,7 +128,7 @@ def _content(path) -> bytes:
 
 
 def read(path) -> dict[str, Any]:
-    """The record in the file ``path``, in the meaning of the newest version.
+    """The record in the file ``path``.
 
     ``ValueError`` where the file is no run record; the message says what is wrong with it.
     """
@@ -155,7 +143,7 @@ def read(path) -> dict[str, Any]:
     if digest not in _valid:
         validate(found, str(path))
         _valid.add(digest)
-    return upgrade(found)
+    return found
 
 
 def file_name(record: dict[str, Any]) -> str:

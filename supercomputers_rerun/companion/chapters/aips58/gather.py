@@ -34,21 +34,14 @@ def cleans(preset: str, threads: int) -> list:
 
 
 def _pairs(run) -> list[list[int]]:
-    """Cases of each CLEAN with a loop, and with the instruction: the form that differs in nothing else, or in an older
-    run the one that goes number by number."""
+    """Cases of each CLEAN with a loop, and with the instruction; the two forms differ in nothing else."""
     rows = list(zip(run["task"].values, run["size"].values, run["method"].values, strict=True))
-    loop = "fetched" if gather_alone(run) else "scalar"
-    return [[rows.index((*each, method)) for each in _problems(run)] for method in (loop, "gather")]
+    return [[rows.index((*each, method)) for each in _problems(run)] for method in ("fetched", "gather")]
 
 
 def _problems(run) -> list[tuple[str, str]]:
     """Tasks and sizes of a run."""
     return [*dict.fromkeys(zip(map(str, run["task"].values), map(str, run["size"].values), strict=True))]
-
-
-def gather_alone(run) -> bool:
-    """Whether two forms of a run differ in the gather alone."""
-    return "fetched" in run["method"].values
 
 
 def old_ratios():
@@ -103,7 +96,6 @@ def told(run) -> str:
     found = figures.ratios(run, *_pairs(run), "observed_cpu")
     ahead = int((bare > 1).sum())
     assert (printed < 1).all() and 0 < ahead < bare.size / 2
-    also = "" if gather_alone(run) else ", which also searches the highest pixel differently"
     apart = {"more": found["middle"][found["low"] > 1], "less": found["middle"][found["high"] < 1]}
     parts = [
         f"{each.size} take{'s' if each.size == 1 else ''} measurably {word} CPU time ({_span(each)} times as much)"
@@ -119,7 +111,7 @@ def told(run) -> str:
         f"As printed, Toronto led in all {printed.size} medium and large CLEANs. With the toll of the small test "
         f"subtracted, Pittsburgh should lead, but Toronto still leads in {bare.size - ahead}. Either the toll was "
         "higher there, or gather brought less than hoped. Today we replace the instruction for gather by a "
-        f"loop{also}. {now}."
+        f"loop. {now}."
     )
 
 
@@ -134,13 +126,10 @@ def hardware_gather() -> Finding:
     now = figures.ratios(run, *_pairs(run), "observed_cpu")
     sentence = (
         f"With a loop our {len(now)} CLEANs take {_span(now['middle'])} times the CPU time of the form with the "
-        f"instruction (with their intervals {now['low'].min():.2f} to {now['high'].max():.2f}), on {figures.cpu(run)}"
+        f"instruction (with their intervals {now['low'].min():.2f} to {now['high'].max():.2f}), on {figures.cpu(run)}. "
+        "Nothing else differs between the two forms"
     )
-    if not gather_alone(run):
-        also = " But the two forms differ in their search too, and the run timed an earlier text of them."
-        return Finding(PARTLY, f"{sentence}.{also}", bears=now["low"].min() > 1)
     faster = now["low"] > 1
-    sentence += ". Nothing else differs between the two forms"
     if not faster.any() and 100 * (now["high"].max() - 1) > _SMALL:
         takes = f"but {_open(run)}. To tell takes samples of a minute on a machine without neighbours"
         return Finding(UNTESTED, f"{sentence}. That is no measurable difference, {takes}.")

@@ -28,8 +28,6 @@ _CHAINS = {
 }
 #: Kinds of partner of one thread whose gains are in the data; the fused copies, another program, are not drawn.
 _FUSED, _SMT = "two fused streams", "SMT"
-#: Records of before November 2026 call the fused streams a bound, which they are not.
-_ONCE = {"two streams (bound)": "two fused streams"}
 THEN = "Power5+ 1.9 GHz (2006)"
 
 
@@ -109,7 +107,7 @@ def then() -> "pd.DataFrame":
 
 def _rates(run) -> "dict[str, pd.DataFrame]":
     """By kind of partner, median GFLOPS of each loop with its spread, of a node over its processors."""
-    cases = figures.cases(run, "loop", "kind").replace({"kind": _ONCE})
+    cases = figures.cases(run, "loop", "kind")
     whole = cases["threads"].where(cases["kind"] == _NODE, 1)
     frame = figures.quantities(cases, rate=lambda seconds: cases["flops"] / seconds / 1e9 / whole)
     return {str(kind): figures.spread_of(part, "rate") for kind, part in frame.groupby("kind")}

@@ -34,15 +34,14 @@ def bandwidth(preset: str, threads: int) -> list[Case]:
                 if problem.stride not in _SHOWN and (pages == "small" or count > 1):
                     continue
                 label = f"{size(problem.nbytes)}, stride {problem.stride}, {pages} pages, {count} threads"
-                parameters = of(problem, "nbytes", "stride", "pages") | {"loads": "vector"}
+                parameters = of(problem, "nbytes", "stride", "pages")
                 cases.append(Case(label, stride, problem, count, parameters))
     return cases
 
 
 def read(run) -> "pd.DataFrame":
-    """Cases of a run; ``rate``, GB/s that each thread asks for, with its spread.  Older runs also read item by item."""
-    frame = figures.cases(run, "nbytes", "stride", "pages", "loads").sort_values("nbytes", kind="stable")
-    frame = frame[frame["loads"] == "vector"]
+    """Cases of a run; ``rate``, GB/s that each thread asks for, with its spread."""
+    frame = figures.cases(run, "nbytes", "stride", "pages").sort_values("nbytes", kind="stable")
     return figures.quantities(frame, rate=lambda seconds: frame["bytes_read"] / frame["threads"] / seconds / 1e9)
 
 

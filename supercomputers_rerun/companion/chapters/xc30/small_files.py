@@ -188,7 +188,7 @@ def _record(problem) -> dict[str, Any]:
 
 def _usual(run):
     """A run without the case on another file system."""
-    return run.isel(case=run["place"].values != _MEMORY) if "place" in run else run
+    return run.isel(case=run["place"].values != _MEMORY)
 
 
 def middle_steps(result) -> dict[str, float]:
@@ -458,19 +458,16 @@ def small_files_delay() -> Finding:
     )
 
 
-def _steps(load: int) -> "tuple[np.ndarray, bool]":
-    """Seconds of every step with small files, (steps, samples), alone (load 0) or on a loaded file system (1), and
-    whether they are the talk's whole steps on the disk: those of xc30-bulk, where its stored run has them.
+def _steps(load: int) -> "np.ndarray":
+    """Seconds of every whole step of the talk with small files, (steps, samples), alone (load 0) or on a loaded file
+    system (1).
 
-    Without the first of the whole steps: it writes to new places of the disk, the others over what it wrote.
+    Without the first: it writes to new places of the disk, the others over what it wrote.
     """
     run = bulk.runs()[0]
-    whole = "load" in run and bool((run["tasks"] > 0).any())
-    if not whole:
-        run = storm.runs()[0]
     row = int(np.flatnonzero((run["load"].values == load) & (run["tasks"].values > 0))[0])
-    names = (f"observed_before step {n}" for n in range(int(whole), int(run["steps"].values[row])))
-    return np.array([run[name].values[row] for name in names]), whole
+    names = (f"observed_before step {n}" for n in range(1, int(run["steps"].values[row])))
+    return np.array([run[name].values[row] for name in names])
 
 
 def _off(seconds) -> "np.ndarray":
@@ -486,20 +483,15 @@ def _off(seconds) -> "np.ndarray":
 )
 def steps_vary() -> Finding:
     """The slowest step over the median one, alone."""
-    every, whole = _steps(0)
+    every = _steps(0)
     worst = figures.of_samples([np.nanmax(every, axis=0) / np.nanmedian(every, axis=0)], [""]).iloc[0]
     varies = worst["low"] > _VARIES
-    sentence = (
-        f"Of {len(every)} steps with small files the slowest takes {worst['middle']:.2f} times as long as the median "
-        f"one ({worst['low']:.2f} to {worst['high']:.2f})."
-    )
-    if not whole:
-        milliseconds = " These are milliseconds, into memory: steps on the disk take companion run xc30-bulk."
-        return Finding(PARTLY, sentence + milliseconds, bears=varies)
     return Finding(
         HOLDS if varies else NOT,
-        f"{sentence} They are the talk's whole steps, each record flushed to the disk, of {np.nanmedian(every):.2g} s. "
-        "A first step, to new places of the disk, is left out, because it always takes longer.",
+        f"Of {len(every)} steps with small files the slowest takes {worst['middle']:.2f} times as long as the median "
+        f"one ({worst['low']:.2f} to {worst['high']:.2f}). They are the talk's whole steps, each record flushed to the "
+        f"disk, of {np.nanmedian(every):.2g} s. A first step, to new places of the disk, is left out, because it "
+        "always takes longer.",
         bears=True,
     )
 
@@ -511,14 +503,14 @@ def steps_vary() -> Finding:
 )
 def worse_when_loaded() -> Finding:
     """A step, and by how much steps differ from their median, alone and beside processes that load the file system."""
-    (alone, whole), (loaded, _) = _steps(0), _steps(1)
+    alone, loaded = _steps(0), _steps(1)
     longer, wider = figures.times(loaded.ravel(), alone.ravel()), figures.times(_off(loaded), _off(alone))
     more, slower = (each.measurable and each.medians > 1 for each in (wider, longer))
-    where = "Each record is flushed to a local disk." if whole else "It is a local file system, its load in memory."
     return Finding(
         HOLDS if more else PARTLY if slower else NOT,
         f"Beside processes that load our file system a step with small files takes {longer.times} as long as alone, "
-        f"and the one farthest from the median departs from it {wider.times} as far. {where}",
+        f"and the one farthest from the median departs from it {wider.times} as far. Each record is flushed to "
+        "a local disk.",
         bears=True,
     )
 
@@ -548,8 +540,8 @@ def to_be_removed() -> Finding:
 def lustre_is_not_gpfs() -> Finding:
     """Small files and records of the same steps on two file systems of a machine."""
     run = records.runs()[0]
-    if "place" not in run or not (other := run["place"].values == _MEMORY).any():
-        return not_yet(records.id)
+    if not (other := run["place"].values == _MEMORY).any():
+        return not_yet(records.id, "No run of the book has a second file system")
     pair = [int(np.flatnonzero(other)[0]), 0]
     opened, written = (
         figures.times(*(run[f"observed_{name}"].values[row] for row in pair[::-1])) for name in ("small", "without")

@@ -4,7 +4,7 @@ from supercomputers_rerun.companion import figures, tables
 from supercomputers_rerun.companion.bench import Case
 from supercomputers_rerun.companion.chapters.xmp1982.rows import along, grouped, observed, on_host
 from supercomputers_rerun.companion.common import np, pd, rounded
-from supercomputers_rerun.companion.conclusions import HOLDS, NOT, PARTLY, Finding, conclusion, not_yet
+from supercomputers_rerun.companion.conclusions import HOLDS, NOT, PARTLY, Finding, conclusion
 from supercomputers_rerun.companion.experiments import experiment
 
 #: Names of places as in the other sections: SSD, buffer memory, disk.
@@ -205,10 +205,10 @@ def beside_a_disk() -> Finding:
     )
 
 
-def _kept(test: str):
-    """What was observed of a test, and None where the stored run is older than it."""
+def _on_disk(*tests: str) -> list:
+    """What was observed of these tests."""
     cases = observed(devices.runs()[0], "test")
-    return cases.sel(test=test) if test in cases["test"].values else None
+    return [cases.sel(test=test) for test in tests]
 
 
 @conclusion(
@@ -218,9 +218,7 @@ def _kept(test: str):
 )
 def growing_files() -> Finding:
     """The slowest write over the median one, in a file that grows and in one that is allocated before."""
-    tests = [_kept(test) for test in ("disk-growing", "disk-allocated")]
-    if any(each is None for each in tests):
-        return not_yet(devices.id)
+    tests = _on_disk("disk-growing", "disk-allocated")
     names = [name for name in tests[0].data_vars if str(name).startswith("write_")]
     every = [cases[names].to_dataarray("write").dropna("write", how="all").values for cases in tests]
     spread = [np.nanmax(each, axis=0) / np.nanmedian(each, axis=0) for each in every]
@@ -244,9 +242,7 @@ def growing_files() -> Finding:
 )
 def copies() -> Finding:
     """CPU time of a copy from a file on disk to another over its clock: what a faster processor could gain at most."""
-    cases = _kept("disk-copy")
-    if cases is None:
-        return not_yet(devices.id)
+    (cases,) = _on_disk("disk-copy")
     share = figures.of_samples([100 * (cases["cpu"] / cases["job_0_time"]).values], [""]).iloc[0]
     verdict = HOLDS if share["high"] < 20 else PARTLY if share["low"] < 50 else NOT
     return Finding(
@@ -264,9 +260,7 @@ def copies() -> Finding:
 )
 def backwards() -> Finding:
     """Time of reading the same records of a file on disk backwards, forwards and at random."""
-    tests = [_kept(test) for test in ("disk-backward", "disk-forward", "disk-random")]
-    if any(each is None for each in tests):
-        return not_yet(devices.id)
+    tests = _on_disk("disk-backward", "disk-forward", "disk-random")
     back, forth, chance = (cases["reading"].values for cases in tests)
     over, other = figures.times(back, forth), figures.times(back, chance)
     costs = over.measurable and over.medians > 1

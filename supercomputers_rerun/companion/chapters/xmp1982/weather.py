@@ -78,7 +78,7 @@ def said(runs) -> list[str]:
         f"If the forecast is compiled so that it rounds in another way, {100 * last.max():.0f} % of its numbers differ "
         "after a day, but no temperature by more than a billionth of a degree."
     )
-    if len(_with_checksums(runs)) < 2:
+    if len(_comparable(runs)) < 2:
         return [built]
     # between the commits of the records of F and D no line of the forecast changed
     assert not any(across(runs).values()) and parted_at_once(runs), "on two machines no build gave the same bits"
@@ -107,7 +107,7 @@ def same_bits() -> Finding:
     decided = last.min() == 0 and last.max() > 0.5
     if not alike:
         return Finding(PARTLY, f"A second machine was not tried. On one, {compiled}", bears=decided)
-    same = [name for name, each in alike.items() if each]
+    same, machines = [name for name, each in alike.items() if each], len(_comparable(builds.runs()))
     library = (
         "The forecasts differ from their start on, where all builds of one machine still agree, probably because a "
         "library chooses its routines by the processor (not measured). "
@@ -116,18 +116,18 @@ def same_bits() -> Finding:
     )
     return Finding(
         HOLDS if len(same) == len(alike) else PARTLY if same or library else NOT,
-        f"On {_machines(builds.runs())} machines {len(same)} of {len(alike)} builds for a named processor wrote up the "
+        f"On {machines} machines {len(same)} of {len(alike)} builds for a named processor wrote up the "
         f"same bits. {library}On one, {compiled}",
         bears=decided,
     )
 
 
 def across(runs) -> dict[str, bool]:
-    """Whether all machines have the same checksums of write-ups, by build; empty where one alone has them.
+    """Whether all machines have the same checksums of write-ups, by build; empty where there is one machine alone.
 
     Without the first build, which is for the processor of each machine.
     """
-    kept = _with_checksums(runs)
+    kept = _comparable(runs)
     if len(kept) < 2:
         return {}
     first, *others = ([tuple(row) for row in run["checksum"].values] for run in kept)
@@ -137,13 +137,10 @@ def across(runs) -> dict[str, bool]:
 
 def parted_at_once(runs) -> bool:
     """Whether the first write-ups of machines differ, though those of all builds of a machine are the same."""
-    first = [set(run["checksum"].values[:, 0]) for run in _with_checksums(runs)]
+    first = [set(run["checksum"].values[:, 0]) for run in _comparable(runs)]
     return all(len(each) == 1 for each in first) and len(set().union(*first)) > 1
 
 
-def _with_checksums(runs) -> list:
-    return [run for run in runs if "checksum" in run and run.attrs["preset"] == runs[0].attrs["preset"]]
-
-
-def _machines(runs) -> int:
-    return len({run.attrs["label"] for run in runs if "checksum" in run})
+def _comparable(runs) -> list:
+    """Runs of the preset of the first."""
+    return [run for run in runs if run.attrs["preset"] == runs[0].attrs["preset"]]
