@@ -38,7 +38,7 @@ def transforms(preset: str, threads: int) -> list[Case]:
     return cases
 
 
-@experiment("xc30-forecast", item="C2, P12", rounds=7, seconds={"paper": 900, "modern": 3600}, unit="GFLOPS")
+@experiment("xc30-forecast", item="C2", rounds=7, seconds={"paper": 900, "modern": 3600}, unit="GFLOPS")
 def forecast(preset: str, threads: int) -> list[Case]:
     """A whole forecast of the small model: elapsed time and share of peak.
 
