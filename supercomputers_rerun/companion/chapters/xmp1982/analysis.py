@@ -12,7 +12,7 @@ from supercomputers_rerun.companion.bench import Case
 from supercomputers_rerun.companion.chapters.xmp1982 import forecast, second_cpu
 from supercomputers_rerun.companion.chapters.xmp1982.rows import along, bounded, in_rows, observed, on_host
 from supercomputers_rerun.companion.common import np, pd, span
-from supercomputers_rerun.companion.conclusions import HOLDS, PARTLY, THEN, Finding, conclusion
+from supercomputers_rerun.companion.conclusions import HOLDS, NOT, PARTLY, THEN, Finding, conclusion
 from supercomputers_rerun.companion.experiments import experiment
 
 #: Configuration: place of the work files, its row and compiler of Fig. 6.1, and all of it in words.
@@ -36,6 +36,8 @@ _TOGETHER = {
 _FEWER = {"sondes": 80, "aircraft": 150}
 #: At ``quick`` a coarser grid with fewer data.
 _SMALLER = {"quick": {"ni": 24, "nj": 16, "sondes": 80, "aircraft": 20}}
+#: At most this many times as long is nearly as fast.
+_NEARLY = 1.15
 #: The programs of Fig. 6.2, by the names of the steps.
 _PROGRAMS = ("PRE-GAP", "GAP (data checking)", "GAP (analysis)", "POST GAP")
 
@@ -239,7 +241,7 @@ def beside_a_forecast(runs) -> "figures.Shown":
     """What analysis and forecast lose beside each other, over each alone in the same place, then and now."""
     then, frames = np.concatenate([*losses_then().values()]), [*map(losses_now, runs)]
     more = 100 * (then.max() - 1)
-    assert (frames[0]["today_low"] <= 1).mean() > 0.5, "most intervals reach 1"
+    slower = (frames[0]["today_low"] > 1).sum()
     shown = figures.dots(
         runs,
         frames,
@@ -248,8 +250,8 @@ def beside_a_forecast(runs) -> "figures.Shown":
         xlabel="time beside the other program, alone takes 1",
         legend_at="above 2",
         name="xmp1982_beside",
-        title=f"Side by side neither program took more than {np.ceil(more):.0f} % longer then; today most intervals "
-        "reach 1",
+        title=f"Side by side no program took over {np.ceil(more):.0f} % longer then; today {slower} of "
+        f"{len(frames[0])} are measurably slower",
         tables="fig5_1 fig6_1 fig6_3",
         caption="Whose time a row has stands first; in brackets the place of each program's files. Below 1 a program "
         "was faster beside the other.",
@@ -258,15 +260,16 @@ def beside_a_forecast(runs) -> "figures.Shown":
 
 
 def said(run) -> str:
-    """What the analysis lost beside a forecast."""
-    then, now = losses_then(), losses_now(run)
-    more = {name: 100 * (ratios - 1) for name, ratios in then.items()}
-    assert max(each.max() for each in more.values()) < 25 and (now["today_low"] > 1).mean() < 0.5
+    """What the analysis lost beside a forecast, and how many programs lose today."""
+    then, lows = losses_then(), losses_now(run)["today_low"]
+    more, slower = {name: 100 * (ratios - 1) for name, ratios in then.items()}, (lows > 1).sum()
+    assert max(each.max() for each in more.values()) < 25 and slower < len(lows)
     assert more["analysis"][1::2].min() > 2 * more["analysis"][::2].max()
     return (
-        f"In 1982 the analysis took {span(more['analysis'][::2], 0)} % longer beside a forecast on SSD, and "
-        f"{span(more['analysis'][1::2], 0)} % longer beside a forecast on disks, probably because the analysis keeps "
-        "sequential files on disks, too (not measured)."
+        f"In 1982 the analysis took {span(more['analysis'][::2], 0)} % longer beside a forecast on SSD. Beside a "
+        f"forecast on disks it took {span(more['analysis'][1::2], 0)} % longer, probably because the analysis keeps "
+        f"other files on disks, too (not measured). Today a program is measurably slower beside the other in {slower} "
+        f"of {len(lows)} cases."
     )
 
 
@@ -283,7 +286,7 @@ def place_of_files() -> Finding:
     return Finding(
         HOLDS,
         f"With files on disk it takes {disk.times} as long as in memory; in the page cache {cached.times} as long.",
-        bears=disk.measurable and disk.medians > 1.3 and not cached.measurable,
+        bears=disk.measurable and disk.medians > 1.3 and (cached.medians < _NEARLY or not cached.measurable),
     )
 
 
@@ -297,10 +300,10 @@ def compilers() -> Finding:
     clock = observed(alone.runs()[0])["clock"]
     other = figures.times(*(clock.sel(configuration=name).values for name in ("memory, other build", "memory")))
     return Finding(
-        PARTLY,
+        PARTLY if other.measurable else NOT,
         f"Built for x86-64-v3 it takes {other.times} as long. But that build ran in a process of its own, so that "
         "the compiler is not the only difference.",
-        bears=other.measurable and other.medians > 1.1,
+        bears=True,
     )
 
 
@@ -314,9 +317,9 @@ def new_driver() -> Finding:
     clock = observed(alone.runs()[0])["clock"]
     ahead = figures.times(*(clock.sel(configuration=name).values for name in ("memory, ahead", "memory")))
     return Finding(
-        HOLDS,
-        f"Reading ahead makes it slower: with files in memory it takes {ahead.times} as long.",
-        bears=ahead.measurable and ahead.medians > 1,
+        NOT if ahead.measurable and ahead.medians < 1 else HOLDS,
+        f"With files in memory and reading ahead the analysis takes {ahead.times} as long as without.",
+        bears=True,
     )
 
 
@@ -348,13 +351,15 @@ def side_by_side() -> Finding:
     """Speeds of analysis and forecast at once over both alone on disk, added."""
     now = _speeds(together.runs()[0])
     disk = np.array(["disk" in name for name in _TOGETHER])
+    best = now["today_low"][~disk].min() > now["today_high"][disk].max()
+    well = now["today_low"].min() > 2
     return Finding(
-        HOLDS,
+        HOLDS if best and well else PARTLY if best or well else NOT,
         f"Over each alone on disk, both at once have {now['today'][~disk].min():.1f} to "
         f"{now['today'][~disk].max():.1f} times the speed with the forecast's files in memory, and "
         f"{now['today'][disk].min():.1f} to {now['today'][disk].max():.1f} times with them on disk. Two would mean "
         "that nothing is lost or gained.",
-        bears=now["today_low"][~disk].min() > now["today_high"][disk].max() and now["today_low"].min() > 2,
+        bears=True,
     )
 
 
@@ -368,7 +373,7 @@ def more_memory() -> Finding:
     clock = observed(alone.runs()[0])["clock"]
     half = figures.times(*(clock.sel(configuration=name).values for name in ("half in memory", "memory")))
     return Finding(
-        HOLDS,
-        f"A little: with half of its files in memory the analysis takes {half.times} as long as with all.",
-        bears=half.measurable and 1 < half.medians < 1.15,
+        HOLDS if half.measurable and half.medians > 1 else NOT,
+        f"With half of its files in memory the analysis takes {half.times} as long as with all.",
+        bears=True,
     )

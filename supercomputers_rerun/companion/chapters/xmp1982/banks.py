@@ -201,8 +201,8 @@ def bank_times(stride: int = 8, banks: int = 16, cpus: int = 1) -> "figures.Show
         name="xmp1982_bank_times",
         title="A stride that meets few banks lets most of the memory stand idle and the CPU wait",
         tables="prose",
-        caption=f"Simulated: stride {stride}, {banks} banks. Rows are banks, drawn while busy; above, how many of a "
-        "CPU's two loads and one store wait.",
+        caption=f"Simulated: stride {stride}, {banks} banks. A bar is a busy bank; above, how many of a CPU's two "
+        "loads and one store wait. Each begins elsewhere.",
         alt=f"{banks} memory banks over {_SHOWN} simulated clock periods, coloured by the CPU that holds them; above, "
         f"the ports that wait: {lost}.",
     )
@@ -225,10 +225,11 @@ def said(run) -> str:
     (job, *_), (kernel, *_) = printed("fig8_1"), printed("fig8_2")
     assert job.max() < 1.01 and kernel[0] < 1.05 and 4 / 3 < kernel.max() < 1.4
     return (
-        f"Beside a copy in half of the banks the worst program took up to {kernel.max():.2f} times the CPU time that "
-        "it took alone in all banks. Two copies in all banks were not timed, so that the part of the copy is not "
-        f"known. The report does not print the program: {int(run['within_2_percent'])} of {int(run['searched'])} loops "
-        "that we simulated come within 2 % of its CPU times."
+        f"Beside a copy of itself in half of the banks, the worst program took up to {kernel.max():.2f} times the CPU "
+        "time that it took alone in all banks. How much of this is due to the copy is not known, because two copies in "
+        "all banks were not timed. The report does not print the program. The one that is drawn comes nearest of "
+        f"{int(run['searched'])} loops that we simulated; {int(run['within_2_percent'])} are within 2 % of the printed "
+        "times."
     )
 
 

@@ -147,8 +147,8 @@ def said(run) -> str:
     apart = [rate["ssd"] / rate["disk"] for rate in (then, now)]
     assert 150 < gain["disk"] < 1000 and gain["disk"] > gain["bmr"] > gain["ssd"] and apart[0] > 5 * apart[1]
     return (
-        f"In 1982 the SSD moved blocks {rounded(apart[0])} times as fast as a disk. Memory today moves them "
-        f"{rounded(apart[1])} times as fast as our disk: the disk is catching up."
+        f"In 1982 the SSD moved blocks {rounded(apart[0])} times as fast as a disk. Today memory is only "
+        f"{rounded(apart[1])} times as fast as our disk."
     )
 
 

@@ -182,12 +182,13 @@ def _still() -> "figures.Shown":
     handles = [Patch(label=part, **pale(colour)) for part, colour in colours.items()]
     axis.legend(handles=handles, loc="upper center", bbox_to_anchor=(-0.2, -0.14), ncols=2)
     rows = [(each.name, *segment) for each in days() for segment in each.segments]
+    ends = [each.end / 60 for each in days()]
     return figures.show(
         figure,
         data=pd.DataFrame(rows, columns=["work files", "begins [s]", "ends [s]", "part"]),
         name="xmp1982_day",
-        title=f"By the report the day took {minutes('disk4'):.1f} minutes with its files on disks, "
-        f"{minutes(fastest()):.1f} in the best place",
+        title=f"The day shrinks from {ends[0]:.1f} to {min(ends):.1f} minutes by the model, from "
+        f"{minutes('disk4'):.1f} to {minutes(fastest()):.1f} by the report",
         caption="Pale and dashed: a model, six constants fitted to the report's times, within "
         f"{off():.0f} % of the printed ends (diamonds). Right: the whole modelled day.",
         alt="Modelled clock time of a forecast and its post-processing jobs beyond computing, by part, for "
@@ -218,20 +219,15 @@ def fastest() -> str:
 
 
 def said() -> str:
-    """How long the day took at home, on disks of the X-MP and in the best place, and how far the model may be off."""
-    printed = tables.load("xmp1982", "fig4_1")
-    cpu = printed["total_cpu"].to_series()
+    """How long the day took at home, on disks of the X-MP and in the best place."""
+    cpu = tables.load("xmp1982", "fig4_1")["total_cpu"].to_series()
     home, disks, best = (minutes(name) for name in ("cray1a-disk4", "disk4", fastest()))
-    tried = [(each.end, each.printed) for each in days() if each.printed]
-    modelled, known = (100 * (1 - a / b) for a, b in zip(min(tried), tried[0], strict=True))
-    assert f"{modelled:.0f}" == f"{gained():.0f}" and known < modelled, "the model's best place was tried"
+    sooner = 100 * (1 - best / disks)
     assert cpu["cray1a-disk4"] - cpu["disk4"] > 60 * (home - disks) / 2, "mostly by the faster CPU"
-    assert fastest().startswith("ssd") and best < disks
+    assert fastest().startswith("ssd") and 7 < sooner < gained() < 14, "about a tenth"
     return (
-        f"The day's {home:.0f} minutes on the Cray 1-A became {disks:.1f} on the X-MP with the files on disks, mostly "
-        f"by the faster CPU. With the files on SSD it ended only {100 * (1 - best / disks):.0f} % sooner, because "
-        "computing, write-up steps and jobs take about as long wherever the files are. A model of all places says "
-        f"{gained():.0f} % at most; for its best place, which was tried, printed times say {known:.0f} %."
+        f"The day took {home:.0f} minutes on the Cray 1-A. On the X-MP with the files on disks it took {disks:.1f}, "
+        f"mostly because the CPU was faster. With the files on SSD it ended another {sooner:.0f} % sooner."
     )
 
 

@@ -20,6 +20,8 @@ _STEP, _PACED_STEPS = {"quick": 0.05, "paper": 0.4}, 6
 #: Rows that the paced comparison reads together: 96 rows in 32 steps, for the first and last of which nothing can hide
 #: what moves.  31 of 33 and half of that are the report's 94 and 47 %.
 _PACED_LINES = 3
+#: Shares of the bytes, %, that are this near to the printed ones are alike.
+_NEAR = 3.0
 #: Work files and place of each device; the first two are paced.
 _DEVICES = {
     "paced as SSD": (2, "paced"),
@@ -153,8 +155,8 @@ def savings(runs) -> "figures.Shown":
         title=f"Overlapping saved {span(old, 0)} % of the time by the report, and saves "
         f"{span(own_savings(runs[0])['middle'], 0)} % on today's own devices",
         tables="prose",
-        caption="Without write-up steps. Above, memory is slowed down (paced) to the proportion of 1982; the report "
-        "deduced the value for buffer memory.",
+        caption="Without write-up steps and physics. Above, memory is slowed down (paced) to the proportion of 1982; "
+        "the report deduced the value for buffer memory.",
         model=models.by_row(expected),
         note=models.said(hiding, expected),
     )
@@ -194,16 +196,24 @@ def saved() -> list[float]:
 
 
 def said(run) -> str:
-    """What overlapping could save at most in 1982, and what memory it costs."""
-    own, share, (without, _) = own_savings(run), balance()["SSD"], saved()
-    most = 100 * share / (1 + share)
-    assert saved_then() < most < 6 and without < 100 / 3 and own["low"].min() > saved_then()
-    assert own["low"].max() < 100 / 5 < own["high"].min(), "a fifth, and no measurable difference between places"
-    return (
-        f"With the SSD of 1982 there was little to hide: moving took {most:.0f} % of the time. Overlap costs memory, "
-        "because a row that moves needs space beside the row that is computed. Without overlap a forecast needs at "
-        f"least a third less memory by the report, and {without:.0f} % less by the sizes of our arrays."
+    """What overlapping saves today, and how far that is from hiding all of the shorter."""
+    own, places, expected = own_savings(run), [*_rows(run).values()][2:], hiding.frame(run)
+    assert saved_then() < 100 * balance()["SSD"] < 6 and own["middle"].min() > saved_then()
+    words = {"memory": "in memory", "page cache": "in the page cache", "disk": "on disk"}
+    best = words[places[int(own["middle"].argmax())]]
+    apart = own["low"].max() > own["high"].min()
+    told = f"Today overlap saves {span(own['middle'], 0)} %, " + (
+        f"most with the files {best}." if apart else "and our samples scatter too much to tell the places apart."
     )
+    # where the machine of the run has no constants, no model is drawn
+    predicted, measured = (models.by_row(expected, name).get("page cache", 0.0) for name in ("predicted", "measured"))
+    if predicted > 1.5 * measured:
+        told += (
+            " The dashed model lets the shorter of computing and moving go on wholly behind the longer. In the page "
+            f"cache that would save {predicted:.0f} %. Less is saved, probably because copying takes a CPU's time from "
+            "computing (not measured)."
+        )
+    return told
 
 
 @conclusion(
@@ -212,14 +222,28 @@ def said(run) -> str:
     says="With two or four files computing can hide nearly all transfers, with one file half of them.",
 )
 def hides_transfers() -> Finding:
-    """Share of the bytes that computing hid on paced devices, with two files and with one."""
+    """Share of the bytes that computing hid on paced devices, with two files and with one, and on the disk of today."""
     cases = observed(drivers.runs()[0], "label")["overlapped"]
     two, one = (100 * float(cases.sel(label=name).median()) for name in ("paced as SSD, both", "paced as BMR, one"))
+    run = forecast.forecast.runs()[0]
+    disk = 100 * float(observed(run)["overlapped"].sel(configuration="disk4").median())
+    longer = forecast.over_computing(run)
+    possible = tables.printed("xmp1982", "sec3_1").set_index("work_files")["overlap"].astype(float)
+    near = abs(two - possible[2]) < _NEAR and abs(one - possible[1]) < _NEAR
+    # how many groups of rows a step has bounds the share: nothing hides the first and the last
+    groups = (
+        "as much as the report says was possible. We read the rows in as many groups as make that possible here, so "
+        "what is found is that computing hid all that it could."
+        if near
+        else f"less than the {possible[2]:.0f} and {possible[1]:.0f} % of the report: rows were read in fewer groups, "
+        "of which nothing can hide the first and the last."
+    )
     return Finding(
         PARTLY,
-        f"On devices paced to the balance of 1982 it hid {two:.0f} % with two files, somewhat less than was possible "
-        f"then, and with one file half of that, {one:.0f} % (medians).",
-        bears=80 < two < 90 and 0.45 < one / two < 0.55,
+        f"On devices paced to the balance of 1982, computing hid {two:.0f} % of the bytes with two files and half of "
+        f"that, {one:.0f} %, with one (medians), {groups} On our disk, which needs longer to move a step's data than "
+        f"computing takes, it hid {disk:.0f} % with four files.",
+        bears=80 < two < 100 and 0.45 < one / two < 0.55 and (near or two < 90) and disk < 50 and longer > 1,
     )
 
 
@@ -241,7 +265,7 @@ def overlap_is_cheap() -> Finding:
         + ", ".join(f"{saved[name]:.0f} % {words}" for name, words in ways.items())
         + f" (medians, on {figures.cpu(run)}). Devices paced to the balance of 1982 repeat the report's shares, since "
         "these were put in.",
-        bears=saved["memory"] > 5 and min(saved["page cache"], saved["disk, O_DIRECT"]) > 15,
+        bears=min(saved.values()) > 5,
     )
 
 

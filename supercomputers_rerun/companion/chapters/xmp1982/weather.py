@@ -84,10 +84,10 @@ def said(runs) -> list[str]:
     assert not any(across(runs).values()) and parted_at_once(runs), "on two machines no build gave the same bits"
     return [
         built,
-        "On another machine of today our forecast does not give the same bits, although both ran the same source, "
-        "compiled for the same processor. The forecasts differ from their start on, where all builds of one machine "
-        "still agree. So the reason is not what we compile but probably a library: NumPy and its linear algebra "
-        "choose their routines by the processor that they find (not measured).",
+        "On a second machine of today our forecast does not give the same bits as on the first, although both ran one "
+        "source, compiled for the same kind of processor. The forecasts already differ at hour 0, when all builds of "
+        "one machine still agree. So the cause is probably a library: NumPy and its linear algebra choose their "
+        "routines by the processor that they find (not measured).",
     ]
 
 
