@@ -2,11 +2,16 @@
 j, with all k (``slabs``).
 
 U = (ρ, ρu, ρv, ρw, E): density ρ, momenta (velocities u, v, w along x, y, z), total energy E of a unit of volume; dt is
-the time step, and nothing has a physical unit.  R(U), which ∂U/∂t is without forcing (``solver`` writes it out), is the
-sum of three parts, one a direction, each of which ``differences`` adds.  A_x, A_y and A_z are minus these parts
-linearised in U, without the fourth differences of the dissipation; ``elimination`` writes them down.  Δ is the update::
+the time step, and nothing has a physical unit.  R(U), which ∂U/∂t is without forcing, is the sum of three parts, one a
+direction, each of which ``differences`` adds.  A_x, A_y and A_z are minus these parts linearised in U, without the
+fourth differences δ⁴ of the dissipation.  Δ is the update::
 
     (I + dt·A_x) (I + dt·A_y) (I + dt·A_z) Δ = dt·(R(U) + forcing),    U ← U + Δ
+
+    x part of R = −∂f/∂x + ∂²g/∂x² + d ∂²U/∂x² − e δ⁴U,    A_x Δ = ∂(F Δ)/∂x − ∂²(G Δ)/∂x²
+
+with the flux f of convection, g of viscosity and conduction of heat, the constants d and e of the dissipation (all in
+``solver``), and the 5×5 Jacobians F = ∂f/∂U and G = ∂g/∂U + d·I, taken at U before the update (``elimination``).
 
 The factors are solved one after the other, each on the answer of the one before, and all of it in one array::
 

@@ -11,7 +11,7 @@ are those of ``rows``, in SI units::
     Yᵉ          P − 2X⁰ + X⁻, of which the Helmholtz equations have their right-hand sides; D: divergence of its wind
     G           potential that these equations give, m²/s²; c of the wind is −Δt ∇G
     K, Φ, Φ_s   kinetic energy, geopotential, that of the ground, m²/s²
-    σ, ṁ, ω     p/p_s, p_s dσ/dt, dp/dt; half levels of σ bound the levels, which are Δσ thick
+    σ, ṁ, ω, κ  p/p_s, p_s dσ/dt, dp/dt, R/c_p of air; half levels of σ bound the levels, which are Δσ thick
     ζ, f        vorticity; 2Ω sinφ, with Ω of the rotating Earth, 1/s
     a, φ, λ     the Earth's radius; latitude and longitude in radians, rows Δφ and points Δλ apart
     Δt          time step, s
@@ -44,11 +44,12 @@ Work files hold the records, and three more files the right-hand sides where the
 
 The record of a row, in memory as in the work files, is two halves of whole blocks of eight-byte words:
 
-==============================  =======================================================================
-half A                          64 words that nothing uses, then P of u, v, T, q; D; radiative heating, each
+==============================  ==================================================================================
+half A                          64 words that nothing uses, then P of u, v, T, q; D; radiative heating (K/s), each
                                 [level][longitude]; then rows of longitude: P of p_s, Φ_s, surface temperature
-half B                          Q of u, v, T, q; cloud water, ω; then Q of p_s, fallen rain, wetness
-==============================  =======================================================================
+half B                          Q of u, v, T, q; cloud water (kg/kg); room for ω, which stays zero; then Q of p_s,
+                                fallen rain (kg/m²), wetness, which no stage changes
+==============================  ==================================================================================
 
 What is left of the last block of a half is not used.  With 192 points and 15 levels a half has exactly 35 blocks of
 512 words, of which half B leaves 64 unused at its end.
@@ -446,7 +447,8 @@ def _matrices(problem: Problem, column) -> tuple[np.ndarray, np.ndarray, np.ndar
     """``WaveTables.speed2``, ``forward`` and ``backward``.
 
     ``forward`` makes of Yᵉ the right-hand sides E⁻¹ [γT + R T_REF p_s/P_REF − Δt (γτ + R T_REF Δσ) D], ``backward`` of
-    their answers g the potential G = E g, with γ, τ, the modes E, R and the reference T_REF, P_REF of ``levels``.
+    their answers g the potential G = E g.  ``levels`` has the matrices γ (γT = Φ − Φ_s), τ (−τD = ∂T/∂t by D)
+    and E (its columns are the modes), the gas constant R and the reference values T_REF, P_REF.
     """
     levels = problem.levels
     modes = PAIR * ceil_div(levels, PAIR)  # in groups of sixteen, the last filled up with modes that are zero

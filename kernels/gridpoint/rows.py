@@ -23,8 +23,9 @@ N is ∂X/∂t by all terms of the dynamics at X⁰, with diffusion of X⁻ (p_s
 over 2Δt, Yᵉ = P − 2X⁰ + X⁻ what the Helmholtz equations have their right-hand sides from, ε the factor of the time
 filter, ``EPSILON``, and D of the record the divergence of the wind of Yᵉ (1/s).  What ``physics.columns`` changes it
 adds to P and Yᵉ, and ε times that to Q.  G (m²/s²) is the potential from the Helmholtz equations of the step before,
-zero until step 1 has solved them; with D = D of the record − Δt ∇²G, c is −Δt ∇G for u and v, −Δt τD for T (τ of
-``levels``), −Δt P_REF Σ D Δσ for p_s (P_REF: its reference value, Pa) and 0 for q; Σ goes over all levels.
+zero until step 1 has solved them; with D = D of the record − Δt ∇²G, c is −Δt ∇G for u and v,
+−Δt κ T_REF (ln r/Δσ Σ' D Δσ + α D) for T, −Δt P_REF Σ D Δσ for p_s and 0 for q; Σ goes over all levels, Σ' over those
+above, and T_REF and P_REF are reference values, K and Pa.
 
 Symbols, in SI units::
 
@@ -32,6 +33,8 @@ Symbols, in SI units::
     σ, Δσ       p/p_s, 0 at the top and 1 at the ground; its difference across a level.  Half levels bound the levels
     V, K        the wind as a vector; its kinetic energy, m²/s²
     Φ, Φ_s      geopotential, and that of the ground, m²/s²
+    r, α        σ below over σ above a level; upwards from Φ_s, Φ grows by R T ln r across it (ln r is 0 at the top), by
+                α R T from the half level below it to the level itself (``levels`` has α)
     D           in ``flow``, not of Yᵉ but ∇·(p_s V), Pa/s; −Σ D Δσ is ∂p_s/∂t
     ṁ           p_s dσ/dt, Pa/s: mass flux downwards through a half level, times g
     η           (f + ζ)/p̄_s, 1/(s Pa), with f = 2Ω sinφ, Ω of the rotating Earth (1/s), and the vorticity ζ of the wind
