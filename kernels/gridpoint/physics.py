@@ -124,7 +124,7 @@ def heating(temperature, humidity, pressure, ground, out, work):
 
 @kernel(fastmath=CONTRACT)
 def radiation(plan, arrays, j):
-    """New heating into the record of row ``j``, from P of T and q."""
+    """New heating into the record of row ``j``, from T and p_s of X⁰ and P of q."""
     size, col = plan.size, plan.column
     levels, room = size.levels, arrays.columns
     w, rec = address(arrays.window), record(arrays, size, j)
