@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from kernels_found import KERNELS, every_kernel, every_single, small
 
+from supercomputers_rerun.kernels import jobs
 from supercomputers_rerun.kernels.contract import Footprint
 from supercomputers_rerun.kernels.runtime import resources
 
@@ -38,6 +39,19 @@ TINY = {
     "kernels.spectral": {"truncation": 15},
     "kernels.routines.cloud": {"columns": 224},
 }
+
+
+@pytest.fixture(scope="module")
+def pools():
+    """Processes for two jobs, and for a third that takes post-processing jobs: each state would start its own."""
+    yield [jobs.shared(count) for count in (2, 3)]
+
+
+@pytest.fixture(autouse=True)
+def processes_stay(request):
+    """Those of jobs, from test to test."""
+    if request.node.name.endswith("[kernels.jobs]"):
+        request.getfixturevalue("pools")
 
 
 def arrays(result, path: str = "") -> Iterator[tuple[str, np.ndarray]]:
