@@ -16,12 +16,20 @@ import pytest
 os.environ.setdefault("RERUN_BUDGET", "0")
 
 RENDERED = ("image/png", "text/html", "text/markdown", "image/svg+xml", "text/latex", "application/javascript")
-#: Kernels are compiled by their own tests, each once, before ranks, peers, notebooks and chapters use them.  Long files
-#: come before short ones, so that two workers end together.
+#: Kernels are compiled by their own tests, each once, before ranks, peers, notebooks and chapters use them.  Those that
+#: compile longest come first, of which no two that stand together need the same code: the worker that asks for it second
+#: would wait.  Jobs need the forecast and the transforms.  Long files come before short ones, so that two workers end
+#: together.
 ORDER = (
+    "tests/kernels/bt/test_bt.py",
+    "tests/kernels/spectral/test_transforms.py",
+    "tests/kernels/gridpoint",
+    "tests/kernels/imaging/test_ddt.py",
+    "tests/kernels/shallow_water",
     "tests/kernels",
     "tests/kernels/test_every_kernel.py",
     "tests/kernels/mpi",
+    "tests/kernels/jobs",
     "tests/peers",
     "notebooks",
     "tests/test_promises.py",
@@ -51,16 +59,16 @@ def pytest_runtest_setup(item):
 
 
 def pytest_collection_modifyitems(config, items):
-    """Sort by :data:`ORDER`, in which the last folder that holds a file counts; those of one folder lie far apart, so
-    that two workers seldom compile the same kernel."""
+    """Sort by :data:`ORDER`, in which the innermost folder that holds a file counts; those of one folder lie far apart,
+    so that two workers seldom compile the same kernel."""
     seen: dict[Path, list[Path]] = {}
 
     def turn(item):
         name, files = item.path.relative_to(config.rootpath).as_posix(), seen.setdefault(item.path.parent, [])
         if item.path not in files:
             files.append(item.path)
-        room = max((n for n, room in enumerate(ORDER[:-1]) if f"{name}/".startswith(f"{room}/")), default=len(ORDER))
-        return room, files.index(item.path)
+        rooms = [room for room in ORDER if f"{name}/".startswith(f"{room}/")]
+        return ORDER.index(max(rooms, key=len)) if rooms else len(ORDER), files.index(item.path)
 
     items.sort(key=turn)
 
