@@ -163,8 +163,8 @@ def test_levels_keep_clear_of_their_neighbours(monkeypatch):
     assert measured.levels() == [("memory", None, 2**26)]
 
 
-def test_a_run_gives_every_constant():
-    run = experiments.find("constants").run("quick", progress=False, rounds=1)
+def test_a_run_gives_every_constant(quick):
+    run = runs.dataset(quick("constants"))
     found = models.of_record(run)
     for name in ("write", "seek", "opened", "touched", "cache_rate", "peak", "bandwidth", "bandwidth_all"):
         assert getattr(found, name) > 0, name
