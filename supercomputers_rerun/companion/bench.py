@@ -25,7 +25,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field, fields, is_dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
 from supercomputers_rerun.companion import host, notebook_files
@@ -269,24 +269,28 @@ def ratio(samples_a, samples_b, seed: int = 0) -> Ratio:
     samples give the same interval); None when a side has under six samples. ``ValueError`` if a side is empty or holds
     a time that is not positive and finite.
     """
-    from scipy import stats  # late: it takes longer to load than all the rest
-
     a = np.asarray(samples_a, dtype=float)
     b = np.asarray(samples_b, dtype=float)
     for name, samples in (("samples_a", a), ("samples_b", b)):
         if samples.size == 0 or not np.all((samples > 0) & np.isfinite(samples)):
             raise ValueError(f"{name} must hold at least one time, and only finite times above zero")
-    interval = None
-    if min(a.size, b.size) >= FEWEST_SAMPLES:
-
-        def quotient(x, y, axis):
-            return np.median(y, axis=axis) / np.median(x, axis=axis)
-
-        found = stats.bootstrap(
-            (a, b), quotient, method="percentile", n_resamples=2000, rng=np.random.default_rng(seed)
-        ).confidence_interval
-        interval = (float(found.low), float(found.high))
+    few = min(a.size, b.size) < FEWEST_SAMPLES
+    interval = None if few else _bootstrapped(tuple(a.tolist()), tuple(b.tolist()), seed)
     return Ratio(float(b.min() / a.min()), float(np.median(b) / np.median(a)), interval)
+
+
+@lru_cache(maxsize=4096)
+def _bootstrapped(a: tuple[float, ...], b: tuple[float, ...], seed: int) -> tuple[float, float]:
+    """The interval of :func:`ratio`: a figure, the sentences beside it and a conclusion ask for the same one."""
+    from scipy import stats  # late: it takes longer to load than all the rest
+
+    def quotient(x, y, axis):
+        return np.median(y, axis=axis) / np.median(x, axis=axis)
+
+    found = stats.bootstrap(
+        (np.array(a), np.array(b)), quotient, method="percentile", n_resamples=2000, rng=np.random.default_rng(seed)
+    ).confidence_interval
+    return float(found.low), float(found.high)
 
 
 def require_rounds(rounds: int) -> None:
