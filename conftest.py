@@ -17,9 +17,8 @@ os.environ.setdefault("RERUN_BUDGET", "0")
 
 RENDERED = ("image/png", "text/html", "text/markdown", "image/svg+xml", "text/latex", "application/javascript")
 #: Kernels are compiled by their own tests, each once, before ranks, peers, notebooks and chapters use them.  Those that
-#: compile longest come first, of which no two that stand together need the same code: the worker that asks for it second
-#: would wait.  Jobs need the forecast and the transforms.  Long files come before short ones, so that two workers end
-#: together.
+#: compile longest come first; no two that stand together need the same code, since one worker would wait for the other.
+#: Jobs need the forecast and the transforms.  Long files come before short ones, so that two workers end together.
 ORDER = (
     "tests/kernels/bt/test_bt.py",
     "tests/kernels/spectral/test_transforms.py",
@@ -83,8 +82,8 @@ def pytest_collection_finish():
 
 @pytest.hookimpl(trylast=True)
 def pytest_runtest_teardown(item, nextitem):
-    """So does what the tests of a file have compiled: every measurement collects before its clock starts, and looked at
-    all of it again."""
+    """So does what the tests of a file have compiled: every measurement collects before its clock starts, and would go
+    through all of it again."""
     if nextitem is None or nextitem.path != item.path:
         gc.collect()
         gc.freeze()

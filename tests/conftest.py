@@ -7,12 +7,13 @@ import json
 import os
 import shutil
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 import pytest
 from hypothesis import settings
 
-from supercomputers_rerun.companion import bench, experiments
+from supercomputers_rerun.companion import bench, experiments, host
 from supercomputers_rerun.companion.bench import Case
 from supercomputers_rerun.kernels.contract import Check, Footprint, Work
 
@@ -82,10 +83,15 @@ def toy_cases(toy):
     ]
 
 
+#: Commit and changes of this checkout; git is asked once.
+PROVENANCE = cache(host._provenance)
+
+
 @pytest.fixture
 def toy_experiment(monkeypatch, toy):
     """An experiment registered for one test, with time for all its samples."""
     monkeypatch.setenv("RERUN_BUDGET", "5")
+    monkeypatch.setattr(host, "_provenance", PROVENANCE)
 
     def cases(preset, threads):
         sizes = {"quick": (10, 20), "paper": (1000,)}[preset]
