@@ -39,8 +39,12 @@ ORDER = (
 
 
 def pytest_configure(config):
-    """A shell that starts the tests in the background lets them, and what they start, ignore Ctrl-C."""
+    """A shell that starts the tests in the background lets them, and what they start, ignore Ctrl-C.
+
+    The collector comes less often: imports and compiling make much and keep most of it.
+    """
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    gc.set_threshold(50_000, 20, 20)
 
 
 def pytest_collectstart(collector):
@@ -73,11 +77,9 @@ def pytest_collection_modifyitems(config, items):
 
 
 def pytest_collection_finish():
-    """What is imported lives on: the collector passes it by, and comes less often, since compiling makes much and keeps
-    most of it."""
+    """What is imported lives on: the collector passes it by."""
     gc.collect()
     gc.freeze()
-    gc.set_threshold(50_000, 20, 20)
 
 
 @pytest.hookimpl(trylast=True)
