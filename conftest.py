@@ -34,6 +34,7 @@ ORDER = (
     "tests/test_promises.py",
     "tests/test_wheel.py",
     "tests/test_layout.py",
+    "tests/companion/test_turning.py",
     "tests",
 )
 
