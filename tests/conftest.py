@@ -3,15 +3,17 @@
 import contextlib
 import copy
 import io
+import json
 import os
 import shutil
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 import pytest
 from hypothesis import settings
 
-from supercomputers_rerun.companion import bench, experiments
+from supercomputers_rerun.companion import bench, experiments, host
 from supercomputers_rerun.companion.bench import Case
 from supercomputers_rerun.kernels.contract import Check, Footprint, Work
 
@@ -81,10 +83,15 @@ def toy_cases(toy):
     ]
 
 
+#: Commit and changes of this checkout; git is asked once.
+PROVENANCE = cache(host._provenance)
+
+
 @pytest.fixture
 def toy_experiment(monkeypatch, toy):
     """An experiment registered for one test, with time for all its samples."""
     monkeypatch.setenv("RERUN_BUDGET", "5")
+    monkeypatch.setattr(host, "_provenance", PROVENANCE)
 
     def cases(preset, threads):
         sizes = {"quick": (10, 20), "paper": (1000,)}[preset]
@@ -137,6 +144,34 @@ def record(toy_experiment):
     if not _RECORDS:
         _RECORDS.append(experiments.run_record("toy-sum", progress=False))
     return copy.deepcopy(_RECORDS[0])
+
+
+@pytest.fixture(scope="session")
+def quick(tmp_path_factory):
+    """``quick(experiment)``: the record of a run here, each case once on one thread, and with no proof before it.
+
+    Two workers of one run of the tests make it once; ``tests/kernels/test_every_kernel.py`` has the proofs.
+    """
+    folder = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        folder = folder.parent  # that of all workers
+
+    def make(name: str) -> str:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(bench, "require_proof", lambda *_: None)
+            return json.dumps(experiments.run_record(name, budget=0, progress=False))
+
+    def record(name: str) -> dict:
+        import fcntl  # not on Windows, where nothing is measured
+
+        with open(folder / f"{name}.json", "a+", encoding="utf-8") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            file.seek(0)
+            if not (text := file.read()):
+                file.write(text := make(name))
+        return json.loads(text)
+
+    return record
 
 
 @pytest.fixture(scope="module")

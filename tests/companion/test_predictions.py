@@ -11,11 +11,18 @@ from synthetic import MADE_UP
 from supercomputers_rerun.companion import experiments, models
 from supercomputers_rerun.companion.chapters.constants import measured
 from supercomputers_rerun.companion.common import Unavailable
+from supercomputers_rerun.companion.figures import rendering
 from supercomputers_rerun.companion.models import PREDICTIONS, Constants
 from supercomputers_rerun.companion.pages import models as pages
 from supercomputers_rerun.companion.records import runs
 
 MACHINES = [name for name, prediction in PREDICTIONS.items() if prediction.needs]
+
+
+@pytest.fixture(autouse=True)
+def undrawn(monkeypatch):
+    """Models are looked for in the words and in the labels of a figure."""
+    monkeypatch.setattr(rendering, "_drawn", lambda *_: "<svg></svg>")
 
 
 def stored(name):
@@ -163,8 +170,8 @@ def test_levels_keep_clear_of_their_neighbours(monkeypatch):
     assert measured.levels() == [("memory", None, 2**26)]
 
 
-def test_a_run_gives_every_constant():
-    run = experiments.find("constants").run("quick", progress=False, rounds=1)
+def test_a_run_gives_every_constant(quick):
+    run = runs.dataset(quick("constants"))
     found = models.of_record(run)
     for name in ("write", "seek", "opened", "touched", "cache_rate", "peak", "bandwidth", "bandwidth_all"):
         assert getattr(found, name) > 0, name

@@ -21,21 +21,22 @@ CONCLUSIONS = {each.id: each for each in conclusions.conclusions()}
 
 
 @pytest.fixture(scope="module")
-def made():
-    """Records of runs by experiment, made once."""
+def made(quick):
+    """Records of runs by experiment, made once: ``options`` where they are not those of every quick run."""
     known: dict[str, dict] = {}
 
-    def record(name: str, threads: int = 1) -> dict:
+    def record(name: str, threads: int = 1, **options) -> dict:
         if reason := experiments.unavailable(experiments.find(name)):
             pytest.skip(reason)
         if threads > usable_cpus():
             pytest.skip(f"{threads} CPUs")
-        if name not in known:
-            known[name] = experiments.run_record(name, "quick", threads, budget=0, progress=False)
-            for each in known[name]["measurements"]:
-                each["samples"] *= ROUNDS
-                each["observed"] = {key: ROUNDS * values for key, values in each["observed"].items()}
-        return copy.deepcopy(known[name])
+        if (threads > 1 or options) and name not in known:
+            known[name] = experiments.run_record(name, "quick", threads, budget=0, progress=False, **options)
+        run = copy.deepcopy(known[name]) if name in known else quick(name)
+        for each in run["measurements"]:
+            each["samples"] *= ROUNDS
+            each["observed"] = {key: ROUNDS * values for key, values in each["observed"].items()}
+        return run
 
     return record
 
@@ -100,7 +101,7 @@ def test_reading_backwards_costs_what_it_takes_over_forwards(made, judged, facto
 
 
 def test_a_job_hangs_where_it_waits_beside_an_idle_cpu_and_takes_longer(made, judged):
-    record = made("xmp1982-accounts", 2)
+    record = made("xmp1982-accounts")
     two, bound = (case(record, test=f"ssd1-sync+ssd1-sync{how}")["observed"] for how in (", free", ""))
     three = case(record, test="ssd1-sync+ssd1-sync+ssd1-sync, free")["observed"]
     for found, jobs in ((two, 2), (three, 3)):
@@ -258,7 +259,7 @@ def test_writing_adds_more_with_more_threads_and_beside_the_solver(grids, made, 
 
 
 def test_a_solver_divided_along_one_dimension_is_slower_by_what_it_takes(made, judged):
-    record = made("nht1-division")
+    record = made("nht1-division", ranks=2)
     boxes, slabs = (case(record, layout=layout) for layout in ("boxes", "slabs"))
     for factor, verdict in ((1.0, NOT), (1.2, PARTLY), (2.0, HOLDS)):
         slabs["samples"] = [factor * each for each in boxes["samples"]]

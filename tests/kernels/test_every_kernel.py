@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from kernels_found import KERNELS, every_kernel, every_single, small
 
+from supercomputers_rerun.kernels import jobs
 from supercomputers_rerun.kernels.contract import Footprint
 from supercomputers_rerun.kernels.runtime import resources
 
@@ -38,6 +39,19 @@ TINY = {
     "kernels.spectral": {"truncation": 15},
     "kernels.routines.cloud": {"columns": 224},
 }
+
+
+@pytest.fixture(scope="module")
+def pools():
+    """Processes for two jobs, and for a third that takes post-processing jobs: each state would start its own."""
+    yield [jobs.shared(count) for count in (2, 3)]
+
+
+@pytest.fixture(autouse=True)
+def processes_stay(request):
+    """Those of jobs, from test to test."""
+    if request.node.name.endswith("[kernels.jobs]"):
+        request.getfixturevalue("pools")
 
 
 def arrays(result, path: str = "") -> Iterator[tuple[str, np.ndarray]]:
@@ -196,8 +210,9 @@ def test_proof_in_all_ways(name):
 def test_any_damaged_number_of_a_result_is_noticed(name, tmp_path):
     """NaN, zero and a thousandth off, but in what the kernel names in ``NO_OUTPUT`` and ``BOUNDED`` with a reason."""
     module, base = KERNELS[name], replace(small(name, tmp_path), **TINY.get(name, {}))
-    each = getattr(getattr(module, "PROOF", None), "each", {})
-    others = [replace(base, **{option: value}) for option, values in each.items() for value in values]
+    each, only = (getattr(getattr(module, "PROOF", None), word, {}) for word in ("each", "only"))
+    idle = {option for option, (other, among) in only.items() if getattr(base, other) not in among}
+    others = [replace(base, **{way: value}) for way in each if way not in idle for value in each[way]]
     total = 0
     for problem in dict.fromkeys([base, *others]):
         result = module.run(problem, module.setup(problem))

@@ -324,6 +324,20 @@ def test_interleave_gives_seconds_of_one_repeat(clock):
     assert bench.ratio(found["a"], found["b"]).minima == pytest.approx(3.0)
 
 
+@pytest.mark.parametrize(("budget", "rounds"), [("0", 1), ("3", 11)])
+def test_interleave_calls_once_where_the_budget_is_zero(clock, monkeypatch, budget, rounds):
+    monkeypatch.setenv("RERUN_BUDGET", budget)
+    asked = []
+
+    def work(repeats):
+        asked.append(repeats)
+        clock.now += 1_000 * repeats
+
+    found = interleave({"a": work})["a"]
+    np.testing.assert_allclose(found, [1e-6] * rounds)
+    assert (asked == [1]) == (rounds == 1)
+
+
 def test_plain_turns_everything_into_json_types(toy):
     value = {"p": toy.Problem(3), "a": np.arange(2), "s": np.float64(1.5), "t": (1, None), "f": frozenset("ab"), 1: len}
     found = bench.plain(value)

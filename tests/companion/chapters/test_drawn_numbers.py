@@ -10,6 +10,7 @@ differs and write the file anew::
 import csv
 import math
 import re
+from functools import cache
 from html import escape
 from pathlib import Path
 
@@ -89,6 +90,7 @@ def drawn(name: str) -> list[tuple[str, ...]]:
     return [row for figure in figures for row in columns(name, figure.__name__, figure(entry.runs()))]
 
 
+@cache
 def kept() -> dict[str, list[tuple[str, ...]]]:
     """Rows of the file by experiment."""
     found: dict[str, list[tuple[str, ...]]] = {}

@@ -31,11 +31,11 @@ def hold(entry, found):
 
 
 @pytest.mark.parametrize("name", [name for name, entry in DRAWN.items() if not entry.ranks and name not in LONG])
-def test_a_quick_run_is_drawn_beside_the_stored_ones_and_alone(name):
+def test_a_quick_run_is_drawn_beside_the_stored_ones_and_alone(name, quick):
     entry = DRAWN[name]
     if reason := experiments.unavailable(entry):
         pytest.skip(reason)
-    run = entry.run(progress=False)
+    run = runs.dataset(quick(name)).assign_attrs(label="this run", own=1)
     hold(entry, entry.runs(run))
     hold(entry, [run])
 
