@@ -113,8 +113,8 @@ def differences(runs) -> "figures.Shown":
         runs=shown,
         data=pd.DataFrame({"lead": run["lead"].values, "error_strict": run["error_strict"].values, **columns}),
         title=f"The test finds a harmless build different, too, on {harmless} of {run.sizes['lead_time']} days",
-        caption=f"A mark above: in {run['members'].values[0]} pairs the 95 % interval of the mean difference excludes "
-        "zero. Below, its size.",
+        caption=f"Above, a dot: the 95 % interval of the mean difference of {run['members'].values[0]} pairs excludes "
+        "zero; a dash: it does not. Below, the difference.",
         tables="scores",
     )
 
@@ -125,9 +125,11 @@ def told_apart(run) -> str:
     leads, size = run.sizes["lead_time"], abs(run["difference"]).max("lead_time").values
     assert last == seventh == leads > harmless > 0 and max(size[:2]) < float(run["rounding"])
     return (
-        f"The test finds both wrong builds on all {leads} days, although for one of them scores differ by less than "
-        "one rounding. It asks whether the mean difference can be chance, not whether it is large. It finds the "
-        f"harmless build, too, on {plural(harmless, 'day')}, by chance or because rounding shifts most scores one way."
+        "The test asks whether a mean difference of scores can be chance, not whether it is large. It finds both wrong "
+        f"builds on all {leads} days, though with the last digits wrong the difference is below one rounding, the last "
+        "digit that the computer keeps of the air's depth. It finds the harmless build, too, on "
+        f"{plural(harmless, 'day')}, by chance (all days are of the same forecasts) or because rounding shifts most "
+        "scores one way."
     )
 
 

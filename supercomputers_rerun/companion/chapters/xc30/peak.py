@@ -111,6 +111,8 @@ def cores(runs) -> "figures.Shown":
     old, today = then.set_index("what"), now[0]
     if len(today) == 1:  # the transforms of the next machine that has them
         today = pd.concat([today, *(frame[1:] for frame in now[1:] if len(frame) > 1)][:2])
+    wide = (today["peak_high"] > 1.3 * today["peak_low"]).any()
+    varied = " Today's peak varied, as its bar says." if wide else ""
     shown = figures.dots(
         runs,
         now,
@@ -125,7 +127,8 @@ def cores(runs) -> "figures.Shown":
         name="xc30_cores",
         heading="",
         title=_reached(then["share"], now[0]["share"]),
-        caption="In billions of operations a second; transforms of eight fields. At right the share of the peak.",
+        caption="In billions of operations a second; transforms of eight fields. At right the share of the peak."
+        f"{varied}",
         tables="machines runs",
     )
     figures.at_right(shown.figure.axes[0], [f"{share:.2g} %" for share in (*then["share"], *today["share"])])
@@ -158,8 +161,8 @@ def transform_shares(runs) -> "figures.Shown":
         runs=runs,
         data=frames,
         title=_eight(alone[0]),
-        caption="Transforms on one thread today, over the peak of a thread; whole forecasts of 2014 with physics and "
-        "messages.",
+        caption="Transforms on one thread today; operations that they leave out near the poles count, too. Whole "
+        "forecasts of 2014, with physics and messages.",
         tables="runs",
     )
 
@@ -195,21 +198,19 @@ def plainly() -> str:
 
 def reached(run) -> str:
     """Shares of peak then and today, and why transforms of eight fields have the highest."""
-    then, rows = cores_then()["share"], cores_now(run)
-    now, small, team = rows["share"].iloc[0], rows["truncation"].iloc[0], plural(rows["threads"].iloc[0], "thread")
+    then, now = cores_then()["share"], cores_now(run)["share"].iloc[0]
     other = next(each for each in (run, *forecast.runs()) if partner(each, "xc30-transforms") is not None)
     model, eight = cores_now(other)["share"]
     alone = shares(partner(other, "xc30-transforms"), "transforms").query("threads == 1 and fields == 1")
     one = alone.loc[alone["truncation"] == truncation(), "share"].item()
-    assert then.max() < 10 < min(now, model) and now < 25 and model < eight / 2 and eight > 60 and one < eight - 10
-    where = "alone" if other is run else f"alone on {figures.cpu(other)}, where the model reaches {model:.0f} %"
+    assert then.max() < min(now, model) and now < 50 and model < one < eight
+    where = "" if other is run else f" on {figures.cpu(other)}, where the whole model reaches {model:.0f} %"
     return (
-        f"It reached {then.min():g} % on the IBM and {then.max():g} % on the Cray. The peak is the most arithmetic "
-        f"that the processors can do. Today our one-layer model reaches {now:.0f} %, with {small:.0f} waves on "
-        f"{team}. Transforms, which turn values at grid points into waves and back, reach more {where}: {one:.0f} % "
-        f"with one field of {truncation()} waves on 1 thread. Eight fields at once reach {eight:.0f} %"
-        f"{' there' * (other is not run)}, probably because the shapes of the waves are then computed once for all "
-        "(not measured)."
+        f"It reached {then.min():g} % on the IBM and {then.max():g} % on the Cray. Why so little, the talk does not "
+        "say. The peak is the most arithmetic that the processors can do. Today our one-layer model reaches "
+        f"{now:.0f} %. Transforms turn values at grid points into waves and back. Timed alone{where}, they reach "
+        f"{one:.0f} % with one field of {truncation()} waves. With eight fields at once they reach {eight:.0f} %, "
+        "probably because the shapes of the waves are then computed once for all (not measured)."
     )
 
 

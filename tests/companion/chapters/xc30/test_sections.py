@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import xarray as xr
 from drawing import cases
 
 from supercomputers_rerun.companion import bench, tables
@@ -95,3 +96,14 @@ def test_steps_of_small_records_fill_half_a_gigabyte_at_most_and_slow_opens_have
             p = case.problem
             most = min(25, max(2, 2**29 // (p.record_bytes * p.files)))
             assert p.steps == (2 if p.latency else most) and p.record_bytes in (2**16, 80_000_000)
+
+
+def test_a_forecast_has_the_same_bits_where_all_its_checksums_agree():
+    checksums = np.array([[5.0, 5.0], [5.0, np.nan]])
+    about = {"ranks": ("case", [1, 2]), "steps": ("case", [6, 6])}
+    run = xr.Dataset({"observed_checksum": (("case", "sample"), checksums)}, about)
+    assert "the same bits after 6 steps on 2 ranks as on 1" in communication.same_bits(run)
+    checksums[1, 0] = 6.0
+    other = xr.Dataset({"observed_checksum": (("case", "sample"), checksums)}, about)
+    assert "ours is not" in communication.same_bits(other)
+    assert communication.same_bits(run.drop_vars("observed_checksum")) == ""
