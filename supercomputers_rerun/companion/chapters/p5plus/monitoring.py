@@ -18,7 +18,7 @@ def sensors(preset: str, threads: int, ranks: int = 2) -> list[Case]:
 
 
 #: When sensors come, in words.
-_WAYS = {"none": "never", "synchronised": "to all at once", "drifted": "in turn", "drifting": "drifting apart"}
+_WAYS = {"none": "never", "synchronised": "at the same time", "drifted": "in turn", "drifting": "drifting apart"}
 _COMPARED = ("none", "synchronised", "drifted")
 
 
@@ -50,20 +50,24 @@ def spent(runs) -> "figures.Shown":
         wait = figures.converted(found["wait"], lambda seconds, percent=percent: percent * seconds)
         in_ms = {f"{name}_ms": 1e3 * part["middle"] for name, part in found.items()}
         frames.append(figures.with_spread(pd.DataFrame({"way": ways, "sensor": taken, **in_ms}), wait=wait))
-        names += [_WAYS[way] if run is runs[0] else f"{_WAYS[way]}, {figures.cpu(run)}" for way in ways]
-    figure, axis = figures.axes(height=1.5 + 0.3 * len(names))
+        names += [_WAYS[way] if len(runs) == 1 else f"{_WAYS[way]},\n{figures.cpu(run)}" for way in ways]
+    figure, axis = figures.axes(height=1.5 + 0.36 * len(names))
     place = figures.rows(axis, names)
     for run, frame in zip(runs, frames, strict=True):
         at, place = place[: len(frame)], place[len(frame) :]
         first = run is runs[0]
         for left, part, label, colour in (
-            (0.0, frame["sensor"], "the sensor itself", "computing"),
+            (0.0, frame["sensor"], "the interruption itself", "computing"),
             (frame["sensor"], frame["wait"], "waiting for the others", "waiting"),
         ):
-            axis.barh(at, part, left=left, height=0.5, color=figures.meaning(colour), label=label if first else "_")
-        end = figures.spread_of(frame, "wait")
-        end[["low", "middle", "high"]] = end[["low", "middle", "high"]].add(frame["sensor"], axis=0)
-        figures.bars(axis, at, end, label="_", across=True, colour="waiting", run=run)
+            paint = {"color": figures.meaning(colour), "alpha": 1.0 if first else 0.5}
+            axis.barh(at, part, left=left, height=0.5, label=label if first else "_", **paint)
+        if first:
+            ends = (frame["sensor"] + frame[end] for end in ("wait_low", "wait_high"))
+            axis.hlines(at, *ends, color=figures.INK, linewidth=1.2)
+        else:
+            axis.axhline(at[0] - 0.5, color=figures.INK, linewidth=0.8)
+    figures.at_right(axis, [f"{whole:.0f} %" for frame in frames for whole in frame["sensor"] + frame["wait"]])
     # a run beside busy programs waits so long that nothing could be seen of the first one
     axis.set(xlabel="added to the computing of a rank [%]", ylabel="interruptions come")
     axis.set_xlim(0, min(axis.get_xlim()[1], 3 * (frames[0]["sensor"] + frames[0]["wait_high"]).max()))
@@ -71,16 +75,16 @@ def spent(runs) -> "figures.Shown":
     _, at_once, in_turn = lost(runs[0])
     title = "What interruptions add to the computing of a rank"
     if 0 < at_once < in_turn:
-        title = f"In turn, the same interruptions cost {about(in_turn / at_once)} as much as at once"
+        title = f"In turn, the same interruptions cost {about(in_turn / at_once)} as much as at the same time"
     return figures.show(
         figure,
         name="p5plus_sensors",
-        runs=runs,
-        data=frames,
+        run=runs[0],
+        data=figures.together(runs, frames),
         title=title,
-        caption="What two ranks do beside their work.",
+        caption="What two ranks do beside their work, in parts and, at the right, in all. Black: how far it varies.",
         alt="; ".join(
-            f"{_WAYS[row.way]}: the sensor {row.sensor:.1f} %, waiting {row.wait:.1f} %"
+            f"{_WAYS[row.way]}: the interruption itself {row.sensor:.1f} %, waiting {row.wait:.1f} %"
             for row in frames[0].itertuples()
         ),
     )
@@ -121,11 +125,18 @@ def _period(runs) -> str:
 
 
 def _named(axis, line, way: str) -> None:
-    """The way of the sensors beside its line, where lines are apart."""
+    """The way of the sensors beside its line, where lines are apart; of those that stay level what ranks wait."""
     x, y = line.get_data()
-    at, up, side = {"drifted": (0, 14, "left"), "drifting": (4, -20, "left")}.get(way, (len(x) - 1, 12, "right"))
-    style = {"textcoords": "offset points", "size": 9, "color": line.get_color(), "ha": side}
-    axis.annotate(_WAYS[way], (x[at], y[at]), xytext=(0, up), **style)
+    at, up, side = {"drifted": (0, -15, "left"), "drifting": (7, -16, "left")}.get(way, (len(x) - 1, 12, "right"))
+    at = min(at, len(x) - 1)
+    line.set_linewidth(2.4 if way == "drifting" else 1.2)
+    level = "" if way == "drifting" else f": {_said(np.nanmedian(y))} ms"
+    style = {"textcoords": "offset points", "size": 9, "color": line.get_color(), "ha": side, "weight": "bold"}
+    axis.annotate(f"{_WAYS[way]}{level}", (x[at], y[at]), xytext=(0, up), **style)
+
+
+def _said(milliseconds: float) -> str:
+    return f"{milliseconds:.0f}" if milliseconds >= 1 else f"{milliseconds:.1f}"
 
 
 @sensors.figure
@@ -153,16 +164,17 @@ def drift(runs) -> "figures.Shown":
     axis.set_ylabel("waiting for the others,\nmean of ranks [ms]")
     title = "Waiting while sensors drift apart"
     if frames:
-        at_once, apart = (frames[0].query("way == @way")["wait_ms"].median() for way in ("synchronised", "drifted"))
-        said = f"{at_once:.0f}" if at_once >= 1 else f"{at_once:.1f}"
-        title = f"Interrupted at once, ranks wait {said} ms in each period; interrupted in turn, {apart:.0f} ms"
+        grown = frames[0].query("way == 'drifting'")["wait_ms"]
+        if grown.iloc[0] < grown.iloc[-1]:
+            ends = f"{_said(grown.iloc[0])} to {_said(grown.iloc[-1])} ms"
+            title = f"As interruptions of ranks drift apart, waiting in a period grows from {ends}"
     return figures.show(
         figure,
         name="p5plus_drift",
         runs=runs,
         data=frames or None,
         title=title,
-        caption="Two ranks meet at barriers. Drifting apart: interrupted at once, then ever further apart.",
+        caption="Two ranks meet at barriers. Drifting apart: at the same time first, then ever further apart.",
         note=models.said(planned, expected),
     )
 
