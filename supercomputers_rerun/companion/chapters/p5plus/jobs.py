@@ -49,16 +49,20 @@ def shares(runs) -> "figures.Shown":
     seconds = pd.concat([times(), *map(_split, runs)]).fillna(0.0)
     found, printed = seconds.mul(100 / seconds.sum(axis=1), axis=0), len(seconds) - len(runs)
     figure, axis = figures.axes(height=1.6 + 0.36 * len(found))
-    place, ends = figures.rows(axis, [_JOBS.get(name, name) for name in found.index]), found.cumsum(axis=1)
+    cpus = tables.printed("p5plus", "ifs_times").set_index("job")["cpus"]
+    names = [f"{_JOBS[name]},\n{int(cpus[name])} CPUs" if name in cpus.index else name for name in found.index]
+    place, ends = figures.rows(axis, names), found.cumsum(axis=1)
+    axis.axhline(printed - 0.5, color=figures.INK, linewidth=0.8)
     for (section, share), colour in zip(found.items(), _COLOURS.values(), strict=True):
         label = _SECTIONS.get(section, section)
         drawn = axis.barh(place, share, left=ends[section] - share, height=0.62, label=label, **figures.hollow(colour))
         for bar in drawn[printed:]:
-            bar.set_facecolor(figures.meaning(colour))
+            bar.set(facecolor=(figures.meaning(colour), 0.3), linewidth=0.6)
         for row in range(len(found)):
             if share.iloc[row] > 5:
                 middle = ends[section].iloc[row] - share.iloc[row] / 2
-                axis.text(middle, row, f"{share.iloc[row]:.0f}", ha="center", va="center", size=9)
+                weight = "bold" if section == "parallel" and row < printed else "normal"
+                axis.text(middle, row, f"{share.iloc[row]:.0f}", ha="center", va="center", size=9, weight=weight)
     axis.set(xlabel="share of the elapsed time [%]", xlim=(0, 100))
     figures.legend(axis, "above 2 0.35")
     most = ", ".join(
@@ -74,7 +78,7 @@ def shares(runs) -> "figures.Shown":
         data=data.rename(columns={"wall": "wall [s]", "time": "time [s]", "share": "share [%]"}),
         title=f"In 2006 forecasts computed for at least {computing.drop('4D-Var').min():.0f} % of their time, the "
         f"analysis for {computing['4D-Var']:.0f} %",
-        caption="Above, jobs of 2006, with the report's words in brackets; below, a small model today.",
+        caption="Above, jobs of 2006, with the report's words in brackets; below, pale, another, small model today.",
         alt=f"Stacked bars, share of the elapsed time by section for three IFS jobs. Largest section of each: {most}.",
         tables="ifs_times",
     )
