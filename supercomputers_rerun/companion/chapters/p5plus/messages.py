@@ -85,6 +85,10 @@ def exchanged(runs) -> "figures.Shown":
     axis.set(xlabel="message", ylabel="time of one exchange [µs]")
     figures.legend(axis, "upper left")
     call, _, _ = _call(free[0])
+    axis.set_ylim(bottom=call / 3)  # room below the first mark
+    first = frames[0]["nbytes"].min(), call
+    beside = {"textcoords": "offset points", "size": 9, "weight": "bold", "va": "top"}
+    axis.annotate(f"{call:.2g} µs, the call", first, xytext=(-3, -12), **beside)
     doubtful = (free[0]["flags"].values.astype(str) != "").any()
     return figures.show(
         figure,
