@@ -115,7 +115,7 @@ def load_times(runs) -> "figures.Shown":
         figures.modelled(axis, expected["nbytes"], expected["predicted"])
     figures.log_axis(axis, "y")
     figures.bytes_axis(axis, frames[0]["nbytes"])
-    axis.set(xlim=(frames[0]["nbytes"].min() / 1.5, None), xlabel="lines that are loaded, of 64 bytes each")
+    axis.set(xlim=(frames[0]["nbytes"].min() / 1.5, None), xlabel=f"cache lines that are loaded, of {_LINE} bytes each")
     axis.set_ylabel("time of one load [ns]")
     style = {"textcoords": "offset points", "size": 9}
     for line in (each for each in axis.get_lines() if each.get_marker() == "x"):
@@ -127,19 +127,22 @@ def load_times(runs) -> "figures.Shown":
     figures.legend(axis, "above 2 0.4")
     both, few = _reach(runs[0]), _few(runs[0])
     chase, walk, reach = both["ns"]["random"], both["ns"]["stride"], both["touched"]["random"]
-    title = f"Loading {figures.bytes_label(reach)} of lines in random order and in equal steps"
-    if chase > walk and len(few) and (few["stride"] > few["random"]).all():
-        title = "Few lines load faster in random order, many lines faster in equal steps"
+    many = figures.bytes_label(reach)
+    title = f"Loading {many} of cache lines in random order and in equal steps"
     if chase > walk:
+        title = f"{many} of cache lines load {about(chase / walk)} as fast in equal steps as in random order"
+        if len(few) and (few["stride"] > few["random"]).all():
+            title = f"Few cache lines load faster in random order, {many} {about(chase / walk)} as fast in equal steps"
         axis.annotate("", (reach, walk), (reach, chase), arrowprops={"arrowstyle": "<->", "color": figures.INK})
-        axis.annotate(f" {chase / walk:.0f} times", (reach, np.sqrt(chase * walk)), size=9, va="center")
+        axis.annotate(f"{chase / walk:.0f} times", (reach, walk), xytext=(5, 6), weight="bold", **style)
     return figures.show(
         figure,
         name="p5plus_latency",
         runs=runs,
         data=frames,
         title=title,
-        caption="Dotted: caches that the system reports.",
+        caption=f"Dotted: caches that the system reports. Lines {figures.bytes_label(_WALK)} apart share few places of a "
+        f"cache; their curve ends at {many}.",
         tables="plots",
         note=models.said(by_levels, expected),
     )
