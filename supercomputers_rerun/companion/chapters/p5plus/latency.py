@@ -141,8 +141,8 @@ def load_times(runs) -> "figures.Shown":
         runs=runs,
         data=frames,
         title=title,
-        caption=f"Dotted: caches that the system reports. Lines {figures.bytes_label(_WALK)} apart share few places of a "
-        f"cache; their curve ends at {many}.",
+        caption="Dotted: caches that the system reports. "
+        f"Lines {figures.bytes_label(_WALK)} apart share few places of a cache; their curve ends at {many}.",
         tables="plots",
         note=models.said(by_levels, expected),
     )

@@ -84,47 +84,52 @@ def _skipped(run) -> tuple[float, float, float]:
 
 @bandwidth.figure
 def read_rates(runs, stride: int = 0, nbytes: int = 0) -> "figures.Shown":
-    """Read bandwidth on huge pages against working set: of one thread by stride, and by threads at stride 1.
+    """Read bandwidth on huge pages of one thread against working set, by stride; the data have those by threads, too.
 
-    With a ``stride`` the rate here of this stride and ``nbytes`` is measured, and stands in the upper panel.
+    With a ``stride`` the rate here of this stride and ``nbytes`` is measured, and stands beside them.
     """
-    figure, (by_stride, by_threads) = figures.axes(2, 1, height=5.6, sharex=True)
+    figure, axis = figures.axes(height=3.4)
     frames = [read(run) for run in runs]
-    huge = [frame.query("pages == 'huge'") for frame in frames]
-    alone = [frame[(frame["threads"] == 1) & frame["stride"].isin(_DRAWN)] for frame in huge]
-    in_order = [frame[frame["stride"] == 1] for frame in huge]
+    alone = [frame.query("pages == 'huge' and threads == 1") for frame in frames]
+    alone = [frame[frame["stride"].isin(_DRAWN)] for frame in alone]
     others = [frame[frame["stride"] == 1] for frame in alone[1:]]
-    figures.lines(by_stride, runs, [alone[0], *others], "nbytes", "rate", "stride", _DRAWN.__getitem__)
-    figures.lines(by_threads, runs, [in_order[0], *others], "nbytes", "rate", "threads", lambda n: plural(n, "thread"))
+    figures.lines(axis, runs, [alone[0], *others], "nbytes", "rate", "stride", _DRAWN.__getitem__)
     if stride:
         rate, label = _asked(stride, nbytes), f"your stride {stride}, {size(nbytes)}"
-        by_stride.plot(nbytes, rate, "*", color=figures.INK, markersize=12, linestyle="none", label=label)
+        axis.plot(nbytes, rate, "*", color=figures.INK, markersize=12, linestyle="none", label=label)
+    style = {"xytext": (6, 0), "textcoords": "offset points", "size": 9, "va": "center"}
+    colours = {}
+    for line in axis.get_lines():
+        if not (label := line.get_label()).startswith("_"):
+            colours[label] = line.get_color()
+            x, rate = line.get_xydata()[-1]
+            weight = "bold" if label in (_DRAWN[1], _DRAWN[_SKIP]) else "normal"
+            said = f"{label}: {rate:.0f}" if rate >= 10 else f"{label}: {rate:.1f}"
+            axis.annotate(said, (x, rate), color=colours[label], weight=weight, **style)
     expected = by_lines.frame(runs[0])
     if expected is not None:
         ends = np.array([0.35, 1.0]) * float(expected["nbytes"].max())
-        for number, level in enumerate(np.unique(expected["predicted"][expected["stride"].isin(_DRAWN)])):
-            figures.modelled(by_stride, ends, [level, level], label="_model" if number else "model")
-    for axis, title in ((by_stride, "one thread"), (by_threads, "every item, rate of each thread")):
-        figures.log_axis(axis, "y")
-        axis.set(title=title, ylabel="asked for [GB/s a thread]")
-    figures.bytes_axis(by_threads, frames[0]["nbytes"])
-    by_threads.set(xlabel="array of one thread", xlim=(None, 20 * frames[0]["nbytes"].max()))
-    for axis in (by_stride, by_threads):
-        for line in axis.get_lines():
-            if not line.get_label().startswith(("_", "model")):
-                style = {"xytext": (6, 0), "textcoords": "offset points", "size": 9, "va": "center"}
-                axis.annotate(line.get_label(), line.get_xydata()[-1], color=line.get_color(), **style)
+        levels = expected[expected["stride"].isin(_DRAWN)].sort_values("stride").drop_duplicates("predicted")
+        for number, row in enumerate(levels.itertuples()):
+            line = figures.modelled(axis, ends, 2 * [row.predicted], label="_model" if number else "model")
+            line.set_color(colours[_DRAWN[row.stride]])
+            axis.annotate("model", (ends[1], row.predicted), color=line.get_color(), **style)
+    figures.log_axis(axis, "y")
+    figures.bytes_axis(axis, frames[0]["nbytes"])
+    axis.set(xlabel="size of the array", xlim=(None, 200 * frames[0]["nbytes"].max()))
+    axis.set_ylabel("items that one thread reads [GB/s]")
     title = "What one thread reads, by how many items it skips"
     if _SKIP in alone[0]["stride"].values:
         _, whole, skipped = _skipped(runs[0])
-        title = f"From memory, all items come at {about(whole / skipped)} the rate of every sixteenth item"
+        title = f"From memory one thread reads every item at {whole:.0f} GB/s, every sixteenth at {skipped:.1f} GB/s"
     return figures.show(
         figure,
         name="p5plus_bandwidth",
         runs=runs,
         data=frames,
         title=title,
-        caption="Each step down is a cache that the array has outgrown.",
+        caption="Each step down is a cache that the array has outgrown. "
+        f"Memory comes in lines of {_LINE // _ITEM} items.{' Pale: other machines, every item.' if others else ''}",
         note=models.said(by_lines, expected),
         tables="plots",
     )
