@@ -46,21 +46,26 @@ def trees() -> "figures.Shown":
     frame = shares()
     figure, axis = figures.axes(height=2.9)
     place, ends = figures.rows(axis, [_NAMES[routine] for routine in frame.index]), frame.cumsum(axis=1)
+    longest = frame.drop(columns="work is completed").idxmax(axis=1)
     for part, (_, colour) in _PARTS.items():
         axis.barh(place, frame[part], left=ends[part] - frame[part], height=0.6, label=part, **figures.hollow(colour))
-        for at, share, end in zip(place, frame[part], ends[part], strict=True):
+        for at, share, end, most in zip(place, frame[part], ends[part], longest, strict=True):
+            if part == most:
+                shade = {"color": figures.meaning(colour), "alpha": 0.3, "linewidth": 0}
+                axis.broken_barh([(end - share, share)], (at - 0.3, 0.6), **shade)
             if share > 6:
                 axis.text(end - share / 2, at, f"{share:.0f}", ha="center", va="center", size=9)
     axis.set(xlabel="share of the processor's cycles [%]", xlim=(0, 100))
     figures.legend(axis, "above 2 0.4")
     waiting = 100 - frame["work is completed"]
+    figures.at_right(axis, [f"waits {share:.0f} %" for share in waiting])
     return figures.show(
         figure,
         name="p5plus_cpi",
         data=frame.rename_axis("routine").reset_index(),
-        title=f"In 2006 code waited for {waiting.min():.0f} to {waiting.max():.0f} % of its cycles, each piece for "
-        "something different",
-        caption="Printed counts of the whole program and of two of its routines.",
+        title=f"In 2006 code waited for {waiting.min():.0f} to {waiting.max():.0f} % of its cycles, each piece "
+        "mostly for something different",
+        caption="Printed counts of the whole program and of two of its routines. Shaded: what each waits for most.",
         alt="; ".join(
             f"{routine}: {', '.join(f'{part} {share:.0f} %' for part, share in row.items())}"
             for routine, row in frame.iterrows()
