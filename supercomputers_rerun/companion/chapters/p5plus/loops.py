@@ -115,7 +115,7 @@ def _rates(run) -> "dict[str, pd.DataFrame]":
 
 @loops.figure
 def rates(runs) -> "figures.Shown":
-    """The five loops on one processor with one thread, then and now, alone and while all others run them too."""
+    """The five loops on one processor with one thread, then and now; the data have all processors together, too."""
     old, frames = then()["no SMT"], []
     for run in runs:
         rate = _rates(run)
@@ -124,19 +124,23 @@ def rates(runs) -> "figures.Shown":
     gain = frames[0]["host"] / old.to_numpy()
     for frame in frames:
         frame["what"] = frame["what"].map(_CHAINS)
-    return figures.dots(
+    shown = figures.dots(
         runs,
         frames,
-        {"host": "{}, today", "node": "{}, all processors at once"},
+        {"host": "{}, today"},
         printed={THEN: old.rename(_CHAINS)},
         xlabel="rate of a processor with one thread [GFLOPS]",
         log=True,
         legend_at="above 1 0.4",
+        height=2.9,
         name="p5plus_loops",
-        title=f"Five loops of 2006 run {gain.min():.1f} to {gain.max():.1f} times as fast on a processor of today",
-        caption="Chains of additions in registers, or fed from an array. All at once: each runs a whole loop.",
+        title=f"Five loops of 2006 run {gain.min():.1f} to {gain.max():.1f} times as fast today, on "
+        f"{figures.cpu(runs[0])}",
+        caption="Chains of additions in registers, or fed from an array. At the right: the circle over the square.",
         tables="smt_benefit",
     )
+    figures.at_right(shown.figure.axes[0], [f"{each:.1f} times" for each in gain])
+    return shown
 
 
 @loops.figure
@@ -152,7 +156,7 @@ def second(runs) -> "figures.Shown":
         frames.append(figures.with_spread(frame, host_gflops=one, **gains))
     gain = printed.rename(_CHAINS).sort_values(ascending=False)
     with_two = [(run, frame) for run, frame in zip(runs, frames, strict=True) if _SMT in frame]
-    return figures.dots(
+    shown = figures.dots(
         [run for run, _ in with_two],
         [frame for _, frame in with_two],
         {_SMT: "{}, two threads on one core"},
@@ -166,9 +170,12 @@ def second(runs) -> "figures.Shown":
         data=figures.together(runs, frames),
         title=f"On Power5+ a second thread gained {gain.iloc[0]:.0f} % in a chain of additions, "
         f"{gain.iloc[-1]:.0f} % in a loop that skips",
-        caption="At 100 % each thread runs as if it were alone. Several chains run side by side.",
+        caption="At 100 % each thread runs as if it were alone. Several chains run side by side. "
+        "At the right: Power5+.",
         tables="smt_benefit",
     )
+    figures.at_right(shown.figure.axes[0], [f"{each:.0f} %" for each in gain])
+    return shown
 
 
 def with_smt() -> tuple:
