@@ -13,9 +13,9 @@ import pytest
 from built import HTML, PAGES, absent, served
 from drawing import contrast
 
-from supercomputers_rerun.companion import tables
 from supercomputers_rerun.companion.chapters.nht1.solver import solver as step_times
 from supercomputers_rerun.companion.chapters.nht1.solver import steps
+from supercomputers_rerun.companion.chapters.p5plus import loops
 from supercomputers_rerun.companion.figures import kit
 from supercomputers_rerun.companion.pages import device as page
 from supercomputers_rerun.companion.pages import synthesis
@@ -288,10 +288,10 @@ def _part(name):
 def test_every_figure_that_can_be_joined_has_a_rule():
     script = (ROOT / "book" / "_static" / "device" / "join.js").read_text(encoding="utf-8")
     assert set(re.findall(r"^    (\w+): \{ takes:", script, re.M)) == kit.JOINED
-    rows = synthesis.dots(synthesis.sustained_rate(), log=True, name="sustained_rate", title="t", seen="s").html
-    named = json.loads(re.search(r'data-panels="([^"]*)"', rows)[1].replace("&quot;", '"'))[0]["y"]["named"]
-    loops = tables.printed("p5plus", "smt_benefit")["loop"]
-    for table, known in (("KINDS", named), ("LOOPS", loops)):
+    kinds = synthesis.dots(synthesis.sustained_rate(), log=True, name="sustained_rate", title="t", seen="s")
+    for table, shown in (("KINDS", kinds), ("LOOPS", loops.rates(loops.loops.runs()[:1]))):
+        panels = re.search(r'data-panels="([^"]*)"', shown.html)[1].replace("&quot;", '"')
+        known = json.loads(panels)[0]["y"]["named"]
         told = re.search(rf"const {table} = \{{(.*?)\}};", script, re.S)[1]
         assert 4 <= len(taken := re.findall(r': "([^"]+)"', told)) and set(taken) <= set(known), table
 

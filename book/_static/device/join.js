@@ -5,8 +5,9 @@
   const here = document.currentScript.src.replace(/[^/]*$/, ""), SVG = "http://www.w3.org/2000/svg", INK = "#a3006d";
   const rows = (names) => (result) => names[result.name];
   const value = (result, device) => device.shown(result).median;
-  const LOOPS = { "loop-s1": "1 accumulator", "loop-s2": "2 accumulators", "loop-s10": "10 accumulators",
-                  "loop-streaming": "streaming", "loop-skipping": "skipping" };
+  const LOOPS = { "loop-s1": "one chain of additions", "loop-s2": "two chains", "loop-s10": "ten chains",
+                  "loop-streaming": "two chains, fed by all words of an array",
+                  "loop-skipping": "two chains, skipping (two words of ten)" };
   const KINDS = { "loop-s10": "additions in registers", "loop-streaming": "streams through an array",
                   "loop-skipping": "skips through an array", "bt-W": "BT, a flow solver, on vectors",
                   "bt-S": "BT, a flow solver, on vectors" };
