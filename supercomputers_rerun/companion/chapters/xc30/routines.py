@@ -3,7 +3,7 @@
 from supercomputers_rerun.companion import figures, tables
 from supercomputers_rerun.companion.bench import Case, Ratio
 from supercomputers_rerun.companion.chapters.xc30.common import doubt, rates
-from supercomputers_rerun.companion.common import np, pd, plural, significant
+from supercomputers_rerun.companion.common import np, pd, significant
 from supercomputers_rerun.companion.conclusions import PARTLY, THEN, Finding, conclusion, not_run
 from supercomputers_rerun.companion.experiments import experiment
 

@@ -487,7 +487,8 @@ def machines(runs) -> "figures.Shown":
     """
     parts = tables.printed("xmp1982", "fig4_4").set_index("section")["ratio"]
     net = tables.printed("xmp1982", "sec4_5").set_index("configuration")["ratio"]
-    words = [f"CPU time: {name.lower()}".replace("f/c + 5 x pp", "forecast and 5 post-processing") for name in parts.index]
+    names = parts.index.str.lower().str.replace("f/c + 5 x pp", "forecast and 5 post-processing")
+    words = [f"CPU time: {name}" for name in names]
     rows = pd.DataFrame({"what": words + [f"net time: {label(name)}" for name in net.index]})
     pair, frames, known = two_machines(runs, lambda run: np.median(step_now(run))), [rows], ""
     if pair:
@@ -508,8 +509,8 @@ def machines(runs) -> "figures.Shown":
         xlabel="time on the slower machine over time on the faster one",
         name="xmp1982_machines",
         title=f"The X-MP took {span(1 / parts)} of a Cray 1-A's CPU time{known}",
-        caption="Parts of a forecast, and its time between write-up steps, of the slower machine always with four files "
-        "on disk.",
+        caption="Parts of a forecast, and its time without write-up steps. For the net times the slower machine has four "
+        "files on disk.",
         tables="fig4_4 sec4_5",
     )
 
