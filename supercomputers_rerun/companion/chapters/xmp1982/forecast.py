@@ -509,7 +509,7 @@ def machines(runs) -> "figures.Shown":
         xlabel="time on the slower machine over time on the faster one",
         name="xmp1982_machines",
         title=f"The X-MP took {span(1 / parts)} of a Cray 1-A's CPU time{known}",
-        caption="Parts of a forecast, and its time without write-up steps. For the net times the slower machine has four "
+        caption="Parts of a forecast, and its time without write-up steps, on the slower machine always with four "
         "files on disk.",
         tables="fig4_4 sec4_5",
     )
