@@ -580,63 +580,92 @@ def files_through_time() -> "figures.Shown":
     )
 
 
-#: Points that :func:`waiting` names, by machine and what they are: the name, and whether it stands left of its mark.
+#: Rows of :func:`waiting`, by machine and what the point is.
 _CALLED = {
-    ("Cray 1-A", "forecast, disks"): ("Cray 1-A", "below"),
-    ("Cray X-MP (prototype)", "forecast, disks"): ("X-MP, disks", "left"),
-    ("Cray X-MP (prototype)", "forecast, SSD"): ("SSD", "right"),
-    ("Convex C1 (NRAO1)", "imaging, large problem"): ("Convex", "center"),
-    ("Cray X-MP/24", "imaging, large problem"): ("Toronto", "right"),
-    ("Cray X-MP/48", "imaging, large problem"): ("Pittsburgh (shared)", "right"),
-    ("Cray Y-MP 8/256", "flow solver that writes, at best"): ("Y-MP, best", "left"),
-    ("Cray Y-MP 8/256", "flow solver that writes, at worst"): ("worst", "center"),
-    ("Thinking Machines CM-2", "flow solver that writes, typically"): ("CM-2", "below"),
-    ("Intel iPSC/860", "flow solver that writes, at worst"): ("iPSC/860, at worst", "left"),
-    ("IBM p575 (Power5+)", "T399 EPS, 96 CPUs"): ("ensemble", "right"),
-    ("IBM p575 (Power5+)", "T799 10day forecast, 768 CPUs"): ("ten days", "left"),
-    ("IBM p575 (Power5+)", "4D-Var, 768 CPUs"): ("analysis", "center"),
+    ("Cray 1-A", "forecast, disks"): "Cray 1-A, disks",
+    ("Cray X-MP (prototype)", "forecast, disks"): "X-MP, four disks",
+    ("Cray X-MP (prototype)", "forecast, SSD"): "X-MP, SSD",
+    ("Convex C1 (NRAO1)", "imaging, large problem"): "Convex",
+    ("Cray X-MP/24", "imaging, large problem"): "Cray in Toronto",
+    ("Cray X-MP/48", "imaging, large problem"): "shared Cray, Pittsburgh",
+    ("Cray Y-MP 8/256", "flow solver that writes, at best"): "Y-MP, at best",
+    ("Cray Y-MP 8/256", "flow solver that writes, at worst"): "Y-MP, at worst",
+    ("Thinking Machines CM-2", "flow solver that writes, typically"): "CM-2, typically",
+    ("Intel iPSC/860", "flow solver that writes, at worst"): "iPSC/860, at worst",
+    ("IBM p575 (Power5+)", "T399 EPS, 96 CPUs"): "ensemble",
+    ("IBM p575 (Power5+)", "T799 10day forecast, 768 CPUs"): "ten days",
+    ("IBM p575 (Power5+)", "4D-Var, 768 CPUs"): "analysis",
 }
+#: Its rows of today, by words of what was measured.
+_TODAY = {
+    "forecast, disks": "today, one disk",
+    "five arrays": "today, large writes",
+    "40-byte": "today, 40 bytes a write",
+    "": "today",
+}
+#: The rows of which the title speaks.
+_COMPARED = ("X-MP, four disks", "today, one disk")
 
 
 @figures.styled
 def waiting() -> "figures.Shown":
-    """Share of the elapsed time in which a job does not compute: :func:`computing`, seen from the other side."""
+    """Share of the elapsed time in which a job does not compute: :func:`computing`, seen from the other side.
+
+    A row for each printed job, and for each program of today; the least share of a report comes first.
+    """
     frame = computing()
     ends = {"low": 100 - frame["high"], "value": 100 - frame["value"], "high": 100 - frame["low"]}
     frame = frame.assign(**ends, bound=frame["bound"].map({"<": ">", ">": "<", "": ""}))
     frame["group"] = frame["group"].str.replace(
         "parallel part of IFS jobs", "forecast jobs outside their parallel part"
     )
-    names = list(dict.fromkeys(frame["group"]))
-    figure, axis = figures.axes(height=1.2 + 0.78 * len(names))
-    frame["place"] = frame["group"].map(names.index).astype(float)
-    _marks(axis, frame, "place", across=True)
-    for row in of_first(frame).itertuples():
-        today = "today, 40 bytes a write" if "40-byte" in row.what else "today"
-        words, where = _CALLED.get((row.machine, row.what), ("", "")) if row.kind == "report" else (
-            today, "right" if row.value > 80 else "center")  # fmt: skip
-        up = row.kind == "report" and where != "below"
-        axis.annotate(
-            words, (row.value, row.place), (0, 7 if up else -7), textcoords="offset points", size=8.8,
-            ha="center" if where in ("", "below") else where, va="bottom" if up else "top",
-        )  # fmt: skip
-    for place, name in enumerate(names):
-        axis.text(0.0, place - 0.4, name, transform=axis.get_yaxis_transform(), size=9, weight="bold", va="center")
-    axis.set_yticks(range(len(names)), [""] * len(names))
-    axis.set(xlim=(min(-5, frame["low"].min() - 1), 101), ylim=(len(names) - 0.5, -0.6))
-    axis.set_xlabel("share of the elapsed time without computing [%]")
-    figures.legend(axis, "above 2")
+    rows = [
+        _CALLED.get((row.machine, row.what), row.machine)
+        if row.kind == "report"
+        else next(name for words, name in _TODAY.items() if words in row.what)
+        for row in frame.itertuples()
+    ]
+    placed = frame.assign(row=rows, place=0.0)
+    headings, places, place = {}, [], -1.5
+    for group in dict.fromkeys(frame["group"]):
+        headings[group] = place = place + 1.5
+        of_group = placed[placed["group"] == group].sort_values(["kind", "value"])
+        for name in dict.fromkeys(of_group["row"]):
+            place += 1
+            places.append((place, name))
+            placed.loc[of_group.index[of_group["row"] == name], "place"] = place
+    figure, axis = figures.axes(height=1.2 + 0.22 * place)
+    _marks(axis, placed, "place", across=True, apart=0.36, least=0)
     then, now = waited()
-    old = frame.loc[(frame["kind"] == "report") & (frame["bound"] == ""), "value"]
+    for at, part in placed.groupby("place"):
+        first = part.sort_values("order", key=lambda order: order.where(order >= 0, np.inf)).iloc[0]  # not the reader's
+        words = "doubtful" if doubtful(first) else f"{first['bound']} {first['value']:.0f} %".strip()
+        weight = "bold" if part["row"].iloc[0] in _COMPARED else "normal"
+        axis.text(1.01, at, words, transform=axis.get_yaxis_transform(), size=9, weight=weight, va="center")
+    if np.isfinite(now):
+        begin, end = (at for at, name in places if name in _COMPARED)
+        arrow = {"arrowstyle": "->", "color": figures.INK, "shrinkA": 6, "shrinkB": 8}
+        axis.annotate("", (now, end), (then, begin), arrowprops=arrow)
+    for name, at in headings.items():
+        axis.annotate(name, (0.01, at), xycoords=("figure fraction", "data"), size=9, weight="bold", va="center",
+                      in_layout=False)  # fmt: skip
+    axis.set_yticks(*zip(*places, strict=True))
+    axis.grid(False, axis="y")
+    axis.tick_params(axis="y", length=0)
+    axis.spines["left"].set_visible(False)  # headings cross it
+    axis.set(xlim=(min(0, frame["value"].min() - 1), 101), ylim=(place + 0.8, -0.7))
+    axis.set_xlabel("share of the elapsed time without computing [%]", loc="right")
+    figures.legend(axis, "above 2")
+    others = frame.loc[(frame["kind"] == "report") & (frame["bound"] == "") & (frame["group"] != _FORECAST), "value"]
     return figures.show(
         figure,
-        data=frame.drop(columns=["order", "place"]),
+        data=frame.drop(columns="order"),
         name="waiting",
         heading=_measured(frame),
-        title=f"In the reports jobs wait {old.min():.0f} to {old.max():.0f} % of their time; the forecast's "
-        f"{then:.0f} % became {now:.0f} %",
-        caption="Each row has one report's jobs and, in three, a similar program today. Arrows mark bounds. Below "
-        "zero, CPU time exceeds elapsed time.",
+        title=f"The forecast of 1982 waited for {then:.0f} % of its time, ours waits for {now:.0f} %; other jobs for "
+        f"{others.min():.0f} to {others.max():.0f} %",
+        caption="Under each heading one report's jobs and, in three, a similar program of today. The short arrow and "
+        "the hollow box mark bounds.",
         alt=f"Share of the elapsed time without computing, in %. {said(frame)}.",
     )
 
@@ -653,7 +682,7 @@ def asked() -> "figures.Shown":
         if np.isfinite(count := additions(name)):
             axis.annotate(
                 f"{about(count)} additions", (frame.loc[frame["what"] == name, "high"].max(), place), (8, 0),
-                textcoords="offset points", size=8.8, va="center",
+                textcoords="offset points", size=8.8, va="center", weight="bold" if name == OPEN else "normal",
             )  # fmt: skip
     axis.set_yticks(range(len(names)), [""] * len(names))
     figures.log_axis(axis, "x")
