@@ -736,8 +736,9 @@ def sustained() -> "figures.Shown":
         name="skipping_loops",
         title=f"Skipping eight numbers of ten took {then:.1f} times as long as using all in 2006, and {now:.1f} times "
         "today",
-        seen="For the same arithmetic, with one thread. A cross marks a doubtful run. The report does not print the "
-        "lengths of its arrays.",
+        seen="For the same arithmetic, with one thread. "
+        + "A cross marks a doubtful run. " * bool(loops["flagged"].any())
+        + "The report does not print the lengths of its arrays.",
     )
     (axis,) = shown.figure.axes
     axis.get_legend().remove()  # rows have names of machines
@@ -766,7 +767,7 @@ def shares() -> "figures.Shown":
     return dots(
         frame,
         name="share_of_peak",
-        beside={whole.idxmax(): (most, 8, "bold"), alone.idxmin(): (reach, -8, "bold")},
+        beside={whole.idxmax(): (most, 8, "bold"), alone.idxmin(): (reach, -14, "bold")},
         title=f"Whole forecasts reached at most {most} of the peak; transforms alone reach {reach} today",
         seen="Hollow: whole forecasts. Filled: parts of one, without physics and messages, over the peak measured "
         "beside them. Bars are long where that peak varied.",
