@@ -26,7 +26,7 @@ def here() -> Shown:
 
 
 def sustained() -> Shown:
-    """What one processor sustains by kind of work, as in the last chapter."""
+    """What one processor sustains by kind of work; the last chapter draws two of its loops."""
     title, seen = "What one processor sustains, by kind of work", "Hollow: reports. Filled: machines of this book."
     return synthesis.dots(synthesis.sustained_rate(), log=True, name="sustained_rate", title=title, seen=seen)
 

@@ -21,6 +21,7 @@ from supercomputers_rerun.companion import chapters, figures, models, tables
 from supercomputers_rerun.companion.chapters.p5plus import latency
 from supercomputers_rerun.companion.chapters.xc30 import peak, small_files
 from supercomputers_rerun.companion.chapters.xmp1982 import blocks
+from supercomputers_rerun.companion.chapters.xmp1982.forecast import sized
 from supercomputers_rerun.companion.claims.formulas import Turn
 from supercomputers_rerun.companion.claims.sheets import Reader
 from supercomputers_rerun.companion.common import plural, significant
@@ -140,7 +141,7 @@ def file_rates() -> pd.DataFrame:
     """MB/s (10^6 bytes) of files and devices; of today, by programs like those of 1982 and 1993."""
 
     def devices(run) -> list[dict]:
-        named = (("disk", "a disk, O_DIRECT"), ("ssd", "memory"))
+        named = (("disk", "a disk, past the page cache"), ("ssd", "memory"))
         return [measured(run, what, _device(run, test)) for test, what in named]
 
     def solution_files(run) -> list[dict]:
@@ -148,7 +149,7 @@ def file_rates() -> pd.DataFrame:
         megabytes = float(run["solution_bytes"][row][0]) / _MEGA
         spent = figures.sampled(run, "observed_transferring", row)
         found = figures.converted(spent, lambda seconds: megabytes / seconds)
-        return [measured(run, "a solution file, page cache", found)]
+        return [measured(run, "a file that a solver writes, page cache", found)]
 
     return _frame("files", "MB/s", xmp1982_devices=devices, nht1_io=solution_files)
 
@@ -406,10 +407,11 @@ def _measured(frame: pd.DataFrame) -> str:
     return f"{'; '.join(made['machine'].unique())}; {' to '.join(dict.fromkeys((days[0], days[-1])))}" if days else ""
 
 
-def _marks(axis, frame: pd.DataFrame, place: str, across: bool) -> None:
+def _marks(axis, frame: pd.DataFrame, place: str, across: bool, apart: float = 0.11, least: float = np.nan) -> None:
     """All points: hollow for a report, filled with their spread for a run, stars for the reader's own.
 
-    A machine has one colour in all figures.  ``across``: values run along x, and machines of one row lie apart.
+    A machine has one colour in all figures.  ``across``: values run along x, and machines of one row lie ``apart``.
+    An upper bound of what has a ``least`` value is a bar from there.
     """
     new, bound = frame[frame["kind"] == "run"], frame["bound"] != ""
     old, bounds = frame[(frame["kind"] == "report") & ~bound], frame[bound]
@@ -418,11 +420,11 @@ def _marks(axis, frame: pd.DataFrame, place: str, across: bool) -> None:
         drawn = figures.points(axis, old[x], old[y], label="printed in a report", line=False)
         figures.tells(drawn, whence=_whence(old))
     low, high = (bounds["value"].where(bounds["bound"] == sign) for sign in "><")
-    figures.printed_ranges(axis, bounds[place], low, high, across=across)
+    figures.printed_ranges(axis, bounds[place], low.fillna(least), high, across=across)
     orders = sorted(new["order"].unique())
     for number, order in enumerate(orders):
         part = new[new["order"] == order].rename(columns={"value": "middle"})
-        moved = 0.11 * (number - (len(orders) - 1) / 2) if across else 0
+        moved = apart * (number - (len(orders) - 1) / 2) if across else 0
         label, colour = part["machine"].iloc[0], figures.VARIANTS[int(order) % len(figures.VARIANTS)]
         drawn = figures.bars(axis, part[place] + moved, part, label=label, line=False, across=across, colour=colour)
         figures.tells(drawn, whence=_whence(part))
@@ -433,14 +435,34 @@ def _marks(axis, frame: pd.DataFrame, place: str, across: bool) -> None:
 
 
 @figures.styled
-def dots(frame: pd.DataFrame, *, title: str, seen: str, name: str, log: bool = False) -> "figures.Shown":
-    """A row for each kind of work, or each point; ``seen`` is what to see."""
+def dots(
+    frame: pd.DataFrame, *, title: str, seen: str, name: str, log: bool = False, beside=None, apart=0.11, data=None
+) -> "figures.Shown":
+    """A row for each kind of work, or each point, those of today below a line; ``seen`` is what to see.
+
+    Parameters
+    ----------
+    beside : dict, optional
+        What stands beside points, by their index: words, how many points of type to the right, and their weight.
+    apart : float
+        How far machines of one row lie apart, in rows.
+    data : pandas.DataFrame, optional
+        All points, where ``frame`` has not all.
+    """
     unit = frame.attrs["units"]["value"]
     rows = [row.group or (f"now: {row.what}" if row.kind == "run" else label)
             for row, label in zip(frame.itertuples(), labels(frame), strict=True)]  # fmt: skip
     names = list(dict.fromkeys(rows))
     figure, axis = figures.axes(height=1.25 + 0.42 * len(names))
-    _marks(axis, frame.assign(place=np.array([names.index(row) for row in rows]) + 0.2), "place", across=True)
+    placed = frame.assign(place=np.array([names.index(row) for row in rows]) + 0.2)
+    _marks(axis, placed, "place", across=True, apart=apart)
+    for index, (words, right, weight) in (beside or {}).items():
+        axis.annotate(
+            words, (placed.at[index, "value"], placed.at[index, "place"]), (right, 0), textcoords="offset points",
+            size=9, weight=weight, ha="left" if right > 0 else "right", va="center",
+        )  # fmt: skip
+    if 0 < (then := sum(not row.startswith("now: ") for row in names)) < len(names):
+        axis.axhline(then - 0.5, color=figures.INK, linewidth=0.6, alpha=0.4)
     for row, text in enumerate(names):
         axis.text(0.01, row - 0.22, text, transform=axis.get_yaxis_transform(), size=9, va="center")
     axis.set_yticks(np.arange(len(names)) + 0.2, [""] * len(names))
@@ -453,7 +475,7 @@ def dots(frame: pd.DataFrame, *, title: str, seen: str, name: str, log: bool = F
     axis.set_xlabel(unit)
     figures.legend(axis, "above 2")
     alt = f"In {unit}: {said(frame)}."
-    data = frame.drop(columns="order")
+    data = (frame if data is None else data).drop(columns="order")
     return figures.show(figure, alt=alt, title=title, caption=seen, heading=_measured(frame), data=data, name=name)
 
 
@@ -490,7 +512,7 @@ def printed(frame: pd.DataFrame, machine: str, what: str) -> float:
 def disks() -> float:
     """How many times as much a disk moves in a second as in 1982."""
     frame = file_rates()
-    faster = of_book(frame, "a disk, O_DIRECT") / printed(frame, "cray_xmp_1982", "a disk")
+    faster = of_book(frame, "a disk, past the page cache") / printed(frame, "cray_xmp_1982", "a disk")
     assert not faster < 100
     return faster
 
@@ -530,6 +552,7 @@ def files_through_time() -> "figures.Shown":
                 f"{what} {'doubtful' if doubtful(row) else least + significant(row.value, 3)}",
                 (year, row.value), (x, height * shift),
                 ha="left" if year < 2000 else "right", va="center", size=8,
+                weight="bold" if row.what.startswith("a disk") else "normal",
             )  # fmt: skip
     axis.set(xlim=(1977, 2032), xticks=range(1980, 2030, 10))
     axis.set_ylim(frame["value"].min() / 2, frame["value"].max() * 2.5)
@@ -551,69 +574,98 @@ def files_through_time() -> "figures.Shown":
         title=f"A disk is {about(faster)} times as fast as in 1982"
         if np.isfinite(faster)
         else "Rates of files since 1982",
-        caption="Files and the devices that hold them, in three reports and measured today. The arrow marks a "
-        "lower bound.",
+        caption="Files and the devices that hold them, in three reports and measured today. The blue arrow marks a "
+        "lower bound (Cray XC30).",
         alt=f"Rates of files in MB/s by year, on a logarithmic axis. {said(frame)}.",
     )
 
 
-#: Points that :func:`waiting` names, by machine and what they are: the name, and whether it stands left of its mark.
+#: Rows of :func:`waiting`, by machine and what the point is.
 _CALLED = {
-    ("Cray 1-A", "forecast, disks"): ("Cray 1-A", "below"),
-    ("Cray X-MP (prototype)", "forecast, disks"): ("X-MP, disks", "left"),
-    ("Cray X-MP (prototype)", "forecast, SSD"): ("SSD", "right"),
-    ("Convex C1 (NRAO1)", "imaging, large problem"): ("Convex", "center"),
-    ("Cray X-MP/24", "imaging, large problem"): ("Toronto", "right"),
-    ("Cray X-MP/48", "imaging, large problem"): ("Pittsburgh (shared)", "right"),
-    ("Cray Y-MP 8/256", "flow solver that writes, at best"): ("Y-MP, best", "left"),
-    ("Cray Y-MP 8/256", "flow solver that writes, at worst"): ("worst", "center"),
-    ("Thinking Machines CM-2", "flow solver that writes, typically"): ("CM-2", "below"),
-    ("Intel iPSC/860", "flow solver that writes, at worst"): ("iPSC/860, at worst", "left"),
-    ("IBM p575 (Power5+)", "T399 EPS, 96 CPUs"): ("ensemble", "right"),
-    ("IBM p575 (Power5+)", "T799 10day forecast, 768 CPUs"): ("ten days", "left"),
-    ("IBM p575 (Power5+)", "4D-Var, 768 CPUs"): ("analysis", "center"),
+    ("Cray 1-A", "forecast, disks"): "Cray 1-A, disks",
+    ("Cray X-MP (prototype)", "forecast, disks"): "X-MP, four disks",
+    ("Cray X-MP (prototype)", "forecast, SSD"): "X-MP, SSD",
+    ("Convex C1 (NRAO1)", "imaging, large problem"): "Convex",
+    ("Cray X-MP/24", "imaging, large problem"): "Cray in Toronto",
+    ("Cray X-MP/48", "imaging, large problem"): "shared Cray, Pittsburgh",
+    ("Cray Y-MP 8/256", "flow solver that writes, at best"): "Y-MP, at best",
+    ("Cray Y-MP 8/256", "flow solver that writes, at worst"): "Y-MP, at worst",
+    ("Thinking Machines CM-2", "flow solver that writes, typically"): "CM-2, typically",
+    ("Intel iPSC/860", "flow solver that writes, at worst"): "iPSC/860, at worst",
+    ("IBM p575 (Power5+)", "T399 EPS, 96 CPUs"): "ensemble",
+    ("IBM p575 (Power5+)", "T799 10day forecast, 768 CPUs"): "ten days",
+    ("IBM p575 (Power5+)", "4D-Var, 768 CPUs"): "analysis",
 }
+#: Its rows of today, by words of what was measured.
+_TODAY = {
+    "forecast, disks": "today, one disk",
+    "five arrays": "today, large writes",
+    "40-byte": "today, 40 bytes a write",
+    "": "today",
+}
+#: The rows of which the title speaks.
+_COMPARED = ("X-MP, four disks", "today, one disk")
 
 
 @figures.styled
 def waiting() -> "figures.Shown":
-    """Share of the elapsed time in which a job does not compute: :func:`computing`, seen from the other side."""
+    """Share of the elapsed time in which a job does not compute: :func:`computing`, seen from the other side.
+
+    A row for each printed job, and for each program of today; the least share of a report comes first.
+    """
     frame = computing()
     ends = {"low": 100 - frame["high"], "value": 100 - frame["value"], "high": 100 - frame["low"]}
     frame = frame.assign(**ends, bound=frame["bound"].map({"<": ">", ">": "<", "": ""}))
     frame["group"] = frame["group"].str.replace(
         "parallel part of IFS jobs", "forecast jobs outside their parallel part"
     )
-    names = list(dict.fromkeys(frame["group"]))
-    figure, axis = figures.axes(height=1.2 + 0.78 * len(names))
-    frame["place"] = frame["group"].map(names.index).astype(float)
-    _marks(axis, frame, "place", across=True)
-    for row in of_first(frame).itertuples():
-        today = "today, 40 bytes a write" if "40-byte" in row.what else "today"
-        words, where = _CALLED.get((row.machine, row.what), ("", "")) if row.kind == "report" else (
-            today, "right" if row.value > 80 else "center")  # fmt: skip
-        up = row.kind == "report" and where != "below"
-        axis.annotate(
-            words, (row.value, row.place), (0, 7 if up else -7), textcoords="offset points", size=8.8,
-            ha="center" if where in ("", "below") else where, va="bottom" if up else "top",
-        )  # fmt: skip
-    for place, name in enumerate(names):
-        axis.text(0.0, place - 0.4, name, transform=axis.get_yaxis_transform(), size=9, weight="bold", va="center")
-    axis.set_yticks(range(len(names)), [""] * len(names))
-    axis.set(xlim=(min(-5, frame["low"].min() - 1), 101), ylim=(len(names) - 0.5, -0.6))
-    axis.set_xlabel("share of the elapsed time without computing [%]")
-    figures.legend(axis, "above 2")
+    rows = [
+        _CALLED.get((row.machine, row.what), row.machine)
+        if row.kind == "report"
+        else next(name for words, name in _TODAY.items() if words in row.what)
+        for row in frame.itertuples()
+    ]
+    placed = frame.assign(row=rows, place=0.0)
+    headings, places, place = {}, [], -1.5
+    for group in dict.fromkeys(frame["group"]):
+        headings[group] = place = place + 1.5
+        of_group = placed[placed["group"] == group].sort_values(["kind", "value"])
+        for name in dict.fromkeys(of_group["row"]):
+            place += 1
+            places.append((place, name))
+            placed.loc[of_group.index[of_group["row"] == name], "place"] = place
+    figure, axis = figures.axes(height=1.2 + 0.22 * place)
+    _marks(axis, placed, "place", across=True, apart=0.36, least=0)
     then, now = waited()
-    old = frame.loc[(frame["kind"] == "report") & (frame["bound"] == ""), "value"]
+    for at, part in placed.groupby("place"):
+        first = part.sort_values("order", key=lambda order: order.where(order >= 0, np.inf)).iloc[0]  # not the reader's
+        words = "doubtful" if doubtful(first) else f"{first['bound']} {first['value']:.0f} %".strip()
+        weight = "bold" if part["row"].iloc[0] in _COMPARED else "normal"
+        axis.text(1.01, at, words, transform=axis.get_yaxis_transform(), size=9, weight=weight, va="center")
+    if np.isfinite(now):
+        begin, end = (at for at, name in places if name in _COMPARED)
+        arrow = {"arrowstyle": "->", "color": figures.INK, "shrinkA": 6, "shrinkB": 8}
+        axis.annotate("", (now, end), (then, begin), arrowprops=arrow)
+    for name, at in headings.items():
+        axis.annotate(name, (0.01, at), xycoords=("figure fraction", "data"), size=9, weight="bold", va="center",
+                      in_layout=False)  # fmt: skip
+    axis.set_yticks(*zip(*places, strict=True))
+    axis.grid(False, axis="y")
+    axis.tick_params(axis="y", length=0)
+    axis.spines["left"].set_visible(False)  # headings cross it
+    axis.set(xlim=(min(0, frame["value"].min() - 1), 101), ylim=(place + 0.8, -0.7))
+    axis.set_xlabel("share of the elapsed time without computing [%]", loc="right")
+    figures.legend(axis, "above 2")
+    others = frame.loc[(frame["kind"] == "report") & (frame["bound"] == "") & (frame["group"] != _FORECAST), "value"]
     return figures.show(
         figure,
-        data=frame.drop(columns=["order", "place"]),
+        data=frame.drop(columns="order"),
         name="waiting",
         heading=_measured(frame),
-        title=f"In the reports jobs wait {old.min():.0f} to {old.max():.0f} % of their time; the forecast's "
-        f"{then:.0f} % became {now:.0f} %",
-        caption="Each row has one report's jobs and, in three, a similar program today. Arrows mark bounds. Below "
-        "zero, CPU time exceeds elapsed time.",
+        title=f"The forecast of 1982 waited for {then:.0f} % of its time, ours waits for {now:.0f} %; other jobs for "
+        f"{others.min():.0f} to {others.max():.0f} %",
+        caption="Under each heading one report's jobs and, in three, a similar program of today. The short arrow and "
+        "the hollow box mark bounds.",
         alt=f"Share of the elapsed time without computing, in %. {said(frame)}.",
     )
 
@@ -630,7 +682,7 @@ def asked() -> "figures.Shown":
         if np.isfinite(count := additions(name)):
             axis.annotate(
                 f"{about(count)} additions", (frame.loc[frame["what"] == name, "high"].max(), place), (8, 0),
-                textcoords="offset points", size=8.8, va="center",
+                textcoords="offset points", size=8.8, va="center", weight="bold" if name == OPEN else "normal",
             )  # fmt: skip
     axis.set_yticks(range(len(names)), [""] * len(names))
     figures.log_axis(axis, "x")
@@ -651,39 +703,72 @@ def asked() -> "figures.Shown":
     )
 
 
+#: Loops of :func:`sustained`: what they do with the numbers of an array, as :func:`dots` sets it beside their points.
+_LOOPS = {
+    "streams through an array": ("uses all numbers", 8, "normal"),
+    "skips through an array": ("skips", -8, "normal"),
+}
+
+
 def skipping() -> tuple[float, float]:
     """How many times as long the same arithmetic takes that skips eight numbers of ten: in 2006, and today."""
-    frame, streams, skips = sustained_rate(), "streams through an array", "skips through an array"
+    frame, (streams, skips) = sustained_rate(), _LOOPS
     then = printed(frame, "power5plus", streams) / printed(frame, "power5plus", skips)
     now = of_book(frame, streams) / of_book(frame, skips)
     assert then > now > 1.5
     return then, now
 
 
+@figures.styled
 def sustained() -> "figures.Shown":
-    """:func:`sustained_rate`: what a loop loses that skips through an array, then and today."""
-    then, now = skipping()
-    return dots(
-        sustained_rate(),
+    """:func:`sustained_rate`: what a loop loses that skips through an array, then and today, a machine a row."""
+    (then, now), frame = skipping(), sustained_rate()
+    loops = frame[frame["group"].isin([*_LOOPS])]
+    year = loops["year"].astype(str).where(loops["kind"] == "report", "today")
+    loops = loops.assign(loop=loops["group"], group=year + ": " + loops["machine"])
+    top = loops.loc[loops["group"] == loops["group"].iloc[0], "loop"]
+    shown = dots(
+        loops,
         log=True,
-        name="sustained_rate",
-        title=f"A loop that skips eight numbers of ten took {then:.1f} times as long in 2006, {now:.1f} times today",
-        seen="Loops with one thread, whole forecasts over their processors, and BT on vectors of eight. The report "
-        "does not print the lengths of its arrays.",
+        beside={index: _LOOPS[loop] for index, loop in top.items()},
+        apart=0,
+        data=frame,
+        name="skipping_loops",
+        title=f"Skipping eight numbers of ten took {then:.1f} times as long as using all in 2006, and {now:.1f} times "
+        "today",
+        seen="For the same arithmetic, with one thread. "
+        + "A cross marks a doubtful run. " * bool(loops["flagged"].any())
+        + "The report does not print the lengths of its arrays.",
     )
+    (axis,) = shown.figure.axes
+    axis.get_legend().remove()  # rows have names of machines
+    for row, (_, part) in enumerate(loops.groupby("group", sort=False)):
+        streams, skips = part.drop_duplicates("loop").set_index("loop")["value"].reindex([*_LOOPS])
+        if not streams / skips > 0:
+            continue  # a loop without a run
+        arrow = {"arrowstyle": "->", "color": figures.INK, "shrinkA": 4, "shrinkB": 4}
+        axis.annotate("", (skips, row + 0.2), (streams, row + 0.2), arrowprops=arrow)
+        of_title = not part["order"].iloc[0] > loops["order"].where(loops["order"] >= 0).min()
+        axis.annotate(
+            "doubtful" if any(map(doubtful, part.itertuples())) else f"{streams / skips:.1f} times", (1.01, row + 0.2),
+            xycoords=axis.get_yaxis_transform(), size=9, weight="bold" if of_title else "normal", va="center",
+        )  # fmt: skip
+    return shown
 
 
 def shares() -> "figures.Shown":
     """:func:`share_of_peak`: whole forecasts, and transforms alone."""
     frame = share_of_peak()
-    most = frame.loc[frame["kind"] == "report", "value"].max()
-    of_books = frame.loc[frame["order"] >= 0, "what"]
-    transforms = of_book(frame, next(what for what in of_books if what.startswith("spectral")))
-    assert transforms > 4 * most
+    whole = frame.loc[frame["kind"] == "report", "value"]
+    alone = frame.loc[(frame["order"] >= 0) & frame["what"].str.startswith("spectral"), "value"]
+    most = f"{whole.max():.0f} %"
+    reach = " to ".join(dict.fromkeys(f"{share:.0f}" for share in (alone.min(), alone.max()))) + " %"
+    assert alone.min() > 4 * whole.max()
     return dots(
         frame,
         name="share_of_peak",
-        title=f"Whole forecasts reached at most {most:.0f} % of the peak; transforms alone reach {transforms:.0f} %",
+        beside={whole.idxmax(): (most, 8, "bold"), alone.idxmin(): (reach, -14, "bold")},
+        title=f"Whole forecasts reached at most {most} of the peak; transforms alone reach {reach} today",
         seen="Hollow: whole forecasts. Filled: parts of one, without physics and messages, over the peak measured "
         "beside them. Bars are long where that peak varied.",
     )
@@ -698,16 +783,38 @@ def hours_then() -> tuple[float, float]:
     return first, last
 
 
+def spacings() -> dict[int, float]:
+    """Kilometres between points of a forecast, by the year of its report: of 1982 those of our model of that size."""
+    return {
+        1982: 20_000 / sized("paper").nj,  # rows from pole to pole
+        2006: float(tables.load("p5plus", "models")["resolution"].sel(model="T799")),
+        2014: float(tables.load("xc30", "forecast")["spacing"]),
+    }
+
+
 def hours() -> "figures.Shown":
-    """:func:`forecast_hour`: what became of the speed."""
-    first, last = hours_then()
+    """:func:`forecast_hour`: what became of the speed; points of one report's model in a row."""
+    (first, last), frame, apart = hours_then(), forecast_hour(), spacings()
+    beside = {
+        "cray_1a_ecmwf": (full_name("cray_1a_ecmwf"), 8, "normal"),
+        "cray_xmp_1982": (f"{first:.0f} s, X-MP", -8, "bold"),
+        "cray_xc30": (f"{last:.3g} s", 8, "bold"),
+    }
+    index = {machine: frame.index[frame["machine"] == full_name(machine)][0] for machine in beside}
+    for year, km in apart.items():
+        part = frame[(frame["kind"] == "report") & (frame["year"] == year)]
+        on = dict.fromkeys(part["what"].str.extract(r" on (\d+ \w+)$", expand=False).dropna())
+        size = f"{year}: points {about(km)} km apart"
+        frame.loc[part.index, "group"] = ", ".join(filter(None, [size, " or ".join(on)]))
     return dots(
-        forecast_hour(),
+        frame,
         log=True,
         name="forecast_hour",
-        title=f"An hour of forecast took {first:.0f} s in 1982, and {last:.3g} s of a far finer one in 2014",
-        seen="Models grew, so this compares how long forecasters wait, not machines. Today's models have physics of "
-        "our own or none.",
+        beside={index[machine]: words for machine, words in beside.items()},
+        title=f"An hour of forecast took {first:.0f} s in 1982 with points {about(apart[1982])} km apart, {last:.3g} s "
+        f"in 2014 with {about(apart[2014])} km",
+        seen="Models grew, so this compares how long forecasters wait, not machines. Below the line are small models "
+        "of today with our own physics or none.",
     )
 
 
