@@ -173,8 +173,8 @@ def waits(runs) -> "figures.Shown":
         frame = pd.DataFrame({"what": [*_PLACES], "rate, 1982": rates, "rate": rate, "waited, 1982": shares})
         frame = frame.assign(gained=[*gains], times=[*gains.values()])
         frames.append(figures.with_spread(frame, waits=share))
-    at_mark(share_axis, shares[0], -0.12, f"{shares[0]:.0f} %, four disks", up=5)
-    at_mark(share_axis, waits_now(runs[0]), 0.12, f"{waits_now(runs[0]):.0f} %, one disk", right=14)
+    at_mark(share_axis, (shares[0], -0.12), f"{shares[0]:.0f} %, four disks", up=5)
+    at_mark(share_axis, (waits_now(runs[0]), 0.12), f"{waits_now(runs[0]):.0f} %, one disk", right=14)
     times = [f"{rounded(gain)} times" if np.isfinite(gain) else "" for gain in frames[0]["times"]]
     figures.at_right(gain_axis, times)
     share_axis.set_xlabel("share of its time in which the forecast waits [%]", loc="right")
@@ -274,10 +274,10 @@ def balance(runs) -> "figures.Shown":
         tables="fig4_4 fig7_3 sec3_1",
     )
     axis = shown.figure.axes[0]
-    at_mark(axis, then[0], -0.22, f"{then[0]:.2f}", right=-8)
-    at_mark(axis, now, 0.22, f"{now:.2f}", right=0, up=-10)
+    at_mark(axis, (then[0], -0.22), f"{then[0]:.2f}", right=-8)
+    at_mark(axis, (now, 0.22), f"{now:.2f}", right=0, up=-10)
     for words, side in (("hidden", -4), ("CPU waits", 4)):
-        at_mark(axis, 1.0, len(_MOVED) - 1, words, right=side, weight="normal")
+        at_mark(axis, (1.0, len(_MOVED) - 1), words, right=side, weight="normal")
     return bounded(shown, 1.0, "computing")
 
 
@@ -353,8 +353,8 @@ def net_times(runs) -> "figures.Shown":
     axis.set_xticks([1, 1.5, 2, 3, 5, 10])
     axis.set_xticks([], minor=True)
     axis.set_xlim(ends)  # which ticks had widened
-    at_mark(axis, before, -0.22, f"{before:.1f}")
-    at_mark(axis, now.medians, 0.22, f"{now.medians:.1f}", right=2, up=8)
+    at_mark(axis, (before, -0.22), f"{before:.1f}")
+    at_mark(axis, (now.medians, 0.22), f"{now.medians:.1f}", right=2, up=8)
     return grouped(bounded(shown, 1.0, ""), {"on disk": 3, "not on disk": len(then)})
 
 

@@ -168,7 +168,7 @@ def savings(runs) -> "figures.Shown":
     predicted, measured = (models.by_row(expected, column) for column in ("predicted", "measured"))
     for place, words in enumerate(rows.values()):
         if words in predicted and predicted[words] > _FAILS * measured[words]:
-            at_mark(axis, predicted[words], place, "the model fails", right=-6, weight="normal")
+            at_mark(axis, (predicted[words], place), "the model fails", right=-6, weight="normal")
     return grouped(shown, {"as in 1982": 2, "at full speed": len(rows) - 2}, row=0.0)
 
 

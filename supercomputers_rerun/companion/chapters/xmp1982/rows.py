@@ -107,12 +107,12 @@ def bounded(shown: "figures.Shown", value: float, words: str) -> "figures.Shown"
 
 
 @figures.styled
-def at_mark(axis, x: float, y: float, words: str, right: float = 8, up: float = 0, weight: str = "bold") -> None:
+def at_mark(axis, place: tuple, words: str, right: float = 8, up: float = 0, weight: str = "bold") -> None:
     """Write what the title says of a mark so many points to its right, or to its left below zero; of NaN nothing."""
-    if np.isfinite(x):
+    if np.isfinite(place[0]):
         side = "left" if right > 0 else "right" if right < 0 else "center"
         style = {"ha": side, "va": "center", "size": 9, "weight": weight, "color": figures.INK}
-        axis.annotate(words, (x, y), xytext=(right, up), textcoords="offset points", **style)
+        axis.annotate(words, place, xytext=(right, up), textcoords="offset points", **style)
 
 
 def pale(colour: str) -> dict[str, Any]:
