@@ -184,25 +184,30 @@ def bank_times(stride: int = 8, banks: int = 16, cpus: int = 1) -> "figures.Show
             spans = [(begin - 0.5, end - begin) for begin, end in ends]
             axis.broken_barh(spans, (bank - 0.42, 0.84), **pale(colours[cpu]))
         base, style = banks + 0.6 + 3 * cpu, {"color": colours[cpu], "linewidth": 0.8}
-        axis.stairs(base + 0.8 * waiting[:, cpu], np.arange(_SHOWN + 1) - 0.5, baseline=base, **style)
-    places = [*range(0, banks, max(4, banks // 8)), *(banks + 1.8 + 3 * cpu for cpu in range(cpus))]
-    axis.set_yticks(
-        places, [str(place) if place < banks else f"CPU {int(place - banks) // 3} waits" for place in places]
-    )
+        axis.stairs(base + 0.9 * waiting[:, cpu], np.arange(_SHOWN + 1) - 0.5, baseline=base, **style)
+    used, most, few = np.flatnonzero((held >= 0).any(axis=1)), int(waiting.max()), banks <= 16  # few rows have room
+    named = used.tolist() if few and len(used) <= 8 else [*range(0, banks, max(4, banks // 8))]
+    names = [f"CPU {cpu} waits" for cpu in range(cpus)] if cpus > 1 else ["CPU waits"]
+    places = [*named, *(banks + 1.8 + 3 * cpu for cpu in range(cpus))]
+    axis.set_yticks(places, [*map(str, named), *names])
     axis.set(xlim=(-0.5, _SHOWN - 0.5), ylim=(-0.6, places[-1] + 1.6), xlabel="clock period", ylabel="memory bank")
     axis.grid(False)
-    handles = [Patch(label=f"CPU {cpu}", **pale(colours[cpu])) for cpu in range(cpus)]
-    axis.legend(handles=handles, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=cpus)
+    if cpus > 1:
+        handles = [Patch(label=f"CPU {cpu}", **pale(colours[cpu])) for cpu in range(cpus)]
+        axis.legend(handles=handles, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=cpus)
+    for count in range(most + 1) if few and cpus == 1 else ():
+        axis.text(1.01, base + 0.9 * count, f"{count} wait", transform=axis.get_yaxis_transform(), va="center", size=9)
     lost = ", ".join(f"{waiting[:, cpu].sum()} port-cycles of CPU {cpu}" for cpu in range(cpus))
     data = pd.DataFrame(seen.holder, columns=[f"bank {bank}" for bank in range(banks)])
     return figures.show(
         figure,
         data=data.rename_axis("cycle").reset_index(),
         name="xmp1982_bank_times",
-        title="A stride that meets few banks lets most of the memory stand idle and the CPU wait",
+        title=f"Taking one word in {stride}, a CPU's three vectors meet {len(used)} of {banks} banks, and up to {most} "
+        "of them wait",
         tables="prose",
-        caption=f"Simulated: stride {stride}, {banks} banks. A bar is a busy bank; above, how many of a CPU's two "
-        "loads and one store wait. Each begins elsewhere.",
+        caption="Simulated. A bar is a busy bank; above, how many of a CPU's two loads and one store wait. Each begins "
+        "elsewhere.",
         alt=f"{banks} memory banks over {_SHOWN} simulated clock periods, coloured by the CPU that holds them; above, "
         f"the ports that wait: {lost}.",
     )

@@ -17,7 +17,7 @@ from functools import cache
 from typing import Any
 
 from supercomputers_rerun.companion import figures, tables
-from supercomputers_rerun.companion.chapters.xmp1982.rows import pale
+from supercomputers_rerun.companion.chapters.xmp1982.rows import label, pale
 from supercomputers_rerun.companion.common import pd
 
 _DEVICES = {"disk": "disks", "ssd": "SSD", "bmr": "buffer memory"}
@@ -32,6 +32,8 @@ PARTS = {
     "write-up steps": "calculated",
     "post-processing jobs": "",
 }
+#: Of these, what a place for the files may spare.
+_OF_FILES = ("requests", "transfers that do not overlap", "waiting for disks")
 
 
 def _colours() -> dict[str, str]:
@@ -46,6 +48,11 @@ class Layout:
     files: int
     driver: str = "sync"  # or "async", or "overlapped": as if one file overlapped as two do
     simulated: bool = False
+
+    @property
+    def configuration(self) -> str:
+        """Its name in the tables, where the report ran it."""
+        return f"{self.device}{self.files}" + f"-{self.driver}" * (self.device == "ssd" or self.driver == "overlapped")
 
 
 @cache
@@ -138,9 +145,8 @@ def _mean(table: str, column: str, device: str) -> float:
 
 def _printed(where: Layout) -> float | None:
     """What the report printed for the same, if it ran it."""
-    name = f"{where.device}{where.files}" + f"-{where.driver}" * (where.device == "ssd" or where.driver == "overlapped")
     times = tables.printed("xmp1982", "fig4_1").set_index("configuration")["total_clock"]
-    return float(times[name]) if name in times.index else None
+    return float(times[where.configuration]) if where.configuration in times.index else None
 
 
 def day(where: Layout) -> Day:
@@ -166,33 +172,32 @@ def days() -> list[Day]:
 def _still() -> "figures.Shown":
     from matplotlib.patches import Patch
 
-    colours = {part: colour for part, colour in _colours().items() if part != "computing"}
-    figure, axis = figures.axes(height=4.0)
-    for place, each in enumerate(days()):
-        computing, *rest = each.segments
-        for begin, end, part in rest:
-            (bar,) = axis.barh(place, end - begin, left=begin - computing[1], height=0.7, **pale(colours[part]))
+    figure, axis = figures.axes(height=2.9)
+    timed = sorted(((each.printed, each) for each in days() if each.printed), key=lambda pair: -pair[0])
+    files, rest = (pale(figures.meaning(name)) for name in ("waiting", "serial"))
+    for place, (printed, each) in enumerate(timed):
+        for begin, end, part in each.segments:
+            colour = files if part in _OF_FILES else rest
+            (bar,) = axis.barh(place, (end - begin) / 60, left=begin / 60, height=0.7, **colour)
             figures.tells(bar, kind="calculated")
-        if each.printed:
-            figures.points(axis, each.printed - computing[1], place, label="_", index=1, line=False)
-    figures.rows(axis, [each.name for each in days()])
-    figures.at_right(axis, [f"{each.end / 60:.1f} min" for each in days()])
-    axis.tick_params("y", labelsize=8)
-    axis.set_xlabel("time beyond computing [s]", loc="right")
-    handles = [Patch(label=part, **pale(colour)) for part, colour in colours.items()]
-    axis.legend(handles=handles, loc="upper center", bbox_to_anchor=(-0.2, -0.14), ncols=2)
+        diamond = figures.points(axis, printed / 60, place, label="the report", index=1, line=False)
+    figures.rows(axis, [label(each.where.configuration) for _, each in timed])
+    figures.at_right(axis, [f"{printed / 60:.1f} min" for printed, _ in timed])
+    axis.set_xlabel("time since the day began [min]", loc="right")
+    handles = [Patch(label="waiting for files", **files), diamond]
+    handles.append(Patch(label="computing, write-up steps, jobs", **rest))
+    axis.legend(handles=handles, loc="lower center", bbox_to_anchor=(0.4, 1.0), ncols=2)
     rows = [(each.name, *segment) for each in days() for segment in each.segments]
-    ends = [each.end / 60 for each in days()]
     return figures.show(
         figure,
         data=pd.DataFrame(rows, columns=["work files", "begins [s]", "ends [s]", "part"]),
         name="xmp1982_day",
-        title=f"The day shrinks from {ends[0]:.1f} to {min(ends):.1f} minutes by the model, from "
-        f"{minutes('disk4'):.1f} to {minutes(fastest()):.1f} by the report",
+        title=f"With its files on disks the day of 1982 took {minutes('disk4'):.1f} minutes, in the best place "
+        f"{minutes(fastest()):.1f}",
         caption="Pale and dashed: a model, six constants fitted to the report's times, within "
-        f"{off():.0f} % of the printed ends (diamonds). Right: the whole modelled day.",
-        alt="Modelled clock time of a forecast and its post-processing jobs beyond computing, by part, for "
-        f"{len(days())} ways to keep the work files. Hollow diamonds are printed.",
+        f"{off():.0f} % of the printed ends. Diamonds and minutes: the report's.",
+        alt="Modelled clock time of a forecast and its post-processing jobs, by part, for the "
+        f"{len(timed)} places of the work files that the report timed. Hollow diamonds are printed.",
         tables="fig4_1 fig4_2 fig4_4 fig5_1 fig5_2 fig7_2 sec3_1 prose",
     )
 

@@ -15,6 +15,7 @@ from supercomputers_rerun.companion.bench import Case
 from supercomputers_rerun.companion.chapters.xmp1982 import blocks
 from supercomputers_rerun.companion.chapters.xmp1982.rows import (
     along,
+    at_mark,
     bounded,
     grouped,
     in_rows,
@@ -156,43 +157,41 @@ def rates_beside(run) -> dict[str, float]:
 
 @forecast.figure
 def waits(runs) -> "figures.Shown":
-    """How fast each place of the work files is, and for how much of its time the forecast waits, then and now."""
-    figure, both = figures.axes(2, 1, height=4.2)
+    """For how much of its time the forecast waits, by place of its files, and what became how many times as fast."""
+    figure, (share_axis, gain_axis) = figures.axes(2, 1, height=4.2)
     tests, names = zip(*_PLACES.values(), strict=True)
-    then, frames = ([blocks.rates_then()[test] for test in tests], [waited()[name] for name in names]), []
-    for axis, values in zip(both, then, strict=True):
-        place = figures.rows(axis, [*_PLACES], above=0.6, below=0.6)
-        figures.points(axis, values, place - 0.12, label="X-MP 1982", line=False)
+    rates, shares, frames = [blocks.rates_then()[test] for test in tests], [waited()[name] for name in names], []
+    place = figures.rows(share_axis, [*_PLACES], above=0.6, below=0.6)
+    figures.points(share_axis, shares, place - 0.12, label="X-MP 1982", line=False)
     for run in runs:
-        rate = [rates_beside(run)[test] for test in tests]
+        rate, gains = [rates_beside(run)[test] for test in tests], gained(run)
         share = figures.of_samples(waiting(run).sel(configuration=list(names)).values, [""] * len(names))
         share["flagged"] = observed(run)["flagged"].sel(configuration=list(names)).values
-        figures.points(both[0], rate, place + 0.12, label="today", host=True, line=False, run=run)
-        figures.bars(both[1], place + 0.12, share, label="today", across=True, run=run)
-        frame = {"what": [*_PLACES], "rate, 1982": then[0], "rate": rate, "waited, 1982": then[1]}
-        frames.append(figures.with_spread(pd.DataFrame(frame), waits=share))
-    for row, (before, now) in enumerate(zip(then[0], frames[0]["rate"], strict=True)):
-        if np.isfinite(now):
-            both[0].text((before * now) ** 0.5, row, f"{rounded(now / before)} times", ha="center", va="center", size=9)
-    for words, end, at in (("four disks", then[1][0], -0.12), ("one disk", waits_now(runs[0]), 0.12)):
-        both[1].annotate(f"{end:.0f} %, {words}", (end, at), xytext=(14, 0), textcoords="offset points",
-                         va="center", size=9)  # fmt: skip
-    figures.log_axis(both[0], "x")
-    both[0].set_xlabel("how fast it moves large blocks [MB/s]", loc="right")
-    both[1].set_xlabel("share of its time in which the forecast waits [%]", loc="right")
-    both[1].set_xlim(-3, 100)
-    figures.legend(both[0], "above 2")
-    gain = rates_beside(runs[0])["disk"] / blocks.rates_then()["disk"]
-    faster = f"A disk became {rounded(gain)} times as fast; with one" if np.isfinite(gain) else "With one disk"
+        figures.bars(share_axis, place + 0.12, share, label="today", across=True, run=run)
+        rows = figures.rows(gain_axis, [*gains], above=0.6, below=0.6)
+        figures.points(gain_axis, [*gains.values()], rows, label="today", host=True, line=False, run=run)
+        frame = pd.DataFrame({"what": [*_PLACES], "rate, 1982": rates, "rate": rate, "waited, 1982": shares})
+        frame = frame.assign(gained=[*gains], times=[*gains.values()])
+        frames.append(figures.with_spread(frame, waits=share))
+    at_mark(share_axis, (shares[0], -0.12), f"{shares[0]:.0f} %, four disks", up=5)
+    at_mark(share_axis, (waits_now(runs[0]), 0.12), f"{waits_now(runs[0]):.0f} %, one disk", right=14)
+    times = [f"{rounded(gain)} times" if np.isfinite(gain) else "" for gain in frames[0]["times"]]
+    figures.at_right(gain_axis, times)
+    share_axis.set_xlabel("share of its time in which the forecast waits [%]", loc="right")
+    share_axis.set_xlim(-3, 100)
+    gain_axis.set_xlabel("times as fast today as in 1982", loc="right")
+    gain_axis.set_xlim(left=0)
+    figures.legend(share_axis, "above 2")
+    faster = f", though a disk became {times[0]} as fast" if times[0] else ""
     return figures.show(
         figure,
         runs=runs,
         data=frames,
         name="xmp1982_waits",
-        title=f"{faster} in place of four the forecast waits {waits_now(runs[0]):.0f} %, not {waited()['disk4']:.0f} %",
-        caption="Rows: place then; place today. Above, one device of each; below, a forecast with its files there. "
-        "Then, all time without computing counts as waiting.",
-        tables="fig4_1 fig7_2",
+        title=f"On one disk a forecast waits {waits_now(runs[0]):.0f} %, in 1982 on four {shares[0]:.0f} %{faster}",
+        caption="Rows: then; today. Above, a forecast with its files there; in 1982 all time without computing counts "
+        "as waiting. Below, rates of large blocks.",
+        tables="fig4_1 fig4_4 fig7_2 fig7_3 sec3_1",
     )
 
 
@@ -232,6 +231,16 @@ def grown(run) -> tuple[float, float]:
     return step_then() / float(np.median(step_now(run))), moving_then()["disk"] / moving_now(run)["disk"]
 
 
+def gained(run) -> dict[str, float]:
+    """How many times as fast as in 1982 one disk is, a step is computed, and its data moved by one disk for four.
+
+    Steps of another preset than ``paper`` are smaller than those of 1982, and NaN stands for them.
+    """
+    computing, moved = grown(run) if run.attrs["preset"] == "paper" else (np.nan, np.nan)
+    disk = rates_beside(run)["disk"] / blocks.rates_then()["disk"]
+    return {"one disk": disk, "computing a step": computing, _MOVED["disk"]: moved}
+
+
 def over_computing(run, disks: int = 1) -> float:
     """How many times as long as computing a step ``disks`` like today's one need to move its data."""
     return float(moving_now(run)["disk"] / disks / np.median(step_now(run)))
@@ -242,7 +251,7 @@ def balance(runs) -> "figures.Shown":
     """Moving a step's data over computing the step, by place, then and now: where it is below one, it can be hidden."""
     then = np.array([moving_then()[place] for place in _MOVED]) / step_then()
     now = over_computing(runs[0])
-    known = f"Moving a step's data takes {now:.2f} times as long as computing it; on four disks of 1982,"
+    known = f"On one disk today moving a step's data takes {now:.2f} times as long as computing it, on four then"
     if not np.isfinite(now):
         known = "In times of its computing, moving a step's data on the four disks of 1982 took"
 
@@ -264,6 +273,11 @@ def balance(runs) -> "figures.Shown":
         "the processor has to wait.",
         tables="fig4_4 fig7_3 sec3_1",
     )
+    axis = shown.figure.axes[0]
+    at_mark(axis, (then[0], -0.22), f"{then[0]:.2f}", right=-8)
+    at_mark(axis, (now, 0.22), f"{now:.2f}", right=0, up=-10)
+    for words, side in (("hidden", -4), ("CPU waits", 4)):
+        at_mark(axis, (1.0, len(_MOVED) - 1), words, right=side, weight="normal")
     return bounded(shown, 1.0, "computing")
 
 
@@ -314,7 +328,7 @@ def net_times(runs) -> "figures.Shown":
     then = tables.load("xmp1982", "fig4_2")["net_forecast"].to_series().drop("cray1a-disk4")
     then, expected = then.sort_values(ascending=False) / then[_FASTEST], placed.frame(runs[0])
     before, now = on_disk(runs[0])
-    rows = {name: label(name) for name in (*_FEWER, *then.index, "memory")}
+    rows = {name: label(name) for name in ("disk4", *_FEWER, *then.index.drop("disk4"), "memory")}
     shown = figures.dots(
         runs,
         [
@@ -339,6 +353,8 @@ def net_times(runs) -> "figures.Shown":
     axis.set_xticks([1, 1.5, 2, 3, 5, 10])
     axis.set_xticks([], minor=True)
     axis.set_xlim(ends)  # which ticks had widened
+    at_mark(axis, (before, -0.22), f"{before:.1f}")
+    at_mark(axis, (now.medians, 0.22), f"{now.medians:.1f}", right=2, up=8)
     return grouped(bounded(shown, 1.0, ""), {"on disk": 3, "not on disk": len(then)})
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from supercomputers_rerun.companion import figures
-from supercomputers_rerun.companion.common import pd, xr
+from supercomputers_rerun.companion.common import np, pd, xr
 
 _DEVICES = {"disk": "on disk", "bmr": "in buffer", "ssd": "on SSD"}
 
@@ -104,6 +104,15 @@ def bounded(shown: "figures.Shown", value: float, words: str) -> "figures.Shown"
     axis.annotate(words, (value, 1), xycoords=("data", "axes fraction"), xytext=(0, 3), textcoords="offset points",
                   ha="center", size=9, color=figures.INK)  # fmt: skip
     return shown
+
+
+@figures.styled
+def at_mark(axis, place: tuple, words: str, right: float = 8, up: float = 0, weight: str = "bold") -> None:
+    """Write what the title says of a mark so many points to its right, or to its left below zero; of NaN nothing."""
+    if np.isfinite(place[0]):
+        side = "left" if right > 0 else "right" if right < 0 else "center"
+        style = {"ha": side, "va": "center", "size": 9, "weight": weight, "color": figures.INK}
+        axis.annotate(words, place, xytext=(right, up), textcoords="offset points", **style)
 
 
 def pale(colour: str) -> dict[str, Any]:
