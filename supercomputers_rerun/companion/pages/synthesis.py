@@ -436,7 +436,7 @@ def _marks(axis, frame: pd.DataFrame, place: str, across: bool, apart: float = 0
 
 @figures.styled
 def dots(
-    frame: pd.DataFrame, *, title: str, seen: str, name: str, log: bool = False, beside=None, apart=0.11, data=None
+    frame: pd.DataFrame, *, seen: str, log: bool = False, beside=None, apart: float = 0.11, data=None, **shown: str
 ) -> "figures.Shown":
     """A row for each kind of work, or each point, those of today below a line; ``seen`` is what to see.
 
@@ -448,6 +448,8 @@ def dots(
         How far machines of one row lie apart, in rows.
     data : pandas.DataFrame, optional
         All points, where ``frame`` has not all.
+    **shown
+        ``title`` and ``name``.
     """
     unit = frame.attrs["units"]["value"]
     rows = [row.group or (f"now: {row.what}" if row.kind == "run" else label)
@@ -476,7 +478,7 @@ def dots(
     figures.legend(axis, "above 2")
     alt = f"In {unit}: {said(frame)}."
     data = (frame if data is None else data).drop(columns="order")
-    return figures.show(figure, alt=alt, title=title, caption=seen, heading=_measured(frame), data=data, name=name)
+    return figures.show(figure, alt=alt, caption=seen, heading=_measured(frame), data=data, **shown)
 
 
 def _spaced(values: np.ndarray, least: float) -> np.ndarray:
