@@ -159,7 +159,7 @@ def toll() -> "figures.Shown":
                 axis.annotate(task, (x[0], y[0]), (-8, 0), textcoords="offset points", ha="right", va="center", size=9)
                 for at in zip(x, y, strict=True):
                     words = f"{significant(float(at[1]), 2)}{unit}"
-                    place = {"xytext": (0, 9), "ha": "center"} if unit else {"xytext": (6, 6)}
+                    place = {"xytext": (0, 9), "ha": "center", "weight": "bold"} if unit else {"xytext": (6, 6)}
                     axis.annotate(words, at, textcoords="offset points", size=9, **place)
             elif more.sel(problem=task).max() > more.sel(problem=TOLD).max():
                 axis.annotate(task, (x[-1], y[-1]), (6, 7), textcoords="offset points", ha="right", size=9)
