@@ -75,34 +75,46 @@ def middles(values) -> tuple[float, float, float]:
 
 
 @figures.styled
-def strips(old: dict, runs, found: list[dict], **shown) -> "figures.Shown":
+def strips(old: dict, runs, found: list[dict], apart: str = "", **shown) -> "figures.Shown":
     """Rows with a mark for each problem: the printed ``old``, name -> values, then those of runs, name -> spread.
 
-    A stroke is the median of a row, with its number at the right edge.  Of runs but the first the median alone is
-    drawn.  The axis is logarithmic but for shares of the time.
+    A stroke is the median of a row, with its number at the right edge; the first two are those of the title.  Of runs
+    but the first the median alone is drawn.  The axis is logarithmic but for shares of the time, in per cent.
+
+    Parameters
+    ----------
+    apart : str
+        Why runs are not to be held against the rows above: it stands in the rows of runs, whose marks are grey and
+        whose medians have no numbers.
     """
     figure, axis = figures.axes(height=2.8)
     place, shifts = figures.rows(axis, [*old, *found[0]], 0.6), [-0.18, -0.06, 0.06, 0.18]
+    colour = "serial" if apart else ""
     for row, values in enumerate(old.values()):
         figures.points(axis, values, row + np.resize(shifts, len(values)), label="_", line=False)
     for run, each in zip(runs, found, strict=True):
         for row, spread in enumerate(each.values(), start=len(old)):
+            about = {"label": "_", "colour": colour, "run": run}
             if run.attrs.get("mark"):
                 middle = [spread["middle"].median()]
-                figures.points(axis, middle, [row + 0.34], label="_", host=True, line=False, run=run)
+                figures.points(axis, middle, [row + 0.34], host=True, line=False, **about)
             else:
-                figures.bars(axis, row + np.resize(shifts, len(spread)), spread, label="_", across=True, run=run)
+                figures.bars(axis, row + np.resize(shifts, len(spread)), spread, across=True, **about)
     medians = [np.median(each) for each in old.values()] + [each["middle"].median() for each in found[0].values()]
     axis.plot(medians, place, "|", color=figures.INK, markersize=16, markeredgewidth=1.6, label="medians")
     axis.axhline(len(old) - 0.5, color=figures.INK, linewidth=0.8)  # then and today
     if "shares" in shown["name"]:
-        figures.at_right(axis, [f"{100 * middle:.0f} %" for middle in medians])
-        axis.set(xlim=(0, 1.045), xlabel="CPU time over real time")  # marks at 1 clear of the numbers
+        figures.at_right(axis, [f"{middle:.0f} %" for middle in medians])
+        axis.set(xlim=(0, 104.5), xlabel="CPU time over real time [%]")  # marks at 100 clear of the numbers
     else:
-        figures.at_right(axis, [rounded(float(middle)) for middle in medians])
+        figures.at_right(axis, [rounded(float(middle)) for middle in medians[: len(old) if apart else None]])
         axis.axvline(1, color=figures.INK, linewidth=0.8)
         figures.log_axis(axis, "x")
         axis.set_xlabel("times as fast as the Convex C1")
+    for number in axis.texts[:2]:
+        number.set_weight("bold")
+    words = {"transform": axis.get_yaxis_transform(), "va": "center", "style": "italic", "size": 9}
+    axis.text(0.02, len(old) + (len(found[0]) - 1) / 2, apart, color=figures.INK, **words)
     return figures.show(figure, runs=runs, **shown)
 
 

@@ -68,12 +68,13 @@ def gains(runs) -> "figures.Shown":
         old,
         runs,
         found,
+        apart="sizes of our own,\nnot to be compared",
         data=frames,
         name="aips58_gains",
         title=f"The Cray in Toronto was {cpu:.0f} times as fast as the Convex in CPU time, "
         f"{real:.1f} times in real time",
-        caption="A mark is a task at one size, a stroke a median. Today's sizes are ours: at most the order of "
-        "magnitude can be compared.",
+        caption="A mark is a task at one size, a stroke a median. Grey: tasks of today, whose sizes are not the "
+        "memo's.",
         tables="ddt_small ddt_medium ddt_large prose",
     )
 

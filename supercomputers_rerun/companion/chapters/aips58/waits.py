@@ -45,14 +45,14 @@ def waits(runs) -> "figures.Shown":
 
 @habits.figure
 def computing(runs) -> "figures.Shown":
-    """CPU time over real time of every problem of a size: three systems, and runs in memory and through files."""
+    """CPU time over real time of every problem of a size, in per cent: three systems, and runs by where data are."""
     size = common.printed_size(runs[0])
-    ratio = (common.ddt()["cpu"] / common.ddt()["real"]).sel(size=size)
+    ratio = 100 * (common.ddt()["cpu"] / common.ddt()["real"]).sel(size=size)
     old = {name: ratio.sel(system=system).values for name, system in zip(NAMES, SYSTEMS, strict=True)}
-    part = {name: 100 * np.median(values) for name, values in old.items()}
+    part = {name: np.median(values) for name, values in old.items()}
     found, frames = [], []
     for run in runs:
-        spread = figures.of_samples(shares(run), run["flags"].values)
+        spread = figures.of_samples(100 * shares(run), run["flags"].values)
         each = (spread.iloc[chosen].reset_index(drop=True) for chosen in ways(run))
         found.append({f"today, {words}": part for words, part in zip(TOLLS, each, strict=False)})
         frames.append(figures.with_spread(figures.cases(run, "task", "habits")[["task", "habits"]], share=spread))

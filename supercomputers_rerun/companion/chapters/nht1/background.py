@@ -57,8 +57,13 @@ def beside(runs) -> "figures.Shown":
         model=models.by_row(expected),
         note=models.said(hiding, expected),
     )
+    axis = shown.figure.axes[0]
     left = usable_cpus(runs[0]) - frames[0]["threads"]
-    figures.at_right(shown.figure.axes[0], ["a CPU is free" if each > 0 else "none is free" for each in left])
+    figures.at_right(axis, ["a CPU is free" if each > 0 else "none is free" for each in left])
+    axis.set_ylim(axis.get_ylim()[0], -1.1)  # room for words
+    for words, away, side in (("shorter", -6, "right"), ("longer", 6, "left")):
+        axis.annotate(words, (1, -0.75), xytext=(away, 0), textcoords="offset points", ha=side, va="center",
+                      style="italic", size=9)  # fmt: skip
     return shown
 
 

@@ -45,9 +45,10 @@ def conversions(run):
 def conversion_cost(runs) -> "figures.Shown":
     """Time of converting a dump, as a multiple of that of a copy."""
     frames = [conversions(run) for run in runs]
-    crays, plain = span(_crays(frames[0]), 1), "one" if _free(frames[0]) else "more than one"
+    crays = span(_crays(frames[0]), 0)
+    plain = "no longer" if _free(frames[0]) else f"{_plain(frames[0]):.1f} times"
     frames = [frame.assign(what=frame["what"].map(_ROWS)) for frame in frames]
-    return figures.dots(
+    shown = figures.dots(
         runs,
         frames,
         _WAYS,
@@ -55,9 +56,12 @@ def conversion_cost(runs) -> "figures.Shown":
         base=1,
         legend_at="above 2",
         name="nht1_conversion",
-        title=f"Converting Cray numbers takes as long as {crays} copies, reversing bytes as long as {plain}",
-        caption="A dump converted to the numbers of another machine, and back.",
+        title=f"Converting a dump to Cray numbers takes {crays} times as long as a copy, reversing bytes {plain}",
+        caption="A dump converted to the numbers of another machine, and back. At the right both ratios.",
     )
+    pairs = frames[0][[*_WAYS]].itertuples(index=False)
+    figures.at_right(shown.figure.axes[0], [" and ".join(f"{ratio:.1f}" for ratio in pair) for pair in pairs])
+    return shown
 
 
 def _crays(found) -> tuple[float, float]:

@@ -46,24 +46,32 @@ def whole_run(runs) -> "figures.Shown":
         least = frame["middle"].min()
         found = figures.converted(frame, lambda seconds, least=least: seconds / least)
         figures.bars(axis, frame["g"], found, index=1, label="today", run=run)
-    axis.set_ylim(None, 1.08 * axis.get_ylim()[1])
-    axis.axvline(best, ymin=0.78, color=figures.meaning("printed"), linestyle="--")  # above the bar of today
-    place = (best, axis.get_ylim()[1])
-    words = {"xytext": (5, -4), "textcoords": "offset points", "va": "top", "size": 9}
-    axis.annotate(f"best in 1993: {best}", place, color=figures.meaning("printed"), **words)
+    bottom, top = axis.get_ylim()
+    room = 0.1 * (top - bottom)  # for words
+    axis.set_ylim(bottom - room, top + room)
+    blue, orange = (figures.meaning(name) for name in ("printed", "measured"))
+    axis.axvline(best, color=blue, linestyle="--", linewidth=1, zorder=1)
+    words, sizes = {"textcoords": "offset points", "size": 9}, frames[0]["g"].tolist()
+    axis.annotate(f"best in 1993: {best}", (best, top + room), xytext=(5, -4), va="top", color=blue, **words)
+    shortest = sizes[int(frames[0]["middle"].argmin())]
+    side = {sizes[0]: "left", sizes[-1]: "right", best: "left"}.get(shortest, "center")
+    away = {"left": 5, "right": -5, "center": 0}[side]
+    place = shortest, bottom - room
+    axis.annotate(f"best today: {shortest}", place, xytext=(away, 4), ha=side, color=orange, **words)
     axis.set_xscale("log", base=2)
     ticks = sorted({*ticks, *frames[0]["g"]})
     axis.set_xticks(ticks, ticks)
     axis.minorticks_off()
     axis.set(xlabel="processes that may write at a time", ylabel="time of a run ÷ the shortest")
     most, more = _all_at_once(runs[0])
+    axis.annotate(f"{more:.1f}", (most, more), xytext=(-6, 5), ha="right", weight="bold", **words)
     return figures.show(
         figure,
         name="nht1_grouped",
         runs=runs,
         data=frames,
         tables="figure_1_axes",
-        title=f"If all {most} processes write at once, a run takes {more:.1f} times as long as at best",
+        title=f"If all {most} processes write at the same time, a run takes {more:.1f} times as long as at best",
         caption=f"{most} processes on {plural(usable_cpus(runs[0]), 'CPU')}, after Figure 1 of the report.",
     )
 

@@ -33,7 +33,10 @@ _ROWS |= {FLUSHED.format(way): f"{words}, to the disk" for way, words in _ROWS.i
 
 @whole_runs.figure
 def overheads(runs) -> "figures.Shown":
-    """Overhead zeta of every method in which the solver waits for its writes, with most threads, by size of grid."""
+    """Overhead zeta of every method in which the solver waits for its writes, with most threads, by size of grid.
+
+    At the right its range over the grids; a line is between memory and disk.
+    """
     every, frames = [written(run) for run in runs], []
     for frame in every:
         waiting = frame[frame["way"].isin(_ROWS) & (frame["threads"] == frame["threads"].max())]
@@ -61,11 +64,21 @@ def overheads(runs) -> "figures.Shown":
         legend_at="above 3 0.3",
         data=every,
         name="nht1_overheads",
-        title=f"Into memory, points add at least {points.min():.0f} % to a run, larger pieces at most "
-        f"{rest.max():.0f} % (fast solver)",
-        caption=f"Every method whose solver waits for its writes, by grid{untried}. Beyond // the axis is logarithmic.",
+        title=f"Point by point, writing adds at least {points.min():.0f} % to a run; in larger pieces at most "
+        f"{rest.max():.0f} % (into memory)",
+        caption=f"Runs that wait for their writes, by grid, the range at the right{untried}. Beyond // logarithmic.",
     )
-    percent_axis(shown.figure.axes[0])
+    axis, rows = shown.figure.axes[0], frames[0]["what"].tolist()
+    percent_axis(axis)
+    zeta = frames[0].filter(regex=r"^N\d+$")
+    ends = zip(zeta.min(axis=1), zeta.max(axis=1), strict=True)
+    figures.at_right(axis, [f"{' to '.join(dict.fromkeys(f'{round(end)}' for end in pair))} %" for pair in ends])
+    titled = {_ROWS[POINTS], _ROWS[waiting.loc[rest.idxmax(), "way"]]}
+    for row, number in zip(rows, axis.texts[-len(rows) :], strict=True):
+        number.set_weight("bold" if row in titled else "normal")
+    into_memory = waiting["way"].nunique()
+    if into_memory < len(rows):
+        axis.axhline(into_memory - 0.5, color=figures.INK, linewidth=0.8)
     return shown
 
 
@@ -115,10 +128,14 @@ def one_write(runs) -> "figures.Shown":
     figures.modelled(axis, nbytes, 1e6 * models.transfer(1, call, nbytes, rate), label="a call + bytes / rate")
     floor, beside = 1.5e5 * call, {"textcoords": "offset points", "size": 9}
     axis.plot([size, size], [floor, 2e6 * call], color=figures.INK, linewidth=0.8, linestyle=":")
-    axis.annotate("here a call costs\nas much as its bytes", (size, floor), xytext=(6, 4), **beside)
+    bold = beside | {"weight": "bold"}
+    axis.annotate(_kilobytes(size), (size, floor), xytext=(6, 28), **bold)
+    axis.annotate("a call costs as\nmuch as its bytes", (size, floor), xytext=(6, 4), **beside)
     for words, way in (("a point", POINTS), ("a plane", PLANES), ("an array", _FIVE)):
         mark = frames[0][frames[0]["way"] == way].iloc[0]
         axis.annotate(words, (mark["bytes"], mark["waits"]), xytext=(0, 10), ha="center", **beside)
+        if way == POINTS:
+            axis.annotate(models.spoken(call, "s"), (mark["bytes"], mark["waits"]), xytext=(0, 22), ha="center", **bold)
     whole = frames[0][frames[0]["way"] == _WHOLE]
     for mark in whole.itertuples():
         side = {"xytext": (-8, 0), "ha": "right"} if mark.N == whole["N"].max() else {"xytext": (8, -6)}
@@ -175,6 +192,7 @@ def opening(runs) -> "figures.Shown":
         frames,
         METHODS.values(),
         systems["system"],
+        titled={METHODS[POINTS]: f"\n({times} times)"},
         legend_at="above 2",
         name="nht1_opening",
         title=f"Written point by point, a run of today takes {times} times as long as without writing",
@@ -183,11 +201,7 @@ def opening(runs) -> "figures.Shown":
         model=models.by_row(expected, "zeta"),
         note=models.said(waits, expected),
     )
-    words = {"range": "{low:g} to {high:g} %", "below": "below {high:g} %", "above": "above {low:g} %"}
-    then = [words[row["bound"]].format(**row) for row in systems.to_dict("records")]
     percent_axis(shown.figure.axes[0])
-    now = [f"{zeta:.0f} %" if abs(zeta) > 1 else "about 0 %" for zeta in frames[0]["zeta"]]
-    figures.at_right(shown.figure.axes[0], [*then, *now])
     return shown
 
 

@@ -20,16 +20,19 @@ def by_processors(runs) -> "figures.Shown":
     for frame in frames:
         frame["what"] = [f"{row.N}³ points, {plural(row.threads, 'thread')}" for row in frame.itertuples()]
     title = "What writing plane by plane adds to a run"
+    titled: dict[str, str] = {}
     if ends := _ends(runs[0]):
         one, most = ends[0]
-        title = f"On the smallest grid the overhead goes from {one.zeta:.0f} % with one thread to {most.zeta:.0f} % "
-        title += f"with {most.threads}"
+        title = f"On the smallest grid writing adds {one.zeta:.0f} % to a run with one thread, {most.zeta:.0f} % with "
+        title += f"{most.threads}"
+        titled = {f"{row.N}³ points, {plural(row.threads, 'thread')}": "" for row in (one, most)}
     only = " (the largest grid with most threads only)" * bool(len(_ends(runs[0])) < frames[0]["N"].nunique())
     return below_printed(
         runs,
         frames,
         dict.fromkeys(name for frame in frames for name in frame["what"]),
         ["Y-MP"],
+        titled,
         legend_at="above 2",
         data=frames,
         name="nht1_by_processors",

@@ -5,6 +5,7 @@ from supercomputers_rerun.companion.bench import Case
 from supercomputers_rerun.companion.common import np, plural
 from supercomputers_rerun.companion.conclusions import HOLDS, NOT, PARTLY, THEN, Finding, conclusion, not_yet
 from supercomputers_rerun.companion.experiments import experiment, of
+from supercomputers_rerun.companion.records.runs import OWN
 
 #: Lines of the grid that the solver takes at once.
 LINES = 8
@@ -32,8 +33,11 @@ def _times(run):
 
 @steps.figure
 def solver(runs) -> "figures.Shown":
-    """Time of one step of BT by class and threads."""
-    (figure, axis), frames = figures.axes(height=3.2), [_times(run) for run in runs]
+    """Time of one step of BT by class and threads, of the first run and the reader's own; the data have every run."""
+    (figure, axis), every = figures.axes(height=3.2), [_times(run) for run in runs]
+    data = figures.together(runs, every)
+    drawn = [number for number, run in enumerate(runs) if not number or run.attrs.get("mark") == OWN]
+    runs, frames = [runs[number] for number in drawn], [every[number] for number in drawn]
     figures.lines(axis, runs, frames, "N", "ms_per_step", "threads", lambda threads: plural(threads, "thread"))
     figures.log_axis(axis)
     sizes = sorted({N for frame in frames for N in frame["N"]})
@@ -49,15 +53,20 @@ def solver(runs) -> "figures.Shown":
     axis.set(xlabel="grid points in each direction", ylabel="time of one step [ms]")
     figures.legend(axis, "upper left")
     most, gains = _gains(runs[0])
+    if gains:
+        ends = frames[0].query("N == N.max()").set_index("threads")["ms_per_step"]
+        place = frames[0]["N"].max(), (ends[1] * ends[most]) ** 0.5
+        words = f"↕ {gains[-1]['middle']:.1f} times"
+        axis.annotate(words, place, xytext=(7, 0), textcoords="offset points", va="center", weight="bold", size=9)
     return figures.show(
         figure,
         name="nht1_solver",
         runs=runs,
-        data=frames,
+        data=data,
         title=f"On the largest grid {most} threads make a step {gains[-1]['middle']:.1f} times as fast as one"
         if gains
         else "The time of a step grows about as the number of grid points",
-        caption=f"Time of a step by grid and threads{' (thin: another run)' * (len(runs) > 1)}. Below the dotted line "
+        caption=f"Time of a step by grid and threads{' (thin: this run)' * (len(runs) > 1)}. Below the dotted line "
         "a point takes less time than on the smallest grid.",
     )
 

@@ -148,21 +148,34 @@ def percent_axis(axis) -> None:
     axis.axvline(0, color=figures.INK, linewidth=0.8)
 
 
-def below_printed(runs, frames, names, systems, **shown) -> "figures.Shown":
+def below_printed(runs, frames, names, systems, titled: dict[str, str], **shown) -> "figures.Shown":
     """A figure of the ranges that the abstract prints for ``systems``, above the overheads ``zeta`` of runs in rows of
-    ``names``."""
-    printed = tables.printed("nht1", "overheads").set_index("system").loc[list(systems), ["low", "high"]]
-    ranges = printed.set_axis([f"{name} (1993)" for name in systems])
-    return figures.dots(
+    ``names``.
+
+    At the right stand the ranges and the overheads of the first run, bold in rows of ``titled``, with what that adds.
+    """
+    printed = tables.printed("nht1", "overheads").set_index("system").loc[list(systems)]
+    ranges = printed[["low", "high"]].set_axis([f"{name} (1993)" for name in systems])
+    rows = [*ranges.index, *names]
+    drawn = figures.dots(
         runs,
         frames,
         {"zeta": "today"},
         ranges=ranges,
-        names=[*ranges.index, *names],
+        names=rows,
         xlabel=ADDED,
         tables="overheads",
         **shown,
     )
+    words = {"range": "{low:g} to {high:g} %", "below": "below {high:g} %", "above": "above {low:g} %"}
+    then = [words[row["bound"]].format(**row) for row in printed.to_dict("records")]
+    zeta = frames[0].set_index("what")["zeta"].to_dict()
+    now = {name: f"{value:.0f} %" if abs(value) > 1 else "about 0 %" for name, value in zeta.items()}
+    axis = drawn.figure.axes[0]
+    figures.at_right(axis, [*then, *(now.get(name, "") + titled.get(name, "") for name in names)])
+    for name, number in zip(rows, axis.texts[-len(rows) :], strict=True):
+        number.set_weight("bold" if name in titled else "normal")
+    return drawn
 
 
 def full_size() -> tuple:
