@@ -72,7 +72,7 @@ def split(runs) -> "figures.Shown":
                 axis.barh(row, share, 0.55, left=start, color=figures.meaning(colour), label=label)
                 start += share
             ends = np.minimum(100, [frame[f"{name}_low"][0], frame[f"{name}_high"][0]])
-            axis.hlines(row, *ends, color=figures.INK, linewidth=1.2)
+            axis.hlines(row + 0.36, *ends, color=figures.INK, linewidth=1.2)
             computed = f"{frame[name][0]:.1f} %" if frame[name][0] > 99 else f"{frame[name][0]:.0f} %"
             axis.text(3, row, computed, va="center", size=10, color="white", weight="bold")
             rows.append(name + ", this page" * ("own" in run.attrs))
@@ -91,9 +91,10 @@ def split(runs) -> "figures.Shown":
         runs=shown,
         data=frames,
         alt=f"share of the time [%]; {'; '.join(said)}.",
-        title=f"{names[-1]} compute for {share['computing']:.0f} % of the time "
-        f"and wait at barriers for {share['waiting']:.0f} %",
-        caption=f"Serial work includes output. Black line: the spread of computing. {doubt(runs[0])}",
+        title=f"Our model on {names[-1]} computes for {share['computing']:.0f} % of the time "
+        f"and waits at barriers for {share['waiting']:.0f} %",
+        caption="Ranks: processes that send each other messages. Serial work includes output. Line below a bar: the "
+        f"spread of computing. {doubt(runs[0])}",
     )
 
 
@@ -276,9 +277,9 @@ def shares(run) -> dict[str, list[float]]:
 
 #: Ways of fetching, as rows.
 _WAYS = {
-    "fixed": "both of fixed width",
-    "part 2 on demand": "wind fixed,\nothers on demand",
-    "on demand": "both on demand",
+    "fixed": "all points within\na fixed distance",
+    "part 2 on demand": "the wind: all;\nother fields: used",
+    "on demand": "on demand:\nonly points used",
 }
 
 
@@ -289,9 +290,10 @@ def halo_table(run) -> "pd.DataFrame":
     about["messages"] = run["messages"].values
     if of_step := shares(run):
         about["of a step [%]"] = [sum(of_step[way]) for way in ways]
-    parts = {f"part {part}": figures.sampled(run, f"observed_part {part}") for part in (1, 2)}
+    parts = {f"part {part}": run[f"observed_part {part}"].values for part in (1, 2)}
+    parts["both"] = parts["part 1"] + parts["part 2"]
     return figures.with_spread(
-        about, **{name: figures.converted(one, lambda seconds: 1e3 * seconds) for name, one in parts.items()}
+        about, **{name: figures.of_samples(1e3 * one, run["flags"].values) for name, one in parts.items()}
     )
 
 
@@ -303,18 +305,24 @@ def halo_parts(runs) -> "figures.Shown":
     shown = figures.dots(
         runs,
         frames,
-        {"part 1": "the wind", "part 2": "other fields"},
+        {"both": "{}"},
         xlabel="time of a step's halo [ms]",
-        legend_at="above 2",
-        height=2.6,
+        legend_at="above 1",
+        height=2.4,
         name="xc30_halo",
-        title=f"With {100 * less['bytes']:.0f} % of the bytes, in {_as_many(less['messages'])} messages, the halo "
-        f"takes {100 * less['time']:.0f} % of the time",
-        caption=f"At right what both ranks send. {doubt(runs[0])}",
+        title=f"Fetching only the points used takes {100 * less['time']:.0f} % of the time of all nearby ones, with "
+        f"{100 * less['bytes']:.0f} % of the bytes",
+        caption="Halo: points of another rank that a rank needs in a step. In brackets: shares of the first row. "
+        f"{doubt(runs[0])}",
     )
     axis = shown.figure.axes[0]
     axis.set_xlim(0, None)
-    figures.at_right(axis, [f"{row.messages} messages,\n{row.MB:.1f} MB" for row in frames[0].itertuples()])
+    first, *others = frames[0].itertuples()
+    said = [
+        f"{row.both:.1f} ms ({100 * row.both / first.both:.0f} %),\n{row.MB:.1f} MB ({100 * row.MB / first.MB:.0f} %)"
+        for row in others
+    ]
+    figures.at_right(axis, [f"{first.both:.1f} ms,\n{first.MB:.1f} MB", *said])
     return shown
 
 
@@ -325,11 +333,6 @@ def on_demand_over_fixed(run) -> dict[str, float]:
     taken = np.nanmedian(run["observed_part 1"].values + run["observed_part 2"].values, axis=1)
     found = {"bytes": run["sent_bytes"].values, "messages": run["messages"].values, "time": taken}
     return {name: float(values[demand] / values[fixed]) for name, values in found.items()}
-
-
-def _as_many(ratio: float) -> str:
-    """``twice as many`` or ``3 times as many``."""
-    return f"{'twice' if round(ratio) == 2 else f'{ratio:.0f} times'} as many"
 
 
 def by_bytes(run) -> str:
