@@ -106,10 +106,11 @@ def gained(runs) -> "figures.Shown":
 
 
 def _taken(runs) -> str:
-    """``, of which an instruction of F takes 4, of others 8``, where machines of runs differ."""
+    """``, of which an instruction of F takes 4``, and where machines of runs differ ``, of others 8``."""
     here, *others = (columns(run) for run in runs)
     more = [number for number in others if number != here]
-    return f", of which an instruction of {_letter(runs[0])} takes {here}, of others {max(more)}" if more else ""
+    beside = f", of others {max(more)}" if more else ""
+    return f", of which an instruction of {_letter(runs[0])} takes {here}{beside}"
 
 
 def _letter(run) -> str:
