@@ -79,7 +79,8 @@ def day(runs) -> "figures.Shown":
     figures.lines(axis, runs, drawn, "size", "cost", "matching", lambda name: f"{name} ({letters[name]})")
     for row in drawn[0].itertuples():
         beside = (8, -3) if row.size == drawn[0]["size"].max() else (7, -9)
-        axis.annotate(row.resolution, (row.size, row.cost), beside, textcoords="offset points", size=9)
+        price = f": {row.cost:.2f}" if row.resolution in SAME_PRICE else ""
+        axis.annotate(f"{row.resolution}{price}", (row.size, row.cost), beside, textcoords="offset points", size=9)
     base = frames[0]["resolution"][0]
     axis.axhline(1, color=figures.INK, linewidth=0.8, linestyle=":")
     axis.text(3.9, 1.03, "the same price", ha="center", va="bottom", size=9)
@@ -89,14 +90,14 @@ def day(runs) -> "figures.Shown":
     axis.set(xlabel="distance of grid points (finer →)", ylabel=f"cost of a day\nover that of {base}")
     axis.set(xlim=(1.5, 10.2), ylim=(0.7, None))
     figures.legend(axis, "upper left")
-    finer = over(runs[0], *SAME_PRICE, day=True)
+    finer, (fine, coarse) = over(runs[0], *SAME_PRICE, day=True), SAME_PRICE
+    as_much = f"{finer.medians:.2f} times as much as" if finer.measurable else "no more than"
     return figures.show(
         figure,
         name="xc30_day",
         runs=runs,
         data=frames,
-        title=f"A cubic grid of 10 km costs {'' if finer.measurable else 'no more: '}{finer.medians:.2f} times a "
-        "linear one of 16 km",
+        title=f"A grid of 10 km with {fine[2:]} waves costs {as_much} one of 16 km with {coarse[2:]}",
         caption="Our model on the talk's grids; the number in a name counts waves.",
         tables="resolutions forecast",
     )
