@@ -67,8 +67,9 @@ def significant(run) -> list[int]:
     return detected(run).sum(axis=1).tolist()
 
 
-#: Rows of the figure: what is wrong with each of :data:`BUILDS`.
-_WRONG = ("wrong in the last digits", "harmless flags", "wrong in the 7th digit")
+#: Rows of the figure: what is wrong with each of :data:`BUILDS`; the harmless one comes first.
+_WRONG = ("wrong in the last digits", "harmless build", "wrong in the 7th digit")
+_ROWS = (1, 0, 2)
 
 
 @scored.figure
@@ -79,44 +80,50 @@ def differences(runs) -> "figures.Shown":
     figure, (judged, size) = figures.axes(2, 1, height=5.0, sharex=True, height_ratios=(1, 2.5))
     for each in shown:
         lead, mean, found = each["lead"].values / 24, each["difference"].values, detected(each)
-        for number, name in enumerate(_WRONG):
+        for place, number in enumerate(_ROWS):
             style = {"host": True, "index": number, "run": each}
-            row = np.where(found[number], float(number), np.nan)
+            row = np.where(found[number], float(place), np.nan)
             figures.points(judged, lead, row, label="_", line=False, **style)
             if each is run:
                 for day in lead[~found[number]]:
-                    judged.text(day, number, "–", ha="center", va="center")
-            figures.points(size, lead, np.abs(mean[number]), label=name, **style)
+                    judged.text(day, place, "–", ha="center", va="center")
+            figures.points(size, lead, np.abs(mean[number]), label=_WRONG[number], **style)
         style = {"label": "error of the forecast", "host": True, "index": len(BUILDS), "run": each}
         figures.points(size, lead, each["error_strict"], **style).set_linestyle("--")
-    figures.rows(judged, _WRONG, above=0.6, below=0.6)
-    judged.set_title("found different from the strict build", loc="left", size=9)
+    days, leads = significant(run), run.sizes["lead_time"]
+    figures.rows(judged, [_WRONG[number] for number in _ROWS], above=0.6, below=0.6)
+    figures.at_right(judged, [f"{days[number]} of {leads}" for number in _ROWS])
+    judged.set_title("● found different from the strict build, – not", loc="left", size=9)
     size.axhline(float(run["rounding"]), color=figures.INK, linestyle=":", label="one rounding of the depth")
     figures.log_axis(size, "y")
-    size.set(
-        xlabel="day of the forecast", ylabel="mean difference\nof scores [m]", xticks=range(1, len(run["lead"]) + 1)
-    )
+    size.set(xlabel="day of the forecast", ylabel="mean difference\nof errors [m]", xticks=range(1, leads + 1))
     for height, words in (
-        (float(run["rounding"]), "one rounding of the depth"),
-        (float(run["error_strict"][0]) / 60, "error of the forecast, its score"),
+        (float(run["rounding"]), "a rounding: less means nothing"),
+        (float(run["error_strict"][0]) / 60, "error of the forecast itself"),
         *((float(abs(run["difference"][number, :3]).max()), _WRONG[number]) for number in (0, 2)),
     ):
         size.text(1, 1.6 * height, words, va="bottom", size=9)
     low = abs(run["difference"][1]).values
     size.text(3, 0.5 * low[2], _WRONG[1], va="top", ha="left", size=9)
     size.set_ylim(bottom=low.min() / 30)  # room for these words
+    powers = range(0, int(np.log10(size.get_ylim()[0])), -4)
+    size.set_yticks([10.0**power for power in powers], [_power(power) for power in powers])
     columns = {f"{name} [m]": row for name, row in zip(BUILDS, run["difference"].values, strict=True)}
-    _, harmless, _ = significant(run)
     return figures.show(
         figure,
         name="xc30_builds",
         runs=shown,
         data=pd.DataFrame({"lead": run["lead"].values, "error_strict": run["error_strict"].values, **columns}),
-        title=f"The test finds a harmless build different, too, on {harmless} of {run.sizes['lead_time']} days",
-        caption=f"Above, a dot: the 95 % interval of the mean difference of {run['members'].values[0]} pairs excludes "
-        "zero; a dash: it does not. Below, the difference.",
+        title=f"A test for wrong builds of a program objects to a harmless one, too, on {days[1]} of {leads} days",
+        caption=f"{run['members'].values[0]} forecasts a build, paired with those of a strict one. Dot: the 95 % "
+        "interval of the mean difference excludes zero. Below, the difference.",
         tables="scores",
     )
+
+
+def _power(exponent: int) -> str:
+    """A power of ten as the label of a tick: ``10⁻⁸``."""
+    return f"10{str(exponent).translate(str.maketrans('-0123456789', '⁻⁰¹²³⁴⁵⁶⁷⁸⁹'))}" if exponent else "1"
 
 
 def told_apart(run) -> str:
