@@ -93,8 +93,8 @@ def split(runs) -> "figures.Shown":
         alt=f"share of the time [%]; {'; '.join(said)}.",
         title=f"Our model on {names[-1]} computes for {share['computing']:.0f} % of the time "
         f"and waits at barriers for {share['waiting']:.0f} %",
-        caption="Ranks: processes that send each other messages. Serial work includes output. Line below a bar: the "
-        f"spread of computing. {doubt(runs[0])}",
+        caption="Ranks: processes that exchange messages. Serial work includes output. Line below: the spread of "
+        f"computing. {doubt(runs[0])}",
     )
 
 

@@ -90,13 +90,14 @@ def gained(runs) -> "figures.Shown":
         caption=f"One source, compiled for one column and for vectors of {_LANES}{_taken(runs)}. {doubt(runs[0])}",
     )
     axis = shown.figure.axes[0]
-    limits = {columns(run): "limit of others" for run in runs[::-1]}
-    limits[columns(runs[0])] = f"limit of {_letter(runs[0])}"
+    limits = {columns(runs[0]): f"limit of {_letter(runs[0])}"}
+    for run in runs[1:]:
+        limits.setdefault(columns(run), "of others")
     for row, (limit, words) in enumerate(limits.items(), len(first) - len(limits)):
         axis.axvline(limit, color=figures.meaning("calculated"), linestyle="--", linewidth=1.2)
         side = "left" if limit < _LANES else "right"  # of the line, where no mark is
         near = {"ha": side, "va": "center", "color": figures.meaning("calculated"), "size": 9}
-        axis.text(limit + (0.1 if side == "left" else -0.1), row, f"{words}: {limit} columns", **near)
+        axis.text(limit + (0.1 if side == "left" else -0.1), row, f"{words}: {limit}", **near)
     axis.set_xlim(right=max(_LANES + 0.4, axis.get_xlim()[1]))  # room for these words
     axis.set_xticks([1, *range(2, int(axis.get_xlim()[1]) + 1, 2)])
     figures.at_right(axis, [f"{gain:.1f} times" for gain in first["gain"]])
