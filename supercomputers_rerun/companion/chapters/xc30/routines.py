@@ -87,7 +87,7 @@ def gained(runs) -> "figures.Shown":
         height=3.4,
         name="xc30_gains",
         title=f"Vectors make {most} {first['gain'].iloc[0]:.1f} times as fast, and gain least in interpolation",
-        caption=f"One source, compiled for one column and for vectors of {_LANES}{_taken(runs)}. {doubt(runs[0])}",
+        caption=f"One source for one column and for vectors of {_LANES}{_taken(runs)}. {doubt(runs[0])}",
     )
     axis = shown.figure.axes[0]
     limits = {columns(runs[0]): f"limit of {_letter(runs[0])}"}
@@ -107,11 +107,11 @@ def gained(runs) -> "figures.Shown":
 
 
 def _taken(runs) -> str:
-    """``, of which an instruction of F takes 4``, and where machines of runs differ ``, of others 8``."""
+    """``; an instruction of F takes 4``, and where machines of runs differ ``, of others 8``."""
     here, *others = (columns(run) for run in runs)
     more = [number for number in others if number != here]
     beside = f", of others {max(more)}" if more else ""
-    return f", of which an instruction of {_letter(runs[0])} takes {here}{beside}"
+    return f"; an instruction of {_letter(runs[0])} takes {here}{beside}"
 
 
 def _letter(run) -> str:
