@@ -106,8 +106,7 @@ def inflight(runs) -> "figures.Shown":
         base=1,
         height=2.9,
         name="xc30_inflight",
-        title=f"In 2014 messages in flight saved up to {100 * (1 - gains().min()):.0f} %; "
-        f"{_changes(best(runs[0]))}",
+        title=f"In 2014 messages in flight saved up to {100 * (1 - gains().min()):.0f} %; {_changes(best(runs[0]))}",
         caption=f"In flight: a group is sent while the next is computed. T: how many waves.{left_out} {doubt(runs[0])}",
         tables="legendre_overlap legendre_runs",
     )
