@@ -14,16 +14,10 @@ from supercomputers_rerun import peers
 from supercomputers_rerun.companion.records import runs
 
 ROOT = Path(__file__).resolve().parents[3]
-#: Records that break the rule and are to be measured again, by the beginning of their names.
-RETAKEN = ("peers-memory_native_t1_20261122T202423Z",)
 
 
 def committed(folder):
-    again = pytest.mark.xfail(reason="to be measured again", strict=True)
-    return [
-        pytest.param(path, id=path.stem, marks=again if path.stem in RETAKEN else ())
-        for path in sorted(folder.glob("*.json"))
-    ]
+    return [pytest.param(path, id=path.stem) for path in sorted(folder.glob("*.json"))]
 
 
 @cache
