@@ -17,16 +17,6 @@ from supercomputers_rerun.companion.figures import styled
 from supercomputers_rerun.companion.records import runs
 
 Case = dict[str, Any]
-#: Kernels that have moved: how older records name them, and where they are.
-MOVED = {
-    "kernels.peak": "kernels.processor.peak",
-    "kernels.smt": "kernels.processor.smt",
-    "kernels.mpi.application": "kernels.files.ranks",
-    "kernels.files.ranks.application": "kernels.files.ranks",
-    "kernels.mpi.bt": "kernels.bt.ranks",
-    "kernels.mpi.shallow_water": "kernels.shallow_water.ranks",
-    "kernels.mpi.transform": "kernels.spectral.ranks",
-}
 
 
 def differences(a: dict[str, Any], b: dict[str, Any]) -> list[str]:
@@ -48,7 +38,7 @@ def differences(a: dict[str, Any], b: dict[str, Any]) -> list[str]:
 
 def _asked(case: Case) -> dict[str, Any]:
     """What was measured: the fields of the problem, its kernel and the threads."""
-    return {"kernel": MOVED.get(case["kernel"], case["kernel"]), "threads": case["threads"]} | case["problem"]
+    return {"kernel": case["kernel"], "threads": case["threads"]} | case["problem"]
 
 
 def _agree(a: Case, b: Case) -> bool:

@@ -78,8 +78,8 @@ class Conclusion:
         return finding
 
 
-def not_yet(experiment: str, what: str = "The stored run is older than the cases that test it") -> Finding:
-    """The finding while no stored run of ``experiment`` has what it takes; the first that has turns it."""
+def not_yet(experiment: str, what: str) -> Finding:
+    """The finding while no stored run of ``experiment`` can test it, with the reason; the first that can turns it."""
     return Finding(UNTESTED, f"{what}: it takes companion run {experiment}.")
 
 

@@ -17,7 +17,7 @@ from supercomputers_rerun.companion.chapters.xmp1982.rows import (
     two_machines,
 )
 from supercomputers_rerun.companion.common import np, pd, span, xr
-from supercomputers_rerun.companion.conclusions import HOLDS, NOT, PARTLY, Finding, conclusion, not_yet
+from supercomputers_rerun.companion.conclusions import HOLDS, NOT, PARTLY, Finding, conclusion
 from supercomputers_rerun.companion.experiments import experiment
 
 #: The pairings of the report, and of which forecasts, alone or in pairs, the accounts are kept.
@@ -408,20 +408,20 @@ def overheads(runs) -> "figures.Shown":
 
         def of(test: str, n: int, free: bool) -> tuple:
             name = test + ", free" * (free and "+" in test)
-            if name not in cases["test"].values:
-                return 2 * (np.full(cases.sizes["sample"], np.nan),)
             clock, *parts = (cases[f"job_{n}_{part}"].sel(test=name).values for part in ("clock", *_ACCOUNTS))
             more = sum(parts) - usual[test.split("+")[n]] if "+" in test else np.nan * clock
             return 100 * (clock - sum(parts)) / clock, 100 * more / clock
 
         system, problem = (np.array(each) for each in zip(*(of(*job, free=False) for job in jobs), strict=True))
         placed = np.array([of(*job, free=True)[1] for job in jobs])
-        more = {"free": placed} if np.isfinite(placed).any() else {}
-        return in_rows(names, doubt, system=system, problem=problem, **more)
+        return in_rows(names, doubt, system=system, problem=problem, free=placed)
 
-    frames, words = [*map(shares, runs)], {"system": "system overhead, today", "problem": "problem overhead, today"}
-    if any("free" in frame for frame in frames):
-        words["free"] = "problem overhead, jobs not bound"
+    frames = [*map(shares, runs)]
+    words = {
+        "system": "system overhead, today",
+        "problem": "problem overhead, today",
+        "free": "problem overhead, jobs not bound",
+    }
     return figures.dots(
         runs,
         frames,
@@ -609,8 +609,6 @@ def held_up(cases, test: str) -> "pd.DataFrame":
 def hang() -> Finding:
     """What two jobs that the system may place wait for a CPU, and what they lose to the same bound; three jobs."""
     cases = observed(accounts.runs()[0], "test")
-    if f"{TWO}, free" not in cases["test"].values:
-        return not_yet(accounts.id)
     over = figures.times(*(cases["complete"].sel(test=test).values for test in (f"{TWO}, free", TWO)))
     two, three = (held_up(cases, f"{test}, free")["middle"] for test in (TWO, THREE))
     # nobody waits for an idle CPU longer than it is idle
