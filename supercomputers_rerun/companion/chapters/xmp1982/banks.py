@@ -185,7 +185,8 @@ def bank_times(stride: int = 8, banks: int = 16, cpus: int = 1) -> "figures.Show
             axis.broken_barh(spans, (bank - 0.42, 0.84), **pale(colours[cpu]))
         base, style = banks + 0.6 + 3 * cpu, {"color": colours[cpu], "linewidth": 0.8}
         axis.stairs(base + 0.9 * waiting[:, cpu], np.arange(_SHOWN + 1) - 0.5, baseline=base, **style)
-    used, most, few = np.flatnonzero((held >= 0).any(axis=1)), int(waiting.max()), banks <= 16  # few rows have room
+    used, few = np.flatnonzero((held >= 0).any(axis=1)), banks <= 16  # few rows have room for numbers
+    most = int(waiting.sum(axis=1).max())
     named = used.tolist() if few and len(used) <= 8 else [*range(0, banks, max(4, banks // 8))]
     names = [f"CPU {cpu} waits" for cpu in range(cpus)] if cpus > 1 else ["CPU waits"]
     places = [*named, *(banks + 1.8 + 3 * cpu for cpu in range(cpus))]
@@ -198,13 +199,15 @@ def bank_times(stride: int = 8, banks: int = 16, cpus: int = 1) -> "figures.Show
     for count in range(most + 1) if few and cpus == 1 else ():
         axis.text(1.01, base + 0.9 * count, f"{count} wait", transform=axis.get_yaxis_transform(), va="center", size=9)
     lost = ", ".join(f"{waiting[:, cpu].sum()} port-cycles of CPU {cpu}" for cpu in range(cpus))
+    taken = "every word" if stride == 1 else f"one word in {stride}"
+    whose = "a CPU's three vectors" if cpus == 1 else f"the vectors of {cpus} CPUs"
     data = pd.DataFrame(seen.holder, columns=[f"bank {bank}" for bank in range(banks)])
     return figures.show(
         figure,
         data=data.rename_axis("cycle").reset_index(),
         name="xmp1982_bank_times",
-        title=f"Taking one word in {stride}, a CPU's three vectors meet {len(used)} of {banks} banks, and up to {most} "
-        "of them wait",
+        title=f"Taking {taken}, {whose} meet {len(used)} of {banks} banks, and {f'up to {most}' if most else 'none'} "
+        f"of them wait{'' if most else 's'}",
         tables="prose",
         caption="Simulated. A bar is a busy bank; above, how many of a CPU's two loads and one store wait. Each begins "
         "elsewhere.",

@@ -189,8 +189,8 @@ def waits(runs) -> "figures.Shown":
         data=frames,
         name="xmp1982_waits",
         title=f"On one disk a forecast waits {waits_now(runs[0]):.0f} %, in 1982 on four {shares[0]:.0f} %{faster}",
-        caption="Rows: then; today. Above, a forecast with its files there; in 1982 all time without computing counts "
-        "as waiting. Below, rates of large blocks.",
+        caption="Rows: then; today. Above, a forecast with its files there; in 1982 time without computing counts as "
+        "waiting. Below, data move in large blocks.",
         tables="fig4_1 fig4_4 fig7_2 fig7_3 sec3_1",
     )
 

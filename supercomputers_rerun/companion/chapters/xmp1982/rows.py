@@ -11,6 +11,7 @@ from typing import Any
 
 from supercomputers_rerun.companion import figures
 from supercomputers_rerun.companion.common import np, pd, xr
+from supercomputers_rerun.companion.records.runs import marked
 
 _DEVICES = {"disk": "on disk", "bmr": "in buffer", "ssd": "on SSD"}
 
@@ -58,10 +59,10 @@ def along(run, rows: Mapping[str, str], key: str = "configuration", **quantities
 def two_machines(runs, seconds: Callable) -> list:
     """The first two runs of one preset, the one that takes more ``seconds(run)`` first; none where there is one alone.
 
-    The first stands for the Cray 1-A, the second for the X-MP.
+    The first stands for the Cray 1-A, the second for the X-MP.  Ratios of the two are drawn in full, as the first.
     """
     same = [run for run in runs if run.attrs["preset"] == runs[0].attrs["preset"]][:2]
-    return sorted(same, key=seconds, reverse=True) if len(same) > 1 else []
+    return marked(sorted(same, key=seconds, reverse=True)) if len(same) > 1 else []
 
 
 def on_host(place: str, folder: str | None = None) -> str:

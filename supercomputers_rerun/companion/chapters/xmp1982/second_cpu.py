@@ -301,7 +301,7 @@ def throughput(runs) -> "figures.Shown":
         ratio["flagged"] = bool(slow["flagged"].sel(test="disk4")) | fast["flagged"].sel(test=tests).values
         frames = [figures.with_spread(rows, today=ratio), rows]
         names = [figures.cpu(run).partition(" (")[0] for run in (pair[1], pair[0])]
-        known = f"; a pair on {names[0]} does {span(ratio['middle'], 1)} times that of {names[1]}"
+        known = f", on {names[0]} {span(ratio['middle'], 1)} times that of {names[1]}"
     return figures.dots(
         pair or runs[:1],
         frames,
