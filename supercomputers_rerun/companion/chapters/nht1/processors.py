@@ -26,7 +26,7 @@ def by_processors(runs) -> "figures.Shown":
         title = f"On the smallest grid writing adds {one.zeta:.0f} % to a run with one thread, {most.zeta:.0f} % with "
         title += f"{most.threads}"
         titled = {f"{row.N}³ points, {plural(row.threads, 'thread')}": "" for row in (one, most)}
-    only = " (the largest grid with most threads only)" * bool(len(_ends(runs[0])) < frames[0]["N"].nunique())
+    only = " (the largest grid with most threads only)" * bool(ends and len(ends) < frames[0]["N"].nunique())
     return below_printed(
         runs,
         frames,
