@@ -314,8 +314,9 @@ def beyond(run) -> str:
         return "The longest writes, too, take what the sum says, within a factor of two."
     rule = f"The sum fails for some writes, most on {worst['N']}³ points"
     dearer = ""
-    if set(far["way"]) == {_FIVE, _WHOLE} and set(far["N"]) == {frame["N"].max()}:
-        rule = "The sum fails for arrays on the largest grid"
+    if set(far["way"]) == {_FIVE, _WHOLE} and worst["N"] == frame["N"].max():
+        alone = set(far["N"]) == {worst["N"]}
+        rule = f"The sum fails for arrays{'' if alone else ', most'} on the largest grid"
         dearer = ", so arrays add more to a run there than planes" * _arrays_cost_more(run)
     piece = {POINTS: "a point", PLANES: "a plane", _FIVE: "an array", _WHOLE: "all five arrays"}[worst["way"]]
     return (

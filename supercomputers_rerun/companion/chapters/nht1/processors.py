@@ -21,12 +21,13 @@ def by_processors(runs) -> "figures.Shown":
         frame["what"] = [f"{row.N}³ points, {plural(row.threads, 'thread')}" for row in frame.itertuples()]
     title = "What writing plane by plane adds to a run"
     titled: dict[str, str] = {}
-    if ends := _ends(runs[0]):
-        one, most = ends[0]
-        title = f"On the smallest grid writing adds {one.zeta:.0f} % to a run with one thread, {most.zeta:.0f} % with "
-        title += f"{most.threads}"
+    ends = _ends(runs[0])
+    if grown := _grown(ends):
+        one, most = grown[0]
+        where = "On the smallest grid" if one.N == ends[0][0].N else f"On {one.N}³ points"
+        title = f"{where} writing adds {one.zeta:.0f} % to a run with one thread, {most.zeta:.0f} % with {most.threads}"
         titled = {f"{row.N}³ points, {plural(row.threads, 'thread')}": "" for row in (one, most)}
-    only = " (the largest grid with most threads only)" * bool(len(_ends(runs[0])) < frames[0]["N"].nunique())
+    only = " (the largest grid with most threads only)" * bool(ends and len(ends) < frames[0]["N"].nunique())
     return below_printed(
         runs,
         frames,
@@ -46,11 +47,16 @@ def _ends(run) -> list[tuple]:
     return [tuple(part.iloc[[0, -1]].itertuples()) for _, part in _planes(run).groupby("N") if len(part) > 1]
 
 
+def _grown(ends) -> list[tuple]:
+    """Of :func:`_ends`, those whose overhead is measurably larger with the most threads."""
+    return [(one, most) for one, most in ends if one.zeta_high < most.zeta_low]
+
+
 def said(run) -> str:
     """The overhead with one thread and with the most, on the grids that have both."""
     ends = _ends(run)
     assert not any(one.zeta_low > most.zeta_high for one, most in ends)
-    grown = [(one, most) for one, most in ends if one.zeta_high < most.zeta_low]
+    grown = _grown(ends)
     alike = " and ".join(f"{one.N}³" for one, most in ends if one.zeta_high >= most.zeta_low)
     if not grown:
         return (

@@ -64,7 +64,7 @@ def trees() -> "figures.Shown":
         name="p5plus_cpi",
         data=frame.rename_axis("routine").reset_index(),
         title=f"In 2006 code waited for {waiting.min():.0f} to {waiting.max():.0f} % of its cycles, each piece "
-        "mostly for something different",
+        "longest for something different",
         caption="Printed counts of the whole program and of two of its routines. Shaded: what each waits for most.",
         alt="; ".join(
             f"{routine}: {', '.join(f'{part} {share:.0f} %' for part, share in row.items())}"
