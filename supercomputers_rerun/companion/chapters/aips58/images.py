@@ -73,14 +73,15 @@ def wrong(cases: list) -> "figures.Shown":
     inner = (slice(side // 4, side - side // 4),) * 2
     norm = PowerNorm(0.5, 0, float(truth.image.max()), clip=True)  # the square root of the brightness
     colours = {"origin": "lower", "cmap": "viridis", "norm": norm, "rasterized": True}
-    figure, panels = figures.axes(high, 3, height=2.05 * high, squeeze=False)
+    figure, panels = figures.axes(high, 3, height=2.2 * high, squeeze=False)
     for axis in panels.ravel():
         axis.axis("off")
     for axis, case in zip(panels.ravel(), cases, strict=False):
         axis.imshow(case.image[inner], **colours)
         bits = f"{case.maximum:.0f}" if case.maximum < _ASKED else f"over {_ASKED}"
         what, _, left = case.what.partition(": ")
-        title = f"{what}\n{case.flux:.3g} Jy, {bits} bits"
+        flux = f"{case.flux:.3g}" if abs(case.flux) < 100 else f"{float(f'{case.flux:.3g}'):.0f}"
+        title = f"{what}\n{flux} Jy, {bits} bits"
         axis.set_title(title.replace("-", "−"), size=9)
         decides = f"{bits} of {_ASKED} bits" if case.maximum < _ASKED else left
         said, name = ("accepted", "computing") if case.accepted else ("refused", "waiting")

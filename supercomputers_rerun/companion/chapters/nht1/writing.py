@@ -57,7 +57,7 @@ def observe(result) -> dict[str, float]:
     }
 
 
-@experiment("nht1-io", item="N1-N6, N8, N9", rounds=7, seconds={"paper": 2400, "modern": 3600}, unit="s a run")
+@experiment("nht1-io", item="N1-N6, N8, N9", rounds=7, seconds={"paper": 4800, "modern": 3600}, unit="s a run")
 def whole_runs(preset: str, threads: int) -> list[Case]:
     """Application I/O by method of writing: time, rate and overhead of a run.
 
