@@ -74,8 +74,8 @@ def loading(runs) -> "figures.Shown":
         old,
         name="aips58_loading",
         title=f"One command took {real[1]:.0f} s in Toronto and {real[2] / 60:.0f} minutes in Pittsburgh",
-        caption="At the right CPU and real time. Toronto had no other user, Pittsburgh had. Today's CPU times leave "
-        "out the process that is asked.",
+        caption="At the right CPU and real time. Pittsburgh had other users. Below, a smaller stand-in of ours, by how "
+        "it writes its messages.",
         tables="ddtload",
         model=models.by_row(expected, "real"),
         note=models.said(added, expected),

@@ -258,7 +258,7 @@ def lost(runs) -> "figures.Shown":
         data=frames,
         name="aips58_lost",
         title=f"A fixed toll weighs most on short tasks: up to {most:.0f} times the CPU time then, {now:.1f} times "
-        "today",
+        "today with one that we add",
         caption="Then most tasks had a toll of their own (a line: one task). Today we add one to all; dashed: "
         f"{1e3 * added:.1f} ms, its median.",
         tables="ddt_small ddt_medium ddt_large",

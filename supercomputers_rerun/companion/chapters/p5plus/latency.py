@@ -132,7 +132,9 @@ def load_times(runs) -> "figures.Shown":
     if chase > walk:
         title = f"{many} of cache lines load {about(chase / walk)} as fast in equal steps as in random order"
         if len(few) and (few["stride"] > few["random"]).all():
-            title = f"Few cache lines load faster in random order, {many} {about(chase / walk)} as fast in equal steps"
+            title = (
+                f"Steps of 4 KB slow down loads of few cache lines, and make {many} load {about(chase / walk)} as fast"
+            )
         axis.annotate("", (reach, walk), (reach, chase), arrowprops={"arrowstyle": "<->", "color": figures.INK})
         axis.annotate(f"{chase / walk:.0f} times", (reach, walk), xytext=(5, 6), weight="bold", **style)
     return figures.show(

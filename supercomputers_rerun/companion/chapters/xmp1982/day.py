@@ -182,8 +182,8 @@ def _still() -> "figures.Shown":
             figures.tells(bar, kind="calculated")
         diamond = figures.points(axis, printed / 60, place, label="the report", index=1, line=False)
     figures.rows(axis, [label(each.where.configuration) for _, each in timed])
-    figures.at_right(axis, [f"{printed / 60:.1f} min" for printed, _ in timed])
-    axis.set_xlabel("time since the day began [min]", loc="right")
+    figures.at_right(axis, [f"{printed / 60:.1f} min,\nprinted" for printed, _ in timed])
+    axis.set_xlabel("time since the forecast began [min]", loc="right")
     handles = [Patch(label="waiting for files", **files), diamond]
     handles.append(Patch(label="computing, write-up steps, jobs", **rest))
     axis.legend(handles=handles, loc="lower center", bbox_to_anchor=(0.4, 1.0), ncols=2)
@@ -192,8 +192,8 @@ def _still() -> "figures.Shown":
         figure,
         data=pd.DataFrame(rows, columns=["work files", "begins [s]", "ends [s]", "part"]),
         name="xmp1982_day",
-        title=f"With its files on disks the day of 1982 took {minutes('disk4'):.1f} minutes, in the best place "
-        f"{minutes(fastest()):.1f}",
+        title=f"A forecast of one day and its jobs took {minutes('disk4'):.1f} minutes with files on disks in 1982, in "
+        f"the best place {minutes(fastest()):.1f}",
         caption="Pale and dashed: a model, six constants fitted to the report's times, within "
         f"{off():.0f} % of the printed ends. Diamonds and minutes: the report's.",
         alt="Modelled clock time of a forecast and its post-processing jobs, by part, for the "

@@ -342,7 +342,7 @@ def net_times(runs) -> "figures.Shown":
         legend_at="above 2",
         name="xmp1982_net_times_rerun",
         title=f"With four files on disk a forecast took {before:.1f} times as long as on SSD, today {now.medians:.1f} "
-        "times",
+        "times as long as in memory",
         tables="fig4_2",
         caption="Without steps that save fields. For one and two files on disk no times of 1982 are printed. Today's "
         "SSD is memory.",
