@@ -182,7 +182,7 @@ def _still() -> "figures.Shown":
             figures.tells(bar, kind="calculated")
         diamond = figures.points(axis, printed / 60, place, label="the report", index=1, line=False)
     figures.rows(axis, [label(each.where.configuration) for _, each in timed])
-    figures.at_right(axis, [f"{printed / 60:.1f} min,\nprinted" for printed, _ in timed])
+    figures.at_right(axis, [f"{printed / 60:.1f} min" for printed, _ in timed])
     axis.set_xlabel("time since the forecast began [min]", loc="right")
     handles = [Patch(label="waiting for files", **files), diamond]
     handles.append(Patch(label="computing, write-up steps, jobs", **rest))

@@ -155,7 +155,8 @@ def savings(runs) -> "figures.Shown":
         xlabel="share of the forecast's time that overlapping saves [%]",
         legend_at="above 2",
         name="xmp1982_overlap_rerun",
-        title=f"Moving data while computing saved {span(old[:2], 0)} % in 1982, and saves {span(own, 0)} % on {name} today",
+        title=f"Moving data while computing saved {span(old[:2], 0)} % in 1982, and saves {span(own, 0)} % on {name} "
+        "today",
         tables="prose",
         caption="Without write-up steps and physics. Above, memory is slowed down (paced) to the proportion of 1982; "
         "the report deduced the value for buffer memory.",
