@@ -90,7 +90,7 @@ def minutes(document: str) -> str:
         if 2 * len(known) > len(each):
             spent[name] = sum(estimate(one, name) for one in each) / 60
         elif each:
-            guesses += f" With the preset {name} most experiments were not timed."
+            guesses += f" With the preset {name} the time is unknown."
     *first, last = (f"{plural(max(1, round(each)), 'minute')} with the preset {name}" for name, each in spent.items())
     words = f"{', '.join(first)} and {last}" if first else last
     return f"All experiments of this chapter together take about {words}. The first time, compiling is added.{guesses}"

@@ -82,8 +82,8 @@ def waits() -> str:
     assert memory > 60 and clouds > 20 and frame["work is completed"].max() < 50
     return (
         f"An interpolation waited longest for loads and stores, {memory:.0f} % of its cycles. The cloud scheme waited "
-        "longest for integer operations. The whole program (MAIN, by our reading) waited longest for floating-point "
-        "operations."
+        "longest for integer operations. The whole program (MAIN, by our reading), on Power5, waited longest for "
+        "floating-point operations."
     )
 
 

@@ -91,8 +91,8 @@ def waited() -> str:
     assert share["parallel"] < 50 and 22 < meeting < 25 and 22 < alone < 25
     return (
         "The analysis spent almost a quarter of its time on messages and at barriers. It spent as much on files and "
-        "serial code. If files and serial code cannot be divided, then by Amdahl's law more processors could make the "
-        f"analysis at most {about(100 / alone)} as fast."
+        "serial code. If all but files and serial code could be divided, messages too, then by Amdahl's law more "
+        f"processors could make the analysis at most {about(100 / alone)} as fast."
     )
 
 
@@ -107,8 +107,8 @@ def scaled(run) -> str:
     assert waiting > 0.2 * missing and slower > max(0, 0.5 * (missing - waiting))
     assert spent["compute"][1] > 0.75 * np.nanmedian(run["seconds"].values[1])
     return (
-        f"Today two ranks run the small spectral model (chapter 5) {gain['middle']:.1f} times as fast as one. It is "
-        "not twice, because they wait at barriers, and because each computes for more than half as long as one alone."
+        f"Today two ranks run the small spectral model (chapter 5) {gain['middle']:.1f} times as fast as one. They "
+        "lose by waiting at barriers, and because half of the work takes each rank more than half of the time."
     )
 
 

@@ -115,7 +115,7 @@ def load_times(runs) -> "figures.Shown":
         figures.modelled(axis, expected["nbytes"], expected["predicted"])
     figures.log_axis(axis, "y")
     figures.bytes_axis(axis, frames[0]["nbytes"])
-    axis.set(xlim=(frames[0]["nbytes"].min() / 1.5, None), xlabel=f"cache lines that are loaded, of {_LINE} bytes each")
+    axis.set(xlim=(frames[0]["nbytes"].min() / 1.5, None), xlabel="bytes of the cache lines that are loaded")
     axis.set_ylabel("time of one load [ns]")
     style = {"textcoords": "offset points", "size": 9}
     for line in (each for each in axis.get_lines() if each.get_marker() == "x"):
@@ -206,10 +206,10 @@ def guessed(run) -> str:
     assert walk["nbytes"] > 8 * chase["nbytes"]  # order, not distance
     return (
         f"The longest walk loads {figures.bytes_label(walk['touched'])} of cache lines, spread over "
-        f"{figures.bytes_label(walk['nbytes'])}, and takes {walk['ns']:.0f} ns a load. For the random order as many "
-        f"lines lie side by side in {figures.bytes_label(chase['nbytes'])}. Yet a load there takes "
-        f"{about(factor['middle'])} as long by the medians, and at least {factor['low']:.1f} times as long. So here "
-        "the order counts more than the distance."
+        f"{figures.bytes_label(walk['nbytes'])}, and takes {walk['ns']:.0f} ns a load. In random order we load as many "
+        f"lines, side by side in {figures.bytes_label(chase['nbytes'])}. Yet a load there takes "
+        f"{about(factor['middle'])} as long by the medians, and, as runs scatter, at least {factor['low']:.1f} times. "
+        "So here the order counts more than the distance."
     )
 
 
@@ -218,8 +218,8 @@ def guessable(run) -> str:
     factor, size = _slower(run), figures.bytes_label(_reach(run).loc["random", "nbytes"])
     assert factor["low"] > 1.25
     return (
-        f"A processor of today takes at least {factor['low']:.1f} times as long to visit {size} of data in random "
-        "order as in equal steps."
+        f"A processor of today takes {about(factor['middle'])} as long (at least {factor['low']:.1f} times) to visit "
+        f"{size} of data in random order as in equal steps."
     )
 
 

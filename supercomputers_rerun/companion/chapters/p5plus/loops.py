@@ -170,8 +170,8 @@ def second(runs) -> "figures.Shown":
         data=figures.together(runs, frames),
         title=f"On Power5+ a second thread gained {gain.iloc[0]:.0f} % in a chain of additions, "
         f"{gain.iloc[-1]:.0f} % in a loop that skips",
-        caption="At 100 % each thread runs as if it were alone. Several chains run side by side. "
-        "At the right: Power5+.",
+        caption="At 100 % each thread runs as if it were alone. Several chains run side by side."
+        + (" At the right: Power5+." if with_two else ""),
         tables="smt_benefit",
     )
     figures.at_right(shown.figure.axes[0], [f"{each:.0f} %" for each in gain])
@@ -204,7 +204,7 @@ def outrun(run) -> str:
     """That one thread of today is faster than two of 2006, and where it gains least."""
     one, old = _rates(run)["one thread"]["middle"].to_numpy(), then()
     assert (one > old["SMT"].to_numpy()).all() and (one / old["no SMT"]).idxmin() == LOOPS["s10"]
-    return "One thread of today is faster than two threads of 2006 in every loop."
+    return "In every loop one thread of today is faster than one of 2006, and than two (not drawn)."
 
 
 def predicted(run) -> str:
@@ -218,8 +218,8 @@ def predicted(run) -> str:
     today = (
         f"On {figures.cpu(both)} a second thread on a core gains the five loops {span(shown['middle'], 1)} times."
         if both is not None
-        else "Our machine shows one thread on a core, so that only f can be measured. Divided between two cores, each "
-        f"loop becomes {span(run['f'].values, 1)} times as fast."
+        else "Our machine shows one thread on a core, so that only f can be measured. For loops divided between two "
+        f"cores it is {span(run['f'].values, 1)}."
     )
     return (
         f"Hague puts in S = {entered:g} and f = {f:g}, and gets {printed:g}. Another forecast, of one day, was timed: "

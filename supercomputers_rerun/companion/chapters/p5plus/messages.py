@@ -82,7 +82,7 @@ def exchanged(runs) -> "figures.Shown":
         figures.modelled(axis, ends["nbytes"], ends["sum"], label="call + bytes / bandwidth of the longest")
     figures.bytes_axis(axis, frames[0]["nbytes"])
     figures.log_axis(axis, "y")
-    axis.set(xlabel="message", ylabel="time of one exchange [µs]")
+    axis.set(xlabel="size of the message", ylabel="time of one exchange [µs]")
     figures.legend(axis, "upper left")
     call, _, _ = _call(free[0])
     axis.set_ylim(bottom=call / 3)  # room below the first mark
@@ -115,10 +115,9 @@ def called(run) -> str:
     assert kilobyte < 1.5 * call and 1.5 < ends["us"][double] / call < 2.5
     assert off.max() > 1.5 * max(off.iloc[0], off.iloc[-1])
     return (
-        f"Today an exchange of 8 bytes takes {call:.1f} µs. An exchange of a kilobyte takes "
+        f"Today two ranks exchange messages of 8 bytes in {call:.1f} µs. An exchange of a kilobyte takes "
         f"{100 * (kilobyte / call - 1):.0f} % longer, one of {figures.bytes_label(double)} "
-        f"{ends['us'][double] / call:.1f} times as long. The simplest sum, latency + bytes / bandwidth, is "
-        "dashed. Between short and long messages it is too low. An exchange of "
-        f"{figures.bytes_label(between)} takes {off.max():.1f} times as long as the sum, probably because the library "
-        "sends it in another way (not measured)."
+        f"{ends['us'][double] / call:.1f} times as long. The simplest model, latency + bytes / bandwidth, is "
+        f"dashed. In between it is too low: {figures.bytes_label(between)} take {off.max():.1f} times as long as by "
+        "the model, probably because the library sends them in another way (not measured)."
     )

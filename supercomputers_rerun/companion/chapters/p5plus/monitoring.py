@@ -194,8 +194,9 @@ def conditions(run) -> str:
     """What *today* is on the page, of the machine of a run."""
     where = f"{figures.cpu(run)}, {str(run.attrs['machine']).rpartition(', ')[2]}"
     return (
-        f"Then is 2006. Today is machine {where}, at the preset {run.attrs['preset']}. Numbers are medians; no run "
-        "uses a disk. Ranks are processes that send each other messages; the report calls them tasks."
+        f"Then is 2006. Today is machine {where}. The preset, the size of the experiments, is {run.attrs['preset']}. "
+        "Numbers are medians; no run uses a disk. Ranks are processes that send each other messages; the report calls "
+        "them tasks."
     )
 
 
@@ -205,12 +206,13 @@ def charged(run) -> str:
     ranks = int(run["ranks"].values[0])
     assert ranks == 2 and abs(at_once / taken - 1) < 0.25 and abs(in_turn / at_once / ranks - 1) < 0.25
     tasks = int(tables.printed("p5plus", "ifs_times").set_index("job")["tasks"]["4D-Var"])
+    share = 100 * taken / medians(run, "none")[0]
     return (
-        f"Today an imitated sensor takes {1e3 * taken:.0f} ms of each rank in a whole run. If it comes to both ranks "
-        "at once, the run takes about that much longer. If it comes to them in turn, the run loses "
-        f"{about(in_turn / at_once)} as much, because each rank pays for its own interruption and then waits for the "
-        "other's. The analysis of 2006, which fits the model to observations, had "
-        f"{tasks} tasks, so that each could wait for {tasks - 1} others."
+        f"Today an imitated sensor takes {1e3 * taken:.0f} ms of each rank in a whole run, {share:.0f} % of what the "
+        "rank computes. If it comes to both ranks at once, the run takes about that much longer. If it comes to them "
+        f"in turn, the run loses {about(in_turn / at_once)} as much, because each rank pays for its own interruption "
+        "and then waits for the other's. In 2006 the slow messages were those of the analysis, which fits the model "
+        f"to observations. With {tasks} tasks each could wait for {tasks - 1} others."
     )
 
 
