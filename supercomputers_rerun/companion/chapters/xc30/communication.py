@@ -93,8 +93,8 @@ def split(runs) -> "figures.Shown":
         alt=f"share of the time [%]; {'; '.join(said)}.",
         title=f"Our model on {names[-1]} computes for {share['computing']:.0f} % of the time "
         f"and waits at barriers for {share['waiting']:.0f} %",
-        caption="Ranks: processes that exchange messages. Serial work includes output. Line below: the spread of "
-        f"computing. {doubt(runs[0])}",
+        caption="Ranks: processes that exchange messages. Serial work includes output. Thin black line: the spread "
+        f"of computing. {doubt(runs[0])}",
     )
 
 
@@ -136,8 +136,8 @@ def disturbed(run) -> str:
     most = 100 * (np.nanmax(taken) / np.nanmin(taken) - 1)
     assert 1 < most < 30
     return (
-        f"On our machine, with a full operating system, the slowest of {len(taken)} equal pieces of work takes "
-        f"{most:.0f} % longer than the fastest."
+        f"We have no such kernel to compare with. With our full operating system the slowest of {len(taken)} equal "
+        f"pieces of work takes {most:.0f} % longer than the fastest."
     )
 
 

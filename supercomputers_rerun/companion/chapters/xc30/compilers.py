@@ -114,7 +114,7 @@ def differences(runs) -> "figures.Shown":
         name="xc30_builds",
         runs=shown,
         data=pd.DataFrame({"lead": run["lead"].values, "error_strict": run["error_strict"].values, **columns}),
-        title=f"A test for wrong builds of a program objects to a harmless one, too, on {days[1]} of {leads} days",
+        title=f"A test for wrong builds calls a harmless build different, too, on {days[1]} of {leads} days",
         caption=f"{run['members'].values[0]} forecasts a build, paired with those of a strict one. Dot: the 95 % "
         "interval of the mean difference excludes zero. Below, the difference.",
         tables="scores",
@@ -133,10 +133,10 @@ def told_apart(run) -> str:
     assert last == seventh == leads > harmless > 0 and max(size[:2]) < float(run["rounding"])
     return (
         "The test asks whether a mean difference of scores can be chance, not whether it is large. It finds both wrong "
-        f"builds on all {leads} days, though with the last digits wrong the difference is below one rounding, the last "
-        "digit that the computer keeps of the air's depth. It finds the harmless build, too, on "
-        f"{plural(harmless, 'day')}, by chance (all days are of the same forecasts) or because rounding shifts most "
-        "scores one way."
+        f"builds on all {leads} days. Yet with the rotation's last digits wrong, the difference is smaller than one "
+        "rounding of the air's depth, which is scored. It finds the harmless build, too, on "
+        f"{plural(harmless, 'day')}. That may be chance, which repeats, because all days are of the same forecasts. "
+        "Or rounding shifts most scores one way."
     )
 
 

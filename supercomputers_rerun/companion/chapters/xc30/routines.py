@@ -87,7 +87,8 @@ def gained(runs) -> "figures.Shown":
         height=3.4,
         name="xc30_gains",
         title=f"Vectors make {most} {first['gain'].iloc[0]:.1f} times as fast, and gain least in interpolation",
-        caption=f"One source for one column and for vectors of {_LANES}{_taken(runs)}. {doubt(runs[0])}",
+        caption=f"The same source, compiled for one column at a time and for {_LANES}. {_taken(runs)}. "
+        f"{doubt(runs[0])}",
     )
     axis = shown.figure.axes[0]
     limits = {columns(runs[0]): f"limit of {_letter(runs[0])}"}
@@ -107,11 +108,11 @@ def gained(runs) -> "figures.Shown":
 
 
 def _taken(runs) -> str:
-    """``; an instruction of F takes 4``, and where machines of runs differ ``, of others 8``."""
+    """``One instruction of F computes 4 columns``, and where machines of runs differ ``, of others 8``."""
     here, *others = (columns(run) for run in runs)
     more = [number for number in others if number != here]
     beside = f", of others {max(more)}" if more else ""
-    return f"; an instruction of {_letter(runs[0])} takes {here}{beside}"
+    return f"One instruction of {_letter(runs[0])} computes {here} columns{beside}"
 
 
 def _letter(run) -> str:
@@ -143,9 +144,9 @@ def gained_said(run) -> str:
     assert set(list(found)[:3]) == set(_INTERPOLATE)
     return (
         f"Here vectors make a routine up to {large.medians:.1f} times as fast, because one instruction then computes "
-        f"{limit} columns of air. The three routines that interpolate gain least, at most {least:.1f} times. Probably "
-        "loads and stores hold them up (not measured). For each number that they load or store they make at most "
-        f"{np.ceil(few):.0f} operations (counted), other routines at least {np.floor(many):.0f}."
+        f"{limit} columns of air. The three routines that interpolate gain least, at most {least:.1f} times in the "
+        "median. Probably loads and stores hold them up (not measured). For each number that they load or store they "
+        f"make at most {np.ceil(few):.0f} operations (counted), other routines at least {np.floor(many):.0f}."
     )
 
 
