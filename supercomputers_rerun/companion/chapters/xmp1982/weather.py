@@ -73,10 +73,10 @@ def apart(run) -> float:
 def said(runs) -> list[str]:
     """What another build of the source changes in the first of ``runs``, and what another machine changes."""
     last = runs[0]["differing"].values[:, -1]
-    assert last.min() == 0 and 0 < apart(runs[0]) < 1e-9
+    assert last.min() == 0 and 0 < apart(runs[0]) < 1e-11
     built = (
         f"If the forecast is compiled so that it rounds in another way, {100 * last.max():.0f} % of its numbers differ "
-        "after a day, but no temperature by more than a billionth of a degree."
+        "after a day, but no temperature by more than a hundred-billionth of a degree."
     )
     if len(_comparable(runs)) < 2:
         return [built]
@@ -84,10 +84,10 @@ def said(runs) -> list[str]:
     assert not any(across(runs).values()) and parted_at_once(runs), "on two machines no build gave the same bits"
     return [
         built,
-        "On a second machine of today our forecast does not give the same bits as on the first, although both ran one "
-        "source, compiled for the same kind of processor. The forecasts already differ at hour 0, when all builds of "
-        "one machine still agree. So the cause is probably a library: NumPy and its linear algebra choose their "
-        "routines by the processor that they find (not measured).",
+        "On a second machine of today our forecast gives other bits, although one source was compiled for the same "
+        "kind of processor. The forecasts already differ at hour 0, when all builds of one machine still agree. So the "
+        "cause is probably a library: NumPy and its linear algebra choose their routines by the processor (not "
+        "measured).",
     ]
 
 
