@@ -68,13 +68,12 @@ def gains(runs) -> "figures.Shown":
         old,
         runs,
         found,
-        apart="sizes of our own,\nnot to be compared",
+        apart="sizes of our own:\norder of magnitude",
         data=frames,
         name="aips58_gains",
         title=f"The Cray in Toronto was {cpu:.0f} times as fast as the Convex in CPU time, "
         f"{real:.1f} times in real time",
-        caption="A mark is a task at one size, a stroke a median. Grey: tasks of today, whose sizes are not the "
-        "memo's.",
+        caption="A mark is a task at one size, a stroke a median. Grey: today's tasks, of sizes of our own.",
         tables="ddt_small ddt_medium ddt_large prose",
     )
 
@@ -136,12 +135,13 @@ def gained() -> str:
     cpu, real = (float(gain[kind].median()) for kind in KINDS)
     shorter = float((waits.sel(system="CLSC") / waits.sel(system="NRAO1")).median())
     slower = 1 / float(over_convex()["real"].sel(system="PSC").median())
+    behind = int((gain["real"] < 1).sum())
     assert 9.5 < cpu < 10.5 and 1.5 < float(expected.median()) < real < 3 and 0.6 < shorter < 0.9 and slower > 2
     return (
-        "With Toronto's processor, and waiting as long as before, the Convex would have been "
+        "Suppose the Convex had had Toronto's processor and its own waits. It would have been "
         f"{float(expected.median()):.1f} times as fast in real time (median). Toronto was {real:.1f} times as fast, "
-        "because most of its tasks also waited for less time. Pittsburgh, among other users, took "
-        f"{slower:.0f} times as long as the Convex (median)."
+        f"because most of its tasks also waited for less time. In {behind} of {gain['real'].size} timings it was "
+        f"slower. Pittsburgh, among other users, took {slower:.0f} times as long as the Convex (median)."
     )
 
 
@@ -152,8 +152,8 @@ def classes() -> str:
     vector, scalar = (float(np.median(gain.values[kinds == kind])) for kind in ("vector", "scalar"))
     assert vector < scalar
     return (
-        "In CPU time, large tasks that by the memo suit a vector machine were "
-        f"{vector:.1f} times as fast in Toronto as on the Convex (median). Those that do not suit one were "
+        "Large tasks that suit a vector machine (by the memo) were "
+        f"{vector:.1f} times as fast in CPU time in Toronto as on the Convex (median). Those that do not were "
         f"{scalar:.1f} times as fast. So vectors did not decide the gain, probably because the Convex was a vector "
         "computer, too (not measured)."
     )
@@ -166,8 +166,8 @@ def averages(run) -> str:
     real = run["observed_real"].values
     off = [np.nanmean(row[:n]) / np.nanmedian(row) - 1 for row, n in zip(real, n, strict=True) if n > 1]
     return (
-        f"The memo gives means of up to {max(n)} executions. Our means of as many samples are up to "
-        f"{100 * max(off):.0f} % above the median of all. A single slow sample moves a mean, and hardly a median."
+        f"The memo gives means of up to {max(n)} executions. A single slow sample moves a mean, and hardly a median: "
+        f"means of as many of our samples are up to {100 * max(off):.0f} % above the median of all."
     )
 
 

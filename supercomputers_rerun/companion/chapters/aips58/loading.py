@@ -68,7 +68,7 @@ def paced(run) -> str:
     assert slower.min() > 10
     return (
         f"At the pace of a tape, loading takes {slower.min():.0f} to {slower.max():.0f} times as long today as from a "
-        "file, because nearly all of the time is then bytes over the tape's bandwidth."
+        "file, because nearly all of the time is bytes over the tape's bandwidth."
     )
 
 

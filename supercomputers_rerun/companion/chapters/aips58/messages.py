@@ -102,11 +102,14 @@ def then() -> str:
     assert toronto > convex and times > float(tables.load("aips58", "prose")["ddtload_factor"])
     more = float(cpu.sel(system="PSC") - cpu.sel(system="CLSC"))
     assert all(0.05 < each < 0.15 for each in ends)
+    toll = pittsburgh.extra().sel(size="small", problem=pittsburgh.TOLD).item()
+    few, many = (significant(toll / each, 2) for each in ends)
     return (
         f"The command took {toronto:.0f} s in Toronto, with no other user, and {waited / 60:.0f} minutes among "
-        f"Pittsburgh's users. The fair number is CPU time: Pittsburgh needed {times:.0f} times as much, "
-        f"{more:.0f} s more. If all these seconds went into 400 to 800 messages (the memo gives no number), a message "
-        "cost about a tenth of a second."
+        "Pittsburgh's users. Because other users lengthen real time, CPU time is the fair number: Pittsburgh needed "
+        f"{times:.0f} times as much, {more:.0f} s more. If all these seconds went into 400 to 800 messages, a "
+        f"message cost about a tenth of a second. At this price the toll of {pittsburgh.TOLD} would "
+        f"pay for {few} to {many} messages."
     )
 
 
@@ -124,9 +127,9 @@ def cost(run) -> str:
     return (
         f"Today we imitate the command, with {count} messages. Opening the file anew for each takes "
         f"{figures.times(reopened, off).briefly} the CPU time of a run without a file. If another process must answer "
-        f"before each opening, a message costs {significant(1e6 * asked(run), 2)} µs more CPU time than one without a "
-        f"file. The run then takes {waited[0] / waited[1]:.0f} times as long as without a file, mostly because we "
-        f"delay each answer by {1e3 * _DELAY:g} ms."
+        f"before each opening, a message costs {significant(1e6 * asked(run), 2)} µs more CPU time than without a "
+        f"file. In real time this run takes {waited[0] / waited[1]:.0f} times as long as without a file, mostly "
+        f"because we delay each answer by {1e3 * _DELAY:g} ms."
     )
 
 

@@ -1,4 +1,4 @@
-"""The section *Was it something else?*: four problems alone, and beside busy processes."""
+"""The section *Could the toll have another cause?*: four problems alone, and beside busy processes."""
 
 from supercomputers_rerun.companion import figures, host, tables
 from supercomputers_rerun.companion.chapters.aips58 import common
@@ -77,13 +77,13 @@ def beside(run) -> str:
     assert real.min() > 1 and ((cpu - 1).abs() < 0.5 * (real - 1)).all()
     charged = (
         f"but at most {100 * (cpu.max() - 1):.0f} % more CPU time. So most of the delay is waiting, which is not "
-        "charged. Probably shared caches and bandwidth cost the extra CPU time (not measured)."
+        "charged."
         if more
         else "but none needs measurably more CPU time, because a task is not charged while it waits for its turn."
     )
     return (
-        f"Today, beside as many busy processes as CPUs, our tasks take {real.min():.1f} to {real.max():.1f} times as "
-        f"long, {charged}"
+        f"Today, beside as many busy processes as CPUs, our four tasks on {figures.cpu(run)} take {real.min():.1f} to "
+        f"{real.max():.1f} times as long, {charged}"
     )
 
 

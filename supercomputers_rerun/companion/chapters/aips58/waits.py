@@ -65,7 +65,7 @@ def computing(runs) -> "figures.Shown":
         title=f"The CPU worked for {part[NAMES[0]]:.0f} % of the real time on the Convex, {part[NAMES[1]]:.0f} % on "
         "Toronto's Cray",
         caption=f"A mark is one of the {size} tasks; strokes with their numbers are medians.",
-        tables="ddt_small ddt_medium ddt_large",
+        tables=f"ddt_{size}",
     )
 
 
@@ -90,5 +90,5 @@ def conjecture(run) -> str:
     return (
         f"Today, with the toll, our four shortest tasks together take {short.briefly} as long with files on the disk "
         f"as with files in memory. For all tasks together it is {every.briefly}. So waiting for the disk is a toll, "
-        "too, which hardly shows in the sum of mostly long tasks."
+        "too: it shows in short tasks, and hardly in the total."
     )

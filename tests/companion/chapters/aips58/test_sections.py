@@ -84,7 +84,7 @@ def test_wrong_images_show_flux_and_bits():
         damage.Case("CLEAN, gain 2.2: 40", 14.0, False, -1449.0, image),
     ]
     shown = images.wrong(cases)
-    assert "−1.45e+03 Jy, 14 bits" in shown.html and shown.data["bits up to 20"].tolist() == [20, 14]
+    assert "−1450 Jy, 14 bits" in shown.html and shown.data["bits up to 20"].tolist() == [20, 14]
     assert "truth accepted, CLEAN, gain 2.2 refused" in shown.alt and len(shown.data) == 2
 
 
