@@ -12,7 +12,7 @@ LINES = 8
 _CLASSES = {"quick": ("S", "W"), "paper": ("S", "W", "A", "B"), "modern": ("A", "B", "C")}
 
 
-@experiment("nht1-solver", item="N1", rounds=7, seconds={"paper": 400, "modern": 1000}, unit="ms a step", per="NS")
+@experiment("nht1-solver", item="N1", rounds=7, seconds={"paper": 700, "modern": 1000}, unit="ms a step", per="NS")
 def steps(preset: str, threads: int) -> list[Case]:
     """Block-tridiagonal solver BT by class and threads."""
     from supercomputers_rerun.kernels import bt
