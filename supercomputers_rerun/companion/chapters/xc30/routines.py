@@ -25,7 +25,7 @@ _WORK = {
 _INTERPOLATE = ("LASCAW", "LAITQM", "LAITLI")
 
 
-@experiment("xc30-routines", item="C4, C16, P13", rounds=7, seconds={"paper": 300, "modern": 600}, unit="MFLOPS")
+@experiment("xc30-routines", item="C4, C16, P13", rounds=7, seconds={"paper": 900, "modern": 600}, unit="MFLOPS")
 def builds(preset: str, threads: int) -> list[Case]:
     """Routines of the profiles, vectorised and scalar, and those that have an NPROMA by its length."""
     from supercomputers_rerun.kernels.processor import peak
