@@ -71,7 +71,9 @@ def test_every_figure_has_the_machine_beside_the_reports_and_the_books_machines(
     for figure in figures:
         packed = re.search(r'href="data:text/csv;charset=utf-8;base64,([^"]+)"', figure)[1]
         words = pd.read_csv(io.BytesIO(base64.b64decode(packed)))["machine"].tolist()
-        assert "this machine" in words and len(set(words)) > 2 and {"D (AMD EPYC Zen 4)", "F (AMD EPYC Zen 3)"} & {*words}
+        assert (
+            "this machine" in words and len(set(words)) > 2 and {"D (AMD EPYC Zen 4)", "F (AMD EPYC Zen 3)"} & {*words}
+        )
     chapters = html[html.index("Figures of the chapters") :]
     assert chapters.count("<section>") == 5 and chapters.count("<figure") > 5
     assert not (synthesis.file_rates()["order"] < 0).any()  # outside, the book's machines alone

@@ -97,18 +97,17 @@ def waited() -> str:
 
 
 def scaled(run) -> str:
-    """What a second rank does for the spectral model, and where the rest of a doubling goes."""
+    """What a second rank does for the spectral model, and what it loses to messages and at barriers."""
     assert run["ranks"].values.tolist() == [1, 2]
     gain = figures.ratios(run, [0], [1]).iloc[0]
-    spent = {name: [np.nanmedian(row) for row in run[f"observed_{name}"].values] for name in ("compute", "barrier")}
-    assert gain["low"] > 1 and gain["middle"] < 1.9
-    missing = np.nanmedian(run["seconds"].values[1]) - np.nanmedian(run["seconds"].values[0]) / 2
-    waiting, slower = spent["barrier"][1] - spent["barrier"][0], spent["compute"][1] - spent["compute"][0] / 2
-    assert waiting > 0.2 * missing and slower > max(0, 0.5 * (missing - waiting))
-    assert spent["compute"][1] > 0.75 * np.nanmedian(run["seconds"].values[1])
+    lost = [np.nanmedian(run[f"observed_{name}"].values[1]) for name in ("barrier", "communication")]
+    share = 100 * sum(lost) / np.nanmedian(run["seconds"].values[1])
+    assert gain["low"] > 1.5 and share < 10
+    less = "measurably less than" if gain["high"] < 2 else "not measurably less than"
     return (
-        f"Today two ranks run the small spectral model (chapter 5) {gain['middle']:.1f} times as fast as one. They "
-        "lose by waiting at barriers, and because half of the work takes each rank more than half of the time."
+        f"Today two ranks run the small spectral model (chapter 5) {gain['middle']:.1f} times as fast as one, {less} "
+        f"twice. Waiting at barriers and messages take {share:.0f} % of their time: they share one machine, and no "
+        "network lies between them."
     )
 
 
