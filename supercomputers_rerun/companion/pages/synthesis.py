@@ -769,7 +769,7 @@ def shares() -> "figures.Shown":
     return dots(
         frame,
         name="share_of_peak",
-        beside={whole.idxmax(): (most, 8, "bold"), alone.idxmin(): (reach, -14, "bold")},
+        beside={whole.idxmax(): (most, 8, "bold"), alone.idxmax(): (reach, 20, "bold")},
         title=f"Whole forecasts reached at most {most} of the peak; transforms alone reach {reach} today",
         seen="Hollow: whole forecasts. Filled: parts of one, without physics and messages, over the peak measured "
         "beside them. Bars are long where that peak varied.",
