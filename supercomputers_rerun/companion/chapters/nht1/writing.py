@@ -6,6 +6,7 @@ from supercomputers_rerun.companion import figures, tables
 from supercomputers_rerun.companion.bench import Case
 from supercomputers_rerun.companion.common import np, pd, plural, rounded
 from supercomputers_rerun.companion.experiments import counts_to, experiment, of
+from supercomputers_rerun.companion.records.runs import latest
 
 #: Methods of writing that the report names: label, way and double buffering.
 _WAYS = (
@@ -257,13 +258,16 @@ def styled_text(text: str, tag: str, mark: str) -> "figures.Shown":
 
 def conditions(run) -> "figures.Shown":
     """What holds of every number of the chapter that says nothing else, in small print."""
-    here = largest(run)
+    here, other = largest(run), latest("nht1-base")
+    apart = f", or from {figures.cpu(other)} where the figure beside them names it" if other is not None else ""
+    if apart and figures.cpu(other) == figures.cpu(run):
+        apart = ""
     return styled_text(
         "Values of 1993 are printed in the report or follow from it. Values of today are medians from machine "
-        f"{figures.cpu(run)}, {run.attrs['machine'].rpartition(', ')[2]}, preset {run.attrs['preset']}. If nothing "
-        f"else is said, the grid has {here['N'].max()} points in each direction, the faster of two solvers runs on "
-        f"{plural(here['threads'].max(), 'thread')}, and files go into the page cache, memory that the system copies "
-        "to the disk later.",
+        f"{figures.cpu(run)}, {run.attrs['machine'].rpartition(', ')[2]}, preset {run.attrs['preset']}{apart}. If "
+        f"nothing else is said, the grid has {here['N'].max()} points in each direction, the faster of two solvers "
+        f"runs on {plural(here['threads'].max(), 'thread')}, and files go into the page cache, memory that the system "
+        "copies to the disk later.",
         "small",
         "<small>{}</small>",
     )
