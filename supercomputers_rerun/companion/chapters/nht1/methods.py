@@ -66,7 +66,7 @@ def overheads(runs) -> "figures.Shown":
         name="nht1_overheads",
         title=f"Point by point, writing adds at least {points.min():.0f} % to a run; in larger pieces at most "
         f"{rest.max():.0f} % (into memory)",
-        caption=f"Runs that wait for their writes, by grid, the range at the right{untried}. Beyond // logarithmic.",
+        caption=f"Medians and their intervals; at the right the range of medians{untried}. Beyond // logarithmic.",
     )
     axis, rows = shown.figure.axes[0], frames[0]["what"].tolist()
     percent_axis(axis)

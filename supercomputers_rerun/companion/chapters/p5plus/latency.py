@@ -133,7 +133,7 @@ def load_times(runs) -> "figures.Shown":
         title = f"{many} of cache lines load {about(chase / walk)} as fast in equal steps as in random order"
         if len(few) and (few["stride"] > few["random"]).all():
             title = (
-                f"Steps of 4 KB slow down loads of few cache lines, and make {many} load {about(chase / walk)} as fast"
+                f"In steps of 4 KB few lines load slowly; {many} load {about(chase / walk)} as fast as in random order"
             )
         axis.annotate("", (reach, walk), (reach, chase), arrowprops={"arrowstyle": "<->", "color": figures.INK})
         axis.annotate(f"{chase / walk:.0f} times", (reach, walk), xytext=(5, 6), weight="bold", **style)

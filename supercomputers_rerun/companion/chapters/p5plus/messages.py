@@ -89,7 +89,8 @@ def exchanged(runs) -> "figures.Shown":
     first = frames[0]["nbytes"].min(), call
     beside = {"textcoords": "offset points", "size": 9, "weight": "bold", "va": "top"}
     axis.annotate(f"{call:.2g} µs, the call", first, xytext=(-3, -12), **beside)
-    doubtful = (free[0]["flags"].values.astype(str) != "").any()
+    flags = [words for words in free[0]["flags"].values.astype(str) if words]
+    doubtful = f" Crosses: doubtful{', as samples drifted' if all('drift' in words for words in flags) else ''}."
     return figures.show(
         figure,
         name="p5plus_exchange",
@@ -97,8 +98,7 @@ def exchanged(runs) -> "figures.Shown":
         heading=figures.run_title(free[0]),
         data=[_exchanges(run) for run in runs],
         title=f"A short message costs its call, {call:.2g} µs, and a long one its bytes",
-        caption="Two ranks of one machine send each other a message at the same time."
-        + (" Crosses: doubtful numbers." if doubtful else ""),
+        caption="Two ranks of one machine send each other a message at the same time." + (doubtful if flags else ""),
         tables="plots",
         note=models.said(by_size, expected),
     )

@@ -207,7 +207,7 @@ def bank_times(stride: int = 8, banks: int = 16, cpus: int = 1) -> "figures.Show
         data=data.rename_axis("cycle").reset_index(),
         name="xmp1982_bank_times",
         title=f"Taking {taken}, {whose} meet {len(used)} of {banks} banks, and {f'up to {most}' if most else 'none'} "
-        f"of them wait{'' if most else 's'}",
+        f"of the vectors wait{'' if most else 's'}",
         tables="prose",
         caption="Simulated. A bar is a busy bank; above, how many of a CPU's two loads and one store wait. Each begins "
         "elsewhere.",
