@@ -417,7 +417,7 @@ def by_python() -> str:
     from supercomputers_rerun.kernels.files import storm
     from supercomputers_rerun.kernels.files.syscalls import touch_files
 
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory(prefix="rerun-") as folder:
         paths = [Path(folder, name) for name in "abc"[: by_task()]]
         for path in paths:
             path.write_bytes(bytes(storm.Problem().small_bytes))
