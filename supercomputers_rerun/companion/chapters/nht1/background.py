@@ -79,14 +79,14 @@ def said(run) -> str:
     if longer:
         found += f" {longer} became longer."
     little = "little" if share < 100 / 3 else "something"
-    also = ", and some runs scatter by more than that" * bool(scatter > share and not shorter)
+    also = ", and some runs scatter by more" * bool(scatter > share and not shorter)
     busy = table["threads"].max()
     taken = f" With {plural(busy, 'thread')} no CPU is free for the writer." * bool(busy >= usable_cpus(run))
     official = written(run)["N"].max()
     untried = " The largest grid was not tried." * bool(table["N"].max() < official)
     return (
-        f"{found} There is {little} to gain: a solver that waits for its dumps does so for {share:.0f} % of a run at "
-        f"most{also}.{taken}{untried}"
+        f"{found} There is {little} to gain on the grids tried: waiting for dumps takes at most {share:.0f} % of a run "
+        f"with writing{also}.{taken}{untried}"
     )
 
 

@@ -113,7 +113,7 @@ def balance(runs) -> "figures.Shown":
     axis.axhline(bound, xmin=0.9, color=blue, linewidth=1.6, label="_bound")
     arrow = {"arrowstyle": "<-", "color": blue, "linewidth": 1.4}
     axis.annotate("", (0.95, bound), xytext=(0, 24), arrowprops=arrow, **edge)
-    words = f"iPSC/860 (1993),\nsecond program:\nabove {bound:g} %"
+    words = f"iPSC/860 (1993),\nprobably second program,\ncan exceed {bound:g} %;\ncomputing not known"
     axis.annotate(words, (0.9, bound), xytext=(-4, -6), ha="right", size=9, **edge)
     pairs = {"CM-2 (1993)": cm2}  # of programs that wait for the same dump
     for run, frame in zip(runs, frames, strict=True):
@@ -153,7 +153,7 @@ def balance(runs) -> "figures.Shown":
         title=f"A fast solver waits for its dumps {_percent(fast.middle)} % as long as it computes, a slow one "
         f"{_percent(slow.middle)} %",
         caption="A dump saves the whole grid, today on disk. Along a dotted line dumps take equally long. "
-        "At the edge: a lower bound.",
+        "At the edge: computing not known.",
     )
 
 
@@ -233,9 +233,9 @@ def of_the_cm2() -> str:
     assert row["zeta"] < 1 < low and slower > 2
     return (
         f"The CM-2 was the slowest of the three machines, and its overhead was typically below {low:g} %. On the "
-        f"largest grid the overhead must have been below 1 %. There a dump took about {dump:.0f} s, at {rate:g} MB/s, "
-        f"and the faster of two programs computed for about {row['computing'] / 60:.0f} minutes before the next dump. "
-        "Yet over a whole run the second program of the iPSC/860 wrote at least "
+        f"largest grid the overhead must have been below 1 %. On this grid a dump took the CM-2 about {dump:.0f} s, at "
+        f"{rate:g} MB/s. The faster of its two programs computed for about {row['computing'] / 60:.0f} minutes between "
+        "dumps. Yet over a whole run the second program of the iPSC/860 wrote at least "
         f"{slower:.0f} times as many bytes a second as the CM-2."
     )
 
@@ -246,9 +246,9 @@ def riddle(run) -> str:
     assert slow.zeta_high < fast.zeta_low / 5 and slow.T_T_low > 2 * fast.T_T_high
     return (
         "The first program of the iPSC/860, too, probably had its low overhead because it computed slowly: the report "
-        "says that its run was long and its output rate low. Our slow solver, on one thread, has an overhead of "
-        f"{slow.zeta:.0f} % today if it writes point by point. The fast solver has {rounded(fast.zeta)} %, yet it is "
-        f"done in {_PARTS.get(round(slow.T_T / fast.T_T), 'a fraction')} of the time."
+        "says that its run was long and its output rate low. Written point by point on one thread, our slow "
+        f"solver has an overhead of {slow.zeta:.0f} % today. The fast solver has {rounded(fast.zeta)} %, yet it is "
+        f"done in about {_PARTS.get(round(slow.T_T / fast.T_T), 'a fraction')} of the time."
     )
 
 

@@ -196,8 +196,8 @@ def opening(runs) -> "figures.Shown":
         legend_at="above 2",
         name="nht1_opening",
         title=f"Written point by point, a run of today takes {times} times as long as without writing",
-        caption="What writing adds: on three machines as printed in 1993, arrows for bounds; by three methods "
-        "today. Beyond // the axis is logarithmic.",
+        caption="What writing adds: on three machines in 1993 (iPSC/860: probably the second program), arrows for "
+        "bounds; by three methods today. Beyond // logarithmic.",
         model=models.by_row(expected, "zeta"),
         note=models.said(waits, expected),
     )
@@ -241,10 +241,11 @@ def surprise(run) -> str:
     bound = float(tables.printed("nht1", "overheads").set_index("system").loc["iPSC/860", "low"])
     return (
         f"On the iPSC/860 the first program wrote the {_point()} bytes of a point, moved on in the file, and wrote the "
-        f"next {_point()}. The report calls its overhead, the time that writing adds to a run, low. By the abstract, "
-        f"output could add more than {bound:g} % on this machine; that must belong to a second, later program. Written "
-        f"point by point today, even into memory only, a run takes {_longer(run)} times as long as one that writes "
-        "nothing. This chapter explains how both can be true: the low overhead then, the long run today."
+        f"next {_point()}. The report calls the overhead of this program low; overhead is the time that writing adds "
+        f"to a run. Yet by the abstract writing could add more than {bound:g} % on the iPSC/860. We read this as a "
+        f"second, later program. Today a run that writes point by point, even into memory only, takes {_longer(run)} "
+        "times as long as one that writes nothing. How can the same way of writing cost little then and so much today? "
+        "This chapter gives the probable reason."
     )
 
 
@@ -275,7 +276,7 @@ def answer(run) -> str:
     plane = largest(run).loc[PLANES]
     writes = 1e6 * (largest(run)["R_IO"] * largest(run)["T_T"])[POINTS] / _point()
     little = f"{plane['zeta']:.0f} % longer" if plane["zeta_low"] > 0 else "not measurably longer"
-    more = " On the largest grid still larger pieces cost more again (next section)." * _arrays_cost_more(run)
+    more = " On the largest grid whole arrays add more than planes (next section)." * _arrays_cost_more(run)
     return (
         f"Yes: written point by point, a run takes {_longer(run)} times as long as without writing, because the "
         f"program calls the system for every point. It moves on in the file (a seek) {rounded(writes / 1e6)} million "
@@ -299,8 +300,8 @@ def cost(run) -> str:
     return (
         f"This chapter counts a write and its seek as one call. Today the call for {_point()} bytes takes about "
         f"{models.spoken(call, 's')}, nearly all of it a fixed cost: the latency, which does not depend on the bytes. "
-        f"Planes move at {models.spoken(rate, 'byte/s')} (the bandwidth), the copy and the checksum of each dump "
-        f"included. At this rate {_kilobytes(size)} could move in the time of one call."
+        f"Planes move at {models.spoken(rate, 'byte/s')}, the bandwidth. Their time includes copying each dump "
+        f"and computing a checksum. At this rate {_kilobytes(size)} could move in the time of one call."
     )
 
 
@@ -317,11 +318,11 @@ def beyond(run) -> str:
     if set(far["way"]) == {_FIVE, _WHOLE} and worst["N"] == frame["N"].max():
         alone = set(far["N"]) == {worst["N"]}
         rule = f"The sum fails for arrays{'' if alone else ', most'} on the largest grid"
-        dearer = ", so arrays add more to a run there than planes" * _arrays_cost_more(run)
+        dearer = " So on this grid arrays add more to a run than planes." * _arrays_cost_more(run)
     piece = {POINTS: "a point", PLANES: "a plane", _FIVE: "an array", _WHOLE: "all five arrays"}[worst["way"]]
     return (
         f"{rule}; why was not measured. A write of {piece} takes {worst['over']:.0f} times as long as the sum "
-        f"says{dearer}."
+        f"says.{dearer}"
     )
 
 
@@ -408,9 +409,10 @@ def over_ranks(run) -> str:
     longer = rest["zeta"].max()
     little = f"at most {longer:.0f} % longer" if longer > 1 else "hardly longer"
     return (
-        f"The same holds for {run['ranks'].values.max()} processes that write through MPI, a library for messages. A "
-        f"call for each point makes their run {points['zeta']:.0f} % longer. One call for all points of a process "
-        f"makes it {little}, whether the processes write together or separately."
+        f"The same holds for {run['ranks'].values.max()} processes that write through MPI, a library for messages "
+        f"(machine {figures.cpu(run)}). A call for each point makes their run {points['zeta']:.0f} % longer. One "
+        f"call for all points of a process makes the run {little}, whether the processes join in one call of MPI or "
+        "each writes for itself."
     )
 
 

@@ -66,11 +66,11 @@ def said(run) -> str:
     one, most = grown[0]
     shorter = one.T_C / most.T_C
     assert shorter > 1.2
-    told = "the runs scatter too much to show another cause"
+    told = "Both overheads scatter too much to show another cause"
     if shorter * one.zeta_high < most.zeta_low:
-        told = "why it is more was not measured"
+        told = "Why it is more was not measured"
     elif shorter * one.zeta_low > most.zeta_high:
-        told = "why it is less was not measured"
+        told = "Why it is less was not measured"
     smallest = ", the smallest grid" * bool(one.N == ends[0][0].N)
     rest = f" On {alike} points there is no measurable difference." * bool(alike)
     if len(grown) > 1:
@@ -78,7 +78,7 @@ def said(run) -> str:
     return (
         f"On {one.N}³ points{smallest}, yes: writing plane by plane adds {one.zeta:.0f} % to a run with one thread, "
         f"and {most.zeta:.0f} % with {most.threads}. Faster computing alone would raise {one.zeta:.0f} % to "
-        f"{shorter * one.zeta:.0f} %; {told}.{rest}"
+        f"{shorter * one.zeta:.0f} %. {told}.{rest}"
     )
 
 

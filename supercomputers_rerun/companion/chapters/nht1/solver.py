@@ -100,7 +100,8 @@ def doubled(run) -> str:
     only, why = "", "a point takes about as long on both grids"
     if point[less] > 1.1 * point[more]:
         only = "only "
-        why = f"probably because the solver takes {LINES} lines at once, and {less} is no multiple of it (not measured)"
+        full = -(-less // LINES) * LINES
+        why = f"probably because the solver takes {LINES} lines at once: {less} cost as much as {full} (not measured)"
     elif point[more] > 1.1 * point[less]:
         why = "a point takes longer on the larger grid, and the reason was not measured"
     return (

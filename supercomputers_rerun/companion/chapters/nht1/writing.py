@@ -168,7 +168,7 @@ def below_printed(runs, frames, names, systems, titled: dict[str, str], **shown)
         tables="overheads",
         **shown,
     )
-    words = {"range": "{low:g} to {high:g} %", "below": "below {high:g} %", "above": "above {low:g} %"}
+    words = {"range": "{low:g} to {high:g} %", "below": "typically < {high:g} %", "above": "can exceed {low:g} %"}
     then = [words[row["bound"]].format(**row) for row in printed.to_dict("records")]
     zeta = frames[0].set_index("what")["zeta"].to_dict()
     now = {name: f"{value:.0f} %" if abs(value) > 1 else "about 0 %" for name, value in zeta.items()}
@@ -259,7 +259,7 @@ def styled_text(text: str, tag: str, mark: str) -> "figures.Shown":
 def conditions(run) -> "figures.Shown":
     """What holds of every number of the chapter that says nothing else, in small print."""
     here, other = largest(run), latest("nht1-base")
-    apart = f", or from {figures.cpu(other)} where the figure beside them names it" if other is not None else ""
+    apart = f", or from {figures.cpu(other)} where the text or the figure names it" if other is not None else ""
     if apart and figures.cpu(other) == figures.cpu(run):
         apart = ""
     return styled_text(
