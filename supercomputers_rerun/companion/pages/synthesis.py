@@ -502,8 +502,13 @@ def about(value: float) -> str:
 
 def of_book(frame: pd.DataFrame, what: str) -> float:
     """The value of the first of the book's machines that has a run of this kind; NaN where none has."""
-    found = frame[(frame["what"] == what) & (frame["order"] >= 0)].sort_values("order")["value"]
+    found = _first_of_book(frame, what)["value"]
     return float(found.iloc[0]) if len(found) else np.nan
+
+
+def _first_of_book(frame: pd.DataFrame, what: str) -> pd.DataFrame:
+    """The point that :func:`of_book` takes, or none."""
+    return frame[(frame["what"] == what) & (frame["order"] >= 0)].sort_values("order").head(1)
 
 
 def printed(frame: pd.DataFrame, machine: str, what: str) -> float:
@@ -528,8 +533,10 @@ def waited() -> tuple[float, float]:
 
 
 def additions(request: str = OPEN) -> float:
-    """Numbers that a core adds in registers while it waits for one request, such as a small file."""
-    return of_book(requests(), request) * _GIGA * of_book(sustained_rate(), "additions in registers")
+    """Numbers that a core adds in registers while it waits for one request, such as a small file; of one machine."""
+    found, rates = _first_of_book(requests(), request), sustained_rate()
+    of_machine = rates[rates["machine"].isin(found["machine"])]
+    return of_book(found, request) * _GIGA * of_book(of_machine, "additions in registers")
 
 
 @figures.styled
@@ -666,8 +673,8 @@ def waiting() -> "figures.Shown":
         heading=_measured(frame),
         title=f"The forecast of 1982 waited for {then:.0f} % of its time, ours waits for {now:.0f} %; other jobs for "
         f"{others.min():.0f} to {others.max():.0f} %",
-        caption="Under each heading one report's jobs and, in three, a similar program of today. The short arrow and "
-        "the hollow box mark bounds.",
+        caption="Waiting includes other users' turns in Pittsburgh, serial work in 2006. Three headings have a program "
+        "of today. Short arrow, hollow box: bounds.",
         alt=f"Share of the elapsed time without computing, in %. {said(frame)}.",
     )
 
@@ -685,6 +692,7 @@ def asked() -> "figures.Shown":
             axis.annotate(
                 f"{about(count)} additions", (frame.loc[frame["what"] == name, "high"].max(), place), (8, 0),
                 textcoords="offset points", size=8.8, va="center", weight="bold" if name == OPEN else "normal",
+                color=figures.series(int(_first_of_book(frame, name)["order"].item())),  # of its machine's marks
             )  # fmt: skip
     axis.set_yticks(range(len(names)), [""] * len(names))
     figures.log_axis(axis, "x")
@@ -699,8 +707,8 @@ def asked() -> "figures.Shown":
         name="request",
         heading=_measured(frame),
         title=f"While it opens, reads and closes one small file, a core could make {about(additions())} additions",
-        caption="What one request costs today before its bytes count, and how many additions, in registers and without "
-        "vectors, a core makes meanwhile.",
+        caption="What one request costs today before its bytes count, and how many additions in registers, without "
+        "vectors, a core of that colour's machine makes meanwhile.",
         alt=f"Time of one request in s, on a logarithmic axis. {said(frame)}.",
     )
 
@@ -808,11 +816,20 @@ def hours() -> "figures.Shown":
         on = dict.fromkeys(part["what"].str.extract(r" on (\d+ \w+)$", expand=False).dropna())
         size = f"{year}: points {about(km)} km apart"
         frame.loc[part.index, "group"] = ", ".join(filter(None, [size, " or ".join(on)]))
+        if year == 2006:  # three points: the fastest of most processors, two machines of as many
+            first_of_them, *slower = part.sort_values("value").index
+            named = part["machine"].str.split().str[1]
+            cpus = part["what"].str.extract(r" on (\d+) ", expand=False)
+            assert cpus[slower].nunique() == 1 and int(cpus[first_of_them]) > int(cpus[slower[0]])
+            of_2006 = {
+                first_of_them: (f"{cpus[first_of_them]}: {named[first_of_them]}", -8, "normal"),
+                slower[-1]: (f"{cpus[slower[0]]}: {', '.join(named[slower])}", 8, "normal"),
+            }
     return dots(
         frame,
         log=True,
         name="forecast_hour",
-        beside={index[machine]: words for machine, words in beside.items()},
+        beside={index[machine]: words for machine, words in beside.items()} | of_2006,
         title=f"An hour of forecast took {first:.0f} s in 1982 with points {about(apart[1982])} km apart, {last:.3g} s "
         f"in 2014 with {about(apart[2014])} km",
         seen="Models grew, so this compares how long forecasters wait, not machines. Below the line are small models "

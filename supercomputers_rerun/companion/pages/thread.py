@@ -35,9 +35,10 @@ def conditions() -> str:
         where = f"They come from {first}, or from {' or '.join(others)} where {first.partition(' (')[0]} has no run. "
         where += "All these are virtual machines with two processors."
     return (
-        "Numbers of the past are printed in the reports, or follow from what they print. Today's numbers in sentences "
-        f"are medians of stored runs in the size called paper. {where} Files are on a disk, or in memory that the "
-        "system uses for files (the page cache). Programs and sizes of points on one axis may differ."
+        "Numbers of the past are printed in the reports, or follow from what they print. Today's numbers in the text "
+        f"are medians of stored runs, at the problem size that we call paper. {where} Files are on a disk, or in "
+        "memory that the system uses for files (the page cache). Points on one axis may come from different programs "
+        "and from problems of different size."
     )
 
 
@@ -54,8 +55,9 @@ def how_long() -> str:
     assert imaging < min(5, convex / 3), "hardly at all, and less than on any machine of 1989"
     return (
         f"In the reports jobs wait for about {alone.min():.0f} to {alone.max():.0f} % of their time, and for "
-        f"{shared:.0f} % on one Cray shared with others. A faster processor may wait for a larger share, because disks "
-        "and other users do not become faster with it. In 1989 the large imaging problems waited for "
+        f"{shared:.0f} % on one Cray shared with others. That share includes the turns of other users, and the "
+        "shares of 2006 include serial work. A faster processor may wait for a larger share, because disks and other "
+        "users do not become faster with it. In 1989 the large imaging problems waited for "
         f"{convex:.0f} % of their time on a Convex. On a Cray in Toronto, with a CPU {about(faster)} times as fast, "
         f"the share was {toronto:.0f} %. The share does not always grow: our imaging hardly waits today."
     )
@@ -89,15 +91,16 @@ def why_more() -> str:
     return (
         "It waits for a larger share of its time partly because four disks served it in 1982, and one virtual disk "
         f"serves it today. A single disk gained more than computing: it became {about(synthesis.disks())} times as "
-        f"fast, and the forecast's computing about {about(computes)} times. But one disk now does the work of four, "
-        f"which together moved {about(rates['disks-diop'] / rates['disk'])} times as much as one. So moving the files "
-        f"became only about {about(moves)} times as fast. A processor can compute while data moves (overlap). In 1982 "
-        f"moving a step's data took {about(hidden)} times as long as computing the step, and could hide behind it. "
+        f"fast, and the forecast's computing about {about(computes)} times. But in 1982 four disks shared the work, "
+        f"and together moved {about(rates['disks-diop'] / rates['disk'])} times as much as one of them. Today one disk "
+        f"does all of it. So moving the files became only about {about(moves)} times as fast. A processor can compute "
+        f"while data moves (overlap). In 1982 moving a step's data took {about(hidden)} times as long as computing the "
+        "step, and could hide behind it. "
         f"Today moving takes {about(longer)} times as long as computing, so that the forecast must wait for at least "
         f"{by_speeds():.0f} % of its time (calculated). It waits for {now:.0f} %, partly because only "
         f"{100 * beside:.0f} % of the bytes move while it computes. Four disks like ours would move a step's data in "
         f"{about(with_four)} of the time of computing (calculated). So take the share as a lesson about one "
-        "disk, and not as a race: our program has other physics, too."
+        "disk, not as a race of machines. Our program also has other physics than that of 1982."
     )
 
 
@@ -106,8 +109,8 @@ def one_request() -> str:
     load, opened = (synthesis.additions(request) for request in (synthesis.LOAD, synthesis.OPEN))
     assert load > 100 and opened > 20 * load
     return (
-        f"It costs as much time as hundreds or many thousands of additions: {about(load)} for a load from a random "
-        f"place in memory, and {about(opened)} for a small file that is opened, read and closed."
+        f"It costs as much time as many additions: about {about(load)} for a load from a random place in memory, and "
+        f"about {about(opened)} for a small file that is opened, read and closed."
     )
 
 
@@ -128,9 +131,9 @@ def held() -> str:
     assert first > 2 * max(later.max(), now)
     return (
         "The peak of a machine is the highest rate at which it can compute, in operations a second (flop/s). For each "
-        f"flop/s of its peak the Cray Y-MP of 1993 had {about(first)} bytes of memory. The machines of 2006 and 2014 "
-        f"had {about(later.min())} to {about(later.max())} bytes, and the virtual machine of today has {about(now)}. "
-        "So for the same peak these machines hold a smaller problem than the Y-MP."
+        f"flop/s of its peak the Cray Y-MP of 1993 had room for {about(first)} bytes in memory. The machines of 2006 "
+        f"and 2014 had {about(later.min())} to {about(later.max())} bytes, and the virtual machine of today has "
+        f"{about(now)}. So for the same peak these machines hold a smaller problem than the Y-MP."
     )
 
 
@@ -138,9 +141,10 @@ def for_memory() -> str:
     """What a loop loses that skips most of what it reads past."""
     then, now = synthesis.skipping()
     return (
-        f"In 2006 a loop that skips eight numbers of every ten took {then:.1f} times as long as a loop that uses all "
-        f"ten, for the same arithmetic. Today it takes {now:.1f} times as long. Probably both have one cause: memory "
-        "delivers whole blocks (cache lines), of which the loop skips most (not measured)."
+        f"In 2006 a loop that uses two numbers of every ten took {then:.1f} times as long, for the same number of "
+        f"operations, as a loop that uses all ten. Today it takes {now:.1f} times as long, probably because memory "
+        "delivers whole blocks (cache lines), of which the loop skips most (not measured). The cause in 2006 may be "
+        "another: the report does not print the lengths of its arrays, which may have fitted into a cache."
     )
 
 
@@ -161,9 +165,9 @@ def for_others() -> str:
         "They wait for the slowest of them. At a barrier each processor waits until all have come. In 2006 three jobs "
         f"of the weather centre stood at barriers for {barrier.min():.0f} to {barrier.max():.0f} % of their time. "
         "Programs that watched the machine, called sensors, interrupted the forecast. We imitate this with two "
-        f"processes. If they are interrupted in turn, they wait {about(apart)} ms for each other in a run of "
-        f"{about(spent)} s. If both are interrupted at the same step, they wait {about(together)} ms, because then "
-        "nobody is late."
+        f"processes. If they are interrupted in turn, each waits on average {about(apart)} ms for the other "
+        f"in a run of {about(spent)} s. If both are interrupted at the same step, each waits only {about(together)} "
+        "ms, because then both come nearly together."
     )
 
 
@@ -189,6 +193,6 @@ def speed() -> str:
     return (
         f"Much of the speed went into finer models. To forecast one hour took {first:.0f} s on the X-MP of 1982, with "
         f"a file on the SSD. It took {last:.3g} s on the Cray of 2014, whose model had about {about(points / 1e6)} "
-        f"million points. Our model, of the size of 1982 and with our physics, has one point for every {about(finer)} "
-        f"of these, and forecasts one hour in {about(again)} s today."
+        f"million points. Our model has the size of that of 1982, with about {about(finer)} times fewer points "
+        f"than that of 2014. With our own physics it forecasts one hour in {about(again)} s today."
     )
