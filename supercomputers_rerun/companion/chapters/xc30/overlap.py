@@ -135,7 +135,7 @@ def _signed(ratio: float) -> str:
 def _changes(ratio: float) -> str:
     """What messages in flight do today, the cut into groups included, by the least time over that of one piece."""
     if ratio > 1:
-        return "on our 2 ranks the cut into groups costs more than they save"
+        return "on our 2 ranks the cut into groups costs more"
     return f"today they save up to {100 * (1 - ratio):.0f} %"
 
 

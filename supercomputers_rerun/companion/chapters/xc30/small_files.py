@@ -335,8 +335,8 @@ def opens(runs) -> "figures.Shown":
         name="xc30_opens",
         runs=runs,
         data=frames,
-        title=f"Opens of small files, if they take {1e3 * slow['open']:.0f} ms, make an output step of the talk's size "
-        f"{longer} as long",
+        title=f"Opens of small files that take {1e3 * slow['open']:.0f} ms make an output step of the talk {longer} as "
+        "long",
         caption="Both steps write the same bytes; the fewer these are (grey), the more opens weigh. Leftmost opens "
         "are not delayed, the others on purpose.",
         tables="hres_io io_to_remove",

@@ -192,8 +192,8 @@ def _still() -> "figures.Shown":
         figure,
         data=pd.DataFrame(rows, columns=["work files", "begins [s]", "ends [s]", "part"]),
         name="xmp1982_day",
-        title=f"A forecast of one day and its jobs took {minutes('disk4'):.1f} minutes with files on disks in 1982, in "
-        f"the best place {minutes(fastest()):.1f}",
+        title=f"In 1982 a day's forecast and its jobs took {minutes('disk4'):.1f} minutes with files on disks, at best "
+        f"{minutes(fastest()):.1f}",
         caption="Pale and dashed: a model, six constants fitted to the report's times, within "
         f"{off():.0f} % of the printed ends. Diamonds and minutes: the report's.",
         alt="Modelled clock time of a forecast and its post-processing jobs, by part, for the "

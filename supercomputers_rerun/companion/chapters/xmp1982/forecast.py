@@ -341,8 +341,8 @@ def net_times(runs) -> "figures.Shown":
         xlabel="times as long as with two files on SSD, async",
         legend_at="above 2",
         name="xmp1982_net_times_rerun",
-        title=f"With four files on disk a forecast took {before:.1f} times as long as on SSD, today {now.medians:.1f} "
-        "times as long as in memory",
+        title=f"Four files on disk made a forecast {before:.1f} times as long as on SSD, today {now.medians:.1f} times "
+        "as long as in memory",
         tables="fig4_2",
         caption="Without steps that save fields. For one and two files on disk no times of 1982 are printed. Today's "
         "SSD is memory.",

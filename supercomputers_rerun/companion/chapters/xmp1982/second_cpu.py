@@ -354,7 +354,7 @@ def idle_in_pairs(runs) -> "figures.Shown":
         xlabel="share of a pair's time in which one CPU has no job [%]",
         legend_at="above 2",
         name="xmp1982_idle",
-        title=f"Beside a forecast on disk the other ends early: its CPU has no job for {span(now, 0)} %, in 1982 for "
+        title=f"Beside a forecast on disk the other ends early: its CPU has no job for {span(now, 0)} %, then for "
         f"{span(one, 0)} %",
         tables="fig5_3",
         caption=f"Right: 1982 → today on {figures.cpu(runs[0]).partition(' (')[0]}. Today's shares include starts "
