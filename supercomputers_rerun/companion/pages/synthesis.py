@@ -671,7 +671,7 @@ def waiting() -> "figures.Shown":
         data=frame.drop(columns="order"),
         name="waiting",
         heading=_measured(frame),
-        title=f"The forecast of 1982 waited for {then:.0f} % of its time, ours waits for {now:.0f} %; other jobs for "
+        title=f"On four disks in 1982 the forecast waited {then:.0f} % of its time, ours on one {now:.0f} %; others "
         f"{others.min():.0f} to {others.max():.0f} %",
         caption="Waiting includes other users' turns in Pittsburgh, serial work in 2006. Three headings have a program "
         "of today. Short arrow, hollow box: bounds.",

@@ -46,7 +46,7 @@ def conversion_cost(runs) -> "figures.Shown":
     """Time of converting a dump, as a multiple of that of a copy."""
     frames = [conversions(run) for run in runs]
     crays = span(_crays(frames[0]), 0)
-    plain = "no longer" if _free(frames[0]) else f"{_plain(frames[0]):.1f} times"
+    plain = "as long as one" if _free(frames[0]) else f"{_plain(frames[0]):.1f} times"
     frames = [frame.assign(what=frame["what"].map(_ROWS)) for frame in frames]
     shown = figures.dots(
         runs,
@@ -56,7 +56,7 @@ def conversion_cost(runs) -> "figures.Shown":
         base=1,
         legend_at="above 2",
         name="nht1_conversion",
-        title=f"Converting a dump to Cray numbers takes {crays} times as long as a copy, reversing bytes {plain}",
+        title=f"Cray numbers take {crays} times as long as a copy, to them or back; reversed bytes {plain}",
         caption="A dump converted to the numbers of another machine, and back. At the right both ratios.",
     )
     pairs = frames[0][[*_WAYS]].itertuples(index=False)
