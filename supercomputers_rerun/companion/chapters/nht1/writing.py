@@ -259,9 +259,8 @@ def styled_text(text: str, tag: str, mark: str) -> "figures.Shown":
 def conditions(run) -> "figures.Shown":
     """What holds of every number of the chapter that says nothing else, in small print."""
     here, other = largest(run), latest("nht1-base")
-    apart = f", or from {figures.cpu(other)} where the text or the figure names it" if other is not None else ""
-    if apart and figures.cpu(other) == figures.cpu(run):
-        apart = ""
+    same = other is None or figures.cpu(other) == figures.cpu(run)
+    apart = "" if same else f", or from {figures.cpu(other)} where the text or the figure names it"
     return styled_text(
         "Values of 1993 are printed in the report or follow from it. Values of today are medians from machine "
         f"{figures.cpu(run)}, {run.attrs['machine'].rpartition(', ')[2]}, preset {run.attrs['preset']}{apart}. If "
