@@ -143,20 +143,16 @@ def _mean(table: str, column: str, device: str) -> float:
     return float(frame[here][column].astype(float).mean())
 
 
-def _printed(where: Layout) -> float | None:
-    """What the report printed for the same, if it ran it."""
-    times = tables.printed("xmp1982", "fig4_1").set_index("configuration")["total_clock"]
-    return float(times[where.configuration]) if where.configuration in times.index else None
-
-
 def day(where: Layout) -> Day:
     """A forecast and its post-processing jobs after it."""
+    printed = tables.printed("xmp1982", "fig4_1").set_index("configuration")["total_clock"].astype(float).to_dict()
     parts = list(_net_parts(where, constants()).items())
     parts.append(("write-up steps", _mean("fig4_2", "write_sum", where.device)))
     parts += int(facts()["jobs"]) * [("post-processing jobs", _mean("fig4_1", "pp_clock", where.device))]
     ends = list(itertools.accumulate(seconds for _, seconds in parts))
     begins = [0.0, *ends[:-1]]
-    return Day(where, list(zip(begins, ends, (name for name, _ in parts), strict=True)), _printed(where))
+    segments = list(zip(begins, ends, (name for name, _ in parts), strict=True))
+    return Day(where, segments, printed.get(where.configuration))
 
 
 @cache
