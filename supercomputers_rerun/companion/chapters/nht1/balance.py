@@ -171,21 +171,16 @@ def ends(run) -> tuple:
 def where(run) -> str:
     """In which part of a dump the fast solver waits longer than the slow one: the write, or the flush at the end."""
     cases = figures.cases(run, "N", "code", "way")
-    rows = cases.index[(cases["way"] == ARRAYS) & (cases["N"] == cases["N"].max())]
-    by_code = {cases["code"][row]: row for row in rows}
-    fast, slow = (by_code[code] for code in _CODES)
-    (quick, late), (first, last) = (
-        [1e3 * run[f"observed_{part}"].values[row] for row in (fast, slow)] for part in ("transferring", "finish")
-    )
+    of_arrays = cases[(cases["way"] == ARRAYS) & (cases["N"] == cases["N"].max())]
+    rows = [of_arrays.index[of_arrays["code"] == code].item() for code in _CODES]
+    (quick, late), (first, last) = (1e3 * run[f"observed_{part}"].values[rows] for part in ("transferring", "finish"))
     middle = [float(np.nanmedian(each)) for each in (quick, late, first, last)]
-    same = middle[0] > 5 * middle[1] and 0.5 < middle[2] / middle[3] < 2 and np.nanmin(quick) < 1.5 * middle[1]
-    found = (
+    assert middle[0] > 5 * middle[1] and 0.5 < middle[2] / middle[3] < 2 and np.nanmin(quick) < 1.5 * middle[1]
+    return (
         f"The dumps of the fast solver take {middle[0]:.0f} ms to write, those of the slow one {middle[1]:.0f} ms, all "
-        f"together; the flush at the end takes {middle[2]:.0f} and {middle[3]:.0f} ms."
+        f"together; the flush at the end takes {middle[2]:.0f} and {middle[3]:.0f} ms. In one sample the fast solver's "
+        f"took {np.nanmin(quick):.0f} ms, too: it is the same two speeds."
     )
-    if not same:
-        return found
-    return f"{found} In one sample the fast solver's took {np.nanmin(quick):.0f} ms, too: it is the same two speeds."
 
 
 def short(run) -> str:
@@ -200,25 +195,22 @@ def short(run) -> str:
 
 def rewards(run) -> str:
     """The same dumps under the fastest and the slowest code of the largest grid, by what the solver waits for them."""
-    fast, slow = ends(run)
-    faster, longer = slow.computing / fast.computing, held(fast) / held(slow)
+    fast, slow, faster, longer = _apart(run)
     assert slow.high < fast.low and faster > 2 * longer
-    rest = "That explains the difference, for both solvers wait about as long for each dump."
-    if _dearer(fast, slow):
-        rest = "That explains most of the difference. The fast solver also waits "
-        rest += f"{rounded(longer)} times as long for each dump; why was not measured."
     return (
         "No: an overhead in per cent rewards slow programs, because it divides the time for output by the time for "
         "computing. Two solvers of today write the same dumps to the disk, each on one thread. For 100 s of computing "
         f"the fast solver waits {fast.middle:.0f} s for its dumps, the slow solver only {rounded(slow.middle, 1)} s. "
-        f"But the slow solver computes {faster:.0f} times as long for the same result. {rest}"
+        f"But the slow solver computes {faster:.0f} times as long for the same result. That explains most of the "
+        f"difference. The fast solver also waits {rounded(longer)} times as long for each dump; why was not measured."
     )
 
 
-def _dearer(fast, slow) -> bool:
-    """Whether the fast solver waits measurably longer for a dump than the slow one."""
-    assert 1.5 * fast.high * fast.computing >= slow.low * slow.computing
-    return fast.low * fast.computing > slow.high * slow.computing
+def _apart(run) -> tuple:
+    """:func:`ends`, how many times as fast the fast one computes, and how many times as long it waits for a dump."""
+    fast, slow = ends(run)
+    assert fast.low * fast.computing > slow.high * slow.computing, "it waits measurably longer"
+    return fast, slow, slow.computing / fast.computing, held(fast) / held(slow)
 
 
 def of_the_cm2() -> str:
@@ -244,17 +236,13 @@ def riddle(run) -> str:
     """How a program that writes point by point can have a low overhead: it computes slowly."""
     fast, slow = _pointwise(run)
     assert slow.zeta_high < fast.zeta_low / 5 and slow.T_T_low > 2 * fast.T_T_high
+    assert round(slow.T_T / fast.T_T) == 4, "a quarter of the time"
     return (
         "The first program of the iPSC/860, too, probably had its low overhead because it computed slowly: the report "
         "says that its run was long and its output rate low. Written point by point on one thread, our slow "
         f"solver has an overhead of {slow.zeta:.0f} % today. The fast solver has {rounded(fast.zeta)} %, yet it is "
-        f"done in about {_PARTS.get(round(slow.T_T / fast.T_T), 'a fraction')} of the time."
+        "done in about a quarter of the time."
     )
-
-
-#: Parts of a whole, in words.
-_PARTS = {2: "half", 3: "a third", 4: "a quarter", 5: "a fifth", 6: "a sixth", 7: "a seventh", 8: "an eighth",
-          9: "a ninth", 10: "a tenth"}  # fmt: skip
 
 
 def _pointwise(run) -> tuple:
@@ -265,18 +253,12 @@ def _pointwise(run) -> tuple:
 
 def ten_times(run) -> str:
     """What becomes of an overhead if the solver becomes faster, and whether the two codes behave like that."""
-    fast, slow = ends(run)
-    faster, longer = slow.computing / fast.computing, held(fast) / held(slow)
-    rest = f"It is {fast.middle:.0f} %, for both wait about as long for a dump."
-    if _dearer(fast, slow):
-        rest = (
-            f"It is {fast.middle:.0f} %, because the fast solver also waits {rounded(longer)} times as long for a dump "
-            "(the reason was not measured)."
-        )
+    fast, slow, faster, longer = _apart(run)
     return (
         f"It becomes ten times as large. The fast solver computes {faster:.0f} times as fast as the slow one, so "
-        f"{slow.middle:.2f} % would become {slow.middle * faster:.0f} %. {rest} Why: the overhead is a quotient, so it "
-        "grows as computing shrinks."
+        f"{slow.middle:.2f} % would become {slow.middle * faster:.0f} %. It is {fast.middle:.0f} %, because the fast "
+        f"solver also waits {rounded(longer)} times as long for a dump (the reason was not measured). Why: the "
+        "overhead is a quotient, so it grows as computing shrinks."
     )
 
 

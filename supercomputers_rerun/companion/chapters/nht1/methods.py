@@ -40,14 +40,11 @@ def overheads(runs) -> "figures.Shown":
     every, frames = [written(run) for run in runs], []
     for frame in every:
         waiting = frame[frame["way"].isin(_ROWS) & (frame["threads"] == frame["threads"].max())]
-        parts = {
-            f"N{N}": figures.spread_of(part.set_index("way"), "zeta").set_axis(part["way"])
-            for N, part in waiting.groupby("N")
-        }
-        table = pd.DataFrame({"what": [way for way in _ROWS if way in set(waiting["way"])]})
-        parts = {N: part.reindex(table["what"]) for N, part in parts.items()}
-        parts = {N: part.assign(flagged=part["flagged"].eq(True)) for N, part in parts.items()}  # no case, no flag
-        frames.append(figures.with_spread(table.assign(what=table["what"].map(_ROWS)), **parts))
+        ways, parts = [way for way in _ROWS if way in set(waiting["way"])], {}
+        for N, part in waiting.groupby("N"):
+            found = figures.spread_of(part, "zeta").set_axis(part["way"]).reindex(ways)
+            parts[f"N{N}"] = found.assign(flagged=found["flagged"].eq(True))  # no case, no flag
+        frames.append(figures.with_spread(pd.DataFrame({"what": [_ROWS[way] for way in ways]}), **parts))
     waiting = every[0][every[0]["way"].isin([POINTS, PLANES, _FIVE, _WHOLE])].query("threads == threads.max()")
     points, rest = (waiting.loc[(waiting["way"] == POINTS) == singly, "zeta"] for singly in (True, False))
     official = every[0]["N"].max()
@@ -86,11 +83,8 @@ def costs(run) -> tuple[float, float]:
     """Seconds that the solver waits for one write of a point with its seek, and bytes that planes move in a second of
     its waiting."""
     here = largest(run)
-    nbytes, waiting = 1e6 * (here["R_IO"] * here["T_T"]), here["waiting"]
-    return (
-        float(waiting[POINTS] / (nbytes[POINTS] / _point())),
-        float(nbytes[PLANES] / waiting[PLANES]),
-    )
+    rate = 1e6 * here["R_IO"] * here["T_T"] / here["waiting"]
+    return float(_point() / rate[POINTS]), float(rate[PLANES])
 
 
 def _point() -> int:
@@ -209,22 +203,18 @@ def two_speeds(run) -> str:
     """The same write of a whole array goes at two speeds; on the largest grid always at the lower one."""
     cases = figures.cases(run, "N", "way", "solution_bytes")
     rate = cases["solution_bytes"].to_numpy(dtype=float)[:, None] / run["observed_transferring"].values / 1e6
-    both = cases["threads"] == cases["threads"].max()
-    small_grid, large = (cases.index[both & (cases["way"] == _WHOLE) & (cases["N"] == N)] for N in sorted(
-        cases["N"].unique())[1:])  # fmt: skip
-    slow, fast = np.nanmin(rate[small_grid]), np.nanmax(rate[small_grid])
-    on_large, planes = (np.nanmedian(rate[cases.index[both & (cases["way"] == way) & (cases["N"] == cases["N"].max())]])
-                        for way in (_WHOLE, PLANES))  # fmt: skip
-    rates, host = f"{slow:.0f} to {fast:.0f} MB/s", f"On machine {figures.cpu(run)}"
-    if not (fast > 5 * slow and on_large < 1.5 * slow and planes > 5 * on_large):
-        return (
-            f"{host} samples of a write of a whole dump reach {rates} with N = {cases['N'][small_grid[0]]}, and "
-            f"{on_large:.0f} MB/s in the median with N = {cases['N'][large[0]]}, where planes reach {planes:.0f}."
-        )
+    _, small, large = sorted(cases["N"].unique())
+
+    def reached(N: int, way: str) -> "np.ndarray":
+        return rate[(cases["threads"] == cases["threads"].max()) & (cases["N"] == N) & (cases["way"] == way)]
+
+    slow, fast = np.nanmin(reached(small, _WHOLE)), np.nanmax(reached(small, _WHOLE))
+    on_large, planes = (np.nanmedian(reached(large, way)) for way in (_WHOLE, PLANES))
+    assert fast > 5 * slow and on_large < 1.5 * slow and planes > 5 * on_large
     return (
-        f"{host} a write of a whole dump goes at two speeds. With N = {cases['N'][small_grid[0]]} samples of one case "
-        f"reach {rates}, with N = {cases['N'][large[0]]} all stay near {on_large:.0f} MB/s, while planes reach "
-        f"{planes:.0f}."
+        f"On machine {figures.cpu(run)} a write of a whole dump goes at two speeds. With N = {small} samples of one "
+        f"case reach {slow:.0f} to {fast:.0f} MB/s, with N = {large} all stay near {on_large:.0f} MB/s, while planes "
+        f"reach {planes:.0f}."
     )
 
 
@@ -275,13 +265,13 @@ def answer(run) -> str:
     """What it costs to write in small pieces."""
     plane = largest(run).loc[PLANES]
     writes = 1e6 * (largest(run)["R_IO"] * largest(run)["T_T"])[POINTS] / _point()
-    little = f"{plane['zeta']:.0f} % longer" if plane["zeta_low"] > 0 else "not measurably longer"
-    more = " On the largest grid whole arrays add more than planes (next section)." * _arrays_cost_more(run)
+    assert plane["zeta_low"] > 0 and _arrays_cost_more(run)
     return (
         f"Yes: written point by point, a run takes {_longer(run)} times as long as without writing, because the "
         f"program calls the system for every point. It moves on in the file (a seek) {rounded(writes / 1e6)} million "
-        f"times, and writes as often. Written plane by plane, the same bytes make a run {little}.{more} The disk is "
-        "not the cause: all these bytes only go into memory."
+        f"times, and writes as often. Written plane by plane, the same bytes make a run {plane['zeta']:.0f} % longer. "
+        "On the largest grid whole arrays add more than planes (next section). The disk is not the cause: all these "
+        "bytes only go into memory."
     )
 
 
@@ -309,20 +299,12 @@ def beyond(run) -> str:
     """Whether whole arrays on the largest grid take what a call and its bytes should take."""
     frame, (call, rate) = by_size(run), costs(run)
     frame["over"] = frame["waits"] / (1e6 * models.transfer(1, call, frame["bytes"], rate))
-    assert frame["over"].min() > 0.5
     far, worst = frame[frame["over"] > 2], frame.loc[frame["over"].idxmax()]
-    if far.empty:
-        return "The longest writes, too, take what the sum says, within a factor of two."
-    rule = f"The sum fails for some writes, most on {worst['N']}³ points"
-    dearer = ""
-    if set(far["way"]) == {_FIVE, _WHOLE} and worst["N"] == frame["N"].max():
-        alone = set(far["N"]) == {worst["N"]}
-        rule = f"The sum fails for arrays{'' if alone else ', most'} on the largest grid"
-        dearer = " So on this grid arrays add more to a run than planes." * _arrays_cost_more(run)
-    piece = {POINTS: "a point", PLANES: "a plane", _FIVE: "an array", _WHOLE: "all five arrays"}[worst["way"]]
+    assert frame["over"].min() > 0.5 and set(far["way"]) == {_FIVE, _WHOLE} and set(far["N"]) == {frame["N"].max()}
+    assert worst["way"] == _WHOLE and _arrays_cost_more(run)
     return (
-        f"{rule}; why was not measured. A write of {piece} takes {worst['over']:.0f} times as long as the sum "
-        f"says.{dearer}"
+        "The sum fails for arrays on the largest grid; why was not measured. A write of all five arrays takes "
+        f"{worst['over']:.0f} times as long as the sum says. So on this grid arrays add more to a run than planes."
     )
 
 
@@ -405,14 +387,13 @@ def over_ranks(run) -> str:
     """What writing over MPI-IO adds: a write for every point, and of all points of a rank in one call."""
     zeta = _zeta(run).set_index("way")
     points, rest = zeta.loc["elements"], zeta.drop("elements")
-    assert points["zeta_low"] > rest["zeta_high"].max()
     longer = rest["zeta"].max()
-    little = f"at most {longer:.0f} % longer" if longer > 1 else "hardly longer"
+    assert points["zeta_low"] > rest["zeta_high"].max() and longer > 1
     return (
         f"The same holds for {run['ranks'].values.max()} processes that write through MPI, a library for messages "
         f"(machine {figures.cpu(run)}). A call for each point makes their run {points['zeta']:.0f} % longer. One "
-        f"call for all points of a process makes the run {little}, whether the processes join in one call of MPI or "
-        "each writes for itself."
+        f"call for all points of a process makes the run at most {longer:.0f} % longer, whether the processes join in "
+        "one call of MPI or each writes for itself."
     )
 
 
