@@ -101,10 +101,9 @@ def said(run) -> str:
     """How many processes write at a time in the shortest run, and how long one takes if all do."""
     time, (most, more) = curve(run).set_index("g"), _all_at_once(run)
     best = time["middle"].idxmin()
-    assert time.loc[best, "high"] < time.loc[most, "low"]
-    few = "Few" if max(_alike(time)) <= most / 4 else "Not all"
+    assert time.loc[best, "high"] < time.loc[most, "low"] and max(_alike(time)) <= most / 4
     return (
-        f"{few}: of {most} processes that share {plural(usable_cpus(run), 'CPU')}, {best} at a time give the shortest "
+        f"Few: of {most} processes that share {plural(usable_cpus(run), 'CPU')}, {best} at a time give the shortest "
         f"run today.{_no_difference(time)} If all write at once, a run takes {more:.1f} times as long, probably "
         "because of contention: the processes stand in line for one file and for the CPUs (not measured)."
     )
@@ -117,16 +116,16 @@ def said(run) -> str:
 )
 def sixteen_of_128() -> Finding:
     """Size of groups of the shortest run, and the longest of all at once."""
-    time, printed = curve(grouped.runs()[0]).set_index("g"), int(tables.load("nht1", "prose")["best_group"])
-    best, all_of = time["middle"].idxmin(), time.loc[time.index.max()]
-    more = all_of["middle"] / time.loc[best, "middle"]
+    run, printed = grouped.runs()[0], _printed()[2]
+    time, (most, more) = curve(run).set_index("g"), _all_at_once(run)
+    best = time["middle"].idxmin()
     better = time.index[time["high"] < time.loc[printed, "low"]]  # measurably, than the best of 1993
     other = f", and {printed} are not measurably worse"
     if len(better):
         other = ", but fewer" if best < printed else ", but more"
     return Finding(
         PARTLY if len(better) else HOLDS,
-        f"Some at a time is best{other}: the shortest run lets {best} of {time.index.max()} write. If all do, it takes "
-        f"{more:.1f} times as long.{_no_difference(time)}",
-        bears=time.loc[best, "high"] < all_of["low"],
+        f"Some at a time is best{other}: the shortest run lets {best} of {most} write. If all do, it takes {more:.1f} "
+        f"times as long.{_no_difference(time)}",
+        bears=time.loc[best, "high"] < time.loc[most, "low"],
     )

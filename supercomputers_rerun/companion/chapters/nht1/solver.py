@@ -94,20 +94,12 @@ def doubled(run) -> str:
     stored = _times(run).query("threads == 1").set_index("N")
     less, more = stored.index[:2]
     point = 1e6 * stored["ms_per_step"] / stored.index.to_numpy() ** 3
-    assert more == 2 * less
-    assert less % LINES and more % LINES == 0
-    times = 8 * point[more] / point[less]
-    only, why = "", "a point takes about as long on both grids"
-    if point[less] > 1.1 * point[more]:
-        only = "only "
-        full = -(-less // LINES) * LINES
-        why = f"probably because the solver takes {LINES} lines at once: {less} cost as much as {full} (not measured)"
-    elif point[more] > 1.1 * point[less]:
-        why = "a point takes longer on the larger grid, and the reason was not measured"
+    assert more == 2 * less and less % LINES and more % LINES == 0 and point[less] > 1.1 * point[more]
     return (
         "A step takes about eight times as long, because there are eight times as many points. In the stored run, from "
-        f"{less} to {more} points in each direction, it takes {only}{times:.1f} times as long: a point takes "
-        f"{point[less]:.0f} ns with {less}, and {point[more]:.0f} ns with {more}. Why: {why}."
+        f"{less} to {more} points in each direction, it takes only {8 * point[more] / point[less]:.1f} times as long: "
+        f"a point takes {point[less]:.0f} ns with {less}, and {point[more]:.0f} ns with {more}. Why: probably because "
+        f"the solver takes {LINES} lines at once: {less} cost as much as {-(-less // LINES) * LINES} (not measured)."
     )
 
 

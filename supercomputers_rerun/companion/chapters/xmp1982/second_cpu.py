@@ -438,8 +438,10 @@ def degraded(preset: str, threads: int) -> list[Case]:
     """A forecast with less memory, its jobs on the second CPU, beside the usual one."""
     base = forecast.sized(preset)
     usual, less = forecast.places(base, "ssd1-sync"), replace(base, files=1, place="memory", rhs="files")
-    return [forecast.case(_USUAL, "forecast", usual, threads, binding="one each"),
-            forecast.case(_LESS, "forecast", less, threads, binding="one each", posts="beside", small=True)]  # fmt: skip
+    return [
+        forecast.case(_USUAL, "forecast", usual, threads, binding="one each"),
+        forecast.case(_LESS, "forecast", less, threads, binding="one each", posts="beside", small=True),
+    ]
 
 
 @degraded.figure
