@@ -79,22 +79,17 @@ def balance_1993():
     return pd.DataFrame(rows, columns=["what", "computing", "zeta"])
 
 
-def _waits_of_the_largest(run):
-    """Of :func:`waits`, the codes on the largest grid of a run."""
-    found = waits(run)
-    return found[found["N"] == found["N"].max()]
-
-
 def waits(run):
-    """By grid and code: seconds of ``computing`` between two dumps, and what the solver waits for a dump of arrays over
-    that, in percent, with its spread."""
+    """On the largest grid, by code: seconds of ``computing`` between two dumps, and what the solver waits for a dump of
+    arrays over that, in percent, with its spread."""
     cases = figures.cases(run, "N", "NS", "IW", "code", "way")
     alone, writing = (cases.index[cases["way"] == each] for each in ("none", ARRAYS))
     run = run.assign(observed_stalled=run["observed_stalled"] + run["observed_finish"])
     shares = figures.ratios(run, writing, alone, "observed_stalled", "seconds")
     base = cases.loc[alone].reset_index(drop=True)
     base["computing"] = base["median"] * base["IW"] / base["NS"]
-    return base[["N", "code", "computing"]].join(figures.converted(shares, lambda share: 100 * share))
+    found = base[["N", "code", "computing"]].join(figures.converted(shares, lambda share: 100 * share))
+    return found[found["N"] == found["N"].max()]
 
 
 @base_codes.figure
@@ -103,7 +98,7 @@ def balance(runs) -> "figures.Shown":
 
     Of the iPSC/860 only ends of an axis are known, so that its bound stands at the edge.
     """
-    old, frames = balance_1993(), [_waits_of_the_largest(run) for run in runs]
+    old, frames = balance_1993(), [waits(run) for run in runs]
     figure, axis = figures.axes(height=3.7)
     cm2, ipsc = (old[old["what"].str.startswith(name)] for name in ("CM-2", "iPSC"))
     figures.points(axis, cm2["computing"], cm2["zeta"], label="CM-2 (1993)", index=0, line=False)
@@ -115,29 +110,22 @@ def balance(runs) -> "figures.Shown":
     axis.annotate("", (0.95, bound), xytext=(0, 24), arrowprops=arrow, **edge)
     words = f"iPSC/860 (1993),\nprobably second program,\ncan exceed {bound:g} %;\ncomputing not known"
     axis.annotate(words, (0.9, bound), xytext=(-4, -6), ha="right", size=9, **edge)
-    pairs = {"CM-2 (1993)": cm2}  # of programs that wait for the same dump
     for run, frame in zip(runs, frames, strict=True):
-        for N, part in sorted(frame.groupby("N"), reverse=True):
-            figures.bars(axis, part["computing"], part, index=N, label=f"today, {N}³ points", line=False, run=run)
-            if run is runs[0]:
-                pairs[f"{N}³"] = part.rename(columns={"middle": "zeta"})
-                for row in part.itertuples():
-                    words = f"{_SHORT[row.code]},\n{models.spoken(held(row), 's')} a dump"
-                    axis.annotate(words, (row.computing, row.middle), xytext=(9, 2), **beside)
-                    share = f"{_percent(row.middle)} %"
-                    axis.annotate(share, (row.computing, row.middle), xytext=(9, 26), weight="bold", **beside)
+        N = frame["N"].max()
+        figures.bars(axis, frame["computing"], frame, index=N, label=f"today, {N}³ points", line=False, run=run)
+    for row in frames[0].itertuples():
+        mark, words = (row.computing, row.middle), f"{models.spoken(held(row), 's')} a dump"
+        axis.annotate(f"{_SHORT[row.code]},\n{words}", mark, xytext=(9, 2), **beside)
+        axis.annotate(f"{_percent(row.middle)} %", mark, xytext=(9, 26), weight="bold", **beside)
     # as long a wait for a dump as the slower program's, however long it computes
-    for name, pair in pairs.items():
+    for pair in (cm2, frames[0].rename(columns={"middle": "zeta"})):
         slow = pair.loc[pair["computing"].idxmax()]
         dump = slow["zeta"] * slow["computing"] / 100
         computing = np.array([0.3 * pair["computing"].min(), 3 * slow["computing"]])
         axis.plot(computing, 100 * dump / computing, color=figures.INK, linestyle=":", linewidth=0.8, label="_equal")
-        start = computing[0] if name.startswith("CM-2") else np.sqrt(computing[0] * computing[1])
-        words = (
-            f"CM-2 (1993),\ntwo programs:\n{models.spoken(dump, 's')} a dump"
-            if name.startswith("CM-2")
-            else "dumps as long as\nthe slow one's"
-        )
+        start, words = np.sqrt(computing[0] * computing[1]), "dumps as long as\nthe slow one's"
+        if pair is cm2:
+            start, words = computing[0], f"CM-2 (1993),\ntwo programs:\n{models.spoken(dump, 's')} a dump"
         axis.annotate(words, (start, 100 * dump / start), xytext=(-5, 0), ha="right", va="center", **beside)
     figures.log_axis(axis)
     axis.set(xlabel="computing between two dumps [s]", ylabel="waiting ÷ computing [%]")
@@ -164,8 +152,7 @@ def _percent(share: float) -> str:
 
 def ends(run) -> tuple:
     """The fastest and the slowest code of the largest grid, as rows of :func:`waits`."""
-    part = _waits_of_the_largest(run).sort_values("computing")
-    return tuple(part.iloc[[0, -1]].itertuples())
+    return tuple(waits(run).sort_values("computing").iloc[[0, -1]].itertuples())
 
 
 def where(run) -> str:

@@ -9,7 +9,8 @@ from supercomputers_rerun.companion.conclusions import HOLDS, NOT, PARTLY, Findi
 
 def _planes(run):
     """Of :func:`written`, planes by grid and threads, as rows ``what`` of a figure."""
-    planes = written(run).query("way == @PLANES").sort_values(["N", "threads"])
+    every = written(run)
+    planes = every[every["way"] == PLANES].sort_values(["N", "threads"])
     return planes.assign(what=[f"{row.N}³ points, {plural(row.threads, 'thread')}" for row in planes.itertuples()])
 
 
