@@ -486,9 +486,8 @@ def machines(runs) -> "figures.Shown":
     """
     parts = tables.printed("xmp1982", "fig4_4").set_index("section")["ratio"]
     net = tables.printed("xmp1982", "sec4_5").set_index("configuration")["ratio"]
-    names = parts.index.str.lower().str.replace("f/c + 5 x pp", "forecast and 5 post-processing")
-    words = [f"CPU time: {name}" for name in names]
-    rows = pd.DataFrame({"what": words + [f"net time: {label(name)}" for name in net.index]})
+    words = "CPU time: " + parts.index.str.lower().str.replace("f/c + 5 x pp", "forecast and 5 post-processing")
+    rows = pd.DataFrame({"what": [*words, *(f"net time: {label(name)}" for name in net.index)]})
     pair, frames, known = two_machines(runs, lambda run: np.median(step_now(run))), [rows], ""
 
     def both(run, places) -> "pd.DataFrame":
@@ -600,9 +599,9 @@ def on_disk(run) -> tuple:
 
 def opening(run) -> list[str]:
     """The chapter in three sentences that need no term."""
-    gain, before, now = rates_beside(run)["disk"] / blocks.rates_then()["disk"], waited()["disk4"], waits_now(run)
+    (gain, computing, _), before, now = gained(run).values(), waited()["disk4"], waits_now(run)
     assert 150 < gain < 1000 and now > 2 * before, "hundreds of times as fast, and it waits more"
-    assert gain > grown(run)[0], "disk against disk it gained more than computing"
+    assert gain > computing, "disk against disk it gained more than computing"
     return [
         f"A disk of today moves data about {rounded(gain)} times as fast as a disk of 1982.",
         f"In 1982, with the data on four disks, the processor did not compute for {before:.0f} % of the forecast's "
@@ -614,8 +613,7 @@ def opening(run) -> list[str]:
 def why(run) -> list[str]:
     """What a step computes and moves, then and now, and what latency adds to that."""
     before, now, moved, moves = step_then(), float(np.median(step_now(run))), moving_then(), moving_now(run)
-    computing, moving_gain = grown(run)
-    gain = rates_beside(run)["disk"] / blocks.rates_then()["disk"]
+    gain, computing, moving_gain = gained(run).values()
     assert gain > computing > 1.5 * moving_gain and moved["disk"] < before and over_computing(run) > 1.2
     usual, ups = (tables.load("xmp1982", name).sel(configuration="disk4") for name in ("fig4_1", "fig4_2"))
     parts = tables.load("xmp1982", "fig4_4")["cpu"].sel(machine="Cray X-MP")
