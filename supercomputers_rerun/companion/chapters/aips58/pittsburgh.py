@@ -21,8 +21,8 @@ from supercomputers_rerun.companion.common import np, pd, significant, xr
 from supercomputers_rerun.companion.conclusions import PARTLY, THEN, Finding, conclusion
 from supercomputers_rerun.companion.experiments import experiment
 
-#: Messages of RUN DDTLOAD that are tried: the memo says "hundreds"; the middle one gives each problem its messages.
-COUNTS = (200, 400, 800)
+#: Messages of RUN DDTLOAD that are tried: the memo says "hundreds"; the first gives each problem its messages.
+COUNTS = (400, 800)
 #: Where the data of a run are, by the value of its coordinate ``habits``.
 WAYS = ("in memory", "through files", "through files in memory")
 #: The same in the words of the text.
@@ -43,7 +43,7 @@ class Model(NamedTuple):
     overhead: "xr.DataArray"  # c + m·n of each problem
 
 
-def model(messages: int = COUNTS[1]) -> Model:
+def model(messages: int = COUNTS[0]) -> Model:
     """c, m and the overhead of every problem, from the small problems and RUN DDTLOAD."""
     load, excess = tables.load("aips58", "ddtload")["cpu"], extra().sel(size="small", drop=True)
     least = float(excess.min())
