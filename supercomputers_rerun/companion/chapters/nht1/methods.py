@@ -73,7 +73,9 @@ def overheads(runs) -> "figures.Shown":
     titled = {_ROWS[POINTS], _ROWS[waiting.loc[rest.idxmax(), "way"]]}
     for row, number in zip(rows, axis.texts[-len(rows) :], strict=True):
         number.set_weight("bold" if row in titled else "normal")
-    axis.axhline(waiting["way"].nunique() - 0.5, color=figures.INK, linewidth=0.8)  # into memory, and to the disk
+    into_memory = waiting["way"].nunique()
+    if into_memory < len(rows):
+        axis.axhline(into_memory - 0.5, color=figures.INK, linewidth=0.8)
     return shown
 
 
