@@ -204,14 +204,17 @@ def saved() -> list[float]:
 
 def said(run) -> str:
     """What overlapping saves today, and how far that is from hiding all of the shorter."""
-    own, expected = own_savings(run), hiding.frame(run)
+    own, places, expected = own_savings(run), [*_rows(run).values()][2:], hiding.frame(run)
     predicted, measured = (models.by_row(expected, name)["page cache"] for name in ("predicted", "measured"))
     assert saved_then() < 100 * balance()["SSD"] < 6 and own["middle"].min() > saved_then()
-    assert own["low"].max() <= own["high"].min() and predicted > _FAILS * measured
+    assert predicted > _FAILS * measured
+    told = "and our samples scatter too much to tell the places apart"
+    if own["low"].max() > own["high"].min():
+        words = {"memory": "in memory", "page cache": "in the page cache", "disk": "on disk"}
+        told = f"most with the files {words[places[int(own['middle'].argmax())]]}"
     return (
-        f"Today overlap saves {span(own['middle'], 0)} %, and our samples scatter too much to tell the places apart. "
-        f"For the page cache and a forecast without physics the dashed model says {predicted:.0f} %. We measured "
-        f"{measured:.0f} % and do not know why."
+        f"Today overlap saves {span(own['middle'], 0)} %, {told}. For the page cache and a forecast without physics "
+        f"the dashed model says {predicted:.0f} %. We measured {measured:.0f} % and do not know why."
     )
 
 
