@@ -75,9 +75,7 @@ def shared_picture() -> "figures.Shown":
     figures.legend(left, "upper left")
     share = np.linspace(0.05, 1, 80)
     _curve(right, 100 * share, models.shared_device(share), "two jobs and one device")
-    right.set(
-        xlabel="share of a job's time at the device [%]", ylabel="both in turn over both at once", ylim=(0.9, 2.1)
-    )
+    right.set(xlabel="share of a job's time at the device [%]", ylabel="times as fast as in turn", ylim=(0.9, 2.1))
     return figures.show(
         figure,
         name="model_shared",
