@@ -243,7 +243,7 @@ def said(run) -> str:
 @conclusion(
     "xmp1982-c27",
     place="section 8",
-    says="Half of the memory banks do not slow the post-processing job; the worst kernel loses a quarter.",
+    says="In half of the banks the post-processing job takes hardly more CPU time; the worst kernel loses a quarter.",
 )
 def half_the_banks() -> Finding:
     """Printed CPU times in half of the banks."""
@@ -253,7 +253,7 @@ def half_the_banks() -> Finding:
     return Finding(
         THEN,
         f"By the report's CPU times the job takes at most {job.max():.2f} times as long, the kernel up to "
-        f"{kernel.max():.2f} times. No machine of today lets us take banks away. With all of its banks, a job beside a "
+        f"{kernel.max():.2f} times. On our machines no banks can be taken away. With all of its banks, a job beside a "
         f"copy of itself takes {now.times} as long.",
         bears=job.max() < 1.02 and kernel.max() > 1.25,
     )

@@ -234,7 +234,7 @@ def said() -> str:
     return (
         f"The day took {home:.0f} minutes on the Cray 1-A. On the X-MP with the files on disks it took {disks:.1f}, "
         f"mostly because computing took {after:.0f}, not {before:.0f}. With the files on SSD it ended another "
-        f"{sooner:.0f} % sooner."
+        f"{sooner:.0f} % sooner at best."
     )
 
 

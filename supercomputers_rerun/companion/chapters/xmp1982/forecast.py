@@ -189,8 +189,8 @@ def waits(runs) -> "figures.Shown":
         data=frames,
         name="xmp1982_waits",
         title=f"On one disk a forecast waits {waits_now(runs[0]):.0f} %, in 1982 on four {shares[0]:.0f} %{faster}",
-        caption="Rows: then; today. In 1982 time without computing counts as waiting; today a CPU's copying does not. "
-        "Below, disks move large blocks.",
+        caption="Rows: then; today. In 1982 time without computing counts as waiting; today copying by the forecast's "
+        "own thread does not. Below, disks move large blocks.",
         tables="fig4_1 fig4_4 fig7_2 fig7_3 sec3_1",
     )
 
@@ -269,8 +269,8 @@ def balance(runs) -> "figures.Shown":
         legend_at="above 2 0.3",
         name="xmp1982_balance",
         title=f"{known} {then[0]:.2f}",
-        caption="At the rates of large blocks. Left of the line all moving could go on behind computing; right of it "
-        "the processor has to wait.",
+        caption="At the rates of large blocks. Left of the line computing lasts long enough to hide all moving; right "
+        "of it the processor must wait.",
         tables="fig4_4 fig7_3 sec3_1",
     )
     axis = shown.figure.axes[0]
@@ -617,10 +617,10 @@ def opening(run) -> list[str]:
     assert 150 < gain < 1000 and now > 2 * before, "hundreds of times as fast, and it waits more"
     assert gain > grown(run)[0], "disk against disk it gained more than computing"
     return [
-        f"A disk of today moves data about {rounded(gain)} times as fast as a disk of 1982.",
-        f"In 1982, with the data on four disks, the processor did not compute for {before:.0f} % of the forecast's "
+        f"Our disk of today moves large blocks about {rounded(gain)} times as fast as a disk of 1982.",
+        f"In 1982, with the data on four disks, the forecast's processor did not compute for {before:.0f} % of the "
         "time.",
-        f"Our forecast, with its data on one disk, waits for that disk for {now:.0f} % of its time.",
+        f"Our forecast, with its data on one disk, waits for them for {now:.0f} % of its time.",
     ]
 
 
@@ -650,7 +650,7 @@ def why(run) -> list[str]:
     four = float(tables.load("xmp1982", "fig7_3")["two_copies"].sel(target="4 DISKS (A2)"))
     told = [
         f"In 1982 computing a step took {before:.1f} s. The four disks needed {moved['disk']:.1f} s to move its data, "
-        "so that moving could go on behind computing. Still the processor did not compute for "
+        "so that nearly all moving could go on behind computing. Still the processor did not compute for "
         f"{waited()['disk4']:.0f} % of the time. The rates do not explain that, and steps that save fields on disk "
         f"only a small part. Today computing takes {rounded(1e3 * now)} ms, and the one disk needs "
         f"{rounded(1e3 * moves['disk'])} ms.",
@@ -723,8 +723,8 @@ def jobs_wait() -> Finding:
     share = figures.of_samples([100 * (jobs_of(cases, "cpu") / jobs_of(cases, "clock")).values], [""]).iloc[0]
     return Finding(
         NOT,
-        f"Ours computes {share['middle']:.0f} % of its time ({share['low']:.0f} to {share['high']:.0f}), because the "
-        "system keeps what the forecast has just written in memory.",
+        f"Ours uses a CPU for {share['middle']:.0f} % of its time ({share['low']:.0f} to {share['high']:.0f}), "
+        "although it reads its input from the disk and waits until its output is there.",
         bears=share["low"] > 50,
     )
 
@@ -776,7 +776,7 @@ def four_files() -> Finding:
 @conclusion(
     "xmp1982-c7",
     place="section 4.5",
-    says="The X-MP forecasts nearly twice as fast as the Cray 1, and faster the faster its work files are.",
+    says="The X-MP forecasts 1.71 to 1.98 times as fast as the Cray 1, faster the faster its work files are.",
 )
 def over_the_cray_1() -> Finding:
     """What the place of the files changes, then and now; the ratio of two machines is theirs."""
@@ -792,7 +792,7 @@ def over_the_cray_1() -> Finding:
 @conclusion(
     "xmp1982-c8",
     place="section 4.8",
-    says="By parts of the forecast the X-MP's CPU is between a quarter and four fifths faster than the Cray 1-A's.",
+    says="By parts of the forecast the X-MP's CPU is 1.29 to 1.84 times as fast as the Cray 1-A's.",
 )
 def by_parts() -> Finding:
     """Least and largest printed ratio."""

@@ -193,8 +193,8 @@ def worth(runs) -> "figures.Shown":
         title=f"Without a disk two CPUs are worth {span([fast, faster], 1)} of one, with a disk "
         f"{span([slow, slower], 1)}, in 1982 as today",
         tables="fig5_1 fig5_3",
-        caption="At the left, medians of a group. Forecasts of 1982 in turn have the synchronous driver: with the "
-        f"other, two CPUs would be worth {printed_worth('async').max():.2f}.",
+        caption="Left: medians of groups. In turn, SSD forecasts of 1982 have the synchronous driver; with the other, "
+        f"two CPUs would be worth up to {printed_worth('async').max():.2f}.",
         model=models.by_row(expected),
         note=models.said(sharing, expected),
     )
@@ -521,7 +521,7 @@ def said(run) -> list[str]:
         assert expected[label("disk4+disk4")] > 1.99, "the disk has time for both"
     return [
         "In 1982 both CPUs had a job nearly all the time, and the jobs slowed each other down. Work files were spread "
-        "over all eight disks, so that a write-up step could not always avoid those of the other job. It took "
+        "over all eight disks, so that a write-up step could not always go to a disk not in use. It took "
         f"{least:.0f} to {most:.0f} s in a pair, and {span(usual, 0)} s alone.",
         "Today, with one of two forecasts on disk, the other ends long before it and leaves its CPU without a job: "
         "load imbalance. This CPU then takes over post-processing jobs of the longer forecast. The dashed model leaves "
@@ -586,9 +586,9 @@ def without_disks() -> Finding:
     more = figures.times(*(found[each].values for each in (~disk, disk)))
     return Finding(
         PARTLY,
-        "The throughput of a Cray 1 cannot be had. But the second CPU is worth "
-        f"{span(fast)} in pairs without a disk, and {span(slow)} in pairs with one (medians): {more.times} as much. "
-        "The cause differs: in most of ours a CPU runs out of work.",
+        "The throughput of a Cray 1 cannot be had. But two CPUs are worth "
+        f"{span(fast)} of one in pairs without a disk, and {span(slow)} in pairs with one (medians): {more.times} as "
+        "much. The cause differs: in most of our pairs with a disk a CPU runs out of work.",
         bears=fast.min() > slow.max() and more.measurable and more.medians > 1,
     )
 
