@@ -222,7 +222,7 @@ def real_gains() -> Finding:
     return Finding(
         THEN,
         f"At Toronto the best gain is {float(gain.max()):.1f}, the median {float(gain.median()):.1f}, by the tables. "
-        "Today we gain thousands over the Convex, on sizes of our own, which says nothing about either X-MP.",
+        "Over the Convex of 1988 we gain thousands today, on sizes of our own, which says nothing about either X-MP.",
         bears=7 < float(gain.max()) < 9 and 2 < float(gain.median()) < 3,
     )
 
