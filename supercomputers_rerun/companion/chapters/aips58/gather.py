@@ -150,7 +150,7 @@ def worse_than_it_appears() -> Finding:
     return Finding(
         THEN,
         f"As printed, CLEAN at Toronto took {float(printed.min()):.2f} to {float(printed.max()):.2f} times the CPU "
-        f"time of Pittsburgh. Without the seconds that files cost by our model it is {float(bare.min()):.2f} to "
-        f"{float(bare.max()):.2f}: gather shows in one problem of four.",
+        f"time of Pittsburgh. Without the extra seconds of the small test it is {float(bare.min()):.2f} to "
+        f"{float(bare.max()):.2f}: Pittsburgh leads in one problem of four.",
         bears=float(printed.max()) < 1 and int((bare > 1).sum()) == 1 and bare.size == 4,
     )

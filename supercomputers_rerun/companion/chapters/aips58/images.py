@@ -125,7 +125,7 @@ def wrong_images() -> Finding:
     count = int(tables.load("aips58", "prose")["vtess_iterations"])
     return Finding(
         THEN,
-        f"Why APCLN failed is not known. VTESS does {count} iterations whether or not it has converged, so its time is "
-        "that of the work. The chapter makes such images on purpose, and its checks refuse them.",
+        f"Why APCLN failed is not known. The test's VTESS is designed for {count} iterations, so that its time is that "
+        "of the work. The chapter makes wrong images on purpose, and its checks refuse them.",
         bears=count > 0,
     )

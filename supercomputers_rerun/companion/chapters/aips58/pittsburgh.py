@@ -194,13 +194,13 @@ def toll() -> "figures.Shown":
             }
         ),
         name="aips58_toll",
-        title=f"The task {TOLD} cost {float(seconds.min()):.0f} to {float(seconds.max()):.0f} s more at Pittsburgh "
-        "than at Toronto, whatever its size",
+        title=f"The task {TOLD} cost {float(seconds.min()):.0f} to {float(seconds.max()):.0f} s more CPU time at "
+        "Pittsburgh than at Toronto, at all three sizes",
         alt=f"{TOLD} took {' and '.join(f'{each:.1f}' for each in (psc / clsc).sel(problem=TOLD).values)} times as "
         f"much CPU time at Pittsburgh as at Toronto, and {' and '.join(f'{each:.0f}' for each in seconds.values)} s "
         f"more; of {count} tasks of {fixed.size} the seconds stay.",
-        caption=f"A line is a task at three sizes. Above, its ratio fades. Below, its difference stays in {count} blue "
-        "lines (linear up to 2 s).",
+        caption=f"A line: a task at three sizes. Above, its ratio fades. Below, its difference stays in {count} blue "
+        "lines (scale linear up to 2 s).",
         tables="ddt_small ddt_medium ddt_large",
     )
 
@@ -261,8 +261,8 @@ def lost(runs) -> "figures.Shown":
         name="aips58_lost",
         title=f"A toll, a fixed extra time, weighs most on short tasks: {most:.0f} times then, {now:.1f} times with "
         "ours today",
-        caption="Then most tasks had a toll of their own (a line: one task). Today's toll grows with a task's "
-        f"files; dashed: its median, {1e3 * added:.1f} ms.",
+        caption="Then most tasks had a toll of their own (a line: one task). Today's differ from task to task, too; "
+        f"dashed: their median, {1e3 * added:.1f} ms.",
         tables="ddt_small ddt_medium ddt_large",
         note=_told(),
     )
@@ -327,8 +327,8 @@ def in_short(run) -> list[str]:
     return [
         f"A small job cost {ratio[0]:.0f} times as much computing time in Pittsburgh as in Toronto on a supercomputer "
         "of the same family. A large job of the same kind cost less than twice as much.",
-        f"At every size Pittsburgh took {seconds.min():.0f} to {seconds.max():.0f} seconds more for such a job, like "
-        "an entrance fee that does not ask how long you stay.",
+        f"At every size such a job cost {seconds.min():.0f} to {seconds.max():.0f} seconds more of computing in "
+        "Pittsburgh, like an entrance fee that does not ask how long you stay.",
         "To see how such a fee acts, we build one today: a job must save its data on the disk, and ask another "
         f"program before each line of its log. Our four shortest jobs take {short.medians:.1f} times as much "
         "computing time with this fee as without, the four longest hardly more.",
@@ -338,7 +338,7 @@ def in_short(run) -> list[str]:
 @conclusion(
     "aips58-c1",
     place="abstract",
-    says="On some problems both X-MPs are equal; on most Pittsburgh needs more CPU time, ten times as much and more.",
+    says="On some problems both X-MPs are nearly equal; on most Pittsburgh needs more CPU time, up to over ten times.",
 )
 def two_machines() -> Finding:
     """Printed CPU time at Pittsburgh over that at Toronto."""
@@ -355,7 +355,7 @@ def two_machines() -> Finding:
 @conclusion(
     "aips58-c2",
     place="section 2",
-    says="What Pittsburgh needs more is the price of files: a fixed cost whenever a job opens or closes one.",
+    says="Pittsburgh's management of files costs jobs that access files often more CPU and real time.",
 )
 def fixed_cost() -> Finding:
     """How well the extra seconds of the small problems predict the larger ones; what files add today."""
@@ -365,7 +365,7 @@ def fixed_cost() -> Finding:
     short, every = _extremes(run)[0], figures.times(files, plain)
     return Finding(
         PARTLY,
-        f"The memo's own tables bear it: seconds added in the small test predict the larger ratios within "
+        f"The memo's tables fit a fixed cost of a task: seconds added in the small test predict larger ratios within "
         f"{100 * np.median(off):.0f} % (median). Today our four shortest problems together take "
         f"{short.times} the CPU time with files and messages, all problems together {every.times}.",
         bears=np.median(off) < 0.1 and short.measurable and short.medians > 2 and every.medians < 0.5 * short.medians,
@@ -386,6 +386,6 @@ def solid_state() -> Finding:
         PARTLY,
         f"With scratch files on the disk our problems together take {now.times} as long as with the same files in "
         f"memory. Of {len(each)} problems {int((each['low'] > 1).sum())} take measurably longer, up to "
-        f"{each['middle'].max():.1f} times: these are mostly the short ones.",
+        f"{each['middle'].max():.1f} times.",
         bears=now.medians < 1.3 and not now.measurable and each["low"].max() > 2,
     )

@@ -61,7 +61,8 @@ def shared(runs) -> "figures.Shown":
         legend_at="above 2 0.45",
         name="aips58_shared",
         title=f"Beside busy processes our tasks take up to {most:.1f} times as long as alone{in_cpu}",
-        caption="Four tasks, beside other processes and alone. At the line a task takes as long as alone.",
+        caption="Four tasks with files on the disk, beside other processes and alone. At the line a task takes as long "
+        "as alone.",
     )
 
 
@@ -82,8 +83,8 @@ def beside(run) -> str:
         else "but none needs measurably more CPU time, because a task is not charged while it waits for its turn."
     )
     return (
-        f"Today, beside as many busy processes as CPUs, our four tasks on {figures.cpu(run)} take {real.min():.1f} to "
-        f"{real.max():.1f} times as long, {charged}"
+        f"Today, with files on the disk and beside as many busy processes as CPUs, four tasks on {figures.cpu(run)} "
+        f"take {real.min():.1f} to {real.max():.1f} times as long, {charged}"
     )
 
 
@@ -103,7 +104,7 @@ def repeatable() -> Finding:
         NOT if beyond == len(real) else PARTLY if beyond else HOLDS,
         f"Of {len(real)} problems alone on {figures.cpu(run)}, the slowest of {real.shape[1]} samples took "
         f"{significant(float(apart.min()), 2)} to {apart.max():.0f} % longer than the fastest: {beyond} vary by more "
-        f"than {limit:.0f} %. It is a virtual machine with neighbours.",
+        f"than {limit:.0f} %. It is a virtual machine.",
         bears=True,
     )
 

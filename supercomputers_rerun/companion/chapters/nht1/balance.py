@@ -234,9 +234,9 @@ def of_the_cm2() -> str:
     return (
         f"The CM-2 was the slowest of the three machines, and its overhead was typically below {low:g} %. On the "
         f"largest grid the overhead must have been below 1 %. On this grid a dump took the CM-2 about {dump:.0f} s, at "
-        f"{rate:g} MB/s. The faster of its two programs computed for about {row['computing'] / 60:.0f} minutes between "
-        "dumps. Yet over a whole run the second program of the iPSC/860 wrote at least "
-        f"{slower:.0f} times as many bytes a second as the CM-2."
+        f"{rate:g} MB/s. The faster of its two programs computed for about {row['computing'] / 60:.0f} minutes or more "
+        "between dumps. Yet over a whole run the second program of the iPSC/860 wrote about "
+        f"{slower:.0f} times as many bytes a second as the CM-2, or more."
     )
 
 
@@ -300,7 +300,7 @@ def first_code(runs) -> "figures.Shown":
 @conclusion(
     "nht1-c2",
     place="abstract",
-    says="The CM-2 has the lowest overhead, under 4 %, because it computes so slowly.",
+    says="The CM-2's overhead is typically under 4 %, because its output is fast relative to its computing.",
 )
 def slow_computing() -> Finding:
     """What waiting for the same dumps is of the computing of a fast and of a slow code."""

@@ -57,7 +57,8 @@ def conversion_cost(runs) -> "figures.Shown":
         legend_at="above 2",
         name="nht1_conversion",
         title=f"Cray numbers take {crays} times as long as a copy, to them or back; reversed bytes {plain}",
-        caption="A dump converted to the numbers of another machine, and back. At the right both ratios.",
+        caption="A dump of the largest grid, converted to numbers of another machine and back. At the right both "
+        "ratios.",
     )
     pairs = frames[0][[*_WAYS]].itertuples(index=False)
     figures.at_right(shown.figure.axes[0], [" and ".join(f"{ratio:.1f}" for ratio in pair) for pair in pairs])
@@ -88,9 +89,9 @@ def said(run) -> str:
     reversing = "measurably no longer than" if _free(found) else f"{_plain(found):.1f} times as long as"
     return (
         "Yes, after a conversion if the two machines store numbers differently. A copy that reverses the bytes takes "
-        f"{reversing} a plain copy. A copy into the format of a Cray, or back, takes {span(_crays(found), 0)} times as "
-        "long as a plain copy, probably because each number is taken apart into sign, exponent and fraction (not "
-        "measured)."
+        f"{reversing} a plain copy. A copy into Cray numbers of 128 bits, or back, takes {span(_crays(found), 0)} "
+        "times as long as a plain copy, probably because they have twice the bytes and each number is taken apart "
+        "(not measured)."
     )
 
 
@@ -124,7 +125,7 @@ def lossless() -> Finding:
     checks = conversion.verify(dump, conversion.run(dump, conversion.setup(dump)))
     return Finding(
         HOLDS,
-        "No number of a dump changes on its way to Cray words and back, not even to two words of 64 bits.",
+        "No number of a dump changes on its way to Cray words of 128 bits and back.",
         bears=all(check.ok for check in checks),
     )
 
@@ -143,7 +144,7 @@ def readable() -> Finding:
         reversing = f"little: to reverse the bytes of a dump takes {plain:.1f} times as long as a copy"
     return Finding(
         HOLDS,
-        f"Between machines of today it costs {reversing}. Only numbers of the old Crays cost "
+        f"Between machines of today it costs {reversing}. Numbers of the old Crays cost "
         f"{span(_crays(found), 1)} times a copy.",
         bears=plain < 1.5 and low > 1.2,
     )

@@ -242,7 +242,7 @@ def surprise(run) -> str:
     return (
         f"On the iPSC/860 the first program wrote the {_point()} bytes of a point, moved on in the file, and wrote the "
         f"next {_point()}. The report calls the overhead of this program low; overhead is the time that writing adds "
-        f"to a run. Yet by the abstract writing could add more than {bound:g} % on the iPSC/860. We read this as a "
+        f"to a run. Yet by the abstract writing could add more than {bound:g} % on the iPSC/860, we think in a "
         f"second, later program. Today a run that writes point by point, even into memory only, takes {_longer(run)} "
         "times as long as one that writes nothing. How can the same way of writing cost little then and so much today? "
         "This chapter gives the probable reason."
@@ -281,7 +281,7 @@ def answer(run) -> str:
         f"Yes: written point by point, a run takes {_longer(run)} times as long as without writing, because the "
         f"program calls the system for every point. It moves on in the file (a seek) {rounded(writes / 1e6)} million "
         f"times, and writes as often. Written plane by plane, the same bytes make a run {little}.{more} The disk is "
-        "not the cause: all these bytes only go into memory."
+        "not the cause: the run ends when all bytes are in memory."
     )
 
 
@@ -409,8 +409,8 @@ def over_ranks(run) -> str:
     longer = rest["zeta"].max()
     little = f"at most {longer:.0f} % longer" if longer > 1 else "hardly longer"
     return (
-        f"The same holds for {run['ranks'].values.max()} processes that write through MPI, a library for messages "
-        f"(machine {figures.cpu(run)}). A call for each point makes their run {points['zeta']:.0f} % longer. One "
+        f"The same holds on {figures.cpu(run)} for {run['ranks'].values.max()} processes that write through MPI, a "
+        f"library for messages. A call from Python for each point makes their run {points['zeta']:.0f} % longer. One "
         f"call for all points of a process makes the run {little}, whether the processes join in one call of MPI or "
         "each writes for itself."
     )
@@ -463,8 +463,8 @@ def own_format() -> Finding:
     ratio = float(rates["io_rate_peak"] / rates["io_rate_serial"])
     return Finding(
         THEN,
-        f"By the printed rates the parallel format is {ratio:.1f} times as fast. Our file has one form, which any "
-        "program reads.",
+        f"By the printed rates the parallel format is up to {ratio:.1f} times as fast. We write no "
+        "format of a machine's own.",
         bears=5 < ratio < 7,
     )
 

@@ -2,6 +2,7 @@
 
 from supercomputers_rerun.companion import figures, tables
 from supercomputers_rerun.companion.bench import Case
+from supercomputers_rerun.companion.chapters.nht1.writing import full_size
 from supercomputers_rerun.companion.common import np, plural
 from supercomputers_rerun.companion.conclusions import HOLDS, NOT, PARTLY, THEN, Finding, conclusion, not_yet
 from supercomputers_rerun.companion.experiments import experiment, of
@@ -66,8 +67,8 @@ def solver(runs) -> "figures.Shown":
         title=f"On the largest grid {most} threads make a step {gains[-1]['middle']:.1f} times as fast as one"
         if gains
         else "The time of a step grows about as the number of grid points",
-        caption=f"Time of a step by grid and threads{' (thin: this run)' * (len(runs) > 1)}. Below the dotted line "
-        "a point takes less time than on the smallest grid.",
+        caption=f"Time of a step{' (thin: this run)' * (len(runs) > 1)}. Below the dotted line "
+        "a point takes less time than on the smallest grid with one thread.",
     )
 
 
@@ -121,8 +122,8 @@ def fastest_and_slowest() -> Finding:
     prose = tables.load("nht1", "prose")
     return Finding(
         THEN,
-        f"The report ranks {str(prose['fastest'].item())} first and {str(prose['slowest'].item())} last. Its times are "
-        "lost but for the ends of an axis, and the machines are gone.",
+        f"The report ranks {str(prose['fastest'].item())} first and {str(prose['slowest'].item())} last. Of its times "
+        f"we have {float(prose['cm2_time']):.0f} hours and the ends of an axis, and the machines are gone.",
     )
 
 
@@ -178,8 +179,8 @@ def three_dimensions() -> Finding:
     faster = over.measurable and over.medians > 1
     return Finding(
         HOLDS if faster and over.medians > 1.5 else PARTLY if faster else NOT,
-        f"With N = {run['N'].values[0]} on {plural(run['ranks'].values[0], 'rank')} of one machine a step takes "
-        f"{over.times} as long divided along one dimension as along three. There is no network between them.",
+        f"With N = {run['N'].values[0]} on {plural(run['ranks'].values[0], 'rank')} that share one machine's CPUs a "
+        f"step takes {over.times} as long divided along one dimension as along three. No network is between them.",
         bears=True,
     )
 
@@ -191,7 +192,8 @@ def three_dimensions() -> Finding:
 )
 def too_large_for_ethernet() -> Finding:
     """Time of the report's file at ten million bits a second."""
-    minutes = 8e9 * float(tables.load("nht1", "prose")["file_size"]) / 1e7 / 60
+    dump, dumps, *_ = full_size()
+    minutes = 8e6 * dump * dumps / 1e7 / 60
     return Finding(
         THEN,
         f"At ten million bits a second, the Ethernet of then at its best, the file would have taken {minutes:.0f} "
