@@ -1,6 +1,6 @@
 """The section *How fast is the solver?*: BT by class and threads (N1)."""
 
-from supercomputers_rerun.companion import figures, tables
+from supercomputers_rerun.companion import figures, models, tables
 from supercomputers_rerun.companion.bench import Case
 from supercomputers_rerun.companion.chapters.nht1.writing import full_size
 from supercomputers_rerun.companion.common import np, plural
@@ -81,12 +81,21 @@ def _gains(run) -> tuple[int, list]:
 
 
 def said(run) -> str:
-    """Time of a step on the largest grid, and of each of its points."""
+    """Time of a step on the largest grid and of each of its points, and how much of it the arithmetic takes."""
     frame = _times(run)
-    one, points = frame[frame["threads"] == 1]["ms_per_step"].iloc[-1], frame["N"].max() ** 3
-    return (
+    largest = frame[frame["threads"] == 1].iloc[-1]
+    one, points = largest["ms_per_step"], largest["N"] ** 3
+    said = (
         f"On the largest grid a step takes {one:.0f} ms on one thread, or {1e6 * one / points:.0f} ns for each of its "
-        f"{points / 1e6:.1f} million points."
+        f"{points / 1e6:.1f} million points"
+    )
+    known = models.constants(run)
+    if known is None or not known.peak > 0:
+        return f"{said}."
+    operations = largest["flops"] / largest["NS"] / points
+    return (
+        f"{said}, because a point takes {operations:.0f} floating-point operations. At the peak of the thread these "
+        f"alone would take {1e9 * operations / known.peak:.0f} ns."
     )
 
 
