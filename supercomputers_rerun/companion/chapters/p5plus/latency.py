@@ -66,7 +66,7 @@ def lines(run) -> "pd.DataFrame":
     "p5plus_latency",
     models.chase,
     "the time of a load in a random order",
-    "that other virtual machines use the last cache, and that a cache holds some sets of lines better than others",
+    "that other virtual machines may use the last cache, and that a cache holds some sets of lines better than others",
     "levels",
     "p5plus-latency",
 )

@@ -42,7 +42,7 @@ def _exchanges(run) -> "pd.DataFrame":
     "p5plus_exchange",
     models.transfer,
     "the time of messages by their size",
-    "that the library takes another way from some size on, and that long messages leave the caches",
+    "that the library may take another way from some size on, and that long messages leave the caches",
     "message message_rate",
     "p5plus-exchange",
 )

@@ -157,10 +157,10 @@ def paid(run) -> str:
     found = (
         f"In 2014 they could, and saved up to {100 * (1 - gains().min()):.0f} % of a transform's time. With messages "
         "in flight, one group of fields is sent while the next is computed. On our 2 ranks it is fastest to send all "
-        "fields in one piece with blocking calls, which wait until the messages have arrived. With messages in flight a "
-        f"transform takes {100 * (best(run) - 1):.0f} % ({least:.0f} to {most:.0f}) longer at best. Cutting the fields "
-        f"into groups costs time by itself: with blocking calls, {groups} groups take {cut.medians:.1f} times as long "
-        f"as one piece. In flight, {groups} groups {compared}."
+        "fields in one piece with blocking calls, which wait until the messages have arrived. With messages in flight "
+        f"a transform takes {100 * (best(run) - 1):.0f} % ({least:.0f} to {most:.0f}) longer at best. Cutting the "
+        f"fields into groups costs time by itself: with blocking calls, {groups} groups take {cut.medians:.1f} times "
+        f"as long as one piece. In flight, {groups} groups {compared}."
     )
     forecasts = partner(run, "xc30-ranks")
     return f"{found} {'' if forecasts is None else same_bits(forecasts)}".rstrip()

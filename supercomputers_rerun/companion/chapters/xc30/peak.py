@@ -185,7 +185,7 @@ def systems(runs) -> "figures.Table":
     words = ["processor", "clock [GHz]", "nodes", "cores, or threads", "peak, stated or measured [TFLOPS]"]
     words += ["memory of a node [GB]", "compiler", "operating system", "file system"]
     frame = pd.DataFrame(found, index=words)
-    caption = "Two systems of the talk, and machines of our runs, with the peak of as many threads as the table names"
+    caption = "The talk's two systems and our machines, with the peak of as many threads as the table names"
     return figures.table(frame, caption=caption, name="xc30_systems", digits=3)
 
 

@@ -220,7 +220,7 @@ def with_small_files(run):
     "xc30_opens",
     models.transfer,
     "how many times as long a step takes with its small files",
-    "that writing before and after the small files finds the processor's caches as they left them",
+    "that the rate of writing varies from run to run",
     "write opened cache_rate",
     "xc30-records",
 )
