@@ -204,7 +204,7 @@ def outrun(run) -> str:
     """That one thread of today is faster than two of 2006, and where it gains least."""
     one, old = _rates(run)["one thread"]["middle"].to_numpy(), then()
     assert (one > old["SMT"].to_numpy()).all() and (one / old["no SMT"]).idxmin() == LOOPS["s10"]
-    return "In every loop one thread of today is faster than one of 2006, and than two (not drawn)."
+    return "In every loop one thread of today is faster than one of 2006, and than two on one processor (not drawn)."
 
 
 def predicted(run) -> str:
@@ -230,7 +230,7 @@ def predicted(run) -> str:
 @conclusion(
     "p5plus-c11",
     place='slide "SMT benefit (on P5+)"',
-    says="A second thread doubles the rate of chains of additions, and gains a tenth where memory is skipped through.",
+    says="A second thread doubles the rate of one or two chains of additions, and gains a tenth in a loop that skips.",
 )
 def second_thread() -> Finding:
     """Gains of the five loops by a second thread on a core, then and on a machine that shows two."""
@@ -258,7 +258,7 @@ def second_thread() -> Finding:
 @conclusion(
     "p5plus-c12",
     place='slide "SMT: Simultaneous Multi Threading"',
-    says="Programs bound by arithmetic, as products of matrices, or by memory do not gain from SMT.",
+    says="Some programs bound by arithmetic, as products of matrices, or by memory do not gain from SMT.",
 )
 def no_gain() -> Finding:
     """Gains of the loops that fill the adders, and that stream through memory."""

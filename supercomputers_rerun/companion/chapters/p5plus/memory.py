@@ -62,7 +62,7 @@ _ITEM, _LINE = 4, 64
     "p5plus_bandwidth",
     models.transfer,
     "the rate of strided reads from memory",
-    "that a core can wait for a limited number of lines at once, and that prefetching ends at the end of a page",
+    "that a core can wait for a limited number of lines at once",
     "bandwidth",
     "p5plus-bandwidth",
 )
@@ -128,7 +128,7 @@ def read_rates(runs, stride: int = 0, nbytes: int = 0) -> "figures.Shown":
         runs=runs,
         data=frames,
         title=title,
-        caption="Each step down is a cache that the array has outgrown. "
+        caption="Large steps down: the array has outgrown a cache. "
         f"Memory comes in lines of {_LINE // _ITEM} items.{' Pale: other machines, every item.' if others else ''}",
         note=models.said(by_lines, expected),
         tables="plots",

@@ -42,7 +42,7 @@ def _exchanges(run) -> "pd.DataFrame":
     "p5plus_exchange",
     models.transfer,
     "the time of messages by their size",
-    "that the library takes another way from some size on, and that long messages leave the caches",
+    "that the library may take another way from some size on, and that long messages leave the caches",
     "message message_rate",
     "p5plus-exchange",
 )
@@ -118,6 +118,6 @@ def called(run) -> str:
         f"Today two ranks exchange messages of 8 bytes in {call:.1f} µs. An exchange of a kilobyte takes "
         f"{100 * (kilobyte / call - 1):.0f} % longer, one of {figures.bytes_label(double)} "
         f"{ends['us'][double] / call:.1f} times as long. The simplest model, latency + bytes / bandwidth, is "
-        f"dashed. In between it is too low: {figures.bytes_label(between)} take {off.max():.1f} times as long as by "
-        "the model, probably because the library sends them in another way (not measured)."
+        f"dashed. In between it is far too low: {figures.bytes_label(between)} take {off.max():.1f} times as long as "
+        "by the model, probably because the library sends them in another way (not measured)."
     )

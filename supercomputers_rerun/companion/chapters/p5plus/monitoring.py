@@ -1,5 +1,7 @@
 """The section *Why did monitoring slow the forecast?*: sensors on ranks."""
 
+from html import escape
+
 from supercomputers_rerun.companion import figures, models, tables
 from supercomputers_rerun.companion.bench import Case
 from supercomputers_rerun.companion.chapters.p5plus.words import about
@@ -174,7 +176,8 @@ def drift(runs) -> "figures.Shown":
         runs=runs,
         data=frames or None,
         title=title,
-        caption="Two ranks meet at barriers. Drifting apart: at the same time first, then ever further apart.",
+        caption="Two ranks meet at barriers. Drifting interruptions come in slices: at the same time first, then a "
+        "step further apart in each period.",
         note=models.said(planned, expected),
     )
 
@@ -190,14 +193,16 @@ def disturbed(run) -> str:
     )
 
 
-def conditions(run) -> str:
-    """What *today* is on the page, of the machine of a run."""
+def conditions(run) -> "figures.Shown":
+    """What *today* is on the page, of the machine of a run, in small print."""
     where = f"{figures.cpu(run)}, {str(run.attrs['machine']).rpartition(', ')[2]}"
-    return (
-        f"Then is 2006. Today is machine {where}. The preset, the size of the experiments, is {run.attrs['preset']}. "
-        "Numbers are medians; no run uses a disk. Ranks are processes that send each other messages; the report calls "
-        "them tasks."
+    text = (
+        f"Then is 2006. Today is machine {where}. Its numbers are medians of stored runs at full size (preset "
+        f"{run.attrs['preset']}); no run waits for a disk. Ranks are processes that send each other messages; the "
+        "report calls them tasks."
     )
+    html = f'<p class="rerun-paragraph"><small>{escape(text)}</small></p>'
+    return figures.Shown(html, text, markdown=f"<small>{text}</small>")
 
 
 def charged(run) -> str:
@@ -212,7 +217,7 @@ def charged(run) -> str:
         "rank computes. If it comes to both ranks at once, the run takes about that much longer. If it comes to them "
         f"in turn, the run loses {about(in_turn / at_once)} as much, because each rank pays for its own interruption "
         "and then waits for the other's. In 2006 the slow messages were those of the analysis, which fits the model "
-        f"to observations. With {tasks} tasks each could wait for {tasks - 1} others."
+        f"to observations. Another run of it has {tasks} tasks, of which each can wait for {tasks - 1} others."
     )
 
 

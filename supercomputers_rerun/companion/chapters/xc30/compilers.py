@@ -98,7 +98,7 @@ def differences(runs) -> "figures.Shown":
     figures.log_axis(size, "y")
     size.set(xlabel="day of the forecast", ylabel="mean difference\nof errors [m]", xticks=range(1, leads + 1))
     for height, words in (
-        (float(run["rounding"]), "a rounding: less means nothing"),
+        (float(run["rounding"]), "one rounding of the depth"),
         (float(run["error_strict"][0]) / 60, "error of the forecast itself"),
         *((float(abs(run["difference"][number, :3]).max()), _WRONG[number]) for number in (0, 2)),
     ):
