@@ -46,8 +46,8 @@ MEANINGS = {
 VARIANTS = ("measured", "communication", "computing", "waiting", "serial", "files")
 SERIES = tuple(MEANINGS[name] for name in VARIANTS)
 
-#: Marks of a report, hollow, one shape a machine.
-_DOCUMENT_MARKERS = ("s", "D", "^", "v", "P", "X")
+#: Marks of a report, hollow, one shape a machine; a second machine of today has the diamond.
+_DOCUMENT_MARKERS = ("s", "^", "D", "v", "P", "X")
 
 #: Width in inches: at one point a unit it has 346 units, so that 10-point text has about 10 pixels on a phone.
 _WIDTH = 4.8

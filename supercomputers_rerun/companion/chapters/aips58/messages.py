@@ -88,6 +88,13 @@ def loading(runs) -> "figures.Shown":
     for number in axis.texts[1:3]:  # of both Crays, as in the title
         number.set_weight("bold")
     axis.axhline(len(real) - 0.5, color=figures.INK, linewidth=0.8)  # then and today
+    ends = axis.get_xlim()
+    axis.set_xticks([0.01, 1, 100], ["0.01", "1", "100"])  # more would touch
+    axis.set_xticks([], minor=True)
+    axis.set_xlim(ends)  # which ticks may have widened
+    words = {"ha": "right", "va": "center", "style": "italic", "size": 9, "color": figures.INK}
+    middle = len(real) + (len(frames[0]) - 1) / 2
+    axis.text(0.97, middle, "a smaller\nstand-in", transform=axis.get_yaxis_transform(), **words)
     return shown
 
 

@@ -126,15 +126,6 @@ def tolls(run, machine):
     return pd.DataFrame({"measured": (psc / clsc).values.ravel(), "predicted": ratio.values.ravel()})
 
 
-def _told() -> str:
-    """How far the larger problems are from what the small ones predict."""
-    found = models.parted(*(tolls.frame()[name] for name in ("measured", "predicted")))
-    return (
-        "Model of then: a task's toll in the small test. Printed ratios of the larger tests are "
-        f"{found.median:.2f} times the predicted ones in the median, {found.worst:.2f} times at worst."
-    )
-
-
 def stays() -> "xr.DataArray":
     """Of every problem, whether Pittsburgh needs nearly the same CPU seconds more at all three sizes."""
     more = extra()
@@ -215,7 +206,7 @@ def lost(runs) -> "figures.Shown":
     ratio, small = pittsburgh / toronto, model().overhead
     figure, axis = figures.axes(height=3.2)
     then = "then: Pittsburgh over Toronto, a task at three sizes"
-    figures.points(axis, toronto, ratio, label=then, index=2, line=False)
+    figures.points(axis, toronto, ratio, label=then, index=1, line=False)
     by_task = (values.reshape(common.ddt()["cpu"].sizes["size"], -1) for values in (toronto, ratio))
     axis.plot(*by_task, color=figures.meaning("printed"), linewidth=0.8, alpha=0.5)
     frames: list = []
@@ -264,7 +255,6 @@ def lost(runs) -> "figures.Shown":
         caption="Then most tasks had a toll of their own (a line: one task). Today's differ from task to task, too; "
         f"dashed: their median, {1e3 * added:.1f} ms.",
         tables="ddt_small ddt_medium ddt_large",
-        note=_told(),
     )
 
 

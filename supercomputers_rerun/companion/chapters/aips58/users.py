@@ -50,6 +50,7 @@ def shared(runs) -> "figures.Shown":
         for run in runs
     ]
     most, charged = (frames[0][kind].max() for kind in _KINDS)
+    others = int(runs[0]["beside"].max())
     in_cpu = f", {charged:.1f} times the CPU time" if _slowed(runs[0]) else ", not measurably more CPU time"
     return figures.dots(
         runs,
@@ -61,8 +62,8 @@ def shared(runs) -> "figures.Shown":
         legend_at="above 2 0.45",
         name="aips58_shared",
         title=f"Beside busy processes our tasks take up to {most:.1f} times as long as alone{in_cpu}",
-        caption="Four tasks with files on the disk, beside other processes and alone. At the line a task takes as long "
-        "as alone.",
+        caption=f"Four tasks with files on the disk, beside {others} busy process{'es' if others > 1 else ''} (as many as "
+        "CPUs). At the line they take as long as alone.",
     )
 
 

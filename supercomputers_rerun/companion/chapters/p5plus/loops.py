@@ -105,6 +105,12 @@ def then() -> "pd.DataFrame":
     return node / float(tables.load("p5plus", "prose")["physical_cpus"])
 
 
+def _by_gain() -> list[str]:
+    """The loops as rows of figures: the one that gained most from a second thread in 2006 first."""
+    old = then()
+    return (old["SMT"] / old["no SMT"]).sort_values(ascending=False).index.tolist()
+
+
 def _rates(run) -> "dict[str, pd.DataFrame]":
     """By kind of partner, median GFLOPS of each loop with its spread, of a node over its processors."""
     cases = figures.cases(run, "loop", "kind")
@@ -121,7 +127,7 @@ def rates(runs) -> "figures.Shown":
         rate = _rates(run)
         found = {name: rate[kind] for name, kind in (("host", "one thread"), ("node", _NODE)) if kind in rate}
         frames.append(figures.with_spread(pd.DataFrame({"what": old.index}), **found))
-    gain = frames[0]["host"] / old.to_numpy()
+    gain = pd.Series((frames[0]["host"] / old.to_numpy()).to_numpy(), old.index)[_by_gain()]
     for frame in frames:
         frame["what"] = frame["what"].map(_CHAINS)
     shown = figures.dots(
@@ -129,6 +135,7 @@ def rates(runs) -> "figures.Shown":
         frames,
         {"host": "{}, today"},
         printed={THEN: old.rename(_CHAINS)},
+        names=gain.rename(_CHAINS).index,
         xlabel="rate of a processor with one thread [GFLOPS]",
         log=True,
         legend_at="above 1 0.4",
@@ -154,7 +161,7 @@ def second(runs) -> "figures.Shown":
         gains = {kind: figures.converted(found, lambda ratio: 100 * (ratio - 1)) for kind, found in over.items()}
         frame = pd.DataFrame({"what": old.index.map(_CHAINS), "document_gflops_per_cpu": old["no SMT"], THEN: printed})
         frames.append(figures.with_spread(frame, host_gflops=one, **gains))
-    gain = printed.rename(_CHAINS).sort_values(ascending=False)
+    gain = printed[_by_gain()].rename(_CHAINS)
     with_two = [(run, frame) for run, frame in zip(runs, frames, strict=True) if _SMT in frame]
     shown = figures.dots(
         [run for run, _ in with_two],

@@ -89,6 +89,13 @@ def exchanged(runs) -> "figures.Shown":
     first = frames[0]["nbytes"].min(), call
     beside = {"textcoords": "offset points", "size": 9, "weight": "bold", "va": "top"}
     axis.annotate(f"{call:.2g} µs, the call", first, xytext=(-3, -12), **beside)
+    if expected is not None:
+        off = (expected["measured"] / expected["predicted"]).to_numpy()
+        worst = expected.iloc[off.argmax()]
+        if off.max() > 1.5 * max(off[0], off[-1]):
+            words = f"{figures.bytes_label(worst['nbytes'])}: probably\nsent in another way"
+            style = {"textcoords": "offset points", "size": 9, "ha": "right", "va": "bottom"}
+            axis.annotate(words, (worst["nbytes"], worst["measured"]), xytext=(-2, 8), **style)
     flags = [words for words in free[0]["flags"].values.astype(str) if words]
     doubtful = f" Crosses: doubtful{', as samples drifted' if all('drift' in words for words in flags) else ''}."
     return figures.show(

@@ -84,7 +84,8 @@ def spent(runs) -> "figures.Shown":
         run=runs[0],
         data=figures.together(runs, frames),
         title=title,
-        caption="What two ranks do beside their work, in parts and, at the right, in all. Black: how far it varies.",
+        caption="What two ranks do beside their work, in parts and, at the right, in all. Black: how far it varies"
+        f"{', of ' + figures.cpu(runs[0]).partition(' (')[0] + ' alone' if len(runs) > 1 else ''}.",
         alt="; ".join(
             f"{_WAYS[row.way]}: the interruption itself {row.sensor:.1f} %, waiting {row.wait:.1f} %"
             for row in frames[0].itertuples()
@@ -144,7 +145,7 @@ def _said(milliseconds: float) -> str:
 @sensors.figure
 def drift(runs) -> "figures.Shown":
     """Waiting in each period while sensors drift apart, beside that with synchronised and with drifted ones."""
-    runs, frames = [run for run in runs if "drifting" in run["way"].values], []
+    runs, frames, bars = [run for run in runs if "drifting" in run["way"].values], [], ""
     figure, axis = figures.axes(height=2.9)
     for run in runs:
         count = sum(name.startswith("observed_wait of period") for name in run)
@@ -156,6 +157,10 @@ def drift(runs) -> "figures.Shown":
                 line = figures.bars(axis, periods, wait, label=_WAYS[way], index=way, run=run)
                 if run is runs[0]:
                     _named(axis, line, way)
+                    samples = run["observed_wait of period 0"].values[place]
+                    least, most = np.nanmin(samples), np.nanmax(samples)
+                    if np.allclose(wait[["low", "high"]].iloc[0], [1e3 * least, 1e3 * most]):
+                        bars = f" Bars: from least to most of {np.isfinite(samples).sum()} runs."
             parts.append(figures.with_spread(pd.DataFrame({"way": way, "period": periods}), wait_ms=wait))
         frames.append(pd.concat(parts, ignore_index=True))
     expected = planned.frame(runs[0]) if runs else None
@@ -176,8 +181,8 @@ def drift(runs) -> "figures.Shown":
         runs=runs,
         data=frames or None,
         title=title,
-        caption="Two ranks meet at barriers. Drifting interruptions come in slices: at the same time first, then a "
-        "step further apart in each period.",
+        caption="Two ranks meet at barriers. Drifting apart: at the same time first, then a step further apart in each "
+        f"period.{bars}",
         note=models.said(planned, expected),
     )
 

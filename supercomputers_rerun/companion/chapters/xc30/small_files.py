@@ -240,6 +240,10 @@ def largest(run):
     return frame[frame["record_bytes"] == frame["record_bytes"].max()].sort_values("open")
 
 
+#: How strong a line is drawn that is not that of the title.
+_PALE = 0.5
+
+
 def counted_opens() -> "pd.Series":
     """Sets of open, read or write, and close of each suite, as the talk counts them."""
     return tables.printed("xc30", "io_to_remove").set_index("suite")["open_close"].astype(float)
@@ -296,8 +300,8 @@ def every_open(runs) -> "figures.Shown":
         ],
         title=f"{_count(sets['HRES'])} file opens take {_minutes(sets['HRES'] * here)} today, and would take "
         f"{_minutes(sets['HRES'] * slow)} if each took {1e3 * slow:g} ms",
-        caption="The talk's count of opens, times what one takes; half-filled: an assumed time. Blue line: a whole "
-        "forecast of 2014, without full output.",
+        caption="The talk's opens times what one takes: today on a local file system, cached; half-filled: assumed. "
+        "Blue: a forecast of 2014, without full output.",
         tables="io_to_remove forecast",
     )
 
@@ -314,13 +318,15 @@ def opens(runs) -> "figures.Shown":
     for run, frame in zip(runs, drawn, strict=True):
         for size, part in frame.groupby("record_bytes", sort=False):
             style = {"label": words[size], "colour": "" if size == most else "serial", "run": run}
-            figures.bars(axis, part["ms"], figures.spread_of(part, "times"), **style)
+            line = figures.bars(axis, part["ms"], figures.spread_of(part, "times"), **style)
+            line.set_alpha(line.get_alpha() if size == most else _PALE)
     expected = opening.frame(runs[0])
     if expected is not None:
         for size, part in expected.sort_values("ms").groupby("record_bytes"):
             if size in words:
                 label = "model" if size == most else "_model"
-                figures.modelled(axis, part["ms"], part["predicted"], label=label)
+                line = figures.modelled(axis, part["ms"], part["predicted"], label=label)
+                line.set_alpha(None if size == most else _PALE)
     figures.log_axis(axis)
     axis.axhline(1, color=figures.INK, linewidth=0.8)
     slow = largest(runs[0]).iloc[-1]
@@ -335,8 +341,8 @@ def opens(runs) -> "figures.Shown":
         name="xc30_opens",
         runs=runs,
         data=frames,
-        title=f"Opens of small files that take {1e3 * slow['open']:.0f} ms make an output step of our test {longer} as "
-        "long",
+        title=f"Opens of small files that take {1e3 * slow['open']:.0f} ms make an output step of our test "
+        f"{slow['times']:.1f} times as long",
         caption="Both steps write the same bytes; the fewer these are (grey), the more opens weigh. Leftmost opens "
         "are not delayed, the others on purpose.",
         tables="hres_io io_to_remove",

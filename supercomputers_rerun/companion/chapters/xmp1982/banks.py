@@ -188,6 +188,10 @@ def bank_times(stride: int = 8, banks: int = 16, cpus: int = 1) -> "figures.Show
     used, few = np.flatnonzero((held >= 0).any(axis=1)), banks <= 16  # few rows have room for numbers
     most = int(waiting.sum(axis=1).max())
     named = used.tolist() if few and len(used) <= 8 else [*range(0, banks, max(4, banks // 8))]
+    for low, high in zip(used, used[1:], strict=False) if few else ():
+        if high - low > 3:
+            idle = f"{high - low - 1} idle banks"
+            axis.text(_SHOWN / 2, (low + high) / 2, idle, ha="center", va="center", style="italic", size=9)
     names = [f"CPU {cpu} waits" for cpu in range(cpus)] if cpus > 1 else ["CPU waits"]
     places = [*named, *(banks + 1.8 + 3 * cpu for cpu in range(cpus))]
     axis.set_yticks(places, [*map(str, named), *names])

@@ -176,11 +176,12 @@ def _still() -> "figures.Shown":
     timed = sorted(((each.printed, each) for each in days() if each.printed), key=lambda pair: -pair[0])
     files, rest = (pale(figures.meaning(name)) for name in ("waiting", "serial"))
     for place, (printed, each) in enumerate(timed):
-        for begin, end, part in each.segments:
-            colour = files if part in _OF_FILES else rest
+        for of_files, parts in itertools.groupby(each.segments, key=lambda segment: segment[2] in _OF_FILES):
+            ends = [*parts]
+            begin, end, colour = ends[0][0], ends[-1][1], files if of_files else rest
             (bar,) = axis.barh(place, (end - begin) / 60, left=begin / 60, height=0.7, **colour)
             figures.tells(bar, kind="calculated")
-        diamond = figures.points(axis, printed / 60, place, label="the report", index=1, line=False)
+        diamond = figures.points(axis, printed / 60, place, label="the report", index=2, line=False)
     figures.rows(axis, [label(each.where.configuration) for _, each in timed])
     figures.at_right(axis, [f"{printed / 60:.1f} min" for printed, _ in timed])
     axis.set_xlabel("time since the forecast began [min]", loc="right")

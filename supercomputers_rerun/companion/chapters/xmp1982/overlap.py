@@ -144,25 +144,29 @@ def savings(runs) -> "figures.Shown":
         return in_rows(rows.values(), flagged, paced=np.where(own, np.nan, saved), own=np.where(own, saved, np.nan))
 
     old = [float(facts["cost_ssd"]), float(facts["cost_bmr"])]
-    own, name = own_savings(runs[0])["middle"], figures.cpu(runs[0]).partition(" (")[0]
+    own, frames = own_savings(runs[0])["middle"], [*map(here, runs)]
+    paced = frames[0]["paced"].iloc[: len(old)].tolist()
     shown = figures.dots(
         runs,
-        [*map(here, runs)],
+        frames,
         {"paced": "today, slowed down", "own": "today, at full speed"},
         printed={"the report": pd.Series(old + [np.nan] * (len(rows) - 2), [*rows.values()])},
         xlabel="share of the forecast's time that overlapping saves [%]",
         legend_at="above 2",
         name="xmp1982_overlap_rerun",
-        title=f"Moving data while computing saved {old[0]:.0f} % with the SSD of 1982, and saves {span(own, 0)} % on "
-        f"{name} today",
+        title=f"Overlap saved {old[0]:.0f} % with the SSD of 1982, and saves {paced[0]:.0f} % today with memory slowed "
+        "down to imitate it",
         tables="prose",
         caption="Without write-up steps and physics. Above, memory is slowed down (paced) to imitate 1982; the report "
-        "deduced the value for buffer memory.",
+        "deduced buffer memory's value. Right: then → today.",
         model=models.by_row(expected),
         note=models.said(hiding, expected),
     )
     axis = shown.figure.axes[0]
-    figures.at_right(axis, [*(f"{each:.0f} % then" for each in old), *(f"{each:.0f} % today" for each in own)])
+    both = [f"{then:.0f} → {now:.0f} %" for then, now in zip(old, paced, strict=True)]
+    figures.at_right(axis, [*both, *(f"{each:.0f} %" for each in own)])
+    for number in axis.texts[: len(both)]:  # of the title
+        number.set_weight("bold")
     predicted, measured = (models.by_row(expected, column) for column in ("predicted", "measured"))
     for place, words in enumerate(rows.values()):
         if words in predicted and predicted[words] > _FAILS * measured[words]:
