@@ -112,13 +112,10 @@ def _row(case: dict[str, Any], unit: str, per: str, of: str, declared: bool) -> 
     values = _quantities(case, unit, per, of)
     low, high = (median_interval(values) or (min(values), max(values))) if len(values) > 1 else (None, None)
     rates: dict[str, float] = {}
-    if not declared and case["samples"]:
-        seconds = median(case["samples"])
-        rates = {
-            name: _work(case, RATES[name][0]) / RATES[name][1] / seconds
-            for name in ("GB/s", "GFLOPS")
-            if _work(case, RATES[name][0])
-        }
+    for name in ("GB/s", "GFLOPS") if case["samples"] and not declared else ():
+        what, factor = RATES[name]
+        if amount := _work(case, what):
+            rates[name] = amount / factor / median(case["samples"])
     return Row(
         plain_bytes(case["label"]),
         case["threads"],
@@ -135,18 +132,13 @@ def _row(case: dict[str, Any], unit: str, per: str, of: str, declared: bool) -> 
 def answer(record: dict[str, Any], beside: bool = True) -> Answer:
     """What ``record`` says, in the unit of its experiment; ``beside``: with the numbers that its report prints."""
     entry, cases = _entry(record), record["measurements"]
-    declared = entry.unit if entry else ""
+    declared, per, of = (entry.unit, entry.per, entry.of) if entry else ("", "", "")
     unit = declared or _usual(cases)
-    per, of = (entry.per, entry.of) if entry else ("", "")
     rows = [_row(case, unit, per, of, bool(declared)) for case in cases]
-    return Answer(record, unit, rows, _printed(record) if beside and entry and entry.figures else [])
-
-
-def _printed(record: dict[str, Any]) -> list[Printed]:
-    """Printed numbers of the experiment's figures; none where figures cannot be drawn here, or miss what they take."""
-    if missing(*DRAWING):
-        return []
-    return [Printed(*each) for each in experiments.printed_beside(runs.dataset(record))]
+    printed = []
+    if beside and entry and entry.figures and not missing(*DRAWING):
+        printed = [Printed(*each) for each in experiments.printed_beside(runs.dataset(record))]
+    return Answer(record, unit, rows, printed)
 
 
 # Text
@@ -155,12 +147,8 @@ def _printed(record: dict[str, Any]) -> list[Printed]:
 def _aligned(rows: list[list[str]]) -> Iterator[str]:
     """Rows in columns: the first flush left, the others flush right."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        cells = (
-            text.ljust(width) if place == 0 else text.rjust(width)
-            for place, (text, width) in enumerate(zip(row, widths, strict=True))
-        )
-        yield "  ".join(cells).rstrip()
+    for first, *others in rows:
+        yield "  ".join([first.ljust(widths[0]), *map(str.rjust, others, widths[1:])]).rstrip()
 
 
 def _merged(texts: list[str]) -> str:
@@ -226,17 +214,17 @@ def _table(found: Answer) -> list[str]:
 
 def _beside(found: Answer) -> list[str]:
     """The printed numbers, a line each under the unit and the source."""
+    alone = all(row.samples == 1 for row in found.rows)  # whose ends say nothing
+    doubt = " (doubtful, see above)" if any(row.flags for row in found.rows) else ""
+    tables: dict[tuple[str, str], list[list[str]]] = {}
+    for each in found.printed:
+        head = ["", "here", "low", "high", each.source, "here / report"]
+        ends: list[float | None] = [None, None] if alone else [each.low, each.high]
+        table = tables.setdefault((each.unit, each.source), [head])
+        table.append([each.row, *_numbers(each.here, *ends, each.report, each.ratio)])
     lines: list[str] = []
-    for unit, source in dict.fromkeys((each.unit, each.source) for each in found.printed):
-        rows = [each for each in found.printed if (each.unit, each.source) == (unit, source)]
-        alone = all(row.samples == 1 for row in found.rows)  # whose ends say nothing
-        body = [
-            [each.row, *_numbers(each.here, *(2 * [None] if alone else [each.low, each.high]), each.report, each.ratio)]
-            for each in rows
-        ]
-        head = ["", "here", "low", "high", source, "here / report"]
-        doubt = " (doubtful, see above)" if any(row.flags for row in found.rows) else ""
-        lines += ["", f"Beside the report: {unit}{doubt}", *_aligned([head, *body])]
+    for (unit, _), table in tables.items():
+        lines += ["", f"Beside the report: {unit}{doubt}", *_aligned(table)]
     return lines
 
 

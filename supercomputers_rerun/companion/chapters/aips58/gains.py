@@ -93,9 +93,8 @@ def by_class(runs) -> "figures.Shown":
         size = common.printed_size(run)
         cases, gain = _gain(run, "cpu", size)
         toronto = over_convex()["cpu"].sel(size=size, problem=cases["task"].values, system="CLSC").values
-        frame = pd.DataFrame(
-            {"what": cases["task"], "vector": _kinds(cases["task"].values) == "vector", "toronto": toronto}
-        )
+        suits = _kinds(cases["task"].values) == "vector"
+        frame = pd.DataFrame({"what": cases["task"], "vector": suits, "toronto": toronto})
         frame = figures.with_spread(frame, here=figures.of_samples(gain, cases["flags"]))
         frames.append(frame.sort_values(["vector", "toronto"], ascending=[True, False], ignore_index=True))
     size, first = common.printed_size(runs[0]), frames[0]
@@ -196,16 +195,16 @@ def memory(runs) -> "figures.Shown":
         rows = cases["task"].unique()
         parts = {size: words.loc[part.index].set_index(part["task"]).loc[rows] for size, part in cases.groupby("size")}
         frames.append(figures.with_spread(pd.DataFrame({"what": rows}), **parts))
-    last, most = list(dict.fromkeys(runs[0]["size"].values.tolist()))[-1], runs[0]["observed_peak"].max()
+    sizes, most = dict.fromkeys(runs[0]["size"].values.tolist()), float(runs[0]["observed_peak"].max()) / _WORD / 1e6
     return figures.dots(
         runs,
         frames,
-        {size: f"{size} problems" for size in dict.fromkeys(runs[0]["size"].values.tolist())},
+        {size: f"{size} problems" for size in sizes},
         xlabel="memory [Mword]",
         log=True,
         base=1,
         name="aips58_memory",
-        title=f"Our {last} tasks hold up to {float(most) / _WORD / 1e6:.0f} Mword; all of the memo's stayed below one",
+        title=f"Our {[*sizes][-1]} tasks hold up to {most:.0f} Mword; all of the memo's stayed below one",
         caption="Input, work space and products, in words of eight bytes, without the program. Left of the line lay "
         "every job of the memo.",
     )

@@ -2,7 +2,7 @@
 
 from supercomputers_rerun.companion import figures, models, tables
 from supercomputers_rerun.companion.bench import Case
-from supercomputers_rerun.companion.chapters.aips58 import common
+from supercomputers_rerun.companion.chapters.aips58 import common, pittsburgh
 from supercomputers_rerun.companion.chapters.aips58.common import KINDS, SYSTEMS
 from supercomputers_rerun.companion.common import np, pd, rounded, significant
 from supercomputers_rerun.companion.conclusions import PARTLY, THEN, Finding, conclusion
@@ -50,24 +50,24 @@ def added(run, machine):
     """Real seconds that messages add: a write each, and where their file is opened for each an open and close too."""
     ways = run["way"].values.tolist()
     count = float(run["messages"].values[0])
-    real = [float(np.median(run["observed_real"].values[number])) for number in range(len(ways))]
+    real = np.median(run["observed_real"].values, axis=1)
     without = real[ways.index("off")]
     latency = {"kept": machine.write, "reopened": machine.write + machine.opened}
     seconds = np.array([models.transfer(count, latency.get(way, np.nan)) for way in ways])
     what = [f"today: {_WAYS[way]}" for way in ways]
-    found = pd.DataFrame({"what": what, "measured": np.array(real) - without, "predicted": seconds})
-    return found.assign(real=without + seconds)
+    measures = {"measured": real - without, "predicted": seconds, "real": without + seconds}
+    return pd.DataFrame({"what": what, **measures})
 
 
 @load.figure
 def loading(runs) -> "figures.Shown":
     """RUN DDTLOAD: CPU and real time on three systems, and in runs by how messages reach their file."""
-    frames, old = [], tables.load("aips58", "ddtload")
+    frames, expected = [], added.frame(runs[0])
     for run in runs:
         what = pd.DataFrame({"what": [f"today: {_WAYS[way]}" for way in run["way"].values]})
         frames.append(figures.with_spread(what, **{kind: figures.sampled(run, f"observed_{kind}") for kind in KINDS}))
-    expected = added.frame(runs[0])
-    real = old["real"].sel(system=list(SYSTEMS)).values
+    old = tables.load("aips58", "ddtload").sel(system=list(SYSTEMS))
+    real = old["real"].values
     shown = common.both_times(
         runs,
         frames,
@@ -80,9 +80,7 @@ def loading(runs) -> "figures.Shown":
         model=models.by_row(expected, "real"),
         note=models.said(added, expected),
     )
-    both = zip(
-        (*old["cpu"].sel(system=list(SYSTEMS)).values, *frames[0]["cpu"]), (*real, *frames[0]["real"]), strict=True
-    )
+    both = zip([*old["cpu"].values, *frames[0]["cpu"]], [*real, *frames[0]["real"]], strict=True)
     axis = shown.figure.axes[0]
     figures.at_right(axis, [" / ".join(common.spoken(each) for each in pair) for pair in both])
     for number in axis.texts[1:3]:  # of both Crays, as in the title
@@ -100,8 +98,6 @@ def loading(runs) -> "figures.Shown":
 
 def then() -> str:
     """RUN DDTLOAD at both sites, and the CPU time of a message by the model."""
-    from supercomputers_rerun.companion.chapters.aips58 import pittsburgh
-
     load = tables.load("aips58", "ddtload")
     (convex, toronto, waited), cpu = load["real"].sel(system=list(SYSTEMS)).values, load["cpu"]
     times = float(cpu.sel(system="PSC") / cpu.sel(system="CLSC"))

@@ -12,7 +12,7 @@ from itertools import product
 from supercomputers_rerun.companion import figures, tables
 from supercomputers_rerun.companion.bench import Case
 from supercomputers_rerun.companion.chapters.xmp1982 import forecast, second_cpu
-from supercomputers_rerun.companion.chapters.xmp1982.rows import in_rows, observed, pale
+from supercomputers_rerun.companion.chapters.xmp1982.rows import in_rows, observed, over, pale
 from supercomputers_rerun.companion.common import np, pd
 from supercomputers_rerun.companion.conclusions import THEN, Finding, conclusion
 from supercomputers_rerun.companion.experiments import Output, experiment
@@ -106,8 +106,7 @@ def beside_a_copy(runs) -> "figures.Shown":
 
 def beside(run) -> dict:
     """CPU time and clock of one of two jobs at once over those of one alone."""
-    jobs = [observed(run).sel(configuration=name) for name in ("two at once", "alone")]
-    return {key: figures.times(*(each[key].values for each in jobs)) for key in ("cpu", "clock")}
+    return {key: over(run, key, "two at once", "alone") for key in ("cpu", "clock")}
 
 
 @experiment("xmp1982-banks", item="X20, X21", seconds={"paper": None}, simulated=True)
@@ -252,12 +251,10 @@ def said(run) -> str:
 def half_the_banks() -> Finding:
     """Printed CPU times in half of the banks."""
     job, kernel = (printed(name)[0] for name in ("fig8_1", "fig8_2"))
-    clock = observed(two_jobs.runs()[0])["clock"]
-    now = figures.times(*(clock.sel(configuration=words).values for words in ("two at once", "alone")))
     return Finding(
         THEN,
         f"By the report's CPU times the job takes at most {job.max():.2f} times as long, the kernel up to "
         f"{kernel.max():.2f} times. On our machines no banks can be taken away. With all of its banks, a job beside a "
-        f"copy of itself takes {now.times} as long.",
+        f"copy of itself takes {beside(two_jobs.runs()[0])['clock'].times} as long.",
         bears=job.max() < 1.02 and kernel.max() > 1.25,
     )

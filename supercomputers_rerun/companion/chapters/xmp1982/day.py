@@ -14,11 +14,11 @@ post-processing jobs are means of what is printed for the device.
 import itertools
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
 
 from supercomputers_rerun.companion import figures, tables
 from supercomputers_rerun.companion.chapters.xmp1982.rows import label, pale
 from supercomputers_rerun.companion.common import pd
+from supercomputers_rerun.companion.experiments import of
 
 _DEVICES = {"disk": "disks", "ssd": "SSD", "bmr": "buffer memory"}
 _DRIVERS = {"sync": "synchronous", "async": "asynchronous", "overlapped": "overlapping as two files do"}
@@ -34,10 +34,6 @@ PARTS = {
 }
 #: Of these, what a place for the files may spare.
 _OF_FILES = ("requests", "transfers that do not overlap", "waiting for disks")
-
-
-def _colours() -> dict[str, str]:
-    return {part: figures.meaning(name) if name else "#8490b4" for part, name in PARTS.items()}
 
 
 @dataclass(frozen=True)
@@ -143,20 +139,16 @@ def _mean(table: str, column: str, device: str) -> float:
     return float(frame[here][column].astype(float).mean())
 
 
-def _printed(where: Layout) -> float | None:
-    """What the report printed for the same, if it ran it."""
-    times = tables.printed("xmp1982", "fig4_1").set_index("configuration")["total_clock"]
-    return float(times[where.configuration]) if where.configuration in times.index else None
-
-
 def day(where: Layout) -> Day:
     """A forecast and its post-processing jobs after it."""
+    printed = tables.printed("xmp1982", "fig4_1").set_index("configuration")["total_clock"].astype(float).to_dict()
     parts = list(_net_parts(where, constants()).items())
     parts.append(("write-up steps", _mean("fig4_2", "write_sum", where.device)))
     parts += int(facts()["jobs"]) * [("post-processing jobs", _mean("fig4_1", "pp_clock", where.device))]
     ends = list(itertools.accumulate(seconds for _, seconds in parts))
     begins = [0.0, *ends[:-1]]
-    return Day(where, list(zip(begins, ends, (name for name, _ in parts), strict=True)), _printed(where))
+    segments = list(zip(begins, ends, (name for name, _ in parts), strict=True))
+    return Day(where, segments, printed.get(where.configuration))
 
 
 @cache
@@ -242,16 +234,16 @@ def said() -> str:
 def steered() -> "figures.Shown":
     """The day: choose files, device and driver, and see it finish."""
     names = list(PARTS)
-    data: dict[str, Any] = {
+    data = {
         "parts": names,
-        "partColours": [*_colours().values()],
+        "partColours": [figures.meaning(name) if name else "#8490b4" for name in PARTS.values()],
         "devices": _DEVICES,
         "drivers": _DRIVERS,
+        "days": [
+            of(each.where, "device", "files", "driver")
+            | {"name": each.name, "printed": each.printed}
+            | {"segments": [(round(b, 2), round(e, 2), names.index(part)) for b, e, part in each.segments]}
+            for each in days()
+        ],
     }
-    data["days"] = [
-        {name: getattr(each.where, name) for name in ("device", "files", "driver")}
-        | {"name": each.name, "printed": each.printed}
-        | {"segments": [(round(b, 2), round(e, 2), names.index(part)) for b, e, part in each.segments]}
-        for each in days()
-    ]
     return figures.explorer("clock", data, still=_still())

@@ -214,25 +214,18 @@ def _late(run, device: str) -> float:
 
 def said(run) -> str:
     """What overlapping saves today, and how far that is from hiding all of the shorter."""
-    own, places, expected = own_savings(run), [*_rows(run).values()][2:], hiding.frame(run)
+    own, expected = own_savings(run), hiding.frame(run)
+    predicted, measured = (models.by_row(expected, name)["page cache"] for name in ("predicted", "measured"))
     assert saved_then() < 100 * balance()["SSD"] < 6 and own["middle"].min() > saved_then()
-    words = {"memory": "in memory", "page cache": "in the page cache", "disk": "on disk"}
-    best = words[places[int(own["middle"].argmax())]]
-    apart = own["low"].max() > own["high"].min()
+    assert own["low"].max() <= own["high"].min() and predicted > _FAILS * measured
     late = _late(run, "SSD")
     assert 1.2 < late and abs(_late(run, "BMR") - 1) < 0.1
-    told = f"Slowed down in place of the SSD, memory took {late:.1f} times as long as meant. "
-    told += f"Today overlap saves {span(own['middle'], 0)} %, " + (
-        f"most with the files {best}." if apart else "and our samples scatter too much to tell the places apart."
+    return (
+        f"Slowed down in place of the SSD, memory took {late:.1f} times as long as meant. Today overlap saves "
+        f"{span(own['middle'], 0)} %, and our samples scatter too much to tell the places apart. For the page cache "
+        f"and a forecast without physics the dashed model says {predicted:.0f} %. We measured {measured:.0f} % and do not "
+        "know why."
     )
-    # where the machine of the run has no constants, no model is drawn
-    predicted, measured = (models.by_row(expected, name).get("page cache", 0.0) for name in ("predicted", "measured"))
-    if predicted > _FAILS * measured:
-        told += (
-            f" For the page cache and a forecast without physics the dashed model says {predicted:.0f} %. We measured "
-            f"{measured:.0f} % and do not know why."
-        )
-    return told
 
 
 @conclusion(
