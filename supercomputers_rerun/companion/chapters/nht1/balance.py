@@ -185,7 +185,7 @@ def where(run) -> str:
     )
     if not same:
         return found
-    return f"{found} In one sample the fast solver's took {np.nanmin(quick):.0f} ms, too: it is the same two speeds."
+    return f"{found} In one sample the fast solver's took {np.nanmin(quick):.0f} ms, too."
 
 
 def short(run) -> str:
