@@ -304,7 +304,7 @@ def requests() -> pd.DataFrame:
     def messages(run) -> list[dict]:
         case = figures.cases(run, "nbytes", "pairs").query("pairs == 1")
         shortest = case[case["nbytes"] == case["nbytes"].min()]
-        return [measured(run, "a message of 8 bytes between processes", figures.intervals(shortest))]
+        return [measured(run, "an exchange of 8 bytes between processes", figures.intervals(shortest))]
 
     def opens(run) -> list[dict]:
         """Open, read and close, as fast as the machine does it, beside the largest records."""
