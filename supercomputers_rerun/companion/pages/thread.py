@@ -53,10 +53,10 @@ def how_long() -> str:
     assert convex < toronto <= alone.max() < shared and faster > 5
     assert imaging < min(5, convex / 3), "hardly at all, and less than on any machine of 1989"
     return (
-        f"Bounds apart, the old jobs of the figure waited for about {alone.min():.0f} to {alone.max():.0f} % of their "
-        f"time, and for {shared:.0f} % on one Cray shared with others. That share includes the turns of other users, "
-        "and the shares of 2006 include serial work. A faster processor may wait for a larger share, because disks and "
-        "other users do not become faster with it. In 1989 the large imaging problems waited for "
+        f"The old jobs of the figure waited for about {alone.min():.0f} to {alone.max():.0f} % of their time (bounds "
+        f"left out), and for {shared:.0f} % on one Cray shared with others. That share includes the turns of other "
+        "users, and the shares of 2006 include serial work. A faster processor may wait for a larger share, because "
+        "disks and other users do not become faster with it. In 1989 the large imaging problems waited for "
         f"{convex:.0f} % of their time on a Convex. On a Cray in Toronto, with a CPU {about(faster)} times as fast, "
         f"the share was {toronto:.0f} %. Our imaging, with its files in memory, hardly waits today."
     )
