@@ -304,7 +304,7 @@ def requests() -> pd.DataFrame:
     def messages(run) -> list[dict]:
         case = figures.cases(run, "nbytes", "pairs").query("pairs == 1")
         shortest = case[case["nbytes"] == case["nbytes"].min()]
-        return [measured(run, "a message of 8 bytes between processes", figures.intervals(shortest))]
+        return [measured(run, "an exchange of 8 bytes between processes", figures.intervals(shortest))]
 
     def opens(run) -> list[dict]:
         """Open, read and close, as fast as the machine does it, beside the largest records."""
@@ -587,7 +587,7 @@ def files_through_time() -> "figures.Shown":
         data=frame.drop(columns="order"),
         name="file_rates",
         heading=_measured(frame),
-        title=f"A disk is {about(faster)} times as fast as in 1982"
+        title=f"Our disk moves large blocks {about(faster)} times as fast as a disk of 1982"
         if np.isfinite(faster)
         else "Rates of files since 1982",
         caption="Files and the devices that hold them, in three reports and today (a virtual disk, written and read). "
@@ -754,9 +754,8 @@ def sustained() -> "figures.Shown":
         name="skipping_loops",
         title=f"Skipping eight numbers of ten took {then:.1f} times as long as using all in 2006, and {now:.1f} times "
         "today",
-        seen="For the same arithmetic, with one thread. "
-        + "A cross marks a doubtful run. " * bool(loops["flagged"].any())
-        + "The report does not print the lengths of its arrays.",
+        seen="For the same arithmetic, with one thread a processor; in 2006 on 16 processors at once."
+        + " A cross marks a doubtful run." * bool(loops["flagged"].any()),
     )
     (axis,) = shown.figure.axes
     axis.get_legend().remove()  # rows have names of machines
@@ -789,8 +788,8 @@ def shares() -> "figures.Shown":
         beside={whole.idxmax(): (most, 8, "bold"), alone.idxmax(): (reach, 20, "bold")}
         | {index: (f"{share:.0f} %", -8, "normal") for index, share in layer.items()},
         title=f"Whole forecasts reached at most {most} of the peak; transforms alone reach {reach} today",
-        seen="Hollow: whole forecasts. Filled: parts of one, without physics and messages, over the peak measured "
-        "beside them. Bars are long where that peak varied.",
+        seen="Hollow: whole forecasts. Filled: parts of one, without physics and messages; operations left out near "
+        "the poles count. Long bars: the measured peak varied.",
     )
 
 
@@ -851,12 +850,12 @@ def held() -> "figures.Shown":
     """:func:`memory_per_flop`: main memory beside the peak."""
     frame = memory_per_flop()
     old = frame.loc[frame["kind"] == "report", "value"]
-    assert old.iloc[0] > 2 * old.iloc[1:].max()
+    assert old.iloc[0] > 2 * old.iloc[1:].max() and len(old) == 5
     return dots(
         frame,
         log=True,
         name="memory_per_flop",
-        title="Memory for each flop/s of peak fell to less than half after 1993",
+        title="The Y-MP had over twice as much memory for each flop/s of peak as four machines of 2006 and 2014",
         seen="Main memory over peak. The owner of a virtual machine chooses its memory.",
     )
 

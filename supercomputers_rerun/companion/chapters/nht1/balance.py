@@ -168,7 +168,7 @@ def where(run) -> str:
     return (
         f"The dumps of the fast solver take {middle[0]:.0f} ms to write, those of the slow one {middle[1]:.0f} ms, all "
         f"together; the flush at the end takes {middle[2]:.0f} and {middle[3]:.0f} ms. In one sample the fast solver's "
-        f"took {np.nanmin(quick):.0f} ms, too: it is the same two speeds."
+        f"took {np.nanmin(quick):.0f} ms, too."
     )
 
 

@@ -241,7 +241,7 @@ def two_speeds(run) -> str:
         )
     return (
         f"{host} a write of a whole dump goes at two speeds. With N = {cases['N'][small_grid[0]]} samples of one case "
-        f"reach {rates}, with N = {cases['N'][large[0]]} all stay near {on_large:.0f} MB/s, while planes reach "
+        f"reach {rates}, with N = {cases['N'][large[0]]} the median is {on_large:.0f} MB/s, while planes reach "
         f"{planes:.0f}."
     )
 

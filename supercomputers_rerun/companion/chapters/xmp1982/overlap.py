@@ -223,8 +223,8 @@ def said(run) -> str:
     return (
         f"Slowed down in place of the SSD, memory took {late:.1f} times as long as meant. Today overlap saves "
         f"{span(own['middle'], 0)} %, and our samples scatter too much to tell the places apart. For the page cache "
-        f"and a forecast without physics the dashed model says {predicted:.0f} %. We measured {measured:.0f} % and do not "
-        "know why."
+        f"and a forecast without physics the dashed model says {predicted:.0f} %. We measured {measured:.0f} % and do "
+        "not know why."
     )
 
 
