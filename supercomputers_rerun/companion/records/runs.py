@@ -279,6 +279,8 @@ def _variables(cases: list[dict[str, Any]]) -> dict[str, tuple]:
     """Variables along ``case`` (and ``sample``), each as (dims, values, attributes)."""
     seconds = pd.DataFrame([dict(enumerate(case["samples"])) for case in cases], dtype=float)
     ends = [median_interval(case["samples"]) or (np.nan, np.nan) for case in cases]
+    loads = np.array([case["other_load"] for case in cases], dtype=float)
+    work = [case["work"] for case in cases]
     numbers = {
         "minimum": (seconds.min(axis=1), "s", "minimum time of one repeat"),
         "maximum": (seconds.max(axis=1), "s", "maximum time of one repeat"),
@@ -288,18 +290,10 @@ def _variables(cases: list[dict[str, Any]]) -> dict[str, tuple]:
         "setup_s": ([case["setup_s"] for case in cases], "s", "allocation and first touch"),
         "compile_s": ([case["compile_s"] for case in cases], "s", "first call, compilation included"),
         "repeats": ([case["repeats"] for case in cases], "1", "repeats within one sample"),
-        "flops": ([case["work"]["flops"] for case in cases], "flop", "operations of one repeat, all threads"),
-        "bytes_read": ([case["work"]["bytes_read"] for case in cases], "byte", "bytes read by one repeat, all threads"),
-        "bytes_written": (
-            [case["work"]["bytes_written"] for case in cases],
-            "byte",
-            "bytes written by one repeat, all threads",
-        ),
-        "other_load": (
-            np.array([case["other_load"] for case in cases], dtype=float),
-            "CPU",
-            "CPUs kept busy by others",
-        ),
+        "flops": ([each["flops"] for each in work], "flop", "operations of one repeat, all threads"),
+        "bytes_read": ([each["bytes_read"] for each in work], "byte", "bytes read by one repeat, all threads"),
+        "bytes_written": ([each["bytes_written"] for each in work], "byte", "bytes written by one repeat, all threads"),
+        "other_load": (loads, "CPU", "CPUs kept busy by others"),
         "batch": ([case["batch"] for case in cases], "1", "cases of one batch were interleaved"),
     }
     found: dict[str, tuple] = {
