@@ -13,9 +13,10 @@ import re
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, wraps
 from html import escape
+from typing import Any
 
 import matplotlib as mpl
 import numpy as np
@@ -124,33 +125,22 @@ class Words:
         return f"{self.note} {self.source}".strip()
 
 
+@dataclass(eq=False, repr=False)
 class Shown:
     """A figure, table or text that displays itself: HTML where that is understood, its alternative text elsewhere."""
 
-    def __init__(
-        self,
-        html: str | Callable[[], str],
-        alt: str,
-        name: str = "",
-        title: str = "",
-        data=None,
-        figure=None,
-        markdown: str = "",
-        words: Words | None = None,
-    ):
-        self._html = html  # or what makes it, since drawing takes time and not every reader sees it
-        self.alt = alt
-        self.name = name
-        self.title = title
-        self.data = data  # what is drawn, as a table
-        self.figure = figure
-        self.words = words or Words(title)
-        self.markdown = markdown  # what JupyterLab shows of a stored notebook that nobody has trusted or run yet
+    page: str | Callable[[], str]  # HTML, or what makes it, since drawing takes time and not every reader sees it
+    alt: str
+    name: str = ""
+    data: Any = None  # what is drawn, as a table
+    figure: Any = None
+    markdown: str = ""  # what JupyterLab shows of a stored notebook that nobody has trusted or run yet
+    words: Words = Words()
 
     @cached_property
     def html(self) -> str:
         """What a page shows."""
-        return self._html if isinstance(self._html, str) else self._html()
+        return self.page if isinstance(self.page, str) else self.page()
 
     def __repr__(self) -> str:
         return self.alt
@@ -352,7 +342,7 @@ def show(
             + "</figcaption></figure>"
         )
 
-    return Shown(html, alt, name, title, data, figure, words=words)
+    return Shown(html, alt, name, data, figure, words=words)
 
 
 def explorer(kind: str, data: dict, *, still: Shown) -> Shown:
@@ -373,11 +363,7 @@ def explorer(kind: str, data: dict, *, still: Shown) -> Shown:
     whole = {"colours": MEANINGS, "series": SERIES, **data}
     text = json.dumps(whole, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
     head = f'<div class="rerun-explorer" data-kind="{kind}"><script type="application/json">{text}</script>'
-
-    def html() -> str:
-        return f"{head}{still.html}</div>"
-
-    return Shown(html, still.alt, still.name, still.title, still.data, still.figure, words=still.words)
+    return replace(still, page=lambda: f"{head}{still.html}</div>")
 
 
 def source(function, seen: str) -> Shown:
