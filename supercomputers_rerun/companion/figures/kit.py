@@ -233,13 +233,9 @@ def bytes_axis(axis, sizes) -> None:
     axis.xaxis.set_minor_formatter(NullFormatter())
 
 
-#: The variants of each figure in the order in which they were first drawn.
-_variants: WeakKeyDictionary = WeakKeyDictionary()
-
-
 def _turn(axis, index: Any) -> int:
     """The turn of a measured variant in its figure; the first has the colour of measured numbers."""
-    seen = _variants.setdefault(axis.figure, [])
+    seen = _noted.setdefault(axis.figure, {}).setdefault("variants", [])
     if index not in seen:
         seen.append(index)
     return seen.index(index)
@@ -606,17 +602,19 @@ def doubts(record) -> str:
     return f"Flags: {'; '.join(parts)}."
 
 
-def _words(text) -> str:
+def one_line(text: str) -> str:
     """What a text says, though it was broken into lines for a phone."""
-    return " ".join(text.get_text().split())
+    return " ".join(text.split())
 
 
 def named(axis: Axes, which: str) -> dict[str, float]:
     """Place of each row or column that has a name; names of rows may stand above them, as texts in their order."""
     one = getattr(axis, f"{which}axis")
-    places, names = [float(place) for place in one.get_ticklocs()], [_words(label) for label in one.get_ticklabels()]
+    places = [float(place) for place in one.get_ticklocs()]
+    names = [one_line(label.get_text()) for label in one.get_ticklabels()]
     if which == "y" and not any(names):
-        names = [_words(text) for text in axis.texts if text.get_text() and not isinstance(text, Annotation)]
+        texts = [each.get_text() for each in axis.texts if not isinstance(each, Annotation)]
+        names = [one_line(text) for text in texts if text]
     if one.get_scale() == "log" or any(name.replace("\N{MINUS SIGN}", "").replace(".", "").isdigit() for name in names):
         return {}
     return {name: place for name, place in zip(names, places, strict=False) if name}
