@@ -237,12 +237,15 @@ def short(document: str) -> str:
     return f"{surnames} {date[-4:]}"
 
 
+def where(resource: dict) -> str:
+    """Where a table stands in its document: figure or slide, page where known."""
+    page = resource.get("page")
+    return resource["item"] + (f", page {page}" if page else "")
+
+
 def source(document: str, resource: dict) -> str:
     """Citation of one table: document, figure or slide, page where known."""
-    parts = [citation(document), resource["item"]]
-    if resource.get("page"):
-        parts.append(f"page {resource['page']}")
-    return ", ".join(parts)
+    return f"{citation(document)}, {where(resource)}"
 
 
 def _view(document: str, view: dict) -> xr.Dataset:
@@ -289,8 +292,7 @@ def places(found) -> dict[str, list[str]]:
     """Where the tables ``(document, table)`` are printed, by document: figures, tables, pages, slides."""
     said: dict[str, list[str]] = {}
     for document, name in found:
-        about = describe(document, name)
-        place = source(document, about).removeprefix(citation(document)).strip(", ")
+        place = where(describe(document, name))
         if place not in said.setdefault(document, []):
             said[document].append(place)
     return said
