@@ -530,8 +530,7 @@ def legend(axis, place: str) -> None:
     """The legend of a panel, or below all panels.
 
     ``"below 2"`` is a legend of two columns below all panels, ``"above 2"`` one above the panel, at its middle or at
-    the part of its width that follows, ``"above 2 0.4"``; ``"under 2 0.5 -0.2"`` hangs at these parts of the panel's
-    width and height; other words are a place within it.
+    the part of its width that follows, ``"above 2 0.4"``; other words are a place within it.
     """
     word, *rest = place.split()
     if not any(each.get_legend_handles_labels()[1] for each in axis.figure.axes):
@@ -541,8 +540,6 @@ def legend(axis, place: str) -> None:
     elif word == "above":
         anchor = float(rest[1]) if rest[1:] else 0.5, 1.0
         axis.legend(loc="lower center", bbox_to_anchor=anchor, ncols=int(rest[0]))
-    elif word == "under":
-        axis.legend(loc="upper center", bbox_to_anchor=(float(rest[1]), float(rest[2])), ncols=int(rest[0]))
     else:
         axis.legend(loc=place)
 
@@ -622,19 +619,12 @@ def named(axis: Axes, which: str) -> dict[str, float]:
 
 def _panel(axis: Axes, width: float, height: float) -> dict[str, Any]:
     frame = axis.get_position()
-    panel: dict[str, Any] = {
-        "box": [
-            round(value, 2)
-            for value in (frame.x0 * width, (1 - frame.y1) * height, frame.x1 * width, (1 - frame.y0) * height)
-        ]
-    }
+    box = frame.x0 * width, (1 - frame.y1) * height, frame.x1 * width, (1 - frame.y0) * height
+    panel: dict[str, Any] = {"box": [round(value, 2) for value in box]}
     for which in "xy":
         ends = [float(f"{value:.6g}") for value in getattr(axis, f"get_{which}lim")()]
-        panel[which] = {
-            "ends": ends,
-            "log": getattr(axis, f"get_{which}scale")() == "log",
-            "named": named(axis, which),
-        }
+        log = getattr(axis, f"get_{which}scale")() == "log"
+        panel[which] = {"ends": ends, "log": log, "named": named(axis, which)}
     return panel
 
 

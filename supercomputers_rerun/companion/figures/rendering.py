@@ -131,7 +131,6 @@ class Shown:
 
     page: str | Callable[[], str]  # HTML, or what makes it, since drawing takes time and not every reader sees it
     alt: str
-    name: str = ""
     data: Any = None  # what is drawn, as a table
     figure: Any = None
     markdown: str = ""  # what JupyterLab shows of a stored notebook that nobody has trusted or run yet
@@ -342,7 +341,7 @@ def show(
             + "</figcaption></figure>"
         )
 
-    return Shown(html, alt, name, data, figure, words=words)
+    return Shown(html, alt, data, figure, words=words)
 
 
 def explorer(kind: str, data: dict, *, still: Shown) -> Shown:
