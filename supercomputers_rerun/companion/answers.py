@@ -119,17 +119,9 @@ def _row(case: dict[str, Any], unit: str, per: str, of: str, declared: bool) -> 
             for name in ("GB/s", "GFLOPS")
             if _work(case, RATES[name][0])
         }
-    return Row(
-        plain_bytes(case["label"]),
-        case["threads"],
-        case["parameters"],
-        median(values) if values else None,
-        low,
-        high,
-        len(values),
-        rates,
-        case["flags"],
-    )
+    middle = median(values) if values else None
+    about = plain_bytes(case["label"]), case["threads"], case["parameters"]
+    return Row(*about, middle, low, high, len(values), rates, case["flags"])
 
 
 def answer(record: dict[str, Any], beside: bool = True) -> Answer:

@@ -15,7 +15,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -413,13 +413,9 @@ def counters() -> Finding:
 
 
 #: Every check, in the order of the report.
-CHECKS: tuple[Callable[[], Finding], ...] = (
-    *(packages, cpus, memory, scratch, affinity, smt, huge_pages, o_direct, mpi, counters),
-)
+CHECKS = (packages, cpus, memory, scratch, affinity, smt, huge_pages, o_direct, mpi, counters)
 #: What an experiment may need, by the word it uses in ``needs``.
-NEEDS: dict[str, Callable[[], Finding]] = {
-    "affinity": affinity, "pair": pair, "mpi": mpi, "counters": counters,
-}  # fmt: skip
+NEEDS = {"affinity": affinity, "pair": pair, "mpi": mpi, "counters": counters}
 
 
 def report(findings: list[Finding]) -> str:
