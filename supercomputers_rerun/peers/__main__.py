@@ -37,7 +37,7 @@ def _walk(name: str, counts: list[int], rounds: int, seed: int, times: int) -> t
         print(
             f"\n{name}, {plural(threads, 'thread')}; ratio = peer's time / our time, of the fastest and of the medians"
         )
-        for item in collect([name], threads):
+        for item in collect(name, threads):
             missing: list[Absent] = []
             if isinstance(item, Absent):
                 missing = [item]
