@@ -187,10 +187,10 @@ def tree(frame: pd.DataFrame, resource: dict) -> xr.Dataset:
         depth.append(steps)
     fields = {field["name"]: _attributes(field) for field in resource["schema"]["fields"]}
     above = [up[name] if name != root else "" for name in frame[node]]
-    dataset = _labelled(frame.assign(**{parent: above}).set_index(node).to_xarray(), fields)
-    dataset = dataset.assign_coords({"parent": (node, dataset[parent].values), "depth": (node, depth)})
+    dataset = _labelled(frame.drop(columns=parent).set_index(node).to_xarray(), fields)
+    dataset = dataset.assign_coords(parent=(node, above), depth=(node, depth))
     dataset["depth"].attrs.update(long_name="steps from the root", units="1")
-    return dataset if parent == "parent" else dataset.drop_vars(parent)
+    return dataset
 
 
 def facts(frame: pd.DataFrame, resource: dict) -> xr.Dataset:

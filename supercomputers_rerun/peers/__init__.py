@@ -198,10 +198,8 @@ def measure(comparison: Comparison, threads: int, rounds: int, seed: int) -> tup
 
 def ratios(ours: dict[str, Any], peer: dict[str, Any]) -> tuple[float, float]:
     """Peer's time over ours: of the fastest samples, what each code can do, and of the medians."""
-    return (
-        min(peer["samples"]) / min(ours["samples"]),
-        float(np.median(peer["samples"]) / np.median(ours["samples"])),
-    )
+    fastest, median = (each(peer["samples"]) / each(ours["samples"]) for each in (np.min, np.median))
+    return float(fastest), float(median)
 
 
 def _trial(builds: Mapping[str, Callable], repeats: int, first: Mapping[str, float]) -> dict[str, float]:
