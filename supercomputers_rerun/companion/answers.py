@@ -2,7 +2,7 @@
 
 A row for each case: the median of its samples, and the 95 % interval of that, of fewer than six samples their range,
 of one sample nothing.  What makes cases doubtful stands once below the table.  Where a figure of the experiment has
-printed numbers, they follow, each beside what was measured here; no figure is drawn for that.
+printed numbers, they follow, each beside what was measured here.
 """
 
 import csv

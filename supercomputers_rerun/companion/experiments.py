@@ -267,23 +267,12 @@ def where_written(entry: Experiment) -> list[str]:
 
 
 def printed_beside(run) -> list[tuple]:
-    """Numbers that a report prints, beside those of a run, of all figures of its experiment; nothing is drawn.
+    """Numbers that a report prints, beside those of a run, of all figures of its experiment.
 
     See :func:`companion.figures.rendering.dots`: row, unit, here, low, high, source, printed number.
     """
-    from supercomputers_rerun.companion.figures import kit
-
-    found: list[tuple] = []
-    # a figure stops at its first drawing, and the exception has its numbers
-    with kit.undrawn():
-        for figure in find(run.attrs["experiment"]).figures:
-            try:
-                figure([run])
-            except kit.Undrawn as numbers:
-                found += [each for each in numbers.beside if each not in found]
-            except (KeyError, IndexError, ValueError, AssertionError):  # an older run, or another sweep
-                continue
-    return found
+    shown, _ = drawn_from(run)
+    return list(dict.fromkeys(row for each in shown for row in each.beside))
 
 
 def drawn_from(run, figures=None) -> tuple[list[Any], list[str]]:

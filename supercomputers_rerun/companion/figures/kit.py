@@ -6,7 +6,7 @@ the drawing, the ends of both axes and whether they are logarithmic, and where r
 """
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import contextmanager
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -116,34 +116,6 @@ def noted(artist) -> dict[str, Any]:
     return _noted.get(artist, {})
 
 
-class Undrawn(Exception):
-    """In place of a figure, where only the printed numbers beside its run are wanted (:func:`undrawn`)."""
-
-    def __init__(self, beside=()):
-        super().__init__()
-        self.beside = list(beside)
-
-
-#: Whether figures are drawn.
-_drawing = [True]
-
-
-@contextmanager
-def undrawn() -> Iterator[None]:
-    """Within it, what would draw raises :class:`Undrawn`, with the printed numbers that it would set beside a run."""
-    _drawing.append(False)
-    try:
-        yield
-    finally:
-        _drawing.pop()
-
-
-def require_drawing(beside=()) -> None:
-    """Go on where figures are drawn; elsewhere :class:`Undrawn` with printed numbers and those ``beside`` them."""
-    if not _drawing[-1]:
-        raise Undrawn(beside)
-
-
 def axes(rows: int = 1, columns: int = 1, *, height: float | None = None, **subplots):
     """A styled figure and its axes, outside pyplot, so that nothing is displayed twice.
 
@@ -160,7 +132,6 @@ def axes(rows: int = 1, columns: int = 1, *, height: float | None = None, **subp
     -------
     (Figure, Axes or ndarray of Axes)
     """
-    require_drawing()
     figure = Figure(figsize=(_WIDTH, height or 3.2 * rows))
     panels = figure.subplots(rows, columns, **subplots)
     for panel in np.ravel(panels):

@@ -43,7 +43,6 @@ from supercomputers_rerun.companion.figures.kit import (
     panels,
     points,
     printed_ranges,
-    require_drawing,
     rows,
     run_title,
     spread_of,
@@ -135,6 +134,7 @@ class Shown:
     figure: Any = None
     markdown: str = ""  # what JupyterLab shows of a stored notebook that nobody has trusted or run yet
     words: Words = Words()
+    beside: tuple[tuple, ...] = ()  # printed numbers with what a run has in their place, as :func:`_beside` gives them
 
     @cached_property
     def html(self) -> str:
@@ -424,7 +424,6 @@ def dots(
         Passed to :func:`companion.figures.show`.
     """
     printed = {label: pd.Series(values, dtype=float) for label, values in (printed or {}).items()}
-    require_drawing(_beside(frames, quantities, printed, xlabel))
     if not len(names):
         parts = [series.index for series in printed.values()] + [frame["what"] for frame in frames]
         names = dict.fromkeys(name for part in parts for name in part)
@@ -467,7 +466,8 @@ def dots(
         ]
     alt = f"{described(figure)} {shown.pop('alt', '')}".replace("nan", "open")
     shown.setdefault("caption", f"{xlabel[0].upper()}{xlabel[1:]}.")  # not all numbers, which a screen reader says
-    return show(figure, runs=runs, data=data, alt=alt, **shown)
+    beside = tuple(_beside(frames, quantities, printed, xlabel))
+    return replace(show(figure, runs=runs, data=data, alt=alt, **shown), beside=beside)
 
 
 def _beside(frames: list[pd.DataFrame], quantities, printed: dict[str, pd.Series], unit: str) -> Iterator[tuple]:
