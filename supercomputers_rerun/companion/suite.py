@@ -255,11 +255,6 @@ def duration(seconds: float) -> str:
     return f"{minutes} min" if minutes < 90 else f"{minutes // 60} h {minutes % 60} min"
 
 
-def listing(planned: Plan) -> list[str]:
-    """A line for each experiment to measure, with the time that it takes."""
-    return [f"  {name:<20} {duration(seconds)}" for name, seconds in planned.todo.items()]
-
-
 def announcement(planned: Plan) -> list[str]:
     """What a call is about to do."""
     takes = duration(sum(planned.todo.values()))

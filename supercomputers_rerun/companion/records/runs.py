@@ -53,7 +53,7 @@ from typing import Any
 from supercomputers_rerun import HOME
 from supercomputers_rerun.companion import host
 from supercomputers_rerun.companion.bench import QUIET, median_interval, plain
-from supercomputers_rerun.companion.common import np, pd, strict_json, write_text, xr
+from supercomputers_rerun.companion.common import np, pd, size, strict_json, write_text, xr
 
 SCHEMA = "supercomputers-rerun/run-record"
 VERSION = 4
@@ -316,7 +316,7 @@ def fingerprint(machine: dict[str, Any]) -> dict[str, Any]:
     Clocks in GHz, memory in GiB, caches as (level, type, bytes, CPUs that share it).
     """
     cpu, memory = machine["cpu"], machine["memory"]
-    clock, size = cpu["nominal_hz"], memory["total_bytes"]  # rounded: both differ a little from boot to boot
+    clock, total = cpu["nominal_hz"], memory["total_bytes"]  # rounded: both differ a little from boot to boot
     caches = tuple((each["level"], each["type"], each["bytes"], each["shared_by"]) for each in machine["caches"])
     return {
         "model": cpu["model"],
@@ -325,7 +325,7 @@ def fingerprint(machine: dict[str, Any]) -> dict[str, Any]:
         "nominal clock": None if clock is None else round(clock / 1e9, 1),
         "usable CPUs": machine["usable"]["cpus"],
         "threads a core": cpu["threads_per_core"],
-        "memory": None if size is None else round(size / 2**30, 0),
+        "memory": None if total is None else round(total / 2**30, 0),
         "caches": caches or None,
         "page bytes": memory["page_bytes"],
         "transparent huge pages": memory["transparent_huge_pages"],
@@ -362,11 +362,11 @@ def short(machine: dict[str, Any]) -> str:
 
 def _traits(machine: dict[str, Any]) -> dict[str, str | None]:
     """What ``measured.toml`` tells machines apart by."""
-    caches = []
-    for each in (each for each in machine["caches"] if each["bytes"] and each["level"]):
-        size, kind = each["bytes"] // 2**10, "i" if each["type"] == "instruction" else ""
-        whole = size >= 2**11 and size % 2**10 == 0
-        caches.append(f"L{each['level']}{kind} {size // 2**10 if whole else size} {'MB' if whole else 'KB'}")
+    caches = [
+        f"L{each['level']}{'i' * (each['type'] == 'instruction')} {size(each['bytes'])}"
+        for each in machine["caches"]
+        if each["bytes"] and each["level"]
+    ]
     found = {"model": short(machine), "target": machine["cpu"].get("target")}
     return found | {"first cache": caches[0] if caches else "", "last cache": caches[-1] if caches else ""}
 
