@@ -43,9 +43,8 @@ TIMES = {"ns": 1e9, "µs": 1e6, "ms": 1e3, "s": 1.0}
 RATES = {"GB/s": ("bytes", 1e9), "MB/s": ("bytes", 1e6), "GFLOPS": ("flops", 1e9), "MFLOPS": ("flops", 1e6)}
 #: Bytes of memory.
 SIZES = {"MB": 1e6, "Mword": 8e6}
-#: What gives the cases of an experiment, and what makes results other than times of their measurements.
+#: What gives the cases of an experiment.
 Cases = Callable[..., list[Any]]
-Outputs = Callable[[Any], dict[str, dict[str, Any]]]
 
 
 @dataclass(frozen=True)
@@ -77,7 +76,7 @@ class Experiment:
     presets: tuple[str, ...] = PRESETS
     needs: frozenset[str] = frozenset()  # words of companion.host.NEEDS
     #: ``outputs(measurements)``: results other than times, ``{name: {"value", "units", ...}}``
-    outputs: Outputs | None = None
+    outputs: Callable[[Any], dict[str, dict[str, Any]]] | None = None
     rounds: int = 11
     budgets: Mapping[str, float | None] = field(default_factory=lambda: {"quick": 3.0})  # seconds
     simulated: bool = False  # outputs come from a model; such an experiment has no cases
@@ -94,10 +93,6 @@ class Experiment:
     def __post_init__(self):
         if self.ranks:
             self.needs = self.needs | {"mpi"}
-
-    def __call__(self, *asked: Any) -> list[Any]:
-        """Its cases."""
-        return self.cases(*asked)
 
     def outputs_of(self, function: Callable) -> Callable:
         """Mark ``function(measurements)``, which gives the outputs by name, each an :class:`Output`."""
@@ -117,8 +112,7 @@ class Experiment:
         what this machine lacks is a sentence on the page, and the newest stored run takes the place of one made here.
         """
         if os.environ.get("RERUN_RUNS") == "stored":
-            stored = runs.latest(self.id)
-            if stored is not None:
+            if (stored := runs.latest(self.id)) is not None:
                 return stored
         try:
             made = runs.dataset(run_record(self.id, preset, threads, **options))
