@@ -83,8 +83,8 @@ class Experiment:
     #: a "timing" samples its cases in rounds; a "study" runs each once, for the ``result`` that its outputs read
     kind: str = "timing"
     ranks: int = 0  # ranks to start unless asked otherwise; 0: not an MPI program
-    threads: int | None = None  # unless asked otherwise; None: all CPUs that may be used
-    unit: str = ""  # of what the command line says of a case, "ns a load"; empty for a plain time
+    threads: int | None = None  # unless asked otherwise, 1 of a program of one processor; None: all that may be used
+    unit: str = ""  # of what the command line says, a word of TIMES, RATES or SIZES first: "ns a load"; empty: a time
     per: str = ""  # field or parameter of a case by which that is divided, "loads"
     of: str = ""  # observation of a case that is said in place of its time, "cpu"
     #: Functions that draw it: ``figure(runs)`` takes runs as :meth:`runs` gives them.
@@ -157,12 +157,7 @@ def experiment(
     rounds: int = 0,
     seconds: Mapping[str, float | None] | None = None,
     needs: str = "",
-    ranks: int = 0,
-    threads: int | None = None,
-    simulated: bool = False,
-    unit: str = "",
-    per: str = "",
-    of: str = "",
+    **more: Any,
 ) -> Callable[[Cases], Experiment]:
     """Make an experiment of the function that gives its cases, ``cases(preset, threads)``; over MPI it takes ``ranks``.
 
@@ -182,34 +177,14 @@ def experiment(
         that are named here, and ``quick``, are those that the experiment has.
     needs : str
         Words of ``companion.host.NEEDS``.
-    ranks : int
-        Ranks to start unless asked otherwise; 0 for a program without MPI.
-    threads : int, optional
-        Threads unless asked otherwise, 1 where the report's program had one processor; without it, all CPUs that may be
-        used.
-    simulated : bool
-        Its outputs come from a model.
-    unit : str
-        Of what the command line says of a case, its first word one of those above: ``"ns a load"``.
-    per : str
-        A field or parameter of each case by which that is divided: ``"loads"``.
-    of : str
-        An observation of each case that is said in place of its time: ``"cpu"``.
+    **more
+        Other fields of :class:`Experiment`: ranks, threads, simulated, unit, per, of.
     """
 
     budgets = {"quick": 3.0} | dict(seconds or {})
 
     def decorate(function: Cases) -> Experiment:
-        unknown = sorted({*needs.split()} - {*host.NEEDS})
-        if unknown:
-            raise ValueError(f"experiment {id!r}: need {unknown[0]!r} is unknown")
-        if id in REGISTER:
-            raise ValueError(f"experiment {id!r}: it is registered twice")
-        if unit and unit.partition(" ")[0] not in {**TIMES, **RATES, **SIZES}:
-            raise ValueError(f"experiment {id!r}: unit {unit!r} is unknown")
-        if ranks and not rounds:
-            raise ValueError(f"{id}: a study runs in one process")
-        REGISTER[id] = Experiment(
+        made = Experiment(
             id=id,
             document=id.partition("-")[0],
             item=item,
@@ -219,15 +194,19 @@ def experiment(
             needs=frozenset(needs.split()),
             rounds=rounds or 1,
             budgets=budgets,
-            simulated=simulated,
             kind="timing" if rounds else "study",
-            ranks=ranks,
-            threads=threads,
-            unit=unit,
-            per=per,
-            of=of,
+            **more,
         )
-        return REGISTER[id]
+        if unknown := sorted(made.needs - {*host.NEEDS}):
+            raise ValueError(f"experiment {id!r}: need {unknown[0]!r} is unknown")
+        if id in REGISTER:
+            raise ValueError(f"experiment {id!r}: it is registered twice")
+        if made.unit and made.unit.partition(" ")[0] not in {**TIMES, **RATES, **SIZES}:
+            raise ValueError(f"experiment {id!r}: unit {made.unit!r} is unknown")
+        if made.ranks and not rounds:
+            raise ValueError(f"{id}: a study runs in one process")
+        REGISTER[id] = made
+        return made
 
     return decorate
 
