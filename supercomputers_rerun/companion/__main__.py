@@ -125,7 +125,7 @@ def _draw(record: dict[str, Any], path: Path) -> list[Path]:
     return names
 
 
-def bench(  # noqa: PLR0913
+def bench(
     names: list[str],
     preset: str,
     threads: int | None,

@@ -272,23 +272,27 @@ def unavailable(entry: Experiment, needs=None) -> str | None:
     return None
 
 
-def accept(
-    id: str,
-    preset: str = "quick",
-    threads: int = 1,
-    *,
-    budget: float | None = None,
-    seed: int = 0,
-    rounds: int | None = None,
-    ranks: int | None = None,
-    oversubscribe: bool = False,
-    started: bool = False,
-) -> tuple[Experiment, list[Any]]:
+@dataclass(frozen=True)
+class Asked:
+    """What is asked of an experiment."""
+
+    id: str
+    preset: str = "quick"
+    threads: int = 1  # 1 … usable CPUs
+    seed: int = 0  # of states and order; 0 … 2**63 - 1
+    budget: float | None = None  # seconds; None: what the experiment gives its preset; zero lets each case run once
+    rounds: int | None = None  # samples per case; None: the experiment's; a study runs each case once
+    ranks: int | None = None  # of an MPI program; None: the experiment's
+    oversubscribe: bool = False  # more ranks than four a CPU are wanted; never more than memory holds
+
+
+def accept(asked: Asked, started: bool = False) -> tuple[Experiment, list[Any]]:
     """The entry and its cases, if this machine can run it as asked; see :func:`run_record` for what is refused.
 
     ``started`` says that its ranks run already, perhaps on other machines: what they take is not looked at.
     """
     host.refuse_windows()
+    id, preset, threads, ranks = asked.id, asked.preset, asked.threads, asked.ranks
     entry = find(id)
     if ranks is not None and not entry.ranks:
         names = ", ".join(other.id for other in REGISTER.values() if other.ranks)
@@ -296,10 +300,10 @@ def accept(
     if preset not in entry.presets:
         raise ValueError(f"preset = {preset!r} is unknown to {id}; choose one of {', '.join(entry.presets)}")
     host.require_threads(threads)
-    if budget is not None and not 0 <= budget < float("inf"):
-        raise ValueError(f"budget = {budget} s must be zero or more")
-    require_integer("seed", seed, 0, 2**63 - 1)
-    bench.require_rounds(1 if rounds is None else rounds)
+    if asked.budget is not None and not 0 <= asked.budget < float("inf"):
+        raise ValueError(f"budget = {asked.budget} s must be zero or more")
+    require_integer("seed", asked.seed, 0, 2**63 - 1)
+    bench.require_rounds(1 if asked.rounds is None else asked.rounds)
     require_integer("ranks", 1 if ranks is None else ranks, 1, host.MOST_RANKS)
     if reason := unavailable(entry):
         raise Unavailable(reason)
@@ -307,10 +311,10 @@ def accept(
     if entry.ranks:
         ranks = ranks or entry.ranks
         if not started:
-            host.require_ranks(ranks, threads, oversubscribe=oversubscribe)  # before the cases, which may be many
+            host.require_ranks(ranks, threads, oversubscribe=asked.oversubscribe)  # before the cases, perhaps many
         cases = entry.cases(preset, threads, ranks)  # it refuses a number of ranks that it cannot use
         if not started:
-            host.require_ranks(ranks, threads, cases, oversubscribe)
+            host.require_ranks(ranks, threads, cases, asked.oversubscribe)
     else:
         cases = entry.cases(preset, threads)
         bound = any(getattr(case.problem, "binding", None) is True for case in cases)
@@ -320,69 +324,39 @@ def accept(
     return entry, cases
 
 
-def run_record(
-    id: str,
-    preset: str = "quick",
-    threads: int = 1,
-    *,
-    budget: float | None = None,
-    seed: int = 0,
-    rounds: int | None = None,
-    progress: bool = True,
-    ranks: int | None = None,
-    oversubscribe: bool = False,
-) -> dict[str, Any]:
+def run_record(id: str, preset: str = "quick", threads: int = 1, *, progress: bool = True, **more) -> dict[str, Any]:
     """Run one experiment and return its record, ready for :func:`companion.records.runs.save`.
+
+    ``more`` are the other fields of :class:`Asked`.
 
     ``ValueError``: unknown id or preset; threads, budget, seed, rounds or ranks out of range.
     ``companion.mpi.JobError`` where a rank died or failed; nothing of the job is left. ``Unavailable`` where
     the machine lacks something. ``MemoryError`` or ``OSError`` where the run needs more memory, disk, processes or open
     files than this process may use (:mod:`companion.host`); nothing was started. ``UnverifiedError`` or
     ``MemoryError``: see :func:`companion.bench.measure`.
-
-    Parameters
-    ----------
-    id, preset : str
-    threads : int
-        1 … usable CPUs.
-    budget : float, optional
-        Seconds; by default what the experiment gives its preset.  Zero lets each case run once.
-    seed : int
-        Seeds states and order; 0 … 2**63 - 1.
-    rounds : int, optional
-        Samples per case; by default the experiment's.  A study runs each case once.
-    ranks : int, optional
-        Of an MPI program; by default the experiment's.
-    oversubscribe : bool
-        More ranks than four a CPU are wanted; never more than memory holds.
     """
-    entry, cases = accept(
-        id, preset, threads, budget=budget, seed=seed, rounds=rounds, ranks=ranks, oversubscribe=oversubscribe
-    )
+    asked = Asked(id, preset, threads, **more)
+    entry, cases = accept(asked)
     if entry.ranks:
         from supercomputers_rerun.companion.mpi import launcher
 
-        options = {"preset": preset, "threads": threads, "seed": seed, "budget": budget, "rounds": rounds}
-        return launcher.run_record(id, ranks or entry.ranks, oversubscribe, **options)
+        told = {name: getattr(asked, name) for name in ("preset", "threads", "seed", "budget", "rounds")}
+        return launcher.run_record(id, asked.ranks or entry.ranks, asked.oversubscribe, **told)
+    return record_of(asked, entry, cases, bench.Alone(progress))
+
+
+def record_of(asked: Asked, entry: Experiment, cases: list[Any], by: bench.Alone) -> dict[str, Any]:
+    """The record of what the cases give, by these processes; of those that do not report, nothing."""
     date = runs.now()
-    measurements = measured(entry, cases, preset, seed=seed, budget=budget, rounds=rounds, by=bench.Alone(progress))
-    return assemble(entry, preset, threads, seed, date, measurements)
-
-
-def measured(
-    entry, cases, preset: str, *, seed: int, budget: float | None, rounds: int | None, by
-) -> list[Measurement]:
-    """What the cases of an experiment give, by these processes; budget and rounds are its own unless given."""
-    budget = entry.seconds(preset) if budget is None else budget
-    if not cases:
-        return []
-    if entry.kind == "study":
-        return bench.study(cases, seed, by.progress)
-    return bench.measure(cases, entry.rounds if rounds is None else rounds, seed, budget, by=by)
-
-
-def assemble(entry, preset: str, threads: int, seed: int, date: str, measurements) -> dict[str, Any]:
-    """The record of an experiment whose cases have been measured."""
+    measurements: list[Measurement] = []
+    if cases and entry.kind == "study":
+        measurements = bench.study(cases, asked.seed, by.progress)
+    elif cases:
+        rounds = entry.rounds if asked.rounds is None else asked.rounds
+        budget = entry.seconds(asked.preset) if asked.budget is None else asked.budget
+        measurements = bench.measure(cases, rounds, asked.seed, budget, by=by)
+    if not by.reports:
+        return {}
     source, folder = host.temporary()
     record = {
         "schema": runs.SCHEMA,
@@ -391,9 +365,9 @@ def assemble(entry, preset: str, threads: int, seed: int, date: str, measurement
         "document": entry.document,
         "item": entry.item,
         "title": entry.title,
-        "preset": preset,
-        "threads": threads,
-        "seed": seed,
+        "preset": asked.preset,
+        "threads": asked.threads,
+        "seed": asked.seed,
         "date": date,
         "simulated": entry.simulated,
         "kind": entry.kind,

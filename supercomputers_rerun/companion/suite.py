@@ -121,7 +121,7 @@ def plan(folder: Path, names: list[str], preset: str, threads: int | None, seed:
             found.lacking.append(reason)
         else:
             try:
-                experiments.accept(entry.id, preset, threads_of(entry, threads), seed=seed)
+                experiments.accept(experiments.Asked(entry.id, *asked))
                 found.todo[entry.id] = estimate(entry, preset) + (0 if found.compiled else COMPILING)
             except (MemoryError, OSError) as error:  # it needs more than this machine has
                 found.lacking.append(str(error))
