@@ -555,19 +555,17 @@ def run_title(record: xr.Dataset) -> str:
 
 
 def doubts(record) -> str:
-    """A sentence on the flags of a run, for its caption."""
+    """A sentence on the flags of a run, for its caption; empty without any."""
     found: dict[str, list[str]] = {}
     for label, flags in zip(record["label"].values, record["flags"].values, strict=True):
         for flag in filter(None, str(flags).split("; ")):
             found.setdefault(flag, []).append(str(label))
-    if not found:
-        return "No case is flagged."
     total = record.sizes["case"]
     parts = (
         f"{flag}: {', '.join(names) if len(names) < 4 else f'{len(names)} of {total} cases'}"
         for flag, names in found.items()
     )
-    return f"Flags: {'; '.join(parts)}."
+    return f"In doubt: {'; '.join(parts)}." if found else ""
 
 
 def one_line(text: str) -> str:
