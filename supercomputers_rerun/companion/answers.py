@@ -138,7 +138,8 @@ def _printed(record: dict[str, Any]) -> list[Printed]:
     """Printed numbers of the experiment's figures; none where figures cannot be drawn here, or miss what they take."""
     if missing(*DRAWING):
         return []
-    return [Printed(*each) for each in experiments.printed_beside(runs.dataset(record))]
+    shown, _ = experiments.drawn_from(runs.dataset(record))
+    return list(dict.fromkeys(Printed(*row) for each in shown for row in each.beside))
 
 
 # Text

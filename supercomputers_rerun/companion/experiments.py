@@ -239,15 +239,6 @@ def where_written(entry: Experiment) -> list[str]:
     return [f"object  {place(entry.cases)}", *drawn, *(f"kernel  {name}" for name in kernels)]
 
 
-def printed_beside(run) -> list[tuple]:
-    """Numbers that a report prints, beside those of a run, of all figures of its experiment.
-
-    See :func:`companion.figures.rendering.dots`: row, unit, here, low, high, source, printed number.
-    """
-    shown, _ = drawn_from(run)
-    return list(dict.fromkeys(row for each in shown for row in each.beside))
-
-
 def drawn_from(run, figures=None) -> tuple[list[Any], list[str]]:
     """What figures, by default all of its experiment, show of one run; a sentence for each that lacks what it takes."""
     if figures is None:
