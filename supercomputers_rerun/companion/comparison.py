@@ -117,9 +117,8 @@ def _has(side: list[dict[str, Any]], name: str = "") -> str:
     """Experiments and presets of records, in words."""
     presets: dict[str, set[str]] = {}
     for record in side:
-        presets.setdefault(record["experiment"], set()).add(
-            f"{record['preset']}, {plural(record['threads'], 'thread')}"
-        )
+        asked = f"{record['preset']}, {plural(record['threads'], 'thread')}"
+        presets.setdefault(record["experiment"], set()).add(asked)
     return "; ".join(f"{each} ({' and '.join(sorted(presets[each]))})" for each in presets if name in ("", each))
 
 

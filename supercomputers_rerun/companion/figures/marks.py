@@ -77,9 +77,8 @@ def _spread(axis: Axes, which: str, run, row) -> str:
     """The ends of a measured mark, where they are no copies of its middle, and whether it is doubtful."""
     low, high = float(row["low"]), float(row["high"])
     counts = run["seconds"].notnull().sum("sample").values if run is not None and "seconds" in run else np.array([])
-    word = {(True,): "95 % interval", (False,): "samples from"}.get(
-        tuple(set((counts >= FEWEST_SAMPLES).tolist())), "within"
-    )
+    enough = set((counts >= FEWEST_SAMPLES).tolist())
+    word = "95 % interval" if enough == {True} else "samples from" if enough == {False} else "within"
     say = noted(axis).get(which) or (lambda value: significant(value, 3))
     ends = [say(each) for each in (low, high)]
     said = f", {word} {' to '.join(ends)}" if low < high and ends[0] != ends[1] else ""

@@ -413,17 +413,16 @@ def _name(machine: dict[str, Any], named: dict[str, dict[str, str]], taken: set[
 
 @lru_cache(maxsize=4)
 def _known(folder: Path, stamp: tuple) -> tuple[Machine, ...]:
-    records = sorted(
-        filter(None, map(_about, sorted(folder.glob("*.json")))), key=lambda one: one["date"], reverse=True
-    )
-    named, found = _named(folder), list[Machine]()
+    found = filter(None, map(_about, sorted(folder.glob("*.json"))))
+    records = sorted(found, key=lambda one: one["date"], reverse=True)
+    named, known = _named(folder), list[Machine]()
     for each in distinct(record["machine"] for record in records):
-        label = _name(each, named, {other.label for other in found})
+        label = _name(each, named, {other.label for other in known})
         these = [record for record in records if same(record["machine"], each)]
         measured = frozenset(record["experiment"] for record in these)
-        found.append(Machine(each, label, measured, tuple(sorted(record["date"][:10] for record in these))))
+        known.append(Machine(each, label, measured, tuple(sorted(record["date"][:10] for record in these))))
     places = {label: number for number, label in enumerate(named)}
-    return tuple(sorted(found, key=lambda each: (places.get(each.label, len(places)), -len(each.experiments))))
+    return tuple(sorted(known, key=lambda each: (places.get(each.label, len(places)), -len(each.experiments))))
 
 
 def _stamp(folder: Path) -> tuple:
