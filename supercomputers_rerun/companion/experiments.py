@@ -348,7 +348,6 @@ def record_of(asked: Asked, entry: Experiment, cases: list[Any], by: bench.Alone
         measurements = bench.measure(cases, rounds, asked.seed, budget, by=by)
     if not by.reports:
         return {}
-    source, folder = host.temporary()
     record = {
         "schema": runs.SCHEMA,
         "version": runs.VERSION,
@@ -363,7 +362,7 @@ def record_of(asked: Asked, entry: Experiment, cases: list[Any], by: bench.Alone
         "simulated": entry.simulated,
         "kind": entry.kind,
         "few_samples": "every run repeats the results" if entry.kind == "study" else None,
-        "machine": host.describe(folder, source=source, measured=True),
+        "machine": host.describe(measured=True),
         "measurements": [measurement.recorded() for measurement in measurements],
         "outputs": entry.outputs(measurements) if entry.outputs else {},
     }

@@ -61,7 +61,6 @@ def _record(
     name: str, counts: list[int], rounds: int, seed: int, found: list, absent: list, date: str
 ) -> dict[str, Any]:
     """A run record of kind "peer" of one module."""
-    source, folder = host.temporary()
     few = f"{rounds} rounds were asked for" if rounds < 3 else None
     return {
         "schema": runs.SCHEMA,
@@ -77,7 +76,7 @@ def _record(
         "simulated": False,
         "kind": "peer",
         "few_samples": few,
-        "machine": host.describe(folder=folder, source=source, measured=True),
+        "machine": host.describe(measured=True),
         "measurements": found,
         "outputs": {"rounds": {"value": rounds, "units": None}},
         "software": versions(name),
