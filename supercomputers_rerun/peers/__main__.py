@@ -1,5 +1,6 @@
 """``make peers ARGS="[names] [--threads N] [--rounds R] [--out FOLDER]"``: ratios against other software."""
 
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -92,13 +93,10 @@ def compare(names: list[str], threads: int | None, rounds: int, seed: int, out: 
         counts = [require_threads(threads)] if threads is not None else sorted({1, usable_cpus()})
         for name in dict.fromkeys(require_known(names or modules())):
             date = runs.now()
-            if out is None:
-                disagreed |= _walk(name, counts, rounds, seed, 1)[2]
-                continue
-            with prepared(out):
-                found, absent, other = _walk(name, counts, rounds, seed, _AGAIN)
+            with prepared(out) if out else nullcontext():
+                found, absent, other = _walk(name, counts, rounds, seed, _AGAIN if out else 1)
                 disagreed |= other
-                if found:
+                if out and found:
                     record = _record(name, counts, rounds, seed, found, absent, date)
                     path, reasons = runs.deposit(record, out)
                     print(f"\nkept in {path}", *(f"not for the book: {reason}" for reason in reasons), sep="\n")
