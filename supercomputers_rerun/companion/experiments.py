@@ -111,9 +111,8 @@ class Experiment:
         is committed with pictures of stored runs alone.  In a notebook,
         what this machine lacks is a sentence on the page, and the newest stored run takes the place of one made here.
         """
-        if os.environ.get("RERUN_RUNS") == "stored":
-            if (stored := runs.latest(self.id)) is not None:
-                return stored
+        if os.environ.get("RERUN_RUNS") == "stored" and (stored := runs.latest(self.id)) is not None:
+            return stored
         try:
             made = runs.dataset(run_record(self.id, preset, threads, **options))
         except Unavailable as reason:
