@@ -76,17 +76,8 @@ def _frame(data: xr.Dataset) -> pd.DataFrame:
 def _tidy(svg: str, prefix: str, alt: str, width: float) -> str:
     """Matplotlib's file as an element of a page: own ids, page's text colour, fluid width."""
     svg = re.sub(r"<metadata>.*?</metadata>|<style.*?</style>|<!--.*?-->", "", svg[svg.index("<svg") :], flags=re.S)
-    seen: dict[str, int] = {}
-
-    def own(match) -> str:
-        """The id under the figure's prefix; Matplotlib gives two equal images of one figure one id."""
-        name = match.group(1)
-        seen[name] = seen.get(name, 0) + 1
-        return f'id="{prefix}-{name}"' if seen[name] == 1 else f'id="{prefix}-{name}-{seen[name]}"'
-
     used = set(re.findall(r'(?:url\(#|xlink:href="#)([^)"]+)', svg))
-    svg = re.sub(r' id="([^"]+)"', lambda match: match.group() if match[1] in used else "", svg)
-    svg = re.sub(r'\bid="([^"]+)"', own, svg)
+    svg = re.sub(r' id="([^"]+)"', lambda match: f' id="{prefix}-{match[1]}"' if match[1] in used else "", svg)
     svg = re.sub(r"url\(#([^)]+)\)", rf"url(#{prefix}-\1)", svg)
     svg = re.sub(r'xlink:href="#([^"]+)"', rf'href="#{prefix}-\1"', svg)
     svg = svg.replace('xlink:href="data:', 'href="data:').replace(INK, "currentColor")
