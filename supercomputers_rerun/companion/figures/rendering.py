@@ -100,19 +100,14 @@ def _tidy(svg: str, prefix: str, alt: str, width: float) -> str:
 class Words:
     """What stands around a drawing: its title above; below it which mark is whose, its caption and the small print.
 
-    ``note`` begins the small print; ``source`` says where numbers are printed, and where and when they were measured.
+    ``note`` begins the small print, which says where numbers are printed, and where and when they were measured.
     """
 
     title: str = ""
     key: str = ""
     caption: str = ""
     note: str = ""
-    source: str = ""
-
-    @property
-    def small(self) -> str:
-        """The small print."""
-        return f"{self.note} {self.source}".strip()
+    small: str = ""
 
 
 @dataclass(eq=False, repr=False)
@@ -311,7 +306,7 @@ def show(
         heading = run_title(run)
     tells(figure, run=run, printed=printed)
     source = [f"{word}: {said}." for word, said in (("Report", printed), ("Measured", heading)) if said]
-    words = Words(title, machines(runs), caption, note, " ".join(source))
+    words = Words(title, machines(runs), caption, note, " ".join([note, *source]).strip())
     experiment = getattr(run, "attrs", {}).get("experiment")
     checked = f' data-run="{escape(experiment)}"' if experiment else ""
     drawn = f' data-tables="{escape(tables)}"' if tables else ""
