@@ -125,7 +125,7 @@ def _draw(record: dict[str, Any], path: Path) -> list[Path]:
     return names
 
 
-def bench(  # noqa: PLR0913
+def bench(
     names: list[str],
     preset: str,
     threads: int | None,
@@ -145,16 +145,13 @@ def bench(  # noqa: PLR0913
         raise ValueError(f"preset = {preset!r} is unknown; choose one of {', '.join(experiments.PRESETS)}")
     if again is not None and again < 0:
         raise ValueError(f"--again {again} must be zero or more")
-    try:
-        with suite.until(end):
-            planned = suite.plan(out, names, preset, threads, seed)
-    except suite.Over:
-        raise ValueError(f"--minutes {minutes:g} were over before a plan was made; this machine is busy") from None
+    planned = suite.plan(out, names, preset, threads, seed)
     if end is not None:
         planned = suite.within(planned, end - time.monotonic())
     if again is None:
         again = 0 if end or preset == "quick" else 3
-    print(*suite.announcement(planned), *(suite.listing(planned) if plan else ()), sep="\n", flush=True)
+    takes = [f"  {name:<20} {suite.duration(seconds)}" for name, seconds in planned.todo.items()]
+    print(*suite.announcement(planned), *(takes if plan else ()), sep="\n", flush=True)
     if plan or not planned.todo:
         return
     with common.prepared(out):

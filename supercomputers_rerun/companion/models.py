@@ -298,9 +298,9 @@ def _known(constant) -> bool:
     return bool(constant) if isinstance(constant, tuple) else math.isfinite(constant)
 
 
-def by_row(frame: "pd.DataFrame | None", column: str = "predicted", row: str = "what") -> dict[str, float]:
+def by_row(frame: "pd.DataFrame | None", column: str = "predicted") -> dict[str, float]:
     """What is predicted by name of row, as :func:`companion.figures.dots` takes it; empty without a frame."""
-    return {} if frame is None else dict(zip(frame[row], frame[column], strict=True))
+    return {} if frame is None else dict(zip(frame["what"], frame[column], strict=True))
 
 
 #: The models as formulas in words.

@@ -121,7 +121,7 @@ def plan(folder: Path, names: list[str], preset: str, threads: int | None, seed:
             found.lacking.append(reason)
         else:
             try:
-                experiments.accept(entry.id, preset, threads_of(entry, threads), seed=seed)
+                experiments.accept(experiments.Asked(entry.id, *asked))
                 found.todo[entry.id] = estimate(entry, preset) + (0 if found.compiled else COMPILING)
             except (MemoryError, OSError) as error:  # it needs more than this machine has
                 found.lacking.append(str(error))
@@ -253,11 +253,6 @@ def duration(seconds: float) -> str:
         return f"{max(1, round(seconds))} s"
     minutes = round(seconds / 60)
     return f"{minutes} min" if minutes < 90 else f"{minutes // 60} h {minutes % 60} min"
-
-
-def listing(planned: Plan) -> list[str]:
-    """A line for each experiment to measure, with the time that it takes."""
-    return [f"  {name:<20} {duration(seconds)}" for name, seconds in planned.todo.items()]
 
 
 def announcement(planned: Plan) -> list[str]:

@@ -67,10 +67,7 @@ def test_flags_stand_once_below_the_table(record):
     assert marked.startswith(record["measurements"][1]["label"])
 
 
-def test_printed_numbers_stand_beside_and_nothing_is_drawn(monkeypatch):
-    from supercomputers_rerun.companion.figures import kit
-
-    monkeypatch.setattr(kit, "Figure", None)
+def test_printed_numbers_stand_beside():
     said = answers.answer(runs.read(newest("xmp1982-devices")))
     disk = next(each for each in said.printed if each.row == "one disk")
     assert disk.source == "X-MP 1982" and disk.low < disk.here < disk.high

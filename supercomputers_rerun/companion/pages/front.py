@@ -182,8 +182,6 @@ def bibtex(path: Path = CITATION) -> Shown:
         "doi": about.get("doi"),
         "note": " ".join(about["abstract"].split()),
     }
-    text = ",\n".join(
-        ["@misc{supercomputers_rerun", *(f"  {name} = {{{each}}}" for name, each in fields.items() if each)]
-    )
-    text += "\n}"
+    lines = [f"  {name} = {{{each}}}" for name, each in fields.items() if each]
+    text = ",\n".join(["@misc{supercomputers_rerun", *lines]) + "\n}"
     return Shown(f'<pre class="rerun-plain">{escape(text)}</pre>', text)

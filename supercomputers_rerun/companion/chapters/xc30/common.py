@@ -32,7 +32,7 @@ def about(ratio: float) -> str:
 
 def doubt(run) -> str:
     """A sentence on the flags of a run, where it has any."""
-    return figures.doubts(run).replace("Flags:", "In doubt:") if any(run["flags"].values.astype(str)) else ""
+    return figures.doubts(run)
 
 
 def with_own(runs) -> list:
