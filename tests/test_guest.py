@@ -20,6 +20,7 @@ PROGRAM = """
 import importlib, json, os, signal, sys, warnings
 import llvmlite.binding, llvmlite.ir, matplotlib, numba, numba.core.caching, numba.core.codegen, numba.core.config
 import numba.core.dispatcher, numba.core.registry, pandas, scipy.special, xarray, astropy.io.fits, IPython, nbformat
+import ipykernel.ipkernel, jupyter_server.services.contents.largefilemanager
 optional, *asked = sys.argv[1:]
 sys.modules.update(dict.fromkeys(optional.split()))
 sys.path.append(os.getcwd())
