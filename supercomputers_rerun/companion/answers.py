@@ -18,15 +18,13 @@ from typing import Any
 
 from supercomputers_rerun.companion import experiments, host
 from supercomputers_rerun.companion.bench import FEWEST_SAMPLES, median_interval
-from supercomputers_rerun.companion.common import DRAWING, missing, plural, significant
+from supercomputers_rerun.companion.common import DRAWING, missing, plain_bytes, plural, significant
 from supercomputers_rerun.companion.experiments import RATES, SIZES, TIMES
 from supercomputers_rerun.companion.records import runs
 
 _DIGITS = 3
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 _NUMBER = re.compile(r"[+-]?\d+(?:\.\d+)?(?:e[+-]?\d+)?")
-#: Older records count in KiB what the figures, which count the same, call KB.
-_BINARY = re.compile(r"\b([KMG])iB\b")
 
 
 @dataclass(frozen=True)
@@ -70,11 +68,6 @@ class Answer:
     unit: str
     rows: list[Row]
     printed: list[Printed]
-
-
-def plain_bytes(text: str) -> str:
-    """A label with bytes as in the figures: KB, MB and GB of 1024."""
-    return _BINARY.sub(r"\1B", text)
 
 
 def _entry(record: dict[str, Any]) -> Any:

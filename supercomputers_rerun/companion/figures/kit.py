@@ -22,7 +22,7 @@ from matplotlib.text import Annotation
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from supercomputers_rerun.companion.bench import Ratio, median_interval, ratio
-from supercomputers_rerun.companion.common import plural
+from supercomputers_rerun.companion.common import plain_bytes, plural
 from supercomputers_rerun.companion.records.runs import OWN, SHAPES
 
 #: Stands for "the colour of the surrounding text"; ``show`` writes it as ``currentColor``.
@@ -559,7 +559,7 @@ def doubts(record) -> str:
     found: dict[str, list[str]] = {}
     for label, flags in zip(record["label"].values, record["flags"].values, strict=True):
         for flag in filter(None, str(flags).split("; ")):
-            found.setdefault(flag, []).append(str(label))
+            found.setdefault(flag, []).append(plain_bytes(str(label)))
     total = record.sizes["case"]
     parts = (
         f"{flag}: {', '.join(names) if len(names) < 4 else f'{len(names)} of {total} cases'}"
