@@ -2,9 +2,9 @@
 j, with all k (``slabs``).
 
 U = (ρ, ρu, ρv, ρw, E): density ρ, momenta (velocities u, v, w along x, y, z), total energy E of a unit of volume; dt is
-the time step, and nothing has a physical unit.  R(U), which ∂U/∂t is without forcing, is the sum of three parts, one a
-direction, each of which ``differences`` adds.  A_x, A_y and A_z are minus these parts linearised in U, without the
-fourth differences δ⁴ of the dissipation.  Δ is the update::
+the time step, and nothing has a physical unit.  Without forcing ∂U/∂t is R(U): three parts, one for each direction,
+which ``differences`` adds.  A_x, A_y and A_z are minus these parts linearised in U, without the fourth differences δ⁴
+of the dissipation.  Δ is the update::
 
     (I + dt·A_x) (I + dt·A_y) (I + dt·A_z) Δ = dt·(R(U) + forcing),    U ← U + Δ
 
@@ -13,12 +13,13 @@ fourth differences δ⁴ of the dissipation.  Δ is the update::
     f = (ρu, ρu² + p, ρuv, ρuw, (E + p)u)     p = C2 (E − ρV²/2),  V² = u² + v² + w²
     g = (0, 4/3 μu, μv, μw, g_E)              g_E = μ((1 − C1²) V²/2 + u²/6) + C1345 E/ρ
 
-f is the convective flux, g what viscosity and conduction of heat take second differences of; y and z have their own
-velocity in the place of u.  Differences are central, on the unit cube with N points a side; on its boundary U stays as
-it is, and the forcing is −R of a polynomial, which therefore is the steady state.  d, of the direction, and e belong to
-the dissipation: 0.75, 0.75 and 1 for x, y and z, and 0.25.  C1 = 1.4, C2 = 0.4, μ = 0.1, C1345 = 0.196 (``problem``).
-F = ∂f/∂U and G = ∂g/∂U + d·I are 5×5 Jacobians, taken at U before the update (``elimination``).  δ⁴ has the weights
-1, −4, 6, −4, 1, and others beside the boundary (``differences.weights``).
+f is the convective flux, g what viscosity and conduction of heat take second differences of.  In y and z, p and 4/3
+belong to the momentum of that direction: in y f = (ρv, ρuv, ρv² + p, ρvw, (E + p)v), and g has 4/3 μv and v²/6.
+Differences are central, on the unit cube, N points a side, h = 1/(N − 1) apart.  On the boundary U keeps the values of
+a polynomial (``problem.exact_solution``), and the forcing is −R of it, so that it is the steady state.  Dissipation: d
+is 0.75 in x and y and 1 in z, e is 0.25; δ⁴, not divided by h, has the weights 1, −4, 6, −4, 1, and others beside the
+boundary (``differences.weights``).  C1 = 1.4, C2 = 0.4, μ = 0.1, C1345 = 0.196 (``problem``).  F = ∂f/∂U and
+G = ∂g/∂U + d·I are 5×5 Jacobians, taken at U before the update (``elimination``).
 
 The factors are solved one after the other, each on the answer of the one before, and all of it in one array::
 

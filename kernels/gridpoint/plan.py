@@ -8,7 +8,7 @@ are those of ``rows``, in SI units::
     X⁰, X⁻      the present state, and that of the step before after the time filter, whose factor ε is 0.05
     c           the semi-implicit correction, known when the Helmholtz equations of a step are solved for all rows
     P, Q        what is known before c is: P + c will be X⁰, Q + ε c will be X⁻ of the next step
-    Yᵉ          P − 2X⁰ + X⁻, of which the Helmholtz equations have their right-hand sides; D: divergence of its wind
+    Yᵉ          P − 2X⁰ + X⁻, of which the Helmholtz equations' right-hand sides are made; D: divergence of its wind
     G           potential that these equations give, m²/s²; c of the wind is −Δt ∇G
     K, Φ, Φ_s   kinetic energy, geopotential, that of the ground, m²/s²
     σ, ṁ, ω, κ  p/p_s, p_s dσ/dt, dp/dt, R/c_p of air; half levels of σ bound the levels, which are Δσ thick
@@ -36,7 +36,7 @@ and ``record_row`` give the place of everything by name, which is how the stages
       j − 1    flow                 j − 2, j − 1, j
       j − 2    tendency, advance    j − 3, j − 2, j − 1
       j − 3    implicit             j − 3, j − 2
-      j − 4    none, nor read        spare: j + 1 takes its place; by this list four rows would do
+      j − 4    none                 spare, which no stage reads: j + 1 takes its place (four rows would be enough)
 
 Fields that a stage leaves for the next, eighteen a row, exist in the window alone, which stays in the cache where that
 is large enough (``scan`` has sizes): the scan over all rows moves no more than their records, G and right-hand sides.
@@ -325,7 +325,8 @@ class RowCoefficients(NamedTuple):
     pole: np.ndarray  # ζ at a pole: factor of the mean of u beside it, 1/m
     damp_south: np.ndarray  # second difference in latitude of u, T, q: factor of X − X south, cosφ_face/cosφ_j
     damp_north: np.ndarray  # and of X north − X
-    damp_south_v: np.ndarray  # the same of v
+    # of v, which lies on faces: cosφ of the mass row between over cosφ of its own face, 0 across the rows at the poles
+    damp_south_v: np.ndarray
     damp_north_v: np.ndarray
     filtered: np.ndarray  # int64: bit 0 if u, T, q and p_s are filtered, bit 1 if v is
 

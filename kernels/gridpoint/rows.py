@@ -5,7 +5,8 @@ time filter, and X⁰, the present one.  X is the wind u to the east and v to th
 q (kg/kg) and surface pressure p_s (Pa).  X⁰ and X⁻ of the next step are known only when the Helmholtz equations of this
 one have been solved for all rows; what is known of them before, P and Q, is what the record of a row keeps: P lacks the
 correction c, and Q lacks ε c.  A row passes four stages, each one row behind the one before.  (The third ends with
-``advance``, then ``physics.columns`` if there is physics; the fourth is in ``helmholtz``.)
+``advance``, then with physics ``physics.radiation``, on its steps, and ``physics.columns``; the fourth is in
+``helmholtz``.)
 
 =========  ==========================  ==========================================================================
 stage      reads                       gives
@@ -20,12 +21,12 @@ implicit   Yᵉ of j, j+1                D of the record; right-hand sides of th
 =========  ==========================  ==========================================================================
 
 N is ∂X/∂t by all terms of the dynamics at X⁰, with diffusion of X⁻ (p_s has none); beyond 60° the filter multiplies
-wavenumber s of it by min(1, cosφ/(cos 60° sin(sΔλ/2))).  P is X after an explicit leapfrog over 2Δt, Yᵉ = P − 2X⁰ + X⁻
-what the Helmholtz equations have their right-hand sides from, ε the factor of the time filter, ``EPSILON``, 0.05, and D
-of the record the divergence of the wind of Yᵉ (1/s).  What ``physics.columns`` changes it adds to P, ε times that to Q,
-and to Yᵉ of u, v and T.  The first step is Euler's over Δt, not filtered and explicit: ε is 0 in it, and so is c of the
-next.  G (m²/s²) is the potential from the Helmholtz equations of the step before, zero until step 1 has solved them,
-with the matrix B of the gravity waves about an isothermal state at rest::
+wavenumber s of it by min(1, cosφ/(cos 60° sin(sΔλ/2))).  P is X after an explicit leapfrog over 2Δt.  The right-hand
+sides of the Helmholtz equations are made of Yᵉ = P − 2X⁰ + X⁻.  ε is the factor of the time filter, ``EPSILON``, 0.05,
+and D of the record the divergence of the wind of Yᵉ (1/s).  What ``physics.columns`` changes it adds to P, ε times that
+to Q, and to Yᵉ of u, v and T.  The first step is Euler's over Δt, not filtered and explicit: ε is 0 in it, and it
+solves no Helmholtz equations, so that c is 0 when the next step completes its rows.  G (m²/s²) is the potential from
+the Helmholtz equations of the step before, with the matrix B of the gravity waves about an isothermal state at rest::
 
     (1 − Δt² B ∇²) G = γT + R T_REF p_s/P_REF − Δt B D,    of Yᵉ;    B D = γτD + R T_REF Σ D Δσ
 
@@ -65,9 +66,9 @@ wave in longitude falls by e in three hours.
 
 What makes it fast: a row goes through all stages while it and its neighbours lie in the window, five rows (``plan``
 draws them), which stay in the cache where it is large enough (``scan`` has sizes), so that a record, in memory or in a
-work file, is read once and written once a step.  Loops over longitude load vectors of eight, reach over the end of a
-row by the copies that ``wrap`` makes, and have no branch at top, ground and poles: what is not there is multiplied by
-zero.
+work file, is read once and written once a step (write-ups and copies for threads aside).  Loops over longitude load
+vectors of eight, read beyond the ends of a row, where ``wrap`` has put copies of the other end, and have no branch at
+top, ground and poles: what is not there is multiplied by zero.
 
 The C grid, north up and east to the right::
 
@@ -82,11 +83,11 @@ and no number of the arithmetic: a run with more or fewer of them there gives th
 and scratch in it to one thread.  All is float64; fields are [level][longitude], and ni is a multiple of 16::
 
     window    row j at (j mod ``ring``) · ``row``: fields in the order of ``WindowRow``, u, v, T, q one behind the other
-              (X⁰; second differences; fluxes, ṁ, K + Φ, η, κ T ω/p; X⁻, then Yᵉ in its place), then rows of longitude;
-              a level has ``pitch`` = ni + 16 numbers, ``HALO`` = 8 of them on either side
+              (X⁰; second differences; fluxes, ṁ, K + Φ, η, column part of κ T ω/p; X⁻, then Yᵉ in its place), then
+              rows of longitude; a level has ``pitch`` = ni + 16 numbers, ``HALO`` = 8 of them on either side
     record    row j at slot j mod ``slots``, in work files the same words; no ``HALO``
-              half A: 64 unused words; P of u, v, T, q, D, heating; rows of longitude P of p_s, Φ_s, ground temperature
-              half B: Q of u, v, T, q, cloud water, ω; rows of longitude Q of p_s, rain, wetness
+              half A: 64 unused words; P of u, v, T, q; D; heating; rows of longitude: P of p_s; Φ_s; ground temperature
+              half B: Q of u, v, T, q; cloud water; ω; rows of longitude: Q of p_s; rain; wetness
     G         row j at j · ``depth``, levels as in the window
 
 Where a function says nothing else, ``x``, ``s`` and ``n`` say where the fields of row ``j``, of the one to the south
