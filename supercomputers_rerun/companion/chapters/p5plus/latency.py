@@ -90,9 +90,9 @@ def _few(run) -> "pd.DataFrame":
     return frame.pivot(index="touched", columns="pattern", values="ns").reindex(columns=list(_PATTERNS))
 
 
-def _case(run, nbytes: float, pattern: str, pages: str = "huge") -> int:
-    """Number of a case in its run."""
-    found = {"nbytes": nbytes, "pattern": pattern, "pages": pages}
+def _case(run, nbytes: float, pattern: str) -> int:
+    """Number of a case on huge pages in its run."""
+    found = {"nbytes": nbytes, "pattern": pattern, "pages": "huge"}
     (number,) = np.flatnonzero(np.all([run[name].values == value for name, value in found.items()], axis=0))
     return int(number)
 
