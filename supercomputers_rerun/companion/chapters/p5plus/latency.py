@@ -92,9 +92,8 @@ def _few(run) -> "pd.DataFrame":
 
 def _case(run, nbytes: float, pattern: str) -> int:
     """Number of a case on huge pages in its run."""
-    found = {"nbytes": nbytes, "pattern": pattern, "pages": "huge"}
-    (number,) = np.flatnonzero(np.all([run[name].values == value for name, value in found.items()], axis=0))
-    return int(number)
+    chosen = (run["nbytes"] == nbytes) & (run["pattern"] == pattern) & (run["pages"] == "huge")
+    return np.flatnonzero(chosen.values).item()
 
 
 def _slower(run) -> "pd.Series":

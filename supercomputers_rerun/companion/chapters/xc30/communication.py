@@ -41,14 +41,10 @@ def _parts(run, names, number: int) -> "pd.DataFrame":
     return figures.of_samples([run[f"observed_{name}"].values[number] for name in names], flags)
 
 
-def whole(run):
-    """``run`` with its output as serial work, as in the talk, which has no class of its own for it."""
-    return run.assign(observed_serial=run["observed_serial"] + run["observed_output"])
-
-
 def class_shares(run) -> "pd.DataFrame":
     """Per cent of the time in each class of the talk's pies, a column with its spread for each number of ranks."""
-    run, spreads = whole(run), {}
+    # output is serial work: the talk has no class of its own for it
+    run, spreads = run.assign(observed_serial=run["observed_serial"] + run["observed_output"]), {}
     for number, count in enumerate(run["ranks"].values):
         part = _parts(run, CLASSES, number)
         total = part["middle"].sum()
@@ -261,18 +257,18 @@ def halo(preset: str, threads: int, ranks: int = 2) -> list[Case]:
     return cases
 
 
-def shares(run) -> dict[str, list[float]]:
-    """Per cent of a step of the one-layer model on as many ranks and the same grid that each part of the halo takes.
+def _of_step(run) -> "np.ndarray | None":
+    """Per cent of a step of the one-layer model on as many ranks and the same grid that each way's halo takes.
 
-    By way of fetching; nothing where the run is on another grid than the model's.
+    None where the run is on another grid than the model's.
     """
     model = partner(run, "xc30-ranks")
     if model is None or run["grid"].values[0] != model["grid"].values[0]:
-        return {}
+        return None
     last = list(model["ranks"].values).index(run["ranks"].values[0])
     step = model["median"].values[last] / model["steps"].values[last]
-    parts = np.nanmedian([run[f"observed_part {part}"].values for part in (1, 2)], axis=2)
-    return dict(zip(run["way"].values, (100 * parts / (step + parts.sum(axis=0))).T.tolist(), strict=True))
+    parts = np.nanmedian([run[f"observed_part {part}"].values for part in (1, 2)], axis=2).sum(axis=0)
+    return 100 * parts / (step + parts)
 
 
 #: Ways of fetching, as rows.
@@ -285,11 +281,10 @@ _WAYS = {
 
 def halo_table(run) -> "pd.DataFrame":
     """Milliseconds of both parts of the halo, by way of fetching, and of both together; what is sent."""
-    ways = run["way"].values.tolist()
-    about = pd.DataFrame({"what": [_WAYS[way] for way in ways], "MB": run["sent_bytes"].values / 1e6})
+    about = pd.DataFrame({"what": [_WAYS[way] for way in run["way"].values], "MB": run["sent_bytes"].values / 1e6})
     about["messages"] = run["messages"].values
-    if of_step := shares(run):
-        about["of a step [%]"] = [sum(of_step[way]) for way in ways]
+    if (of_step := _of_step(run)) is not None:
+        about["of a step [%]"] = of_step
     parts = {f"part {part}": run[f"observed_part {part}"].values for part in (1, 2)}
     parts["both"] = parts["part 1"] + parts["part 2"]
     return figures.with_spread(

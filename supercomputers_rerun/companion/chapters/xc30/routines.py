@@ -195,7 +195,10 @@ def by_length(runs) -> "figures.Shown":
     axis.minorticks_off()
     axis.set(xlabel="NPROMA, columns of a block", ylabel="rate [MFLOPS]")
     _name_at_right(axis)
-    (most, longest), *_, (least, shortest) = _one_column(frames[0]).items()
+    rate = frames[0].pivot(index="routine", columns="nproma", values="rate")
+    # of routines that have one column, the largest first
+    over_one = (rate.max(axis=1) / rate[1]).dropna().sort_values(ascending=False)
+    (most, longest), *_, (least, shortest) = over_one.items()
     return figures.show(
         figure,
         runs=runs,
@@ -204,8 +207,7 @@ def by_length(runs) -> "figures.Shown":
         title=f"With one column at a time {most} takes {significant(longest, 2)} times as long as at best, {least} "
         f"{significant(shortest, 2)} times",
         caption=f"Rates by the number of columns that a routine works on at once; a vector has {_LANES}. Interpolation "
-        "from one vector on."
-        f"{_fewer(frames)}",
+        f"from one vector on.{_fewer(frames)}",
     )
 
 
@@ -218,12 +220,6 @@ def _name_at_right(axis) -> None:
         height = max(np.log10(line.get_xydata()[-1][1]), height + 0.08 * (top - bottom))
         style = {"transform": axis.get_yaxis_transform(), "va": "center", "color": line.get_color(), "size": 9}
         axis.text(1.02, 10**height, line.get_label(), **style)
-
-
-def _one_column(frame) -> "pd.Series":
-    """The best rate over that with one column at a time, of routines that have it, the largest first."""
-    rate = frame.pivot(index="routine", columns="nproma", values="rate")
-    return (rate.max(axis=1) / rate[1]).dropna().sort_values(ascending=False)
 
 
 def _fewer(frames) -> str:

@@ -261,15 +261,15 @@ def _minutes(seconds: float) -> str:
 def every_open(runs) -> "figures.Shown":
     """What all opens of a suite take, one after another, by what one takes: printed counts times a latency."""
     sets, slow = counted_opens(), max(_LATENCIES)
-    here = largest(runs[0])["open"].iloc[0]
+    took = [largest(run)["open"].iloc[0] for run in runs]
+    here = took[0]
     latency = np.array([min(1e-5, here), 1e-4, 1e-3, slow])
     figure, axis = figures.axes(height=3.0)
     figures.calculated(axis, 1e3 * latency, sets["HRES"] * latency, label=f"{_count(sets['HRES'])} opens")
     near = {"xytext": (8, 0), "textcoords": "offset points", "va": "center", "size": 9}
     words = f"assumed:\n{_minutes(sets['HRES'] * slow)}"
     axis.annotate(words, (1e3 * slow, sets["HRES"] * slow), annotation_clip=False, **near)
-    for run in runs:
-        one = largest(run)["open"].iloc[0]
+    for run, one in zip(runs, took, strict=True):
         style = {"label": f"the forecast's opens, {figures.cpu(run)}", "host": True, "line": False, "run": run}
         figures.points(axis, [1e3 * one], [sets["HRES"] * one], **style)
     for one, word in ((here, "measured today: "), (1e-3, "assumed: ")):
@@ -288,12 +288,7 @@ def every_open(runs) -> "figures.Shown":
         figure,
         name="xc30_every_open",
         runs=runs,
-        data=[
-            pd.DataFrame(
-                {"suite": sets.index, "sets": sets.values, "here [s]": largest(run)["open"].iloc[0] * sets.values}
-            )
-            for run in runs
-        ],
+        data=[pd.DataFrame({"suite": sets.index, "sets": sets.values, "here [s]": one * sets.values}) for one in took],
         title=f"{_count(sets['HRES'])} file opens take {_minutes(sets['HRES'] * here)} today, and would take "
         f"{_minutes(sets['HRES'] * slow)} if each took {1e3 * slow:g} ms",
         caption="The talk's count of opens, times what one takes; half-filled: an assumed time. Blue line: a whole "
@@ -318,9 +313,8 @@ def opens(runs) -> "figures.Shown":
     expected = opening.frame(runs[0])
     if expected is not None:
         for size, part in expected.sort_values("ms").groupby("record_bytes"):
-            if size in words:
-                label = "model" if size == most else "_model"
-                figures.modelled(axis, part["ms"], part["predicted"], label=label)
+            label = "model" if size == most else "_model"
+            figures.modelled(axis, part["ms"], part["predicted"], label=label)
     figures.log_axis(axis)
     axis.axhline(1, color=figures.INK, linewidth=0.8)
     slow = largest(runs[0]).iloc[-1]
