@@ -110,13 +110,6 @@ def _opens() -> str:
     )
 
 
-def _requests() -> str:
-    return (
-        f"While it opens, reads and closes one small file, a processor could make about {about(synthesis.additions())} "
-        "additions."
-    )
-
-
 #: By report; the last compares them.
 CARDS = {
     "xmp1982": Card(
@@ -129,7 +122,7 @@ CARDS = {
     "nht1": Card("1993", "small writes", "What does it cost to save what a program computes?", _points),
     "p5plus": Card("2006", "memory and barriers", "Why did a forecast slow down the longer the system ran?", _sensors),
     "xc30": Card("2014", "files that are opened", "Why did forecasts wait for files that nobody thought of?", _opens),
-    LAST: Card("1982 to now", "what speeds up least", "What does a faster machine wait for?", _requests, "request"),
+    LAST: Card("1982 to now", "what speeds up least", "What does a faster machine wait for?", thread.opens, "request"),
 }
 
 
@@ -180,8 +173,6 @@ def bibtex(path: Path = CITATION) -> Shown:
         "doi": about.get("doi"),
         "note": " ".join(about["abstract"].split()),
     }
-    text = ",\n".join(
-        ["@misc{supercomputers_rerun", *(f"  {name} = {{{each}}}" for name, each in fields.items() if each)]
-    )
-    text += "\n}"
+    lines = [f"  {name} = {{{each}}}" for name, each in fields.items() if each]
+    text = ",\n".join(["@misc{supercomputers_rerun", *lines]) + "\n}"
     return Shown(f'<pre class="rerun-plain">{escape(text)}</pre>', text)

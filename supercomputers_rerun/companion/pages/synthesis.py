@@ -33,9 +33,8 @@ _COLUMNS = "machine what year value low high flagged kind source bound group ord
 _REGISTER = ("quantity", "place", "machine", "what", "value", "bound", "group")
 DAY = 24  # hours of the forecast
 _MEGA, _GIGA = 1e6, 1e9
-_WORD = 8  # bytes
 #: Bytes for each operation of the streaming loop of 2006: an item of 8 bytes, a multiplication and an addition.
-STREAMED = _WORD / 2
+STREAMED = 8 / 2
 #: Requests of today, as their points are called.
 LOAD = "a load from memory, at random"
 WRITE = "a write of 40 bytes, with its seek"
@@ -122,18 +121,15 @@ def _rate(run, chosen) -> pd.DataFrame:
 def peaks(run) -> list[tuple]:
     """The highest peak by the most threads of a run's machine: the run that found it, words, flop/s of all threads and
     of one, with their spread.  Empty where no peak of the machine was measured."""
-    kept = [
-        each for id in _PEAKS for each in (*runs.committed(id), *runs.own(id)) if figures.cpu(each) == figures.cpu(run)
-    ]
+    kept = [each for id in _PEAKS for each in runs.committed(id) if figures.cpu(each) == figures.cpu(run)]
     most = max((int(each["threads"].values.max()) for each in kept), default=0)
     found = []
     for each in kept:
         threads = each["threads"].values
         if threads.max() == most:
             peak = _rate(each, (each["what"].values == "peak") & (threads == most))
-            found.append(
-                (each, f"peak of {plural(most, 'thread')}", peak, figures.converted(peak, lambda rate: rate / most))
-            )
+            words = f"peak of {plural(most, 'thread')}"
+            found.append((each, words, peak, figures.converted(peak, lambda rate: rate / most)))
     return sorted(found, key=lambda one: one[2]["middle"].item())[-1:]
 
 
@@ -176,11 +172,7 @@ def memory_per_flop() -> pd.DataFrame:
 
     def today(run) -> list[dict]:
         return [
-            measured(
-                of,
-                f"all memory, {words}",
-                figures.converted(peak, lambda rate, memory=of.attrs["memory"]: memory / rate),
-            )
+            measured(of, f"all memory, {words}", figures.converted(peak, lambda rate, of=of: of.attrs["memory"] / rate))
             for of, words, peak, _ in peaks(run)
         ]
 
@@ -624,12 +616,10 @@ def waiting() -> "figures.Shown":
     """
     frame = computing()
     ends = {"low": 100 - frame["high"], "value": 100 - frame["value"], "high": 100 - frame["low"]}
-    frame = frame.assign(**ends, bound=frame["bound"].map({"<": ">", ">": "<", "": ""}))
-    frame["group"] = frame["group"].str.replace(
-        "parallel part of IFS jobs", "forecast jobs outside their parallel part"
-    )
+    groups = frame["group"].str.replace("parallel part of IFS jobs", "forecast jobs outside their parallel part")
+    frame = frame.assign(**ends, bound=frame["bound"].map({"<": ">", ">": "<", "": ""}), group=groups)
     rows = [
-        _CALLED.get((row.machine, row.what), row.machine)
+        _CALLED[row.machine, row.what]
         if row.kind == "report"
         else next(name for words, name in _TODAY.items() if words in row.what)
         for row in frame.itertuples()
@@ -647,14 +637,13 @@ def waiting() -> "figures.Shown":
     _marks(axis, placed, "place", across=True, apart=0.36, least=0)
     then, now = waited()
     for at, part in placed.groupby("place"):
-        first = part.sort_values("order", key=lambda order: order.where(order >= 0, np.inf)).iloc[0]  # not the reader's
-        words = "doubtful" if doubtful(first) else f"{first['bound']} {first['value']:.0f} %".strip()
-        weight = "bold" if part["row"].iloc[0] in _COMPARED else "normal"
+        first = part.sort_values("order").iloc[0]
+        words = f"{first['bound']} {first['value']:.0f} %".strip()
+        weight = "bold" if first["row"] in _COMPARED else "normal"
         axis.text(1.01, at, words, transform=axis.get_yaxis_transform(), size=9, weight=weight, va="center")
-    if np.isfinite(now):
-        begin, end = (at for at, name in places if name in _COMPARED)
-        arrow = {"arrowstyle": "->", "color": figures.INK, "shrinkA": 6, "shrinkB": 8}
-        axis.annotate("", (now, end), (then, begin), arrowprops=arrow)
+    begin, end = (at for at, name in places if name in _COMPARED)
+    arrow = {"arrowstyle": "->", "color": figures.INK, "shrinkA": 6, "shrinkB": 8}
+    axis.annotate("", (now, end), (then, begin), arrowprops=arrow)
     for name, at in headings.items():
         axis.annotate(name, (0.01, at), xycoords=("figure fraction", "data"), size=9, weight="bold", va="center",
                       in_layout=False)  # fmt: skip
@@ -754,14 +743,12 @@ def sustained() -> "figures.Shown":
     axis.get_legend().remove()  # rows have names of machines
     for row, (_, part) in enumerate(loops.groupby("group", sort=False)):
         streams, skips = part.drop_duplicates("loop").set_index("loop")["value"].reindex([*_LOOPS])
-        if not streams / skips > 0:
-            continue  # a loop without a run
         arrow = {"arrowstyle": "->", "color": figures.INK, "shrinkA": 4, "shrinkB": 4}
         axis.annotate("", (skips, row + 0.2), (streams, row + 0.2), arrowprops=arrow)
-        of_title = not part["order"].iloc[0] > loops["order"].where(loops["order"] >= 0).min()
+        of_title = not part["order"].iloc[0] > loops["order"].min()
         axis.annotate(
-            "doubtful" if any(map(doubtful, part.itertuples())) else f"{streams / skips:.1f} times", (1.01, row + 0.2),
-            xycoords=axis.get_yaxis_transform(), size=9, weight="bold" if of_title else "normal", va="center",
+            f"{streams / skips:.1f} times", (1.01, row + 0.2), xycoords=axis.get_yaxis_transform(), size=9,
+            weight="bold" if of_title else "normal", va="center",
         )  # fmt: skip
     return shown
 
@@ -770,7 +757,7 @@ def shares() -> "figures.Shown":
     """:func:`share_of_peak`: whole forecasts, and transforms alone."""
     frame = share_of_peak()
     whole = frame.loc[frame["kind"] == "report", "value"]
-    alone = frame.loc[(frame["order"] >= 0) & frame["what"].str.startswith("spectral"), "value"]
+    alone = frame.loc[frame["what"].str.startswith("spectral"), "value"]
     most = f"{whole.max():.0f} %"
     reach = " to ".join(dict.fromkeys(f"{share:.0f}" for share in (alone.min(), alone.max()))) + " %"
     assert alone.min() > 4 * whole.max()
