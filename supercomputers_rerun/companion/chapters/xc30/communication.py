@@ -1,7 +1,7 @@
 """The sections on time and messages: what ranks do, and what a forecast sends."""
 
 from supercomputers_rerun.companion import figures, tables
-from supercomputers_rerun.companion.bench import Case
+from supercomputers_rerun.companion.bench import Case, Ratio
 from supercomputers_rerun.companion.chapters.xc30.common import doubt, with_own
 from supercomputers_rerun.companion.common import np, pd, plural
 from supercomputers_rerun.companion.conclusions import HOLDS, THEN, UNTESTED, Finding, conclusion
@@ -296,7 +296,7 @@ def halo_table(run) -> "pd.DataFrame":
 def halo_parts(runs) -> "figures.Shown":
     """Time of both parts of the semi-Lagrangian halo, and what is sent, for each way of fetching."""
     frames = [halo_table(run) for run in runs]
-    less = on_demand_over_fixed(runs[0])
+    nbytes, _, time = fixed_over_demand(runs[0])
     shown = figures.dots(
         runs,
         frames,
@@ -305,8 +305,8 @@ def halo_parts(runs) -> "figures.Shown":
         legend_at="above 1",
         height=2.4,
         name="xc30_halo",
-        title=f"Fetching only the points used takes {100 * less['time']:.0f} % of the time of all nearby ones, with "
-        f"{100 * less['bytes']:.0f} % of the bytes",
+        title=f"Fetching only the points used takes {100 / time.medians:.0f} % of the time of all nearby ones, with "
+        f"{100 / nbytes:.0f} % of the bytes",
         caption="Halo: points of another rank that a rank needs in a step. In brackets: shares of the first row. "
         f"{doubt(runs[0])}",
     )
@@ -321,22 +321,22 @@ def halo_parts(runs) -> "figures.Shown":
     return shown
 
 
-def on_demand_over_fixed(run) -> dict[str, float]:
-    """Bytes, messages and time of the halo on demand, over those of fixed width."""
+def fixed_over_demand(run) -> tuple[float, float, Ratio]:
+    """Bytes, messages and time of the halo of fixed width, over those on demand."""
     names = run["way"].values.tolist()
     fixed, demand = (names.index(way) for way in ("fixed", "on demand"))
-    taken = np.nanmedian(run["observed_part 1"].values + run["observed_part 2"].values, axis=1)
-    found = {"bytes": run["sent_bytes"].values, "messages": run["messages"].values, "time": taken}
-    return {name: float(values[demand] / values[fixed]) for name, values in found.items()}
+    nbytes, messages = (run[name].values[fixed] / run[name].values[demand] for name in ("sent_bytes", "messages"))
+    time = run["observed_part 1"].values + run["observed_part 2"].values
+    return nbytes, messages, figures.times(time[fixed], time[demand])
 
 
 def by_bytes(run) -> str:
     """Why the halo on demand is faster although it sends more messages."""
-    less = on_demand_over_fixed(run)
-    assert less["messages"] > 1.5 and less["bytes"] < 0.2 and less["time"] < 0.4
+    nbytes, messages, time = fixed_over_demand(run)
+    assert messages < 2 / 3 and nbytes > 5 and time.medians > 2.5
     return (
         "On demand a rank first asks, so that more messages are sent. Yet the halo takes less time, probably because "
-        f"it has {100 * less['bytes']:.0f} % of the bytes (not measured)."
+        f"it has {100 / nbytes:.0f} % of the bytes (not measured)."
     )
 
 
@@ -394,12 +394,7 @@ def less_jitter() -> Finding:
 )
 def on_demand() -> Finding:
     """Bytes and time of the halo on demand over those of the fixed one."""
-    run = halo.runs()[0]
-    names = run["way"].values.tolist()
-    fixed, demand = (names.index(way) for way in ("fixed", "on demand"))
-    time = run["observed_part 1"].values + run["observed_part 2"].values
-    less = figures.times(time[fixed], time[demand])
-    nbytes = run["sent_bytes"].values[fixed] / run["sent_bytes"].values[demand]
+    nbytes, _, less = fixed_over_demand(halo.runs()[0])
     return Finding(
         HOLDS,
         f"The fixed halo moves {nbytes:.0f} times the bytes, and takes {less.times} as long, on two ranks.",

@@ -119,7 +119,6 @@ def cores(runs) -> "figures.Shown":
         xlabel="share of the peak [%]",
         data=pd.concat([then, *now], ignore_index=True),
         name="xc30_cores",
-        heading="",
         title=f"Forecasts reached {older} % of peak in 2014, our one-layer model {whole} today{rest}",
         caption=f"Peak: stated then, measured today. Our model has no physics{apart}.{varied}",
         tables="machines runs",

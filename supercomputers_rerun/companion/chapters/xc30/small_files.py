@@ -78,7 +78,6 @@ def output_steps(runs) -> "figures.Shown":
         name="xc30_storm",
         run=run,
         data=data,
-        heading=figures.run_title(run),
         title=f"With small files a step of {figures.bytes_label(run['record_bytes'].values[0])} a file takes "
         f"{longer:.1f} times as long",
         caption=f"{run['files'].values[0]} records a step to the page cache; lines are medians, bands ranges of the "
@@ -117,22 +116,23 @@ def _about(problem) -> dict[str, int]:
     return of(problem, "steps", "files", "tasks", "record_bytes", "load")
 
 
+def _file_rate(run) -> "pd.DataFrame":
+    """MB/s of a file of one flushed output step, with its spread."""
+    run = run.isel(case=[0])
+    megabytes = run["files"].values * run["record_bytes"].values / 1e6
+    return figures.converted(figures.sampled(run, "observed_after step 0"), lambda seconds: megabytes / seconds)
+
+
 @bulk.figure
 def rate(runs) -> "figures.Shown":
     """Rate of a file of an output step, and the rate of a file that the talk states."""
-    frames = []
-    for run in (each.isel(case=[0]) for each in runs):
-        nbytes = run["files"].values * run["record_bytes"].values / 1e6
-        found = figures.sampled(run, "observed_after step 0")
-        found = figures.converted(found, lambda seconds, nbytes=nbytes: nbytes / seconds)
-        frames.append(figures.with_spread(pd.DataFrame({"what": ["a file of an output step"]}), rate=found))
+    what, stated = "a file of an output step", float(tables.load("xc30", "hres_io")["file_rate"])
+    frames = [figures.with_spread(pd.DataFrame({"what": [what]}), rate=_file_rate(run)) for run in runs]
     return figures.dots(
         runs,
         frames,
         {"rate": "{}"},
-        printed={
-            "the talk, at least": {"a file of an output step": float(tables.load("xc30", "hres_io")["file_rate"])}
-        },
+        printed={"the talk, at least": {what: stated}},
         xlabel="rate of one file [MB/s]",
         legend_at="above 2",
         name="xc30_bulk",
@@ -396,8 +396,7 @@ def cost(run) -> str:
 
 def rate_now(run) -> str:
     """What a file of an output step gets from a disk, beside what the talk states."""
-    (nbytes, *_), then = run["files"].values * run["record_bytes"].values / 1e6, tables.load("xc30", "hres_io")
-    found = nbytes / np.nanmedian(run["observed_after step 0"].values[0])
+    found, then = _file_rate(run)["middle"].item(), tables.load("xc30", "hres_io")
     assert found > 2 * float(then["file_rate"])
     return (
         f"Today's disk takes one file after another at about {float(f'{found:.2g}'):.0f} MB/s. The talk has "
@@ -439,15 +438,13 @@ def by_python() -> str:
 )
 def bulk_goes_well() -> Finding:
     """Rate of a file of one output step, each flushed to the device."""
-    run = bulk.runs()[0].isel(case=[0])
-    rates = (run["files"].values * run["record_bytes"].values / 1e6)[:, None] / run["observed_after step 0"].values
-    found = figures.of_samples(rates, run["flags"].values).iloc[0]
+    (found,) = _file_rate(bulk.runs()[0]).itertuples()
     least = float(tables.load("xc30", "hres_io")["file_rate"])
     return Finding(
         HOLDS,
-        f"One after the other, flushed to a virtual disk, files get {found['middle']:.0f} MB/s ({found['low']:.0f} to "
-        f"{found['high']:.0f}).",
-        bears=found["low"] > least,
+        f"One after the other, flushed to a virtual disk, files get {found.middle:.0f} MB/s ({found.low:.0f} to "
+        f"{found.high:.0f}).",
+        bears=found.low > least,
     )
 
 
