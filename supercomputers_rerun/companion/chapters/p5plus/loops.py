@@ -113,10 +113,8 @@ def rates(runs) -> "figures.Shown":
     for run in runs:
         rate = _rates(run)
         found = {name: rate[kind] for name, kind in (("host", "one thread"), ("node", _NODE)) if kind in rate}
-        frames.append(figures.with_spread(pd.DataFrame({"what": old.index}), **found))
+        frames.append(figures.with_spread(pd.DataFrame({"what": old.index.map(_CHAINS)}), **found))
     gain = frames[0]["host"] / old.to_numpy()
-    for frame in frames:
-        frame["what"] = frame["what"].map(_CHAINS)
     shown = figures.dots(
         runs,
         frames,

@@ -303,8 +303,8 @@ def opens(runs) -> "figures.Shown":
     frames = [with_small_files(run) for run in runs]
     least, most = frames[0]["record_bytes"].agg(["min", "max"])
     words = {least: f"{least / 1e6:.2g} MB to each file", most: f"{most / 1e6:.2g} MB to each file, as in the talk"}
-    drawn = [frame.assign(ms=1e3 * frame["open"], records=frame["record_bytes"].map(words)) for frame in frames]
-    drawn = [frame.dropna().sort_values(["record_bytes", "ms"], ascending=[False, True]) for frame in drawn]
+    drawn = [frame.assign(ms=1e3 * frame["open"]) for frame in frames]
+    drawn = [frame.sort_values(["record_bytes", "ms"], ascending=[False, True]) for frame in drawn]
     figure, axis = figures.axes(height=3.0)
     for run, frame in zip(runs, drawn, strict=True):
         for size, part in frame.groupby("record_bytes", sort=False):
