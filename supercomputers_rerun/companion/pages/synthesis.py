@@ -352,11 +352,6 @@ def labels(frame: pd.DataFrame) -> list[str]:
     return [f"{row.year} {row.machine}: {row.what}" for row in frame.itertuples()]
 
 
-def of_first(frame: pd.DataFrame) -> pd.DataFrame:
-    """Points of reports, and of each kind of run those of the first machine that has it, of which sentences speak."""
-    return frame[(frame["kind"] == "report") | (frame["order"] == frame.groupby("what")["order"].transform("min"))]
-
-
 def doubtful(row) -> bool:
     """Whether a point is a reader's own that its record calls doubtful: it is drawn with a cross, and has no number."""
     return row.order < 0 and bool(row.flagged)
@@ -368,7 +363,7 @@ def said(frame: pd.DataFrame) -> str:
     So the text, which notebooks store, stays as it is when the book gets records of one more machine.
     """
     words = {"": "", "<": "below ", ">": "above "}
-    chosen = of_first(frame)
+    chosen = frame[(frame["kind"] == "report") | (frame["order"] == frame.groupby("what")["order"].transform("min"))]
     found = "; ".join(
         f"{label} {'doubtful' if doubtful(row) else words[row.bound] + significant(row.value, 3)}"
         for label, row in zip(labels(chosen), chosen.itertuples(), strict=True)

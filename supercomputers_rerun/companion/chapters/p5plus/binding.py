@@ -27,8 +27,9 @@ _IN_WORDS = {
 }
 #: The case of a forecast with all changes by half of the threads.
 HALF = "half of the threads"
-#: Twice the threads by the lists for two threads a core, where cores have two.
+#: Twice the threads by the lists for two threads a core, where cores have two, and the case of that for SMT.
 _SMT = ("", "smt", "smt_front_loaded")
+_TWO = f"two threads a core {_SMT[1]}"
 
 
 @experiment(
@@ -65,9 +66,9 @@ def changes(preset: str, threads: int) -> list[Case]:
 
 
 def twice_the_threads(run):
-    """What twice the threads gain a forecast, the report's f, with its interval; None where a run lacks the halves."""
+    """What twice the threads gain a forecast, the report's f, with its interval."""
     names, seconds = run["without"].values.tolist(), run["seconds"].values
-    return figures.times(seconds[names.index(HALF)], seconds[names.index("")]) if HALF in names else None
+    return figures.times(seconds[names.index(HALF)], seconds[names.index("")])
 
 
 def _over(run, base: str, *names: str):
@@ -98,10 +99,9 @@ def listed(run) -> "pd.DataFrame":
     )
     frame.loc[len(frame)] = [_SECOND, float(pair.min()), float(pair.max()), False]
     cases = run["without"].values.tolist()
-    smt = f"two threads a core {_SMT[1]}"
     rows = {}
     for name in (*_WITHOUT, _SECOND):
-        above, below = (name, "") if name in _WITHOUT else ("", smt)
+        above, below = (name, "") if name in _WITHOUT else ("", _TWO)
         if above in cases and below in cases:
             (rows[name],) = figures.converted(_over(run, below, above), lambda ratio: 100 * (ratio - 1)).itertuples()
     for end, column in (("low", "today_low"), ("middle", "today"), ("high", "today_high")):
@@ -260,12 +260,11 @@ def smt_gains() -> Finding:
     """What SMT gained by the printed times, and gains a forecast on a machine whose cores show two threads."""
     gain = second_thread()
     printed = f"By the printed times it is {span(gain, 0)} %."
-    case = f"two threads a core {_SMT[1]}"
-    run = next((each for each in changes.runs() if case in each["without"].values), None)
+    run = next((each for each in changes.runs() if _TWO in each["without"].values), None)
     if run is None:
         takes = " Our machines show one thread on a core; it takes one that shows two, and no new code."
         return Finding(UNTESTED, printed + takes, bears=gain.min() > 15)
-    (found,) = figures.converted(_over(run, case, ""), lambda ratio: 100 * (ratio - 1)).itertuples()
+    (found,) = figures.converted(_over(run, _TWO, ""), lambda ratio: 100 * (ratio - 1)).itertuples()
     return Finding(
         HOLDS if 10 < found.low and found.high < 40 else PARTLY if found.low > 0 else NOT,
         f"{printed} On {figures.cpu(run)} two threads on each core make our forecast {found.middle:.0f} % "

@@ -258,10 +258,7 @@ def halo(preset: str, threads: int, ranks: int = 2) -> list[Case]:
 
 
 def _of_step(run) -> "np.ndarray | None":
-    """Per cent of a step of the one-layer model on as many ranks and the same grid that each way's halo takes.
-
-    None where the run is on another grid than the model's.
-    """
+    """Per cent of a step of the one-layer model that the halo takes, by way; None where that has another grid."""
     model = partner(run, "xc30-ranks")
     if model is None or run["grid"].values[0] != model["grid"].values[0]:
         return None

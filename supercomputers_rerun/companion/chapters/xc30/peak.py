@@ -85,9 +85,8 @@ def cores_now(run):
     """:func:`shares` of a thread: a forecast of the small model, and the transforms alone at the talk's truncation."""
     found = {"one-layer model": shares(run, "forecast")}
     if (alone := partner(run, "xc30-transforms")) is not None:
-        at = {"truncation": truncation(), "fields": 8, "threads": 1}
         frame = shares(alone, "transforms")
-        found["transforms"] = frame[(frame[list(at)] == pd.Series(at)).all(axis=1)]
+        found["transforms"] = frame.query(f"truncation == {truncation()} and fields == 8 and threads == 1")
     rows = pd.concat(found, names=["what"]).reset_index("what").reset_index(drop=True)
     rows["what"] = [f"{row.what} on {plural(row.threads, 'thread')}, {figures.cpu(run)}" for row in rows.itertuples()]
     for name in ("rate", "rate_low", "rate_high", "peak", "peak_low", "peak_high"):

@@ -303,13 +303,12 @@ def opens(runs) -> "figures.Shown":
     frames = [with_small_files(run) for run in runs]
     least, most = frames[0]["record_bytes"].agg(["min", "max"])
     words = {least: f"{least / 1e6:.2g} MB to each file", most: f"{most / 1e6:.2g} MB to each file, as in the talk"}
-    drawn = [frame.assign(ms=1e3 * frame["open"]) for frame in frames]
-    drawn = [frame.sort_values(["record_bytes", "ms"], ascending=[False, True]) for frame in drawn]
+    drawn = [frame.sort_values(["record_bytes", "open"], ascending=[False, True]) for frame in frames]
     figure, axis = figures.axes(height=3.0)
     for run, frame in zip(runs, drawn, strict=True):
         for size, part in frame.groupby("record_bytes", sort=False):
             style = {"label": words[size], "colour": "" if size == most else "serial", "run": run}
-            figures.bars(axis, part["ms"], figures.spread_of(part, "times"), **style)
+            figures.bars(axis, 1e3 * part["open"], figures.spread_of(part, "times"), **style)
     expected = opening.frame(runs[0])
     if expected is not None:
         for size, part in expected.sort_values("ms").groupby("record_bytes"):
@@ -467,11 +466,8 @@ def small_files_delay() -> Finding:
 
 
 def _steps(load: int) -> "np.ndarray":
-    """Seconds of every whole step of the talk with small files, (steps, samples), alone (load 0) or on a loaded file
-    system (1).
-
-    Without the first: it writes to new places of the disk, the others over what it wrote.
-    """
+    """Seconds of whole steps of the talk with small files, (steps, samples), beside ``load`` processes that load the
+    file system; without the first step, which writes to new places of the disk, the others over what it wrote."""
     run = bulk.runs()[0]
     row = int(np.flatnonzero((run["load"].values == load) & (run["tasks"].values > 0))[0])
     names = (f"observed_before step {n}" for n in range(1, int(run["steps"].values[row])))
