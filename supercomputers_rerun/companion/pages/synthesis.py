@@ -535,25 +535,23 @@ def files_through_time() -> "figures.Shown":
     bounds = frame.loc[frame["bound"] != "", "value"]
     first = (frame["kind"] == "report") | ~frame["what"].duplicated()  # of a second machine the mark alone
     for year, part in frame[first].groupby("year"):
-        bound = part["bound"].ne("").any()  # that of 2014, whose label stands below it, since it needs the width
         for row, height in zip(part.itertuples(), 10 ** _spaced(part["value"].to_numpy(), 0.2), strict=True):
             what = row.what if row.kind == "run" else f"{_SHORT.get(row.machine, row.machine)}, {row.what}"
-            least = "≥ " if row.bound == ">" else ""
             beside = row.kind == "run" and bounds.between(row.value / 3, row.value).any()  # a bound's arrow
             lowest = row.value == frame["value"].min()  # beside it is the mark of another machine
-            x = 1978 if lowest else 2028 if bound else year + (1.3 if year < 2000 else -1.3)
+            # the label of a bound, that of 2014, stands below it, since it needs the width
+            x = 1978 if lowest else 2028 if row.bound else year + (1.3 if year < 2000 else -1.3)
             low = row.value < 1.2 * frame["value"].min()  # beside it is the line on which the arrow stands
-            shift = 0.68 if lowest or bound else 1.45 if beside else 1.2 if low else 1
+            shift = 0.68 if lowest or row.bound else 1.45 if beside else 1.2 if low else 1
             axis.annotate(
-                f"{what} {'doubtful' if doubtful(row) else least + significant(row.value, 3)}",
+                f"{what} {'doubtful' if doubtful(row) else '≥ ' * (row.bound == '>') + significant(row.value, 3)}",
                 (year, row.value), (x, height * shift),
                 ha="left" if year < 2000 else "right", va="center", size=8,
                 weight="bold" if row.what.startswith("a disk") else "normal",
             )  # fmt: skip
-    axis.set(xlim=(1977, 2032), xticks=range(1980, 2030, 10))
+    axis.set(xlim=(1977, 2032), xticks=range(1980, 2030, 10), xlabel="year", ylabel="read or written, MB a second")
     axis.set_ylim(frame["value"].min() / 2, frame["value"].max() * 2.5)
     figures.log_axis(axis, "y")
-    axis.set(xlabel="year", ylabel="read or written, MB a second")
     figures.legend(axis, "above 2")
     faster = np.nan if (frame["order"] < 0).any() else disks()  # a reader's page speaks of the reader's machine
     if np.isfinite(faster):
@@ -787,12 +785,12 @@ def spacings() -> dict[int, float]:
 def hours() -> "figures.Shown":
     """:func:`forecast_hour`: what became of the speed; points of one report's model in a row."""
     (first, last), frame, apart = hours_then(), forecast_hour(), spacings()
-    beside = {
+    of_machines = {
         "cray_1a_ecmwf": (full_name("cray_1a_ecmwf"), 8, "normal"),
         "cray_xmp_1982": (f"{first:.0f} s, X-MP", -8, "bold"),
         "cray_xc30": (f"{last:.3g} s", 8, "bold"),
     }
-    index = {machine: frame.index[frame["machine"] == full_name(machine)][0] for machine in beside}
+    beside = {frame.index[frame["machine"] == full_name(name)][0]: words for name, words in of_machines.items()}
     for year, km in apart.items():
         part = frame[(frame["kind"] == "report") & (frame["year"] == year)]
         on = dict.fromkeys(part["what"].str.extract(r" on (\d+ \w+)$", expand=False).dropna())
@@ -803,15 +801,13 @@ def hours() -> "figures.Shown":
     named, cpus = part["machine"].str.split().str[1], part["what"].str.extract(r" on (\d+) ", expand=False)
     fastest, *slower = part.index
     assert cpus[slower].nunique() == 1 and int(cpus[fastest]) > int(cpus[slower[0]])
-    of_2006 = {
-        fastest: (f"{cpus[fastest]}: {named[fastest]}", -8, "normal"),
-        slower[-1]: (f"{cpus[slower[0]]}: {', '.join(named[slower])}", 8, "normal"),
-    }
+    beside[fastest] = f"{cpus[fastest]}: {named[fastest]}", -8, "normal"
+    beside[slower[-1]] = f"{cpus[slower[0]]}: {', '.join(named[slower])}", 8, "normal"
     return dots(
         frame,
         log=True,
         name="forecast_hour",
-        beside={index[machine]: words for machine, words in beside.items()} | of_2006,
+        beside=beside,
         title=f"An hour of forecast took {first:.0f} s in 1982 with points {about(apart[1982])} km apart, {last:.3g} s "
         f"in 2014 with {about(apart[2014])} km",
         seen="Models grew, so this compares how long forecasters wait, not machines. Below the line are small models "
