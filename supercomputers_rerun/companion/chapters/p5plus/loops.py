@@ -276,9 +276,9 @@ def product_of_factors() -> Finding:
         f, job = loops.runs()[0]["f"].values, binding.twice_the_threads(binding.changes.runs()[0])
         return Finding(
             UNTESTED,
-            f"Without SMT only f can be had: {span(f, 1)} for the five loops on two cores, {job.briefly} for a forecast "
-            "with twice the threads. It takes a machine that shows two threads on a core, where the gain is measured "
-            "apart from S and f.",
+            f"Without SMT only f can be had: {span(f, 1)} for the five loops on two cores, {job.briefly} for a "
+            "forecast with twice the threads. It takes a machine that shows two threads on a core, where the gain is "
+            "measured apart from S and f.",
             bears=1 < f.min() < f.max() < 2.5,
         )
     off = 100 * (run["speedup"] / run["speedup_timed"] - 1).values
