@@ -1,8 +1,8 @@
 """JupyterLab as ``make lab`` starts it: a chapter that is only opened does not count as changed.
 
 JupyterLab writes into a notebook what its kernel says of itself, and where that differs from what was read, the
-notebook is a changed one.  The form in which notebooks are committed names no version of Python: what the kernel is going to say
-is put in as a notebook is read.
+notebook is a changed one.  The form in which notebooks are committed names no version of Python: what the kernel is
+going to say is put in as a notebook is read.
 """
 
 from typing import Any

@@ -13,6 +13,14 @@ from supercomputers_rerun.companion.pages.synthesis import about, of_book, print
 from supercomputers_rerun.companion.records import runs
 
 
+def opens() -> str:
+    """What a processor could add while it opens a small file."""
+    return (
+        "While it opens, reads and closes one small file, a processor could make about "
+        f"{about(synthesis.additions())} additions."
+    )
+
+
 def findings() -> list[str]:
     """What the last chapter shows, in everyday English: a sentence and a number each."""
     then, now = synthesis.waited()
@@ -20,8 +28,7 @@ def findings() -> list[str]:
         f"Our disk moves large blocks about {about(synthesis.disks())} times as fast as a disk of 1982.",
         f"Our forecast, with its files on one disk of today, waits for {now:.0f} % of its time. The forecast of 1982, "
         f"with its files on four disks, waited for {then:.0f} %.",
-        "While it opens, reads and closes one small file, a processor could make about "
-        f"{about(synthesis.additions())} additions.",
+        opens(),
     ]
 
 

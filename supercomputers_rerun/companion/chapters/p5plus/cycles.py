@@ -27,9 +27,8 @@ def shares() -> "pd.DataFrame":
     rows = {}
     for routine in ROUTINES:
         tree = tables.load("p5plus", f"cpi_{routine.lower()}")
-        percent = 100 * tree["cycles"] / tree["cycles"][0]
-        each = {part: percent[np.isin(tree["node"].values, names)].sum() for part, (names, _) in _PARTS.items()}
-        rows[routine] = {part: float(value) for part, value in each.items()}
+        percent = 100 * tree["cycles"].values / tree["cycles"].values[0]
+        rows[routine] = {part: percent[np.isin(tree["node"], names)].sum() for part, (names, _) in _PARTS.items()}
     return pd.DataFrame.from_dict(rows, orient="index")
 
 

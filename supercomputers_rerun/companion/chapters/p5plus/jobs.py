@@ -6,21 +6,22 @@ from supercomputers_rerun.companion.common import np, pd, plural
 from supercomputers_rerun.companion.conclusions import THEN, Finding, conclusion
 from supercomputers_rerun.companion.records import runs as stored
 
-#: Sections of the report's jobs with their colours, and the class of a rank's time that is like one of them.
-_COLOURS = {
-    "parallel": "computing",
-    "comms": "communication",
-    "barrier": "waiting",
-    "serial": "serial",
-    "I/O": "files",
-    "missing": "measured",
+#: Sections of the report's jobs: their colours, and what figures call them.
+_SECTIONS = {
+    "parallel": ("computing", "computing (parallel)"),
+    "comms": ("communication", "messages (comms)"),
+    "barrier": ("waiting", "barriers"),
+    "serial": ("serial", "serial"),
+    "I/O": ("files", "files (I/O)"),
+    "missing": ("measured", "unaccounted (missing)"),
 }
+#: The class of a rank's time that is like one of them.
 _CLASSES = {"compute": "parallel", "communication": "comms", "barrier": "barrier", "serial": "serial", "output": "I/O"}
 
 
 def times() -> "pd.DataFrame":
     """Seconds of the three jobs by section, as printed."""
-    return tables.load("p5plus", "ifs_times")["time"].transpose("job", "section").to_pandas()[list(_COLOURS)]
+    return tables.load("p5plus", "ifs_times")["time"].transpose("job", "section").to_pandas()[list(_SECTIONS)]
 
 
 def _split(run) -> "pd.DataFrame":
@@ -32,15 +33,8 @@ def _split(run) -> "pd.DataFrame":
     return pd.DataFrame(spent, index=[name])
 
 
-#: The report's jobs and sections in words.
+#: The report's jobs in words.
 _JOBS = {"T399 EPS": "50 km forecast, T399", "T799 10day forecast": "25 km forecast, T799", "4D-Var": "4D-Var analysis"}
-_SECTIONS = {
-    "parallel": "computing (parallel)",
-    "comms": "messages (comms)",
-    "barrier": "barriers",
-    "I/O": "files (I/O)",
-    "missing": "unaccounted (missing)",
-}
 
 
 @figures.styled
@@ -53,16 +47,14 @@ def shares(runs) -> "figures.Shown":
     names = [f"{_JOBS[name]},\n{int(cpus[name])} CPUs" if name in cpus.index else name for name in found.index]
     place, ends = figures.rows(axis, names), found.cumsum(axis=1)
     axis.axhline(printed - 0.5, color=figures.INK, linewidth=0.8)
-    for (section, share), colour in zip(found.items(), _COLOURS.values(), strict=True):
-        label = _SECTIONS.get(section, section)
+    for (section, share), (colour, label) in zip(found.items(), _SECTIONS.values(), strict=True):
         drawn = axis.barh(place, share, left=ends[section] - share, height=0.62, label=label, **figures.hollow(colour))
         for bar in drawn[printed:]:
             bar.set(facecolor=(figures.meaning(colour), 0.3), linewidth=0.6)
-        for row in range(len(found)):
-            if share.iloc[row] > 5:
-                middle = ends[section].iloc[row] - share.iloc[row] / 2
+        for row, (part, end) in enumerate(zip(share, ends[section], strict=True)):
+            if part > 5:
                 weight = "bold" if section == "parallel" and row < printed else "normal"
-                axis.text(middle, row, f"{share.iloc[row]:.0f}", ha="center", va="center", size=9, weight=weight)
+                axis.text(end - part / 2, row, f"{part:.0f}", ha="center", va="center", size=9, weight=weight)
     axis.set(xlabel="share of the elapsed time [%]", xlim=(0, 100))
     figures.legend(axis, "above 2 0.35")
     most = ", ".join(

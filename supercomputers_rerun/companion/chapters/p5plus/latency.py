@@ -90,11 +90,10 @@ def _few(run) -> "pd.DataFrame":
     return frame.pivot(index="touched", columns="pattern", values="ns").reindex(columns=list(_PATTERNS))
 
 
-def _case(run, nbytes: float, pattern: str, pages: str = "huge") -> int:
-    """Number of a case in its run."""
-    found = {"nbytes": nbytes, "pattern": pattern, "pages": pages}
-    (number,) = np.flatnonzero(np.all([run[name].values == value for name, value in found.items()], axis=0))
-    return int(number)
+def _case(run, nbytes: float, pattern: str) -> int:
+    """Number of a case on huge pages in its run."""
+    chosen = (run["nbytes"] == nbytes) & (run["pattern"] == pattern) & (run["pages"] == "huge")
+    return np.flatnonzero(chosen.values).item()
 
 
 def _at_least(low: float) -> float:

@@ -44,15 +44,14 @@ def spent(runs) -> "figures.Shown":
     """What sensors add to the computing of ranks: their own time, and waiting, by when they come."""
     frames, names = [], []
     for run in runs:
-        ways = [way for way in _COMPARED if way in run["way"].values]
-        cases = [run["way"].values.tolist().index(way) for way in ways]
+        cases = [run["way"].values.tolist().index(way) for way in _COMPARED]
         percent = 100 / medians(run, "none")[0]
-        taken = np.array([medians(run, way)[0] for way in ways]) * percent - 100
+        taken = np.array([medians(run, way)[0] for way in _COMPARED]) * percent - 100
         found = {name: figures.sampled(run, f"observed_{name}", cases) for name in ("compute", "wait")}
         wait = figures.converted(found["wait"], lambda seconds, percent=percent: percent * seconds)
         in_ms = {f"{name}_ms": 1e3 * part["middle"] for name, part in found.items()}
-        frames.append(figures.with_spread(pd.DataFrame({"way": ways, "sensor": taken, **in_ms}), wait=wait))
-        names += [_WAYS[way] if len(runs) == 1 else f"{_WAYS[way]},\n{figures.cpu(run)}" for way in ways]
+        frames.append(figures.with_spread(pd.DataFrame({"way": _COMPARED, "sensor": taken, **in_ms}), wait=wait))
+        names += [_WAYS[way] if len(runs) == 1 else f"{_WAYS[way]},\n{figures.cpu(run)}" for way in _COMPARED]
     figure, axis = figures.axes(height=1.5 + 0.36 * len(names))
     place = figures.rows(axis, names)
     for run, frame in zip(runs, frames, strict=True):
@@ -145,8 +144,9 @@ def _said(milliseconds: float) -> str:
 @sensors.figure
 def drift(runs) -> "figures.Shown":
     """Waiting in each period while sensors drift apart, beside that with synchronised and with drifted ones."""
-    runs, frames, bars = [run for run in runs if "drifting" in run["way"].values], [], ""
+    bars = ""
     figure, axis = figures.axes(height=2.9)
+    frames = []
     for run in runs:
         count = sum(name.startswith("observed_wait of period") for name in run)
         periods, parts = np.arange(1, count + 1), []
@@ -163,23 +163,22 @@ def drift(runs) -> "figures.Shown":
                         bars = f" Bars: from least to most of {np.isfinite(samples).sum()} runs."
             parts.append(figures.with_spread(pd.DataFrame({"way": way, "period": periods}), wait_ms=wait))
         frames.append(pd.concat(parts, ignore_index=True))
-    expected = planned.frame(runs[0]) if runs else None
+    expected = planned.frame(runs[0])
     if expected is not None:
         for number, (_, part) in enumerate(expected.groupby("way")):
             figures.modelled(axis, part["period"], part["predicted"], label="_model" if number else "model")
     axis.set(xlabel=_period(runs), ylim=(-0.5, None))  # a model of no waiting is not the axis
     axis.set_ylabel("waiting for the others,\nmean of ranks [ms]")
     title = "Waiting while sensors drift apart"
-    if frames:
-        grown = frames[0].query("way == 'drifting'")["wait_ms"]
-        if grown.iloc[0] < grown.iloc[-1]:
-            ends = f"{_said(grown.iloc[0])} to {_said(grown.iloc[-1])} ms"
-            title = f"As interruptions of ranks drift apart, waiting in a period grows from {ends}"
+    grown = frames[0].query("way == 'drifting'")["wait_ms"]
+    if grown.iloc[0] < grown.iloc[-1]:
+        ends = f"{_said(grown.iloc[0])} to {_said(grown.iloc[-1])} ms"
+        title = f"As interruptions of ranks drift apart, waiting in a period grows from {ends}"
     return figures.show(
         figure,
         name="p5plus_drift",
         runs=runs,
-        data=frames or None,
+        data=frames,
         title=title,
         caption="Two ranks meet at barriers. Drifting apart: at the same time first, then a step further apart in each "
         f"period.{bars}",
