@@ -4,7 +4,7 @@ from itertools import product
 
 from supercomputers_rerun.companion import figures, host, models
 from supercomputers_rerun.companion.bench import Case
-from supercomputers_rerun.companion.chapters.p5plus.memory import PAGES
+from supercomputers_rerun.companion.chapters.p5plus.memory import PAGES, mark_caches
 from supercomputers_rerun.companion.chapters.p5plus.words import about
 from supercomputers_rerun.companion.common import np, pd, size
 from supercomputers_rerun.companion.experiments import Output, experiment, of
@@ -124,10 +124,7 @@ def load_times(runs) -> "figures.Shown":
     style = {"textcoords": "offset points", "size": 9}
     for line in (each for each in axis.get_lines() if each.get_marker() == "x"):
         axis.annotate("doubtful", line.get_xydata()[0], xytext=(0, 7), ha="center", **style)
-    for number, nbytes in enumerate(np.unique(runs[0]["reported_capacity"].values)):
-        axis.axvline(nbytes, color=figures.INK, linewidth=0.9, linestyle=":")
-        above = {"xytext": (-2, -2), "xycoords": axis.get_xaxis_transform(), "ha": "right", "va": "top"}
-        axis.annotate(f"L{number + 1}", (nbytes, 1), **above, **style)
+    mark_caches(axis, np.unique(runs[0]["reported_capacity"].values))
     figures.legend(axis, "above 2 0.4")
     both, few = _reach(runs[0]), _few(runs[0])
     chase, walk, reach = both["ns"]["random"], both["ns"]["stride"], both["touched"]["random"]

@@ -82,6 +82,14 @@ def _skipped(run) -> tuple[float, float, float]:
     return float(whole.iloc[0]), float(whole.iloc[-1]), float(frame[_SKIP].sort_index().iloc[-1])
 
 
+def mark_caches(axis, capacities) -> None:
+    """Upright lines where the caches of a machine are full: L1, L2, …, by their bytes."""
+    for number, nbytes in enumerate(capacities, 1):
+        axis.axvline(nbytes, color=figures.INK, linewidth=0.9, linestyle=":")
+        above = {"xytext": (-2, -2), "textcoords": "offset points", "xycoords": axis.get_xaxis_transform()}
+        axis.annotate(f"L{number}", (nbytes, 1), ha="right", va="top", size=9, **above)
+
+
 @bandwidth.figure
 def read_rates(runs, stride: int = 0, nbytes: int = 0) -> "figures.Shown":
     """Read bandwidth on huge pages of one thread against working set, by stride; the data have those by threads, too.
@@ -114,6 +122,8 @@ def read_rates(runs, stride: int = 0, nbytes: int = 0) -> "figures.Shown":
             line = figures.modelled(axis, ends, 2 * [row.predicted], label="_model" if number else "model")
             line.set_color(colours[_DRAWN[row.stride]])
             axis.annotate("model", (ends[1], row.predicted), color=line.get_color(), **style)
+    if (known := models.constants(runs[0])) is not None:
+        mark_caches(axis, [level.nbytes for level in known.levels if np.isfinite(level.nbytes)])
     fast = expected is not None and (expected["predicted"] > expected["measured"]).all()
     of_memory = " Dashed: a model of memory, too fast." if fast else ""
     figures.log_axis(axis, "y")
