@@ -138,10 +138,6 @@ def as_accurate(make: Callable[[float], _Run], error: Callable[[np.ndarray], flo
     return run, f"error {found:.1e}, asked for {epsilon:.0e}"
 
 
-def _distance(ours, theirs) -> float:
-    return relative_difference(ours, theirs())
-
-
 def _row(order, label, ours, makes, records, side, threads) -> Comparison:
     errors = Errors(records, side)
     mine = errors.of(ours())
@@ -156,7 +152,7 @@ def _row(order, label, ours, makes, records, side, threads) -> Comparison:
         label,
         ours,
         peers,
-        _distance,
+        lambda mine, theirs: relative_difference(mine, theirs()),
         5e-5,
         builds=tuple(name for name in peers if name.startswith("FINUFFT")),
         chosen=said,
