@@ -135,7 +135,7 @@ def bench(
     again: int | None,
     plan: bool,
 ) -> None:
-    """Measure all that this machine can; a second call measures only what is still missing."""
+    """Measure all that this machine can; a second call measures only what is still missing or doubtful."""
     from supercomputers_rerun.companion import experiments, suite
 
     end = None if minutes is None else time.monotonic() + 60 * minutes
@@ -150,14 +150,14 @@ def bench(
         planned = suite.within(planned, end - time.monotonic())
     if again is None:
         again = 0 if end or preset == "quick" else 3
-    takes = [f"  {name:<20} {suite.duration(seconds)}" for name, seconds in planned.todo.items()]
-    print(*suite.announcement(planned), *(takes if plan else ()), sep="\n", flush=True)
-    if plan or not planned.todo:
+    lines = suite.announcement(planned, again) + (suite.listing(planned, again) if plan else [])
+    print(*lines, sep="\n", flush=True)
+    if plan or not (planned.todo or (again and planned.doubtful)):
         return
     with common.prepared(out):
         failed, dropped, doubtful = suite.measure(planned, out, end)
-        suite.measure_again(planned, doubtful, out, again)
-    written = len(planned.todo) - len(failed) - len(dropped)
+        better = suite.measure_again(planned, doubtful, out, again)
+    written = len(planned.todo) - len(failed) - len(dropped) + better
     if written or not dropped:
         print(f"{plural(written, 'record')} written to {out}; companion report {out} makes a page of them")
     elif not failed:
@@ -328,8 +328,8 @@ def _parser() -> common.Parser:
     add(
         "--again",
         type=int,
-        help="measure what others' load or a drift made doubtful up to so often again, at the end; without it, 3, "
-        "and 0 with the preset quick or --minutes",
+        help="measure what others' load or a drift made doubtful, now or in an earlier call, up to so often again, at "
+        "the end; without it, 3, and 0 with the preset quick or --minutes",
     )
     add("--plan", action="store_true", help="say what would be measured, and how long it takes")
     add = command(report)

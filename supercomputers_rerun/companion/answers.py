@@ -18,15 +18,13 @@ from typing import Any
 
 from supercomputers_rerun.companion import experiments, host
 from supercomputers_rerun.companion.bench import FEWEST_SAMPLES, median_interval
-from supercomputers_rerun.companion.common import DRAWING, missing, plural, significant
+from supercomputers_rerun.companion.common import DRAWING, missing, plain_bytes, plural, significant
 from supercomputers_rerun.companion.experiments import RATES, SIZES, TIMES
 from supercomputers_rerun.companion.records import runs
 
 _DIGITS = 3
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 _NUMBER = re.compile(r"[+-]?\d+(?:\.\d+)?(?:e[+-]?\d+)?")
-#: Older records count in KiB what the figures, which count the same, call KB.
-_BINARY = re.compile(r"\b([KMG])iB\b")
 
 
 @dataclass(frozen=True)
@@ -70,11 +68,6 @@ class Answer:
     unit: str
     rows: list[Row]
     printed: list[Printed]
-
-
-def plain_bytes(text: str) -> str:
-    """A label with bytes as in the figures: KB, MB and GB of 1024."""
-    return _BINARY.sub(r"\1B", text)
 
 
 def _entry(record: dict[str, Any]) -> Any:
@@ -127,9 +120,8 @@ def _row(case: dict[str, Any], unit: str, per: str, of: str, declared: bool) -> 
 def answer(record: dict[str, Any], beside: bool = True) -> Answer:
     """What ``record`` says, in the unit of its experiment; ``beside``: with the numbers that its report prints."""
     entry, cases = _entry(record), record["measurements"]
-    declared = entry.unit if entry else ""
+    declared, per, of = (entry.unit, entry.per, entry.of) if entry else ("", "", "")
     unit = declared or _usual(cases)
-    per, of = (entry.per, entry.of) if entry else ("", "")
     rows = [_row(case, unit, per, of, bool(declared)) for case in cases]
     return Answer(record, unit, rows, _printed(record) if beside and entry and entry.figures else [])
 
@@ -148,12 +140,8 @@ def _printed(record: dict[str, Any]) -> list[Printed]:
 def _aligned(rows: list[list[str]]) -> Iterator[str]:
     """Rows in columns: the first flush left, the others flush right."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        cells = (
-            text.ljust(width) if place == 0 else text.rjust(width)
-            for place, (text, width) in enumerate(zip(row, widths, strict=True))
-        )
-        yield "  ".join(cells).rstrip()
+    for first, *others in rows:
+        yield "  ".join([first.ljust(widths[0]), *map(str.rjust, others, widths[1:])]).rstrip()
 
 
 def _merged(texts: list[str]) -> str:
@@ -219,17 +207,17 @@ def _table(found: Answer) -> list[str]:
 
 def _beside(found: Answer) -> list[str]:
     """The printed numbers, a line each under the unit and the source."""
+    alone = all(row.samples == 1 for row in found.rows)  # whose ends say nothing
+    doubt = " (doubtful, see above)" if any(row.flags for row in found.rows) else ""
+    tables: dict[tuple[str, str], list[list[str]]] = {}
+    for each in found.printed:
+        head = ["", "here", "low", "high", each.source, "here / report"]
+        ends: list[float | None] = [None, None] if alone else [each.low, each.high]
+        table = tables.setdefault((each.unit, each.source), [head])
+        table.append([each.row, *_numbers(each.here, *ends, each.report, each.ratio)])
     lines: list[str] = []
-    for unit, source in dict.fromkeys((each.unit, each.source) for each in found.printed):
-        rows = [each for each in found.printed if (each.unit, each.source) == (unit, source)]
-        alone = all(row.samples == 1 for row in found.rows)  # whose ends say nothing
-        body = [
-            [each.row, *_numbers(each.here, *(2 * [None] if alone else [each.low, each.high]), each.report, each.ratio)]
-            for each in rows
-        ]
-        head = ["", "here", "low", "high", source, "here / report"]
-        doubt = " (doubtful, see above)" if any(row.flags for row in found.rows) else ""
-        lines += ["", f"Beside the report: {unit}{doubt}", *_aligned([head, *body])]
+    for (unit, _), table in tables.items():
+        lines += ["", f"Beside the report: {unit}{doubt}", *_aligned(table)]
     return lines
 
 

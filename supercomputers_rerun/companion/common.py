@@ -76,17 +76,27 @@ def plural(number, noun: str) -> str:
 
 
 def size(nbytes: int) -> str:
-    """Bytes as in the figures, in powers of 1024: ``512 KB``, ``16 MB``."""
+    """Bytes in words, in powers of 1024 as in the figures: ``8 bytes``, ``512 KB``, ``16 MB``."""
+    if nbytes < 2**10:
+        return plural(nbytes, "byte")
     return f"{nbytes // 2**20} MB" if nbytes % 2**20 == 0 else f"{nbytes / 2**10:g} KB"
+
+
+#: What labels of older records say: KiB for the KB of 1024, and parts of a KB for bytes.
+_BINARY, _PART = re.compile(r"\b([KMG])iB\b"), re.compile(r"\b0\.\d+ KB\b")
+
+
+def plain_bytes(text: str) -> str:
+    """A stored label with bytes as :func:`size` says them."""
+    said = _BINARY.sub(r"\1B", text)
+    return _PART.sub(lambda found: size(round(2**10 * float(found[0].removesuffix(" KB")))), said)
 
 
 def significant(value, digits: int) -> str:
     """``value`` to ``digits`` significant digits, without an exponent between 1e-4 and 1e15."""
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return "–"
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        return str(value)
-    if isinstance(value, int) or value == 0:
+    if not isinstance(value, float) or value == 0:
         return str(value)
     if not 1e-4 <= abs(value) < 1e15:
         return f"{value:.{digits - 1}e}"
@@ -100,9 +110,7 @@ def rounded(value: float, digits: int = 2) -> str:
 
 def span(values, decimals: int = 2) -> str:
     """Least and largest of several numbers, NaN left out: ``1.4 to 1.6``; one where both are written alike."""
-    import numpy  # which a command that reads no table need not wait for
-
-    ends = (f"{end:.{decimals}f}" for end in (numpy.nanmin(values), numpy.nanmax(values)))
+    ends = (f"{end:.{decimals}f}" for end in (np.nanmin(values), np.nanmax(values)))
     return " to ".join(dict.fromkeys(ends))
 
 
@@ -213,8 +221,7 @@ def strict_json(text: str) -> Any:
     ``ValueError`` for what Python's reader takes besides: NaN, infinity in any spelling, one name twice, and whole
     numbers beyond 64 bits.
     """
-    hooks: dict[str, Any] = {"parse_constant": _constant, "parse_float": _finite, "parse_int": _whole}
-    return json.loads(text, object_pairs_hook=_unique, **hooks)
+    return json.loads(text, object_pairs_hook=_unique, parse_constant=_constant, parse_float=_finite, parse_int=_whole)
 
 
 #: What a terminal takes for more than text: controls, directions of writing, halves of characters.

@@ -11,9 +11,8 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from supercomputers_rerun.companion.answers import plain_bytes
 from supercomputers_rerun.companion.bench import Ratio, ratio
-from supercomputers_rerun.companion.common import plural
+from supercomputers_rerun.companion.common import plain_bytes, plural
 from supercomputers_rerun.companion.figures import styled
 from supercomputers_rerun.companion.records import runs
 

@@ -326,7 +326,7 @@ def said(prediction: Prediction, frame: "pd.DataFrame | None") -> str:
     rest = f"; the model leaves out {prediction.leaves_out}" if far else ""
     source = "constants measured apart" if prediction.needs else "numbers that this figure does not measure"
     ends = f"{significant(found.median, 2)} in the median, {significant(found.worst, 2)} at worst"
-    return f"Dashed: {FORMULAS[prediction.model]}, from {source}. Measured over model: {ends}{rest}."
+    return f"Dashed: {FORMULAS[prediction.model]}, with {source}. Measured over model: {ends}{rest}."
 
 
 def chase(nbytes, levels: tuple[Level, ...]):

@@ -22,7 +22,7 @@ from matplotlib.text import Annotation
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from supercomputers_rerun.companion.bench import Ratio, median_interval, ratio
-from supercomputers_rerun.companion.common import plural
+from supercomputers_rerun.companion.common import plain_bytes, plural
 from supercomputers_rerun.companion.records.runs import OWN, SHAPES
 
 #: Stands for "the colour of the surrounding text"; ``show`` writes it as ``currentColor``.
@@ -46,8 +46,8 @@ MEANINGS = {
 VARIANTS = ("measured", "communication", "computing", "waiting", "serial", "files")
 SERIES = tuple(MEANINGS[name] for name in VARIANTS)
 
-#: Marks of a report, hollow, one shape a machine.
-_DOCUMENT_MARKERS = ("s", "D", "^", "v", "P", "X")
+#: Marks of a report, hollow, one shape a machine; a second machine of today has the diamond.
+_DOCUMENT_MARKERS = ("s", "^", "D", "v", "P", "X")
 
 #: Width in inches: at one point a unit it has 346 units, so that 10-point text has about 10 pixels on a phone.
 _WIDTH = 4.8
@@ -559,7 +559,7 @@ def doubts(record) -> str:
     found: dict[str, list[str]] = {}
     for label, flags in zip(record["label"].values, record["flags"].values, strict=True):
         for flag in filter(None, str(flags).split("; ")):
-            found.setdefault(flag, []).append(str(label))
+            found.setdefault(flag, []).append(plain_bytes(str(label)))
     total = record.sizes["case"]
     parts = (
         f"{flag}: {', '.join(names) if len(names) < 4 else f'{len(names)} of {total} cases'}"

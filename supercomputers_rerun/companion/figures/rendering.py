@@ -40,6 +40,7 @@ from supercomputers_rerun.companion.figures.kit import (
     machines,
     modelled_rows,
     named,
+    noted,
     panels,
     points,
     printed_ranges,
@@ -243,6 +244,17 @@ def described(figure) -> str:
     return "; ".join(found) + "." if found else ""
 
 
+def _with_marks(figure, runs) -> list:
+    """Those of ``runs`` of which something is drawn; what no line is noted of is taken to be drawn in another way."""
+    lines = [line for axis in figure.axes for line in axis.get_lines()]
+
+    def seen(run) -> bool:
+        own = [line for line in lines if noted(line).get("run") is run]
+        return not own or any(np.isfinite(np.asarray(line.get_xydata(), dtype=float)).all(axis=1).any() for line in own)
+
+    return [run for run in runs if seen(run)]
+
+
 #: Where the book puts the number of a figure or table; empty wherever a notebook runs.
 NUMBER = '<span class="rerun-number"></span>'
 
@@ -306,7 +318,8 @@ def show(
         heading = run_title(run)
     tells(figure, run=run, printed=printed)
     source = [f"{word}: {said}." for word, said in (("Report", printed), ("Measured", heading)) if said]
-    words = Words(title, machines(runs), caption, note, " ".join([note, *source]).strip())
+    small = " ".join([note, *source]).strip()
+    words = Words(title, machines(_with_marks(figure, runs)), caption, note, small)
     experiment = getattr(run, "attrs", {}).get("experiment")
     checked = f' data-run="{escape(experiment)}"' if experiment else ""
     drawn = f' data-tables="{escape(tables)}"' if tables else ""

@@ -50,13 +50,14 @@ def toll_picture() -> "figures.Shown":
         axis.annotate(f"{more:.0f} s more", (x, y), xytext=(6, 6), textcoords="offset points")
     axis.axhline(1, color=figures.INK, linewidth=0.8)
     figures.log_axis(axis)
-    axis.set(xlabel="CPU time at Toronto [s]", ylabel="times as long", xlim=(None, 4 * work.max()))
+    axis.set(xlabel="CPU time at Toronto [s]", ylabel="times the CPU time", xlim=(None, 4 * work.max()))
     figures.legend(axis, "above 1")
     return figures.show(
         figure,
         name="model_toll",
-        title=f"Pittsburgh takes {ratio[0]:.0f} times as long on a small problem and {ratio[-1]:.1f} times on a large",
-        caption="One toll, read off the small problem, predicts the two larger problems.",
+        title=f"Pittsburgh takes {ratio[0]:.0f} times the CPU time on a small problem, {ratio[-1]:.1f} times on a "
+        "large one",
+        caption="The task VTESS. A toll, read off the small problem, predicts the larger ones nearly.",
         tables="aips58/ddt_small aips58/ddt_medium aips58/ddt_large",
     )
 
@@ -72,9 +73,7 @@ def shared_picture() -> "figures.Shown":
     figures.legend(left, "upper left")
     share = np.linspace(0.05, 1, 80)
     right.plot(100 * share, models.shared_device(share), label="two jobs and one device")
-    right.set(
-        xlabel="share of a job's time at the device [%]", ylabel="both in turn over both at once", ylim=(0.9, 2.1)
-    )
+    right.set(xlabel="share of a job's time at the device [%]", ylabel="times as fast as in turn", ylim=(0.9, 2.1))
     return figures.show(
         figure,
         name="model_shared",
@@ -178,7 +177,7 @@ def explained() -> "figures.Shown | None":
             }
         )
     caption = (
-        "Figures that a model explains. Ratios: measured over predicted, on the book's machine. "
+        "Figures that draw a model. Ratios: measured over predicted, each on the first machine that has a run. "
         "Numbers of zero or less have no ratio and are not compared."
     )
     return figures.table(pd.DataFrame(rows), caption=caption, name="explained", index=False, html=["figure"])

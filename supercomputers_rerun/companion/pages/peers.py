@@ -179,6 +179,7 @@ def learned(records) -> Shown:
     whole = solver.loc[solver["family"].str.startswith("BT whole run"), "least"]
     assert (loops["least"] > 0.9).all() and (loops["least"] < 1).all() and close > 0.8 * len(behind) and whole.min() > 1
     assert short["least"].min() < 0.5 and one.median() < 1.1 < eight.median() and called < 0.75 < 0.9 < direct
+    assert short["least"].min() == min(part["least"].min() for part in (loops, memory, fields, messages, solver))
     lessons = {
         "A near tie has a loser.": f"In all {len(loops)} cases of the five loops C is ahead, by less than a tenth, "
         "though both sides are the same few lines. We count the peer's better build and the lower of its two ratios "

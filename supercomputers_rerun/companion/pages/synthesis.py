@@ -20,7 +20,7 @@ import xarray as xr
 from supercomputers_rerun.companion import chapters, figures, models, tables
 from supercomputers_rerun.companion.chapters.p5plus import latency
 from supercomputers_rerun.companion.chapters.xc30 import peak, small_files
-from supercomputers_rerun.companion.chapters.xmp1982 import blocks
+from supercomputers_rerun.companion.chapters.xmp1982 import blocks, forecast
 from supercomputers_rerun.companion.chapters.xmp1982.forecast import sized
 from supercomputers_rerun.companion.claims.formulas import Turn
 from supercomputers_rerun.companion.claims.sheets import Reader
@@ -304,7 +304,7 @@ def requests() -> pd.DataFrame:
     def messages(run) -> list[dict]:
         case = figures.cases(run, "nbytes", "pairs").query("pairs == 1")
         shortest = case[case["nbytes"] == case["nbytes"].min()]
-        return [measured(run, "a message of 8 bytes between processes", figures.intervals(shortest))]
+        return [measured(run, "an exchange of 8 bytes between processes", figures.intervals(shortest))]
 
     def opens(run) -> list[dict]:
         """Open, read and close, as fast as the machine does it, beside the largest records."""
@@ -532,6 +532,13 @@ def waited() -> tuple[float, float]:
     return then, now
 
 
+def _outgrew_disks() -> bool:
+    """Whether a step is computed more times as fast as in 1982 than one disk of today moves for four of then."""
+    run = next((run for run in runs.each("xmp1982-forecast") if run.attrs["place"] >= 0), None)
+    _, computing, moved = (np.nan,) * 3 if run is None else forecast.gained(run).values()
+    return bool(computing > moved)
+
+
 def additions(request: str = OPEN) -> float:
     """Numbers that a core adds in registers while it waits for one request, such as a small file; of one machine."""
     found, rates = _first_of_book(requests(), request), sustained_rate()
@@ -580,11 +587,11 @@ def files_through_time() -> "figures.Shown":
         data=frame.drop(columns="order"),
         name="file_rates",
         heading=_measured(frame),
-        title=f"A disk is {about(faster)} times as fast as in 1982"
+        title=f"Our disk moves large blocks {about(faster)} times as fast as a disk of 1982"
         if np.isfinite(faster)
         else "Rates of files since 1982",
-        caption="Files and the devices that hold them, in three reports and measured today. The blue arrow marks a "
-        "lower bound (Cray XC30).",
+        caption="Files and the devices that hold them, in three reports and today (a virtual disk, written and read). "
+        "Blue arrow: a lower bound (Cray XC30).",
         alt=f"Rates of files in MB/s by year, on a logarithmic axis. {said(frame)}.",
     )
 
@@ -673,8 +680,9 @@ def waiting() -> "figures.Shown":
         heading=_measured(frame),
         title=f"On four disks in 1982 the forecast waited {then:.0f} % of its time, ours on one {now:.0f} %; others "
         f"{others.min():.0f} to {others.max():.0f} %",
-        caption="Waiting includes other users' turns in Pittsburgh, serial work in 2006. Three headings have a program "
-        "of today. Short arrow, hollow box: bounds.",
+        caption="Waiting includes other users' turns (Pittsburgh), serial work (2006). "
+        + "Long arrow: four disks then, one today; computing sped up more. " * _outgrew_disks()
+        + "Short arrow, hollow box: bounds.",
         alt=f"Share of the elapsed time without computing, in %. {said(frame)}.",
     )
 
@@ -746,9 +754,8 @@ def sustained() -> "figures.Shown":
         name="skipping_loops",
         title=f"Skipping eight numbers of ten took {then:.1f} times as long as using all in 2006, and {now:.1f} times "
         "today",
-        seen="For the same arithmetic, with one thread. "
-        + "A cross marks a doubtful run. " * bool(loops["flagged"].any())
-        + "The report does not print the lengths of its arrays.",
+        seen="For the same arithmetic, with one thread a processor; in 2006 on 16 processors at once."
+        + " A cross marks a doubtful run." * bool(loops["flagged"].any()),
     )
     (axis,) = shown.figure.axes
     axis.get_legend().remove()  # rows have names of machines
@@ -771,16 +778,18 @@ def shares() -> "figures.Shown":
     frame = share_of_peak()
     whole = frame.loc[frame["kind"] == "report", "value"]
     alone = frame.loc[(frame["order"] >= 0) & frame["what"].str.startswith("spectral"), "value"]
+    layer = _first_of_book(frame, next((what for what in frame["what"] if "one layer" in what), ""))["value"]
     most = f"{whole.max():.0f} %"
     reach = " to ".join(dict.fromkeys(f"{share:.0f}" for share in (alone.min(), alone.max()))) + " %"
     assert alone.min() > 4 * whole.max()
     return dots(
         frame,
         name="share_of_peak",
-        beside={whole.idxmax(): (most, 8, "bold"), alone.idxmax(): (reach, 20, "bold")},
+        beside={whole.idxmax(): (most, 8, "bold"), alone.idxmax(): (reach, 20, "bold")}
+        | {index: (f"{share:.0f} %", -8, "normal") for index, share in layer.items()},
         title=f"Whole forecasts reached at most {most} of the peak; transforms alone reach {reach} today",
-        seen="Hollow: whole forecasts. Filled: parts of one, without physics and messages, over the peak measured "
-        "beside them. Bars are long where that peak varied.",
+        seen="Hollow: whole forecasts. Filled: parts of one, without physics and messages; operations left out near "
+        "the poles count. Long bars: the measured peak varied.",
     )
 
 
@@ -841,12 +850,12 @@ def held() -> "figures.Shown":
     """:func:`memory_per_flop`: main memory beside the peak."""
     frame = memory_per_flop()
     old = frame.loc[frame["kind"] == "report", "value"]
-    assert old.iloc[0] > 2 * old.iloc[1:].max()
+    assert old.iloc[0] > 2 * old.iloc[1:].max() and len(old) == 5
     return dots(
         frame,
         log=True,
         name="memory_per_flop",
-        title="Memory for each flop/s of peak fell to less than half after 1993",
+        title="The Y-MP had over twice as much memory for each flop/s of peak as four machines of 2006 and 2014",
         seen="Main memory over peak. The owner of a virtual machine chooses its memory.",
     )
 

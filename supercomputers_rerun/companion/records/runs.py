@@ -379,6 +379,7 @@ class Machine:
     label: str  # unique in the folder
     experiments: frozenset[str]  # what its records measured
     dates: tuple[str, ...]  # days of its records, in order
+    commits: tuple[str, ...]  # of the programs that made them, in the same order
 
 
 def _about(path: Path) -> dict[str, Any] | None:
@@ -418,9 +419,11 @@ def _known(folder: Path, stamp: tuple) -> tuple[Machine, ...]:
     named, known = _named(folder), list[Machine]()
     for each in distinct(record["machine"] for record in records):
         label = _name(each, named, {other.label for other in known})
-        these = [record for record in records if same(record["machine"], each)]
+        these = [record for record in reversed(records) if same(record["machine"], each)]
         measured = frozenset(record["experiment"] for record in these)
-        known.append(Machine(each, label, measured, tuple(sorted(record["date"][:10] for record in these))))
+        dates = tuple(record["date"][:10] for record in these)
+        commits = tuple(record["machine"]["provenance"]["commit"] or "unknown" for record in these)
+        known.append(Machine(each, label, measured, dates, commits))
     places = {label: number for number, label in enumerate(named)}
     return tuple(sorted(known, key=lambda each: (places.get(each.label, len(places)), -len(each.experiments))))
 

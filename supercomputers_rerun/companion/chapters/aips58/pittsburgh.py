@@ -21,8 +21,8 @@ from supercomputers_rerun.companion.common import np, pd, significant, xr
 from supercomputers_rerun.companion.conclusions import PARTLY, THEN, Finding, conclusion
 from supercomputers_rerun.companion.experiments import experiment
 
-#: Messages of RUN DDTLOAD that are tried: the memo says "hundreds"; the middle one gives each problem its messages.
-COUNTS = (200, 400, 800)
+#: Messages of RUN DDTLOAD that are tried: the memo says "hundreds"; the first gives each problem its messages.
+COUNTS = (400, 800)
 #: Where the data of a run are, by the value of its coordinate ``habits``.
 WAYS = ("in memory", "through files", "through files in memory")
 #: The same in the words of the text.
@@ -43,28 +43,33 @@ class Model(NamedTuple):
     overhead: "xr.DataArray"  # c + m·n of each problem
 
 
-def model(messages: int = COUNTS[1]) -> Model:
+def model(messages: int = COUNTS[0]) -> Model:
     """c, m and the overhead of every problem, from the small problems and RUN DDTLOAD."""
     load, excess = tables.load("aips58", "ddtload")["cpu"], extra().sel(size="small", drop=True)
     least = float(excess.min())
     return Model(least, (float(load.sel(system="PSC") - load.sel(system="CLSC")) - least) / messages, excess)
 
 
+def crays() -> "tuple[xr.DataArray, xr.DataArray]":
+    """CPU seconds at Toronto and at Pittsburgh, along size and problem."""
+    cpu = common.ddt()["cpu"]
+    return cpu.sel(system="CLSC", drop=True), cpu.sel(system="PSC", drop=True)
+
+
 def extra() -> "xr.DataArray":
     """CPU seconds of Pittsburgh over those of Toronto, along size and problem."""
-    cpu = common.ddt()["cpu"]
-    return cpu.sel(system="PSC", drop=True) - cpu.sel(system="CLSC", drop=True)
+    clsc, psc = crays()
+    return psc - clsc
 
 
 def without() -> "xr.DataArray":
     """CPU time of Pittsburgh less the overhead, along size and problem."""
-    return common.ddt()["cpu"].sel(system="PSC", drop=True) - model().overhead
+    return crays()[1] - model().overhead
 
 
 def predictions() -> "pd.DataFrame":
     """Per problem: overhead, messages it stands for, printed and predicted ratios."""
-    found, cpu = model(), common.ddt()["cpu"]
-    clsc, psc = (cpu.sel(system=name, drop=True) for name in ("CLSC", "PSC"))
+    found, (clsc, psc) = model(), crays()
     columns = {
         "overhead": found.overhead.values,
         "messages": np.round((found.overhead.values - found.problem_seconds) / found.message_seconds),
@@ -72,13 +77,7 @@ def predictions() -> "pd.DataFrame":
     for size in ("medium", "large"):
         columns[f"{size}, printed"] = (psc / clsc).sel(size=size).values
         columns[f"{size}, predicted"] = (1 + found.overhead / clsc).sel(size=size).values
-    return pd.DataFrame({"problem": cpu["problem"].values} | columns)
-
-
-def errors(frame: "pd.DataFrame") -> "np.ndarray":
-    """Relative distances of the predicted ratios of the medium and large problems from the printed ones."""
-    off = [np.abs(frame[f"{size}, predicted"] / frame[f"{size}, printed"] - 1) for size in ("medium", "large")]
-    return np.concatenate(off)
+    return pd.DataFrame({"problem": clsc["problem"].values} | columns)
 
 
 @experiment(
@@ -120,19 +119,15 @@ def ways(run) -> "list[np.ndarray]":
 )
 def tolls(run, machine):
     """CPU time of Pittsburgh over Toronto in the larger tests: Toronto's, and the small problem's difference."""
-    cpu = common.ddt()["cpu"].sel(size=["medium", "large"])
-    clsc, psc = (cpu.sel(system=name, drop=True) for name in ("CLSC", "PSC"))
+    clsc, psc = (cpu.sel(size=["medium", "large"]) for cpu in crays())
     ratio = (models.fixed_toll(clsc, model().overhead) / clsc).transpose(*psc.dims)
     return pd.DataFrame({"measured": (psc / clsc).values.ravel(), "predicted": ratio.values.ravel()})
 
 
-def _told() -> str:
-    """How far the larger problems are from what the small ones predict."""
-    found = models.parted(*(tolls.frame()[name] for name in ("measured", "predicted")))
-    return (
-        "Model of then: a task's toll in the small test. Printed ratios of the larger tests are "
-        f"{found.median:.2f} times the predicted ones in the median, {found.worst:.2f} times at worst."
-    )
+def errors() -> "pd.Series":
+    """Relative distances of the predicted ratios of the medium and large problems from the printed ones."""
+    found = tolls.frame()
+    return (found["predicted"] / found["measured"] - 1).abs()
 
 
 def stays() -> "xr.DataArray":
@@ -144,10 +139,10 @@ def stays() -> "xr.DataArray":
 @figures.styled
 def toll() -> "figures.Shown":
     """CPU time of every problem at Pittsburgh against that at Toronto: above as a ratio, below as a difference."""
-    cpu, more, fixed = common.ddt()["cpu"], extra(), stays()
-    clsc, psc = (cpu.sel(system=name, drop=True) for name in ("CLSC", "PSC"))
+    (clsc, psc), more, fixed = crays(), extra(), stays()
+    tasks, sizes = clsc["problem"].values, clsc["size"].values
     figure, panels = figures.axes(2, 1, height=5.0, sharex=True)
-    for task in cpu["problem"].values:
+    for task in tasks:
         stay, told = bool(fixed.sel(problem=task)), task == TOLD
         style = {"linestyle": "-", "linewidth": 2.6 if told else 1.1, "alpha": 1.0 if told or not stay else 0.6}
         x = clsc.sel(problem=task).values
@@ -186,21 +181,21 @@ def toll() -> "figures.Shown":
         figure,
         data=pd.DataFrame(
             {
-                "problem": np.tile(cpu["problem"].values, cpu.sizes["size"]),
-                "size": np.repeat(cpu["size"].values, cpu.sizes["problem"]),
+                "problem": np.tile(tasks, len(sizes)),
+                "size": np.repeat(sizes, len(tasks)),
                 "toronto": clsc.transpose("size", "problem").values.ravel(),
                 "ratio": (psc / clsc).transpose("size", "problem").values.ravel(),
                 "difference": more.transpose("size", "problem").values.ravel(),
             }
         ),
         name="aips58_toll",
-        title=f"The task {TOLD} cost {float(seconds.min()):.0f} to {float(seconds.max()):.0f} s more at Pittsburgh "
-        "than at Toronto, whatever its size",
+        title=f"The task {TOLD} cost {float(seconds.min()):.0f} to {float(seconds.max()):.0f} s more CPU time at "
+        "Pittsburgh than at Toronto, at all three sizes",
         alt=f"{TOLD} took {' and '.join(f'{each:.1f}' for each in (psc / clsc).sel(problem=TOLD).values)} times as "
         f"much CPU time at Pittsburgh as at Toronto, and {' and '.join(f'{each:.0f}' for each in seconds.values)} s "
         f"more; of {count} tasks of {fixed.size} the seconds stay.",
-        caption=f"A line is a task at three sizes. Above, its ratio fades. Below, its difference stays in {count} blue "
-        "lines (linear up to 2 s).",
+        caption=f"A line: a task at three sizes. Above, its ratio fades. Below, its difference stays in {count} blue "
+        "lines (scale linear up to 2 s).",
         tables="ddt_small ddt_medium ddt_large",
     )
 
@@ -211,33 +206,24 @@ def lost(runs) -> "figures.Shown":
 
     The largest ratio of then and of today, and the tolls in seconds, stand at the marks.
     """
-    toronto, pittsburgh = (common.ddt()["cpu"].sel(system=system).values.ravel() for system in ("CLSC", "PSC"))
-    ratio, small = pittsburgh / toronto, model().overhead
+    clsc, psc = crays()
+    toronto, ratio, small = clsc.values.ravel(), (psc / clsc).values.ravel(), model().overhead
     figure, axis = figures.axes(height=3.2)
     then = "then: Pittsburgh over Toronto, a task at three sizes"
-    figures.points(axis, toronto, ratio, label=then, index=2, line=False)
-    by_task = (values.reshape(common.ddt()["cpu"].sizes["size"], -1) for values in (toronto, ratio))
-    axis.plot(*by_task, color=figures.meaning("printed"), linewidth=0.8, alpha=0.5)
+    figures.points(axis, toronto, ratio, label=then, index=1, line=False)
+    axis.plot(clsc.values, (psc / clsc).values, color=figures.meaning("printed"), linewidth=0.8, alpha=0.5)
     frames: list = []
-    added = 0.0
+    added, words = 0.0, "today: with our toll over without, a task at one size"
     for run in runs:
         both = ways(run)[:2]
         plain, files = (figures.sampled(run, "observed_cpu", way) for way in both)
         here = figures.ratios(run, *reversed(both), "observed_cpu")
-        figures.bars(
-            axis,
-            plain["middle"],
-            here,
-            label="today: with our toll over without, a task at one size",
-            line=False,
-            run=run,
-        )
+        figures.bars(axis, plain["middle"], here, label=words, line=False, run=run)
         if not frames:
             added = float(np.median(files["middle"] - plain["middle"]))
             x = np.geomspace(0.5, 4000, 60) * plain["middle"].min()
-            axis.plot(
-                x, models.fixed_toll(x, added) / x, color=figures.meaning("measured"), linewidth=1.1, linestyle="--"
-            )
+            line = {"color": figures.meaning("measured"), "linewidth": 1.1, "linestyle": "--"}
+            axis.plot(x, models.fixed_toll(x, added) / x, **line)
         tasks = pd.DataFrame({"task": run["task"].values[both[0]]})
         frames.append(figures.with_spread(tasks, plain=plain, ratio=here))
     axis.axhline(1, color=figures.INK, linewidth=0.8)
@@ -249,11 +235,10 @@ def lost(runs) -> "figures.Shown":
     now, beside = dearest["ratio"], {"textcoords": "offset points", "weight": "bold", "size": 9}
     axis.annotate(f"{most:.0f} times", (toronto[ratio.argmax()], most), xytext=(0, 9), ha="center", **beside)
     axis.annotate(f"{now:.1f} times", (dearest["plain"], now), xytext=(6, 24), **beside)
-    words = {"size": 9, "color": figures.meaning("measured")}
-    toll_now = f"toll: {1e3 * added:.1f} ms"
-    axis.annotate(toll_now, (dearest["plain"], now), xytext=(6, 12), textcoords="offset points", **words)
-    words |= {"color": figures.meaning("printed"), "ha": "right", "va": "top", "transform": axis.transAxes}
-    axis.text(0.99, 0.97, f"tolls: {float(small.min()):.0f} to {float(small.max()):.0f} s\nin the small test", **words)
+    beside |= {"weight": "normal", "color": figures.meaning("measured")}
+    axis.annotate(f"toll: {1e3 * added:.1f} ms", (dearest["plain"], now), xytext=(6, 12), **beside)
+    style = {"size": 9, "color": figures.meaning("printed"), "ha": "right", "va": "top", "transform": axis.transAxes}
+    axis.text(0.99, 0.97, f"tolls: {float(small.min()):.0f} to {float(small.max()):.0f} s\nin the small test", **style)
     return figures.show(
         figure,
         runs=runs,
@@ -261,17 +246,16 @@ def lost(runs) -> "figures.Shown":
         name="aips58_lost",
         title=f"A toll, a fixed extra time, weighs most on short tasks: {most:.0f} times then, {now:.1f} times with "
         "ours today",
-        caption="Then most tasks had a toll of their own (a line: one task). Today's toll grows with a task's "
-        f"files; dashed: its median, {1e3 * added:.1f} ms.",
+        caption="Then most tasks had a toll of their own (a line: one task). Today's differ from task to task, too; "
+        f"dashed: their median, {1e3 * added:.1f} ms.",
         tables="ddt_small ddt_medium ddt_large",
-        note=_told(),
     )
 
 
 def fades() -> list[str]:
     """How ratio and difference of one problem go with its size, and of how many problems the difference stays."""
     clsc = common.ddt()["cpu"].sel(system="CLSC", problem=TOLD).values
-    more, fixed, off = extra(), stays(), errors(predictions())
+    more, fixed, off = extra(), stays(), errors()
     seconds = more.sel(problem=TOLD).values
     ratio = 1 + seconds / clsc
     assert (np.diff(ratio) < 0).all() and bool(fixed.sel(problem=TOLD)) and clsc[-1] > 10 * clsc[0]
@@ -327,8 +311,8 @@ def in_short(run) -> list[str]:
     return [
         f"A small job cost {ratio[0]:.0f} times as much computing time in Pittsburgh as in Toronto on a supercomputer "
         "of the same family. A large job of the same kind cost less than twice as much.",
-        f"At every size Pittsburgh took {seconds.min():.0f} to {seconds.max():.0f} seconds more for such a job, like "
-        "an entrance fee that does not ask how long you stay.",
+        f"At every size such a job cost {seconds.min():.0f} to {seconds.max():.0f} seconds more of computing in "
+        "Pittsburgh, like an entrance fee that does not ask how long you stay.",
         "To see how such a fee acts, we build one today: a job must save its data on the disk, and ask another "
         f"program before each line of its log. Our four shortest jobs take {short.medians:.1f} times as much "
         "computing time with this fee as without, the four longest hardly more.",
@@ -338,12 +322,12 @@ def in_short(run) -> list[str]:
 @conclusion(
     "aips58-c1",
     place="abstract",
-    says="On some problems both X-MPs are equal; on most Pittsburgh needs more CPU time, ten times as much and more.",
+    says="On some problems both X-MPs are nearly equal; on most Pittsburgh needs more CPU time, up to over ten times.",
 )
 def two_machines() -> Finding:
     """Printed CPU time at Pittsburgh over that at Toronto."""
-    ratio = common.ddt()["cpu"].sel(system="PSC", drop=True) / common.ddt()["cpu"].sel(system="CLSC", drop=True)
-    equal = int((ratio < 1.2).sum())
+    clsc, psc = crays()
+    ratio, equal = psc / clsc, int((psc / clsc < 1.2).sum())
     return Finding(
         THEN,
         f"By the tables the ratio is {float(ratio.min()):.1f} to {float(ratio.max()):.1f}, and below 1.2 in {equal} of "
@@ -355,17 +339,17 @@ def two_machines() -> Finding:
 @conclusion(
     "aips58-c2",
     place="section 2",
-    says="What Pittsburgh needs more is the price of files: a fixed cost whenever a job opens or closes one.",
+    says="Pittsburgh's management of files costs jobs that access files often more CPU and real time.",
 )
 def fixed_cost() -> Finding:
     """How well the extra seconds of the small problems predict the larger ones; what files add today."""
-    off = errors(predictions())
+    off = errors()
     run = habits.runs()[0]
     plain, files = (run["observed_cpu"].values[chosen].sum(axis=0) for chosen in ways(run)[:2])
     short, every = _extremes(run)[0], figures.times(files, plain)
     return Finding(
         PARTLY,
-        f"The memo's own tables bear it: seconds added in the small test predict the larger ratios within "
+        f"The memo's tables fit a fixed cost of a task: seconds added in the small test predict larger ratios within "
         f"{100 * np.median(off):.0f} % (median). Today our four shortest problems together take "
         f"{short.times} the CPU time with files and messages, all problems together {every.times}.",
         bears=np.median(off) < 0.1 and short.measurable and short.medians > 2 and every.medians < 0.5 * short.medians,
@@ -386,6 +370,6 @@ def solid_state() -> Finding:
         PARTLY,
         f"With scratch files on the disk our problems together take {now.times} as long as with the same files in "
         f"memory. Of {len(each)} problems {int((each['low'] > 1).sum())} take measurably longer, up to "
-        f"{each['middle'].max():.1f} times: these are mostly the short ones.",
+        f"{each['middle'].max():.1f} times.",
         bears=now.medians < 1.3 and not now.measurable and each["low"].max() > 2,
     )

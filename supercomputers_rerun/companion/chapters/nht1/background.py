@@ -73,13 +73,14 @@ def said(run) -> str:
     table, every = beside_table(run), written(run).query("way == @WAY").set_index(["N", "threads"])
     rows = every.loc[list(zip(table["N"], table["threads"], strict=True))]
     share = 100 * (rows["waiting"] / rows["T_T"]).max()
-    scatter = 100 * (table["run_high"] - table["run_low"]).max()
+    scatter = 100 * (table["run_high"] - table["run_low"])
     shorter, longer = _runs(table[table["run_high"] < 1]), _runs(table[table["run_low"] > 1])
     found = f"{shorter} became shorter." if shorter else "No run became measurably shorter."
     if longer:
         found += f" {longer} became longer."
     little = "little" if share < 100 / 3 else "something"
-    also = ", and some runs scatter by more" * bool(scatter > share and not shorter)
+    more = int((scatter > share).sum())
+    also = f", and {'some runs scatter' if more > 1 else 'one run scatters'} by more" * bool(more and not shorter)
     busy = table["threads"].max()
     taken = f" With {plural(busy, 'thread')} no CPU is free for the writer." * bool(busy >= usable_cpus(run))
     official = written(run)["N"].max()

@@ -72,8 +72,14 @@ def whole_run(runs) -> "figures.Shown":
         data=frames,
         tables="figure_1_axes",
         title=f"If all {most} processes write at the same time, a run takes {more:.1f} times as long as at best",
-        caption=f"{most} processes on {plural(usable_cpus(runs[0]), 'CPU')}, after Figure 1 of the report.",
+        caption=f"{most} processes on {plural(usable_cpus(runs[0]), 'CPU')}, {_points(runs[0])}, after Figure 1 of the "
+        "report.",
     )
+
+
+def _points(run) -> str:
+    """The grid of a run in words."""
+    return f"{int(run['N'].values[0])}³ points"
 
 
 def _all_at_once(run) -> tuple[int, float]:
@@ -105,8 +111,8 @@ def said(run) -> str:
     few = "Few" if max(_alike(time)) <= most / 4 else "Not all"
     return (
         f"{few}: of {most} processes that share {plural(usable_cpus(run), 'CPU')}, {best} at a time give the shortest "
-        f"run today.{_no_difference(time)} If all write at once, a run takes {more:.1f} times as long, probably "
-        "because of contention: the processes stand in line for one file and for the CPUs (not measured)."
+        f"run on {_points(run)} today.{_no_difference(time)} If all write at once, it takes {more:.1f} times as long, "
+        "probably because of contention: the processes stand in line for one file and for the CPUs (not measured)."
     )
 
 

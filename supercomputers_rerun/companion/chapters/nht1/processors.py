@@ -8,25 +8,22 @@ from supercomputers_rerun.companion.conclusions import HOLDS, NOT, PARTLY, Findi
 
 
 def _planes(run):
-    """Of :func:`written`, planes by grid and threads."""
+    """Of :func:`written`, planes by grid and threads, as rows ``what`` of a figure."""
     every = written(run)
-    return every[every["way"] == PLANES].sort_values(["N", "threads"])
+    planes = every[every["way"] == PLANES].sort_values(["N", "threads"])
+    return planes.assign(what=[f"{row.N}³ points, {plural(row.threads, 'thread')}" for row in planes.itertuples()])
 
 
 @whole_runs.figure
 def by_processors(runs) -> "figures.Shown":
     """Overhead by grid and number of processors (N4), with the range that the abstract gives for the Y-MP."""
-    frames = [_planes(run) for run in runs]
-    for frame in frames:
-        frame["what"] = [f"{row.N}³ points, {plural(row.threads, 'thread')}" for row in frame.itertuples()]
-    title = "What writing plane by plane adds to a run"
-    titled: dict[str, str] = {}
-    ends = _ends(runs[0])
+    frames, ends = [_planes(run) for run in runs], _ends(runs[0])
+    title, titled = "What writing plane by plane adds to a run", {}
     if grown := _grown(ends):
         one, most = grown[0]
         where = "On the smallest grid" if one.N == ends[0][0].N else f"On {one.N}³ points"
         title = f"{where} writing adds {one.zeta:.0f} % to a run with one thread, {most.zeta:.0f} % with {most.threads}"
-        titled = {f"{row.N}³ points, {plural(row.threads, 'thread')}": "" for row in (one, most)}
+        titled = {row.what: "" for row in (one, most)}
     only = " (the largest grid with most threads only)" * bool(ends and len(ends) < frames[0]["N"].nunique())
     return below_printed(
         runs,
@@ -53,32 +50,17 @@ def _grown(ends) -> list[tuple]:
 
 
 def said(run) -> str:
-    """The overhead with one thread and with the most, on the grids that have both."""
+    """The overhead with one thread and with the most, on the two grids that have both."""
     ends = _ends(run)
-    assert not any(one.zeta_low > most.zeta_high for one, most in ends)
-    grown = _grown(ends)
-    alike = " and ".join(f"{one.N}³" for one, most in ends if one.zeta_high >= most.zeta_low)
-    if not grown:
-        return (
-            f"Not measurably: on {alike} points writing plane by plane adds as much to a run with one thread as with "
-            f"{ends[0][1].threads}, as far as the scatter of the runs can tell."
-        )
-    one, most = grown[0]
+    (one, most), (alike, other) = ends
     shorter = one.T_C / most.T_C
-    assert shorter > 1.2
-    told = "Both overheads scatter too much to show another cause"
-    if shorter * one.zeta_high < most.zeta_low:
-        told = "Why it is more was not measured"
-    elif shorter * one.zeta_low > most.zeta_high:
-        told = "Why it is less was not measured"
-    smallest = ", the smallest grid" * bool(one.N == ends[0][0].N)
-    rest = f" On {alike} points there is no measurable difference." * bool(alike)
-    if len(grown) > 1:
-        rest = f" The overhead also grows on {' and '.join(f'{each.N}³' for each, _ in grown[1:])} points.{rest}"
+    assert _grown(ends) == ends[:1] and alike.zeta_low <= other.zeta_high, "it grows on the smallest grid alone"
+    assert shorter > 1.2 and shorter * one.zeta_high >= most.zeta_low and shorter * one.zeta_low <= most.zeta_high
     return (
-        f"On {one.N}³ points{smallest}, yes: writing plane by plane adds {one.zeta:.0f} % to a run with one thread, "
-        f"and {most.zeta:.0f} % with {most.threads}. Faster computing alone would raise {one.zeta:.0f} % to "
-        f"{shorter * one.zeta:.0f} %. {told}.{rest}"
+        f"On {one.N}³ points, the smallest grid, yes: writing plane by plane adds {one.zeta:.0f} % to a run with one "
+        f"thread, and {most.zeta:.0f} % with {most.threads}. Faster computing alone would raise {one.zeta:.0f} % to "
+        f"{shorter * one.zeta:.0f} %. Both overheads scatter too much to show another cause. On {alike.N}³ points "
+        "there is no measurable difference."
     )
 
 
@@ -92,11 +74,8 @@ def by_count() -> Finding:
     ends = _ends(whole_runs.runs()[0])
     more = [one.zeta_high < most.zeta_low for one, most in ends]
     less = [one.zeta_low > most.zeta_high for one, most in ends]
-    found = [
-        f"from {one.zeta:.0f} to {most.zeta:.0f} % with N = {one.N}"
-        + ("" if grows else ", where the intervals overlap")
-        for (one, most), grows in zip(ends, more, strict=True)
-    ]
+    found = [f"from {one.zeta:.0f} to {most.zeta:.0f} % with N = {one.N}{', where the intervals overlap' * (not grows)}"
+             for (one, most), grows in zip(ends, more, strict=True)]  # fmt: skip
     most = max(most.threads for _, most in ends)
     return Finding(
         HOLDS if all(more) else PARTLY if any(more) else NOT,

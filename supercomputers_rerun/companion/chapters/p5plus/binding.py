@@ -187,7 +187,8 @@ def option_and_pages() -> Finding:
     faster = found["low"] > 1
     return Finding(
         HOLDS if faster.all() else PARTLY if faster.any() else _undecided(found),
-        f"Without the one our forecast takes {one} times as long, without the other {other}{_resolved(run, found)}",
+        f"Without the one our forecast takes {one} times as long, without the other {other}"
+        f"{_resolved(run, found, 'one to three')}",
         bears=bool((found["low"] > 0).all()),
     )
 
@@ -197,22 +198,22 @@ def _undecided(found) -> str:
     return NOT if (found["high"] < 1.01).all() else UNTESTED
 
 
-def _resolved(run, found) -> str:
-    """End of a sentence: what runs of this length can show."""
+def _resolved(run, found, then: str) -> str:
+    """End of a sentence: what runs of this length can show, and of how many per cent the report speaks."""
     unlike = ((found["low"] > 1) | (found["high"] < 1)).any()
     width = 50 * (found["high"] - found["low"]).max()
     seconds = float(np.nanmedian(run["seconds"].values[0]))
     known = f"{width:.0f}" if width >= 1 else f"{width:.1f}"
     return (
         f"{'.' if unlike else ': no measurable difference.'} Runs of {seconds:.2g} s are known to {known} % here; the "
-        f"report speaks of one.{'' if unlike or width < 1 else ' It takes a machine that nothing else disturbs.'}"
+        f"report speaks of {then}.{'' if unlike or width < 1 else ' It takes a machine that nothing else disturbs.'}"
     )
 
 
 @conclusion(
     "p5plus-c2",
     place='slides "Changes for New P5+ System" and "T399 on P5+: SMT and Binding"',
-    says="To bind threads to processors gains some per cent, most without SMT, and up to 30 % elsewhere.",
+    says="To bind threads to processors gains a few per cent, most without SMT; a list of changes has up to 30 %.",
 )
 def bound() -> Finding:
     """Time without binding over that with it."""
@@ -222,7 +223,7 @@ def bound() -> Finding:
     return Finding(
         HOLDS if found.low > 1.01 else PARTLY if found.low > 1 else _undecided(table),
         f"Without binding our forecast takes {found.middle:.3f} times as long ({found.low:.3f} to {found.high:.3f})"
-        f"{_resolved(run, table)} With as many processors as threads there is little to bind.",
+        f"{_resolved(run, table, 'a few')} With as many processors as threads there is little to bind.",
         bears=found.low > 0,
     )
 
@@ -231,7 +232,7 @@ not_run(
     "p5plus-c3",
     place='slide "Changes for New P5+ System"',
     says="Write caching and mirroring in the file system make IFS three to five per cent faster.",
-    found=Finding(THEN, "It is a setting of one file system, GPFS, and of its controllers."),
+    found=Finding(THEN, "It is a setting of one file system, GPFS."),
 )
 
 
@@ -247,7 +248,7 @@ not_run(
     "p5plus-c5",
     place='slide "T399 on P5+: SMT and Binding"',
     says="Memory near the processors of a task is worth a per cent or two.",
-    found=Finding(UNTESTED, "All memory of our machines is equally near. It takes one with two sockets."),
+    found=Finding(UNTESTED, "Our machines show one memory for all processors. It takes one with two sockets."),
 )
 
 
@@ -298,7 +299,7 @@ def over_power4() -> Finding:
 @conclusion(
     "p5plus-c9",
     place='slide "Comparison of JS21 Blade with Pwr4+ for IFS T399"',
-    says="Power5+ is nearly twice as fast as the blades, which gain less than they should from more processors.",
+    says="Power5+ is nearly twice as fast as the blades, which gain less than in proportion from more processors.",
 )
 def over_blades() -> Finding:
     """Printed ratio, and what half as many processors again gained the blades."""

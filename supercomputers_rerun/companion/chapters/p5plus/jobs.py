@@ -71,13 +71,14 @@ def shares(runs) -> "figures.Shown":
     today = found[printed:].rename_axis("job").reset_index().melt("job", var_name="section", value_name="share")
     data = pd.concat([tables.load("p5plus", "ifs_times").to_dataframe().reset_index(), today], ignore_index=True)
     computing = found["parallel"][:printed]
+    least = np.floor(computing.drop("4D-Var").min())
     return figures.show(
         figure,
         name="p5plus_ifs_times",
         run=runs[0],
         data=data.rename(columns={"wall": "wall [s]", "time": "time [s]", "share": "share [%]"}),
-        title=f"In 2006 forecasts computed for at least {computing.drop('4D-Var').min():.0f} % of their time, the "
-        f"analysis for {computing['4D-Var']:.0f} %",
+        title=f"In 2006 forecasts computed for at least {least:.0f} % of their time, the analysis for "
+        f"{computing['4D-Var']:.0f} %",
         caption="Above, jobs of 2006, with the report's words in brackets; below, pale, another, small model today.",
         alt=f"Stacked bars, share of the elapsed time by section for three IFS jobs. Largest section of each: {most}.",
         tables="ifs_times",
@@ -106,15 +107,15 @@ def scaled(run) -> str:
     less = "measurably less than" if gain["high"] < 2 else "not measurably less than"
     return (
         f"Today two ranks run the small spectral model (chapter 5) {gain['middle']:.1f} times as fast as one, {less} "
-        f"twice. Waiting at barriers and messages take {share:.0f} % of their time: they share one machine, and no "
-        "network lies between them."
+        f"twice. Waiting at barriers and messages take {share:.0f} % of their time. The ranks share one machine, "
+        "without a network."
     )
 
 
 @conclusion(
     "p5plus-c15",
     place='slide "Times for IFS on P5+ (RAPS9)"',
-    says="Forecasts reach an eighth of the peak, and messages take about a seventh of the time or less.",
+    says="Forecasts reach about an eighth of the peak, and messages take about a seventh of the time or less.",
 )
 def share_of_peak() -> Finding:
     """Printed share of communication, and that of a spectral model on ranks."""
@@ -132,7 +133,7 @@ def share_of_peak() -> Finding:
 @conclusion(
     "p5plus-c16",
     place='slide "Times for IFS on P5+ (RAPS9)"',
-    says="The analysis (4D-Var) reaches half the share of peak that forecasts reach, and computes half of its time.",
+    says="The analysis (4D-Var) reaches about half of the forecasts' share of peak, and computes about half its time.",
 )
 def analysis_reaches_half() -> Finding:
     """Printed shares of the parallel section."""
@@ -140,7 +141,7 @@ def analysis_reaches_half() -> Finding:
     return Finding(
         THEN,
         f"By the printed times {100 * share['4D-Var']:.0f} % of the analysis is parallel, and "
-        f"{100 * share.drop('4D-Var').min():.0f} % or more of the forecasts. This book has no 4D-Var.",
+        f"{np.floor(100 * share.drop('4D-Var').min()):.0f} % or more of the forecasts. This book has no 4D-Var.",
         bears=share["4D-Var"] < 0.5 and share.drop("4D-Var").min() > 0.74,
     )
 
@@ -156,15 +157,15 @@ def many_processors() -> Finding:
     return Finding(
         THEN,
         f"The run took {float(facts['time']) / 60:.0f} minutes on {float(facts['nodes']):.0f} nodes. No run of ours "
-        "says how hundreds of nodes behave.",
+        "says how so many nodes behave.",
         bears=float(facts["cpus"]) > 2000,
     )
 
 
 @conclusion(
     "p5plus-c18",
-    place='slide "MFLOPS per routine for T399 on P4+ (RAPS8)"',
-    says="No routine dominates: the two of clouds, the costliest, take less than a tenth of the time each.",
+    place='slide "MFLOPS per routine for T399 on P4+ (RAPS9)"',
+    says="No routine dominates: the two costliest, of clouds and humid air, take less than a tenth of the time each.",
 )
 def flat_profile() -> Finding:
     """The costliest routines of the printed profile."""

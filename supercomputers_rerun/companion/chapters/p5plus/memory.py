@@ -62,7 +62,7 @@ _ITEM, _LINE = 4, 64
     "p5plus_bandwidth",
     models.transfer,
     "the rate of strided reads from memory",
-    "that a core can wait for a limited number of lines at once, and that prefetching ends at the end of a page",
+    "that a core can wait for a limited number of lines at once",
     "bandwidth",
     "p5plus-bandwidth",
 )
@@ -114,6 +114,8 @@ def read_rates(runs, stride: int = 0, nbytes: int = 0) -> "figures.Shown":
             line = figures.modelled(axis, ends, 2 * [row.predicted], label="_model" if number else "model")
             line.set_color(colours[_DRAWN[row.stride]])
             axis.annotate("model", (ends[1], row.predicted), color=line.get_color(), **style)
+    fast = expected is not None and (expected["predicted"] > expected["measured"]).all()
+    of_memory = " Dashed: a model of memory, too fast." if fast else ""
     figures.log_axis(axis, "y")
     figures.bytes_axis(axis, frames[0]["nbytes"])
     axis.set(xlabel="size of the array", xlim=(None, 200 * frames[0]["nbytes"].max()))
@@ -128,8 +130,9 @@ def read_rates(runs, stride: int = 0, nbytes: int = 0) -> "figures.Shown":
         runs=runs,
         data=frames,
         title=title,
-        caption="Each step down is a cache that the array has outgrown. "
-        f"Memory comes in lines of {_LINE // _ITEM} items.{' Pale: other machines, every item.' if others else ''}",
+        caption="Large steps down: the array has outgrown a cache. "
+        f"Memory comes in lines of {_LINE // _ITEM} items."
+        f"{' Pale: other machines, every item.' if others else of_memory}",
         note=models.said(by_lines, expected),
         tables="plots",
     )

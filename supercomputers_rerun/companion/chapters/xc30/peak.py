@@ -114,7 +114,7 @@ def cores(runs) -> "figures.Shown":
         today = pd.concat([today, *(frame[1:] for frame in now[1:] if len(frame) > 1)][:2])
     wide = (today["peak_high"] > 1.3 * today["peak_low"]).any()
     varied = " Long bars: the peak varied." if wide else ""
-    apart = "; transforms, timed alone, are of eight fields" if len(today) > 1 else ""
+    apart = " Transforms: eight fields; operations left out near the poles count." if len(today) > 1 else ""
     shown = figures.dots(
         runs,
         now,
@@ -127,7 +127,7 @@ def cores(runs) -> "figures.Shown":
         name="xc30_cores",
         heading="",
         title=_reached(then["share"], now[0]["share"]),
-        caption=f"Peak: stated then, measured today. Our model has no physics{apart}.{varied}",
+        caption=f"Peak: stated then, measured today.{apart} Our model has no physics.{varied}",
         tables="machines runs",
     )
     axis = shown.figure.axes[0]
@@ -185,7 +185,7 @@ def systems(runs) -> "figures.Table":
     words = ["processor", "clock [GHz]", "nodes", "cores, or threads", "peak, stated or measured [TFLOPS]"]
     words += ["memory of a node [GB]", "compiler", "operating system", "file system"]
     frame = pd.DataFrame(found, index=words)
-    caption = "Two systems of the talk, and machines of runs with the peak of so many threads"
+    caption = "The talk's two systems and our machines, with the peak of as many threads as the table names"
     return figures.table(frame, caption=caption, name="xc30_systems", digits=3)
 
 
@@ -216,7 +216,8 @@ def reached(run) -> str:
         "say. The peak is the most arithmetic that the processors can do. Today our one-layer model reaches "
         f"{_median(whole)}. Transforms turn values at grid points into waves and back. Timed alone{where}, they reach "
         f"{_median(one)} with one field of {truncation()} waves. With eight fields at once they reach "
-        f"{_median(eight)}, probably because the shapes of the waves are then computed once for all (not measured)."
+        f"{_median(eight)}, probably because the shapes of the waves are then computed once for all (not measured). "
+        "Both shares count all operations of the definition, about a quarter of which are left out near the poles."
     )
 
 

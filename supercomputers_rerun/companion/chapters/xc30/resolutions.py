@@ -161,7 +161,7 @@ def waves_cost(run) -> str:
 @conclusion(
     "xc30-c9",
     place='slide "Costs of Different Resolutions"',
-    says="The next resolutions cost more, and how much depends on how many waves a grid carries.",
+    says="Different resolutions have different costs.",
 )
 def costs() -> Finding:
     """A step with linear and with cubic truncation on the finest grid."""

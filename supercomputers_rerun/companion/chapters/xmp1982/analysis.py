@@ -10,7 +10,7 @@ from dataclasses import replace
 from supercomputers_rerun.companion import figures, tables
 from supercomputers_rerun.companion.bench import Case
 from supercomputers_rerun.companion.chapters.xmp1982 import forecast, second_cpu
-from supercomputers_rerun.companion.chapters.xmp1982.rows import along, bounded, in_rows, observed, on_host
+from supercomputers_rerun.companion.chapters.xmp1982.rows import along, bounded, in_rows, observed, on_host, over
 from supercomputers_rerun.companion.common import np, pd, span
 from supercomputers_rerun.companion.conclusions import HOLDS, NOT, PARTLY, THEN, Finding, conclusion
 from supercomputers_rerun.companion.experiments import experiment
@@ -90,11 +90,10 @@ def _clocks() -> "pd.Series":
 def places(runs) -> "figures.Shown":
     """Clock of the analysis from step d to w by place of its work files, driver and compiler (Fig. 6.1)."""
     printed = tables.printed("xmp1982", "fig6_1").set_index(["configuration", "compiler"])["clock"].astype(float)
-    clock = observed(runs[0])["clock"].median("sample")
-    before = _clocks()["FILES ON DISK"] / _clocks()["FILES ON SSD"]
-    now = float(clock.sel(configuration="disk") / clock.sel(configuration="memory"))
     rows = {name: words for name, (*_, words) in _CONFIGURATIONS.items()}
     then = [printed[row, compiler] for _, row, compiler, _ in _CONFIGURATIONS.values()]
+    before = _clocks()["FILES ON DISK"] / _clocks()["FILES ON SSD"]
+    now = over(runs[0], "clock", "disk", "memory").medians
     return figures.dots(
         runs,
         [along(run, rows, clock=lambda cases: cases["clock"], cpu=lambda cases: cases["cpu"]) for run in runs],
@@ -179,7 +178,6 @@ def both(runs) -> "figures.Shown":
     tests = tables.printed("xmp1982", "fig6_3").iloc[1:]
     usual = float(tables.load("xmp1982", "fig5_1")["forecast_clock"].sel(configuration="disk4"))
     then = (_clocks()["FILES ON DISK"] / tests["analysis_time"] + usual / tests["forecast_time"]).to_numpy(float)
-
     frames = [*map(_speeds, runs)]
     return figures.dots(
         runs,
@@ -280,9 +278,7 @@ def said(run) -> str:
 )
 def place_of_files() -> Finding:
     """Clock of the analysis with files on disk and in the page cache over that with files in memory."""
-    clock = observed(alone.runs()[0])["clock"]
-    fast = clock.sel(configuration="memory").values
-    disk, cached = (figures.times(clock.sel(configuration=name).values, fast) for name in ("disk", "page cache"))
+    disk, cached = (over(alone.runs()[0], "clock", name, "memory") for name in ("disk", "page cache"))
     return Finding(
         HOLDS,
         f"With files on disk it takes {disk.times} as long as in memory; in the page cache {cached.times} as long.",
@@ -297,12 +293,11 @@ def place_of_files() -> Finding:
 )
 def compilers() -> Finding:
     """Clock with another build over that with this processor's."""
-    clock = observed(alone.runs()[0])["clock"]
-    other = figures.times(*(clock.sel(configuration=name).values for name in ("memory, other build", "memory")))
+    other = over(alone.runs()[0], "clock", "memory, other build", "memory")
     return Finding(
         PARTLY if other.measurable else NOT,
         f"Built for x86-64-v3 it takes {other.times} as long. But that build ran in a process of its own, so that "
-        "the compiler is not the only difference.",
+        "the build is not the only difference.",
         bears=True,
     )
 
@@ -314,8 +309,7 @@ def compilers() -> Finding:
 )
 def new_driver() -> Finding:
     """Clock with reading ahead over that without."""
-    clock = observed(alone.runs()[0])["clock"]
-    ahead = figures.times(*(clock.sel(configuration=name).values for name in ("memory, ahead", "memory")))
+    ahead = over(alone.runs()[0], "clock", "memory, ahead", "memory")
     return Finding(
         NOT if ahead.measurable and ahead.medians < 1 else HOLDS,
         f"With files in memory and reading ahead the analysis takes {ahead.times} as long as without.",
@@ -351,14 +345,14 @@ def side_by_side() -> Finding:
     """Speeds of analysis and forecast at once over both alone on disk, added."""
     now = _speeds(together.runs()[0])
     disk = np.array(["disk" in name for name in _TOGETHER])
-    best = now["today_low"][~disk].min() > now["today_high"][disk].max()
+    fast, slow = now[~disk], now[disk]
+    best = fast["today_low"].min() > slow["today_high"].max()
     well = now["today_low"].min() > 2
     return Finding(
         HOLDS if best and well else PARTLY if best or well else NOT,
-        f"Over each alone on disk, both at once have {now['today'][~disk].min():.1f} to "
-        f"{now['today'][~disk].max():.1f} times the speed with the forecast's files in memory, and "
-        f"{now['today'][disk].min():.1f} to {now['today'][disk].max():.1f} times with them on disk. Two would mean "
-        "that nothing is lost or gained.",
+        f"Over each alone on disk, both at once have {fast['today'].min():.1f} to {fast['today'].max():.1f} times the "
+        f"speed with the forecast's files in memory, and {slow['today'].min():.1f} to {slow['today'].max():.1f} times "
+        "with them on disk. Two would mean that nothing is lost or gained.",
         bears=True,
     )
 
@@ -370,8 +364,7 @@ def side_by_side() -> Finding:
 )
 def more_memory() -> Finding:
     """Clock with half of the files in memory over that with all."""
-    clock = observed(alone.runs()[0])["clock"]
-    half = figures.times(*(clock.sel(configuration=name).values for name in ("half in memory", "memory")))
+    half = over(alone.runs()[0], "clock", "half in memory", "memory")
     return Finding(
         HOLDS if half.measurable and half.medians > 1 else NOT,
         f"With half of its files in memory the analysis takes {half.times} as long as with all.",

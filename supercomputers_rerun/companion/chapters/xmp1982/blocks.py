@@ -2,7 +2,7 @@
 
 from supercomputers_rerun.companion import figures, tables
 from supercomputers_rerun.companion.bench import Case
-from supercomputers_rerun.companion.chapters.xmp1982.rows import along, grouped, observed, on_host
+from supercomputers_rerun.companion.chapters.xmp1982.rows import along, grouped, observed, on_host, over
 from supercomputers_rerun.companion.common import np, pd, rounded
 from supercomputers_rerun.companion.conclusions import HOLDS, NOT, PARTLY, Finding, conclusion
 from supercomputers_rerun.companion.experiments import experiment
@@ -120,13 +120,9 @@ def rates(runs) -> "figures.Shown":
     then, gain = rates_then(), faster(runs[0])
     one = ["disk", "bmr", "ssd"]
     rows = {name: TESTS[name][0] for name in (*one, *(name for name in TESTS if name not in one))}
-
-    def here(run) -> "pd.DataFrame":
-        return along(run, rows, "test", today=lambda _: rates_of(run))
-
     shown = figures.dots(
         runs,
-        [*map(here, runs)],
+        [along(run, rows, "test", today=lambda _, run=run: rates_of(run)) for run in runs],
         {"today": "today"},
         printed={"X-MP 1982": pd.Series([then[test] for test in rows], [*rows.values()])},
         log=True,
@@ -152,10 +148,9 @@ def said(run) -> str:
     )
 
 
-def _over(above: str, below: str):
+def _over(above: str, below: str, name: str = "job_0_time"):
     """Seconds of the first job of one test over those of another."""
-    seconds = observed(devices.runs()[0], "test")["job_0_time"]
-    return figures.times(*(seconds.sel(test=test).values for test in (above, below)))
+    return over(devices.runs()[0], name, above, below, "test")
 
 
 @conclusion(
@@ -205,12 +200,6 @@ def beside_a_disk() -> Finding:
     )
 
 
-def _on_disk(*tests: str) -> list:
-    """What was observed of these tests."""
-    cases = observed(devices.runs()[0], "test")
-    return [cases.sel(test=test) for test in tests]
-
-
 @conclusion(
     "xmp1982-c3",
     place="sections 3.1 and 3.2",
@@ -218,16 +207,14 @@ def _on_disk(*tests: str) -> list:
 )
 def growing_files() -> Finding:
     """The slowest write over the median one, in a file that grows and in one that is allocated before."""
-    tests = _on_disk("disk-growing", "disk-allocated")
-    names = [name for name in tests[0].data_vars if str(name).startswith("write_")]
-    every = [cases[names].to_dataarray("write").dropna("write", how="all").values for cases in tests]
+    cases = observed(devices.runs()[0], "test")
+    writes = cases[[name for name in cases if str(name).startswith("write_")]].to_dataarray("write")
+    every = [writes.sel(test=f"disk-{how}").dropna("write", how="all").values for how in ("growing", "allocated")]
     spread = [np.nanmax(each, axis=0) / np.nanmedian(each, axis=0) for each in every]
     more, longer = figures.times(*spread), figures.times(*(each.ravel() for each in every))
-    verdict = (
-        HOLDS if more.measurable and more.medians > 1 else PARTLY if longer.measurable and longer.medians > 1 else NOT
-    )
+    varies, slow = (each.measurable and each.medians > 1 for each in (more, longer))
     return Finding(
-        verdict,
+        HOLDS if varies else PARTLY if slow else NOT,
         f"Of {len(every[0])} writes to a file that grows the slowest takes {np.nanmedian(spread[0]):.1f} times as long "
         f"as the median one, to a file allocated before {np.nanmedian(spread[1]):.1f} times: by this the growing file "
         f"varies {more.times} as much. Its writes take {longer.times} as long.",
@@ -242,11 +229,10 @@ def growing_files() -> Finding:
 )
 def copies() -> Finding:
     """CPU time of a copy from a file on disk to another over its clock: what a faster processor could gain at most."""
-    (cases,) = _on_disk("disk-copy")
+    cases = observed(devices.runs()[0], "test").sel(test="disk-copy")
     share = figures.of_samples([100 * (cases["cpu"] / cases["job_0_time"]).values], [""]).iloc[0]
-    verdict = HOLDS if share["high"] < 20 else PARTLY if share["low"] < 50 else NOT
     return Finding(
-        verdict,
+        HOLDS if share["high"] < 20 else PARTLY if share["low"] < 50 else NOT,
         f"To write a file on disk and copy it to another takes the processor {share['middle']:.0f} % of the time "
         f"({share['low']:.0f} to {share['high']:.0f}): with the same disk no processor, however fast, saves more.",
         bears=0 < share["low"] and share["high"] < 110,
@@ -260,13 +246,11 @@ def copies() -> Finding:
 )
 def backwards() -> Finding:
     """Time of reading the same records of a file on disk backwards, forwards and at random."""
-    tests = _on_disk("disk-backward", "disk-forward", "disk-random")
-    back, forth, chance = (cases["reading"].values for cases in tests)
-    over, other = figures.times(back, forth), figures.times(back, chance)
-    costs = over.measurable and over.medians > 1
+    forth, chance = (_over("disk-backward", f"disk-{order}", "reading") for order in ("forward", "random"))
+    costs = forth.measurable and forth.medians > 1
     return Finding(
-        HOLDS if costs and over.medians > 1.5 else PARTLY if costs else NOT,
-        f"To read records of {_WORD * _SMALL_WORDS / 1000:.0f} KB on disk backwards takes {over.times} as long as "
-        f"forwards, and {other.times} as long as at random, each by one call that names the place.",
+        HOLDS if costs and forth.medians > 1.5 else PARTLY if costs else NOT,
+        f"To read records of {_WORD * _SMALL_WORDS / 1000:.0f} KB on disk backwards takes {forth.times} as long as "
+        f"forwards, and {chance.times} as long as at random, each by one call that names the place.",
         bears=True,
     )

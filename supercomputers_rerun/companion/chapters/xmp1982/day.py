@@ -14,11 +14,11 @@ post-processing jobs are means of what is printed for the device.
 import itertools
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
 
 from supercomputers_rerun.companion import figures, tables
 from supercomputers_rerun.companion.chapters.xmp1982.rows import label, pale
 from supercomputers_rerun.companion.common import pd
+from supercomputers_rerun.companion.experiments import of
 
 _DEVICES = {"disk": "disks", "ssd": "SSD", "bmr": "buffer memory"}
 _DRIVERS = {"sync": "synchronous", "async": "asynchronous", "overlapped": "overlapping as two files do"}
@@ -34,10 +34,6 @@ PARTS = {
 }
 #: Of these, what a place for the files may spare.
 _OF_FILES = ("requests", "transfers that do not overlap", "waiting for disks")
-
-
-def _colours() -> dict[str, str]:
-    return {part: figures.meaning(name) if name else "#8490b4" for part, name in PARTS.items()}
 
 
 @dataclass(frozen=True)
@@ -143,20 +139,16 @@ def _mean(table: str, column: str, device: str) -> float:
     return float(frame[here][column].astype(float).mean())
 
 
-def _printed(where: Layout) -> float | None:
-    """What the report printed for the same, if it ran it."""
-    times = tables.printed("xmp1982", "fig4_1").set_index("configuration")["total_clock"]
-    return float(times[where.configuration]) if where.configuration in times.index else None
-
-
 def day(where: Layout) -> Day:
     """A forecast and its post-processing jobs after it."""
+    printed = tables.printed("xmp1982", "fig4_1").set_index("configuration")["total_clock"].astype(float).to_dict()
     parts = list(_net_parts(where, constants()).items())
     parts.append(("write-up steps", _mean("fig4_2", "write_sum", where.device)))
     parts += int(facts()["jobs"]) * [("post-processing jobs", _mean("fig4_1", "pp_clock", where.device))]
     ends = list(itertools.accumulate(seconds for _, seconds in parts))
     begins = [0.0, *ends[:-1]]
-    return Day(where, list(zip(begins, ends, (name for name, _ in parts), strict=True)), _printed(where))
+    segments = list(zip(begins, ends, (name for name, _ in parts), strict=True))
+    return Day(where, segments, printed.get(where.configuration))
 
 
 @cache
@@ -176,11 +168,12 @@ def _still() -> "figures.Shown":
     timed = sorted(((each.printed, each) for each in days() if each.printed), key=lambda pair: -pair[0])
     files, rest = (pale(figures.meaning(name)) for name in ("waiting", "serial"))
     for place, (printed, each) in enumerate(timed):
-        for begin, end, part in each.segments:
-            colour = files if part in _OF_FILES else rest
+        for of_files, parts in itertools.groupby(each.segments, key=lambda segment: segment[2] in _OF_FILES):
+            ends = [*parts]
+            begin, end, colour = ends[0][0], ends[-1][1], files if of_files else rest
             (bar,) = axis.barh(place, (end - begin) / 60, left=begin / 60, height=0.7, **colour)
             figures.tells(bar, kind="calculated")
-        diamond = figures.points(axis, printed / 60, place, label="the report", index=1, line=False)
+        diamond = figures.points(axis, printed / 60, place, label="the report", index=2, line=False)
     figures.rows(axis, [label(each.where.configuration) for _, each in timed])
     figures.at_right(axis, [f"{printed / 60:.1f} min" for printed, _ in timed])
     axis.set_xlabel("time since the forecast began [min]", loc="right")
@@ -234,23 +227,23 @@ def said() -> str:
     return (
         f"The day took {home:.0f} minutes on the Cray 1-A. On the X-MP with the files on disks it took {disks:.1f}, "
         f"mostly because computing took {after:.0f}, not {before:.0f}. With the files on SSD it ended another "
-        f"{sooner:.0f} % sooner."
+        f"{sooner:.0f} % sooner at best."
     )
 
 
 def steered() -> "figures.Shown":
     """The day: choose files, device and driver, and see it finish."""
     names = list(PARTS)
-    data: dict[str, Any] = {
+    data = {
         "parts": names,
-        "partColours": [*_colours().values()],
+        "partColours": [figures.meaning(name) if name else "#8490b4" for name in PARTS.values()],
         "devices": _DEVICES,
         "drivers": _DRIVERS,
+        "days": [
+            of(each.where, "device", "files", "driver")
+            | {"name": each.name, "printed": each.printed}
+            | {"segments": [(round(b, 2), round(e, 2), names.index(part)) for b, e, part in each.segments]}
+            for each in days()
+        ],
     }
-    data["days"] = [
-        {name: getattr(each.where, name) for name in ("device", "files", "driver")}
-        | {"name": each.name, "printed": each.printed}
-        | {"segments": [(round(b, 2), round(e, 2), names.index(part)) for b, e, part in each.segments]}
-        for each in days()
-    ]
     return figures.explorer("clock", data, still=_still())

@@ -56,6 +56,19 @@ def along(run, rows: Mapping[str, str], key: str = "configuration", **quantities
     return in_rows(rows.values(), flagged, **samples)
 
 
+def spreads(cases: "xr.Dataset", name: str, of: Iterable[str], key: str = "configuration") -> "pd.DataFrame":
+    """``low``, ``middle`` and ``high`` of what was :func:`observed`, in rows of the cases ``of`` these names."""
+    chosen = cases.sel({key: list(of)})
+    flags = np.where(chosen["flagged"], "flagged", "")
+    return figures.of_samples(chosen[name].transpose(key, "sample").values, flags)
+
+
+def over(run, name: str, above: str, below: str, key: str = "configuration"):
+    """How many times as much one case has of what was :func:`observed` as another: :func:`companion.figures.times`."""
+    cases = observed(run, key)[name]
+    return figures.times(*(cases.sel({key: each}).values for each in (above, below)))
+
+
 def two_machines(runs, seconds: Callable) -> list:
     """The first two runs of one preset, the one that takes more ``seconds(run)`` first; none where there is one alone.
 

@@ -14,11 +14,13 @@ from supercomputers_rerun.companion.chapters.xmp1982.rows import (
     in_rows,
     label,
     observed,
+    over,
+    spreads,
     two_machines,
 )
 from supercomputers_rerun.companion.common import np, pd, span, xr
 from supercomputers_rerun.companion.conclusions import HOLDS, NOT, PARTLY, Finding, conclusion
-from supercomputers_rerun.companion.experiments import experiment
+from supercomputers_rerun.companion.experiments import experiment, of
 
 #: The pairings of the report, and of which forecasts, alone or in pairs, the accounts are kept.
 PAIRINGS = (
@@ -74,13 +76,8 @@ def observe(result) -> dict[str, float]:
     found = {"complete": result.complete}
     for n, job in enumerate(result.jobs):
         posts = [post for post in result.posts if post.job == n]
-        values = {"clock": job.clock, "net": job.net, "posts": sum(post.clock for post in posts)}
-        values |= {
-            "cpu": job.cpu,
-            "executing": job.executing,
-            "queued": job.queued,
-            "waiting": sum(step.waiting for step in job.steps),
-        }
+        values = of(job, "clock", "net", "cpu", "executing", "queued")
+        values |= {"posts": sum(post.clock for post in posts), "waiting": sum(step.waiting for step in job.steps)}
         ups = [step.clock for step in job.steps if "write-up" in step.kind]
         values |= {f"write_step_{number + 1}": clock for number, clock in enumerate(ups)}
         found |= {f"job_{n}_{name}": value for name, value in values.items()}
@@ -124,26 +121,20 @@ def printed_worth(driver: str = "sync") -> "pd.Series":
     return pd.Series(turns) / complete
 
 
-def printed_parts(driver: str = "sync") -> tuple["pd.DataFrame", "pd.DataFrame", "pd.DataFrame"]:
+def printed_parts() -> tuple["pd.DataFrame", "pd.DataFrame", "pd.DataFrame"]:
     """Seconds of each job of a pair by part, and of the same job alone; ratios of its write-up steps (Figs 5.1 to 5.4).
 
-    Files on SSD are compared with those of ``driver`` alone.
+    Files on SSD are compared with those of the synchronous driver.
     """
     alone, breakdown, both, ups = (tables.printed("xmp1982", f"fig5_{n}") for n in (1, 2, 3, 4))
     pairs = both.merge(ups, on=["test", "job"]).query("test != 'ecmwf'").set_index("test")
     names = [test.split("+")[int(job) - 1] for test, job in pairs["job"].items()]
     single = alone.merge(breakdown, on="configuration").set_index("configuration")
-    single = single.loc[[name + f"-{driver}" * name.startswith("ssd") for name in names]].set_axis(pairs.index)
+    single = single.loc[[name + "-sync" * name.startswith("ssd") for name in names]].set_axis(pairs.index)
     paired = (pairs["total"] - pairs["write_sum"], pairs["write_sum"], pairs["pp_5_jobs"])
     each = (single["net_forecast"], single["write_sum"], JOBS * single["pp_clock"])
     first, second = (pd.concat(seconds, axis=1, keys=PARTS).astype(float) for seconds in (paired, each))
     return first, second, pairs[_STEPS].astype(float) / single[_STEPS].astype(float)
-
-
-def measured_worth(run) -> "pd.DataFrame":
-    """What the second CPU of this machine is worth, by pairing: ``low``, ``middle`` and ``high``."""
-    found = gains(run)
-    return figures.of_samples(found, [""] * len(found)).set_axis(found.index)
 
 
 @models.predicts(
@@ -193,8 +184,8 @@ def worth(runs) -> "figures.Shown":
         title=f"Without a disk two CPUs are worth {span([fast, faster], 1)} of one, with a disk "
         f"{span([slow, slower], 1)}, in 1982 as today",
         tables="fig5_1 fig5_3",
-        caption="At the left, medians of a group. Forecasts of 1982 in turn have the synchronous driver: with the "
-        f"other, two CPUs would be worth {printed_worth('async').max():.2f}.",
+        caption="Left: medians of groups. In turn, SSD forecasts of 1982 have the synchronous driver; with the other, "
+        f"two CPUs would be worth up to {printed_worth('async').max():.2f}.",
         model=models.by_row(expected),
         note=models.said(sharing, expected),
     )
@@ -294,11 +285,8 @@ def throughput(runs) -> "figures.Shown":
     if pair:
         slow, fast = (observed(run, "test") for run in pair)
         tests = [next(test for test in PAIRINGS if printed_name(test) == name) for name in then.index]
-        turns, at_once = 2 * slow["complete"].sel(test=len(tests) * ["disk4"]), fast["complete"].sel(test=tests)
-        spreads = [figures.of_samples(each.transpose("test", "sample").values, len(tests) * [""])
-                   for each in (turns, at_once)]  # fmt: skip
-        ratio = figures.quotient(*spreads)
-        ratio["flagged"] = bool(slow["flagged"].sel(test="disk4")) | fast["flagged"].sel(test=tests).values
+        alone = figures.converted(spreads(slow, "complete", len(tests) * ["disk4"], "test"), lambda time: 2 * time)
+        ratio = figures.quotient(alone, spreads(fast, "complete", tests, "test"))
         frames = [figures.with_spread(rows, today=ratio), rows]
         names = [figures.cpu(run).partition(" (")[0] for run in (pair[1], pair[0])]
         known = f", on {names[0]} {span(ratio['middle'], 1)} times that of {names[1]}"
@@ -354,11 +342,11 @@ def idle_in_pairs(runs) -> "figures.Shown":
         xlabel="share of a pair's time in which one CPU has no job [%]",
         legend_at="above 2",
         name="xmp1982_idle",
-        title=f"Beside a forecast on disk the other ends early: its CPU has no job for {span(now, 0)} %, then for "
+        title=f"With one of two forecasts on disk, a CPU has no job for {span(now, 0)} % today, in 1982 for "
         f"{span(one, 0)} %",
         tables="fig5_3",
-        caption=f"Right: 1982 → today on {figures.cpu(runs[0]).partition(' (')[0]}. Today's shares include starts "
-        "of programs, which lower no speed-up: a forecast alone has them, too.",
+        caption=f"Right: 1982 → today on {figures.cpu(runs[0]).partition(' (')[0]}. Today the forecast that is not on "
+        "disk ends first. Shares of today include the starts of programs.",
     )
     figures.at_right(shown.figure.axes[0], [f"{old:.0f} → {new:.0f} %" for old, new in zip(one, now, strict=True)])
     return grouped(shown, {name: len(tests) for name, tests in _by_disks().items()}, at=0.42)
@@ -406,26 +394,24 @@ def overheads(runs) -> "figures.Shown":
         usual = {test: sum(np.median(cases[f"job_0_{part}"].sel(test=test)) for part in _ACCOUNTS)
                  for test in ACCOUNTED if "+" not in test}  # fmt: skip
 
-        def of(test: str, n: int, free: bool) -> tuple:
-            name = test + ", free" * (free and "+" in test)
-            clock, *parts = (cases[f"job_{n}_{part}"].sel(test=name).values for part in ("clock", *_ACCOUNTS))
+        def both(test: str, n: int, how: str = "") -> tuple:
+            clock, *parts = (cases[f"job_{n}_{part}"].sel(test=test + how).values for part in ("clock", *_ACCOUNTS))
             more = sum(parts) - usual[test.split("+")[n]] if "+" in test else np.nan * clock
             return 100 * (clock - sum(parts)) / clock, 100 * more / clock
 
-        system, problem = (np.array(each) for each in zip(*(of(*job, free=False) for job in jobs), strict=True))
-        placed = np.array([of(*job, free=True)[1] for job in jobs])
+        system, problem = np.array([both(*job) for job in jobs]).swapaxes(0, 1)
+        placed = [both(test, n, ", free" * ("+" in test))[1] for test, n in jobs]
         return in_rows(names, doubt, system=system, problem=problem, free=placed)
 
     frames = [*map(shares, runs)]
-    words = {
-        "system": "system overhead, today",
-        "problem": "problem overhead, today",
-        "free": "problem overhead, jobs not bound",
-    }
     return figures.dots(
         runs,
         frames,
-        words,
+        {
+            "system": "system overhead, today",
+            "problem": "problem overhead, today",
+            "free": "problem overhead, jobs not bound",
+        },
         printed=dict(old.items()),
         xlabel="share of the clock [%]",
         name="xmp1982_accounts_rerun",
@@ -452,9 +438,10 @@ def degraded(preset: str, threads: int) -> list[Case]:
     """A forecast with less memory, its jobs on the second CPU, beside the usual one."""
     base = forecast.sized(preset)
     usual, less = forecast.places(base, "ssd1-sync"), replace(base, files=1, place="memory", rhs="files")
-    how: dict[str, Any] = {"threads": threads, "binding": "one each"}
-    return [forecast.case(_USUAL, "forecast", usual, **how),
-            forecast.case(_LESS, "forecast", less, posts="beside", small=True, **how)]  # fmt: skip
+    return [
+        forecast.case(_USUAL, "forecast", usual, threads, binding="one each"),
+        forecast.case(_LESS, "forecast", less, threads, binding="one each", posts="beside", small=True),
+    ]
 
 
 @degraded.figure
@@ -498,7 +485,7 @@ def completed(runs) -> "figures.Shown":
 
 def said(run) -> list[str]:
     """Why a disk in the pair costs about as much as in 1982: contention then, load imbalance now."""
-    then, now, prose = printed_worth(), measured_worth(run)["middle"], tables.load("xmp1982", "prose")
+    then, now, prose = printed_worth(), gains(run).median(axis=1), tables.load("xmp1982", "prose")
     on_disk, idle = then.index.str.contains("disk"), idle_now(run)
     least, most = (float(prose[f"write_step_{end}"]) for end in ("least", "most"))
     usual = tables.load("xmp1982", "fig5_2")["write_step"].values
@@ -515,13 +502,18 @@ def said(run) -> list[str]:
     )
     assert min(crowded) > 1.1 > max(rest) and usual.max() < most / 2
     assert idle["one on disk"].min() > 2 * max(idle["no disk"].max(), idle["both on disk"].max())
-    if expected := models.by_row(sharing.frame(run)):
-        over = {name: now[name] / expected[label(name)] for name in then.index[on_disk]}
-        assert over.pop("disk4+disk4") < 1 < min(over.values()), "less than by the model, and more"
-        assert expected[label("disk4+disk4")] > 1.99, "the disk has time for both"
+    clocks = observed(run, "test").median("sample")
+    for test in _by_disks()["one on disk"]:
+        disk, other = (float(clocks[f"job_{n}_clock"].sel(test=test)) for n in np.argsort(
+            ["disk" not in job for job in test.split("+")]))  # fmt: skip
+        assert other < disk, "the forecast that is not on disk ends first"
+    expected = models.by_row(sharing.frame(run))
+    above = {name: now[name] / expected[label(name)] for name in then.index[on_disk]}
+    assert above.pop("disk4+disk4") < 1 < min(above.values()), "less than by the model, and more"
+    assert expected[label("disk4+disk4")] > 1.99, "the disk has time for both"
     return [
         "In 1982 both CPUs had a job nearly all the time, and the jobs slowed each other down. Work files were spread "
-        "over all eight disks, so that a write-up step could not always avoid those of the other job. It took "
+        "over all eight disks, so that a write-up step could not always go to a disk not in use. It took "
         f"{least:.0f} to {most:.0f} s in a pair, and {span(usual, 0)} s alone.",
         "Today, with one of two forecasts on disk, the other ends long before it and leaves its CPU without a job: "
         "load imbalance. This CPU then takes over post-processing jobs of the longer forecast. The dashed model leaves "
@@ -538,8 +530,7 @@ def said(run) -> list[str]:
 )
 def less_memory_second_cpu() -> Finding:
     """Until all is complete, degraded and on the second CPU over usual and in turn."""
-    complete = observed(degraded.runs()[0])["complete"]
-    now = figures.times(*(complete.sel(configuration=name).values for name in (_LESS, _USUAL)))
+    now = over(degraded.runs()[0], "complete", _LESS, _USUAL)
     times, usual = (tables.printed("xmp1982", name).set_index("configuration") for name in ("fig4_3_times", "fig4_1"))
     then = float(times["complete_clock"].iloc[0]) / float(usual["total_clock"]["ssd1-sync"])
     return Finding(
@@ -586,9 +577,9 @@ def without_disks() -> Finding:
     more = figures.times(*(found[each].values for each in (~disk, disk)))
     return Finding(
         PARTLY,
-        "The throughput of a Cray 1 cannot be had. But the second CPU is worth "
-        f"{span(fast)} in pairs without a disk, and {span(slow)} in pairs with one (medians): {more.times} as much. "
-        "The cause differs: in most of ours a CPU runs out of work.",
+        "The throughput of a Cray 1 cannot be had. But two CPUs are worth "
+        f"{span(fast)} of one in pairs without a disk, and {span(slow)} in pairs with one (medians): {more.times} as "
+        "much. The cause differs: in most of our pairs with a disk a CPU runs out of work.",
         bears=fast.min() > slow.max() and more.measurable and more.medians > 1,
     )
 
@@ -610,16 +601,16 @@ def held_up(cases, test: str) -> "pd.DataFrame":
 )
 def hang() -> Finding:
     """What two jobs that the system may place wait for a CPU, and what they lose to the same bound; three jobs."""
-    cases = observed(accounts.runs()[0], "test")
-    over = figures.times(*(cases["complete"].sel(test=test).values for test in (f"{TWO}, free", TWO)))
-    two, three = (held_up(cases, f"{test}, free")["middle"] for test in (TWO, THREE))
+    run = accounts.runs()[0]
+    free = over(run, "complete", f"{TWO}, free", TWO, "test")
+    two, three = (held_up(observed(run, "test"), f"{test}, free")["middle"] for test in (TWO, THREE))
     # nobody waits for an idle CPU longer than it is idle
     hangs = [min(each["waited"], each["idle"]) > _SELDOM for each in (two, three)]
-    delayed = over.measurable and over.medians > 1
+    delayed = free.measurable and free.medians > 1
     return Finding(
         HOLDS if delayed and hangs[0] else PARTLY if any(hangs) else NOT,
         f"Of two jobs that the system places on two CPUs each waits for one {two['waited']:.1f} % of its time, while "
-        f"{two['idle']:.1f} % of the CPUs' time is left; they take {over.times} as long as bound to a CPU each. Of "
+        f"{two['idle']:.1f} % of the CPUs' time is left; they take {free.times} as long as bound to a CPU each. Of "
         f"three each waits {three['waited']:.0f} %, while {three['idle']:.1f} % is left.",
         bears=min(*two, *three) >= 0,
     )

@@ -45,13 +45,11 @@ def drift(runs) -> "figures.Shown":
     figure, axis = figures.axes(height=2.6)
     frames = []
     for run in runs:
-        off = run["largest_T"].values
-        hours = np.linspace(0.0, 24.0, off.shape[1])
-        for number, (name, line) in enumerate(zip(run["build"].values.astype(str), off, strict=True)):
-            figures.points(axis, hours, 1e12 * line, label=name, host=True, index=number, run=run)
-        frames.append(
-            pd.DataFrame(1e12 * off.T, hours, run["build"].values.astype(str)).rename_axis("hour").reset_index()
-        )
+        off = 1e12 * run["largest_T"].values.T
+        frame = pd.DataFrame(off, np.linspace(0.0, 24.0, len(off)), run["build"].values.astype(str))
+        for number, (name, line) in enumerate(frame.items()):
+            figures.points(axis, frame.index, line, label=name, host=True, index=number, run=run)
+        frames.append(frame.rename_axis("hour").reset_index())
     axis.set(xlabel="hours of the forecast", ylabel="off [10⁻¹² K]", xticks=range(0, 25, 6))
     figures.legend(axis, "above 1")
     return figures.show(
@@ -74,16 +72,11 @@ def said(runs) -> list[str]:
     """What another build of the source changes in the first of ``runs``, and what another machine changes."""
     last = runs[0]["differing"].values[:, -1]
     assert last.min() == 0 and 0 < apart(runs[0]) < 1e-11
-    built = (
-        f"If the forecast is compiled so that it rounds in another way, {100 * last.max():.0f} % of its numbers differ "
-        "after a day, but no temperature by more than a hundred-billionth of a degree."
-    )
-    if len(_comparable(runs)) < 2:
-        return [built]
     # between the commits of the records of F and D no line of the forecast changed
     assert not any(across(runs).values()) and parted_at_once(runs), "on two machines no build gave the same bits"
     return [
-        built,
+        f"If the forecast is compiled so that it rounds in another way, {100 * last.max():.0f} % of its numbers differ "
+        "after a day, but no temperature by more than a hundred-billionth of a degree.",
         "On a second machine of today our forecast gives other bits, although one source was compiled for the same "
         "kind of processor. The forecasts already differ at hour 0, when all builds of one machine still agree. So the "
         "cause is probably a library: NumPy and its linear algebra choose their routines by the processor (not "
@@ -94,20 +87,13 @@ def said(runs) -> list[str]:
 @conclusion(
     "xmp1982-c28",
     place="section 4.9",
-    says="The same program gives the same bits on both Crays; forecasts differ because of libraries, not of hardware.",
+    says="The same program gives the same bits on both Crays; the X-MP's hardware is not why forecasts differ.",
 )
 def same_bits() -> Finding:
     """Share of the numbers that differ after a day, by build; whether every machine wrote up the same with a build."""
     run, alike = builds.runs()[0], across(builds.runs())
     last = run["differing"].values[:, -1]
-    compiled = (
-        "what is compiled decides: a build with the same operations in shorter vectors gives the same bits, and one "
-        f"without fused multiply-adds differs in {100 * last.max():.0f} % of the numbers after a day."
-    )
-    decided = last.min() == 0 and last.max() > 0.5
-    if not alike:
-        return Finding(PARTLY, f"A second machine was not tried. On one, {compiled}", bears=decided)
-    same, machines = [name for name, each in alike.items() if each], len(_comparable(builds.runs()))
+    same, machines = sum(alike.values()), len(_comparable(builds.runs()))
     library = (
         "The forecasts differ from their start on, where all builds of one machine still agree, probably because a "
         "library chooses its routines by the processor (not measured). "
@@ -115,23 +101,21 @@ def same_bits() -> Finding:
         else ""
     )
     return Finding(
-        HOLDS if len(same) == len(alike) else PARTLY if same or library else NOT,
-        f"On {machines} machines {len(same)} of {len(alike)} builds for a named processor wrote up the "
-        f"same bits. {library}On one, {compiled}",
-        bears=decided,
+        HOLDS if same == len(alike) else PARTLY if same or library else NOT,
+        f"On {machines} machines {same} of {len(alike)} builds for a named processor wrote up the same bits. {library}"
+        "On one, what is compiled decides: a build with the same operations in shorter vectors gives the same bits, "
+        f"and one without fused multiply-adds differs in {100 * last.max():.0f} % of the numbers after a day.",
+        bears=machines > 1 and last.min() == 0 and last.max() > 0.5,
     )
 
 
 def across(runs) -> dict[str, bool]:
-    """Whether all machines have the same checksums of write-ups, by build; empty where there is one machine alone.
+    """Whether all machines have the same checksums of write-ups, by build.
 
     Without the first build, which is for the processor of each machine.
     """
-    kept = _comparable(runs)
-    if len(kept) < 2:
-        return {}
-    first, *others = ([tuple(row) for row in run["checksum"].values] for run in kept)
-    names = kept[0]["every_build"].values.astype(str)
+    first, *others = ([tuple(row) for row in run["checksum"].values] for run in _comparable(runs))
+    names = runs[0]["every_build"].values.astype(str)
     return {name: all(run[n] == first[n] for run in others) for n, name in enumerate(names) if n}
 
 
