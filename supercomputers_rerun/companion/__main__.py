@@ -114,7 +114,7 @@ def _draw(record: dict[str, Any], path: Path) -> list[Path]:
     from supercomputers_rerun.companion.records import runs
 
     found, left = experiments.drawn_from(runs.dataset(record))
-    drawn = [shown for shown in found if getattr(shown, "figure", None) is not None]
+    drawn = [shown for shown in found if shown.figure is not None]
     for sentence in left:
         print(f"not drawn: {sentence}", file=sys.stderr)
     if not drawn:

@@ -218,4 +218,5 @@ def _pairs(a: list[dict[str, Any]], b: list[dict[str, Any]]) -> Iterator[tuple[d
         return all(old[word] == new[word] for word in ("preset", "threads")), new["date"], old["date"]
 
     for name in sorted({record["experiment"] for record in a} & {record["experiment"] for record in b}):
-        yield max(product(*([record for record in side if record["experiment"] == name] for side in (a, b))), key=fits)
+        olds, news = ([record for record in side if record["experiment"] == name] for side in (a, b))
+        yield max(product(olds, news), key=fits)

@@ -138,7 +138,7 @@ def _drawn(entry, story: str) -> list[Shown]:
         shown = figure(stored)
         if not re.search(rf"\b{figure.__name__}\(", story):
             found.append(shown)
-        data = getattr(shown, "data", None)
+        data = shown.data
         if data is None or "machine" not in data or data["machine"].nunique() < len(stored):
             alone.append(figure)
     for run in stored[1:] if alone else []:

@@ -164,7 +164,7 @@ def test_where_interruptions_in_turn_cost_no_more_the_sentences_fail_and_the_tit
     for said in (monitoring.charged, monitoring.disturbed):
         with pytest.raises(AssertionError):
             said(run)
-    assert "cost" not in monitoring.spent([run]).title
+    assert "cost" not in monitoring.spent([run]).words.title
 
 
 @pytest.mark.parametrize(
