@@ -382,7 +382,7 @@ def said(frame: pd.DataFrame) -> str:
         for label, row in zip(labels(chosen), chosen.itertuples(), strict=True)
     )
     more = ". Points of further machines, where there are any, are in the data"
-    return found + more * bool((frame["kind"] == "run").any())
+    return found + (more if (frame["kind"] == "run").any() else "")
 
 
 def _day(source: str) -> str:
@@ -747,7 +747,7 @@ def sustained() -> "figures.Shown":
         title=f"Skipping eight numbers of ten took {then:.1f} times as long as using all in 2006, and {now:.1f} times "
         "today",
         seen="For the same arithmetic, with one thread. "
-        + "A cross marks a doubtful run. " * bool(loops["flagged"].any())
+        + ("A cross marks a doubtful run. " if loops["flagged"].any() else "")
         + "The report does not print the lengths of its arrays.",
     )
     (axis,) = shown.figure.axes

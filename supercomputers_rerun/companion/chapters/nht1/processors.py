@@ -27,7 +27,7 @@ def by_processors(runs) -> "figures.Shown":
         where = "On the smallest grid" if one.N == ends[0][0].N else f"On {one.N}³ points"
         title = f"{where} writing adds {one.zeta:.0f} % to a run with one thread, {most.zeta:.0f} % with {most.threads}"
         titled = {f"{row.N}³ points, {plural(row.threads, 'thread')}": "" for row in (one, most)}
-    only = " (the largest grid with most threads only)" * bool(ends and len(ends) < frames[0]["N"].nunique())
+    only = " (the largest grid with most threads only)" if ends and len(ends) < frames[0]["N"].nunique() else ""
     return below_printed(
         runs,
         frames,
@@ -71,8 +71,8 @@ def said(run) -> str:
         told = "Why it is more was not measured"
     elif shorter * one.zeta_low > most.zeta_high:
         told = "Why it is less was not measured"
-    smallest = ", the smallest grid" * bool(one.N == ends[0][0].N)
-    rest = f" On {alike} points there is no measurable difference." * bool(alike)
+    smallest = ", the smallest grid" if one.N == ends[0][0].N else ""
+    rest = f" On {alike} points there is no measurable difference." if alike else ""
     if len(grown) > 1:
         rest = f" The overhead also grows on {' and '.join(f'{each.N}³' for each, _ in grown[1:])} points.{rest}"
     return (
@@ -101,6 +101,6 @@ def by_count() -> Finding:
     return Finding(
         HOLDS if all(more) else PARTLY if any(more) else NOT,
         f"Between one thread and {most} the overhead of planes goes {'; '.join(found)}."
-        + " More than two processors were not tried." * (most <= 2),
+        + (" More than two processors were not tried." if most <= 2 else ""),
         bears=not any(less),
     )

@@ -47,7 +47,7 @@ def printed_name(name: str) -> str:
 
 def _job(test: str, n: int) -> str:
     """A job for a reader."""
-    return label(printed_name(test)) + f", job {n + 1}" * ("+" in test)
+    return label(printed_name(test)) + (f", job {n + 1}" if "+" in test else "")
 
 
 def case(programs: Sequence[tuple[str, str, Any]], posts: str = "after", binding: str = "one each") -> Case:
@@ -58,7 +58,7 @@ def case(programs: Sequence[tuple[str, str, Any]], posts: str = "after", binding
     from supercomputers_rerun.kernels import jobs
 
     problem = jobs.Problem(tuple(jobs.Job(program, each) for _, program, each in programs), binding, posts)
-    test = "+".join(name for name, *_ in programs) + ", free" * (binding == "free")
+    test = "+".join(name for name, *_ in programs) + (", free" if binding == "free" else "")
     named = test if binding == "free" else f"{test}, one each"
     return Case(named, jobs, problem, 1, {"test": test, "jobs": len(programs)}, observe)
 
@@ -119,7 +119,7 @@ def printed_worth(driver: str = "sync") -> "pd.Series":
     alone, both = tables.load("xmp1982", "fig5_1"), tables.load("xmp1982", "fig5_3")
     each = (alone["forecast_clock"] + JOBS * alone["pp_clock"]).to_series()
     complete = both["complete"].max("job").to_series().drop("ecmwf")
-    turns = {name: sum(each[half + f"-{driver}" * half.startswith("ssd")] for half in name.split("+"))
+    turns = {name: sum(each[half + (f"-{driver}" if half.startswith("ssd") else "")] for half in name.split("+"))
              for name in complete.index}  # fmt: skip
     return pd.Series(turns) / complete
 
@@ -133,7 +133,8 @@ def printed_parts(driver: str = "sync") -> tuple["pd.DataFrame", "pd.DataFrame",
     pairs = both.merge(ups, on=["test", "job"]).query("test != 'ecmwf'").set_index("test")
     names = [test.split("+")[int(job) - 1] for test, job in pairs["job"].items()]
     single = alone.merge(breakdown, on="configuration").set_index("configuration")
-    single = single.loc[[name + f"-{driver}" * name.startswith("ssd") for name in names]].set_axis(pairs.index)
+    tested = [name + (f"-{driver}" if name.startswith("ssd") else "") for name in names]
+    single = single.loc[tested].set_axis(pairs.index)
     paired = (pairs["total"] - pairs["write_sum"], pairs["write_sum"], pairs["pp_5_jobs"])
     each = (single["net_forecast"], single["write_sum"], JOBS * single["pp_clock"])
     first, second = (pd.concat(seconds, axis=1, keys=PARTS).astype(float) for seconds in (paired, each))
@@ -407,7 +408,7 @@ def overheads(runs) -> "figures.Shown":
                  for test in ACCOUNTED if "+" not in test}  # fmt: skip
 
         def of(test: str, n: int, free: bool) -> tuple:
-            name = test + ", free" * (free and "+" in test)
+            name = test + (", free" if free and "+" in test else "")
             clock, *parts = (cases[f"job_{n}_{part}"].sel(test=name).values for part in ("clock", *_ACCOUNTS))
             more = sum(parts) - usual[test.split("+")[n]] if "+" in test else np.nan * clock
             return 100 * (clock - sum(parts)) / clock, 100 * more / clock
