@@ -127,7 +127,7 @@ def rows_to_tile(source, rows, tile):
     for m in range(_FIVE):
         for vector in range(rows.vectors):
             at = rows.at + m * rows.row + vector * _V
-            transpose_block(source, at, _FIVE * rows.row, tile, vector * _V * TILE + m * _V, TILE)
+            transpose_block(source, (at, _FIVE * rows.row), tile, (vector * _V * TILE + m * _V, TILE))
 
 
 @kernel(fastmath=FINITE)
@@ -145,9 +145,9 @@ def tile_to_rows(tile, first, target, rows, lanes, block):
             source = (first + vector * _V) * TILE + m * _V
             at = rows.at + m * rows.row + vector * _V
             if end - first_lane == _V:
-                transpose_block(tile, source, TILE, target, at, next_j)
+                transpose_block(tile, (source, TILE), target, (at, next_j))
             else:
-                transpose_block(tile, source, TILE, block, _ZERO, _V)
+                transpose_block(tile, (source, TILE), block, (_ZERO, _V))
                 for lane in range(first_lane, end):
                     store(target, at + lane * next_j, load(block, lane * _V))
 

@@ -46,14 +46,14 @@ def list_experiments(names: list[str], style: str) -> None:
         return print(_for_programs(rows, style))
     for number, (document, entries) in enumerate(groupby(found, key=lambda entry: entry.document)):
         of = tables.citation(document) if document in tables.documents() else "what the models of the book need"
-        print("\n" * (number > 0) + f"{document}: {of}")
+        print(("\n" if number else "") + f"{document}: {of}")
         for entry in entries:
             times = ", ".join(f"{preset} {suite.duration(suite.estimate(entry, preset))}" for preset in entry.presets)
             reason = experiments.unavailable(entry)
             print(f"  {entry.id:28s} {entry.item:12s} {entry.title} [{times}]" + (f"  ({reason})" if reason else ""))
             if names:
                 print(*(f"    {each}" for each in experiments.where_written(entry)), sep="\n")
-    print(*experiments.BROKEN.values(), sep="\n", file=sys.stderr, end="\n" * bool(experiments.BROKEN))
+    print(*experiments.BROKEN.values(), sep="\n", file=sys.stderr, end="\n" if experiments.BROKEN else "")
 
 
 def _for_programs(rows: list[dict[str, Any]], style: str) -> str:
@@ -72,7 +72,7 @@ def run(out: Path, experiment: str, style: str, figure: Path | None, threads: in
     with common.prepared(out):
         record = experiments.run_record(experiment, threads=threads, **asked)
         path, reasons = runs.deposit(record, out)
-    print(*(f"not in {out}: {reason}" for reason in reasons), sep="\n", end="\n" * bool(reasons), file=sys.stderr)
+    print(*(f"not in {out}: {reason}" for reason in reasons), sep="\n", end="\n" if reasons else "", file=sys.stderr)
     _say(record, path, style, drawable)
 
 
@@ -200,7 +200,7 @@ def compare(a: Path, b: Path, style: str, figure: Path | None) -> None:
     if style:
         return print(_for_programs([row for each in found for row in each.rows()], style))
     for number, each in enumerate(found):
-        print("\n" * (number > 0) + "\n".join(each.text()))
+        print(("\n" if number else "") + "\n".join(each.text()))
 
 
 def show(record: Path, style: str, figure: Path | None) -> None:
@@ -218,7 +218,7 @@ def check(report: str) -> None:
     found = parts.faults(report)
     for part, sentences in found.items():
         print(f"{part:12s}{'ok' if not sentences else plural(len(sentences), 'fault')}")
-        print(*(f"{'':12s}{sentence}" for sentence in sentences), sep="\n", end="\n" * bool(sentences))
+        print(*(f"{'':12s}{sentence}" for sentence in sentences), sep="\n", end="\n" if sentences else "")
     if any(found.values()):
         raise SystemExit(1)
 

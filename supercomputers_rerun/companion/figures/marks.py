@@ -63,7 +63,7 @@ def _number(axis: Axes, which: str, value: float, digits: int) -> str:
         if say is not None:
             return say(value)
     label = _label(axis, which)
-    unit = found[1] if (found := _UNIT.search(label)) else label * ("/" in label and " " not in label)
+    unit = found[1] if (found := _UNIT.search(label)) else label if "/" in label and " " not in label else ""
     return f"{_rounded(value, digits)} {unit}".strip()
 
 

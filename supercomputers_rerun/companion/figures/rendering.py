@@ -229,7 +229,7 @@ def described(figure) -> str:
     found = []
     for axis in filter(lambda axis: axis.axison and axis.get_xlabel() + axis.get_ylabel(), figure.axes):
         both = (axis.get_ylabel(), axis.get_yscale()), (axis.get_xlabel(), axis.get_xscale())
-        words = [f"{name}{', logarithmic' * (scale != 'linear')}" for name, scale in both if name]
+        words = [f"{name}{', logarithmic' if scale != 'linear' else ''}" for name, scale in both if name]
         found.append(f"{axis.get_title() or axis.get_title('left')} {' against '.join(words)}")
         rows = {round(place): name for name, place in named(axis, "y").items()}
         for line in axis.get_lines():

@@ -369,7 +369,7 @@ def said(frame: pd.DataFrame) -> str:
         for label, row in zip(labels(chosen), chosen.itertuples(), strict=True)
     )
     more = ". Points of further machines, where there are any, are in the data"
-    return found + more * bool((frame["kind"] == "run").any())
+    return found + (more if (frame["kind"] == "run").any() else "")
 
 
 def _day(source: str) -> str:
@@ -737,7 +737,7 @@ def sustained() -> "figures.Shown":
         title=f"Skipping eight numbers of ten took {then:.1f} times as long as using all in 2006, and {now:.1f} times "
         "today",
         seen="For the same arithmetic, with one thread a processor; in 2006 on 16 processors at once."
-        + " A cross marks a doubtful run." * bool(loops["flagged"].any()),
+        + (" A cross marks a doubtful run." if loops["flagged"].any() else ""),
     )
     (axis,) = shown.figure.axes
     axis.get_legend().remove()  # rows have names of machines

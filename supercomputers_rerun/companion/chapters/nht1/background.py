@@ -80,11 +80,11 @@ def said(run) -> str:
         found += f" {longer} became longer."
     little = "little" if share < 100 / 3 else "something"
     more = int((scatter > share).sum())
-    also = f", and {'some runs scatter' if more > 1 else 'one run scatters'} by more" * bool(more and not shorter)
+    also = "" if shorter or not more else f", and {'some runs scatter' if more > 1 else 'one run scatters'} by more"
     busy = table["threads"].max()
-    taken = f" With {plural(busy, 'thread')} no CPU is free for the writer." * bool(busy >= usable_cpus(run))
+    taken = f" With {plural(busy, 'thread')} no CPU is free for the writer." if busy >= usable_cpus(run) else ""
     official = written(run)["N"].max()
-    untried = " The largest grid was not tried." * bool(table["N"].max() < official)
+    untried = " The largest grid was not tried." if table["N"].max() < official else ""
     return (
         f"{found} There is {little} to gain on the grids tried: waiting for dumps takes at most {share:.0f} % of a run "
         f"with writing{also}.{taken}{untried}"
@@ -94,7 +94,7 @@ def said(run) -> str:
 def _runs(table) -> str:
     """Rows of :func:`beside_table` as the subject of a sentence; empty of none."""
     names = table["what"].str.replace(", ", " and ").tolist()
-    return f"The run{'s' * (len(names) > 1)} with {' and with '.join(names)}" if names else ""
+    return f"The run{'s' if len(names) > 1 else ''} with {' and with '.join(names)}" if names else ""
 
 
 @conclusion(
@@ -115,6 +115,6 @@ def slowed() -> Finding:
         found = f"With N = {most.N} and {plural(most.threads, 'thread')} it takes {took(most)}."
     else:
         found = f"With N = {' and '.join(str(N) for N in sorted(set(large['N'])))} no run is measurably longer."
-    untried = " On the largest grid of the report they were not tried." * bool(table["N"].max() < official)
+    untried = " On the largest grid of the report they were not tried." if table["N"].max() < official else ""
     verdict = HOLDS if len(slower) == len(large) else PARTLY if len(slower) else NOT
     return Finding(verdict, begin + found + untried, bears=bool((large["run_high"] >= 1).any()))

@@ -24,7 +24,7 @@ def by_processors(runs) -> "figures.Shown":
         where = "On the smallest grid" if one.N == ends[0][0].N else f"On {one.N}³ points"
         title = f"{where} writing adds {one.zeta:.0f} % to a run with one thread, {most.zeta:.0f} % with {most.threads}"
         titled = {row.what: "" for row in (one, most)}
-    only = " (the largest grid with most threads only)" * bool(ends and len(ends) < frames[0]["N"].nunique())
+    only = " (the largest grid with most threads only)" if ends and len(ends) < frames[0]["N"].nunique() else ""
     return below_printed(
         runs,
         frames,
@@ -80,6 +80,6 @@ def by_count() -> Finding:
     return Finding(
         HOLDS if all(more) else PARTLY if any(more) else NOT,
         f"Between one thread and {most} the overhead of planes goes {'; '.join(found)}."
-        + " More than two processors were not tried." * (most <= 2),
+        + (" More than two processors were not tried." if most <= 2 else ""),
         bears=not any(less),
     )

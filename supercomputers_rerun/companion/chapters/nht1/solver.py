@@ -68,7 +68,7 @@ def solver(runs) -> "figures.Shown":
         title=f"On the largest grid {most} threads make a step {gains[-1]['middle']:.1f} times as fast as one"
         if gains
         else "The time of a step grows about as the number of grid points",
-        caption=f"Time of a step{' (thin: this run)' * (len(runs) > 1)}. Below the dotted line "
+        caption=f"Time of a step{' (thin: this run)' if len(runs) > 1 else ''}. Below the dotted line "
         "a point takes less time than on the smallest grid with one thread.",
     )
 

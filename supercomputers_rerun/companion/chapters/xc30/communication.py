@@ -71,7 +71,7 @@ def split(runs) -> "figures.Shown":
             axis.hlines(row + 0.36, *ends, color=figures.INK, linewidth=1.2)
             computed = f"{frame[name][0]:.1f} %" if frame[name][0] > 99 else f"{frame[name][0]:.0f} %"
             axis.text(3, row, computed, va="center", size=10, color="white", weight="bold")
-            rows.append(name + ", this page" * ("own" in run.attrs))
+            rows.append(name + (", this page" if "own" in run.attrs else ""))
             share = frame.set_index("what")[name]
             others.append("\n".join(f"{said} {share[said]:.1f} %" for said in ("waiting", "messages", "serial")))
     figures.rows(axis, rows)

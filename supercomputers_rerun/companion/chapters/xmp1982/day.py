@@ -48,7 +48,8 @@ class Layout:
     @property
     def configuration(self) -> str:
         """Its name in the tables, where the report ran it."""
-        return f"{self.device}{self.files}" + f"-{self.driver}" * (self.device == "ssd" or self.driver == "overlapped")
+        driver = f"-{self.driver}" if self.device == "ssd" or self.driver == "overlapped" else ""
+        return f"{self.device}{self.files}{driver}"
 
 
 @cache

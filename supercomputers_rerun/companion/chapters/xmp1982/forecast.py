@@ -370,7 +370,7 @@ def forecast_times(runs) -> "figures.Shown":
     program = runs[0].attrs["experiment"].removeprefix("xmp1982-")
     table = {"forecast": "fig4_1", "simulator": "fig5_1"}[program]
     printed, parts = tables.load("xmp1982", table), {"forecast": program, "pp": "a job", "total": "all"}
-    names = [*printed["configuration"].values, *["memory"] * (program == "forecast")]
+    names = [*printed["configuration"].values, *(["memory"] if program == "forecast" else [])]
     rows = [f"{words}: {label(name)}" for words in parts.values() for name in names]
     old, keys = printed.reindex(configuration=names), {"cpu": "CPU time", "clock": "clock"}
     then = {f"{words}, 1982": pd.Series(np.concatenate([old[f"{part}_{key}"] for part in parts]), rows)

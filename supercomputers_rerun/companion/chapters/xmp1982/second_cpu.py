@@ -49,7 +49,7 @@ def printed_name(name: str) -> str:
 
 def _job(test: str, n: int) -> str:
     """A job for a reader."""
-    return label(printed_name(test)) + f", job {n + 1}" * ("+" in test)
+    return label(printed_name(test)) + (f", job {n + 1}" if "+" in test else "")
 
 
 def case(programs: Sequence[tuple[str, str, Any]], posts: str = "after", binding: str = "one each") -> Case:
@@ -60,7 +60,7 @@ def case(programs: Sequence[tuple[str, str, Any]], posts: str = "after", binding
     from supercomputers_rerun.kernels import jobs
 
     problem = jobs.Problem(tuple(jobs.Job(program, each) for _, program, each in programs), binding, posts)
-    test = "+".join(name for name, *_ in programs) + ", free" * (binding == "free")
+    test = "+".join(name for name, *_ in programs) + (", free" if binding == "free" else "")
     named = test if binding == "free" else f"{test}, one each"
     return Case(named, jobs, problem, 1, {"test": test, "jobs": len(programs)}, observe)
 
@@ -116,7 +116,7 @@ def printed_worth(driver: str = "sync") -> "pd.Series":
     alone, both = tables.load("xmp1982", "fig5_1"), tables.load("xmp1982", "fig5_3")
     each = (alone["forecast_clock"] + JOBS * alone["pp_clock"]).to_series()
     complete = both["complete"].max("job").to_series().drop("ecmwf")
-    turns = {name: sum(each[half + f"-{driver}" * half.startswith("ssd")] for half in name.split("+"))
+    turns = {name: sum(each[half + (f"-{driver}" if half.startswith("ssd") else "")] for half in name.split("+"))
              for name in complete.index}  # fmt: skip
     return pd.Series(turns) / complete
 
@@ -130,7 +130,8 @@ def printed_parts() -> tuple["pd.DataFrame", "pd.DataFrame", "pd.DataFrame"]:
     pairs = both.merge(ups, on=["test", "job"]).query("test != 'ecmwf'").set_index("test")
     names = [test.split("+")[int(job) - 1] for test, job in pairs["job"].items()]
     single = alone.merge(breakdown, on="configuration").set_index("configuration")
-    single = single.loc[[name + "-sync" * name.startswith("ssd") for name in names]].set_axis(pairs.index)
+    tested = [name + ("-sync" if name.startswith("ssd") else "") for name in names]
+    single = single.loc[tested].set_axis(pairs.index)
     paired = (pairs["total"] - pairs["write_sum"], pairs["write_sum"], pairs["pp_5_jobs"])
     each = (single["net_forecast"], single["write_sum"], JOBS * single["pp_clock"])
     first, second = (pd.concat(seconds, axis=1, keys=PARTS).astype(float) for seconds in (paired, each))
