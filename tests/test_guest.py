@@ -4,24 +4,26 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
-#: Everything that one imports: packages, the command, the kernels with unusual needs, figures and pages.
-PARTS = (
-    "kernels.bt, kernels.spectral, kernels.gridpoint, kernels.imaging, kernels.memory.stride, kernels.processor.smt",
-    "kernels.mpi.exchange, kernels.portable.build, kernels.runtime.wasm",
-    "companion.tables, companion.claims, companion.records.runs, companion.__main__",
-    "companion.figures.kit, companion.figures.rendering, companion.figures.tabular, companion.pages.report",
-    "peers",
-)
+import supercomputers_rerun
+from supercomputers_rerun.companion.common import EXTRAS
+
+#: Modules of others that no part may need in order to be imported, but the peers that are compared with them.
+OPTIONAL = sorted(module for module, extra in EXTRAS.items() if extra != "notebooks")
 #: Prints what other people's code can see of numba, llvmlite, matplotlib, the import system, warnings and environment,
-#: before and after the import; libraries are imported first, since what they do themselves is theirs.
+#: and the import of a module changes; libraries are imported first, since what they do themselves is theirs, and those
+#: that are optional are not there.
 PROGRAM = """
-import json, os, signal, sys, warnings
+import importlib, json, os, signal, sys, warnings
 import llvmlite.binding, llvmlite.ir, matplotlib, numba, numba.core.caching, numba.core.codegen, numba.core.config
-import numba.core.dispatcher, numba.core.registry, pandas, scipy.special, xarray, astropy.io.fits
-sys.path.append(sys.argv[1])
+import numba.core.dispatcher, numba.core.registry, pandas, scipy.special, xarray, astropy.io.fits, IPython, nbformat
+import ipykernel.ipkernel, jupyter_server.services.contents.largefilemanager
+optional, *asked = sys.argv[1:]
+sys.modules.update(dict.fromkeys(optional.split()))
+sys.path.append(os.getcwd())
 
 def attributes(thing):
     return {name: repr(value) if isinstance(value, (bool, int, float, str, tuple, frozenset)) else id(value)
@@ -45,30 +47,49 @@ def seen():
     return found
 
 matplotlib.rcParams["lines.linewidth"] = 7.0  # the reader's own
-told = {}
-for part in sys.argv[2:]:
-    before = seen()
-    for name in part.split(", "):
-        __import__(f"supercomputers_rerun.{name}")
+changed, lacking, before = {}, {}, seen()
+for name in asked:
+    try:
+        importlib.import_module(f"supercomputers_rerun.{name}")
+    except ModuleNotFoundError as error:
+        lacking[name] = error.name
     after = seen()
-    told[part] = sorted(name for name in before.keys() | after.keys() if before.get(name) != after.get(name))
-print(json.dumps(told))
+    if different := sorted(each for each in before.keys() | after.keys() if before.get(each) != after.get(each)):
+        changed[name] = different
+    before = after
+print(json.dumps([changed, lacking]))
 """
 
 
-@pytest.fixture(scope="module")
-def changed(tmp_path_factory):
-    """What the import of each part changes, one after another in one process."""
-    folder = tmp_path_factory.mktemp("guest")
-    command = [sys.executable, "-c", PROGRAM, str(folder), *PARTS]
+def modules(part: str) -> list[str]:
+    """Every module of a part, as it is named below ``supercomputers_rerun``."""
+    home = supercomputers_rerun.HOME if part == "kernels" else Path(supercomputers_rerun.__file__).parent
+    names = (".".join(path.relative_to(home).with_suffix("").parts) for path in sorted((home / part).rglob("*.py")))
+    return [name.removesuffix(".__init__") for name in names]
+
+
+def imported(names: list[str], folder: Path) -> tuple[dict[str, list[str]], dict[str, str]]:
+    """What the import of each module changes, one after another in one process, and what modules lack."""
+    command = [sys.executable, "-c", PROGRAM, " ".join(OPTIONAL), *names]
     done = subprocess.run(command, cwd=folder, env={**os.environ}, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+    return tuple(json.loads(done.stdout))
 
 
-@pytest.mark.parametrize("part", PARTS)
-def test_importing_changes_nothing_for_other_code(part, changed):
-    assert changed[part] == []
+@pytest.mark.parametrize("part", ["kernels", "companion", "peers"])
+def test_importing_changes_nothing_for_other_code(part, tmp_path):
+    """What cannot be imported without a library that is optional is a peer, and changes nothing by the attempt."""
+    changed, lacking = imported(modules(part), tmp_path)
+    assert changed == {}
+    assert part == "peers" or lacking == {}
+    for name in lacking:
+        assert imported([name], tmp_path) == ({}, {name: lacking[name]}) and lacking[name] in OPTIONAL
+
+
+def test_the_modules_that_are_imported_are_those_of_the_tree():
+    found = [name for part in ("kernels", "companion", "peers") for name in modules(part)]
+    assert {"kernels.bt", "companion.chapters.nht1.solver", "companion.mpi.job", "peers.kit.compiled"} <= {*found}
+    assert len(found) == len({*found}) > 200
 
 
 def test_a_figure_is_drawn_in_the_house_style_and_the_readers_settings_stay(tmp_path):
@@ -89,9 +110,6 @@ def test_a_figure_is_drawn_in_the_house_style_and_the_readers_settings_stay(tmp_
 def test_every_function_that_makes_axes_is_in_the_house_style():
     """What draws later than ``figures.axes``, as a legend, takes its looks from the settings of that moment."""
     import ast
-    from pathlib import Path
-
-    import supercomputers_rerun
 
     found = []
     for folder in ("chapters", "pages"):

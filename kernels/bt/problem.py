@@ -22,7 +22,7 @@ SMALLEST_N, LARGEST_N = 6, 4096
 # Ratio of specific heats and related constants of the model equations.
 C1 = 1.4
 C2 = 0.4
-C3C4 = 0.1 * 1.0  # viscosity times heat-conduction factor
+C3C4 = 0.1 * 1.0  # viscosity μ
 C1345 = 1.4 * 1.4 * C3C4  # heat conduction
 FOUR_THIRDS = 4.0 / 3.0
 #: Second-difference dissipation of the x, y and z direction (equal for all components).

@@ -2,16 +2,24 @@
 j, with all k (``slabs``).
 
 U = (ρ, ρu, ρv, ρw, E): density ρ, momenta (velocities u, v, w along x, y, z), total energy E of a unit of volume; dt is
-the time step, and nothing has a physical unit.  R(U), which ∂U/∂t is without forcing, is the sum of three parts, one a
-direction, each of which ``differences`` adds.  A_x, A_y and A_z are minus these parts linearised in U, without the
-fourth differences δ⁴ of the dissipation.  Δ is the update::
+the time step, and nothing has a physical unit.  Without forcing ∂U/∂t is R(U): three parts, one for each direction,
+which ``differences`` adds.  A_x, A_y and A_z are minus these parts linearised in U, without the fourth differences δ⁴
+of the dissipation.  Δ is the update::
 
     (I + dt·A_x) (I + dt·A_y) (I + dt·A_z) Δ = dt·(R(U) + forcing),    U ← U + Δ
 
     x part of R = −∂f/∂x + ∂²g/∂x² + d ∂²U/∂x² − e δ⁴U,    A_x Δ = ∂(F Δ)/∂x − ∂²(G Δ)/∂x²
 
-with the flux f of convection, g of viscosity and conduction of heat, the constants d and e of the dissipation (all in
-``solver``), and the 5×5 Jacobians F = ∂f/∂U and G = ∂g/∂U + d·I, taken at U before the update (``elimination``).
+    f = (ρu, ρu² + p, ρuv, ρuw, (E + p)u)     p = C2 (E − ρV²/2),  V² = u² + v² + w²
+    g = (0, 4/3 μu, μv, μw, g_E)              g_E = μ((1 − C1²) V²/2 + u²/6) + C1345 E/ρ
+
+f is the convective flux, g what viscosity and conduction of heat take second differences of.  In y and z, p and 4/3
+belong to the momentum of that direction: in y f = (ρv, ρuv, ρv² + p, ρvw, (E + p)v), and g has 4/3 μv and v²/6.
+Differences are central, on the unit cube, N points a side, h = 1/(N − 1) apart.  On the boundary U keeps the values of
+a polynomial (``problem.exact_solution``), and the forcing is −R of it, so that it is the steady state.  Dissipation: d
+is 0.75 in x and y and 1 in z, e is 0.25; δ⁴, not divided by h, has the weights 1, −4, 6, −4, 1, and others beside the
+boundary (``differences.weights``).  C1 = 1.4, C2 = 0.4, μ = 0.1, C1345 = 0.196 (``problem``).  F = ∂f/∂U and
+G = ∂g/∂U + d·I are 5×5 Jacobians, taken at U before the update (``elimination``).
 
 The factors are solved one after the other, each on the answer of the one before, and all of it in one array::
 
@@ -28,21 +36,23 @@ goes with the slabs because it, too, runs along k.  Planes do not depend on each
 out and meet in between.
 
 Fields are flat float64 arrays, which ``solver.State`` owns, in the layout of ``solver.Box``; components have rows of
-their own, so that eight points of one are one load.  u[k, j, m, i] lies at ``base + k·plane + (5·j + m)·row + i``::
+their own, so that eight points of one are one load.  u[k, j, m, i] lies at ``base + k·plane + (5·j + m)·row + i``, with
+``base`` that of the box's first point; ``plane`` and ``row`` are odd numbers of cache lines, so that lines of any
+direction spread over all sets of a cache::
 
-    plane k    row j      ρ    i = 0 1 2 … ni − 1, then padding to an odd number of cache lines: ``row`` doubles
+    plane k    row j      ρ    i = 0 1 2 … ni − 1, then padding: ``row`` doubles
                           ρu   …
                           ρv, ρw, E
                row j+1    ρ    …                       5·``row`` behind ρ of row j
 
 Functions share
 
-``fields``     ``u``, the conserved variables; ``rhs``, dt times the right-hand side, which after ``planes`` is zero on
-               the boundary of the grid and in the padding behind it; ``forcing``, dt times the forcing
+``fields``     ``u``, the conserved variables; ``rhs``, first dt times the right-hand side, then solutions, at last Δ;
+               after ``planes`` zero on the boundary of the grid and in the padding behind it; ``forcing``, dt times it
 ``geometry``   of a box (the whole grid, or the part of it that one rank has): its ``Place``, and of x, y and z the
                ``Direction`` and the ``Ends`` (:mod:`.lines`)
-``solves``     of x, y and z: whether lines are solved here.  They must be whole, from boundary to boundary; where boxes
-               share a line, ``ranks`` passes it from one to the next
+``solves``     of x, y and z: whether lines are solved here.  Such a line lies in this box from boundary to boundary;
+               where boxes share a line, ``ranks`` passes it from one to the next
 ``work``       scratch, float64 (threads, work_size(cells) or more), with ``cells`` as in ``_most_cells``
 ``thread``     which of ``threads`` this is; it takes a contiguous share
 
@@ -74,13 +84,13 @@ _FIVE = np.uint64(5)
 class Parts(NamedTuple):
     """One thread's scratch, cut into flat float64 arrays, which lie in it in this order.
 
-    Functions give each a name at once: numba counts a reference, with a locked instruction, whenever an array is taken
+    Unpack the tuple before any loop: numba counts a reference, with a locked instruction, whenever an array is taken
     out of a tuple, and with ``parts.tile_u`` in the loops a step of class W takes 1.17 times as long.
     """
 
     upper: np.ndarray  # X of ``elimination``, of every cell of eight lines and of the one before the first
     ring: np.ndarray  # ``Terms`` of ``elimination``, of three cells in turn
-    carry: np.ndarray  # what a piece of a line hands on to the next piece, which in ``ranks`` another box has
+    carry: np.ndarray  # for the next piece of a line (in ``ranks`` in another box): X and y, on the way back Δ
     tile_u: np.ndarray  # eight rows of u as eight lines along x
     tile_rhs: np.ndarray  # and of rhs
     block: np.ndarray  # 8 · 8 numbers: a transposed block of which some lanes are written
@@ -117,7 +127,7 @@ def rows_to_tile(source, rows, tile):
     for m in range(_FIVE):
         for vector in range(rows.vectors):
             at = rows.at + m * rows.row + vector * _V
-            transpose_block(source, at, _FIVE * rows.row, tile, vector * _V * TILE + m * _V, TILE)
+            transpose_block(source, (at, _FIVE * rows.row), tile, (vector * _V * TILE + m * _V, TILE))
 
 
 @kernel(fastmath=FINITE)
@@ -135,9 +145,9 @@ def tile_to_rows(tile, first, target, rows, lanes, block):
             source = (first + vector * _V) * TILE + m * _V
             at = rows.at + m * rows.row + vector * _V
             if end - first_lane == _V:
-                transpose_block(tile, source, TILE, target, at, next_j)
+                transpose_block(tile, (source, TILE), target, (at, next_j))
             else:
-                transpose_block(tile, source, TILE, block, _ZERO, _V)
+                transpose_block(tile, (source, TILE), block, (_ZERO, _V))
                 for lane in range(first_lane, end):
                     store(target, at + lane * next_j, load(block, lane * _V))
 
@@ -162,7 +172,7 @@ def _share(first, stop, threads, thread):
 def _most_cells(place):
     """Cells for which scratch is laid out: those of the longest line of a box and those that a tile has beside it.
 
-    A line has no more, also where cells of neighbours are added to it (``visited``).
+    Enough also for the cells of neighbours that ``visited`` adds.
     """
     return _TWO * place.beside + max(place.ni, place.nj, place.nk)
 

@@ -1,4 +1,5 @@
-"""The out-of-core grid-point forecast of 1982: dry hydrostatic primitive equations whose state lives in work files.
+"""The out-of-core grid-point forecast of 1982: hydrostatic primitive equations, dry or with column work, whose state
+lives in work files.
 
 C grid in longitude and latitude, sigma levels, leapfrog with semi-implicit gravity waves, in the manner of ECMWF's
 first operational model (Burridge and Haseler, ECMWF Technical Report 4, 1977; Simmons, Hoskins and Burridge, Mon.

@@ -40,7 +40,7 @@ def _pack(w, o, pitch, ni, x):
     """Sixteen rows from ``o`` on to elements [ni, 2, 8] at ``x``."""
     for part in range(2):
         for i in range(0, ni, LANES):
-            transpose_block(w, o + LANES * part * pitch + i, pitch, w, x + PAIR * i + LANES * part, PAIR)
+            transpose_block(w, (o + LANES * part * pitch + i, pitch), w, (x + PAIR * i + LANES * part, PAIR))
 
 
 @kernel(fastmath=STRICT)
@@ -48,7 +48,7 @@ def _unpack(w, x, o, pitch, ni):
     """Elements at ``x``, real and imaginary part exchanged, to sixteen rows from ``o`` on."""
     for part in range(2):
         for i in range(0, ni, LANES):
-            transpose_block(w, x + PAIR * i + LANES * (1 - part), PAIR, w, o + LANES * part * pitch + i, pitch)
+            transpose_block(w, (x + PAIR * i + LANES * (1 - part), PAIR), w, (o + LANES * part * pitch + i, pitch))
 
 
 @kernel(inline=True)

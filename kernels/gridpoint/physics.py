@@ -1,8 +1,9 @@
 """Column work of a time step, compiled: condensation and rain, friction, radiation.
 
 After the explicit step, ``columns`` moves T, q and cloud water of a row by the cloud scheme of
-``kernels.routines.cloud``, adds the radiative heating that the record keeps, relaxes the wind near the ground to
-rest (1/day below σ = 0.7: Held and Suarez, Bull. Am. Meteorol. Soc. 75, 1994), and gives what falls to the record.
+``kernels.routines.cloud``, adds the radiative heating that the record keeps, relaxes the wind near the ground to rest
+(1/day at the ground, less upwards, none from σ = 0.7 on: Held and Suarez, Bull. Am. Meteorol. Soc. 75, 1994), and
+gives what falls to the record.
 
 ``radiation`` computes the heating anew, on radiation steps only.  Bands of equal weight; all pairs of half levels see
 each other through

@@ -5,10 +5,10 @@ pivots of the elimination, which the latter takes, are worked out here ahead (``
 are those of ``rows``, in SI units::
 
     X           each of u, v (wind to the east, to the north), T, q and p_s (temperature, humidity, surface pressure)
-    X⁰, X⁻      the present state, and that of the step before after the time filter, whose factor is ε
+    X⁰, X⁻      the present state, and that of the step before after the time filter, whose factor ε is 0.05
     c           the semi-implicit correction, known when the Helmholtz equations of a step are solved for all rows
-    P, Q        what a step knows without it: P + c will be X⁰, Q + ε c will be X⁻ of the next step
-    Yᵉ          P − 2X⁰ + X⁻, of which the Helmholtz equations have their right-hand sides; D: divergence of its wind
+    P, Q        what is known before c is: P + c will be X⁰, Q + ε c will be X⁻ of the next step
+    Yᵉ          P − 2X⁰ + X⁻, of which the Helmholtz equations' right-hand sides are made; D: divergence of its wind
     G           potential that these equations give, m²/s²; c of the wind is −Δt ∇G
     K, Φ, Φ_s   kinetic energy, geopotential, that of the ground, m²/s²
     σ, ṁ, ω, κ  p/p_s, p_s dσ/dt, dp/dt, R/c_p of air; half levels of σ bound the levels, which are Δσ thick
@@ -29,14 +29,14 @@ and ``record_row`` give the place of everything by name, which is how the stages
       … the fields in the order of ``WindowRow``
       then lines of a pitch: p_s of Yᵉ, p_s, p_s of X⁻, ln p_s, ∂p_s/∂t
 
-    the ring of five rows, while row j is the newest:
+    the ring of five rows (``Extents.ring``), while row j is the newest:
 
       row      its stage now        which reads, of the ring, rows
       j        complete             none: its record, and G of j − 1, j, j + 1
       j − 1    flow                 j − 2, j − 1, j
       j − 2    tendency, advance    j − 3, j − 2, j − 1
       j − 3    implicit             j − 3, j − 2
-      j − 4    none any more        j + 1 takes its place
+      j − 4    none                 spare, which no stage reads: j + 1 takes its place (four rows would be enough)
 
 Fields that a stage leaves for the next, eighteen a row, exist in the window alone, which stays in the cache where that
 is large enough (``scan`` has sizes): the scan over all rows moves no more than their records, G and right-hand sides.
@@ -72,7 +72,7 @@ from supercomputers_rerun.kernels.gridpoint.problem import LAG, Problem
 from supercomputers_rerun.kernels.runtime.jit import kernel
 from supercomputers_rerun.kernels.runtime.vector import LANES, address, load, store
 
-#: Places on either side of a row in memory, for neighbours across the date line.  Stages read two of them at most; with
+#: Places on either side of a row in memory, for neighbours across the ends of a row.  Stages read two at most; with
 #: a vector of them ``wrap`` is one copy a side, and each level begins on a cache line.
 HALO = LANES
 #: Numbers of one element of a Fourier transform: eight real parts, then eight imaginary parts.  Each of the sixteen
@@ -88,18 +88,18 @@ HEADER = 64
 class Extents(NamedTuple):
     """Counts and distances, in doubles where nothing else is said."""
 
-    ni: int
+    ni: int  # a multiple of 16 (``Problem``): loops take 8 or 16 points at once, and levels begin on cache lines
     nj: int
     levels: int
     pitch: int  # between levels in the window
     field: int  # of a field in the window
     row: int  # of one row in the window: its fields, the rows of longitude behind them, and one that nothing uses
-    ring: int  # rows of the window: the newest, three behind it, and the one whose place the next takes
-    slots: int  # records in memory
+    ring: int  # rows of the window: the newest, three behind it and a spare; in looks at the state those of a group
+    slots: int  # records in memory: nj, with work files the groups under way and the three rows behind them
     halves: int  # rows of right-hand sides in memory, half a spectrum each, in ``ForecastArrays.halves``
     half: int  # of half a record, A or B; nothing to do with ``halves``
     groups: int  # of sixteen modes
-    waves: int  # of a row of ``halves``: a third of it, which a file of its own has, is whole blocks
+    waves: int  # of a row of ``halves``, which is cut in three, a file each, of whole blocks
     depth: int  # of a row of G: whole groups of four levels
     tendency: int  # rows of longitude of one field's tendency, a multiple of sixteen
     fourier: int  # where the Fourier transform's work space begins in the scratch: behind tendencies, modes, spares
@@ -146,7 +146,7 @@ class WindowRow(NamedTuple):
     flux_v: int  # p_s v cosφ
     sinking: int  # ṁ = p_s dσ/dt at the half level below
     head: int  # K + Φ
-    eta: int  # (f + ζ)/p_s of the south face
+    eta: int  # (f + ζ)/p̄_s of the south face
     conversion: int  # κ T ω/p but for κ T V·∇ ln p_s, V being the wind, which ``rows.tendency`` adds
     u_before: int  # X⁻
     v_before: int
@@ -290,7 +290,7 @@ def neighbours(size, j):
 
 @kernel(inline=True)
 def wrap(w, o, ni):
-    """Repeat both ends of the row at ``o`` beside the other end: neighbours across the date line."""
+    """Repeat both ends of the row at ``o`` beside the other end: neighbours across the ends of a row."""
     store(w, o + ni, load(w, o))
     store(w, o - HALO, load(w, o + ni - HALO))
 
@@ -325,7 +325,8 @@ class RowCoefficients(NamedTuple):
     pole: np.ndarray  # ζ at a pole: factor of the mean of u beside it, 1/m
     damp_south: np.ndarray  # second difference in latitude of u, T, q: factor of X − X south, cosφ_face/cosφ_j
     damp_north: np.ndarray  # and of X north − X
-    damp_south_v: np.ndarray  # the same of v
+    # of v, which lies on faces: cosφ of the mass row between over cosφ of its own face, 0 across the rows at the poles
+    damp_south_v: np.ndarray
     damp_north_v: np.ndarray
     filtered: np.ndarray  # int64: bit 0 if u, T, q and p_s are filtered, bit 1 if v is
 
@@ -336,11 +337,11 @@ class WaveTables(NamedTuple):
     ``ForecastPlan.waves``; not ``Extents.waves``, a number of doubles.
     """
 
-    filter: np.ndarray  # float64 (2, nj, ni): factor/ni by wavenumber, of mass rows and of v; two transforms give ni
+    filter: np.ndarray  # float64 (2, nj, ni): factor/ni (there and back is times ni) by wavenumber, mass rows and v
     forward: np.ndarray  # float64 (groups · 16, 2 · levels + 1): T, D, p_s of Yᵉ → right-hand sides by vertical mode
     backward: np.ndarray  # float64 (groups · 16, groups · 16): modes → G
     inverse: np.ndarray  # float64 (nj, ni/2 + 1, groups, 16): inverse pivots
-    speed2: np.ndarray  # float64 (groups · 16,): Δt² c² of each mode, c its phase speed; ``Levels.speed2`` is c²
+    speed2: np.ndarray  # float64 (groups · 16,): Δt² c_m² of mode m, c_m its phase speed; ``Levels.speed2`` is c_m²
     radices: np.ndarray  # int64: factors of ni, of the Fourier transform, and 0 as the end
     roots: np.ndarray  # float64: roots of unity for the same transform
 
@@ -422,13 +423,13 @@ def polar_filter(problem: Problem, rows: RowCoefficients) -> np.ndarray:
 
 
 def pivots(problem: Problem, rows: RowCoefficients, speed2: np.ndarray) -> np.ndarray:
-    """Inverse pivots of (1 − Δt²c²∇²) g = rhs, float64 (nj, ni/2 + 1, modes): by row, wavenumber k and vertical mode.
+    """Inverse pivots of (1 − Δt²c_m²∇²) g = rhs, float64 (nj, ni/2 + 1, modes): by row, wavenumber k and vertical mode.
 
-    ``speed2`` has Δt²c² of the modes, c being their phase speeds.  At row j ∇² g is s_j g_{j−1} + n_j g_{j+1} −
+    ``speed2`` has Δt²c_m² of the modes m, c_m being their phase speeds.  At row j ∇² g is s_j g_{j−1} + n_j g_{j+1} −
     (w_j + s_j + n_j) g_j, with w_j = (2 sin(πk/ni)/(a cosφ_j Δλ))² and, as s and n, ``laplace_south`` and
     ``laplace_north`` of ``rows``.  Hence::
 
-        pivot_j = 1 + Δt²c² (w_j + s_j + n_j) − (Δt²c²)² s_j n_{j−1}/pivot_{j−1}
+        pivot_j = 1 + Δt²c_m² (w_j + s_j + n_j) − (Δt²c_m²)² s_j n_{j−1}/pivot_{j−1}
     """
     ni = problem.ni
     nj = problem.nj
@@ -446,9 +447,13 @@ def pivots(problem: Problem, rows: RowCoefficients, speed2: np.ndarray) -> np.nd
 def _matrices(problem: Problem, column) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """``WaveTables.speed2``, ``forward`` and ``backward``.
 
-    ``forward`` makes of Yᵉ the right-hand sides E⁻¹ [γT + R T_REF p_s/P_REF − Δt (γτ + R T_REF Δσ) D], ``backward`` of
-    their answers g the potential G = E g.  ``levels`` has the matrices γ (γT = Φ − Φ_s), τ (−τD = ∂T/∂t by D)
-    and E (its columns are the modes), the gas constant R and the reference values T_REF, P_REF.
+    ``forward`` makes of Yᵉ the right-hand sides E⁻¹ [γT + R T_REF p_s/P_REF − Δt B D], ``backward`` of their answers g
+    the potential G = E g.  The columns of E are the modes m, eigenvectors of B = γτ + R T_REF 1⊗Δσ, and c_m² its
+    eigenvalues; hence (1 − Δt²B∇²) G = E · (right-hand sides).  By level, from the top, with r = σ below/σ above::
+
+        (γT)_k = R T_k α_k + Σ_{l>k} R T_l ln r_l                        Φ − Φ_s;   α_k = 1 − σ above/Δσ_k · ln r_k
+        (τD)_k = κ T_REF [α_k D_k + ln r_k/Δσ_k Σ_{l<k} D_l Δσ_l]        −∂T/∂t;    at the top ln r = 0, α = ln 2
+        (BD)_k = (γτD)_k + R T_REF Σ_l D_l Δσ_l                          T_REF = 300 K, P_REF = 10⁵ Pa (``levels``)
     """
     levels = problem.levels
     modes = PAIR * ceil_div(levels, PAIR)  # in groups of sixteen, the last filled up with modes that are zero
@@ -510,7 +515,7 @@ def shapes(size: Extents, threads: int = 1) -> dict[str, tuple[int, ...]]:
 def make(problem: Problem) -> ForecastPlan:
     """The plan of a forecast.
 
-    ``damp``: the shortest wave, which δ⁴ in longitude multiplies by 16, falls by the factor e in the time DAMPING.
+    ``damp``: the shortest wave, which δ⁴ in longitude multiplies by 16, falls by the factor e in DAMPING, 3 h.
     """
     ni = problem.ni
     nj = problem.nj

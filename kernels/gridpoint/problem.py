@@ -7,7 +7,7 @@ from supercomputers_rerun.kernels.contract import Presets, one_of, real, require
 from supercomputers_rerun.kernels.fft import LARGEST_RADIX, factorise
 from supercomputers_rerun.kernels.runtime.vector import LANES
 
-LAG = 3  # rows that a row must be behind the newest one before it is complete
+LAG = 3  # rows that a row is behind the newest one before it is done with
 
 
 @dataclass(frozen=True)

@@ -3,29 +3,37 @@
 Leapfrog with semi-implicit gravity waves: a time step of Δt (s) goes on from X⁻, the state of the step before after the
 time filter, and X⁰, the present one.  X is the wind u to the east and v to the north (m/s), temperature T (K), humidity
 q (kg/kg) and surface pressure p_s (Pa).  X⁰ and X⁻ of the next step are known only when the Helmholtz equations of this
-one have been solved for all rows; what is known of them before, P and Q, is what the record of a row keeps, and c is
-the correction that both lack.  A row passes four stages, each one row behind the one before (``advance`` ends the
-third, or, in a forecast with physics, ``physics.columns`` after it; ``helmholtz`` has the last):
+one have been solved for all rows; what is known of them before, P and Q, is what the record of a row keeps: P lacks the
+correction c, and Q lacks ε c.  A row passes four stages, each one row behind the one before.  (The third ends with
+``advance``, then with physics ``physics.radiation``, on its steps, and ``physics.columns``; the fourth is in
+``helmholtz``.)
 
 =========  ==========================  ==========================================================================
 stage      reads                       gives
 =========  ==========================  ==========================================================================
 complete   record j; G of j−1, j, j+1  X⁰ = P + c, X⁻ = Q + ε c, with c = −Δt ∇G and so on
 flow       X⁰, X⁻ of j−1, j, j+1;      p_s u, p_s v cosφ, ṁ, K + Φ, η of the south face, column part of κ T ω/p,
-           Φ_s of j from its record    −Σ D Δσ; second differences of X⁻ in latitude
+           Φ_s of j from its record    −Σ M Δσ; second differences of X⁻ in latitude
 tendency   X⁰, flow of j−1, j, j+1;    N, before ``helmholtz.filter_tendencies``
            X⁻ of j
   advance  N filtered; X⁰, X⁻ of j     P = X⁻ + 2Δt N, Q = X⁰ + ε Yᵉ, Yᵉ = 2(X⁻ − X⁰) + 2Δt N
 implicit   Yᵉ of j, j+1                D of the record; right-hand sides of the Helmholtz equations
 =========  ==========================  ==========================================================================
 
-N is ∂X/∂t by all terms of the dynamics at X⁰, with diffusion of X⁻ (p_s has none); P is X after an explicit leapfrog
-over 2Δt, Yᵉ = P − 2X⁰ + X⁻ what the Helmholtz equations have their right-hand sides from, ε the factor of the time
-filter, ``EPSILON``, and D of the record the divergence of the wind of Yᵉ (1/s).  What ``physics.columns`` changes it
-adds to P and Yᵉ, and ε times that to Q.  G (m²/s²) is the potential from the Helmholtz equations of the step before,
-zero until step 1 has solved them; with D = D of the record − Δt ∇²G, c is −Δt ∇G for u and v,
-−Δt κ T_REF (ln r/Δσ Σ' D Δσ + α D) for T, −Δt P_REF Σ D Δσ for p_s and 0 for q; Σ goes over all levels, Σ' over those
-above, and T_REF and P_REF are reference values, K and Pa.
+N is ∂X/∂t by all terms of the dynamics at X⁰, with diffusion of X⁻ (p_s has none); beyond 60° the filter multiplies
+wavenumber s of it by min(1, cosφ/(cos 60° sin(sΔλ/2))).  P is X after an explicit leapfrog over 2Δt.  The right-hand
+sides of the Helmholtz equations are made of Yᵉ = P − 2X⁰ + X⁻.  ε is the factor of the time filter, ``EPSILON``, 0.05,
+and D of the record the divergence of the wind of Yᵉ (1/s).  What ``physics.columns`` changes it adds to P, ε times that
+to Q, and to Yᵉ of u, v and T.  The first step is Euler's over Δt, not filtered and explicit: ε is 0 in it, and it
+solves no Helmholtz equations, so that c is 0 when the next step completes its rows.  G (m²/s²) is the potential from
+the Helmholtz equations of the step before, with the matrix B of the gravity waves about an isothermal state at rest::
+
+    (1 − Δt² B ∇²) G = γT + R T_REF p_s/P_REF − Δt B D,    of Yᵉ;    B D = γτD + R T_REF Σ D Δσ
+
+    γT = Φ − Φ_s of T,    τD = κ T_REF (ln r/Δσ Σ' D Δσ + α D)
+
+Σ goes over all levels, Σ' over those above; T_REF and P_REF are reference values, 300 K and 10⁵ Pa.  With D = D of the
+record − Δt ∇²G, c is −Δt ∇G for u and v, −Δt τD for T, −Δt P_REF Σ D Δσ for p_s and 0 for q.
 
 Symbols, in SI units::
 
@@ -33,32 +41,34 @@ Symbols, in SI units::
     σ, Δσ       p/p_s, 0 at the top and 1 at the ground; its difference across a level.  Half levels bound the levels
     V, K        the wind as a vector; its kinetic energy, m²/s²
     Φ, Φ_s      geopotential, and that of the ground, m²/s²
-    r, α        σ below over σ above a level; upwards from Φ_s, Φ grows by R T ln r across it (ln r is 0 at the top), by
-                α R T from the half level below it to the level itself (``levels`` has α)
-    D           in ``flow``, not of Yᵉ but ∇·(p_s V), Pa/s; −Σ D Δσ is ∂p_s/∂t
+    r, α        σ below over σ above a level; 1 − σ above/Δσ · ln r.  Upwards from Φ_s, Φ grows by R T ln r across a
+                level, by α R T from the half level below to the level itself.  At the top ln r is set to 0, α to ln 2
+    M           ∇·(p_s V), Pa/s; −Σ M Δσ is ∂p_s/∂t
     ṁ           p_s dσ/dt, Pa/s: mass flux downwards through a half level, times g
     η           (f + ζ)/p̄_s, 1/(s Pa), with f = 2Ω sinφ, Ω of the rotating Earth (1/s), and the vorticity ζ of the wind
     ω, R, κ     dp/dt; gas constant of air; R/c_p
 
 A bar is a mean of the neighbouring points around the place, δ_λ and δ_φ are differences of two neighbours.  Momentum is
-in vector-invariant form with Sadourny's potential-enstrophy stencil (J. Atmos. Sci. 32, 1975), with U = p̄_s u,
-V = p̄_s v cosφ (two numbers, not the vector)::
+in vector-invariant form with Sadourny's potential-enstrophy stencil (J. Atmos. Sci. 32, 1975), with the mass fluxes
+U = p̄_s u and W = p̄_s v cosφ::
 
-    ∂u/∂t = +η̄ V̄/cosφ − [δ_λ(K + Φ) + R T̄ δ_λ ln p_s]/(a cosφ Δλ) − vertical advection
+    ∂u/∂t = +η̄ W̄/cosφ − [δ_λ(K + Φ) + R T̄ δ_λ ln p_s]/(a cosφ Δλ) − vertical advection
     ∂v/∂t = −η̄ Ū      − [δ_φ(K + Φ) + R T̄ δ_φ ln p_s]/(a Δφ)      − vertical advection
 
-For X = T and q, by the same fluxes as p_s, V again the wind::
+For X = T and q, by the same fluxes as p_s::
 
-    ∂X/∂t = −[∇·(p_s V X) − X ∇·(p_s V)]/p_s − vertical advection,    and for T + κ T ω/p
+    ∂X/∂t = −[∇·(p_s V X) − X M]/p_s − vertical advection,    and for T + κ T ω/p
 
 Vertical advection is ½ [ṁ (X below − X) at the half level below + ṁ (X − X above) at that above]/(Δσ p̄_s).  The
 conversion κ T ω/p takes the same T̄ δ ln p_s as the pressure gradient, hence no spurious source of energy.  Diffusion,
-which all but p_s have besides, is −``plan.damp`` · δ⁴ of X⁻ in both directions.
+which all but p_s have besides, is −``plan.damp`` · δ⁴ of X⁻ in both directions, at a rate of 1/(16 · 3 h): the shortest
+wave in longitude falls by e in three hours.
 
-What makes it fast: a row goes through all stages while it and its neighbours lie in the window, five rows that stay in
-the cache where it is large enough (``scan`` has sizes), so that a record, in memory or in a work file, is read once and
-written once a step.  Loops over longitude load vectors of eight, reach over the date line by the copies that ``wrap``
-makes, and have no branch at top, ground and poles: what is not there is multiplied by zero.
+What makes it fast: a row goes through all stages while it and its neighbours lie in the window, five rows (``plan``
+draws them), which stay in the cache where it is large enough (``scan`` has sizes), so that a record, in memory or in a
+work file, is read once and written once a step (write-ups and copies for threads aside).  Loops over longitude load
+vectors of eight, read beyond the ends of a row, where ``wrap`` has put copies of the other end, and have no branch at
+top, ground and poles: what is not there is multiplied by zero.
 
 The C grid, north up and east to the right::
 
@@ -69,14 +79,23 @@ The C grid, north up and east to the right::
 Every stage is the same compiled function whatever calls it.  How many rows are in memory decides where a record lies
 and no number of the arithmetic: a run with more or fewer of them there gives the same answers bit for bit.
 
-``plan``, ``arrays``, ``j`` and ``k`` are as in ``plan``, which draws window and record: float64, fields
-[level][longitude], every level with ``HALO`` places on either side in window and G; ``arrays`` belongs to the forecast
-(``model.Model``), window and scratch in it to one thread.  Where a function says nothing else, ``x``, ``s`` and ``n``
-say where the fields of row ``j``, of the one to the south and of the one to the north lie in the window
-(``WindowRow``), ``r`` where they lie in the record (``RecordRow``); ``i`` is a longitude.  ``w`` is the address of the
-window, ``rec`` that of the record and ``scratch`` that of the scratch, which is divided into lines of ``size.pitch``
-numbers.  In loops ``above`` and ``below`` are rows or faces to the north and to the south; in ``Vertical`` they are
-levels.  Each stage overwrites what the one before left in the scratch; with t = ``size.tendency``::
+``plan``, ``arrays``, ``j`` and ``k`` are as in ``plan``; ``arrays`` belongs to the forecast (``model.Model``), window
+and scratch in it to one thread.  All is float64; fields are [level][longitude], and ni is a multiple of 16::
+
+    window    row j at (j mod ``ring``) · ``row``: fields in the order of ``WindowRow``, u, v, T, q one behind the other
+              (X⁰; second differences; fluxes, ṁ, K + Φ, η, column part of κ T ω/p; X⁻, then Yᵉ in its place), then
+              rows of longitude; a level has ``pitch`` = ni + 16 numbers, ``HALO`` = 8 of them on either side
+    record    row j at slot j mod ``slots``, in work files the same words; no ``HALO``
+              half A: 64 unused words; P of u, v, T, q; D; heating; rows of longitude: P of p_s; Φ_s; ground temperature
+              half B: Q of u, v, T, q; cloud water; ω; rows of longitude: Q of p_s; rain; wetness
+    G         row j at j · ``depth``, levels as in the window
+
+Where a function says nothing else, ``x``, ``s`` and ``n`` say where the fields of row ``j``, of the one to the south
+and of the one to the north lie in the window (``WindowRow``), ``r`` where they lie in the record (``RecordRow``); ``i``
+is a longitude.  ``w`` is the address of the window, ``rec`` that of the record and ``scratch`` that of the scratch,
+which is divided into lines of ``size.pitch`` numbers.  In loops ``above`` and ``below`` are rows or faces to the north
+and to the south; in ``Vertical`` they are levels.  Each stage overwrites what the one before left in the scratch; with
+t = ``size.tendency``::
 
     complete    line 0         from place 0 on: Σ D Δσ of the levels done, in the end of all
     flow        lines 0 … 5    ``AT_U`` from place HALO on, ``PER_P`` … ``HEIGHT`` from place 0; at last line 0 has
@@ -256,7 +275,7 @@ def _second_differences(plan, w, j):
 # Rows of longitude that ``flow`` keeps in the scratch, a pitch each.
 AT_U = 0  # p̄_s where u is
 PER_P = 1  # κ/p_s
-SUM = 2  # Σ D Δσ, D = ∇·(p_s V)
+SUM = 2  # Σ M Δσ, M = ∇·(p_s V)
 SOUTH = 3  # p̄_s cosφ at the south face
 NORTH = 4  # and at the north face
 HEIGHT = 5  # Φ at the half level that ``_heights`` has come to, from Φ_s upwards
@@ -292,8 +311,8 @@ def _pressures(plan, arrays, j):
 
 @kernel(fastmath=CONTRACT, inline=True)
 def _fluxes(plan, w, scratch, j):
-    """p_s u, p_s v cosφ, the sums of D Δσ down to each level, and −Σ D Δσ; the conversion's column part, which is
-    −κ T/p_s (ln r/Δσ · sum down to the level above + α D), with r and α of ``levels``."""
+    """p_s u, p_s v cosφ, the sums of M Δσ down to each level, and −Σ M Δσ; the conversion's column part, which is
+    −κ T/p_s (ln r/Δσ · sum down to the level above + α M), with r and α of ``levels``."""
     size = plan.size
     col = plan.column
     ni = size.ni
@@ -322,7 +341,7 @@ def _fluxes(plan, w, scratch, j):
             store(w, x.conversion + i, -warmth * (log_per_layer * total + alpha * divergence))
             total = total + thickness * divergence
             store(scratch, total_at + i, total)
-            store(w, x.sinking + i, total)  # Σ D Δσ down to here; ``_heights`` makes ṁ of it
+            store(w, x.sinking + i, total)  # Σ M Δσ down to here; ``_heights`` makes ṁ of it
         wrap(w, x.flux_u, ni)
         wrap(w, x.flux_v, ni)
     rate = window_row(size, j, 0).ps_rate
@@ -332,7 +351,7 @@ def _fluxes(plan, w, scratch, j):
 
 @kernel(fastmath=CONTRACT, inline=True)
 def _heights(plan, w, scratch, j):
-    """ṁ = σ Σ D Δσ − Σ D Δσ of the levels above it, at every half level, and K + Φ, from the ground upwards."""
+    """ṁ = σ Σ M Δσ − Σ M Δσ of the levels above it, at every half level, and K + Φ, from the ground upwards."""
     size = plan.size
     rows = plan.rows
     col = plan.column
@@ -366,7 +385,7 @@ def _heights(plan, w, scratch, j):
 
 @kernel(fastmath=CONTRACT)
 def flow(plan, arrays, j):
-    """Mass fluxes, ṁ, K + Φ, η, the conversion's column part, −Σ D Δσ and second differences of X⁻ of row ``j``."""
+    """Mass fluxes, ṁ, K + Φ, η, the conversion's column part, −Σ M Δσ and second differences of X⁻ of row ``j``."""
     w = address(arrays.window)
     scratch = address(arrays.scratch)
     _pressures(plan, arrays, j)

@@ -56,7 +56,7 @@ def _rows_through(half, response, way, thread):
         for i in range(0, way.side, SINGLES):
             for part in range(2):
                 target = PAIR * _cell(i, way) + SINGLES * (1 - part)
-                transpose_block(half, base + part * way.side + i, 2 * way.side, x, target, PAIR)
+                transpose_block(half, (base + part * way.side + i, 2 * way.side), x, (target, PAIR))
         turn = transform(x, other, way.grid, way.radices, way.roots)
         done, spare = (x, other) if turn == 0 else (other, x)
         _times(done, spare, response, block * way.grid * PAIR, way.grid)
@@ -65,7 +65,7 @@ def _rows_through(half, response, way, thread):
         for i in range(0, way.side, SINGLES):
             for part in range(2):
                 source = PAIR * _cell(i, way) + SINGLES * part
-                transpose_block(back, source, PAIR, half, base + part * way.side + i, 2 * way.side)
+                transpose_block(back, (source, PAIR), half, (base + part * way.side + i, 2 * way.side))
 
 
 class Convolver:

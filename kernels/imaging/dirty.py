@@ -136,13 +136,13 @@ def _rows_in(grid, half, way, thread):
     for block in range(thread, way.blocks, way.threads):
         first = (BELOW + SINGLES * block) * way.step
         for cell in range(0, way.grid, SINGLES // 2):
-            transpose_block(grid, first + 2 * cell, way.step, x, PAIR * cell, SINGLES)
+            transpose_block(grid, (first + 2 * cell, way.step), x, (PAIR * cell, SINGLES))
         done = _transformed(x, other, way)
         for i in range(0, way.side, SINGLES):
             for part in range(2):
                 source = PAIR * _cell(i, way) + SINGLES * part
                 target = SINGLES * block * 2 * way.side + part * way.side + i
-                transpose_block(done, source, PAIR, half, target, 2 * way.side)
+                transpose_block(done, (source, PAIR), half, (target, 2 * way.side))
 
 
 @kernel(fastmath=CONTRACT)
@@ -237,7 +237,7 @@ def _rows_out(half, grid, way, thread):
             for part in range(2):
                 source = SINGLES * block * 2 * way.side + part * way.side + i
                 target = PAIR * _cell(i, way) + SINGLES * (1 - part)
-                transpose_block(half, source, 2 * way.side, x, target, PAIR)
+                transpose_block(half, (source, 2 * way.side), x, (target, PAIR))
         done = _transformed(x, other, way)
         for cell in range(way.grid):  # parts change places
             re = load(done, PAIR * cell + SINGLES)
@@ -246,7 +246,7 @@ def _rows_out(half, grid, way, thread):
             store(done, PAIR * cell + SINGLES, im)
         first = (BELOW + SINGLES * block) * way.step
         for cell in range(0, way.grid, SINGLES // 2):
-            transpose_block(done, PAIR * cell, SINGLES, grid, first + 2 * cell, way.step)
+            transpose_block(done, (PAIR * cell, SINGLES), grid, (first + 2 * cell, way.step))
 
 
 def _unfold(grid, cells):

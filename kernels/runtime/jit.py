@@ -24,7 +24,14 @@ measured with numba 0.68 in seconds of CPU time: BT of class S, eight fields of 
 ``_cache_file._data_name_pattern``       that compile at once
 =======================================  ============================================================================
 
-Two more stand in ``team.py`` (``compute_fingerprint``) and ``wasm.py``.
+Three more stand elsewhere:
+
+=======================================  ============================================================================
+``compute_fingerprint``, ``team.py``     types of a call in 0.2 µs; ``numba.typeof`` takes longer than the call
+``_compile_uncached``, ``wasm.py``       LLVM's text of a function; the public ``compile`` makes machine code of it
+                                         as well, for this processor: 4 s more
+``_getvalue``, ``portable/frozen.py``    an array as a value of LLVM, as numba's manual takes that of its own types
+=======================================  ============================================================================
 
 **Loops that are timed** must be executed as often as they are written.  LLVM removes passes whose results are
 overwritten, hoists loads that cannot have changed and folds chains of constants.  An empty piece of assembly that

@@ -572,11 +572,11 @@ def joined(builder, low, high):
     return low if NARROW == LANES else shuffled(builder, low, high, range(2 * low.type.count))
 
 
-def _blocks(source, first, step, target, begin, stride):
+def _blocks(source, rows, target, columns):
     if not _vectors(source) or _vectors(source) != _vectors(target):
         return None
-    whole = types.intp
-    return signature(types.void, source, whole, whole, target, whole, whole)
+    pair = types.UniTuple(types.intp, 2)
+    return signature(types.void, source, pair, target, pair)
 
 
 def _transpose(builder, kind, rows, columns):
@@ -604,23 +604,27 @@ def _transpose(builder, kind, rows, columns):
         builder.store(value, builder.bitcast(place, kind.as_pointer()), align=_bytes(kind.element))
 
 
-def _places(builder, place, start, step, count):
-    """Pointers to so many elements, the first at ``start``, ``step`` apart."""
+def _places(builder, place, pair, count):
+    """Pointers to so many elements; ``pair``: the offset of the first, and how far they are apart."""
+    start, step = cgutils.unpack_tuple(builder, pair)
     numbers = (builder.add(start, builder.mul(step, ir.Constant(_LONG, i))) for i in range(count))
     return [_element(builder, place, number) for number in numbers]
 
 
 @emitted(_blocks)
-def transpose_block(builder, source, first, step, target, begin, stride):
-    """Write the square block whose rows, vectors, begin at s[first + r·step] to t[begin + c·stride], transposed."""
+def transpose_block(builder, source, rows, target, columns):
+    """Write the square block whose rows, vectors, begin at s[first + r·step] to t[begin + c·stride], transposed.
+
+    ``rows`` is the pair (first, step), ``columns`` is (begin, stride).
+    """
     kind = wide_type(source.element)
-    rows = _places(builder, source, first, step, kind.count)
-    _transpose(builder, kind, rows, _places(builder, target, begin, stride, kind.count))
+    places = _places(builder, source, rows, kind.count)
+    _transpose(builder, kind, places, _places(builder, target, columns, kind.count))
 
 
 @emitted(_blocks)
-def transpose_narrow(builder, source, first, step, target, begin, stride):
+def transpose_narrow(builder, source, rows, target, columns):
     """As ``transpose_block``, a block of narrow vectors."""
     kind = narrow_type(source.element)
-    rows = _places(builder, source, first, step, kind.count)
-    _transpose(builder, kind, rows, _places(builder, target, begin, stride, kind.count))
+    places = _places(builder, source, rows, kind.count)
+    _transpose(builder, kind, places, _places(builder, target, columns, kind.count))

@@ -341,13 +341,13 @@ def to_functions(column, weights, edge, c):
     for n in range(0, size, LANES):
         place = column.place + n
         if n < whole and column.fields == LANES:
-            transpose_block(column.values, place, at(column.lanes, 1), c, LANES * n, LANES)
+            transpose_block(column.values, (place, at(column.lanes, 1)), c, (LANES * n, LANES))
             continue
         for lane in range(LANES):
             for i in range(LANES):
                 number = at(column.values, at(column.lanes, lane) + place + i) if n + i < size else 0.0
                 store(edge, LANES * lane + i, number)
-        transpose_block(edge, 0, LANES, c, LANES * n, LANES)
+        transpose_block(edge, (0, LANES), c, (LANES * n, LANES))
     last = terms(column.degrees) - 1
     for ell in range(last):  # upwards: the quad above is still without its weights
         _weigh(c, ell, ell + 1, weights, spread(at(weights.carry, weights.term + ell)))
@@ -371,9 +371,9 @@ def from_functions(c, weights, edge, column):
     for n in range(0, size, LANES):
         place = column.place + n
         if n < whole and column.fields == LANES:
-            transpose_block(c, LANES * n, LANES, column.values, place, at(column.lanes, 1))
+            transpose_block(c, (LANES * n, LANES), column.values, (place, at(column.lanes, 1)))
             continue
-        transpose_block(c, LANES * n, LANES, edge, 0, LANES)
+        transpose_block(c, (LANES * n, LANES), edge, (0, LANES))
         for lane in range(column.fields):
             for i in range(min(LANES, size - n)):
                 store(column.values, at(column.lanes, lane) + place + i, at(edge, LANES * lane + i))

@@ -263,9 +263,9 @@ def _write_square(space, source, out, target, step, task):
     """One part of as many elements as there are lanes to points of the rows that begin at ``target``, ``step`` apart;
     through the square of the ``space`` unless all rows are there."""
     if task.begin == 0 and task.end == NARROW:
-        transpose_narrow(space.values, source, ELEMENT, out, target, step)
+        transpose_narrow(space.values, (source, ELEMENT), out, (target, step))
     else:
-        transpose_narrow(space.values, source, ELEMENT, space.values, space.square, NARROW)
+        transpose_narrow(space.values, (source, ELEMENT), space.values, (space.square, NARROW))
         for lane in range(task.begin, task.end):
             store(out, target + lane * step, load_narrow(space.values, space.square + NARROW * lane))
 
@@ -316,11 +316,11 @@ def inverse(share, rows, lengths, work, buffer, values):
 def _read_square(values, source, step, space, target, task):
     """The way back of :func:`_write_square`."""
     if task.begin == 0 and task.end == NARROW:
-        transpose_narrow(values, source, step, space.values, target, ELEMENT)
+        transpose_narrow(values, (source, step), space.values, (target, ELEMENT))
     else:
         for lane in range(task.begin, task.end):
             store(space.values, space.square + NARROW * lane, load_narrow(values, source + lane * step))
-        transpose_narrow(space.values, space.square, NARROW, space.values, target, ELEMENT)
+        transpose_narrow(space.values, (space.square, NARROW), space.values, (target, ELEMENT))
 
 
 @kernel

@@ -46,14 +46,14 @@ def list_experiments(names: list[str], style: str) -> None:
         return print(_for_programs(rows, style))
     for number, (document, entries) in enumerate(groupby(found, key=lambda entry: entry.document)):
         of = tables.citation(document) if document in tables.documents() else "what the models of the book need"
-        print("\n" * (number > 0) + f"{document}: {of}")
+        print(("\n" if number else "") + f"{document}: {of}")
         for entry in entries:
             times = ", ".join(f"{preset} {suite.duration(suite.estimate(entry, preset))}" for preset in entry.presets)
             reason = experiments.unavailable(entry)
             print(f"  {entry.id:28s} {entry.item:12s} {entry.title} [{times}]" + (f"  ({reason})" if reason else ""))
             if names:
                 print(*(f"    {each}" for each in experiments.where_written(entry)), sep="\n")
-    print(*experiments.BROKEN.values(), sep="\n", file=sys.stderr, end="\n" * bool(experiments.BROKEN))
+    print(*experiments.BROKEN.values(), sep="\n", file=sys.stderr, end="\n" if experiments.BROKEN else "")
 
 
 def _for_programs(rows: list[dict[str, Any]], style: str) -> str:
@@ -72,7 +72,7 @@ def run(out: Path, experiment: str, style: str, figure: Path | None, threads: in
     with common.prepared(out):
         record = experiments.run_record(experiment, threads=threads, **asked)
         path, reasons = runs.deposit(record, out)
-    print(*(f"not in {out}: {reason}" for reason in reasons), sep="\n", end="\n" * bool(reasons), file=sys.stderr)
+    print(*(f"not in {out}: {reason}" for reason in reasons), sep="\n", end="\n" if reasons else "", file=sys.stderr)
     _say(record, path, style, drawable)
 
 
@@ -114,7 +114,7 @@ def _draw(record: dict[str, Any], path: Path) -> list[Path]:
     from supercomputers_rerun.companion.records import runs
 
     found, left = experiments.drawn_from(runs.dataset(record))
-    drawn = [shown for shown in found if getattr(shown, "figure", None) is not None]
+    drawn = [shown for shown in found if shown.figure is not None]
     for sentence in left:
         print(f"not drawn: {sentence}", file=sys.stderr)
     if not drawn:
@@ -125,7 +125,7 @@ def _draw(record: dict[str, Any], path: Path) -> list[Path]:
     return names
 
 
-def bench(  # noqa: PLR0913
+def bench(
     names: list[str],
     preset: str,
     threads: int | None,
@@ -135,7 +135,7 @@ def bench(  # noqa: PLR0913
     again: int | None,
     plan: bool,
 ) -> None:
-    """Measure all that this machine can; a second call measures only what is still missing."""
+    """Measure all that this machine can; a second call measures only what is still missing or doubtful."""
     from supercomputers_rerun.companion import experiments, suite
 
     end = None if minutes is None else time.monotonic() + 60 * minutes
@@ -145,22 +145,19 @@ def bench(  # noqa: PLR0913
         raise ValueError(f"preset = {preset!r} is unknown; choose one of {', '.join(experiments.PRESETS)}")
     if again is not None and again < 0:
         raise ValueError(f"--again {again} must be zero or more")
-    try:
-        with suite.until(end):
-            planned = suite.plan(out, names, preset, threads, seed)
-    except suite.Over:
-        raise ValueError(f"--minutes {minutes:g} were over before a plan was made; this machine is busy") from None
+    planned = suite.plan(out, names, preset, threads, seed)
     if end is not None:
         planned = suite.within(planned, end - time.monotonic())
     if again is None:
         again = 0 if end or preset == "quick" else 3
-    print(*suite.announcement(planned), *(suite.listing(planned) if plan else ()), sep="\n", flush=True)
-    if plan or not planned.todo:
+    lines = suite.announcement(planned, again) + (suite.listing(planned, again) if plan else [])
+    print(*lines, sep="\n", flush=True)
+    if plan or not (planned.todo or (again and planned.doubtful)):
         return
     with common.prepared(out):
         failed, dropped, doubtful = suite.measure(planned, out, end)
-        suite.measure_again(planned, doubtful, out, again)
-    written = len(planned.todo) - len(failed) - len(dropped)
+        better = suite.measure_again(planned, doubtful, out, again)
+    written = len(planned.todo) - len(failed) - len(dropped) + better
     if written or not dropped:
         print(f"{plural(written, 'record')} written to {out}; companion report {out} makes a page of them")
     elif not failed:
@@ -203,7 +200,7 @@ def compare(a: Path, b: Path, style: str, figure: Path | None) -> None:
     if style:
         return print(_for_programs([row for each in found for row in each.rows()], style))
     for number, each in enumerate(found):
-        print("\n" * (number > 0) + "\n".join(each.text()))
+        print(("\n" if number else "") + "\n".join(each.text()))
 
 
 def show(record: Path, style: str, figure: Path | None) -> None:
@@ -221,7 +218,7 @@ def check(report: str) -> None:
     found = parts.faults(report)
     for part, sentences in found.items():
         print(f"{part:12s}{'ok' if not sentences else plural(len(sentences), 'fault')}")
-        print(*(f"{'':12s}{sentence}" for sentence in sentences), sep="\n", end="\n" * bool(sentences))
+        print(*(f"{'':12s}{sentence}" for sentence in sentences), sep="\n", end="\n" if sentences else "")
     if any(found.values()):
         raise SystemExit(1)
 
@@ -331,8 +328,8 @@ def _parser() -> common.Parser:
     add(
         "--again",
         type=int,
-        help="measure what others' load or a drift made doubtful up to so often again, at the end; without it, 3, "
-        "and 0 with the preset quick or --minutes",
+        help="measure what others' load or a drift made doubtful, now or in an earlier call, up to so often again, at "
+        "the end; without it, 3, and 0 with the preset quick or --minutes",
     )
     add("--plan", action="store_true", help="say what would be measured, and how long it takes")
     add = command(report)

@@ -2,7 +2,7 @@
 
 A row for each case: the median of its samples, and the 95 % interval of that, of fewer than six samples their range,
 of one sample nothing.  What makes cases doubtful stands once below the table.  Where a figure of the experiment has
-printed numbers, they follow, each beside what was measured here; no figure is drawn for that.
+printed numbers, they follow, each beside what was measured here.
 """
 
 import csv
@@ -18,15 +18,13 @@ from typing import Any
 
 from supercomputers_rerun.companion import experiments, host
 from supercomputers_rerun.companion.bench import FEWEST_SAMPLES, median_interval
-from supercomputers_rerun.companion.common import DRAWING, missing, plural, significant
+from supercomputers_rerun.companion.common import DRAWING, missing, plain_bytes, plural, significant
 from supercomputers_rerun.companion.experiments import RATES, SIZES, TIMES
 from supercomputers_rerun.companion.records import runs
 
 _DIGITS = 3
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 _NUMBER = re.compile(r"[+-]?\d+(?:\.\d+)?(?:e[+-]?\d+)?")
-#: Older records count in KiB what the figures, which count the same, call KB.
-_BINARY = re.compile(r"\b([KMG])iB\b")
 
 
 @dataclass(frozen=True)
@@ -72,11 +70,6 @@ class Answer:
     printed: list[Printed]
 
 
-def plain_bytes(text: str) -> str:
-    """A label with bytes as in the figures: KB, MB and GB of 1024."""
-    return _BINARY.sub(r"\1B", text)
-
-
 def _entry(record: dict[str, Any]) -> Any:
     return experiments.REGISTER.get(record["experiment"])
 
@@ -112,21 +105,16 @@ def _row(case: dict[str, Any], unit: str, per: str, of: str, declared: bool) -> 
     values = _quantities(case, unit, per, of)
     low, high = (median_interval(values) or (min(values), max(values))) if len(values) > 1 else (None, None)
     rates: dict[str, float] = {}
-    for name in ("GB/s", "GFLOPS") if case["samples"] and not declared else ():
-        what, factor = RATES[name]
-        if amount := _work(case, what):
-            rates[name] = amount / factor / median(case["samples"])
-    return Row(
-        plain_bytes(case["label"]),
-        case["threads"],
-        case["parameters"],
-        median(values) if values else None,
-        low,
-        high,
-        len(values),
-        rates,
-        case["flags"],
-    )
+    if not declared and case["samples"]:
+        seconds = median(case["samples"])
+        rates = {
+            name: _work(case, RATES[name][0]) / RATES[name][1] / seconds
+            for name in ("GB/s", "GFLOPS")
+            if _work(case, RATES[name][0])
+        }
+    middle = median(values) if values else None
+    about = plain_bytes(case["label"]), case["threads"], case["parameters"]
+    return Row(*about, middle, low, high, len(values), rates, case["flags"])
 
 
 def answer(record: dict[str, Any], beside: bool = True) -> Answer:
@@ -135,10 +123,15 @@ def answer(record: dict[str, Any], beside: bool = True) -> Answer:
     declared, per, of = (entry.unit, entry.per, entry.of) if entry else ("", "", "")
     unit = declared or _usual(cases)
     rows = [_row(case, unit, per, of, bool(declared)) for case in cases]
-    printed = []
-    if beside and entry and entry.figures and not missing(*DRAWING):
-        printed = [Printed(*each) for each in experiments.printed_beside(runs.dataset(record))]
-    return Answer(record, unit, rows, printed)
+    return Answer(record, unit, rows, _printed(record) if beside and entry and entry.figures else [])
+
+
+def _printed(record: dict[str, Any]) -> list[Printed]:
+    """Printed numbers of the experiment's figures; none where figures cannot be drawn here, or miss what they take."""
+    if missing(*DRAWING):
+        return []
+    shown, _ = experiments.drawn_from(runs.dataset(record))
+    return list(dict.fromkeys(Printed(*row) for each in shown for row in each.beside))
 
 
 # Text

@@ -681,16 +681,10 @@ def _accept(cases: Sequence[Case], rounds: int) -> None:
 
 def _groups(cases: Sequence[Case]) -> list[list[int]]:
     """Indices of the cases that share one state, in order of first appearance."""
-    groups: list[list[int]] = []
+    groups: dict[tuple, list[int]] = {}
     for index, case in enumerate(cases):
-        for group in groups:
-            first = cases[group[0]]
-            if first.kernel is case.kernel and first.problem == case.problem:
-                group.append(index)
-                break
-        else:
-            groups.append([index])
-    return groups
+        groups.setdefault((case.kernel, case.problem), []).append(index)
+    return list(groups.values())
 
 
 def _set_up_batch(

@@ -76,8 +76,20 @@ def plural(number, noun: str) -> str:
 
 
 def size(nbytes: int) -> str:
-    """Bytes as in the figures, in powers of 1024: ``512 KB``, ``16 MB``."""
+    """Bytes in words, in powers of 1024 as in the figures: ``8 bytes``, ``512 KB``, ``16 MB``."""
+    if nbytes < 2**10:
+        return plural(nbytes, "byte")
     return f"{nbytes // 2**20} MB" if nbytes % 2**20 == 0 else f"{nbytes / 2**10:g} KB"
+
+
+#: What labels of older records say: KiB for the KB of 1024, and parts of a KB for bytes.
+_BINARY, _PART = re.compile(r"\b([KMG])iB\b"), re.compile(r"\b0\.\d+ KB\b")
+
+
+def plain_bytes(text: str) -> str:
+    """A stored label with bytes as :func:`size` says them."""
+    said = _BINARY.sub(r"\1B", text)
+    return _PART.sub(lambda found: size(round(2**10 * float(found[0].removesuffix(" KB")))), said)
 
 
 def significant(value, digits: int) -> str:

@@ -4,15 +4,15 @@ A case is in both where kernel, problem and threads are the same, whatever its l
 field of the problem that only one of them has counts as its default, since kernels gained fields over time.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import starmap
+from itertools import product, starmap
 from pathlib import Path
 from statistics import median
 from typing import Any
 
-from supercomputers_rerun.companion.answers import plain_bytes
 from supercomputers_rerun.companion.bench import Ratio, ratio
-from supercomputers_rerun.companion.common import plural
+from supercomputers_rerun.companion.common import plain_bytes, plural
 from supercomputers_rerun.companion.figures import styled
 from supercomputers_rerun.companion.records import runs
 
@@ -88,12 +88,8 @@ class Compared:
     def rows(self) -> list[dict[str, Any]]:
         """The lines for a program."""
         return [
-            {
-                "experiment": self.experiment,
-                "case": line.case,
-                "minima": line.ratio.minima,
-                "medians": line.ratio.medians,
-            }
+            {"experiment": self.experiment, "case": line.case}
+            | {"minima": line.ratio.minima, "medians": line.ratio.medians}
             | dict(zip(("low", "high"), line.ratio.interval or (None, None), strict=True))
             | {"doubts": line.doubts}
             for line in self.lines
@@ -120,9 +116,8 @@ def _has(side: list[dict[str, Any]], name: str = "") -> str:
     """Experiments and presets of records, in words."""
     presets: dict[str, set[str]] = {}
     for record in side:
-        presets.setdefault(record["experiment"], set()).add(
-            f"{record['preset']}, {plural(record['threads'], 'thread')}"
-        )
+        asked = f"{record['preset']}, {plural(record['threads'], 'thread')}"
+        presets.setdefault(record["experiment"], set()).add(asked)
     return "; ".join(f"{each} ({' and '.join(sorted(presets[each]))})" for each in presets if name in ("", each))
 
 
@@ -132,8 +127,8 @@ def compared(a: Path, b: Path) -> list[Compared]:
     Of an experiment a folder gives its newest record; where the presets of these differ, the newest of a preset that
     both have. ``ValueError`` where nothing is in both; it says what each side has, and what to run.
     """
-    sides = [sorted(map(runs.read, runs.files([path])), key=lambda record: record["date"]) for path in (a, b)]
-    found = list(starmap(both, _pairs(sides, a.is_dir() or b.is_dir())))
+    sides = [_by_date(path) for path in (a, b)]
+    found = list(starmap(both, _pairs(*sides) if a.is_dir() or b.is_dir() else zip(*sides, strict=True)))
     if any(each.lines for each in found):
         return found
     if not found:
@@ -166,9 +161,9 @@ def trend(stored: Path, made: Path) -> list[Day]:
 
     ``ValueError`` where no record of ``made`` has one.
     """
-    kept = {_watched(record): record for record in sorted(_all(stored), key=lambda record: record["date"])}
+    kept = {_watched(record): record for record in _by_date(stored)}
     days = []
-    for record in sorted(_all(made), key=lambda record: record["date"]):
+    for record in _by_date(made):
         lines = both(kept[_watched(record)], record).lines if _watched(record) in kept else []
         if lines:
             times = median(line.ratio.medians for line in lines)
@@ -179,8 +174,9 @@ def trend(stored: Path, made: Path) -> list[Day]:
     return days
 
 
-def _all(folder: Path) -> list[dict[str, Any]]:
-    return [runs.read(path) for path in runs.files([folder])]
+def _by_date(path: Path) -> list[dict[str, Any]]:
+    """The record in a file, or those in a folder, oldest first."""
+    return sorted(map(runs.read, runs.files([path])), key=lambda record: record["date"])
 
 
 def _watched(record: dict[str, Any]) -> tuple:
@@ -214,20 +210,13 @@ def drawn(days: list[Day]):
     return figures.show(figure, name="trend", title=title, data=frame.drop(columns="day"), alt=title)
 
 
-def _pairs(sides: list[list[dict[str, Any]]], folders: bool) -> list[tuple[dict[str, Any], dict[str, Any]]]:
-    """The records that are compared."""
-    if not folders:
-        return [(sides[0][0], sides[1][0])]
-    newest = [
-        {(record["experiment"], record["preset"], record["threads"]): record for record in side} for side in sides
-    ]
-    found = []
-    for name in sorted({key[0] for key in newest[0]} & {key[0] for key in newest[1]}):
-        alike = [key for key in newest[0].keys() & newest[1].keys() if key[0] == name]
-        if alike:
-            best = max(alike, key=lambda key: (newest[1][key]["date"], key))
-            found.append((newest[0][best], newest[1][best]))
-        else:
-            old, new = ([record for key, record in side.items() if key[0] == name][-1] for side in newest)
-            found.append((old, new))
-    return found
+def _pairs(a: list[dict[str, Any]], b: list[dict[str, Any]]) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
+    """Of each experiment of both sides the newest records, of equal preset and threads where both have such."""
+
+    def fits(pair: tuple[dict[str, Any], dict[str, Any]]) -> tuple:
+        old, new = pair
+        return all(old[word] == new[word] for word in ("preset", "threads")), new["date"], old["date"]
+
+    for name in sorted({record["experiment"] for record in a} & {record["experiment"] for record in b}):
+        olds, news = ([record for record in side if record["experiment"] == name] for side in (a, b))
+        yield max(product(olds, news), key=fits)

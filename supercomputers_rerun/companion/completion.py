@@ -46,4 +46,4 @@ def script(parser: argparse.ArgumentParser, experiments: list[str], presets: lis
         valued="|".join(_VALUED),
         cases="\n".join(cases),
     )
-    return "autoload -U bashcompinit && bashcompinit\n" * (shell == "zsh") + filled
+    return ("autoload -U bashcompinit && bashcompinit\n" if shell == "zsh" else "") + filled

@@ -43,9 +43,8 @@ TIMES = {"ns": 1e9, "µs": 1e6, "ms": 1e3, "s": 1.0}
 RATES = {"GB/s": ("bytes", 1e9), "MB/s": ("bytes", 1e6), "GFLOPS": ("flops", 1e9), "MFLOPS": ("flops", 1e6)}
 #: Bytes of memory.
 SIZES = {"MB": 1e6, "Mword": 8e6}
-#: What gives the cases of an experiment, and what makes results other than times of their measurements.
+#: What gives the cases of an experiment.
 Cases = Callable[..., list[Any]]
-Outputs = Callable[[Any], dict[str, dict[str, Any]]]
 
 
 @dataclass(frozen=True)
@@ -77,15 +76,15 @@ class Experiment:
     presets: tuple[str, ...] = PRESETS
     needs: frozenset[str] = frozenset()  # words of companion.host.NEEDS
     #: ``outputs(measurements)``: results other than times, ``{name: {"value", "units", ...}}``
-    outputs: Outputs | None = None
+    outputs: Callable[[Any], dict[str, dict[str, Any]]] | None = None
     rounds: int = 11
     budgets: Mapping[str, float | None] = field(default_factory=lambda: {"quick": 3.0})  # seconds
     simulated: bool = False  # outputs come from a model; such an experiment has no cases
     #: a "timing" samples its cases in rounds; a "study" runs each once, for the ``result`` that its outputs read
     kind: str = "timing"
     ranks: int = 0  # ranks to start unless asked otherwise; 0: not an MPI program
-    threads: int | None = None  # unless asked otherwise; None: all CPUs that may be used
-    unit: str = ""  # of what the command line says of a case, "ns a load"; empty for a plain time
+    threads: int | None = None  # unless asked otherwise, 1 of a program of one processor; None: all that may be used
+    unit: str = ""  # of what the command line says, a word of TIMES, RATES or SIZES first: "ns a load"; empty: a time
     per: str = ""  # field or parameter of a case by which that is divided, "loads"
     of: str = ""  # observation of a case that is said in place of its time, "cpu"
     #: Functions that draw it: ``figure(runs)`` takes runs as :meth:`runs` gives them.
@@ -94,10 +93,6 @@ class Experiment:
     def __post_init__(self):
         if self.ranks:
             self.needs = self.needs | {"mpi"}
-
-    def __call__(self, *asked: Any) -> list[Any]:
-        """Its cases."""
-        return self.cases(*asked)
 
     def outputs_of(self, function: Callable) -> Callable:
         """Mark ``function(measurements)``, which gives the outputs by name, each an :class:`Output`."""
@@ -116,10 +111,8 @@ class Experiment:
         is committed with pictures of stored runs alone.  In a notebook,
         what this machine lacks is a sentence on the page, and the newest stored run takes the place of one made here.
         """
-        if os.environ.get("RERUN_RUNS") == "stored":
-            stored = runs.latest(self.id)
-            if stored is not None:
-                return stored
+        if os.environ.get("RERUN_RUNS") == "stored" and (stored := runs.latest(self.id)) is not None:
+            return stored
         try:
             made = runs.dataset(run_record(self.id, preset, threads, **options))
         except Unavailable as reason:
@@ -163,12 +156,7 @@ def experiment(
     rounds: int = 0,
     seconds: Mapping[str, float | None] | None = None,
     needs: str = "",
-    ranks: int = 0,
-    threads: int | None = None,
-    simulated: bool = False,
-    unit: str = "",
-    per: str = "",
-    of: str = "",
+    **more: Any,
 ) -> Callable[[Cases], Experiment]:
     """Make an experiment of the function that gives its cases, ``cases(preset, threads)``; over MPI it takes ``ranks``.
 
@@ -188,34 +176,14 @@ def experiment(
         that are named here, and ``quick``, are those that the experiment has.
     needs : str
         Words of ``companion.host.NEEDS``.
-    ranks : int
-        Ranks to start unless asked otherwise; 0 for a program without MPI.
-    threads : int, optional
-        Threads unless asked otherwise, 1 where the report's program had one processor; without it, all CPUs that may be
-        used.
-    simulated : bool
-        Its outputs come from a model.
-    unit : str
-        Of what the command line says of a case, its first word one of those above: ``"ns a load"``.
-    per : str
-        A field or parameter of each case by which that is divided: ``"loads"``.
-    of : str
-        An observation of each case that is said in place of its time: ``"cpu"``.
+    **more
+        Other fields of :class:`Experiment`: ranks, threads, simulated, unit, per, of.
     """
 
     budgets = {"quick": 3.0} | dict(seconds or {})
 
     def decorate(function: Cases) -> Experiment:
-        unknown = sorted({*needs.split()} - {*host.NEEDS})
-        if unknown:
-            raise ValueError(f"experiment {id!r}: need {unknown[0]!r} is unknown")
-        if id in REGISTER:
-            raise ValueError(f"experiment {id!r}: it is registered twice")
-        if unit and unit.partition(" ")[0] not in {**TIMES, **RATES, **SIZES}:
-            raise ValueError(f"experiment {id!r}: unit {unit!r} is unknown")
-        if ranks and not rounds:
-            raise ValueError(f"{id}: a study runs in one process")
-        REGISTER[id] = Experiment(
+        made = Experiment(
             id=id,
             document=id.partition("-")[0],
             item=item,
@@ -225,15 +193,19 @@ def experiment(
             needs=frozenset(needs.split()),
             rounds=rounds or 1,
             budgets=budgets,
-            simulated=simulated,
             kind="timing" if rounds else "study",
-            ranks=ranks,
-            threads=threads,
-            unit=unit,
-            per=per,
-            of=of,
+            **more,
         )
-        return REGISTER[id]
+        if unknown := sorted(made.needs - {*host.NEEDS}):
+            raise ValueError(f"experiment {id!r}: need {unknown[0]!r} is unknown")
+        if id in REGISTER:
+            raise ValueError(f"experiment {id!r}: it is registered twice")
+        if made.unit and made.unit.partition(" ")[0] not in {**TIMES, **RATES, **SIZES}:
+            raise ValueError(f"experiment {id!r}: unit {made.unit!r} is unknown")
+        if made.ranks and not rounds:
+            raise ValueError(f"{id}: a study runs in one process")
+        REGISTER[id] = made
+        return made
 
     return decorate
 
@@ -266,26 +238,6 @@ def where_written(entry: Experiment) -> list[str]:
     return [f"object  {place(entry.cases)}", *drawn, *(f"kernel  {name}" for name in kernels)]
 
 
-def printed_beside(run) -> list[tuple]:
-    """Numbers that a report prints, beside those of a run, of all figures of its experiment; nothing is drawn.
-
-    See :func:`companion.figures.rendering.dots`: row, unit, here, low, high, source, printed number.
-    """
-    from supercomputers_rerun.companion.figures import kit
-
-    found: list[tuple] = []
-    # a figure stops at its first drawing, and the exception has its numbers
-    with kit.undrawn():
-        for figure in find(run.attrs["experiment"]).figures:
-            try:
-                figure([run])
-            except kit.Undrawn as numbers:
-                found += [each for each in numbers.beside if each not in found]
-            except (KeyError, IndexError, ValueError, AssertionError):  # an older run, or another sweep
-                continue
-    return found
-
-
 def drawn_from(run, figures=None) -> tuple[list[Any], list[str]]:
     """What figures, by default all of its experiment, show of one run; a sentence for each that lacks what it takes."""
     if figures is None:
@@ -310,23 +262,27 @@ def unavailable(entry: Experiment, needs=None) -> str | None:
     return None
 
 
-def accept(
-    id: str,
-    preset: str = "quick",
-    threads: int = 1,
-    *,
-    budget: float | None = None,
-    seed: int = 0,
-    rounds: int | None = None,
-    ranks: int | None = None,
-    oversubscribe: bool = False,
-    started: bool = False,
-) -> tuple[Experiment, list[Any]]:
+@dataclass(frozen=True)
+class Asked:
+    """What is asked of an experiment."""
+
+    id: str
+    preset: str = "quick"
+    threads: int = 1  # 1 … usable CPUs
+    seed: int = 0  # of states and order; 0 … 2**63 - 1
+    budget: float | None = None  # seconds; None: what the experiment gives its preset; zero lets each case run once
+    rounds: int | None = None  # samples per case; None: the experiment's; a study runs each case once
+    ranks: int | None = None  # of an MPI program; None: the experiment's
+    oversubscribe: bool = False  # more ranks than four a CPU are wanted; never more than memory holds
+
+
+def accept(asked: Asked, started: bool = False) -> tuple[Experiment, list[Any]]:
     """The entry and its cases, if this machine can run it as asked; see :func:`run_record` for what is refused.
 
     ``started`` says that its ranks run already, perhaps on other machines: what they take is not looked at.
     """
     host.refuse_windows()
+    id, preset, threads, ranks = asked.id, asked.preset, asked.threads, asked.ranks
     entry = find(id)
     if ranks is not None and not entry.ranks:
         names = ", ".join(other.id for other in REGISTER.values() if other.ranks)
@@ -334,10 +290,10 @@ def accept(
     if preset not in entry.presets:
         raise ValueError(f"preset = {preset!r} is unknown to {id}; choose one of {', '.join(entry.presets)}")
     host.require_threads(threads)
-    if budget is not None and not 0 <= budget < float("inf"):
-        raise ValueError(f"budget = {budget} s must be zero or more")
-    require_integer("seed", seed, 0, 2**63 - 1)
-    bench.require_rounds(1 if rounds is None else rounds)
+    if asked.budget is not None and not 0 <= asked.budget < float("inf"):
+        raise ValueError(f"budget = {asked.budget} s must be zero or more")
+    require_integer("seed", asked.seed, 0, 2**63 - 1)
+    bench.require_rounds(1 if asked.rounds is None else asked.rounds)
     require_integer("ranks", 1 if ranks is None else ranks, 1, host.MOST_RANKS)
     if reason := unavailable(entry):
         raise Unavailable(reason)
@@ -345,10 +301,10 @@ def accept(
     if entry.ranks:
         ranks = ranks or entry.ranks
         if not started:
-            host.require_ranks(ranks, threads, oversubscribe=oversubscribe)  # before the cases, which may be many
+            host.require_ranks(ranks, threads, oversubscribe=asked.oversubscribe)  # before the cases, perhaps many
         cases = entry.cases(preset, threads, ranks)  # it refuses a number of ranks that it cannot use
         if not started:
-            host.require_ranks(ranks, threads, cases, oversubscribe)
+            host.require_ranks(ranks, threads, cases, asked.oversubscribe)
     else:
         cases = entry.cases(preset, threads)
         bound = any(getattr(case.problem, "binding", None) is True for case in cases)
@@ -358,70 +314,39 @@ def accept(
     return entry, cases
 
 
-def run_record(
-    id: str,
-    preset: str = "quick",
-    threads: int = 1,
-    *,
-    budget: float | None = None,
-    seed: int = 0,
-    rounds: int | None = None,
-    progress: bool = True,
-    ranks: int | None = None,
-    oversubscribe: bool = False,
-) -> dict[str, Any]:
+def run_record(id: str, preset: str = "quick", threads: int = 1, *, progress: bool = True, **more) -> dict[str, Any]:
     """Run one experiment and return its record, ready for :func:`companion.records.runs.save`.
+
+    ``more`` are the other fields of :class:`Asked`.
 
     ``ValueError``: unknown id or preset; threads, budget, seed, rounds or ranks out of range.
     ``companion.mpi.JobError`` where a rank died or failed; nothing of the job is left. ``Unavailable`` where
     the machine lacks something. ``MemoryError`` or ``OSError`` where the run needs more memory, disk, processes or open
     files than this process may use (:mod:`companion.host`); nothing was started. ``UnverifiedError`` or
     ``MemoryError``: see :func:`companion.bench.measure`.
-
-    Parameters
-    ----------
-    id, preset : str
-    threads : int
-        1 … usable CPUs.
-    budget : float, optional
-        Seconds; by default what the experiment gives its preset.  Zero lets each case run once.
-    seed : int
-        Seeds states and order; 0 … 2**63 - 1.
-    rounds : int, optional
-        Samples per case; by default the experiment's.  A study runs each case once.
-    ranks : int, optional
-        Of an MPI program; by default the experiment's.
-    oversubscribe : bool
-        More ranks than four a CPU are wanted; never more than memory holds.
     """
-    entry, cases = accept(
-        id, preset, threads, budget=budget, seed=seed, rounds=rounds, ranks=ranks, oversubscribe=oversubscribe
-    )
+    asked = Asked(id, preset, threads, **more)
+    entry, cases = accept(asked)
     if entry.ranks:
         from supercomputers_rerun.companion.mpi import launcher
 
-        options = {"preset": preset, "threads": threads, "seed": seed, "budget": budget, "rounds": rounds}
-        return launcher.run_record(id, ranks or entry.ranks, oversubscribe, **options)
+        told = {name: getattr(asked, name) for name in ("preset", "threads", "seed", "budget", "rounds")}
+        return launcher.run_record(id, asked.ranks or entry.ranks, asked.oversubscribe, **told)
+    return record_of(asked, entry, cases, bench.Alone(progress))
+
+
+def record_of(asked: Asked, entry: Experiment, cases: list[Any], by: bench.Alone) -> dict[str, Any]:
+    """The record of what the cases give, by these processes; of those that do not report, nothing."""
     date = runs.now()
-    measurements = measured(entry, cases, preset, seed=seed, budget=budget, rounds=rounds, by=bench.Alone(progress))
-    return assemble(entry, preset, threads, seed, date, measurements)
-
-
-def measured(
-    entry, cases, preset: str, *, seed: int, budget: float | None, rounds: int | None, by
-) -> list[Measurement]:
-    """What the cases of an experiment give, by these processes; budget and rounds are its own unless given."""
-    budget = entry.seconds(preset) if budget is None else budget
-    if not cases:
-        return []
-    if entry.kind == "study":
-        return bench.study(cases, seed, by.progress)
-    return bench.measure(cases, entry.rounds if rounds is None else rounds, seed, budget, by=by)
-
-
-def assemble(entry, preset: str, threads: int, seed: int, date: str, measurements) -> dict[str, Any]:
-    """The record of an experiment whose cases have been measured."""
-    source, folder = host.temporary()
+    measurements: list[Measurement] = []
+    if cases and entry.kind == "study":
+        measurements = bench.study(cases, asked.seed, by.progress)
+    elif cases:
+        rounds = entry.rounds if asked.rounds is None else asked.rounds
+        budget = entry.seconds(asked.preset) if asked.budget is None else asked.budget
+        measurements = bench.measure(cases, rounds, asked.seed, budget, by=by)
+    if not by.reports:
+        return {}
     record = {
         "schema": runs.SCHEMA,
         "version": runs.VERSION,
@@ -429,14 +354,14 @@ def assemble(entry, preset: str, threads: int, seed: int, date: str, measurement
         "document": entry.document,
         "item": entry.item,
         "title": entry.title,
-        "preset": preset,
-        "threads": threads,
-        "seed": seed,
+        "preset": asked.preset,
+        "threads": asked.threads,
+        "seed": asked.seed,
         "date": date,
         "simulated": entry.simulated,
         "kind": entry.kind,
         "few_samples": "every run repeats the results" if entry.kind == "study" else None,
-        "machine": host.describe(folder, source=source, measured=True),
+        "machine": host.describe(measured=True),
         "measurements": [measurement.recorded() for measurement in measurements],
         "outputs": entry.outputs(measurements) if entry.outputs else {},
     }

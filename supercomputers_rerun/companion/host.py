@@ -15,7 +15,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -204,24 +204,19 @@ def _signature(info: dict[str, Any]) -> list[int] | None:
     return found if len(found) == 3 else None
 
 
-def _measured() -> float:
-    """Clock of a core as measured, in hertz."""
-    from supercomputers_rerun.kernels.runtime import clock
-
-    return round(clock.hertz(), -6)
-
-
-def describe(folder=None, sys: Path = _SYS, proc: Path = _PROC, source=None, measured: bool = False) -> dict[str, Any]:
+def describe(measured: bool = False, sys: Path = _SYS, proc: Path = _PROC) -> dict[str, Any]:
     """This host as JSON-able data: sizes in bytes, frequencies in hertz; what the system does not tell is None.
 
-    ``folder`` adds the type of the filesystem that holds it, never the path; ``source`` says what named it: a variable
-    of the environment, ``"default"``, or ``"given"`` by a caller.
-    ``measured``: the clock of a core is measured too, which takes some ten milliseconds, after its compilation.
+    ``measured``: as a record has it, with the type of the filesystem that holds temporary files, never the path, what
+    named their folder (:func:`temporary`), and the clock of a core, which takes some ten milliseconds once compiled.
     ``sys`` and ``proc`` are the roots of sysfs and procfs, for tests.
     """
-    from supercomputers_rerun.kernels.files.filesystem import filesystem_type  # these bring NumPy and numba,
-    from supercomputers_rerun.kernels.runtime.jit import settings  # for which a list of experiments does not wait
+    # these bring NumPy and numba, for which a list of experiments does not wait
+    from supercomputers_rerun.kernels.files.filesystem import filesystem_type
+    from supercomputers_rerun.kernels.runtime import clock
+    from supercomputers_rerun.kernels.runtime.jit import settings
 
+    source, folder = temporary() if measured else (None, None)
     info = _cpuinfo()
     flags = set(info.get("flags") or ())
     return {
@@ -234,7 +229,7 @@ def describe(folder=None, sys: Path = _SYS, proc: Path = _PROC, source=None, mea
             "signature": _signature(info),
             **_topology(sys),
             **_frequency(sys),
-            "measured_hz": _measured() if measured else None,
+            "measured_hz": round(clock.hertz(), -6) if measured else None,
         },
         "usable": {"cpus": usable_cpus(), "affinity": affinity_cpus(), "quota_cpus": cpu_quota()},
         "caches": _caches(sys),
@@ -413,13 +408,9 @@ def counters() -> Finding:
 
 
 #: Every check, in the order of the report.
-CHECKS: tuple[Callable[[], Finding], ...] = (
-    *(packages, cpus, memory, scratch, affinity, smt, huge_pages, o_direct, mpi, counters),
-)
+CHECKS = (packages, cpus, memory, scratch, affinity, smt, huge_pages, o_direct, mpi, counters)
 #: What an experiment may need, by the word it uses in ``needs``.
-NEEDS: dict[str, Callable[[], Finding]] = {
-    "affinity": affinity, "pair": pair, "mpi": mpi, "counters": counters,
-}  # fmt: skip
+NEEDS = {"affinity": affinity, "pair": pair, "mpi": mpi, "counters": counters}
 
 
 def report(findings: list[Finding]) -> str:

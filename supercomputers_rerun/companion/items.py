@@ -6,7 +6,6 @@ its items, so that a status cannot promise a run that does not exist.
 """
 
 import re
-import unicodedata
 from dataclasses import dataclass
 from functools import cache
 
@@ -130,9 +129,3 @@ def title(document: str) -> str:
     """What readers know a document by, the title of its chapter; its identifier where it has no chapter."""
     found = sorted(notebook_files.FOLDER.glob(f"*_{document}.ipynb"))
     return notebook_files.title(found[0]) if found else document
-
-
-def anchor(heading: str) -> str:
-    """The fragment that docutils gives a heading: ``"The model S·f/2"`` becomes ``"the-model-sf-2"``."""
-    plain = unicodedata.normalize("NFKD", heading.lower()).encode("ascii", "ignore").decode()
-    return re.sub(r"^[-0-9]+|-+$", "", re.sub(r"[^a-z0-9]+", "-", plain))

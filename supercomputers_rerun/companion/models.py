@@ -298,9 +298,9 @@ def _known(constant) -> bool:
     return bool(constant) if isinstance(constant, tuple) else math.isfinite(constant)
 
 
-def by_row(frame: "pd.DataFrame | None", column: str = "predicted", row: str = "what") -> dict[str, float]:
+def by_row(frame: "pd.DataFrame | None", column: str = "predicted") -> dict[str, float]:
     """What is predicted by name of row, as :func:`companion.figures.dots` takes it; empty without a frame."""
-    return {} if frame is None else dict(zip(frame[row], frame[column], strict=True))
+    return {} if frame is None else dict(zip(frame["what"], frame[column], strict=True))
 
 
 #: The models as formulas in words.
@@ -326,7 +326,7 @@ def said(prediction: Prediction, frame: "pd.DataFrame | None") -> str:
     rest = f"; the model leaves out {prediction.leaves_out}" if far else ""
     source = "constants measured apart" if prediction.needs else "numbers that this figure does not measure"
     ends = f"{significant(found.median, 2)} in the median, {significant(found.worst, 2)} at worst"
-    return f"Dashed: {FORMULAS[prediction.model]}, from {source}. Measured over model: {ends}{rest}."
+    return f"Dashed: {FORMULAS[prediction.model]}, with {source}. Measured over model: {ends}{rest}."
 
 
 def chase(nbytes, levels: tuple[Level, ...]):

@@ -20,7 +20,7 @@ from supercomputers_rerun.companion.notebook_files import paths
 #: Of cells whose output differs from run to run; that of a cell which tests skip is kept.
 _IGNORED = {"nbval-ignore-output"}
 #: Of every notebook; nothing of the machine that executed it.
-_METADATA = {
+METADATA = {
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
     "language_info": {"name": "python"},
 }
@@ -65,7 +65,7 @@ def normal(notebook):
         if cell.cell_type == "code":
             fresh.execution_count, fresh.outputs = cell.execution_count, _outputs(cell, tags)
         cells.append(fresh)
-    result = nbformat.v4.new_notebook(cells=cells, metadata=_METADATA)
+    result = nbformat.v4.new_notebook(cells=cells, metadata=METADATA)
     result.nbformat_minor = 5
     return result
 

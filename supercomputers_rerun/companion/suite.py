@@ -2,7 +2,7 @@
 
 Each leaves its own run record as soon as it is done, and these records are all that a later call needs to go on: an
 experiment whose record lies in the folder, made by this machine from this source with the same preset, threads and
-seed, is done.
+seed, is done.  Where the newest of them is doubtful, it may be measured again.
 """
 
 import signal
@@ -16,7 +16,7 @@ from functools import cache
 from pathlib import Path
 
 from supercomputers_rerun.companion import experiments, host
-from supercomputers_rerun.companion.common import DRAWING, Refusal, missing, plural, strict_json
+from supercomputers_rerun.companion.common import DRAWING, Refusal, Unavailable, missing, plural, strict_json
 from supercomputers_rerun.companion.experiments import Experiment
 from supercomputers_rerun.companion.records import runs
 
@@ -42,6 +42,7 @@ class Plan:
     seed: int
     todo: dict[str, float] = field(default_factory=dict)
     done: list[str] = field(default_factory=list)
+    doubtful: dict[str, int] = field(default_factory=dict)  # of those done, doubtful_cases of the newest record
     lacking: list[str] = field(default_factory=list)  # a sentence for each experiment that cannot run here
     compiled: bool = True  # whether anything of this source is
 
@@ -108,20 +109,24 @@ def plan(folder: Path, names: list[str], preset: str, threads: int | None, seed:
     found, here = Plan(preset, threads, seed, compiled=compiled), host.describe()
     for entry in wanted:
         asked = preset, threads_of(entry, threads), seed
-        if any(
-            (record["preset"], record["threads"], record["seed"]) == asked
+        kept = [
+            record
+            for record, _ in runs.native(entry.id, folder)
+            if (record["preset"], record["threads"], record["seed"]) == asked
             and host.line(record["machine"]) == host.line(here)
             and record["machine"].get("provenance") == here["provenance"]
-            for record, _ in runs.native(entry.id, folder)
-        ):
+        ]
+        if kept:
             found.done.append(entry.id)
+            if count := doubtful_cases(max(kept, key=lambda record: record["date"])):
+                found.doubtful[entry.id] = count
         elif preset not in entry.presets:
             found.lacking.append(f"{entry.id} has no preset {preset}; it has {', '.join(entry.presets)}")
         elif reason := experiments.unavailable(entry):
             found.lacking.append(reason)
         else:
             try:
-                experiments.accept(entry.id, preset, threads_of(entry, threads), seed=seed)
+                experiments.accept(experiments.Asked(entry.id, *asked))
                 found.todo[entry.id] = estimate(entry, preset) + (0 if found.compiled else COMPILING)
             except (MemoryError, OSError) as error:  # it needs more than this machine has
                 found.lacking.append(str(error))
@@ -228,23 +233,32 @@ def measure(
     return failed, dropped, doubtful
 
 
-def measure_again(planned: Plan, doubtful: dict[str, int], folder: Path, times: int) -> None:
+def measure_again(planned: Plan, doubtful: dict[str, int], folder: Path, times: int) -> int:
     """Measure experiments with :func:`doubtful_cases` anew, up to so many ``times``, while any have some.
 
-    A record with fewer of them is kept beside the first and is newer, so that it is the one that counts.
+    These are what this call left ``doubtful``, and what earlier calls did (``planned.doubtful``).  A record with fewer
+    such cases is kept beside the first and is newer, so that it is the one that counts.  Returns how many were kept.
     """
-    left = dict(doubtful)
+    left, written = planned.doubtful | doubtful, 0
     for number in range(1, times + 1):
         for name, before in list(left.items()):
+            head = f"again, {number} of {times}: {name}: "
             threads = threads_of(experiments.find(name), planned.threads)
-            record = experiments.run_record(name, planned.preset, threads, seed=planned.seed)
+            try:
+                record = experiments.run_record(name, planned.preset, threads, seed=planned.seed)
+            except (ValueError, OSError, MemoryError, Unavailable) as error:  # what ran then does not now
+                reason = " ".join(str(error).split()) or "memory ran out"
+                print(f"{head}no record, the earlier one stays. {reason}", flush=True)
+                del left[name]
+                continue
             after = doubtful_cases(record)
             kept = f"  {runs.save(record, folder)}" if after < before else "; the earlier record stays"
-            said = f"{plural(after, 'doubtful case')} for {before}{kept}"
-            print(f"again, {number} of {times}: {name}: {said}", flush=True)
+            print(f"{head}{plural(after, 'doubtful case')} for {before}{kept}", flush=True)
+            written += after < before
             left[name] = min(after, before)
             if not after:
                 del left[name]
+    return written
 
 
 def duration(seconds: float) -> str:
@@ -255,13 +269,20 @@ def duration(seconds: float) -> str:
     return f"{minutes} min" if minutes < 90 else f"{minutes // 60} h {minutes % 60} min"
 
 
-def listing(planned: Plan) -> list[str]:
-    """A line for each experiment to measure, with the time that it takes."""
-    return [f"  {name:<20} {duration(seconds)}" for name, seconds in planned.todo.items()]
+def _each_time(planned: Plan) -> dict[str, float]:
+    """Seconds that each experiment takes which earlier calls left doubtful."""
+    return {name: estimate(experiments.find(name), planned.preset) for name in planned.doubtful}
 
 
-def announcement(planned: Plan) -> list[str]:
-    """What a call is about to do."""
+def listing(planned: Plan, again: int = 0) -> list[str]:
+    """A line for each experiment to measure, or to measure up to so often ``again``, with the time that it takes."""
+    anew = _each_time(planned) if again else {}
+    found = [f"  {name:<20} {duration(seconds)}" for name, seconds in planned.todo.items()]
+    return found + [f"  {name:<20} {duration(seconds)}, again" for name, seconds in anew.items()]
+
+
+def announcement(planned: Plan, again: int = 0) -> list[str]:
+    """What a call is about to do, which measures up to so often ``again`` what is doubtful."""
     takes = duration(sum(planned.todo.values()))
     compiling = "most of it compiling, which this machine does once"
     more = "longer where code is not compiled yet" if planned.compiled else compiling
@@ -269,4 +290,10 @@ def announcement(planned: Plan) -> list[str]:
     first = f"{todo} to measure, about {takes}, {more}; {done} done before"
     drawing = missing(*DRAWING)
     page = [f"companion report will not draw them: {drawing}"] if drawing else []
-    return [first, *(f"left out: {sentence}" for sentence in planned.lacking), *page]
+    doubt = []
+    if planned.doubtful:
+        takes = duration(sum(_each_time(planned).values()))
+        which = f"of these doubtful, as others kept CPUs busy or samples moved: {', '.join(planned.doubtful)}"
+        how = f"measured up to {plural(again, 'time')} again, about {takes} each" if again else "--again 3 repeats them"
+        doubt = [f"{which}; {how}"]
+    return [first, *doubt, *(f"left out: {sentence}" for sentence in planned.lacking), *page]

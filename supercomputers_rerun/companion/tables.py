@@ -187,10 +187,10 @@ def tree(frame: pd.DataFrame, resource: dict) -> xr.Dataset:
         depth.append(steps)
     fields = {field["name"]: _attributes(field) for field in resource["schema"]["fields"]}
     above = [up[name] if name != root else "" for name in frame[node]]
-    dataset = _labelled(frame.assign(**{parent: above}).set_index(node).to_xarray(), fields)
-    dataset = dataset.assign_coords({"parent": (node, dataset[parent].values), "depth": (node, depth)})
+    dataset = _labelled(frame.drop(columns=parent).set_index(node).to_xarray(), fields)
+    dataset = dataset.assign_coords(parent=(node, above), depth=(node, depth))
     dataset["depth"].attrs.update(long_name="steps from the root", units="1")
-    return dataset if parent == "parent" else dataset.drop_vars(parent)
+    return dataset
 
 
 def facts(frame: pd.DataFrame, resource: dict) -> xr.Dataset:
@@ -237,12 +237,15 @@ def short(document: str) -> str:
     return f"{surnames} {date[-4:]}"
 
 
+def where(resource: dict) -> str:
+    """Where a table stands in its document: figure or slide, page where known."""
+    page = resource.get("page")
+    return resource["item"] + (f", page {page}" if page else "")
+
+
 def source(document: str, resource: dict) -> str:
     """Citation of one table: document, figure or slide, page where known."""
-    parts = [citation(document), resource["item"]]
-    if resource.get("page"):
-        parts.append(f"page {resource['page']}")
-    return ", ".join(parts)
+    return f"{citation(document)}, {where(resource)}"
 
 
 def _view(document: str, view: dict) -> xr.Dataset:
@@ -289,8 +292,7 @@ def places(found) -> dict[str, list[str]]:
     """Where the tables ``(document, table)`` are printed, by document: figures, tables, pages, slides."""
     said: dict[str, list[str]] = {}
     for document, name in found:
-        about = describe(document, name)
-        place = source(document, about).removeprefix(citation(document)).strip(", ")
+        place = where(describe(document, name))
         if place not in said.setdefault(document, []):
             said[document].append(place)
     return said

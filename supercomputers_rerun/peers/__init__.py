@@ -130,16 +130,13 @@ def _module(name: str) -> Any:
         return error
 
 
-def collect(names: Iterable[str], threads: int) -> Iterator[Comparison | Absent]:
-    """All comparisons of the named modules; a module that cannot be imported counts as absent.
-
-    ``ValueError`` if a name is no peer module.
-    """
-    for name, module in ((name, _module(name)) for name in require_known(names)):
-        if isinstance(module, ImportError):
-            yield Absent(name, f"{module.name or 'a module'} cannot be imported")
-        else:
-            yield from module.comparisons(threads)
+def collect(name: str, threads: int) -> Iterator[Comparison | Absent]:
+    """All comparisons of the named module, which counts as absent where it cannot be imported."""
+    module = _module(name)
+    if isinstance(module, ImportError):
+        yield Absent(name, f"{module.name or 'a module'} cannot be imported")
+    else:
+        yield from module.comparisons(threads)
 
 
 def versions(name: str) -> dict[str, str]:
@@ -201,10 +198,8 @@ def measure(comparison: Comparison, threads: int, rounds: int, seed: int) -> tup
 
 def ratios(ours: dict[str, Any], peer: dict[str, Any]) -> tuple[float, float]:
     """Peer's time over ours: of the fastest samples, what each code can do, and of the medians."""
-    return (
-        min(peer["samples"]) / min(ours["samples"]),
-        float(np.median(peer["samples"]) / np.median(ours["samples"])),
-    )
+    fastest, median = (each(peer["samples"]) / each(ours["samples"]) for each in (np.min, np.median))
+    return float(fastest), float(median)
 
 
 def _trial(builds: Mapping[str, Callable], repeats: int, first: Mapping[str, float]) -> dict[str, float]:

@@ -1,5 +1,6 @@
 """``make peers ARGS="[names] [--threads N] [--rounds R] [--out FOLDER]"``: ratios against other software."""
 
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +38,7 @@ def _walk(name: str, counts: list[int], rounds: int, seed: int, times: int) -> t
         print(
             f"\n{name}, {plural(threads, 'thread')}; ratio = peer's time / our time, of the fastest and of the medians"
         )
-        for item in collect([name], threads):
+        for item in collect(name, threads):
             missing: list[Absent] = []
             if isinstance(item, Absent):
                 missing = [item]
@@ -61,7 +62,6 @@ def _record(
     name: str, counts: list[int], rounds: int, seed: int, found: list, absent: list, date: str
 ) -> dict[str, Any]:
     """A run record of kind "peer" of one module."""
-    source, folder = host.temporary()
     few = f"{rounds} rounds were asked for" if rounds < 3 else None
     return {
         "schema": runs.SCHEMA,
@@ -77,7 +77,7 @@ def _record(
         "simulated": False,
         "kind": "peer",
         "few_samples": few,
-        "machine": host.describe(folder=folder, source=source, measured=True),
+        "machine": host.describe(measured=True),
         "measurements": found,
         "outputs": {"rounds": {"value": rounds, "units": None}},
         "software": versions(name),
@@ -93,13 +93,10 @@ def compare(names: list[str], threads: int | None, rounds: int, seed: int, out: 
         counts = [require_threads(threads)] if threads is not None else sorted({1, usable_cpus()})
         for name in dict.fromkeys(require_known(names or modules())):
             date = runs.now()
-            if out is None:
-                disagreed |= _walk(name, counts, rounds, seed, 1)[2]
-                continue
-            with prepared(out):
-                found, absent, other = _walk(name, counts, rounds, seed, _AGAIN)
+            with prepared(out) if out else nullcontext():
+                found, absent, other = _walk(name, counts, rounds, seed, _AGAIN if out else 1)
                 disagreed |= other
-                if found:
+                if out and found:
                     record = _record(name, counts, rounds, seed, found, absent, date)
                     path, reasons = runs.deposit(record, out)
                     print(f"\nkept in {path}", *(f"not for the book: {reason}" for reason in reasons), sep="\n")

@@ -44,14 +44,8 @@ _REPORTED: dict[Path, str] = {}  # by program, what its report says about versio
 def executable(place: str, name: str) -> Path | None:
     """The program for class ``name`` at ``place``, an executable or a folder of them; or None."""
     path = Path(place)
-    if path.is_file():
-        candidates = [path]
-    elif path.is_dir():
-        candidates = sorted(path.iterdir())
-    else:
-        return None
     wanted = re.compile(rf"\.{re.escape(name)}(\.|$)")
-    for candidate in candidates:
+    for candidate in sorted(path.iterdir()) if path.is_dir() else [path]:
         if candidate.is_file() and os.access(candidate, os.X_OK) and wanted.search(candidate.name):
             return candidate
     return None

@@ -91,11 +91,6 @@ class _Theirs:
         self.state = self.reached
 
 
-def _pressure_difference(mine, other) -> float:
-    """Difference of the lowest pressures, hPa."""
-    return abs(float(np.min(mine)) - float(np.min(other))) / 100
-
-
 def versions() -> dict[str, str]:
     """dinosaur's and jax's version."""
     with contextlib.suppress(ImportError):
@@ -121,7 +116,7 @@ def comparisons(threads: int) -> Iterator[Comparison | Absent]:
                     label=f"day {day}, {ni} × {nj} points or truncation {truncation}, {_LEVELS} levels",
                     ours=sides[0].day,
                     peers={"dinosaur": sides[1].day},
-                    check=_pressure_difference,
+                    check=lambda ours, theirs: abs(np.min(ours) - np.min(theirs)) / 100,  # hPa
                     tolerance=_TOLERANCE,
                     chosen=f"dinosaur: {other:.1f} hPa in steps of {seconds:.0f} s; ours: {mine:.1f} hPa in {dt:.0f} s",
                 )

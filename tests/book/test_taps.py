@@ -121,3 +121,31 @@ def test_on_paper_tables_are_whole_and_dark_pages_are_readable(browser, address)
             assert not bright, f"{path}: {bright[:3]} on paper"
     finally:
         context.close()
+
+
+@pytest.mark.parametrize("path", [CHAPTER, "book/recipe.html"])
+def test_on_paper_a_page_has_its_title_and_readable_captions_and_nothing_to_press(browser, address, path):
+    context = browser.new_context(viewport={"width": 690, "height": 980}, color_scheme="dark")
+    try:
+        page = context.new_page()
+        page.goto(address + path, wait_until="load")
+        page.emulate_media(media="print")
+        titles = page.locator("article h1")
+        assert titles.first.is_visible() and sum(title.is_visible() for title in titles.all()) == 1
+        shown = page.evaluate(
+            "() => [...document.querySelectorAll('button, input, summary, .headerlink')].filter(e =>"
+            " e.checkVisibility() && !e.matches('.rerun-caption')).map(e => e.outerHTML.slice(0, 120))"
+        )
+        assert shown == []
+        assert "Show code" not in page.locator("body").inner_text()
+        captions = page.evaluate(
+            "() => [...document.querySelectorAll('article :is(figcaption, .rerun-caption, .code-block-caption)')]"
+            ".filter(e => e.checkVisibility()).map(e => { const style = getComputedStyle(e);"
+            " return [e.innerText.slice(0, 40), style.color, style.opacity, parseFloat(style.fontSize)]; })"
+        )
+        assert len(captions) > 5
+        dim = [each for each in captions if sum(map(int, re.findall(r"\d+", each[1])[:3])) > 330 or each[2] != "1"]
+        assert not dim, f"{path}: {dim[:3]} on paper"
+        assert min(size for *_, size in captions) > 8  # pixels, of which a point has 4/3
+    finally:
+        context.close()

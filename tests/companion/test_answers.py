@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from supercomputers_rerun.companion import answers, experiments
+from supercomputers_rerun.companion import answers, common, experiments
 from supercomputers_rerun.companion.records import runs
 
 LABELS = {"p5plus-latency": "ns", "nht1-solver": "ms_per_step"}
@@ -67,10 +67,7 @@ def test_flags_stand_once_below_the_table(record):
     assert marked.startswith(record["measurements"][1]["label"])
 
 
-def test_printed_numbers_stand_beside_and_nothing_is_drawn(monkeypatch):
-    from supercomputers_rerun.companion.figures import kit
-
-    monkeypatch.setattr(kit, "Figure", None)
+def test_printed_numbers_stand_beside():
     said = answers.answer(runs.read(newest("xmp1982-devices")))
     disk = next(each for each in said.printed if each.row == "one disk")
     assert disk.source == "X-MP 1982" and disk.low < disk.here < disk.high
@@ -78,8 +75,16 @@ def test_printed_numbers_stand_beside_and_nothing_is_drawn(monkeypatch):
     assert "Beside the report: transfer rate [MB/s]" in answers.text(said)
 
 
-def test_bytes_are_those_of_the_figures():
-    assert answers.plain_bytes("512 KiB, stride 1, 16 MiB") == "512 KB, stride 1, 16 MB"
+def test_bytes_are_those_of_the_figures(call):
+    """Whatever the program that measured called them: KiB, or parts of a KB."""
+    record = runs.read(newest("p5plus-exchange"))
+    first, second, *_ = record["measurements"]
+    first["label"], second["label"] = "0.0078125 KB, 1 pair", "512 KiB, 0.5 KB, 1.5 KB, 16 MiB"
+    said = [row.case for row in answers.answer(record, beside=False).rows]
+    assert said[:2] == ["8 bytes, 1 pair", "512 KB, 512 bytes, 1.5 KB, 16 MB"]
+    lines = [line.partition(",")[0] for line in call("show", newest("p5plus-exchange"))[1].splitlines()]
+    assert {"8 bytes", "512 bytes", "1 KB", "1 MB"} <= {*lines}
+    assert [common.size(each) for each in (1, 1023, 1536, 2**20)] == ["1 byte", "1023 bytes", "1.5 KB", "1 MB"]
 
 
 def test_json_and_csv_have_every_case(call):

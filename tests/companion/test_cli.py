@@ -200,7 +200,7 @@ def test_compare_draws_every_day_of_a_folder_over_the_stored_record(call, two_re
     assert (day.experiment, day.date, day.times) == ("toy-sum", slower["date"], 2.0)
     code, _, _ = call("compare", tmp_path / "stored", later.parent, "--figure", tmp_path / "trend.svg")
     assert code == 0 and (tmp_path / "trend.svg").read_text().count("<use ") > 50  # letters and ticks
-    assert comparison.drawn([day]).title == "The slowest took 2.00 times as long as stored: toy-sum"
+    assert comparison.drawn([day]).words.title == "The slowest took 2.00 times as long as stored: toy-sum"
 
 
 def test_compare_says_what_differs(call, two_records, tmp_path):

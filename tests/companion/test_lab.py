@@ -11,8 +11,9 @@ from urllib.request import urlopen
 
 import nbformat
 import pytest
+from jupyter_client.manager import start_new_kernel
 
-from supercomputers_rerun.companion import notebook_files
+from supercomputers_rerun.companion import notebook_files, notebooks
 
 ROOT = notebook_files.FOLDER.parent
 #: What every interpreter of this test does first: note whom it connects to.
@@ -26,9 +27,10 @@ sys.addaudithook(note)
 """
 
 
-@pytest.fixture
-def lab(tmp_path):
+@pytest.fixture(scope="module")
+def lab(tmp_path_factory):
     """What a running JupyterLab says of itself, and the file of addresses that it connected to."""
+    tmp_path = tmp_path_factory.mktemp("lab")
     (tmp_path / "sitecustomize.py").write_text(WATCH.format(path=str(tmp_path / "asked")))
     folders = {f"JUPYTER_{name}_DIR": str(tmp_path / name) for name in ("RUNTIME", "CONFIG", "DATA")}
     recipe = re.search(r"^lab:.*\n\t(.*)", (ROOT / "Makefile").read_text(), re.MULTILINE)[1]
@@ -66,6 +68,29 @@ def test_lab_listens_on_loopback_with_a_token_and_asks_nobody(lab):
     assert printed and all("/lab/tree/START.md?token=" in address for address in printed)
     hosts = set(asked.read_text().split()) if asked.exists() else set()
     assert hosts <= {"127.0.0.1", "::1", "localhost"}
+
+
+def test_a_chapter_that_is_only_opened_does_not_count_as_changed(lab):
+    """JupyterLab writes these two into a notebook, and compares them with what it has read."""
+    url, token = lab[0]["url"], lab[0]["token"]
+
+    def asked(path):
+        with urlopen(f"{url}api/{path}?token={token}") as answer:
+            return json.load(answer)
+
+    manager, client = start_new_kernel(kernel_name="python3")
+    try:
+        language = client.kernel_info(reply=True, timeout=60)["content"]["language_info"]
+    finally:
+        client.stop_channels()
+        manager.shutdown_kernel(now=True)
+    spec = asked("kernelspecs")["kernelspecs"]["python3"]["spec"]
+    kernel = {"name": "python3", "display_name": spec["display_name"], "language": spec["language"]}
+    for path in notebook_files.paths():
+        found = asked(f"contents/notebooks/{path.name}")["content"]["metadata"]
+        assert found == {"kernelspec": kernel, "language_info": language}
+        assert nbformat.read(path, as_version=4).metadata == notebooks.METADATA
+    assert asked("contents/START.md")["content"].startswith("# Supercomputers, Rerun")
 
 
 def test_the_start_page_lists_every_chapter_by_its_title_and_links_to_files():

@@ -101,6 +101,48 @@ def test_what_others_disturbed_is_measured_again_until_it_is_quiet(bench_of_thre
     assert sorted(suite.doubtful_cases(record) for record in kept) == [0, 2]
 
 
+def test_a_later_call_measures_again_what_an_earlier_one_left_doubtful(bench_of_three, tmp_path, monkeypatch, toy):
+    """The first record is disturbed; the second call has no tries, the third finds a quiet hour, the fourth nothing."""
+    load = 2.0
+    monkeypatch.setattr(bench.OtherLoad, "value", lambda *_: load)
+    run_record, years = experiments.run_record, iter(range(2030, 2040))
+    monkeypatch.setattr(
+        experiments,
+        "run_record",
+        lambda *asked, **options: run_record(*asked, **options) | {"date": f"{next(years)}-01-01T00:00:00Z"},
+    )
+    bench_of_three()
+    calls = toy.calls
+    code, out, _ = bench_of_three()
+    assert code == 0 and "doubtful, as others kept CPUs busy or samples moved: toy-sum; --again 3 repeats them" in out
+    assert toy.calls == calls
+    load = 0.0
+    code, out, _ = bench_of_three("--again", 2, "--plan")
+    assert code == 0 and "toy-sum; measured up to 2 times again, about " in out and " s, again\n" in out
+    assert toy.calls == calls
+    code, out, _ = bench_of_three("--again", 2)
+    assert code == 0 and "again, 1 of 2: toy-sum: 0 doubtful cases for 2" in out and "1 record written" in out
+    assert toy.calls > calls
+    calls = toy.calls
+    code, out, _ = bench_of_three("--again", 2)
+    assert code == 0 and "1 done before" in out and "doubtful" not in out and toy.calls == calls
+    kept = sorted((tmp_path / "kept").iterdir())
+    assert [suite.doubtful_cases(runs.read(path)) for path in kept] == [2, 0]
+
+
+def test_what_cannot_be_measured_again_stays(bench_of_three, tmp_path, monkeypatch):
+    monkeypatch.setattr(bench.OtherLoad, "value", lambda *_: 2.0)
+    bench_of_three()
+
+    def refuse(*_, **__):
+        raise MemoryError("the toy needs 3 GiB")
+
+    monkeypatch.setattr(experiments, "run_record", refuse)
+    code, out, err = bench_of_three("--again", 2)
+    assert (code, err) == (0, "") and "toy-sum: no record, the earlier one stays. the toy needs 3 GiB" in out
+    assert "again, 2" not in out and len(list((tmp_path / "kept").iterdir())) == 1
+
+
 def test_a_plan_names_each_experiment_with_its_time(bench_of_three, tmp_path):
     code, out, _ = bench_of_three("--plan")
     assert code == 0 and "  toy-sum " in out and not (tmp_path / "kept").exists()

@@ -27,7 +27,7 @@ def comparison():
 def offered(monkeypatch):
     """``offered(items)``: what every module of peers has to compare, whatever is asked for."""
     return lambda items: monkeypatch.setattr(
-        "supercomputers_rerun.peers.__main__.collect", lambda names, threads: iter(items)
+        "supercomputers_rerun.peers.__main__.collect", lambda name, threads: iter(items)
     )
 
 

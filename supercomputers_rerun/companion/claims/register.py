@@ -88,21 +88,20 @@ class Entry:
         if wrong:
             raise ValueError(f"{line['place']}, claim {self.name}: {wrong}")
 
-    def _made(self, reader: Reader) -> Iterator[tuple[str, str, str, Interval | float | None]]:
-        """What the rows make, one item each or for each turn of a loop, or the function yields: place of the row, item,
-        text, value.
+    def claims(self, reader: Reader) -> Iterator[Claim]:
+        """Its claims on the tables that ``reader`` gives: one of each row, turn of a loop, or item of its function.
 
         ``ValueError`` with file and line for a row that makes nothing, or gives a reason to nothing.
         """
         seen = {ALL}
         for line in self.parts:
-            place, before = f"{line['place']}, claim {self.name}", len(seen)
-            with chapters.named(place):
+            before = len(seen)
+            with chapters.named(f"{line['place']}, claim {self.name}"):
                 for item, text, value in self._of(line, reader):
                     if item in seen:
                         raise ValueError(f"item {item!r} is made twice")
                     seen.add(item)
-                    yield place, item, text, value
+                    yield self._claim(item, text, value, reader)
                 if len(seen) == before:
                     raise ValueError("no row of the tables gives it a number")
         for line in self.lines:
@@ -132,27 +131,25 @@ class Entry:
                 text = Bound(line["bound"] if whole else f"{line['bound']} {text}", text)
             yield item, text, value
 
-    def claims(self, reader: Reader) -> Iterator[Claim]:
-        """The claims of this entry, on the tables that ``reader`` gives; errors as :meth:`_made`."""
-        for place, item, text, computed in self._made(reader):
-            printed, bound = getattr(text, "printed", text), text if isinstance(text, Bound) else ""
-            value = Interval(math.nan, math.nan, math.nan) if computed is None else as_interval(computed)
-            with chapters.named(place):
-                found = NOT_CHECKABLE if computed is None else verdict(text, value)
-            instead = OUR_BOUND if bound else self.instead.get(item, self.instead.get(ALL, ""))
-            yield Claim(
-                f"{self.document}.{self.name}" + (f"[{item}]" if item else ""),
-                self.document,
-                self.where.replace("{item}", item),
-                self.statement.replace("{item}", item),
-                printed,
-                value.mid,
-                (value.lo, value.hi),
-                instead if instead and found in (AGREES, ROUNDING) else found,
-                str(bound),
-                self.reasons.get(item, self.reasons.get(ALL, "")),
-                reader.place(printed),
-            )
+    def _claim(self, item: str, text: str, computed: Interval | float | None, reader: Reader) -> Claim:
+        """What is computed against what is printed.  A :class:`Bound` has the printed text beside it."""
+        printed, bound = getattr(text, "printed", text), text if isinstance(text, Bound) else ""
+        value = Interval(math.nan, math.nan, math.nan) if computed is None else as_interval(computed)
+        found = NOT_CHECKABLE if computed is None else verdict(text, value)
+        instead = OUR_BOUND if bound else self.instead.get(item, self.instead.get(ALL, ""))
+        return Claim(
+            f"{self.document}.{self.name}" + (f"[{item}]" if item else ""),
+            self.document,
+            self.where.replace("{item}", item),
+            self.statement.replace("{item}", item),
+            printed,
+            value.mid,
+            (value.lo, value.hi),
+            instead if instead and found in (AGREES, ROUNDING) else found,
+            str(bound),
+            self.reasons.get(item, self.reasons.get(ALL, "")),
+            reader.place(printed),
+        )
 
 
 @cache

@@ -6,7 +6,7 @@ the drawing, the ends of both axes and whether they are logarithmic, and where r
 """
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import contextmanager
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -22,7 +22,7 @@ from matplotlib.text import Annotation
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from supercomputers_rerun.companion.bench import Ratio, median_interval, ratio
-from supercomputers_rerun.companion.common import plural
+from supercomputers_rerun.companion.common import plain_bytes, plural
 from supercomputers_rerun.companion.records.runs import OWN, SHAPES
 
 #: Stands for "the colour of the surrounding text"; ``show`` writes it as ``currentColor``.
@@ -46,8 +46,8 @@ MEANINGS = {
 VARIANTS = ("measured", "communication", "computing", "waiting", "serial", "files")
 SERIES = tuple(MEANINGS[name] for name in VARIANTS)
 
-#: Marks of a report, hollow, one shape a machine.
-_DOCUMENT_MARKERS = ("s", "D", "^", "v", "P", "X")
+#: Marks of a report, hollow, one shape a machine; a second machine of today has the diamond.
+_DOCUMENT_MARKERS = ("s", "^", "D", "v", "P", "X")
 
 #: Width in inches: at one point a unit it has 346 units, so that 10-point text has about 10 pixels on a phone.
 _WIDTH = 4.8
@@ -116,34 +116,6 @@ def noted(artist) -> dict[str, Any]:
     return _noted.get(artist, {})
 
 
-class Undrawn(Exception):
-    """In place of a figure, where only the printed numbers beside its run are wanted (:func:`undrawn`)."""
-
-    def __init__(self, beside=()):
-        super().__init__()
-        self.beside = list(beside)
-
-
-#: Whether figures are drawn.
-_drawing = [True]
-
-
-@contextmanager
-def undrawn() -> Iterator[None]:
-    """Within it, what would draw raises :class:`Undrawn`, with the printed numbers that it would set beside a run."""
-    _drawing.append(False)
-    try:
-        yield
-    finally:
-        _drawing.pop()
-
-
-def require_drawing(beside=()) -> None:
-    """Go on where figures are drawn; elsewhere :class:`Undrawn` with printed numbers and those ``beside`` them."""
-    if not _drawing[-1]:
-        raise Undrawn(beside)
-
-
 def axes(rows: int = 1, columns: int = 1, *, height: float | None = None, **subplots):
     """A styled figure and its axes, outside pyplot, so that nothing is displayed twice.
 
@@ -160,7 +132,6 @@ def axes(rows: int = 1, columns: int = 1, *, height: float | None = None, **subp
     -------
     (Figure, Axes or ndarray of Axes)
     """
-    require_drawing()
     figure = Figure(figsize=(_WIDTH, height or 3.2 * rows))
     panels = figure.subplots(rows, columns, **subplots)
     for panel in np.ravel(panels):
@@ -233,13 +204,9 @@ def bytes_axis(axis, sizes) -> None:
     axis.xaxis.set_minor_formatter(NullFormatter())
 
 
-#: The variants of each figure in the order in which they were first drawn.
-_variants: WeakKeyDictionary = WeakKeyDictionary()
-
-
 def _turn(axis, index: Any) -> int:
     """The turn of a measured variant in its figure; the first has the colour of measured numbers."""
-    seen = _variants.setdefault(axis.figure, [])
+    seen = _noted.setdefault(axis.figure, {}).setdefault("variants", [])
     if index not in seen:
         seen.append(index)
     return seen.index(index)
@@ -534,8 +501,7 @@ def legend(axis, place: str) -> None:
     """The legend of a panel, or below all panels.
 
     ``"below 2"`` is a legend of two columns below all panels, ``"above 2"`` one above the panel, at its middle or at
-    the part of its width that follows, ``"above 2 0.4"``; ``"under 2 0.5 -0.2"`` hangs at these parts of the panel's
-    width and height; other words are a place within it.
+    the part of its width that follows, ``"above 2 0.4"``; other words are a place within it.
     """
     word, *rest = place.split()
     if not any(each.get_legend_handles_labels()[1] for each in axis.figure.axes):
@@ -545,8 +511,6 @@ def legend(axis, place: str) -> None:
     elif word == "above":
         anchor = float(rest[1]) if rest[1:] else 0.5, 1.0
         axis.legend(loc="lower center", bbox_to_anchor=anchor, ncols=int(rest[0]))
-    elif word == "under":
-        axis.legend(loc="upper center", bbox_to_anchor=(float(rest[1]), float(rest[2])), ncols=int(rest[0]))
     else:
         axis.legend(loc=place)
 
@@ -591,32 +555,32 @@ def run_title(record: xr.Dataset) -> str:
 
 
 def doubts(record) -> str:
-    """A sentence on the flags of a run, for its caption."""
+    """A sentence on the flags of a run, for its caption; empty without any."""
     found: dict[str, list[str]] = {}
     for label, flags in zip(record["label"].values, record["flags"].values, strict=True):
         for flag in filter(None, str(flags).split("; ")):
-            found.setdefault(flag, []).append(str(label))
-    if not found:
-        return "No case is flagged."
+            found.setdefault(flag, []).append(plain_bytes(str(label)))
     total = record.sizes["case"]
     parts = (
         f"{flag}: {', '.join(names) if len(names) < 4 else f'{len(names)} of {total} cases'}"
         for flag, names in found.items()
     )
-    return f"Flags: {'; '.join(parts)}."
+    return f"In doubt: {'; '.join(parts)}." if found else ""
 
 
-def _words(text) -> str:
+def one_line(text: str) -> str:
     """What a text says, though it was broken into lines for a phone."""
-    return " ".join(text.get_text().split())
+    return " ".join(text.split())
 
 
 def named(axis: Axes, which: str) -> dict[str, float]:
     """Place of each row or column that has a name; names of rows may stand above them, as texts in their order."""
     one = getattr(axis, f"{which}axis")
-    places, names = [float(place) for place in one.get_ticklocs()], [_words(label) for label in one.get_ticklabels()]
+    places = [float(place) for place in one.get_ticklocs()]
+    names = [one_line(label.get_text()) for label in one.get_ticklabels()]
     if which == "y" and not any(names):
-        names = [_words(text) for text in axis.texts if text.get_text() and not isinstance(text, Annotation)]
+        texts = [each.get_text() for each in axis.texts if not isinstance(each, Annotation)]
+        names = [one_line(text) for text in texts if text]
     if one.get_scale() == "log" or any(name.replace("\N{MINUS SIGN}", "").replace(".", "").isdigit() for name in names):
         return {}
     return {name: place for name, place in zip(names, places, strict=False) if name}
@@ -624,19 +588,12 @@ def named(axis: Axes, which: str) -> dict[str, float]:
 
 def _panel(axis: Axes, width: float, height: float) -> dict[str, Any]:
     frame = axis.get_position()
-    panel: dict[str, Any] = {
-        "box": [
-            round(value, 2)
-            for value in (frame.x0 * width, (1 - frame.y1) * height, frame.x1 * width, (1 - frame.y0) * height)
-        ]
-    }
+    box = frame.x0 * width, (1 - frame.y1) * height, frame.x1 * width, (1 - frame.y0) * height
+    panel: dict[str, Any] = {"box": [round(value, 2) for value in box]}
     for which in "xy":
         ends = [float(f"{value:.6g}") for value in getattr(axis, f"get_{which}lim")()]
-        panel[which] = {
-            "ends": ends,
-            "log": getattr(axis, f"get_{which}scale")() == "log",
-            "named": named(axis, which),
-        }
+        log = getattr(axis, f"get_{which}scale")() == "log"
+        panel[which] = {"ends": ends, "log": log, "named": named(axis, which)}
     return panel
 
 

@@ -17,7 +17,7 @@ from matplotlib.container import BarContainer
 
 from supercomputers_rerun.companion.bench import FEWEST_SAMPLES
 from supercomputers_rerun.companion.common import significant
-from supercomputers_rerun.companion.figures.kit import INK, MEANINGS, POINTS, cpu, named, noted
+from supercomputers_rerun.companion.figures.kit import INK, MEANINGS, POINTS, cpu, named, noted, one_line
 
 #: Units of a drawing around the middle of a mark that belong to it.
 _REACH = 6.0
@@ -41,10 +41,6 @@ class Mark(NamedTuple):
 _Names = tuple[dict[str, float], dict[str, float]]
 
 
-def _words(text: str) -> str:
-    return " ".join(text.split())
-
-
 def _alike(axis: Axes, which: str) -> list[Axes]:
     """An axis and those that share it."""
     return [axis, *getattr(axis, f"get_shared_{which}_axes")().get_siblings(axis)]
@@ -52,7 +48,7 @@ def _alike(axis: Axes, which: str) -> list[Axes]:
 
 def _label(axis: Axes, which: str) -> str:
     """What an axis says of itself, or where it shares it the axis that does."""
-    return next((said for each in _alike(axis, which) if (said := _words(getattr(each, f"get_{which}label")()))), "")
+    return next((said for each in _alike(axis, which) if (said := one_line(getattr(each, f"get_{which}label")()))), "")
 
 
 def _rounded(value: float, digits: int) -> str:
@@ -67,7 +63,7 @@ def _number(axis: Axes, which: str, value: float, digits: int) -> str:
         if say is not None:
             return say(value)
     label = _label(axis, which)
-    unit = found[1] if (found := _UNIT.search(label)) else label * ("/" in label and " " not in label)
+    unit = found[1] if (found := _UNIT.search(label)) else label if "/" in label and " " not in label else ""
     return f"{_rounded(value, digits)} {unit}".strip()
 
 
@@ -81,9 +77,8 @@ def _spread(axis: Axes, which: str, run, row) -> str:
     """The ends of a measured mark, where they are no copies of its middle, and whether it is doubtful."""
     low, high = float(row["low"]), float(row["high"])
     counts = run["seconds"].notnull().sum("sample").values if run is not None and "seconds" in run else np.array([])
-    word = {(True,): "95 % interval", (False,): "samples from"}.get(
-        tuple(set((counts >= FEWEST_SAMPLES).tolist())), "within"
-    )
+    enough = set((counts >= FEWEST_SAMPLES).tolist())
+    word = "95 % interval" if enough == {True} else "samples from" if enough == {False} else "within"
     say = noted(axis).get(which) or (lambda value: significant(value, 3))
     ends = [say(each) for each in (low, high)]
     said = f", {word} {' to '.join(ends)}" if low < high and ends[0] != ends[1] else ""
@@ -113,10 +108,6 @@ def _place(axis: Axes, names: _Names, x: float, y: float) -> tuple[bool, str]:
     return False, f"{_name(axis, 'x')} {_number(axis, 'x', x, 4)}".strip()
 
 
-def _named(axis: Axes, which: str) -> dict[str, float]:
-    return named(axis, which) if getattr(axis, f"get_{which}scale")() == "linear" else {}
-
-
 def _told(line, axis: Axes) -> bool:
     """Whether the points of a line are marks, or the medians of a run that are joined without any."""
     if line.get_transform() != axis.transData or line.get_color() == INK and line.get_label().startswith("_"):
@@ -144,7 +135,7 @@ def _lines(axis: Axes, names: _Names) -> Iterator[_Found]:
         if not _told(line, axis):
             continue
         kind = about.get("kind") or _kind(axis, line.get_color(), line.get_markerfacecolor() == "none")
-        run, found, label = about.get("run"), about.get("found"), _words(about.get("label", str(line.get_label())))
+        run, found, label = about.get("run"), about.get("found"), one_line(about.get("label", str(line.get_label())))
         for row, (x, y) in enumerate(np.asarray(line.get_xydata(), dtype=float)):
             if not np.isfinite(x + y):
                 continue
@@ -176,7 +167,7 @@ def _bars(axis: Axes, names: _Names) -> Iterator[_Found]:
         if start and not stacked:
             said = f"{_rounded(start, digits)} to {said}"
         _, where = _place(axis, names, *(box.min + box.max) / 2)
-        label = _words(str(bars.get_label()))
+        label = one_line(str(bars.get_label()))
         whence = _whence(axis.figure, kind, None, f"{where} {label}")
         yield (box.x0, box.y0, box.x1, box.y1), [said, _name(axis, which), where, label, whence]
 
@@ -186,7 +177,7 @@ def marks(figure) -> list[Mark]:
     found: dict[Mark, None] = {}
     height, scale = figure.get_size_inches()[1] * POINTS, POINTS / figure.dpi
     for axis in (each for each in figure.axes if each.axison):
-        names, panel = (_named(axis, "y"), _named(axis, "x")), []
+        names, panel = (named(axis, "y"), named(axis, "x")), []
         for (x0, y0, x1, y1), said in (*_lines(axis, names), *_bars(axis, names)):
             (left, bottom), (right, top) = np.sort(axis.transData.transform([(x0, y0), (x1, y1)]), axis=0)
             order = list(names[0]).index(said[2]) if said[2] in names[0] else 0
@@ -194,7 +185,7 @@ def marks(figure) -> list[Mark]:
             if (np.abs(middle - 0.5) > 0.51).any():
                 continue
             box = (left * scale, height - top * scale, right * scale, height - bottom * scale)
-            title = _words(axis.get_title() or axis.get_title("left"))
+            title = one_line(axis.get_title() or axis.get_title("left"))
             known = (said[2], said[-1])
             label = [each for each in said[3:-1] if not each.startswith("_") and not any(each in one for one in known)]
             lines = dict.fromkeys(filter(None, (*said[:3], title, *label, said[-1])))

@@ -13,9 +13,10 @@ import re
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, wraps
 from html import escape
+from typing import Any
 
 import matplotlib as mpl
 import numpy as np
@@ -39,10 +40,10 @@ from supercomputers_rerun.companion.figures.kit import (
     machines,
     modelled_rows,
     named,
+    noted,
     panels,
     points,
     printed_ranges,
-    require_drawing,
     rows,
     run_title,
     spread_of,
@@ -76,17 +77,8 @@ def _frame(data: xr.Dataset) -> pd.DataFrame:
 def _tidy(svg: str, prefix: str, alt: str, width: float) -> str:
     """Matplotlib's file as an element of a page: own ids, page's text colour, fluid width."""
     svg = re.sub(r"<metadata>.*?</metadata>|<style.*?</style>|<!--.*?-->", "", svg[svg.index("<svg") :], flags=re.S)
-    seen: dict[str, int] = {}
-
-    def own(match) -> str:
-        """The id under the figure's prefix; Matplotlib gives two equal images of one figure one id."""
-        name = match.group(1)
-        seen[name] = seen.get(name, 0) + 1
-        return f'id="{prefix}-{name}"' if seen[name] == 1 else f'id="{prefix}-{name}-{seen[name]}"'
-
     used = set(re.findall(r'(?:url\(#|xlink:href="#)([^)"]+)', svg))
-    svg = re.sub(r' id="([^"]+)"', lambda match: match.group() if match[1] in used else "", svg)
-    svg = re.sub(r'\bid="([^"]+)"', own, svg)
+    svg = re.sub(r' id="([^"]+)"', lambda match: f' id="{prefix}-{match[1]}"' if match[1] in used else "", svg)
     svg = re.sub(r"url\(#([^)]+)\)", rf"url(#{prefix}-\1)", svg)
     svg = re.sub(r'xlink:href="#([^"]+)"', rf'href="#{prefix}-\1"', svg)
     svg = svg.replace('xlink:href="data:', 'href="data:').replace(INK, "currentColor")
@@ -109,48 +101,32 @@ def _tidy(svg: str, prefix: str, alt: str, width: float) -> str:
 class Words:
     """What stands around a drawing: its title above; below it which mark is whose, its caption and the small print.
 
-    ``note`` begins the small print; ``source`` says where numbers are printed, and where and when they were measured.
+    ``note`` begins the small print, which says where numbers are printed, and where and when they were measured.
     """
 
     title: str = ""
     key: str = ""
     caption: str = ""
     note: str = ""
-    source: str = ""
-
-    @property
-    def small(self) -> str:
-        """The small print."""
-        return f"{self.note} {self.source}".strip()
+    small: str = ""
 
 
+@dataclass(eq=False, repr=False)
 class Shown:
     """A figure, table or text that displays itself: HTML where that is understood, its alternative text elsewhere."""
 
-    def __init__(
-        self,
-        html: str | Callable[[], str],
-        alt: str,
-        name: str = "",
-        title: str = "",
-        data=None,
-        figure=None,
-        markdown: str = "",
-        words: Words | None = None,
-    ):
-        self._html = html  # or what makes it, since drawing takes time and not every reader sees it
-        self.alt = alt
-        self.name = name
-        self.title = title
-        self.data = data  # what is drawn, as a table
-        self.figure = figure
-        self.words = words or Words(title)
-        self.markdown = markdown  # what JupyterLab shows of a stored notebook that nobody has trusted or run yet
+    page: str | Callable[[], str]  # HTML, or what makes it, since drawing takes time and not every reader sees it
+    alt: str
+    data: Any = None  # what is drawn, as a table
+    figure: Any = None
+    markdown: str = ""  # what JupyterLab shows of a stored notebook that nobody has trusted or run yet
+    words: Words = Words()
+    beside: tuple[tuple, ...] = ()  # printed numbers with what a run has in their place, as :func:`_beside` gives them
 
     @cached_property
     def html(self) -> str:
         """What a page shows."""
-        return self._html if isinstance(self._html, str) else self._html()
+        return self.page if isinstance(self.page, str) else self.page()
 
     def __repr__(self) -> str:
         return self.alt
@@ -253,7 +229,7 @@ def described(figure) -> str:
     found = []
     for axis in filter(lambda axis: axis.axison and axis.get_xlabel() + axis.get_ylabel(), figure.axes):
         both = (axis.get_ylabel(), axis.get_yscale()), (axis.get_xlabel(), axis.get_xscale())
-        words = [f"{name}{', logarithmic' * (scale != 'linear')}" for name, scale in both if name]
+        words = [f"{name}{', logarithmic' if scale != 'linear' else ''}" for name, scale in both if name]
         found.append(f"{axis.get_title() or axis.get_title('left')} {' against '.join(words)}")
         rows = {round(place): name for name, place in named(axis, "y").items()}
         for line in axis.get_lines():
@@ -266,6 +242,17 @@ def described(figure) -> str:
                 values = [f"{y:.3g} at {x:.3g}" for x, y in dict.fromkeys((*points[:1], *points[-1:]))]
             found.append(f"{line.get_label()}: {', '.join(values)}")
     return "; ".join(found) + "." if found else ""
+
+
+def _with_marks(figure, runs) -> list:
+    """Those of ``runs`` of which something is drawn; what no line is noted of is taken to be drawn in another way."""
+    lines = [line for axis in figure.axes for line in axis.get_lines()]
+
+    def seen(run) -> bool:
+        own = [line for line in lines if noted(line).get("run") is run]
+        return not own or any(np.isfinite(np.asarray(line.get_xydata(), dtype=float)).all(axis=1).any() for line in own)
+
+    return [run for run in runs if seen(run)]
 
 
 #: Where the book puts the number of a figure or table; empty wherever a notebook runs.
@@ -331,7 +318,8 @@ def show(
         heading = run_title(run)
     tells(figure, run=run, printed=printed)
     source = [f"{word}: {said}." for word, said in (("Report", printed), ("Measured", heading)) if said]
-    words = Words(title, machines(runs), caption, note, " ".join(source))
+    small = " ".join([note, *source]).strip()
+    words = Words(title, machines(_with_marks(figure, runs)), caption, note, small)
     experiment = getattr(run, "attrs", {}).get("experiment")
     checked = f' data-run="{escape(experiment)}"' if experiment else ""
     drawn = f' data-tables="{escape(tables)}"' if tables else ""
@@ -352,7 +340,7 @@ def show(
             + "</figcaption></figure>"
         )
 
-    return Shown(html, alt, name, title, data, figure, words=words)
+    return Shown(html, alt, data, figure, words=words)
 
 
 def explorer(kind: str, data: dict, *, still: Shown) -> Shown:
@@ -373,11 +361,7 @@ def explorer(kind: str, data: dict, *, still: Shown) -> Shown:
     whole = {"colours": MEANINGS, "series": SERIES, **data}
     text = json.dumps(whole, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
     head = f'<div class="rerun-explorer" data-kind="{kind}"><script type="application/json">{text}</script>'
-
-    def html() -> str:
-        return f"{head}{still.html}</div>"
-
-    return Shown(html, still.alt, still.name, still.title, still.data, still.figure, words=still.words)
+    return replace(still, page=lambda: f"{head}{still.html}</div>")
 
 
 def source(function, seen: str) -> Shown:
@@ -439,7 +423,6 @@ def dots(
         Passed to :func:`companion.figures.show`.
     """
     printed = {label: pd.Series(values, dtype=float) for label, values in (printed or {}).items()}
-    require_drawing(_beside(frames, quantities, printed, xlabel))
     if not len(names):
         parts = [series.index for series in printed.values()] + [frame["what"] for frame in frames]
         names = dict.fromkeys(name for part in parts for name in part)
@@ -482,7 +465,8 @@ def dots(
         ]
     alt = f"{described(figure)} {shown.pop('alt', '')}".replace("nan", "open")
     shown.setdefault("caption", f"{xlabel[0].upper()}{xlabel[1:]}.")  # not all numbers, which a screen reader says
-    return show(figure, runs=runs, data=data, alt=alt, **shown)
+    beside = tuple(_beside(frames, quantities, printed, xlabel))
+    return replace(show(figure, runs=runs, data=data, alt=alt, **shown), beside=beside)
 
 
 def _beside(frames: list[pd.DataFrame], quantities, printed: dict[str, pd.Series], unit: str) -> Iterator[tuple]:

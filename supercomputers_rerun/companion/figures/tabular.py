@@ -16,8 +16,6 @@ _NUMBER = re.compile(r"[-+−]?[\d.,]+ ?%?")
 _TAG = re.compile(r"<[^>]+>")
 #: Characters from which a text is long.
 _LONG = 40
-#: Printed tables of more rows than this are folded: the figures that draw them come first.
-_OPEN_ROWS = 8
 
 
 def _cell(value, digits: int | None) -> str:
@@ -209,11 +207,10 @@ def table(
     )
 
 
-def document_table(document: str, name: str, *, folded: bool | None = None, seen: str = "") -> Shown:
-    """A table as printed, with units, source and the remarks of the digitisation where there are any.
+def document_table(document: str, name: str) -> Shown:
+    """A table as printed, folded, with units, source and the remarks of the digitisation where there are any.
 
-    Long tables, lists of facts and ticks of axes are folded unless ``folded`` says otherwise.  ``seen`` is a sentence
-    that says what to see in the table; it enters the caption. ``ValueError`` if the table is unknown.
+    ``ValueError`` if the table is unknown.
     """
     about = tables.describe(document, name)
     cells = tables.text(document, name)
@@ -234,11 +231,11 @@ def document_table(document: str, name: str, *, folded: bool | None = None, seen
     }
     return table(
         cells,
-        caption=" ".join(filter(None, [f"{about['title']}.", seen, f"{tables.source(document, about)}."])),
+        caption=f"{about['title']}. {tables.source(document, about)}.",
         units=units,
         name=f"{document}_{name}",
         index=False,
-        folded=("facts" in about or name.endswith("_axes") or len(cells) > _OPEN_ROWS) if folded is None else folded,
+        folded=True,
         notes=cells["note"] if "note" in cells else None,
         descriptions={field["name"]: field.get("description", "") for field in about["schema"]["fields"]},
     )
@@ -251,4 +248,4 @@ def several(parts: Sequence[Shown]) -> Shown:
 
 def document_tables(document: str) -> Shown:
     """Every table of a document as printed, folded below its caption."""
-    return several([document_table(document, name, folded=True) for name in tables.names(document)])
+    return several([document_table(document, name) for name in tables.names(document)])

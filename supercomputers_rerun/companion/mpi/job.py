@@ -43,24 +43,20 @@ def fail(comm, error: BaseException) -> None:
     comm.Abort(1)
 
 
-def _record(comm, world, experiment, preset, threads, seed, budget, rounds, out):
+def _record(comm, world, out, **asked):
     from supercomputers_rerun.companion import bench, common, experiments, host
     from supercomputers_rerun.companion.mpi.ranks import Ranks
     from supercomputers_rerun.companion.records import runs
 
-    entry, cases = experiments.accept(
-        experiment, preset, threads, budget=budget, seed=seed, rounds=rounds, ranks=comm.size, started=True
-    )
-    date, found = runs.now(), world.describe(comm)
+    given = experiments.Asked(ranks=comm.size, **asked)
+    entry, cases = experiments.accept(given, started=True)
+    found = world.describe(comm)
     hosts = found["host_of_rank"]
     host.require_share(cases, comm.size, hosts.count(hosts[comm.rank]))
     with common.prepared(out) if comm.rank == 0 and out else nullcontext():
-        measurements = experiments.measured(
-            entry, cases, preset, seed=seed, budget=budget, rounds=rounds, by=Ranks(world)
-        )
+        record = experiments.record_of(given, entry, cases, Ranks(world))
         if comm.rank:
             return
-        record = experiments.assemble(entry, preset, threads, seed, date, measurements)
         record["machine"]["mpi"] = bench.plain(found)
         if out:
             send({"record": str(runs.save(record, out))})
@@ -75,7 +71,7 @@ def main() -> None:
     from supercomputers_rerun.kernels.mpi import world
 
     parser = Parser("job", description=__doc__)
-    parser.add_argument("experiment")
+    parser.add_argument("id", metavar="experiment")
     parser.add_argument("--preset", default="quick")
     parser.add_argument("--threads", type=int, default=1, help="threads of every rank")
     parser.add_argument("--seed", type=int, default=0)

@@ -104,8 +104,11 @@ def launch(arguments, ranks: int, oversubscribe: bool = False) -> list[dict]:
                 message = json.loads(text)
             except ValueError:
                 raise JobError(f"{what} was cut short in what a rank said", "".join(output)) from None
+            if kind := KINDS.get(message.get("error")):
+                raise kind(message["text"])
             if "error" in message:
-                _fail(what, message, "".join(output))
+                said = f"{what} failed on rank {message['rank']}: {message['error']}: {message['text']}"
+                raise JobError(said, "".join(output))
             heard.append(message)
         code = process.wait()
     if code:
@@ -114,13 +117,6 @@ def launch(arguments, ranks: int, oversubscribe: bool = False) -> list[dict]:
         cause += "; /dev/shm may be full" if "SIGBUS" in cause else ""
         raise JobError(f"{what} ended early: {cause}", "".join(output))
     return heard
-
-
-def _fail(what: str, message: dict, output: str) -> None:
-    """Raise what a rank told of its error."""
-    if message["error"] in KINDS:
-        raise KINDS[message["error"]](message["text"])
-    raise JobError(f"{what} failed on rank {message['rank']}: {message['error']}: {message['text']}", output)
 
 
 def run_record(id: str, ranks: int, oversubscribe: bool = False, **options):

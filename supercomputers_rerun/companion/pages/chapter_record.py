@@ -138,7 +138,7 @@ def _drawn(entry, story: str) -> list[Shown]:
         shown = figure(stored)
         if not re.search(rf"\b{figure.__name__}\(", story):
             found.append(shown)
-        data = getattr(shown, "data", None)
+        data = shown.data
         if data is None or "machine" not in data or data["machine"].nunique() < len(stored):
             alone.append(figure)
     for run in stored[1:] if alone else []:
@@ -150,16 +150,13 @@ def _drawn(entry, story: str) -> list[Shown]:
 
 def further_figures(document: str) -> Shown:
     """Figures and tables of the stored runs of each experiment that the chapter's story does not show."""
-    parts: list[str] = []
-    texts: list[str] = []
+    parts: list[Shown] = []
     story = "\n".join(notebook_files.sources(notebook_files.FOLDER / f"{items.page(document)}.ipynb"))
     for entry in experiments.REGISTER.values():
         if entry.document == document and (found := _drawn(entry, story)):
-            parts += [f'<h3 id="elsewhere-{entry.id}">{escape(entry.title)}</h3>', *(each.html for each in found)]
-            texts += map(repr, found)
-    if not parts:
-        return Shown("<p>The chapter shows all figures of its runs.</p>", "no further figure")
-    return Shown("\n".join(parts), "\n".join(texts))
+            heading = Shown(f'<h3 id="elsewhere-{entry.id}">{escape(entry.title)}</h3>', entry.title)
+            parts += [heading, *found]
+    return several(parts) if parts else Shown("<p>The chapter shows all figures of its runs.</p>", "no further figure")
 
 
 def became(document: str) -> Shown:

@@ -25,14 +25,13 @@ def every_table() -> Shown:
     """Every table of every document: title, source, size, and its files."""
     catalogue, rows = tables.catalogue(), []
     for each in catalogue.itertuples(index=False):
-        about = tables.describe(each.document, each.table)
         citation, stem = escape(tables.citation(each.document)), f"{FILES}/{each.document}/{each.table}"
         rows.append(
             {
                 "report": f"{citation} <small>(in Python: <code>{each.document}</code>)</small>",
                 "table": each.table,
                 "title": each.title,
-                "source": about["item"] + (f", page {about['page']}" if about.get("page") else ""),
+                "source": tables.where(tables.describe(each.document, each.table)),
                 "rows": each.rows,
                 "columns": each.columns,
                 "numbers": each.numeric_cells,

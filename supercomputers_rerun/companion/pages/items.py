@@ -3,6 +3,7 @@
 from html import escape
 
 import pandas as pd
+from docutils.nodes import make_id
 
 from supercomputers_rerun.companion import items
 from supercomputers_rerun.companion.figures.rendering import Shown
@@ -16,7 +17,7 @@ def _cells(item: Item, page: str) -> dict[str, str]:
     shown = f"<br><small>of {', '.join(item.of)}</small>" if item.of else ""
     runs = f"<br><small>{escape(', '.join(item.experiments))}</small>" if item.status == "live" else ""
     judged = f"<br><strong>{item.nearness}</strong>: {escape(item.differs)}" if item.nearness else ""
-    link = f'<br><small><a href="{page}#{items.anchor(item.heading)}">{escape(item.heading)}</a></small>'
+    link = f'<br><small><a href="{page}#{make_id(item.heading)}">{escape(item.heading)}</a></small>'
     return {
         "chapter": f'<a href="{page}">{escape(items.title(item.document))}</a>',
         "item": escape(item.item) + shown,

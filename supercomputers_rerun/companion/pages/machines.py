@@ -1,5 +1,6 @@
-"""The page of machines: what each is, and what was measured on it."""
+"""The page of machines: what each is, what was measured on it, and by which programs."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -40,3 +41,25 @@ def machines_table(folder: Path = runs.COMMITTED) -> Shown:
         rows.append({"machine": each.label} | described(each.description) | measured)
     caption = f"{plural(len(rows), 'machine')}. Sentences of the chapters speak of the first that has a record"
     return table(pd.DataFrame(rows), caption=caption, index=False, name="machines")
+
+
+def _letter(label: str) -> str:
+    """``F`` of ``F (AMD EPYC Zen 3)``; a machine without a letter keeps its name."""
+    return re.sub(r"^([A-Z]) \(.*", r"\1", label)
+
+
+def programs_table(folder: Path = runs.COMMITTED) -> Shown:
+    """One row a machine and commit of the program: how many of the machine's records it made, and in which days."""
+    found = runs.machines(folder)
+    rows = []
+    for each in found:
+        for commit in dict.fromkeys(each.commits):
+            days = [day for day, made in zip(each.dates, each.commits, strict=True) if made == commit]
+            about = {"commit": commit[:8], "records": len(days), "first": days[0], "last": days[-1]}
+            rows.append({"machine": each.label} | about)
+    caption = "The programs of the stored runs, by commit."
+    older = [each for each in found[1:] if each.dates[-1] < found[0].dates[0]]
+    if names := sorted(_letter(each.label) for each in older if not {*each.commits} & {*found[0].commits}):
+        said, here = " and ".join(filter(None, [", ".join(names[:-1]), names[-1]])), _letter(found[0].label)
+        caption += f" Earlier ones measured {said}, so a difference from {here} may be the program's."
+    return table(pd.DataFrame(rows), caption=caption, index=False, name="programs", over="machine")

@@ -12,15 +12,11 @@ from supercomputers_rerun.companion.common import significant
 _DECADES = np.geomspace(0.01, 100, 60)
 
 
-def _curve(axis, x, y, label: str, number: int = 0, **style) -> None:
-    axis.plot(x, y, label=label, color=figures.series(number), **style)
-
-
 @figures.styled
 def transfer_picture() -> "figures.Shown":
     """Cost of a call against its bytes, in units of the call alone and of the size at which both cost as much."""
     figure, axis = figures.axes(height=2.7)
-    _curve(axis, _DECADES, models.transfer(1, 1.0, _DECADES, 1.0), "call and bytes")
+    axis.plot(_DECADES, models.transfer(1, 1.0, _DECADES, 1.0), label="call and bytes")
     axis.axhline(1, color=figures.INK, linewidth=0.8, linestyle="--")
     axis.plot(_DECADES, _DECADES, color=figures.INK, linewidth=0.8, linestyle=":")
     axis.annotate("the call", (0.012, 1.15))
@@ -46,20 +42,22 @@ def toll_picture() -> "figures.Shown":
     toll = float(seconds[0, 1] - seconds[0, 0])
     figure, axis = figures.axes(height=2.7)
     work = np.geomspace(0.6 * seconds[:, 0].min(), 2 * seconds[:, 0].max(), 60)
-    _curve(axis, work, models.fixed_toll(work, toll) / work, "the small problem's difference, added", 0, linestyle="--")
+    added = "the small problem's difference, added"
+    axis.plot(work, models.fixed_toll(work, toll) / work, label=added, linestyle="--")
     ratio = seconds[:, 1] / seconds[:, 0]
     figures.points(axis, seconds[:, 0], ratio, label="VTESS, Pittsburgh over Toronto (1989)", line=False)
     for (x, more), y in zip(np.c_[seconds[:, 0], seconds[:, 1] - seconds[:, 0]], ratio, strict=True):
         axis.annotate(f"{more:.0f} s more", (x, y), xytext=(6, 6), textcoords="offset points")
     axis.axhline(1, color=figures.INK, linewidth=0.8)
     figures.log_axis(axis)
-    axis.set(xlabel="CPU time at Toronto [s]", ylabel="times as long", xlim=(None, 4 * work.max()))
+    axis.set(xlabel="CPU time at Toronto [s]", ylabel="times the CPU time", xlim=(None, 4 * work.max()))
     figures.legend(axis, "above 1")
     return figures.show(
         figure,
         name="model_toll",
-        title=f"Pittsburgh takes {ratio[0]:.0f} times as long on a small problem and {ratio[-1]:.1f} times on a large",
-        caption="One toll, read off the small problem, predicts the two larger problems.",
+        title=f"Pittsburgh takes {ratio[0]:.0f} times the CPU time on a small problem, {ratio[-1]:.1f} times on a "
+        "large one",
+        caption="The task VTESS. A toll, read off the small problem, predicts the larger ones nearly.",
         tables="aips58/ddt_small aips58/ddt_medium aips58/ddt_large",
     )
 
@@ -69,15 +67,13 @@ def shared_picture() -> "figures.Shown":
     """Bounds of the gain: of many workers by what is serial, and of two jobs by what they share."""
     figure, (left, right) = figures.axes(2, 1, height=5.0)
     workers = np.arange(1, 65)
-    for number, serial in enumerate((0.02, 0.1, 0.3)):
-        _curve(left, workers, models.amdahl(serial, workers), f"{100 * serial:.0f} % cannot be divided", number)
+    for serial in (0.02, 0.1, 0.3):
+        left.plot(workers, models.amdahl(serial, workers), label=f"{100 * serial:.0f} % cannot be divided")
     left.set(xlabel="workers", ylabel="times as fast", xlim=(0, 65), ylim=(0, None))
     figures.legend(left, "upper left")
     share = np.linspace(0.05, 1, 80)
-    _curve(right, 100 * share, models.shared_device(share), "two jobs and one device")
-    right.set(
-        xlabel="share of a job's time at the device [%]", ylabel="both in turn over both at once", ylim=(0.9, 2.1)
-    )
+    right.plot(100 * share, models.shared_device(share), label="two jobs and one device")
+    right.set(xlabel="share of a job's time at the device [%]", ylabel="times as fast as in turn", ylim=(0.9, 2.1))
     return figures.show(
         figure,
         name="model_shared",
@@ -91,10 +87,10 @@ def overlap_picture() -> "figures.Shown":
     """What overlap saves by how long the shorter activity is, in per cent of both in turn."""
     shorter = np.linspace(0.0, 1.0, 60)
     figure, axis = figures.axes(height=2.7)
-    for number, hidden in enumerate((1.0, 0.5)):
+    for hidden in (1.0, 0.5):
         saved = 1 - models.overlap(1.0, shorter, hidden) / (1 + shorter)
         words = "all of the shorter hidden" if hidden == 1 else "half of it"
-        _curve(axis, 100 * shorter, 100 * saved, words, number)
+        axis.plot(100 * shorter, 100 * saved, label=words)
     axis.set(xlabel="the shorter, in % of the longer", ylabel="saved of both in turn [%]", ylim=(0, 60))
     figures.legend(axis, "upper left")
     return figures.show(
@@ -181,7 +177,7 @@ def explained() -> "figures.Shown | None":
             }
         )
     caption = (
-        "Figures that a model explains. Ratios: measured over predicted, on the book's machine. "
+        "Figures that draw a model. Ratios: measured over predicted, each on the first machine that has a run. "
         "Numbers of zero or less have no ratio and are not compared."
     )
     return figures.table(pd.DataFrame(rows), caption=caption, name="explained", index=False, html=["figure"])

@@ -179,6 +179,7 @@ def learned(records) -> Shown:
     whole = solver.loc[solver["family"].str.startswith("BT whole run"), "least"]
     assert (loops["least"] > 0.9).all() and (loops["least"] < 1).all() and close > 0.8 * len(behind) and whole.min() > 1
     assert short["least"].min() < 0.5 and one.median() < 1.1 < eight.median() and called < 0.75 < 0.9 < direct
+    assert short["least"].min() == min(part["least"].min() for part in (loops, memory, fields, messages, solver))
     lessons = {
         "A near tie has a loser.": f"In all {len(loops)} cases of the five loops C is ahead, by less than a tenth, "
         "though both sides are the same few lines. We count the peer's better build and the lower of its two ratios "
@@ -202,6 +203,41 @@ def learned(records) -> Shown:
         for head, rest in lessons.items()
     )
     return Shown(html, "\n".join(f"{head} {rest}" for head, rest in lessons.items()))
+
+
+def _times(records, module: str, family: str, program: str) -> str:
+    """How many times our time a ``program`` takes in the cases of a ``family``, from the least to the most: on machine
+    F, with one thread, its fastest build by the fastest samples."""
+    best = _best(ratios(records, module))
+    fits = (best["host"] == "F") & (best["threads"] == 1) & (best["family"].str.fullmatch(family))
+    found = best.loc[fits & (best["peer"].map(_program) == program), "fastest"]
+    assert len(found), f"no record of {program}, {family}"
+    low, high = (significant(float(value), 2) for value in (found.min(), found.max()))
+    return low if low == high else f"{low} to {high}"
+
+
+def beside_vectors(records) -> str:
+    """BT, which is written in vectors as values, beside other software."""
+    published, tuned = (_times(records, "bt", f"BT whole run{which}", "NPB") for which in ("", ", tuned builds"))
+    sweep = _times(records, "bt", "BT line sweep", "C")
+    return (
+        f"Of the flow solver BT, which is written so, a whole run takes the NAS Parallel Benchmarks {published} times "
+        f"as long as ours, and their tuned builds {tuned} times; a sweep along lines takes {sweep} times as long in C. "
+        "The times are the fastest of one thread on machine F."
+    )
+
+
+def beside_transforms(records) -> str:
+    """Our transforms on full grids beside two libraries."""
+    ducc0, shtns = (
+        [_times(records, "spectral", f".*full grid, {many}", program) for many in ("one field", "eight fields")]
+        for program in ("ducc0", "SHTns")
+    )
+    return (
+        f"On full grids ducc0 takes {ducc0[0]} times as long as our transforms of one field, and {ducc0[1]} times as "
+        f"long as those of eight at once. SHTns takes {shtns[0]} and {shtns[1]} times as long; below 1 it is faster "
+        "than we are. The times are the fastest of one thread on machine F, the least and the most of all sizes."
+    )
 
 
 def conclusion(records) -> Shown:

@@ -56,16 +56,11 @@ DOUBTFUL = "Doubtful: measure again on a quiet machine."
 _FEW = "budget"
 
 
-def _impossible(key: str, frame: pd.DataFrame) -> pd.Series:
-    """Whether a point of the reader's is a share of more than the whole."""
-    return (frame["order"] < 0) & (key in _SHARES) & (frame["value"] > 100)
-
-
 def _believed(points: dict[str, pd.DataFrame]) -> tuple[dict[str, pd.DataFrame], list[str]]:
-    """The points without those that cannot be; a sentence for each of these."""
+    """The points without the reader's that are a share of more than the whole; a sentence for each of these."""
     kept, refused = {}, []
     for key, frame in points.items():
-        wrong = _impossible(key, frame)
+        wrong = (frame["order"] < 0) & (key in _SHARES) & (frame["value"] > 100)
         kept[key] = frame[~wrong]
         refused += [
             f"{row.what}: {significant(float(row.value), 3)} {frame.attrs['units']['value']} is more than the whole, "

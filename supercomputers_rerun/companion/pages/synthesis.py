@@ -20,7 +20,7 @@ import xarray as xr
 from supercomputers_rerun.companion import chapters, figures, models, tables
 from supercomputers_rerun.companion.chapters.p5plus import latency
 from supercomputers_rerun.companion.chapters.xc30 import peak, small_files
-from supercomputers_rerun.companion.chapters.xmp1982 import blocks
+from supercomputers_rerun.companion.chapters.xmp1982 import blocks, forecast
 from supercomputers_rerun.companion.chapters.xmp1982.forecast import sized
 from supercomputers_rerun.companion.claims.formulas import Turn
 from supercomputers_rerun.companion.claims.sheets import Reader
@@ -33,9 +33,8 @@ _COLUMNS = "machine what year value low high flagged kind source bound group ord
 _REGISTER = ("quantity", "place", "machine", "what", "value", "bound", "group")
 DAY = 24  # hours of the forecast
 _MEGA, _GIGA = 1e6, 1e9
-_WORD = 8  # bytes
 #: Bytes for each operation of the streaming loop of 2006: an item of 8 bytes, a multiplication and an addition.
-STREAMED = _WORD / 2
+STREAMED = 8 / 2
 #: Requests of today, as their points are called.
 LOAD = "a load from memory, at random"
 WRITE = "a write of 40 bytes, with its seek"
@@ -122,18 +121,15 @@ def _rate(run, chosen) -> pd.DataFrame:
 def peaks(run) -> list[tuple]:
     """The highest peak by the most threads of a run's machine: the run that found it, words, flop/s of all threads and
     of one, with their spread.  Empty where no peak of the machine was measured."""
-    kept = [
-        each for id in _PEAKS for each in (*runs.committed(id), *runs.own(id)) if figures.cpu(each) == figures.cpu(run)
-    ]
+    kept = [each for id in _PEAKS for each in runs.committed(id) if figures.cpu(each) == figures.cpu(run)]
     most = max((int(each["threads"].values.max()) for each in kept), default=0)
     found = []
     for each in kept:
         threads = each["threads"].values
         if threads.max() == most:
             peak = _rate(each, (each["what"].values == "peak") & (threads == most))
-            found.append(
-                (each, f"peak of {plural(most, 'thread')}", peak, figures.converted(peak, lambda rate: rate / most))
-            )
+            words = f"peak of {plural(most, 'thread')}"
+            found.append((each, words, peak, figures.converted(peak, lambda rate: rate / most)))
     return sorted(found, key=lambda one: one[2]["middle"].item())[-1:]
 
 
@@ -176,11 +172,7 @@ def memory_per_flop() -> pd.DataFrame:
 
     def today(run) -> list[dict]:
         return [
-            measured(
-                of,
-                f"all memory, {words}",
-                figures.converted(peak, lambda rate, memory=of.attrs["memory"]: memory / rate),
-            )
+            measured(of, f"all memory, {words}", figures.converted(peak, lambda rate, of=of: of.attrs["memory"] / rate))
             for of, words, peak, _ in peaks(run)
         ]
 
@@ -304,7 +296,7 @@ def requests() -> pd.DataFrame:
     def messages(run) -> list[dict]:
         case = figures.cases(run, "nbytes", "pairs").query("pairs == 1")
         shortest = case[case["nbytes"] == case["nbytes"].min()]
-        return [measured(run, "a message of 8 bytes between processes", figures.intervals(shortest))]
+        return [measured(run, "an exchange of 8 bytes between processes", figures.intervals(shortest))]
 
     def opens(run) -> list[dict]:
         """Open, read and close, as fast as the machine does it, beside the largest records."""
@@ -360,11 +352,6 @@ def labels(frame: pd.DataFrame) -> list[str]:
     return [f"{row.year} {row.machine}: {row.what}" for row in frame.itertuples()]
 
 
-def of_first(frame: pd.DataFrame) -> pd.DataFrame:
-    """Points of reports, and of each kind of run those of the first machine that has it, of which sentences speak."""
-    return frame[(frame["kind"] == "report") | (frame["order"] == frame.groupby("what")["order"].transform("min"))]
-
-
 def doubtful(row) -> bool:
     """Whether a point is a reader's own that its record calls doubtful: it is drawn with a cross, and has no number."""
     return row.order < 0 and bool(row.flagged)
@@ -376,13 +363,13 @@ def said(frame: pd.DataFrame) -> str:
     So the text, which notebooks store, stays as it is when the book gets records of one more machine.
     """
     words = {"": "", "<": "below ", ">": "above "}
-    chosen = of_first(frame)
+    chosen = frame[(frame["kind"] == "report") | (frame["order"] == frame.groupby("what")["order"].transform("min"))]
     found = "; ".join(
         f"{label} {'doubtful' if doubtful(row) else words[row.bound] + significant(row.value, 3)}"
         for label, row in zip(labels(chosen), chosen.itertuples(), strict=True)
     )
     more = ". Points of further machines, where there are any, are in the data"
-    return found + more * bool((frame["kind"] == "run").any())
+    return found + (more if (frame["kind"] == "run").any() else "")
 
 
 def _day(source: str) -> str:
@@ -532,6 +519,13 @@ def waited() -> tuple[float, float]:
     return then, now
 
 
+def _outgrew_disks() -> bool:
+    """Whether a step is computed more times as fast as in 1982 than one disk of today moves for four of then."""
+    run = next((run for run in runs.each("xmp1982-forecast") if run.attrs["place"] >= 0), None)
+    _, computing, moved = (np.nan,) * 3 if run is None else forecast.gained(run).values()
+    return bool(computing > moved)
+
+
 def additions(request: str = OPEN) -> float:
     """Numbers that a core adds in registers while it waits for one request, such as a small file; of one machine."""
     found, rates = _first_of_book(requests(), request), sustained_rate()
@@ -548,25 +542,23 @@ def files_through_time() -> "figures.Shown":
     bounds = frame.loc[frame["bound"] != "", "value"]
     first = (frame["kind"] == "report") | ~frame["what"].duplicated()  # of a second machine the mark alone
     for year, part in frame[first].groupby("year"):
-        bound = part["bound"].ne("").any()  # that of 2014, whose label stands below it, since it needs the width
         for row, height in zip(part.itertuples(), 10 ** _spaced(part["value"].to_numpy(), 0.2), strict=True):
             what = row.what if row.kind == "run" else f"{_SHORT.get(row.machine, row.machine)}, {row.what}"
-            least = "≥ " if row.bound == ">" else ""
             beside = row.kind == "run" and bounds.between(row.value / 3, row.value).any()  # a bound's arrow
             lowest = row.value == frame["value"].min()  # beside it is the mark of another machine
-            x = 1978 if lowest else 2028 if bound else year + (1.3 if year < 2000 else -1.3)
+            # the label of a bound, that of 2014, stands below it, since it needs the width
+            x = 1978 if lowest else 2028 if row.bound else year + (1.3 if year < 2000 else -1.3)
             low = row.value < 1.2 * frame["value"].min()  # beside it is the line on which the arrow stands
-            shift = 0.68 if lowest or bound else 1.45 if beside else 1.2 if low else 1
+            shift = 0.68 if lowest or row.bound else 1.45 if beside else 1.2 if low else 1
             axis.annotate(
-                f"{what} {'doubtful' if doubtful(row) else least + significant(row.value, 3)}",
+                f"{what} {'doubtful' if doubtful(row) else '≥ ' * (row.bound == '>') + significant(row.value, 3)}",
                 (year, row.value), (x, height * shift),
                 ha="left" if year < 2000 else "right", va="center", size=8,
                 weight="bold" if row.what.startswith("a disk") else "normal",
             )  # fmt: skip
-    axis.set(xlim=(1977, 2032), xticks=range(1980, 2030, 10))
+    axis.set(xlim=(1977, 2032), xticks=range(1980, 2030, 10), xlabel="year", ylabel="read or written, MB a second")
     axis.set_ylim(frame["value"].min() / 2, frame["value"].max() * 2.5)
     figures.log_axis(axis, "y")
-    axis.set(xlabel="year", ylabel="read or written, MB a second")
     figures.legend(axis, "above 2")
     faster = np.nan if (frame["order"] < 0).any() else disks()  # a reader's page speaks of the reader's machine
     if np.isfinite(faster):
@@ -580,11 +572,11 @@ def files_through_time() -> "figures.Shown":
         data=frame.drop(columns="order"),
         name="file_rates",
         heading=_measured(frame),
-        title=f"A disk is {about(faster)} times as fast as in 1982"
+        title=f"Our disk moves large blocks {about(faster)} times as fast as a disk of 1982"
         if np.isfinite(faster)
         else "Rates of files since 1982",
-        caption="Files and the devices that hold them, in three reports and measured today. The blue arrow marks a "
-        "lower bound (Cray XC30).",
+        caption="Files and the devices that hold them, in three reports and today (a virtual disk, written and read). "
+        "Blue arrow: a lower bound (Cray XC30).",
         alt=f"Rates of files in MB/s by year, on a logarithmic axis. {said(frame)}.",
     )
 
@@ -624,12 +616,10 @@ def waiting() -> "figures.Shown":
     """
     frame = computing()
     ends = {"low": 100 - frame["high"], "value": 100 - frame["value"], "high": 100 - frame["low"]}
-    frame = frame.assign(**ends, bound=frame["bound"].map({"<": ">", ">": "<", "": ""}))
-    frame["group"] = frame["group"].str.replace(
-        "parallel part of IFS jobs", "forecast jobs outside their parallel part"
-    )
+    groups = frame["group"].str.replace("parallel part of IFS jobs", "forecast jobs outside their parallel part")
+    frame = frame.assign(**ends, bound=frame["bound"].map({"<": ">", ">": "<", "": ""}), group=groups)
     rows = [
-        _CALLED.get((row.machine, row.what), row.machine)
+        _CALLED[row.machine, row.what]
         if row.kind == "report"
         else next(name for words, name in _TODAY.items() if words in row.what)
         for row in frame.itertuples()
@@ -647,14 +637,13 @@ def waiting() -> "figures.Shown":
     _marks(axis, placed, "place", across=True, apart=0.36, least=0)
     then, now = waited()
     for at, part in placed.groupby("place"):
-        first = part.sort_values("order", key=lambda order: order.where(order >= 0, np.inf)).iloc[0]  # not the reader's
-        words = "doubtful" if doubtful(first) else f"{first['bound']} {first['value']:.0f} %".strip()
-        weight = "bold" if part["row"].iloc[0] in _COMPARED else "normal"
+        first = part.sort_values("order").iloc[0]
+        words = f"{first['bound']} {first['value']:.0f} %".strip()
+        weight = "bold" if first["row"] in _COMPARED else "normal"
         axis.text(1.01, at, words, transform=axis.get_yaxis_transform(), size=9, weight=weight, va="center")
-    if np.isfinite(now):
-        begin, end = (at for at, name in places if name in _COMPARED)
-        arrow = {"arrowstyle": "->", "color": figures.INK, "shrinkA": 6, "shrinkB": 8}
-        axis.annotate("", (now, end), (then, begin), arrowprops=arrow)
+    begin, end = (at for at, name in places if name in _COMPARED)
+    arrow = {"arrowstyle": "->", "color": figures.INK, "shrinkA": 6, "shrinkB": 8}
+    axis.annotate("", (now, end), (then, begin), arrowprops=arrow)
     for name, at in headings.items():
         axis.annotate(name, (0.01, at), xycoords=("figure fraction", "data"), size=9, weight="bold", va="center",
                       in_layout=False)  # fmt: skip
@@ -673,8 +662,9 @@ def waiting() -> "figures.Shown":
         heading=_measured(frame),
         title=f"On four disks in 1982 the forecast waited {then:.0f} % of its time, ours on one {now:.0f} %; others "
         f"{others.min():.0f} to {others.max():.0f} %",
-        caption="Waiting includes other users' turns in Pittsburgh, serial work in 2006. Three headings have a program "
-        "of today. Short arrow, hollow box: bounds.",
+        caption="Waiting includes other users' turns (Pittsburgh), serial work (2006). "
+        + "Long arrow: four disks then, one today; computing sped up more. " * _outgrew_disks()
+        + "Short arrow, hollow box: bounds.",
         alt=f"Share of the elapsed time without computing, in %. {said(frame)}.",
     )
 
@@ -746,22 +736,19 @@ def sustained() -> "figures.Shown":
         name="skipping_loops",
         title=f"Skipping eight numbers of ten took {then:.1f} times as long as using all in 2006, and {now:.1f} times "
         "today",
-        seen="For the same arithmetic, with one thread. "
-        + "A cross marks a doubtful run. " * bool(loops["flagged"].any())
-        + "The report does not print the lengths of its arrays.",
+        seen="For the same arithmetic, with one thread a processor; in 2006 on 16 processors at once."
+        + (" A cross marks a doubtful run." if loops["flagged"].any() else ""),
     )
     (axis,) = shown.figure.axes
     axis.get_legend().remove()  # rows have names of machines
     for row, (_, part) in enumerate(loops.groupby("group", sort=False)):
         streams, skips = part.drop_duplicates("loop").set_index("loop")["value"].reindex([*_LOOPS])
-        if not streams / skips > 0:
-            continue  # a loop without a run
         arrow = {"arrowstyle": "->", "color": figures.INK, "shrinkA": 4, "shrinkB": 4}
         axis.annotate("", (skips, row + 0.2), (streams, row + 0.2), arrowprops=arrow)
-        of_title = not part["order"].iloc[0] > loops["order"].where(loops["order"] >= 0).min()
+        of_title = not part["order"].iloc[0] > loops["order"].min()
         axis.annotate(
-            "doubtful" if any(map(doubtful, part.itertuples())) else f"{streams / skips:.1f} times", (1.01, row + 0.2),
-            xycoords=axis.get_yaxis_transform(), size=9, weight="bold" if of_title else "normal", va="center",
+            f"{streams / skips:.1f} times", (1.01, row + 0.2), xycoords=axis.get_yaxis_transform(), size=9,
+            weight="bold" if of_title else "normal", va="center",
         )  # fmt: skip
     return shown
 
@@ -770,17 +757,19 @@ def shares() -> "figures.Shown":
     """:func:`share_of_peak`: whole forecasts, and transforms alone."""
     frame = share_of_peak()
     whole = frame.loc[frame["kind"] == "report", "value"]
-    alone = frame.loc[(frame["order"] >= 0) & frame["what"].str.startswith("spectral"), "value"]
+    alone = frame.loc[frame["what"].str.startswith("spectral"), "value"]
+    layer = _first_of_book(frame, next((what for what in frame["what"] if "one layer" in what), ""))["value"]
     most = f"{whole.max():.0f} %"
     reach = " to ".join(dict.fromkeys(f"{share:.0f}" for share in (alone.min(), alone.max()))) + " %"
     assert alone.min() > 4 * whole.max()
     return dots(
         frame,
         name="share_of_peak",
-        beside={whole.idxmax(): (most, 8, "bold"), alone.idxmax(): (reach, 20, "bold")},
+        beside={whole.idxmax(): (most, 8, "bold"), alone.idxmax(): (reach, 20, "bold")}
+        | {index: (f"{share:.0f} %", -8, "normal") for index, share in layer.items()},
         title=f"Whole forecasts reached at most {most} of the peak; transforms alone reach {reach} today",
-        seen="Hollow: whole forecasts. Filled: parts of one, without physics and messages, over the peak measured "
-        "beside them. Bars are long where that peak varied.",
+        seen="Hollow: whole forecasts. Filled: parts of one, without physics and messages; operations left out near "
+        "the poles count. Long bars: the measured peak varied.",
     )
 
 
@@ -805,12 +794,12 @@ def spacings() -> dict[int, float]:
 def hours() -> "figures.Shown":
     """:func:`forecast_hour`: what became of the speed; points of one report's model in a row."""
     (first, last), frame, apart = hours_then(), forecast_hour(), spacings()
-    beside = {
+    of_machines = {
         "cray_1a_ecmwf": (full_name("cray_1a_ecmwf"), 8, "normal"),
         "cray_xmp_1982": (f"{first:.0f} s, X-MP", -8, "bold"),
         "cray_xc30": (f"{last:.3g} s", 8, "bold"),
     }
-    index = {machine: frame.index[frame["machine"] == full_name(machine)][0] for machine in beside}
+    beside = {frame.index[frame["machine"] == full_name(name)][0]: words for name, words in of_machines.items()}
     for year, km in apart.items():
         part = frame[(frame["kind"] == "report") & (frame["year"] == year)]
         on = dict.fromkeys(part["what"].str.extract(r" on (\d+ \w+)$", expand=False).dropna())
@@ -821,15 +810,13 @@ def hours() -> "figures.Shown":
     named, cpus = part["machine"].str.split().str[1], part["what"].str.extract(r" on (\d+) ", expand=False)
     fastest, *slower = part.index
     assert cpus[slower].nunique() == 1 and int(cpus[fastest]) > int(cpus[slower[0]])
-    of_2006 = {
-        fastest: (f"{cpus[fastest]}: {named[fastest]}", -8, "normal"),
-        slower[-1]: (f"{cpus[slower[0]]}: {', '.join(named[slower])}", 8, "normal"),
-    }
+    beside[fastest] = f"{cpus[fastest]}: {named[fastest]}", -8, "normal"
+    beside[slower[-1]] = f"{cpus[slower[0]]}: {', '.join(named[slower])}", 8, "normal"
     return dots(
         frame,
         log=True,
         name="forecast_hour",
-        beside={index[machine]: words for machine, words in beside.items()} | of_2006,
+        beside=beside,
         title=f"An hour of forecast took {first:.0f} s in 1982 with points {about(apart[1982])} km apart, {last:.3g} s "
         f"in 2014 with {about(apart[2014])} km",
         seen="Models grew, so this compares how long forecasters wait, not machines. Below the line are small models "
@@ -841,12 +828,12 @@ def held() -> "figures.Shown":
     """:func:`memory_per_flop`: main memory beside the peak."""
     frame = memory_per_flop()
     old = frame.loc[frame["kind"] == "report", "value"]
-    assert old.iloc[0] > 2 * old.iloc[1:].max()
+    assert old.iloc[0] > 2 * old.iloc[1:].max() and len(old) == 5
     return dots(
         frame,
         log=True,
         name="memory_per_flop",
-        title="Memory for each flop/s of peak fell to less than half after 1993",
+        title="The Y-MP had over twice as much memory for each flop/s of peak as four machines of 2006 and 2014",
         seen="Main memory over peak. The owner of a virtual machine chooses its memory.",
     )
 

@@ -53,7 +53,7 @@ from typing import Any
 from supercomputers_rerun import HOME
 from supercomputers_rerun.companion import host
 from supercomputers_rerun.companion.bench import QUIET, median_interval, plain
-from supercomputers_rerun.companion.common import np, pd, strict_json, write_text, xr
+from supercomputers_rerun.companion.common import np, pd, size, strict_json, write_text, xr
 
 SCHEMA = "supercomputers-rerun/run-record"
 VERSION = 4
@@ -279,6 +279,8 @@ def _variables(cases: list[dict[str, Any]]) -> dict[str, tuple]:
     """Variables along ``case`` (and ``sample``), each as (dims, values, attributes)."""
     seconds = pd.DataFrame([dict(enumerate(case["samples"])) for case in cases], dtype=float)
     ends = [median_interval(case["samples"]) or (np.nan, np.nan) for case in cases]
+    loads = np.array([case["other_load"] for case in cases], dtype=float)
+    work = [case["work"] for case in cases]
     numbers = {
         "minimum": (seconds.min(axis=1), "s", "minimum time of one repeat"),
         "maximum": (seconds.max(axis=1), "s", "maximum time of one repeat"),
@@ -288,18 +290,10 @@ def _variables(cases: list[dict[str, Any]]) -> dict[str, tuple]:
         "setup_s": ([case["setup_s"] for case in cases], "s", "allocation and first touch"),
         "compile_s": ([case["compile_s"] for case in cases], "s", "first call, compilation included"),
         "repeats": ([case["repeats"] for case in cases], "1", "repeats within one sample"),
-        "flops": ([case["work"]["flops"] for case in cases], "flop", "operations of one repeat, all threads"),
-        "bytes_read": ([case["work"]["bytes_read"] for case in cases], "byte", "bytes read by one repeat, all threads"),
-        "bytes_written": (
-            [case["work"]["bytes_written"] for case in cases],
-            "byte",
-            "bytes written by one repeat, all threads",
-        ),
-        "other_load": (
-            np.array([case["other_load"] for case in cases], dtype=float),
-            "CPU",
-            "CPUs kept busy by others",
-        ),
+        "flops": ([each["flops"] for each in work], "flop", "operations of one repeat, all threads"),
+        "bytes_read": ([each["bytes_read"] for each in work], "byte", "bytes read by one repeat, all threads"),
+        "bytes_written": ([each["bytes_written"] for each in work], "byte", "bytes written by one repeat, all threads"),
+        "other_load": (loads, "CPU", "CPUs kept busy by others"),
         "batch": ([case["batch"] for case in cases], "1", "cases of one batch were interleaved"),
     }
     found: dict[str, tuple] = {
@@ -322,7 +316,7 @@ def fingerprint(machine: dict[str, Any]) -> dict[str, Any]:
     Clocks in GHz, memory in GiB, caches as (level, type, bytes, CPUs that share it).
     """
     cpu, memory = machine["cpu"], machine["memory"]
-    clock, size = cpu["nominal_hz"], memory["total_bytes"]  # rounded: both differ a little from boot to boot
+    clock, total = cpu["nominal_hz"], memory["total_bytes"]  # rounded: both differ a little from boot to boot
     caches = tuple((each["level"], each["type"], each["bytes"], each["shared_by"]) for each in machine["caches"])
     return {
         "model": cpu["model"],
@@ -331,7 +325,7 @@ def fingerprint(machine: dict[str, Any]) -> dict[str, Any]:
         "nominal clock": None if clock is None else round(clock / 1e9, 1),
         "usable CPUs": machine["usable"]["cpus"],
         "threads a core": cpu["threads_per_core"],
-        "memory": None if size is None else round(size / 2**30, 0),
+        "memory": None if total is None else round(total / 2**30, 0),
         "caches": caches or None,
         "page bytes": memory["page_bytes"],
         "transparent huge pages": memory["transparent_huge_pages"],
@@ -368,11 +362,11 @@ def short(machine: dict[str, Any]) -> str:
 
 def _traits(machine: dict[str, Any]) -> dict[str, str | None]:
     """What ``measured.toml`` tells machines apart by."""
-    caches = []
-    for each in (each for each in machine["caches"] if each["bytes"] and each["level"]):
-        size, kind = each["bytes"] // 2**10, "i" if each["type"] == "instruction" else ""
-        whole = size >= 2**11 and size % 2**10 == 0
-        caches.append(f"L{each['level']}{kind} {size // 2**10 if whole else size} {'MB' if whole else 'KB'}")
+    caches = [
+        f"L{each['level']}{'i' * (each['type'] == 'instruction')} {size(each['bytes'])}"
+        for each in machine["caches"]
+        if each["bytes"] and each["level"]
+    ]
     found = {"model": short(machine), "target": machine["cpu"].get("target")}
     return found | {"first cache": caches[0] if caches else "", "last cache": caches[-1] if caches else ""}
 
@@ -385,6 +379,7 @@ class Machine:
     label: str  # unique in the folder
     experiments: frozenset[str]  # what its records measured
     dates: tuple[str, ...]  # days of its records, in order
+    commits: tuple[str, ...]  # of the programs that made them, in the same order
 
 
 def _about(path: Path) -> dict[str, Any] | None:
@@ -419,17 +414,18 @@ def _name(machine: dict[str, Any], named: dict[str, dict[str, str]], taken: set[
 
 @lru_cache(maxsize=4)
 def _known(folder: Path, stamp: tuple) -> tuple[Machine, ...]:
-    records = sorted(
-        filter(None, map(_about, sorted(folder.glob("*.json")))), key=lambda one: one["date"], reverse=True
-    )
-    named, found = _named(folder), list[Machine]()
+    found = filter(None, map(_about, sorted(folder.glob("*.json"))))
+    records = sorted(found, key=lambda one: one["date"], reverse=True)
+    named, known = _named(folder), list[Machine]()
     for each in distinct(record["machine"] for record in records):
-        label = _name(each, named, {other.label for other in found})
-        these = [record for record in records if same(record["machine"], each)]
+        label = _name(each, named, {other.label for other in known})
+        these = [record for record in reversed(records) if same(record["machine"], each)]
         measured = frozenset(record["experiment"] for record in these)
-        found.append(Machine(each, label, measured, tuple(sorted(record["date"][:10] for record in these))))
+        dates = tuple(record["date"][:10] for record in these)
+        commits = tuple(record["machine"]["provenance"]["commit"] or "unknown" for record in these)
+        known.append(Machine(each, label, measured, dates, commits))
     places = {label: number for number, label in enumerate(named)}
-    return tuple(sorted(found, key=lambda each: (places.get(each.label, len(places)), -len(each.experiments))))
+    return tuple(sorted(known, key=lambda each: (places.get(each.label, len(places)), -len(each.experiments))))
 
 
 def _stamp(folder: Path) -> tuple:

@@ -164,8 +164,9 @@ def test_a_source_unpacked_inside_another_repository_has_no_commit(checkout, cal
     assert "commit" not in call("--version")[1]
 
 
-def test_this_host_is_json_and_names_nobody(tmp_path):
-    text = json.dumps(host.describe(tmp_path), allow_nan=False)
+def test_this_host_is_json_and_names_nobody(monkeypatch, tmp_path):
+    monkeypatch.setattr(host, "temporary", lambda: ("TMPDIR", str(tmp_path)))
+    text = json.dumps(host.describe(measured=True), allow_nan=False)
     for private in (socket.gethostname(), str(Path.home()), str(tmp_path), str(host._ROOT)):
         if len(private) > 3:
             assert private not in text
@@ -180,9 +181,10 @@ def test_the_filesystem_is_the_innermost_mount(monkeypatch):
     mounts = [part("/", "ext4"), part("/a", "xfs"), part("/a/b", "tmpfs"), part("/a/b", "nfs"), part("/ab", "zfs")]
     monkeypatch.setattr("psutil.disk_partitions", lambda all: mounts)
     for folder, kind in (("/a/x", "xfs"), ("/a/b/c", "nfs"), ("/abc", "ext4")):  # nfs is mounted over tmpfs
-        assert host.describe(folder, source="TMP")["filesystem"] == {"type": kind, "source": "TMP"}
+        monkeypatch.setattr(host, "temporary", lambda folder=folder: ("TMP", folder))
+        assert host.describe(measured=True)["filesystem"] == {"type": kind, "source": "TMP"}
     monkeypatch.setattr("psutil.disk_partitions", lambda all: [])
-    assert host.describe("/a")["filesystem"]["type"] is None
+    assert host.describe(measured=True)["filesystem"]["type"] is None
 
 
 @pytest.mark.parametrize(("architecture", "known"), [("x86_64", True), ("AMD64", True), ("aarch64", False)])

@@ -1,5 +1,6 @@
 """What the engine does on ranks, with a communicator that is not there; real ones run in ``test_launcher.py``."""
 
+from collections import namedtuple
 from types import SimpleNamespace
 
 import pytest
@@ -7,6 +8,8 @@ import pytest
 from supercomputers_rerun.companion import bench
 from supercomputers_rerun.companion.bench import Case, measure
 from supercomputers_rerun.companion.mpi.ranks import Ranks
+
+Problem = namedtuple("Problem", "n ranks")
 
 
 class World:
@@ -40,7 +43,7 @@ class World:
 
 def test_a_sample_is_that_of_the_slowest_rank(toy):
     world = World()
-    cases = [Case(f"{n}", toy, SimpleNamespace(n=100 + n, ranks=3), parameters={"n": n}) for n in range(2)]
+    cases = [Case(f"{n}", toy, Problem(100 + n, ranks=3), parameters={"n": n}) for n in range(2)]
     by = Ranks(world)
     found = measure(cases, rounds=2, by=by)
     assert [m.parameters for m in found] == [{"ranks": 3, "n": 0}, {"ranks": 3, "n": 1}]

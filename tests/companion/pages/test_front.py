@@ -9,6 +9,7 @@ import contextlib
 import io
 import re
 
+from listings import blocks, timeless
 from PIL import Image, PngImagePlugin
 
 from supercomputers_rerun.companion import answers, figures, notebook_files, tables
@@ -19,11 +20,6 @@ from supercomputers_rerun.companion.records import runs
 ROOT = front.CITATION.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 PICTURE = ROOT / "book" / "images" / "file_rates.png"
-
-
-def blocks(language: str) -> list[str]:
-    """Blocks of a language in README."""
-    return re.findall(rf"```{language}\n(.*?)```", README, re.DOTALL)
 
 
 def test_every_chapter_has_a_card_with_a_question_and_a_surprise():
@@ -53,7 +49,7 @@ def test_the_lines_of_python_in_readme_print_what_stands_below_them():
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
         exec(blocks("python")[0], {})
-    found, stands = (re.sub(r"[\d.]+ ms", "ms", text) for text in (printed.getvalue(), blocks("text")[1]))
+    found, stands = map(timeless, (printed.getvalue(), blocks("text")[1]))
     assert found == stands and "ms" in found
 
 

@@ -112,7 +112,7 @@ def test_bits(floats):
 def test_blocks_are_transposed(dtype):
     @kernel(cache=False)
     def turn(source, target):
-        vector.transpose_block(source, 3, 40, target, 1, 20)
+        vector.transpose_block(source, (3, 40), target, (1, 20))
 
     count = SINGLES * 4 // np.dtype(dtype).itemsize
     source, target = np.arange(40.0 * SINGLES, dtype=dtype), np.full(20 * SINGLES + 1, -1, dtype)

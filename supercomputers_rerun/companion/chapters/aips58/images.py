@@ -73,7 +73,8 @@ def wrong(cases: list) -> "figures.Shown":
     inner = (slice(side // 4, side - side // 4),) * 2
     norm = PowerNorm(0.5, 0, float(truth.image.max()), clip=True)  # the square root of the brightness
     colours = {"origin": "lower", "cmap": "viridis", "norm": norm, "rasterized": True}
-    figure, panels = figures.axes(high, 3, height=2.2 * high, squeeze=False)
+    figure, panels = figures.axes(high, 3, height=2.3 * high, squeeze=False)
+    figure.get_layout_engine().set(h_pad=0.1)  # the words below a row clear of the title of the next
     for axis in panels.ravel():
         axis.axis("off")
     for axis, case in zip(panels.ravel(), cases, strict=False):
@@ -125,7 +126,7 @@ def wrong_images() -> Finding:
     count = int(tables.load("aips58", "prose")["vtess_iterations"])
     return Finding(
         THEN,
-        f"Why APCLN failed is not known. VTESS does {count} iterations whether or not it has converged, so its time is "
-        "that of the work. The chapter makes such images on purpose, and its checks refuse them.",
+        f"Why APCLN failed is not known. The test's VTESS is designed for {count} iterations, so that its time is that "
+        "of the work. The chapter makes wrong images on purpose, and its checks refuse them.",
         bears=count > 0,
     )

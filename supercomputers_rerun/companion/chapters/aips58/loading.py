@@ -46,7 +46,8 @@ def taped(runs) -> "figures.Shown":
     problems = frames[0][["task", "size"]].itertuples(index=False)
     printed = pd.DataFrame([real.sel(problem=task, size=size).values for task, size in problems], frames[0]["what"])
     printed = printed.set_axis(real["system"].values, axis=1)[list(SYSTEMS)]
-    last = real.sel(problem="IMLOD", size=frames[0]["size"].iloc[-1], system=["CLSC", "NRAO1"]).values
+    size = frames[0]["size"].iloc[-1]
+    last = real.sel(problem="IMLOD", size=size, system=["CLSC", "NRAO1"]).values
     return figures.dots(
         runs,
         frames,
@@ -55,7 +56,8 @@ def taped(runs) -> "figures.Shown":
         xlabel="real time [s]",
         log=True,
         name="aips58_taped",
-        title=f"Loading an image took {last[0]:.0f} s in Toronto from a file, {last[1]:.0f} s on the Convex from tape",
+        title=f"Loading a {size} image took {last[0]:.0f} s in Toronto from a file, {last[1]:.0f} s on the Convex "
+        "from tape",
         caption="Real times. The X-MPs fetched their files from a front-end computer first.",
         tables="ddt_small ddt_medium ddt_large",
     )
@@ -67,15 +69,15 @@ def paced(run) -> str:
     slower = found["tape"] / found["disk"]
     assert slower.min() > 10
     return (
-        f"At the pace of a tape, loading takes {slower.min():.0f} to {slower.max():.0f} times as long today as from a "
-        "file, because nearly all of the time is bytes over the tape's bandwidth."
+        f"At the pace of a tape, of a density of ours, loading takes {slower.min():.0f} to {slower.max():.0f} times as "
+        "long today as from a file, because nearly all of the time is bytes over that pace."
     )
 
 
 @conclusion(
     "aips58-c15",
     place="section 6, note 5",
-    says="Loading from tape on the Convex is not comparable with loading from files on the X-MPs.",
+    says="Loading from tape, as on the Convex, is to be told apart from loading files, as on the X-MPs.",
 )
 def tape_and_files() -> Finding:
     """Real time of loading at the pace of a tape over that from a file."""
@@ -83,7 +85,7 @@ def tape_and_files() -> Finding:
     slower = found["tape"] / found["disk"]
     return Finding(
         HOLDS,
-        f"At the pace of a tape, which is ours, loading takes {slower.min():.0f} to {slower.max():.0f} times as long "
-        "as from a file in the page cache.",
+        f"At the pace of a tape, by a density of ours, loading takes {slower.min():.0f} to {slower.max():.0f} times as "
+        "long as from a file in the page cache.",
         bears=(found["tape_low"] > 2 * found["disk_high"]).all(),
     )

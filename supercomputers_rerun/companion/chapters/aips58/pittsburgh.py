@@ -130,15 +130,6 @@ def errors() -> "pd.Series":
     return (found["predicted"] / found["measured"] - 1).abs()
 
 
-def _told() -> str:
-    """How far the larger problems are from what the small ones predict."""
-    found = models.parted(*(tolls.frame()[name] for name in ("measured", "predicted")))
-    return (
-        "Model of then: a task's toll in the small test. Printed ratios of the larger tests are "
-        f"{found.median:.2f} times the predicted ones in the median, {found.worst:.2f} times at worst."
-    )
-
-
 def stays() -> "xr.DataArray":
     """Of every problem, whether Pittsburgh needs nearly the same CPU seconds more at all three sizes."""
     more = extra()
@@ -198,13 +189,13 @@ def toll() -> "figures.Shown":
             }
         ),
         name="aips58_toll",
-        title=f"The task {TOLD} cost {float(seconds.min()):.0f} to {float(seconds.max()):.0f} s more at Pittsburgh "
-        "than at Toronto, whatever its size",
+        title=f"The task {TOLD} cost {float(seconds.min()):.0f} to {float(seconds.max()):.0f} s more CPU time at "
+        "Pittsburgh than at Toronto, at all three sizes",
         alt=f"{TOLD} took {' and '.join(f'{each:.1f}' for each in (psc / clsc).sel(problem=TOLD).values)} times as "
         f"much CPU time at Pittsburgh as at Toronto, and {' and '.join(f'{each:.0f}' for each in seconds.values)} s "
         f"more; of {count} tasks of {fixed.size} the seconds stay.",
-        caption=f"A line is a task at three sizes. Above, its ratio fades. Below, its difference stays in {count} blue "
-        "lines (linear up to 2 s).",
+        caption=f"A line: a task at three sizes. Above, its ratio fades. Below, its difference stays in {count} blue "
+        "lines (scale linear up to 2 s).",
         tables="ddt_small ddt_medium ddt_large",
     )
 
@@ -219,7 +210,7 @@ def lost(runs) -> "figures.Shown":
     toronto, ratio, small = clsc.values.ravel(), (psc / clsc).values.ravel(), model().overhead
     figure, axis = figures.axes(height=3.2)
     then = "then: Pittsburgh over Toronto, a task at three sizes"
-    figures.points(axis, toronto, ratio, label=then, index=2, line=False)
+    figures.points(axis, toronto, ratio, label=then, index=1, line=False)
     axis.plot(clsc.values, (psc / clsc).values, color=figures.meaning("printed"), linewidth=0.8, alpha=0.5)
     frames: list = []
     added, words = 0.0, "today: with our toll over without, a task at one size"
@@ -255,10 +246,9 @@ def lost(runs) -> "figures.Shown":
         name="aips58_lost",
         title=f"A toll, a fixed extra time, weighs most on short tasks: {most:.0f} times then, {now:.1f} times with "
         "ours today",
-        caption="Then most tasks had a toll of their own (a line: one task). Today's toll grows with a task's "
-        f"files; dashed: its median, {1e3 * added:.1f} ms.",
+        caption="Then most tasks had a toll of their own (a line: one task). Today's differ from task to task, too; "
+        f"dashed: their median, {1e3 * added:.1f} ms.",
         tables="ddt_small ddt_medium ddt_large",
-        note=_told(),
     )
 
 
@@ -321,8 +311,8 @@ def in_short(run) -> list[str]:
     return [
         f"A small job cost {ratio[0]:.0f} times as much computing time in Pittsburgh as in Toronto on a supercomputer "
         "of the same family. A large job of the same kind cost less than twice as much.",
-        f"At every size Pittsburgh took {seconds.min():.0f} to {seconds.max():.0f} seconds more for such a job, like "
-        "an entrance fee that does not ask how long you stay.",
+        f"At every size such a job cost {seconds.min():.0f} to {seconds.max():.0f} seconds more of computing in "
+        "Pittsburgh, like an entrance fee that does not ask how long you stay.",
         "To see how such a fee acts, we build one today: a job must save its data on the disk, and ask another "
         f"program before each line of its log. Our four shortest jobs take {short.medians:.1f} times as much "
         "computing time with this fee as without, the four longest hardly more.",
@@ -332,7 +322,7 @@ def in_short(run) -> list[str]:
 @conclusion(
     "aips58-c1",
     place="abstract",
-    says="On some problems both X-MPs are equal; on most Pittsburgh needs more CPU time, ten times as much and more.",
+    says="On some problems both X-MPs are nearly equal; on most Pittsburgh needs more CPU time, up to over ten times.",
 )
 def two_machines() -> Finding:
     """Printed CPU time at Pittsburgh over that at Toronto."""
@@ -349,7 +339,7 @@ def two_machines() -> Finding:
 @conclusion(
     "aips58-c2",
     place="section 2",
-    says="What Pittsburgh needs more is the price of files: a fixed cost whenever a job opens or closes one.",
+    says="Pittsburgh's management of files costs jobs that access files often more CPU and real time.",
 )
 def fixed_cost() -> Finding:
     """How well the extra seconds of the small problems predict the larger ones; what files add today."""
@@ -359,7 +349,7 @@ def fixed_cost() -> Finding:
     short, every = _extremes(run)[0], figures.times(files, plain)
     return Finding(
         PARTLY,
-        f"The memo's own tables bear it: seconds added in the small test predict the larger ratios within "
+        f"The memo's tables fit a fixed cost of a task: seconds added in the small test predict larger ratios within "
         f"{100 * np.median(off):.0f} % (median). Today our four shortest problems together take "
         f"{short.times} the CPU time with files and messages, all problems together {every.times}.",
         bears=np.median(off) < 0.1 and short.measurable and short.medians > 2 and every.medians < 0.5 * short.medians,
@@ -380,6 +370,6 @@ def solid_state() -> Finding:
         PARTLY,
         f"With scratch files on the disk our problems together take {now.times} as long as with the same files in "
         f"memory. Of {len(each)} problems {int((each['low'] > 1).sum())} take measurably longer, up to "
-        f"{each['middle'].max():.1f} times: these are mostly the short ones.",
+        f"{each['middle'].max():.1f} times.",
         bears=now.medians < 1.3 and not now.measurable and each["low"].max() > 2,
     )

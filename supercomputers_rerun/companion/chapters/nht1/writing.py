@@ -144,7 +144,7 @@ def percent_axis(axis) -> None:
     axis.text(40, 0, "//", transform=axis.get_xaxis_transform(), ha="center", va="center", size=10)
     axis.set_xlim(None, 1.5 * axis.get_xlim()[1])  # margins are linear
     axis.set_xticks([tick for tick in (-20, 0, 20, 40, 100, 1000, 10000) if tick < axis.get_xlim()[1]])
-    axis.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
+    axis.xaxis.set_major_formatter(lambda value, _: f"{value:g}".replace("-", "\N{MINUS SIGN}"))
     axis.minorticks_off()
     axis.axvline(0, color=figures.INK, linewidth=0.8)
 

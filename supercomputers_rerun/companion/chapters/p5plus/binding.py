@@ -4,7 +4,7 @@ from typing import Any
 
 from supercomputers_rerun.companion import figures, host, tables
 from supercomputers_rerun.companion.bench import Case
-from supercomputers_rerun.companion.common import np, pd
+from supercomputers_rerun.companion.common import np, pd, span
 from supercomputers_rerun.companion.conclusions import HOLDS, NOT, PARTLY, THEN, UNTESTED, Finding, conclusion, not_run
 from supercomputers_rerun.companion.experiments import experiment, of
 
@@ -27,8 +27,9 @@ _IN_WORDS = {
 }
 #: The case of a forecast with all changes by half of the threads.
 HALF = "half of the threads"
-#: Twice the threads by the lists for two threads a core, where cores have two.
+#: Twice the threads by the lists for two threads a core, where cores have two, and the case of that for SMT.
 _SMT = ("", "smt", "smt_front_loaded")
+_TWO = f"two threads a core {_SMT[1]}"
 
 
 @experiment(
@@ -65,9 +66,9 @@ def changes(preset: str, threads: int) -> list[Case]:
 
 
 def twice_the_threads(run):
-    """What twice the threads gain a forecast, the report's f, with its interval; None where a run lacks the halves."""
+    """What twice the threads gain a forecast, the report's f, with its interval."""
     names, seconds = run["without"].values.tolist(), run["seconds"].values
-    return figures.times(seconds[names.index(HALF)], seconds[names.index("")]) if HALF in names else None
+    return figures.times(seconds[names.index(HALF)], seconds[names.index("")])
 
 
 def _over(run, base: str, *names: str):
@@ -76,7 +77,7 @@ def _over(run, base: str, *names: str):
     return figures.ratios(run, [found.index(name) for name in names], found.index(base))
 
 
-def _second_thread() -> "pd.Series":
+def second_thread() -> "pd.Series":
     """Gain [%] of two threads on a processor in the pairs of timed runs that differ in nothing else."""
     time = tables.load("p5plus", "smt_binding")["time"]
     return (100 * (time.sel(smt="N") / time.sel(smt="Y") - 1)).to_series()
@@ -87,7 +88,7 @@ def listed(run) -> "pd.DataFrame":
 
     Today's, with their interval, are those of a run; of changes that it does not try they are not a number.
     """
-    printed, pair = tables.printed("p5plus", "changes"), _second_thread()
+    printed, pair = tables.printed("p5plus", "changes"), second_thread()
     frame = pd.DataFrame(
         {
             "change": printed["change"],
@@ -98,10 +99,9 @@ def listed(run) -> "pd.DataFrame":
     )
     frame.loc[len(frame)] = [_SECOND, float(pair.min()), float(pair.max()), False]
     cases = run["without"].values.tolist()
-    smt = f"two threads a core {_SMT[1]}"
     rows = {}
     for name in (*_WITHOUT, _SECOND):
-        above, below = (name, "") if name in _WITHOUT else ("", smt)
+        above, below = (name, "") if name in _WITHOUT else ("", _TWO)
         if above in cases and below in cases:
             (rows[name],) = figures.converted(_over(run, below, above), lambda ratio: 100 * (ratio - 1)).itertuples()
     for end, column in (("low", "today_low"), ("middle", "today"), ("high", "today_high")):
@@ -135,8 +135,8 @@ def gains(runs) -> "figures.Shown":
 def _today(row) -> str:
     if np.isnan(row.today):
         return ""
-    span = f"{row.today_low:.0f} to {row.today_high:.0f}"
-    return span if row.today_low > 0 or row.today_high < 0 else f"no measurable difference ({span})"
+    ends = f"{row.today_low:.0f} to {row.today_high:.0f}"
+    return ends if row.today_low > 0 or row.today_high < 0 else f"no measurable difference ({ends})"
 
 
 def faster() -> str:
@@ -187,7 +187,8 @@ def option_and_pages() -> Finding:
     faster = found["low"] > 1
     return Finding(
         HOLDS if faster.all() else PARTLY if faster.any() else _undecided(found),
-        f"Without the one our forecast takes {one} times as long, without the other {other}{_resolved(run, found)}",
+        f"Without the one our forecast takes {one} times as long, without the other {other}"
+        f"{_resolved(run, found, 'one to three')}",
         bears=bool((found["low"] > 0).all()),
     )
 
@@ -197,22 +198,22 @@ def _undecided(found) -> str:
     return NOT if (found["high"] < 1.01).all() else UNTESTED
 
 
-def _resolved(run, found) -> str:
-    """End of a sentence: what runs of this length can show."""
+def _resolved(run, found, then: str) -> str:
+    """End of a sentence: what runs of this length can show, and of how many per cent the report speaks."""
     unlike = ((found["low"] > 1) | (found["high"] < 1)).any()
     width = 50 * (found["high"] - found["low"]).max()
     seconds = float(np.nanmedian(run["seconds"].values[0]))
     known = f"{width:.0f}" if width >= 1 else f"{width:.1f}"
     return (
         f"{'.' if unlike else ': no measurable difference.'} Runs of {seconds:.2g} s are known to {known} % here; the "
-        f"report speaks of one.{'' if unlike or width < 1 else ' It takes a machine that nothing else disturbs.'}"
+        f"report speaks of {then}.{'' if unlike or width < 1 else ' It takes a machine that nothing else disturbs.'}"
     )
 
 
 @conclusion(
     "p5plus-c2",
     place='slides "Changes for New P5+ System" and "T399 on P5+: SMT and Binding"',
-    says="To bind threads to processors gains some per cent, most without SMT, and up to 30 % elsewhere.",
+    says="To bind threads to processors gains a few per cent, most without SMT; a list of changes has up to 30 %.",
 )
 def bound() -> Finding:
     """Time without binding over that with it."""
@@ -222,7 +223,7 @@ def bound() -> Finding:
     return Finding(
         HOLDS if found.low > 1.01 else PARTLY if found.low > 1 else _undecided(table),
         f"Without binding our forecast takes {found.middle:.3f} times as long ({found.low:.3f} to {found.high:.3f})"
-        f"{_resolved(run, table)} With as many processors as threads there is little to bind.",
+        f"{_resolved(run, table, 'a few')} With as many processors as threads there is little to bind.",
         bears=found.low > 0,
     )
 
@@ -231,7 +232,7 @@ not_run(
     "p5plus-c3",
     place='slide "Changes for New P5+ System"',
     says="Write caching and mirroring in the file system make IFS three to five per cent faster.",
-    found=Finding(THEN, "It is a setting of one file system, GPFS, and of its controllers."),
+    found=Finding(THEN, "It is a setting of one file system, GPFS."),
 )
 
 
@@ -247,7 +248,7 @@ not_run(
     "p5plus-c5",
     place='slide "T399 on P5+: SMT and Binding"',
     says="Memory near the processors of a task is worth a per cent or two.",
-    found=Finding(UNTESTED, "All memory of our machines is equally near. It takes one with two sockets."),
+    found=Finding(UNTESTED, "Our machines show one memory for all processors. It takes one with two sockets."),
 )
 
 
@@ -258,20 +259,18 @@ not_run(
 )
 def smt_gains() -> Finding:
     """What SMT gained by the printed times, and gains a forecast on a machine whose cores show two threads."""
-    time = tables.load("p5plus", "smt_binding")["time"]
-    gain = 100 * (time.sel(smt="N") / time.sel(smt="Y") - 1)
-    printed = f"By the printed times it is {float(gain.min()):.0f} to {float(gain.max()):.0f} %."
-    case = f"two threads a core {_SMT[1]}"
-    run = next((each for each in changes.runs() if case in each["without"].values), None)
+    gain = second_thread()
+    printed = f"By the printed times it is {span(gain, 0)} %."
+    run = next((each for each in changes.runs() if _TWO in each["without"].values), None)
     if run is None:
         takes = " Our machines show one thread on a core; it takes one that shows two, and no new code."
-        return Finding(UNTESTED, printed + takes, bears=float(gain.min()) > 15)
-    (found,) = figures.converted(_over(run, case, ""), lambda ratio: 100 * (ratio - 1)).itertuples()
+        return Finding(UNTESTED, printed + takes, bears=gain.min() > 15)
+    (found,) = figures.converted(_over(run, _TWO, ""), lambda ratio: 100 * (ratio - 1)).itertuples()
     return Finding(
         HOLDS if 10 < found.low and found.high < 40 else PARTLY if found.low > 0 else NOT,
         f"{printed} On {figures.cpu(run)} two threads on each core make our forecast {found.middle:.0f} % "
         f"({found.low:.0f} to {found.high:.0f}) faster.",
-        bears=float(gain.min()) > 15,
+        bears=gain.min() > 15,
     )
 
 
@@ -298,7 +297,7 @@ def over_power4() -> Finding:
 @conclusion(
     "p5plus-c9",
     place='slide "Comparison of JS21 Blade with Pwr4+ for IFS T399"',
-    says="Power5+ is nearly twice as fast as the blades, which gain less than they should from more processors.",
+    says="Power5+ is nearly twice as fast as the blades, which gain less than in proportion from more processors.",
 )
 def over_blades() -> Finding:
     """Printed ratio, and what half as many processors again gained the blades."""

@@ -27,23 +27,19 @@ def binding_lists(t):
         """Pairs of neighbouring entries or logical CPUs of which both are right."""
         return sum(right(int(pair * n)) and right(int(pair * n) + 1) for n in range(len(both) // int(pair)))
 
-    yield (
-        "without SMT: entries that are the first logical CPU of a physical one, in order",
-        physical,
-        sum(cpu == 2 * position for position, cpu in alone.items()),
-    )
-    yield "with SMT: pairs of entries in order", physical, pairs_right(lambda n: both[n] == n)
     named = list(front.values())
-    yield (
-        "front loaded: pairs of logical CPUs that are named once each",
-        physical,
-        pairs_right(lambda cpu: named.count(cpu) == 1),
-    )
-    yield (
-        "front loaded: pairs of entries where first logical CPUs of a task come before its second ones",
-        physical,
-        pairs_right(lambda n: front[n] == front_loaded(n)),
-    )
+    found = {
+        "without SMT: entries that are the first logical CPU of a physical one, in order": sum(
+            cpu == 2 * position for position, cpu in alone.items()
+        ),
+        "with SMT: pairs of entries in order": pairs_right(lambda n: both[n] == n),
+        "front loaded: pairs of logical CPUs that are named once each": pairs_right(lambda cpu: named.count(cpu) == 1),
+        "front loaded: pairs of entries where first logical CPUs of a task come before its second ones": pairs_right(
+            lambda n: front[n] == front_loaded(n)
+        ),
+    }
+    for what, right in found.items():
+        yield what, physical, right
 
 
 def grid_spacing(t):

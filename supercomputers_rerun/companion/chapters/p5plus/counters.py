@@ -50,12 +50,11 @@ def counted(preset: str, threads: int) -> list[Case]:
     from supercomputers_rerun.kernels import shallow_water
     from supercomputers_rerun.kernels.routines import profile
 
-    routines = {name: profile()[name] for name in ("LAITLI", "CLOUDSC")}
-    programs = {name: (module, module.Problem.preset(preset, **given)) for name, (module, given) in routines.items()}
-    programs["forecast"] = shallow_water, shallow_water.Problem.preset(preset)
+    programs = {name: profile()[name] for name in ("LAITLI", "CLOUDSC")} | {"forecast": (shallow_water, {})}
     cases, wanted = [], counters.events(host.describe()["cpu"]["vendor"])
-    for name, (module, problem) in programs.items():
+    for name, (module, fields) in programs.items():
         kernel = Counted(module, wanted)
+        problem = module.Problem.preset(preset, **fields)
         cases.append(Case(name, kernel, problem, 1, {"program": name}, kernel.counted_in))
     return cases
 

@@ -27,9 +27,8 @@ def shares() -> "pd.DataFrame":
     rows = {}
     for routine in ROUTINES:
         tree = tables.load("p5plus", f"cpi_{routine.lower()}")
-        percent = 100 * tree["cycles"] / tree["cycles"][0]
-        each = {part: percent[np.isin(tree["node"].values, names)].sum() for part, (names, _) in _PARTS.items()}
-        rows[routine] = {part: float(value) for part, value in each.items()}
+        percent = 100 * tree["cycles"].values / tree["cycles"].values[0]
+        rows[routine] = {part: percent[np.isin(tree["node"], names)].sum() for part, (names, _) in _PARTS.items()}
     return pd.DataFrame.from_dict(rows, orient="index")
 
 
@@ -65,7 +64,8 @@ def trees() -> "figures.Shown":
         data=frame.rename_axis("routine").reset_index(),
         title=f"In 2006 code waited for {waiting.min():.0f} to {waiting.max():.0f} % of its cycles, each piece "
         "longest for something different",
-        caption="Printed counts of the whole program and of two of its routines. Shaded: what each waits for most.",
+        caption="Printed counts of MAIN, by our reading the whole program, and of two routines. Shaded: what each "
+        "waits for most.",
         alt="; ".join(
             f"{routine}: {', '.join(f'{part} {share:.0f} %' for part, share in row.items())}"
             for routine, row in frame.iterrows()
@@ -98,7 +98,7 @@ def waits_for_units() -> Finding:
     return Finding(
         UNTESTED,
         "By the printed counts "
-        + ", ".join(f"{routine} waits for {unit}" for routine, unit in longest.items())
+        + ", ".join(f"{routine} waits longest for {unit}" for routine, unit in longest.items())
         + ". No counter is read here; it takes a machine that shows them (perf_event).",
         bears=len(set(longest.values())) == len(longest),
     )

@@ -6,21 +6,22 @@ from supercomputers_rerun.companion.common import np, pd, plural
 from supercomputers_rerun.companion.conclusions import THEN, Finding, conclusion
 from supercomputers_rerun.companion.records import runs as stored
 
-#: Sections of the report's jobs with their colours, and the class of a rank's time that is like one of them.
-_COLOURS = {
-    "parallel": "computing",
-    "comms": "communication",
-    "barrier": "waiting",
-    "serial": "serial",
-    "I/O": "files",
-    "missing": "measured",
+#: Sections of the report's jobs: their colours, and what figures call them.
+_SECTIONS = {
+    "parallel": ("computing", "computing (parallel)"),
+    "comms": ("communication", "messages (comms)"),
+    "barrier": ("waiting", "barriers"),
+    "serial": ("serial", "serial"),
+    "I/O": ("files", "files (I/O)"),
+    "missing": ("measured", "unaccounted (missing)"),
 }
+#: The class of a rank's time that is like one of them.
 _CLASSES = {"compute": "parallel", "communication": "comms", "barrier": "barrier", "serial": "serial", "output": "I/O"}
 
 
 def times() -> "pd.DataFrame":
     """Seconds of the three jobs by section, as printed."""
-    return tables.load("p5plus", "ifs_times")["time"].transpose("job", "section").to_pandas()[list(_COLOURS)]
+    return tables.load("p5plus", "ifs_times")["time"].transpose("job", "section").to_pandas()[list(_SECTIONS)]
 
 
 def _split(run) -> "pd.DataFrame":
@@ -32,15 +33,8 @@ def _split(run) -> "pd.DataFrame":
     return pd.DataFrame(spent, index=[name])
 
 
-#: The report's jobs and sections in words.
+#: The report's jobs in words.
 _JOBS = {"T399 EPS": "50 km forecast, T399", "T799 10day forecast": "25 km forecast, T799", "4D-Var": "4D-Var analysis"}
-_SECTIONS = {
-    "parallel": "computing (parallel)",
-    "comms": "messages (comms)",
-    "barrier": "barriers",
-    "I/O": "files (I/O)",
-    "missing": "unaccounted (missing)",
-}
 
 
 @figures.styled
@@ -53,16 +47,14 @@ def shares(runs) -> "figures.Shown":
     names = [f"{_JOBS[name]},\n{int(cpus[name])} CPUs" if name in cpus.index else name for name in found.index]
     place, ends = figures.rows(axis, names), found.cumsum(axis=1)
     axis.axhline(printed - 0.5, color=figures.INK, linewidth=0.8)
-    for (section, share), colour in zip(found.items(), _COLOURS.values(), strict=True):
-        label = _SECTIONS.get(section, section)
+    for (section, share), (colour, label) in zip(found.items(), _SECTIONS.values(), strict=True):
         drawn = axis.barh(place, share, left=ends[section] - share, height=0.62, label=label, **figures.hollow(colour))
         for bar in drawn[printed:]:
             bar.set(facecolor=(figures.meaning(colour), 0.3), linewidth=0.6)
-        for row in range(len(found)):
-            if share.iloc[row] > 5:
-                middle = ends[section].iloc[row] - share.iloc[row] / 2
+        for row, (part, end) in enumerate(zip(share, ends[section], strict=True)):
+            if part > 5:
                 weight = "bold" if section == "parallel" and row < printed else "normal"
-                axis.text(middle, row, f"{share.iloc[row]:.0f}", ha="center", va="center", size=9, weight=weight)
+                axis.text(end - part / 2, row, f"{part:.0f}", ha="center", va="center", size=9, weight=weight)
     axis.set(xlabel="share of the elapsed time [%]", xlim=(0, 100))
     figures.legend(axis, "above 2 0.35")
     most = ", ".join(
@@ -71,13 +63,14 @@ def shares(runs) -> "figures.Shown":
     today = found[printed:].rename_axis("job").reset_index().melt("job", var_name="section", value_name="share")
     data = pd.concat([tables.load("p5plus", "ifs_times").to_dataframe().reset_index(), today], ignore_index=True)
     computing = found["parallel"][:printed]
+    least = np.floor(computing.drop("4D-Var").min())
     return figures.show(
         figure,
         name="p5plus_ifs_times",
         run=runs[0],
         data=data.rename(columns={"wall": "wall [s]", "time": "time [s]", "share": "share [%]"}),
-        title=f"In 2006 forecasts computed for at least {computing.drop('4D-Var').min():.0f} % of their time, the "
-        f"analysis for {computing['4D-Var']:.0f} %",
+        title=f"In 2006 forecasts computed for at least {least:.0f} % of their time, the analysis for "
+        f"{computing['4D-Var']:.0f} %",
         caption="Above, jobs of 2006, with the report's words in brackets; below, pale, another, small model today.",
         alt=f"Stacked bars, share of the elapsed time by section for three IFS jobs. Largest section of each: {most}.",
         tables="ifs_times",
@@ -106,15 +99,15 @@ def scaled(run) -> str:
     less = "measurably less than" if gain["high"] < 2 else "not measurably less than"
     return (
         f"Today two ranks run the small spectral model (chapter 5) {gain['middle']:.1f} times as fast as one, {less} "
-        f"twice. Waiting at barriers and messages take {share:.0f} % of their time: they share one machine, and no "
-        "network lies between them."
+        f"twice. Waiting at barriers and messages take {share:.0f} % of their time. The ranks share one machine, "
+        "without a network."
     )
 
 
 @conclusion(
     "p5plus-c15",
     place='slide "Times for IFS on P5+ (RAPS9)"',
-    says="Forecasts reach an eighth of the peak, and messages take about a seventh of the time or less.",
+    says="Forecasts reach about an eighth of the peak, and messages take about a seventh of the time or less.",
 )
 def share_of_peak() -> Finding:
     """Printed share of communication, and that of a spectral model on ranks."""
@@ -132,7 +125,7 @@ def share_of_peak() -> Finding:
 @conclusion(
     "p5plus-c16",
     place='slide "Times for IFS on P5+ (RAPS9)"',
-    says="The analysis (4D-Var) reaches half the share of peak that forecasts reach, and computes half of its time.",
+    says="The analysis (4D-Var) reaches about half of the forecasts' share of peak, and computes about half its time.",
 )
 def analysis_reaches_half() -> Finding:
     """Printed shares of the parallel section."""
@@ -140,7 +133,7 @@ def analysis_reaches_half() -> Finding:
     return Finding(
         THEN,
         f"By the printed times {100 * share['4D-Var']:.0f} % of the analysis is parallel, and "
-        f"{100 * share.drop('4D-Var').min():.0f} % or more of the forecasts. This book has no 4D-Var.",
+        f"{np.floor(100 * share.drop('4D-Var').min()):.0f} % or more of the forecasts. This book has no 4D-Var.",
         bears=share["4D-Var"] < 0.5 and share.drop("4D-Var").min() > 0.74,
     )
 
@@ -156,15 +149,15 @@ def many_processors() -> Finding:
     return Finding(
         THEN,
         f"The run took {float(facts['time']) / 60:.0f} minutes on {float(facts['nodes']):.0f} nodes. No run of ours "
-        "says how hundreds of nodes behave.",
+        "says how so many nodes behave.",
         bears=float(facts["cpus"]) > 2000,
     )
 
 
 @conclusion(
     "p5plus-c18",
-    place='slide "MFLOPS per routine for T399 on P4+ (RAPS8)"',
-    says="No routine dominates: the two of clouds, the costliest, take less than a tenth of the time each.",
+    place='slide "MFLOPS per routine for T399 on P4+ (RAPS9)"',
+    says="No routine dominates: the two costliest, of clouds and humid air, take less than a tenth of the time each.",
 )
 def flat_profile() -> Finding:
     """The costliest routines of the printed profile."""

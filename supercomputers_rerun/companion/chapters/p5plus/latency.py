@@ -4,7 +4,7 @@ from itertools import product
 
 from supercomputers_rerun.companion import figures, host, models
 from supercomputers_rerun.companion.bench import Case
-from supercomputers_rerun.companion.chapters.p5plus.memory import PAGES
+from supercomputers_rerun.companion.chapters.p5plus.memory import PAGES, mark_caches
 from supercomputers_rerun.companion.chapters.p5plus.words import about
 from supercomputers_rerun.companion.common import np, pd, size
 from supercomputers_rerun.companion.experiments import Output, experiment, of
@@ -66,7 +66,7 @@ def lines(run) -> "pd.DataFrame":
     "p5plus_latency",
     models.chase,
     "the time of a load in a random order",
-    "that other virtual machines use the last cache, and that a cache holds some sets of lines better than others",
+    "that other virtual machines may use the last cache, and that a cache holds some sets of lines better than others",
     "levels",
     "p5plus-latency",
 )
@@ -90,11 +90,15 @@ def _few(run) -> "pd.DataFrame":
     return frame.pivot(index="touched", columns="pattern", values="ns").reindex(columns=list(_PATTERNS))
 
 
-def _case(run, nbytes: float, pattern: str, pages: str = "huge") -> int:
-    """Number of a case in its run."""
-    found = {"nbytes": nbytes, "pattern": pattern, "pages": pages}
-    (number,) = np.flatnonzero(np.all([run[name].values == value for name, value in found.items()], axis=0))
-    return int(number)
+def _case(run, nbytes: float, pattern: str) -> int:
+    """Number of a case on huge pages in its run."""
+    chosen = (run["nbytes"] == nbytes) & (run["pattern"] == pattern) & (run["pages"] == "huge")
+    return np.flatnonzero(chosen.values).item()
+
+
+def _at_least(low: float) -> float:
+    """A lower end with one decimal, rounded down."""
+    return float(np.floor(10 * low) / 10)
 
 
 def _slower(run) -> "pd.Series":
@@ -120,23 +124,23 @@ def load_times(runs) -> "figures.Shown":
     style = {"textcoords": "offset points", "size": 9}
     for line in (each for each in axis.get_lines() if each.get_marker() == "x"):
         axis.annotate("doubtful", line.get_xydata()[0], xytext=(0, 7), ha="center", **style)
-    for number, nbytes in enumerate(np.unique(runs[0]["reported_capacity"].values)):
-        axis.axvline(nbytes, color=figures.INK, linewidth=0.9, linestyle=":")
-        above = {"xytext": (-2, -2), "xycoords": axis.get_xaxis_transform(), "ha": "right", "va": "top"}
-        axis.annotate(f"L{number + 1}", (nbytes, 1), **above, **style)
+    mark_caches(axis, np.unique(runs[0]["reported_capacity"].values))
     figures.legend(axis, "above 2 0.4")
     both, few = _reach(runs[0]), _few(runs[0])
     chase, walk, reach = both["ns"]["random"], both["ns"]["stride"], both["touched"]["random"]
     many = figures.bytes_label(reach)
     title = f"Loading {many} of cache lines in random order and in equal steps"
     if chase > walk:
-        title = f"{many} of cache lines load {about(chase / walk)} as fast in equal steps as in random order"
+        title = f"{many} of cache lines load faster in equal steps than in random order"
         if len(few) and (few["stride"] > few["random"]).all():
+            slow, fast = few["stride"].iloc[0], few["random"].iloc[0]
             title = (
-                f"In steps of 4 KB few lines load slowly; {many} load {about(chase / walk)} as fast as in random order"
+                f"In steps of 4 KB few lines load slowly ({slow:.0f} ns, not {fast:.1f}), but {many} faster than in "
+                "random order"
             )
-        axis.annotate("", (reach, walk), (reach, chase), arrowprops={"arrowstyle": "<->", "color": figures.INK})
-        axis.annotate(f"{chase / walk:.0f} times", (reach, walk), xytext=(5, 6), weight="bold", **style)
+            for words, ns in ((f"{slow:.0f} ns", slow), (f"{fast:.1f} ns", fast)):
+                axis.annotate(words, (few.index[0], ns), xytext=(-4, 8), weight="bold", **style)
+        axis.annotate(f"{walk:.0f} ns", (reach, walk), xytext=(7, 0), weight="bold", va="center", **style)
     return figures.show(
         figure,
         name="p5plus_latency",
@@ -208,8 +212,8 @@ def guessed(run) -> str:
         f"The longest walk loads {figures.bytes_label(walk['touched'])} of cache lines, spread over "
         f"{figures.bytes_label(walk['nbytes'])}, and takes {walk['ns']:.0f} ns a load. In random order we load as many "
         f"lines, side by side in {figures.bytes_label(chase['nbytes'])}. Yet a load there takes "
-        f"{about(factor['middle'])} as long by the medians, and, as runs scatter, at least {factor['low']:.1f} times. "
-        "So here the order counts more than the distance."
+        f"{about(factor['middle'])} as long by the medians, and, as runs scatter, at least "
+        f"{_at_least(factor['low']):.1f} times. So here the order counts more than the distance."
     )
 
 
@@ -218,8 +222,8 @@ def guessable(run) -> str:
     factor, size = _slower(run), figures.bytes_label(_reach(run).loc["random", "nbytes"])
     assert factor["low"] > 1.25
     return (
-        f"A processor of today takes {about(factor['middle'])} as long (at least {factor['low']:.1f} times) to visit "
-        f"{size} of data in random order as in equal steps."
+        f"A processor of today takes {about(factor['middle'])} as long (at least {_at_least(factor['low']):.1f} times) "
+        f"to load {size} of data, piece by piece, in random order as in steps of {figures.bytes_label(_WALK)}."
     )
 
 

@@ -62,7 +62,7 @@ _ITEM, _LINE = 4, 64
     "p5plus_bandwidth",
     models.transfer,
     "the rate of strided reads from memory",
-    "that a core can wait for a limited number of lines at once, and that prefetching ends at the end of a page",
+    "that a core can wait for a limited number of lines at once",
     "bandwidth",
     "p5plus-bandwidth",
 )
@@ -80,6 +80,14 @@ def _skipped(run) -> tuple[float, float, float]:
     frame = read(run).query("threads == 1 and pages == 'huge'").set_index(["stride", "nbytes"])["rate"]
     whole = frame[1].sort_index()
     return float(whole.iloc[0]), float(whole.iloc[-1]), float(frame[_SKIP].sort_index().iloc[-1])
+
+
+def mark_caches(axis, capacities) -> None:
+    """Upright lines where the caches of a machine are full: L1, L2, …, by their bytes."""
+    for number, nbytes in enumerate(capacities, 1):
+        axis.axvline(nbytes, color=figures.INK, linewidth=0.9, linestyle=":")
+        above = {"xytext": (-2, -2), "textcoords": "offset points", "xycoords": axis.get_xaxis_transform()}
+        axis.annotate(f"L{number}", (nbytes, 1), ha="right", va="top", size=9, **above)
 
 
 @bandwidth.figure
@@ -114,6 +122,10 @@ def read_rates(runs, stride: int = 0, nbytes: int = 0) -> "figures.Shown":
             line = figures.modelled(axis, ends, 2 * [row.predicted], label="_model" if number else "model")
             line.set_color(colours[_DRAWN[row.stride]])
             axis.annotate("model", (ends[1], row.predicted), color=line.get_color(), **style)
+    if (known := models.constants(runs[0])) is not None:
+        mark_caches(axis, [level.nbytes for level in known.levels if np.isfinite(level.nbytes)])
+    fast = expected is not None and (expected["predicted"] > expected["measured"]).all()
+    of_memory = " Dashed: a model of memory, too fast." if fast else ""
     figures.log_axis(axis, "y")
     figures.bytes_axis(axis, frames[0]["nbytes"])
     axis.set(xlabel="size of the array", xlim=(None, 200 * frames[0]["nbytes"].max()))
@@ -128,8 +140,9 @@ def read_rates(runs, stride: int = 0, nbytes: int = 0) -> "figures.Shown":
         runs=runs,
         data=frames,
         title=title,
-        caption="Each step down is a cache that the array has outgrown. "
-        f"Memory comes in lines of {_LINE // _ITEM} items.{' Pale: other machines, every item.' if others else ''}",
+        caption="Large steps down: the array has outgrown a cache. "
+        f"Memory comes in lines of {_LINE // _ITEM} items."
+        f"{' Pale: other machines, every item.' if others else of_memory}",
         note=models.said(by_lines, expected),
         tables="plots",
     )

@@ -1,5 +1,7 @@
 """The section *Why did monitoring slow the forecast?*: sensors on ranks."""
 
+from html import escape
+
 from supercomputers_rerun.companion import figures, models, tables
 from supercomputers_rerun.companion.bench import Case
 from supercomputers_rerun.companion.chapters.p5plus.words import about
@@ -42,15 +44,14 @@ def spent(runs) -> "figures.Shown":
     """What sensors add to the computing of ranks: their own time, and waiting, by when they come."""
     frames, names = [], []
     for run in runs:
-        ways = [way for way in _COMPARED if way in run["way"].values]
-        cases = [run["way"].values.tolist().index(way) for way in ways]
+        cases = [run["way"].values.tolist().index(way) for way in _COMPARED]
         percent = 100 / medians(run, "none")[0]
-        taken = np.array([medians(run, way)[0] for way in ways]) * percent - 100
+        taken = np.array([medians(run, way)[0] for way in _COMPARED]) * percent - 100
         found = {name: figures.sampled(run, f"observed_{name}", cases) for name in ("compute", "wait")}
         wait = figures.converted(found["wait"], lambda seconds, percent=percent: percent * seconds)
         in_ms = {f"{name}_ms": 1e3 * part["middle"] for name, part in found.items()}
-        frames.append(figures.with_spread(pd.DataFrame({"way": ways, "sensor": taken, **in_ms}), wait=wait))
-        names += [_WAYS[way] if len(runs) == 1 else f"{_WAYS[way]},\n{figures.cpu(run)}" for way in ways]
+        frames.append(figures.with_spread(pd.DataFrame({"way": _COMPARED, "sensor": taken, **in_ms}), wait=wait))
+        names += [_WAYS[way] if len(runs) == 1 else f"{_WAYS[way]},\n{figures.cpu(run)}" for way in _COMPARED]
     figure, axis = figures.axes(height=1.5 + 0.36 * len(names))
     place = figures.rows(axis, names)
     for run, frame in zip(runs, frames, strict=True):
@@ -82,7 +83,8 @@ def spent(runs) -> "figures.Shown":
         run=runs[0],
         data=figures.together(runs, frames),
         title=title,
-        caption="What two ranks do beside their work, in parts and, at the right, in all. Black: how far it varies.",
+        caption="What two ranks do beside their work, in parts and, at the right, in all. Black: how far it varies"
+        f"{', of ' + figures.cpu(runs[0]).partition(' (')[0] + ' alone' if len(runs) > 1 else ''}.",
         alt="; ".join(
             f"{_WAYS[row.way]}: the interruption itself {row.sensor:.1f} %, waiting {row.wait:.1f} %"
             for row in frames[0].itertuples()
@@ -142,8 +144,9 @@ def _said(milliseconds: float) -> str:
 @sensors.figure
 def drift(runs) -> "figures.Shown":
     """Waiting in each period while sensors drift apart, beside that with synchronised and with drifted ones."""
-    runs, frames = [run for run in runs if "drifting" in run["way"].values], []
+    bars = ""
     figure, axis = figures.axes(height=2.9)
+    frames = []
     for run in runs:
         count = sum(name.startswith("observed_wait of period") for name in run)
         periods, parts = np.arange(1, count + 1), []
@@ -154,27 +157,31 @@ def drift(runs) -> "figures.Shown":
                 line = figures.bars(axis, periods, wait, label=_WAYS[way], index=way, run=run)
                 if run is runs[0]:
                     _named(axis, line, way)
+                    samples = run["observed_wait of period 0"].values[place]
+                    least, most = np.nanmin(samples), np.nanmax(samples)
+                    if np.allclose(wait[["low", "high"]].iloc[0], [1e3 * least, 1e3 * most]):
+                        bars = f" Bars: from least to most of {np.isfinite(samples).sum()} runs."
             parts.append(figures.with_spread(pd.DataFrame({"way": way, "period": periods}), wait_ms=wait))
         frames.append(pd.concat(parts, ignore_index=True))
-    expected = planned.frame(runs[0]) if runs else None
+    expected = planned.frame(runs[0])
     if expected is not None:
         for number, (_, part) in enumerate(expected.groupby("way")):
             figures.modelled(axis, part["period"], part["predicted"], label="_model" if number else "model")
     axis.set(xlabel=_period(runs), ylim=(-0.5, None))  # a model of no waiting is not the axis
     axis.set_ylabel("waiting for the others,\nmean of ranks [ms]")
     title = "Waiting while sensors drift apart"
-    if frames:
-        grown = frames[0].query("way == 'drifting'")["wait_ms"]
-        if grown.iloc[0] < grown.iloc[-1]:
-            ends = f"{_said(grown.iloc[0])} to {_said(grown.iloc[-1])} ms"
-            title = f"As interruptions of ranks drift apart, waiting in a period grows from {ends}"
+    grown = frames[0].query("way == 'drifting'")["wait_ms"]
+    if grown.iloc[0] < grown.iloc[-1]:
+        ends = f"{_said(grown.iloc[0])} to {_said(grown.iloc[-1])} ms"
+        title = f"As interruptions of ranks drift apart, waiting in a period grows from {ends}"
     return figures.show(
         figure,
         name="p5plus_drift",
         runs=runs,
-        data=frames or None,
+        data=frames,
         title=title,
-        caption="Two ranks meet at barriers. Drifting apart: at the same time first, then ever further apart.",
+        caption="Two ranks meet at barriers. Drifting apart: at the same time first, then a step further apart in each "
+        f"period.{bars}",
         note=models.said(planned, expected),
     )
 
@@ -190,14 +197,16 @@ def disturbed(run) -> str:
     )
 
 
-def conditions(run) -> str:
-    """What *today* is on the page, of the machine of a run."""
+def conditions(run) -> "figures.Shown":
+    """What *today* is on the page, of the machine of a run, in small print."""
     where = f"{figures.cpu(run)}, {str(run.attrs['machine']).rpartition(', ')[2]}"
-    return (
-        f"Then is 2006. Today is machine {where}. The preset, the size of the experiments, is {run.attrs['preset']}. "
-        "Numbers are medians; no run uses a disk. Ranks are processes that send each other messages; the report calls "
-        "them tasks."
+    text = (
+        f"Then is 2006. Today is machine {where}. Its numbers are medians of stored runs at full size (preset "
+        f"{run.attrs['preset']}); no run waits for a disk. Ranks are processes that send each other messages; the "
+        "report calls them tasks."
     )
+    html = f'<p class="rerun-paragraph"><small>{escape(text)}</small></p>'
+    return figures.Shown(html, text, markdown=f"<small>{text}</small>")
 
 
 def charged(run) -> str:
@@ -212,7 +221,7 @@ def charged(run) -> str:
         "rank computes. If it comes to both ranks at once, the run takes about that much longer. If it comes to them "
         f"in turn, the run loses {about(in_turn / at_once)} as much, because each rank pays for its own interruption "
         "and then waits for the other's. In 2006 the slow messages were those of the analysis, which fits the model "
-        f"to observations. With {tasks} tasks each could wait for {tasks - 1} others."
+        f"to observations. Another run of it has {tasks} tasks, of which each can wait for {tasks - 1} others."
     )
 
 

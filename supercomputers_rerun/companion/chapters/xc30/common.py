@@ -1,4 +1,4 @@
-"""What several sections share: the small model at the talk's resolutions, rates of cases of one kind, round words."""
+"""What several sections share: the small model at the talk's resolutions, rates of cases of one kind, doubts."""
 
 from dataclasses import replace
 
@@ -23,16 +23,9 @@ def rates(run, what: str, *names: str, scale: float = 1e9):
     return found[[*names, "threads", "rate", "rate_low", "rate_high", "flagged"]]
 
 
-def about(ratio: float) -> str:
-    """How many times as long, in round words: ``3 % longer``, ``about twice as long``, ``about 9 times as long``."""
-    if ratio < 1.5:
-        return f"{100 * (ratio - 1):.0f} % longer"
-    return "about twice as long" if round(ratio) == 2 else f"about {float(f'{ratio:.1g}'):g} times as long"
-
-
 def doubt(run) -> str:
     """A sentence on the flags of a run, where it has any."""
-    return figures.doubts(run).replace("Flags:", "In doubt:") if any(run["flags"].values.astype(str)) else ""
+    return figures.doubts(run)
 
 
 def with_own(runs) -> list:

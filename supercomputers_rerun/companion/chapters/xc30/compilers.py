@@ -98,7 +98,7 @@ def differences(runs) -> "figures.Shown":
     figures.log_axis(size, "y")
     size.set(xlabel="day of the forecast", ylabel="mean difference\nof errors [m]", xticks=range(1, leads + 1))
     for height, words in (
-        (float(run["rounding"]), "a rounding: less means nothing"),
+        (float(run["rounding"]), "one rounding of the depth"),
         (float(run["error_strict"][0]) / 60, "error of the forecast itself"),
         *((float(abs(run["difference"][number, :3]).max()), _WRONG[number]) for number in (0, 2)),
     ):
@@ -115,8 +115,8 @@ def differences(runs) -> "figures.Shown":
         runs=shown,
         data=pd.DataFrame({"lead": run["lead"].values, "error_strict": run["error_strict"].values, **columns}),
         title=f"A test for wrong builds calls a harmless build different, too, on {days[1]} of {leads} days",
-        caption=f"{run['members'].values[0]} forecasts a build, paired with those of a strict one. Dot: the 95 % "
-        "interval of the mean difference excludes zero. Below, the difference.",
+        caption=f"{run['members'].values[0]} forecasts a build, paired with a strict one's. Dot: the 95 % interval of "
+        "their mean difference excludes zero. Below, differences; dashed: the error.",
         tables="scores",
     )
 

@@ -85,22 +85,13 @@ def cores_now(run):
     """:func:`shares` of a thread: a forecast of the small model, and the transforms alone at the talk's truncation."""
     found = {"one-layer model": shares(run, "forecast")}
     if (alone := partner(run, "xc30-transforms")) is not None:
-        at = {"truncation": truncation(), "fields": 8, "threads": 1}
         frame = shares(alone, "transforms")
-        found["transforms"] = frame[(frame[list(at)] == pd.Series(at)).all(axis=1)]
+        found["transforms"] = frame.query(f"truncation == {truncation()} and fields == 8 and threads == 1")
     rows = pd.concat(found, names=["what"]).reset_index("what").reset_index(drop=True)
     rows["what"] = [f"{row.what} on {plural(row.threads, 'thread')}, {figures.cpu(run)}" for row in rows.itertuples()]
     for name in ("rate", "rate_low", "rate_high", "peak", "peak_low", "peak_high"):
         rows[name] /= rows["threads"]  # of one thread
     return rows
-
-
-def _reached(then, now) -> str:
-    """Shares of peak then and today [%] as the title of a figure; the second of today is that of transforms alone."""
-    whole, *alone = (f"{share:.0f} %" for share in now)
-    rest = f", transforms {alone[0]}" if alone else ""
-    older = " and ".join(f"{share:g}" for share in then)
-    return f"Forecasts reached {older} % of peak in 2014, our one-layer model {whole} today{rest}"
 
 
 @forecast.figure
@@ -112,9 +103,11 @@ def cores(runs) -> "figures.Shown":
     today = now[0]
     if len(today) == 1:  # the transforms of the next machine that has them
         today = pd.concat([today, *(frame[1:] for frame in now[1:] if len(frame) > 1)][:2])
-    wide = (today["peak_high"] > 1.3 * today["peak_low"]).any()
-    varied = " Long bars: the peak varied." if wide else ""
-    apart = "; transforms, timed alone, are of eight fields" if len(today) > 1 else ""
+    varied = " Long bars: the peak varied." if (today["peak_high"] > 1.3 * today["peak_low"]).any() else ""
+    apart = " Transforms: eight fields; operations left out near the poles count." if len(today) > 1 else ""
+    older = " and ".join(f"{share:g}" for share in then["share"])
+    whole, *alone = (f"{share:.0f} %" for share in now[0]["share"])  # the forecast's, and that of transforms
+    rest = f", transforms {alone[0]}" if alone else ""
     shown = figures.dots(
         runs,
         now,
@@ -125,9 +118,8 @@ def cores(runs) -> "figures.Shown":
         xlabel="share of the peak [%]",
         data=pd.concat([then, *now], ignore_index=True),
         name="xc30_cores",
-        heading="",
-        title=_reached(then["share"], now[0]["share"]),
-        caption=f"Peak: stated then, measured today. Our model has no physics{apart}.{varied}",
+        title=f"Forecasts reached {older} % of peak in 2014, our one-layer model {whole} today{rest}",
+        caption=f"Peak: stated then, measured today.{apart} Our model has no physics.{varied}",
         tables="machines runs",
     )
     axis = shown.figure.axes[0]
@@ -135,12 +127,6 @@ def cores(runs) -> "figures.Shown":
     axis.axhline(len(then) - 0.5, color=figures.INK, linewidth=0.6, alpha=0.4)
     figures.at_right(axis, [f"{share:.2g} %" for share in (*then["share"], *today["share"])])
     return shown
-
-
-def _eight(alone) -> str:
-    """What eight fields at once gain at the largest truncation, as the title of a figure."""
-    last = alone[alone["truncation"] == alone["truncation"].max()].set_index("fields")["share"]
-    return f"Eight fields together reach {last[8]:.0f} % of peak, one field {last[1]:.0f} %"
 
 
 @transforms.figure
@@ -157,12 +143,14 @@ def transform_shares(runs) -> "figures.Shown":
     figures.log_axis(axis, "y")
     axis.set(xlabel="truncation", ylabel="share of peak [%]", xlim=(0, None))
     figures.legend(axis, "above 2")
+    largest = alone[0][alone[0]["truncation"] == alone[0]["truncation"].max()]
+    last = largest.set_index("fields")["share"]
     return figures.show(
         figure,
         name="xc30_transforms",
         runs=runs,
         data=frames,
-        title=_eight(alone[0]),
+        title=f"Eight fields together reach {last[8]:.0f} % of peak, one field {last[1]:.0f} %",
         caption="Transforms on one thread today; operations that they leave out near the poles count, too. Whole "
         "forecasts of 2014, with physics and messages.",
         tables="runs",
@@ -185,7 +173,7 @@ def systems(runs) -> "figures.Table":
     words = ["processor", "clock [GHz]", "nodes", "cores, or threads", "peak, stated or measured [TFLOPS]"]
     words += ["memory of a node [GB]", "compiler", "operating system", "file system"]
     frame = pd.DataFrame(found, index=words)
-    caption = "Two systems of the talk, and machines of runs with the peak of so many threads"
+    caption = "The talk's two systems and our machines, with the peak of as many threads as the table names"
     return figures.table(frame, caption=caption, name="xc30_systems", digits=3)
 
 
@@ -216,7 +204,8 @@ def reached(run) -> str:
         "say. The peak is the most arithmetic that the processors can do. Today our one-layer model reaches "
         f"{_median(whole)}. Transforms turn values at grid points into waves and back. Timed alone{where}, they reach "
         f"{_median(one)} with one field of {truncation()} waves. With eight fields at once they reach "
-        f"{_median(eight)}, probably because the shapes of the waves are then computed once for all (not measured)."
+        f"{_median(eight)}, probably because the shapes of the waves are then computed once for all (not measured). "
+        "Both shares count all operations of the definition, about a quarter of which are left out near the poles."
     )
 
 

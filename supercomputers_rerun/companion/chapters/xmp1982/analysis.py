@@ -297,7 +297,7 @@ def compilers() -> Finding:
     return Finding(
         PARTLY if other.measurable else NOT,
         f"Built for x86-64-v3 it takes {other.times} as long. But that build ran in a process of its own, so that "
-        "the compiler is not the only difference.",
+        "the build is not the only difference.",
         bears=True,
     )
 

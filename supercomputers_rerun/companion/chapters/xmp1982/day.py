@@ -48,7 +48,8 @@ class Layout:
     @property
     def configuration(self) -> str:
         """Its name in the tables, where the report ran it."""
-        return f"{self.device}{self.files}" + f"-{self.driver}" * (self.device == "ssd" or self.driver == "overlapped")
+        driver = f"-{self.driver}" if self.device == "ssd" or self.driver == "overlapped" else ""
+        return f"{self.device}{self.files}{driver}"
 
 
 @cache
@@ -168,11 +169,12 @@ def _still() -> "figures.Shown":
     timed = sorted(((each.printed, each) for each in days() if each.printed), key=lambda pair: -pair[0])
     files, rest = (pale(figures.meaning(name)) for name in ("waiting", "serial"))
     for place, (printed, each) in enumerate(timed):
-        for begin, end, part in each.segments:
-            colour = files if part in _OF_FILES else rest
+        for of_files, parts in itertools.groupby(each.segments, key=lambda segment: segment[2] in _OF_FILES):
+            ends = [*parts]
+            begin, end, colour = ends[0][0], ends[-1][1], files if of_files else rest
             (bar,) = axis.barh(place, (end - begin) / 60, left=begin / 60, height=0.7, **colour)
             figures.tells(bar, kind="calculated")
-        diamond = figures.points(axis, printed / 60, place, label="the report", index=1, line=False)
+        diamond = figures.points(axis, printed / 60, place, label="the report", index=2, line=False)
     figures.rows(axis, [label(each.where.configuration) for _, each in timed])
     figures.at_right(axis, [f"{printed / 60:.1f} min" for printed, _ in timed])
     axis.set_xlabel("time since the forecast began [min]", loc="right")
@@ -226,7 +228,7 @@ def said() -> str:
     return (
         f"The day took {home:.0f} minutes on the Cray 1-A. On the X-MP with the files on disks it took {disks:.1f}, "
         f"mostly because computing took {after:.0f}, not {before:.0f}. With the files on SSD it ended another "
-        f"{sooner:.0f} % sooner."
+        f"{sooner:.0f} % sooner at best."
     )
 
 

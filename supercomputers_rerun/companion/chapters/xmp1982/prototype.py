@@ -39,7 +39,7 @@ def drawn() -> "figures.Shown":
         figure,
         data=rates,
         name="xmp1982_configuration",
-        title=f"The SSD beside memory moved data {ahead:.0f} times as fast as four disks together",
+        title=f"The SSD beside memory moved data at least {ahead:.0f} times as fast as four disks together",
         caption="Drawn from the report's text and rates; which boxes are joined is our reading.",
         tables="fig7_3 prose",
         alt=f"Block diagram, drawn for this book: {cpus} CPUs, an SSD, and an I/O subsystem with buffer memory and two "

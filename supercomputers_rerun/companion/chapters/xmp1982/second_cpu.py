@@ -49,7 +49,7 @@ def printed_name(name: str) -> str:
 
 def _job(test: str, n: int) -> str:
     """A job for a reader."""
-    return label(printed_name(test)) + f", job {n + 1}" * ("+" in test)
+    return label(printed_name(test)) + (f", job {n + 1}" if "+" in test else "")
 
 
 def case(programs: Sequence[tuple[str, str, Any]], posts: str = "after", binding: str = "one each") -> Case:
@@ -60,7 +60,7 @@ def case(programs: Sequence[tuple[str, str, Any]], posts: str = "after", binding
     from supercomputers_rerun.kernels import jobs
 
     problem = jobs.Problem(tuple(jobs.Job(program, each) for _, program, each in programs), binding, posts)
-    test = "+".join(name for name, *_ in programs) + ", free" * (binding == "free")
+    test = "+".join(name for name, *_ in programs) + (", free" if binding == "free" else "")
     named = test if binding == "free" else f"{test}, one each"
     return Case(named, jobs, problem, 1, {"test": test, "jobs": len(programs)}, observe)
 
@@ -116,7 +116,7 @@ def printed_worth(driver: str = "sync") -> "pd.Series":
     alone, both = tables.load("xmp1982", "fig5_1"), tables.load("xmp1982", "fig5_3")
     each = (alone["forecast_clock"] + JOBS * alone["pp_clock"]).to_series()
     complete = both["complete"].max("job").to_series().drop("ecmwf")
-    turns = {name: sum(each[half + f"-{driver}" * half.startswith("ssd")] for half in name.split("+"))
+    turns = {name: sum(each[half + (f"-{driver}" if half.startswith("ssd") else "")] for half in name.split("+"))
              for name in complete.index}  # fmt: skip
     return pd.Series(turns) / complete
 
@@ -130,7 +130,8 @@ def printed_parts() -> tuple["pd.DataFrame", "pd.DataFrame", "pd.DataFrame"]:
     pairs = both.merge(ups, on=["test", "job"]).query("test != 'ecmwf'").set_index("test")
     names = [test.split("+")[int(job) - 1] for test, job in pairs["job"].items()]
     single = alone.merge(breakdown, on="configuration").set_index("configuration")
-    single = single.loc[[name + "-sync" * name.startswith("ssd") for name in names]].set_axis(pairs.index)
+    tested = [name + ("-sync" if name.startswith("ssd") else "") for name in names]
+    single = single.loc[tested].set_axis(pairs.index)
     paired = (pairs["total"] - pairs["write_sum"], pairs["write_sum"], pairs["pp_5_jobs"])
     each = (single["net_forecast"], single["write_sum"], JOBS * single["pp_clock"])
     first, second = (pd.concat(seconds, axis=1, keys=PARTS).astype(float) for seconds in (paired, each))
@@ -184,8 +185,8 @@ def worth(runs) -> "figures.Shown":
         title=f"Without a disk two CPUs are worth {span([fast, faster], 1)} of one, with a disk "
         f"{span([slow, slower], 1)}, in 1982 as today",
         tables="fig5_1 fig5_3",
-        caption="At the left, medians of a group. Forecasts of 1982 in turn have the synchronous driver: with the "
-        f"other, two CPUs would be worth {printed_worth('async').max():.2f}.",
+        caption="Left: medians of groups. In turn, SSD forecasts of 1982 have the synchronous driver; with the other, "
+        f"two CPUs would be worth up to {printed_worth('async').max():.2f}.",
         model=models.by_row(expected),
         note=models.said(sharing, expected),
     )
@@ -342,11 +343,11 @@ def idle_in_pairs(runs) -> "figures.Shown":
         xlabel="share of a pair's time in which one CPU has no job [%]",
         legend_at="above 2",
         name="xmp1982_idle",
-        title=f"Beside a forecast on disk the other ends early: its CPU has no job for {span(now, 0)} %, then for "
+        title=f"With one of two forecasts on disk, a CPU has no job for {span(now, 0)} % today, in 1982 for "
         f"{span(one, 0)} %",
         tables="fig5_3",
-        caption=f"Right: 1982 → today on {figures.cpu(runs[0]).partition(' (')[0]}. Today's shares include starts "
-        "of programs, which lower no speed-up: a forecast alone has them, too.",
+        caption=f"Right: 1982 → today on {figures.cpu(runs[0]).partition(' (')[0]}. Today the forecast that is not on "
+        "disk ends first. Shares of today include the starts of programs.",
     )
     figures.at_right(shown.figure.axes[0], [f"{old:.0f} → {new:.0f} %" for old, new in zip(one, now, strict=True)])
     return grouped(shown, {name: len(tests) for name, tests in _by_disks().items()}, at=0.42)
@@ -502,13 +503,18 @@ def said(run) -> list[str]:
     )
     assert min(crowded) > 1.1 > max(rest) and usual.max() < most / 2
     assert idle["one on disk"].min() > 2 * max(idle["no disk"].max(), idle["both on disk"].max())
+    clocks = observed(run, "test").median("sample")
+    for test in _by_disks()["one on disk"]:
+        disk, other = (float(clocks[f"job_{n}_clock"].sel(test=test)) for n in np.argsort(
+            ["disk" not in job for job in test.split("+")]))  # fmt: skip
+        assert other < disk, "the forecast that is not on disk ends first"
     expected = models.by_row(sharing.frame(run))
     above = {name: now[name] / expected[label(name)] for name in then.index[on_disk]}
     assert above.pop("disk4+disk4") < 1 < min(above.values()), "less than by the model, and more"
     assert expected[label("disk4+disk4")] > 1.99, "the disk has time for both"
     return [
         "In 1982 both CPUs had a job nearly all the time, and the jobs slowed each other down. Work files were spread "
-        "over all eight disks, so that a write-up step could not always avoid those of the other job. It took "
+        "over all eight disks, so that a write-up step could not always go to a disk not in use. It took "
         f"{least:.0f} to {most:.0f} s in a pair, and {span(usual, 0)} s alone.",
         "Today, with one of two forecasts on disk, the other ends long before it and leaves its CPU without a job: "
         "load imbalance. This CPU then takes over post-processing jobs of the longer forecast. The dashed model leaves "
@@ -572,9 +578,9 @@ def without_disks() -> Finding:
     more = figures.times(*(found[each].values for each in (~disk, disk)))
     return Finding(
         PARTLY,
-        "The throughput of a Cray 1 cannot be had. But the second CPU is worth "
-        f"{span(fast)} in pairs without a disk, and {span(slow)} in pairs with one (medians): {more.times} as much. "
-        "The cause differs: in most of ours a CPU runs out of work.",
+        "The throughput of a Cray 1 cannot be had. But two CPUs are worth "
+        f"{span(fast)} of one in pairs without a disk, and {span(slow)} in pairs with one (medians): {more.times} as "
+        "much. The cause differs: in most of our pairs with a disk a CPU runs out of work.",
         bears=fast.min() > slow.max() and more.measurable and more.medians > 1,
     )
 

@@ -87,7 +87,7 @@ def said(runs) -> list[str]:
 @conclusion(
     "xmp1982-c28",
     place="section 4.9",
-    says="The same program gives the same bits on both Crays; forecasts differ because of libraries, not of hardware.",
+    says="The same program gives the same bits on both Crays; the X-MP's hardware is not why forecasts differ.",
 )
 def same_bits() -> Finding:
     """Share of the numbers that differ after a day, by build; whether every machine wrote up the same with a build."""

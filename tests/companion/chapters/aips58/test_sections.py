@@ -120,7 +120,7 @@ def test_what_stays_in_seconds_fades_as_a_ratio():
     assert bool(stays.sel(problem="VTESS")) and not bool(stays.sel(problem="ASCAL")) and int(stays.sum()) == 9
     row = shown.data.set_index(["problem", "size"]).loc[("VTESS", "large")]
     assert row["difference"] == pytest.approx(108.32 - 58.43) and row["ratio"] == pytest.approx(108.32 / 58.43)
-    assert "VTESS cost 42 to 50 s more" in shown.title
+    assert "VTESS cost 42 to 50 s more" in shown.words.title
 
 
 def test_amdahls_law_leaves_the_waits_of_the_convex():

@@ -154,7 +154,7 @@ def test_interruptions_in_turn_cost_each_rank_those_of_the_others():
     assert monitoring.lost(run) == pytest.approx((0.1, 0.1, 0.2))
     assert "loses about twice as much" in monitoring.charged(run) and "about twice" in monitoring.disturbed(run)
     shown = monitoring.spent([run])
-    assert "cost about twice as much as at the same time" in shown.title
+    assert "cost about twice as much as at the same time" in shown.words.title
     assert shown.data["sensor"].tolist() == pytest.approx([0, 10, 10])
     assert shown.data["wait"].tolist() == pytest.approx([1, 1, 11])
 
@@ -164,7 +164,7 @@ def test_where_interruptions_in_turn_cost_no_more_the_sentences_fail_and_the_tit
     for said in (monitoring.charged, monitoring.disturbed):
         with pytest.raises(AssertionError):
             said(run)
-    assert "cost" not in monitoring.spent([run]).title
+    assert "cost" not in monitoring.spent([run]).words.title
 
 
 @pytest.mark.parametrize(

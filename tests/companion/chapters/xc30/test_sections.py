@@ -50,7 +50,7 @@ def test_without_a_run_of_the_transforms_the_forecast_is_alone(monkeypatch):
 
 
 def test_three_builds_are_judged_by_the_paired_test():
-    (case,) = compilers.scored("quick", 1)
+    (case,) = compilers.scored.cases("quick", 1)
     problem = replace(case.problem, truth=replace(case.problem.truth, dt=900.0), members=3, leads=(6.0, 12.0))
     (found,) = bench.study([replace(case, problem=problem)], progress=False)
     checked = {check["name"].split(",")[0] for check in found.checks_after}
@@ -65,7 +65,7 @@ def test_three_builds_are_judged_by_the_paired_test():
 
 
 def test_records_keep_the_talks_share_of_small_files_and_reach_its_size():
-    whole, asked = storm.Problem.preset("paper"), small_files.records("paper", 1)
+    whole, asked = storm.Problem.preset("paper"), small_files.records.cases("paper", 1)
     assert {case.problem.tasks / case.problem.files for case in asked} == {whole.tasks / whole.files}
     talk = tables.load("xc30", "hres_io")
     volume = max(case.problem.record_bytes for case in asked) * float(talk["steps"] * talk["files"])
@@ -92,7 +92,7 @@ def test_the_talks_forecast_is_counted_on_its_grid_for_all_its_steps(monkeypatch
 
 def test_steps_of_small_records_fill_half_a_gigabyte_at_most_and_slow_opens_have_two():
     for preset in ("quick", "paper"):
-        for case in small_files.records(preset, 1):
+        for case in small_files.records.cases(preset, 1):
             p = case.problem
             most = min(25, max(2, 2**29 // (p.record_bytes * p.files)))
             assert p.steps == (2 if p.latency else most) and p.record_bytes in (2**16, 80_000_000)
