@@ -2,7 +2,7 @@
 
 from supercomputers_rerun.companion import figures, models
 from supercomputers_rerun.companion.chapters.nht1.writing import LATER, WAY, usable_cpus, whole_runs, written
-from supercomputers_rerun.companion.common import np, plural
+from supercomputers_rerun.companion.common import plural
 from supercomputers_rerun.companion.conclusions import HOLDS, NOT, PARTLY, Finding, conclusion
 
 
@@ -18,6 +18,12 @@ def beside_table(run):
     return table.assign(what=[f"{N}³ points, {plural(n, 'thread')}" for N, n in table[["N", "threads"]].values])
 
 
+def _in_turn(run, table):
+    """Of :func:`written`, the runs whose solver waits, in the rows of :func:`beside_table`."""
+    every = written(run).query("way == @WAY").set_index(["N", "threads"])
+    return every.loc[list(zip(table["N"], table["threads"], strict=True))]
+
+
 @models.predicts(
     "nht1_beside",
     models.overlap,
@@ -28,14 +34,12 @@ def beside_table(run):
 )
 def hiding(run, machine):
     """Runs that write beside the solver over runs that write in turn, by the time of computing and of the bytes."""
-    table, every = beside_table(run), written(run)
-    every = every[every["way"] == WAY].set_index(["N", "threads"])
-    rows = every.loc[list(zip(table["N"], table["threads"], strict=True))]
-    nbytes = 1e6 * (rows["R_IO"] * rows["T_T"]).to_numpy()
-    seconds = rows["T_C"].to_numpy()
+    table = beside_table(run)
+    rows = _in_turn(run, table)
+    nbytes, seconds = 1e6 * (rows["R_IO"] * rows["T_T"]).to_numpy(), rows["T_C"].to_numpy()
     writing = models.transfer(0, machine.write, nbytes, machine.cache_rate)
     predicted = models.overlap(seconds, writing) / (seconds + writing)
-    return table[["what"]].assign(measured=np.asarray(table["run"]), predicted=predicted)
+    return table[["what"]].assign(measured=table["run"], predicted=predicted)
 
 
 @whole_runs.figure
@@ -70,8 +74,8 @@ def beside(runs) -> "figures.Shown":
 
 def said(run) -> str:
     """Which runs writing in the background makes shorter, by how much, and how much there is to hide."""
-    table, every = beside_table(run), written(run).query("way == @WAY").set_index(["N", "threads"])
-    rows = every.loc[list(zip(table["N"], table["threads"], strict=True))]
+    table = beside_table(run)
+    rows = _in_turn(run, table)
     share = 100 * (rows["waiting"] / rows["T_T"]).max()
     shorter = table[table["run_high"] < 1]
     assert 1 < len(shorter) < len(table) and (table["run_low"] <= 1).all()
