@@ -134,17 +134,21 @@ def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> R
     """
     work, paths = _sweep_files(problem)
     T_T, T_C = {g: np.empty(repeats) for g in paths}, np.empty(repeats)
-    for repeat in range(repeats):
-        T_C[repeat] = _march(problem, state.solver, threads)
-        for g, path in paths.items():
+    try:
+        for repeat in range(repeats):
+            T_C[repeat] = _march(problem, state.solver, threads)
+            for g, path in paths.items():
 
-            def write(index, g=g, path=path):
-                serial(state.solver, state.field, threads)
-                state.team.write(path, g, index)
+                def write(index, g=g, path=path):
+                    serial(state.solver, state.field, threads)
+                    state.team.write(path, g, index)
 
-            with new_file(path, problem.layout) as handle:
-                T_T[g][repeat] = _march(problem, state.solver, threads, write)
-                end_file(handle, problem.layout, state.sums)
+                with new_file(path, problem.layout) as handle:
+                    T_T[g][repeat] = _march(problem, state.solver, threads, write)
+                    end_file(handle, problem.layout, state.sums)
+    except BaseException:
+        state.team.close()  # before its folder goes
+        raise
     return Result(T_T, T_C, paths, work)
 
 

@@ -683,7 +683,7 @@ def _groups(cases: Sequence[Case]) -> list[list[int]]:
     """Indices of the cases that share one state, in order of first appearance."""
     groups: dict[tuple, list[int]] = {}
     for index, case in enumerate(cases):
-        groups.setdefault((case.kernel, case.problem), []).append(index)
+        groups.setdefault((id(case.kernel), case.problem), []).append(index)
     return list(groups.values())
 
 

@@ -121,6 +121,7 @@ class Shown:
     figure: Any = None
     markdown: str = ""  # what JupyterLab shows of a stored notebook that nobody has trusted or run yet
     words: Words = Words()
+    name: str = ""  # by which the book refers to a figure
     beside: tuple[tuple, ...] = ()  # printed numbers with what a run has in their place, as :func:`_beside` gives them
 
     @cached_property
@@ -340,7 +341,7 @@ def show(
             + "</figcaption></figure>"
         )
 
-    return Shown(html, alt, data, figure, words=words)
+    return Shown(html, alt, data, figure, words=words, name=name)
 
 
 def explorer(kind: str, data: dict, *, still: Shown) -> Shown:

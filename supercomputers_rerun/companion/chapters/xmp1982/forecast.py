@@ -748,7 +748,7 @@ def four_files() -> Finding:
 @conclusion(
     "xmp1982-c7",
     place="section 4.5",
-    says="The X-MP forecasts 1.71 to 1.98 times as fast as the Cray 1, faster the faster its work files are.",
+    says="The X-MP forecasts about twice as fast as the Cray 1, less where its work files are slow.",
 )
 def over_the_cray_1() -> Finding:
     """What the place of the files changes, then and now; the ratio of two machines is theirs."""
@@ -764,7 +764,7 @@ def over_the_cray_1() -> Finding:
 @conclusion(
     "xmp1982-c8",
     place="section 4.8",
-    says="By parts of the forecast the X-MP's CPU is 1.29 to 1.84 times as fast as the Cray 1-A's.",
+    says="In every part of the forecast the X-MP's CPU is faster than the Cray 1-A's, at best by over four fifths.",
 )
 def by_parts() -> Finding:
     """Least and largest printed ratio."""
