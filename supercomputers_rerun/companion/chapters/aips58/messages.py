@@ -101,7 +101,7 @@ def then() -> str:
     load = tables.load("aips58", "ddtload")
     (convex, toronto, waited), cpu = load["real"].sel(system=list(SYSTEMS)).values, load["cpu"]
     times = float(cpu.sel(system="PSC") / cpu.sel(system="CLSC"))
-    counts = pittsburgh.COUNTS[1:]
+    counts = pittsburgh.COUNTS
     assert toronto > convex and times > float(tables.load("aips58", "prose")["ddtload_factor"])
     more = float(cpu.sel(system="PSC") - cpu.sel(system="CLSC"))
     ends = [more / each for each in counts]

@@ -2,7 +2,7 @@
 
 from supercomputers_rerun.companion import figures, models
 from supercomputers_rerun.companion.chapters.nht1.writing import LATER, WAY, usable_cpus, whole_runs, written
-from supercomputers_rerun.companion.common import np, plural
+from supercomputers_rerun.companion.common import plural
 from supercomputers_rerun.companion.conclusions import HOLDS, NOT, PARTLY, Finding, conclusion
 
 
@@ -18,6 +18,12 @@ def beside_table(run):
     return table.assign(what=[f"{N}³ points, {plural(n, 'thread')}" for N, n in table[["N", "threads"]].values])
 
 
+def _in_turn(run, table):
+    """Of :func:`written`, the runs whose solver waits, in the rows of :func:`beside_table`."""
+    every = written(run).query("way == @WAY").set_index(["N", "threads"])
+    return every.loc[list(zip(table["N"], table["threads"], strict=True))]
+
+
 @models.predicts(
     "nht1_beside",
     models.overlap,
@@ -28,14 +34,12 @@ def beside_table(run):
 )
 def hiding(run, machine):
     """Runs that write beside the solver over runs that write in turn, by the time of computing and of the bytes."""
-    table, every = beside_table(run), written(run)
-    every = every[every["way"] == WAY].set_index(["N", "threads"])
-    rows = every.loc[list(zip(table["N"], table["threads"], strict=True))]
-    nbytes = 1e6 * (rows["R_IO"] * rows["T_T"]).to_numpy()
-    seconds = rows["T_C"].to_numpy()
+    table = beside_table(run)
+    rows = _in_turn(run, table)
+    nbytes, seconds = 1e6 * (rows["R_IO"] * rows["T_T"]).to_numpy(), rows["T_C"].to_numpy()
     writing = models.transfer(0, machine.write, nbytes, machine.cache_rate)
     predicted = models.overlap(seconds, writing) / (seconds + writing)
-    return table[["what"]].assign(measured=np.asarray(table["run"]), predicted=predicted)
+    return table[["what"]].assign(measured=table["run"], predicted=predicted)
 
 
 @whole_runs.figure
@@ -69,32 +73,18 @@ def beside(runs) -> "figures.Shown":
 
 
 def said(run) -> str:
-    """Whether writing in the background makes runs shorter, and how much there is to hide."""
-    table, every = beside_table(run), written(run).query("way == @WAY").set_index(["N", "threads"])
-    rows = every.loc[list(zip(table["N"], table["threads"], strict=True))]
+    """Which runs writing in the background makes shorter, by how much, and how much there is to hide."""
+    table = beside_table(run)
+    rows = _in_turn(run, table)
     share = 100 * (rows["waiting"] / rows["T_T"]).max()
-    scatter = 100 * (table["run_high"] - table["run_low"])
-    shorter, longer = _runs(table[table["run_high"] < 1]), _runs(table[table["run_low"] > 1])
-    found = f"{shorter} became shorter." if shorter else "No run became measurably shorter."
-    if longer:
-        found += f" {longer} became longer."
-    little = "little" if share < 100 / 3 else "something"
-    more = int((scatter > share).sum())
-    also = "" if shorter or not more else f", and {'some runs scatter' if more > 1 else 'one run scatters'} by more"
-    busy = table["threads"].max()
-    taken = f" With {plural(busy, 'thread')} no CPU is free for the writer." if busy >= usable_cpus(run) else ""
-    official = written(run)["N"].max()
-    untried = " The largest grid was not tried." if table["N"].max() < official else ""
+    shorter = table[table["run_high"] < 1]
+    assert 1 < len(shorter) < len(table) and (table["run_low"] <= 1).all()
+    gains = " and ".join(f"that with {row.what} by {100 * (1 - row.run):.0f} %" for row in shorter.itertuples())
     return (
-        f"{found} There is {little} to gain on the grids tried: waiting for dumps takes at most {share:.0f} % of a run "
-        f"with writing{also}.{taken}{untried}"
+        f"Sometimes. Of {len(table)} runs {len(shorter)} became measurably shorter, {gains}; none became measurably "
+        f"longer. There is no more to gain than the waiting for dumps, which takes at most {share:.0f} % of a run with "
+        "writing."
     )
-
-
-def _runs(table) -> str:
-    """Rows of :func:`beside_table` as the subject of a sentence; empty of none."""
-    names = table["what"].str.replace(", ", " and ").tolist()
-    return f"The run{'s' if len(names) > 1 else ''} with {' and with '.join(names)}" if names else ""
 
 
 @conclusion(

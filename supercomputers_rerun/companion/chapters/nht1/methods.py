@@ -290,16 +290,18 @@ def short(run) -> tuple[str, str]:
 
 
 def answer(run) -> str:
-    """What it costs to write in small pieces."""
-    plane = largest(run).loc[PLANES]
-    writes = 1e6 * (largest(run)["R_IO"] * largest(run)["T_T"])[POINTS] / _point()
-    little = f"{plane['zeta']:.0f} % longer" if plane["zeta_low"] > 0 else "not measurably longer"
-    more = " On the largest grid whole arrays add more than planes (next section)." * _arrays_cost_more(run)
+    """What it costs to write in small pieces, into memory and to the disk."""
+    found = largest(run)
+    points, plane, flushed = (found.loc[way] for way in (POINTS, PLANES, FLUSHED.format(POINTS)))
+    writes = 1e6 * points["R_IO"] * points["T_T"] / _point()
+    assert plane["zeta_low"] <= 0 and points["zeta_low"] < flushed["zeta"] < points["zeta_high"]
+    assert _arrays_cost_more(run)
     return (
         f"Yes: written point by point, a run takes {_longer(run)} times as long as without writing, because the "
         f"program calls the system for every point. It moves on in the file (a seek) {rounded(writes / 1e6)} million "
-        f"times, and writes as often. Written plane by plane, the same bytes make a run {little}.{more} The disk is "
-        "not the cause: the run ends when all bytes are in memory."
+        "times, and writes as often. Written plane by plane, the same bytes make no measurable difference. On the "
+        "largest grid whole arrays add more than planes (next section). The disk is not the cause: it takes as long "
+        "if the run ends when all bytes are in memory as when they are on the disk."
     )
 
 

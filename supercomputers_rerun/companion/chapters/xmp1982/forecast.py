@@ -416,17 +416,21 @@ def write_steps(runs) -> "figures.Shown":
         values = printed[key].values.ravel()
         return pd.Series(values, np.repeat([*rows.values()], len(values) // len(rows)))
 
-    now = {
-        "step": lambda cases: ups(cases).median("step"),
-        "steps": lambda cases: ups(cases).sum("step"),
-        "net": lambda cases: cases["net"],
-        "forecast": lambda cases: cases["forecast"],
-    }
+    def here(run) -> "pd.DataFrame":
+        return along(
+            run,
+            rows,
+            step=lambda cases: ups(cases).median("step"),
+            steps=lambda cases: ups(cases).sum("step"),
+            net=lambda cases: cases["net"],
+            forecast=lambda cases: cases["forecast"],
+        )
+
     shares = (printed["write_sum"] / printed["total"])[printed["configuration"] != "cray1a-disk4"]
     cases = observed(runs[0]).median("sample")
     return figures.dots(
         runs,
-        [along(run, rows, **now) for run in runs],
+        [*map(here, runs)],
         {
             "step": "median step, today",
             "steps": "sum of the steps, today",
