@@ -21,6 +21,7 @@ class Contents(AsyncLargeFileManager):
         model = await super().get(path, content, *asked, **named)
         if content and model["type"] == "notebook" and model["content"]["metadata"] == METADATA:
             kernel = METADATA["kernelspec"]["name"]
+            assert self.parent is not None, "a server has its contents"
             spec = self.parent.kernel_spec_manager.get_kernel_spec(kernel)
             about = {"name": kernel, "display_name": spec.display_name, "language": spec.language}
             model["content"]["metadata"].update(kernelspec=about, language_info=IPythonKernel.language_info)
