@@ -11,11 +11,12 @@ import pytest
 import supercomputers_rerun
 from supercomputers_rerun.companion.common import EXTRAS
 
+PARTS = ("kernels", "companion", "peers")
 #: Modules of others that no part may need in order to be imported, but the peers that are compared with them.
 OPTIONAL = sorted(module for module, extra in EXTRAS.items() if extra != "notebooks")
 #: Prints what other people's code can see of numba, llvmlite, matplotlib, the import system, warnings and environment,
-#: and the import of a module changes; libraries are imported first, since what they do themselves is theirs, and those
-#: that are optional are not there.
+#: and the imports of each group of modules change; libraries are imported first, since what they do themselves is
+#: theirs, and those that are optional are not there.
 PROGRAM = """
 import importlib, json, os, signal, sys, warnings
 import llvmlite.binding, llvmlite.ir, matplotlib, numba, numba.core.caching, numba.core.codegen, numba.core.config
@@ -48,14 +49,15 @@ def seen():
 
 matplotlib.rcParams["lines.linewidth"] = 7.0  # the reader's own
 changed, lacking, before = {}, {}, seen()
-for name in asked:
-    try:
-        importlib.import_module(f"supercomputers_rerun.{name}")
-    except ModuleNotFoundError as error:
-        lacking[name] = error.name
+for group in asked:
+    for name in group.split():
+        try:
+            importlib.import_module(f"supercomputers_rerun.{name}")
+        except ModuleNotFoundError as error:
+            lacking[name] = error.name
     after = seen()
     if different := sorted(each for each in before.keys() | after.keys() if before.get(each) != after.get(each)):
-        changed[name] = different
+        changed[group] = different
     before = after
 print(json.dumps([changed, lacking]))
 """
@@ -68,26 +70,35 @@ def modules(part: str) -> list[str]:
     return [name.removesuffix(".__init__") for name in names]
 
 
-def imported(names: list[str], folder: Path) -> tuple[dict[str, list[str]], dict[str, str]]:
-    """What the import of each module changes, one after another in one process, and what modules lack."""
-    command = [sys.executable, "-c", PROGRAM, " ".join(OPTIONAL), *names]
+def imported(groups: list[str], folder: Path) -> tuple[dict[str, list[str]], dict[str, str]]:
+    """What the import of each group of modules changes, one after another in one process, and what modules lack."""
+    command = [sys.executable, "-c", PROGRAM, " ".join(OPTIONAL), *groups]
     done = subprocess.run(command, cwd=folder, env={**os.environ}, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return tuple(json.loads(done.stdout))
 
 
-@pytest.mark.parametrize("part", ["kernels", "companion", "peers"])
-def test_importing_changes_nothing_for_other_code(part, tmp_path):
+@pytest.fixture(scope="module")
+def found(tmp_path_factory):
+    """What the import of each part changes, all in one process, and what modules lack."""
+    return imported([" ".join(modules(part)) for part in PARTS], tmp_path_factory.mktemp("guest"))
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_importing_changes_nothing_for_other_code(part, found, tmp_path):
     """What cannot be imported without a library that is optional is a peer, and changes nothing by the attempt."""
-    changed, lacking = imported(modules(part), tmp_path)
-    assert changed == {}
-    assert part == "peers" or lacking == {}
-    for name in lacking:
-        assert imported([name], tmp_path) == ({}, {name: lacking[name]}) and lacking[name] in OPTIONAL
+    changed, lacking = found
+    names = modules(part)
+    if different := changed.get(" ".join(names)):
+        pytest.fail(f"{different} by {imported(names, tmp_path)[0]}")
+    lacks = {name: what for name, what in lacking.items() if name in names}
+    assert part == "peers" or lacks == {}
+    for name, what in lacks.items():
+        assert imported([name], tmp_path) == ({}, {name: what}) and what in OPTIONAL
 
 
 def test_the_modules_that_are_imported_are_those_of_the_tree():
-    found = [name for part in ("kernels", "companion", "peers") for name in modules(part)]
+    found = [name for part in PARTS for name in modules(part)]
     assert {"kernels.bt", "companion.chapters.nht1.solver", "companion.mpi.job", "peers.kit.compiled"} <= {*found}
     assert len(found) == len({*found}) > 200
 

@@ -133,8 +133,8 @@ def test_on_paper_a_page_has_its_title_and_readable_captions_and_nothing_to_pres
         titles = page.locator("article h1")
         assert titles.first.is_visible() and sum(title.is_visible() for title in titles.all()) == 1
         shown = page.evaluate(
-            "() => [...document.querySelectorAll('button, input, summary, .headerlink')].filter(e =>"
-            " e.checkVisibility() && !e.matches('.rerun-caption')).map(e => e.outerHTML.slice(0, 120))"
+            "() => [...document.querySelectorAll('button, input, select, .headerlink')].filter(e =>"
+            " e.checkVisibility()).map(e => e.outerHTML.slice(0, 120))"
         )
         assert shown == []
         assert "Show code" not in page.locator("body").inner_text()
