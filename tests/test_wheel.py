@@ -76,7 +76,7 @@ def wheel(tmp_path_factory):
     (folder / "kernels" / "memory" / "__init__.py").touch()
     (folder / "kernels" / "memory" / "latency.py").write_text('Problem = "theirs"\n')
     packages = next(path for path in sys.path if path.endswith("site-packages"))
-    given = {**os.environ, "PYTHONPATH": os.pathsep.join([str(place), packages]), "NUMBA_CACHE_DIR": str(tmp_path)}
+    given = {**os.environ, "PYTHONPATH": os.pathsep.join([str(place), packages])}
 
     def said(*command):
         # the interpreter beside no site-packages, whose .pth files would be read
