@@ -180,8 +180,8 @@ def drift(runs) -> "figures.Shown":
         runs=runs,
         data=frames,
         title=title,
-        caption="Two ranks meet at barriers. Drifting apart: at the same time first, then a step further apart in each "
-        f"period.{bars}",
+        caption="Two ranks meet at barriers. Drifting: at the same time first, then a step further apart each period."
+        f"{bars}",
         note=models.said(planned, expected),
     )
 

@@ -176,7 +176,7 @@ def vectorised(runs) -> "figures.Shown":
         name="xc30_routines",
         title=f"{frames[0].loc[frames[0]['mflops_vector'].idxmax(), 'what']} computes fastest, "
         f"{frames[0]['mflops_vector'].max() / 1e3:.0f} GFLOPS with vectors",
-        caption="Algorithms of our own with one column and with a vector of columns in an instruction; routines of the "
+        caption="Our own algorithms with one column and with a vector of columns in an instruction; routines of the "
         "same names in 2006. Line: the peak.",
         note=doubt(runs[0]),
         tables="p5plus/drhook",
