@@ -160,7 +160,7 @@ def drift(runs) -> "figures.Shown":
                     samples = run["observed_wait of period 0"].values[place]
                     least, most = np.nanmin(samples), np.nanmax(samples)
                     if np.allclose(wait[["low", "high"]].iloc[0], [1e3 * least, 1e3 * most]):
-                        bars = f" Bars: from least to most of {np.isfinite(samples).sum()} runs."
+                        bars = f" Bars: least to most of {np.isfinite(samples).sum()} runs."
             parts.append(figures.with_spread(pd.DataFrame({"way": way, "period": periods}), wait_ms=wait))
         frames.append(pd.concat(parts, ignore_index=True))
     expected = planned.frame(runs[0])
