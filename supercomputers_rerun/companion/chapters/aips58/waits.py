@@ -62,7 +62,7 @@ def computing(runs) -> "figures.Shown":
         found,
         data=frames,
         name="aips58_shares",
-        title=f"The CPU worked for {part[NAMES[0]]:.0f} % of the real time on the Convex, {part[NAMES[1]]:.0f} % on "
+        title=f"A task had the CPU for {part[NAMES[0]]:.0f} % of its time on the Convex, {part[NAMES[1]]:.0f} % on "
         "Toronto's Cray",
         caption=f"A mark is a {size} task; strokes with their numbers are medians. Toll: results and copies "
         "of inputs saved, another process asked before messages.",

@@ -195,8 +195,8 @@ def ranges(run) -> str:
     least, most = chase.iloc[0], chase.iloc[-1]
     assert most > 50 * least
     return (
-        f"A load, which brings one value into the processor, takes between {least:.1f} ns and {most:.0f} ns today. The "
-        "time depends on where the value lies, and on the order of the loads."
+        f"A load, which brings one value into the processor, takes between {least:.1f} ns and {most:.0f} ns today, "
+        "with memory in pages of 2 MB. The time depends on where the value lies, and on the order of the loads."
     )
 
 

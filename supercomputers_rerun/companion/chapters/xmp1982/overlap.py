@@ -154,8 +154,8 @@ def savings(runs) -> "figures.Shown":
         xlabel="share of the forecast's time that overlapping saves [%]",
         legend_at="above 2",
         name="xmp1982_overlap_rerun",
-        title=f"Overlap saved {old[0]:.0f} % with the SSD of 1982, and saves {paced[0]:.0f} % today with memory slowed "
-        "down to imitate it",
+        title=f"Moving data while computing saved {old[0]:.0f} % with the SSD of 1982, with memory slowed like it "
+        f"{paced[0]:.0f} % today",
         tables="prose",
         caption="Without write-up steps and physics. Above, memory is slowed down (paced) to imitate 1982; the report "
         "deduced buffer memory's value. Right: then → today.",
