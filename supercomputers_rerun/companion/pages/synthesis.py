@@ -654,14 +654,12 @@ def waiting() -> "figures.Shown":
     axis.set(xlim=(min(0, frame["value"].min() - 1), 101), ylim=(place + 0.8, -0.7))
     axis.set_xlabel("share of the elapsed time without computing [%]", loc="right")
     figures.legend(axis, "above 2")
-    others = frame.loc[(frame["kind"] == "report") & (frame["bound"] == "") & (frame["group"] != _FORECAST), "value"]
     return figures.show(
         figure,
         data=frame.drop(columns="order"),
         name="waiting",
         heading=_measured(frame),
-        title=f"On four disks in 1982 the forecast waited {then:.0f} % of its time, ours on one {now:.0f} %; others "
-        f"{others.min():.0f} to {others.max():.0f} %",
+        title=f"Four disks became one: the forecast of 1982 waited {then:.0f} % of its time, ours waits {now:.0f} %",
         caption="Waiting includes other users' turns (Pittsburgh), serial work (2006). "
         + "Long arrow: four disks then, one today; computing sped up more. " * _outgrew_disks()
         + "Short arrow, hollow box: bounds.",
@@ -734,8 +732,8 @@ def sustained() -> "figures.Shown":
         apart=0,
         data=frame,
         name="skipping_loops",
-        title=f"Skipping eight numbers of ten took {then:.1f} times as long as using all in 2006, and {now:.1f} times "
-        "today",
+        title=f"For as many additions, skipping eight numbers of ten took {then:.1f} times as long in 2006, "
+        f"{now:.1f} times today",
         seen="For the same arithmetic, with one thread a processor; in 2006 on 16 processors at once."
         + (" A cross marks a doubtful run." if loops["flagged"].any() else ""),
     )

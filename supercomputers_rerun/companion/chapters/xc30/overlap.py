@@ -144,7 +144,7 @@ def _changes(run) -> str:
     groups = int(frame["groups"].max())
     most = frame[frame["groups"] == groups].set_index("way")["to_blocking"]
     flight, cut = (100 * (float(most[way]) - 1) for way in ("ialltoallv", "alltoallv"))
-    return f"in {groups} groups ours cost {flight:.0f} %, the cut alone {cut:.0f} %"
+    return f"here the cut into {groups} groups costs {cut:.0f} %, in flight {flight:.0f} %"
 
 
 def paid(run) -> str:
