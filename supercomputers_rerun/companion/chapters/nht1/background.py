@@ -79,9 +79,12 @@ def said(run) -> str:
     share = 100 * (rows["waiting"] / rows["T_T"]).max()
     shorter = table[table["run_high"] < 1]
     assert 1 < len(shorter) < len(table) and (table["run_low"] <= 1).all()
-    gains = " and ".join(f"that with {row.what} by {100 * (1 - row.run):.0f} %" for row in shorter.itertuples())
+    gains = " and ".join(
+        f"by {100 * (1 - row.run):.0f} % on {row.N}³ points with {plural(row.threads, 'thread')}"
+        for row in shorter.itertuples()
+    )
     return (
-        f"Sometimes. Of {len(table)} runs {len(shorter)} became measurably shorter, {gains}; none became measurably "
+        f"Sometimes. Of {len(table)} runs {len(shorter)} became measurably shorter: {gains}. None became measurably "
         f"longer. There is no more to gain than the waiting for dumps, which takes at most {share:.0f} % of a run with "
         "writing."
     )

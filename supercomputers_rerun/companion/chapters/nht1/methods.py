@@ -52,9 +52,9 @@ def overheads(runs) -> "figures.Shown":
     points, rest = (waiting.loc[(waiting["way"] == POINTS) == singly, "zeta"] for singly in (True, False))
     official = every[0]["N"].max()
     tried = every[0][every[0]["N"] == official]["way"]
-    untried = "" if POINTS in set(tried) else f"; {official}³ points were not written singly"
+    untried = "" if POINTS in set(tried) else f"; on {official}³ points not point by point"
     if untried and tried.str.startswith(POINTS).any():
-        untried += " into memory"
+        untried = f"; on {official}³ points point by point to the disk alone"
     shown = figures.dots(
         runs,
         frames,
@@ -260,10 +260,10 @@ def surprise(run) -> str:
     return (
         f"On the iPSC/860 the first program wrote the {_point()} bytes of a point, moved on in the file, and wrote the "
         f"next {_point()}. The report calls the overhead of this program low; overhead is the time that writing adds "
-        f"to a run. Yet by the abstract writing could add more than {bound:g} % on the iPSC/860, we think in a "
-        f"second, later program. Today a run that writes point by point, even into memory only, takes {_longer(run)} "
-        "times as long as one that writes nothing. How can the same way of writing cost little then and so much today? "
-        "This chapter gives the probable reason."
+        f"to a run. Yet the abstract says that on the iPSC/860 writing could add more than {bound:g} %. We think that "
+        "this was another, later program. Today a run that writes point by point, even into memory only, takes "
+        f"{_longer(run)} times as long as one that writes nothing. How can the same way of writing cost little then and "
+        "so much today? This chapter gives the probable reason."
     )
 
 
@@ -300,8 +300,8 @@ def answer(run) -> str:
         f"Yes: written point by point, a run takes {_longer(run)} times as long as without writing, because the "
         f"program calls the system for every point. It moves on in the file (a seek) {rounded(writes / 1e6)} million "
         "times, and writes as often. Written plane by plane, the same bytes make no measurable difference. On the "
-        "largest grid whole arrays add more than planes (next section). The disk is not the cause: it takes as long "
-        "if the run ends when all bytes are in memory as when they are on the disk."
+        "largest grid whole arrays add more than planes (next section). The disk is not the cause: a run that waits "
+        "until all bytes are on the disk takes as long as one that ends when they are in memory."
     )
 
 
@@ -428,10 +428,10 @@ def over_ranks(run) -> str:
     longer = rest["zeta"].max()
     little = f"at most {longer:.0f} % longer" if longer > 1 else "hardly longer"
     return (
-        f"The same holds on {figures.cpu(run)} for {run['ranks'].values.max()} processes that write through MPI, a "
-        f"library for messages. A call from Python for each point makes their run {points['zeta']:.0f} % longer. One "
-        f"call for all points of a process makes the run {little}, whether the processes join in one call of MPI or "
-        "each writes for itself."
+        f"Small pieces cost much, too, when {run['ranks'].values.max()} processes write through MPI, a library for "
+        f"messages ({figures.cpu(run)}). A call from Python for each point makes their run {points['zeta']:.0f} % "
+        f"longer. One call for all points of a process makes the run {little}, whether the processes join in one call "
+        "of MPI or each writes for itself."
     )
 
 

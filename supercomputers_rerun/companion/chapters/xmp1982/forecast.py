@@ -614,7 +614,7 @@ def opening(run) -> list[str]:
         f"Our disk of today moves large blocks about {rounded(gain)} times as fast as a disk of 1982.",
         f"In 1982, with the data on four disks, the forecast's processor did not compute for {before:.0f} % of the "
         "time.",
-        f"Our forecast, with its data on one disk, waits for them for {now:.0f} % of its time.",
+        f"Our forecast, with its data in four files on one disk, spends {now:.0f} % of its time waiting for them.",
     ]
 
 
@@ -638,17 +638,17 @@ def why(run) -> list[str]:
     return [
         f"In 1982 computing a step took {before:.1f} s. The four disks needed {moved['disk']:.1f} s to move its data, "
         "so that nearly all moving could go on behind computing. Still the processor did not compute for "
-        f"{waited()['disk4']:.0f} % of the time. The rates do not explain that, and steps that save fields on disk "
-        f"only a small part. Today computing takes {rounded(1e3 * now)} ms, and the one disk needs "
+        f"{waited()['disk4']:.0f} % of the time. The rates do not explain that. Steps that save fields on disk explain "
+        f"only a small part of it. Today computing takes {rounded(1e3 * now)} ms, and the one disk needs "
         f"{rounded(1e3 * moves['disk'])} ms.",
         f"Computing became {rounded(computing)} times as fast, and a single disk {rounded(gain)} times. But one disk "
         f"replaces four, which moved {rounded(four / blocks.rates_then()['disk'])} times as much as one. So moving "
         f"became only {rounded(moving_gain)} times as fast.",
         "These are rates of large blocks. The forecast asks for half a row at a time. With the latency of each "
         f"request, moving takes {longer:.1f} times as long as computing (calculated from a rate and a latency of other "
-        "tests). If computing goes on behind moving, the forecast takes as long as moving. Measured on disk, it takes "
-        f"{took:.1f} times as long as without work files. Not all of this is waiting, probably because moving takes "
-        "CPU time, too.",
+        "tests). If computing goes on behind moving, the forecast takes as long as moving. Measured with four files on "
+        f"disk, it takes {took:.1f} times as long as without work files. Not all of this is waiting, probably because "
+        "moving takes CPU time, too.",
     ]
 
 
@@ -663,7 +663,7 @@ def said(run) -> list[str]:
     more = model[label("disk4")] / model[label("disk2")]
     assert more > 1.2 and abs(more / (four / two) - 1) < 0.25
     return [
-        "In the dashed model the time is the longer of computing and moving where they overlap, else their sum. Each "
+        "The dashed model takes the longer of computing and moving where they overlap, and their sum where not. Each "
         "request adds its latency. Four files on our one disk make twice as many requests as two, each half as large. "
         f"By the model they take {rounded(more)} times as long as two; we measured {rounded(four / two)} times."
     ]

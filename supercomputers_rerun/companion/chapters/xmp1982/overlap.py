@@ -221,10 +221,10 @@ def said(run) -> str:
     late = _late(run, "SSD")
     assert 1.2 < late and abs(_late(run, "BMR") - 1) < 0.1
     return (
-        f"Slowed down in place of the SSD, memory took {late:.1f} times as long as meant. Today overlap saves "
-        f"{span(own['middle'], 0)} %, and our samples scatter too much to tell the places apart. For the page cache "
-        f"and a forecast without physics the dashed model says {predicted:.0f} %. We measured {measured:.0f} % and do "
-        "not know why."
+        f"Slowed down to imitate the SSD, memory needed {late:.1f} times as long for a transfer as we meant. At full "
+        f"speed overlap saves {span(own['middle'], 0)} %, and our samples scatter too much to tell the places apart. "
+        f"For the page cache and a forecast without physics the dashed model says {predicted:.0f} %. We measured "
+        f"{measured:.0f} % and do not know why."
     )
 
 

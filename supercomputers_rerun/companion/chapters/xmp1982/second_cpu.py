@@ -520,7 +520,7 @@ def said(run) -> list[str]:
         "load imbalance. This CPU then takes over post-processing jobs of the longer forecast. The dashed model leaves "
         "that out and gives a smaller speed-up. With both on our one disk, each takes "
         f"{span(crowded, 1)} times as long as alone: contention. There the model gives a larger speed-up. It counts no "
-        "latency, so the disk seems busy for less than half of a forecast's time.",
+        "latency: by it the disk is busy for less than half of a forecast's time, and has time for both.",
     ]
 
 
