@@ -262,8 +262,8 @@ def surprise(run) -> str:
         f"next {_point()}. The report calls the overhead of this program low; overhead is the time that writing adds "
         f"to a run. Yet the abstract says that on the iPSC/860 writing could add more than {bound:g} %. We think that "
         "this was another, later program. Today a run that writes point by point, even into memory only, takes "
-        f"{_longer(run)} times as long as one that writes nothing. How can the same way of writing cost little then and "
-        "so much today? This chapter gives the probable reason."
+        f"{_longer(run)} times as long as one that writes nothing. How can the same way of writing cost little then "
+        "and so much today? This chapter gives the probable reason."
     )
 
 
