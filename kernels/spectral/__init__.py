@@ -87,7 +87,8 @@ def work(problem: Problem, threads: int = 1) -> Work:
 
     Legendre sums: a real function times a complex coefficient, four operations for every degree,
     wavenumber and pair of rows, ``m`` up to ``(row length - 1) // 2``.  Fourier: ``2.5 n log2 n`` a row.
-    That is the definition's count; near the poles a plan leaves out what does not matter, a quarter of it at T1279.
+    That is the definition's count; near the poles a plan leaves out what does not matter (8 % of the
+    sums of T1279 on the reduced grid N640).
     """
     T, chosen = problem.truncation, grid(problem.grid)
     pl, top = _row_lengths(problem)
