@@ -41,8 +41,8 @@ def conditions() -> str:
         where = f"They come from {first}, or from {' or '.join(others)} where {first.partition(' (')[0]} has no run. "
         where += "All these are virtual machines with two processors."
     return (
-        "Numbers of the past are printed in the reports, or follow from what they print, but for the distance of the "
-        "points of 1982, which is that of our model. Today's numbers in the text are medians of stored runs, at the "
+        "Numbers of the past are printed in the reports, or follow from what they print. Only the distance of grid "
+        "points in 1982 is that of our model. Today's numbers in the text are medians of stored runs, at the "
         f"problem size that we call paper. {where} Files are on a disk, or in memory that the system uses for files "
         "(the page cache). Points on one axis may come from different programs and from problems of different size."
     )
@@ -100,10 +100,10 @@ def why_more() -> str:
         f"and together moved {about(rates['disks-diop'] / rates['disk'])} times as much as one of them. Today one disk "
         f"does all of it. So moving the files became only about {about(moves)} times as fast. A processor can compute "
         f"while data moves (overlap). In 1982 moving a step's data took {about(hidden)} times as long as computing the "
-        "step, and nearly all of it could hide behind that. "
-        f"Today moving takes {about(longer)} times as long as computing, so that the forecast must wait for at least "
-        f"{by_speeds():.0f} % of its time (calculated). It waits for {now:.0f} %, probably because these are rates of "
-        "large blocks, and it asks for smaller ones. Four disks like ours would move a step's data in "
+        f"step, so that nearly all of the moving could go on behind computing. Today moving takes {about(longer)} "
+        f"times as long as computing, so that the forecast must wait for at least {by_speeds():.0f} % of its time "
+        f"(calculated). It waits for more, {now:.0f} %, probably because this takes the disk's rate for large blocks, "
+        "while the forecast asks for smaller ones. Four disks like ours would move a step's data in "
         f"{about(with_four)} of the time of computing (calculated). So take the share as a lesson about one disk, not "
         "as a race of machines. Our program also has other physics than that of 1982."
     )
@@ -183,7 +183,8 @@ def of_peak() -> str:
     assert 5 < old.min() < old.max() < 15
     return (
         f"About a tenth of it: {old.min():.0f} to {old.max():.0f} % in five forecast runs of 2006 and 2014. No report "
-        "says how much of the rest is waiting; that of 2006 has parts of an answer: messages, barriers, stalls."
+        "says how much of the rest is waiting. That of 2006 gives parts of an answer: it prints how much went into "
+        "messages, barriers and stalls."
     )
 
 
@@ -196,9 +197,9 @@ def speed() -> str:
     finer = points / (ours.ni * ours.nj * ours.levels)
     assert again < last / 20 and finer > 100
     return (
-        "Much of the speed went into finer models. To forecast one hour, with the jobs that follow, took "
-        f"{first:.0f} s on the X-MP of 1982, with a file on the SSD. Without such jobs it took about {last:.3g} s on "
-        f"the Cray of 2014, whose model had about {about(points / 1e6)} million points. That is {about(finer)} times "
-        "as many as our model has, which is of the size of that of 1982. With our own physics, and the jobs, ours "
-        f"forecasts one hour in {about(again)} s today."
+        "Much of the speed went into finer models. On the X-MP of 1982, with a file on the SSD, one hour of forecast "
+        f"took {first:.0f} s, jobs that convert its fields included. Without such jobs it took about {last:.3g} s on "
+        f"the Cray of 2014, whose model had about {about(points / 1e6)} million points. Our model, of the size of that "
+        f"of 1982, has one point for {about(finer)} of these. With our own physics, and the jobs, ours forecasts one "
+        f"hour in {about(again)} s today."
     )

@@ -165,8 +165,8 @@ def averages(run) -> str:
     real = run["observed_real"].values
     off = [np.nanmean(row[:n]) / np.nanmedian(row) - 1 for row, n in zip(real, n, strict=True) if n > 1]
     return (
-        f"The memo gives means of up to {max(n)} executions. A single slow sample moves a mean, and hardly a median: "
-        f"means of as many of our samples are up to {100 * max(off):.0f} % above the median of all."
+        f"The memo gives means of up to {max(n)} executions. A single slow sample moves a mean, but hardly a median: "
+        f"means of so few of our samples are up to {100 * max(off):.0f} % above the median of all samples of the task."
     )
 
 

@@ -69,8 +69,8 @@ def paced(run) -> str:
     slower = found["tape"] / found["disk"]
     assert slower.min() > 10
     return (
-        f"At the pace of a tape, of a density of ours, loading takes {slower.min():.0f} to {slower.max():.0f} times as "
-        "long today as from a file, because nearly all of the time is bytes over that pace."
+        f"At the pace of a tape, whose density we choose, loading takes {slower.min():.0f} to {slower.max():.0f} times "
+        "as long today as from a file, because nearly all of its time goes into moving bytes at that pace."
     )
 
 

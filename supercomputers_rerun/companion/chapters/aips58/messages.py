@@ -112,8 +112,8 @@ def then() -> str:
         f"The command took {toronto:.0f} s in Toronto, with no other user, and {waited / 60:.0f} minutes among "
         "Pittsburgh's users. Because other users lengthen real time, CPU time is the fair number: Pittsburgh needed "
         f"{times:.0f} times as much, {more:.0f} s more. If all these seconds went into 400 to 800 messages, a "
-        f"message cost about a tenth of a second. At this price the toll of {pittsburgh.TOLD} would "
-        f"pay for {few} to {many} messages."
+        f"message cost about a tenth of a second. The toll of {pittsburgh.TOLD} would then be "
+        f"that of {few} to {many} messages."
     )
 
 

@@ -168,8 +168,8 @@ def multiplied() -> str:
     return (
         f"Ten days of the forecast became {ratio:.2f} times as fast on {processors} processors, new in place of old. "
         f"The gains in the table, multiplied, come to between {least:.1f} and {most:.1f}. But gains depend on each "
-        f"other and on the program. Binding may have gained less than the {bound['low']:.0f} to {bound['high']:.0f} % "
-        "of Hague's list, which names no program: in timed forecasts of one day it gained up to "
+        f"other and on the program. For binding Hague's list has {bound['low']:.0f} to {bound['high']:.0f} %, "
+        "and names no program. It may have been less: in timed forecasts of one day binding gained up to "
         f"{float(alone.max()):.0f} % with one thread on a processor, and up to {float(both.max()):.0f} % with two."
     )
 

@@ -96,10 +96,10 @@ def scaled(run) -> str:
     lost = [np.nanmedian(run[f"observed_{name}"].values[1]) for name in ("barrier", "communication")]
     share = 100 * sum(lost) / np.nanmedian(run["seconds"].values[1])
     assert gain["low"] > 1.5 and share < 10
-    less = "measurably less than" if gain["high"] < 2 else "not measurably less than"
+    less = "measurably less than twice" if gain["high"] < 2 else "no measurable difference to twice"
     return (
-        f"Today two ranks run the small spectral model (chapter 5) {gain['middle']:.1f} times as fast as one, {less} "
-        f"twice. Waiting at barriers and messages take {share:.0f} % of their time. The ranks share one machine, "
+        f"Today two ranks run the small spectral model (chapter 5) {gain['middle']:.1f} times as fast as one ({less}). "
+        f"Waiting at barriers and messages take {share:.0f} % of their time. The ranks share one machine, "
         "without a network."
     )
 

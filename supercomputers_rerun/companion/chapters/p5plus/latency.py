@@ -212,9 +212,9 @@ def guessed(run) -> str:
     return (
         f"The longest walk loads {figures.bytes_label(walk['touched'])} of cache lines, spread over "
         f"{figures.bytes_label(walk['nbytes'])}, and takes {walk['ns']:.0f} ns a load. In random order we load as many "
-        f"lines, side by side in {figures.bytes_label(chase['nbytes'])}. Yet a load there takes "
-        f"{about(factor['middle'])} as long by the medians, and, as runs scatter, at least "
-        f"{_at_least(factor['low']):.1f} times. So here the order counts more than the distance."
+        f"lines, side by side in {figures.bytes_label(chase['nbytes'])}. Yet in random order a load takes "
+        f"{about(factor['middle'])} as long in the median. Runs scatter, but it takes at least "
+        f"{_at_least(factor['low']):.1f} times as long. So here the order counts more than the distance."
     )
 
 
@@ -223,8 +223,8 @@ def guessable(run) -> str:
     factor, size = _slower(run), figures.bytes_label(_reach(run).loc["random", "nbytes"])
     assert factor["low"] > 1.25
     return (
-        f"A processor of today takes {about(factor['middle'])} as long (at least {_at_least(factor['low']):.1f} times) "
-        f"to load {size} of data, piece by piece, in random order as in steps of {figures.bytes_label(_WALK)}."
+        f"To load {size} of data piece by piece takes a processor of today {about(factor['middle'])} as long (at least "
+        f"{_at_least(factor['low']):.1f} times) in random order as in steps of {figures.bytes_label(_WALK)}."
     )
 
 

@@ -202,7 +202,10 @@ def outrun(run) -> str:
     """That one thread of today is faster than two of 2006, and where it gains least."""
     one, old = _rates(run)["one thread"]["middle"].to_numpy(), then()
     assert (one > old["SMT"].to_numpy()).all() and (one / old["no SMT"]).idxmin() == "10 accumulators"
-    return "In every loop one thread of today is faster than one of 2006, and than two on one processor (not drawn)."
+    return (
+        "In every loop one thread of today is faster than one of 2006, and than two of 2006 on one processor (not "
+        "drawn)."
+    )
 
 
 def predicted(run) -> str:

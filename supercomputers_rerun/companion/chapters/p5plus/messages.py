@@ -114,8 +114,8 @@ def called(run) -> str:
     assert off.max() > 1.5 * max(off.iloc[0], off.iloc[-1])
     return (
         f"Today two ranks exchange messages of 8 bytes in {call:.1f} µs. An exchange of a kilobyte takes "
-        f"{100 * (kilobyte / call - 1):.0f} % longer, one of {figures.bytes_label(double)} "
-        f"{took[double] / call:.1f} times as long. The simplest model, latency + bytes / bandwidth, is "
-        f"dashed. In between it is far too low: {figures.bytes_label(between)} take {off.max():.1f} times as long as "
-        "by the model, probably because the library sends them in another way (not measured)."
+        f"{100 * (kilobyte / call - 1):.0f} % longer, one of {figures.bytes_label(double)} {took[double] / call:.1f} "
+        "times as long. The simplest model, latency + bytes / bandwidth, is dashed. For messages of middle size it is "
+        f"far too low: {figures.bytes_label(between)} take {off.max():.1f} times as long as by the model, probably "
+        "because the library sends them in another way (not measured)."
     )

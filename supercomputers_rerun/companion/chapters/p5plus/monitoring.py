@@ -201,7 +201,7 @@ def conditions(run) -> "figures.Shown":
     """What *today* is on the page, of the machine of a run, in small print."""
     where = f"{figures.cpu(run)}, {str(run.attrs['machine']).rpartition(', ')[2]}"
     text = (
-        f"Then is 2006. Today is machine {where}. Its numbers are medians of stored runs at full size (preset "
+        f"*Then* is 2006, *today* machine {where}. Its numbers are medians of stored runs at full size (preset "
         f"{run.attrs['preset']}); no run waits for a disk. Ranks are processes that send each other messages; the "
         "report calls them tasks."
     )
@@ -221,7 +221,8 @@ def charged(run) -> str:
         "rank computes. If it comes to both ranks at once, the run takes about that much longer. If it comes to them "
         f"in turn, the run loses {about(in_turn / at_once)} as much, because each rank pays for its own interruption "
         "and then waits for the other's. In 2006 the slow messages were those of the analysis, which fits the model "
-        f"to observations. Another run of it has {tasks} tasks, of which each can wait for {tasks - 1} others."
+        f"to observations. Another run of the analysis has {tasks} tasks, of which each can wait for {tasks - 1} "
+        "others."
     )
 
 

@@ -132,10 +132,10 @@ def told_apart(run) -> str:
     leads, size = run.sizes["lead_time"], abs(run["difference"]).max("lead_time").values
     assert last == seventh == leads > harmless > 0 and max(size[:2]) < float(run["rounding"])
     return (
-        "The test asks whether a mean difference of scores can be chance, not whether it is large. It finds both wrong "
-        f"builds on all {leads} days. Yet with the rotation's last digits wrong, the difference is smaller than one "
-        "rounding of the air's depth, which is scored. It finds the harmless build, too, on "
-        f"{plural(harmless, 'day')}. That may be chance, which repeats, because all days are of the same forecasts. "
+        "The test asks whether a mean difference of scores can be chance, not whether it is large. It finds both "
+        f"wrong builds on all {leads} days. What is scored is the air's depth. Yet with the rotation's last digits "
+        "wrong, its difference is smaller than one rounding of that depth. The test finds the harmless build, too, on "
+        f"{plural(harmless, 'day')}. That may be chance: all days are of the same forecasts, so that a chance repeats. "
         "Or rounding shifts most scores one way."
     )
 

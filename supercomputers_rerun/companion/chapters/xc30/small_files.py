@@ -396,8 +396,8 @@ def cost(run) -> str:
         f"{significant(sets * slow.asked, 2)} s together. The bytes of the step alone need from "
         f"{significant(fastest, 1)} to {significant(slowest, 2)} s, from run to run. So the opens make it "
         f"{slow.times:.1f} times as long ({slow.times_low:.1f} to {slow.times_high:.0f}). In the fastest runs the "
-        f"opens would take as long as the bytes if one took {1e3 * here_limit:.1f} ms. For the talk's step it was "
-        f"{1e3 * limit:.2f} ms, because its files, if all are written at once, get {here_limit / limit:.0f} times as "
+        f"opens would take as long as the bytes if one took {1e3 * here_limit:.1f} ms. The limit of the talk's step is "
+        f"{1e3 * limit:.2f} ms: its files together, if all are written at once, get {here_limit / limit:.0f} times as "
         "many bytes a second as ours."
     )
 
@@ -410,8 +410,8 @@ def rate_now(run) -> str:
     least, most = nbytes / np.nanmax(later), nbytes / np.nanmin(later)
     assert found > 2 * float(then["file_rate"])
     return (
-        f"Our disk takes one file after another at about {float(f'{found:.2g}'):.0f} MB/s in a single step, and at "
-        f"{float(f'{least:.2g}'):.0f} to {float(f'{most:.2g}'):.0f} in steps that follow each other. The talk has "
+        f"Our disk takes one file after another: at about {float(f'{found:.2g}'):.0f} MB/s if we write a single step, "
+        f"at {float(f'{least:.2g}'):.0f} to {float(f'{most:.2g}'):.0f} if we write step after step. The talk has "
         f"{float(then['file_rate']):.0f} MB/s and more for each file, and we assume that all are written at once. By "
         "our formula a higher rate shortens the writing, but not the wait for the opens."
     )
