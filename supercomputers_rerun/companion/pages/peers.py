@@ -29,8 +29,8 @@ TITLES = {
 UNEQUAL = re.compile(r".* our own loops again, one thread a core|B transposition, ")
 #: What is known where a peer is faster, by a pattern of host, module, family and case.
 CAUSES = {
-    "F memory stride": "A trial before the timing chooses one of our loops, whose time counts; for C it chooses two "
-    "of 12 to 33 builds, and the better time of the two counts.",
+    "F memory stride": "A trial before the timing chose one of our loops, whose time counts; for C it chose two of "
+    "12 to 33 builds, and the better time of the two counts.",
     "F smt SMT loops": "Each of our loops timed beside itself with one thread came out between 0.986 and 1.012 by the "
     "fastest samples, and between 0.976 and 1.011 by the medians.",
     "F mpi ": "Both sides make the same calls of the MPI library on the same buffers, and two builds of the one loop "
@@ -219,11 +219,13 @@ def _times(records, module: str, family: str, program: str) -> str:
 def beside_vectors(records) -> str:
     """BT, which is written in vectors as values, beside other software."""
     published, tuned = (_times(records, "bt", f"BT whole run{which}", "NPB") for which in ("", ", tuned builds"))
-    sweep = _times(records, "bt", "BT line sweep", "C")
+    sweep, every = _times(records, "bt", "BT line sweep", "C"), ratios(records, "bt")
+    whole = (every["host"] == "F") & (every["threads"] == 1) & every["family"].str.startswith("BT whole run")
+    assert every.loc[whole, "size"].str.startswith("class W,").all()
     return (
-        f"Of the flow solver BT, which is written so, a whole run takes the NAS Parallel Benchmarks {published} times "
-        f"as long as ours, and their tuned builds {tuned} times; a sweep along lines takes {sweep} times as long in C. "
-        "The times are the fastest of one thread on machine F."
+        "Of the flow solver BT, which is written so, a whole run of class W takes the NAS Parallel Benchmarks "
+        f"{published} times as long as ours, and their tuned builds {tuned} times; a sweep along lines takes {sweep} "
+        "times as long in C. The times are the fastest of one thread on machine F."
     )
 
 
@@ -233,10 +235,14 @@ def beside_transforms(records) -> str:
         [_times(records, "spectral", f".*full grid, {many}", program) for many in ("one field", "eight fields")]
         for program in ("ducc0", "SHTns")
     )
+    every = ratios(records, "spectral")
+    here = (every["host"] == "F") & (every["threads"] == 1) & every["family"].str.contains("full grid, (?:one|eight)")
+    truncations = sorted({*every.loc[here, "size"].str.split().str[0]}, key=lambda name: int(name[1:]))
+    said = " and ".join(truncations)
     return (
         f"On full grids ducc0 takes {ducc0[0]} times as long as our transforms of one field, and {ducc0[1]} times as "
         f"long as those of eight at once. SHTns takes {shtns[0]} and {shtns[1]} times as long; below 1 it is faster "
-        "than we are. The times are the fastest of one thread on machine F, the least and the most of all sizes."
+        f"than we are. The times are the fastest of one thread on machine F, the least and the most of {said}."
     )
 
 
