@@ -104,6 +104,7 @@ def test_a_package_of_the_readers_that_is_called_kernels_stays_theirs(wheel, tur
     assert said("theirs.py") == "theirs of somebody else\n"
 
 
+@pytest.mark.built  # half a minute of compiling, with a cache of its own
 def test_the_listings_of_both_readmes_run_from_an_installed_wheel(wheel):
     _, folder, said = wheel
     (folder / "listing.py").write_text(blocks("python")[0])
