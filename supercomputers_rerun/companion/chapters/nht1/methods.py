@@ -341,7 +341,7 @@ def beyond(run) -> str:
     piece = {POINTS: "a point", PLANES: "a plane", _FIVE: "an array", _WHOLE: "all five arrays"}[worst["way"]]
     return (
         f"{rule}; why was not measured. A write of {piece} takes {worst['over']:.0f} times as long as the sum "
-        f"says.{dearer}"
+        f"says there.{dearer}"
     )
 
 

@@ -135,8 +135,8 @@ def load_times(runs) -> "figures.Shown":
         if len(few) and (few["stride"] > few["random"]).all():
             slow, fast = few["stride"].iloc[0], few["random"].iloc[0]
             title = (
-                f"Loads 4 KB apart take {slow:.0f} ns, not {fast:.1f}, for little data, but at {many} are faster than "
-                "random ones"
+                f"For little data loads 4 KB apart take {slow:.0f} ns, random ones {fast:.1f}; for {many} random ones "
+                "are slower"
             )
             axis.annotate(f"{chase:.0f} ns", (reach, chase), xytext=(7, -7), weight="bold", **style)
             for words, ns in ((f"{slow:.0f} ns", slow), (f"{fast:.1f} ns", fast)):

@@ -106,7 +106,7 @@ def inflight(runs) -> "figures.Shown":
         base=1,
         height=2.9,
         name="xc30_inflight",
-        title=f"In 2014 messages in flight saved up to {100 * (1 - gains().min()):.0f} %; {_changes(runs[0])}",
+        title=f"In flight, messages saved up to {100 * (1 - gains().min()):.0f} % in 2014; {_changes(runs[0])}",
         caption=f"In flight: a group is sent while the next is computed. T: how many waves.{left_out} {doubt(runs[0])}",
         tables="legendre_overlap legendre_runs",
     )
@@ -144,7 +144,7 @@ def _changes(run) -> str:
     groups = int(frame["groups"].max())
     most = frame[frame["groups"] == groups].set_index("way")["to_blocking"]
     flight, cut = (100 * (float(most[way]) - 1) for way in ("ialltoallv", "alltoallv"))
-    return f"here the cut into {groups} groups costs {cut:.0f} %, in flight {flight:.0f} %"
+    return f"here {groups} groups cost {cut:.0f} %, in flight still {flight:.0f} %"
 
 
 def paid(run) -> str:
