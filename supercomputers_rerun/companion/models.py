@@ -59,7 +59,7 @@ def fixed_toll(work, toll, rate=1.0):
 
     Source: R. W. Hockney and C. R. Jesshope, *Parallel Computers* (1981), of vectors: a start-up time and a rate.
     It fails where the toll grows with the work (messages for each datum, files for each step).  Of machines with
-    different rates the difference grows, too.
+    different rates the difference does not stay.
     """
     return toll + work / rate
 

@@ -83,16 +83,18 @@ def minutes(document: str) -> str:
 
     A preset has no number where most of them have neither a record of it nor a budget: it would be a guess.
     """
-    spent: dict[str, float] = {}
+    spent: dict[str, str] = {}
     guesses, stored = "", _newest(runs.COMMITTED)
     for name in experiments.PRESETS:
         each = [one for one in experiments.REGISTER.values() if one.document == document and name in one.presets]
         known = [one for one in each if (one.id, name) in stored or one.budgets.get(name) is not None]
         if 2 * len(known) > len(each):
-            spent[name] = sum(estimate(one, name) for one in each) / 60
+            took = plural(max(1, round(sum(estimate(one, name) for one in each) / 60)), "minute")
+            limits = name == "modern" and not any((one.id, name) in stored for one in each)
+            spent[name] = f"{took} with the preset {name}{' (by its time limits, not measured)' if limits else ''}"
         elif each:
             guesses += f" With the preset {name} the time is unknown."
-    *first, last = (f"{plural(max(1, round(each)), 'minute')} with the preset {name}" for name, each in spent.items())
+    *first, last = spent.values()
     words = f"{', '.join(first)} and {last}" if first else last
     return f"All experiments of this chapter together take about {words}. The first time, compiling is added.{guesses}"
 
