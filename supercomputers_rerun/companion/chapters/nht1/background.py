@@ -57,8 +57,8 @@ def beside(runs) -> "figures.Shown":
         legend_at="above 2",
         name="nht1_beside",
         title=f"Writing in the background made {found} shorter",
-        caption="Runs that write all five arrays while the solver goes on, over runs whose solver waits. Where a "
-        "whole bar is left of 1, the background helps.",
+        caption="Runs that write all five arrays while the solver goes on, over runs whose solver waits. A whole "
+        "bar left of 1: the background helps.",
         model=models.by_row(expected),
         note=models.said(hiding, expected),
     )
