@@ -543,6 +543,11 @@ def cpu(record: xr.Dataset) -> str:
     return str(about.get("label") or about["machine"].partition(",")[0])
 
 
+def letter(record: xr.Dataset) -> str:
+    """The machine of a run without what stands in brackets: ``F`` of ``F (AMD EPYC Zen 3)``."""
+    return cpu(record).partition(" (")[0]
+
+
 def run_title(record: xr.Dataset) -> str:
     """Machine, preset and day of a run, for the small print of its figure, and of one over MPI its ranks."""
     cpus = str(record.attrs["machine"]).rpartition(", ")[2]

@@ -516,10 +516,14 @@ def box(*, report: str, mattered: str, findings: Sequence[str], missing: str) ->
     return Shown(html, text, markdown="\n\n".join([*said, f"**Why it mattered.** {mattered}", missing]))
 
 
-def paragraph(*texts: str) -> Shown:
-    """A paragraph of the chapter, or several, in sentences whose numbers are computed where this is called."""
-    html = "".join(f'<p class="rerun-paragraph">{escape(text)}</p>' for text in texts)
-    return Shown(html, "\n".join(texts), markdown="\n\n".join(texts))
+def paragraph(*texts: str, tag: str = "") -> Shown:
+    """A paragraph of the chapter, or several, in sentences whose numbers are computed where this is called.
+
+    ``tag`` is an element of HTML around the words of each: ``"strong"``, ``"small"``.
+    """
+    begin, end = (f"<{tag}>", f"</{tag}>") if tag else ("", "")
+    html = "".join(f'<p class="rerun-paragraph">{begin}{escape(text)}{end}</p>' for text in texts)
+    return Shown(html, "\n".join(texts), markdown="\n\n".join(f"{begin}{text}{end}" for text in texts))
 
 
 def answer(text: str) -> Shown:

@@ -13,7 +13,6 @@ from supercomputers_rerun.companion.chapters.nht1.writing import (
     largest,
     overhead,
     percent_axis,
-    styled_text,
     whole_runs,
     written,
 )
@@ -271,11 +270,10 @@ def insight(run) -> "figures.Shown":
     """The insight of the chapter, bold."""
     size = models.half_size(*costs(run))
     assert size > 10 * _point()
-    return styled_text(
+    return figures.paragraph(
         f"A write costs a call before it costs bytes: today the call for {_point()} bytes takes as long as moving "
         f"{_kilobytes(size)}.",
-        "strong",
-        "**{}**",
+        tag="strong",
     )
 
 
@@ -337,7 +335,7 @@ def beyond(run) -> str:
     if set(far["way"]) == {_FIVE, _WHOLE} and worst["N"] == frame["N"].max():
         alone = set(far["N"]) == {worst["N"]}
         rule = f"The sum fails for arrays{'' if alone else ', most'} on the largest grid"
-        dearer = " So on this grid arrays add more to a run than planes." * _arrays_cost_more(run)
+        dearer = " So on this grid arrays add more to a run than planes." if _arrays_cost_more(run) else ""
     piece = {POINTS: "a point", PLANES: "a plane", _FIVE: "an array", _WHOLE: "all five arrays"}[worst["way"]]
     return (
         f"{rule}; why was not measured. A write of {piece} takes {worst['over']:.0f} times as long as the sum "

@@ -1,7 +1,5 @@
 """BT that writes its solution in several ways: runs that most sections draw, and rates of whole runs then and now."""
 
-from html import escape
-
 from supercomputers_rerun.companion import figures, tables
 from supercomputers_rerun.companion.bench import Case
 from supercomputers_rerun.companion.common import np, pd, plural, rounded
@@ -250,23 +248,16 @@ def usable_cpus(run) -> int:
     return int(str(run.attrs["machine"]).rpartition(", ")[2].split()[0])
 
 
-def styled_text(text: str, tag: str, mark: str) -> "figures.Shown":
-    """A paragraph inside an element of HTML, and between two marks of Markdown."""
-    html = f'<p class="rerun-paragraph"><{tag}>{escape(text)}</{tag}></p>'
-    return figures.Shown(html, text, markdown=mark.format(text))
-
-
 def conditions(run) -> "figures.Shown":
     """What holds of every number of the chapter that says nothing else, in small print."""
     here, other = largest(run), latest("nht1-base")
     same = other is None or figures.cpu(other) == figures.cpu(run)
     apart = "" if same else f", or from {figures.cpu(other)} where the text or the figure names it"
-    return styled_text(
+    return figures.paragraph(
         "Values of 1993 are printed in the report or follow from it. Values of today are medians from machine "
         f"{figures.cpu(run)}, {run.attrs['machine'].rpartition(', ')[2]}, preset {run.attrs['preset']}{apart}. If "
         f"nothing else is said, the grid has {here['N'].max()} points in each direction, the faster of two solvers "
         f"runs on {plural(here['threads'].max(), 'thread')}, and files go into the page cache, memory that the system "
         "copies to the disk later.",
-        "small",
-        "<small>{}</small>",
+        tag="small",
     )

@@ -1,7 +1,5 @@
 """The section *Why did monitoring slow the forecast?*: sensors on ranks."""
 
-from html import escape
-
 from supercomputers_rerun.companion import figures, models, tables
 from supercomputers_rerun.companion.bench import Case
 from supercomputers_rerun.companion.chapters.p5plus.words import about
@@ -84,7 +82,7 @@ def spent(runs) -> "figures.Shown":
         data=figures.together(runs, frames),
         title=title,
         caption="What two ranks do beside their work, in parts and, at the right, in all. Black: how far it varies"
-        f"{', of ' + figures.cpu(runs[0]).partition(' (')[0] + ' alone' if len(runs) > 1 else ''}.",
+        f"{f', of {figures.letter(runs[0])} alone' if len(runs) > 1 else ''}.",
         alt="; ".join(
             f"{_WAYS[row.way]}: the interruption itself {row.sensor:.1f} %, waiting {row.wait:.1f} %"
             for row in frames[0].itertuples()
@@ -200,13 +198,12 @@ def disturbed(run) -> str:
 def conditions(run) -> "figures.Shown":
     """What *today* is on the page, of the machine of a run, in small print."""
     where = f"{figures.cpu(run)}, {str(run.attrs['machine']).rpartition(', ')[2]}"
-    text = (
-        f"*Then* is 2006, *today* machine {where}. Its numbers are medians of stored runs at full size (preset "
-        f"{run.attrs['preset']}); no run waits for a disk. Ranks are processes that send each other messages; the "
-        "report calls them tasks."
+    return figures.paragraph(
+        f"In this chapter “then” means 2006, and “today” machine {where}. Its numbers are medians of stored runs at "
+        f"full size (preset {run.attrs['preset']}); no run waits for a disk. Ranks are processes that send each other "
+        "messages; the report calls them tasks.",
+        tag="small",
     )
-    html = f'<p class="rerun-paragraph"><small>{escape(text)}</small></p>'
-    return figures.Shown(html, text, markdown=f"<small>{text}</small>")
 
 
 def charged(run) -> str:
