@@ -90,7 +90,8 @@ def minutes(document: str) -> str:
         known = [one for one in each if (one.id, name) in stored or one.budgets.get(name) is not None]
         if 2 * len(known) > len(each):
             took = plural(max(1, round(sum(estimate(one, name) for one in each) / 60)), "minute")
-            limits = name == "modern" and not any((one.id, name) in stored for one in each)
+            # a quick run's limits are seconds, and are met
+            limits = name != "quick" and not any((one.id, name) in stored for one in each)
             spent[name] = f"{took} with the preset {name}{' (by its time limits, not measured)' if limits else ''}"
         elif each:
             guesses += f" With the preset {name} the time is unknown."

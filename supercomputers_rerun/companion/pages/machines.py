@@ -1,6 +1,5 @@
 """The page of machines: what each is, what was measured on it, and by which programs."""
 
-import re
 from pathlib import Path
 from typing import Any
 
@@ -43,11 +42,6 @@ def machines_table(folder: Path = runs.COMMITTED) -> Shown:
     return table(pd.DataFrame(rows), caption=caption, index=False, name="machines")
 
 
-def _letter(label: str) -> str:
-    """``F`` of ``F (AMD EPYC Zen 3)``; a machine without a letter keeps its name."""
-    return re.sub(r"^([A-Z]) \(.*", r"\1", label)
-
-
 def programs_table(folder: Path = runs.COMMITTED) -> Shown:
     """One row a machine and commit of the program: how many of the machine's records it made, and in which days."""
     found = runs.machines(folder)
@@ -59,7 +53,8 @@ def programs_table(folder: Path = runs.COMMITTED) -> Shown:
             rows.append({"machine": each.label} | about)
     caption = "The programs of the stored runs, by commit."
     older = [each for each in found[1:] if each.dates[-1] < found[0].dates[0]]
-    if names := sorted(_letter(each.label) for each in older if not {*each.commits} & {*found[0].commits}):
-        said, here = " and ".join(filter(None, [", ".join(names[:-1]), names[-1]])), _letter(found[0].label)
+    names = sorted(each.label.partition(" (")[0] for each in older if not {*each.commits} & {*found[0].commits})
+    if names:
+        said, here = " and ".join(filter(None, [", ".join(names[:-1]), names[-1]])), found[0].label.partition(" (")[0]
         caption += f" Earlier ones measured {said}, so a difference from {here} may be the program's."
     return table(pd.DataFrame(rows), caption=caption, index=False, name="programs", over="machine")

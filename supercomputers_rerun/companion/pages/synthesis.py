@@ -549,9 +549,10 @@ def files_through_time() -> "figures.Shown":
             # the label of a bound, that of 2014, stands below it, since it needs the width
             x = 1978 if lowest else 2028 if row.bound else year + (1.3 if year < 2000 else -1.3)
             low = row.value < 1.2 * frame["value"].min()  # beside it is the line on which the arrow stands
+            least = "≥ " if row.bound == ">" else ""
             shift = 0.68 if lowest or row.bound else 1.45 if beside else 1.2 if low else 1
             axis.annotate(
-                f"{what} {'doubtful' if doubtful(row) else '≥ ' * (row.bound == '>') + significant(row.value, 3)}",
+                f"{what} {'doubtful' if doubtful(row) else least + significant(row.value, 3)}",
                 (year, row.value), (x, height * shift),
                 ha="left" if year < 2000 else "right", va="center", size=8,
                 weight="bold" if row.what.startswith("a disk") else "normal",
@@ -661,7 +662,7 @@ def waiting() -> "figures.Shown":
         heading=_measured(frame),
         title=f"Four disks became one: the forecast of 1982 waited {then:.0f} % of its time, ours waits {now:.0f} %",
         caption="Waiting includes other users' turns (Pittsburgh), serial work (2006). "
-        + "Long arrow: four disks then, one today; computing sped up more. " * _outgrew_disks()
+        + ("Long arrow: four disks then, one today; computing sped up more. " if _outgrew_disks() else "")
         + "Short arrow, hollow box: bounds.",
         alt=f"Share of the elapsed time without computing, in %. {said(frame)}.",
     )

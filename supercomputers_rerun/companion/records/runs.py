@@ -363,7 +363,7 @@ def short(machine: dict[str, Any]) -> str:
 def _traits(machine: dict[str, Any]) -> dict[str, str | None]:
     """What ``measured.toml`` tells machines apart by."""
     caches = [
-        f"L{each['level']}{'i' * (each['type'] == 'instruction')} {size(each['bytes'])}"
+        f"L{each['level']}{'i' if each['type'] == 'instruction' else ''} {size(each['bytes'])}"
         for each in machine["caches"]
         if each["bytes"] and each["level"]
     ]

@@ -18,17 +18,17 @@ def _planes(run):
 def by_processors(runs) -> "figures.Shown":
     """Overhead by grid and number of processors (N4), with the range that the abstract gives for the Y-MP."""
     frames, ends = [_planes(run) for run in runs], _ends(runs[0])
-    title, titled = "What writing plane by plane adds to a run", {}
-    if ends and not _grown(ends):
-        _, most = max(ends, key=lambda pair: pair[1].zeta)
-        scatter = f"but runs scatter from {most.zeta_low:.0f} to {most.zeta_high:.0f} %"
-        title = f"On {most.N}³ points writing adds {most.zeta:.0f} % with {plural(most.threads, 'thread')}, {scatter}"
-        titled = {most.what: ""}
-    if grown := _grown(ends):
+    title, titled, grown = "What writing plane by plane adds to a run", {}, _grown(ends)
+    if grown:
         one, most = grown[0]
         where = "On the smallest grid" if one.N == ends[0][0].N else f"On {one.N}³ points"
         title = f"{where} writing adds {one.zeta:.0f} % to a run with one thread, {most.zeta:.0f} % with {most.threads}"
         titled = {row.what: "" for row in (one, most)}
+    elif ends:
+        _, most = max(ends, key=lambda pair: pair[1].zeta)
+        scatter = f"but runs scatter from {most.zeta_low:.0f} to {most.zeta_high:.0f} %"
+        title = f"On {most.N}³ points writing adds {most.zeta:.0f} % with {plural(most.threads, 'thread')}, {scatter}"
+        titled = {most.what: ""}
     only = " (the largest grid with most threads only)" if ends and len(ends) < frames[0]["N"].nunique() else ""
     return below_printed(
         runs,
@@ -77,12 +77,15 @@ def by_count() -> Finding:
     ends = _ends(whole_runs.runs()[0])
     more = [one.zeta_high < most.zeta_low for one, most in ends]
     less = [one.zeta_low > most.zeta_high for one, most in ends]
-    grows = all(one.zeta < most.zeta for one, most in ends)
-    found = [f"from {one.zeta:.0f} to {most.zeta:.0f} % with N = {one.N}{', where the intervals overlap' * (not grows)}"
-             for (one, most), grows in zip(ends, more, strict=True)]  # fmt: skip
+    medians_grow = all(one.zeta < most.zeta for one, most in ends)
+    found = [
+        f"from {one.zeta:.0f} to {most.zeta:.0f} % with N = {one.N}"
+        + ("" if apart else ", where the intervals overlap")
+        for (one, most), apart in zip(ends, more, strict=True)
+    ]
     most = max(most.threads for _, most in ends)
     return Finding(
-        HOLDS if all(more) else PARTLY if any(more) or grows else NOT,
+        HOLDS if all(more) else PARTLY if any(more) or medians_grow else NOT,
         f"Between one thread and {most} the overhead of planes goes {'; '.join(found)}."
         + (" More than two processors were not tried." if most <= 2 else ""),
         bears=not any(less),

@@ -102,6 +102,8 @@ def said(run) -> str:
 
 def doubled(run) -> str:
     """How many times as long a step takes on the second grid of a run, which has twice the points in each direction."""
+    from supercomputers_rerun.kernels.contract import ceil_div
+
     stored = _times(run).query("threads == 1").set_index("N")
     less, more = stored.index[:2]
     point = 1e6 * stored["ms_per_step"] / stored.index.to_numpy() ** 3
@@ -110,7 +112,8 @@ def doubled(run) -> str:
         "A step takes about eight times as long, because there are eight times as many points. In the stored run, from "
         f"{less} to {more} points in each direction, it takes only {8 * point[more] / point[less]:.1f} times as long: "
         f"a point takes {point[less]:.0f} ns with {less}, and {point[more]:.0f} ns with {more}. Why: probably because "
-        f"the solver takes {LINES} lines at once: {less} cost as much as {-(-less // LINES) * LINES} (not measured)."
+        f"the solver takes {LINES} lines at once: {less} cost as much as {LINES * ceil_div(less, LINES)} (not "
+        "measured)."
     )
 
 

@@ -1,4 +1,4 @@
-"""What several sections share: the small model at the talk's resolutions, rates of cases of one kind, doubts."""
+"""What several sections share: the small model at the talk's resolutions, rates of cases of one kind."""
 
 from dataclasses import replace
 
@@ -21,11 +21,6 @@ def rates(run, what: str, *names: str, scale: float = 1e9):
     frame = frame[frame["what"] == what]
     found = figures.quantities(frame, rate=lambda seconds: frame["flops"] / seconds / scale)
     return found[[*names, "threads", "rate", "rate_low", "rate_high", "flagged"]]
-
-
-def doubt(run) -> str:
-    """A sentence on the flags of a run, where it has any."""
-    return figures.doubts(run)
 
 
 def with_own(runs) -> list:

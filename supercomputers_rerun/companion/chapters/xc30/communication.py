@@ -2,7 +2,7 @@
 
 from supercomputers_rerun.companion import figures, tables
 from supercomputers_rerun.companion.bench import Case, Ratio
-from supercomputers_rerun.companion.chapters.xc30.common import doubt, with_own
+from supercomputers_rerun.companion.chapters.xc30.common import with_own
 from supercomputers_rerun.companion.common import np, pd, plural
 from supercomputers_rerun.companion.conclusions import HOLDS, THEN, UNTESTED, Finding, conclusion
 from supercomputers_rerun.companion.experiments import counts_to, experiment, of, sent
@@ -90,7 +90,7 @@ def split(runs) -> "figures.Shown":
         title=f"Our model on {names[-1]} computes for {share['computing']:.0f} % of the time "
         f"and waits at barriers for {share['waiting']:.0f} %",
         caption="Ranks: processes that exchange messages. Serial work includes output. Thin black line: the spread "
-        f"of computing. {doubt(runs[0])}",
+        f"of computing. {figures.doubts(runs[0])}",
     )
 
 
@@ -175,7 +175,7 @@ def quanta(runs) -> "figures.Shown":
         data=frames,
         title=f"The slowest of {len(frames[0])} equal pieces of work takes {frames[0]['longer'].max():.0f} % longer "
         "than the fastest",
-        caption=f"A point is a piece of {quantum:.1f} ms at best. {doubt(runs[0])}",
+        caption=f"A point is a piece of {quantum:.1f} ms at best. {figures.doubts(runs[0])}",
     )
 
 
@@ -240,7 +240,8 @@ def transpositions(runs) -> "figures.Shown":
         legend_at="above 1",
         name="xc30_moves",
         title=f"{last['what'].partition(',')[0]} takes longest of four transpositions, {last['slowest rank']:.0f} ms",
-        caption=f"{runs[0]['label'].values[0]}: inside transforms, without waiting at a barrier. {doubt(runs[0])}",
+        caption=f"{runs[0]['label'].values[0]}: inside transforms, without waiting at a barrier. "
+        f"{figures.doubts(runs[0])}",
     )
 
 
@@ -305,7 +306,7 @@ def halo_parts(runs) -> "figures.Shown":
         title=f"Fetching only the points used takes {100 / time.medians:.0f} % of the time of all nearby ones, with "
         f"{100 / nbytes:.0f} % of the bytes",
         caption="Halo: points of another rank that a rank may need in a step. In brackets: shares of the first row. "
-        f"{doubt(runs[0])}",
+        f"{figures.doubts(runs[0])}",
     )
     axis = shown.figure.axes[0]
     axis.set_xlim(0, None)

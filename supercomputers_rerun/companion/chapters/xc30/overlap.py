@@ -2,7 +2,6 @@
 
 from supercomputers_rerun.companion import figures, models, tables
 from supercomputers_rerun.companion.bench import Case, Ratio
-from supercomputers_rerun.companion.chapters.xc30.common import doubt
 from supercomputers_rerun.companion.chapters.xc30.communication import same_bits
 from supercomputers_rerun.companion.common import pd, plural
 from supercomputers_rerun.companion.conclusions import NOT, Finding, conclusion
@@ -107,7 +106,8 @@ def inflight(runs) -> "figures.Shown":
         height=2.9,
         name="xc30_inflight",
         title=f"In flight, messages saved up to {100 * (1 - gains().min()):.0f} % in 2014; {_changes(runs[0])}",
-        caption=f"In flight: a group is sent while the next is computed. T: how many waves.{left_out} {doubt(runs[0])}",
+        caption=f"In flight: a group is sent while the next is computed. T: how many waves.{left_out} "
+        f"{figures.doubts(runs[0])}",
         tables="legendre_overlap legendre_runs",
     )
     axis = found.figure.axes[0]

@@ -2,7 +2,7 @@
 
 from supercomputers_rerun.companion import figures, tables
 from supercomputers_rerun.companion.bench import Case, Ratio
-from supercomputers_rerun.companion.chapters.xc30.common import doubt, rates
+from supercomputers_rerun.companion.chapters.xc30.common import rates
 from supercomputers_rerun.companion.common import np, pd, significant
 from supercomputers_rerun.companion.conclusions import PARTLY, THEN, Finding, conclusion, not_run
 from supercomputers_rerun.companion.experiments import experiment
@@ -84,10 +84,10 @@ def gained(runs) -> "figures.Shown":
         name="xc30_gains",
         title=f"Vectors make {most} {first['gain'].iloc[0]:.1f} times as fast, and gain least in interpolation",
         caption=f"The same source, compiled for one column at a time and for {_LANES}. {_taken(runs)}. "
-        f"{doubt(runs[0]) or _beyond(first, columns(runs[0]))}",
+        f"{figures.doubts(runs[0]) or _beyond(first, columns(runs[0]))}",
     )
     axis = shown.figure.axes[0]
-    limits = {columns(runs[0]): f"limit of {_letter(runs[0])}"}
+    limits = {columns(runs[0]): f"limit of {figures.letter(runs[0])}"}
     for run in runs[1:]:
         limits.setdefault(columns(run), "of others")
     for row, (limit, words) in enumerate(limits.items(), len(first) - len(limits)):
@@ -109,17 +109,12 @@ def _taken(runs) -> str:
     here, *others = (columns(run) for run in runs)
     more = [number for number in others if number != here]
     beside = f", of others {max(more)}" if more else ""
-    return f"One instruction of {_letter(runs[0])} computes {here} columns{beside}"
+    return f"One instruction of {figures.letter(runs[0])} computes {here} columns{beside}"
 
 
 def _beyond(frame, limit: int) -> str:
     """What it is if the bar of a gain reaches beyond the limit, though its median does not."""
     return f"Beyond {limit} times: scatter." if frame["gain"].max() < limit < frame["gain_high"].max() else ""
-
-
-def _letter(run) -> str:
-    """The machine of a run without what stands in brackets."""
-    return figures.cpu(run).partition(" (")[0]
 
 
 def _flagged(run, names) -> list[bool]:
@@ -178,7 +173,7 @@ def vectorised(runs) -> "figures.Shown":
         f"{frames[0]['mflops_vector'].max() / 1e3:.0f} GFLOPS with vectors",
         caption="Our own algorithms with one column and with a vector of columns in an instruction; routines of the "
         "same names in 2006. Line: the peak.",
-        note=doubt(runs[0]),
+        note=figures.doubts(runs[0]),
         tables="p5plus/drhook",
     )
 

@@ -9,7 +9,6 @@ from typing import Any
 
 from supercomputers_rerun.companion import figures, models, tables
 from supercomputers_rerun.companion.bench import Case, interleave
-from supercomputers_rerun.companion.chapters.xc30.common import doubt
 from supercomputers_rerun.companion.common import np, pd, significant
 from supercomputers_rerun.companion.conclusions import HOLDS, NOT, PARTLY, THEN, Finding, conclusion, not_run, not_yet
 from supercomputers_rerun.companion.experiments import experiment, of
@@ -81,7 +80,7 @@ def output_steps(runs) -> "figures.Shown":
         title=f"With small files a step of {figures.bytes_label(run['record_bytes'].values[0])} a file takes "
         f"{longer:.1f} times as long",
         caption=f"{run['files'].values[0]} records a step to the page cache; lines are medians, bands ranges of the "
-        f"samples. {doubt(run)}",
+        f"samples. {figures.doubts(run)}",
     )
 
 

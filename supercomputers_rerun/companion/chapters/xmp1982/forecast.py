@@ -507,7 +507,7 @@ def machines(runs) -> "figures.Shown":
         slow, fast = pair
         ratio = figures.quotient(both(slow, ["disk4"] * len(net)), both(fast, net.index))
         frames = [figures.with_spread(rows, today=ratio), rows]
-        names = [figures.cpu(run).partition(" (")[0] for run in (fast, slow)]
+        names = [figures.letter(run) for run in (fast, slow)]
         known = f"; {names[0]} takes {span(1 / ratio['middle'][: len(parts)])} of the CPU time of {names[1]}"
     return figures.dots(
         pair or runs[:1],

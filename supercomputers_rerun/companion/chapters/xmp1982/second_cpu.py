@@ -289,7 +289,7 @@ def throughput(runs) -> "figures.Shown":
         alone = figures.converted(spreads(slow, "complete", len(tests) * ["disk4"], "test"), lambda time: 2 * time)
         ratio = figures.quotient(alone, spreads(fast, "complete", tests, "test"))
         frames = [figures.with_spread(rows, today=ratio), rows]
-        names = [figures.cpu(run).partition(" (")[0] for run in (pair[1], pair[0])]
+        names = [figures.letter(run) for run in (pair[1], pair[0])]
         known = f", on {names[0]} {span(ratio['middle'], 1)} times that of {names[1]}"
     return figures.dots(
         pair or runs[:1],
@@ -346,7 +346,7 @@ def idle_in_pairs(runs) -> "figures.Shown":
         title=f"With one of two forecasts on disk, a CPU has no job for {span(now, 0)} % today, in 1982 for "
         f"{span(one, 0)} %",
         tables="fig5_3",
-        caption=f"Right: 1982 → today on {figures.cpu(runs[0]).partition(' (')[0]}. Today the forecast that is not on "
+        caption=f"Right: 1982 → today on {figures.letter(runs[0])}. Today the forecast that is not on "
         "disk ends first. Shares of today include the starts of programs.",
     )
     figures.at_right(shown.figure.axes[0], [f"{old:.0f} → {new:.0f} %" for old, new in zip(one, now, strict=True)])
@@ -401,7 +401,7 @@ def overheads(runs) -> "figures.Shown":
             return 100 * (clock - sum(parts)) / clock, 100 * more / clock
 
         system, problem = np.array([both(*job) for job in jobs]).swapaxes(0, 1)
-        placed = [both(test, n, ", free" * ("+" in test))[1] for test, n in jobs]
+        placed = [both(test, n, ", free" if "+" in test else "")[1] for test, n in jobs]
         return in_rows(names, doubt, system=system, problem=problem, free=placed)
 
     frames = [*map(shares, runs)]
@@ -505,9 +505,8 @@ def said(run) -> list[str]:
     assert idle["one on disk"].min() > 2 * max(idle["no disk"].max(), idle["both on disk"].max())
     clocks = observed(run, "test").median("sample")
     for test in _by_disks()["one on disk"]:
-        disk, other = (float(clocks[f"job_{n}_clock"].sel(test=test)) for n in np.argsort(
-            ["disk" not in job for job in test.split("+")]))  # fmt: skip
-        assert other < disk, "the forecast that is not on disk ends first"
+        first, second = (float(clocks[f"job_{n}_clock"].sel(test=test)) for n in (0, 1))
+        assert (first > second) == ("disk" in test.split("+")[0]), "the forecast that is not on disk ends first"
     expected = models.by_row(sharing.frame(run))
     above = {name: now[name] / expected[label(name)] for name in then.index[on_disk]}
     assert above.pop("disk4+disk4") < 1 < min(above.values()), "less than by the model, and more"
