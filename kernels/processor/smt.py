@@ -28,13 +28,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from llvmlite import ir
-from numba.core import cgutils
-from numba.extending import intrinsic
 
 from supercomputers_rerun.kernels.contract import Check, Footprint, Presets, Work, one_of, whole
 from supercomputers_rerun.kernels.proof import Proof
-from supercomputers_rerun.kernels.runtime.jit import CONTRACT, REGISTER, barrier, kernel, opaque, unknown
+from supercomputers_rerun.kernels.runtime.jit import CONTRACT, barrier, kernel, opaque
 from supercomputers_rerun.kernels.runtime.resources import require_memory, require_threads, run_team, smt_siblings
 
 __all__ = ["LISTS", "LOOPS", "PROOF", "Problem", "Result", "State", "array_loop", "chains", "expected_sums"]
@@ -60,28 +57,53 @@ def plain(a, step, n):
     return s1, s2
 
 
-@intrinsic
-def _one_more(typingctx, sums):
-    """One added to each of ``sums``, a tuple of float64 whose values the compiler does not know."""
+@kernel(inline=True)
+def one_more(sums):
+    """One added to each of 1, 2 or 10 ``sums``, a tuple of float64.  The compiler keeps one case of the three.
 
-    def code(context, builder, sig, args):
-        one = ir.Constant(ir.DoubleType(), 1.0)
-        each = (
-            builder.fadd(unknown(builder, value, REGISTER), one) for value in cgutils.unpack_tuple(builder, args[0])
-        )
-        return context.make_tuple(builder, sums, list(each))
-
-    return sums(sums), code
+    ``opaque`` hides each sum, so that sums do not become lanes of a vector, nor an addition a constant.
+    """
+    if len(sums) == 1:
+        return (opaque(sums[0]) + 1.0,)
+    if len(sums) == 2:
+        return opaque(sums[0]) + 1.0, opaque(sums[1]) + 1.0
+    s1, s2, s3, s4, s5, s6, s7, s8, s9, s10 = sums
+    return (
+        opaque(s1) + 1.0,
+        opaque(s2) + 1.0,
+        opaque(s3) + 1.0,
+        opaque(s4) + 1.0,
+        opaque(s5) + 1.0,
+        opaque(s6) + 1.0,
+        opaque(s7) + 1.0,
+        opaque(s8) + 1.0,
+        opaque(s9) + 1.0,
+        opaque(s10) + 1.0,
+    )
 
 
 @kernel
-def chains(n, passes, sums, out):
-    """As many chains as ``sums``, a tuple, has zeros: out[: len(sums)] = n.  They do not become lanes of a vector."""
+def chains(n, passes, zeros, out):
+    """As many chains as ``zeros``, a tuple, has numbers: out[: len(zeros)] = n."""
     for _ in range(passes):
-        found = sums
+        sums = zeros
         for _i in range(n):
-            found = _one_more(found)
-        out[: len(sums)] = found
+            sums = one_more(sums)
+        out[: len(zeros)] = sums
+        barrier(out)
+
+
+@kernel
+def chains_fused(n, passes, zeros, out):
+    """Two fused streams of ``chains``: out[: 2 len(zeros)] = n, the sums of one stream, then those of the other."""
+    for _ in range(passes):
+        sums = zeros
+        others = zeros
+        for _i in range(n):
+            sums = one_more(sums)
+            others = one_more(others)
+        out[: len(zeros)] = sums
+        out[len(zeros) : 2 * len(zeros)] = others
         barrier(out)
 
 
@@ -222,7 +244,8 @@ def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> R
         part, parts = (thread, threads) if problem.shared else (0, 1)
         low, high = problem.iterations * part // parts, problem.iterations * (part + 1) // parts
         if step == 0:
-            chains(high - low, repeats, (0.0,) * (problem.streams * accumulators), out)
+            loop = chains if problem.streams == 1 else chains_fused
+            loop(high - low, repeats, (0.0,) * accumulators, out)
         else:
             mine = 0 if problem.shared else thread * problem.streams
             a = state.arrays[mine][step * low :]

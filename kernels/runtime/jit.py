@@ -171,12 +171,6 @@ def barrier(typingctx, array):
     return types.void(array), codegen
 
 
-def unknown(builder, value, register):
-    """The LLVM ``value``, which stays in its ``register`` and of which the compiler knows no more than its type."""
-    kind = ir.FunctionType(value.type, [value.type])
-    return builder.asm(kind, "", f"={register},0", [value], side_effect=False)
-
-
 @intrinsic
 def opaque(typingctx, value):
     """``opaque(x) -> x`` for a float64, int64 or uint64, with a value that the compiler does not know.
@@ -188,7 +182,8 @@ def opaque(typingctx, value):
     register = REGISTER if value == types.float64 else "r"
 
     def codegen(context, builder, signature, args):
-        return unknown(builder, args[0], register)
+        kind = ir.FunctionType(args[0].type, [args[0].type])
+        return builder.asm(kind, "", f"={register},0", [args[0]], side_effect=False)
 
     return value(value), codegen
 

@@ -52,13 +52,14 @@ def test_binding_changes_no_sum_and_is_undone():
 
 
 def test_chains_are_neither_merged_nor_made_vectors():
-    """Ten opaque scalars stay ten scalar additions; no addition may be reordered."""
-    fresh = kernel(cache=False)(smt.chains.py_func)
-    fresh(5, 1, (0.0,) * 10, np.zeros(10))
-    text = next(iter(fresh.inspect_llvm().values()))
-    assert len(re.findall(r"fadd .*double", text)) >= 10
-    assert not re.search(r"fadd .*<\d+ x double>", text)
-    assert "reassoc" not in text
+    """Ten opaque scalars stay ten scalar additions, two streams of them twenty; no addition may be reordered."""
+    for loop, additions in ((smt.chains, 10), (smt.chains_fused, 20)):
+        fresh = kernel(cache=False)(loop.py_func)
+        fresh(5, 1, (0.0,) * 10, np.zeros(20))
+        text = next(iter(fresh.inspect_llvm().values()))
+        assert len(re.findall(r"fadd .*double", text)) >= additions
+        assert not re.search(r"fadd .*<\d+ x double>", text)
+        assert "reassoc" not in text
     fresh = kernel(cache=False, fastmath=CONTRACT)(smt.array_loop.py_func)
     fresh(np.zeros(20), 2, 10, 1, np.zeros(8))
     assert "reassoc" not in next(iter(fresh.inspect_llvm().values()))
