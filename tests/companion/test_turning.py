@@ -11,6 +11,7 @@ from synthetic import on
 
 from supercomputers_rerun.companion import conclusions, experiments
 from supercomputers_rerun.companion.chapters.nht1 import writing
+from supercomputers_rerun.companion.chapters.p5plus import loops as smt_loops
 from supercomputers_rerun.companion.conclusions import HOLDS, NOT, PARTLY, UNTESTED, Turned
 from supercomputers_rerun.companion.records import runs
 from supercomputers_rerun.kernels.files import application
@@ -207,24 +208,60 @@ def test_two_threads_on_a_core_gain_a_forecast_what_it_takes_less(judged, factor
     assert judged("p5plus-c6", record).verdict == verdict
 
 
-def test_gains_of_loops_are_those_of_a_machine_that_shows_two_threads_on_a_core(judged):
+def with_product(record: dict) -> dict:
+    """A record of the five loops, with cases of a product of matrices at 15 times the rate of ten chains."""
+    alike = [each["parameters"] for each in record["measurements"] if each["parameters"]["loop"] == "s10"]
+    for parameters in alike:
+        if parameters["streams"] == 1:
+            twin(record, 1 / 15, parameters, loop="product")
+    for name, output in record["outputs"].items():
+        output["value"].append("product" if name == "loop_name" else output["value"][2])
+    return record
+
+
+@pytest.mark.parametrize("programs", [5, 6])
+def test_gains_of_loops_are_those_of_a_machine_that_shows_two_threads_on_a_core(judged, programs):
     """By factors of time: chains run at twice the rate, the loop that skips at 1.1 times, the others as before."""
-    changed, loops = stored("p5plus-changes"), stored("p5plus-smt")
+    changed, stored_loops = stored("p5plus-changes"), stored("p5plus-smt")
+    of_five = [each for each in stored_loops["measurements"] if each["parameters"]["loop"] != "product"]
+    loops = stored_loops | {"measurements": of_five}
+    for output in loops["outputs"].values():
+        output["value"] = output["value"][:5]
+    if programs == 6:
+        loops = with_product(loops)
     ids = ("p5plus-c11", "p5plus-c12", "p5plus-c13")
     assert [judged(id, loops, changed).verdict for id in ids] == 3 * [UNTESTED]
-    for name, factor in {"s1": 0.5, "s2": 0.5, "s10": 1.0, "streaming": 1.0, "skipping": 1 / 1.1}.items():
+    assert ("product of matrices" in judged("p5plus-c12", loops, changed).sentence) is (programs == 6)
+    factors = {"s1": 0.5, "s2": 0.5, "s10": 1.0, "streaming": 1.0, "skipping": 1 / 1.1, "product": 1.0}
+    for name, factor in list(factors.items())[:programs]:
         one = case(loops, loop=name, kind="one thread")
         one["samples"] = [one["samples"][0]] * len(one["samples"])
         twin(loops, factor, {"loop": name, "kind": "one thread"}, kind="SMT")
     for name, value in {"speedup": 1.2, "speedup_timed": 1.25}.items():
-        loops["outputs"][name]["value"] = 5 * [value]
+        loops["outputs"][name]["value"] = programs * [value]
     assert [judged(id, loops, changed).verdict for id in ids] == 3 * [HOLDS]
-    loops["outputs"]["speedup_timed"]["value"] = [1.2, *4 * [2.0]]
-    case(loops, loop="s10", kind="SMT")["samples"] = [
-        0.5 * each for each in case(loops, loop="s10", kind="SMT")["samples"]
+    loops["outputs"]["speedup_timed"]["value"] = [1.2, *(programs - 1) * [2.0]]
+    busy = "s10" if programs == 5 else "product"
+    case(loops, loop=busy, kind="SMT")["samples"] = [
+        0.5 * each for each in case(loops, loop=busy, kind="SMT")["samples"]
     ]
     case(loops, loop="s1", kind="SMT")["samples"] = list(case(loops, loop="s1", kind="one thread")["samples"])
     assert [judged(id, loops, changed).verdict for id in ids] == 3 * [PARTLY]
+
+
+def test_a_product_of_matrices_stands_below_the_loops_where_a_record_has_it(judged):
+    record = stored("p5plus-smt")
+    if not any(each["parameters"]["loop"] == "product" for each in record["measurements"]):
+        record = with_product(record)
+    judged("p5plus-c12", record, stored("p5plus-changes"))
+    (run,) = smt_loops.loops.runs()
+    drawn = smt_loops.rates([run]).data
+    printed = drawn[smt_loops.THEN]
+    assert drawn["what"].iloc[-1].startswith("product of matrices") and len(drawn) == 6
+    assert drawn["host"].notna().all() and printed.isna().tolist() == [*5 * [False], True]
+    assert len(smt_loops.second([run]).data) == 6
+    times = drawn["host"].iloc[5] / drawn["host"].iloc[2]
+    assert f"{times:.0f} times the rate of ten chains" in smt_loops.outrun(run)
 
 
 @pytest.fixture

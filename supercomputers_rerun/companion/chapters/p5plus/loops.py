@@ -1,4 +1,4 @@
-"""The section *What does a second thread on a processor gain?*: five loops, then and now."""
+"""The section *What does a second thread on a processor gain?*: five loops, then and now, and a product of matrices."""
 
 from typing import Any
 
@@ -10,14 +10,18 @@ from supercomputers_rerun.companion.common import np, pd, plural, span
 from supercomputers_rerun.companion.conclusions import HOLDS, NOT, PARTLY, UNTESTED, Finding, conclusion
 from supercomputers_rerun.companion.experiments import Output, experiment, of
 
-#: The loops as their kernel names them, and what each does, in words, by its name in the report.
+#: The loops as their kernel names them, in the order of the report's table.
 LOOPS = ("s1", "s2", "s10", "streaming", "skipping")
-_CHAINS = {
-    "1 accumulator": "one chain of additions",
-    "2 accumulators": "two chains",
-    "10 accumulators": "ten chains",
+#: A program that the report names beside them, without a number; records before it have the loops alone.
+PRODUCT = "product"
+#: What each does, in words.
+_WORDS = {
+    "s1": "one chain of additions",
+    "s2": "two chains",
+    "s10": "ten chains",
     "streaming": "two chains, fed by\nall words of an array",
     "skipping": "two chains, skipping\n(two words of ten)",
+    PRODUCT: "product of matrices\n(no number in the report)",
 }
 #: Kinds of partner of one thread whose gains are in the data; the fused copies, another program, are not drawn.
 _FUSED, _SMT = "two fused streams", "SMT"
@@ -25,13 +29,15 @@ THEN = "Power5+ 1.9 GHz (2006)"
 
 
 def case(loop: str, preset: str, kind: str, threads: int, **changes) -> Case:
-    """A loop of the report; ``kind`` is the coordinate that tells measured SMT, fused streams and the rest apart."""
-    from supercomputers_rerun.kernels.processor import smt
+    """A loop or the product; ``kind`` is the coordinate that tells measured SMT, fused streams and the rest apart."""
+    from supercomputers_rerun.kernels.processor import product, smt
 
-    problem = smt.Problem.preset(preset, loop=loop, **changes)
+    kernel: Any = product if loop == PRODUCT else smt
+    problem = kernel.Problem.preset(preset, **({} if loop == PRODUCT else {"loop": loop}), **changes)
     binding = "bound" if problem.binding else "unbound"
-    parameters = {"loop": loop, "kind": kind, "binding": binding, **of(problem, "streams", "threads_per_core")}
-    return Case(f"{loop}, {kind}, {binding}, {plural(threads, 'thread')}", smt, problem, threads, parameters)
+    streams = changes.get("streams", 1)
+    parameters = {"loop": loop, "kind": kind, "binding": binding, "streams": streams, **of(problem, "threads_per_core")}
+    return Case(f"{loop}, {kind}, {binding}, {plural(threads, 'thread')}", kernel, problem, threads, parameters)
 
 
 def cores() -> int:
@@ -54,31 +60,33 @@ _NODE = "one thread on every core"
     unit="GFLOPS",
 )
 def loops(preset: str, threads: int) -> list[Case]:
-    """Five loops with one and two threads a core, and the factors of the report's model.
+    """Five loops and a product of matrices with one and two threads a core, and the factors of the report's model.
 
-    One thread runs them, and all cores at once; one loop is divided between two cores, and where cores have two
-    threads between those of one core.
+    One thread runs each, and all cores at once; one is divided between two cores, and where cores have two threads
+    between those of one core.
     """
-    wanted: list[tuple] = [("one thread", 1, {}), ("two fused streams", 1, {"streams": 2})]
+    wanted: list[tuple] = [("one thread", 1, {}), (_FUSED, 1, {"streams": 2})]
     wanted += [("shared work", 1, {"shared": True})]
     if cores() > 1:
         wanted += [(_NODE, cores(), {}), (_TWICE, 2, {"shared": True})]
     if host.smt().ok and host.usable_cpus() > 1:
         wanted += [("SMT", 2, {"threads_per_core": 2}), (_PAIR, 2, {"shared": True, "threads_per_core": 2})]
-    return [case(loop, preset, kind, count, **changes) for loop in LOOPS for kind, count, changes in wanted]
+    every = [(loop, *each) for loop in (*LOOPS, PRODUCT) for each in wanted if (loop, each[0]) != (PRODUCT, _FUSED)]
+    return [case(loop, preset, kind, count, **changes) for loop, kind, count, changes in every]
 
 
 @loops.outputs_of
 def _factors(measurements) -> dict[str, Output]:
-    """Of each loop the gain of fused streams, S, f, their product S·f/2, and apart from it the gain that it predicts.
+    """Of each program the gain of fused streams, S, f, S·f/2, and apart from it the gain that this predicts.
 
     What a machine without two threads on a core, or without a second core, does not measure is not a number.
     """
     from supercomputers_rerun.kernels.processor.smt import scaling_factor, smt_factor, speedup
 
     seconds = {(m.parameters["loop"], m.parameters["kind"]): m.median for m in measurements}
-    kinds = ("one thread", "two fused streams", "SMT", "shared work", _PAIR, _TWICE)
-    columns: list[Any] = [np.array([seconds.get((loop, kind), np.nan) for loop in LOOPS]) for kind in kinds]
+    programs = list(dict.fromkeys(loop for loop, _ in seconds))
+    kinds = ("one thread", _FUSED, _SMT, "shared work", _PAIR, _TWICE)
+    columns: list[Any] = [np.array([seconds.get((loop, kind), np.nan) for loop in programs]) for kind in kinds]
     one, fused, two, shared, pair, twice = columns
     S, f = smt_factor(one, two), scaling_factor(shared, twice)
     found = {
@@ -89,12 +97,12 @@ def _factors(measurements) -> dict[str, Output]:
         "speedup_timed": (shared / pair, "the same work by one thread over that of two, on one core: measured"),
     }
     factors = {name: Output(values, "1", "loop", meaning) for name, (values, meaning) in found.items()}
-    return {"loop_name": Output(list(LOOPS), None, "loop", "loop"), **factors}
+    return {"loop_name": Output(programs, None, "loop", "loop"), **factors}
 
 
 def then() -> "pd.DataFrame":
     """GFLOPS of one processor by loop and mode, ``no SMT`` and ``SMT``: the report prints those of a node."""
-    node = tables.load("p5plus", "smt_benefit")["gflops"].to_pandas()
+    node = tables.load("p5plus", "smt_benefit")["gflops"].to_pandas().set_axis(list(LOOPS))
     return node / float(tables.load("p5plus", "prose")["physical_cpus"])
 
 
@@ -104,40 +112,53 @@ def _by_gain() -> list[str]:
     return (old["SMT"] / old["no SMT"]).sort_values(ascending=False).index.tolist()
 
 
+def _in_rows(values, frames) -> "pd.Series":
+    """Numbers of the loops under the names of rows, and behind them, not a number, that of the product, if a frame has
+    it."""
+    drawn = {name for frame in frames for name in frame["what"]}
+    rows = [*_by_gain(), *([PRODUCT] if _WORDS[PRODUCT] in drawn else [])]
+    return values.reindex(rows).rename(_WORDS)
+
+
 def _rates(run) -> "dict[str, pd.DataFrame]":
-    """By kind of partner, median GFLOPS of each loop with its spread, of a node over its processors."""
+    """By kind of partner, median GFLOPS of each program with its spread, of a node over its processors; not a number
+    where a program has no such partner."""
     cases = figures.cases(run, "loop", "kind")
     whole = cases["threads"].where(cases["kind"] == _NODE, 1)
     frame = figures.quantities(cases, rate=lambda seconds: cases["flops"] / seconds / 1e9 / whole)
-    return {str(kind): figures.spread_of(part, "rate") for kind, part in frame.groupby("kind")}
+    programs = frame["loop"].unique()
+    found = {str(kind): figures.spread_of(part, "rate").set_axis(part["loop"]) for kind, part in frame.groupby("kind")}
+    filled = {kind: rate.reindex(programs) for kind, rate in found.items()}
+    return {kind: rate.assign(flagged=rate["flagged"].eq(True)) for kind, rate in filled.items()}
 
 
 @loops.figure
 def rates(runs) -> "figures.Shown":
-    """The five loops on one processor with one thread, then and now; the data have all processors together, too."""
-    old, frames = then()["no SMT"], []
-    for run in runs:
-        rate = _rates(run)
+    """The loops on one processor with one thread, then and now; the data have all processors together, too."""
+    old = then()["no SMT"]
+    each = [_rates(run) for run in runs]
+    frames = []
+    for rate in each:
         found = {name: rate[kind] for name, kind in (("host", "one thread"), ("node", _NODE)) if kind in rate}
-        frames.append(figures.with_spread(pd.DataFrame({"what": old.index.map(_CHAINS)}), **found))
-    gain = pd.Series((frames[0]["host"] / old.to_numpy()).to_numpy(), old.index)[_by_gain()]
+        frames.append(figures.with_spread(pd.DataFrame({"what": rate["one thread"].index.map(_WORDS)}), **found))
+    gain = _in_rows(each[0]["one thread"]["middle"].loc[list(LOOPS)] / old, frames)
     shown = figures.dots(
         runs,
         frames,
         {"host": "{}, today"},
-        printed={THEN: old.rename(_CHAINS)},
-        names=gain.rename(_CHAINS).index,
+        printed={THEN: old.rename(_WORDS)},
+        names=gain.index,
         xlabel="rate of a processor with one thread [GFLOPS]",
         log=True,
         legend_at="above 1 0.4",
-        height=2.9,
+        height=0.4 + 0.5 * len(gain),
         name="p5plus_loops",
         title=f"Five loops of 2006 run {gain.min():.1f} to {gain.max():.1f} times as fast today, on "
         f"{figures.cpu(runs[0])}",
         caption="Chains of additions in registers, or fed from an array. At the right: the circle over the square.",
         tables="smt_benefit",
     )
-    figures.at_right(shown.figure.axes[0], [f"{each:.1f} times" for each in gain])
+    figures.at_right(shown.figure.axes[0], [f"{each:.1f} times" for each in gain.dropna()])
     return shown
 
 
@@ -150,20 +171,22 @@ def second(runs) -> "figures.Shown":
         one = rates["one thread"]
         over = {kind: figures.quotient(rates[kind], one) for kind in (_FUSED, _SMT) if kind in rates}
         gains = {kind: figures.converted(found, lambda ratio: 100 * (ratio - 1)) for kind, found in over.items()}
-        frame = pd.DataFrame({"what": old.index.map(_CHAINS), "document_gflops_per_cpu": old["no SMT"], THEN: printed})
+        of_2006 = {"document_gflops_per_cpu": old["no SMT"], THEN: printed}
+        frame = pd.DataFrame({"what": one.index.map(_WORDS), **{k: v.reindex(one.index) for k, v in of_2006.items()}})
         frames.append(figures.with_spread(frame, host_gflops=one, **gains))
-    gain = printed[_by_gain()].rename(_CHAINS)
     with_two = [(run, frame) for run, frame in zip(runs, frames, strict=True) if _SMT in frame]
+    rows = _in_rows(printed, [frame for _, frame in with_two])
+    gain = rows.dropna()
     shown = figures.dots(
         [run for run, _ in with_two],
         [frame for _, frame in with_two],
         {_SMT: "{}, two threads on one core"},
         printed={THEN: gain},
-        names=gain.index,
+        names=rows.index,
         xlabel="gain of a second thread on the processor [%]",
         base=0,
         legend_at="above 1 0.4",
-        height=2.9,
+        height=0.4 + 0.5 * len(rows),
         name="p5plus_smt",
         data=figures.together(runs, frames),
         title=f"On Power5+ a second thread gained {gain.iloc[0]:.0f} % in a chain of additions, "
@@ -177,13 +200,18 @@ def second(runs) -> "figures.Shown":
 
 
 def with_smt() -> tuple:
-    """The first stored run whose machine shows two threads on a core, and by loop the rate of both over that of one,
+    """The first stored run whose machine shows two threads on a core, and by program the rate of both over that of one,
     with its spread; None where no run has them."""
     for run in loops.runs():
         rates = _rates(run)
-        if "SMT" in rates:
-            return run, figures.quotient(rates["SMT"], rates["one thread"]).set_axis(LOOPS)
+        if _SMT in rates:
+            return run, figures.quotient(rates[_SMT], rates["one thread"]).set_axis(rates["one thread"].index)
     return None, None
+
+
+def _of_loops(run, name: str) -> Any:
+    """A factor of the five loops, without that of the product behind them."""
+    return run[name].values[: len(LOOPS)]
 
 
 def idle() -> str:
@@ -200,11 +228,20 @@ def idle() -> str:
 
 def outrun(run) -> str:
     """That one thread of today is faster than two of 2006, and where it gains least."""
-    one, old = _rates(run)["one thread"]["middle"].to_numpy(), then()
-    assert (one > old["SMT"].to_numpy()).all() and (one / old["no SMT"]).idxmin() == "10 accumulators"
-    return (
+    rate, old = _rates(run)["one thread"]["middle"], then()
+    one = rate.loc[list(LOOPS)]
+    assert (one > old["SMT"]).all() and (one / old["no SMT"]).idxmin() == "s10"
+    said = (
         "In every loop one thread of today is faster than one of 2006, and than two of 2006 on one processor (not "
         "drawn)."
+    )
+    if PRODUCT not in rate:
+        return said
+    times = rate[PRODUCT] / one["s10"]
+    assert times > 2
+    return (
+        f"{said} A product of matrices, which Hague names without a number, runs today at {rate[PRODUCT]:.0f} GFLOPS, "
+        f"{times:.0f} times the rate of ten chains: each of its instructions multiplies and adds several numbers."
     )
 
 
@@ -215,10 +252,11 @@ def predicted(run) -> str:
     assert abs(models.two_a_core(entered, f) - printed) < 0.01
     both, shown = with_smt()
     today = (
-        f"On {figures.cpu(both)} a second thread on a core gains the five loops {span(shown['middle'], 1)} times."
+        f"On {figures.cpu(both)} a second thread on a core gains the five loops "
+        f"{span(shown['middle'].loc[list(LOOPS)], 1)} times."
         if both is not None
         else "Our machine shows one thread on a core, so that only f can be measured. For loops divided between two "
-        f"cores it is {span(run['f'].values, 1)}."
+        f"cores it is {span(_of_loops(run, 'f'), 1)}."
     )
     return (
         f"Hague puts in S = {entered:g} and f = {f:g}, and gets {printed:g}. Another forecast, of one day, was timed: "
@@ -260,16 +298,25 @@ def second_thread() -> Finding:
     says="Some programs bound by arithmetic, as products of matrices, or by memory do not gain from SMT.",
 )
 def no_gain() -> Finding:
-    """Gains of the loops that fill the adders, and that stream through memory."""
+    """Gains of a product of matrices, in a record without it of the loop that fills the adders, and of the loop that
+    streams through memory."""
     run, gain = with_smt()
+    least = 1.05  # what counts as a gain
+    multiplied = PRODUCT in (loops.runs()[0] if run is None else run)["loop"]
+    name = "the product of matrices" if multiplied else "the loop of ten accumulators"
     if run is None:
-        return Finding(UNTESTED, "The loops run here with one thread on a core. It takes a machine that shows two.")
-    full, streaming = gain.loc["s10"], gain.loc["streaming"]
-    gains = [each["low"] > 1.05 for each in (full, streaming)]
+        return Finding(
+            UNTESTED,
+            f"The loops{' and a product of matrices' if multiplied else ''} run here with one thread on a core. It "
+            f"takes a machine that shows two. The sentence holds there if neither {name} nor the loop that streams "
+            f"through memory gains {100 * (least - 1):.0f} %.",
+        )
+    full, streaming = gain.loc[PRODUCT if multiplied else "s10"], gain.loc["streaming"]
+    gains = [each["low"] > least for each in (full, streaming)]
     return Finding(
         NOT if all(gains) else PARTLY if any(gains) else HOLDS,
-        f"On {figures.cpu(run)} a second thread gains the loop of ten accumulators, which keeps the adders busy, "
-        f"{full['middle']:.2f} times, and the one that streams through memory {streaming['middle']:.2f} times.",
+        f"On {figures.cpu(run)} a second thread gains {name}, which keeps the adders busy, {full['middle']:.2f} times, "
+        f"and the loop that streams through memory {streaming['middle']:.2f} times.",
         bears=True,
     )
 
@@ -283,7 +330,7 @@ def product_of_factors() -> Finding:
     """What S and f predict beside what is timed; without SMT the factor that can be measured."""
     run, _ = with_smt()
     if run is None:
-        f, job = loops.runs()[0]["f"].values, binding.twice_the_threads(binding.changes.runs()[0])
+        f, job = _of_loops(loops.runs()[0], "f"), binding.twice_the_threads(binding.changes.runs()[0])
         return Finding(
             UNTESTED,
             f"Without SMT only f can be had: {span(f, 1)} for the five loops on two cores, {job.briefly} for a "
@@ -291,7 +338,7 @@ def product_of_factors() -> Finding:
             "measured apart from S and f.",
             bears=1 < f.min() < f.max() < 2.5,
         )
-    off = 100 * (run["speedup"] / run["speedup_timed"] - 1).values
+    off = 100 * (_of_loops(run, "speedup") / _of_loops(run, "speedup_timed") - 1)
     near = np.abs(off) < 10
     return Finding(
         HOLDS if near.all() else PARTLY if near.any() else NOT,
