@@ -550,7 +550,7 @@ def files_through_time() -> "figures.Shown":
             x = 1978 if lowest else 2028 if row.bound else year + (1.3 if year < 2000 else -1.3)
             low = row.value < 1.2 * frame["value"].min()  # beside it is the line on which the arrow stands
             least = "≥ " if row.bound == ">" else ""
-            shift = 0.68 if lowest or row.bound else 1.45 if beside else 1.2 if low else 1
+            shift = 0.68 if lowest or row.bound else 1.75 if beside else 1.2 if low else 1
             axis.annotate(
                 f"{what} {'doubtful' if doubtful(row) else least + significant(row.value, 3)}",
                 (year, row.value), (x, height * shift),

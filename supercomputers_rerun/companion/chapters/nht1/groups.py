@@ -56,8 +56,9 @@ def whole_run(runs) -> "figures.Shown":
     shortest = sizes[int(frames[0]["middle"].argmin())]
     side = {sizes[0]: "left", sizes[-1]: "right", best: "left"}.get(shortest, "center")
     away = {"left": 5, "right": -5, "center": 0}[side]
-    place = shortest, bottom - room
-    axis.annotate(f"best today: {shortest}", place, xytext=(away, 4), ha=side, color=orange, **words)
+    place, alike = (shortest, bottom - room), _alike(frames[0].set_index("g"))
+    found = f"{alike[0]} to {alike[-1]} alike" if len(alike) > 1 else shortest
+    axis.annotate(f"best today: {found}", place, xytext=(away, 4), ha=side, color=orange, **words)
     axis.set_xscale("log", base=2)
     ticks = sorted({*ticks, *frames[0]["g"]})
     axis.set_xticks(ticks, ticks)

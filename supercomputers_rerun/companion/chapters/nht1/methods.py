@@ -26,8 +26,8 @@ _ARRAYS = 5
 POINTS, PLANES = "40-byte elements", "sequential records, one a plane"
 _WHOLE, _FIVE = "positioned arrays", "five arrays, one a write"
 #: Rows of a figure in words, the dearest first.
-_ROWS = {POINTS: "point by point", PLANES: "plane by plane", _FIVE: "array by array", _WHOLE: "all five arrays at once"}
-_ROWS |= {FLUSHED.format(way): f"{words}, to the disk" for way, words in _ROWS.items()}
+_ROWS = {POINTS: "point by point", PLANES: "plane by plane", _FIVE: "array by array", _WHOLE: "all five arrays"}
+_ROWS |= {FLUSHED.format(way): f"{words}, to disk" for way, words in _ROWS.items()}
 
 
 @whole_runs.figure
@@ -131,17 +131,15 @@ def one_write(runs) -> "figures.Shown":
     bold = beside | {"weight": "bold"}
     axis.annotate(_kilobytes(size), (size, floor), xytext=(6, 28), **bold)
     axis.annotate("a call costs as\nmuch as its bytes", (size, floor), xytext=(6, 4), **beside)
-    for words, way in (("a point", POINTS), ("a plane", PLANES), ("an array", _FIVE)):
-        mark = frames[0][frames[0]["way"] == way].iloc[0]
-        axis.annotate(words, (mark["bytes"], mark["waits"]), xytext=(0, 10), ha="center", **beside)
-        if way == POINTS:
-            axis.annotate(models.spoken(call, "s"), (mark["bytes"], mark["waits"]), xytext=(0, 22), ha="center", **bold)
-    whole, largest_grid = frames[0][frames[0]["way"] == _WHOLE], frames[0]["N"].max()
-    for mark in whole.itertuples():
-        side = {"xytext": (-8, 0), "ha": "right"} if mark.N == largest_grid else {"xytext": (8, -6)}
-        axis.annotate("all five", (mark.bytes, mark.waits), va="center", **side, **beside)
-    for mark in frames[0].query("way == @_FIVE and N > N.min()").itertuples():  # that of the first grid is named above
-        axis.annotate("an array", (mark.bytes, mark.waits), xytext=(-8, 0), ha="right", va="center", **beside)
+    names, largest_grid = {PLANES: "a plane", _FIVE: "an array", _WHOLE: "all five"}, frames[0]["N"].max()
+    for mark in frames[0].itertuples():
+        if mark.way == POINTS:
+            for words, up, style in (("a point", 10, beside), (models.spoken(call, "s"), 22, bold)):
+                axis.annotate(words, (mark.bytes, mark.waits), xytext=(0, up), ha="center", **style)
+            continue
+        between = mark.way == _WHOLE and mark.N < largest_grid  # at its left stand the arrays of the largest grid
+        side = {"xytext": (8, -6)} if between else {"xytext": (-8, 0), "ha": "right"}
+        axis.annotate(names[mark.way], (mark.bytes, mark.waits), va="center", **side, **beside)
     figures.log_axis(axis)
     axis.set(xlabel="bytes of one write", ylabel="the solver waits [µs]", ylim=(floor, None))
     figures.legend(axis, "upper left")

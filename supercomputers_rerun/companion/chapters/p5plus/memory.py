@@ -129,6 +129,7 @@ def read_rates(runs, stride: int = 0, nbytes: int = 0) -> "figures.Shown":
     figures.log_axis(axis, "y")
     figures.bytes_axis(axis, frames[0]["nbytes"])
     axis.set(xlabel="size of the array", xlim=(None, 200 * frames[0]["nbytes"].max()))
+    axis.set_ylim(top=2 * axis.get_ylim()[1])  # room for the names of the caches
     axis.set_ylabel("items that one thread reads [GB/s]")
     title = "What one thread reads, by how many items it skips"
     if _SKIP in alone[0]["stride"].values:

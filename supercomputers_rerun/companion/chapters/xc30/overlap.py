@@ -105,8 +105,8 @@ def inflight(runs) -> "figures.Shown":
         base=1,
         height=2.9,
         name="xc30_inflight",
-        title=f"In flight, messages saved up to {100 * (1 - gains().min()):.0f} % in 2014; {_changes(runs[0])}",
-        caption=f"In flight: a group is sent while the next is computed. T: how many waves.{left_out} "
+        title=f"Overlapping saved up to {100 * (1 - gains().min()):.0f} % in 2014; {_changes(runs[0])}",
+        caption=f"Overlapping (in flight): a group is sent while the next is computed. T: how many waves.{left_out} "
         f"{figures.doubts(runs[0])}",
         tables="legendre_overlap legendre_runs",
     )
@@ -139,12 +139,12 @@ def _changes(run) -> str:
     """What messages in flight do in a run, the cut into most groups included, and what that cut does alone."""
     least = best(run)["to_blocking"]
     if least <= 1:
-        return f"today they save up to {100 * (1 - least):.0f} %"
+        return f"today it saves up to {100 * (1 - least):.0f} %"
     frame = to_blocking(run)
     groups = int(frame["groups"].max())
     most = frame[frame["groups"] == groups].set_index("way")["to_blocking"]
     flight, cut = (100 * (float(most[way]) - 1) for way in ("ialltoallv", "alltoallv"))
-    return f"here {groups} groups cost {cut:.0f} %, in flight still {flight:.0f} %"
+    return f"here cutting into {groups} groups costs {cut:.0f} %, overlapped {flight:.0f} %"
 
 
 def paid(run) -> str:

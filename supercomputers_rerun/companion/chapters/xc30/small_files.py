@@ -260,6 +260,12 @@ def _minutes(seconds: float) -> str:
     return f"{significant(seconds / size, 2) if seconds < 1 else round(seconds / size)} {unit}"
 
 
+def _other_way(number):
+    """Times a second by milliseconds each, and back; infinite at 0."""
+    with np.errstate(divide="ignore"):
+        return 1e3 / np.asarray(number, dtype=float)
+
+
 @records.figure
 def every_open(runs) -> "figures.Shown":
     """What all opens of a suite take, one after another, by what one takes: printed counts times a latency."""
@@ -287,6 +293,10 @@ def every_open(runs) -> "figures.Shown":
     axis.set_yticks(list(ticks), list(ticks.values()))
     axis.minorticks_off()
     axis.set(xlabel="one open, read, close [ms]", ylabel="time of all opens,\none after another", ylim=(0.8, 9000))
+    rate = axis.secondary_xaxis("top", functions=(_other_way, _other_way))
+    rate.xaxis.set_major_formatter(lambda value, _: _count(value))
+    rate.minorticks_off()
+    rate.set_xlabel("files opened a second")
     return figures.show(
         figure,
         name="xc30_every_open",

@@ -174,8 +174,9 @@ def waits(runs) -> "figures.Shown":
         frame = pd.DataFrame({"what": [*_PLACES], "rate, 1982": rates, "rate": rate, "waited, 1982": shares})
         frame = frame.assign(gained=[*gains], times=[*gains.values()])
         frames.append(figures.with_spread(frame, waits=share))
-    at_mark(share_axis, (shares[0], -0.12), f"{shares[0]:.0f} %, four disks", up=5)
-    at_mark(share_axis, (waits_now(runs[0]), 0.12), f"{waits_now(runs[0]):.0f} %, one disk", right=14)
+    then, now = shares[0], waits_now(runs[0])
+    at_mark(share_axis, (then, -0.12), f"{then:.0f} %, four disks", up=5)
+    at_mark(share_axis, (now, 0.12), f"{now:.0f} %, one disk", right=14)
     times = [f"{rounded(gain)} times" if np.isfinite(gain) else "" for gain in frames[0]["times"]]
     figures.at_right(gain_axis, times)
     for number in gain_axis.texts[1:]:  # of the title
@@ -186,13 +187,13 @@ def waits(runs) -> "figures.Shown":
     gain_axis.set_xlim(left=0)
     figures.legend(share_axis, "above 2")
     _, computing, moved = gained(runs[0]).values()
-    why = f": computing sped up {times[1]}, four disks to one only {rounded(moved)}" if computing > moved else ""
+    why = f": computing sped up {times[1]}, disks (four to one) {rounded(moved)}" if computing > moved else ""
     return figures.show(
         figure,
         runs=runs,
         data=frames,
         name="xmp1982_waits",
-        title=f"In 1982 a forecast waited {shares[0]:.0f} %, today {waits_now(runs[0]):.0f} %{why}",
+        title=f"A forecast waited {then:.0f} % in 1982, {now:.0f} now{why}",
         caption="Rows: then; today. In 1982 time without computing counts as waiting; today copying by the forecast's "
         "own thread does not. Below, disks move large blocks.",
         tables="fig4_1 fig4_4 fig7_2 fig7_3 sec3_1",
@@ -255,9 +256,7 @@ def balance(runs) -> "figures.Shown":
     """Moving a step's data over computing the step, by place, then and now: where it is below one, it can be hidden."""
     then = np.array([moving_then()[place] for place in _MOVED]) / step_then()
     now = over_computing(runs[0])
-    known = f"On one disk a step's data move {now:.2f} times as long as it computes, in 1982 on four"
-    if not np.isfinite(now):
-        known = "In times of its computing, moving a step's data on the four disks of 1982 took"
+    today = f", {now:.2f} today (one)" if np.isfinite(now) else ""
     ratios = [[moving_now(run)[place] / step_now(run) for place in _MOVED] for run in runs]
     shown = figures.dots(
         runs,
@@ -269,7 +268,7 @@ def balance(runs) -> "figures.Shown":
         height=2.3,
         legend_at="above 2 0.3",
         name="xmp1982_balance",
-        title=f"{known} {then[0]:.2f}",
+        title=f"Moving a step's data took {then[0]:.2f} of its computing time in 1982 (four disks){today}",
         caption="At the rates of large blocks. Left of the line computing lasts long enough to hide all moving; right "
         "of it the processor must wait.",
         tables="fig4_4 fig7_3 sec3_1",
@@ -343,8 +342,8 @@ def net_times(runs) -> "figures.Shown":
         xlabel="times as long as with two files on SSD, async",
         legend_at="above 2",
         name="xmp1982_net_times_rerun",
-        title=f"On disk a forecast took {before:.1f} times as long as on SSD; today {now.medians:.1f} times as long as "
-        "in memory",
+        title=f"In 1982 a forecast took {before:.1f} times as long on disk as on SSD; today {now.medians:.1f} times as "
+        "long as in memory",
         tables="fig4_2",
         caption="Without steps that save fields. For one and two files on disk no times of 1982 are printed. Today's "
         "SSD is memory.",
