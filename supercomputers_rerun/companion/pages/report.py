@@ -63,7 +63,7 @@ def _believed(points: dict[str, pd.DataFrame]) -> tuple[dict[str, pd.DataFrame],
         wrong = (frame["order"] < 0) & (key in _SHARES) & (frame["value"] > 100)
         kept[key] = frame[~wrong]
         refused += [
-            f"{row.what}: {significant(float(row.value), 3)} {frame.attrs['units']['value']} is more than the whole, "
+            f"{row.what}, {synthesis.QUANTITIES[key][0]}: {significant(float(row.value), 3)} % is more than the whole, "
             "so it is not drawn. What it was divided by was measured while the machine was busy."
             for row in frame[wrong].itertuples()
         ]

@@ -108,7 +108,7 @@ def _frame(quantity: str, unit: str, **again: Callable[[xr.Dataset], list[dict]]
     rows = _printed().query("quantity == @quantity").to_dict("records")
     rows += [row for name, of in again.items() for run in runs.each(name.replace("_", "-")) for row in of(run)]
     frame = pd.DataFrame(rows, columns=_COLUMNS).fillna({"bound": "", "group": ""})
-    frame.attrs["units"] = {"value": unit}
+    frame.attrs |= {"units": {"value": unit}, "axis": f"{QUANTITIES[quantity][0]} [{unit}]"}
     return frame
 
 
@@ -176,7 +176,7 @@ def memory_per_flop() -> pd.DataFrame:
             for of, words, peak, _ in peaks(run)
         ]
 
-    return _frame("memory", "bytes for each flop/s of peak", xc30_transforms=today)
+    return _frame("memory", "bytes", xc30_transforms=today)
 
 
 def _loop(run, name: str) -> pd.DataFrame:
@@ -197,7 +197,7 @@ def read_per_flop() -> pd.DataFrame:
             measured(run, f"streaming loop, {words}", figures.quotient(read, one)) for _, words, _, one in peaks(run)
         ]
 
-    return _frame("bandwidth-balance", "bytes for each flop at peak", p5plus_smt=today)
+    return _frame("bandwidth-balance", "bytes", p5plus_smt=today)
 
 
 #: Kinds of jobs whose share of the clock reports print, as rows of a figure.
@@ -233,7 +233,7 @@ def computing() -> pd.DataFrame:
             found.append(measured(run, f"flow solver that writes, {way}", share, _WRITING))
         return found
 
-    return _frame("computing", "% of the elapsed time", xmp1982_forecast=forecast, aips58_ddt=images, nht1_io=writing)
+    return _frame("computing", "%", xmp1982_forecast=forecast, aips58_ddt=images, nht1_io=writing)
 
 
 def sustained_rate() -> pd.DataFrame:
@@ -249,7 +249,7 @@ def sustained_rate() -> pd.DataFrame:
         rate = figures.converted(_rate(run, chosen), lambda rate: rate / _GIGA)
         return [measured(run, "BT, class W", rate, "BT, a flow solver, on vectors")]
 
-    return _frame("rate", "GFLOPS of one processor", p5plus_smt=loops, nht1_solver=solver)
+    return _frame("rate", "GFLOPS", p5plus_smt=loops, nht1_solver=solver)
 
 
 def share_of_peak() -> pd.DataFrame:
@@ -267,7 +267,7 @@ def share_of_peak() -> pd.DataFrame:
         share = figures.spread_of(frame[frame["truncation"] == chosen], "share")
         return [measured(run, f"spectral transforms at truncation {chosen} on 1 thread", share)]
 
-    return _frame("peak", "% of peak", xc30_forecast=forecast, xc30_transforms=transforms)
+    return _frame("peak", "%", xc30_forecast=forecast, xc30_transforms=transforms)
 
 
 def points_written(run) -> float:
@@ -326,7 +326,7 @@ def forecast_hour() -> pd.DataFrame:
         what = f"one layer at truncation {int(case['truncation'].item())} on {threads}"
         return [measured(run, what, figures.converted(figures.intervals(case), lambda seconds: seconds / hours))]
 
-    return _frame("hour", "seconds for an hour of forecast", xmp1982_forecast=again, xc30_forecast=one_layer)
+    return _frame("hour", "s", xmp1982_forecast=again, xc30_forecast=one_layer)
 
 
 #: Quantities: what a reader calls them, where their points come from, and whether their axis is logarithmic.
@@ -438,7 +438,6 @@ def dots(
     **shown
         ``title`` and ``name``.
     """
-    unit = frame.attrs["units"]["value"]
     rows = [row.group or (f"now: {row.what}" if row.kind == "run" else label)
             for row, label in zip(frame.itertuples(), labels(frame), strict=True)]  # fmt: skip
     names = list(dict.fromkeys(rows))
@@ -461,9 +460,9 @@ def dots(
         axis.set_xlim(frame["value"].min() / 2, frame["value"].max() * 2)
     else:
         axis.set_xlim(0, 1.1 * frame["value"].max())
-    axis.set_xlabel(unit)
+    axis.set_xlabel(frame.attrs["axis"])
     figures.legend(axis, "above 2")
-    alt = f"In {unit}: {said(frame)}."
+    alt = f"{frame.attrs['axis']}: {said(frame)}."
     data = (frame if data is None else data).drop(columns="order")
     return figures.show(figure, alt=alt, caption=seen, heading=_measured(frame), data=data, **shown)
 
@@ -557,7 +556,7 @@ def files_through_time() -> "figures.Shown":
                 ha="left" if year < 2000 else "right", va="center", size=8,
                 weight="bold" if row.what.startswith("a disk") else "normal",
             )  # fmt: skip
-    axis.set(xlim=(1977, 2032), xticks=range(1980, 2030, 10), xlabel="year", ylabel="read or written, MB a second")
+    axis.set(xlim=(1977, 2032), xticks=range(1980, 2030, 10), xlabel="year", ylabel="read or written [MB/s]")
     axis.set_ylim(frame["value"].min() / 2, frame["value"].max() * 2.5)
     figures.log_axis(axis, "y")
     figures.legend(axis, "above 2")

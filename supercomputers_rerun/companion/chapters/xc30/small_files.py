@@ -293,6 +293,7 @@ def every_open(runs) -> "figures.Shown":
     axis.set_yticks(list(ticks), list(ticks.values()))
     axis.minorticks_off()
     axis.set(xlabel="one open, read, close [ms]", ylabel="time of all opens,\none after another", ylim=(0.8, 9000))
+    figures.tells(axis, y=lambda seconds: f"{significant(seconds, 3)} s")
     rate = axis.secondary_xaxis("top", functions=(_other_way, _other_way))
     rate.xaxis.set_major_formatter(lambda value, _: _count(value))
     rate.minorticks_off()
