@@ -202,15 +202,15 @@ def bank_times(stride: int = 8, banks: int = 16, cpus: int = 1) -> "figures.Show
     for count in range(most + 1) if few and cpus == 1 else ():
         axis.text(1.01, base + 0.9 * count, f"{count} wait", transform=axis.get_yaxis_transform(), va="center", size=9)
     lost = ", ".join(f"{waiting[:, cpu].sum()} port-cycles of CPU {cpu}" for cpu in range(cpus))
-    taken = "every word" if stride == 1 else f"one word in {stride}"
+    taken = "every word" if stride == 1 else f"one word of {stride}"
     whose = "a CPU's three vectors" if cpus == 1 else f"the vectors of {cpus} CPUs"
     data = pd.DataFrame(seen.holder, columns=[f"bank {bank}" for bank in range(banks)])
     return figures.show(
         figure,
         data=data.rename_axis("cycle").reset_index(),
         name="xmp1982_bank_times",
-        title=f"Taking {taken}, {whose} meet {len(used)} of {banks} banks, and {f'up to {most}' if most else 'none'} "
-        f"of the vectors wait{'' if most else 's'}",
+        title=f"Taking {taken}, {whose} use {len(used)} of {banks} memory banks, and "
+        f"{f'up to {most} wait' if most else 'none waits'}",
         tables="prose",
         caption="Simulated. A bar is a busy bank; above, how many of a CPU's two loads and one store wait. Each begins "
         "elsewhere.",

@@ -177,7 +177,7 @@ def _still() -> "figures.Shown":
         diamond = figures.points(axis, printed / 60, place, label="the report", index=2, line=False)
     figures.rows(axis, [label(each.where.configuration) for _, each in timed])
     figures.at_right(axis, [f"{printed / 60:.1f} min" for printed, _ in timed])
-    axis.set_xlabel("time since the forecast began [min]", loc="right")
+    axis.set_xlabel("clock time of the forecast and its jobs [min]", loc="right")
     handles = [Patch(label="waiting for files", **files), diamond]
     handles.append(Patch(label="computing, write-up steps, jobs", **rest))
     axis.legend(handles=handles, loc="lower center", bbox_to_anchor=(0.4, 1.0), ncols=2)
@@ -188,7 +188,7 @@ def _still() -> "figures.Shown":
         name="xmp1982_day",
         title=f"In 1982 a day's forecast and its jobs took {minutes('disk4'):.1f} minutes with files on disks, at best "
         f"{minutes(fastest()):.1f}",
-        caption="Pale and dashed: a model, six constants fitted to the report's times, within "
+        caption="Pale: a model, parts added up, six constants fitted to the report's times, within "
         f"{off():.0f} % of the printed ends. Diamonds and minutes: the report's.",
         alt="Modelled clock time of a forecast and its post-processing jobs, by part, for the "
         f"{len(timed)} places of the work files that the report timed. Hollow diamonds are printed.",
