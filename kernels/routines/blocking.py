@@ -5,14 +5,13 @@ index of the column runs fastest.  ``row`` is NPROMA rounded up to whole vectors
 a cache line; the places beyond the last column repeat it, so that whole vectors can be computed.
 
 A block is worked on by one thread from its first row to its last, and shares nothing with others:
-results depend neither on the number of threads nor on NPROMA.
+results depend neither on the number of threads nor on NPROMA.  A state has the ``threads`` of its last run.
 
 A routine is a function of *numbers*.  Called with ``SCALAR`` it works on one float64 after another, called with
 ``VECTOR`` on eight at once (``kernels.runtime.vector``).  The width is the type of an argument: one source gives
 both builds and both do the same operations in the same order: results agree bit for bit.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
@@ -22,25 +21,36 @@ from numba.extending import overload
 
 from supercomputers_rerun.kernels.contract import Presets, ceil_div, one_of, require_range, whole
 from supercomputers_rerun.kernels.runtime.arrays import zeros
-from supercomputers_rerun.kernels.runtime.jit import opaque
-from supercomputers_rerun.kernels.runtime.resources import require_threads, run_team
+from supercomputers_rerun.kernels.runtime.jit import kernel, opaque
+from supercomputers_rerun.kernels.runtime.resources import require_threads
+from supercomputers_rerun.kernels.runtime.team import run_parts, worthwhile
 from supercomputers_rerun.kernels.runtime.vector import LANES
 
 #: Widths, passed to compiled functions: only the length counts.
 SCALAR, VECTOR = (0,), (0,) * LANES
 WIDTHS = {"scalar": SCALAR, "vector": VECTOR}
-#: A problem for proofs: blocks that a vector does not fill, the last of them filled in part.
-SMALL_BLOCKS = {"columns": 67, "levels": 7, "nproma": 24}
+#: Points that are worth a thread.  One thread's time over that of two, of the cloud process, saturation and cubic
+#: interpolation, by the points of both together: .82, .76 and .78 at 1280, 1.24, 1.16 and 1.24 at 5120, 1.78, 1.76 and
+#: 1.77 at 41 000 (EPYC, Zen 3, two CPUs).
+FEWEST_POINTS = 2**11
+#: A problem for proofs: blocks that a vector does not fill, the last filled in part, and enough for two threads.
+SMALL_BLOCKS = {"columns": 595, "levels": 7, "nproma": 24}
 
 
-class Part(NamedTuple):
-    """Some blocks of blocked fields (blocks, levels, row), which one call works on."""
+class Blocks(NamedTuple):
+    """Blocked fields (blocks, levels, row), and how many threads share the blocks."""
 
-    first: int  # the first block
-    end: int  # the block after the last
+    number: int
     levels: int
     row: int  # places of a row in memory
     count: int  # places of a row that are computed
+    threads: int = 1
+
+
+@kernel(inline=True)
+def share(blocks, thread):
+    """The first of a ``thread``'s own ``blocks``, and the one after its last."""
+    return blocks.number * thread // blocks.threads, blocks.number * (thread + 1) // blocks.threads
 
 
 def one_by_one(x):
@@ -90,10 +100,6 @@ class BlockedProblem(Presets):
         """Places of a row that are computed: all in vectors, NPROMA one by one."""
         return self.row if self.build == "vector" else self.nproma
 
-    def part(self, first: int, end: int) -> Part:
-        """The blocks ``first`` … ``end`` − 1 of its fields."""
-        return Part(first, end, self.levels, self.row, self.count)
-
     def field_bytes(self, levels: int | None = None) -> int:
         """Bytes of one blocked field."""
         return 8 * self.blocks * (self.levels if levels is None else levels) * self.row
@@ -118,19 +124,16 @@ def unblock(problem: BlockedProblem, field: np.ndarray) -> np.ndarray:
     return field[:, :, : problem.nproma].transpose(1, 0, 2).reshape(levels, -1)[:, : problem.columns]
 
 
-def over_blocks(problem: BlockedProblem, work: Callable[[Part], object], threads: int, repeats: int) -> None:
-    """``work(part)`` on every block, ``repeats`` times, shared among threads.
+def over_blocks(problem: BlockedProblem, work, threads: int, repeats: int, *arguments) -> int:
+    """``work(*arguments, blocks, thread)``, compiled, ``repeats`` times by each thread; how many threads these were.
 
     ``ValueError``: more threads than usable CPUs.
     """
-    require_threads(threads)
-
-    def member(number):
-        part = problem.part(problem.blocks * number // threads, problem.blocks * (number + 1) // threads)
-        for _ in range(repeats):
-            work(part)
-
-    run_team(member, threads)
+    threads = worthwhile(require_threads(threads), problem.blocks * problem.levels * problem.row, FEWEST_POINTS)
+    blocks = Blocks(problem.blocks, problem.levels, problem.row, problem.count, threads)
+    for _ in range(repeats):
+        run_parts(work, threads, *arguments, blocks)
+    return threads
 
 
 def random_columns(problem: BlockedProblem, seed: int) -> dict[str, np.ndarray]:

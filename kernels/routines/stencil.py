@@ -4,10 +4,10 @@ A field with margin is one array of doubles: ``along`` apart are the rows of a l
 levels, and its point (0, 0, 0) is at ``start``.  The position of a grid box is a whole number kept in a
 float64, so that it lies in the same kind of array as the weights.
 
-The compiled schemes work on a ``part`` (:class:`blocking.Part`) of blocked arrays, ``width`` (``SCALAR`` or ``VECTOR``)
-columns at a time.  All arrays are float64 and flat: ``field`` with margin, as ``mesh`` (:class:`Mesh`) says;
-``departure``, points (x, y, z) in grid intervals; ``stencil``, what :func:`weights` writes; ``values``, in the field's
-unit.  ``top`` is the number of the last level.
+The compiled schemes work on a ``thread``'s share of the ``blocks`` (:class:`blocking.Blocks`), ``width`` (``SCALAR`` or
+``VECTOR``) columns at a time.  All arrays are float64 and flat: ``field`` with margin, as ``mesh`` (:class:`Mesh`)
+says; ``departure``, points (x, y, z) in grid intervals; ``stencil``, what :func:`weights` writes; ``values``, in the
+field's unit.  ``top`` is the number of the last level.
 """
 
 from typing import NamedTuple
@@ -16,7 +16,7 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from supercomputers_rerun.kernels.routines.blocking import one_by_one
+from supercomputers_rerun.kernels.routines.blocking import one_by_one, share
 from supercomputers_rerun.kernels.runtime.jit import kernel
 from supercomputers_rerun.kernels.runtime.vector import (
     LANES,
@@ -144,11 +144,12 @@ def cubic_weights(s):
 
 
 @kernel
-def weights(departure, stencil, mesh, part, top, width):
+def weights(departure, stencil, mesh, top, width, blocks, thread):
     """Position, three distances and twelve weights of every point of ``departure``, blocked, into ``stencil``."""
-    row, along, up = part.row, float(mesh.along), float(mesh.up)
-    for line in range(part.first * part.levels, part.end * part.levels):
-        for lane in range(0, part.count, len(width)):
+    row, along, up = blocks.row, float(mesh.along), float(mesh.up)
+    first, end = share(blocks, thread)
+    for line in range(first * blocks.levels, end * blocks.levels):
+        for lane in range(0, blocks.count, len(width)):
             i = 3 * line * row + lane
             z = one_by_one(load_as(departure, i + 2 * row, width))
             x, y = load_as(departure, i, width), load_as(departure, i + row, width)
@@ -186,11 +187,12 @@ def four_numbers(stencil, i, row, width):
 
 
 @kernel
-def linear(field, stencil, values, mesh, part, width):
+def linear(field, stencil, values, mesh, width, blocks, thread):
     """Trilinear values of ``field`` into ``values``."""
-    row = part.row
-    for line in range(part.first * part.levels, part.end * part.levels):
-        for lane in range(0, part.count, len(width)):
+    row = blocks.row
+    first, end = share(blocks, thread)
+    for line in range(first * blocks.levels, end * blocks.levels):
+        for lane in range(0, blocks.count, len(width)):
             p, dx, dy, dz = four_numbers(stencil, 16 * line * row + lane, row, width)
             store(values, line * row + lane, eight_corners(field, one_by_one(p), mesh, dx, dy, dz))
 
@@ -232,11 +234,12 @@ def twelve_points(field, p, start, along, dx, wx, wy):
 
 
 @kernel
-def cubic(field, stencil, values, mesh, part, width):
+def cubic(field, stencil, values, mesh, width, blocks, thread):
     """Cubic values of ``field`` into ``values``, within the range of the eight corners."""
-    row, along, up, begin = part.row, mesh.along, mesh.up, mesh.start
-    for line in range(part.first * part.levels, part.end * part.levels):
-        for lane in range(0, part.count, len(width)):
+    row, along, up, begin = blocks.row, mesh.along, mesh.up, mesh.start
+    first, end = share(blocks, thread)
+    for line in range(first * blocks.levels, end * blocks.levels):
+        for lane in range(0, blocks.count, len(width)):
             i = 16 * line * row + lane
             p = one_by_one(load_as(stencil, i, width))
             dx, dy = load_as(stencil, i + row, width), load_as(stencil, i + 2 * row, width)

@@ -7,7 +7,7 @@ import numba
 import pytest
 
 from supercomputers_rerun.kernels.routines import cloud, elementary, interpolation, saturation, stencil
-from supercomputers_rerun.kernels.routines.blocking import SCALAR, VECTOR, Part
+from supercomputers_rerun.kernels.routines.blocking import SCALAR, VECTOR, Blocks
 
 
 class Counting:
@@ -93,27 +93,24 @@ def fields(number):
 @pytest.mark.parametrize("iterations", [1, 2, 5])
 def test_saturation(monkeypatch, iterations):
     problem = saturation.Problem(columns=5, levels=2, iterations=iterations)  # four columns abreast, and one
-    counted = count(monkeypatch, [saturation], saturation.adjust, *fields(5), Part(0, 1, 2, 5, 5), iterations, SCALAR)
+    how = iterations, SCALAR, Blocks(1, 2, 5, 5), 0
+    counted = count(monkeypatch, [saturation], saturation.adjust, *fields(5), *how)
     assert counted == tally(problem, saturation)
 
 
 def test_cloud(monkeypatch):
     problem = cloud.Problem(columns=3, levels=2)
-    counted = count(monkeypatch, [cloud], cloud.sweep, *fields(3), 0, 0, Part(0, 1, 2, 3, 3), 600.0, SCALAR)
+    counted = count(monkeypatch, [cloud], cloud.sweep, *fields(3), 0, 0, 600.0, SCALAR, Blocks(1, 2, 3, 3), 0)
     assert counted == tally(problem, cloud)
 
 
 @pytest.mark.parametrize("scheme", interpolation.WRITES)
 def test_interpolation(monkeypatch, scheme):
     problem = interpolation.Problem(nx=4, ny=4, levels=4, scheme=scheme)
-    mesh, part = stencil.Mesh(1, 1, 1), Part(0, 1, 4, 16, 16)
-    arguments = {
-        "weights": (*fields(2), mesh, part, 3.0, SCALAR),
-        "linear": (*fields(3), mesh, part, SCALAR),
-        "cubic": (*fields(3), mesh, part, SCALAR),
-    }[scheme]
-    kernel = getattr(stencil, scheme)
-    assert count(monkeypatch, [stencil], kernel, *arguments) == tally(problem, interpolation)
+    mesh = stencil.Mesh(1, 1, 1)
+    arguments = (*fields(2), mesh, 3.0) if scheme == "weights" else (*fields(3), mesh)
+    counted = count(monkeypatch, [stencil], getattr(stencil, scheme), *arguments, SCALAR, Blocks(1, 4, 16, 16), 0)
+    assert counted == tally(problem, interpolation)
 
 
 @pytest.mark.parametrize("name, flops", [("exp", elementary.EXP_FLOPS), ("exp2", elementary.EXP2_FLOPS)])

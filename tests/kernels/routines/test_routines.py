@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from supercomputers_rerun.kernels import routines
-from supercomputers_rerun.kernels.routines import cloud, elementary, interpolation, saturation
+from supercomputers_rerun.kernels.routines import blocking, cloud, elementary, interpolation, saturation
 from supercomputers_rerun.kernels.routines.blocking import SCALAR, VECTOR, block, unblock
 from supercomputers_rerun.kernels.runtime.arrays import zeros
 from supercomputers_rerun.kernels.runtime.jit import kernel
@@ -43,14 +43,17 @@ def solved(name, threads=1, **changes):
 
 
 @pytest.mark.parametrize("name", SMALL)
-def test_builds_blocks_threads_and_repeats_do_not_matter(name):
+def test_builds_blocks_threads_and_repeats_do_not_matter(name, monkeypatch):
     *_, expected = solved(name)
     for build, nproma in (
         ("scalar", 32), ("vector", 1), ("scalar", 5), ("vector", 24), ("vector", 203), ("vector", 1000),
     ):  # fmt: skip
         assert np.array_equal(solved(name, build=build, nproma=nproma)[2], expected), (build, nproma)
-    for threads in range(2, min(3, usable_cpus()) + 1):
-        assert np.array_equal(solved(name, threads=threads, nproma=16)[2], expected)
+    assert solved(name, threads=min(2, usable_cpus()))[1].threads == 1  # too small for more
+    monkeypatch.setattr(blocking, "FEWEST_POINTS", 1)
+    for threads in range(1, min(3, usable_cpus()) + 1):
+        _, result, found = solved(name, threads=threads, nproma=16)
+        assert result.threads == threads and np.array_equal(found, expected)
     module, problem = MODULES[name], SMALL[name]
     state = module.setup(problem, seed=3)
     assert np.array_equal(answer(name, problem, module.run(problem, state, repeats=3)), expected)
