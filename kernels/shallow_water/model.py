@@ -47,6 +47,7 @@ class Result(NamedTuple):
     seconds: dict[str, float]  # of each section, all repeats together
     history: np.ndarray  # structured: hour, mass, energy, enstrophy
     before: np.ndarray  # complex128 (2, 3, ncoef): the two levels before the last, the second as the filter left it
+    threads: int = 1  # that computed
 
 
 def footprint(problem: Problem) -> Footprint:
@@ -84,7 +85,9 @@ class Stepper:
     """One integration in progress; ``step`` advances it, ``seconds`` says where its time went."""
 
     def __init__(self, problem: Problem, state: State, threads: int = 1):
-        self.problem, self.state, self.threads = problem, state, threads
+        self.problem = problem
+        self.state = state
+        self.threads = state.plan.team(1, threads)  # transforms are of one field, and take most of the time
         self.old, self.now, self.new = state.levels
         self.now[:] = state.spectra
         self.old[:] = state.spectra
@@ -175,6 +178,7 @@ def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> R
     """Integrate from the initial state, ``repeats`` times.
 
     ``seconds`` of the result are summed over the repeats; output steps go to a folder that is removed afterwards.
+    Of ``threads`` a small truncation takes fewer: ``Result.threads``.  ``ValueError``: more than usable CPUs.
     ``FloatingPointError`` if the integration becomes unstable; the sentence names the step and a remedy. ``OSError`` if
     the output does not fit on the disk.
     """
@@ -185,7 +189,7 @@ def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> R
             for name, value in stepper.seconds.items():
                 seconds[name] += value
     before = np.stack([stepper.new, stepper.old])
-    return Result(state, stepper.now.copy(), stepper.done, seconds, history_table(history), before)
+    return Result(state, stepper.now.copy(), stepper.done, seconds, history_table(history), before, stepper.threads)
 
 
 def history_table(history) -> np.ndarray:

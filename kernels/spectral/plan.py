@@ -24,7 +24,7 @@ from supercomputers_rerun.kernels.contract import require_range
 from supercomputers_rerun.kernels.runtime.arrays import aligned, require_array, zeros
 from supercomputers_rerun.kernels.runtime.jit import kernel
 from supercomputers_rerun.kernels.runtime.resources import alone, require_memory, require_threads
-from supercomputers_rerun.kernels.runtime.team import run_parts
+from supercomputers_rerun.kernels.runtime.team import run_parts, worthwhile
 from supercomputers_rerun.kernels.runtime.vector import LANES, address
 from supercomputers_rerun.kernels.spectral import legendre_eight, legendre_one, rows
 from supercomputers_rerun.kernels.spectral.functions import LegendreTables, Share, Spectra
@@ -45,6 +45,10 @@ STREAM_DIRECT_FROM = 3 * 2**20
 #: Fields that are faster in eight lanes, some of them idle, than one after the other: a call of eight fields takes 4.3
 #: (T159, direct) to 6.2 times as long as one of one.
 FEWEST_TOGETHER = 6
+#: Products of the Legendre part, coefficients times rows of a hemisphere times fields, that are worth a thread.  One
+#: thread's time over that of two (inverse; EPYC, Zen 3, two CPUs): T21, eight fields, .79 at 32 000; T63, one field,
+#: 1.01 at 100 000; T42, eight, 1.18 at 240 000; T106, one, 1.41 at 460 000.
+FEWEST_PRODUCTS = 2**16
 #: Bits of the parts of a transform.  A single thread does both in one call, which takes 4 µs less than two; several
 #: threads meet in between.
 LEGENDRE = 1
@@ -214,7 +218,8 @@ class Plan(VectorTransforms):
 
     On a row of ``L`` points the wavenumbers above ``(L - 1) // 2`` are left out in both directions.
     Several fields at once are faster than one after the other: eight travel together.  A plan owns work
-    space and serves one call at a time: calls of other threads wait.  Results do not depend on ``threads``.
+    space and serves one call at a time: calls of other threads wait.  Results do not depend on ``threads``,
+    of which small transforms take fewer: ``team`` says how many.
 
     Parameters
     ----------
@@ -250,6 +255,7 @@ class Plan(VectorTransforms):
         self._single = rows.of_one_field(ids, self.grid, counts, self._tables.first_row)
         self._workspace: dict = {}
         self._calls: dict = {}
+        self._teams: dict[tuple[int, int], int] = {}
         self.lock = threading.RLock()
 
     # --- tables -------------------------------------------------------------------------------
@@ -344,19 +350,29 @@ class Plan(VectorTransforms):
 
     # --- drivers ------------------------------------------------------------------------------
 
+    def team(self, fields: int, threads: int) -> int:
+        """How many of ``threads`` transform so many fields: fewer, at last one, where the work is too small for them.
+
+        ``ValueError``: more threads than usable CPUs.
+        """
+        key = fields, threads
+        if key not in self._teams:  # the system is asked once: that takes 10 µs
+            first = groups_of(fields)[0]
+            products = (first.stop - first.start) * self.ncoef * self.nlat
+            self._teams[key] = worthwhile(require_threads(threads), products, FEWEST_PRODUCTS)
+        return self._teams[key]
+
     @alone
     def _transform(self, direct, spectra, values, power, threads):
         """All fields in one direction, by group; ``power`` of ``cos φ`` is divided out, with one degree more for it."""
-        require_threads(threads)
         transform = direct_transform if direct else inverse_transform
-        if threads == 1:
-            order = [BOTH]
-        else:
-            order = [FOURIER, LEGENDRE] if direct else [LEGENDRE, FOURIER]
+        order = [FOURIER, LEGENDRE] if direct else [LEGENDRE, FOURIER]
         for group in groups_of(len(values)):
-            call = self._call(direct, group.stop - group.start, power, threads)
-            for parts in order:
-                run_parts(transform, threads, call, spectra, values, (group.start, parts), threads)
+            fields = group.stop - group.start
+            team = self.team(fields, threads)
+            call = self._call(direct, fields, power, team)
+            for parts in [BOTH] if team == 1 else order:
+                run_parts(transform, team, call, spectra, values, (group.start, parts), team)
 
     def _call(self, direct, fields, power, threads):
         """What compiled code is told of a transform of so many fields, kept between calls until work space grows."""

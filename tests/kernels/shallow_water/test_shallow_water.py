@@ -15,6 +15,7 @@ from supercomputers_rerun.kernels.runtime import resources
 from supercomputers_rerun.kernels.shallow_water import compiled, diagnostics, ensemble, model
 from supercomputers_rerun.kernels.shallow_water import plain as sums
 from supercomputers_rerun.kernels.shallow_water import problem as cases
+from supercomputers_rerun.kernels.spectral import plan as plans
 
 SMALL = {"truncation": 21, "grid": "F16", "dt": 1800.0, "hours": 5.0}
 
@@ -164,13 +165,17 @@ def test_errors_fall_with_the_square_of_the_time_step():
 
 
 @pytest.mark.parametrize("build", sw.BUILDS)
-def test_bit_for_bit_with_any_number_of_threads(build):
+def test_bit_for_bit_with_any_number_of_threads(build, monkeypatch):
     if resources.usable_cpus() < 2:
         pytest.skip("one CPU")
     problem = sw.Problem(42, "O32", "galewsky", dt=900.0, hours=6.0, diffusion=3.0, output=3.0, build=build)
     state = sw.setup(problem)
     one = sw.run(problem, state, threads=1)
+    assert sw.run(problem, state, threads=resources.usable_cpus()).threads == 1  # too small for more
+    monkeypatch.setattr(plans, "FEWEST_PRODUCTS", 1)
+    state = sw.setup(problem)  # a plan keeps the numbers that it gave
     many = sw.run(problem, state, threads=resources.usable_cpus())
+    assert many.threads == resources.usable_cpus()
     again = sw.run(problem, state, threads=1)
     assert np.array_equal(one.spectra, many.spectra) and np.array_equal(one.spectra, again.spectra)
     assert np.array_equal(one.history, many.history)

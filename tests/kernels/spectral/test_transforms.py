@@ -10,6 +10,7 @@ from supercomputers_rerun.kernels import fft, spectral
 from supercomputers_rerun.kernels.runtime import resources
 from supercomputers_rerun.kernels.runtime.jit import kernel
 from supercomputers_rerun.kernels.runtime.vector import address
+from supercomputers_rerun.kernels.spectral import plan as plans
 from supercomputers_rerun.kernels.spectral.plain import analyse, plain, row_values, synthesise
 
 TOLERANCE = 2e-13  # of the field's norm, at the truncations used here
@@ -131,14 +132,30 @@ def test_wind_pair_round_trip(name, fields):
     assert np.abs(found[1] - div).max() <= tolerance
 
 
-def test_results_do_not_depend_on_threads():
+@pytest.mark.parametrize("name, truncation", [("F2", 1), ("F16", 21), ("F40", 47), ("N48", 47)])
+@pytest.mark.parametrize("fewest", [1, plans.FEWEST_PRODUCTS])
+def test_results_do_not_depend_on_threads(name, truncation, fewest, monkeypatch):
+    monkeypatch.setattr(plans, "FEWEST_PRODUCTS", fewest)
     most = min(2, resources.usable_cpus())
-    for name in ("F40", "N48"):
-        plan = spectral.Plan(name, 47)
-        spectrum = random_spectrum(plan, 9)
-        one, two = plan.inverse(spectrum), plan.inverse(spectrum, threads=most)
-        assert np.array_equal(one, two)
-        assert np.array_equal(plan.direct(one), plan.direct(one, threads=most))
+    plan = spectral.Plan(name, truncation)
+    spectrum = random_spectrum(plan, 9)  # eight together, and one
+    one, two = plan.inverse(spectrum), plan.inverse(spectrum, threads=most)
+    assert np.array_equal(one, two)
+    assert np.array_equal(plan.direct(one), plan.direct(one, threads=most))
+
+
+@pytest.mark.skipif(resources.usable_cpus() < 2, reason="needs two usable CPUs")
+def test_a_small_transform_takes_one_thread_and_says_so():
+    small, large = spectral.Plan("F32", 42), spectral.Plan("F80", 106)
+    assert [small.team(fields, 2) for fields in (1, 5, 6, 8, 20)] == [1, 1, 2, 2, 2]  # up to five go one by one
+    assert [large.team(1, threads) for threads in (1, 2)] == [1, 2]
+    called = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(plans, "run_parts", lambda work, threads, *arguments: called.append(threads))
+        small.inverse(np.zeros((9, small.ncoef), complex), out=np.zeros((9, small.grid.points)), threads=2)
+    assert called == [2, 2, 1]  # of eight fields the Legendre part and the Fourier part, of the ninth both in one call
+    with pytest.raises(ValueError, match="threads"):
+        small.inverse(np.zeros(small.ncoef, complex), threads=10_000)
 
 
 @pytest.mark.parametrize("name, truncation", [("N200", 399), ("F320", 639)])
