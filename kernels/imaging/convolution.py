@@ -69,7 +69,7 @@ def _rows_through(half, response, way, thread):
 
 
 class Convolver:
-    """``Convolver(beam)(image)``: the convolution, float32 (side, side).
+    """``Convolver(beam)(image)``: the convolution, float32 (side, side); ``Convolver.threads`` are those that compute.
 
     ``beam``: float32 (2·side, 2·side); its middle, (side, side), belongs to no shift.  ``ValueError``: another shape, a
     side that the transforms do not take. ``MemoryError`` where it does not fit.

@@ -8,7 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from supercomputers_rerun.kernels.files import conversion
 from supercomputers_rerun.kernels.files import words as loops
+from supercomputers_rerun.kernels.runtime.resources import usable_cpus
 
 WORDS = {  # value: Cray word, by hand from the format
     0.0: 0x0000000000000000,
@@ -96,3 +98,20 @@ def test_swapping_is_that_of_the_standard_library(words):
     loops.swap_words(source, out)
     assert out.tobytes() == source.byteswap().tobytes()
     assert out.tolist() == [struct.unpack(">Q", struct.pack("<Q", word))[0] for word in words]
+
+
+@pytest.mark.skipif(usable_cpus() < 2, reason="needs two usable CPUs")
+@pytest.mark.parametrize("direction", ["encode", "decode"])
+@pytest.mark.parametrize("form", conversion.FORMATS)
+def test_threads_share_the_words_of_a_large_dump(form, direction, monkeypatch):
+    problem = conversion.Problem(N=7, format=form, direction=direction)
+    one = conversion.run(problem, conversion.setup(problem))
+    assert conversion.run(problem, conversion.setup(problem), threads=2).threads == 1  # too small for more
+    monkeypatch.setitem(conversion.FEWEST, form, 1)
+    state = conversion.setup(problem)
+    two = conversion.run(problem, state, threads=2)
+    assert two.threads == 2 and np.array_equal(one.target, two.target)
+    if form == "Cray 128":
+        state.source[-1:] = state.source[-2:-1] = 2**63 - 1  # what neither format holds, in the second thread's part
+        with pytest.raises(ValueError, match="not finite|no normalised"):
+            conversion.run(problem, state, threads=2)
