@@ -146,7 +146,7 @@ def test_results_do_not_depend_on_threads(name, truncation, fewest, monkeypatch)
 
 @pytest.mark.skipif(resources.usable_cpus() < 2, reason="needs two usable CPUs")
 def test_a_small_transform_takes_one_thread_and_says_so():
-    small, large = spectral.Plan("F32", 42), spectral.Plan("F80", 106)
+    small, large = spectral.Plan("F48", 63), spectral.Plan("F80", 106)
     assert [small.team(fields, 2) for fields in (1, 5, 6, 8, 20)] == [1, 1, 2, 2, 2]  # up to five go one by one
     assert [large.team(1, threads) for threads in (1, 2)] == [1, 2]
     called = []
