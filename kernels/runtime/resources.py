@@ -11,6 +11,7 @@ costs about 0.1 ms: :func:`run_team` is for work of 10 ms and more, or bound to 
 import functools
 import os
 import shutil
+import tempfile
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -19,6 +20,8 @@ from pathlib import Path
 _CGROUP, _PROC, _CPUS = Path("/sys/fs/cgroup"), Path("/proc"), Path("/sys/devices/system/cpu")
 #: Version 1 of control groups spells "no memory limit" as the largest page-aligned number.
 _NO_LIMIT = 2**60
+#: The variable that names folders as ``PATH`` does, for work files in turn; no record has it.
+FOLDERS = "RERUN_FOLDERS"
 
 
 def affinity_cpus() -> list[int]:
@@ -200,6 +203,14 @@ def require_memory(nbytes: int, what: str, remedy: str = "choose a smaller probl
     free = available_memory()
     if nbytes > 0.9 * free:
         raise MemoryError(f"{what} needs {_size(nbytes)} of memory, {_size(free)} are available; {remedy}")
+
+
+def bases(folder: str | os.PathLike | tuple[str, ...] | None) -> tuple[str | os.PathLike, ...]:
+    """Where files go: ``folder``, one or several; of None those of :data:`FOLDERS`, else the system's temporary one."""
+    if isinstance(folder, tuple):
+        return folder
+    named = (each for each in os.environ.get(FOLDERS, "").split(os.pathsep) if each)
+    return (tuple(named) or (tempfile.gettempdir(),)) if folder is None else (folder,)
 
 
 def require_disk(folder, nbytes: int, what: str, remedy: str = "choose a smaller problem or another folder") -> None:
