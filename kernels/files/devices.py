@@ -53,7 +53,9 @@ class Problem(Presets):
     """Jobs that run at once. ``ValueError`` if a field is outside its range."""
 
     jobs: tuple[Job, ...] = (Job(),)
-    folder: str | None = None  # where files go; None: the system's temporary folder
+    # where files go, of several folders that of job i and the copy of job i − 1 to folder i modulo their number; None:
+    # the system's temporary one
+    folder: str | tuple[str, ...] | None = None
 
     PRESETS: ClassVar = {
         "quick": {"jobs": (Job("cache", 7680, 24, 4),)},
@@ -157,11 +159,12 @@ def run(problem: Problem, state: list[np.ndarray], threads: int = 1, repeats: in
         need, what = footprint(problem).disk, "the jobs' files"
         with WorkFolder(problem.folder, "devices", need, what) as work, contextlib.ExitStack() as stack:
             if any(job.place == "direct" for job in jobs):
-                require_direct(work.path)
+                for folder in work.paths:
+                    require_direct(folder)
             files = [
                 [
-                    stack.enter_context(contextlib.closing(_file(job, work.path / f"{n}{name}")))
-                    for name in ("", "-copy")[: 2 if job.reads == "copy" else 1]
+                    stack.enter_context(contextlib.closing(_file(job, work.of(n + copy) / f"{n}{name}")))
+                    for copy, name in enumerate(("", "-copy")[: 2 if job.reads == "copy" else 1])
                 ]
                 for n, job in enumerate(jobs)
             ]

@@ -31,7 +31,7 @@ class Model:
         self.step = 0
         need = footprint(problem).disk
         folder = WorkFolder(problem.folder, "forecast", need, "a forecast with its work files")
-        self.folder = opened.enter_context(folder).path
+        self.folder = opened.enter_context(folder)
         self.plan = make(problem)
         size = self.plan.size
         memory = {name: page_aligned(shape) for name, shape in shapes(size, self.threads).items()}
@@ -124,7 +124,7 @@ class Model:
         waited = self.driver.waited
         self.kind = Kind(physics=p.physics, radiating=self.step in p.radiation_steps, euler=self.step == 0)
         if self.step in p.writeup_steps:
-            writer = writeup.Writer(self.folder / f"writeup{self.step}", p, self.step)
+            writer = writeup.Writer(self.folder.path / f"writeup{self.step}", p, self.step)
         if last:
             self._end(writer)
         else:

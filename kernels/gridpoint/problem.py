@@ -31,7 +31,8 @@ class Problem(Presets):
     lines: int = 8  # rows that are read, and computed, together
     rate: real(1.0, 1e15, "bytes/s") = 1.0e9  # place "paced": bytes a second
     fsync: bool = False  # write-up steps wait for the device
-    folder: str | None = None  # where files go; None: the system's temporary folder
+    # where files go, of several folders work file i to folder i modulo their number; None: the system's temporary one
+    folder: str | tuple[str, ...] | None = None
 
     PRESETS: ClassVar = {
         "quick": {},

@@ -24,11 +24,11 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
-from pathlib import Path
 
 import numpy as np
 
 from supercomputers_rerun.kernels.files.filesystem import BlockFile, require_direct
+from supercomputers_rerun.kernels.files.work_folder import WorkFolder
 
 #: Seconds that the thread which asks has executed, and has waited for a CPU.
 Accounts = Callable[[], tuple[float, float]]
@@ -37,20 +37,24 @@ Accounts = Callable[[], tuple[float, float]]
 class RecordFiles:
     """Files of equal records, a row each; the parts of a row are in as many files.
 
-    There are ``count`` files of a ``name`` in the folder: one a part, or two, of which one is read while the other is
-    written.  ``opened`` closes them.  Row ``j`` moves to and from row j mod slots of ``buffer`` (slots, words).
-    ``transfers``: of each, begin and end in s, bytes, and whether they were written.
+    There are ``count`` files of a ``name`` in the folders of ``work``: one a part, or two, of which one is read while
+    the other is written.  ``opened`` closes them.  Row ``j`` moves to and from row j mod slots of ``buffer`` (slots,
+    words).  ``transfers``: of each, begin and end in s, bytes, and whether they were written.
     """
 
-    def __init__(self, opened: ExitStack, folder: Path, problem, buffer: np.ndarray, name: str, count: int, parts: int):
+    def __init__(
+        self, opened: ExitStack, work: WorkFolder, problem, buffer: np.ndarray, name: str, count: int, parts: int
+    ):
         self.buffer, self.parts, self.nbytes = buffer, parts, buffer.shape[1] * 8 // parts
         self.files: list[BlockFile] = []
         self.transfers: list[tuple[float, float, int, bool]] = []
         self.source, self._two = 0, count == 2 * parts  # source: 1 after an odd number of scans
         if problem.place == "direct":
-            require_direct(folder)
+            for folder in work.paths:
+                require_direct(folder)
         for n in range(count):
-            self.files.append(BlockFile(folder / f"{name}{n}", problem.place, problem.nj, self.nbytes, problem.rate))
+            path = work.of(n) / f"{name}{n}"
+            self.files.append(BlockFile(path, problem.place, problem.nj, self.nbytes, problem.rate))
             opened.callback(self.files[-1].close)
 
     def move(self, rows: Sequence[int], writing: bool) -> None:

@@ -315,7 +315,12 @@ def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> R
     for _ in range(repeats):
         with WorkFolder(base, "jobs", need, "jobs with their work files and post-processing") as work:
             # inside this folder, so that nothing stays where a process is killed
-            jobs = tuple(job._replace(problem=replace(job.problem, folder=str(work.path))) for job in problem.jobs)
+            inside = tuple(map(str, work.paths))
+            told = (inside[0] if job.program == "analysis" else inside for job in problem.jobs)
+            jobs = tuple(
+                job._replace(problem=replace(job.problem, folder=folder))
+                for job, folder in zip(problem.jobs, told, strict=True)
+            )
             try:
                 told = state.pool.test(replace(problem, jobs=jobs), cpus, state.paces, work.path)
             except BaseException:  # what the processes were doing is not known

@@ -12,6 +12,7 @@ what it found, and for ``files``, whose threads wait for the system or may raise
 import functools
 import os
 import shutil
+import tempfile
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -20,6 +21,8 @@ from pathlib import Path
 _CGROUP, _PROC, _CPUS = Path("/sys/fs/cgroup"), Path("/proc"), Path("/sys/devices/system/cpu")
 #: Version 1 of control groups spells "no memory limit" as the largest page-aligned number.
 _NO_LIMIT = 2**60
+#: The variable that names folders as ``PATH`` does, for work files in turn; no record has it.
+FOLDERS = "RERUN_FOLDERS"
 
 
 def affinity_cpus() -> list[int]:
@@ -201,6 +204,14 @@ def require_memory(nbytes: int, what: str, remedy: str = "choose a smaller probl
     free = available_memory()
     if nbytes > 0.9 * free:
         raise MemoryError(f"{what} needs {_size(nbytes)} of memory, {_size(free)} are available; {remedy}")
+
+
+def bases(folder: str | os.PathLike | tuple[str, ...] | None) -> tuple[str | os.PathLike, ...]:
+    """Where files go: ``folder``, one or several; of None those of :data:`FOLDERS`, else the system's temporary one."""
+    if isinstance(folder, tuple):
+        return folder
+    named = (each for each in os.environ.get(FOLDERS, "").split(os.pathsep) if each)
+    return (tuple(named) or (tempfile.gettempdir(),)) if folder is None else (folder,)
 
 
 def require_disk(folder, nbytes: int, what: str, remedy: str = "choose a smaller problem or another folder") -> None:

@@ -10,6 +10,7 @@ the report of 2006, output: rank 0 writes the surface height every ``output`` st
 """
 
 from dataclasses import dataclass, fields
+from itertools import pairwise
 from typing import Any, ClassVar, NamedTuple
 from zlib import crc32
 
@@ -25,7 +26,7 @@ from supercomputers_rerun.kernels.runtime.atomic import atomic_write
 from supercomputers_rerun.kernels.runtime.resources import require_memory
 from supercomputers_rerun.kernels.shallow_water.plain import Derivatives, plain
 from supercomputers_rerun.kernels.shallow_water.problem import GRAVITY, initial
-from supercomputers_rerun.kernels.spectral.ranks import Transform, table_bytes
+from supercomputers_rerun.kernels.spectral.ranks import Transform, share, table_bytes
 
 #: Fields that a step takes from spectra to the grid, and back.
 INVERSE, DIRECT = 4, 5
@@ -93,43 +94,62 @@ class Result(NamedTuple):
 
 
 class Stepper:
-    """One integration in progress on this rank."""
+    """One integration in progress on this rank; its ``threads`` share grid points and wavenumbers."""
 
-    def __init__(self, problem: Problem, state: State):
-        self.problem, self.state = problem, state
+    def __init__(self, problem: Problem, state: State, threads: int = 1):
+        self.problem, self.state, self.threads = problem, state, threads
         self.old, self.now = state.spectra.copy(), state.spectra.copy()
         self.done = 0
-        self._spectral = Derivatives(problem.truncation, state.inverse.degree, state.inverse.order)
+        of_thread, columns = np.arange(threads + 1) / threads, state.inverse.at
+        cuts = columns[np.searchsorted(columns, columns[-1] * of_thread)]  # between wavenumbers
+        self._own = [slice(*ends) for ends in pairwise(cuts)]
+        self._points = [slice(*ends) for ends in pairwise((state.coriolis.size * of_thread).astype(int))]
+        degree, order = state.inverse.degree, state.inverse.order
+        self._spectral = [Derivatives(problem.truncation, degree[own], order[own]) for own in self._own]
         self._up = np.empty((state.spectra.shape[1], INVERSE), np.complex128)
         self._down = np.empty((state.spectra.shape[1], DIRECT), np.complex128)
         self._grid = np.empty((INVERSE, state.coriolis.size))
         self._products = np.empty((DIRECT, state.coriolis.size))
 
-    def _tendencies(self):
-        state, part = self.state, self._spectral
-        vorticity, phi, divergence = self.now
-        self._up[:, 0], self._up[:, 1] = part.wind(vorticity, divergence)
-        self._up[:, 2], self._up[:, 3] = vorticity, phi
-        state.inverse.inverse(self._up, self._grid)
-        u, v = self._grid[:2] / state.cosine
-        absolute, depth = self._grid[2] + state.coriolis, self._grid[3]
-        np.multiply(absolute, v, out=self._products[0])
-        np.multiply(-absolute, u, out=self._products[1])
-        np.multiply(depth, u, out=self._products[2])
-        np.multiply(depth, v, out=self._products[3])
-        self._products[:4] /= state.cosine
-        self._products[4] = 0.5 * (u * u + v * v)
-        state.direct.direct(self._products, self._down)
-        curl, spread = part.vordiv(self._down[:, 0], self._down[:, 1])
-        _, flux = part.vordiv(self._down[:, 2], self._down[:, 3])
-        return curl, spread, flux, self._down[:, 4]
+    def _winds(self, thread: int) -> None:
+        """Spectra that go to the grid."""
+        own = self._own[thread]
+        (vorticity, phi, divergence), up = self.now[:, own], self._up[own]
+        up[:, 0], up[:, 1] = self._spectral[thread].wind(vorticity, divergence)
+        up[:, 2], up[:, 3] = vorticity, phi
+
+    def _multiply(self, thread: int) -> None:
+        """Products at grid points."""
+        here = self._points[thread]
+        state, grid, products = self.state, self._grid[:, here], self._products[:, here]
+        u, v = grid[:2] / state.cosine[here]
+        absolute, depth = grid[2] + state.coriolis[here], grid[3]
+        np.multiply(absolute, v, out=products[0])
+        np.multiply(-absolute, u, out=products[1])
+        np.multiply(depth, u, out=products[2])
+        np.multiply(depth, v, out=products[3])
+        products[:4] /= state.cosine[here]
+        products[4] = 0.5 * (u * u + v * v)
+
+    def _advance(self, thread: int) -> None:
+        """Spectra of the next time level, from those of the products."""
+        own, part, state = self._own[thread], self._spectral[thread], self.state
+        old, now, down = self.old[:, own], self.now[:, own], self._down[own]
+        curl, spread = part.vordiv(down[:, 0], down[:, 1])
+        _, flux = part.vordiv(down[:, 2], down[:, 3])
+        terms, first = (curl, spread, flux, down[:, 4]), self.done == 0
+        about = self.problem.model, state.mean, state.ground[own], part.laplacian
+        old[:], now[:] = plain(*about, terms, old, now, first)
+        now *= part.inside
 
     def step(self) -> None:
         """One time step."""
-        state, part = self.state, self._spectral
-        about = state.mean, state.ground, part.laplacian, self._tendencies()
-        self.old, self.now = plain(self.problem.model, *about, self.old, self.now, self.done == 0)
-        self.now *= part.inside
+        state, threads = self.state, self.threads
+        share(self._winds, threads, threads)
+        state.inverse.inverse(self._up, self._grid, threads)
+        share(self._multiply, threads, threads)
+        state.direct.direct(self._products, self._down, threads)
+        share(self._advance, threads, threads)
         self.done += 1
 
     def write(self) -> None:
@@ -182,7 +202,7 @@ def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> R
     traffic = state.traffic
     traffic.start()
     for _ in range(repeats):
-        stepper = Stepper(problem, state)
+        stepper = Stepper(problem, state, threads)
         for step in range(1, problem.steps + 1):
             stepper.step()
             if problem.output and step % problem.output == 0:

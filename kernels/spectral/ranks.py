@@ -5,14 +5,15 @@ the rows that carry the wavenumber.  It multiplies all fields of its part with t
 their transposes on the way back, when the fields have been weighted.  At T1279 on N640 that takes 3.3 GB on all
 ranks together, and V times as much on a mesh W × V (``table_bytes``).  Fourier transforms run along whole rows.
 Between them values change hands (``moves``).  Every sum runs inside one rank in an order that
-does not depend on W, so that results are the same bit for bit however the rows are cut.
+does not depend on W, so that results are the same bit for bit however the rows are cut, and by however many threads of
+a rank: they share its wavenumbers and its rows.  One thread alone moves values to other ranks.
 
 Coefficients are those of ``kernels.spectral.Plan``, in columns of the rank's wavenumbers: complex128
 (own coefficients, fields of the part), degree after degree, ``m … T + extra`` of each m.
 """
 
 import copy
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from time import perf_counter
@@ -26,7 +27,7 @@ from supercomputers_rerun.kernels.mpi import world
 from supercomputers_rerun.kernels.mpi.mesh import Mesh, shape, transposition
 from supercomputers_rerun.kernels.mpi.moves import Moves
 from supercomputers_rerun.kernels.mpi.traffic import Traffic
-from supercomputers_rerun.kernels.runtime.resources import require_memory
+from supercomputers_rerun.kernels.runtime.resources import require_memory, run_team
 from supercomputers_rerun.kernels.spectral import Plan
 from supercomputers_rerun.kernels.spectral import work as serial_work
 from supercomputers_rerun.kernels.spectral.grids import half_nodes
@@ -62,6 +63,19 @@ def table_bytes(mesh: Mesh, extra: int = 0) -> int:
     m = np.arange(mesh.truncation + 1)
     rows = mesh.grid.N - np.searchsorted(mesh.counts[: mesh.grid.N], m, side="right")
     return 8 * mesh.V * int((rows * (mesh.truncation + extra + 1 - m)).sum())
+
+
+def share(one: Callable[[int], object], count: int, threads: int) -> None:
+    """``one(i)`` for every i < count; each of a rank's ``threads`` takes every ``threads``-th."""
+
+    def part(thread: int) -> None:
+        for i in range(thread, count, threads):
+            one(i)
+
+    if threads == 1:
+        part(0)
+    else:
+        run_team(part, threads)
 
 
 class Transform:
@@ -105,9 +119,11 @@ class Transform:
             place += length
         return tables
 
-    def _to_rows(self, spectrum: np.ndarray, columns: np.ndarray) -> None:
+    def _to_rows(self, spectrum: np.ndarray, columns: np.ndarray, threads: int = 1) -> None:
         width = 2 * self.moves.fields
-        for i, (even, odd) in enumerate(self._matrices):
+
+        def one(i: int) -> None:
+            even, odd = self._matrices[i]
             a, rows = self.moves.column_at[i], int(self.moves.column_rows[i])
             values = columns[a : a + rows * width].reshape(rows, width)
             column = spectrum[self.at[i] : self.at[i + 1]].view(np.float64)
@@ -115,9 +131,13 @@ class Transform:
             np.add(symmetric, other, out=values[: rows // 2])
             np.subtract(symmetric, other, out=values[rows // 2 :][::-1])
 
-    def _to_degrees(self, columns: np.ndarray, spectrum: np.ndarray) -> None:
+        share(one, self.m.size, threads)
+
+    def _to_degrees(self, columns: np.ndarray, spectrum: np.ndarray, threads: int) -> None:
         width = 2 * self.moves.fields
-        for i, (even, odd) in enumerate(self._matrices):
+
+        def one(i: int) -> None:
+            even, odd = self._matrices[i]
             a, rows = self.moves.column_at[i], int(self.moves.column_rows[i])
             values = columns[a : a + rows * width].reshape(rows, width)
             north, south = values[: rows // 2], values[rows // 2 :][::-1]
@@ -126,32 +146,42 @@ class Transform:
             column[0::2] = even.T @ (weight * (north + south))
             column[1::2] = odd.T @ (weight * (north - south))
 
-    def _to_points(self, waves: np.ndarray, lines: np.ndarray) -> None:
+        share(one, self.m.size, threads)
+
+    def _to_points(self, waves: np.ndarray, lines: np.ndarray, threads: int) -> None:
         values = waves.view(np.complex128).reshape(-1, self.moves.fields)
-        for place, length, index in self._rows:
+
+        def one(number: int) -> None:
+            place, length, index = self._rows[number]
             row = np.zeros((length // 2 + 1, self.moves.fields), np.complex128)
             row[: index.size] = values[index]
             lines[:, place : place + length] = fft.irfft(row, length, axis=0, norm="forward").T
 
-    def _to_waves(self, lines: np.ndarray, waves: np.ndarray) -> None:
+        share(one, len(self._rows), threads)
+
+    def _to_waves(self, lines: np.ndarray, waves: np.ndarray, threads: int) -> None:
         values = waves.view(np.complex128).reshape(-1, self.moves.fields)
-        for place, length, index in self._rows:
+
+        def one(number: int) -> None:
+            place, length, index = self._rows[number]
             row = fft.rfft(lines[:, place : place + length].T, axis=0, norm="forward")
             values[index] = row[: index.size]
 
-    def inverse(self, spectrum: np.ndarray, grid: np.ndarray) -> None:
+        share(one, len(self._rows), threads)
+
+    def inverse(self, spectrum: np.ndarray, grid: np.ndarray, threads: int = 1) -> None:
         """Grid values of the rank's piece, float64 (fields, points), from its columns of the spectrum."""
-        self._to_rows(spectrum, self.moves.columns)
+        self._to_rows(spectrum, self.moves.columns, threads)
         self._timed("TRMTOL", self.moves.columns, self.moves.waves)
-        self._to_points(self.moves.waves, self.moves.lines)
+        self._to_points(self.moves.waves, self.moves.lines, threads)
         self._timed("TRLTOG", self.moves.lines, grid)
 
-    def direct(self, grid: np.ndarray, spectrum: np.ndarray) -> None:
+    def direct(self, grid: np.ndarray, spectrum: np.ndarray, threads: int = 1) -> None:
         """The rank's columns of the spectrum from the values of its piece."""
         self._timed("TRGTOL", grid, self.moves.lines)
-        self._to_waves(self.moves.lines, self.moves.waves)
+        self._to_waves(self.moves.lines, self.moves.waves, threads)
         self._timed("TRLTOM", self.moves.waves, self.moves.columns)
-        self._to_degrees(self.moves.columns, spectrum)
+        self._to_degrees(self.moves.columns, spectrum, threads)
 
     def _timed(self, routine: str, source: np.ndarray, target: np.ndarray) -> None:
         begin, waited = perf_counter(), self.traffic.seconds["barrier"]
@@ -233,8 +263,8 @@ def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> S
     state.transform.seconds.update(dict.fromkeys(ROUTINES, 0.0))
     traffic.start()
     for _ in range(repeats):
-        state.transform.inverse(state.spectrum, state.grid)
-        state.transform.direct(state.grid, state.back)
+        state.transform.inverse(state.spectrum, state.grid, threads)
+        state.transform.direct(state.grid, state.back, threads)
     traffic.book("compute")
     return state
 

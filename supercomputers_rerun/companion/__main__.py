@@ -9,7 +9,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Sequence
-from contextlib import redirect_stdout
+from contextlib import AbstractContextManager, nullcontext, redirect_stdout
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -300,6 +300,8 @@ def _parser() -> common.Parser:
     threads: dict[str, Any] = {"type": int, "help": "threads; without it, the experiment's own"}
     picture: dict[str, Any] = {"type": Path, "metavar": "FILE", "help": "draw it, too, as FILE.svg, .png or .pdf"}
     seed: dict[str, Any] = {"type": int, "default": 0, "help": "seed of states and order; without it, %(default)s"}
+    folder: dict[str, Any] = {"action": "append", "type": Path, "metavar": "FOLDER"}
+    folder["help"] = "where measured files lie; given again, work file i goes to folder i modulo their number"
     command(doctor)
     add = command(list_experiments, "list")
     add("names", nargs="*", metavar="NAME", help="experiments; without any, all")
@@ -313,6 +315,7 @@ def _parser() -> common.Parser:
         "--budget", type=float, help="seconds for the rounds that fit; without it, the experiment's; 0: one call a case"
     )
     add("--rounds", type=int, help="samples per case; without it, the experiment's")
+    add("--folder", **folder)
     add("--seed", **seed)
     add("--ranks", type=int, help="ranks of an MPI program; without it, the experiment's")
     add("--oversubscribe", action="store_true", help="accept more than four ranks for each CPU, as memory allows")
@@ -323,6 +326,7 @@ def _parser() -> common.Parser:
     add("-p", "--preset", **quick)
     add("-t", "--threads", **threads)
     add("-o", "--out", type=Path, default=Path("records"), help="folder for the records; without it, %(default)s")
+    add("--folder", **folder)
     add("--seed", **seed)
     add("--minutes", type=float, help="end after so many minutes; what the page of report asks comes first")
     add(
@@ -358,6 +362,13 @@ def _parser() -> common.Parser:
     return parser
 
 
+def _files_in(folders: list[Path] | None) -> AbstractContextManager:
+    """Within it files of measurements lie in ``folders``, where there are any."""
+    from supercomputers_rerun.companion import host
+
+    return host.files_in(folders) if folders else nullcontext()
+
+
 def app(given: Sequence[str] | None = None) -> None:
     """Do what ``given`` asks, by default the command line; a refusal is one sentence."""
     with common.one_sentence("companion"), redirect_stdout(common.Printed(sys.stdout)):
@@ -370,7 +381,8 @@ def app(given: Sequence[str] | None = None) -> None:
             elif function is None:
                 parser.print_help()
             else:
-                function(**asked)
+                with _files_in(asked.pop("folder", None)):
+                    function(**asked)
         finally:
             sys.stdout.flush()  # of a full disk one sentence, too
 

@@ -5,6 +5,7 @@ one problem takes; here that becomes what a whole run takes, and what an interpr
 this process may use before anything is started.
 """
 
+import contextlib
 import hashlib
 import importlib.metadata
 import importlib.util
@@ -15,7 +16,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -24,8 +25,10 @@ from typing import Any
 from supercomputers_rerun import HOME
 from supercomputers_rerun.companion.common import Unavailable, plural
 from supercomputers_rerun.kernels.runtime.resources import (
+    FOLDERS,
     affinity_cpus,
     available_memory,
+    bases,
     core_groups,
     cpu_list,
     cpu_quota,
@@ -217,6 +220,8 @@ def describe(measured: bool = False, sys: Path = _SYS, proc: Path = _PROC) -> di
     from supercomputers_rerun.kernels.runtime.jit import settings
 
     source, folder = temporary() if measured else (None, None)
+    folders = [folder, *bases(None)[1:]] if measured else []
+    kinds = sorted({kind for each in folders if (kind := filesystem_type(each))})
     info = _cpuinfo()
     flags = set(info.get("flags") or ())
     return {
@@ -234,7 +239,8 @@ def describe(measured: bool = False, sys: Path = _SYS, proc: Path = _PROC) -> di
         "usable": {"cpus": usable_cpus(), "affinity": affinity_cpus(), "quota_cpus": cpu_quota()},
         "caches": _caches(sys),
         "memory": _memory(sys, proc),
-        "filesystem": {"type": None if folder is None else filesystem_type(folder), "source": source},
+        "filesystem": {"type": " and ".join(kinds) or None, "source": source}
+        | ({"folders": len(folders)} if len(folders) > 1 else {}),
         "system": {
             "os": platform.system() or None,
             "kernel": platform.release() or None,
@@ -446,7 +452,8 @@ def require_cases(what: str, cases: Iterable[Any]) -> None:
         need, named = case.kernel.footprint(case.problem), f"{what}, {case.label},"
         require_memory(need.memory_of(case.threads), named)
         if need.disk:
-            require_disk(_folder(case), need.disk, named)
+            for folder in _folders(case):
+                require_disk(folder, need.disk, named)
 
 
 def require_ranks(ranks: int, threads: int = 1, cases: Iterable[Any] = (), oversubscribe: bool = False) -> None:
@@ -483,11 +490,35 @@ def _total(cases: Iterable[Any]) -> tuple[int, dict[str, int]]:
     for case in cases:
         key, need = (id(case.kernel), repr(case.problem)), case.kernel.footprint(case.problem)
         memory[key] = max(memory.get(key, 0), need.memory_of(case.threads))
-        files[key] = _folder(case), need.disk
+        files[key] = str(_folders(case)[0]), need.disk
     disks = {folder: sum(disk for place, disk in files.values() if place == folder) for folder, _ in files.values()}
     return sum(memory.values()), {folder: disk for folder, disk in disks.items() if disk}
 
 
-def _folder(case: Any) -> str:
+def _folders(case: Any) -> tuple:
     """Where the files of a case lie."""
-    return str(getattr(case.problem, "folder", None) or tempfile.gettempdir())
+    return bases(getattr(case.problem, "folder", None))
+
+
+@contextlib.contextmanager
+def files_in(folders: Sequence[Path]) -> Iterator[None]:
+    """Within it files lie in the first of ``folders``, and those that kernels spread take all in turn.
+
+    ``OSError`` where one of them is no folder.
+    """
+    for folder in folders:
+        if not folder.is_dir():
+            raise OSError(f"--folder {folder}: there is no such folder")
+    paths = [str(folder.resolve()) for folder in folders]
+    told = {"TMPDIR": paths[0], FOLDERS: os.pathsep.join(paths)}
+    before = {name: os.environ.get(name) for name in told}
+    os.environ.update(told)
+    tempfile.tempdir = None  # asked for again
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            os.environ.pop(name)
+            if value is not None:
+                os.environ[name] = value
+        tempfile.tempdir = None

@@ -5,6 +5,7 @@ import os
 import shlex
 import subprocess
 import sys
+import tempfile
 
 import pytest
 
@@ -32,6 +33,20 @@ def test_run_writes_one_record(call, toy_experiment, tmp_path):
     assert "preset quick" in lines[1] and plural(host.usable_cpus(), "thread") in lines[1]
     assert lines[3].split()[0] == "median" and [line[:6] for line in lines[4:6]] == ["n = 10", "n = 20"]
     assert f"record  {path}" in lines and lines[-1].startswith("next    companion list")
+
+
+def test_a_record_counts_its_folders_and_names_none(call, toy_experiment, tmp_path):
+    before, options = tempfile.gettempdir(), []
+    for name in ("first-one", "second"):
+        (tmp_path / name).mkdir()
+        options += ["--folder", tmp_path / name]
+    code, _, err = call("run", "toy-sum", "--out", tmp_path / "new", *options)
+    (path,) = (tmp_path / "new").iterdir()
+    about = runs.read(path)["machine"]["filesystem"]
+    assert (code, err, about["folders"], about["source"]) == (0, "", 2, "TMPDIR")
+    assert "first-one" not in path.read_text() and tempfile.gettempdir() == before
+    code, _, err = call("run", "toy-sum", "--folder", tmp_path / "none")
+    assert code and "there is no such folder" in sentence(err)
 
 
 def test_threads_have_one_default(call, toy_experiment, tmp_path, monkeypatch):

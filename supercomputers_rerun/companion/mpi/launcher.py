@@ -14,6 +14,7 @@ from supercomputers_rerun.companion import host
 from supercomputers_rerun.companion.common import Refusal, Unavailable, UnverifiedError, plural, require_integer
 from supercomputers_rerun.companion.records import runs
 from supercomputers_rerun.kernels.mpi import world
+from supercomputers_rerun.kernels.runtime.resources import FOLDERS
 
 #: What a rank writes to speak to the launcher; anything else is for people.
 PREFIX = "@rerun "
@@ -25,7 +26,7 @@ KINDS = {kind.__name__: kind for kind in (UnverifiedError, ValueError, MemoryErr
 #: its topology in /tmp, and start ranks by srun inside a job of Slurm.
 _VARIABLES = {
     "PYTHONUNBUFFERED": "1", "PYTHONSAFEPATH": "1", "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1",
-    "HWLOC_XMLFILE": "", "HYDRA_LAUNCHER": "fork", "HYDRA_RMK": "user",
+    FOLDERS: "", "HWLOC_XMLFILE": "", "HYDRA_LAUNCHER": "fork", "HYDRA_RMK": "user",
 }  # fmt: skip
 #: What another launcher told this process of its own job, and how its user has mpi4py begin and end.
 _FOREIGN = re.compile(r"(PMI|PMIX|OMPI)_(?!MCA_)|MPI4PY_RC_")

@@ -7,6 +7,7 @@ import pytest
 
 from supercomputers_rerun.kernels.files import devices
 from supercomputers_rerun.kernels.files.devices import Job, Problem
+from supercomputers_rerun.kernels.runtime.resources import FOLDERS
 
 
 @pytest.mark.parametrize("places", [("memory",), ("cache", "memory")])
@@ -16,6 +17,19 @@ def test_records_come_back(tmp_path, places):
     result = devices.run(problem, devices.setup(problem))
     assert [str(check) for check in devices.verify(problem, result) if not check.ok] == []
     assert result.clock >= max(result.seconds) and list(tmp_path.iterdir()) == []
+
+
+def test_jobs_and_copies_lie_in_the_folders_in_turn(tmp_path, monkeypatch):
+    folders = tmp_path / "a", tmp_path / "b"
+    for folder in folders:
+        folder.mkdir()
+    monkeypatch.setenv(FOLDERS, os.pathsep.join(map(str, folders)))
+    made, file = [], devices._file
+    monkeypatch.setattr(devices, "_file", lambda job, path: made.append(path) or file(job, path))
+    problem = Problem((Job("cache", 512, 8, 4, "copy"), Job("cache", 512, 8, 4)))
+    assert devices.run(problem, devices.setup(problem)).wrong == (0, 0)
+    assert [(path.parts[-3], path.name) for path in made] == [("a", "0"), ("b", "0-copy"), ("b", "1")]
+    assert [list(folder.iterdir()) for folder in folders] == [[], []]
 
 
 @pytest.mark.parametrize("transfers", [3, 6, 8, 11, 14, 16])

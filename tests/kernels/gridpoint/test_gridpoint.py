@@ -156,6 +156,21 @@ def test_a_result_says_how_many_threads_computed(monkeypatch):
         assert gridpoint.run(changed, gridpoint.setup(changed), threads=2).threads == threads
 
 
+def test_work_files_lie_in_the_folders_in_turn(start, answer, tmp_path):
+    folders = tmp_path / "a", tmp_path / "b"
+    for folder in folders:
+        folder.mkdir()
+    problem = replace(SHORT, files=4, place="cache", rhs="files", folder=tuple(map(str, folders)))
+    found = []
+
+    def look():
+        found.extend(sorted(path.name for path in folder.glob(".forecast-*/*")) for folder in folders)
+
+    result = gridpoint.run(problem, start, on_ready=look)
+    assert found == [["rhs0", "rhs2", "work0", "work2"], ["rhs1", "work1", "work3"]]
+    assert result.digest == answer.digest and [list(folder.iterdir()) for folder in folders] == [[], []]
+
+
 def test_answer_is_the_same_past_the_page_cache(start, answer, tmp_path):
     from supercomputers_rerun.kernels.files.filesystem import direct_refusal
 

@@ -69,9 +69,8 @@ def look(kernel, options: dict, damaged: bool) -> list[str]:
     problem = kernel.Problem(**options)
     comm = world.team(problem.ranks)
     state = kernel.setup(problem)
-    found = wrong(kernel, problem, kernel.run(problem, state)) + wrong(
-        kernel, problem, kernel.run(problem, state, repeats=2)
-    )
+    found = wrong(kernel, problem, kernel.run(problem, state))
+    found += wrong(kernel, problem, kernel.run(problem, state, threads=2, repeats=2))
     if kernel.__name__ == "supercomputers_rerun.kernels.spectral.ranks":
         held = world.total(comm, sum(part.nbytes for parts in state.transform._matrices for part in parts))
         found += [f"{held} bytes of Legendre functions"] if held != kernel.table_bytes(problem.mesh) else []
@@ -82,6 +81,8 @@ def look(kernel, options: dict, damaged: bool) -> list[str]:
             whole = replace(problem, ranks=1)
             alone = kernel.checksum(kernel.run(whole, kernel.setup(whole)))
             found += [f"checksum {cut} on {comm.size} ranks, {alone} on one"] if cut != alone else []
+        shared = kernel.checksum(kernel.run(problem, state, threads=3))
+        found += [f"checksum {cut} by one thread, {shared} by three"] if cut != shared else []
         result.spectra[0, -1] = np.nextafter(result.spectra[0, -1].real, 1) + 1j * result.spectra[0, -1].imag
         found += ["the checksum misses a last bit"] if kernel.checksum(result) == cut else []
     if kernel.__name__ == "supercomputers_rerun.kernels.mpi.exchange":

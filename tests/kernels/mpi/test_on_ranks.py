@@ -7,6 +7,8 @@ import pytest
 
 from supercomputers_rerun.companion import host
 from supercomputers_rerun.companion.mpi import launch
+from supercomputers_rerun.kernels.mpi import overlap
+from supercomputers_rerun.kernels.runtime import resources
 
 SCRIPT = str(Path(__file__).with_name("on_ranks.py"))
 SMALL = {
@@ -52,3 +54,12 @@ def test_every_program_answers_rightly_and_notices_damage(ranks):
     told = launch([SCRIPT, json.dumps(problems)], ranks)
     assert len(told) == len(problems)
     assert [each for each in told if each["found"]] == []
+
+
+def test_the_truncations_of_the_talk_are_refused_where_memory_does_not_hold_them(monkeypatch):
+    monkeypatch.setattr(resources, "available_memory", lambda: 2**34)
+    for truncation, grid, least in ((1198, "N640", 2.9e9), (2047, "N1024", 13.4e9)):
+        problem = overlap.Problem(truncation, grid, fields=64, groups=8, ranks=1)
+        assert overlap.footprint(problem).memory > least  # the Legendre functions alone
+    with pytest.raises(MemoryError, match=r"share of T2047 needs 26.28 GiB of memory, 16.00 GiB are available"):
+        overlap.setup(problem)

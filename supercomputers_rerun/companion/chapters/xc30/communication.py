@@ -1,6 +1,6 @@
 """The sections on time and messages: what ranks do, and what a forecast sends."""
 
-from supercomputers_rerun.companion import figures, tables
+from supercomputers_rerun.companion import figures, host, tables
 from supercomputers_rerun.companion.bench import Case, Ratio
 from supercomputers_rerun.companion.chapters.xc30.common import with_own
 from supercomputers_rerun.companion.common import np, pd, plural
@@ -23,16 +23,29 @@ _COLOURS = ("computing", "communication", "waiting", "serial")
     per="steps",
 )
 def ranks(preset: str, threads: int, ranks: int = 2) -> list[Case]:
-    """Shallow-water model on ranks: computing, communication, barrier, serial."""
+    """Shallow-water model on ranks and threads: computing, communication, barrier, serial."""
     from supercomputers_rerun.kernels.shallow_water import ranks as shallow_water
 
     cases = []
     for used in counts_to(ranks):
         problem = shallow_water.Problem.preset(preset, ranks=used)
         parameters = of(problem, "truncation", "grid", "steps")
-        label = f"T{problem.truncation}, {plural(used, 'rank')}"
-        cases.append(Case(label, shallow_water, problem, threads, parameters, shallow_water.split))
+        everybody, rest = divmod(ranks * threads, used)  # as many threads in all as on the most ranks
+        divided = [everybody] if not rest and threads < everybody <= host.usable_cpus() else []
+        for each in [threads, *divided]:
+            label = f"T{problem.truncation}, {_team(used, each)}"
+            cases.append(Case(label, shallow_water, problem, each, parameters, shallow_water.split))
     return cases
+
+
+def _team(ranks: int, threads: int) -> str:
+    """``2 ranks``, ``1 rank of 2 threads``."""
+    return plural(ranks, "rank") + (f" of {plural(threads, 'thread')}" if threads > 1 else "")
+
+
+def teams(run) -> list[str]:
+    """The ranks of each case, and their threads, in words."""
+    return list(map(_team, run["ranks"].values, run["threads"].values))
 
 
 def _parts(run, names, number: int) -> "pd.DataFrame":
@@ -42,13 +55,13 @@ def _parts(run, names, number: int) -> "pd.DataFrame":
 
 
 def class_shares(run) -> "pd.DataFrame":
-    """Per cent of the time in each class of the talk's pies, a column with its spread for each number of ranks."""
+    """Per cent of the time in each class of the talk's pies, a column with its spread for each of :func:`teams`."""
     # output is serial work: the talk has no class of its own for it
     run, spreads = run.assign(observed_serial=run["observed_serial"] + run["observed_output"]), {}
-    for number, count in enumerate(run["ranks"].values):
+    for number, team in enumerate(teams(run)):
         part = _parts(run, CLASSES, number)
         total = part["middle"].sum()
-        spreads[plural(count, "rank")] = figures.converted(part, lambda seconds, total=total: 100 * seconds / total)
+        spreads[team] = figures.converted(part, lambda seconds, total=total: 100 * seconds / total)
     return figures.with_spread(pd.DataFrame({"what": list(CLASSES.values())}), **spreads)
 
 
@@ -61,8 +74,8 @@ def split(runs) -> "figures.Shown":
     others: list[str] = []
     figure, axis = figures.axes(height=1.3 + 0.7 * sum(run.sizes["case"] for run in shown))
     for run, frame in zip(shown, frames, strict=True):
-        for count in run["ranks"].values:
-            row, start, name = len(rows), 0.0, plural(count, "rank")
+        for name in teams(run):
+            row, start = len(rows), 0.0
             for colour, said, share in zip(_COLOURS, frame["what"], frame[name], strict=True):
                 label = said if not row else "_"
                 axis.barh(row, share, 0.55, left=start, color=figures.meaning(colour), label=label)
@@ -78,7 +91,7 @@ def split(runs) -> "figures.Shown":
     figures.at_right(axis, others)
     axis.set(xlabel="share of the time [%]", xlim=(0, 100))
     figures.legend(axis, "above 4")
-    names = [plural(count, "rank") for count in runs[0]["ranks"].values]
+    names = teams(runs[0])
     share = frames[0].set_index("what")[names[-1]]
     said = [f"{name}: " + ", ".join(map("{} {:.3g}".format, frames[0]["what"], frames[0][name])) for name in names]
     return figures.show(
@@ -96,14 +109,29 @@ def split(runs) -> "figures.Shown":
 
 def spent(run) -> str:
     """What ranks do with their time, in sentences."""
-    team = plural(run["ranks"].values[-1], "rank")
+    team = teams(run)[-1]
     share = class_shares(run).set_index("what")[team]
     rest = share.drop("computing")
     assert share["computing"] > 80 and rest.idxmax() == "waiting" and rest["waiting"] > 0.5 * rest.sum()
     return (
         f"Our model computes for {share['computing']:.0f} % of its time, when {team} share one machine. Most of the "
-        "rest is waiting at barriers, where the rank that comes first waits for the other."
+        f"rest is waiting at barriers, where the rank that comes first waits for the other. {divided(run)}"
     )
+
+
+def divided(run) -> str:
+    """What one rank with all threads takes beside as many ranks of one thread, in sentences."""
+    talk = tables.load("xc30", "runs")
+    tasks, threads = (talk[name].astype(int).to_series() for name in ("tasks", "threads"))
+    shapes = [f"{tasks[system]} tasks of {threads[system]} threads" for system in tasks.index]
+    said = f"The talk's forecast runs as {' or '.join(shapes)}, and the talk does not compare such divisions."
+    used = (run["ranks"] * run["threads"]).values
+    fewest, most = np.flatnonzero(used == used[-1])[[0, -1]]
+    if fewest == most:
+        return f"{said} Nor does a stored run of ours yet: it takes companion run {ranks.id}."
+    names, seconds = teams(run), run["seconds"].values
+    ratio = figures.times(seconds[fewest], seconds[most])
+    return f"{said} Ours takes on {names[fewest]} {ratio.times} as long as on {names[most]}."
 
 
 def same_bits(run) -> str:

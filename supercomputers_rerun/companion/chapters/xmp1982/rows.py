@@ -5,7 +5,6 @@ the SSD with the asynchronous driver.  Printed times that contradict each other 
 """
 
 import re
-import tempfile
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -78,11 +77,12 @@ def two_machines(runs, seconds: Callable) -> list:
     return marked(sorted(same, key=seconds, reverse=True)) if len(same) > 1 else []
 
 
-def on_host(place: str, folder: str | None = None) -> str:
+def on_host(place: str, folder: "str | tuple[str, ...] | None" = None) -> str:
     """The place of files, or the page cache where their folder refuses to do without it."""
     from supercomputers_rerun.kernels.files.filesystem import direct_refusal
+    from supercomputers_rerun.kernels.runtime.resources import bases
 
-    return "cache" if place == "direct" and direct_refusal(folder or tempfile.gettempdir()) else place
+    return "cache" if place == "direct" and any(map(direct_refusal, bases(folder))) else place
 
 
 @figures.styled

@@ -98,6 +98,18 @@ def test_steps_of_small_records_fill_half_a_gigabyte_at_most_and_slow_opens_have
             assert p.steps == (2 if p.latency else most) and p.record_bytes in (2**16, 80_000_000)
 
 
+def test_as_many_threads_on_fewer_ranks_are_cases_of_their_own_and_compared(monkeypatch):
+    monkeypatch.setattr(communication.host, "usable_cpus", lambda: 8)
+    found = [(case.problem.ranks, case.threads) for case in communication.ranks.cases("quick", 1, 16)]
+    assert found == [(1, 1), (2, 1), (2, 8), (4, 1), (4, 4), (8, 1), (8, 2), (16, 1)]  # 16 threads are more than usable
+    about = {"ranks": ("case", [1, 1, 2]), "threads": ("case", [1, 2, 1])}
+    seconds = np.array([10.0, 6.0, 5.0])[:, None] * np.linspace(0.99, 1.01, 7)
+    run = xr.Dataset({"seconds": (("case", "sample"), seconds)}, about)
+    said = communication.divided(run)
+    assert "on 1 rank of 2 threads 1.200 times (95 %" in said and "as long as on 2 ranks." in said
+    assert "takes companion run xc30-ranks" in communication.divided(run.isel(case=[0, 2]))
+
+
 def test_a_forecast_has_the_same_bits_where_all_its_checksums_agree():
     checksums = np.array([[5.0, 5.0], [5.0, np.nan]])
     about = {"ranks": ("case", [1, 2]), "steps": ("case", [6, 6])}
