@@ -3,6 +3,9 @@
 Each side goes its way from the start, with a time step of its own; the days from the seventh to
 the tenth, in which the wave grows, are timed one by one.  Two methods need not agree to rounding: the lowest surface
 pressure of a day's end is compared, in hPa.
+
+``SPECTRAL_TRUNCATIONS`` names the truncations to run, as for the transforms: a day of truncation 85 takes dinosaur
+about a minute, and 3 s at 42.
 """
 
 import contextlib
@@ -14,6 +17,7 @@ import numpy as np
 from supercomputers_rerun.kernels.gridpoint import Problem, Result, State, run, setup
 from supercomputers_rerun.kernels.gridpoint.levels import vertical
 from supercomputers_rerun.peers import Absent, Comparison
+from supercomputers_rerun.peers.spectral import asked
 
 #: By dinosaur's truncation: its time step, s, and our grid and time step, s, of about as many points.
 _SIZES = {42: (2400.0, 128, 64, 1200.0), 85: (900.0, 256, 128, 600.0)}
@@ -102,7 +106,7 @@ def comparisons(threads: int) -> Iterator[Comparison | Absent]:
     """On one thread: jax keeps the number that it began with."""
     if threads > 1:
         return
-    for truncation, (seconds, ni, nj, dt) in _SIZES.items():
+    for truncation, (seconds, ni, nj, dt) in asked(tuple(_SIZES.items())):
         try:
             sides = _Ours(ni, nj, dt), _Theirs(truncation, _LEVELS, seconds)
         except ImportError as error:

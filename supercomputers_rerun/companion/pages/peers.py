@@ -177,11 +177,14 @@ def learned(records) -> Shown:
     called, direct = (exchanged.loc[exchanged["host"] == host, "least"].median() for host in "BF")
     solver = _least(records, "bt")
     whole = solver.loc[solver["family"].str.startswith("BT whole run"), "least"]
-    assert (loops["least"] > 0.9).all() and (loops["least"] < 1).all() and close > 0.8 * len(behind) and whole.min() > 1
+    slower = loops[loops["least"] < 1]
+    assert loops["least"].min() > 0.9 and len(slower) > 0.8 * len(loops)
+    assert close > 0.8 * len(behind) and whole.min() > 1
     assert short["least"].min() < 0.5 and one.median() < 1.1 < eight.median() and called < 0.75 < 0.9 < direct
     assert short["least"].min() == min(part["least"].min() for part in (loops, memory, fields, messages, solver))
+    most = f"all {len(loops)}" if len(slower) == len(loops) else f"{len(slower)} of {len(loops)}"
     lessons = {
-        "A near tie has a loser.": f"In all {len(loops)} cases of the five loops C is ahead, by less than a tenth, "
+        "A near tie has a loser.": f"In {most} cases of the five loops C is ahead, by less than a tenth, "
         "though both sides are the same few lines. We count the peer's better build and the lower of its two ratios "
         "(of fastest samples, of medians), so that equal code loses by a little. That is not the whole distance: the "
         f"lowest ratio is {loops['least'].min():.2f}. Of {len(behind)} cases of memory in which a peer is ahead, it is "
@@ -219,13 +222,14 @@ def _times(records, module: str, family: str, program: str) -> str:
 def beside_vectors(records) -> str:
     """BT, which is written in vectors as values, beside other software."""
     published, tuned = (_times(records, "bt", f"BT whole run{which}", "NPB") for which in ("", ", tuned builds"))
-    sweep, every = _times(records, "bt", "BT line sweep", "C"), ratios(records, "bt")
+    every = ratios(records, "bt")
     whole = (every["host"] == "F") & (every["threads"] == 1) & every["family"].str.startswith("BT whole run")
-    assert every.loc[whole, "size"].str.startswith("class W,").all()
+    classes = sorted({*every.loc[whole, "size"].str.split(r"[ ,]").str[1]}, key="SWABC".index)
+    named = f"class{'es' if len(classes) > 1 else ''} {', '.join(classes)}"
     return (
-        "Of the flow solver BT, which is written so, a whole run of class W takes the NAS Parallel Benchmarks "
-        f"{published} times as long as ours, and their tuned builds {tuned} times; a sweep along lines takes {sweep} "
-        "times as long in C. The times are the fastest of one thread on machine F."
+        f"Of the flow solver BT, which is written so, a whole run ({named}) takes the NAS Parallel Benchmarks "
+        f"{published} times as long as ours, and their tuned builds {tuned} times. The times are the fastest of one "
+        "thread on machine F."
     )
 
 
@@ -238,7 +242,7 @@ def beside_transforms(records) -> str:
     every = ratios(records, "spectral")
     here = (every["host"] == "F") & (every["threads"] == 1) & every["family"].str.contains("full grid, (?:one|eight)")
     truncations = sorted({*every.loc[here, "size"].str.split().str[0]}, key=lambda name: int(name[1:]))
-    said = " and ".join(truncations)
+    said = f"{truncations[0]} to {truncations[-1]}"
     return (
         f"On full grids ducc0 takes {ducc0[0]} times as long as our transforms of one field, and {ducc0[1]} times as "
         f"long as those of eight at once. SHTns takes {shtns[0]} and {shtns[1]} times as long; below 1 it is faster "
