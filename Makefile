@@ -74,9 +74,9 @@ endif
 test: $(READY)
 	$(BIN)/python -m pytest -n 2 --dist=loadfile --no-loadscope-reorder
 
-# the settings there fetch no news and look for no updates
+# the settings there fetch no news and look for no updates; a terminal in it finds companion
 lab: $(READY) may-lab
-	JUPYTER_CONFIG_PATH=supercomputers_rerun/companion/jupyter $(BIN)/jupyter lab START.md $(ARGS)
+	PATH="$(abspath $(BIN)):$$PATH" JUPYTER_CONFIG_PATH=supercomputers_rerun/companion/jupyter $(BIN)/jupyter lab START.md $(ARGS)
 
 may-lab:
 	@[ "$$(id -u)" != 0 ] || case "$(ARGS)" in *--allow-root*) ;; *) echo "make: JupyterLab starts for root, as in many containers, where you say make lab ARGS=--allow-root" >&2; exit 1;; esac

@@ -8,6 +8,7 @@
     const page = new DOMParser().parseFromString(html, "text/html");
     page.querySelectorAll(NOISE).forEach((one) => one.remove());
     page.querySelectorAll("td, th, li").forEach((one) => one.append(" \u00b7 "));
+    page.querySelectorAll("p, div, dt, dd, figcaption > *, small, h1, h2, h3, h4").forEach((one) => one.append(" "));
     const main = page.querySelector("[role=main]") ?? page.body;
     const part = (anchor && main.querySelector(anchor)) || main;
     const code = [...part.querySelectorAll("pre")].map((one) => (one.remove(), one.textContent));

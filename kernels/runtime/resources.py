@@ -127,7 +127,9 @@ def require_threads(threads: int) -> int:
     """Return ``threads``; ``ValueError`` unless it is a whole number from 1 to :func:`usable_cpus`."""
     whole = isinstance(threads, int) and not isinstance(threads, bool)
     if not whole or threads != 1 and not 1 <= threads <= usable_cpus():
-        raise ValueError(
+        from supercomputers_rerun.kernels.contract import Refused  # with NumPy, which no command waits for
+
+        raise Refused(
             f"threads = {threads!r} is outside 1 … {usable_cpus()}, what affinity, quota and NUMBA_NUM_THREADS leave"
         )
     return threads

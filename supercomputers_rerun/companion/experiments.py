@@ -288,7 +288,9 @@ def accept(asked: Asked, started: bool = False) -> tuple[Experiment, list[Any]]:
         names = ", ".join(other.id for other in REGISTER.values() if other.ranks)
         raise ValueError(f"ranks = {ranks}: {id} is no MPI program; leave ranks out or choose one of {names or 'none'}")
     if preset not in entry.presets:
-        raise ValueError(f"preset = {preset!r} is unknown to {id}; choose one of {', '.join(entry.presets)}")
+        from supercomputers_rerun.kernels.contract import Refused  # with NumPy, which a list of all need not wait for
+
+        raise Refused(f"preset = {preset!r} is unknown to {id}; choose one of {', '.join(entry.presets)}")
     host.require_threads(threads)
     if asked.budget is not None and not 0 <= asked.budget < float("inf"):
         raise ValueError(f"budget = {asked.budget} s must be zero or more")

@@ -30,7 +30,10 @@ def package(document: str) -> dict:
     """The data package of one document, or of ``machines``.  ``ValueError`` where there is none."""
     if document not in (*documents(), "machines"):
         raise ValueError(f"document {document!r} is unknown; choose one of {', '.join(documents())}.")
-    return json.loads((DATA / document / "datapackage.json").read_text(encoding="utf-8"))
+    try:
+        return json.loads((DATA / document / "datapackage.json").read_text(encoding="utf-8"))
+    except json.JSONDecodeError as error:
+        raise ValueError(f"data/{document}/datapackage.json is no JSON: {error}") from None
 
 
 def names(document: str) -> list[str]:
@@ -49,8 +52,15 @@ def describe(document: str, table: str) -> dict:
 
 @cache
 def _cells(document: str, table: str) -> pd.DataFrame:
-    path = DATA / document / describe(document, table)["path"]
-    return pd.read_csv(path, dtype=str, keep_default_na=False).astype(object)
+    resource = describe(document, table)
+    cells = pd.read_csv(DATA / document / resource["path"], dtype=str, keep_default_na=False).astype(object)
+    for name in (field["name"] for field in resource["schema"]["fields"]):
+        if name not in cells:
+            raise ValueError(
+                f"data/{document}/{resource['path']}, line 1: it lacks the column {name!r} of datapackage.json; "
+                f"its columns are {', '.join(cells)}"
+            )
+    return cells
 
 
 def text(document: str, table: str) -> pd.DataFrame:
@@ -65,7 +75,14 @@ def printed(document: str, table: str) -> pd.DataFrame:
     """
     schema, cells = describe(document, table)["schema"], text(document, table)
     cells = cells.mask(cells.isin(schema.get("missingValues", [""])), "")  # a dash or asterisks stay in ``text``
-    return pd.DataFrame({field["name"]: _typed(field, cells[field["name"]]) for field in schema["fields"]})
+    columns = {}
+    for field in schema["fields"]:
+        try:
+            columns[field["name"]] = _typed(field, cells[field["name"]])
+        except ValueError as error:
+            path = describe(document, table)["path"]
+            raise ValueError(f"data/{document}/{path}, column {field['name']}: {error}") from None
+    return pd.DataFrame(columns)
 
 
 def _typed(field: dict, column: pd.Series) -> pd.Series:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from supercomputers_rerun.companion import chapters, check, experiments, items, notebook_files
+from supercomputers_rerun.companion import chapters, check, experiments, items, notebook_files, tables
 
 
 @pytest.mark.parametrize("document", items.documents())
@@ -64,3 +64,28 @@ def test_an_experiment_whose_cases_cannot_be_made_is_named(monkeypatch):
     monkeypatch.setitem(experiments.REGISTER, "p5plus-smt", entry)
     (found,) = check.faults("p5plus")["experiments"]
     assert found == "experiment p5plus-smt gives no cases at the preset quick: name 'smtt' is not defined"
+
+
+@pytest.mark.parametrize(
+    ("file", "before", "after", "said"),
+    [
+        (
+            "smt_benefit.csv",
+            "loop,",
+            "lop,",
+            "data/p5plus/smt_benefit.csv, line 1: it lacks the column 'loop' of datapackage.json; its columns are lop,",
+        ),
+        ("smt_benefit.csv", "10.0", "ten", "data/p5plus/smt_benefit.csv, column gflops_smt: could not convert string"),
+        ("datapackage.json", "{", "{,", "data/p5plus/datapackage.json is no JSON: "),
+    ],
+)
+def test_a_broken_table_is_named_with_its_file(monkeypatch, tmp_path, file, before, after, said):
+    shutil.copytree(tables.DATA / "p5plus", tmp_path / "p5plus")
+    path = tmp_path / "p5plus" / file
+    text = path.read_text(encoding="utf-8")
+    assert before in text
+    path.write_text(text.replace(before, after, 1), encoding="utf-8")
+    monkeypatch.setattr(tables, "DATA", tmp_path)
+    for name in ("package", "_cells"):  # without what they remember
+        monkeypatch.setattr(tables, name, getattr(tables, name).__wrapped__)
+    assert any(said in found for found in check.faults("p5plus")["tables"])

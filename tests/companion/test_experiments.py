@@ -12,6 +12,7 @@ from supercomputers_rerun.companion import experiments, host
 from supercomputers_rerun.companion.experiments import Experiment, Unavailable, run_record
 from supercomputers_rerun.companion.host import Finding
 from supercomputers_rerun.companion.records import runs
+from supercomputers_rerun.kernels.contract import Refused
 
 
 def entry(**changes):
@@ -98,3 +99,11 @@ def test_the_environment_shortens_timings(toy_experiment, monkeypatch):
     monkeypatch.delenv("RERUN_BUDGET")
     assert toy_experiment.seconds("quick") == toy_experiment.budgets["quick"]
     assert toy_experiment.seconds("paper") is None
+
+
+@pytest.mark.parametrize("wrong", [{"preset": "papre"}, {"threads": 4096}])
+def test_a_wrong_parameter_is_one_sentence_in_a_notebook(toy_experiment, wrong):
+    with pytest.raises(Refused) as refused:
+        experiments.find("toy-sum").run(**wrong)
+    (sentence,) = refused.value._render_traceback_()
+    assert sentence.startswith(f"ValueError: {next(iter(wrong))} = ")

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import time
@@ -16,6 +17,7 @@ from jupyter_client.manager import start_new_kernel
 from supercomputers_rerun.companion import notebook_files, notebooks
 
 ROOT = notebook_files.FOLDER.parent
+BIN = os.path.dirname(sys.executable)
 #: What every interpreter of this test does first: note whom it connects to.
 WATCH = """
 import sys
@@ -34,11 +36,12 @@ def lab(tmp_path_factory):
     (tmp_path / "sitecustomize.py").write_text(WATCH.format(path=str(tmp_path / "asked")))
     folders = {f"JUPYTER_{name}_DIR": str(tmp_path / name) for name in ("RUNTIME", "CONFIG", "DATA")}
     recipe = re.search(r"^lab:.*\n\t(.*)", (ROOT / "Makefile").read_text(), re.MULTILINE)[1]
-    command = recipe.replace("$(BIN)", os.path.dirname(sys.executable)).removesuffix("$(ARGS)")
+    for word, stands_for in (("$(abspath $(BIN))", BIN), ("$(BIN)", BIN), ("$(ARGS)", ""), ("$$", "$")):
+        recipe = recipe.replace(word, stands_for)
     environment = os.environ | folders | {"PYTHONPATH": str(tmp_path)}
     with open(tmp_path / "log", "w") as log:
         server = subprocess.Popen(
-            f"exec env {command} --no-browser --allow-root --port=0", shell=True, cwd=ROOT, env=environment, stderr=log
+            f"exec env {recipe} --no-browser --allow-root --port=0", shell=True, cwd=ROOT, env=environment, stderr=log
         )
     try:
         until, found = time.monotonic() + 60, []
@@ -100,3 +103,27 @@ def test_the_start_page_lists_every_chapter_by_its_title_and_links_to_files():
         title = nbformat.read(path, as_version=4).cells[0].source.splitlines()[0].removeprefix("# ")
         assert links[f"notebooks/{path.name}"] == title
     assert all((ROOT / target).is_file() for target in links)
+
+
+def test_the_first_steps_run_after_the_first_cell_of_the_chapter(monkeypatch):
+    """As typed, with stored runs in place of new ones; only the star of the second step is measured."""
+    monkeypatch.setenv("RERUN_RUNS", "stored")
+    steps = re.findall(r"```python\n(.*?)\n```", (ROOT / "START.md").read_text(encoding="utf-8"), re.DOTALL)
+    cells = nbformat.read(ROOT / "notebooks" / "04_p5plus.ipynb", as_version=4).cells
+    known: dict = {}
+    exec(next(cell.source for cell in cells if cell.cell_type == "code"), known)
+    gave = []
+    for step in steps:
+        *before, last = step.splitlines()
+        exec("\n".join(before), known)
+        gave.append(eval(last, known))
+    section, changed, numbers, samples = gave
+    assert "random order" in section.alt and "your stride 3, 1 MB" in changed.alt
+    assert len(numbers) > 100 and samples["seconds"].notna().sum() > 1000
+
+
+def test_a_terminal_of_lab_finds_companion(lab):
+    """It has the path of the server; the environment of an interpreter that runs names it (Linux)."""
+    surroundings = ROOT.joinpath(f"/proc/{lab[0]['pid']}/environ").read_bytes().decode().split("\0")
+    (path,) = (each.removeprefix("PATH=") for each in surroundings if each.startswith("PATH="))
+    assert path.split(os.pathsep)[0] == BIN and shutil.which("companion", path=path)

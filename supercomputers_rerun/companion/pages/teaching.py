@@ -29,7 +29,7 @@ def exercises(document: str) -> list[str]:
 def chapters() -> Shown:
     """Chapters with the courses that they suit, minutes of their quick runs, and exercises."""
     rows = []
-    for document in tables.documents():
+    for document in sorted(tables.documents(), key=items.page):
         entries = [entry for entry in experiments.REGISTER.values() if entry.document == document]
         takes = sum(suite.estimate(entry, "quick") for entry in entries if "quick" in entry.presets)
         rows.append(

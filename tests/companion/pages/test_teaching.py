@@ -11,7 +11,7 @@ from supercomputers_rerun.companion.pages import teaching
 def test_every_chapter_has_a_course_and_its_exercises():
     rows = BeautifulSoup(teaching.chapters().html, "html.parser").tbody.find_all("tr")
     assert len(rows) == len(tables.documents()) == len(teaching.COURSES)
-    for row, document in zip(rows, tables.documents(), strict=True):
+    for row, document in zip(rows, ("xmp1982", "aips58", "nht1", "p5plus", "xc30"), strict=True):  # as in the book
         found = teaching.exercises(document)
         assert len(found) >= 2 and all(each in row.text for each in found) and teaching.COURSES[document] in row.text
 

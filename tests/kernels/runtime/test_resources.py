@@ -5,6 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from supercomputers_rerun.kernels.contract import Refused
 from supercomputers_rerun.kernels.runtime import resources
 from supercomputers_rerun.kernels.runtime.resources import (
     available_memory,
@@ -95,7 +96,7 @@ def test_threads_are_at_most_the_usable_cpus(monkeypatch, affinity, quota, expec
     monkeypatch.setattr(resources, "cpu_quota", lambda: quota)
     assert require_threads(expected) == resources.usable_cpus() == expected
     for threads in (expected + 1, 4096, 0, -1, True, 1.0, "2", None):
-        with pytest.raises(ValueError, match=f"threads = {threads!r} is outside 1 … {expected}"):
+        with pytest.raises(Refused, match=f"threads = {threads!r} is outside 1 … {expected}"):
             require_threads(threads)
 
 
