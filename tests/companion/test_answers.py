@@ -72,6 +72,8 @@ def test_printed_numbers_stand_beside():
     disk = next(each for each in said.printed if each.row == "one disk")
     assert disk.source == "X-MP 1982" and disk.low < disk.here < disk.high
     assert 500 < disk.ratio < 1000
+    median = next(row.median for row in said.rows if row.case == "disk")
+    assert median == pytest.approx(disk.here), "the tables above and below say the same"
     assert "Beside the report: transfer rate [MB/s]" in answers.text(said)
 
 
