@@ -145,6 +145,8 @@ def bench(
         raise ValueError(f"preset = {preset!r} is unknown; choose one of {', '.join(experiments.PRESETS)}")
     if again is not None and again < 0:
         raise ValueError(f"--again {again} must be zero or more")
+    if sys.stderr.isatty():
+        print("looking at what each experiment needs and this machine has", file=sys.stderr)
     planned = suite.plan(out, names, preset, threads, seed)
     if end is not None:
         planned = suite.within(planned, end - time.monotonic())
@@ -162,7 +164,8 @@ def bench(
         print(f"{plural(written, 'record')} written to {out}; companion report {out} makes a page of them")
     elif not failed:
         raise ValueError(
-            f"no experiment ended within --minutes {minutes:g}: end what else keeps this machine busy, or give it more"
+            f"no experiment ended within --minutes {minutes:g}, of {', '.join(dropped)}: end what else keeps this "
+            "machine busy, or give it more"
         )
     if dropped:
         print(f"not measured, since --minutes {minutes:g} were over: {', '.join(dropped)}; a second call goes on there")
@@ -294,7 +297,7 @@ def _parser() -> common.Parser:
     def shown(add: Callable) -> None:
         """Ways in which an answer is printed."""
         add("--json", dest="style", action="store_const", const="json", default="", help="print JSON, for a program")
-        add("--csv", dest="style", action="store_const", const="csv", help="print CSV, a line for each case")
+        add("--csv", dest="style", action="store_const", const="csv", help="print CSV, a line for each row")
 
     quick = {"default": "quick", "help": "quick, paper or modern; without it, %(default)s"}
     threads: dict[str, Any] = {"type": int, "help": "threads; without it, the experiment's own"}

@@ -18,7 +18,7 @@ from typing import Any
 
 from supercomputers_rerun.companion import experiments, host
 from supercomputers_rerun.companion.bench import FEWEST_SAMPLES, median_interval
-from supercomputers_rerun.companion.common import DRAWING, missing, plain_bytes, plural, significant
+from supercomputers_rerun.companion.common import DRAWING, missing, plain_bytes, plural, significant, size
 from supercomputers_rerun.companion.experiments import RATES, SIZES, TIMES
 from supercomputers_rerun.companion.records import runs
 
@@ -237,11 +237,12 @@ def _value(value: Any) -> str:
 
 
 def _outputs(record: dict[str, Any]) -> list[str]:
-    found = [
-        f"  {name.replace('_', ' ')}: {_value(entry['value'])}"
-        + (f" {entry['units']}" if entry.get("units") not in (None, "1") else "")
-        for name, entry in record["outputs"].items()
-    ]
+    found = []
+    for name, entry in record["outputs"].items():
+        value, unit = entry["value"], entry.get("units")
+        if unit == "byte" and all(isinstance(each, int) for each in (value if isinstance(value, list) else [value])):
+            value, unit = [size(each) for each in value] if isinstance(value, list) else size(value), None
+        found.append(f"  {name.replace('_', ' ')}: {_value(value)}{'' if unit in (None, '1') else f' {unit}'}")
     return ["", "Other results", *found] if found else []
 
 

@@ -79,6 +79,8 @@ class Compared:
             f"  {line.case:{width}s}  {line.ratio}" + (f"  [{line.doubts}]" if line.doubts else "")
             for line in self.lines
         ]
+        if any(line.doubts for line in self.lines):
+            found.append("  in brackets what makes a ratio doubtful; companion show RECORD says it in sentences")
         if not self.lines:
             found.append("  no case in common")
         elif self.left:

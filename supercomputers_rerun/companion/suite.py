@@ -5,6 +5,7 @@ experiment whose record lies in the folder, made by this machine from this sourc
 seed, is done.  Where the newest of them is doubtful, it may be measured again.
 """
 
+import json
 import signal
 import sys
 import threading
@@ -16,7 +17,7 @@ from functools import cache
 from pathlib import Path
 
 from supercomputers_rerun.companion import experiments, host
-from supercomputers_rerun.companion.common import DRAWING, Refusal, Unavailable, missing, plural, strict_json
+from supercomputers_rerun.companion.common import DRAWING, Refusal, Unavailable, missing, plural
 from supercomputers_rerun.companion.experiments import Experiment
 from supercomputers_rerun.companion.records import runs
 
@@ -71,7 +72,7 @@ def estimate(entry: Experiment, preset: str) -> float:
     """Seconds that an experiment may take: as a committed record of the preset took, or its budget."""
     if path := _newest(runs.COMMITTED).get((entry.id, preset)):
         # the book's own, held by tests: to validate them all takes longer than all else that a list needs
-        cases = strict_json(path.read_text(encoding="utf-8"))["measurements"]
+        cases = json.loads(path.read_text(encoding="utf-8"))["measurements"]
         taken = (each["setup_s"] + each["compile_s"] + each["repeats"] * sum(each["samples"]) for each in cases)
         return STARTING + sum(taken)
     budget = entry.budgets.get(preset)  # whatever RERUN_BUDGET of tests and builds says
@@ -208,8 +209,7 @@ def measure(
     for number, (name, takes) in enumerate(planned.todo.items(), start=1):
         started, head = time.monotonic(), f"{number} of {len(planned.todo)}: {name}"
         if end is not None and started + takes > end:
-            dropped.append(name)
-            print(f"{head}: dropped; it takes about {duration(takes)}, and {duration(max(0, end - started))} are left")
+            dropped.append(name)  # the call ends with all their names
             continue
         left = "" if end is None else f", {duration(end - started)} left"
         if sys.stderr.isatty():

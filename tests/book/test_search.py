@@ -15,6 +15,7 @@ SAID = """async (path) => {
     prose: [...main.querySelectorAll("section > p")].map(plain).findLast((text) => text.length > 60).slice(0, 50),
     code: plain(main.querySelector("div.cell_input pre")).slice(0, 50),
     cells: [...row.cells].slice(0, 3).map(plain),
+    terms: Search.htmlToText("<table><td>cell</td></table><dl><dt>term</dt><dd>Words.</dd></dl>"),
   };
 }"""
 
@@ -37,6 +38,7 @@ def test_results_say_prose_before_code_and_keep_cells_apart(page, address):
     said = found["said"]
     assert 0 <= said.find(found["prose"]) < said.find(found["code"])
     assert " \u00b7 ".join(found["cells"]) in said.replace(" \u00b7  \u00b7 ", " \u00b7 ")
+    assert found["terms"].split() == ["term", "\u00b7", "Words.", "cell", "\u00b7"]
     texts = [said, *page.locator("#search-results li").all_inner_texts()]
     assert not [text for text in texts if "code cell source" in text or "Show code" in text]
 

@@ -72,6 +72,8 @@ def test_printed_numbers_stand_beside():
     disk = next(each for each in said.printed if each.row == "one disk")
     assert disk.source == "X-MP 1982" and disk.low < disk.here < disk.high
     assert 500 < disk.ratio < 1000
+    median = next(row.median for row in said.rows if row.case == "disk")
+    assert median == pytest.approx(disk.here), "the tables above and below say the same"
     assert "Beside the report: transfer rate [MB/s]" in answers.text(said)
 
 
@@ -84,6 +86,7 @@ def test_bytes_are_those_of_the_figures(call):
     assert said[:2] == ["8 bytes, 1 pair", "512 KB, 512 bytes, 1.5 KB, 16 MB"]
     lines = [line.partition(",")[0] for line in call("show", newest("p5plus-exchange"))[1].splitlines()]
     assert {"8 bytes", "512 bytes", "1 KB", "1 MB"} <= {*lines}
+    assert "  reported capacity: 32 KB; 512 KB; 32 MB" in call("show", newest("p5plus-latency"))[1].splitlines()
     assert [common.size(each) for each in (1, 1023, 1536, 2**20)] == ["1 byte", "1023 bytes", "1.5 KB", "1 MB"]
 
 

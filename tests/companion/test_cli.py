@@ -242,6 +242,7 @@ def test_compare_finds_the_same_case_in_an_older_record(call, record, tmp_path):
         paths.append(runs.save(record | {"date": f"{year}-01-01T00:00:00Z"}, tmp_path))
     code, out, _ = call("compare", *paths)
     assert code == 0 and out.count("minima 1.000") == out.count("[only one record names pages]") == 2
+    assert out.count("in brackets what makes a ratio doubtful") == 1
 
 
 def test_compare_of_nothing_in_common(call, two_records, tmp_path):

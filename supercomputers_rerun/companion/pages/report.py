@@ -114,12 +114,20 @@ def _axes(points: dict[str, pd.DataFrame]) -> list[Shown]:
     return shown
 
 
-def _chapters(found: Iterable[str]) -> str:
+def _titled(shown: Shown, record: dict) -> str:
+    """A figure of a record; where that doubts some of its cases, or has one sample each, no title boasts a number."""
+    cases = record["measurements"]
+    doubted = any(case["flags"].keys() - {_FEW} for case in cases) or all(len(case["samples"]) == 1 for case in cases)
+    title = escape(shown.words.title.rstrip("."))
+    return shown.html.replace(title, DOUBTFUL.rstrip("."), 1) if title and doubted else shown.html
+
+
+def _chapters(found: dict[str, dict]) -> str:
     """For each chapter the first figure that the records of these experiments can draw, and the others folded."""
     parts = []
     for document in items.documents():
         drawn = [
-            shown.html
+            _titled(shown, found[name])
             for name in found
             if experiments.REGISTER[name].document == document
             for shown in experiments.drawn_from(runs.own(name)[-1])[0]

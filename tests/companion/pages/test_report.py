@@ -112,6 +112,8 @@ def test_a_doubtful_number_is_no_headline_and_a_share_above_one_is_refused(folde
     assert "This machine was busy: others kept 1.5 of its 2 CPUs at work" in begins
     assert re.search(r"spectral transforms .*, share of peak [^:]*: 2\d\d % is more than the whole", begins)
     assert " % of the peak measured with it" not in html
+    titles = re.findall('<p class="rerun-title"[^>]*>(.*?)</p>', html[html.index("Figures of the chapters") :])
+    assert titles and {*titles} == {report.DOUBTFUL.rstrip(".")}
 
 
 def test_fewer_rounds_than_were_wanted_make_no_number_doubtful(folder, tmp_path, monkeypatch):

@@ -49,7 +49,11 @@ def spent(runs) -> "figures.Shown":
         wait = figures.converted(found["wait"], lambda seconds, percent=percent: percent * seconds)
         in_ms = {f"{name}_ms": 1e3 * part["middle"] for name, part in found.items()}
         frames.append(figures.with_spread(pd.DataFrame({"way": _COMPARED, "sensor": taken, **in_ms}), wait=wait))
-        names += [_WAYS[way] if len(runs) == 1 else f"{_WAYS[way]},\n{figures.cpu(run)}" for way in _COMPARED]
+        # a bar has no mark that could be crossed
+        names += [
+            (_WAYS[way] if len(runs) == 1 else f"{_WAYS[way]},\n{figures.cpu(run)}") + (", doubtful" if flagged else "")
+            for way, flagged in zip(_COMPARED, frames[-1]["flagged"], strict=True)
+        ]
     figure, axis = figures.axes(height=1.5 + 0.36 * len(names))
     place = figures.rows(axis, names)
     for run, frame in zip(runs, frames, strict=True):

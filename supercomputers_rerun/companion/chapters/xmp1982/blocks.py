@@ -58,7 +58,15 @@ def _observe_writes(result) -> dict[str, float]:
     return _observe_passes(result) | {f"write_{n}": float(seconds) for n, seconds in enumerate(writes)}
 
 
-@experiment("xmp1982-devices", item="X19", threads=1, rounds=7, seconds={"paper": 400}, unit="MB/s written and read")
+@experiment(
+    "xmp1982-devices",
+    item="X19",
+    threads=1,
+    rounds=7,
+    seconds={"paper": 400},
+    unit="MB/s written and read",
+    of="clock",
+)
 def devices(preset: str, threads: int) -> list[Case]:
     """Large blocks written and read.
 

@@ -159,6 +159,9 @@ def test_interruptions_in_turn_cost_each_rank_those_of_the_others():
     assert "cost about twice as much as at the same time" in shown.words.title
     assert shown.data["sensor"].tolist() == pytest.approx([0, 10, 10])
     assert shown.data["wait"].tolist() == pytest.approx([1, 1, 11])
+    busy = run.assign(flags=("case", ["", "", "load: others kept 1.9 CPUs busy"]))
+    rows = [label.get_text() for label in monitoring.spent([run, busy]).figure.axes[0].get_yticklabels()]
+    assert [row.endswith(", doubtful") for row in rows] == [False] * 5 + [True]
 
 
 def test_where_interruptions_in_turn_cost_no_more_the_sentences_fail_and_the_title_turns():
