@@ -46,8 +46,8 @@ STREAM_DIRECT_FROM = 3 * 2**20
 #: (T159, direct) to 6.2 times as long as one of one.
 FEWEST_TOGETHER = 6
 #: Products of the Legendre part, coefficients times rows of a hemisphere times fields, that are worth a thread.  One
-#: thread's time over that of two, inverse, at a good and at a bad hour of a shared EPYC of Zen 3 with two CPUs: T63, one
-#: field, 1.01 and .86 at 100 000; T42, eight, 1.18 and .72 at 240 000; T106, one, 1.41 and 1.11 at 460 000.
+#: thread's time over that of two, inverse, at a good and at a bad hour of a shared EPYC of Zen 3 with two CPUs: T63,
+#: one field, 1.01 and .86 at 100 000; T42, eight, 1.18 and .72 at 240 000; T106, one, 1.41 and 1.11 at 460 000.
 FEWEST_PRODUCTS = 2**17
 #: Bits of the parts of a transform.  A single thread does both in one call, which takes 4 µs less than two; several
 #: threads meet in between.
