@@ -52,6 +52,8 @@ from typing import Annotated, Any, ClassVar, get_args, get_origin
 
 import numpy as np
 
+from supercomputers_rerun.kernels.runtime.resources import Refused
+
 __all__ = [
     "Check",
     "Footprint",
@@ -66,13 +68,6 @@ __all__ = [
     "whole",
     "worst",
 ]
-
-
-class Refused(ValueError):
-    """A value that a problem does not take.  A notebook shows the sentence without the way that led to it."""
-
-    def _render_traceback_(self) -> list[str]:  # IPython's name for what it shows in place of a traceback
-        return [f"ValueError: {self}"]
 
 
 def ceil_div(number: int, divisor: int) -> int:

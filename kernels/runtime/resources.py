@@ -123,12 +123,17 @@ def available_memory(root: Path = _CGROUP, proc: Path = _PROC) -> int:
     return min(free)
 
 
+class Refused(ValueError):
+    """What a problem or an experiment does not take.  A notebook shows the sentence without the way that led to it."""
+
+    def _render_traceback_(self) -> list[str]:  # IPython's name for what it shows in place of a traceback
+        return [f"ValueError: {self}"]
+
+
 def require_threads(threads: int) -> int:
     """Return ``threads``; ``ValueError`` unless it is a whole number from 1 to :func:`usable_cpus`."""
     whole = isinstance(threads, int) and not isinstance(threads, bool)
     if not whole or threads != 1 and not 1 <= threads <= usable_cpus():
-        from supercomputers_rerun.kernels.contract import Refused  # with NumPy, which no command waits for
-
         raise Refused(
             f"threads = {threads!r} is outside 1 … {usable_cpus()}, what affinity, quota and NUMBA_NUM_THREADS leave"
         )

@@ -34,6 +34,7 @@ from supercomputers_rerun.companion.bench import Measurement
 from supercomputers_rerun.companion.common import Unavailable, require_integer
 from supercomputers_rerun.companion.figures import styled
 from supercomputers_rerun.companion.records import runs
+from supercomputers_rerun.kernels.runtime.resources import Refused
 
 PRESETS = ("quick", "paper", "modern")
 # Units of what a case is said to take, by the first word of an experiment's ``unit``
@@ -288,8 +289,6 @@ def accept(asked: Asked, started: bool = False) -> tuple[Experiment, list[Any]]:
         names = ", ".join(other.id for other in REGISTER.values() if other.ranks)
         raise ValueError(f"ranks = {ranks}: {id} is no MPI program; leave ranks out or choose one of {names or 'none'}")
     if preset not in entry.presets:
-        from supercomputers_rerun.kernels.contract import Refused  # with NumPy, which a list of all need not wait for
-
         raise Refused(f"preset = {preset!r} is unknown to {id}; choose one of {', '.join(entry.presets)}")
     host.require_threads(threads)
     if asked.budget is not None and not 0 <= asked.budget < float("inf"):

@@ -5,9 +5,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from supercomputers_rerun.kernels.contract import Refused
 from supercomputers_rerun.kernels.runtime import resources
 from supercomputers_rerun.kernels.runtime.resources import (
+    Refused,
     available_memory,
     cpu_quota,
     require_disk,
