@@ -10,6 +10,14 @@ Fourier part.  Fields travel in groups of eight, or alone.  ``call`` is what a p
 plain tuples; ``spectra`` are complex128 (fields, ncoef), ``values`` float64 (fields, points), both C-contiguous;
 ``group`` is a pair: the first field of those that are transformed, and the bits of the parts of the transform that are
 done; ``thread`` of ``threads`` takes its share of a part.  Tables, buffers and scratch are kept between calls.
+
+Where the time of one thread goes (Zen 3 at 3.24 GHz, full grids, inverse and direct; the bound is what the operations
+of the Legendre part take at two fused ones of four doubles a cycle)::
+
+                     Legendre    bound    Fourier    of which transforms    Python and handing over
+    T159, 1 field    139, 161      115     60,  57                    38                          9    µs
+    T159, 8 fields   909, 947      651    524, 482                   300                          9    µs
+    T639, 8 fields     44, 44       34     12,  11                   6.5                          –    ms
 """
 
 import threading
