@@ -24,7 +24,7 @@ from supercomputers_rerun.companion.chapters.xmp1982 import blocks, forecast
 from supercomputers_rerun.companion.chapters.xmp1982.forecast import sized
 from supercomputers_rerun.companion.claims.formulas import Turn
 from supercomputers_rerun.companion.claims.sheets import Reader
-from supercomputers_rerun.companion.common import plural, significant
+from supercomputers_rerun.companion.common import plural, significant, span
 from supercomputers_rerun.companion.items import page
 from supercomputers_rerun.companion.records import runs
 from supercomputers_rerun.companion.tables import anchor
@@ -636,6 +636,7 @@ def waiting() -> "figures.Shown":
     figure, axis = figures.axes(height=1.2 + 0.22 * place)
     _marks(axis, placed, "place", across=True, apart=0.36, least=0)
     then, now = waited()
+    others = placed.loc[(placed["bound"] == "") & ~placed["row"].isin(_COMPARED), "value"]
     for at, part in placed.groupby("place"):
         first = part.sort_values("order").iloc[0]
         words = f"{first['bound']} {first['value']:.0f} %".strip()
@@ -659,10 +660,11 @@ def waiting() -> "figures.Shown":
         data=frame.drop(columns="order"),
         name="waiting",
         heading=_measured(frame),
-        title=f"Four disks became one: the forecast of 1982 waited {then:.0f} % of its time, ours waits {now:.0f} %",
-        caption="Waiting includes other users' turns (Pittsburgh), serial work (2006). "
-        + ("Long arrow: four disks then, one today; computing sped up more. " if _outgrew_disks() else "")
-        + "Short arrow, hollow box: bounds.",
+        title=f"The forecast of 1982 waited {then:.0f} % of its time, ours {now:.0f} %; others waited for "
+        f"{span(others, 0)} %",
+        caption=("Long arrow: four disks then, one today. " if _outgrew_disks() else "")
+        + "Waiting includes other users' turns (Pittsburgh), serial work (2006); 1989 adds up tasks. Short arrow, "
+        "hollow box: bounds.",
         alt=f"Share of the elapsed time without computing, in %. {said(frame)}.",
     )
 

@@ -109,8 +109,8 @@ def wrong(cases: list) -> "figures.Shown":
         name="aips58_wrong",
         title=f"Two VTESS images of one sky differ by at most {apart:.0f} % of the peak"
         f"{'' if cases[-1].accepted == cases[-2].accepted else ', and our checks refuse one'}",
-        caption="Above each image its flux and bits, below our checks' verdict and the number that decides. Dark is "
-        "0, yellow the true peak.",
+        caption="Above each image its flux and bits, below our checks' verdict and the number that decides. Dark: 0 or "
+        "less; yellow: the true peak.",
         alt="Images of one sky in the colours of the truth, above each its total flux and its bits. By the checks: "
         f"{', '.join(verdicts)}.",
     )

@@ -74,8 +74,8 @@ def loading(runs) -> "figures.Shown":
         old,
         name="aips58_loading",
         title=f"One command took {real[1]:.0f} s in Toronto and {real[2] / 60:.0f} minutes in Pittsburgh",
-        caption="At the right CPU and real time. Pittsburgh had other users. Below, a stand-in of ours, by how "
-        "it writes its messages.",
+        caption="At the right CPU and real time. Pittsburgh had other users. Below, a small stand-in of ours: the more "
+        "it does for a message, the longer.",
         tables="ddtload",
         model=models.by_row(expected, "real"),
         note=models.said(added, expected),

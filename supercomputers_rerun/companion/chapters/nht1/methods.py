@@ -246,7 +246,7 @@ def two_speeds(run) -> str:
 def _longer(run) -> str:
     """How many times as long a run takes with points as without writing, in prose."""
     times = 1 + float(largest(run).loc[POINTS, "zeta"]) / 100
-    return f"{times:.{0 if times > 5 else 1}f}"
+    return f"{times:.2g}"
 
 
 def surprise(run) -> str:

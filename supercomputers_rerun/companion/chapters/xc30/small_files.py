@@ -316,7 +316,8 @@ def opens(runs) -> "figures.Shown":
     """What small files cost an output step by the time of an open, for the least and the largest records."""
     frames = [with_small_files(run) for run in runs]
     least, most = frames[0]["record_bytes"].agg(["min", "max"])
-    words = {least: f"{least / 1e6:.2g} MB to each file", most: f"{most / 1e6:.2g} MB to each file, as in the talk"}
+    words = {each: f"{each / 1e6:.2g} MB of output for each small file" for each in (least, most)}
+    words[most] += ", as in the talk"
     drawn = [frame.sort_values(["record_bytes", "open"], ascending=[False, True]) for frame in frames]
     figure, axis = figures.axes(height=3.0)
     for run, frame in zip(runs, drawn, strict=True):

@@ -154,11 +154,11 @@ def savings(runs) -> "figures.Shown":
         xlabel="share of the forecast's time that overlapping saves [%]",
         legend_at="above 2",
         name="xmp1982_overlap_rerun",
-        title=f"Moving data while computing saved {old[0]:.0f} % with the SSD of 1982, with memory slowed like it "
-        f"{paced[0]:.0f} % today",
+        title=f"Moving data while computing saved {old[0]:.0f} % with the SSD of 1982; imitated today it saves "
+        f"{paced[0]:.0f} %",
         tables="prose",
-        caption="Without write-up steps and physics. Above, memory is slowed down (paced) to imitate 1982; the report "
-        "deduced buffer memory's value. Right: then → today.",
+        caption="Above, memory and computing are slowed to the proportion of 1982; below, neither. The report deduced "
+        "buffer memory's value. No write-up steps, no physics.",
         model=models.by_row(expected),
         note=models.said(hiding, expected),
     )
