@@ -21,6 +21,7 @@ from pathlib import Path
 from docutils import nodes
 
 from supercomputers_rerun.companion import items, tables
+from supercomputers_rerun.companion.common import plural
 from supercomputers_rerun.companion.pages.chapter_record import checks, stored_runs
 
 RECORDS, STORIES = "book/records/", "notebooks/"
@@ -136,7 +137,7 @@ def _announce(app, doctree) -> None:
     address = app.builder.get_relative_uri(docname, record) if known else ""
     _lead(doctree, address)
     more = f' <a href="{address}">The record</a> holds the printed tables, all numbers and checks.' if known else ""
-    html = f'<p class="rerun-reading">{minutes(doctree)} minutes to read.{more}</p>'
+    html = f'<p class="rerun-reading">{plural(minutes(doctree), "minute")} to read.{more}</p>'
     title = doctree.next_node(nodes.title)
     title.parent.insert(title.parent.index(title) + 1, nodes.raw("", html, format="html"))
 
@@ -159,7 +160,7 @@ def _deal(app, doctree, docname) -> None:
             return ""
         chapter = app.env.get_doctree(page)
         if what == "minutes":
-            return f"{minutes(chapter)} minutes to read"
+            return f"{plural(minutes(chapter), 'minute')} to read"
         drawn = (node.astext() for node in chapter.findall(nodes.raw))
         return next(filter(None, (small(html, page.rpartition("/")[2], name) for html in drawn)), "")
 

@@ -15,12 +15,14 @@ def described(about: dict[str, Any]) -> dict[str, Any]:
     """What a record says of its machine, in words; unknown is None."""
     known, signature = runs.fingerprint(about), about["cpu"].get("signature")
     caches = [cache for cache in about["caches"] if cache["type"] != "instruction" and cache["bytes"]]
-    measured = about["cpu"].get("measured_hz")
+    nominal, measured = known["nominal clock"], about["cpu"].get("measured_hz")
+    if nominal and measured and measured < 0.5e9 * nominal:  # other processes ran meanwhile
+        measured = None
     return {
         "processor": about["cpu"]["model"],
         "LLVM's name": known["target"],
         "family, model, stepping": ", ".join(map(str, signature)) if signature else None,
-        "nominal clock [GHz]": known["nominal clock"],
+        "nominal clock [GHz]": nominal,
         "measured clock [GHz]": None if measured is None else round(measured / 1e9, 2),
         "usable CPUs": known["usable CPUs"],
         "threads a core": known["threads a core"],
