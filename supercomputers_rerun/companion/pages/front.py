@@ -37,11 +37,11 @@ def finding() -> tuple[str, str]:
         f"In 1982 a forecast on the Cray X-MP, with its files on four disks, waited for {then:.0f} % of its time. Our "
         f"forecast, with files of about the same size on one virtual disk of today, waits for {now:.0f} %. A single "
         f"disk gained more than computing, which became about {about(computes)} times as fast. But one disk does the "
-        f"work of four, so that moving the files became only about {about(moves)} times as fast. At these "
-        f"speeds an ordinary step must wait for at least {thread.by_speeds():.0f} % of its time, even if it computes "
-        "while data moves (calculated); chapter 1 names further reasons. The forecast is done sooner all the same: a day of "
-        f"it, with the jobs that follow, takes {about(day)} s. The "
-        f"older Cray 1-A took {old:.0f} minutes. Our program has other physics; chapter 1 says what can be compared.",
+        f"work of four, so that moving the files became only about {about(moves)} times as fast. At these speeds an "
+        f"ordinary step must wait for at least {thread.by_speeds():.0f} % of its time, even if it computes while data "
+        "moves (calculated); chapter 1 names further reasons. The forecast is done sooner all the same: a day of it, "
+        f"with the jobs that follow, takes {about(day)} s. The older Cray 1-A took {old:.0f} minutes. Our program has "
+        "other physics; chapter 1 says what can be compared.",
     )
 
 

@@ -77,7 +77,7 @@ def growth() -> tuple[float, float]:
 
 
 def by_speeds() -> float:
-    """Share [%] of its time for which an ordinary step must wait today, as moving its data takes longer than computing."""
+    """Share [%] of its time for which an ordinary step must wait today, since moving takes longer than computing."""
     then, now = synthesis.waited()
     share = 100 * (1 - 1 / forecast.over_computing(runs.latest("xmp1982-forecast")))
     assert then < share < 0.8 * now, "a part of the rise, not all"
@@ -102,8 +102,8 @@ def why_more() -> str:
         f"while data moves (overlap). In 1982 moving a step's data took {about(hidden)} times as long as computing the "
         f"step, so that nearly all of the moving could go on behind computing. Today moving takes {about(longer)} "
         f"times as long as computing, so that an ordinary step must wait for at least {by_speeds():.0f} % of its time "
-        f"(calculated). The forecast waits for more, {now:.0f} %, probably because this takes the disk's rate for large blocks, "
-        "while the forecast asks for smaller ones. Four disks like ours would move a step's data in "
+        f"(calculated). The forecast waits for more, {now:.0f} %, probably because this takes the disk's rate for "
+        "large blocks, while the forecast asks for smaller ones. Four disks like ours would move a step's data in "
         f"{about(with_four)} of the time of computing (calculated). So take the share as a lesson about one disk, not "
         "as a race of machines. Our program also has other physics than that of 1982."
     )
