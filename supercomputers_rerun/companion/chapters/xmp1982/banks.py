@@ -236,11 +236,11 @@ def said(run) -> str:
     (job, *_), (kernel, *_) = printed("fig8_1"), printed("fig8_2")
     assert job.max() < 1.01 and kernel[0] < 1.05 and 4 / 3 < kernel.max() < 1.4
     return (
-        "Two copies of the program that suffered most shared half of the banks. A copy took up to "
+        "Two copies of the program that does little but ask memory shared half of the banks. A copy took up to "
         f"{kernel.max():.2f} times the CPU time that it took alone with all banks, mostly due to the other copy. "
         "What the other copy would cost with all banks was not timed. The report does not print this program. So we "
         f"simulated {int(run['searched'])} loops that it may have been; {int(run['within_2_percent'])} come within 2 % "
-        "of the printed times, and the nearest is drawn."
+        "of the printed times. The nearest is *kernel, simulated* in the folded figure above."
     )
 
 

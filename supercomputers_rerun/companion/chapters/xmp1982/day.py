@@ -188,7 +188,7 @@ def _still() -> "figures.Shown":
         name="xmp1982_day",
         title=f"In 1982 a day's forecast and its jobs took {minutes('disk4'):.1f} minutes with files on disks, at best "
         f"{minutes(fastest()):.1f}",
-        caption="Pale: a model, parts added up, six constants fitted to the report's times, within "
+        caption="Pale: a model, six constants from six printed times, five of other runs; within "
         f"{off():.0f} % of the printed ends. Diamonds and minutes: the report's.",
         alt="Modelled clock time of a forecast and its post-processing jobs, by part, for the "
         f"{len(timed)} places of the work files that the report timed. Hollow diamonds are printed.",
