@@ -655,10 +655,10 @@ def why(run) -> list[str]:
         f"replaces four, which moved {rounded(four / blocks.rates_then()['disk'])} times as much as one. So moving "
         f"became only {rounded(moving_gain)} times as fast.",
         "These are rates of large blocks. With four files the forecast asks for half a row at a time. With the latency "
-        f"of each request, moving takes {longer:.1f} times as long as computing (calculated from a rate and a latency "
-        "of other tests). If computing goes on behind moving, the forecast takes as long as moving. Measured with four "
-        f"files on disk, it takes {took:.1f} times as long as without work files. Not all of this is waiting, probably "
-        "because moving takes CPU time, too.",
+        f"of each request, moving takes {longer:.1f} times as long as the whole forecast takes without work files "
+        "(calculated from a rate and a latency of other tests). If computing goes on behind moving, the forecast takes "
+        f"as long as moving. Measured with four files on disk, it takes {took:.1f} times as long. Not all of this is "
+        "waiting, probably because moving takes CPU time, too.",
     ]
 
 
