@@ -10,7 +10,15 @@ from dataclasses import replace
 from supercomputers_rerun.companion import figures, tables
 from supercomputers_rerun.companion.bench import Case
 from supercomputers_rerun.companion.chapters.xmp1982 import forecast, second_cpu
-from supercomputers_rerun.companion.chapters.xmp1982.rows import along, bounded, in_rows, observed, on_host, over
+from supercomputers_rerun.companion.chapters.xmp1982.rows import (
+    along,
+    bounded,
+    in_rows,
+    observed,
+    on_host,
+    over,
+    two_machines,
+)
 from supercomputers_rerun.companion.common import np, pd, span
 from supercomputers_rerun.companion.conclusions import HOLDS, NOT, PARTLY, THEN, Finding, conclusion
 from supercomputers_rerun.companion.experiments import experiment
@@ -110,18 +118,23 @@ def places(runs) -> "figures.Shown":
     )
 
 
+def _cpu(run) -> "np.ndarray":
+    """CPU seconds (program, sample) of the four programs, both passes together, with files on disk."""
+    from supercomputers_rerun.kernels.analysis.chain import STEPS
+
+    case = observed(run).sel(configuration="disk")
+    steps = [[f"step_{n:02d}_cpu" for n, step in enumerate(STEPS) if step[1] == name] for name in _PROGRAMS]
+    return np.array([sum(case[step].values for step in of_program) for of_program in steps])
+
+
 @alone.figure
 def programs(runs) -> "figures.Shown":
     """Shares of the four programs in their CPU time (Fig. 6.2), both passes together, with files on disk."""
-    from supercomputers_rerun.kernels.analysis.chain import STEPS
-
     printed = tables.printed("xmp1982", "fig6_2")[["cray_1a", "cray_xmp"]].to_numpy(float).T
 
     def here(run) -> "pd.DataFrame":
-        case = observed(run).sel(configuration="disk")
-        cpu = np.array([sum(case[f"step_{n:02d}_cpu"].values for n, step in enumerate(STEPS) if step[1] == name)
-                        for name in _PROGRAMS])  # fmt: skip
-        return in_rows(_PROGRAMS, bool(case["flagged"]), today=100 * cpu / cpu.sum(axis=0))
+        cpu, flagged = _cpu(run), observed(run).sel(configuration="disk")["flagged"]
+        return in_rows(_PROGRAMS, bool(flagged), today=100 * cpu / cpu.sum(axis=0))
 
     old, frames = [100 * each / each.sum() for each in printed], [*map(here, runs)]
     main = int(old[1].argmax())
@@ -134,6 +147,33 @@ def programs(runs) -> "figures.Shown":
         name="xmp1982_programs_rerun",
         title=f"{_PROGRAMS[main]} took {old[1][main]:.0f} % of the CPU time of four programs, and takes "
         f"{frames[0]['today'][main]:.0f} % today",
+        caption="Programs of the analysis; today with files on disk, and both passes.",
+        tables="fig6_2",
+    )
+
+
+@alone.figure
+def machines(runs) -> "figures.Shown":
+    """CPU time of the four programs: the Cray 1-A over the X-MP (Fig. 6.2), and one machine of today over another."""
+    ratio = tables.printed("xmp1982", "fig6_2")["ratio"].to_numpy(float)
+    rows = pd.DataFrame({"what": _PROGRAMS})
+    pair, frames, known = two_machines(runs, lambda run: np.median(_cpu(run).sum(axis=0))), [rows], ""
+    if pair:
+        flags = ["flagged" if observed(run).sel(configuration="disk")["flagged"] else "" for run in pair]
+        slow, fast = (figures.of_samples(_cpu(run), len(rows) * [flag]) for run, flag in zip(pair, flags, strict=True))
+        today = figures.quotient(slow, fast)
+        frames = [figures.with_spread(rows, today=today), rows]
+        names = [figures.letter(run) for run in pair]
+        known = f"; {names[1]} takes {span(1 / today['middle'])} of that of {names[0]}"
+    return figures.dots(
+        pair or runs[:1],
+        frames,
+        {"today": "today, one machine over another"},
+        printed={"Cray 1-A over X-MP": pd.Series(ratio, [*_PROGRAMS])},
+        base=1,
+        xlabel="CPU time on the slower machine over that on the faster one",
+        name="xmp1982_analysis_machines",
+        title=f"For the analysis the X-MP took {span(1 / ratio)} of a Cray 1-A's CPU time{known}",
         caption="Programs of the analysis; today with files on disk, and both passes.",
         tables="fig6_2",
     )
