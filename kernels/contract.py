@@ -209,14 +209,15 @@ def _is_a(value: Any, types: Any) -> bool:
 
 
 def _require_kind(annotation: Any) -> Any:
-    """What holds a field to a type without a range, or to one of several (``int | None``)."""
+    """The check of a field whose annotation is a type without a range, or several types (``int | None``)."""
     options = get_args(annotation) if isinstance(annotation, UnionType) else (annotation,)
-    types = [get_origin(option) or option for option in options]  # tuple[int, ...] -> tuple
+    types = [get_origin(option) or option for option in options if option is not NoneType]  # tuple[int, ...] -> tuple
     known = [_KINDS[kind] for kind in types if kind in _KINDS]
+    unknown = len(known) < len(types)  # of a type that the table lacks, any value is taken
     may_be_none = NoneType in options
 
     def require(name: str, value: Any) -> None:
-        if not known or (value is None and may_be_none):
+        if unknown or (value is None and may_be_none):
             return
         if not any(_is_a(value, kind) for _, kind in known):
             raise Refused(f"{name} = {value!r} must be {' or '.join(words for words, _ in known)}")

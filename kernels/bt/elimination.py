@@ -23,9 +23,9 @@ the velocities across them are called a and b, the one along them c.
 
 What makes it fast: the decomposition goes column by column and looks left, so that of what it makes no more than the
 triangles and one column, 30 numbers, are alive (the entries of Â come besides); AVX-512 has 32 registers of eight
-lanes, other processors keep a vector in several.  Pivots come in pairs whose two divisions do not wait for each other
-(the second is m₀₀ / det of a 2×2 block).  Sums are written in the order in which their terms become known (``FINITE``
-may fuse a product and a sum, and may not reorder).
+lanes, other processors keep a vector in several.  Reciprocals of pivots come in pairs whose two divisions do not wait
+for each other (the second is m/det of a 2×2 block, m the first pivot).  Sums are written in the order in which their
+terms become known (``FINITE`` may fuse a product and a sum, and may not reorder).
 
 Equations: Bailey et al., *The NAS Parallel Benchmarks*, NASA Ames report RNR-94-007, chapter 3.
 
@@ -38,7 +38,7 @@ the five of a *column*, is a vector with one lane a line.  The scratch of a line
                                                               overwritten by those of cell n+2
 
 The whole of BT one line after the other, with full blocks, takes 17 to 26 times as long (``plain``); with this
-algorithm and without lanes 4.7 to 5.1 times.
+algorithm and without lanes 4.7 to 5.1 times (machine and class are not recorded).
 """
 
 from typing import Any, NamedTuple
@@ -308,9 +308,9 @@ def _load_column(upper, x, number):
 def _decompose(diagonal, below, upper, x):
     """The ``Triangles`` of B − Â·X, with B as the columns ``diagonal`` and the X that begins at ``x``."""
     # Each column is multiplied, freed of the columns left of it, and done with: few numbers are alive.  Of each pair of
-    # pivots the second is m₀₀ / det of a 2×2 block, which needs no 1/m₀₀.  So two divisions run side by side, and three
-    # waits for a division are left of five.  m and l of a new column are entries of B − Â·X until the columns left of
-    # them are taken off, under the same names.
+    # reciprocal pivots the second is m/det of a 2×2 block, m the first pivot, and needs no 1/m.  So two divisions run
+    # side by side, and three waits for a division are left of five.  m and l of a new column are entries of B − Â·X
+    # until the columns left of them are taken off, under the same names.
     one = spread(1.0)
     m00, l10, l20, l30, l40 = _minus_product(diagonal[0], below, _load_column(upper, x, 0))
 

@@ -18,7 +18,8 @@ the update; ``step`` has the equation.  The forcing is −R of a polynomial, so 
 and the distance from it the error.
 
 What makes it fast: components have rows of their own, so that eight neighbouring points of one component are one load
-(``Box``), and a step passes over memory twice (``step``).
+(``Box``), and a step passes over memory twice (``step``).  What either gains has no number here; ``elimination``
+says what lanes gain.
 """
 
 from collections.abc import Iterator

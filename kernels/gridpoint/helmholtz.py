@@ -146,16 +146,16 @@ def implicit(plan, arrays, j):
     scratch = address(arrays.scratch)
     rec = record(arrays, size, j)
     _, north = neighbours(size, j)
-    cn = 0.0 if j == size.nj - 1 else rows.north[j] * rows.dy[j]
-    cs = rows.south[j] * rows.dy[j]
-    dx = rows.dx[j]
+    cn = 0.0 if j == size.nj - 1 else rows.north[j] * rows.per_dy[j]
+    cs = rows.south[j] * rows.per_dy[j]
+    per_dx = rows.per_dx[j]
     for k in range(size.levels):
         y = window_row(size, j, k)
         vn = window_row(size, north, k).v_change
         d = record_row(size, k).D
         wrap(w, y.u_change, ni)
         for i in range(0, ni, LANES):
-            div = dx * (load(w, y.u_change + i) - load(w, y.u_change + i - 1))
+            div = per_dx * (load(w, y.u_change + i) - load(w, y.u_change + i - 1))
             div = div + (cn * load(w, vn + i) - cs * load(w, y.v_change + i))
             store(w, y.divergence + i, div)
             store(rec, d + i, div)

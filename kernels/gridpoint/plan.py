@@ -36,11 +36,13 @@ and ``record_row`` give the place of everything by name, which is how the stages
       j − 1    flow                 j − 2, j − 1, j
       j − 2    tendency, advance    j − 3, j − 2, j − 1
       j − 3    implicit             j − 3, j − 2
-      j − 4    none                 spare, which no stage reads: j + 1 takes its place (four rows would be enough)
+      j − 4    none                 spare, which no stage reads: j + 1 takes its place (four rows would be enough,
+                                    and what the fifth costs has no number here)
 
 Fields that a stage leaves for the next, eighteen a row, exist in the window alone, which stays in the cache where that
 is large enough (``scan`` has sizes): the scan over all rows moves no more than their records, G and right-hand sides.
-Work files hold the records, and three more files the right-hand sides where the problem says so.
+What this, ``HALO`` and sixteen transforms at once gain has no number here.  Work files hold the records, and three
+more files the right-hand sides where the problem says so.
 
 The record of a row, in memory as in the work files, is two halves of whole blocks of eight-byte words:
 
@@ -94,7 +96,7 @@ class Extents(NamedTuple):
     pitch: int  # between levels in the window
     field: int  # of a field in the window
     row: int  # of one row in the window: its fields, the rows of longitude behind them, and one that nothing uses
-    ring: int  # rows of the window: the newest, three behind it and a spare; in looks at the state those of a group
+    ring: int  # rows of the window: the newest, three behind it, a spare; for a look (``model``) as many as a group has
     slots: int  # records in memory: nj, with work files the groups under way and the three rows behind them
     halves: int  # rows of right-hand sides in memory, half a spectrum each, in ``ForecastArrays.halves``
     half: int  # of half a record, A or B; nothing to do with ``halves``
@@ -314,9 +316,9 @@ class RowCoefficients(NamedTuple):
     inverse_cos: np.ndarray
     south: np.ndarray  # cosφ at the south face, 0 at the pole
     north: np.ndarray
-    dx: np.ndarray  # 1/(a cosφ Δλ), 1/m
-    dy: np.ndarray  # 1/(a cosφ Δφ), 1/m: factor of differences of v cosφ
-    face: np.ndarray  # 1/(a Δφ) at the south face, 0 at the pole, 1/m
+    per_dx: np.ndarray  # 1/(a cosφ Δλ), 1/m
+    per_dy: np.ndarray  # 1/(a cosφ Δφ), 1/m: factor of differences of v cosφ
+    per_dy_face: np.ndarray  # 1/(a Δφ) at the south face, 0 at the pole, 1/m
     laplace_south: np.ndarray  # ∇² in latitude: weight of the row to the south, 1/m²
     laplace_north: np.ndarray
     f: np.ndarray  # 2Ω sinφ at the south face, 1/s
@@ -395,9 +397,9 @@ def row_coefficients(problem: Problem) -> RowCoefficients:
         inverse_cos=1 / cos,
         south=south,
         north=north,
-        dx=1 / (RADIUS * cos * dlam),
-        dy=1 / (RADIUS * cos * dphi),
-        face=inner / (RADIUS * dphi),
+        per_dx=1 / (RADIUS * cos * dlam),
+        per_dy=1 / (RADIUS * cos * dphi),
+        per_dy_face=inner / (RADIUS * dphi),
         laplace_south=south / (cos * (RADIUS * dphi) ** 2),
         laplace_north=north / (cos * (RADIUS * dphi) ** 2),
         f=2 * OMEGA * np.sin(face[: nj + 1]),
@@ -438,7 +440,7 @@ def pivots(problem: Problem, rows: RowCoefficients, speed2: np.ndarray) -> np.nd
     inverse = np.empty((nj, len(k), len(speed2)))
     upper = 0.0
     for j in range(nj):
-        weight = symbol * rows.dx[j] ** 2 + rows.laplace_south[j] + rows.laplace_north[j]
+        weight = symbol * rows.per_dx[j] ** 2 + rows.laplace_south[j] + rows.laplace_north[j]
         inverse[j] = 1 / (1 + weight[:, None] * speed2 - speed2 * rows.laplace_south[j] * upper)
         upper = speed2 * rows.laplace_north[j] * inverse[j]
     return inverse

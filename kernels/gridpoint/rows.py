@@ -66,9 +66,10 @@ wave in longitude falls by e in three hours.
 
 What makes it fast: a row goes through all stages while it and its neighbours lie in the window, five rows (``plan``
 draws them), which stay in the cache where it is large enough (``scan`` has sizes), so that a record, in memory or in a
-work file, is read once and written once a step (write-ups and copies for threads aside).  Loops over longitude load
-vectors of eight, read beyond the ends of a row, where ``wrap`` has put copies of the other end, and have no branch at
-top, ground and poles: what is not there is multiplied by zero.
+work file, is read once and written once a step (write-ups and copies for threads aside); what this gains over stage
+after stage has no number here.  Loops over longitude load vectors of eight, read beyond the ends of a row, where
+``wrap`` has put copies of the other end, and have no branch at top, ground and poles: what is not there is multiplied
+by zero.
 
 The C grid, north up and east to the right::
 
@@ -79,8 +80,9 @@ The C grid, north up and east to the right::
 Every stage is the same compiled function whatever calls it.  How many rows are in memory decides where a record lies
 and no number of the arithmetic: a run with more or fewer of them there gives the same answers bit for bit.
 
-``plan``, ``arrays``, ``j`` and ``k`` are as in ``plan``; ``arrays`` belongs to the forecast (``model.Model``), window
-and scratch in it to one thread.  All is float64; fields are [level][longitude], and ni is a multiple of 16::
+``plan``, ``arrays``, ``j`` and ``k`` are as in the module :mod:`.plan`; ``arrays`` belongs to the forecast
+(``model.Model``), window and scratch in it to one thread.  All is float64; fields are [level][longitude], and ni is a
+multiple of 16::
 
     window    row j at (j mod ``ring``) · ``row``: fields in the order of ``WindowRow``, u, v, T, q one behind the other
               (X⁰; second differences; fluxes, ṁ, K + Φ, η, column part of κ T ω/p; X⁻, then Yᵉ in its place), then
@@ -147,7 +149,7 @@ def complete(plan, arrays, j):
     col = plan.column
     ni = size.ni
     dt = plan.dt
-    dx2 = rows.dx[j] * rows.dx[j]
+    per_dx2 = rows.per_dx[j] * rows.per_dx[j]
     w = address(arrays.window)
     g = address(arrays.G)
     scratch = address(arrays.scratch)
@@ -155,8 +157,8 @@ def complete(plan, arrays, j):
     south, north = neighbours(size, j)
     weight_south = rows.laplace_south[j]
     weight_north = rows.laplace_north[j]
-    factor_u = -dt * rows.dx[j]
-    factor_v = -dt * rows.face[j]
+    factor_u = -dt * rows.per_dx[j]
+    factor_v = -dt * rows.per_dy_face[j]
     factor_T = -dt * (KAPPA * T_REF)
     for i in range(0, ni, LANES):
         store(scratch, i, spread(0.0))
@@ -179,7 +181,7 @@ def complete(plan, arrays, j):
             change_u = factor_u * (east - here)
             change_v = factor_v * (here - below)
             in_latitude = weight_north * (above - here) - weight_south * (here - below)
-            laplace = dx2 * ((east - here) - (here - west)) + in_latitude
+            laplace = per_dx2 * ((east - here) - (here - west)) + in_latitude
             divergence = load(rec, r.D + i) - dt * laplace
             total = load(scratch, i)
             change_T = factor_T * (log_per_layer * total + alpha * divergence)
@@ -318,8 +320,8 @@ def _fluxes(plan, w, scratch, j):
     ni = size.ni
     pitch = size.pitch
     _, north = neighbours(size, j)
-    dx = plan.rows.dx[j]
-    dy = plan.rows.dy[j]
+    per_dx = plan.rows.per_dx[j]
+    per_dy = plan.rows.per_dy[j]
     per_p_at = PER_P * pitch
     total_at = SUM * pitch
     for k in range(size.levels):
@@ -333,7 +335,7 @@ def _fluxes(plan, w, scratch, j):
             west = load(scratch, AT_U * pitch + HALO - 1 + i) * load(w, x.u + i - 1)
             below = load(scratch, SOUTH * pitch + i) * load(w, x.v + i)
             above = load(scratch, NORTH * pitch + i) * load(w, v_north + i)
-            divergence = dx * (flux - west) + dy * (above - below)
+            divergence = per_dx * (flux - west) + per_dy * (above - below)
             total = load(scratch, total_at + i)
             store(w, x.flux_u + i, flux)
             store(w, x.flux_v + i, below)
@@ -461,12 +463,13 @@ def _zonal(plan, w, j, scratch):
     for i in range(0, size.ni, LANES):
         store(scratch, per_ps_at + i, 1.0 / (load(w, ps + i) + load(w, ps + i + 1)))
     half_r = 0.5 * R
-    per_dx = rows.dx[j]
+    per_dx = rows.per_dx[j]
     eighth_per_cos = 0.125 * rows.inverse_cos[j]
     damp = plan.damp
     weight_north = rows.damp_north[j]
     weight_south = rows.damp_south[j]
-    open_north = 0.0 if j == size.nj - 1 else 1.0  # no flux through the pole
+    # at the northern pole ``n`` is row j itself, with its south face's flux; at the southern, flux_v is zero already
+    open_north = 0.0 if j == size.nj - 1 else 1.0
     for k in range(size.levels):
         x = window_row(size, j, k)
         s = window_row(size, south, k)
@@ -516,7 +519,7 @@ def _meridional(plan, w, j, scratch):
     for i in range(0, size.ni, LANES):
         store(scratch, per_ps_at + i, 1.0 / (load(w, ps + i) + load(w, ps_south + i)))
     half_r = 0.5 * R
-    per_dy = rows.face[j]
+    per_dy = rows.per_dy_face[j]
     damp = plan.damp
     weight_north = rows.damp_north_v[j]
     weight_south = rows.damp_south_v[j]
@@ -553,7 +556,8 @@ def _meridional(plan, w, j, scratch):
 def _scalar(plan, w, j, scratch, warm):
     """N of T, with the conversion κ T ω/p, if ``warm``; else of q, which lies behind T in window and scratch.
 
-    The halves are those of means: over two opposite faces (``half_dx``, ``half_dy``), of T at a face (``half_kappa``).
+    The halves are those of means: over two opposite faces (``half_per_dx``, ``half_per_dy``), of T at a face
+    (``half_kappa``).
     """
     size = plan.size
     rows = plan.rows
@@ -564,8 +568,8 @@ def _scalar(plan, w, j, scratch, warm):
     log = window_row(size, j, 0).log_ps
     log_south = window_row(size, south, 0).log_ps
     log_north = window_row(size, north, 0).log_ps
-    half_dx = 0.5 * rows.dx[j]
-    half_dy = 0.5 * rows.dy[j]
+    half_per_dx = 0.5 * rows.per_dx[j]
+    half_per_dy = 0.5 * rows.per_dy[j]
     half_kappa = 0.5 * KAPPA
     damp = plan.damp
     weight_north = rows.damp_north[j]
@@ -590,10 +594,10 @@ def _scalar(plan, w, j, scratch, warm):
             west = load(w, here_at + i - 1)
             southern = load(w, s.T + to_field + i)
             northern = load(w, n.T + to_field + i)
-            flux_east = half_dx * load(w, x.flux_u + i)
-            flux_west = half_dx * load(w, x.flux_u + i - 1)
-            flux_south = half_dy * load(w, x.flux_v + i)
-            flux_north = (open_north * half_dy) * load(w, n.flux_v + i)
+            flux_east = half_per_dx * load(w, x.flux_u + i)
+            flux_west = half_per_dx * load(w, x.flux_u + i - 1)
+            flux_south = half_per_dy * load(w, x.flux_v + i)
+            flux_north = (open_north * half_per_dy) * load(w, n.flux_v + i)
             lift = (level.below * load(w, sinking + i)) * (load(w, here_at + level.down + i) - here)
             lift = lift + (level.above * load(w, sinking - level.up + i)) * (here - load(w, here_at - level.up + i))
             along = flux_east * (east - here) + flux_west * (here - west)

@@ -27,6 +27,10 @@ arrays are flat float32 and lie so in memory::
 A block is what is transformed: sixteen lines side by side, one in each lane of a vector.  Sixteen rows of the grid
 become a block by transposition, and so do sixteen rows of ``half``; for columns of ``half``, sixteen numbers side by
 side are a vector already.  Thread t takes every ``threads``-th block, from block t on.
+
+What makes it fast: half the plane, a third less of it after u, two real columns in one complex line, sixteen lines at
+once, and buffers that the next plan finds.  The two blocks of a thread take 384 · side bytes, 384 KiB at side 1024,
+which many second-level caches hold.  Neither the speed nor what each of these gains has a number here.
 """
 
 import threading
@@ -116,10 +120,10 @@ def _fold(grid, cells):
     below = grid[BELOW - 1 :: -1]
     above = grid[BELOW + 1 : 2 * BELOW + 1]
     above[:, 1:cells] += below[:, cells - 1 : 0 : -1].conj()
-    right = grid[BELOW, : cells // 2 + 1]
-    left = grid[BELOW, cells : cells // 2 - 1 : -1]
-    right += left.conj()
-    left[:] = right.conj()
+    left = grid[BELOW, : cells // 2 + 1]
+    right = grid[BELOW, cells : cells // 2 - 1 : -1]
+    left += right.conj()
+    right[:] = left.conj()
 
 
 @kernel(inline=True)
@@ -257,9 +261,9 @@ def _unfold(grid, cells):
 @cache
 def _corrections(side: int) -> tuple[np.ndarray, np.ndarray]:
     """1/φ̂ along l and m: with the sign (−1)^pixel of cells that begin at u = −``grid``/2, and without."""
-    plain = correction(side, grid_side(side))
+    taper = correction(side, grid_side(side))
     sign = 1.0 - 2.0 * ((np.arange(side) - side // 2) % 2)
-    return (plain * sign).astype(np.float32), plain.astype(np.float32)
+    return (taper * sign).astype(np.float32), taper.astype(np.float32)
 
 
 def scratch(threads: int, length: int) -> np.ndarray:
@@ -300,7 +304,7 @@ class Plan:
         self.lock = threading.RLock()  # calls share the grid and the buffers: those of other threads wait
         key = side, self.threads
         spare = _SPARE.pop(key, None)
-        if spare is None or 20 * len(records) > spare[0].nbytes:  # the question alone takes 1.5 ms
+        if spare is None or 20 * len(records) > spare[0].nbytes:  # asking how much memory is free takes 1.5 ms
             require_memory(12 * self.grid_side**2 + 20 * len(records), f"a grid of {self.grid_side}² cells")
         self.points: Sorted = gridding.sort(records, self.grid_side * float(cell), self.grid_side, self.threads)
         buffers = spare or _buffers(side, self.threads)
@@ -331,7 +335,7 @@ class Plan:
     def image(self, values: np.ndarray | None = None) -> np.ndarray:
         """The dirty image, float32 (side, side).
 
-        ``values``, float32 (n, 2), stand in place of the weighted visibilities, in the order of the tiles.
+        ``values``, float32 (n, 2), in the order of the tiles, replace the weighted visibilities, for later calls too.
         """
         if values is not None:
             self.points.points[:, 2:] = values

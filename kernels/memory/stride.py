@@ -70,7 +70,8 @@ _EIGHT = np.uint64(8)
 
 
 def _wanted() -> np.ndarray:
-    """For each stride, as a row, the masks of two vectors: all bits of an item set where it is wanted."""
+    """A row for each stride from 0 to 8, filled for those of IN_LINES: the masks of two vectors, all bits of an item
+    set where it is wanted."""
     masks = np.zeros((max(IN_LINES) + 1, 2 * SINGLES), np.int32)
     for stride in IN_LINES:
         masks[stride, ::stride] = -1
@@ -147,7 +148,10 @@ def one_pass_of_lines(a, items, stride, lanes):
     """Σ a[k · stride] for k · stride < items; arguments as for :func:`sum_lines`."""
     end = items // TURN * TURN
     # Four sums, so that no addition waits for the one before it.
-    s0 = s1 = s2 = s3 = spread(np.int32(0))
+    s0 = spread(np.int32(0))
+    s1 = spread(np.int32(0))
+    s2 = spread(np.int32(0))
+    s3 = spread(np.int32(0))
     for i in range(_ZERO, end, TURN):
         s0 = s0 + load(a, i)
         s1 = s1 + load(a, i + VECTOR)
@@ -171,11 +175,14 @@ def one_pass_of_lines(a, items, stride, lanes):
 @kernel(inline=True)
 def one_pass_of_items(a, count, stride):
     """Σ a[k · stride] for k < count."""
-    # Four sums, so that no addition waits for the one before it.  A turn has eight items, in two halves: if it had
-    # four, a pass of four items in all, which the loop for the rest does now, would take twice as long.  ``opaque``
-    # hides from the compiler where an index comes from.  If it knew, it would load several items with one gather, which
-    # takes up to twice as long in the caches.  (Both on AMD's Zen 3.)
-    s0 = s1 = s2 = s3 = np.uint64(0)
+    # Four sums, so that no addition waits for the one before it.  A turn has eight items, in two halves: with turns
+    # of four, a pass of only four items would be one turn and take twice as long as in the loop for the rest, which
+    # does it now.  ``opaque`` hides from the compiler where an index comes from.  If it knew, it would load several
+    # items with one gather, which takes up to twice as long in the caches.  (Both on AMD's Zen 3.)
+    s0 = _ZERO
+    s1 = _ZERO
+    s2 = _ZERO
+    s3 = _ZERO
     i = _ZERO
     for _ in range(count // _EIGHT):
         i = opaque(i)
@@ -266,7 +273,7 @@ def _extend(problem: Problem, state: State, threads: int, cpus) -> None:
 
 def _offset(seed: int, thread: int) -> int:
     """What is added to every item of a thread's array.  Sums of two threads differ unless their distance · 7919 · items
-    read is a multiple of 2³², which takes arrays of gigabytes."""
+    read is a multiple of 2³²: 16 GiB of two neighbours, 512 MiB of threads 32 apart, at stride 1."""
     return (seed * 40503 + thread * 7919 + 1) % _MODULUS
 
 

@@ -1,7 +1,7 @@
 """A product of two square matrices that stay in the cache: ``C = A B``, ``c[i, j] = Σ_k a[i, k] b[k, j]``, float64.
 
-Hague (*Performance of P5+ at ECMWF*, 2006) names SGEMM, such a product, among the programs that gain nothing from a
-second thread on a core, and prints no rate of it.
+Hague (*Performance of P5+ at ECMWF*, 2006) names SGEMM, a product of matrices (here in double precision), among the
+programs that gain nothing from a second thread on a core, and prints no rate of it.
 
 A block of C, six rows of two vectors, is summed in registers::
 
@@ -10,14 +10,14 @@ A block of C, six rows of two vectors, is summed in registers::
                          └──────┴──────┘     twelve multiply-adds
     a[i … i + 5, k]   □  ┌──────┬──────┐
                       □  │      │      │
-                      …  │ c[i … i + 5]│     twelve sums, each a chain of its own, in as many registers: enough to
-                      □  │      │      │     keep two pipes of latency 4 busy
+                      …  │ c[i … i + 5]│     twelve sums, each a chain of its own, in as many registers (of 256 or
+                      □  │      │      │     512 bits): enough to keep two pipes of latency 4 busy
                       □  └──────┴──────┘
 
-The columns of B under a block, at most 18 KiB, are used for all rows of A and stay in the first-level cache; A streams
-from the second.  Orders 48, 96 and 144 reach 91, 92 and 97 % of the rate of multiply-adds in registers (Zen 3), order
-192, whose rows fall on few sets of the cache, 78 % of that of 144.  The numbers are small and whole, so that every sum
-is exact in whatever order.
+The columns of B under a block, at most 9 KiB, or 18 with registers of 512 bits, are used for all rows of A and stay in
+the first-level cache; A streams from the second.  Orders 48, 96 and 144 reach 91, 92 and 97 % of the rate of
+multiply-adds in registers (Zen 3), order 192, whose rows fall on few sets of the cache, 78 % of that of 144.  The
+numbers are small and whole, so that every sum is exact in whatever order.
 """
 
 from dataclasses import dataclass
@@ -67,14 +67,22 @@ def store_row(c, place, sums):
 
 @kernel
 def product(a, b, c, rows, passes):
-    """The rows ``rows[0]`` … ``rows[1]`` of ``c = a b``, multiples of ROWS, ``passes`` times; all float64 (n, n)."""
+    """The rows ``rows[0]`` … ``rows[1]`` − 1 of ``c = a b``, ``passes`` times; all float64 (n, n).
+
+    ``rows`` has multiples of ROWS; n is a multiple of COLUMNS.
+    """
     n = a.shape[1]
     first, end = rows
     for _ in range(passes):
         for j in range(0, n, COLUMNS):
             for i in range(first, end, ROWS):
-                zero = wide(0.0, load_narrow(b, j))
-                s0 = s1 = s2 = s3 = s4 = s5 = (zero, zero)
+                zero = wide(0.0, load_narrow(b, j))  # the load only tells how many lanes; LLVM drops it
+                s0 = (zero, zero)
+                s1 = (zero, zero)
+                s2 = (zero, zero)
+                s3 = (zero, zero)
+                s4 = (zero, zero)
+                s5 = (zero, zero)
                 for k in range(n):
                     left = load_narrow(b, k * n + j)
                     right = load_narrow(b, k * n + j + NARROW)
@@ -98,7 +106,7 @@ class Problem(Presets):
     """Order of the matrices, and how threads share the cores: presets ``quick`` (48), ``paper`` (96), ``modern``
     (144).  ``ValueError`` if a field is outside its range."""
 
-    n: one_of(48, 96, 144) = 48  # order: whole blocks, and three matrices of at most 0.5 MB
+    n: one_of(48, 96, 144) = 48  # order: whole blocks, at most 0.5 MB in all; 192 would be slower, see above
     threads_per_core: one_of(1, 2) = 1  # 1, or 2 where cores have two hardware threads
     binding: bool = True  # bind each thread to a CPU of its own
     shared: bool = False  # the threads divide the rows of one product instead of doing one each
@@ -108,7 +116,8 @@ class Problem(Presets):
 
 @dataclass
 class State:
-    """A and B, float64 (n, n) each, for each thread that makes a product of its own: copies when first asked for."""
+    """A and B, float64 (n, n) each, for each thread that makes a product of its own: those of further threads, equal
+    ones, are made when first asked for."""
 
     factors: list[tuple[np.ndarray, np.ndarray]]
     seed: int
@@ -154,13 +163,14 @@ def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> R
     c = np.zeros((own, problem.n, problem.n))
     blocks = problem.n // ROWS
 
-    def work(thread: int) -> None:
+    def one_thread(thread: int) -> None:
         mine = 0 if problem.shared else thread
-        part, parts = (thread, threads) if problem.shared else (0, 1)
+        part = thread if problem.shared else 0
+        parts = threads if problem.shared else 1
         rows = ROWS * (blocks * part // parts), ROWS * (blocks * (part + 1) // parts)
         product(*state.factors[mine], c[mine], rows, repeats)
 
-    run_team(work, threads, cpus)
+    run_team(one_thread, threads, cpus)
     return Result(c, state.seed)
 
 
@@ -172,7 +182,7 @@ def reference(problem: Problem, state: State) -> Result:
 
 
 def verify(problem: Problem, result: Result) -> list[Check]:
-    """Largest difference from NumPy's product, which is exact as ours: none."""
+    """Largest difference from NumPy's product, which is exact like ours: zero."""
     a, b = matrices(problem, result.seed)
     expected = a @ b
     off = [worst(c - expected) for c in result.c]

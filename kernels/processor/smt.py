@@ -11,16 +11,17 @@ streaming  s1 += 1.1 a[i], s2 += 1.1 a[i+1], i += 2              2             e
 skipping   s1 += 1.1 a[i], s2 += 1.1 a[i+1], i += 10             2             2 words of 10
 =========  ====================================================  ============  ================
 
-(Hague, *Performance of P5+ at ECMWF*, 2006, table of the SMT benefit; the length of ``a`` is not
-given there.)  A chain of additions leaves its pipe
-idle for all but one period of the addition's latency.  A second thread on the same core
-(simultaneous multithreading, SMT) can fill the gaps until pipes or memory are busy.
+(Hague, *Performance of P5+ at ECMWF*, 2006, table of the SMT benefit; the length of ``a`` is not given there.)  A chain
+of additions leaves its pipe idle for all but one clock period of the addition's latency.  A second thread on the same
+core (simultaneous multithreading, SMT) can fill the gaps until pipes or memory are busy.
 
 ``streams = 2`` runs two independent copies of the loop, interleaved instruction by instruction, in one
 thread.  That is *no* SMT measurement, and no bound on one: the fused loop is another program.
 
-The additions stay in order (no reassociation); product and sum may fuse.  In the compiled loops ``n`` is the number of
-iterations of a pass, and ``out``, float64, gets the sums of the last pass.
+The loops are to execute as written: ``opaque`` keeps each sum in a register of its own and the additions in order
+(product and sum may fuse), and ``barrier``, of whichever array, keeps the compiler from dropping passes.  Clock periods
+an iteration, against latency and pipes, have no number here.  In the compiled loops ``n`` is the number of iterations
+of a pass, and ``out``, float64, gets the sums of the last pass.
 """
 
 from collections.abc import Sequence
@@ -50,7 +51,8 @@ FACTOR = 1.1
 @kernel(fastmath=CONTRACT)
 def plain(a, step, n):
     """The sums of ``streaming`` (step 2) and of ``skipping`` (step 10), as one writes them; ``a``: n · step words."""
-    s1 = s2 = 0.0
+    s1 = 0.0
+    s2 = 0.0
     for i in range(0, step * n, step):
         s1 += FACTOR * a[i]
         s2 += FACTOR * a[i + 1]
@@ -110,15 +112,17 @@ def chains_fused(n, passes, zeros, out):
 @kernel(fastmath=CONTRACT)
 def array_loop(a, step, n, passes, out):
     """Two chains fed by words i and i + 1 of every ``step`` of ``a``, float64 (at least n · step,)."""
-    stride = np.uint64(step)
+    stride = np.uint64(step)  # unsigned: of a signed index numba asks whether it counts from the end
     for _ in range(passes):
-        s1 = s2 = 0.0
+        s1 = 0.0
+        s2 = 0.0
         i = np.uint64(0)
         for _i in range(n):
             s1 = opaque(s1) + FACTOR * a[i]
             s2 = opaque(s2) + FACTOR * a[i + np.uint64(1)]
             i += stride
-        out[0], out[1] = s1, s2
+        out[0] = s1
+        out[1] = s2
         barrier(a)
 
 
@@ -127,7 +131,10 @@ def array_loop_fused(a, b, step, n, passes, out):
     """Two fused streams of ``array_loop``, each on its own array: the sums of ``a``, then those of ``b``."""
     stride = np.uint64(step)
     for _ in range(passes):
-        s1 = s2 = t1 = t2 = 0.0
+        s1 = 0.0
+        s2 = 0.0
+        t1 = 0.0
+        t2 = 0.0
         i = np.uint64(0)
         for _i in range(n):
             s1 = opaque(s1) + FACTOR * a[i]
@@ -135,7 +142,10 @@ def array_loop_fused(a, b, step, n, passes, out):
             t1 = opaque(t1) + FACTOR * b[i]
             t2 = opaque(t2) + FACTOR * b[i + np.uint64(1)]
             i += stride
-        out[0], out[1], out[2], out[3] = s1, s2, t1, t2
+        out[0] = s1
+        out[1] = s2
+        out[2] = t1
+        out[3] = t2
         barrier(a)
 
 
@@ -190,7 +200,7 @@ def list_cpus(name: str, cores: Sequence[Sequence[int]], threads: int) -> list[i
 
 
 def thread_cpus(problem: Problem, threads: int) -> list[int] | None:
-    """CPU of each thread, or None without binding: one a core, or threads 2k and 2k + 1 on core k.
+    """CPU of each thread, one a core, or threads 2k and 2k + 1 on core k; None without binding.
 
     ``ValueError`` if two threads a core are asked for and the cores have one, or as :func:`list_cpus` says.
     """
@@ -218,13 +228,16 @@ def setup(problem: Problem, seed: int = 0) -> State:
 
 
 def _extend(problem: Problem, state: State, threads: int, cpus) -> None:
-    """Arrays for ``threads`` threads, each first touched where it will be read."""
-    have, streams = len(state.arrays) // problem.streams, problem.streams
+    """Arrays for ``threads`` threads, each first touched by a thread on the CPU of ``cpus`` that will read it; without
+    ``cpus``, as ``setup`` makes the first, wherever a thread runs, maybe far from its readers (``shared``: all)."""
+    streams = problem.streams
+    have = len(state.arrays) // streams
     missing = threads - have if LOOPS[problem.loop][1] else 0
     if missing <= 0:
         return
     require_memory(missing * footprint(problem).memory, f"smt: {missing * streams} array(s) of n = {problem.n} words")
-    words, ours = np.arange(1.0, 17.0), cpus[have:] if cpus else None
+    words = np.arange(1.0, 17.0)
+    ours = cpus[have:] if cpus else None
     made = run_team(lambda _: [np.resize(words, problem.n) for _ in range(streams)], missing, ours)
     state.arrays += [array for arrays in made for array in arrays]
 
@@ -239,10 +252,12 @@ def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> R
     accumulators, step, _flops = LOOPS[problem.loop]
     _extend(problem, state, 1 if problem.shared else threads, cpus)
 
-    def work(thread: int) -> np.ndarray:
+    def one_thread(thread: int) -> np.ndarray:
         out = np.zeros(max(8, problem.streams * accumulators))
-        part, parts = (thread, threads) if problem.shared else (0, 1)
-        low, high = problem.iterations * part // parts, problem.iterations * (part + 1) // parts
+        part = thread if problem.shared else 0
+        parts = threads if problem.shared else 1
+        low = problem.iterations * part // parts
+        high = problem.iterations * (part + 1) // parts
         if step == 0:
             loop = chains if problem.streams == 1 else chains_fused
             loop(high - low, repeats, (0.0,) * accumulators, out)
@@ -255,7 +270,7 @@ def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> R
                 array_loop_fused(a, state.arrays[mine + 1][step * low :], step, high - low, repeats, out)
         return out[: problem.streams * accumulators].reshape(problem.streams, accumulators)
 
-    sums = np.array(run_team(work, threads, cpus))
+    sums = np.array(run_team(one_thread, threads, cpus))
     return Result(sums.sum(axis=0, keepdims=True) if problem.shared else sums)
 
 
@@ -265,8 +280,8 @@ def expected_sums(problem: Problem) -> np.ndarray:
     if step == 0:
         return np.full(accumulators, float(problem.iterations))
     words = (step * np.arange(16)[:, None] + np.arange(2)) % 16 + 1  # of 16 iterations, which come again
-    whole, rest = divmod(problem.iterations, 16)
-    return FACTOR * (whole * words.sum(axis=0) + words[:rest].sum(axis=0))
+    periods, rest = divmod(problem.iterations, 16)
+    return FACTOR * (periods * words.sum(axis=0) + words[:rest].sum(axis=0))
 
 
 def reference(problem: Problem, state: State) -> Result:
@@ -282,9 +297,11 @@ def reference(problem: Problem, state: State) -> Result:
 def verify(problem: Problem, result: Result) -> list[Check]:
     """Each accumulator: exactly the iterations, or the array's sum to the rounding of its chain.
 
-    A chain of m additions is off by at most m units of 2⁻⁵³, relative; sums of ones are exact.
+    A chain of m additions is off by at most m units of 2⁻⁵³, relative, its products and the expected sum by one each:
+    twice m units are allowed; sums of ones are exact.
     """
-    expected, checks = expected_sums(problem), []
+    expected = expected_sums(problem)
+    checks = []
     tolerance = problem.iterations * 2.0**-52 if LOOPS[problem.loop][1] else 0.0
     for thread, stream, k in np.ndindex(result.sums.shape):
         name = f"s{k + 1} of thread {thread}, stream {stream}"
@@ -293,7 +310,10 @@ def verify(problem: Problem, result: Result) -> list[Check]:
 
 
 def work(problem: Problem, threads: int = 1) -> Work:
-    """One repeat of all threads: a whole loop each, or one loop that they divide (``shared``)."""
+    """One repeat of all threads: a whole loop each, or one loop that they divide (``shared``).
+
+    Bytes are those asked for; for 16 of them ``skipping`` moves a line of 64.
+    """
     _accumulators, step, flops = LOOPS[problem.loop]
     words = 2 * problem.iterations if step else 0
     loop = Work(flops=problem.streams * problem.iterations * flops, bytes_read=8 * problem.streams * words)

@@ -4,8 +4,9 @@ One wavenumber is a product of matrices, functions p_l(μ_j) by coefficients or 
 
     inverse   S[j, f] = Σ_l p[l, j] c[l, f]        direct   c[l, f] = Σ_j p[l, j] S[j, f]
 
-of which each has four in a quad (``functions``).  A panel of p is computed when it is needed, small enough for the
-first-level cache, and serves all fields.  Six sums of a strip of a quad stand in registers at once.
+of which each has four in a quad (``functions``); in the direct transform S has the weight of the quadrature
+(``plan.Plan._scales``).  A panel of p is computed when it is needed, small enough for the first-level cache, and serves
+all fields.  Six sums, each as wide as a strip, stand in registers at once.
 
 Inverse: 24 latitudes, 96 l::                     Direct: 12 l, 72 latitudes::
 
@@ -81,14 +82,14 @@ class Space(NamedTuple):
     """One thread's private work space; addresses of float64."""
 
     coefficients: Any  # of p_l, (ell, 4, 8)
-    edge: Any  # (8, 8), for the last few degrees
+    edge: Any  # (8, 8), for the numbers that fill no square of eight
     sums: Any  # (BLOCK, 4, 8): of latitudes whose l come in several panels
     states: Any  # (blocks, 2, BLOCK): where the recurrences are
     panel: Any  # p_l of some l and latitudes
 
 
 class Factors(NamedTuple):
-    """``p_l`` of some l and latitudes, factors of a product: sum j, term i at ``place + j · across + i · along``."""
+    """``p_l`` of some l and latitudes, factors of a product: sum r, term i at ``place + r · across + i · along``."""
 
     values: Any  # address of float64
     place: int  # of the first factor, doubles
@@ -144,7 +145,7 @@ class Source(NamedTuple):
     following: int  # place of the thread's next wavenumber
 
 
-class Slice(NamedTuple):
+class Piece(NamedTuple):
     """Latitudes and l of a product of the direct transform."""
 
     row: int  # first latitude
@@ -156,7 +157,7 @@ class Slice(NamedTuple):
 
 @kernel(inline=True)
 def _six(factors, terms, ahead, sums):
-    """``sums_j += Σ_i factors[j, i] terms[i]`` for six j; terms and sums are strips."""
+    """``sums_r += Σ_i factors[r, i] terms[i]`` for six r; terms and sums are strips."""
     s0, s1, s2, s3, s4, s5 = sums
     p = factors.values
     across = factors.across
@@ -178,20 +179,20 @@ def _six(factors, terms, ahead, sums):
 
 @kernel(inline=True)
 def _emit_row(target, row, part, strip):
-    """Write the ``strip`` that begins ``part`` of latitude number ``row`` if it carries the wavenumber."""
+    """Write the ``strip`` that begins ``part`` doubles into the quad of latitude ``row`` if that has the wavenumber."""
     if target.first <= row < target.end:
         emit(target.values, at(target.places, row) + target.wave + part, strip, target.streaming)
 
 
 @kernel
-def _sum_degrees(block, chunk, space, column, target):
+def _sum_ell(block, chunk, space, column, target):
     """Sums over the l of a ``chunk`` for 24 latitudes, six at a time.
 
     They begin with zero or with ``space.sums``, and go to these or to the buffer.
 
     Streamed stores drain while the next six latitudes are computed.  Meanwhile coefficients of the thread's next
     wavenumber are fetched, a double a term: six latitudes ask for those of one field, from ``chunk.wanted`` on, the
-    next six for those of the next field, and each strip goes on where the last one ended.
+    next six for those of the next field.  Within a panel each strip goes on where the last one ended; panels overlap.
     """
     for j in range(0, BLOCK, SIX):
         row = block * BLOCK + j
@@ -235,7 +236,7 @@ def _inverse_block(block, wave, space, wanted, target):
         count = min(size, functions.count - start)
         build(functions, block, (start, start + count), Panel(space.panel, 0, BLOCK), state)
         chunk = Chunk(start, count, number > 0, number == panels - 1, wanted + number * size)
-        _sum_degrees(block, chunk, space, wave.column, target)
+        _sum_ell(block, chunk, space, wave.column, target)
 
 
 @kernel
@@ -257,7 +258,8 @@ def inverse(share, tables, spectra, work, buffer):
         polar = tables.first_row[m] // BLOCK
         later = 2 * spectra.columns[min(m + share.threads, top)]
         # A field has 4 · count doubles of a wavenumber: of each l a complex number that is even and one that is odd.
-        # Eight times six latitudes, two blocks, ask for a stretch of each of eight fields: half as many as blocks.
+        # Two blocks, eight times six latitudes, ask for one stretch of each of the eight fields, so there are half as
+        # many stretches as blocks.
         stretch = 4 * wave.functions.count // max((blocks - polar) // 2, 1)
         for block in range(polar, blocks):
             _inverse_block(block, wave, space, later + (block - polar) // 2 * stretch, target)
@@ -269,9 +271,10 @@ def inverse(share, tables, spectra, work, buffer):
 
 @kernel
 def _sum_latitudes(space, piece, source, ahead):
-    """Projections of the latitudes of a ``piece`` (``Slice``) on six ``p_l``, from zero or added to those so far.
+    """Projections of the latitudes of a ``piece`` (``Piece``) on six ``p_l``, from zero or added to those so far.
 
-    The width of a panel is a constant here: as an argument it takes a chain of additions from factor to factor.
+    The width of a panel is a constant here: as an argument, it makes the compiler find the places of the six factors
+    one from the other, by a chain of additions.
     """
     factors = Factors(space.panel, piece.panel, _WIDTH, 1)
     c = space.coefficients
@@ -298,8 +301,8 @@ def _direct_wavenumber(wave, space, source):
     """Projections on ``p_l`` of one wavenumber, summed over latitudes, into ``space.coefficients``.
 
     Meanwhile the thread's next wavenumber is fetched from the buffer, while the first six l of a panel are summed, and
-    while the second six are, the part of the spectrum that will be written, of one field after the other.  What is to
-    be fetched over the terms that there are gives the paces, doubles a term, at most a cache line::
+    while the second six are, the part of the spectrum that will be written, of one field after the other.  A pace is
+    what is to be fetched divided by the number of terms, in doubles a term, at most a cache line::
 
         buffer      height · SPAN doubles      over  count/STEP panels of ``height`` terms
         spectrum    4 · count, of a field      over  as many panels, shared by eight fields
@@ -331,11 +334,11 @@ def _direct_wavenumber(wave, space, source):
             resumed = north > active
             panel = row - north * BLOCK
             ahead = Ahead(source.values, wanted, data_pace)
-            _sum_latitudes(space, Slice(row, rows, start, panel, resumed), source, ahead)
+            _sum_latitudes(space, Piece(row, rows, start, panel, resumed), source, ahead)
             wanted += data_pace * rows
             if start + SIX < end:
                 ahead = Ahead(column.values, written, spectrum_pace)
-                second_six = Slice(row, rows, start + SIX, panel + SIX * _WIDTH, resumed)
+                second_six = Piece(row, rows, start + SIX, panel + SIX * _WIDTH, resumed)
                 _sum_latitudes(space, second_six, source, ahead)
                 written += spectrum_pace * rows
 
@@ -364,7 +367,7 @@ def direct(share, tables, spectra, work, buffer):
 def _line(truncation):
     """Doubles of the coefficients of one wavenumber of a ``truncation``, with room for a last panel of the direct
     transform, which may have up to ``STEP`` − 1 l that do not exist."""
-    return (truncation // 2 + 16) * SPAN
+    return (truncation // 2 + STEP + 4) * SPAN
 
 
 @kernel

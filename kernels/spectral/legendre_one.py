@@ -4,25 +4,28 @@ One wavenumber, with its functions p_l(μ) of latitude j and coefficients c_l (`
 
     inverse   S_j = Σ_l c_l p_l(μ_j)        direct   c_l = Σ_j S_j p_l(μ_j)
 
-for four numbers at a time, real and imaginary, even and odd in μ.  p_l is never stored: the recurrence runs along.
+for four numbers at a time, real and imaginary, even and odd in μ.  S_j is a Fourier component of northern latitude j,
+north plus or minus south; in the direct transform it has the weight of the quadrature (``plan.Plan._scales``).  No
+table of p_l is kept: the recurrence runs along.
 
 Inverse: the sums of some latitudes stay in registers over all l.  Where a vector is one register of 512 bits these are
 the three vectors of a block, else one vector; with registers of 512 bits one at a time takes 16 to 19 % longer.
 
 Direct: two l at a time are summed over all latitudes.  Their eight sums and the factors of the recurrence are twelve
 registers; a register of latitudes takes seven loads and two stores for twelve fused operations.  Two p_l of every
-latitude wait in memory for the next two l, so no latitude waits for itself.  Instead, one l of one block at a time
-takes 1.02 to 1.06 times as long with registers of 512 bits, 1.3 to 1.8 times with those of 256.
+latitude wait in memory for the next two l, so no latitude waits for itself.  The alternative, one l of one block at
+a time, takes 1.02 to 1.06 times as long with registers of 512 bits, 1.3 to 1.8 times with those of 256.
 
 Layouts (float64)::
 
     coefficients   c[l, 4]      even real, even imaginary, odd real, odd imaginary
     Fourier buffer [4, 8]       the same four numbers of eight latitudes in lanes, for every (vector of latitudes,
                                 wavenumber): a quad
-    state          [2, rows]    p_{l−1} of every latitude, then p_l of every latitude
+    state          [2, padded]  p_{l−1} of every latitude, then p_l of every latitude, in whole blocks
 
-At two fused operations a cycle (Zen 3 at 3.24 GHz) the inverse sums of T159 could take 1/1.10 of their time, those of
-T399 1/1.07, the direct ones 1/1.25 and 1/1.15: with 20 to 100 turns a loop, starts and ends of loops show.
+The inverse sums of T159 take 1.10 times, those of T399 1.07 times as long as their operations need at two fused ones a
+cycle (Zen 3 at 3.24 GHz), the direct ones 1.25 and 1.15 times: with 20 to 100 turns a loop, starts and ends of loops
+show.  What prefetches and the height of a slab buy has no number here.
 
 Functions share ``functions``, ``weights`` and ``column`` of a wavenumber ``m`` (``functions.Wave``); ``c``, the address
 of the coefficients; ``block``, the number of a block of latitudes; and the :class:`Target` of the inverse, or the
@@ -69,8 +72,8 @@ from supercomputers_rerun.kernels.spectral.functions import (
     zeros,
 )
 
-#: Most blocks whose two l are summed at once, 448 latitudes: their μ², state and data, 1 + 2 + 4 doubles each, take
-#: 24 KiB, and are read again for the next two l from the first-level cache.
+#: Most blocks whose two l are summed at once, up to 448 latitudes (432 in blocks of 24): their μ², state and data,
+#: 1 + 2 + 4 doubles each, take 24 KiB, and are read again for the next two l from the first-level cache.
 SLAB = 448 // BLOCK
 #: Vectors of a block of latitudes.
 VECTORS = BLOCK // LANES
@@ -107,10 +110,10 @@ class Source(NamedTuple):
 
 
 class Latitudes(NamedTuple):
-    """Latitudes of one wavenumber, from the pole on."""
+    """Latitudes from ``first`` to ``end``, whole vectors: those that carry a wavenumber, or are summed."""
 
-    first: int  # the first that carries the wavenumber
-    end: int  # in whole vectors
+    first: int
+    end: int
 
 
 class Pair(NamedTuple):
@@ -220,7 +223,7 @@ def _sum_block(block, m, functions, c, target):
 
 @kernel
 def _sum_vector(vector, block, m, functions, c, target):
-    """The same for one ``vector`` of a block, by number."""
+    """Sums over l for one ``vector`` of a block, by number."""
     lane = LANES * vector
     x = load(functions.squares, block * BLOCK + lane)
     seeds = seeds_of(functions, block) + lane
@@ -274,11 +277,12 @@ def inverse(share, tables, spectra, work, buffer):
 def _join(functions, block, ell, state):
     """``p`` of a ``block`` before and at ``ell``, which joins the sums, to the ``state`` of all latitudes.
 
-    They come from the seeds, which stand where the block first matters: an l back or on, since l come by two.
+    They come from the seeds, which stand at the first l that matters: ``ell`` or the next, since l come by two, or an
+    earlier one, where the block to the south joined later.
     """
     seeds = seeds_of(functions, block)
     start = first_of(functions, block)
-    rows = BLOCK * functions.blocks
+    padded = BLOCK * functions.blocks
     for i in range(0, BLOCK, LANES):
         latitude = BLOCK * block + i
         x = load(functions.squares, latitude)
@@ -292,7 +296,7 @@ def _join(functions, block, ell, state):
         for skipped in range(start, ell):
             q, p = step_one(functions, skipped, x, q, p)
         store(state, latitude, q)
-        store(state, rows + latitude, p)
+        store(state, padded + latitude, p)
 
 
 @kernel(inline=True)
@@ -312,13 +316,8 @@ def _half_sums(one, two):
     return _low4(one, two) + _high4(one, two)
 
 
-@kernel(inline=True)
-def _halves(one, two):
-    """Two narrow vectors, half sums already, in the halves of one."""
-    return joined(one, two)
-
-
-_in_halves = _half_sums if WHOLE else _halves
+# narrow vectors are half sums already
+_in_halves = _half_sums if WHOLE else joined
 
 
 @kernel(inline=True)
@@ -351,20 +350,20 @@ def _two_ell(functions, pair, latitudes, state, source):
     b0 = at(functions.b, term)
     a1 = at(functions.a, term + 1)
     b1 = at(functions.b, term + 1)
-    rows = BLOCK * functions.blocks
-    zero = wide(0.0, load_narrow(state, 0))
+    padded = BLOCK * functions.blocks
+    zero = wide(0.0, load_narrow(state, 0))  # the load only tells how many lanes; LLVM drops it
     one = zero, zero, zero, zero
     two = zero, zero, zero, zero
-    for vector in range(latitudes.first, latitudes.end, LANES):
-        quad = source.place + PARTS * vector
+    for latitude in range(latitudes.first, latitudes.end, LANES):
+        quad = source.place + PARTS * latitude
         for lane in range(0, LANES, NARROW):
-            i = vector + lane
+            i = latitude + lane
             x = load_narrow(functions.squares, i)
             q = load_narrow(state, i)
-            p = load_narrow(state, rows + i)
+            p = load_narrow(state, padded + i)
             later = fms(fma(a0, x, b0), p, q)
             store(state, i, later)
-            store(state, rows + i, fms(fma(a1, x, b1), later, p))
+            store(state, padded + i, fms(fma(a1, x, b1), later, p))
             one = _add(p, source.values, quad + lane, one)
             two = _add(later, source.values, quad + lane, two)
     _put_totals(pair, one, two)
@@ -372,7 +371,8 @@ def _two_ell(functions, pair, latitudes, state, source):
 
 @kernel
 def _sum_wavenumber(functions, latitudes, out, state, source):
-    """Projections of one wavenumber on ``p_l`` into ``out[8 + 4 l …]``, an even number of them.
+    """Projections of one wavenumber on ``p_l`` into ``out[8 + 4 l …]``, an even number of them; the last may lie beyond
+    the last l, runs on the factors that follow in the table, and is not read.
 
     ``out`` and ``state`` are addresses.  Blocks of latitudes, numbered from the pole, are cut into slabs of one height.
     Slabs come from the equator; within one each block, from the equator on, joins the sums at the first l that matters

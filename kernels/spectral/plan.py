@@ -6,8 +6,8 @@
     direct    spectra ◀─ Legendre ─ Fourier buffer ◀─ rows ─ grid
 
 Both parts are compiled code, each shared by the threads that there are: by wavenumber the Legendre part, by row the
-Fourier part.  Fields travel in groups of eight, or alone.  ``call`` is what a plan has prepared, a :class:`Call` as
-plain tuples; ``spectra`` are complex128 (fields, ncoef), ``values`` float64 (fields, points), both C-contiguous;
+Fourier part.  Fields travel in groups of six to eight, or alone.  ``call`` is what a plan has prepared, a :class:`Call`
+as plain tuples; ``spectra`` are complex128 (fields, ncoef), ``values`` float64 (fields, points), both C-contiguous;
 ``group`` is a pair: the first field of those that are transformed, and the bits of the parts of the transform that are
 done; ``thread`` of ``threads`` takes its share of a part.  Tables, buffers and scratch are kept between calls.
 
@@ -46,16 +46,19 @@ LARGEST_TRUNCATION = 8000
 COMPLEX = np.dtype(np.complex128)
 REAL = np.dtype(np.float64)
 #: Bytes from which the Fourier buffer of an inverse transform bypasses the caches on its way out: eight fields of T399
-#: and T639 take 5 to 8 % longer otherwise.  It is read at once, and to bypass costs 5 to 12 % up to 4 MiB.
+#: and T639 take 5 to 8 % longer otherwise.  A smaller one is read back from the cache immediately afterwards:
+#: bypassing costs 5 to 12 % up to 4 MiB.
 STREAM_FROM = 6 * 2**20
 #: The same of a direct transform, whose buffer is written in scattered pieces.
 STREAM_DIRECT_FROM = 3 * 2**20
-#: Fields that are faster in eight lanes, some of them idle, than one after the other: a call of eight fields takes 4.3
-#: (T159, direct) to 6.2 times as long as one of one.
+#: Fields from which on all travel in eight lanes, some of them idle, and not one after the other.  By the table above a
+#: call of eight takes 6.3 (T159, direct) and 6.9 times (inverse) as long as one of one; of six, with a Fourier part in
+#: proportion, lanes would take .97 and 1.05 times as long as six alone; that is no measurement.
 FEWEST_TOGETHER = 6
-#: Products of the Legendre part, coefficients times rows of a hemisphere times fields, that are worth a thread.  One
-#: thread's time over that of two, inverse, at a good and at a bad hour of a shared EPYC of Zen 3 with two CPUs: T63,
-#: one field, 1.01 and .86 at 100 000; T42, eight, 1.18 and .72 at 240 000; T106, one, 1.41 and 1.11 at 460 000.
+#: Products of the Legendre part, coefficients times rows of a hemisphere times fields, that are worth a thread; two
+#: threads start at twice as many.  One thread's time over that of two, inverse, at a good and at a bad hour of a shared
+#: EPYC of Zen 3 with two CPUs: T63, one field, 1.01 and .86 at 100 000; T42, eight, 1.18 and .72 at 240 000; T106, one,
+#: 1.41 and 1.11 at 460 000.
 FEWEST_PRODUCTS = 2**17
 #: Bits of the parts of a transform.  A single thread does both in one call, which takes 4 µs less than two; several
 #: threads meet in between.
@@ -66,7 +69,8 @@ BOTH = LEGENDRE | FOURIER
 _END = rows.Task._fields.index("end")
 
 
-#: The module for a field alone; code for vectors of two lanes transforms pairs of fields only.
+#: The module for a field alone; code for vectors of two lanes transforms pairs only, and does not compile
+#: ``legendre_one``, which is written for eight.
 single = legendre_one if LANES > 2 else legendre_eight
 
 
@@ -110,7 +114,7 @@ def _flat(fields, first):
 
 
 @kernel(inline=True)
-def _spectra(call, spectra, first):
+def _group_spectra(call, spectra, first):
     """The ``Spectra`` of the group."""
     return Spectra(_flat(spectra.view(np.float64), first), call.columns, call.extra, call.lanes, call.fields)
 
@@ -121,7 +125,7 @@ def inverse_transform(call, spectra, values, group, threads, thread):
     call = _named(call)
     first, parts = group
     share = Share(thread, threads)
-    fields = _spectra(call, spectra, first)
+    fields = _group_spectra(call, spectra, first)
     scratch = call.scratch[thread]
     if parts & LEGENDRE:
         if call.fields == 1:
@@ -143,7 +147,7 @@ def direct_transform(call, spectra, values, group, threads, thread):
         points = _flat(values, first)
         rows.direct(share, call.tasks, call.lengths, call.work[thread], call.buffer, points)
     if parts & LEGENDRE:
-        fields = _spectra(call, spectra, first)
+        fields = _group_spectra(call, spectra, first)
         scratch = call.scratch[thread]
         if call.fields == 1:
             single.direct(share, call.tables, fields, scratch, call.buffer)
@@ -168,7 +172,7 @@ def _require_truncation(grid: Grid, truncation: int) -> int:
     return truncation
 
 
-def _fields(name: str, array, dtype: np.dtype, length: int, what: str) -> np.ndarray:
+def _require_fields(name: str, array, dtype: np.dtype, length: int, what: str) -> np.ndarray:
     """``array``, or a copy that compiled code can read, of shape (length,) or (fields, length), else ``ValueError``."""
     flags = array.flags if isinstance(array, np.ndarray) else None
     if flags is None or not (flags.c_contiguous and flags.aligned and flags.writeable):
@@ -189,9 +193,10 @@ def _output(out, shape: tuple[int, ...], dtype: np.dtype, source: np.ndarray) ->
 
 
 def _name_not_finite(name: str, given: np.ndarray, shown: np.ndarray) -> None:
-    """``RuntimeWarning`` that says where NaN or infinity stands in a field, if a number that has all of it shows so."""
+    """``RuntimeWarning`` that says where NaN or infinity stands in a field, if a value to which all of it contributes
+    is not finite."""
     for field, number in enumerate(shown.tolist()):
-        if number - number != 0:
+        if number - number != 0:  # not finite, real or complex
             wrong = np.flatnonzero(~np.isfinite(given.reshape(len(shown), -1)[field]))
             what = f"NaN or infinity in {wrong.size} places, first in {wrong[0]}" if wrong.size else "too large numbers"
             warnings.warn(
@@ -201,7 +206,7 @@ def _name_not_finite(name: str, given: np.ndarray, shown: np.ndarray) -> None:
 
 @cache
 def groups_of(fields: int) -> list[slice]:
-    """Slices of eight fields, or of one where few are left over.  With two lanes none may be left over."""
+    """Slices of eight fields, one of six or seven left over, else of one each; with two lanes none may be left over."""
     whole, left = divmod(fields, LANES)
     if left and LANES == 2:
         raise ValueError(f"{fields} fields: code for vectors of two lanes transforms pairs of them; give one more")
@@ -218,11 +223,12 @@ class Plan(VectorTransforms):
 
         f(λ, μ) = Σ_{m=-T}^{T} Σ_{n=|m|}^{T} s_n^m P_n^{|m|}(μ) exp(imλ),    s_n^{-m} = conj(s_n^m),
 
-    with ``½ ∫ P² dμ = 1`` and no Condon–Shortley sign, the convention of IFS: ``s_0^0`` is the mean and
-    ``Σ_n (|s_n^0|² + 2 Σ_{m>0} |s_n^m|²)`` the mean square of the field over the sphere.  Coefficients
-    are complex128, ``m`` by ``m``: all ``n = m … T`` of ``m = 0``, then of ``m = 1``, …; the coefficient
-    ``(m, n)`` stands at ``index(m, n)``.  A spectrum has shape ``(ncoef,)`` or ``(fields, ncoef)``, a
-    grid-point field ``(points,)`` or ``(fields, points)`` float64, rows from north to south.
+    at longitude λ and μ = sin φ of latitude φ, with ``½ ∫ P² dμ = 1`` and no Condon–Shortley sign, the
+    convention of IFS: ``s_0^0`` is the mean and ``Σ_n (|s_n^0|² + 2 Σ_{m>0} |s_n^m|²)`` the mean square of
+    the field over the sphere.  Coefficients are complex128, ``m`` by ``m``: all ``n = m … T`` of ``m = 0``,
+    then of ``m = 1``, …; the coefficient ``(m, n)`` stands at ``index(m, n)``.  A spectrum has shape
+    ``(ncoef,)`` or ``(fields, ncoef)``, a grid-point field ``(points,)`` or ``(fields, points)`` float64,
+    rows from north to south.
 
     On a row of ``L`` points the wavenumbers above ``(L - 1) // 2`` are left out in both directions.
     Several fields at once are faster than one after the other: eight travel together.  A plan owns work
@@ -251,7 +257,8 @@ class Plan(VectorTransforms):
             raise ValueError(f"grid = {grid!r} must be a Grid or the name of one, such as 'F32'")
         self.grid = named_grid(grid) if isinstance(grid, str) else grid
         self.radius = float(radius)
-        T = self.truncation = _require_truncation(self.grid, truncation)
+        T = _require_truncation(self.grid, truncation)
+        self.truncation = T
         self.ncoef = (T + 1) * (T + 2) // 2
         self.nlat = self.grid.N
         require_memory(table_bytes(T, self.nlat), f"a plan of truncation {T} on {self.grid.name}")
@@ -280,7 +287,7 @@ class Plan(VectorTransforms):
         """
         even = 1.0 / self._cosine**power
         if direct:
-            # a half of ½ ∫ dμ, and one since ``rows`` gives twice north ± south
+            # 1/L of the mean over longitudes; a half from ½ ∫ dμ, another since ``rows`` gives twice north ± south
             even = even * self._weight / (4.0 * self.grid.pl[: self.nlat])
         odd = even * self._mu
         return np.ascontiguousarray(np.concatenate([even[tasks.rows], odd[tasks.rows]], axis=1))
@@ -323,11 +330,18 @@ class Plan(VectorTransforms):
             Coefficients; the imaginary parts of ``m = 0`` are ignored.
         out : float64, (points,) or (fields, points), C-contiguous, optional
             Where to write.
+        threads : int
+            At most so many, see ``team``.
+
+        Returns
+        -------
+        ndarray
+            ``out``, or a new array.
 
         Raises
         ------
         ValueError
-            If a shape or dtype does not fit.
+            If a shape or dtype does not fit, or for more threads than usable CPUs.
         """
         spec = self._spectra("spec", spec)
         out = _output(out, (*spec.shape[:-1], self.grid.points), REAL, spec)
@@ -344,11 +358,18 @@ class Plan(VectorTransforms):
         values : float64, (points,) or (fields, points)
         out : complex128, (ncoef,) or (fields, ncoef), C-contiguous, optional
             Where to write.
+        threads : int
+            At most so many, see ``team``.
+
+        Returns
+        -------
+        ndarray
+            ``out``, or a new array.
 
         Raises
         ------
         ValueError
-            If a shape or dtype does not fit.
+            If a shape or dtype does not fit, or for more threads than usable CPUs.
         """
         values = self._values("values", values)
         out = _output(out, (*values.shape[:-1], self.ncoef), COMPLEX, values)
@@ -413,7 +434,7 @@ class Plan(VectorTransforms):
     def _buffer(self, direct, fields, tasks):
         """The Fourier buffer of one direction: latitude-major for the inverse, wavenumber-major for the direct."""
         if direct:
-            # of one field, idle lanes stay zero: that space is no other's
+            # the buffer of one field is its own: idle lanes are zero from the start, and nothing else writes there
             values = self._space("waves" if fields == 1 else "fourier", tasks.waves_size)
             return rows.Buffer(values, tasks.waves, tasks.counts, 8 * values.size >= STREAM_DIRECT_FROM)
         values = self._space("fourier", tasks.size)
@@ -422,7 +443,7 @@ class Plan(VectorTransforms):
     # --- arguments ----------------------------------------------------------------------------
 
     def _spectra(self, name, spec):
-        return _fields(name, spec, COMPLEX, self.ncoef, f"truncation {self.truncation}")
+        return _require_fields(name, spec, COMPLEX, self.ncoef, f"truncation {self.truncation}")
 
     def _values(self, name, values):
-        return _fields(name, values, REAL, self.grid.points, f"grid {self.grid.name}")
+        return _require_fields(name, values, REAL, self.grid.points, f"grid {self.grid.name}")

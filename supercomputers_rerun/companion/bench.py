@@ -348,7 +348,11 @@ class Alone:
         from tqdm import tqdm
 
         seen = self.progress and notebook_files.opened()
-        off = not self.progress or (False if seen else None)  # tqdm: None is on where standard error is a terminal
+        off: bool | None = None  # None: tqdm is on where standard error is a terminal
+        if not self.progress:
+            off = True
+        elif seen:
+            off = False
         with tqdm(total=total, desc=what, leave=False, disable=off) as bar:
             self.advance: Callable[[], Any] = bar.update
             yield
@@ -450,7 +454,7 @@ def interleave(calls: Mapping[str, Callable], rounds: int | None = None, seed: i
 def require_proof(label: str, kernel: Any, problem: Any) -> None:
     """Let a kernel show, before it is timed, that it computes here what its reference computes, if it says how.
 
-    Once in a process: what ``verify`` says of a large result is what can be said of it quickly.  The small problem is
+    Once in a process: ``verify`` can only check of a large result what is checked quickly.  The small problem is
     compared number by number, with one thread and, where kernel and process can use two, with two, so that an error of
     compiled code on a processor that nobody had tried may be found first.  The kernel says how (``PROOF``, see
     ``kernels/contract.py``). ``UnverifiedError`` where the kernel does not.
@@ -652,7 +656,8 @@ class _Runner(Sampler):
 
 
 def _over_peak(measurement: Measurement, threads: int) -> str | None:
-    """Whether a rate passes :func:`host.ceiling`, what no CPU reaches from registers and its nearest cache."""
+    """The sentence for the ``rate over peak`` flag, or None where no rate passes :func:`host.ceiling`, which no CPU
+    exceeds even from registers and its nearest cache."""
     work = measurement.work
     peak = host.ceiling()
     amounts = {"flops": (work["flops"], "flop/s"), "bytes": (work["bytes_read"] + work["bytes_written"], "byte/s")}

@@ -204,7 +204,7 @@ def experiment(
         if made.unit and made.unit.partition(" ")[0] not in {**TIMES, **RATES, **SIZES}:
             raise ValueError(f"experiment {id!r}: unit {made.unit!r} is unknown")
         if made.ranks and not rounds:
-            raise ValueError(f"{id}: a study runs in one process")
+            raise ValueError(f"experiment {id!r}: a study runs in one process")
         REGISTER[id] = made
         return made
 
@@ -283,7 +283,10 @@ def accept(asked: Asked, started: bool = False) -> tuple[Experiment, list[Any]]:
     ``started`` says that its ranks run already, perhaps on other machines: what they take is not looked at.
     """
     host.refuse_windows()
-    id, preset, threads, ranks = asked.id, asked.preset, asked.threads, asked.ranks
+    id = asked.id
+    preset = asked.preset
+    threads = asked.threads
+    ranks = asked.ranks
     entry = find(id)
     if ranks is not None and not entry.ranks:
         names = ", ".join(other.id for other in REGISTER.values() if other.ranks)
@@ -376,7 +379,7 @@ def of(problem: Any, *names: str) -> dict[str, Any]:
 
 def counts_to(most: int) -> list[int]:
     """1, 2, 4, … and ``most``: threads or ranks of a sweep."""
-    return sorted({1, most} | {2**n for n in range(most.bit_length()) if 2**n < most})
+    return sorted({most} | {2**n for n in range(most.bit_length()) if 2**n < most})
 
 
 def sent(moved: Any) -> dict[str, int]:

@@ -158,6 +158,18 @@ def test_the_small_problem_takes_known_ways_of_the_measured_one():
     assert [problem.way for problem in proof.problems(Problem)] == ["up", "down"]
 
 
+@dataclass(frozen=True)
+class Mixed(Presets):
+    either: int | complex = 1
+    perhaps: int | None = None
+
+
+def test_a_field_of_several_types_takes_each_of_them():
+    assert Mixed(2j, 3) == Mixed(either=2j, perhaps=3) and Mixed(2).perhaps is None
+    with pytest.raises(ValueError, match="perhaps = '3' must be a whole number"):
+        Mixed(perhaps="3")
+
+
 def test_what_a_field_may_hold_is_said_in_words():
     assert [repr(get_args(kind)[1]) for kind in (whole(1, 4, "B"), real(0.5, 2), one_of("a", "b"))] == [
         "1 to 4 B",

@@ -15,16 +15,16 @@ source, and how long a cycle is):
 5. a store moves first what is left of the strip before, and then an element once both loads have delivered it, not
    before the strip's ``store_from``.
 
-The pattern of ``banks`` bits is repeated until the word is full (``banks`` and ``sections`` divide 64), so a request
-for bank b is the word with bits b, b + banks, b + 2 banks … set, and the next element of a vector is that word rotated
-by the stride: one machine instruction, whatever the number of banks.  The section of a bank is another such word: the
-set of all banks of that section.  A request is granted where its word and the word of what is busy or taken have no bit
-in common::
+The pattern of ``banks`` bits is repeated until the word is full (``banks`` divides 64, and ``sections`` divides
+``banks``), so a request for bank b is the word with bits b, b + banks, b + 2 banks … set, and the next element of a
+vector is that word rotated by the stride: one machine instruction, whatever the number of banks.  The section of a bank
+is another such word: the set of all banks of that section.  A request is granted where its word and the word of what is
+busy or taken have no bit in common::
 
     16 banks, request for bank 3:       bits 3, 19, 35, 51
     4 sections, the section of bank 3:  bits 3, 7, 11 … 63
 
-The plain simulation, ``machine``, takes some hundred times as long.
+The plain simulation, ``machine``, takes roughly a hundred times as long; no job is named for this.
 """
 
 from typing import NamedTuple
@@ -125,7 +125,8 @@ def _begin(cpu, job, loops, t):
 class Memory(NamedTuple):
     """The memory, in uint64; ``simulate`` takes it as a plain tuple."""
 
-    busy_time: np.uint64  # cycles for which a bank that was granted refuses everybody, 1 … 16 (``problem``: up to 15)
+    #: cycles for which a bank that was granted refuses everybody, 1 … 16, the ring of ``simulate``; ``problem``: to 15
+    busy_time: np.uint64
     lines: np.uint64  # requests that a CPU may send to one section in a cycle, 1 … 3
     alternating: np.uint64  # 1 where the order of the CPUs is reversed in every other cycle
     limit: np.uint64  # cycle at which to stop
@@ -142,7 +143,7 @@ def simulate(memory, cpus, loops, jobs, ends):
         The CPUs before the first cycle; changed in place to what they are after the last.
     loops : (jobs, loops) LOOP
     jobs : (jobs,) PROGRESS
-        Where the jobs are; changed in place, a job that has ended has no passes left.
+        Where the jobs are, with one pass or more; changed in place, a job that has ended has none left.
     ends : (jobs,) int64
         Zero before the call; written: the cycle in which each job ended, zero still where it has not.
     """
@@ -184,9 +185,9 @@ def simulate(memory, cpus, loops, jobs, ends):
                     cpu.left[port] -= ONE
                     cpu.moved[port] += ONE
             bank = cpu.bank[_STORE]
-            elements = cpu.left[_STORE]
+            left = cpu.left[_STORE]
             # A store chains to its loads: it moves an element once both have delivered it.
-            delivered = elements > cpu.left[0] and elements > cpu.left[1] and t >= cpu.store_from
+            delivered = left > cpu.left[0] and left > cpu.left[1] and t >= cpu.store_from
             taken = busy | (used & one_line) | (used_twice & two_lines)
             if (cpu.old != ZERO or delivered) and (bank & taken) == ZERO:
                 busy |= bank
