@@ -137,7 +137,7 @@ def gained() -> str:
     behind = int((gain["real"] < 1).sum())
     assert 9.5 < cpu < 10.5 and 1.5 < float(expected.median()) < real < 3 and 0.6 < shorter < 0.9 and slower > 2
     return (
-        "Suppose the Convex had had Toronto's processor and its own waits. It would have been "
+        "Suppose the Convex had had Toronto's processor, but had waited as long as before. It would have been "
         f"{float(expected.median()):.1f} times as fast in real time (median). Toronto was {real:.1f} times as fast, "
         f"because most of its tasks also waited for less time. In {behind} of {gain['real'].size} timings it was "
         f"slower. Pittsburgh, among other users, took {slower:.0f} times as long as the Convex (median)."
@@ -165,8 +165,9 @@ def averages(run) -> str:
     real = run["observed_real"].values
     off = [np.nanmean(row[:n]) / np.nanmedian(row) - 1 for row, n in zip(real, n, strict=True) if n > 1]
     return (
-        f"The memo gives means of up to {max(n)} executions. A single slow sample moves a mean, but hardly a median: "
-        f"means of so few of our samples are up to {100 * max(off):.0f} % above the median of all samples of the task."
+        f"The memo gives means of up to {max(n)} executions. A single slow sample moves a mean, but hardly a median. "
+        f"Means of as few samples of ours are up to {100 * max(off):.0f} % above the median of all samples of the same "
+        "task."
     )
 
 

@@ -67,13 +67,13 @@ def loading(runs) -> "figures.Shown":
         what = pd.DataFrame({"what": [f"today: {_WAYS[way]}" for way in run["way"].values]})
         frames.append(figures.with_spread(what, **{kind: figures.sampled(run, f"observed_{kind}") for kind in KINDS}))
     old = tables.load("aips58", "ddtload").sel(system=list(SYSTEMS))
-    real = old["real"].values
+    (_, toronto, pittsburgh_cpu), real = old["cpu"].values, old["real"].values
     shown = common.both_times(
         runs,
         frames,
         old,
         name="aips58_loading",
-        title=f"One command took {real[1]:.0f} s in Toronto and {real[2] / 60:.0f} minutes in Pittsburgh",
+        title=f"One command needed {pittsburgh_cpu / toronto:.0f} times as much CPU time in Pittsburgh as in Toronto",
         caption="At the right CPU and real time. Pittsburgh had other users. Below, a small stand-in of ours: the more "
         "it does for a message, the longer.",
         tables="ddtload",
@@ -83,7 +83,7 @@ def loading(runs) -> "figures.Shown":
     both = zip([*old["cpu"].values, *frames[0]["cpu"]], [*real, *frames[0]["real"]], strict=True)
     axis = shown.figure.axes[0]
     figures.at_right(axis, [" / ".join(common.spoken(each) for each in pair) for pair in both])
-    for number in axis.texts[1:3]:  # of both Crays, as in the title
+    for number in axis.texts[1:3]:  # of both Crays, which the title compares
         number.set_weight("bold")
     axis.axhline(len(real) - 0.5, color=figures.INK, linewidth=0.8)  # then and today
     ends = axis.get_xlim()
@@ -111,9 +111,9 @@ def then() -> str:
     return (
         f"The command took {toronto:.0f} s in Toronto, with no other user, and {waited / 60:.0f} minutes among "
         "Pittsburgh's users. Because other users lengthen real time, CPU time is the fair number: Pittsburgh needed "
-        f"{times:.0f} times as much, {more:.0f} s more. If all these seconds went into 400 to 800 messages, a "
-        f"message cost about a tenth of a second. The toll of {pittsburgh.TOLD} would then be "
-        f"that of {few} to {many} messages."
+        f'{times:.0f} times as much, {more:.0f} s more. If "hundreds" means {counts[0]} to {counts[-1]}, and '
+        "the messages took all these seconds, each cost about a tenth of a second. At that price the toll of "
+        f"{pittsburgh.TOLD} would pay for {few} to {many} messages (the memo gives no count)."
     )
 
 
@@ -132,8 +132,9 @@ def cost(run) -> str:
         f"Today we imitate the command, with {count} messages. Opening the file anew for each takes "
         f"{figures.times(reopened, off).briefly} the CPU time of a run without a file. If another process must answer "
         f"before each opening, a message costs {significant(1e6 * asked(run), 2)} µs more CPU time than without a "
-        f"file (that process's not counted). In real time this run takes {waited[0] / waited[1]:.0f} times as long, "
-        f"mostly because we delay each answer by {1e3 * _DELAY:g} ms."
+        "file (that of the other process not counted). In real time the run that asks takes "
+        f"{waited[0] / waited[1]:.0f} times as long as without a file, mostly because we delay each answer by "
+        f"{1e3 * _DELAY:g} ms."
     )
 
 
