@@ -308,7 +308,7 @@ FORMULAS = {
     "transfer": "calls × latency + bytes / rate",
     "fixed_toll": "a fixed toll and a rate",
     "shared_device": "one device for both jobs",
-    "overlap": "overlap hides the shorter",
+    "overlap": "overlap hides the shorter of two times",
     "slowest": "all wait for the slowest",
     "chase": "loads × the latency of what holds them",
 }
@@ -323,10 +323,10 @@ def said(prediction: Prediction, frame: "pd.DataFrame | None") -> str:
         return ""
     found = parted(frame["measured"], frame["predicted"])
     far = max(found.worst, 1 / found.worst) > _FAR
-    rest = f"; the model leaves out {prediction.leaves_out}" if far else ""
-    source = "constants measured apart" if prediction.needs else "numbers that this figure does not measure"
-    ends = f"{significant(found.median, 2)} in the median, {significant(found.worst, 2)} at worst"
-    return f"Dashed: {FORMULAS[prediction.model]}, with {source}. Measured over model: {ends}{rest}."
+    rest = f" The model leaves out {prediction.leaves_out}." if far else ""
+    source = "constants of another run" if prediction.needs else "numbers that this figure does not measure"
+    ends = f"{significant(found.median, 2)} times the model in the median, {significant(found.worst, 2)} times at worst"
+    return f"Dashed, the model: {FORMULAS[prediction.model]}, with {source}. Measured values are {ends}.{rest}"
 
 
 def chase(nbytes, levels: tuple[Level, ...]):

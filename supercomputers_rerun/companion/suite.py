@@ -93,7 +93,10 @@ def minutes(document: str) -> str:
             took = plural(max(1, round(sum(estimate(one, name) for one in each) / 60)), "minute")
             # a quick run's limits are seconds, and are met
             limits = name != "quick" and not any((one.id, name) in stored for one in each)
-            spent[name] = f"{took} with the preset {name}{' (by its time limits, not measured)' if limits else ''}"
+            if limits:
+                guesses += f" With the preset {name} the time limits of the experiments add up to about {took}."
+            else:
+                spent[name] = f"{took} with the preset {name}"
         elif each:
             guesses += f" With the preset {name} the time is unknown."
     *first, last = spent.values()

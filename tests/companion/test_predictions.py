@@ -53,7 +53,7 @@ def test_without_constants_a_figure_says_nothing_of_a_model(name, monkeypatch):
     monkeypatch.setattr(models, "constants", lambda run: None)
     assert PREDICTIONS[name].frame(stored(name)[0]) is None
     shown = drawn(name)
-    assert "model" not in labels(shown) and "Measured over model" not in shown.html
+    assert "model" not in labels(shown) and "times the model" not in shown.html
 
 
 @pytest.mark.parametrize("name", MACHINES)
@@ -63,9 +63,9 @@ def test_with_constants_it_draws_the_model_and_says_how_far_it_is(name, monkeypa
     found = models.parted(frame["measured"], frame["predicted"])
     shown = drawn(name)
     assert "model" in labels(shown)
-    assert f"Measured over model: {models.significant(found.median, 2)} in the median" in shown.html
+    assert f"Measured values are {models.significant(found.median, 2)} times the model in the median" in shown.html
     far = max(found.worst, 1 / found.worst) > 2
-    assert ("the model leaves out" in shown.html) == far
+    assert ("The model leaves out" in shown.html) == far
 
 
 @pytest.mark.parametrize("name", MACHINES)

@@ -117,9 +117,9 @@ def said(run) -> str:
     return (
         f"More than one and not all, but it matters little: of {most} processes that share "
         f"{plural(usable_cpus(run), 'CPU')}, {best} at a time give the shortest run on {_points(run)} today."
-        f"{_no_difference(time)} One at a time, it takes {alone:.0f} % longer. If all write at once, it takes "
-        f"{together:.0f} % longer, probably because of contention: the processes stand in line for one file and for "
-        "the CPUs (not measured)."
+        f"{_no_difference(time)} One at a time, it takes {alone:.0f} % longer, probably because only one CPU then "
+        f"works. If all write at once, it takes {together:.0f} % longer, probably because of contention: the processes "
+        "stand in line for one file and for the CPUs (neither was measured)."
     )
 
 

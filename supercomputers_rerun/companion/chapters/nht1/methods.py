@@ -16,7 +16,7 @@ from supercomputers_rerun.companion.chapters.nht1.writing import (
     whole_runs,
     written,
 )
-from supercomputers_rerun.companion.common import np, pd, rounded
+from supercomputers_rerun.companion.common import np, pd, rounded, span
 from supercomputers_rerun.companion.conclusions import HOLDS, THEN, UNTESTED, Finding, conclusion, not_run
 from supercomputers_rerun.companion.experiments import experiment, of
 
@@ -51,9 +51,9 @@ def overheads(runs) -> "figures.Shown":
     points, rest = (waiting.loc[(waiting["way"] == POINTS) == singly, "zeta"] for singly in (True, False))
     official = every[0]["N"].max()
     tried = every[0][every[0]["N"] == official]["way"]
-    untried = "" if POINTS in set(tried) else f"; on {official}³ points not point by point"
+    untried = "" if POINTS in set(tried) else f" Point by point on {official}³ points: not measured."
     if untried and tried.str.startswith(POINTS).any():
-        untried = f"; on {official}³ points point by point to the disk alone"
+        untried = f" Point by point on {official}³ points: only to the disk."
     shown = figures.dots(
         runs,
         frames,
@@ -65,7 +65,7 @@ def overheads(runs) -> "figures.Shown":
         name="nht1_overheads",
         title=f"Point by point, writing adds at least {points.min():.0f} % to a run; in larger pieces at most "
         f"{rest.max():.0f} % (into memory)",
-        caption=f"Medians and their intervals; at the right the range of medians{untried}. Beyond // logarithmic.",
+        caption=f"Medians and their intervals; at the right the range of medians.{untried} Beyond // logarithmic.",
     )
     axis, rows = shown.figure.axes[0], frames[0]["what"].tolist()
     percent_axis(axis)
@@ -179,7 +179,7 @@ def _kilobytes(nbytes: float) -> str:
     "nht1_opening",
     models.transfer,
     "how long a run waits for points, planes and arrays",
-    "the copy that gathers an array or a plane, and the checksum beside it",
+    "the copy that gathers an array or a plane, and the checksum of each dump",
     "write seek cache_rate",
     "nht1-io",
 )
@@ -281,23 +281,28 @@ def short(run) -> tuple[str, str]:
     return (
         f"A program that saves its results crumb by crumb takes {_longer(run)} times as long today as one that "
         "saves nothing.",
-        f"Asking to save one crumb takes about as long as copying {rounded(size / _point(), 1)} crumbs.",
+        f"Asking to save one crumb takes about as long as copying {rounded(size / _point())} crumbs.",
     )
 
 
 def answer(run) -> str:
     """What it costs to write in small pieces, into memory and to the disk."""
-    found = largest(run)
+    found, N = largest(run), int(largest(run)["N"].max())
     points, plane, flushed = (found.loc[way] for way in (POINTS, PLANES, FLUSHED.format(POINTS)))
     writes = 1e6 * points["R_IO"] * points["T_T"] / _point()
     assert plane["zeta_low"] <= 0 and points["zeta_low"] < flushed["zeta"] < points["zeta_high"]
-    assert _arrays_cost_more(run)
+    every = written(run).query("threads == threads.max()")
+    small, _, large = every[every["way"] == PLANES].sort_values("N").itertuples()
+    assert min(small.zeta_low, large.zeta_low) > 0 and _arrays_cost_more(run) and small.N < N < large.N
+    assert every.loc[(every["zeta_high"] - every["zeta_low"]).idxmax(), "N"] == small.N, "its runs scatter most"
     return (
         f"Yes: written point by point, a run takes {_longer(run)} times as long as without writing, because the "
         f"program calls the system for every point. It moves on in the file (a seek) {rounded(writes / 1e6)} million "
-        "times, and writes as often. Written plane by plane, the same bytes make no measurable difference. On the "
-        "largest grid whole arrays add more than planes (next section). The disk is not the cause: a run that waits "
-        "until all bytes are on the disk takes as long as one that ends when they are in memory."
+        "times, and writes as often. Written plane by plane, the same bytes make no measurable difference on this grid "
+        f"of {N}³ points. On the largest grid planes add {large.zeta:.0f} %, and larger pieces more (next section); on "
+        f"the smallest, whose runs scatter most, planes add {small.zeta:.0f} %. The disk is not the cause: point by "
+        "point, a run that waits until all bytes are on the disk takes as long as one that ends when they are in "
+        "memory."
     )
 
 
@@ -310,34 +315,28 @@ def _arrays_cost_more(run) -> bool:
 
 def cost(run) -> str:
     """What one small write costs, and how many bytes that is worth."""
-    call, rate = costs(run)
+    (call, rate), uncopied = costs(run), 1e6 * largest(run).loc[PLANES, "writing"]
     size = models.half_size(call, rate)
-    assert size > 20 * _point()  # so the bytes are less than a twentieth of it
+    assert size > 20 * _point() and uncopied > rate  # so the bytes are less than a twentieth of it
     return (
         f"This chapter counts a write and its seek as one call. Today the call for {_point()} bytes takes about "
         f"{models.spoken(call, 's')}, nearly all of it a fixed cost: the latency, which does not depend on the bytes. "
-        f"Planes move at {models.spoken(rate, 'byte/s')}, the bandwidth. Their time includes copying each dump "
-        f"and computing a checksum. At this rate {_kilobytes(size)} could move in the time of one call."
+        f"Planes move at {models.spoken(rate, 'byte/s')}, the bandwidth. Their time includes a copy and a "
+        f"checksum of each dump (without the copy {models.spoken(uncopied, 'byte/s')}). At "
+        f"{models.spoken(rate, 'byte/s')} {_kilobytes(size)} could move in the time of one call."
     )
 
 
 def beyond(run) -> str:
-    """Whether whole arrays on the largest grid take what a call and its bytes should take."""
+    """Up to how many bytes a write takes what a call and its bytes should take."""
     frame = _over_the_sum(run)
-    assert frame["over"].min() > 0.5
-    far, worst = frame[frame["over"] > 2], frame.loc[frame["over"].idxmax()]
-    if far.empty:
-        return "The longest writes, too, take what the sum says, within a factor of two."
-    rule = f"The sum fails for some writes, most on {worst['N']}³ points"
-    dearer = ""
-    if set(far["way"]) == {_FIVE, _WHOLE} and worst["N"] == frame["N"].max():
-        alone = set(far["N"]) == {worst["N"]}
-        rule = f"The sum fails for arrays{'' if alone else ', most'} on the largest grid"
-        dearer = " So on this grid arrays add more to a run than planes." if _arrays_cost_more(run) else ""
-    piece = {POINTS: "a point", PLANES: "a plane", _FIVE: "an array", _WHOLE: "all five arrays"}[worst["way"]]
+    far, near = (frame[(frame["over"] > 2) == each] for each in (True, False))
+    most, arrays = near["bytes"].max(), far[far["N"] == frame["N"].max()]
+    assert near["over"].min() > 0.5 and far["bytes"].min() > most
+    assert set(arrays["way"]) == {_FIVE, _WHOLE} and _arrays_cost_more(run)
     return (
-        f"{rule}; why was not measured. A write of {piece} takes {worst['over']:.0f} times as long as the sum "
-        f"says there.{dearer}"
+        f"The sum holds for writes of up to {most / 1e6:.0f} MB. Longer ones take {span(far['over'], 0)} times as "
+        "long; why was not measured. So on the largest grid arrays add more to a run than planes."
     )
 
 
@@ -350,7 +349,7 @@ def buffered(run) -> str:
     return (
         "The bytes must take nine times as long as the call. In the stored run a call (a write and its seek) takes as "
         f"long as moving {_kilobytes(size)}, so a write needs {rounded(enough / 1e3)} KB, or "
-        f"{rounded(enough / _point(), 1)} points at once. Why: the call costs the same whatever the buffer holds."
+        f"{rounded(enough / _point())} points at once. Why: the call costs the same whatever the buffer holds."
     )
 
 
@@ -422,12 +421,12 @@ def over_ranks(run) -> str:
     points, rest = zeta.loc["elements"], zeta.drop("elements")
     assert points["zeta_low"] > rest["zeta_high"].max()
     longer = rest["zeta"].max()
-    little = f"at most {longer:.0f} % longer" if longer > 1 else "hardly longer"
+    assert longer > 1
     return (
         f"Small pieces cost much, too, when {run['ranks'].values.max()} processes write through MPI, a library for "
-        f"messages ({figures.cpu(run)}). A call from Python for each point makes their run {points['zeta']:.0f} % "
-        f"longer. One call for all points of a process makes the run {little}, whether the processes join in one call "
-        "of MPI or each writes for itself."
+        f"messages ({figures.cpu(run)}). If Python calls MPI for each point, their run takes "
+        f"{1 + points['zeta'] / 100:.1f} times as long as without writing. If each process calls MPI once per dump, "
+        f"with all its points, it takes at most {longer:.0f} % longer, whether they write together or each for itself."
     )
 
 

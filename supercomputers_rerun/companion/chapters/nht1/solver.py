@@ -95,8 +95,8 @@ def said(run) -> str:
         return f"{said}."
     operations = largest["flops"] / largest["NS"] / points
     return (
-        f"{said}, because a point takes {operations:.0f} floating-point operations. At the peak of the thread these "
-        f"alone would take {1e9 * operations / known.peak:.0f} ns."
+        f"{said}. A point takes {operations:.0f} floating-point operations. If the thread did only these, at "
+        f"its highest speed, it would need {1e9 * operations / known.peak:.0f} ns."
     )
 
 
