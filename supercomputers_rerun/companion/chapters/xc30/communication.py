@@ -135,7 +135,7 @@ def divided(run) -> str:
 
 
 def same_bits(run) -> str:
-    """Whether a forecast ends with the same bits on one rank and on several (C17), in a sentence.
+    """Whether a forecast ends with the same bits on one rank and on several (C17), in sentences.
 
     Empty where the run has no checksums of what it ends with.
     """
@@ -145,12 +145,12 @@ def same_bits(run) -> str:
     steps = f"after {plural(run['steps'].values[0], 'step')}"
     if len(np.unique(found[np.isfinite(found)])) > 1:
         return (
-            f'The talk calls its forecast "bit-reproducible"; ours is not, because {steps} its bits on '
-            f"{plural(many, 'rank')} are not always those on {few}."
+            'Do the ranks change the forecast? The talk calls its forecast "bit-reproducible"; ours is not, because '
+            f"{steps} its bits on {plural(many, 'rank')} are not always those on {few}."
         )
     return (
-        f'The talk calls its forecast "bit-reproducible"; ours has the same bits {steps} on {plural(many, "rank")} as '
-        f"on {few}, because a single rank computes each sum."
+        'Do the ranks change the forecast? The talk calls its forecast "bit-reproducible". Ours, too, has the same '
+        f"bits {steps} on {plural(many, 'rank')} as on {few}, because each sum is computed by a single rank."
     )
 
 
@@ -373,8 +373,8 @@ def volume() -> str:
     assert (share > 0.5).all() and (share < 0.67).all() and (found["transpositions"] > 0.7 * found["in all"]).all()
     return (
         f"By the talk, a forecast of ten days sends {stated:.0f} TB. Our count, with assumptions on fields and wind, "
-        f"gives {100 * share.mean():.0f} % of that. Most of our count is transpositions: four times in every step the "
-        "fields are divided among the ranks in another way."
+        f"gives {100 * share.mean():.0f} % of that. Most of our count is transpositions: four times in every time step "
+        "the fields are divided among the ranks in another way."
     )
 
 

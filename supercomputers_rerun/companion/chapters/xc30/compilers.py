@@ -133,10 +133,11 @@ def told_apart(run) -> str:
     assert last == seventh == leads > harmless > 0 and max(size[:2]) < float(run["rounding"])
     return (
         "The test asks whether a mean difference of scores can be chance, not whether it is large. It finds both "
-        f"wrong builds on all {leads} days. What is scored is the height of the air's surface. Yet with the "
-        "rotation's last digits wrong, its difference is smaller than one rounding of the air's mean depth. The test finds the harmless build, too, on "
-        f"{plural(harmless, 'day')}. That may be chance: all days are of the same forecasts, so that a chance repeats. "
-        "Or rounding shifts most scores one way."
+        f"wrong builds on all {leads} days. What is scored is the height of the air's surface. Yet for the build with "
+        "the rotation's last digits wrong, the mean difference of scores is smaller than one rounding of the air's "
+        f"mean depth. The test finds the harmless build, too, on {plural(harmless, 'day')}. That may be chance: all "
+        f"{leads} days belong to the same forecasts, so that what happens by chance on one day can show again on "
+        "another. Or rounding shifts most scores one way."
     )
 
 

@@ -2,11 +2,9 @@
 
 from supercomputers_rerun.companion import figures, models, tables
 from supercomputers_rerun.companion.bench import Case, Ratio
-from supercomputers_rerun.companion.chapters.xc30.communication import same_bits
 from supercomputers_rerun.companion.common import pd, plural
 from supercomputers_rerun.companion.conclusions import NOT, Finding, conclusion
 from supercomputers_rerun.companion.experiments import experiment
-from supercomputers_rerun.companion.records.runs import partner
 
 
 @experiment("xc30-inflight", item="C7, C17", rounds=7, seconds={"paper": 60, "modern": 600}, ranks=2, unit="ms")
@@ -150,7 +148,7 @@ def _changes(run) -> str:
 
 
 def paid(run) -> str:
-    """What messages in flight gained then and cost today, and why; whether a forecast repeats to the last bit (C17)."""
+    """What messages in flight gained then and cost today, and why."""
     groups, fastest = int(run["groups"].values.max()), best(run)
     cut = over(run, f"alltoallv, {groups} groups", "alltoallv, 1 group")
     hidden = over(run, f"ialltoallv, {groups} groups", f"alltoallv, {groups} groups")
@@ -159,7 +157,7 @@ def paid(run) -> str:
     compared = f"take as long as {groups} with blocking calls (no measurable difference)"
     if hidden.measurable:
         compared = f"take {100 * (1 - hidden.medians):.0f} % less time than {groups} with blocking calls"
-    found = (
+    return (
         f"In 2014 they could, and saved up to {100 * (1 - gains().min()):.0f} % of a transform's time. With messages "
         "in flight, one group of fields is sent while the next is computed. On our 2 ranks it is fastest to send all "
         "fields in one piece with blocking calls, which wait until the messages have arrived. With messages in flight "
@@ -167,9 +165,6 @@ def paid(run) -> str:
         f"Cutting the fields into groups costs time by itself: with blocking calls, {groups} groups take "
         f"{cut.medians:.1f} times as long as one piece. In flight, {groups} groups {compared}."
     )
-    forecasts = partner(run, "xc30-ranks")
-    return f"{found} {'' if forecasts is None else same_bits(forecasts)}".rstrip()
-
 
 @conclusion(
     "xc30-c7",

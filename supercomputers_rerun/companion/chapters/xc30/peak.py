@@ -104,7 +104,7 @@ def cores(runs) -> "figures.Shown":
     if len(today) == 1:  # the transforms of the next machine that has them
         today = pd.concat([today, *(frame[1:] for frame in now[1:] if len(frame) > 1)][:2])
     varied = " Long bars: the peak varied." if (today["peak_high"] > 1.3 * today["peak_low"]).any() else ""
-    apart = " Transforms: eight fields; operations left out near the poles count." if len(today) > 1 else ""
+    apart = " Transforms: eight fields, counting operations left out near the poles." if len(today) > 1 else ""
     older = " and ".join(f"{share:g}" for share in then["share"])
     whole, *alone = (f"{share:.0f} %" for share in now[0]["share"])  # the forecast's, and that of transforms
     rest = f", transforms {alone[0]}" if alone else ""
@@ -151,8 +151,8 @@ def transform_shares(runs) -> "figures.Shown":
         runs=runs,
         data=frames,
         title=f"Eight fields together reach {last[8]:.0f} % of peak, one field {last[1]:.0f} %",
-        caption="Transforms on one thread today; operations that they leave out near the poles count, too. Whole "
-        "forecasts of 2014, with physics and messages.",
+        caption="Transforms on one thread today; operations that they leave out near the poles are counted, too. "
+        "Whole forecasts of 2014, with physics and messages.",
         tables="runs",
     )
 
@@ -205,8 +205,8 @@ def reached(run) -> str:
         f"{_median(whole)}. Transforms turn values at grid points into waves and back. Timed alone{where}, they reach "
         f"{_median(one)} with one field of {truncation()} waves. With eight fields at once they reach "
         f"{_median(eight)}, probably because the shapes of the waves are then computed once for all (not measured). "
-        "All three shares count the operations of the definition. Near the poles the transforms timed alone leave out "
-        "about 7 % of them, the model hardly any."
+        "All three shares count every operation in the definition of the transforms, although near the poles those "
+        "timed alone leave out about 7 %, the model hardly any."
     )
 
 

@@ -105,11 +105,11 @@ def gained(runs) -> "figures.Shown":
 
 
 def _taken(runs) -> str:
-    """``One instruction of F computes 4 columns``, and where machines of runs differ ``, of others 8``."""
+    """``One instruction of F computes 4 of them``, and where machines of runs differ ``, of others 8``."""
     here, *others = (columns(run) for run in runs)
     more = [number for number in others if number != here]
     beside = f", of others {max(more)}" if more else ""
-    return f"One instruction of {figures.letter(runs[0])} computes {here} columns{beside}"
+    return f"One instruction of {figures.letter(runs[0])} computes {here} of them{beside}"
 
 
 def _beyond(frame, limit: int) -> str:
@@ -134,14 +134,14 @@ def gained_said(run) -> str:
     """What vectors gain, most and least, and why."""
     found, counted = gains(run), _operations(run)
     large, limit = list(found.values())[-1], columns(run)
-    least = np.ceil(10 * max(found[name].medians for name in _INTERPOLATE)) / 10
+    least = max(found[name].medians for name in _INTERPOLATE)
     few = max(counted[name] for name in _INTERPOLATE)
     many = min(number for name, number in counted.items() if name not in _INTERPOLATE)
     assert large.measurable and limit / 2 < large.medians < limit and least < 2.5 and few < many / 2
     assert set(list(found)[:3]) == set(_INTERPOLATE)
     return (
         f"Here vectors make a routine up to {large.medians:.1f} times as fast, because one instruction then computes "
-        f"{limit} columns of air. The three routines that interpolate gain least, at most {least:.1f} times in the "
+        f"{limit} columns of air. The three routines that interpolate gain least, up to {least:.1f} times in the "
         "median. Probably loads and stores hold them up (not measured). For each number that they load or store they "
         f"make at most {np.ceil(few):.0f} operations (counted), other routines at least {np.floor(many):.0f}."
     )
