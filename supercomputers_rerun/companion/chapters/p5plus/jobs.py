@@ -82,9 +82,9 @@ def waited() -> str:
     meeting, alone = share[["comms", "barrier"]].sum(), share[["serial", "I/O"]].sum()
     assert share["parallel"] < 50 and 22 < meeting < 25 and 22 < alone < 25
     return (
-        "The analysis spent almost a quarter of its time on messages and at barriers. It spent as much on files and "
-        "serial code. If all but files and serial code could be divided, messages too, then by Amdahl's law more "
-        f"processors could make the analysis at most {about(100 / alone)} as fast."
+        "The analysis spent almost a quarter of its time on messages and at barriers, and as much on files and "
+        "serial code. Suppose more processors sped up everything else, even messages and barriers. Then by Amdahl's "
+        f"law they could make the analysis at most {about(100 / alone)} as fast."
     )
 
 

@@ -5,7 +5,6 @@ from itertools import product
 from supercomputers_rerun.companion import figures, host, models
 from supercomputers_rerun.companion.bench import Case
 from supercomputers_rerun.companion.chapters.p5plus.memory import PAGES, mark_caches
-from supercomputers_rerun.companion.chapters.p5plus.words import about
 from supercomputers_rerun.companion.common import np, pd, size
 from supercomputers_rerun.companion.experiments import Output, experiment, of
 
@@ -94,11 +93,6 @@ def _case(run, nbytes: float, pattern: str) -> int:
     """Number of a case on huge pages in its run."""
     chosen = (run["nbytes"] == nbytes) & (run["pattern"] == pattern) & (run["pages"] == "huge")
     return np.flatnonzero(chosen.values).item()
-
-
-def _at_least(low: float) -> float:
-    """A lower end with one decimal, rounded down."""
-    return float(np.floor(10 * low) / 10)
 
 
 def _slower(run) -> "pd.Series":
@@ -212,9 +206,9 @@ def guessed(run) -> str:
     return (
         f"The longest walk loads {figures.bytes_label(walk['touched'])} of cache lines, spread over "
         f"{figures.bytes_label(walk['nbytes'])}, and takes {walk['ns']:.0f} ns a load. In random order we load as many "
-        f"lines, side by side in {figures.bytes_label(chase['nbytes'])}. Yet in random order a load takes "
-        f"{about(factor['middle'])} as long in the median. Runs scatter, but it takes at least "
-        f"{_at_least(factor['low']):.1f} times as long. So here the order counts more than the distance."
+        f"lines, side by side in {figures.bytes_label(chase['nbytes'])}. Yet a load then takes "
+        f"{factor['middle']:.2g} times as long (ratio of medians; its 95 % interval begins at {factor['low']:.1f}). So "
+        "here the order counts more than the distance."
     )
 
 
@@ -223,8 +217,9 @@ def guessable(run) -> str:
     factor, size = _slower(run), figures.bytes_label(_reach(run).loc["random", "nbytes"])
     assert factor["low"] > 1.25
     return (
-        f"To load {size} of data piece by piece takes a processor of today {about(factor['middle'])} as long (at least "
-        f"{_at_least(factor['low']):.1f} times) in random order as in steps of {figures.bytes_label(_WALK)}."
+        f"To load {size} of data piece by piece takes a processor of today {factor['middle']:.2g} times as long in "
+        f"random order as in steps of {figures.bytes_label(_WALK)} (ratio of medians; its 95 % interval begins at "
+        f"{factor['low']:.1f})."
     )
 
 

@@ -146,6 +146,8 @@ def _said(milliseconds: float) -> str:
 @sensors.figure
 def drift(runs) -> "figures.Shown":
     """Waiting in each period while sensors drift apart, beside that with synchronised and with drifted ones."""
+    from supercomputers_rerun.kernels.mpi.monitoring import SLICES
+
     bars = ""
     figure, axis = figures.axes(height=2.9)
     frames = []
@@ -182,8 +184,8 @@ def drift(runs) -> "figures.Shown":
         runs=runs,
         data=frames,
         title=title,
-        caption="Two ranks meet at barriers. Drifting: at the same time first, then a step further apart each period."
-        f"{bars}",
+        caption=f"Two ranks meet at barriers. Drifting: interruptions, spread over {SLICES} steps, move one step "
+        f"further apart each period.{bars}",
         note=models.said(planned, expected),
     )
 
@@ -221,9 +223,9 @@ def charged(run) -> str:
         f"Today an imitated sensor takes {1e3 * taken:.0f} ms of each rank in a whole run, {share:.0f} % of what the "
         "rank computes. If it comes to both ranks at once, the run takes about that much longer. If it comes to them "
         f"in turn, the run loses {about(in_turn / at_once)} as much, because each rank pays for its own interruption "
-        "and then waits for the other's. In 2006 the slow messages were those of the analysis, which fits the model "
-        f"to observations. Another run of the analysis has {tasks} tasks, of which each can wait for {tasks - 1} "
-        "others."
+        "and then waits for the other's. In 2006 the slow messages were those of the analysis, the part of IFS that "
+        "fits the model to observations. The slides do not say how many tasks that run had; the analysis of the next "
+        f"section had {tasks}, each of which could wait for {tasks - 1} others."
     )
 
 

@@ -128,6 +128,11 @@ def test_changes_without_a_measurable_difference_say_so():
     assert "No change that we tried" in said and said.count("no measurable difference") == 1
 
 
+def test_runs_of_today_cannot_show_a_gain_of_a_tenth_as_the_register_of_items_says():
+    today = binding.listed(binding.changes.runs()[0])[["today_low", "today_high"]].dropna()
+    assert len(today) == 3 and (today["today_high"] - today["today_low"] > 2 * 10).all()
+
+
 def test_exchange_counts_all_pairs_together():
     about = {"label": "a case", "threads": 1, "ranks": 2}
     rows = [{**about, "nbytes": k * 10**6, "pairs": n, "seconds": 3 * [float(k * n)]} for n in (1, 4) for k in (1, 2)]
