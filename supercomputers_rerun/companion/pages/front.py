@@ -39,9 +39,9 @@ def finding() -> tuple[str, str]:
         f"disk gained more than computing, which became about {about(computes)} times as fast. But one disk does the "
         f"work of four, so that moving the files became only about {about(moves)} times as fast. At these speeds an "
         f"ordinary step must wait for at least {thread.by_speeds():.0f} % of its time, even if it computes while data "
-        "moves (calculated); chapter 1 names further reasons. The forecast is done sooner all the same: a day of it, "
-        f"with the jobs that follow, takes {about(day)} s. The older Cray 1-A took {old:.0f} minutes. Our program has "
-        "other physics; chapter 1 says what can be compared.",
+        "moves (calculated). Chapter 1 asks why the forecast waits for more. It is done sooner all the same: a day of "
+        f"it, with the jobs that follow, takes {about(day)} s. The older Cray 1-A took {old:.0f} minutes. Our program "
+        "has other physics; chapter 1 says what can be compared.",
     )
 
 

@@ -734,8 +734,8 @@ def sustained() -> "figures.Shown":
         apart=0,
         data=frame,
         name="skipping_loops",
-        title=f"For as many additions, skipping eight numbers of ten took {then:.1f} times as long in 2006, "
-        f"{now:.1f} times today",
+        title=f"For as many operations, skipping eight of ten numbers took {then:.1f} times as long in 2006, "
+        f"{now:.1f} today",
         seen="For the same arithmetic, with one thread a processor; in 2006 on 16 processors at once."
         + (" A cross marks a doubtful run." if loops["flagged"].any() else ""),
     )
@@ -768,8 +768,8 @@ def shares() -> "figures.Shown":
         beside={whole.idxmax(): (most, 8, "bold"), alone.idxmax(): (reach, 20, "bold")}
         | {index: (f"{share:.0f} %", -8, "normal") for index, share in layer.items()},
         title=f"Whole forecasts reached at most {most} of the peak; transforms alone reach {reach} today",
-        seen="Hollow: whole forecasts. Filled: parts of one, without physics and messages; operations left out near "
-        "the poles count. Long bars: the measured peak varied.",
+        seen="Hollow: whole forecasts. Filled: parts of one, without physics and messages; operations skipped near "
+        "the poles count as made. Long bars: the measured peak varied.",
     )
 
 
@@ -797,9 +797,10 @@ def hours() -> "figures.Shown":
     of_machines = {
         "cray_1a_ecmwf": (full_name("cray_1a_ecmwf"), 8, "normal"),
         "cray_xmp_1982": (f"{first:.0f} s, X-MP", -8, "bold"),
-        "cray_xc30": (f"{last:.3g} s", 8, "bold"),
+        "cray_xc30": (f"{last:.3g} s, both machines", -8, "bold"),
     }
     beside = {frame.index[frame["machine"] == full_name(name)][0]: words for name, words in of_machines.items()}
+    assert (frame.loc[(frame["kind"] == "report") & (frame["year"] == 2014), "value"] == last).sum() == 2
     for year, km in apart.items():
         part = frame[(frame["kind"] == "report") & (frame["year"] == year)]
         on = dict.fromkeys(part["what"].str.extract(r" on (\d+ \w+)$", expand=False).dropna())
@@ -810,8 +811,8 @@ def hours() -> "figures.Shown":
     named, cpus = part["machine"].str.split().str[1], part["what"].str.extract(r" on (\d+) ", expand=False)
     fastest, *slower = part.index
     assert cpus[slower].nunique() == 1 and int(cpus[fastest]) > int(cpus[slower[0]])
-    beside[fastest] = f"{cpus[fastest]}: {named[fastest]}", -8, "normal"
-    beside[slower[-1]] = f"{cpus[slower[0]]}: {', '.join(named[slower])}", 8, "normal"
+    beside[fastest] = f"{cpus[fastest]} CPUs: {named[fastest]}", -8, "normal"
+    beside |= {index: (named[index], right, "normal") for index, right in zip(slower, (-8, 8), strict=True)}
     return dots(
         frame,
         log=True,

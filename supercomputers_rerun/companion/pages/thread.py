@@ -41,10 +41,11 @@ def conditions() -> str:
         where = f"They come from {first}, or from {' or '.join(others)} where {first.partition(' (')[0]} has no run. "
         where += "All these are virtual machines with two processors."
     return (
-        "Numbers of the past are printed in the reports, or follow from what they print. Only the distance of grid "
-        "points in 1982 is that of our model. Today's numbers in the text are medians of stored runs, at the "
-        f"problem size that we call paper. {where} Files are on a disk, or in memory that the system uses for files "
-        "(the page cache). Points on one axis may come from different programs and from problems of different size."
+        "Numbers of the past are printed in the reports, or follow from what they print. Only the "
+        f"{about(synthesis.spacings()[1982])} km between grid points of 1982, in the last figure, are those of our "
+        "model. Today's numbers in the text are medians of stored runs, at the problem size that we call paper. "
+        f"{where} Files are on a disk, or in memory that the system uses for files (the page cache). Points on one "
+        "axis may come from different programs and from problems of different size."
     )
 
 
@@ -55,17 +56,25 @@ def how_long() -> str:
     systems = ("convex_c1_nrao1", "cray_xmp24_clsc", "cray_xmp48_psc")
     convex, toronto, shared = (100 - printed(busy, each, "imaging, large problem") for each in systems)
     faster = float(ddt["cpu"].sel(system="NRAO1").sum() / ddt["cpu"].sel(system="CLSC").sum())
+    spent = ddt["real"].sel(system="CLSC")
+    assert spent.sel(problem=["IMLOD", "UVLOD"]).sum() < 0.05 * spent.sum(), "alone in all that counts"
     alone = 100 - old.loc[old["machine"] != synthesis.full_name(systems[-1]), "value"]
     imaging = 100 - of_book(busy, "imaging, large problem")
+    large, small = (
+        100 - of_book(busy, f"flow solver that writes, {way}")
+        for way in ("five arrays, one a write", "40-byte elements")
+    )
     assert convex < toronto <= alone.max() < shared and faster > 5
     assert imaging < min(5, convex / 3), "hardly at all, and less than on any machine of 1989"
+    assert small > 2 * large
     return (
-        f"The old jobs of the figure waited for about {alone.min():.0f} to {alone.max():.0f} % of their time (bounds "
-        f"left out), and for {shared:.0f} % on one Cray shared with others. That share includes the turns of other "
-        "users, and the shares of 2006 include serial work. A faster processor may wait for a larger share, because "
-        "disks and other users do not become faster with it. In 1989 the large imaging problems waited for "
-        f"{convex:.0f} % of their time on a Convex. On a Cray in Toronto, with a CPU {about(faster)} times as fast, "
-        f"the share was {toronto:.0f} %. Our imaging, with its files in memory, hardly waits today."
+        f"The old jobs of the figure waited for about {alone.min():.0f} to {alone.max():.0f} % of their time (where "
+        f"only a bound is known, it is left out), and for {shared:.0f} % on one Cray shared with others. If only the "
+        "processor becomes faster, a job may wait for a larger share, because its disks and other users stay as they "
+        f"were. In 1989 the large imaging problems waited for {convex:.0f} % of their time on a Convex. On a Cray in "
+        f"Toronto, with a CPU {about(faster)} times as fast, the share was {toronto:.0f} %; only two short tasks had "
+        "other users beside them. Today our imaging, with its files in memory, hardly waits. Our flow solver waits for "
+        f"{large:.0f} % of its time, and for {small:.0f} % if it writes 40 bytes at a time."
     )
 
 
@@ -91,21 +100,22 @@ def why_more() -> str:
     rates = blocks.rates_then()
     hidden = forecast.moving_then()["disk"] / forecast.step_then()
     longer, with_four = (forecast.over_computing(run, disks) for disks in (1, 4))
-    _, now = synthesis.waited()
+    before, now = synthesis.waited()
     assert with_four < hidden < 1 < 1.3 < longer
     return (
         "It waits for a larger share of its time partly because four disks served it in 1982, and one virtual disk "
         f"serves it today. A single disk gained more than computing: it became {about(synthesis.disks())} times as "
         f"fast, and the forecast's computing about {about(computes)} times. But in 1982 four disks shared the work, "
-        f"and together moved {about(rates['disks-diop'] / rates['disk'])} times as much as one of them. Today one disk "
-        f"does all of it. So moving the files became only about {about(moves)} times as fast. A processor can compute "
-        f"while data moves (overlap). In 1982 moving a step's data took {about(hidden)} times as long as computing the "
-        f"step, so that nearly all of the moving could go on behind computing. Today moving takes {about(longer)} "
-        f"times as long as computing, so that an ordinary step must wait for at least {by_speeds():.0f} % of its time "
-        f"(calculated). The forecast waits for more, {now:.0f} %, probably because this takes the disk's rate for "
-        "large blocks, while the forecast asks for smaller ones. Four disks like ours would move a step's data in "
-        f"{about(with_four)} of the time of computing (calculated). So take the share as a lesson about one disk, not "
-        "as a race of machines. Our program also has other physics than that of 1982."
+        f"and together moved {about(rates['disks-diop'] / rates['disk'])} times as much as one of them. So moving the "
+        f"files became only about {about(moves)} times as fast. A processor can compute while data moves (overlap). In "
+        f"1982 moving a step's data took {about(hidden)} times as long as computing the step, so that nearly all of "
+        f"the moving could go on behind computing; why the forecast still waited for {before:.0f} %, these rates do "
+        f"not explain. Today moving takes {about(longer)} times as long as computing, so that an ordinary step must "
+        f"wait for at least {by_speeds():.0f} % of its time (calculated). In fact the forecast waits for {now:.0f} %. "
+        "The calculation takes the disk's rate for large blocks; the forecast asks for smaller ones, and probably "
+        "waits longer for that reason. Four disks like ours, if together they moved four times as much as one, would "
+        f"need {about(with_four)} of the time of computing (calculated). So take the share as a lesson about one disk, "
+        "not as a race of machines. Our program also has other physics than that of 1982."
     )
 
 
@@ -171,8 +181,7 @@ def for_others() -> str:
         f"of the weather centre stood at barriers for {barrier.min():.0f} to {barrier.max():.0f} % of their time. "
         "Programs that watched the machine, called sensors, interrupted the forecast. We imitate this with two "
         f"processes. If they are interrupted in turn, each waits on average {about(apart)} ms for the other "
-        f"in a run of {about(spent)} s. If both are interrupted at the same step, each waits only {about(together)} "
-        "ms, because then both come nearly together."
+        f"in a run of {about(spent)} s. If both are interrupted at the same step, each waits only {about(together)} ms."
     )
 
 
@@ -184,7 +193,7 @@ def of_peak() -> str:
     return (
         f"About a tenth of it: {old.min():.0f} to {old.max():.0f} % in five forecast runs of 2006 and 2014. No report "
         "says how much of the rest is waiting. That of 2006 gives parts of an answer: it prints how much went into "
-        "messages, barriers and stalls."
+        "messages, into barriers, and into stalls, when a processor waits for data or for a result of its own."
     )
 
 
