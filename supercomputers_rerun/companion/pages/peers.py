@@ -26,15 +26,14 @@ TITLES = {
     "mpi": "Messages between ranks",
 }
 #: Families whose sides do unequal work, by host and family: their records stay, and the page leaves them out.
-UNEQUAL = re.compile(r".* our own loops again, one thread a core|B transposition, ")
-#: What is known where a peer is faster, by a pattern of host, module, family and case.
+UNEQUAL = re.compile(r"B transposition, ")
+#: What is known where a peer is faster, by a pattern of host, module, family and case; {apart} is how far two builds or
+#: ways of a program are apart in one of these cases.
 CAUSES = {
-    "F memory stride": "A trial before the timing chose one of our loops, whose time counts; for C it chose two of "
-    "12 to 33 builds, and the better time of the two counts.",
-    "F smt SMT loops": "Each of our loops timed beside itself with one thread came out between 0.986 and 1.012 by the "
-    "fastest samples, and between 0.976 and 1.011 by the medians.",
+    "F memory stride": "Of C, a trial before the timing chose two of 6 to 9 builds, and the better time of the two "
+    "counts.",
     "F mpi ": "Both sides make the same calls of the MPI library on the same buffers, and two builds of the one loop "
-    "in C are up to 8 % apart by the fastest samples.",
+    "in C are up to {apart} apart by the fastest samples.",
     "B mpi exchange.*shorter messages": "Our side called the library through mpi4py then, and C called it directly.",
 }
 _C = ("gcc", "clang", "cc")
@@ -118,15 +117,18 @@ def _ratio(value: float) -> str:
     return text if value >= 1 else f'<strong class="below">{text}</strong>'
 
 
-def causes(frame: pd.DataFrame, module: str) -> list[str]:
-    """A sentence for the rows under 1 of which something is known."""
-    rows, found = _under(frame), []
+def causes(every: pd.DataFrame, module: str) -> list[str]:
+    """A sentence for the rows under 1 of which something is known, from all :func:`ratios` of a module."""
+    rows, found = _under(_best(every)), []
     names = rows["host"] + f" {module} " + rows["family"] + ": " + rows["size"]
     for pattern, sentence in CAUSES.items():
         fits = rows[names.str.match(pattern)]
         if len(fits):
             families = "; ".join(fits["family"].unique())
-            found.append(f"Machine {pattern[0]}, {plural(len(fits), 'row')} under 1 ({families}): {sentence}")
+            builds = every[(every["host"] == pattern[0]) & every["family"].isin(fits["family"])]
+            spread = builds.groupby(["family", "size", "threads"])["fastest"].agg(lambda each: each.max() / each.min())
+            said = sentence.format(apart=f"{100 * (spread.max() - 1):.0f} %")
+            found.append(f"Machine {pattern[0]}, {plural(len(fits), 'row')} under 1 ({families}): {said}")
     return found
 
 
@@ -153,7 +155,7 @@ def family(records, module: str) -> Shown:
         over="family",
         data=every,
     )
-    said = causes(frame, module)
+    said = causes(every, module)
     items = "".join(f"<li>{escape(each)}</li>" for each in said)
     return Shown(f"{shown.html}<ul>{items}</ul>" if said else shown.html, "\n".join([shown.alt, *said]))
 
