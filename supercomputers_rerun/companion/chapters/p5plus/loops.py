@@ -237,9 +237,7 @@ def outrun(run) -> str:
     rate, old = _rates(run)["one thread"]["middle"], then()
     one = rate.loc[list(LOOPS)]
     assert (one > old["SMT"]).all() and (one / old["no SMT"]).idxmin() == "s10"
-    said = (
-        "In every loop one thread of today beats one of 2006, and even two of 2006 on one processor (not drawn)."
-    )
+    said = "In every loop one thread of today beats one of 2006, and even two of 2006 on one processor (not drawn)."
     if PRODUCT not in rate:
         return said
     times = rate[PRODUCT] / one["s10"]

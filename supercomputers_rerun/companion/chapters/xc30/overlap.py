@@ -166,6 +166,7 @@ def paid(run) -> str:
         f"{cut.medians:.1f} times as long as one piece. In flight, {groups} groups {compared}."
     )
 
+
 @conclusion(
     "xc30-c7",
     place='slide "Comms developments: Overlap MPI with CPU"',
