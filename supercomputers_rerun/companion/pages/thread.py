@@ -201,7 +201,7 @@ def speed() -> str:
     """What became of the speed."""
     (first, last), of_2014 = synthesis.hours_then(), tables.load("xc30", "forecast")
     places = tables.printed("xc30", "resolutions").set_index("linear")["grid_points"]
-    points = float(places[of_2014["truncation"]] * of_2014["levels"])
+    points = float(places[int(of_2014["truncation"])] * of_2014["levels"])
     again = of_book(synthesis.forecast_hour(), "forecast of the size of 1982 with its jobs, files on disk")
     ours = forecast.sized("paper")
     finer = points / (ours.ni * ours.nj * ours.levels)

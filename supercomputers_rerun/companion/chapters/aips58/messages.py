@@ -74,7 +74,7 @@ def loading(runs) -> "figures.Shown":
         old,
         name="aips58_loading",
         title=f"One command needed {pittsburgh_cpu / toronto:.0f} times as much CPU time in Pittsburgh as in Toronto",
-        caption="At the right CPU and real time. Pittsburgh had other users. Below, a small stand-in of ours: the more "
+        caption="At the right CPU and real time. Pittsburgh had other users. Below, a stand-in of ours: the more "
         "it does for a message, the longer.",
         tables="ddtload",
         model=models.by_row(expected, "real"),

@@ -164,7 +164,7 @@ def machines(runs) -> "figures.Shown":
         today = figures.quotient(slow, fast)
         frames = [figures.with_spread(rows, today=today), rows]
         names = [figures.letter(run) for run in pair]
-        known = f"; {names[1]} takes {span(1 / today['middle'])} of that of {names[0]}"
+        known = f"; {names[1]} takes {span(1 / today['middle'])} of {names[0]}'s"
     return figures.dots(
         pair or runs[:1],
         frames,
@@ -173,7 +173,7 @@ def machines(runs) -> "figures.Shown":
         base=1,
         xlabel="CPU time on the slower machine over that on the faster one",
         name="xmp1982_analysis_machines",
-        title=f"For the analysis the X-MP took {span(1 / ratio)} of a Cray 1-A's CPU time{known}",
+        title=f"The X-MP took {span(1 / ratio)} of a Cray 1-A's CPU time for the analysis{known}",
         caption="Programs of the analysis; today with files on disk, and both passes.",
         tables="fig6_2",
     )
