@@ -221,6 +221,9 @@ def _require_kind(annotation: Any) -> Any:
             return
         if not any(_is_a(value, kind) for _, kind in known):
             raise Refused(f"{name} = {value!r} must be {' or '.join(words for words, _ in known)}")
+        if isinstance(value, tuple) and tuple[str, ...] in options:
+            if not value or not all(isinstance(each, (str, PathLike)) for each in value):
+                raise Refused(f"{name} = {value!r} must be a tuple of one or more texts")
 
     return require
 

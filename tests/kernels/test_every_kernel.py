@@ -274,6 +274,8 @@ def test_nonsense_in_a_field_is_refused(name, data):
         assert str(refusal) and "\n" not in str(refusal)
         return
     kept = getattr(made, field.name)
-    assert isinstance(kept, FIT.get(type(usual), (str, int, float, type(None)))), f"{field.name} = {value!r} was taken"
+    assert isinstance(kept, FIT.get(type(usual), (str, int, float, tuple, type(None)))), (
+        f"{field.name} = {value!r} was taken"
+    )
     assert not (isinstance(kept, float) and math.isnan(kept)), f"{field.name} = nan was taken"
     assert min(astuple(KERNELS[name].footprint(made))) >= 0

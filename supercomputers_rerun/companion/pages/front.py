@@ -41,7 +41,7 @@ def finding() -> tuple[str, str]:
         f"ordinary step must wait for at least {thread.by_speeds():.0f} % of its time, even if it computes while data "
         "moves (calculated). Chapter 1 asks why the forecast waits for more. It is done sooner all the same: a day of "
         f"it, with the jobs that follow, takes {about(day)} s. The older Cray 1-A took {old:.0f} minutes. Our program "
-        "has other physics; chapter 1 says what can be compared.",
+        "has other physics, and how far the comparison carries is not known.",
     )
 
 

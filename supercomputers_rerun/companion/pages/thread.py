@@ -44,8 +44,9 @@ def conditions() -> str:
         "Numbers of the past are printed in the reports, or follow from what they print. Only the "
         f"{about(synthesis.spacings()[1982])} km between grid points of 1982, in the last figure, are those of our "
         "model. Today's numbers in the text are medians of stored runs, at the problem size that we call paper. "
-        f"{where} Files are on a disk, or in memory that the system uses for files (the page cache). Points on one "
-        "axis may come from different programs and from problems of different size."
+        f"{where} Files are on a disk, or in memory that the system uses for files (the page cache); the point "
+        "*memory* of the first figure is the program's own. Points on one axis may come from different programs and "
+        "from problems of different size."
     )
 
 

@@ -129,13 +129,11 @@ def load_times(runs) -> "figures.Shown":
         if len(few) and (few["stride"] > few["random"]).all():
             slow, fast = few["stride"].iloc[0], few["random"].iloc[0]
             title = (
-                f"A few loads take {fast:.1f} ns each at random, {slow:.0f} ns 4 KB apart: those share few places of "
-                "the cache"
+                f"Loads of little data take {fast:.1f} ns at random, {slow:.0f} ns 4 KB apart: those share few places "
+                "of the cache"
             )
-            axis.annotate(f"{chase:.0f} ns", (reach, chase), xytext=(7, -7), **style)
             for words, ns in ((f"{slow:.0f} ns", slow), (f"{fast:.1f} ns", fast)):
                 axis.annotate(words, (few.index[0], ns), xytext=(-4, 8), weight="bold", **style)
-        axis.annotate(f"{walk:.0f} ns", (reach, walk), xytext=(7, 0), va="center", **style)
     return figures.show(
         figure,
         name="p5plus_latency",

@@ -346,8 +346,8 @@ def opens(runs) -> "figures.Shown":
         name="xc30_opens",
         runs=runs,
         data=frames,
-        title=f"Opens of small files that take {1e3 * slow['open']:.0f} ms make an output step of our test "
-        f"{slow['times']:.1f} times as long ({longer})",
+        title=f"If opening a small file takes {1e3 * slow['open']:.0f} ms, our output step takes {slow['times']:.1f} "
+        f"times as long ({longer})",
         caption="Both steps write the same bytes; the fewer these are (grey), the more opens weigh. Leftmost opens "
         "are not delayed, the others on purpose.",
         tables="hres_io io_to_remove",
