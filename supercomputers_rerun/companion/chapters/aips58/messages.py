@@ -74,8 +74,8 @@ def loading(runs) -> "figures.Shown":
         old,
         name="aips58_loading",
         title=f"One command needed {pittsburgh_cpu / toronto:.0f} times as much CPU time in Pittsburgh as in Toronto",
-        caption="Right: CPU and real time; other users lengthen mostly real time. Below, our stand-in: the more it does "
-        "for a message, the longer.",
+        caption="Right: CPU and real time; other users lengthen mostly real time. Below, our stand-in: the more it "
+        "does for a message, the longer.",
         tables="ddtload",
         model=models.by_row(expected, "real"),
         note=models.said(added, expected),

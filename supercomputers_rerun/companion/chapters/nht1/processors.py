@@ -27,7 +27,7 @@ def by_processors(runs) -> "figures.Shown":
     elif ends:
         _, most = max(ends, key=lambda pair: pair[1].zeta)
         if all(one.zeta < many.zeta for one, many in ends):
-            title = f"With {plural(most.threads, 'thread')} writing adds no measurably larger share: bars overlap on each grid"
+            title = f"With {plural(most.threads, 'thread')} writing adds no measurably larger share: all bars overlap"
     only = " (the largest grid with most threads only)" if ends and len(ends) < frames[0]["N"].nunique() else ""
     shown = below_printed(
         runs,

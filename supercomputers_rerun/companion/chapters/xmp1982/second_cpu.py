@@ -354,8 +354,8 @@ def idle_in_pairs(runs) -> "figures.Shown":
         xlabel="share of a pair's time in which one CPU has no job [%]",
         legend_at="above 2",
         name="xmp1982_idle",
-        title=f"If one of two forecasts is on disk the other ends first: a CPU has no job for {span(now, 0)} %, "
-        f"{span(one, 0)} in 1982",
+        title=f"With one of two forecasts on disk a CPU runs out of jobs: for {span(now, 0)} % today, in 1982 for "
+        f"{span(one, 0)} %",
         tables="fig5_3",
         caption=f"Right: 1982 → today on {figures.letter(runs[0])}. Shares of today include the starts of programs; "
         f"without these the first three would be {span(without, 0)} %.",
