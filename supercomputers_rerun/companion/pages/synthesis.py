@@ -588,7 +588,7 @@ _CALLED = {
     ("Cray X-MP (prototype)", "forecast, SSD"): "X-MP, SSD",
     ("Convex C1 (NRAO1)", "imaging, large problem"): "Convex",
     ("Cray X-MP/24", "imaging, large problem"): "Cray in Toronto",
-    ("Cray X-MP/48", "imaging, large problem"): "shared Cray, Pittsburgh",
+    ("Cray X-MP/48", "imaging, large problem"): "Pittsburgh, others' turns too",
     ("Cray Y-MP 8/256", "flow solver that writes, at best"): "Y-MP, at best",
     ("Cray Y-MP 8/256", "flow solver that writes, at worst"): "Y-MP, at worst",
     ("Thinking Machines CM-2", "flow solver that writes, typically"): "CM-2, typically",

@@ -12,7 +12,7 @@ from supercomputers_rerun.companion.experiments import experiment
 _DELAY = 0.5e-3
 #: How a message reaches its file, in words.
 _WAYS = {
-    "late": "another asked first",
+    "late": "ask another process",
     "reopened": "file opened each time",
     "kept": "file kept open",
     "off": "no file",
@@ -73,7 +73,7 @@ def loading(runs) -> "figures.Shown":
         frames,
         old,
         name="aips58_loading",
-        title=f"One command needed {pittsburgh_cpu / toronto:.0f} times as much CPU time in Pittsburgh as in Toronto",
+        title=f"The command DDTLOAD needed {pittsburgh_cpu / toronto:.0f} times Toronto's CPU time in Pittsburgh",
         caption="Right: CPU and real time; other users lengthen mostly real time. Below, our stand-in: the more it "
         "does for a message, the longer.",
         tables="ddtload",

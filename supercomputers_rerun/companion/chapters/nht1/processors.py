@@ -25,9 +25,11 @@ def by_processors(runs) -> "figures.Shown":
         title = f"{where} writing adds {one.zeta:.0f} % to a run with one thread, {most.zeta:.0f} % with {most.threads}"
         titled = {row.what: "" for row in (one, most)}
     elif ends:
-        _, most = max(ends, key=lambda pair: pair[1].zeta)
-        if all(one.zeta < many.zeta for one, many in ends):
-            title = f"With {plural(most.threads, 'thread')} writing adds no measurably larger share: all bars overlap"
+        one, most = max(ends, key=lambda pair: pair[1].zeta)
+        title = (
+            f"Too scattered to tell: on {one.N}³ points writing adds {one.zeta:.0f} % with "
+            f"{plural(one.threads, 'thread')}, {most.zeta:.0f} % with {most.threads}"
+        )
     only = " (the largest grid with most threads only)" if ends and len(ends) < frames[0]["N"].nunique() else ""
     shown = below_printed(
         runs,
