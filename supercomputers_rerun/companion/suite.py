@@ -90,11 +90,15 @@ def minutes(document: str) -> str:
         each = [one for one in experiments.REGISTER.values() if one.document == document and name in one.presets]
         known = [one for one in each if (one.id, name) in stored or one.budgets.get(name) is not None]
         if 2 * len(known) > len(each):
-            took = plural(max(1, round(sum(estimate(one, name) for one in each) / 60)), "minute")
             # a quick run's limits are seconds, and are met
             limits = name != "quick" and not any((one.id, name) in stored for one in each)
+            took = round(sum(estimate(one, name) for one in (known if limits else each)) / 60)
+            took = plural(max(1, took), "minute")
             if limits:
-                guesses += f" With the preset {name} the time limits of the experiments add up to about {took}."
+                without = f"; {len(each) - len(known)} have none" if len(known) < len(each) else ""
+                guesses += (
+                    f" With the preset {name} the time limits of the experiments add up to about {took}{without}."
+                )
             else:
                 spent[name] = f"{took} with the preset {name}"
         elif each:

@@ -72,10 +72,10 @@ def how_long() -> str:
         f"The old jobs of the figure waited for about {alone.min():.0f} to {alone.max():.0f} % of their time (where "
         f"only a bound is known, it is left out), and for {shared:.0f} % on one Cray shared with others. If only the "
         "processor becomes faster, a job may wait for a larger share, because its disks and other users stay as they "
-        f"were. In 1989 the large imaging problems waited for {convex:.0f} % of their time on a Convex. On a Cray in "
-        f"Toronto, with a CPU {about(faster)} times as fast, the share was {toronto:.0f} %; only two short tasks had "
-        "other users beside them. Today our imaging, with its files in memory, hardly waits. Our flow solver waits for "
-        f"{large:.0f} % of its time, and for {small:.0f} % if it writes 40 bytes at a time."
+        f"were. By the memo of 1989 the large imaging problems waited for {convex:.0f} % of their time on a Convex. On "
+        f"a Cray in Toronto, with a CPU {about(faster)} times as fast, the share was {toronto:.0f} %; only two short "
+        "tasks had other users beside them. Today our imaging, with its files in memory, hardly waits. Our flow "
+        f"solver waits for {large:.0f} % of its time, and for {small:.0f} % if it writes 40 bytes at a time."
     )
 
 

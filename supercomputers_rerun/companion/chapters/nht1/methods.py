@@ -281,7 +281,7 @@ def short(run) -> tuple[str, str]:
     return (
         f"A program that saves its results crumb by crumb takes {_longer(run)} times as long today as one that "
         "saves nothing.",
-        f"Asking to save one crumb takes about as long as copying {rounded(size / _point())} crumbs.",
+        f"Asking to save one crumb takes about as long as saving {rounded(size / _point())} crumbs in large pieces.",
     )
 
 

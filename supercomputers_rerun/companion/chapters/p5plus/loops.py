@@ -244,7 +244,8 @@ def outrun(run) -> str:
     assert times > 2
     return (
         f"{said} A product of matrices, which Hague names without a number, runs today at {rate[PRODUCT]:.0f} GFLOPS, "
-        f"{times:.0f} times the rate of ten chains: each of its instructions multiplies and adds several numbers."
+        f"{times:.1f} times the rate of ten chains: each of its arithmetic instructions multiplies and adds several "
+        "numbers."
     )
 
 

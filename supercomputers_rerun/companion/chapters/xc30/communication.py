@@ -55,7 +55,7 @@ def _parts(run, names, number: int) -> "pd.DataFrame":
 
 
 def class_shares(run) -> "pd.DataFrame":
-    """Per cent of the time in each class of the talk's pies, a column with its spread for each of :func:`teams`."""
+    """Per cent of the time in each class of the talk's charts, a column with its spread for each of :func:`teams`."""
     # output is serial work: the talk has no class of its own for it
     run, spreads = run.assign(observed_serial=run["observed_serial"] + run["observed_output"]), {}
     for number, team in enumerate(teams(run)):
@@ -67,7 +67,7 @@ def class_shares(run) -> "pd.DataFrame":
 
 @ranks.figure
 def split(runs) -> "figures.Shown":
-    """The four classes of the talk's pies, as shares of the time, by number of ranks."""
+    """The four classes of the talk's charts, as shares of the time, by number of ranks."""
     shown = with_own(runs)
     frames = [class_shares(run) for run in shown]
     rows: list[str] = []
@@ -123,8 +123,11 @@ def divided(run) -> str:
     """What one rank with all threads takes beside as many ranks of one thread, in sentences."""
     talk = tables.load("xc30", "runs")
     tasks, threads = (talk[name].astype(int).to_series() for name in ("tasks", "threads"))
-    shapes = [f"{tasks[system]} tasks of {threads[system]} threads" for system in tasks.index]
-    said = f"The talk's forecast runs as {' or '.join(shapes)}, and the talk does not compare such divisions."
+    ibm, cray = (f"{tasks[system]} tasks of {threads[system]} threads" for system in ("ibm", "cray"))
+    said = (
+        f"The talk's forecast runs as {ibm} on the IBM and as {cray} on the Cray; divisions of one computer are not "
+        "compared."
+    )
     used = (run["ranks"] * run["threads"]).values
     fewest, most = np.flatnonzero(used == used[-1])[[0, -1]]
     if fewest == most:
