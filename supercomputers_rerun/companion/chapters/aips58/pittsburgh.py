@@ -295,8 +295,9 @@ def today(run, message: float) -> str:
     assert 0 < told < 0.2
     return (
         f"With the toll the four shortest tasks together cost {short.briefly} as much CPU time as without it. For the "
-        f"four longest it is {long.briefly}. Of the toll of the four shortest, saving files makes about "
-        f"{100 * (1 - told):.0f} %, messages the rest. We chose what our toll consists of, so it cannot show what "
+        f"four longest it is {long.briefly}. Of the toll of the four shortest, messages make about "
+        f"{100 * told:.0f} %, by the price of a message in the next section, and copying and saving files the rest "
+        "(calculated). We chose what our toll consists of, so it cannot show what "
         "Pittsburgh's consisted of."
     )
 

@@ -654,7 +654,8 @@ def why(run) -> list[str]:
         f"only a small part of it. Today computing takes {rounded(1e3 * now)} ms, and the one disk needs "
         f"{rounded(1e3 * moves['disk'])} ms.",
         f"Computing became {rounded(computing)} times as fast, and a single disk {rounded(gain)} times. But one disk "
-        f"replaces four, which moved {rounded(four / blocks.rates_then()['disk'])} times as much as one. So moving "
+        "replaces four. The faster of the report's two groups of four moved "
+        f"{rounded(four / blocks.rates_then()['disk'])} times as much as one disk. So moving "
         f"became only {rounded(moving_gain)} times as fast.",
         "These are rates of large blocks. With four files the forecast asks for half a row at a time. With the latency "
         f"of each request, moving takes {longer:.1f} times as long as the whole forecast takes without work files "
