@@ -123,11 +123,8 @@ def divided(run) -> str:
     """What one rank with all threads takes beside as many ranks of one thread, in sentences."""
     talk = tables.load("xc30", "runs")
     tasks, threads = (talk[name].astype(int).to_series() for name in ("tasks", "threads"))
-    ibm, cray = (f"{tasks[system]} tasks of {threads[system]} threads" for system in ("ibm", "cray"))
-    said = (
-        f"The talk's forecast runs as {ibm} on the IBM and as {cray} on the Cray; divisions of one computer are not "
-        "compared."
-    )
+    shapes = [f"as {tasks[system]} tasks of {threads[system]} threads on the {system}" for system in tasks.index]
+    said = f"The talk's forecast runs {' and '.join(shapes)}; divisions of one computer are not compared."
     used = (run["ranks"] * run["threads"]).values
     fewest, most = np.flatnonzero(used == used[-1])[[0, -1]]
     if fewest == most:
