@@ -3,7 +3,7 @@
 from supercomputers_rerun.companion import figures
 from supercomputers_rerun.companion.chapters.nht1.methods import PLANES
 from supercomputers_rerun.companion.chapters.nht1.writing import below_printed, percent_axis, whole_runs, written
-from supercomputers_rerun.companion.common import plural
+from supercomputers_rerun.companion.common import plural, span
 from supercomputers_rerun.companion.conclusions import HOLDS, NOT, PARTLY, Finding, conclusion
 
 
@@ -26,9 +26,10 @@ def by_processors(runs) -> "figures.Shown":
         titled = {row.what: "" for row in (one, most)}
     elif ends:
         one, most = max(ends, key=lambda pair: pair[1].zeta)
+        rest = [row.zeta for pair in ends for row in pair if row.N != one.N]
         title = (
-            f"Too scattered to tell: on {one.N}³ points writing adds {one.zeta:.0f} % with "
-            f"{plural(one.threads, 'thread')}, {most.zeta:.0f} % with {most.threads}"
+            f"Writing adds {span(rest, 0)} % on other grids; on {one.N}³ points {one.zeta:.0f} or {most.zeta:.0f} %, "
+            "too scattered to compare threads"
         )
     only = " (the largest grid with most threads only)" if ends and len(ends) < frames[0]["N"].nunique() else ""
     shown = below_printed(

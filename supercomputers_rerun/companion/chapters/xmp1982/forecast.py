@@ -188,8 +188,8 @@ def waits(runs) -> "figures.Shown":
     at_mark(share_axis, (then, -0.12), f"{then:.0f} %, four disks", up=5)
     at_mark(share_axis, (now, 0.12), f"{now:.0f} %, one disk", right=14)
     disk, cache, memory = counted_as_then(runs[0])
-    of_cache = frames[0]["waits"].iloc[1]
-    at_mark(share_axis, (of_cache, 1.12), f"counted as in 1982: {cache:.0f} %", right=8, weight="normal")
+    counted = [disk, cache, memory]
+    figures.calculated(share_axis, counted, place + 0.3, label="today, counted as in 1982", line=False)
     times = [f"{rounded(gain)} times" if np.isfinite(gain) else "" for gain in frames[0]["times"]]
     figures.at_right(gain_axis, times)
     for number in gain_axis.texts[1:]:  # of the title
