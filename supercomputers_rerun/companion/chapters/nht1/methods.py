@@ -335,8 +335,9 @@ def beyond(run) -> str:
     assert near["over"].min() > 0.5 and far["bytes"].min() > most
     assert set(arrays["way"]) == {_FIVE, _WHOLE} and _arrays_cost_more(run)
     return (
-        f"The sum holds for writes of up to {most / 1e6:.0f} MB. Longer ones take {span(far['over'], 0)} times as "
-        "long; why was not measured. So on the largest grid arrays add more to a run than planes."
+        f"On grids of {' and '.join(f'{N}³' for N in sorted(set(frame['N'])))} points the sum holds for writes of up to "
+        f"{most / 1e6:.0f} MB. Longer ones take {span(far['over'], 0)} times as long; why was not measured. So on the "
+        "largest grid arrays add more to a run than planes."
     )
 
 
