@@ -94,16 +94,16 @@ def _over_best(run):
 
 
 def _alike(time) -> list[int]:
-    """Group sizes around the best of a :func:`curve`, no two of which differ measurably: as many as there are."""
+    """Group sizes around the best of a :func:`curve`, of which all intervals overlap: as many as there are."""
     sizes, best = list(time.index), time["middle"].idxmin()
     spans = [sizes[i : j + 1] for i in range(len(sizes)) for j in range(i, len(sizes)) if best in sizes[i : j + 1]]
     return max((span for span in spans if time.loc[span, "low"].max() <= time.loc[span, "high"].min()), key=len)
 
 
 def _no_difference(time) -> str:
-    """That sizes around the best do not differ measurably; empty where there is one."""
+    """That intervals of sizes around the best overlap; empty where there is one."""
     alike = _alike(time)
-    between = f" From {alike[0]} to {alike[-1]} at a time there is no measurable difference."
+    between = f" From {alike[0]} to {alike[-1]} at a time the intervals of the medians overlap."
     return between if len(alike) > 1 else ""
 
 

@@ -298,11 +298,11 @@ def answer(run) -> str:
     return (
         f"Yes: written point by point, a run takes {_longer(run)} times as long as without writing, because the "
         f"program calls the system for every point. It moves on in the file (a seek) {rounded(writes / 1e6)} million "
-        "times, and writes as often. Written plane by plane, the same bytes make no measurable difference on this grid "
-        f"of {N}³ points. On the largest grid planes add {large.zeta:.0f} %, and larger pieces more (next section); on "
-        f"the smallest, whose runs scatter most, planes add {small.zeta:.0f} %. The disk is not the cause: point by "
-        "point, a run that waits until all bytes are on the disk takes as long as one that ends when they are in "
-        "memory."
+        "times, and writes as often. Written plane by plane, the same bytes make no measurable difference on this "
+        f"grid of {N}³ points. On the largest grid planes add {large.zeta:.0f} %, and larger pieces more (next "
+        f"section); on the smallest, whose runs scatter most, planes add {small.zeta:.0f} %. The disk is not the "
+        "cause: point by point, a run that waits until all bytes are on the disk takes as long as one that ends when "
+        "they are in memory."
     )
 
 
@@ -335,9 +335,9 @@ def beyond(run) -> str:
     assert near["over"].min() > 0.5 and far["bytes"].min() > most
     assert set(arrays["way"]) == {_FIVE, _WHOLE} and _arrays_cost_more(run)
     return (
-        f"On grids of {' and '.join(f'{N}³' for N in sorted(set(frame['N'])))} points the sum holds for writes of up to "
-        f"{most / 1e6:.0f} MB. Longer ones take {span(far['over'], 0)} times as long; why was not measured. So on the "
-        "largest grid arrays add more to a run than planes."
+        f"On grids of {' and '.join(f'{N}³' for N in sorted(set(frame['N'])))} points the sum holds for writes of up "
+        f"to {most / 1e6:.0f} MB. Longer ones take {span(far['over'], 0)} times as long; why was not measured. So on "
+        "the largest grid arrays add more to a run than planes."
     )
 
 
