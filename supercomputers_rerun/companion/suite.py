@@ -92,8 +92,8 @@ def minutes(document: str) -> str:
         if 2 * len(known) > len(each):
             # a quick run's limits are seconds, and are met
             limits = name != "quick" and not any((one.id, name) in stored for one in each)
-            took = round(sum(estimate(one, name) for one in (known if limits else each)) / 60)
-            took = plural(max(1, took), "minute")
+            seconds = sum(estimate(one, name) for one in (known if limits else each))
+            took = plural(max(1, round(seconds / 60)), "minute")
             if limits:
                 without = f"; {len(each) - len(known)} have none" if len(known) < len(each) else ""
                 guesses += (
