@@ -200,7 +200,7 @@ def waits(runs) -> "figures.Shown":
     gain_axis.set_xlim(left=0)
     figures.legend(share_axis, "above 2")
     _, computing, moved = gained(runs[0]).values()
-    why = f": computing sped up {times[1]}, disks (four to one) {rounded(moved)}" if computing > moved else ""
+    why = f": computing sped up {times[1]}, one disk for four {rounded(moved)}" if computing > moved else ""
     return figures.show(
         figure,
         runs=runs,
