@@ -29,7 +29,7 @@ from supercomputers_rerun.kernels.gridpoint.plan import ForecastArrays
 from supercomputers_rerun.kernels.gridpoint.problem import LAG
 from supercomputers_rerun.kernels.gridpoint.rows import advance, complete, flow, tendency
 from supercomputers_rerun.kernels.runtime.jit import kernel
-from supercomputers_rerun.kernels.runtime.team import meet
+from supercomputers_rerun.kernels.runtime.team import meet, part_of
 
 #: Rows of a band that are worth a thread.  Two bands of 24, with 96 points and 10 levels, are 1.23 times as fast as one
 #: thread; of 16, with 64 points and 10 levels, 1.06 times; of 12, with 48 points and 5 levels, 0.8 times (EPYC, Zen 3).
@@ -54,12 +54,6 @@ class Pass(NamedTuple):
     first: int
     end: int
     threads: int
-
-
-@kernel(inline=True)
-def _share(count, threads, thread):
-    """The part of 0 … ``count`` − 1 that belongs to a ``thread``: the first, and the end."""
-    return count * thread // threads, count * (thread + 1) // threads
 
 
 @kernel
@@ -108,7 +102,7 @@ def _stream(plan, arrays, kind, task, thread):
                 eliminate(plan, arrays, j - 3, 0, waves)
     if task.threads > 1 and not kind.euler:
         meet(arrays.meetings, task.threads)
-        low, high = _share(waves, task.threads, thread)
+        low, high = part_of(waves, task.threads, thread)
         for j in range(nj):
             eliminate(plan, arrays, j, low, high)
 
@@ -116,7 +110,7 @@ def _stream(plan, arrays, kind, task, thread):
 @kernel
 def _backward(plan, arrays, task, thread):
     """G of rows ``end`` − 1 down to ``first``."""
-    low, high = _share(plan.size.ni // 2 + 1, task.threads, thread)
+    low, high = part_of(plan.size.ni // 2 + 1, task.threads, thread)
     for j in range(task.end - 1, task.first - 1, -1):
         if j < plan.size.nj - 1:  # elimination has solved the last row
             substitute(plan, arrays, j, low, high)
@@ -131,7 +125,7 @@ def _backward(plan, arrays, task, thread):
 @kernel
 def scan(plan, arrays, kind, task, thread):
     """What ``task`` (``Pass``) says in a step of a ``kind`` (``Kind``); ``plan`` and ``arrays`` as in ``plan``."""
-    south, north = _share(plan.size.nj, task.threads, thread)
+    south, north = part_of(plan.size.nj, task.threads, thread)
     window = thread
     if task.what == OPEN:  # every row from its own record, none from ``halo``; all rows into the one wide window
         south = 0

@@ -26,6 +26,7 @@ from typing import ClassVar
 import numpy as np
 
 from supercomputers_rerun.kernels.contract import Check, Footprint, Presets, Work, one_of, worst
+from supercomputers_rerun.kernels.decomposition import cut
 from supercomputers_rerun.kernels.processor.smt import thread_cpus
 from supercomputers_rerun.kernels.proof import Proof
 from supercomputers_rerun.kernels.runtime.jit import barrier, kernel
@@ -165,10 +166,8 @@ def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> R
 
     def one_thread(thread: int) -> None:
         mine = 0 if problem.shared else thread
-        part = thread if problem.shared else 0
-        parts = threads if problem.shared else 1
-        rows = ROWS * (blocks * part // parts), ROWS * (blocks * (part + 1) // parts)
-        product(*state.factors[mine], c[mine], rows, repeats)
+        first, end = cut(blocks, threads, thread) if problem.shared else (0, blocks)
+        product(*state.factors[mine], c[mine], (ROWS * first, ROWS * end), repeats)
 
     run_team(one_thread, threads, cpus)
     return Result(c, state.seed)

@@ -31,6 +31,7 @@ from typing import ClassVar
 import numpy as np
 
 from supercomputers_rerun.kernels.contract import Check, Footprint, Presets, Work, one_of, whole
+from supercomputers_rerun.kernels.decomposition import cut
 from supercomputers_rerun.kernels.proof import Proof
 from supercomputers_rerun.kernels.runtime.jit import CONTRACT, barrier, kernel, opaque
 from supercomputers_rerun.kernels.runtime.resources import require_memory, require_threads, run_team, smt_siblings
@@ -254,10 +255,8 @@ def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> R
 
     def one_thread(thread: int) -> np.ndarray:
         out = np.zeros(max(8, problem.streams * accumulators))
-        part = thread if problem.shared else 0
-        parts = threads if problem.shared else 1
-        low = problem.iterations * part // parts
-        high = problem.iterations * (part + 1) // parts
+        whole_loop = (0, problem.iterations)
+        low, high = cut(problem.iterations, threads, thread) if problem.shared else whole_loop
         if step == 0:
             loop = chains if problem.streams == 1 else chains_fused
             loop(high - low, repeats, (0.0,) * accumulators, out)

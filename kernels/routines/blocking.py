@@ -23,7 +23,7 @@ from supercomputers_rerun.kernels.contract import Presets, ceil_div, one_of, req
 from supercomputers_rerun.kernels.runtime.arrays import zeros
 from supercomputers_rerun.kernels.runtime.jit import kernel, opaque
 from supercomputers_rerun.kernels.runtime.resources import require_threads
-from supercomputers_rerun.kernels.runtime.team import run_parts, worthwhile
+from supercomputers_rerun.kernels.runtime.team import part_of, run_parts, worthwhile
 from supercomputers_rerun.kernels.runtime.vector import LANES
 
 #: Widths, passed to compiled functions: only the length counts.
@@ -50,7 +50,7 @@ class Blocks(NamedTuple):
 @kernel(inline=True)
 def share(blocks, thread):
     """The first of a ``thread``'s own ``blocks``, and the one after its last."""
-    return blocks.number * thread // blocks.threads, blocks.number * (thread + 1) // blocks.threads
+    return part_of(blocks.number, blocks.threads, thread)
 
 
 def one_by_one(x):

@@ -139,6 +139,12 @@ def meet(counter, threads):
 # The caller's side
 
 
+@kernel(inline=True)
+def part_of(count, threads, thread):
+    """The part of 0 … ``count`` − 1 that belongs to a ``thread``: the first, and the end."""
+    return count * thread // threads, count * (thread + 1) // threads
+
+
 @intrinsic
 def _published(typingctx, control, address, arguments):
     """``_published(control, address, arguments)``: writes down what a call of the compiled function at ``address`` with
