@@ -240,8 +240,9 @@ def _outputs(record: dict[str, Any]) -> list[str]:
     found = []
     for name, entry in record["outputs"].items():
         value, unit = entry["value"], entry.get("units")
-        if unit == "byte" and all(isinstance(each, int) for each in (value if isinstance(value, list) else [value])):
-            value, unit = [size(each) for each in value] if isinstance(value, list) else size(value), None
+        numbers = value if isinstance(value, list) else [value]
+        if unit == "byte" and all(isinstance(each, int) for each in numbers):
+            value, unit = [size(each) for each in numbers], None
         found.append(f"  {name.replace('_', ' ')}: {_value(value)}{'' if unit in (None, '1') else f' {unit}'}")
     return ["", "Other results", *found] if found else []
 

@@ -77,10 +77,11 @@ def said(run) -> str:
     table = beside_table(run)
     rows = _in_turn(run, table)
     share = 100 * (rows["waiting"] / rows["T_T"]).max()
-    shorter = table[table["run_high"] < 1]
+    gained = (table["run_high"] < 1).to_numpy()
+    shorter = table[gained]
     assert len(shorter) == 2 and len(table) > 2 and (table["run_low"] <= 1).all()
     known, rates = models.constants(run), 1e6 * rows["R_IO"] * rows["T_T"] / rows["waiting"]
-    rate = rates.to_numpy()[(table["run_high"] < 1).to_numpy()].max()
+    rate = rates[gained].max()
     assert (shorter["threads"] < usable_cpus(run)).sum() == 1 and known is not None and rate < known.cache_rate / 4
     official = written(run)["N"].max()
     assert set(table.loc[table["N"] == official, "threads"]) == {usable_cpus(run)}, "not with one thread"

@@ -100,7 +100,7 @@ def _alike(time) -> list[int]:
     return max((span for span in spans if time.loc[span, "low"].max() <= time.loc[span, "high"].min()), key=len)
 
 
-def _no_difference(time) -> str:
+def _overlapping(time) -> str:
     """That intervals of sizes around the best overlap; empty where there is one."""
     alike = _alike(time)
     between = f" From {alike[0]} to {alike[-1]} at a time the intervals of the medians overlap."
@@ -113,11 +113,11 @@ def said(run) -> str:
     best, most = time["middle"].idxmin(), time.index.max()
     ends = time.loc[[1, most]]
     assert time.loc[best, "high"] < ends["low"].min() and max(_alike(time)) < most
-    alone, together = 100 * (ends["middle"] / time.loc[best, "middle"] - 1)
+    alone, together = 100 * (_over_best(run)[[1, most]] - 1)
     return (
         f"More than one and not all, but it matters little: of {most} processes that share "
         f"{plural(usable_cpus(run), 'CPU')}, {best} at a time give the shortest run on {_points(run)} today."
-        f"{_no_difference(time)} One at a time, it takes {alone:.0f} % longer, probably because only one CPU then "
+        f"{_overlapping(time)} One at a time, it takes {alone:.0f} % longer, probably because only one CPU then "
         f"works. If all write at once, it takes {together:.0f} % longer, probably because of contention: the processes "
         "stand in line for one file and for the CPUs (neither was measured)."
     )
@@ -140,6 +140,6 @@ def sixteen_of_128() -> Finding:
     return Finding(
         PARTLY if len(better) else HOLDS,
         f"Some at a time is best{other}: the shortest run lets {best} of {time.index.max()} write. If all do, it takes "
-        f"{100 * (more - 1):.0f} % longer.{_no_difference(time)}",
+        f"{100 * (more - 1):.0f} % longer.{_overlapping(time)}",
         bears=time.loc[best, "high"] < all_of["low"],
     )

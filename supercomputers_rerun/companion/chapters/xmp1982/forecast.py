@@ -187,8 +187,7 @@ def waits(runs) -> "figures.Shown":
     then, now = shares[0], waits_now(runs[0])
     at_mark(share_axis, (then, -0.12), f"{then:.0f} %, four disks", up=5)
     at_mark(share_axis, (now, 0.12), f"{now:.0f} %, one disk", right=14)
-    disk, cache, memory = counted_as_then(runs[0])
-    counted = [disk, cache, memory]
+    counted = counted_as_then(runs[0])
     figures.calculated(share_axis, counted, place + 0.3, label="today, counted as in 1982", line=False)
     times = [f"{rounded(gain)} times" if np.isfinite(gain) else "" for gain in frames[0]["times"]]
     figures.at_right(gain_axis, times)
@@ -208,7 +207,8 @@ def waits(runs) -> "figures.Shown":
         name="xmp1982_waits",
         title=f"A forecast waited {then:.0f} % in 1982, {now:.0f} now{why}",
         caption="Rows: then; today. In 1982 time without computing counts as waiting; so counted, today's are "
-        f"{disk:.0f}, {cache:.0f} and {memory:.0f} %. Below, large blocks on disks.",
+        "{:.0f}, {:.0f} and {:.0f} %.".format(*counted)
+        + " Below, large blocks on disks.",
         tables="fig4_1 fig4_4 fig7_2 fig7_3 sec3_1",
     )
 
