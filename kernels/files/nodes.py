@@ -47,7 +47,7 @@ class Problem(Presets):
 
     PRESETS: ClassVar = {
         "quick": {},
-        "paper": {"N": 102, "NS": 50, "IW": 5, "P": 128},
+        "paper": {"N": 102, "NS": 200, "IW": 5, "P": 128},
         "modern": {"N": 162, "NS": 20, "IW": 5, "P": 32},
     }
 
