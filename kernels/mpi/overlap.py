@@ -52,8 +52,8 @@ class Problem(Presets):
 
     PRESETS: ClassVar = {
         "quick": {},
-        "paper": {"truncation": 399, "grid": "N200", "fields": 64, "groups": 8},
-        "modern": {"truncation": 1198, "grid": "N640", "fields": 16, "groups": 4},
+        "paper": {"truncation": 1198, "grid": "N640", "fields": 16, "groups": 2},
+        "modern": {"truncation": 2047, "grid": "N1024", "fields": 16, "groups": 2},
     }
 
     def __post_init__(self):

@@ -7,7 +7,7 @@ from supercomputers_rerun.companion.conclusions import NOT, Finding, conclusion
 from supercomputers_rerun.companion.experiments import experiment
 
 
-@experiment("xc30-inflight", item="C7, C17", rounds=7, seconds={"paper": 60, "modern": 600}, ranks=2, unit="ms")
+@experiment("xc30-inflight", item="C7, C17", rounds=7, seconds={"paper": 120, "modern": 600}, ranks=2, unit="ms")
 def exchanges(preset: str, threads: int, ranks: int = 2) -> list[Case]:
     """Inverse Legendre transforms with exchanges in flight: Ialltoallv against Alltoallv."""
     from supercomputers_rerun.kernels.mpi import overlap
