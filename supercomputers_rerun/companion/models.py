@@ -324,7 +324,7 @@ def said(prediction: Prediction, frame: "pd.DataFrame | None") -> str:
     found = parted(frame["measured"], frame["predicted"])
     far = max(found.worst, 1 / found.worst) > _FAR
     rest = f" The model leaves out {prediction.leaves_out}." if far else ""
-    source = "constants of another run" if prediction.needs else "numbers that this figure does not measure"
+    source = "constants of another run" if prediction.needs else "constants that were not measured with it"
     ends = f"{significant(found.median, 2)} times the model in the median, {significant(found.worst, 2)} times at worst"
     return f"Dashed, the model: {FORMULAS[prediction.model]}, with {source}. Measured values are {ends}.{rest}"
 

@@ -95,10 +95,7 @@ def minutes(document: str) -> str:
             seconds = sum(estimate(one, name) for one in (known if limits else each))
             took = plural(max(1, round(seconds / 60)), "minute")
             if limits:
-                without = f"; {len(each) - len(known)} have none" if len(known) < len(each) else ""
-                guesses += (
-                    f" With the preset {name} the time limits of the experiments add up to about {took}{without}."
-                )
+                guesses += f" With the preset {name} those that have a time limit take at most about {took}."
             else:
                 spent[name] = f"{took} with the preset {name}"
         elif each:

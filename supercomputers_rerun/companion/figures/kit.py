@@ -426,7 +426,7 @@ def bars(
 ):
     """Medians with their spread; flagged ones are crossed.  Other parameters are those of :func:`points`.
 
-    Of a run that is not the first of its figure, the medians alone.
+    Of a run that is not the first of its figure, the medians alone, those of the reader's own run crossed, too.
 
     Parameters
     ----------
@@ -442,12 +442,13 @@ def bars(
     x, y = (middle, place) if across else (place, middle)
     drawn = points(axis, x, y, label=label, host=True, index=index, line=line, colour=colour, run=run)
     tells(drawn, found=found)
-    if run is not None and run.attrs.get("mark"):
-        return drawn
-    (axis.hlines if across else axis.vlines)(place, found["low"], found["high"], color=drawn.get_color(), linewidth=1.6)
+    mark = "" if run is None else run.attrs.get("mark", "")
+    if not mark:
+        spread = axis.hlines if across else axis.vlines
+        spread(place, found["low"], found["high"], color=drawn.get_color(), linewidth=1.6)
     flagged = found["flagged"].to_numpy(dtype=bool)
-    if flagged.any():
-        axis.plot(x[flagged], y[flagged], "x", color=INK, markersize=7, linestyle="none")
+    if flagged.any() and mark in ("", OWN):
+        axis.plot(x[flagged], y[flagged], "x", color=INK, markersize=7, linestyle="none", zorder=3)
     return drawn
 
 
@@ -494,7 +495,8 @@ def together(runs, frames) -> pd.DataFrame:
 def machines(runs) -> str:
     """Which mark is which machine, where a figure has several."""
     said = [f"{LETTERS[run.attrs.get('mark', '')]} {cpu(run)}".replace(" ", "\N{NO-BREAK SPACE}") for run in runs]
-    return "; ".join(said) if len(said) > 1 else ""
+    doubtful = any(run.attrs.get("mark") == OWN and (run["flags"].values.astype(str) != "").any() for run in runs)
+    return "; ".join(said) + (" (crossed: doubtful)" if doubtful else "") if len(said) > 1 else ""
 
 
 def legend(axis, place: str) -> None:

@@ -697,8 +697,8 @@ def asked() -> "figures.Shown":
         name="request",
         heading=_measured(frame),
         title=f"While it opens, reads and closes one small file, a core could make {about(additions())} additions",
-        caption="What one request costs today before its bytes count, and how many additions in registers, without "
-        "vectors, a core of that colour's machine makes meanwhile.",
+        caption="What one request costs today, without the time of its bytes, and how many additions in registers, "
+        "without vectors, a core of that colour's machine makes meanwhile.",
         alt=f"Time of one request in s, on a logarithmic axis. {said(frame)}.",
     )
 
@@ -734,8 +734,8 @@ def sustained() -> "figures.Shown":
         apart=0,
         data=frame,
         name="skipping_loops",
-        title=f"For as many operations, skipping eight of ten numbers took {then:.1f} times as long in 2006, "
-        f"{now:.1f} today",
+        title="For the same number of operations, skipping eight of ten numbers took "
+        f"{then:.1f} times as long in 2006, {now:.1f} today",
         seen="For the same arithmetic, with one thread a processor; in 2006 on 16 processors at once."
         + (" A cross marks a doubtful run." if loops["flagged"].any() else ""),
     )
@@ -853,5 +853,5 @@ def points_table(found: dict[str, pd.DataFrame]) -> "figures.Shown":
     caption = f"All {len(every)} points, and where each number comes from"
     data = every.drop(columns=["group", "order"])
     made = figures.table(shown, caption=caption, name="points", folded=True, html=["source"], data=data)
-    counts = (f"{(frame['kind'] == 'report').sum()} of {frame['quantity'].iloc[0]}" for frame in frames)
-    return figures.Shown(made.html, f"Where each number comes from. Printed in reports: {', '.join(counts)}")
+    counts = (f"{frame['quantity'].iloc[0]}: {(frame['kind'] == 'report').sum()}" for frame in frames)
+    return figures.Shown(made.html, f"Where each number comes from. Numbers printed in reports: {', '.join(counts)}")

@@ -41,12 +41,13 @@ def conditions() -> str:
         where = f"They come from {first}, or from {' or '.join(others)} where {first.partition(' (')[0]} has no run. "
         where += "All these are virtual machines with two processors."
     return (
-        "Numbers of the past are printed in the reports, or follow from what they print. Only the "
+        "Numbers of the past are printed in the reports, or follow from what they print, but for one: the "
         f"{about(synthesis.spacings()[1982])} km between grid points of 1982, in the last figure, are those of our "
-        "model. Today's numbers in the text are medians of stored runs, at the problem size that we call paper. "
-        f"{where} Files are on a disk, or in memory that the system uses for files (the page cache); the point "
-        "*memory* of the first figure is the program's own. Points on one axis may come from different programs and "
-        "from problems of different size."
+        "model. Today's numbers in the text are medians of stored runs. Their size, which the book calls *paper*, is "
+        f"that of the reports where our machine allows it. {where} Files are on a disk, or in memory that the system "
+        "uses for files (the page cache). The point *memory* of the first figure is memory that a program reads and "
+        "writes itself, without a file. Points on one axis may come from different programs and from problems of "
+        "different size."
     )
 
 
@@ -69,13 +70,14 @@ def how_long() -> str:
     assert imaging < min(5, convex / 3), "hardly at all, and less than on any machine of 1989"
     assert small > 2 * large
     return (
-        f"The old jobs of the figure waited for about {alone.min():.0f} to {alone.max():.0f} % of their time (where "
-        f"only a bound is known, it is left out), and for {shared:.0f} % on one Cray shared with others. If only the "
-        "processor becomes faster, a job may wait for a larger share, because its disks and other users stay as they "
-        f"were. By the memo of 1989 the large imaging problems waited for {convex:.0f} % of their time on a Convex. On "
-        f"a Cray in Toronto, with a CPU {about(faster)} times as fast, the share was {toronto:.0f} %; only two short "
-        "tasks had other users beside them. Today our imaging, with its files in memory, hardly waits. Our flow "
-        f"solver waits for {large:.0f} % of its time, and for {small:.0f} % if it writes 40 bytes at a time."
+        f"In the next figure the jobs of the reports waited for about {alone.min():.0f} to {alone.max():.0f} % of "
+        f"their time, and for {shared:.0f} % on one Cray shared with others. Jobs of which only a bound is known are "
+        "not counted here. If only the processor becomes faster, a job may wait for a larger share, because its disks "
+        f"and other users stay as they were. By the memo of 1989 the large imaging problems waited for {convex:.0f} % "
+        f"of their time on a Convex. On a Cray in Toronto, with a CPU {about(faster)} times as fast, the share was "
+        f"{toronto:.0f} %. Other users hardly explain that: they were there during two short tasks only. Today our "
+        f"imaging, with its files in memory, hardly waits. Our flow solver waits for {large:.0f} % of its time, and "
+        f"for {small:.0f} % if it writes 40 bytes at a time."
     )
 
 
@@ -110,13 +112,14 @@ def why_more() -> str:
         f"and together moved {about(rates['disks-diop'] / rates['disk'])} times as much as one of them. So moving the "
         f"files became only about {about(moves)} times as fast. A processor can compute while data moves (overlap). In "
         f"1982 moving a step's data took {about(hidden)} times as long as computing the step, so that nearly all of "
-        f"the moving could go on behind computing; why the forecast still waited for {before:.0f} %, these rates do "
-        f"not explain. Today moving takes {about(longer)} times as long as computing, so that an ordinary step must "
-        f"wait for at least {by_speeds():.0f} % of its time (calculated). In fact the forecast waits for {now:.0f} %. "
-        "The calculation takes the disk's rate for large blocks; the forecast asks for smaller ones, and probably "
-        "waits longer for that reason. Four disks like ours, if together they moved four times as much as one, would "
-        f"need {about(with_four)} of the time of computing (calculated). So take the share as a lesson about one disk, "
-        "not as a race of machines. Our program also has other physics than that of 1982."
+        "the moving could go on while the processor computed. These rates do not explain why the forecast still "
+        f"waited for {before:.0f} %. Today moving takes {about(longer)} times as long as computing, so that an "
+        f"ordinary step must wait for at least {by_speeds():.0f} % of its time (calculated). In fact the forecast "
+        f"waits for {now:.0f} %. The calculation takes the disk's rate for large blocks; the forecast asks for smaller "
+        "ones, and probably waits longer for that reason. Four disks like ours, if together they moved four times as "
+        f"much as one, would need only {about(with_four)} times as long as computing (calculated), and could work "
+        "while it computes. So take the share as a lesson about one disk, not as a race of machines. Our program also "
+        "has other physics than that of 1982."
     )
 
 
@@ -134,7 +137,11 @@ def counted() -> list[tuple[str, float, float]]:
     """What a report requests, how many times, and the seconds that one of these takes today."""
     frame, solver = synthesis.requests(), runs.latest("nht1-io")
     return [
-        ("1993, points of the flow solver", synthesis.points_written(solver), of_book(frame, synthesis.WRITE)),
+        (
+            "1993, a write for each point of the flow solver",
+            synthesis.points_written(solver),
+            of_book(frame, synthesis.WRITE),
+        ),
         ("2014, small files of a forecast", small_files.counted_opens()["HRES"], of_book(frame, synthesis.OPEN)),
     ]
 
@@ -193,8 +200,9 @@ def of_peak() -> str:
     assert 5 < old.min() < old.max() < 15
     return (
         f"About a tenth of it: {old.min():.0f} to {old.max():.0f} % in five forecast runs of 2006 and 2014. No report "
-        "says how much of the rest is waiting. That of 2006 gives parts of an answer: it prints how much went into "
-        "messages, into barriers, and into stalls, when a processor waits for data or for a result of its own."
+        "says how much of the rest is waiting. That of 2006 gives parts of an answer: it prints how much time went "
+        "into messages, into barriers, and into stalls. In a stall a processor waits for data, or for an earlier "
+        "operation of its own."
     )
 
 
@@ -210,7 +218,7 @@ def speed() -> str:
     return (
         "Much of the speed went into finer models. On the X-MP of 1982, with a file on the SSD, one hour of forecast "
         f"took {first:.0f} s, jobs that convert its fields included. Without such jobs it took about {last:.3g} s on "
-        f"the Cray of 2014, whose model had about {about(points / 1e6)} million points. Our model, of the size of that "
-        f"of 1982, has one point for {about(finer)} of these. With our own physics, and the jobs, ours forecasts one "
-        f"hour in {about(again)} s today."
+        f"the Cray of 2014. Its model had about {about(points / 1e6)} million points. Our model, as large as that of "
+        f"1982, has {about(finer)} times fewer. With physics of its own and with the jobs, its files on disk, it "
+        f"forecasts one hour in {about(again)} s today."
     )

@@ -77,6 +77,18 @@ def test_a_bar_of_another_run_is_not_given_to_the_first(runs):
     ]  # fmt: skip
 
 
+def test_doubtful_values_are_crossed_in_the_first_run_and_in_the_reader_s_own():
+    flagged = [row | {"flags": "load" if row["label"] == "b" else ""} for row in ROWS]
+    every = [cases(flagged).assign_attrs(mark=mark, label=mark) for mark in ("", "D", "*")]
+    crosses = []
+    for run in every:
+        _, axis = figures.axes()
+        figures.bars(axis, [0, 1], figures.intervals(figures.cases(run)), label="rate", run=run)
+        crosses.append([list(line.get_xdata()) for line in axis.lines if line.get_marker() == "x"])
+    assert crosses == [[[1.0]], [], [[1.0]]]
+    assert figures.machines(every).endswith("(crossed: doubtful)") and "doubtful" not in figures.machines(every[:2])
+
+
 def test_names_of_rows_are_no_annotations_and_an_axis_says_its_numbers():
     figure, axis = figures.axes()
     found = pd.DataFrame({"low": 1e-9, "middle": [2e-9, 3e-6], "high": 4e-6, "flagged": False})

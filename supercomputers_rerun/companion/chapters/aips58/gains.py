@@ -166,8 +166,8 @@ def averages(run) -> str:
     off = [np.nanmean(row[:n]) / np.nanmedian(row) - 1 for row, n in zip(real, n, strict=True) if n > 1]
     return (
         f"The memo gives means of up to {max(n)} executions. A single slow sample moves a mean, but hardly a median. "
-        f"Means of as few samples of ours are up to {100 * max(off):.0f} % above the median of all samples of the same "
-        "task."
+        "If we, too, take means of so few samples of a task, they are up to "
+        f"{100 * max(off):.0f} % above the median of all samples."
     )
 
 

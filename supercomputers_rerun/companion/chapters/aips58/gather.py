@@ -82,9 +82,9 @@ def told(run) -> str:
     return (
         f"As printed, Toronto led in all {printed.size} medium and large CLEANs. We subtract the toll of the "
         "small test, and expect that Pittsburgh, with gather in hardware, then leads in all. But Toronto still leads "
-        f"in {bare.size - ahead}. Either the toll was higher there, or gather brought less than hoped. Today we "
-        f"replace the instruction for gather by a loop. Of our {len(found)} CLEANs {more.size} take measurably more "
-        f"CPU time with it ({span(more)} times as much)."
+        f"in {bare.size - ahead}. Either the toll of these CLEANs was higher than that of the small ones, or gather "
+        "brought less than hoped. Today we replace the instruction for gather by a loop. With the loop "
+        f"{more.size} of our {len(found)} CLEANs take measurably more CPU time ({span(more)} times as much)."
     )
 
 

@@ -194,7 +194,7 @@ def toll() -> "figures.Shown":
         alt=f"{TOLD} took {' and '.join(f'{each:.1f}' for each in (psc / clsc).sel(problem=TOLD).values)} times as "
         f"much CPU time at Pittsburgh as at Toronto, and {' and '.join(f'{each:.0f}' for each in seconds.values)} s "
         f"more; of {count} tasks of {fixed.size} the seconds stay.",
-        caption=f"A line: a task at three sizes. Above, its ratio fades. Below, its difference stays in {count} blue "
+        caption=f"A line: a task at three sizes. Above, its ratio falls. Below, its difference stays in {count} blue "
         "lines (scale linear up to 2 s).",
         tables="ddt_small ddt_medium ddt_large",
     )
@@ -295,10 +295,9 @@ def today(run, message: float) -> str:
     assert 0 < told < 0.2
     return (
         f"With the toll the four shortest tasks together cost {short.briefly} as much CPU time as without it. For the "
-        f"four longest it is {long.briefly}. Of the toll of the four shortest, messages make about "
-        f"{100 * told:.0f} %, by the price of a message in the next section, and copying and saving files the rest "
-        "(calculated). We chose what our toll consists of, so it cannot show what "
-        "Pittsburgh's consisted of."
+        f"four longest it is {long.briefly}. In the four shortest about {100 * told:.0f} % of the toll comes from "
+        "messages, the rest from copying and saving files (calculated with the price of a message in the next "
+        "section). We chose what our toll consists of, so it cannot show what Pittsburgh's consisted of."
     )
 
 

@@ -90,11 +90,12 @@ def said(run) -> str:
         for row in shorter.itertuples()
     )
     return (
-        f"Sometimes. Of {len(table)} runs {len(shorter)} became measurably shorter: {gains}. None became measurably "
-        f"longer. There is no more to gain than the waiting for dumps: measured by itself, at most {share:.0f} % of a "
-        "run with writing. A free CPU does not decide it: one of the two had none. Both gained more than the model "
-        f"says: it takes {models.spoken(known.cache_rate, 'byte/s')} as the rate of a dump, and theirs went at "
-        f"{models.spoken(rate, 'byte/s')} or less. {official}³ points with 1 thread were not tried."
+        f"Sometimes. Of {len(table)} runs ({official}³ points with 1 thread were not tried) {len(shorter)} became "
+        f"measurably shorter: {gains}. None became measurably longer. At most the waiting for dumps can be saved; "
+        f"measured by itself, this is {share:.0f} % of a run with writing, or less. Whether it helps does not depend "
+        "on a free CPU alone: of the two shorter runs, one had none. Both gained more than the model says. It expects "
+        f"a dump to move at {models.spoken(known.cache_rate, 'byte/s')}, but in these two runs dumps moved at "
+        f"{models.spoken(rate, 'byte/s')} or less, so that there was more waiting to hide."
     )
 
 

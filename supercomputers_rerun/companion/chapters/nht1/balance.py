@@ -193,8 +193,8 @@ def rewards(run) -> str:
         f"computing. Two solvers of today, each on one thread, write the same dumps of {fast.N}³ points to the disk, "
         f"all five arrays in one write. For 100 s of computing the fast solver waits {fast.middle:.0f} s for its "
         f"dumps, the slow solver only {rounded(slow.middle, 1)} s. But the slow solver computes {faster:.0f} times as "
-        "long for the same result. That explains most of the difference. The fast solver also waits "
-        f"{rounded(longer)} times as long for each dump; why was not measured."
+        "long for the same result. That explains most of the difference. The rest: the fast solver waits "
+        f"{rounded(longer)} times as long for each dump; we did not measure why."
     )
 
 
@@ -219,9 +219,9 @@ def of_the_cm2() -> str:
         f"The CM-2 computed slowest of the three machines, and its overhead was typically below {low:g} %. On the "
         f"largest grid a dump took it about {dump:.0f} s, at {rate:g} MB/s, and between dumps even the faster of its "
         f"two programs computed for at least about {row['computing'] / 60:.0f} minutes. So there the overhead must "
-        "have been below 1 %. Yet its results came late: over a whole run, computing included, the later, second "
-        f"program of the iPSC/860 wrote at least about {slower:.0f} times as many bytes a second. Which of the two "
-        "machines was faster while it wrote, the pages that we have do not say."
+        "have been below 1 %. Yet its results came slowly. Over a whole run, computing included, the later, second "
+        f"program of the iPSC/860 wrote at least about {slower:.0f} times as many bytes a second as the CM-2. Which of "
+        "the two machines was faster while it wrote, the pages that we have do not say."
     )
 
 
@@ -231,9 +231,9 @@ def riddle(run) -> str:
     assert slow.zeta_high < fast.zeta_low / 5 and slow.T_T_low > 2 * fast.T_T_high
     return (
         "The first program of the iPSC/860, too, probably had its low overhead because it computed slowly: the report "
-        "says that its run was long and its output rate low. Written point by point on one thread, our slow "
-        f"solver has an overhead of {slow.zeta:.0f} % today. The fast solver has {rounded(fast.zeta)} %, yet it is "
-        f"done in {fast.T_T:.1f} s, the slow one in {slow.T_T:.0f} s."
+        "says that its run was long and its output rate low. If our two solvers write point by point, each on "
+        f"one thread, the slow one's overhead is {slow.zeta:.0f} %, the fast one's {rounded(fast.zeta)} %. Yet the "
+        f"fast one is done in {fast.T_T:.1f} s, the slow one in {slow.T_T:.0f} s."
     )
 
 

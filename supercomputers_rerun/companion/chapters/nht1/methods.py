@@ -269,8 +269,8 @@ def insight(run) -> "figures.Shown":
     size = models.half_size(*costs(run))
     assert size > 10 * _point()
     return figures.paragraph(
-        f"A write costs a call before it costs bytes: today the call for {_point()} bytes takes as long as moving "
-        f"{_kilobytes(size)}.",
+        f"Each write asks the system once, and this call costs time before any byte moves: today the call for "
+        f"{_point()} bytes takes as long as moving {_kilobytes(size)}.",
         tag="strong",
     )
 
@@ -281,7 +281,8 @@ def short(run) -> tuple[str, str]:
     return (
         f"A program that saves its results crumb by crumb takes {_longer(run)} times as long today as one that "
         "saves nothing.",
-        f"Asking to save one crumb takes about as long as saving {rounded(size / _point())} crumbs in large pieces.",
+        f"Asking to save one crumb takes about as long as saving {rounded(size / _point())} crumbs in one larger "
+        "piece.",
     )
 
 
@@ -321,8 +322,8 @@ def cost(run) -> str:
     return (
         f"This chapter counts a write and its seek as one call. Today the call for {_point()} bytes takes about "
         f"{models.spoken(call, 's')}, nearly all of it a fixed cost: the latency, which does not depend on the bytes. "
-        f"Planes move at {models.spoken(rate, 'byte/s')}, the bandwidth. Their time includes a copy and a "
-        f"checksum of each dump (without the copy {models.spoken(uncopied, 'byte/s')}). At "
+        f"Planes move at {models.spoken(rate, 'byte/s')}, the bandwidth. This includes copying each dump and a "
+        f"checksum of it (without the copy it would be {models.spoken(uncopied, 'byte/s')}). At "
         f"{models.spoken(rate, 'byte/s')} {_kilobytes(size)} could move in the time of one call."
     )
 
@@ -336,8 +337,9 @@ def beyond(run) -> str:
     assert set(arrays["way"]) == {_FIVE, _WHOLE} and _arrays_cost_more(run)
     return (
         f"On grids of {' and '.join(f'{N}³' for N in sorted(set(frame['N'])))} points the sum holds for writes of up "
-        f"to {most / 1e6:.0f} MB. Longer ones take {span(far['over'], 0)} times as long; why was not measured. So on "
-        "the largest grid arrays add more to a run than planes."
+        f"to {most / 1e6:.0f} MB. Longer ones take {span(far['over'], 0)} times as long as the sum says; we did not "
+        "measure why. So on the largest grid, where an array has more than that and a plane less, arrays add more to a "
+        "run than planes."
     )
 
 
@@ -423,11 +425,11 @@ def over_ranks(run) -> str:
     assert points["zeta_low"] > rest["zeta_high"].max()
     assert rest["zeta"].min() > 1
     return (
-        f"Small pieces cost much, too, when {run['ranks'].values.max()} processes write through MPI, a library for "
-        f"messages ({figures.cpu(run)}). If Python calls MPI for each point, their run takes "
-        f"{1 + points['zeta'] / 100:.1f} times as long as without writing. If each process calls MPI once per dump, "
-        f"with all its points, it takes {span(rest['zeta'], 0)} % longer (medians), whether they write together or "
-        "each for itself."
+        f"On machine {figures.cpu(run)}, small pieces cost much, too, when {run['ranks'].values.max()} processes write "
+        "through MPI, a library for messages. If Python calls MPI for each point, their run takes "
+        f"{1 + points['zeta'] / 100:.1f} times as long as without writing. If each process calls MPI only once "
+        f"per dump, with all its points, their run takes {span(rest['zeta'], 0)} % longer than without writing "
+        "(medians of two ways: all processes in one joint call, or each in a call of its own)."
     )
 
 

@@ -83,7 +83,7 @@ def waited() -> str:
     assert share["parallel"] < 50 and 22 < meeting < 25 and 22 < alone < 25
     return (
         "The analysis spent almost a quarter of its time on messages and at barriers, and as much on files and "
-        "serial code. Suppose more processors sped up everything else, even messages and barriers. Then by Amdahl's "
+        "serial code. Suppose more processors sped up all but files and serial code. Then by Amdahl's "
         f"law they could make the analysis at most {about(100 / alone)} as fast."
     )
 

@@ -129,8 +129,8 @@ def load_times(runs) -> "figures.Shown":
         if len(few) and (few["stride"] > few["random"]).all():
             slow, fast = few["stride"].iloc[0], few["random"].iloc[0]
             title = (
-                f"Loads of little data take {fast:.1f} ns at random, {slow:.0f} ns 4 KB apart: those share few places "
-                "of the cache"
+                f"Loads of little data take {fast:.1f} ns at random, {slow:.0f} ns in steps of 4 KB, which share few "
+                "places of the cache"
             )
             for words, ns in ((f"{slow:.0f} ns", slow), (f"{fast:.1f} ns", fast)):
                 axis.annotate(words, (few.index[0], ns), xytext=(-4, 8), weight="bold", **style)
@@ -188,8 +188,8 @@ def ranges(run) -> str:
     least, most = chase.iloc[0], chase.iloc[-1]
     assert most > 50 * least
     return (
-        f"A load, which brings one value into the processor, takes between {least:.1f} ns and {most:.0f} ns today, "
-        "with memory in pages of 2 MB. The time depends on where the value lies, and on the order of the loads."
+        f"A load, which brings one value into the processor, takes between {least:.1f} ns and {most:.0f} ns today. The "
+        "time depends on where the value lies, and on the order of the loads."
     )
 
 
@@ -215,9 +215,9 @@ def guessable(run) -> str:
     factor, size = _slower(run), figures.bytes_label(_reach(run).loc["random", "nbytes"])
     assert factor["low"] > 1.25
     return (
-        f"To load {size} of data piece by piece takes a processor of today {factor['middle']:.2g} times as long in "
-        f"random order as in steps of {figures.bytes_label(_WALK)} (ratio of medians; its 95 % interval begins at "
-        f"{factor['low']:.1f})."
+        f"A processor of today loads {size} of data piece by piece. In random order that takes "
+        f"{factor['middle']:.2g} times as long as in steps of {figures.bytes_label(_WALK)} (ratio of medians; its 95 % "
+        f"interval begins at {factor['low']:.1f})."
     )
 
 

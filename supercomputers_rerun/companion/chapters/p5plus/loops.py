@@ -224,8 +224,8 @@ def idle() -> str:
     one, both = (100 * old.loc["s10", threads] / (adders * clock) for threads in ("no SMT", "SMT"))
     assert adders == 2 and 75 < one < both <= 100  # each begins an addition a tick
     return (
-        f"With a second thread the loop of one chain got {about(gain.iloc[0])} as much done: each of its additions "
-        "waits for the one before it, and meanwhile the processor could add for the other thread. Ten chains gained "
+        "In a *chain* each addition waits for the one before it. Meanwhile the processor can add for a second thread, "
+        f"with which the loop of one chain got {about(gain.iloc[0])} as much done. Ten chains gained "
         f"{100 * (gain['s10'] - 1):.0f} %: one thread already kept the two adders busy for {one:.0f} % of the time "
         f"(calculated). The loop that skips through memory gained {100 * (gain.min() - 1):.0f} %, probably because "
         "both threads waited for the same memory (not measured)."
@@ -259,12 +259,12 @@ def predicted(run) -> str:
         f"On {figures.cpu(both)} a second thread on a core gains the five loops "
         f"{span(shown['middle'].loc[list(LOOPS)], 1)} times."
         if both is not None
-        else "Our machine shows one thread on a core, so that only f can be measured. For loops divided between two "
-        f"cores it is {span(_of_loops(run, 'f'), 1)}."
+        else "Our machine shows one thread on a core, so that only f can be measured. For loops of the last figure, "
+        f"divided between two cores, it is {span(_of_loops(run, 'f'), 1)}."
     )
     return (
-        f"Hague puts in S = {entered:g} and f = {f:g}, and gets {printed:g}. Another forecast, of one day, was timed: "
-        f"SMT made it {span(binding.second_thread(), 0)} % faster. {today}"
+        f"Hague puts in S = {entered:g} and f = {f:g}, and gets {printed:g}. He also timed a forecast of one day "
+        f"with and without SMT. SMT made it {span(binding.second_thread(), 0)} % faster. {today}"
     )
 
 

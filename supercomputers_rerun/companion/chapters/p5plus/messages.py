@@ -88,7 +88,8 @@ def exchanged(runs) -> "figures.Shown":
             style = {"textcoords": "offset points", "size": 9, "ha": "right", "va": "bottom"}
             axis.annotate(words, (worst["nbytes"], worst["measured"]), xytext=(-2, 8), **style)
     flags = [words for words in free[0]["flags"].values.astype(str) if words]
-    doubtful = f" Crosses: doubtful{', as samples drifted' if all('drift' in words for words in flags) else ''}."
+    changed = ", as times changed while we measured" if all("drift" in words for words in flags) else ""
+    doubtful = f" Crosses: doubtful{changed}." if flags else ""
     return figures.show(
         figure,
         name="p5plus_exchange",
@@ -96,7 +97,7 @@ def exchanged(runs) -> "figures.Shown":
         heading=figures.run_title(free[0]),
         data=[_exchanges(run) for run in runs],
         title=f"A short message costs its call, {call:.2g} µs, and a long one its bytes",
-        caption="Two ranks of one machine send each other a message at the same time." + (doubtful if flags else ""),
+        caption="Two ranks of one machine send each other a message at the same time." + doubtful,
         tables="plots",
         note=models.said(by_size, expected),
     )
@@ -114,8 +115,8 @@ def called(run) -> str:
     assert off.max() > 1.5 * max(off.iloc[0], off.iloc[-1])
     return (
         f"Today two ranks exchange messages of 8 bytes in {call:.1f} µs. An exchange of a kilobyte takes "
-        f"{100 * (kilobyte / call - 1):.0f} % longer, one of {figures.bytes_label(double)} {took[double] / call:.1f} "
-        "times as long. The simplest model, latency + bytes / bandwidth, is dashed. For messages of middle size it is "
-        f"far too low: {figures.bytes_label(between)} take {off.max():.1f} times as long as by the model, probably "
-        "because the library sends them in another way (not measured)."
+        f"{kilobyte / call:.1f} times as long, one of {figures.bytes_label(double)} {took[double] / call:.1f} times. "
+        "The simplest model, latency + bytes / bandwidth, is dashed. For messages of middle size it is far too low: "
+        f"{figures.bytes_label(between)} take {off.max():.1f} times as long as by the model, probably because the "
+        "library sends them in another way (not measured)."
     )

@@ -224,8 +224,8 @@ def charged(run) -> str:
         "rank computes. If it comes to both ranks at once, the run takes about that much longer. If it comes to them "
         f"in turn, the run loses {about(in_turn / at_once)} as much, because each rank pays for its own interruption "
         "and then waits for the other's. In 2006 the slow messages were those of the analysis, the part of IFS that "
-        "fits the model to observations. The slides do not say how many tasks that run had; the analysis of the next "
-        f"section had {tasks}, each of which could wait for {tasks - 1} others."
+        "fits the model to observations. The slides do not say how many tasks that run had. Another run of the "
+        f"analysis, in the next section, had {tasks}: each could wait for {tasks - 1} others."
     )
 
 

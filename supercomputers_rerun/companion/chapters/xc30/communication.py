@@ -124,14 +124,14 @@ def divided(run) -> str:
     talk = tables.load("xc30", "runs")
     tasks, threads = (talk[name].astype(int).to_series() for name in ("tasks", "threads"))
     shapes = [f"as {tasks[system]} tasks of {threads[system]} threads on the {system}" for system in tasks.index]
-    said = f"The talk's forecast runs {' and '.join(shapes)}; divisions of one computer are not compared."
+    said = f"The talk's forecast runs {' and '.join(shapes)}. It does not compare several divisions of one computer."
     used = (run["ranks"] * run["threads"]).values
     fewest, most = np.flatnonzero(used == used[-1])[[0, -1]]
     if fewest == most:
         return f"{said} Nor does a stored run of ours yet: it takes companion run {ranks.id}."
     names, seconds = teams(run), run["seconds"].values
     ratio = figures.times(seconds[fewest], seconds[most])
-    return f"{said} Ours takes on {names[fewest]} {ratio.times} as long as on {names[most]}."
+    return f"{said} Our model takes {ratio.times} as long on {names[fewest]} as on {names[most]}."
 
 
 def same_bits(run) -> str:
@@ -361,8 +361,9 @@ def by_bytes(run) -> str:
     nbytes, messages, time = fixed_over_demand(run)
     assert messages < 2 / 3 and nbytes > 5 and time.medians > 2.5
     return (
-        "On demand a rank first asks, so that more messages are sent. Yet the halo takes less time, probably because "
-        f"it has {100 / nbytes:.0f} % of the bytes (not measured)."
+        "On demand a rank first asks, so that more messages are sent. Yet the halo takes only "
+        f"{100 / time.medians:.0f} % of the time, probably because it has {100 / nbytes:.0f} % of the bytes (not "
+        "measured)."
     )
 
 

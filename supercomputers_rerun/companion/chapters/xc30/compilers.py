@@ -116,7 +116,7 @@ def differences(runs) -> "figures.Shown":
         data=pd.DataFrame({"lead": run["lead"].values, "error_strict": run["error_strict"].values, **columns}),
         title=f"A test for wrong builds calls a harmless build different, too, on {days[1]} of {leads} days",
         caption=f"{run['members'].values[0]} forecasts a build, paired with a strict one's. Dot: the 95 % interval of "
-        "their mean difference excludes zero. Below, differences; dashed: the error.",
+        "their mean difference excludes zero. Below: differences; dashed: forecast's error.",
         tables="scores",
     )
 
@@ -133,11 +133,11 @@ def told_apart(run) -> str:
     assert last == seventh == leads > harmless > 0 and max(size[:2]) < float(run["rounding"])
     return (
         "The test asks whether a mean difference of scores can be chance, not whether it is large. It finds both "
-        f"wrong builds on all {leads} days. What is scored is the height of the air's surface. Yet for the build with "
-        "the rotation's last digits wrong, the mean difference of scores is smaller than one rounding of the air's "
-        f"mean depth. The test finds the harmless build, too, on {plural(harmless, 'day')}. That may be chance: all "
-        f"{leads} days belong to the same forecasts, so that what happens by chance on one day can show again on "
-        "another. Or rounding shifts most scores one way."
+        f"wrong builds on all {leads} days. What is scored is the height of the air's surface. In the build whose "
+        "rotation is wrong in its last digits, the mean difference is smaller than the rounding of a single number, "
+        f"the air's mean depth. The test finds the harmless build, too, on {plural(harmless, 'day')}. "
+        f"That may be chance: all {leads} days belong to the same forecasts, so that what happens by chance on one day "
+        "can show again on another. Or rounding shifts most scores in one direction."
     )
 
 

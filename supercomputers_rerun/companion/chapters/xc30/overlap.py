@@ -42,7 +42,7 @@ def split(run) -> str:
     groups = int(run["groups"].values.max())
     cut = over(run, f"alltoallv, {groups} groups", "alltoallv, 1 group")
     hidden = over(run, f"ialltoallv, {groups} groups", f"alltoallv, {groups} groups")
-    assert cut.medians > 1.3 and (hidden.medians < 1 or not hidden.measurable)
+    assert cut.interval and cut.interval[0] > 1.1 and (hidden.medians < 1 or not hidden.measurable)
     found = (
         f"take {hidden.medians:.2f} times as long as with" if hidden.measurable else "show no measurable difference to"
     )
@@ -142,7 +142,7 @@ def _changes(run) -> str:
     groups = int(frame["groups"].max())
     most = frame[frame["groups"] == groups].set_index("way")["to_blocking"]
     flight, cut = (100 * (float(most[way]) - 1) for way in ("ialltoallv", "alltoallv"))
-    return f"here cutting into {groups} groups adds {cut:.0f} %, with overlapping {flight:.0f} %"
+    return f"here {groups} groups take {cut:.0f} % longer than one, in flight {flight:.0f} %"
 
 
 def paid(run) -> str:
@@ -150,18 +150,20 @@ def paid(run) -> str:
     groups, fastest = int(run["groups"].values.max()), best(run)
     cut = over(run, f"alltoallv, {groups} groups", "alltoallv, 1 group")
     hidden = over(run, f"ialltoallv, {groups} groups", f"alltoallv, {groups} groups")
-    assert fastest["to_blocking"] > 1 and cut.medians > 1.3 and (hidden.medians < 1 or not hidden.measurable)
+    assert fastest["to_blocking_low"] > 1 and cut.interval and cut.interval[0] > 1.1
+    assert hidden.medians < 1 or not hidden.measurable
     least, most = (100 * (fastest[f"to_blocking_{end}"] - 1) for end in ("low", "high"))
-    compared = f"take as long as {groups} with blocking calls (no measurable difference)"
+    compared = "take as long as with blocking calls (no measurable difference)"
     if hidden.measurable:
-        compared = f"take {100 * (1 - hidden.medians):.0f} % less time than {groups} with blocking calls"
+        compared = f"take {100 * (1 - hidden.medians):.0f} % less time than with blocking calls"
     return (
         f"In 2014 they could, and saved up to {100 * (1 - gains().min()):.0f} % of a transform's time. With messages "
         "in flight, one group of fields is sent while the next is computed. On our 2 ranks it is fastest to send all "
-        "fields in one piece with blocking calls, which wait until the messages have arrived. With messages in flight "
-        f"a transform takes {100 * (fastest['to_blocking'] - 1):.0f} % ({least:.0f} to {most:.0f}) longer at best. "
+        "fields in one piece with blocking calls, which wait until the messages have arrived. The fastest transform "
+        f"with messages in flight takes {100 * (fastest['to_blocking'] - 1):.0f} % ({least:.0f} to {most:.0f}) longer "
+        "than that. "
         f"Cutting the fields into groups costs time by itself: with blocking calls, {groups} groups take "
-        f"{cut.medians:.1f} times as long as one piece. In flight, {groups} groups {compared}."
+        f"{cut.medians:.1f} times as long as one piece. With messages in flight, {groups} groups {compared}."
     )
 
 

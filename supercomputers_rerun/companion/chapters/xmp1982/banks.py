@@ -239,7 +239,7 @@ def said(run) -> str:
         "Two copies of the program that does little but ask memory shared half of the banks. A copy took up to "
         f"{kernel.max():.2f} times the CPU time that it took alone with all banks, mostly due to the other copy. "
         "What the other copy would cost with all banks was not timed. The report does not print this program. So we "
-        f"simulated {int(run['searched'])} loops that it may have been; {int(run['within_2_percent'])} come within 2 % "
+        f"simulated {int(run['searched'])} loops, each a guess at it; {int(run['within_2_percent'])} come within 2 % "
         "of the printed times. The nearest is *kernel, simulated* in the folded figure above."
     )
 

@@ -188,8 +188,8 @@ def _still() -> "figures.Shown":
         name="xmp1982_day",
         title=f"In 1982 a day's forecast and its jobs took {minutes('disk4'):.1f} minutes with files on disks, at best "
         f"{minutes(fastest()):.1f}",
-        caption="Pale: a model, six constants from six printed times, five of other runs; within "
-        f"{off():.0f} % of the printed ends. Diamonds and minutes: the report's.",
+        caption="Pale: a model with six constants from six printed times, five of them of other runs; within "
+        f"{off():.0f} % of the printed ends. Diamonds, minutes: the report's.",
         alt="Modelled clock time of a forecast and its post-processing jobs, by part, for the "
         f"{len(timed)} places of the work files that the report timed. Hollow diamonds are printed.",
         tables="fig4_1 fig4_2 fig4_4 fig5_1 fig5_2 fig7_2 sec3_1 prose",
@@ -227,7 +227,7 @@ def said() -> str:
     assert fastest().startswith("ssd") and 7 < sooner < gained() < 14, "about a tenth"
     return (
         f"The day took {home:.0f} minutes on the Cray 1-A. On the X-MP with the files on disks it took {disks:.1f}, "
-        f"mostly because computing took {after:.0f}, not {before:.0f}. With the files on SSD it ended another "
+        f"mostly because CPU time fell from {before:.0f} to {after:.0f}. With the files on SSD it ended another "
         f"{sooner:.0f} % sooner at best."
     )
 

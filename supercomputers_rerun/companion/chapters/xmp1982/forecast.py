@@ -657,11 +657,12 @@ def why(run) -> list[str]:
         "replaces four. The faster of the report's two groups of four moved "
         f"{rounded(four / blocks.rates_then()['disk'])} times as much as one disk. So moving "
         f"became only {rounded(moving_gain)} times as fast.",
-        "These are rates of large blocks. With four files the forecast asks for half a row at a time. With the latency "
-        f"of each request, moving takes {longer:.1f} times as long as the whole forecast takes without work files "
-        "(calculated from a rate and a latency of other tests). If computing goes on behind moving, the forecast takes "
-        f"as long as moving. Measured with four files on disk, it takes {took:.1f} times as long. Not all of this is "
-        "waiting, probably because moving takes CPU time, too.",
+        "So far we calculated with rates for large blocks. But the forecast asks for small pieces: with four work "
+        "files each request moves half a row. With the latency of each request, moving alone takes "
+        f"{longer:.1f} times as long as the whole forecast does without work files (calculated from a rate and a "
+        "latency of other tests). Computing can go on meanwhile, so that the forecast, too, should take "
+        f"{longer:.1f} times as long as without work files. With four files on disk we measured {took:.1f} times. Not "
+        "all of the added time is waiting, probably because moving takes CPU time, too.",
     ]
 
 
@@ -676,9 +677,10 @@ def said(run) -> list[str]:
     more = model[label("disk4")] / model[label("disk2")]
     assert more > 1.2 and abs(more / (four / two) - 1) < 0.25
     return [
-        "The dashed model takes the longer of computing and moving where they overlap, and their sum where not. Each "
-        "request adds its latency. Four files on our one disk make twice as many requests as two, each half as large. "
-        f"By the model they take {rounded(more)} times as long as two; we measured {rounded(four / two)} times."
+        "By the dashed model a forecast with an asynchronous driver takes as long as the longer of computing and "
+        "moving, with a synchronous one as long as both together. Each request adds its latency. Four files on our "
+        f"one disk make twice as many requests as two, each half as large. By the model they take {rounded(more)} "
+        f"times as long as two; we measured {rounded(four / two)} times."
     ]
 
 

@@ -226,8 +226,9 @@ def said(run) -> str:
     return (
         f"Slowed down to imitate the SSD, memory needed {late:.1f} times as long for a transfer as we meant. At full "
         f"speed overlap saves {span(own['middle'], 0)} %, and our samples scatter too much to tell the places apart. "
-        "These forecasts leave out the physics, which is computed for each column of air alone, and so compute for a "
-        f"shorter time. For the page cache the dashed model then says {predicted:.0f} %. We measured {measured:.0f} % "
+        "All forecasts of this figure leave out the physics, the part that is computed for each column of air alone, "
+        "and so compute for a shorter time. That is why the dashed model says "
+        f"{predicted:.0f} % for the page cache. We measured {measured:.0f} % "
         "and do not know why."
     )
 
