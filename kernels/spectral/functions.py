@@ -64,8 +64,6 @@ SPAN = 4 * LANES
 STRIP = SPAN if WHOLE else LANES
 #: Latitudes of a block: three vectors of eight, four groups of six.
 BLOCK = 3 * LANES
-#: Bits of eight active lanes.
-ALL = 2**LANES - 1
 # what ``load_as`` is told to load: the latitudes of a block, a quad, a strip, three narrow vectors
 THREE = ((0.0,) * LANES,) * 3
 QUAD = ((0.0,) * LANES,) * 4
@@ -400,7 +398,7 @@ def zeros(builder, shape):
 
 
 @kernel(inline=True)
-def emit(values, place, vectors, streaming):
+def write(values, place, vectors, streaming):
     """Write a tuple of ``vectors`` to ``values`` from ``place`` on, past the caches if ``streaming``."""
     if streaming:
         stream(values, place, vectors)

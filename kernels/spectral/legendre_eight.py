@@ -57,13 +57,13 @@ from supercomputers_rerun.kernels.spectral.functions import (
     begin,
     build,
     build_or_zero,
-    emit,
     first_of,
     from_functions,
     load6,
     store6,
     to_functions,
     wave_at,
+    write,
     zero6,
 )
 
@@ -182,7 +182,7 @@ def _six(factors, terms, ahead, sums):
 def _write_row(target, row, part, strip):
     """Write the ``strip`` that begins ``part`` doubles into the quad of latitude ``row`` if that has the wavenumber."""
     if target.first <= row < target.end:
-        emit(target.values, at(target.places, row) + target.offset + part, strip, target.streaming)
+        write(target.values, at(target.places, row) + target.offset + part, strip, target.streaming)
 
 
 @kernel

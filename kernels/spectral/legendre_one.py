@@ -62,13 +62,13 @@ from supercomputers_rerun.kernels.spectral.functions import (
     WHOLE,
     add_scaled,
     any_wave,
-    emit,
     first_of,
     seeds_of,
     step,
     step_one,
     terms,
     wave_at,
+    write,
     zeros,
 )
 
@@ -195,7 +195,7 @@ def _in_all_lanes(c, ell):
 def _write_vector(target, vector, m, sums):
     """Write the ``sums`` of a ``vector`` of latitudes, by number, if it carries wavenumber ``m``."""
     if m < at(target.counts, vector):
-        emit(target.values, at(target.places, vector) + m * SPAN, sums, target.streaming)
+        write(target.values, at(target.places, vector) + m * SPAN, sums, target.streaming)
 
 
 @kernel
