@@ -5,8 +5,8 @@ from numba import carray
 
 from supercomputers_rerun.kernels.contract import require_choice
 from supercomputers_rerun.kernels.memory import stride
-from supercomputers_rerun.kernels.memory.stride import VECTOR, sum_items
 from supercomputers_rerun.kernels.memory.stride import fill as fill_items
+from supercomputers_rerun.kernels.memory.stride import sum_items
 from supercomputers_rerun.kernels.memory.stride import sum_lines as sum_in_lines
 from supercomputers_rerun.kernels.portable.case import Answer, Array, Call, Case, Measure, size
 from supercomputers_rerun.kernels.runtime.wasm import Export
@@ -20,10 +20,10 @@ def fill(a, items, offset):
     fill_items(carray(a, (items,)), np.uint32(offset))
 
 
-def sum_lines(a, out, lanes, items, step, repeats):
+def sum_lines(a, out, items, step, repeats):
     """Whole cache lines are loaded; the sum and the passes into ``out``."""
     words = carray(a, (items,)).view(np.int32)
-    sum_in_lines(words, items, step, repeats, carray(out, (2,)), carray(lanes, (VECTOR,)).view(np.int32))
+    sum_in_lines(words, items, step, repeats, carray(out, (2,)))
 
 
 def sum_firsts(a, out, items, repeats):
@@ -38,7 +38,7 @@ def found(out, answers):
 
 EXPORTS = (
     Export("stride_fill", fill, ("uint32[]", "int64", "int64")),
-    Export("stride_lines", sum_lines, ("uint32[]", "uint64[]", "uint32[]", "int64", "int64", "int64")),
+    Export("stride_lines", sum_lines, ("uint32[]", "uint64[]", "int64", "int64", "int64")),
     Export("stride_firsts", sum_firsts, ("uint32[]", "uint64[]", "int64", "int64")),
     Export("stride_found", found, ("uint64[]", "float64[]")),
 )
@@ -49,17 +49,13 @@ def case(nbytes: int, step: int) -> Case:
     problem = stride.Problem(nbytes=nbytes, stride=step)
     if not problem.in_lines:
         require_choice("step", step, (_LINE_ITEMS,))
-    run = Call("stride_lines", ("a", "out", "lanes", "items", "step", "repeats"))
+    run = Call("stride_lines", ("a", "out", "items", "step", "repeats"))
     return Case(
         name=f"stride-{nbytes}-{step}",
         label=f"sum over {size(nbytes)}, stride {step}",
         kernel="stride",
         problem={"nbytes": nbytes, "stride": step},
-        arrays={
-            "a": Array("uint32[]", problem.items),
-            "out": Array("uint64[]", 2),
-            "lanes": Array("uint32[]", int(VECTOR)),
-        },
+        arrays={"a": Array("uint32[]", problem.items), "out": Array("uint64[]", 2)},
         whole={"items": problem.items, "step": step, "offset": _OFFSET},
         prepare=(Call("stride_fill", ("a", "items", "offset")),),
         run=run if problem.in_lines else Call("stride_firsts", ("a", "out", "items", "repeats")),

@@ -15,13 +15,14 @@ skipping   s1 += 1.1 a[i], s2 += 1.1 a[i+1], i += 10             2             2
 of additions leaves its pipe idle for all but one clock period of the addition's latency.  A second thread on the same
 core (simultaneous multithreading, SMT) can fill the gaps until pipes or memory are busy.
 
-``streams = 2`` runs two independent copies of the loop, interleaved instruction by instruction, in one
+``streams = 2`` runs two independent copies of the loop, interleaved iteration by iteration, in one
 thread.  That is *no* SMT measurement, and no bound on one: the fused loop is another program.
 
-The loops are to execute as written: ``opaque`` keeps each sum in a register of its own and the additions in order
-(product and sum may fuse), and ``barrier``, of whichever array, keeps the compiler from dropping passes.  Clock periods
-an iteration, against latency and pipes, have no number here.  In the compiled loops ``n`` is the number of iterations
-of a pass, and ``out``, float64, gets the sums of the last pass.
+The loops are to execute as written: ``opaque`` keeps sums from becoming lanes of a vector, and the additions in order
+(product and sum may fuse); ``barrier``, whichever array it is given, keeps the compiler from dropping passes.  Where a
+processor has 16 registers, six of the 20 sums of two fused ``s10`` pass through memory.  How many clock periods an
+iteration takes, against what latency and pipes allow, has no number here; ``book/peers.md`` has times beside C.  In the
+compiled loops ``iterations`` are those of a pass, and ``out``, float64, gets the sums of the last pass.
 """
 
 from collections.abc import Sequence
@@ -50,11 +51,11 @@ FACTOR = 1.1
 
 
 @kernel(fastmath=CONTRACT)
-def plain(a, step, n):
-    """The sums of ``streaming`` (step 2) and of ``skipping`` (step 10), as one writes them; ``a``: n · step words."""
+def plain(a, step, iterations):
+    """The sums of ``streaming`` (step 2) or ``skipping`` (10), as one writes them; ``a``: iterations · step words."""
     s1 = 0.0
     s2 = 0.0
-    for i in range(0, step * n, step):
+    for i in range(0, step * iterations, step):
         s1 += FACTOR * a[i]
         s2 += FACTOR * a[i + 1]
     return s1, s2
@@ -86,23 +87,23 @@ def one_more(sums):
 
 
 @kernel
-def chains(n, passes, zeros, out):
-    """As many chains as ``zeros``, a tuple, has numbers: out[: len(zeros)] = n."""
+def chains(iterations, passes, zeros, out):
+    """As many chains as ``zeros``, a tuple, has numbers: out[: len(zeros)] = iterations."""
     for _ in range(passes):
         sums = zeros
-        for _i in range(n):
+        for _i in range(iterations):
             sums = one_more(sums)
         out[: len(zeros)] = sums
         barrier(out)
 
 
 @kernel
-def chains_fused(n, passes, zeros, out):
-    """Two fused streams of ``chains``: out[: 2 len(zeros)] = n, the sums of one stream, then those of the other."""
+def chains_fused(iterations, passes, zeros, out):
+    """Two fused streams of ``chains``: the sums of one stream, then those of the other."""
     for _ in range(passes):
         sums = zeros
         others = zeros
-        for _i in range(n):
+        for _i in range(iterations):
             sums = one_more(sums)
             others = one_more(others)
         out[: len(zeros)] = sums
@@ -111,14 +112,14 @@ def chains_fused(n, passes, zeros, out):
 
 
 @kernel(fastmath=CONTRACT)
-def array_loop(a, step, n, passes, out):
-    """Two chains fed by words i and i + 1 of every ``step`` of ``a``, float64 (at least n · step,)."""
+def array_loop(a, step, iterations, passes, out):
+    """Two chains fed by words i and i + 1 of every ``step`` of ``a``, float64 (at least iterations · step,)."""
     stride = np.uint64(step)  # unsigned: of a signed index numba asks whether it counts from the end
     for _ in range(passes):
         s1 = 0.0
         s2 = 0.0
         i = np.uint64(0)
-        for _i in range(n):
+        for _i in range(iterations):
             s1 = opaque(s1) + FACTOR * a[i]
             s2 = opaque(s2) + FACTOR * a[i + np.uint64(1)]
             i += stride
@@ -128,7 +129,7 @@ def array_loop(a, step, n, passes, out):
 
 
 @kernel(fastmath=CONTRACT)
-def array_loop_fused(a, b, step, n, passes, out):
+def array_loop_fused(a, b, step, iterations, passes, out):
     """Two fused streams of ``array_loop``, each on its own array: the sums of ``a``, then those of ``b``."""
     stride = np.uint64(step)
     for _ in range(passes):
@@ -137,7 +138,7 @@ def array_loop_fused(a, b, step, n, passes, out):
         t1 = 0.0
         t2 = 0.0
         i = np.uint64(0)
-        for _i in range(n):
+        for _i in range(iterations):
             s1 = opaque(s1) + FACTOR * a[i]
             s2 = opaque(s2) + FACTOR * a[i + np.uint64(1)]
             t1 = opaque(t1) + FACTOR * b[i]
@@ -157,7 +158,7 @@ class Problem(Presets):
 
     loop: one_of(*LOOPS) = "s1"  # "s1", "s2", "s10", "streaming" or "skipping"
     n: whole(20, 2**40) = 2**17  # iterations without an array, else words of one array
-    threads_per_core: one_of(1, 2) = 1  # 1, or 2 where cores have two hardware threads
+    threads_per_core: one_of(1, 2) = 1  # threads bound to a core: 1, or 2 where cores have two hardware threads
     streams: one_of(1, 2) = 1  # 2: two copies of the loop fused in each thread
     binding: bool = True  # bind each thread to a CPU of its own
     shared: bool = False  # the threads divide one loop's work instead of doing it each
@@ -173,7 +174,7 @@ class Problem(Presets):
 
 @dataclass
 class State:
-    """Arrays of words 1, 2, …, 16, 1, …: one a thread and stream, made when first asked for."""
+    """Arrays, float64 (n,), of words 1, 2, …, 16, 1, …: one a thread and stream, made when first asked for."""
 
     arrays: list[np.ndarray]
 
@@ -190,13 +191,17 @@ def list_cpus(name: str, cores: Sequence[Sequence[int]], threads: int) -> list[i
 
     ``ValueError`` if there are too few cores, or an odd number of threads for a list that fills cores with two.
     """
-    each = 1 if name == "no_smt" else 2
-    if threads % each:
+    per_core = 1 if name == "no_smt" else 2
+    if threads % per_core:
         raise ValueError(f"threads = {threads} is odd, and the list {name} puts two on a core; ask for {threads + 1}")
-    half = threads // each
-    if half > len(cores):
-        raise ValueError(f"threads = {threads} by the list {name} needs {half} cores, {len(cores)} are usable")
-    place = (lambda t: (t // 2, t % 2)) if name == "smt" else (lambda t: (t % half, t // half))
+    used = threads // per_core
+    if used > len(cores):
+        raise ValueError(f"threads = {threads} by the list {name} needs {used} cores, {len(cores)} are usable")
+
+    def place(thread: int) -> tuple[int, int]:
+        """Number of its core, and of its hardware thread there."""
+        return divmod(thread, 2) if name == "smt" else (thread % used, thread // used)
+
     return [cores[core][min(second, len(cores[core]) - 1)] for core, second in map(place, range(threads))]
 
 
@@ -230,7 +235,7 @@ def setup(problem: Problem, seed: int = 0) -> State:
 
 def _extend(problem: Problem, state: State, threads: int, cpus) -> None:
     """Arrays for ``threads`` threads, each first touched by a thread on the CPU of ``cpus`` that will read it; without
-    ``cpus``, as ``setup`` makes the first, wherever a thread runs, maybe far from its readers (``shared``: all)."""
+    ``cpus``, as ``setup`` makes the first, wherever a thread runs, maybe far from its readers."""
     streams = problem.streams
     have = len(state.arrays) // streams
     missing = threads - have if LOOPS[problem.loop][1] else 0
@@ -254,9 +259,8 @@ def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> R
     _extend(problem, state, 1 if problem.shared else threads, cpus)
 
     def one_thread(thread: int) -> np.ndarray:
-        out = np.zeros(max(8, problem.streams * accumulators))
-        whole_loop = (0, problem.iterations)
-        low, high = cut(problem.iterations, threads, thread) if problem.shared else whole_loop
+        out = np.zeros(problem.streams * accumulators)
+        low, high = cut(problem.iterations, threads, thread) if problem.shared else (0, problem.iterations)
         if step == 0:
             loop = chains if problem.streams == 1 else chains_fused
             loop(high - low, repeats, (0.0,) * accumulators, out)
@@ -267,7 +271,7 @@ def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> R
                 array_loop(a, step, high - low, repeats, out)
             else:
                 array_loop_fused(a, state.arrays[mine + 1][step * low :], step, high - low, repeats, out)
-        return out[: problem.streams * accumulators].reshape(problem.streams, accumulators)
+        return out.reshape(problem.streams, accumulators)
 
     sums = np.array(run_team(one_thread, threads, cpus))
     return Result(sums.sum(axis=0, keepdims=True) if problem.shared else sums)
@@ -325,7 +329,7 @@ def smt_factor(seconds_one: float, seconds_two: float) -> float:
 
 
 def scaling_factor(seconds: float, seconds_doubled: float) -> float:
-    """f = T(n)/T(2n): gain of the same work (``shared``) from twice the threads on twice the cores."""
+    """f = T(cores)/T(2 cores): gain of the same work (``shared``) from twice the threads on twice the cores."""
     return seconds / seconds_doubled
 
 

@@ -1,6 +1,6 @@
 """One wavenumber m: its Legendre functions p_l, computed along with the sums that need them, and their coefficients.
 
-Functions, at μ = sin φ (``legendre`` derives them)::
+Functions, at μ = sin φ (source and factors: ``legendre``)::
 
     p_{l+1} = (a_l μ² + b_l) p_l − p_{l−1},    P_{m+2l} = even_l p_l + carry_{l−1} p_{l−1},    P_{m+2l+1} = μ odd_l p_l
 
@@ -57,15 +57,13 @@ from supercomputers_rerun.kernels.runtime.vector import (
     transpose_block,
 )
 
-#: Whether a vector is one register of 512 bits.  Else it takes two or more of half as many registers.
+#: Whether a vector is one register: of 512 bits, in WebAssembly of 128.  Else it takes two of 256 bits or four of 128.
 WHOLE = NARROW == LANES
 #: Doubles of a quad, and of a strip.
 SPAN = 4 * LANES
 STRIP = SPAN if WHOLE else LANES
 #: Latitudes of a block: three vectors of eight, four groups of six.
 BLOCK = 3 * LANES
-#: Bits of eight active lanes.
-ALL = 2**LANES - 1
 # what ``load_as`` is told to load: the latitudes of a block, a quad, a strip, three narrow vectors
 THREE = ((0.0,) * LANES,) * 3
 QUAD = ((0.0,) * LANES,) * 4
@@ -76,7 +74,7 @@ _THREE_NARROW = ((0.0,) * NARROW,) * 3
 class LegendreTables(NamedTuple):
     """What a plan knows of the Legendre functions of wavenumbers 0 … T and degrees up to T + 1."""
 
-    factors: np.ndarray  # float64, (5, terms): a, b, even, carry, odd of ``legendre.coefficients``, 1
+    factors: np.ndarray  # float64, (5, terms): a, b, even, carry, odd of ``legendre.coefficients``
     offset: np.ndarray  # int64, (T + 1,): where the terms of each wavenumber start in a row of ``factors``
     squares: np.ndarray  # float64, (24 · blocks,): μ² of the northern latitudes, then zeros
     rows: int  # latitudes without padding
@@ -106,8 +104,8 @@ class Functions(NamedTuple):
     """The functions ``p_l`` of one wavenumber; addresses are of float64 unless it says otherwise."""
 
     count: int  # values of ell: 0 … count - 1
-    a: Any  # address of the recurrence's first factors, 1
-    b: Any  # address of its second factors, 1
+    a: Any  # address of the recurrence's first factors
+    b: Any  # address of its second factors
     term: int  # where this wavenumber's factors start in ``a`` and ``b``
     squares: Any  # address of μ² of every latitude, padded to whole blocks
     first: Any  # address, int64: first ell that matters, of every block of every wavenumber; ``count`` or more: never
@@ -237,7 +235,7 @@ def wave_at(wave, m, tables, spectra):
 def first_of(functions, block):
     """First ell of ``functions`` that matters to a ``block`` of latitudes, by number.
 
-    Below it p_l is so small there (near the poles p_l ~ cosᵐφ) that it adds nothing to the sums.
+    Below it p_l is so small there (``legendre.TINY``; near the poles p_l ~ cosᵐφ) that it adds nothing to the sums.
     """
     return at(functions.first, functions.block + block)
 
@@ -400,7 +398,7 @@ def zeros(builder, shape):
 
 
 @kernel(inline=True)
-def emit(values, place, vectors, streaming):
+def write(values, place, vectors, streaming):
     """Write a tuple of ``vectors`` to ``values`` from ``place`` on, past the caches if ``streaming``."""
     if streaming:
         stream(values, place, vectors)

@@ -4,9 +4,9 @@ One wavenumber is a product of matrices, functions p_l(μ_j) by coefficients or 
 
     inverse   S[j, f] = Σ_l p[l, j] c[l, f]        direct   c[l, f] = Σ_j p[l, j] S[j, f]
 
-of which each has four in a quad (``functions``); in the direct transform S has the weight of the quadrature
-(``plan.Plan._scales``).  A panel of p is computed when it is needed, small enough for the first-level cache, and serves
-all fields.  Six sums, each as wide as a strip, stand in registers at once.
+Each field has four such sums, one for each part of a quad (``functions``); in the direct transform S has the weight of
+the quadrature (``plan.Plan._scales``).  A panel of p is computed when it is needed, small enough for the first-level
+cache, and serves all fields.  Six sums, each as wide as a strip, stand in registers at once.
 
 Inverse: 24 latitudes, 96 l::                     Direct: 12 l, 72 latitudes::
 
@@ -33,11 +33,12 @@ Layouts (float64)::
     Fourier buffers  [latitude, m, 4, 8]  of the inverse transform, [m, latitude, 4, 8] of the direct one, so that each
                                           stage writes scattered quads and reads contiguous ones
 
-At two fused operations a cycle (Zen 3 at 3.24 GHz) the sums of the inverse transform of T159 could take 1/1.12 of their
-time, those of T399 1/1.19; panels take an eighth and a tenth of the Legendre part.
+The sums of the inverse transform of T159 take 1.12 times, those of T399 1.19 times as long as their operations need at
+two fused ones a cycle (Zen 3 at 3.24 GHz); panels take an eighth and a tenth of the Legendre part.  What prefetches,
+SLICE and STEP buy has no number here; ``plan`` and ``book/peers.md`` have whole transforms.
 
 Functions share ``functions``, the ``column`` and other data of a wavenumber (``functions.Wave``), the ``space`` of a
-thread, and the ``block``, the number of 24 latitudes.
+thread, and the number of a ``block`` of 24 latitudes.
 """
 
 from typing import Any, NamedTuple
@@ -56,13 +57,13 @@ from supercomputers_rerun.kernels.spectral.functions import (
     begin,
     build,
     build_or_zero,
-    emit,
     first_of,
     from_functions,
     load6,
     store6,
     to_functions,
     wave_at,
+    write,
     zero6,
 )
 
@@ -118,7 +119,7 @@ class Target(NamedTuple):
 
     values: Any  # address of the Fourier buffer
     places: Any  # address, int64: where each latitude starts in it, doubles
-    wave: int  # place of the wavenumber within a latitude, doubles
+    offset: int  # of the wavenumber within a latitude, doubles
     first: int  # first latitude that carries it
     end: int  # latitudes
     streaming: bool  # write past the caches
@@ -178,10 +179,10 @@ def _six(factors, terms, ahead, sums):
 
 
 @kernel(inline=True)
-def _emit_row(target, row, part, strip):
+def _write_row(target, row, part, strip):
     """Write the ``strip`` that begins ``part`` doubles into the quad of latitude ``row`` if that has the wavenumber."""
     if target.first <= row < target.end:
-        emit(target.values, at(target.places, row) + target.wave + part, strip, target.streaming)
+        write(target.values, at(target.places, row) + target.offset + part, strip, target.streaming)
 
 
 @kernel
@@ -192,7 +193,8 @@ def _sum_ell(block, chunk, space, column, target):
 
     Streamed stores drain while the next six latitudes are computed.  Meanwhile coefficients of the thread's next
     wavenumber are fetched, a double a term: six latitudes ask for those of one field, from ``chunk.wanted`` on, the
-    next six for those of the next field.  Within a panel each strip goes on where the last one ended; panels overlap.
+    next six for those of the next field.  Where a quad takes four strips, each goes on where the last one ended;
+    panels overlap.
     """
     for j in range(0, BLOCK, SIX):
         row = block * BLOCK + j
@@ -208,12 +210,12 @@ def _sum_ell(block, chunk, space, column, target):
             ahead = Ahead(column.values, field + chunk.wanted + part // STRIP * chunk.count, 1)
             sums = _six(factors, terms, ahead, sums)
             if chunk.finished:
-                _emit_row(target, row, part, sums[0])
-                _emit_row(target, row + 1, part, sums[1])
-                _emit_row(target, row + 2, part, sums[2])
-                _emit_row(target, row + 3, part, sums[3])
-                _emit_row(target, row + 4, part, sums[4])
-                _emit_row(target, row + 5, part, sums[5])
+                _write_row(target, row, part, sums[0])
+                _write_row(target, row + 1, part, sums[1])
+                _write_row(target, row + 2, part, sums[2])
+                _write_row(target, row + 3, part, sums[3])
+                _write_row(target, row + 4, part, sums[4])
+                _write_row(target, row + 5, part, sums[5])
             else:
                 store6(space.sums, j * SPAN + part, sums)
 
@@ -222,12 +224,12 @@ def _sum_ell(block, chunk, space, column, target):
 def _inverse_block(block, wave, space, wanted, target):
     """Sums over l for 24 latitudes into the Fourier buffer.
 
-    Meanwhile a part of the next coefficients, ``wanted`` in each field, is fetched.  The l are cut into panels of one
-    size, so that the last is not a small one.
+    Meanwhile a part of the next wavenumber's coefficients is fetched, in each field from ``wanted`` on.  The l are cut
+    into panels of one size, so that the last is not a small one.
     """
     functions = wave.functions
     low = first_of(functions, block)
-    panels = max((functions.count - low + CHUNK - 1) // CHUNK, 1)  # one, empty, writes zeros where no l matters
+    panels = max((functions.count - low + CHUNK - 1) // CHUNK, 1)  # one where no l matters: empty, it writes zeros
     size = (functions.count - low + panels - 1) // panels
     state = State(space.states, 0)
     begin(functions, block, state)
@@ -243,7 +245,8 @@ def _inverse_block(block, wave, space, wanted, target):
 def inverse(share, tables, spectra, work, buffer):
     """Legendre part of the inverse transform of up to eight fields: a ``share`` of the wavenumbers (``Share``).
 
-    ``work`` is the thread's scratch, float64 (scratch_size(T, blocks),); ``buffer``, latitude-major, is written.
+    ``work`` is the thread's scratch, float64 (scratch_size(T, blocks),); ``buffer`` (``rows.Buffer``), latitude-major,
+    is written.
     """
     top = tables.offset.size - 1
     blocks = tables.first.shape[1]
@@ -302,7 +305,8 @@ def _direct_wavenumber(wave, space, source):
 
     Meanwhile the thread's next wavenumber is fetched from the buffer, while the first six l of a panel are summed, and
     while the second six are, the part of the spectrum that will be written, of one field after the other.  A pace is
-    what is to be fetched divided by the number of terms, in doubles a term, at most a cache line::
+    what is to be fetched divided by the number of terms, in doubles a term, at most a cache line; where a quad takes
+    four strips, each of them asks for the same again::
 
         buffer      height · SPAN doubles      over  count/STEP panels of ``height`` terms
         spectrum    4 · count, of a field      over  as many panels, shared by eight fields
@@ -365,8 +369,8 @@ def direct(share, tables, spectra, work, buffer):
 
 @kernel
 def _line(truncation):
-    """Doubles of the coefficients of one wavenumber of a ``truncation``, with room for a last panel of the direct
-    transform, which may have up to ``STEP`` − 1 l that do not exist."""
+    """Doubles of the coefficients of one wavenumber of a ``truncation`` T: up to T // 2 + 2 l (degrees go up to T + 1)
+    and room for more: up to ``STEP`` − 1 in the last panel of the direct transform, 2 in ``to_functions``."""
     return (truncation // 2 + STEP + 4) * SPAN
 
 

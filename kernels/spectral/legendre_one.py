@@ -11,10 +11,10 @@ table of p_l is kept: the recurrence runs along.
 Inverse: the sums of some latitudes stay in registers over all l.  Where a vector is one register of 512 bits these are
 the three vectors of a block, else one vector; with registers of 512 bits one at a time takes 16 to 19 % longer.
 
-Direct: two l at a time are summed over all latitudes.  Their eight sums and the factors of the recurrence are twelve
-registers; a register of latitudes takes seven loads and two stores for twelve fused operations.  Two p_l of every
-latitude wait in memory for the next two l, so no latitude waits for itself.  The alternative, one l of one block at
-a time, takes 1.02 to 1.06 times as long with registers of 512 bits, 1.3 to 1.8 times with those of 256.
+Direct: two l at a time are summed over the latitudes of a slab.  Their eight sums and the factors of the recurrence are
+twelve registers; a register of latitudes takes seven loads and two stores for twelve fused operations.  Two p_l of
+every latitude wait in memory for the next two l, so no latitude waits for itself.  The alternative, one l of one block
+at a time, takes 1.02 to 1.06 times as long with registers of 512 bits, 1.3 to 1.8 times with those of 256.
 
 Layouts (float64)::
 
@@ -25,7 +25,7 @@ Layouts (float64)::
 
 The inverse sums of T159 take 1.10 times, those of T399 1.07 times as long as their operations need at two fused ones a
 cycle (Zen 3 at 3.24 GHz), the direct ones 1.25 and 1.15 times: with 20 to 100 turns a loop, starts and ends of loops
-show.  What prefetches and the height of a slab buy has no number here.
+show.  What prefetches and the height of a slab buy has no number here; ``book/peers.md`` has whole transforms.
 
 Functions share ``functions``, ``weights`` and ``column`` of a wavenumber ``m`` (``functions.Wave``); ``c``, the address
 of the coefficients; ``block``, the number of a block of latitudes; and the :class:`Target` of the inverse, or the
@@ -62,19 +62,19 @@ from supercomputers_rerun.kernels.spectral.functions import (
     WHOLE,
     add_scaled,
     any_wave,
-    emit,
     first_of,
     seeds_of,
     step,
     step_one,
     terms,
     wave_at,
+    write,
     zeros,
 )
 
-#: Most blocks whose two l are summed at once, up to 448 latitudes (432 in blocks of 24): their μ², state and data,
-#: 1 + 2 + 4 doubles each, take 24 KiB, and are read again for the next two l from the first-level cache.
-SLAB = 448 // BLOCK
+#: Most blocks whose two l are summed at once: μ², state and data of 432 latitudes, 1 + 2 + 4 doubles each, take 24 KiB,
+#: and are read again for the next two l from the first-level cache.
+SLAB = 18
 #: Vectors of a block of latitudes.
 VECTORS = BLOCK // LANES
 #: Coefficients of one l: even and odd, real and imaginary.
@@ -166,14 +166,14 @@ def _to_functions(column, weights, c):
 
 
 @kernel
-def _from_functions(c, weights, column):
-    """Transpose of ``_to_functions``; ``c`` begins after eight zeros."""
+def _from_functions(out, weights, column):
+    """Transpose of ``_to_functions``; ``out``: eight zeros, then c[l, 4]."""
     spectrum = column.values
     for ell in range(terms(column.degrees)):
         place = LANES + PARTS * ell
-        own, carry = _factors(weights, ell, ell - 1)  # before l = 0 a number of another row, times the zeros before c
-        below = carry * load_as(c, place - PARTS, _FOUR)
-        numbers = fma(own, load_as(c, place, _FOUR), below)
+        own, carry = _factors(weights, ell, ell - 1)  # of l = 0 what stands before in the table, times zeros of ``out``
+        below = carry * load_as(out, place - PARTS, _FOUR)
+        numbers = fma(own, load_as(out, place, _FOUR), below)
         here = column.place + PARTS * ell
         if 2 * ell + 1 < column.degrees:
             store(spectrum, here, numbers)
@@ -192,10 +192,10 @@ def _in_all_lanes(c, ell):
 
 
 @kernel(inline=True)
-def _emit(target, vector, m, sums):
+def _write_vector(target, vector, m, sums):
     """Write the ``sums`` of a ``vector`` of latitudes, by number, if it carries wavenumber ``m``."""
     if m < at(target.counts, vector):
-        emit(target.values, at(target.places, vector) + m * SPAN, sums, target.streaming)
+        write(target.values, at(target.places, vector) + m * SPAN, sums, target.streaming)
 
 
 @kernel
@@ -216,9 +216,9 @@ def _sum_block(block, m, functions, c, target):
         sums1 = add_scaled(p[1], quad, sums1)
         sums2 = add_scaled(p[2], quad, sums2)
         q, p = step(functions, ell, x, q, p)
-    _emit(target, VECTORS * block, m, sums0)
-    _emit(target, VECTORS * block + 1, m, sums1)
-    _emit(target, VECTORS * block + 2, m, sums2)
+    _write_vector(target, VECTORS * block, m, sums0)
+    _write_vector(target, VECTORS * block + 1, m, sums1)
+    _write_vector(target, VECTORS * block + 2, m, sums2)
 
 
 @kernel
@@ -237,7 +237,7 @@ def _sum_vector(vector, block, m, functions, c, target):
         q, later = step_one(functions, ell, x, q, p)
         sums = add_scaled(p, _in_all_lanes(c, ell), sums)
         p = later
-    _emit(target, VECTORS * block + vector, m, sums)
+    _write_vector(target, VECTORS * block + vector, m, sums)
 
 
 @kernel
@@ -254,7 +254,8 @@ _sums_of_block = _sum_block if WHOLE else _sum_vectors
 def inverse(share, tables, spectra, work, buffer):
     """Legendre part of the inverse transform of one field: a ``share`` of the wavenumbers (``functions.Share``).
 
-    ``work`` is the thread's scratch, float64 (scratch_size(T, blocks),); ``buffer``, latitude-major, is written.
+    ``work`` is the thread's scratch, float64 (scratch_size(T, blocks),); ``buffer`` (``rows.Buffer``), latitude-major,
+    is written.
     """
     c = address(work)
     any_m = any_wave(tables, spectra, share.threads)
@@ -301,7 +302,7 @@ def _join(functions, block, ell, state):
 
 @kernel(inline=True)
 def _add(p, values, place, sums):
-    """``sums`` and ``p`` times as many lanes of the quad that begins at ``place`` of ``values``."""
+    """``sums`` plus ``p`` times the same lanes of a quad's four vectors; ``place``: of the first lane in the first."""
     return (
         fma(p, load_narrow(values, place), sums[0]),
         fma(p, load_narrow(values, place + LANES), sums[1]),
@@ -355,7 +356,7 @@ def _two_ell(functions, pair, latitudes, state, source):
     one = zero, zero, zero, zero
     two = zero, zero, zero, zero
     for latitude in range(latitudes.first, latitudes.end, LANES):
-        quad = source.place + PARTS * latitude
+        quad = source.place + PARTS * latitude  # four numbers a latitude
         for lane in range(0, LANES, NARROW):
             i = latitude + lane
             x = load_narrow(functions.squares, i)
@@ -385,7 +386,7 @@ def _sum_wavenumber(functions, latitudes, out, state, source):
     polar = latitudes.first // BLOCK  # the block next to the pole that carries the wavenumber
     blocks = functions.blocks
     slabs = (blocks - polar + SLAB - 1) // SLAB
-    height = (blocks - polar + slabs - 1) // slabs  # of all alike, so that the last is not a small one
+    height = (blocks - polar + slabs - 1) // slabs  # as even as can be, so that the last is not small
     for equator in range(blocks, polar, -height):
         pole = max(equator - height, polar)
         active = equator
@@ -425,5 +426,6 @@ def scratch_size(truncation: int, blocks: int) -> int:
 
     There is room behind the last l: l come by two, and sums are written as whole vectors.
     """
+    # up to T // 2 + 2 l (degrees go up to T + 1), with their room 16 at least; eight zeros before, a vector behind
     line = PARTS * (truncation // 2 + 2 * LANES) // LANES * LANES + 2 * LANES
     return line + 2 * BLOCK * blocks

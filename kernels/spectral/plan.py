@@ -11,13 +11,15 @@ as plain tuples; ``spectra`` are complex128 (fields, ncoef), ``values`` float64 
 ``group`` is a pair: the first field of those that are transformed, and the bits of the parts of the transform that are
 done; ``thread`` of ``threads`` takes its share of a part.  Tables, buffers and scratch are kept between calls.
 
-Where the time of one thread goes (Zen 3 at 3.24 GHz, full grids, inverse and direct; the bound is what the operations
-of the Legendre part take at two fused ones of four doubles a cycle)::
+Where the time of one thread goes (Zen 3 at 3.24 GHz, full grids F80 and F320, inverse and direct; the bound is what the
+operations of the Legendre part take at two fused ones of four doubles a cycle)::
 
                      Legendre    bound    Fourier    of which transforms    Python and handing over
     T159, 1 field    139, 161      115     60,  57                    38                          9    µs
     T159, 8 fields   909, 947      651    524, 482                   300                          9    µs
     T639, 8 fields     44, 44       34     12,  11                   6.5                          –    ms
+
+What the limit STREAM_DIRECT_FROM gains has no number here; ``book/peers.md`` has whole transforms.
 """
 
 import threading
@@ -57,8 +59,8 @@ STREAM_DIRECT_FROM = 3 * 2**20
 FEWEST_TOGETHER = 6
 #: Products of the Legendre part, coefficients times rows of a hemisphere times fields, that are worth a thread; two
 #: threads start at twice as many.  One thread's time over that of two, inverse, at a good and at a bad hour of a shared
-#: EPYC of Zen 3 with two CPUs: T63, one field, 1.01 and .86 at 100 000; T42, eight, 1.18 and .72 at 240 000; T106, one,
-#: 1.41 and 1.11 at 460 000.
+#: EPYC of Zen 3 with two CPUs: 1.01 and .86 with 100 000 products (T63, one field), 1.18 and .72 with 240 000 (T42,
+#: eight), 1.41 and 1.11 with 460 000 (T106, one).
 FEWEST_PRODUCTS = 2**17
 #: Bits of the parts of a transform.  A single thread does both in one call, which takes 4 µs less than two; several
 #: threads meet in between.
@@ -85,14 +87,14 @@ class Call(NamedTuple):
     tasks: rows.Rows
     lengths: rows.Lengths
     buffer: rows.Buffer
-    scratch: np.ndarray  # float64, (threads, …), of the Legendre part
-    work: np.ndarray  # float64, (threads, …), of the Fourier part
+    legendre_work: np.ndarray  # float64, (threads, …)
+    fourier_work: np.ndarray  # float64, (threads, …)
 
 
 @kernel(inline=True)
 def _named(call):
     """The ``Call`` that a plan passes as plain tuples, whose types numba finds in less time."""
-    tables, columns, extra, lanes, fields, tasks, lengths, buffer, scratch, work = call
+    tables, columns, extra, lanes, fields, tasks, lengths, buffer, legendre_work, fourier_work = call
     return Call(
         tables=LegendreTables(*tables),
         columns=columns,
@@ -102,8 +104,8 @@ def _named(call):
         tasks=rows.Rows(*tasks),
         lengths=rows.Lengths(*lengths),
         buffer=rows.Buffer(*buffer),
-        scratch=scratch,
-        work=work,
+        legendre_work=legendre_work,
+        fourier_work=fourier_work,
     )
 
 
@@ -126,15 +128,15 @@ def inverse_transform(call, spectra, values, group, threads, thread):
     first, parts = group
     share = Share(thread, threads)
     fields = _group_spectra(call, spectra, first)
-    scratch = call.scratch[thread]
+    work = call.legendre_work[thread]
     if parts & LEGENDRE:
         if call.fields == 1:
-            single.inverse(share, call.tables, fields, scratch, call.buffer)
+            single.inverse(share, call.tables, fields, work, call.buffer)
         else:
-            legendre_eight.inverse(share, call.tables, fields, scratch, call.buffer)
+            legendre_eight.inverse(share, call.tables, fields, work, call.buffer)
     if parts & FOURIER:
         points = _flat(values, first)
-        rows.inverse(share, call.tasks, call.lengths, call.work[thread], call.buffer, points)
+        rows.inverse(share, call.tasks, call.lengths, call.fourier_work[thread], call.buffer, points)
 
 
 @kernel
@@ -145,14 +147,14 @@ def direct_transform(call, spectra, values, group, threads, thread):
     share = Share(thread, threads)
     if parts & FOURIER:
         points = _flat(values, first)
-        rows.direct(share, call.tasks, call.lengths, call.work[thread], call.buffer, points)
+        rows.direct(share, call.tasks, call.lengths, call.fourier_work[thread], call.buffer, points)
     if parts & LEGENDRE:
         fields = _group_spectra(call, spectra, first)
-        scratch = call.scratch[thread]
+        work = call.legendre_work[thread]
         if call.fields == 1:
-            single.direct(share, call.tables, fields, scratch, call.buffer)
+            single.direct(share, call.tables, fields, work, call.buffer)
         else:
-            legendre_eight.direct(share, call.tables, fields, scratch, call.buffer)
+            legendre_eight.direct(share, call.tables, fields, work, call.buffer)
 
 
 def _require_truncation(grid: Grid, truncation: int) -> int:
@@ -176,7 +178,7 @@ def _require_fields(name: str, array, dtype: np.dtype, length: int, what: str) -
     """``array``, or a copy that compiled code can read, of shape (length,) or (fields, length), else ``ValueError``."""
     flags = array.flags if isinstance(array, np.ndarray) else None
     if flags is None or not (flags.c_contiguous and flags.aligned and flags.writeable):
-        array = np.array(array, order="C")  # of what is read-only too, for which code would be compiled anew
+        array = np.array(array, order="C")  # a read-only one too: code would be compiled anew for its type
     if array.dtype != dtype or array.ndim not in (1, 2) or array.shape[-1] != length:
         raise ValueError(
             f"{name} is {array.dtype} of shape {array.shape}; {what} takes {dtype} of shape "
@@ -193,8 +195,8 @@ def _output(out, shape: tuple[int, ...], dtype: np.dtype, source: np.ndarray) ->
 
 
 def _name_not_finite(name: str, given: np.ndarray, shown: np.ndarray) -> None:
-    """``RuntimeWarning`` that says where NaN or infinity stands in a field, if a value to which all of it contributes
-    is not finite."""
+    """``RuntimeWarning`` that says where NaN or infinity stands in a field of ``given``, if its number in ``shown``, to
+    which all of the field contributes, is not finite."""
     for field, number in enumerate(shown.tolist()):
         if number - number != 0:  # not finite, real or complex
             wrong = np.flatnonzero(~np.isfinite(given.reshape(len(shown), -1)[field]))
@@ -293,7 +295,7 @@ class Plan(VectorTransforms):
         return np.ascontiguousarray(np.concatenate([even[tasks.rows], odd[tasks.rows]], axis=1))
 
     def _space(self, key, size, shape=None):
-        """Work space that is kept between calls."""
+        """``size`` doubles of work space named ``key``, of a ``shape`` if given; kept between calls."""
         if key not in self._workspace or self._workspace[key].size < size:
             self._workspace[key] = zeros(size)
             self._calls.clear()  # they hold what was there before
@@ -380,7 +382,7 @@ class Plan(VectorTransforms):
     # --- drivers ------------------------------------------------------------------------------
 
     def team(self, fields: int, threads: int) -> int:
-        """How many of ``threads`` transform so many fields: fewer, at last one, where the work is too small for them.
+        """How many of ``threads`` transform so many fields: fewer, down to one, where the work is too small for them.
 
         ``ValueError``: more threads than usable CPUs.
         """
@@ -424,8 +426,8 @@ class Plan(VectorTransforms):
                 tasks=rows.Rows(where, self._scales(direct, tasks, power)),
                 lengths=self._lengths,
                 buffer=self._buffer(direct, fields, tasks),
-                scratch=self._space((legendre.__name__, threads), threads * size, (threads, size)),
-                work=self._space(("rows", threads), threads * width, (threads, width)),
+                legendre_work=self._space((legendre.__name__, threads), threads * size, (threads, size)),
+                fourier_work=self._space(("rows", threads), threads * width, (threads, width)),
             )
             # numba takes microseconds to find the type of a named tuple
             self._calls[key] = tuple(tuple(part) if isinstance(part, tuple) else part for part in call)

@@ -41,7 +41,7 @@ from supercomputers_rerun.kernels.runtime.vector import (
     transpose_narrow,
     wide,
 )
-from supercomputers_rerun.kernels.spectral.functions import ALL, BLOCK, SPAN, emit
+from supercomputers_rerun.kernels.spectral.functions import BLOCK, SPAN, write
 
 #: Doubles of an element of as many lanes as are transformed at once.
 ELEMENT = 2 * NARROW
@@ -49,6 +49,8 @@ ELEMENT = 2 * NARROW
 HALVES = LANES // NARROW
 #: Doubles of a square of lanes and points.
 SQUARE = LANES * LANES
+#: Bits of all lanes.
+ALL = 2**LANES - 1
 _WIDTH = (None,) * NARROW
 #: Column of ``Lengths.info`` from which on radices stand.
 _RADICES = 2
@@ -397,7 +399,7 @@ def _collect(space, z, n, scales, buffer, task):
         )
         place = at(places, k) + task.row * SPAN
         if task.active == ALL:
-            emit(fourier, place, quad, buffer.streaming)
+            write(fourier, place, quad, buffer.streaming)
         else:
             _store_active(fourier, place, quad, task, space)
 
