@@ -41,13 +41,12 @@ def conditions() -> str:
         where = f"They come from {first}, or from {' or '.join(others)} where {first.partition(' (')[0]} has no run. "
         where += "All these are virtual machines with two processors."
     return (
-        "Numbers of the past are printed in the reports, or follow from what they print, but for one: the "
-        f"{about(synthesis.spacings()[1982])} km between grid points of 1982, in the last figure, are those of our "
-        "model. Today's numbers in the text are medians of stored runs. Their size, which the book calls *paper*, is "
-        f"that of the reports where our machine allows it. {where} Files are on a disk, or in memory that the system "
-        "uses for files (the page cache). The point *memory* of the first figure is memory that a program reads and "
-        "writes itself, without a file. Points on one axis may come from different programs and from problems of "
-        "different size."
+        "Numbers of the past are printed in the reports, or follow from what they print. Today's numbers in the text "
+        "are medians of stored runs. Where our machine allows it, they have the size of the reports, which the book "
+        f"calls *paper*. {where} Figures show other virtual machines, too. Files are on a disk, or in memory that the "
+        "system uses for files (the page cache). The point *memory* of the first figure is memory that a program "
+        "reads and writes itself, without a file. Points on one axis may come from different programs and from "
+        "problems of different size."
     )
 
 
@@ -113,13 +112,13 @@ def why_more() -> str:
         f"files became only about {about(moves)} times as fast. A processor can compute while data moves (overlap). In "
         f"1982 moving a step's data took {about(hidden)} times as long as computing the step, so that nearly all of "
         "the moving could go on while the processor computed. These rates do not explain why the forecast still "
-        f"waited for {before:.0f} %. Today moving takes {about(longer)} times as long as computing, so that an "
-        f"ordinary step must wait for at least {by_speeds():.0f} % of its time (calculated). In fact the forecast "
-        f"waits for {now:.0f} %. The calculation takes the disk's rate for large blocks; the forecast asks for smaller "
-        "ones, and probably waits longer for that reason. Four disks like ours, if together they moved four times as "
-        f"much as one, would need only {about(with_four)} times as long as computing (calculated), and could work "
-        "while it computes. So take the share as a lesson about one disk, not as a race of machines. Our program also "
-        "has other physics than that of 1982."
+        f"waited for {before:.0f} %. Today moving takes {about(longer)} times as long as computing. Even if all "
+        f"computing goes on while data move, a step that writes no output must wait for at least {by_speeds():.0f} % "
+        f"of its time (calculated). In fact the forecast waits for {now:.0f} %. The calculation takes the disk's rate "
+        "for large blocks; the forecast asks for smaller ones, and probably waits longer for that reason. Suppose "
+        f"that four disks like ours moved four times as much as one. Then moving would take only {about(with_four)} "
+        "times as long as computing (calculated), and could go on meanwhile. So take the share as a lesson about one "
+        "disk, not as a race of machines. Our program also has other physics than that of 1982."
     )
 
 
@@ -217,8 +216,8 @@ def speed() -> str:
     assert again < last / 20 and finer > 100
     return (
         "Much of the speed went into finer models. On the X-MP of 1982, with a file on the SSD, one hour of forecast "
-        f"took {first:.0f} s, jobs that convert its fields included. Without such jobs it took about {last:.3g} s on "
+        f"took {first:.0f} s, with the jobs that convert its fields. Without such jobs it took about {last:.3g} s on "
         f"the Cray of 2014. Its model had about {about(points / 1e6)} million points. Our model, as large as that of "
-        f"1982, has {about(finer)} times fewer. With physics of its own and with the jobs, its files on disk, it "
-        f"forecasts one hour in {about(again)} s today."
+        f"1982, has {about(finer)} times fewer. It has physics of its own, and its files on disk. Today it "
+        f"forecasts one hour in {about(again)} s, with the jobs."
     )

@@ -69,8 +69,9 @@ def paced(run) -> str:
     slower = found["tape"] / found["disk"]
     assert slower.min() > 10
     return (
-        f"At the pace of a tape, whose density we choose, loading takes {slower.min():.0f} to {slower.max():.0f} times "
-        "as long today as from a file, because nearly all of its time goes into moving bytes at that pace."
+        "Today we also load at the speed of a tape (we choose how densely it is written, which sets the speed). "
+        f"Loading then takes {slower.min():.0f} to {slower.max():.0f} times as long as from a file, because nearly all "
+        "of its time goes into moving bytes at that speed."
     )
 
 

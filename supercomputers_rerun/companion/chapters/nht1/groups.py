@@ -67,10 +67,10 @@ def whole_run(runs) -> "figures.Shown":
     times = _over_best(runs[0])
     most = times.index[-1]
     more = {g: f"{100 * (times[g] - 1):.0f} %" for g in (1, best, most) if g in times.index}
-    places = {1: ((7, 3), "left", "normal"), best: ((4, 9), "left", "bold"), most: ((-6, 5), "right", "bold")}
+    where = {1: ((7, 3), "left", "normal"), best: ((4, 9), "left", "bold"), most: ((-6, 5), "right", "bold")}
     for g, longer in more.items():
-        away, side, weight = places[g]
-        axis.annotate(f"+{longer}", (g, times[g]), xytext=away, ha=side, weight=weight, **words)
+        offset, edge, weight = where[g]
+        axis.annotate(f"+{longer}", (g, times[g]), xytext=offset, ha=edge, weight=weight, **words)
     of_then = f"{best}, best in 1993, take {more[best]} longer, " if best in more else ""
     return figures.show(
         figure,

@@ -112,8 +112,8 @@ def doubled(run) -> str:
         "A step takes about eight times as long, because there are eight times as many points. In the stored run, from "
         f"{less} to {more} points in each direction, it takes only {8 * point[more] / point[less]:.1f} times as long: "
         f"a point takes {point[less]:.0f} ns with {less}, and {point[more]:.0f} ns with {more}. Why: probably because "
-        f"the solver takes {LINES} lines at once: {less} cost as much as {LINES * ceil_div(less, LINES)} (not "
-        "measured)."
+        f"the solver takes {LINES} lines at once: {less} lines cost as much as "
+        f"{LINES * ceil_div(less, LINES)} (not measured)."
     )
 
 

@@ -145,8 +145,8 @@ def faster() -> str:
     old, new = (float(found["wall"].sel(system=name)) for name in ("P4+", "P5+"))
     assert old > 1.5 * new and len({float(each) for each in found["cpus"]}) == 1
     return (
-        f"In 2006 the weather forecast for ten days became {old / new:.1f} times as fast on as many new "
-        "processors, whose clock ticked no faster but which each ran a second thread."
+        f"In 2006 new processors replaced as many old ones, and the weather forecast for ten days became "
+        f"{old / new:.1f} times as fast. Their clock ticked no faster, but each ran a second thread."
     )
 
 

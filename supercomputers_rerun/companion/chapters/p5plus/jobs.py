@@ -99,7 +99,7 @@ def scaled(run) -> str:
     less = "measurably less than twice" if gain["high"] < 2 else "no measurable difference to twice"
     return (
         f"Today two ranks run the small spectral model (chapter 5) {gain['middle']:.1f} times as fast as one ({less}). "
-        f"Waiting at barriers and messages take {share:.0f} % of their time. The ranks share one machine, "
+        f"Messages, and waiting at barriers, take {share:.0f} % of their time. The ranks share one machine, "
         "without a network."
     )
 

@@ -130,7 +130,7 @@ def load_times(runs) -> "figures.Shown":
             slow, fast = few["stride"].iloc[0], few["random"].iloc[0]
             title = (
                 f"Loads of little data take {fast:.1f} ns at random, {slow:.0f} ns in steps of 4 KB, which share few "
-                "places of the cache"
+                "cache sets"
             )
             for words, ns in ((f"{slow:.0f} ns", slow), (f"{fast:.1f} ns", fast)):
                 axis.annotate(words, (few.index[0], ns), xytext=(-4, 8), weight="bold", **style)

@@ -124,7 +124,9 @@ def divided(run) -> str:
     talk = tables.load("xc30", "runs")
     tasks, threads = (talk[name].astype(int).to_series() for name in ("tasks", "threads"))
     shapes = [f"as {tasks[system]} tasks of {threads[system]} threads on the {system}" for system in tasks.index]
-    said = f"The talk's forecast runs {' and '.join(shapes)}. It does not compare several divisions of one computer."
+    said = (
+        f"The talk's forecast runs {' and '.join(shapes)}. The talk does not try several ways to divide one computer."
+    )
     used = (run["ranks"] * run["threads"]).values
     fewest, most = np.flatnonzero(used == used[-1])[[0, -1]]
     if fewest == most:
@@ -361,9 +363,9 @@ def by_bytes(run) -> str:
     nbytes, messages, time = fixed_over_demand(run)
     assert messages < 2 / 3 and nbytes > 5 and time.medians > 2.5
     return (
-        "On demand a rank first asks, so that more messages are sent. Yet the halo takes only "
-        f"{100 / time.medians:.0f} % of the time, probably because it has {100 / nbytes:.0f} % of the bytes (not "
-        "measured)."
+        "On demand a rank first asks, so that more messages are sent. Yet fetching the halo takes "
+        f"only {100 / time.medians:.0f} % of the time that all points within the distance take, probably because it "
+        f"has {100 / nbytes:.0f} % of their bytes (not measured)."
     )
 
 

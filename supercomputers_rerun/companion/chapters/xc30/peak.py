@@ -204,9 +204,10 @@ def reached(run) -> str:
         "say. The peak is the most arithmetic that the processors can do. Today our one-layer model reaches "
         f"{_median(whole)}. Transforms turn values at grid points into waves and back. Timed alone{where}, they reach "
         f"{_median(one)} with one field of {truncation()} waves. With eight fields at once they reach "
-        f"{_median(eight)}, probably because the shapes of the waves are then computed once for all (not measured). "
-        "All three shares count every operation in the definition of the transforms, also those that a program may "
-        "leave out near the poles: the transforms timed alone leave out about 7 % of all, the model hardly any."
+        f"{_median(eight)}, probably because the shapes of the waves are then computed only once for all (not "
+        "measured). All three shares of today count every operation in the definition of the transforms, even those "
+        "that our programs leave out near the poles: the transforms timed alone about 7 % of all, the model hardly "
+        "any."
     )
 
 

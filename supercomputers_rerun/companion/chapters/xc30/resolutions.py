@@ -149,7 +149,7 @@ def waves_cost(run) -> str:
     by_rows = float(flops.sel(case="TC1279") / flops.sel(case="TL1279"))
     assert waves.interval and points.interval and waves.interval[0] > points.interval[1] and by_waves > by_rows + 0.5
     return (
-        f"Twice the waves on one grid make a step {waves.medians:.1f} times as long, because they need "
+        f"Twice the waves on one grid make a step {waves.medians:.1f} times as long; they need "
         f"{by_waves:.1f} times the operations (counted). With the same waves on a grid of twice the rows, "
         f"which has {points_ratio(2):.0f} times the points, a step takes {points.medians:.1f} times as long. It needs "
         f"{by_rows:.1f} times the operations."

@@ -373,7 +373,7 @@ def allowed() -> str:
         f"each of {float(talk['files']):.0f} large files, at {float(talk['file_rate']):.0f} MB/s and more. If all are "
         f"written at once, as we assume, this takes {significant(writing, 1)} s at most. If one server answers one "
         f"open after another, {each:.0f} opens double the step when each takes {1e3 * writing / each:.2f} ms. With "
-        "slower opens, three small files cost more than the weather."
+        "slower opens, the three small files of each task take longer than the weather."
     )
 
 
@@ -408,10 +408,11 @@ def cost(run) -> str:
         f"{1e6 * here.open:.0f} µs each, and hardly matter. Opens of {1e3 * slow.asked:g} ms need "
         f"{significant(sets * slow.asked, 2)} s together. The bytes of the step alone need from "
         f"{significant(fastest, 1)} to {significant(slowest, 2)} s, from run to run. So the opens make it "
-        f"{slow.times:.1f} times as long ({slow.times_low:.1f} to {slow.times_high:.0f}). Our formula, with one rate "
-        f"for all runs, gives {formula:.1f}. In the fastest of our runs, opens of {1e3 * here_limit:.1f} ms would take "
-        f"as long as the bytes. In the talk's step opens of {1e3 * limit:.2f} ms already do, because its bytes "
-        f"move faster: {here_limit / limit:.0f} times as many a second as ours, if all its files are written at once."
+        f"{slow.times:.1f} times as long ({slow.times_low:.1f} to {slow.times_high:.0f}). Our formula, which takes the "
+        f"same rate of writing in all runs, gives {formula:.1f}. In the fastest of our runs, opens of "
+        f"{1e3 * here_limit:.1f} ms would take as long as the bytes. In the talk's step opens of {1e3 * limit:.2f} ms "
+        f"already take as long, because it writes {here_limit / limit:.0f} times as many bytes a second as we do, if "
+        "all its files are written at once."
     )
 
 
@@ -428,13 +429,13 @@ def on_disk(run) -> str:
     return (
         "These files go to memory. To a disk we write the files of a step one after another. A single step gets about "
         f"{float(f'{rate:.2g}'):.0f} MB/s; each file of the talk gets {stated:.0f} and more. When steps of the talk's "
-        "size follow one another, and each overwrites the files of the one before, a step takes "
+        "size follow one another, each overwrites the files of the one before, and goes faster: it takes "
         f"{with_small:.1f} s with small files and {without:.1f} s without, {longer.medians:.2f} times as long "
         f"({longer.interval[0]:.2f} to {longer.interval[1]:.2f}). Opens that are not delayed explain only "
-        f"{significant(opening_them, 1)} s of that. First steps are left out. With small files they take {ends[0]}, "
-        f"without them {ends[1]}. Small files can hardly be the reason. Probably it is the order: steps without them "
-        "come after those with them. A single step without small files, with nothing before it, takes "
-        f"{ends[2]}."
+        f"{significant(opening_them, 1)} s of the difference. The first step of each series is left out: it takes "
+        f"{ends[0]} with small files, but {ends[1]} without. Small files can hardly be why, since the slow steps open "
+        "none. Probably it is the order: we time the series with small files first. A single step without small files, "
+        f"with nothing before it, takes {ends[2]}."
     )
 
 

@@ -654,7 +654,7 @@ def why(run) -> list[str]:
         f"only a small part of it. Today computing takes {rounded(1e3 * now)} ms, and the one disk needs "
         f"{rounded(1e3 * moves['disk'])} ms.",
         f"Computing became {rounded(computing)} times as fast, and a single disk {rounded(gain)} times. But one disk "
-        "replaces four. The faster of the report's two groups of four moved "
+        "replaces four. The X-MP's eight disks formed two groups of four; the faster group moved "
         f"{rounded(four / blocks.rates_then()['disk'])} times as much as one disk. So moving "
         f"became only {rounded(moving_gain)} times as fast.",
         "So far we calculated with rates for large blocks. But the forecast asks for small pieces: with four work "

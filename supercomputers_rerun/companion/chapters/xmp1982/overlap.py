@@ -219,7 +219,7 @@ def said(run) -> str:
     own, expected = own_savings(run), hiding.frame(run)
     predicted, measured = (models.by_row(expected, name)["page cache"] for name in ("predicted", "measured"))
     assert saved_then() < 100 * balance()["SSD"] < 6 and own["middle"].min() > saved_then()
-    assert own["low"].max() <= own["high"].min() and predicted > _FAILS * measured
+    assert own["low"].max() <= own["high"].min() and predicted > _FAILS * measured and 45 < predicted <= 50
     assert expected["predicted"].iloc[2:].min() > 2 * 100 * balance()["SSD"], "moving takes a larger share of the time"
     late = _late(run, "SSD")
     assert 1.2 < late and abs(_late(run, "BMR") - 1) < 0.1
@@ -227,9 +227,9 @@ def said(run) -> str:
         f"Slowed down to imitate the SSD, memory needed {late:.1f} times as long for a transfer as we meant. At full "
         f"speed overlap saves {span(own['middle'], 0)} %, and our samples scatter too much to tell the places apart. "
         "All forecasts of this figure leave out the physics, the part that is computed for each column of air alone, "
-        "and so compute for a shorter time. That is why the dashed model says "
-        f"{predicted:.0f} % for the page cache. We measured {measured:.0f} % "
-        "and do not know why."
+        "and so compute for a shorter time. With files in the page cache computing and moving then take about equally "
+        f"long, and overlap could save half: the dashed model says {predicted:.0f} %. We measured {measured:.0f} % and "
+        "do not know why."
     )
 
 
