@@ -820,8 +820,8 @@ def hours() -> "figures.Shown":
         beside=beside,
         title=f"An hour of forecast took {first:.0f} s in 1982 with points {about(apart[1982])} km apart, {last:.3g} s "
         f"in 2014 with {about(apart[2014])} km",
-        seen=f"Models grew: this compares how long forecasters wait. {about(apart[1982])} km are our model's. Below the "
-        "line: small models of today, physics of ours or none.",
+        seen=f"Models grew: this compares how long forecasters wait. {about(apart[1982])} km are our model's. Below "
+        "the line: small models of today, physics of ours or none.",
     )
 
 
