@@ -42,11 +42,11 @@ def conditions() -> str:
         where += "All these are virtual machines with two processors."
     return (
         "Numbers of the past are printed in the reports, or follow from what they print. Today's numbers in the text "
-        "are medians of stored runs. Where our machine allows it, they have the size of the reports, which the book "
-        f"calls *paper*. {where} Figures show other virtual machines, too. Files are on a disk, or in memory that the "
-        "system uses for files (the page cache). The point *memory* of the first figure is memory that a program "
-        "reads and writes itself, without a file. Points on one axis may come from different programs and from "
-        "problems of different size."
+        "are medians of stored runs. Where our machine allows it, the runs are as large as those of the reports; the "
+        f"book calls this size *paper*. {where} Figures show other virtual machines, too. Files are on a disk, or in "
+        "memory that the system uses for files (the page cache). The point *memory* of the first figure is memory "
+        "that a program reads and writes itself, without a file. Points on one axis may come from different programs "
+        "and from problems of different size."
     )
 
 
@@ -215,9 +215,10 @@ def speed() -> str:
     finer = points / (ours.ni * ours.nj * ours.levels)
     assert again < last / 20 and finer > 100
     return (
-        "Much of the speed went into finer models. On the X-MP of 1982, with a file on the SSD, one hour of forecast "
-        f"took {first:.0f} s, with the jobs that convert its fields. Without such jobs it took about {last:.3g} s on "
-        f"the Cray of 2014. Its model had about {about(points / 1e6)} million points. Our model, as large as that of "
+        "Much of the speed went into finer models. In 1982 a forecast also needed jobs that convert its fields. On the "
+        "X-MP, with a file on the SSD, one hour of forecast "
+        f"took {first:.0f} s, these jobs included. On the Cray of 2014 one hour took about {last:.3g} s without such "
+        f"jobs. The model there had about {about(points / 1e6)} million points. Our model, as large as that of "
         f"1982, has {about(finer)} times fewer. It has physics of its own, and its files on disk. Today it "
         f"forecasts one hour in {about(again)} s, with the jobs."
     )

@@ -282,8 +282,8 @@ def slow_computing() -> Finding:
     fast, slow = ends(run)
     return Finding(
         HOLDS,
-        f"The same dumps add {fast.middle:.0f} % ({fast.low:.0f} to {fast.high:.0f}) to the computing of a fast "
-        f"solver, and {slow.middle:.2f} % ({slow.low:.2f} to {slow.high:.2f}) to that of one that computes "
+        f"Of slow computing: the same dumps add {fast.middle:.0f} % ({fast.low:.0f} to {fast.high:.0f}) to that of a "
+        f"fast solver, and {slow.middle:.2f} % ({slow.low:.2f} to {slow.high:.2f}) to that of one that computes "
         f"{slow.computing / fast.computing:.0f} times as long.",
         bears=slow.high < 4 < fast.low,
     )
@@ -315,8 +315,8 @@ def low_and_slow() -> Finding:
     fast, slow = _pointwise(base_codes.runs()[0])
     return Finding(
         HOLDS,
-        f"Point by point, a slow code has an overhead of {slow.zeta:.0f} % and a fast one of {fast.zeta:.0f} %. The "
-        f"slow one takes {slow.T_T:.0f} s instead of {fast.T_T:.1f} s, at {slow.R_IO:.1f} MB/s instead of "
+        f"Of a slow code: point by point, it has an overhead of {slow.zeta:.0f} % and a fast one of {fast.zeta:.0f} "
+        f"%. The slow one takes {slow.T_T:.0f} s instead of {fast.T_T:.1f} s, at {slow.R_IO:.1f} MB/s instead of "
         f"{fast.R_IO:.0f}.",
         bears=slow.zeta_high < fast.zeta_low and slow.T_T_low > fast.T_T_high,
     )

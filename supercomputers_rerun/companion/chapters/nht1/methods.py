@@ -258,9 +258,9 @@ def surprise(run) -> str:
         f"On the iPSC/860 the first program wrote the {_point()} bytes of a point, moved on in the file, and wrote the "
         f"next {_point()}. The report calls the overhead of this program low; overhead is the time that writing adds "
         f"to a run. Yet the abstract says that on the iPSC/860 writing could add more than {bound:g} %. We think that "
-        "these belong to a second, later program. Today a run that writes point by point, even into memory only, takes "
-        f"{_longer(run)} times as long as one that writes nothing. How can the same way of writing cost little then "
-        "and so much today? This chapter gives the probable reason."
+        "this high overhead belongs to a second, later program. Today a run that writes point by point, even into "
+        f"memory only, takes {_longer(run)} times as long as one that writes nothing. How can the same way of writing "
+        "cost little then and so much today? This chapter gives the probable reason."
     )
 
 
@@ -300,8 +300,8 @@ def answer(run) -> str:
         f"Yes: written point by point, a run takes {_longer(run)} times as long as without writing, because the "
         f"program calls the system for every point. It moves on in the file (a seek) {rounded(writes / 1e6)} million "
         "times, and writes as often. Written plane by plane, the same bytes make no measurable difference on this "
-        f"grid of {N}³ points. On the other two they do. On the largest planes add {large.zeta:.0f} %, and larger "
-        "pieces more (next section). On the smallest planes add "
+        f"grid of {N}³ points. On the other two they do. On the largest grid, planes add {large.zeta:.0f} %, and "
+        "larger pieces add more (next section). On the smallest grid, planes add "
         f"{small.zeta:.0f} %, but there runs scatter most. The disk is not the "
         "cause: point by point, a run that waits until all bytes are on the disk takes as long as one that ends when "
         "they are in memory."
@@ -323,9 +323,10 @@ def cost(run) -> str:
     return (
         f"This chapter counts a write and its seek as one call. Today the call for {_point()} bytes takes about "
         f"{models.spoken(call, 's')}, nearly all of it a fixed cost: the latency, which does not depend on the bytes. "
-        f"Planes move at {models.spoken(rate, 'byte/s')}, the bandwidth. In this time the program also copies each "
-        f"dump and computes a checksum; without the copy the rate would be {models.spoken(uncopied, 'byte/s')}. At "
-        f"{models.spoken(rate, 'byte/s')} {_kilobytes(size)} could move in the time of one call."
+        f"Planes move at {models.spoken(rate, 'byte/s')}, the bandwidth. This rate includes the time in which the "
+        "program copies each dump and computes a checksum; without the copy it would be "
+        f"{models.spoken(uncopied, 'byte/s')}. At {models.spoken(rate, 'byte/s')} {_kilobytes(size)} could move in the "
+        "time of one call."
     )
 
 
@@ -429,8 +430,8 @@ def over_ranks(run) -> str:
         f"On machine {figures.cpu(run)}, small pieces cost much, too, when {run['ranks'].values.max()} processes write "
         "through MPI, a library for messages. If Python calls MPI for each point, their run takes "
         f"{1 + points['zeta'] / 100:.1f} times as long as without writing. If each process hands all its points of a "
-        f"dump to MPI in one call, it takes only {span(rest['zeta'], 0)} % longer than without writing. (These are the "
-        "medians of two ways: one joint call of all processes, or a call of each.)"
+        f"dump to MPI in one call, it takes only {span(rest['zeta'], 0)} % longer than without writing. (The two "
+        "numbers are medians of two ways: all processes make one joint call, or each calls by itself.)"
     )
 
 

@@ -125,7 +125,7 @@ def plainly(run) -> str:
     return (
         f"In our model, which describes the weather by waves, a map with {points_ratio():.1f} times as many points "
         f"cost {_no_more(over(run, *SAME_PRICE, day=True))} to compute, because it left out the shortest waves and "
-        "went through the day in fewer steps."
+        "went, as we assume, through the day in fewer steps."
     )
 
 
