@@ -5,7 +5,6 @@ so by ENOENT; the counter of energy, in ``/sys/class/powercap``, is of the whole
 """
 
 import ctypes
-import fcntl
 import os
 import platform
 import struct
@@ -77,6 +76,8 @@ def counted(call: Callable[[], Any], wanted: Mapping[str, Sequence[Event]]) -> t
 
     ``OSError`` where the system does not show an event.
     """
+    import fcntl  # Windows has none, and imports this module, too
+
     files: dict[str, list[tuple[int, int]]] = {name: [] for name in wanted}
     try:
         for name, each in wanted.items():

@@ -96,7 +96,7 @@ def minutes(document: str) -> str:
             took = plural(max(1, round(seconds / 60)), "minute")
             if limits:
                 guesses += (
-                    f" With the preset {name} the experiments with a time limit take at most about {took} together."
+                    f" With the preset {name} the experiments with a time limit take about {took} together, if these are met."
                 )
             else:
                 spent[name] = f"{took} with the preset {name}"
