@@ -96,7 +96,7 @@ class Extents(NamedTuple):
     levels: int
     pitch: int  # between levels in the window
     field: int  # of a field in the window
-    row: int  # of one row in the window: its fields, the rows of longitude behind them, and one that nothing uses
+    row: int  # of one row in the window: its fields and the rows of longitude behind them
     ring: int  # rows of the window: the newest, three behind it, a spare; to read a state (``model``) those of a group
     slots: int  # records in memory: nj, with work files the groups under way and the three rows behind them
     spectra: int  # rows of right-hand sides in memory, half a spectrum each, in ``ForecastArrays.spectra``
@@ -105,7 +105,7 @@ class Extents(NamedTuple):
     spectrum: int  # of a row of ``spectra``, which is cut in three, a file each, of whole blocks
     depth: int  # of a row of G: whole groups of four levels
     tendency: int  # rows of longitude of one field's tendency, a multiple of sixteen
-    fourier: int  # where the Fourier transform's work space begins in the scratch: behind tendencies, modes, spares
+    fourier: int  # where the Fourier transform's work space begins in the scratch: behind tendencies and modes
 
 
 class ForecastArrays(NamedTuple):
@@ -485,7 +485,7 @@ def extents(problem: Problem) -> Extents:
         levels=levels,
         pitch=pitch,
         field=levels * pitch,
-        row=(FIELDS * levels + LINES + 1) * pitch,  # the last line is spare
+        row=(FIELDS * levels + LINES) * pitch,
         ring=LAG + 2,
         slots=min(nj, lines + LAG) if problem.files else nj,
         spectra=min(nj, lines + 2 * LAG) if problem.rhs == "files" else nj,
@@ -494,7 +494,7 @@ def extents(problem: Problem) -> Extents:
         spectrum=3 * BLOCK * ceil_div((ni // 2 + 1) * groups * 2 * PAIR, 3 * BLOCK),
         depth=4 * ceil_div(levels, 4) * pitch,
         tendency=tendency,
-        fourier=(4 * tendency + PAIR * groups + LANES) * pitch,  # as many lines as LANES are spare
+        fourier=(4 * tendency + PAIR * groups) * pitch,
     )
 
 
@@ -506,7 +506,7 @@ def shapes(size: Extents, threads: int = 1) -> dict[str, tuple[int, ...]]:
         "halo": (threads, 2 + LAG if threads > 1 else 0, 2 * size.half_record),
         "G": (size.nj, size.depth),
         "spectra": (size.spectra, size.spectrum),
-        "scratch": (threads, size.fourier + 2 * PAIR * size.ni + 64),  # two places to transform between, 64 spare
+        "scratch": (threads, size.fourier + 2 * PAIR * size.ni),  # two places to transform between
         "columns": (threads, 7 * size.levels + 5, LANES),  # cut up in ``physics.radiation``
     }
 
