@@ -36,14 +36,13 @@ and ``record_row`` give the place of everything by name, which is how the stages
       j − 1    flow                 j − 2, j − 1, j
       j − 2    tendency, advance    j − 3, j − 2, j − 1
       j − 3    implicit             j − 3, j − 2
-      j − 4    none                 spare, which no stage reads: j + 1 takes its place (four rows would be enough,
-                                    and what the fifth costs has no number here)
+      j − 4    none                 spare, which no stage reads: j + 1 takes its place (four rows would be enough)
 
 Fields that a stage leaves for the next, eighteen a row, exist in the window alone, which stays in the cache where that
 is large enough (``scan`` has sizes): the scan over all rows moves no more than their records, G and right-hand sides.
-What this, ``HALO`` and sixteen transforms at once gain has no number; ``book/peers.md``, *Whole forecasts*, has days of
-a forecast beside another program's.  Work files hold the records, and three more files the right-hand sides where the
-problem says so.
+What this, ``HALO``, the fifth row and sixteen transforms at once gain or cost has no number; ``book/peers.md``, *Whole
+forecasts*, has days of a forecast beside another program's.  Work files hold the records, and three more files the
+right-hand sides where the problem says so.
 
 The record of a row, in memory as in the work files, is two halves of whole blocks of eight-byte words:
 
@@ -59,8 +58,8 @@ What is left of the last block of a half is not used.  With 192 points and 15 le
 
 In all stages ``plan`` is the ``ForecastPlan`` of the run, ``arrays`` its ``ForecastArrays``, both of which
 ``model.Model`` owns, ``size`` its ``Extents``, ``j`` the number of a row from south to north, ``k`` that of a level,
-from the top down; ``w`` is the address of a window or scratch, ``o`` an offset in it and
-``ni`` the points of one of its rows.
+from the top down; ``w`` is the address of a window or scratch, ``o`` an offset in it and ``ni`` the points of one of
+its rows.
 """
 
 import math
