@@ -6,10 +6,10 @@ every one of them and holds it to this page:
 ``Problem``
     Frozen dataclass.  Fields carry the document's own symbols, ranges in their annotations and units in their comments.
     ``Problem.preset(name)`` knows ``"quick"`` (seconds in CI), ``"paper"`` (the document's size),
-    ``"modern"`` (fills today's machine) and the field's own names.
+    ``"modern"`` (fills today's machine) and names in use elsewhere, such as NPB's classes.
 ``footprint(problem) -> Footprint``
-    Bytes of memory and of disk.  ``setup`` refuses what memory cannot hold (``require_memory``), and
-    whatever writes refuses what the disk cannot hold (``require_disk``), before anything is made.
+    Bytes of memory and of disk.  Before anything is made, ``setup`` refuses what memory cannot hold, and whatever
+    writes refuses what the disk cannot hold (``require_memory``, ``require_disk`` of ``runtime.resources``).
 ``setup(problem, seed=0) -> state``
     Allocates and touches every page.
 ``run(problem, state, threads=1, repeats=1) -> result``
@@ -188,7 +188,7 @@ class Presets:
         if name not in cls.PRESETS:
             known = ", ".join(repr(key) for key in cls.PRESETS)
             raise Refused(f"preset = {name!r} is unknown to {cls.__module__}; choose one of {known}")
-        return cls(**{**cls.PRESETS[name], **changes})
+        return cls(**cls.PRESETS[name] | changes)
 
 
 #: Type of an annotation -> the values that it takes, in words and in types.

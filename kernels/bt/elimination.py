@@ -21,17 +21,19 @@ by one LU decomposition with six right-hand sides; y takes the place of r, X nee
 ``Lines`` (:mod:`.lines`, as ``Direction`` and ``Ends``) says where the cells and the components of eight lines lie;
 the velocities across them are called a and b, the one along them c.
 
-What makes it fast: the decomposition goes column by column and looks left, so that of what it makes no more than the
-triangles and one column, 30 numbers, are alive (the entries of Â come besides); AVX-512 has 32 registers of eight
+What makes it fast: the decomposition goes column by column and is left-looking, so that of what it makes no more than
+the triangles and one column, 30 vectors, are alive (the entries of Â come besides); AVX-512 has 32 registers of eight
 lanes, other processors keep a vector in several.  Reciprocals of pivots come in pairs whose two divisions do not wait
 for each other (the second is m/det of a 2×2 block, m the first pivot).  Sums are written in the order in which their
-terms become known (``FINITE`` may fuse a product and a sum, and may not reorder).
+terms become known (``FINITE`` may fuse a product and a sum, and may not reorder).  The cells of the lines that come
+next are prefetched.  What each of these gains has no number; ``book/peers.md``, *What our solver waits for*, has what
+was measured of this loop on a Zen 3: it waits neither for memory nor for the block before.
 
 Equations: Bailey et al., *The NAS Parallel Benchmarks*, NASA Ames report RNR-94-007, chapter 3.
 
 Functions share ``u`` and ``r``, fields (float64, flat); ``lines``, the ``Lines`` of eight lines; and ``here``, where a
-cell begins in both fields.  Each of ``Factors`` is one number in all eight lanes; each of the other tuples, and each of
-the five of a *column*, is a vector with one lane a line.  The scratch of a line::
+cell begins in both fields.  Each of ``Factors`` is one number in all eight lanes; each of ``Terms``, ``Below`` and
+``Triangles``, and each of the five of a *column*, is a vector with one lane a line.  The scratch of eight lines::
 
     upper   X of cell −1 | X of cell 0 | X of cell 1 | …      a cell: 5 columns of 5 entries of 8 lanes, 25 · 8
     ring    Terms of cell n−1 | of cell n | of cell n+1       a slot: 7 terms of 8 lanes, 7 · 8; the oldest is
@@ -50,7 +52,9 @@ from supercomputers_rerun.kernels.bt.problem import C1, C2, C3C4, C1345, FOUR_TH
 from supercomputers_rerun.kernels.runtime.jit import FINITE, kernel
 from supercomputers_rerun.kernels.runtime.vector import LANES, load, load_as, prefetch, spread, store
 
-# Offsets are unsigned: of signed ones numba would ask at each access of an array whether they count from its end.
+# Unsigned as the offsets of ``Lines``: of int64 and uint64 numba makes float64.  Those are so for ``differences``,
+# which indexes a table by them: of a signed index numba would ask each time whether it counts from the end.
+#: Doubles of a vector.
 _V = np.uint64(LANES)
 _ZERO = np.uint64(0)
 _ONE = np.uint64(1)
@@ -75,9 +79,9 @@ _SEVEN = ((0.0,) * LANES,) * 7
 
 
 class Factors(NamedTuple):
-    """The factors of the blocks of one direction; t1 = dt/h², t2 = dt/(2h), and the benchmark's C1 … C5 (``problem``).
+    """The factors of the blocks of one direction; t1 = dt/h², t2 = dt/(2h), and the constants of ``problem``.
 
-    C1 is the ratio of specific heats, C2 = C1 − 1; C3·C4 belongs to viscosity, C1·C3·C4·C5 to the conduction of heat.
+    C1 is the ratio of specific heats, C2 = C1 − 1; ``C3C4`` belongs to viscosity, ``C1345`` to the conduction of heat.
     """
 
     t2: Any
@@ -85,9 +89,9 @@ class Factors(NamedTuple):
     c2t2: Any  # C2 · t2
     c3t2: Any  # (1 − C2) · t2
     damping: Any  # t1 · coefficient of the second-order dissipation
-    k: Any  # t1 · C3·C4: viscosity across the lines
+    k: Any  # t1 · C3C4: viscosity across the lines
     k4: Any  # 4/3 of it: along them
-    sigma: Any  # t1 · C1·C3·C4·C5: conduction of heat
+    sigma: Any  # t1 · C1345: conduction of heat
     kd: Any  # k − sigma
     kd4: Any  # k4 − sigma
     one: Any  # 1 + 2 · damping
@@ -344,33 +348,8 @@ def _decompose(diagonal, below, upper, x):
     u24 = (m24 - l20 * u04 - l21 * u14) * d2
     u34 = (m34 - l30 * u04 - l31 * u14 - l32 * u24) * d3
     d4 = one / (m44 - l40 * u04 - l41 * u14 - l42 * u24 - l43 * u34)
-    return Triangles(
-        l10=l10,
-        l20=l20,
-        l30=l30,
-        l40=l40,
-        l21=l21,
-        l31=l31,
-        l41=l41,
-        l32=l32,
-        l42=l42,
-        l43=l43,
-        d0=d0,
-        d1=d1,
-        d2=d2,
-        d3=d3,
-        d4=d4,
-        u01=u01,
-        u02=u02,
-        u03=u03,
-        u04=u04,
-        u12=u12,
-        u13=u13,
-        u14=u14,
-        u23=u23,
-        u24=u24,
-        u34=u34,
-    )
+    lower = l10, l20, l30, l40, l21, l31, l41, l32, l42, l43
+    return Triangles(*lower, d0, d1, d2, d3, d4, u01, u02, u03, u04, u12, u13, u14, u23, u24, u34)
 
 
 @kernel(fastmath=FINITE, inline=True)
@@ -413,7 +392,7 @@ def _store_cell(r, here, lines, five):
 
 @kernel(fastmath=FINITE)
 def eliminate(u, r, lines, direction, ends, scratch):
-    """Forward elimination on the inner cells of eight lines, or of a piece of them whose rest others have.
+    """Forward elimination on the inner cells of eight lines, or of the piece of them that this box has (``ranks``).
 
     ``u``: conserved variables, in the benchmark's unit; ``r``: dt times the right-hand side, which becomes y;
     ``direction`` (``Direction``), whose ``weights`` are not used; ``ends`` (``Ends``).  Of the ``scratch``

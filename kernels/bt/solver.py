@@ -1,25 +1,12 @@
 """One BT run: its arrays in the layout of the solver, the way to and from the serial layout, time steps and norms.
 
-∂U/∂t = R(U) + forcing is stepped towards its steady state on the unit cube, with N points a side, h = 1/(N − 1) apart;
-on the boundary U keeps the values of the polynomial below.  U = (ρ, ρu, ρv, ρw, E): density ρ, momenta, with velocities
-u, v, w along x, y, z, and total energy E of a unit of volume, all in the benchmark's units, which have no dimension.
-R, the benchmark's form of the compressible Navier–Stokes equations, is a sum over the directions; the part of x is::
-
-    −∂f/∂x + ∂²g/∂x² + d ∂²U/∂x² − e δ⁴U
-
-    f = (ρu, ρu² + p, ρuv, ρuw, (E + p)u)     convection; pressure p = C2 (E − ρV²/2), V² = u² + v² + w²;
-                                              C1 is the ratio of specific heats, C2 = C1 − 1
-    g = (0, 4/3 μu, μv, μw, g_E)              viscosity μ = ``C3C4``; conduction of heat, ``C1345``, in
-                                              g_E = μ((1 − C1²) V²/2 + u²/6) + C1345 E/ρ
-    d = ``SECOND`` of x,  e = ``FOURTH``      dissipation; δ⁴ has the weights 1, −4, 6, −4, 1, others near the boundary
-
-with the constants of ``problem``, and in y and z likewise (``differences``).  A time step solves a linearised form for
-the update; ``step`` has the equation.  The forcing is −R of a polynomial, so that this polynomial is the steady state,
-and the distance from it the error.
+∂U/∂t = R(U) + forcing is stepped towards its steady state on the unit cube, with N points a side, h = 1/(N − 1) apart.
+``step`` has the equations and symbols.  The forcing is −R of a polynomial (``problem``), so that this polynomial is the
+steady state; the distance from it is the error.
 
 What makes it fast: components have rows of their own, so that eight neighbouring points of one component are one load
-(``Box``), and a step passes over memory twice (``step``).  What either gains has no number here; ``elimination``
-says what lanes gain.
+(``Box``), and a step passes over memory twice (``step``).  What either gains has no number; ``elimination`` says
+what lanes gain, ``book/peers.md``, *Block-tridiagonal solver*, how whole runs compare with NPB's.
 """
 
 from collections.abc import Iterator
@@ -42,7 +29,7 @@ _FIVE = np.uint64(5)
 
 
 def odd(number: int) -> int:
-    """The smallest odd number not below a whole ``number``."""
+    """``number``, or the next if it is even."""
     return number | 1
 
 
@@ -175,7 +162,10 @@ class State:
 
 @kernel
 def _pack_planes(u, out, place, first, last):
-    """The planes first … last − 1 of ``u``, which lie at ``place``, into ``out``, flat [k, j, i, m]."""
+    """The planes first … last − 1 of ``u``, which lie at ``place``, into ``out``, flat [k, j, i, m].
+
+    Compiled, since NumPy takes 2.4 times as long for this copy (class W, Zen 3).
+    """
     for k in range(first, last):
         for j in range(place.nj):
             source = place.base + k * place.plane + j * _FIVE * place.row

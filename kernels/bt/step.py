@@ -18,8 +18,8 @@ belong to the momentum of that direction: in y f = (ρv, ρuv, ρv² + p, ρvw, 
 Differences are central, on the unit cube, N points a side, h = 1/(N − 1) apart.  On the boundary U keeps the values of
 a polynomial (``problem.exact_solution``), and the forcing is −R of it, so that it is the steady state.  Dissipation: d
 is 0.75 in x and y and 1 in z, e is 0.25; δ⁴, not divided by h, has the weights 1, −4, 6, −4, 1, and others beside the
-boundary (``differences.weights``).  C1 = 1.4, C2 = 0.4, μ = 0.1, C1345 = 0.196 (``problem``).  F = ∂f/∂U and
-G = ∂g/∂U + d·I are 5×5 Jacobians, taken at U before the update (``elimination``).
+boundary (``differences.weights``).  C1 = 1.4 (NPB's C5, too), C2 = 0.4, μ = 0.1, C1345 = 0.196 (``problem``).
+F = ∂f/∂U and G = ∂g/∂U + d·I are 5×5 Jacobians, taken at U before the update (``elimination``).
 
 The factors are solved one after the other, each on the answer of the one before, and all of it in one array::
 
@@ -33,7 +33,8 @@ The factors are solved one after the other, each on the answer of the one before
 So a step passes over memory twice, and not seven times (for three parts of R, three solutions and the update): all that
 is done to a plane, or to eight lines of a slab, is done while they are in the cache, and the z part of the *next* step
 goes with the slabs because it, too, runs along k.  Planes do not depend on each other, nor do slabs: threads share them
-out and meet in between.
+out and meet in between.  What two passes, the strides below and prefetching gain has no number; ``book/peers.md``,
+*What our solver waits for*, has the times of a step's parts, and why memory is not what it waits for.
 
 Fields are flat float64 arrays, which ``solver.State`` owns, in the layout of ``solver.Box``; components have rows of
 their own, so that eight points of one are one load.  u[k, j, m, i] lies at ``base + k·plane + (5·j + m)·row + i``, with
@@ -211,7 +212,7 @@ def planes(fields, geometry, solves, work, threads, thread):
         # With fewer than eight inner rows the group begins at the first and reaches beyond them, in lanes that are not
         # written.
         j = low
-        while j < high:
+        while j < high:  # as a range with a step, a step of class W takes 1.05 times as long (Zen 3)
             start = j
             if j + _V > high:
                 start = max(high, _V + low) - _V

@@ -6,7 +6,7 @@ so that elimination needs no pivoting.  Rows are eliminated from south to north 
 substitution goes through them backwards.
 
 Sixteen rows of longitude (levels, or modes) are transformed at once: eight in the real, eight in the
-imaginary part of eight SIMD lanes.  In wavenumber space, ``halves[row, s, group]`` has four vectors: real and
+imaginary part of eight SIMD lanes.  In wavenumber space, ``spectra[row, s, group]`` has four vectors: real and
 imaginary part of modes 0 … 7, then of modes 8 … 15 of the group.
 
 Arguments ``plan``, ``arrays`` and ``j`` as in ``plan``.
@@ -164,7 +164,7 @@ def implicit(plan, arrays, j):
     given = w, window_row(size, j, 0).T_change
     _product(address(plan.waves.forward), shape, given, (scratch, base), pitch, ni)
     x = size.fourier
-    hat = address(arrays.halves[j % size.halves])
+    hat = address(arrays.spectra[j % size.spectra])
     for group in range(size.groups):
         _pack(scratch, base + PAIR * group * pitch, pitch, ni, x)
         z = _transform(plan, scratch, x)
@@ -185,12 +185,12 @@ def implicit(plan, arrays, j):
 
 @kernel(fastmath=CONTRACT)
 def eliminate(plan, arrays, j, low, high):
-    """Wavenumbers ``low`` to ``high`` − 1 of row ``j``: x_j = (rhs_j + Δt²c² s_j x_{j−1}) / pivot."""
+    """Wavenumbers ``low`` to ``high`` − 1 of row ``j``: x_j = (rhs_j + Δt²c² a_j x_{j−1}) / pivot (``plan.pivots``)."""
     size = plan.size
     waves = plan.waves
     weight = plan.rows.laplace_south[j]
-    x = address(arrays.halves[j % size.halves])
-    before = address(arrays.halves[max(j - 1, 0) % size.halves])
+    x = address(arrays.spectra[j % size.spectra])
+    before = address(arrays.spectra[max(j - 1, 0) % size.spectra])
     inverse = address(waves.inverse[j])
     speed2 = address(waves.speed2)
     for n in range(low * size.groups, high * size.groups):
@@ -204,12 +204,12 @@ def eliminate(plan, arrays, j, low, high):
 
 @kernel(fastmath=CONTRACT)
 def substitute(plan, arrays, j, low, high):
-    """The same, backwards: g_j = x_j + Δt²c² n_j/pivot g_{j+1}; row nj − 1 is done as it is."""
+    """The same, backwards: g_j = x_j + Δt²c² b_j/pivot g_{j+1}; row nj − 1 is done as it is."""
     size = plan.size
     waves = plan.waves
     weight = plan.rows.laplace_north[j]
-    x = address(arrays.halves[j % size.halves])
-    after = address(arrays.halves[min(j + 1, size.nj - 1) % size.halves])
+    x = address(arrays.spectra[j % size.spectra])
+    after = address(arrays.spectra[min(j + 1, size.nj - 1) % size.spectra])
     inverse = address(waves.inverse[j])
     speed2 = address(waves.speed2)
     for n in range(low * size.groups, high * size.groups):
@@ -228,7 +228,7 @@ def restore(plan, arrays, j):
     ni = size.ni
     pitch = size.pitch
     scratch = address(arrays.scratch)
-    hat = address(arrays.halves[j % size.halves])
+    hat = address(arrays.spectra[j % size.spectra])
     g = address(arrays.G)
     x = size.fourier
     for group in range(size.groups):

@@ -33,6 +33,7 @@ class Levels(NamedTuple):
     alpha: np.ndarray  # α
     gamma: np.ndarray  # T → Φ
     tau: np.ndarray  # D → −∂T/∂t
+    gravity: np.ndarray  # B = γ τ + R T_ref 1⊗Δσ
     speed2: np.ndarray  # c² of the vertical modes, m²/s², descending
     modes: np.ndarray  # E: columns are the modes
     inverse: np.ndarray  # E⁻¹
@@ -61,12 +62,14 @@ def vertical(levels: int) -> Levels:
     alpha[0] = np.log(2.0)
     gamma = R * (np.triu(np.tile(log, (levels, 1)), 1) + np.diag(alpha))
     tau = KAPPA * T_REF * (np.tril(np.outer(log / thickness, thickness), -1) + np.diag(alpha))
-    waves = gamma @ tau + R * T_REF * np.tile(thickness, (levels, 1))
-    speed2, modes = np.linalg.eig(waves)
+    gravity = gamma @ tau + R * T_REF * np.tile(thickness, (levels, 1))
+    speed2, modes = np.linalg.eig(gravity)
     order = np.argsort(-speed2.real)
     speed2, modes = speed2[order], modes[:, order]
     if np.abs(speed2.imag).max() > 0 or speed2.real.min() <= 0:
         raise ValueError(f"levels = {levels} gives vertical modes that are no waves; choose fewer levels")
     modes = modes.real
     full = _coordinate((np.arange(levels) + 0.5) / levels)
-    return Levels(half, full, thickness, log, alpha, gamma, tau, speed2.real.copy(), modes.copy(), np.linalg.inv(modes))
+    return Levels(
+        half, full, thickness, log, alpha, gamma, tau, gravity, speed2.real.copy(), modes.copy(), np.linalg.inv(modes)
+    )

@@ -48,7 +48,7 @@ class Model:
             parts, records = 2 if problem.files == 4 else 1, self.arrays.records
             self.files = RecordFiles(opened, self.folder, problem, records, "work", problem.files, parts)
         if problem.rhs == "files":
-            self.rhs = RecordFiles(opened, self.folder, problem, self.arrays.halves, "rhs", 3, 3)
+            self.rhs = RecordFiles(opened, self.folder, problem, self.arrays.spectra, "rhs", 3, 3)
         self.driver = Driver(problem.overlap, accounts)
         opened.callback(self.driver.close)
         self.computing: list[tuple[float, float]] = []

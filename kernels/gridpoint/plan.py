@@ -36,13 +36,13 @@ and ``record_row`` give the place of everything by name, which is how the stages
       j − 1    flow                 j − 2, j − 1, j
       j − 2    tendency, advance    j − 3, j − 2, j − 1
       j − 3    implicit             j − 3, j − 2
-      j − 4    none                 spare, which no stage reads: j + 1 takes its place (four rows would be enough,
-                                    and what the fifth costs has no number here)
+      j − 4    none                 spare, which no stage reads: j + 1 takes its place (four rows would be enough)
 
 Fields that a stage leaves for the next, eighteen a row, exist in the window alone, which stays in the cache where that
 is large enough (``scan`` has sizes): the scan over all rows moves no more than their records, G and right-hand sides.
-What this, ``HALO`` and sixteen transforms at once gain has no number here.  Work files hold the records, and three
-more files the right-hand sides where the problem says so.
+What this, ``HALO``, the fifth row and sixteen transforms at once gain or cost has no number; ``book/peers.md``, *Whole
+forecasts*, has days of a forecast beside another program's.  Work files hold the records, and three more files the
+right-hand sides where the problem says so.
 
 The record of a row, in memory as in the work files, is two halves of whole blocks of eight-byte words:
 
@@ -58,8 +58,8 @@ What is left of the last block of a half is not used.  With 192 points and 15 le
 
 In all stages ``plan`` is the ``ForecastPlan`` of the run, ``arrays`` its ``ForecastArrays``, both of which
 ``model.Model`` owns, ``size`` its ``Extents``, ``j`` the number of a row from south to north, ``k`` that of a level,
-from the top down (in ``pivots`` a wavenumber); ``w`` is the address of a window or scratch, ``o`` an offset in it and
-``ni`` the points of one of its rows.
+from the top down; ``w`` is the address of a window or scratch, ``o`` an offset in it and ``ni`` the points of one of
+its rows.
 """
 
 import math
@@ -95,16 +95,16 @@ class Extents(NamedTuple):
     levels: int
     pitch: int  # between levels in the window
     field: int  # of a field in the window
-    row: int  # of one row in the window: its fields, the rows of longitude behind them, and one that nothing uses
-    ring: int  # rows of the window: the newest, three behind it, a spare; for a look (``model``) as many as a group has
+    row: int  # of one row in the window: its fields and the rows of longitude behind them
+    ring: int  # rows of the window: the newest, three behind it, a spare; to read a state (``model``) those of a group
     slots: int  # records in memory: nj, with work files the groups under way and the three rows behind them
-    halves: int  # rows of right-hand sides in memory, half a spectrum each, in ``ForecastArrays.halves``
-    half: int  # of half a record, A or B; nothing to do with ``halves``
+    spectra: int  # rows of right-hand sides in memory, half a spectrum each, in ``ForecastArrays.spectra``
+    half_record: int  # of half a record, A or B
     groups: int  # of sixteen modes
-    waves: int  # of a row of ``halves``, which is cut in three, a file each, of whole blocks
+    spectrum: int  # of a row of ``spectra``, which is cut in three, a file each, of whole blocks
     depth: int  # of a row of G: whole groups of four levels
     tendency: int  # rows of longitude of one field's tendency, a multiple of sixteen
-    fourier: int  # where the Fourier transform's work space begins in the scratch: behind tendencies, modes, spares
+    fourier: int  # where the Fourier transform's work space begins in the scratch: behind tendencies and modes
 
 
 class ForecastArrays(NamedTuple):
@@ -120,7 +120,7 @@ class ForecastArrays(NamedTuple):
     #: of each thread, copies of records (no ``HALO``), rows south − 2, south − 1, north, north + 1, north + 2 of a band
     halo: np.ndarray
     G: np.ndarray  # implicit correction's potential of the step before, [level][longitude] with ``HALO`` in each row
-    halves: np.ndarray  # of each row, right-hand sides: [ni/2 + 1][groups][re, im of modes 0–7, re, im of 8–15][8]
+    spectra: np.ndarray  # of each row, right-hand sides: [ni/2 + 1][groups][re, im of modes 0–7, re, im of 8–15][8]
     scratch: np.ndarray  # of each thread
     columns: np.ndarray  # of each thread, work space of ``physics.radiation``
     meetings: np.ndarray  # int64 (1,): arrivals of threads that wait for each other
@@ -140,14 +140,14 @@ class WindowRow(NamedTuple):
     v: int
     T: int
     q: int
-    u_bend: int  # second differences of X⁻ in latitude
-    v_bend: int
-    T_bend: int
-    q_bend: int
+    u_delta2: int  # second differences of X⁻ in latitude
+    v_delta2: int
+    T_delta2: int
+    q_delta2: int
     flux_u: int  # p_s u
     flux_v: int  # p_s v cosφ
-    sinking: int  # ṁ = p_s dσ/dt at the half level below
-    head: int  # K + Φ
+    flux_down: int  # ṁ = p_s dσ/dt at the half level below
+    bernoulli: int  # K + Φ
     eta: int  # (f + ζ)/p̄_s of the south face
     conversion: int  # κ T ω/p but for κ T V·∇ ln p_s, V being the wind, which ``rows.tendency`` adds
     u_before: int  # X⁻
@@ -214,14 +214,14 @@ def window_row(size, j, k):
         v=o + f,
         T=o + 2 * f,
         q=o + 3 * f,
-        u_bend=o + 4 * f,
-        v_bend=o + 5 * f,
-        T_bend=o + 6 * f,
-        q_bend=o + 7 * f,
+        u_delta2=o + 4 * f,
+        v_delta2=o + 5 * f,
+        T_delta2=o + 6 * f,
+        q_delta2=o + 7 * f,
         flux_u=o + 8 * f,
         flux_v=o + 9 * f,
-        sinking=o + 10 * f,
-        head=o + 11 * f,
+        flux_down=o + 10 * f,
+        bernoulli=o + 11 * f,
         eta=o + 12 * f,
         conversion=o + 13 * f,
         u_before=o + BEFORE * f,
@@ -247,8 +247,8 @@ def record_row(size, k):
     f = size.levels * ni
     a = HEADER + k * ni  # the first field of half A, and its first row of longitude
     a_line = HEADER + 6 * f
-    b = size.half + k * ni  # of half B
-    b_line = size.half + 6 * f
+    b = size.half_record + k * ni  # of half B
+    b_line = size.half_record + 6 * f
     return RecordRow(
         P_u=a,
         P_v=a + f,
@@ -334,10 +334,7 @@ class RowCoefficients(NamedTuple):
 
 
 class WaveTables(NamedTuple):
-    """What works in wavenumber space: the filter, the Helmholtz equations, the Fourier transforms.
-
-    ``ForecastPlan.waves``; not ``Extents.waves``, a number of doubles.
-    """
+    """What works in wavenumber space: the filter, the Helmholtz equations, the Fourier transforms."""
 
     filter: np.ndarray  # float64 (2, nj, ni): factor/ni (there and back is times ni) by wavenumber, mass rows and v
     forward: np.ndarray  # float64 (groups · 16, 2 · levels + 1): T, D, p_s of Yᵉ → right-hand sides by vertical mode
@@ -421,23 +418,23 @@ def polar_filter(problem: Problem, rows: RowCoefficients) -> np.ndarray:
     s = np.minimum(s, problem.ni - s)
     wave = np.maximum(np.sin(s * np.pi / problem.ni), 1e-300)
     cos = np.stack([rows.cos[: problem.nj], rows.south[: problem.nj]])
-    return np.where(s == 0, 1.0, np.minimum(1.0, cos[:, :, None] / (0.5 * wave)))
+    return np.minimum(1.0, cos[:, :, None] / (0.5 * wave))
 
 
 def pivots(problem: Problem, rows: RowCoefficients, speed2: np.ndarray) -> np.ndarray:
-    """Inverse pivots of (1 − Δt²c_m²∇²) g = rhs, float64 (nj, ni/2 + 1, modes): by row, wavenumber k and vertical mode.
+    """Inverse pivots of (1 − Δt²c_m²∇²) g = rhs, float64 (nj, ni/2 + 1, modes): by row, wavenumber s and vertical mode.
 
-    ``speed2`` has Δt²c_m² of the modes m, c_m being their phase speeds.  At row j ∇² g is s_j g_{j−1} + n_j g_{j+1} −
-    (w_j + s_j + n_j) g_j, with w_j = (2 sin(πk/ni)/(a cosφ_j Δλ))² and, as s and n, ``laplace_south`` and
+    ``speed2`` has Δt²c_m² of the modes m, c_m being their phase speeds.  At row j ∇² g is a_j g_{j−1} + b_j g_{j+1} −
+    (w_j + a_j + b_j) g_j, with w_j = (2 sin(πs/ni)/(a cosφ_j Δλ))² and, as a_j and b_j, ``laplace_south`` and
     ``laplace_north`` of ``rows``.  Hence::
 
-        pivot_j = 1 + Δt²c_m² (w_j + s_j + n_j) − (Δt²c_m²)² s_j n_{j−1}/pivot_{j−1}
+        pivot_j = 1 + Δt²c_m² (w_j + a_j + b_j) − (Δt²c_m²)² a_j b_{j−1}/pivot_{j−1}
     """
     ni = problem.ni
     nj = problem.nj
-    k = np.arange(ni // 2 + 1)
-    symbol = (2 * np.sin(np.pi * k / ni)) ** 2
-    inverse = np.empty((nj, len(k), len(speed2)))
+    s = np.arange(ni // 2 + 1)
+    symbol = (2 * np.sin(np.pi * s / ni)) ** 2
+    inverse = np.empty((nj, len(s), len(speed2)))
     upper = 0.0
     for j in range(nj):
         weight = symbol * rows.per_dx[j] ** 2 + rows.laplace_south[j] + rows.laplace_north[j]
@@ -463,9 +460,8 @@ def _matrices(problem: Problem, column) -> tuple[np.ndarray, np.ndarray, np.ndar
     forward = np.zeros((modes, 2 * levels + 1))
     backward = np.zeros((modes, modes))
     speed2[:levels] = problem.dt**2 * column.speed2
-    gravity = column.gamma @ column.tau + R * T_REF * column.thickness
     forward[:levels, :levels] = column.inverse @ column.gamma
-    forward[:levels, levels:-1] = -problem.dt * column.inverse @ gravity
+    forward[:levels, levels:-1] = -problem.dt * column.inverse @ column.gravity
     forward[:levels, -1] = column.inverse @ np.full(levels, R * T_REF / P_REF)
     backward[:levels, :levels] = column.modes
     return speed2, forward, backward
@@ -488,16 +484,16 @@ def extents(problem: Problem) -> Extents:
         levels=levels,
         pitch=pitch,
         field=levels * pitch,
-        row=(FIELDS * levels + LINES + 1) * pitch,  # the last line is spare
+        row=(FIELDS * levels + LINES) * pitch,
         ring=LAG + 2,
         slots=min(nj, lines + LAG) if problem.files else nj,
-        halves=min(nj, lines + 2 * LAG) if problem.rhs == "files" else nj,
-        half=BLOCK * ceil_div(HEADER + (6 * levels + 3) * ni, BLOCK),
+        spectra=min(nj, lines + 2 * LAG) if problem.rhs == "files" else nj,
+        half_record=BLOCK * ceil_div(HEADER + (6 * levels + 3) * ni, BLOCK),
         groups=groups,
-        waves=3 * BLOCK * ceil_div((ni // 2 + 1) * groups * 2 * PAIR, 3 * BLOCK),
+        spectrum=3 * BLOCK * ceil_div((ni // 2 + 1) * groups * 2 * PAIR, 3 * BLOCK),
         depth=4 * ceil_div(levels, 4) * pitch,
         tendency=tendency,
-        fourier=(4 * tendency + PAIR * groups + LANES) * pitch,  # as many lines as LANES are spare
+        fourier=(4 * tendency + PAIR * groups) * pitch,
     )
 
 
@@ -505,11 +501,11 @@ def shapes(size: Extents, threads: int = 1) -> dict[str, tuple[int, ...]]:
     """Shapes of the arrays of numbers in ``ForecastArrays``, by name."""
     return {
         "window": (threads, size.ring * size.row),
-        "records": (size.slots, 2 * size.half),
-        "halo": (threads, 2 + LAG if threads > 1 else 0, 2 * size.half),
+        "records": (size.slots, 2 * size.half_record),
+        "halo": (threads, 2 + LAG if threads > 1 else 0, 2 * size.half_record),
         "G": (size.nj, size.depth),
-        "halves": (size.halves, size.waves),
-        "scratch": (threads, size.fourier + 2 * PAIR * size.ni + 64),  # two places to transform between, 64 spare
+        "spectra": (size.spectra, size.spectrum),
+        "scratch": (threads, size.fourier + 2 * PAIR * size.ni),  # two places to transform between
         "columns": (threads, 7 * size.levels + 5, LANES),  # cut up in ``physics.radiation``
     }
 

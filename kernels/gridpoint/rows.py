@@ -32,8 +32,9 @@ the Helmholtz equations of the step before, with the matrix B of the gravity wav
 
     γT = Φ − Φ_s of T,    τD = κ T_REF (ln r/Δσ Σ' D Δσ + α D)
 
-Σ goes over all levels, Σ' over those above; T_REF and P_REF are reference values, 300 K and 10⁵ Pa.  With D = D of the
-record − Δt ∇²G, c is −Δt ∇G for u and v, −Δt τD for T, −Δt P_REF Σ D Δσ for p_s and 0 for q.
+Σ goes over all levels, Σ' over those above; T_REF and P_REF are reference values, 300 K and 10⁵ Pa.  With
+D′ = D − Δt ∇²G, D being that of the record, c is −Δt ∇G for u and v, −Δt τD′ for T, −Δt P_REF Σ D′ Δσ for p_s and 0
+for q.
 
 Symbols, in SI units::
 
@@ -66,10 +67,10 @@ wave in longitude falls by e in three hours.
 
 What makes it fast: a row goes through all stages while it and its neighbours lie in the window, five rows (``plan``
 draws them), which stay in the cache where it is large enough (``scan`` has sizes), so that a record, in memory or in a
-work file, is read once and written once a step (write-ups and copies for threads aside); what this gains over stage
-after stage has no number here.  Loops over longitude load vectors of eight, read beyond the ends of a row, where
-``wrap`` has put copies of the other end, and have no branch at top, ground and poles: what is not there is multiplied
-by zero.
+work file, is read once and written once a step (output, ``writeup``, and copies for threads, ``scan``, aside).  Loops
+over longitude load vectors of eight, read beyond the ends of a row, where ``wrap`` has put copies of the other end, and
+have no branch at top, ground and poles: what is not there is multiplied by zero.  What each of these gains has no
+number; ``book/peers.md``, *Whole forecasts*, has days of a forecast beside another program's.
 
 The C grid, north up and east to the right::
 
@@ -95,11 +96,10 @@ multiple of 16::
 Where a function says nothing else, ``x``, ``s`` and ``n`` say where the fields of row ``j``, of the one to the south
 and of the one to the north lie in the window (``WindowRow``), ``r`` where they lie in the record (``RecordRow``); ``i``
 is a longitude.  ``w`` is the address of the window, ``rec`` that of the record and ``scratch`` that of the scratch,
-which is divided into lines of ``size.pitch`` numbers.  In loops ``above`` and ``below`` are rows or faces to the north
-and to the south; in ``Vertical`` they are levels.  Each stage overwrites what the one before left in the scratch; with
-t = ``size.tendency``::
+which is divided into lines of ``size.pitch`` numbers.  Each stage overwrites what the one before left in the scratch;
+with t = ``size.tendency``::
 
-    complete    line 0         from place 0 on: Σ D Δσ of the levels done, in the end of all
+    complete    line 0         from place 0 on: Σ D′ Δσ of the levels done, in the end of all
     flow        lines 0 … 5    ``AT_U`` from place HALO on, ``PER_P`` … ``HEIGHT`` from place 0; at last line 0 has
                                1/p̄_s at the corners, from place 0 on
     tendency    lines 0 …      N of u, a line a level, from place HALO on
@@ -121,7 +121,7 @@ from supercomputers_rerun.kernels.runtime.vector import LANES, address, at, load
 
 @kernel(fastmath=CONTRACT, inline=True)
 def _surface(plan, arrays, j):
-    """p_s of X⁰ and X⁻, and ln p_s of X⁰; ``complete`` leaves Σ D Δσ in the scratch."""
+    """p_s of X⁰ and X⁻, and ln p_s of X⁰; ``complete`` leaves Σ D′ Δσ in the scratch."""
     size = plan.size
     ni = size.ni
     rate = -plan.dt * P_REF
@@ -169,18 +169,18 @@ def complete(plan, arrays, j):
         at_here = level + j * size.depth
         at_south = level + south * size.depth
         at_north = level + north * size.depth
-        log_per_layer = col.log[k] / col.thickness[k]  # ln r/Δσ, r = σ below / σ above the level (``levels``)
+        log_per_layer = col.log[k] / col.thickness[k]  # ln(σ below/σ above)/Δσ of the level
         alpha = col.alpha[k]
         thickness = col.thickness[k]
         for i in range(0, ni, LANES):
             here = load(g, at_here + i)
             east = load(g, at_here + i + 1)
             west = load(g, at_here + i - 1)
-            below = load(g, at_south + i)
-            above = load(g, at_north + i)
+            southern = load(g, at_south + i)
+            northern = load(g, at_north + i)
             change_u = factor_u * (east - here)
-            change_v = factor_v * (here - below)
-            in_latitude = weight_north * (above - here) - weight_south * (here - below)
+            change_v = factor_v * (here - southern)
+            in_latitude = weight_north * (northern - here) - weight_south * (here - southern)
             laplace = per_dx2 * ((east - here) - (here - west)) + in_latitude
             divergence = load(rec, r.D + i) - dt * laplace
             total = load(scratch, i)
@@ -264,7 +264,7 @@ def _second_differences(plan, w, j):
         weight_north = rows.damp_north_v[j] if of_v else rows.damp_north[j]
         for k in range(size.levels):
             of_here = window_row(size, j, k).u_before + to_field
-            out = window_row(size, j, k).u_bend + to_field
+            out = window_row(size, j, k).u_delta2 + to_field
             of_south = window_row(size, south, k).u_before + to_field
             of_north = window_row(size, north, k).u_before + to_field
             for i in range(0, size.ni, LANES):
@@ -327,23 +327,23 @@ def _fluxes(plan, w, scratch, j):
     for k in range(size.levels):
         x = window_row(size, j, k)
         v_north = window_row(size, north, k).v
-        log_per_layer = col.log[k] / col.thickness[k]  # ln r/Δσ, as in ``complete``
+        log_per_layer = col.log[k] / col.thickness[k]  # as in ``complete``
         alpha = col.alpha[k]
         thickness = col.thickness[k]
         for i in range(0, ni, LANES):
-            flux = load(scratch, AT_U * pitch + HALO + i) * load(w, x.u + i)
+            east = load(scratch, AT_U * pitch + HALO + i) * load(w, x.u + i)
             west = load(scratch, AT_U * pitch + HALO - 1 + i) * load(w, x.u + i - 1)
-            below = load(scratch, SOUTH * pitch + i) * load(w, x.v + i)
-            above = load(scratch, NORTH * pitch + i) * load(w, v_north + i)
-            divergence = per_dx * (flux - west) + per_dy * (above - below)
+            southern = load(scratch, SOUTH * pitch + i) * load(w, x.v + i)
+            northern = load(scratch, NORTH * pitch + i) * load(w, v_north + i)
+            divergence = per_dx * (east - west) + per_dy * (northern - southern)
             total = load(scratch, total_at + i)
-            store(w, x.flux_u + i, flux)
-            store(w, x.flux_v + i, below)
-            warmth = load(scratch, per_p_at + i) * load(w, x.T + i)  # κ T/p_s
-            store(w, x.conversion + i, -warmth * (log_per_layer * total + alpha * divergence))
+            store(w, x.flux_u + i, east)
+            store(w, x.flux_v + i, southern)
+            kt_per_p = load(scratch, per_p_at + i) * load(w, x.T + i)  # κ T/p_s
+            store(w, x.conversion + i, -kt_per_p * (log_per_layer * total + alpha * divergence))
             total = total + thickness * divergence
             store(scratch, total_at + i, total)
-            store(w, x.sinking + i, total)  # Σ M Δσ down to here; ``_heights`` makes ṁ of it
+            store(w, x.flux_down + i, total)  # Σ M Δσ down to here; ``_heights`` makes ṁ of it
         wrap(w, x.flux_u, ni)
         wrap(w, x.flux_v, ni)
     rate = window_row(size, j, 0).ps_rate
@@ -370,19 +370,19 @@ def _heights(plan, w, scratch, j):
         to_full = R * col.alpha[k]
         to_half = R * col.log[k]
         for i in range(0, ni, LANES):
-            store(w, x.sinking + i, half * load(scratch, total_at + i) - load(w, x.sinking + i))
+            store(w, x.flux_down + i, half * load(scratch, total_at + i) - load(w, x.flux_down + i))
             here = load(w, x.u + i)
             west = load(w, x.u + i - 1)
-            below = load(w, x.v + i)
-            above = load(w, v_north + i)
-            of_v = weight_south * (below * below) + weight_north * (above * above)
+            southern = load(w, x.v + i)
+            northern = load(w, v_north + i)
+            of_v = weight_south * (southern * southern) + weight_north * (northern * northern)
             kinetic = 0.25 * (here * here + west * west) + of_v
             temperature = load(w, x.T + i)
             height = load(scratch, phi_at + i)
-            store(w, x.head + i, kinetic + (height + to_full * temperature))
+            store(w, x.bernoulli + i, kinetic + (height + to_full * temperature))
             store(scratch, phi_at + i, height + to_half * temperature)
-        wrap(w, x.sinking, ni)
-        wrap(w, x.head, ni)
+        wrap(w, x.flux_down, ni)
+        wrap(w, x.bernoulli, ni)
 
 
 @kernel(fastmath=CONTRACT)
@@ -402,7 +402,7 @@ def flow(plan, arrays, j):
     _second_differences(plan, w, j)
 
 
-class Bends(NamedTuple):
+class Delta2(NamedTuple):
     """Where second differences in latitude lie, and the factors that make fourth ones of them, and diffusion."""
 
     here: int
@@ -414,15 +414,15 @@ class Bends(NamedTuple):
 
 
 @kernel(fastmath=CONTRACT, inline=True)
-def _fourth(w, x, bends):
+def _diffusion(w, x, delta2):
     """Diffusion of the vector of X⁻ at ``x``: −``damp`` times δ⁴, the sum of fourth differences in longitude and of
-    second differences of the second differences in latitude, which lie at ``bends`` (``Bends``)."""
+    second differences of the second differences in latitude, which lie at ``delta2`` (``Delta2``)."""
     here = load(w, x)
     far = load(w, x - 2) + load(w, x + 2)
     near = load(w, x - 1) + load(w, x + 1)
-    second = load(w, bends.here)
-    lat = bends.to_north * (load(w, bends.north) - second) - bends.to_south * (second - load(w, bends.south))
-    return -bends.damp * ((far - 4.0 * near + 6.0 * here) + lat)
+    second = load(w, delta2.here)
+    lat = delta2.to_north * (load(w, delta2.north) - second) - delta2.to_south * (second - load(w, delta2.south))
+    return -delta2.damp * ((far - 4.0 * near + 6.0 * here) + lat)
 
 
 class Vertical(NamedTuple):
@@ -465,7 +465,6 @@ def _zonal(plan, w, j, scratch):
     half_r = 0.5 * R
     per_dx = rows.per_dx[j]
     eighth_per_cos = 0.125 * rows.inverse_cos[j]
-    damp = plan.damp
     weight_north = rows.damp_north[j]
     weight_south = rows.damp_south[j]
     # at the northern pole ``n`` is row j itself, with its south face's flux; at the southern, flux_v is zero already
@@ -475,29 +474,27 @@ def _zonal(plan, w, j, scratch):
         s = window_row(size, south, k)
         n = window_row(size, north, k)
         eta_north = window_row(size, j + 1, k).eta
-        sinking = x.sinking
-        u = x.u
         level = _vertical(size, k)
-        # the mean of vertical advection above and below, ½ (ṁ δX above + ṁ δX below)/(Δσ p̄): ``lift`` has twice ṁ, the
-        # sum of two points, and the scratch 1/(2 p̄)
+        # the mean of vertical advection above and below, ½ (ṁ δX above + ṁ δX below)/(Δσ p̄): ``vertical`` has twice ṁ,
+        # the sum of two points, and the scratch 1/(2 p̄)
         half_per_layer = 0.5 / col.thickness[k]
         out = k * size.pitch + HALO
         for i in range(0, size.ni, LANES):
             eta = load(w, x.eta + i) + load(w, eta_north + i)
             across = load(w, x.flux_v + i) + load(w, x.flux_v + i + 1)
             across = across + open_north * (load(w, n.flux_v + i) + load(w, n.flux_v + i + 1))
-            warmth = half_r * (load(w, x.T + i) + load(w, x.T + i + 1))  # R T̄
-            force = (load(w, x.head + i + 1) - load(w, x.head + i)) + warmth * (load(w, log + i + 1) - load(w, log + i))
-            here = load(w, u + i)
-            lower = load(w, sinking + i) + load(w, sinking + i + 1)
-            upper = load(w, sinking - level.up + i) + load(w, sinking - level.up + i + 1)
-            lift = (level.below * lower) * (load(w, u + level.down + i) - here) + (level.above * upper) * (
-                here - load(w, u - level.up + i)
-            )
-            bends = Bends(x.u_bend + i, s.u_bend + i, n.u_bend + i, weight_south, weight_north, damp)
-            mix = _fourth(w, x.u_before + i, bends)
+            rt = half_r * (load(w, x.T + i) + load(w, x.T + i + 1))  # R T̄
+            force = load(w, x.bernoulli + i + 1) - load(w, x.bernoulli + i)
+            force = force + rt * (load(w, log + i + 1) - load(w, log + i))
+            here = load(w, x.u + i)
+            lower = load(w, x.flux_down + i) + load(w, x.flux_down + i + 1)
+            upper = load(w, x.flux_down - level.up + i) + load(w, x.flux_down - level.up + i + 1)
+            vertical = (level.below * lower) * (load(w, x.u + level.down + i) - here)
+            vertical = vertical + (level.above * upper) * (here - load(w, x.u - level.up + i))
+            delta2 = Delta2(x.u_delta2 + i, s.u_delta2 + i, n.u_delta2 + i, weight_south, weight_north, plan.damp)
+            diffusion = _diffusion(w, x.u_before + i, delta2)
             per_mass = half_per_layer * load(scratch, per_ps_at + i)
-            value = eighth_per_cos * (eta * across) - per_dx * force - per_mass * lift + mix
+            value = eighth_per_cos * (eta * across) - per_dx * force - per_mass * vertical + diffusion
             store(scratch, out + i, value)
 
 
@@ -510,26 +507,20 @@ def _meridional(plan, w, j, scratch):
     per_ps_at = 4 * size.tendency * size.pitch
     open_south = 1.0 if j > 0 else 0.0
     south, north = neighbours(size, j)
-    x = window_row(size, j, 0)
-    s = window_row(size, south, 0)
-    ps = x.ps
-    ps_south = s.ps
-    log = x.log_ps
-    log_south = s.log_ps
+    ps = window_row(size, j, 0).ps
+    ps_south = window_row(size, south, 0).ps
+    log = window_row(size, j, 0).log_ps
+    log_south = window_row(size, south, 0).log_ps
     for i in range(0, size.ni, LANES):
         store(scratch, per_ps_at + i, 1.0 / (load(w, ps + i) + load(w, ps_south + i)))
     half_r = 0.5 * R
     per_dy = rows.per_dy_face[j]
-    damp = plan.damp
     weight_north = rows.damp_north_v[j]
     weight_south = rows.damp_south_v[j]
     for k in range(size.levels):
         x = window_row(size, j, k)
         s = window_row(size, south, k)
         n = window_row(size, north, k)
-        v = x.v
-        sinking = x.sinking
-        sinking_south = s.sinking
         level = _vertical(size, k)
         half_per_layer = 0.5 / col.thickness[k]  # as for u
         out = (size.tendency + k) * size.pitch + HALO
@@ -537,18 +528,18 @@ def _meridional(plan, w, j, scratch):
             eta = load(w, x.eta + i) + load(w, x.eta + i - 1)
             along = load(w, x.flux_u + i) + load(w, x.flux_u + i - 1)
             along = along + (load(w, s.flux_u + i) + load(w, s.flux_u + i - 1))
-            warmth = half_r * (load(w, x.T + i) + load(w, s.T + i))  # R T̄
-            force = (load(w, x.head + i) - load(w, s.head + i)) + warmth * (load(w, log + i) - load(w, log_south + i))
-            here = load(w, v + i)
-            lower = load(w, sinking + i) + load(w, sinking_south + i)
-            upper = load(w, sinking - level.up + i) + load(w, sinking_south - level.up + i)
-            lift = (level.below * lower) * (load(w, v + level.down + i) - here) + (level.above * upper) * (
-                here - load(w, v - level.up + i)
-            )
-            bends = Bends(x.v_bend + i, s.v_bend + i, n.v_bend + i, weight_south, weight_north, damp)
-            mix = _fourth(w, x.v_before + i, bends)
+            rt = half_r * (load(w, x.T + i) + load(w, s.T + i))  # R T̄
+            force = load(w, x.bernoulli + i) - load(w, s.bernoulli + i)
+            force = force + rt * (load(w, log + i) - load(w, log_south + i))
+            here = load(w, x.v + i)
+            lower = load(w, x.flux_down + i) + load(w, s.flux_down + i)
+            upper = load(w, x.flux_down - level.up + i) + load(w, s.flux_down - level.up + i)
+            vertical = (level.below * lower) * (load(w, x.v + level.down + i) - here)
+            vertical = vertical + (level.above * upper) * (here - load(w, x.v - level.up + i))
+            delta2 = Delta2(x.v_delta2 + i, s.v_delta2 + i, n.v_delta2 + i, weight_south, weight_north, plan.damp)
+            diffusion = _diffusion(w, x.v_before + i, delta2)
             per_mass = half_per_layer * load(scratch, per_ps_at + i)
-            value = mix - 0.125 * (eta * along) - per_dy * force - per_mass * lift
+            value = diffusion - 0.125 * (eta * along) - per_dy * force - per_mass * vertical
             store(scratch, out + i, open_south * value)
 
 
@@ -571,7 +562,6 @@ def _scalar(plan, w, j, scratch, warm):
     half_per_dx = 0.5 * rows.per_dx[j]
     half_per_dy = 0.5 * rows.per_dy[j]
     half_kappa = 0.5 * KAPPA
-    damp = plan.damp
     weight_north = rows.damp_north[j]
     weight_south = rows.damp_south[j]
     to_field = 0 if warm else size.field  # from T to q
@@ -581,10 +571,9 @@ def _scalar(plan, w, j, scratch, warm):
         s = window_row(size, south, k)
         n = window_row(size, north, k)
         here_at = x.T + to_field
-        sinking = x.sinking
-        bend = x.T_bend + to_field
-        bend_south = s.T_bend + to_field
-        bend_north = n.T_bend + to_field
+        delta2_at = x.T_delta2 + to_field
+        delta2_south = s.T_delta2 + to_field
+        delta2_north = n.T_delta2 + to_field
         out = first + k * size.pitch
         level = _vertical(size, k)
         half_per_layer = 0.5 / col.thickness[k]  # as for u, with ṁ at the point itself and 1/p_s
@@ -598,14 +587,16 @@ def _scalar(plan, w, j, scratch, warm):
             flux_west = half_per_dx * load(w, x.flux_u + i - 1)
             flux_south = half_per_dy * load(w, x.flux_v + i)
             flux_north = (open_north * half_per_dy) * load(w, n.flux_v + i)
-            lift = (level.below * load(w, sinking + i)) * (load(w, here_at + level.down + i) - here)
-            lift = lift + (level.above * load(w, sinking - level.up + i)) * (here - load(w, here_at - level.up + i))
+            lower = load(w, x.flux_down + i)
+            upper = load(w, x.flux_down - level.up + i)
+            vertical = (level.below * lower) * (load(w, here_at + level.down + i) - here)
+            vertical = vertical + (level.above * upper) * (here - load(w, here_at - level.up + i))
             along = flux_east * (east - here) + flux_west * (here - west)
             across = flux_north * (northern - here) + flux_south * (here - southern)
-            moved = along + across
-            moved = moved + half_per_layer * lift
-            bends = Bends(bend + i, bend_south + i, bend_north + i, weight_south, weight_north, damp)
-            mix = _fourth(w, x.T_before + to_field + i, bends)
+            advection = along + across
+            advection = advection + half_per_layer * vertical
+            delta2 = Delta2(delta2_at + i, delta2_south + i, delta2_north + i, weight_south, weight_north, plan.damp)
+            diffusion = _diffusion(w, x.T_before + to_field + i, delta2)
             if warm:
                 middle = load(w, log + i)
                 to_east = load(w, log + i + 1) - middle
@@ -615,10 +606,10 @@ def _scalar(plan, w, j, scratch, warm):
                 along = flux_east * ((here + east) * to_east) + flux_west * ((here + west) * to_west)
                 across = flux_north * ((here + northern) * to_north) + flux_south * ((here + southern) * to_south)
                 work = along + across
-                change = load(scratch, per_ps_at + i) * (half_kappa * work - moved) + load(w, x.conversion + i)
-                store(scratch, out + i, change + mix)
+                change = load(scratch, per_ps_at + i) * (half_kappa * work - advection) + load(w, x.conversion + i)
+                store(scratch, out + i, change + diffusion)
             else:
-                store(scratch, out + i, mix - load(scratch, per_ps_at + i) * moved)
+                store(scratch, out + i, diffusion - load(scratch, per_ps_at + i) * advection)
 
 
 @kernel(fastmath=CONTRACT)
@@ -649,14 +640,14 @@ class Places(NamedTuple):
 
 
 @kernel(fastmath=CONTRACT, inline=True)
-def _march(w, rec, n, step, eps, place):
-    """P, Q and Yᵉ at one vector, of its N ``n``, over the time ``step``; ``eps`` is the filter's factor ε.
+def _march(w, rec, rate, step, eps, place):
+    """P, Q and Yᵉ at one vector, of its N ``rate``, over the time ``step``; ``eps`` is the filter's factor ε.
 
     ``place`` (``Places``) says where all of them lie in the window ``w`` and the record ``rec``.
     """
     now = load(w, place.now)
     before = load(w, place.before)
-    new = before + step * n
+    new = before + step * rate
     explicit = (new - now) + (before - now)
     store(rec, place.P, new)
     store(rec, place.Q, now + eps * explicit)

@@ -138,7 +138,7 @@ def scan(plan, arrays, kind, task, thread):
         south=south,
         north=north,
         G=arrays.G,
-        halves=arrays.halves,
+        spectra=arrays.spectra,
         scratch=arrays.scratch[thread],
         columns=arrays.columns[thread],
         meetings=arrays.meetings,

@@ -105,7 +105,7 @@ def footprint(problem: Problem) -> Footprint:
     """What the forecast computes in, three copies of the state; work files and write-ups."""
     size = extents(problem)
     row = writeup.row_form(problem.ni, problem.levels).itemsize
-    files = min(problem.files, 2) * record_bytes(problem) + (problem.rhs == "files") * 8 * size.nj * size.waves
+    files = min(problem.files, 2) * record_bytes(problem) + (problem.rhs == "files") * 8 * size.nj * size.spectrum
     ups = len(problem.writeup_steps) * (8 * writeup.HEADER + size.nj * row)
     in_memory = files if problem.place in ("memory", "paced") else 0
     memory = 3 * size.nj * row + resident(problem) + in_memory
@@ -122,7 +122,7 @@ def resident(problem: Problem, threads: int = 1) -> int:
 
 def record_bytes(problem: Problem) -> int:
     """Bytes of the records of all rows."""
-    return 8 * problem.nj * 2 * extents(problem).half
+    return 8 * problem.nj * 2 * extents(problem).half_record
 
 
 def work(problem: Problem, threads: int = 1) -> Work:

@@ -126,11 +126,11 @@ def of(task: str, products: dict, inputs: list, size, made) -> list[Check]:
     if task == "MXCLN":
         found = _clean(products, products["dirty"], products["response"], size, task)
         found.append(_image("dirty image", products["dirty"], inputs[0]))
-        return [*found, _image("response", products["response"], dirty.of_one(inputs[0]))]
+        return [*found, _image("response", products["response"], dirty.unit_source(inputs[0]))]
     if task in ("MXMAP", "UVMAP"):
         return [
             _image("dirty image", products["dirty"], inputs[0]),
-            _image("beam", products["beam"], dirty.of_one(inputs[0])),
+            _image("beam", products["beam"], dirty.unit_source(inputs[0])),
             Check.near("beam: 1 in the middle", products["beam"][size.side // 2, size.side // 2], 1.0, 1e-5),
         ]
     image, beam, flux = inputs

@@ -21,7 +21,7 @@ from supercomputers_rerun.kernels.imaging.array import WEIGHT
 from supercomputers_rerun.kernels.imaging.convolution import Convolver
 from supercomputers_rerun.kernels.runtime.arrays import require_array
 from supercomputers_rerun.kernels.runtime.jit import CONTRACT, STRICT, kernel, opaque
-from supercomputers_rerun.kernels.runtime.vector import SINGLES, fnma, gather, larger, largest, load, magnitude, store
+from supercomputers_rerun.kernels.runtime.vector import SINGLES, fabs, fmax, fnma, gather, largest, load, store
 
 __all__ = ["GAIN", "HALF", "METHODS", "Cleaned", "clark", "inner", "plain", "restoring_beam", "schwab", "summed"]
 
@@ -97,12 +97,12 @@ def _gathered(values, index, pixels, starts, table, middle, gain, limit, places,
             for group in range(first, last):
                 k = SINGLES * group
                 store(values, k, fnma(gather(table, offset, index, k), flux, load(values, k)))
-        most = magnitude(load(values, 0))
+        most = fabs(load(values, 0))
         for group in range(1, groups):
-            most = larger(most, magnitude(load(values, SINGLES * group)))
+            most = fmax(most, fabs(load(values, SINGLES * group)))
         peak = largest(most)
         best, last = 0, values.size - SINGLES  # a CLEAN that has diverged ends there
-        while best < last and largest(magnitude(load(values, best))) != peak:
+        while best < last and largest(fabs(load(values, best))) != peak:
             best += SINGLES
         last = best + SINGLES - 1
         while best < last and abs(values[best]) != peak:

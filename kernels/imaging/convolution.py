@@ -22,8 +22,8 @@ from supercomputers_rerun.kernels.imaging.dirty import (
     _cell,
     _columns_in,
     _columns_out,
-    plan,
     scratch,
+    tables,
     transform,
 )
 from supercomputers_rerun.kernels.runtime.arrays import aligned, zeros
@@ -88,7 +88,7 @@ class Convolver:
         rows = side + 1
         blocks = ceil_div(rows, SINGLES)
         self.half = zeros((blocks * SINGLES, 2, side), np.float32)
-        radices, roots = plan(grid)
+        radices, roots = tables(grid)
         self.way = Way(
             side=side,
             grid=grid,

@@ -17,7 +17,7 @@ from supercomputers_rerun.kernels.imaging.sky import Sky, visibilities
 from supercomputers_rerun.kernels.runtime.arrays import require_array
 from supercomputers_rerun.kernels.runtime.jit import CONTRACT, kernel
 from supercomputers_rerun.kernels.runtime.team import run_parts
-from supercomputers_rerun.kernels.runtime.vector import SINGLES, bits, fma, from_bits, load, rounded, spread, store
+from supercomputers_rerun.kernels.runtime.vector import SINGLES, as_float, bits, fma, from_bits, load, spread, store
 
 #: Components summed in float32 before they go to float64.
 CHUNK = 512
@@ -51,7 +51,7 @@ def _wave(across, up, at, i, j, amplitude):
     """``amplitude`` times cosine and sine of the sixteen phases across[at:]·i + up[at:]·j, which are whole numbers."""
     turns = load(across, at) * i + load(up, at) * j
     odd = (turns + _QUARTER) & _SIGN  # half a turn changes both signs
-    t = rounded(turns - odd) * float32(2.0**-32)
+    t = as_float(turns - odd) * float32(2.0**-32)
     square = t * t
     scaled = from_bits(bits(spread(amplitude)) ^ odd)
     return _polynomial(square, _COSINE) * scaled, _polynomial(square, _SINE) * t * scaled

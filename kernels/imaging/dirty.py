@@ -3,11 +3,16 @@
     I(l, m) = Σ w Re(V exp(2πi (u l + v m))) / Σ w        image
     V(u, v) = Σ I exp(−2πi (u l + v m))                     predict
 
+V is the visibility measured at (u, v), in wavelengths, and w its weight (not the third coordinate of a baseline); l and
+m are directions in radians.  *Dirty* is an image made of visibilities without further processing.
+
 Images are float32 (side, side), rows m, columns l; pixel (j, i) lies at l = (i − side/2)·cell and
 m = (j − side/2)·cell.  Apart from the factor 1/Σ w and the weights, the two are adjoint.
 
-The sums over visibilities become sums over the cells of a grid, to which ``gridding`` adds them, and these are Fourier
-transforms; the visibilities of a real image come in conjugate pairs, so that half of the grid, v ≥ 0, has everything::
+The sums over visibilities become sums over the cells of a grid: ``gridding`` spreads each over eight by eight cells by
+a function φ (``taps``), and the image, made or predicted from, is divided by the Fourier transform φ̂ of φ
+(``_corrections``).  The sums over cells are Fourier transforms; the visibilities of a real image come in conjugate
+pairs, so that half of the grid, v ≥ 0, has everything::
 
     image      gridding.spread ─▶ grid ─ _fold ─ along u, _rows_in ─▶ half ─ along v, _columns_in ─▶ image
     predict    image ─ along v, _columns_out ─▶ half ─ along u, _rows_out ─▶ grid ─ _unfold ─ gridding.interpolate ─▶
@@ -30,7 +35,8 @@ side are a vector already.  Thread t takes every ``threads``-th block, from bloc
 
 What makes it fast: half the plane, a third less of it after u, two real columns in one complex line, sixteen lines at
 once, and buffers that the next plan finds.  The two blocks of a thread take 384 · side bytes, 384 KiB at side 1024,
-which many second-level caches hold.  Neither the speed nor what each of these gains has a number here.
+which many second-level caches hold.  What each of these gains has no number; ``book/peers.md``, *Imaging*, has the
+speed beside ducc0 and FINUFFT.
 """
 
 import threading
@@ -53,7 +59,7 @@ from supercomputers_rerun.kernels.runtime.resources import alone, require_memory
 from supercomputers_rerun.kernels.runtime.team import run_parts, worthwhile
 from supercomputers_rerun.kernels.runtime.vector import SINGLES, address, load, spread, store, transpose_block
 
-__all__ = ["SIDES", "Plan", "beam", "columns", "dirty", "of_one", "plain"]
+__all__ = ["SIDES", "Plan", "beam", "columns", "dirty", "plain", "unit_source"]
 
 #: Numbers of a block of cells: the real parts of as many transforms as a vector has lanes, and the imaginary ones.
 PAIR = 2 * SINGLES
@@ -62,7 +68,7 @@ SIDES = tuple(PAIR * 2**power * odd for odd in (1, 3) for power in range(8))
 
 
 class Way(NamedTuple):
-    """The way between grid and image, as compiled functions need to know it."""
+    """What compiled functions need to know of a ``Plan``, on the way between grid and image."""
 
     side: int  # pixels of a row of the image
     grid: int  # cells of a whole row of the grid
@@ -71,15 +77,15 @@ class Way(NamedTuple):
     step: int  # float32 numbers from one row of the grid to the next
     across: np.ndarray  # float32 (side,): factors along l
     up: np.ndarray  # float32 (side,): factors along m
-    radices: np.ndarray  # of ``plan``
-    roots: np.ndarray  # of ``plan``
+    radices: np.ndarray  # of ``tables``
+    roots: np.ndarray  # of ``tables``
     scratch: np.ndarray  # of ``scratch``
     threads: int
 
 
 @cache
-def plan(length: int) -> tuple[np.ndarray, np.ndarray]:
-    """Radices, int64 and 0-terminated, and roots of unity, float32 (length, 2)."""
+def tables(length: int) -> tuple[np.ndarray, np.ndarray]:
+    """Tables of a transform: radices, int64 and 0-terminated, and roots of unity, float32 (length, 2)."""
     return np.array([*fft.factorise(length), 0], np.int64), fft.roots(length).astype(np.float32)
 
 
@@ -87,7 +93,7 @@ def plan(length: int) -> tuple[np.ndarray, np.ndarray]:
 def transform(x, other, length, radices, roots):
     """Transform the block ``x``, float32 (length·32,); ``other`` is of the same size.
 
-    ``radices`` and ``roots`` are those of ``plan(length)``.  Returns 0 where the result is in ``x``, 1 where it is in
+    ``radices`` and ``roots`` are those of ``tables(length)``.  Returns 0 where the result is in ``x``, 1 where it is in
     ``other``.
     """
     # ``stockham`` counts both places from one address
@@ -260,7 +266,7 @@ def _unfold(grid, cells):
 
 @cache
 def _corrections(side: int) -> tuple[np.ndarray, np.ndarray]:
-    """1/φ̂ along l and m: with the sign (−1)^pixel of cells that begin at u = −``grid``/2, and without."""
+    """1/φ̂ (``taps``) along l and m: with the sign (−1)^pixel of cells that begin at u = −``grid``/2, and without."""
     taper = correction(side, grid_side(side))
     sign = 1.0 - 2.0 * ((np.arange(side) - side // 2) % 2)
     return (taper * sign).astype(np.float32), taper.astype(np.float32)
@@ -311,7 +317,7 @@ class Plan:
         self.grid, self.half, space = buffers
         weakref.finalize(self, _SPARE.__setitem__, key, buffers)  # when this plan is no more, the next one finds them
         across, up = _corrections(side)
-        radices, roots = plan(self.grid_side)
+        radices, roots = tables(self.grid_side)
         rows = min(max(self.points.rows - BELOW, 1), self.grid_side // 2)
         self.way = Way(
             side=side,
@@ -343,6 +349,7 @@ class Plan:
         gridding.spread(self.points, self.grid, self.threads)
         _fold(self.grid.view(np.complex64), self.grid_side)
         out = aligned((self.side, self.side), np.float32)
+        # ½: in the whole plane each visibility stands twice, at (u, v) and conjugate at (−u, −v)
         way = self.way._replace(up=self.way.up * np.float32(0.5 / self.points.weight))
         run_parts(_rows_in, self.threads, self.grid.reshape(-1), self.half.reshape(-1), way)
         run_parts(_columns_in, self.threads, self.half.reshape(-1), out.reshape(-1), way)
@@ -365,7 +372,7 @@ def dirty(records: np.ndarray, side: int, cell: float, threads: int = 1) -> np.n
     return Plan(records, side, cell, threads).image()
 
 
-def of_one(records: np.ndarray) -> np.ndarray:
+def unit_source(records: np.ndarray) -> np.ndarray:
     """The ``records`` of a source of 1 Jy in the middle."""
     ones = records.copy()
     ones[:, RE] = 1
@@ -375,14 +382,14 @@ def of_one(records: np.ndarray) -> np.ndarray:
 
 def beam(records: np.ndarray, side: int, cell: float, threads: int = 1) -> np.ndarray:
     """The response to a source of 1 Jy in the middle, float32 (side, side)."""
-    return Plan(of_one(records), side, cell, threads).image()
+    return Plan(unit_source(records), side, cell, threads).image()
 
 
 def columns(records: np.ndarray, side: int, cell: float, factors: np.ndarray) -> np.ndarray:
-    """Every column of the dirty image times ``factors`` (side,), summed, by the sum itself: float64 (side,).
+    """Scalar products of every column of the dirty image with ``factors`` (side,): float64 (side,).
 
-    Exponentials of ``a b`` pixels are products of those of ``a`` and of ``b``, so that each visibility has
-    ``4 √side`` of them and the sums are products of matrices.
+    From the sum itself, without a grid.  Exponentials of ``a b`` pixels are products of those of ``a`` and of ``b``, so
+    that each visibility has ``4 √side`` of them and the sums are products of matrices.
     """
     good = records[records[:, WEIGHT] > 0].astype(np.float64)
     fine = 1 << (side.bit_length() // 2)

@@ -114,13 +114,13 @@ def reference(task: str, inputs: list, size, made, method: str = "gather") -> di
         return {"model": model, "gains": gains, "records": selfcal.apply(inputs[0], gains)}
     half = size.side // 2
     if task in ("MXMAP", "UVMAP"):
-        given, pixels = {"dirty": inputs[0], "beam": dirty.of_one(inputs[0])}, np.arange(-half, half)
+        given, pixels = {"dirty": inputs[0], "beam": dirty.unit_source(inputs[0])}, np.arange(-half, half)
         return {name: dirty.plain(records, CELL, pixels, pixels) for name, records in given.items()}
     if task == "APCLN":
         return perform(task, inputs, size, 1, "gather" if method == "scalar" else "scalar")
     if task == "MXCLN":
         image = dirty.plain(inputs[0], CELL, *2 * [np.arange(-half, half)]).astype(np.float32)
-        beam = dirty.plain(dirty.of_one(inputs[0]), CELL, *2 * [np.arange(-2 * half, 2 * half)]).astype(np.float32)
+        beam = dirty.plain(dirty.unit_source(inputs[0]), CELL, *2 * [np.arange(-2 * half, 2 * half)]).astype(np.float32)
         return reference("APCLN", [image, beam], size, made, method) | {"dirty": image, "response": beam}
     image, beam, flux = inputs
     found = entropy.reference(image, beam, noise_of(size.visibilities), float(flux[0]), ITERATIONS)

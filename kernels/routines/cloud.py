@@ -43,7 +43,7 @@ from supercomputers_rerun.kernels.routines.saturation import A2, CP, E0, EPS, T0
 from supercomputers_rerun.kernels.runtime.arrays import zeros
 from supercomputers_rerun.kernels.runtime.jit import kernel
 from supercomputers_rerun.kernels.runtime.resources import require_memory
-from supercomputers_rerun.kernels.runtime.vector import any_true, fma, less, load_as, root, select, store, wide
+from supercomputers_rerun.kernels.runtime.vector import any_true, fma, less, load_as, select, sqrt, store, wide
 
 __all__ = ["NO_OUTPUT", "PROOF", "Problem", "State", "footprint", "plain", "reference", "run", "setup", "verify"]
 __all__ += ["work"]
@@ -97,7 +97,7 @@ def one_level(t, q, water, p, dp, rain, snow, dt):
     humid = less(U0 * qs, q)
     if any_true(humid):
         dry = select(clear, (qs - q) / (qs * (1.0 - U0)), 0.0)
-        cover = select(humid, 1.0 - root(select(humid, dry, 0.0)), 0.0)
+        cover = select(humid, 1.0 - sqrt(select(humid, dry, 0.0)), 0.0)
     if any_true(wet):
         change = select(wet, n * (q - qs) / (n + slope), 0.0)
         t, q, water = fma(change, L / CP, t), q - change, water + change
@@ -110,7 +110,7 @@ def one_level(t, q, water, p, dp, rain, snow, dt):
     if any_true(cloudy):
         inside = water / (select(less(cover, 0.05), 0.05, cover) * LCRIT)
         inside = select(less(inside, 6.0), inside, 6.0)
-        rate = (fma(root(rain + snow), C1 / 15.0, 1.0) * (C0 * dt)) * (1.0 - exp2((inside * inside) * -LOG2E))
+        rate = (fma(sqrt(rain + snow), C1 / 15.0, 1.0) * (C0 * dt)) * (1.0 - exp2((inside * inside) * -LOG2E))
         change = select(cloudy, water - water / (1.0 + rate), 0.0)
         water = water - change
         cold = less(t, T0)
@@ -125,7 +125,7 @@ def one_level(t, q, water, p, dp, rain, snow, dt):
         snow, rain = snow - melted, rain + melted
     falling = less(0.0, rain) & clear
     if any_true(falling):
-        r = (ALPHA * dt) * root(rain)
+        r = (ALPHA * dt) * sqrt(rain)
         wanted = mass * ((1.0 - cover) * (qs - q) * r) / (1.0 + r)
         lost = select(falling, select(less(wanted, rain), wanted, rain), 0.0)
         change = lost / mass

@@ -11,7 +11,7 @@ into a branch, ``select`` into a choice.
 processor has them, into two of 256 or four of 128 bits elsewhere, so that the code runs everywhere.  Left to its own
 vectoriser it takes half the width on processors whose tuning prefers 256 bits, does not keep 24 sums of eight doubles
 in registers, and gives up on loop bodies as long as an elimination step; a type that *is* ``<8 x double>`` leaves it
-no choice (``bt.elimination`` gains 4.7 to 5.1 times).  For WebAssembly these vectors have a quarter of the lanes; it
+no choice (``bt.elimination`` says what it gains there).  For WebAssembly these vectors have a quarter of the lanes; it
 may lack fused operations, and take a product and a sum.
 
 In memory, offsets count elements from the first of a C-contiguous array or from its ``address``; nothing is checked.
@@ -264,7 +264,7 @@ def fnma(builder, a, b, c):
 
 
 @lanewise
-def root(builder, x):
+def sqrt(builder, x):
     """Square root, correctly rounded."""
     return call(builder, "sqrt", x)
 
@@ -276,20 +276,20 @@ def floor(builder, x):
 
 
 @lanewise
-def magnitude(builder, x):
+def fabs(builder, x):
     """|x|."""
     return call(builder, "fabs", x)
 
 
 @lanewise
-def larger(builder, a, b):
-    """The larger number, and the other of one that is NaN."""
+def fmax(builder, a, b):
+    """The larger number; where one is NaN, the other."""
     return call(builder, "maxnum", a, b)
 
 
 @emitted(vector_of)
 def spread(builder, number):
-    """The float64 or float32 ``number`` in all lanes; one instruction with the load, if it comes from memory."""
+    """The ``number``, of 64 or 32 bits, in all lanes; one instruction with the load, if it comes from memory."""
     return repeated(builder, number, wide_type(number.type).count)
 
 
@@ -335,11 +335,11 @@ def spread_lane(typingctx, vector, number):
 
 @emitted(lambda vector: vector.dtype if isinstance(vector, Lanes) else None)
 def largest(builder, vector):
-    """Largest lane."""
+    """Largest lane, NaN only where all are."""
     kind = vector.type
     name = f"llvm.vector.reduce.fmax.{suffix(kind)}"
     function = cgutils.get_or_insert_function(builder.module, ir.FunctionType(kind.element, [kind]), name)
-    return builder.call(function, [vector], fastmath=("reassoc",))
+    return builder.call(function, [vector], fastmath=("reassoc",))  # in any order: the largest is the same
 
 
 # Masks
@@ -372,7 +372,7 @@ def _chosen(mask, a, b):
 
 @emitted(_chosen)
 def select(builder, mask, a, b):
-    """a where the mask is true, b elsewhere; of a mask's lanes even from two numbers."""
+    """a where the mask is true, b elsewhere; a vector where the mask has lanes, even of two numbers."""
     return builder.select(*widened(builder, mask, a, b))
 
 
@@ -402,7 +402,7 @@ bits = _cast(_WHOLE, "bitcast")
 #: The floats that ``bits`` made whole numbers of.
 from_bits = _cast(_FLOATS, "bitcast")
 #: Whole numbers as floats of as many bits.
-rounded = _cast(_FLOATS, "sitofp")
+as_float = _cast(_FLOATS, "sitofp")
 
 
 # Memory: ``place`` is an array or an address
@@ -516,12 +516,12 @@ def store_some(builder, place, offset, vector, active):
     called(builder, f"llvm.masked.store.{suffix(kind)}.p0", ir.VoidType(), *parts)
 
 
-@emitted(lambda place, offset, index, count: signature(_vectors(place), place, types.intp, index, types.intp))
-def gather(builder, place, offset, index, count):
+@emitted(lambda place, offset, index, first: signature(_vectors(place), place, types.intp, index, types.intp))
+def gather(builder, place, offset, index, first):
     """``gather(a, o, i, k)``: lanes a[o + i[k]], a[o + i[k+1]] …; ``a`` and ``i`` have numbers of as many bits."""
     vector = wide_type(place.element)
     lanes = vector.count
-    where = builder.sext(_read(builder, index, count, wide_type(index.element)), ir.VectorType(_LONG, lanes))
+    where = builder.sext(_read(builder, index, first, wide_type(index.element)), ir.VectorType(_LONG, lanes))
     base = repeated(builder, _element(builder, place, offset), lanes)
     pointers = builder.gep(base, [where], source_etype=vector.element)
     every = ir.Constant(ir.VectorType(ir.IntType(1), lanes), [1] * lanes)
@@ -538,7 +538,10 @@ def fence(builder):
 
 @emitted(lambda place, offset: signature(types.void, place, types.intp))
 def prefetch(builder, place, offset):
-    """Ask for the cache line of a[o], into the second-level cache; never faults, any offset is allowed."""
+    """Ask for the cache line of a[o]; never faults, any offset is allowed.
+
+    Into the second-level cache: what is asked for long before it is wanted might not stay in the first.
+    """
     target = _placed(builder, place, offset, ir.IntType(8))
     read = ir.Constant(_INT, 0)
     second_level = ir.Constant(_INT, 2)  # of 3, nearest, to 0, none
@@ -554,7 +557,7 @@ def address(builder, array):
 
 @emitted(lambda address, offset: signature(address.dtype, address, types.intp))
 def at(builder, address, offset):
-    """One element behind an ``address``."""
+    """The element at an offset from an ``address``."""
     return builder.load(_element(builder, address, offset), typ=address.element)
 
 
@@ -584,8 +587,8 @@ def _blocks(source, rows, target, columns):
     return signature(types.void, source, pair, target, pair)
 
 
-def _transpose(builder, kind, rows, columns):
-    """Write the square block of LLVM vectors that begin at the pointers ``rows`` to ``columns``, transposed.
+def _transpose(builder, kind, source, rows, target, columns):
+    """``transpose_block`` of LLVM vectors of a ``kind``.
 
     In stages, of eight rows with ``width`` 4, 2 and 1: rows so far apart exchange every other piece of so many lanes::
 
@@ -595,7 +598,9 @@ def _transpose(builder, kind, rows, columns):
     """
     count = kind.count
     width = count
-    values = [builder.load(builder.bitcast(place, kind.as_pointer()), align=_bytes(kind.element)) for place in rows]
+    places = _places(builder, source, rows, count)
+    targets = _places(builder, target, columns, count)
+    values = [builder.load(builder.bitcast(place, kind.as_pointer()), align=_bytes(kind.element)) for place in places]
     while width > 1:
         width //= 2
         low = [lane - width + count if lane & width else lane for lane in range(count)]
@@ -605,7 +610,7 @@ def _transpose(builder, kind, rows, columns):
             b = values[row + width]
             values[row] = shuffled(builder, a, b, low)
             values[row + width] = shuffled(builder, a, b, high)
-    for value, place in zip(values, columns, strict=True):
+    for value, place in zip(values, targets, strict=True):
         builder.store(value, builder.bitcast(place, kind.as_pointer()), align=_bytes(kind.element))
 
 
@@ -622,14 +627,10 @@ def transpose_block(builder, source, rows, target, columns):
 
     ``rows`` is the pair (first, step), ``columns`` is (begin, stride).
     """
-    kind = wide_type(source.element)
-    places = _places(builder, source, rows, kind.count)
-    _transpose(builder, kind, places, _places(builder, target, columns, kind.count))
+    _transpose(builder, wide_type(source.element), source, rows, target, columns)
 
 
 @emitted(_blocks)
 def transpose_narrow(builder, source, rows, target, columns):
     """As ``transpose_block``, a block of narrow vectors."""
-    kind = narrow_type(source.element)
-    places = _places(builder, source, rows, kind.count)
-    _transpose(builder, kind, places, _places(builder, target, columns, kind.count))
+    _transpose(builder, narrow_type(source.element), source, rows, target, columns)

@@ -10,8 +10,8 @@ of the calibration.  With a budget of zero that sample is its first call.  Cases
 one state. Cases whose states do not fit into memory together are measured in consecutive batches; only cases of one
 batch are interleaved.
 
-What differs between one process and many ranks is who takes part, who holds the clock and who decides: :class:`Alone`
-says it of one process, :class:`companion.mpi.ranks.Ranks` of many.
+What differs between one process and many ranks is who takes part, who holds the clock and who decides: the argument
+``by`` says it, :class:`Alone` of one process, :class:`companion.mpi.ranks.Ranks` of many.
 
 A study asks for a result and not for a time: :func:`study` runs each case once and keeps what it gave.
 
@@ -50,7 +50,8 @@ _LONG = 1.0
 _WATCHED = 0.1
 #: By kernel and small problem: the check that failed, as text; empty where none did.
 _PROVEN: dict[Any, str] = {}
-#: Part of the available memory that the states of one batch may fill.
+#: Part of the available memory that the states of one batch may fill: chosen, so that there is room for results, checks
+#: and other programs.
 _MEMORY_SHARE = 0.4
 _clock = time.perf_counter_ns
 
@@ -88,10 +89,10 @@ def calibrate(call, shortest: float, label: str, clock=timed) -> tuple[int, floa
     (``repeats`` is ignored or the work was removed).
     """
     repeats = 1
-    for _ in range(24):  # at 1.3 and more a step: 500 times and more
+    for _ in range(24):  # each multiplies repeats by 1.3 or more: by 500 or more in all
         asked = repeats
         seconds = math.inf
-        for _ in range(_CONFIRM):  # further ones only while they may matter
+        for _ in range(_CONFIRM):  # until one is too short, or too long to have been interrupted
             last: Any = None  # no result is held while the next is made
             last = clock(call, repeats)
             seconds = min(seconds, last[0])
@@ -508,7 +509,7 @@ class Measurement:
     result: Any = None  # of a study: what the run gave; no part of a record
 
     def recorded(self) -> dict[str, Any]:
-        """All but the result, by name: what a record keeps, once :func:`plain` has flattened it."""
+        """All but the result, by name: what a record keeps, once :func:`jsonable` has flattened it."""
         return {each.name: getattr(self, each.name) for each in fields(self) if each.name != "result"}
 
     @property
@@ -522,18 +523,18 @@ class Measurement:
         return float(np.median(self.samples))
 
 
-def plain(value: Any) -> Any:
+def jsonable(value: Any) -> Any:
     """``value`` in JSON's types: of dataclasses, NumPy scalars, arrays and tuples; NaN and infinity are None."""
     if is_dataclass(value) and not isinstance(value, type):
-        return plain(asdict(value))
+        return jsonable(asdict(value))
     if isinstance(value, Mapping):
-        return {str(key): plain(item) for key, item in value.items()}
+        return {str(key): jsonable(item) for key, item in value.items()}
     if isinstance(value, (list, tuple, set, frozenset)):
-        return [plain(item) for item in (sorted(value) if isinstance(value, (set, frozenset)) else value)]
+        return [jsonable(item) for item in (sorted(value) if isinstance(value, (set, frozenset)) else value)]
     if isinstance(value, np.ndarray):
-        return plain(value.tolist())
+        return jsonable(value.tolist())
     if isinstance(value, np.generic):
-        return plain(value.item())
+        return jsonable(value.item())
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value if value is None or isinstance(value, (bool, int, float, str)) else str(value)
@@ -607,11 +608,11 @@ class _Runner(Sampler):
             self.after = self.verified(result, "after")
 
     def verified(self, result: Any, when: str) -> list[dict[str, Any]]:
-        """The checks of ``result`` as dictionaries; ``UnverifiedError`` unless all of them hold."""
+        """The checks of ``result`` as dictionaries; ``UnverifiedError`` unless all of them hold.  Keeps its threads."""
         self.threads = getattr(result, "threads", self.case.threads)  # that computed
         checks = self.case.kernel.verify(self.case.problem, result)
         wrong = [str(check) for check in checks if not check.ok] if checks else ["verify returned no check"]
-        found, reason = self.by.shared(self.case, [plain(checks), wrong[0] if wrong else ""])
+        found, reason = self.by.shared(self.case, [jsonable(checks), wrong[0] if wrong else ""])
         if reason:
             raise UnverifiedError(f"{self.label}: {when} timing, {reason}; its time is not reported")
         return found
@@ -626,7 +627,7 @@ class _Runner(Sampler):
             kernel=kernel.removeprefix("supercomputers_rerun."),
             problem=case.problem,
             threads=self.threads,
-            parameters=plain({**parameters, **case.parameters}),
+            parameters=jsonable({**parameters, **case.parameters}),
             setup_s=self.setup_s,
             compile_s=self.compile_s,
             repeats=self.repeats,
@@ -656,8 +657,8 @@ class _Runner(Sampler):
 
 
 def _over_peak(measurement: Measurement, threads: int) -> str | None:
-    """The sentence for the ``rate over peak`` flag, or None where no rate passes :func:`host.ceiling`, which no CPU
-    exceeds even from registers and its nearest cache."""
+    """The sentence for the ``rate over peak`` flag, or None where no rate exceeds :func:`host.ceiling`, which no CPU
+    passes even from registers and its nearest cache."""
     work = measurement.work
     peak = host.ceiling()
     amounts = {"flops": (work["flops"], "flop/s"), "bytes": (work["bytes_read"] + work["bytes_written"], "byte/s")}

@@ -108,9 +108,9 @@ class Experiment:
     def run(self, preset: str = "quick", threads: int = 1, **options: Any):
         """Run it here; the record as an ``xarray.Dataset``, drawn as "this run" (options as of :func:`run_record`).
 
-        With ``RERUN_RUNS=stored`` in the environment nothing is measured and the newest stored run is given: a notebook
-        is committed with pictures of stored runs alone.  In a notebook,
-        what this machine lacks is a sentence on the page, and the newest stored run takes the place of one made here.
+        With ``RERUN_RUNS=stored`` in the environment the newest stored run is given, where there is one, and nothing is
+        measured: a notebook is committed with pictures of stored runs alone.  In a notebook, what this machine lacks is
+        a sentence on the page, and the newest stored run, where there is one, takes the place of one made here.
         """
         if os.environ.get("RERUN_RUNS") == "stored" and (stored := runs.latest(self.id)) is not None:
             return stored
@@ -212,7 +212,8 @@ def experiment(
 
 
 def find(id: str) -> Experiment:
-    """The experiment with this id; ``ValueError`` that names the one of nearly the same letters, or how to see all."""
+    """The experiment with this id; ``ValueError`` that says why sections of its chapter cannot be imported, else names
+    the one of nearly the same letters, or how to see all."""
     if id not in REGISTER:
         near = get_close_matches(id, REGISTER, n=1)
         remedy = f"did you mean {near[0]}?" if near else "companion list shows all"
@@ -369,7 +370,7 @@ def record_of(asked: Asked, entry: Experiment, cases: list[Any], by: bench.Alone
         "measurements": [measurement.recorded() for measurement in measurements],
         "outputs": entry.outputs(measurements) if entry.outputs else {},
     }
-    return runs.validate(bench.plain(record))
+    return runs.validate(bench.jsonable(record))
 
 
 def of(problem: Any, *names: str) -> dict[str, Any]:
@@ -379,7 +380,7 @@ def of(problem: Any, *names: str) -> dict[str, Any]:
 
 def counts_to(most: int) -> list[int]:
     """1, 2, 4, … and ``most``: threads or ranks of a sweep."""
-    return sorted({most} | {2**n for n in range(most.bit_length()) if 2**n < most})
+    return sorted({most, *(2**n for n in range(most.bit_length()))})
 
 
 def sent(moved: Any) -> dict[str, int]:

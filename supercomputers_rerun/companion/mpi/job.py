@@ -57,7 +57,7 @@ def _record(comm, world, out, **asked):
         record = experiments.record_of(given, entry, cases, Ranks(world))
         if comm.rank:
             return
-        record["machine"]["mpi"] = bench.plain(found)
+        record["machine"]["mpi"] = bench.jsonable(found)
         if out:
             send({"record": str(runs.save(record, out))})
             return

@@ -52,7 +52,7 @@ from typing import Any
 
 from supercomputers_rerun import HOME
 from supercomputers_rerun.companion import host
-from supercomputers_rerun.companion.bench import QUIET, median_interval, plain
+from supercomputers_rerun.companion.bench import QUIET, jsonable, median_interval
 from supercomputers_rerun.companion.common import np, pd, size, strict_json, write_text, xr
 
 SCHEMA = "supercomputers-rerun/run-record"
@@ -207,7 +207,7 @@ def save(record: dict[str, Any], folder) -> Path:
     ``ValueError`` where ``record`` does not fit the schema.
     ``OSError`` where the folder cannot be written, or the disk is full.
     """
-    record = validate(plain(record))
+    record = validate(jsonable(record))
     return write(Path(folder) / file_name(record), as_json(record))
 
 

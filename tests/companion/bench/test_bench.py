@@ -68,7 +68,7 @@ def test_every_part_of_a_measurement(toy_cases):
     first = measured[0]
     assert first.kernel == "toy"
     assert first.problem is toy_cases[0].problem
-    assert bench.plain(first.recorded())["problem"] == {"n": 10}
+    assert bench.jsonable(first.recorded())["problem"] == {"n": 10}
     assert first.parameters == {"n": 10, "kind": "small"}
     assert len(first.samples) == 7
     assert min(first.samples) > 0
@@ -338,9 +338,9 @@ def test_interleave_calls_once_where_the_budget_is_zero(clock, monkeypatch, budg
     assert (asked == [1]) == (rounds == 1)
 
 
-def test_plain_turns_everything_into_json_types(toy):
+def test_jsonable_turns_everything_into_json_types(toy):
     value = {"p": toy.Problem(3), "a": np.arange(2), "s": np.float64(1.5), "t": (1, None), "f": frozenset("ab"), 1: len}
-    found = bench.plain(value)
+    found = bench.jsonable(value)
     assert found["p"] == {"n": 3} and found["a"] == [0, 1] and found["s"] == 1.5
     assert found["t"] == [1, None] and found["f"] == ["a", "b"] and isinstance(found["1"], str)
 

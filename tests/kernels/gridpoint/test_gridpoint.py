@@ -206,7 +206,7 @@ def test_physics_acts_for_as_long_as_a_step_lasts():
 
 
 def test_record_of_the_operational_grid_is_full():
-    assert extents(Problem.preset("paper")).half == 35 * 512 == 64 + 6 * 15 * 192 + 3 * 192
+    assert extents(Problem.preset("paper")).half_record == 35 * 512 == 64 + 6 * 15 * 192 + 3 * 192
     assert state.record_bytes(Problem.preset("paper")) == 8 * 3_440_640
 
 

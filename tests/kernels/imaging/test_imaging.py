@@ -39,7 +39,7 @@ def test_transforms_of_sixteen_lines_are_numpys(length):
     generator = np.random.default_rng(length)
     x = generator.standard_normal((length, 16)) + 1j * generator.standard_normal((length, 16))
     pair = np.stack([x.real, x.imag], axis=1).astype(np.float32), np.empty((length, 2, 16), np.float32)
-    turn = dirty.transform(pair[0].reshape(-1), pair[1].reshape(-1), length, *dirty.plan(length))
+    turn = dirty.transform(pair[0].reshape(-1), pair[1].reshape(-1), length, *dirty.tables(length))
     expected = np.fft.ifft(x, axis=0) * length
     found = pair[turn][:, 0] + 1j * pair[turn][:, 1]
     assert np.abs(found - expected).max() < 1e-6 * np.abs(expected).max()

@@ -31,9 +31,9 @@ def compute(a, b, number, out):
     x, y = load(a, 0), load(b, 0)
     store(out[0], 0, x + y * number)
     store(out[1], 0, -x)
-    store(out[2], 0, vector.larger(x, vector.magnitude(y)))
+    store(out[2], 0, vector.fmax(x, vector.fabs(y)))
     store(out[3], 0, vector.floor(x))
-    store(out[4], 0, vector.root(vector.magnitude(x)))
+    store(out[4], 0, vector.sqrt(vector.fabs(x)))
     store(out[5], 0, vector.select(vector.less(x, y), x, number))
     store(out[6], 0, vector.select(vector.less(x, y) & vector.less(number, y), number, number + number))
     store(out[7], 0, vector.wide(number, x))
@@ -95,7 +95,7 @@ def test_bits(floats):
     def code(a, bits, back, numbers):
         store(bits, 0, vector.bits(load(a, 0)))
         store(back, 0, vector.from_bits(load(bits, 0)))
-        store(numbers, 0, vector.rounded(load(bits, 0)))
+        store(numbers, 0, vector.as_float(load(bits, 0)))
         bits[-1] = vector.bits(a[0])
 
     a = np.random.default_rng(4).standard_normal(SINGLES + 1).astype(floats)
