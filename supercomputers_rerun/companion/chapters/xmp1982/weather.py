@@ -72,7 +72,7 @@ def said(runs) -> list[str]:
     """What another build of the source changes in the first of ``runs``, and what another machine changes."""
     last = runs[0]["differing"].values[:, -1]
     assert last.min() == 0 and 0 < apart(runs[0]) < 1e-11
-    # between the commits of the records of F and D no line of the forecast changed
+    # the program of D's record, commit f06d2a04, was run on F, too: it gives all checksums of F's own record
     assert not any(across(runs).values()) and parted_at_once(runs), "on two machines no build gave the same bits"
     return [
         f"If the forecast is compiled so that it rounds in another way, {100 * last.max():.0f} % of its numbers differ "
