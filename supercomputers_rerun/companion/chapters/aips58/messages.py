@@ -115,7 +115,7 @@ def then() -> str:
         "Pittsburgh's users. Because other users lengthen real time, CPU time is the fair number: Pittsburgh needed "
         f'{times:.0f} times as much, {more:.0f} s more. If "hundreds" means {counts[0]} to {counts[-1]}, and '
         "the messages took all these seconds, each cost about a tenth of a second. At that price the toll of "
-        f"{pittsburgh.TOLD} would pay for {few} to {many} messages (the memo gives no count)."
+        f"{pittsburgh.TOLD} in the small test would pay for {few} to {many} messages (the memo gives no count)."
     )
 
 

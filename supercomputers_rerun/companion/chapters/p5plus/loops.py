@@ -224,8 +224,8 @@ def idle() -> str:
     one, both = (100 * old.loc["s10", threads] / (adders * clock) for threads in ("no SMT", "SMT"))
     assert adders == 2 and 75 < one < both <= 100  # each begins an addition a tick
     return (
-        "In a *chain* each addition waits for the one before it. Meanwhile the processor can add for a second thread, "
-        f"with which the loop of one chain got {about(gain.iloc[0])} as much done. Ten chains gained "
+        "In a *chain* each addition waits for the one before it. Meanwhile the processor can add for a second thread: "
+        f"with two, the loop of one chain got {about(gain.iloc[0])} as much done. Ten chains gained "
         f"{100 * (gain['s10'] - 1):.0f} %: one thread already kept the two adders busy for {one:.0f} % of the time "
         f"(calculated). The loop that skips through memory gained {100 * (gain.min() - 1):.0f} %, probably because "
         "both threads waited for the same memory (not measured)."

@@ -217,7 +217,7 @@ def charged(run) -> str:
     taken, at_once, in_turn = lost(run)
     ranks = int(run["ranks"].values[0])
     assert ranks == 2 and abs(at_once / taken - 1) < 0.25 and abs(in_turn / at_once / ranks - 1) < 0.25
-    tasks = int(tables.printed("p5plus", "ifs_times").set_index("job")["tasks"]["4D-Var"])
+    tasks, cpus = tables.printed("p5plus", "ifs_times").set_index("job").loc["4D-Var", ["tasks", "cpus"]].astype(int)
     share = 100 * taken / medians(run, "none")[0]
     return (
         f"Today an imitated sensor takes {1e3 * taken:.0f} ms of each rank in a whole run, {share:.0f} % of what the "
@@ -225,7 +225,7 @@ def charged(run) -> str:
         f"in turn, the run loses {about(in_turn / at_once)} as much, because each rank pays for its own interruption "
         "and then waits for the other's. In 2006 the slow messages were those of the analysis, the part of IFS that "
         "fits the model to observations. The slides do not say how many tasks that run had. Another run of the "
-        f"analysis, in the next section, had {tasks}: each could wait for {tasks - 1} others."
+        f"analysis, in the next section, had {tasks} tasks on {cpus} CPUs: each could wait for {tasks - 1} others."
     )
 
 

@@ -213,7 +213,7 @@ def bank_times(stride: int = 8, banks: int = 16, cpus: int = 1) -> "figures.Show
         f"{f'up to {most} wait' if most else 'none waits'}",
         tables="prose",
         caption="Simulated. A bar is a busy bank; above, how many of a CPU's two loads and one store wait. Each begins "
-        "elsewhere.",
+        "in another bank.",
         alt=f"{banks} memory banks over {_SHOWN} simulated clock periods, coloured by the CPU that holds them; above, "
         f"the ports that wait: {lost}.",
     )

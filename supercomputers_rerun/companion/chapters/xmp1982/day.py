@@ -188,8 +188,8 @@ def _still() -> "figures.Shown":
         name="xmp1982_day",
         title=f"In 1982 a day's forecast and its jobs took {minutes('disk4'):.1f} minutes with files on disks, at best "
         f"{minutes(fastest()):.1f}",
-        caption="Pale: a model with six constants from six printed times, five of them of other runs; within "
-        f"{off():.0f} % of the printed ends. Diamonds, minutes: the report's.",
+        caption="The pale bars are a model; its six constants are from six printed times. It ends within "
+        f"{off():.0f} % of the printed times (diamonds).",
         alt="Modelled clock time of a forecast and its post-processing jobs, by part, for the "
         f"{len(timed)} places of the work files that the report timed. Hollow diamonds are printed.",
         tables="fig4_1 fig4_2 fig4_4 fig5_1 fig5_2 fig7_2 sec3_1 prose",

@@ -658,11 +658,11 @@ def why(run) -> list[str]:
         f"{rounded(four / blocks.rates_then()['disk'])} times as much as one disk. So moving "
         f"became only {rounded(moving_gain)} times as fast.",
         "So far we calculated with rates for large blocks. But the forecast asks for small pieces: with four work "
-        "files each request moves half a row. With the latency of each request, moving alone takes "
-        f"{longer:.1f} times as long as the whole forecast does without work files (calculated from a rate and a "
-        "latency of other tests). Computing can go on meanwhile, so that the forecast, too, should take "
-        f"{longer:.1f} times as long as without work files. With four files on disk we measured {took:.1f} times. Not "
-        "all of the added time is waiting, probably because moving takes CPU time, too.",
+        f"files each request moves half a row. With the latency of each request, moving alone takes {longer:.1f} "
+        "times as long as the whole forecast does without work files (calculated from a rate and a latency of other "
+        f"tests). Computing is shorter, and can go on meanwhile. So the forecast, too, should take {longer:.1f} times "
+        f"as long as without work files. With four files on disk we measured {took:.1f} times. Not all of the added "
+        "time is waiting, probably because moving takes CPU time, too.",
     ]
 
 

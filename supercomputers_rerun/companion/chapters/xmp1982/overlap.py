@@ -224,12 +224,12 @@ def said(run) -> str:
     late = _late(run, "SSD")
     assert 1.2 < late and abs(_late(run, "BMR") - 1) < 0.1
     return (
-        f"Slowed down to imitate the SSD, memory needed {late:.1f} times as long for a transfer as we meant. At full "
-        f"speed overlap saves {span(own['middle'], 0)} %, and our samples scatter too much to tell the places apart. "
-        "All forecasts of this figure leave out the physics, the part that is computed for each column of air alone, "
-        "and so compute for a shorter time. With files in the page cache computing and moving then take about equally "
-        f"long, and overlap could save half: the dashed model says {predicted:.0f} %. We measured {measured:.0f} % and "
-        "do not know why."
+        f"Where memory imitates the SSD, a transfer takes {late:.1f} times as long as the time that we set for it. At "
+        f"full speed overlap saves {span(own['middle'], 0)} %, and our samples scatter too much to tell the places "
+        "apart. All forecasts of this figure leave out the physics, the part that is computed for each column of air "
+        "alone, and so compute for a shorter time. With files in the page cache computing and moving then take about "
+        f"equally long, and overlap could save half: the dashed model says {predicted:.0f} %. We measured "
+        f"{measured:.0f} % and do not know why."
     )
 
 

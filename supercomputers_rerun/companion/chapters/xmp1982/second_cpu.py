@@ -187,8 +187,8 @@ def worth(runs) -> "figures.Shown":
         title=f"Without a disk two CPUs are worth {span([fast, faster], 1)} of one; with a disk {slow:.1f} in 1982, "
         f"{slower:.1f} today",
         tables="fig5_1 fig5_3",
-        caption="Left: medians of groups. In turn, SSD forecasts of 1982 have the synchronous driver; over the "
-        f"asynchronous, with longer jobs, it is up to {printed_worth('async').max():.2f}.",
+        caption="In italics: medians. In turn, SSD forecasts of 1982 have the synchronous driver; over those with "
+        f"the asynchronous, with longer jobs: up to {printed_worth('async').max():.2f}.",
         model=models.by_row(expected),
         note=models.said(sharing, expected),
     )
@@ -533,8 +533,8 @@ def said(run) -> list[str]:
         "forecast ends. In the dashed model it takes over no jobs, so that the model gives a smaller speed-up. With "
         f"both on our one disk, each forecast takes {span(crowded, 1)} times as long as alone: contention. For this "
         "pair the model gives a larger speed-up, probably because it counts the disk as busy only while data move, "
-        "not during the latency of requests (not measured). So counted, the disk is busy for less than half of the "
-        "time that a forecast takes alone, and could serve both.",
+        "not during the latency of requests (not measured). Counted like that, the disk is busy for less than half "
+        "of the time that a forecast takes alone, and could serve both forecasts.",
     ]
 
 

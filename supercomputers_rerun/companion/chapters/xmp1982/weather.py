@@ -78,8 +78,9 @@ def said(runs) -> list[str]:
         f"If the forecast is compiled so that it rounds in another way, {100 * last.max():.0f} % of its numbers differ "
         "after a day, but no temperature by more than a hundred-billionth of a degree.",
         "On a second machine of today our forecast gives other bits, although the same source was compiled for the "
-        "same target processor on both. The forecasts already differ at hour 0, when all builds of one machine still "
-        "agree. So the cause is probably a library: NumPy and its linear algebra choose their routines by the "
+        "same target processor on both. The forecasts of the two machines already differ at hour 0. "
+        "At that hour all builds on one machine still agree, so compiling is probably not the cause. More probably it "
+        "is a library: NumPy and its linear algebra choose their routines by the "
         "processor (not measured).",
     ]
 
