@@ -1,7 +1,7 @@
 """Differences along eight lines at once: one direction's part of the right-hand side.
 
 Works in any direction: ``Lines`` says where the cells and the components of eight lines lie.  The two velocities
-across the lines are called a and b, the one along them n.  Fields are float64 and flat, in the benchmark's
+across the lines are called a and b, the one along them c.  Fields are float64 and flat, in the benchmark's
 units.
 
 Equations: Bailey et al., *The NAS Parallel Benchmarks*, NASA Ames report RNR-94-007, chapter 3.

@@ -18,7 +18,7 @@ belong to the momentum of that direction: in y f = (ρv, ρuv, ρv² + p, ρvw, 
 Differences are central, on the unit cube, N points a side, h = 1/(N − 1) apart.  On the boundary U keeps the values of
 a polynomial (``problem.exact_solution``), and the forcing is −R of it, so that it is the steady state.  Dissipation: d
 is 0.75 in x and y and 1 in z, e is 0.25; δ⁴, not divided by h, has the weights 1, −4, 6, −4, 1, and others beside the
-boundary (``differences.weights``).  C1 = 1.4 (NPB's C5, too), C2 = 0.4, μ = 0.1, C1345 = 0.196 (``problem``).
+boundary (``differences.weights``).  C1 = C5 = 1.4, C2 = 0.4, μ = C3·C4 = 0.1, C1345 = C1·C5·μ = 0.196 (``problem``).
 F = ∂f/∂U and G = ∂g/∂U + d·I are 5×5 Jacobians, taken at U before the update (``elimination``).
 
 The factors are solved one after the other, each on the answer of the one before, and all of it in one array::

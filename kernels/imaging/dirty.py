@@ -61,7 +61,7 @@ from supercomputers_rerun.kernels.runtime.vector import SINGLES, address, load, 
 
 __all__ = ["SIDES", "Plan", "beam", "columns", "dirty", "plain", "unit_source"]
 
-#: Numbers of a block of cells: the real parts of as many transforms as a vector has lanes, and the imaginary ones.
+#: Numbers of one cell of a block: the real parts of as many transforms as a vector has lanes, and the imaginary ones.
 PAIR = 2 * SINGLES
 #: Multiples of 32: columns go in pairs of vectors, and no vector of a row crosses its middle.
 SIDES = tuple(PAIR * 2**power * odd for odd in (1, 3) for power in range(8))

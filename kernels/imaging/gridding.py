@@ -52,7 +52,7 @@ class Sorted(NamedTuple):
     """Visibilities in the order of tiles."""
 
     points: np.ndarray  # float32 (n, 4): left edge of the taps within the tile along u, v; real, imaginary part
-    order: np.ndarray  # int32 (n,): which record each came from; negative 1 − k for the conjugate of record k
+    order: np.ndarray  # int32 (n,): which record each came from; −1 − k for the conjugate of record k
     tiles: np.ndarray  # int64 (bands, number, 2): first point and end of each tile
     rows: int  # rows that hold anything, those below v = 0 included
     weight: float  # sum of the weights

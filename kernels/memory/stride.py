@@ -54,7 +54,9 @@ _FACTOR = 2654435761  # item i holds factor · i + offset modulo 2³²
 _MODULUS = 2**32
 
 #: Strides with two wanted items or more in every line, always in the same lanes: whole cache lines are summed.  In
-#: others the wanted lanes differ from line to line, or a line has one wanted item at most.
+#: others the wanted lanes differ from line to line, or a line has one wanted item at most.  Stride 8 is one of them
+#: since with registers of 512 bits a line is one load, its two items two; where a line is two loads, as on Zen 3, a
+#: load for each takes .65 times as long in the first-level cache, and as long from memory.
 IN_LINES = (1, 2, 4, 8)
 #: Items of a vector: 16, a cache line; 4 in WebAssembly.
 VECTOR = np.uint64(SINGLES)
@@ -174,8 +176,9 @@ def one_pass_of_lines(a, items, stride):
 @kernel(inline=True)
 def one_pass_of_items(a, count, stride):
     """Σ a[k · stride] for k < count."""
-    # Four sums, so that no addition waits for the one before it.  A turn has eight items, in two halves: with turns
-    # of four, a pass of four items takes twice as long as it does now, in the loop for the rest.  ``opaque`` hides
+    # Four sums, so that no addition waits for the one before it.  A turn has eight items, in two halves.  A pass of
+    # only four items is done by the loop for the rest; with turns of four it would be a turn, and takes twice as long
+    # then.  ``opaque`` hides
     # from the compiler where an index comes from.  If it knew, it would load several items with one gather, which takes
     # up to twice as long in the caches.  (Both on AMD's Zen 3.)
     s0 = _ZERO

@@ -143,7 +143,7 @@ class Source(NamedTuple):
     place: int  # where latitude 0 would stand, doubles
     first: int  # first latitude that carries it
     end: int  # latitudes
-    following: int  # place of the thread's next wavenumber
+    following: int  # place of the first latitude that carries the thread's next wavenumber
 
 
 class Piece(NamedTuple):
@@ -303,8 +303,8 @@ def _north_of(functions, polar, active, end):
 def _direct_wavenumber(wave, space, source):
     """Projections on ``p_l`` of one wavenumber, summed over latitudes, into ``space.coefficients``.
 
-    Meanwhile the thread's next wavenumber is fetched from the buffer, while the first six l of a panel are summed, and
-    while the second six are, the part of the spectrum that will be written, of one field after the other.  A pace is
+    Two things are fetched meanwhile: while the first six l of a panel are summed, the thread's next wavenumber from the
+    buffer; while the second six are, the part of the spectrum that will be written, field by field.  A pace is
     what is to be fetched divided by the number of terms, in doubles a term, at most a cache line; where a quad takes
     four strips, each of them asks for the same again::
 

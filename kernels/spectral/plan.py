@@ -395,7 +395,7 @@ class Plan(VectorTransforms):
 
     @alone
     def _transform(self, direct, spectra, values, power, threads):
-        """All fields in one direction, by group; ``power`` of ``cos φ`` is divided out, with one degree more for it."""
+        """All fields in one direction, by group; divided by cos φ to the ``power`` (0 or 1), 1 with a degree more."""
         transform = direct_transform if direct else inverse_transform
         order = [FOURIER, LEGENDRE] if direct else [LEGENDRE, FOURIER]
         for group in groups_of(len(values)):

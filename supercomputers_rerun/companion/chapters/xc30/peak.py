@@ -205,9 +205,8 @@ def reached(run) -> str:
         f"{_median(whole)}. Transforms turn values at grid points into waves and back. Timed alone{where}, they reach "
         f"{_median(one)} with one field of {truncation()} waves. With eight fields at once they reach "
         f"{_median(eight)}, probably because the shapes of the waves are then computed only once for all (not "
-        "measured). For all three shares of today we count every operation that the definition of "
-        "the transforms asks for. Our programs leave some of them out near the poles: about 7 % where transforms are "
-        "timed alone, hardly any in the model."
+        "measured). All three shares of today count operations that our programs leave "
+        "out near the poles, too: about 7 % of the count where transforms are timed alone, hardly any in the model."
     )
 
 
