@@ -35,13 +35,13 @@ def finding() -> tuple[str, str]:
         f"Our disk moves large blocks {about(synthesis.disks())} times as fast as one of 1982, and the forecast waits "
         "for a larger share of its time.",
         f"In 1982 a forecast on the Cray X-MP, with its files on four disks, waited for {then:.0f} % of its time. Our "
-        f"forecast, with files of about the same size on one virtual disk of today, waits for {now:.0f} %. A single "
-        f"disk gained more than computing, which became about {about(computes)} times as fast. But one disk does the "
-        f"work of four, so that moving the files became only about {about(moves)} times as fast. At these speeds an "
-        f"ordinary step must wait for at least {thread.by_speeds():.0f} % of its time, even if it computes while data "
-        "moves (calculated). Chapter 1 asks why the forecast waits for more. It is done sooner all the same: a day of "
-        f"it, with the jobs that follow, takes {about(day)} s. The older Cray 1-A took {old:.0f} minutes. Our program "
-        "has other physics, and how far the comparison carries is not known.",
+        f"forecast, with files of about the same size on one virtual disk of today, waits for {now:.0f} %. Computing "
+        f"became about {about(computes)} times as fast. Moving the files became only about {about(moves)} times as "
+        "fast, because one disk now does the work of four. We calculate that at these speeds an ordinary step waits "
+        f"for at least {thread.by_speeds():.0f} % of its time, even if it computes while data moves. Chapter 1 asks "
+        "why the forecast waits for more. It is done sooner all the same: a day of it, with the jobs that follow, "
+        f"takes {about(day)} s. The Cray 1-A, older than the X-MP, took {old:.0f} minutes. Our program computes other "
+        "physics, so we do not know how far the comparison holds.",
     )
 
 
