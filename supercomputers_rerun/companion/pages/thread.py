@@ -72,11 +72,11 @@ def how_long() -> str:
         f"In the next figure the jobs of the reports waited for about {alone.min():.0f} to {alone.max():.0f} % of "
         f"their time, and for {shared:.0f} % on one Cray shared with others. Jobs of which only a bound is known are "
         "not counted here. If only the processor becomes faster, a job may wait for a larger share, because its disks "
-        f"and other users stay as they were. By the memo of 1989 the large imaging problems waited for {convex:.0f} % "
-        f"of their time on a Convex. On a Cray in Toronto, with a CPU {about(faster)} times as fast, the share was "
-        f"{toronto:.0f} %. Other users hardly explain that: they were there during two short tasks only. Today our "
-        f"imaging, with its files in memory, hardly waits. Our flow solver waits for {large:.0f} % of its time, and "
-        f"for {small:.0f} % if it writes 40 bytes at a time."
+        "and other users stay as they were. According to the memo of 1989, the large imaging problems waited for "
+        f"{convex:.0f} % of their time on a Convex. On a Cray in Toronto, with a CPU {about(faster)} times as fast, "
+        f"the share was {toronto:.0f} %. Other users hardly explain this larger share: they were there during two "
+        "short tasks only. Today our imaging, with its files in memory, hardly waits. Our flow solver waits for "
+        f"{large:.0f} % of its time, and for {small:.0f} % if it writes 40 bytes at a time."
     )
 
 
@@ -110,15 +110,15 @@ def why_more() -> str:
         f"fast, and the forecast's computing about {about(computes)} times. But in 1982 four disks shared the work, "
         f"and together moved {about(rates['disks-diop'] / rates['disk'])} times as much as one of them. So moving the "
         f"files became only about {about(moves)} times as fast. A processor can compute while data moves (overlap). In "
-        f"1982 moving a step's data took {about(hidden)} times as long as computing the step, so that nearly all of "
-        "the moving could go on while the processor computed. These rates do not explain why the forecast still "
-        f"waited for {before:.0f} %. Today moving takes {about(longer)} times as long as computing. Even if all "
-        f"computing goes on while data move, a step that writes no output must wait for at least {by_speeds():.0f} % "
-        f"of its time (calculated). In fact the forecast waits for {now:.0f} %. The calculation takes the disk's rate "
-        "for large blocks; the forecast asks for smaller ones, and probably waits longer for that reason. Suppose "
-        f"that four disks like ours moved four times as much as one. Then moving would take only {about(with_four)} "
-        "times as long as computing (calculated), and could go on meanwhile. So take the share as a lesson about one "
-        "disk, not as a race of machines. Our program also has other physics than that of 1982."
+        f"1982 moving a step's data took {about(hidden)} times as long as computing the step, so that it could go on "
+        f"while the processor computed. These times do not explain why the forecast still waited for {before:.0f} %. "
+        f"Today moving takes {about(longer)} times as long as computing. Even if all computing goes on while data "
+        f"move, a step that writes no output must wait for at least {by_speeds():.0f} % of its time (calculated). In "
+        f"fact the forecast waits for {now:.0f} %. The calculation takes the disk's rate for large blocks; the "
+        "forecast asks for smaller ones, and probably waits longer for that reason. Suppose that four disks like ours "
+        f"moved four times as much as one. Then moving would take only {about(with_four)} times as long as computing "
+        "(calculated), and could go on meanwhile. So take the share as a lesson about one disk, not as a race of "
+        "machines. Our program also has other physics than that of 1982."
     )
 
 
@@ -215,10 +215,10 @@ def speed() -> str:
     finer = points / (ours.ni * ours.nj * ours.levels)
     assert again < last / 20 and finer > 100
     return (
-        "Much of the speed went into finer models. In 1982 a forecast also needed jobs that convert its fields. On the "
-        "X-MP, with a file on the SSD, one hour of forecast "
-        f"took {first:.0f} s, these jobs included. On the Cray of 2014 one hour took about {last:.3g} s without such "
-        f"jobs. The model there had about {about(points / 1e6)} million points. Our model, as large as that of "
-        f"1982, has {about(finer)} times fewer. It has physics of its own, and its files on disk. Today it "
-        f"forecasts one hour in {about(again)} s, with the jobs."
+        "Much of the speed went into finer models. In 1982 a forecast also needed jobs that convert its fields. On "
+        f"the X-MP, with a file on the SSD, one hour of forecast took {first:.0f} s, these jobs included. On the Cray "
+        f"of 2014 one hour took about {last:.3g} s without such jobs. The model there had about {about(points / 1e6)} "
+        f"million points. Our model has as many points as that of 1982, {about(finer)} times fewer than that of 2014. "
+        f"It has physics of its own, and its files on disk. Today it forecasts one hour in {about(again)} s, with the "
+        "jobs."
     )

@@ -300,8 +300,8 @@ def answer(run) -> str:
         f"Yes: written point by point, a run takes {_longer(run)} times as long as without writing, because the "
         f"program calls the system for every point. It moves on in the file (a seek) {rounded(writes / 1e6)} million "
         "times, and writes as often. Written plane by plane, the same bytes make no measurable difference on this "
-        f"grid of {N}³ points. On the other two they do. On the largest grid, planes add {large.zeta:.0f} %, and "
-        "larger pieces add more (next section). On the smallest grid, planes add "
+        f"grid of {N}³ points. On the two other grids they do. On the largest, planes add {large.zeta:.0f} %, and "
+        "larger pieces add more (next section). On the smallest, planes add "
         f"{small.zeta:.0f} %, but there runs scatter most. The disk is not the "
         "cause: point by point, a run that waits until all bytes are on the disk takes as long as one that ends when "
         "they are in memory."
@@ -430,8 +430,8 @@ def over_ranks(run) -> str:
         f"On machine {figures.cpu(run)}, small pieces cost much, too, when {run['ranks'].values.max()} processes write "
         "through MPI, a library for messages. If Python calls MPI for each point, their run takes "
         f"{1 + points['zeta'] / 100:.1f} times as long as without writing. If each process hands all its points of a "
-        f"dump to MPI in one call, it takes only {span(rest['zeta'], 0)} % longer than without writing. (The two "
-        "numbers are medians of two ways: all processes make one joint call, or each calls by itself.)"
+        f"dump to MPI in one call, it takes only {span(rest['zeta'], 0)} % longer than without writing. (These are the "
+        "medians of two ways: in one all processes make a joint call, in the other each calls by itself.)"
     )
 
 

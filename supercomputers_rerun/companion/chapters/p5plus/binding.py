@@ -125,7 +125,7 @@ def gains(runs) -> "figures.Shown":
         verdict = f"{(~within).sum()} of {len(known)} changes that we tried change the time of a forecast of today"
     return figures.table(
         said,
-        caption=f"{verdict}. “Then” is Hague's list with the second thread, “today” a small model.",
+        caption=f"{verdict}. “Then” is Hague's list for runs with two threads a processor, “today” a small model.",
         name="p5plus_changes_today",
         notes=frame["less variability"].map({True: "times vary less by so much", False: ""}).rename("note"),
         data=frame,

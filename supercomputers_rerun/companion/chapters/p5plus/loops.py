@@ -237,7 +237,9 @@ def outrun(run) -> str:
     rate, old = _rates(run)["one thread"]["middle"], then()
     one = rate.loc[list(LOOPS)]
     assert (one > old["SMT"]).all() and (one / old["no SMT"]).idxmin() == "s10"
-    said = "In every loop one thread of today beats one of 2006, and even two of 2006 on one processor (not drawn)."
+    said = (
+        "In every loop one thread of today is faster than one of 2006, and than two of 2006 together on one processor."
+    )
     if PRODUCT not in rate:
         return said
     times = rate[PRODUCT] / one["s10"]
@@ -259,8 +261,8 @@ def predicted(run) -> str:
         f"On {figures.cpu(both)} a second thread on a core gains the five loops "
         f"{span(shown['middle'].loc[list(LOOPS)], 1)} times."
         if both is not None
-        else "Our machine shows one thread on a core, so that only f can be measured. For loops of the last figure, "
-        f"divided between two cores, it is {span(_of_loops(run, 'f'), 1)}."
+        else "Our machine shows one thread on a core, so that only f can be measured. For loops of the figure above, "
+        f"divided between two cores, f is {span(_of_loops(run, 'f'), 1)}."
     )
     return (
         f"Hague puts in S = {entered:g} and f = {f:g}, and gets {printed:g}. He also timed a forecast of one day "

@@ -172,6 +172,6 @@ def divided(run) -> str:
     assert (together["rate_high"][ends] < alone["rate_low"][ends]).all()
     return (
         f"Together {plural(most, 'thread')} read memory only {gain.iloc[-1]:.1f} times as fast as one thread. Shared "
-        "bandwidth need not be the cause. Even if each thread reads from the nearest cache, "
-        f"which it shares with nobody, two read only {span(near, 1)} times as fast as one (over sizes of the array)."
+        "bandwidth need not be the cause. Even if each thread reads from the nearest cache, which it shares with "
+        f"nobody, two read only {span(near, 1)} times as fast as one, depending on the size of the array."
     )

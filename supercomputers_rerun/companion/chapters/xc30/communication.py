@@ -101,7 +101,7 @@ def split(runs) -> "figures.Shown":
         data=frames,
         alt=f"share of the time [%]; {'; '.join(said)}.",
         title=f"Our model on {names[-1]} computes for {share['computing']:.0f} % of the time "
-        f"and waits at barriers for {share['waiting']:.0f} %",
+        f"and waits at barriers for {share['waiting']:.2g} %",
         caption="Ranks: processes that exchange messages. Serial work includes output. Thin black line: the spread "
         f"of computing. {figures.doubts(runs[0])}",
     )
@@ -124,7 +124,7 @@ def divided(run) -> str:
     talk = tables.load("xc30", "runs")
     tasks, threads = (talk[name].astype(int).to_series() for name in ("tasks", "threads"))
     shapes = [f"as {tasks[system]} tasks of {threads[system]} threads on the {system}" for system in tasks.index]
-    said = f"The talk's forecast runs {' and '.join(shapes)}. The talk has one such division for each computer."
+    said = f"The talk's forecast runs {' and '.join(shapes)}. So the talk divides the work in one way on each computer."
     used = (run["ranks"] * run["threads"]).values
     fewest, most = np.flatnonzero(used == used[-1])[[0, -1]]
     if fewest == most:

@@ -140,11 +140,11 @@ def gained_said(run) -> str:
     assert large.measurable and limit / 2 < large.medians < limit and least < 2.5 and few < many / 2
     assert set(list(found)[:3]) == set(_INTERPOLATE)
     return (
-        f"Here vectors make a routine up to {large.medians:.1f} times as fast, because one instruction then computes "
-        f"{limit} columns of air. The three routines that interpolate gain least: the best of them becomes {least:.1f} "
-        "times as fast. Probably loads and stores hold them up (not measured). For each number that they load or "
-        f"store they make at most {np.ceil(few):.0f} operations (counted), other routines at least "
-        f"{np.floor(many):.0f}."
+        f"We time routines with vectors and without. Vectors make one up to {large.medians:.1f} times as fast, because "
+        f"one instruction then computes {limit} columns of air. The three routines that interpolate gain least: the "
+        f"best of them becomes {least:.1f} times as fast. Probably loads and stores hold them up (not measured). For "
+        f"each number that they load or store they make at most {np.ceil(few):.0f} operations (counted), other "
+        f"routines at least {np.floor(many):.0f}."
     )
 
 
