@@ -2,6 +2,8 @@
 
 import ast
 import graphlib
+import json
+import re
 import subprocess
 import sys
 from functools import cache
@@ -109,6 +111,15 @@ def test_nothing_is_unpickled():
     assert breaches("kernels", breach) + breaches("companion", breach) == []
     texts = [path.read_text(encoding="utf-8") for room in ("kernels", "companion") for path in sources(room)]
     assert not any("allow_pickle=True" in text for text in texts)
+
+
+def test_no_stored_sentence_shows_a_name_of_the_program_in_braces():
+    """As a string that has lost its ``f`` would."""
+    for path in sorted((ROOT / "notebooks").glob("*.ipynb")):
+        for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
+            for output in cell.get("outputs", []):
+                said = "".join(output.get("data", {}).get("text/markdown", ""))
+                assert not re.search(r"\{[a-z_]+[.:(\['}]", said), (path.name, said)
 
 
 @pytest.mark.parametrize(

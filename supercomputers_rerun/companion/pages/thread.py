@@ -113,12 +113,12 @@ def why_more() -> str:
         f"1982 moving a step's data took {about(hidden)} times as long as computing the step, so that it could go on "
         f"while the processor computed. These times do not explain why the forecast still waited for {before:.0f} %. "
         f"Today moving takes {about(longer)} times as long as computing. Even if all computing goes on while data "
-        f"move, a step that writes no output must wait for at least {by_speeds():.0f} % of its time (calculated). In "
-        f"fact the forecast waits for {now:.0f} %. The calculation takes the disk's rate for large blocks; the "
-        "forecast asks for smaller ones, and probably waits longer for that reason. Suppose that four disks like ours "
-        f"moved four times as much as one. Then moving would take only {about(with_four)} times as long as computing "
-        "(calculated), and could go on meanwhile. So take the share as a lesson about one disk, not as a race of "
-        "machines. Our program also has other physics than that of 1982."
+        f"move, the forecast must wait for at least {by_speeds():.0f} % of its time (calculated, for steps that write "
+        f"no output). In fact the forecast waits for {now:.0f} %. The calculation takes the disk's rate for large "
+        "blocks; the forecast asks for smaller ones, and probably waits longer for that reason. Suppose that four "
+        f"disks like ours moved four times as much as one. Then moving would take only {about(with_four)} times as "
+        "long as computing (calculated), and could go on meanwhile. So take the share as a lesson about one disk, not "
+        "as a race of machines. Our program also has other physics than that of 1982."
     )
 
 
@@ -163,10 +163,11 @@ def for_memory() -> str:
     """What a loop loses that skips most of what it reads past."""
     then, now = synthesis.skipping()
     return (
-        f"In 2006 a loop that uses two numbers of every ten took {then:.1f} times as long, for the same number of "
-        f"operations, as a loop that uses all ten. Today it takes {now:.1f} times as long, probably because memory "
-        "delivers whole blocks (cache lines), of which the loop skips most (not measured). The cause in 2006 may be "
-        "another: the report does not print the lengths of its arrays, which may have fitted into a cache."
+        "In 2006 one loop used all numbers of an array, another only two of every ten. For the same number of "
+        f"operations the second took {then:.1f} times as long. Today it takes {now:.1f} times as long, probably "
+        "because memory delivers whole blocks (cache lines), of which the loop skips most (not measured). The cause "
+        "in 2006 may be another: the report does not print the lengths of its arrays, which may have fitted into a "
+        "cache."
     )
 
 

@@ -69,7 +69,8 @@ def paced(run) -> str:
     slower = found["tape"] / found["disk"]
     assert slower.min() > 10
     return (
-        "Today we also load at the speed of a tape (we choose how densely it is written, which sets the speed). "
+        "Today we also load as slowly as from a tape: we limit the speed to that of one, for a density of writing that "
+        "we choose. "
         f"Loading then takes {slower.min():.0f} to {slower.max():.0f} times as long as from a file, because nearly all "
         "of its time goes into moving bytes at that speed."
     )

@@ -80,10 +80,10 @@ def rest(run) -> str:
     assert float((waited.sel(system="CLSC") < waited.sel(system="NRAO1")).mean()) > 0.5
     return (
         f"In Pittsburgh the CPU worked on a task for {pittsburgh:.0f} % of its real time (median of the large tasks), "
-        f"in Toronto for {toronto:.0f} %, on the Convex for {convex:.0f} %. Toronto's share is small, but not "
-        "because of long waits: most tasks waited less there than on the Convex. The fast processor shortened the "
-        f"computing even more. On our machine the share is {here:.0f} % without the toll. With the toll, and with "
-        f"files on the disk, it is {files:.0f} %."
+        f"in Toronto for {toronto:.0f} %, on the Convex for {convex:.0f} %. Toronto's share is small although most "
+        "tasks waited less there than on the Convex: the fast processor shortened the computing far more. On our "
+        f"machine the share is {here:.0f} % without the toll. With the toll, and with files on the disk, it is "
+        f"{files:.0f} %."
     )
 
 

@@ -57,7 +57,7 @@ def whole_run(runs) -> "figures.Shown":
     side = {sizes[0]: "left", sizes[-1]: "right", best: "left"}.get(shortest, "center")
     away = {"left": 5, "right": -5, "center": 0}[side]
     place, alike = (shortest, bottom - room), _alike(frames[0].set_index("g"))
-    found = f"{alike[0]} to {alike[-1]} alike" if len(alike) > 1 else shortest
+    found = f"{alike[0]} to {alike[-1]}" if len(alike) > 1 else f"{shortest}"
     axis.annotate(f"best today: {found}", place, xytext=(away, 4), ha=side, color=orange, **words)
     axis.set_xscale("log", base=2)
     ticks = sorted({*ticks, *frames[0]["g"]})
@@ -78,7 +78,7 @@ def whole_run(runs) -> "figures.Shown":
         runs=runs,
         data=frames,
         tables="figure_1_axes",
-        title=f"Of {most} processes, {shortest} at a time are best today; {of_then}all {most} {more[most]}",
+        title=f"Of {most} processes, {found} at a time are best today; {of_then}all {most} {more[most]}",
         caption=f"{most} processes on {plural(usable_cpus(runs[0]), 'CPU')}, {_points(runs[0])}, after Figure 1 of the "
         "report.",
     )

@@ -225,7 +225,7 @@ def idle() -> str:
     assert adders == 2 and 75 < one < both <= 100  # each begins an addition a tick
     return (
         "In a *chain* each addition waits for the one before it. Meanwhile the processor can add for a second thread: "
-        f"with two, the loop of one chain got {about(gain.iloc[0])} as much done. Ten chains gained "
+        f"two threads, each with one chain, together got {about(gain.iloc[0])} as much done as one. Ten chains gained "
         f"{100 * (gain['s10'] - 1):.0f} %: one thread already kept the two adders busy for {one:.0f} % of the time "
         f"(calculated). The loop that skips through memory gained {100 * (gain.min() - 1):.0f} %, probably because "
         "both threads waited for the same memory (not measured)."
@@ -245,9 +245,9 @@ def outrun(run) -> str:
     times = rate[PRODUCT] / one["s10"]
     assert times > 2
     return (
-        f"{said} A product of matrices, which Hague names without a number, runs today at {rate[PRODUCT]:.0f} GFLOPS, "
-        f"{times:.1f} times the rate of ten chains: each of its arithmetic instructions multiplies and adds several "
-        "numbers."
+        f"{said} Hague also names a product of matrices, without a number. Today it runs at {rate[PRODUCT]:.0f} "
+        f"GFLOPS, {times:.1f} times as fast as ten chains do today, because each arithmetic instruction of the product "
+        "multiplies and adds several numbers."
     )
 
 

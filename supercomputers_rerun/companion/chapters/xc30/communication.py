@@ -124,14 +124,14 @@ def divided(run) -> str:
     talk = tables.load("xc30", "runs")
     tasks, threads = (talk[name].astype(int).to_series() for name in ("tasks", "threads"))
     shapes = [f"as {tasks[system]} tasks of {threads[system]} threads on the {system}" for system in tasks.index]
-    said = f"The talk's forecast runs {' and '.join(shapes)}. So the talk divides the work in one way on each computer."
+    said = f"The talk's forecast runs {' and '.join(shapes)}. For each computer it has only one division."
     used = (run["ranks"] * run["threads"]).values
     fewest, most = np.flatnonzero(used == used[-1])[[0, -1]]
     if fewest == most:
         return f"{said} Nor does a stored run of ours yet: it takes companion run {ranks.id}."
     names, seconds = teams(run), run["seconds"].values
     ratio = figures.times(seconds[fewest], seconds[most])
-    return f"{said} We try two on ours: {names[fewest]} takes {ratio.times} as long as {names[most]}."
+    return f"{said} On ours we try two: {names[fewest]} takes {ratio.times} as long as {names[most]}."
 
 
 def same_bits(run) -> str:

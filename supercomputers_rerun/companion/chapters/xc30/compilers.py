@@ -134,10 +134,10 @@ def told_apart(run) -> str:
     return (
         "The test asks whether a mean difference of scores can be chance, not whether it is large. It finds both "
         f"wrong builds on all {leads} days. What is scored is the height of the air's surface. In the build whose "
-        "rotation is wrong in its last digits, the mean difference of errors is tiny: to round one number once, the "
-        f"air's mean depth, loses more. The test finds the harmless build, too, on {plural(harmless, 'day')}. That may "
-        f"be chance: all {leads} days belong to the same forecasts, so that what happens by chance on one day can show "
-        "again on another. Or rounding shifts most scores in one direction."
+        "rotation is wrong in its last digits, the mean difference of errors is tiny: smaller than the error of "
+        "rounding the air's mean depth once. The test finds the harmless build different, too, on "
+        f"{plural(harmless, 'day')}. That may be chance: all {leads} days belong to the same forecasts, so that what "
+        "happens by chance on one day can show again on another. Or rounding shifts most scores in one direction."
     )
 
 

@@ -205,9 +205,8 @@ def reached(run) -> str:
         f"{_median(whole)}. Transforms turn values at grid points into waves and back. Timed alone{where}, they reach "
         f"{_median(one)} with one field of {truncation()} waves. With eight fields at once they reach "
         f"{_median(eight)}, probably because the shapes of the waves are then computed only once for all (not "
-        "measured). All three shares of today are a little too high, because they also count operations near the "
-        "poles that our programs skip: about 7 % of the count where transforms are timed alone, hardly any in the "
-        "model."
+        "measured). The two shares of transforms timed alone are a little too high: they count operations near "
+        "the poles that our programs skip, about 7 % of all. In the model hardly any are skipped."
     )
 
 

@@ -410,9 +410,9 @@ def cost(run) -> str:
         f"{significant(fastest, 1)} to {significant(slowest, 2)} s, from run to run. So the opens make it "
         f"{slow.times:.1f} times as long ({slow.times_low:.1f} to {slow.times_high:.0f}). Our formula, which takes the "
         f"same rate of writing in all runs, gives {formula:.1f}. In the fastest of our runs, opens of "
-        f"{1e3 * here_limit:.1f} ms would take as long as the bytes. In the talk's step {1e3 * limit:.2f} ms is "
-        f"enough: if all its files are written at once, it writes {here_limit / limit:.0f} times as many bytes a "
-        "second as our fastest run."
+        f"{1e3 * here_limit:.1f} ms would take as long as the bytes. In the talk's step opens of {1e3 * limit:.2f} ms "
+        f"already take as long as the bytes. For its bytes move faster, {here_limit / limit:.0f} times as many a "
+        "second as in our fastest run, if all files are written at once."
     )
 
 
@@ -426,16 +426,17 @@ def on_disk(run) -> str:
     assert rate > 2 * stated and longer.measurable and opening_them < (with_small - without) / 5
     assert np.nanmin(plain[0]) > 2 * max(np.nanmax(small[0]), np.nanmax(single))
     ends = [f"{np.nanmin(each):.2g} to {np.nanmax(each):.2g} s" for each in (small[0], plain[0], single)]
+    rounded = float(f"{rate:.2g}")
     return (
-        "These files go to memory. To a disk we write the files of a step one after another. So a single step gets "
-        f"about {{float(f'{{rate:.2g}}'):.0f}} MB/s; in the talk each of many files gets {stated:.0f} and more. When "
+        "These files go to memory. To a disk we write the files of a step one after another. All files of a step then "
+        f"share about {rounded:.0f} MB/s; in the talk each file gets {stated:.0f} and more for itself. When "
         "steps of the talk's size follow one another, each overwrites the files of the one before, and goes faster: "
         f"it takes {with_small:.1f} s with small files and {without:.1f} s without, {longer.medians:.2f} times as long "
         f"({longer.interval[0]:.2f} to {longer.interval[1]:.2f}). Opens that are not delayed explain only "
         f"{significant(opening_them, 1)} s of the difference. The first step of each series is left out: it takes "
         f"{ends[0]} with small files, but {ends[1]} without. Small files can hardly be why, since the slow steps open "
-        "none. Probably they are slow because their series is timed second: with nothing written before it, a single "
-        f"step without small files takes {ends[2]}."
+        "none. Probably the order is why: the series without small files is timed after the other. If nothing "
+        f"was written before it, a step without small files takes {ends[2]}."
     )
 
 

@@ -679,8 +679,8 @@ def said(run) -> list[str]:
     return [
         "By the dashed model a forecast with an asynchronous driver takes as long as the longer of computing and "
         "moving, with a synchronous one as long as both together. Each request adds its latency. Four files on our "
-        f"one disk make twice as many requests as two, each half as large. By the model they take {rounded(more)} "
-        f"times as long as two; we measured {rounded(four / two)} times."
+        "one disk make twice as many requests as two, each half as large. By the model the forecast takes "
+        f"{rounded(more)} times as long with four as with two; we measured {rounded(four / two)} times."
     ]
 
 

@@ -219,17 +219,21 @@ def said(run) -> str:
     own, expected = own_savings(run), hiding.frame(run)
     predicted, measured = (models.by_row(expected, name)["page cache"] for name in ("predicted", "measured"))
     assert saved_then() < 100 * balance()["SSD"] < 6 and own["middle"].min() > saved_then()
-    assert own["low"].max() <= own["high"].min() and predicted > _FAILS * measured and 45 < predicted <= 50
+    assert own["low"].max() <= own["high"].min() and predicted > _FAILS * measured
     assert expected["predicted"].iloc[2:].min() > 2 * 100 * balance()["SSD"], "moving takes a larger share of the time"
     late = _late(run, "SSD")
     assert 1.2 < late and abs(_late(run, "BMR") - 1) < 0.1
+    cached = observed(run, "label")[["net", "waiting"]].sel(label="page cache, none")
+    waits = 100 * float((cached["waiting"] / cached["net"]).median("sample"))
+    assert measured < waits < predicted
     return (
         f"Where memory imitates the SSD, a transfer takes {late:.1f} times as long as the time that we set for it. At "
         f"full speed overlap saves {span(own['middle'], 0)} %, and our samples scatter too much to tell the places "
         "apart. All forecasts of this figure leave out the physics, the part that is computed for each column of air "
-        "alone, and so compute for a shorter time. With files in the page cache computing and moving then take about "
-        f"equally long, and overlap could save half: the dashed model says {predicted:.0f} %. We measured "
-        f"{measured:.0f} % and do not know why."
+        "alone, and so compute for a shorter time. For files in the page cache the dashed model says "
+        f"{predicted:.0f} %. It takes moving to be slower than it was in this run, in which without overlap the "
+        f"forecast waited for {waits:.0f} % of its time. So overlap could save no more than that. We measured "
+        f"{measured:.0f} %, and do not know why it is not more."
     )
 
 
