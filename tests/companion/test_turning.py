@@ -261,7 +261,7 @@ def test_a_product_of_matrices_stands_below_the_loops_where_a_record_has_it(judg
     assert drawn["host"].notna().all() and printed.isna().tolist() == [*5 * [False], True]
     assert len(smt_loops.second([run]).data) == 6
     times = drawn["host"].iloc[5] / drawn["host"].iloc[2]
-    assert f"{times:.1f} times the rate of ten chains" in smt_loops.outrun(run)
+    assert f"{times:.1f} times as fast as ten chains do today" in smt_loops.outrun(run)
 
 
 @pytest.fixture
