@@ -697,8 +697,8 @@ def asked() -> "figures.Shown":
         name="request",
         heading=_measured(frame),
         title=f"While it opens, reads and closes one small file, a core could make {about(additions())} additions",
-        caption="What one request costs today, without the time of its bytes, and how many additions in registers, "
-        "without vectors, a core of that colour's machine makes meanwhile.",
+        caption="What one request costs today without its bytes, and how many additions in registers, without "
+        "vectors, a core of that colour's machine makes meanwhile.",
         alt=f"Time of one request in s, on a logarithmic axis. {said(frame)}.",
     )
 
@@ -734,8 +734,8 @@ def sustained() -> "figures.Shown":
         apart=0,
         data=frame,
         name="skipping_loops",
-        title="For the same number of operations, skipping eight of ten numbers took "
-        f"{then:.1f} times as long in 2006, {now:.1f} today",
+        title=f"For the same work, skipping eight of ten numbers took {then:.1f} times as long in 2006, {now:.1f} "
+        "today",
         seen="For the same arithmetic, with one thread a processor; in 2006 on 16 processors at once."
         + (" A cross marks a doubtful run." if loops["flagged"].any() else ""),
     )
