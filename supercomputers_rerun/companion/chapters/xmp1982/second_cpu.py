@@ -343,9 +343,10 @@ def idle_in_pairs(runs) -> "figures.Shown":
     """Share of a pair's time in which one CPU has nothing to do (section 5.2), then and now."""
     rows = {test: label(printed_name(test)) for tests in _by_disks().values() for test in tests}
     then = printed_idle().sel(test=[printed_name(test) for test in rows]).values
-    now = idle_now(runs[0])["one on disk"]
+    idle = idle_now(runs[0])
+    now = idle["one on disk"]
     one = then[: len(now)]  # they are the first rows
-    without, *others = (idle - starts_now(runs[0], _by_disks()[name]) for name, idle in idle_now(runs[0]).items())
+    without, *others = (shares - starts_now(runs[0], _by_disks()[name]) for name, shares in idle.items())
     shown = figures.dots(
         runs,
         [along(run, rows, "test", idle=idle_share) for run in runs],
