@@ -1,4 +1,4 @@
-"""Five reasons to wait: sums of two or three constants that say why something takes as long as it does.
+"""Five reasons to wait: short formulas that say why something takes as long as it does.
 
 ====================  ==========================================  ================================================
 function              seconds, or the gain                        in words
@@ -11,9 +11,9 @@ function              seconds, or the gain                        in words
 :func:`slowest`       the largest of all, step by step            at a barrier everybody waits for the slowest
 ====================  ==========================================  ================================================
 
-The functions take numbers or arrays.  The constants are those of :class:`Constants`, which the experiment ``constants``
-measures on a machine in seconds.  A figure of a chapter draws a model beside what it measured with constants of the
-same machine from a run of their own, and :func:`parted` says how far the two are apart.
+The functions take numbers or arrays, :func:`slowest` an array.  The constants are those of :class:`Constants`, which
+the experiment ``constants`` measures on a machine in seconds.  A :class:`Prediction` takes them from that run of the
+same machine, from the report or from the plan of a run; :func:`parted` says how far model and measurement are apart.
 """
 
 import math
@@ -176,7 +176,7 @@ class Constants(NamedTuple):
     barrier: float = math.nan  # s, of two threads
     cache_rate: float = math.nan  # byte/s, writes of 1 MB into the page cache
     disk_call: float = math.nan  # s, a record of 4 KB past the page cache, written or read
-    disk_rate: float = math.nan  # byte/s, records of 3 MB past the page cache, written and read
+    disk_rate: float = math.nan  # byte/s, records of 4 MB past the page cache, written and read
     bandwidth: float = math.nan  # byte/s of memory, one thread
     bandwidth_all: float = math.nan  # byte/s of memory, all threads of the run together
     peak: float = math.nan  # flop/s of one thread
@@ -217,7 +217,7 @@ def spoken(value: float, units: str, digits: int = 2) -> str:
 def constants(run) -> Constants | None:
     """The constants of the machine of ``run``, from its newest record of them; None where it has none.
 
-    They come from a run of their own: a figure that draws a model has not measured the model's constants itself.
+    They come from a run of their own: a figure with a :class:`Prediction` has not measured them itself.
     """
     found = runs.partner(run, EXPERIMENT)
     return None if found is None else of_record(found)
@@ -268,7 +268,7 @@ class Prediction(NamedTuple):
     of: Callable
 
     def frame(self, run=None) -> "pd.DataFrame | None":
-        """Measured and predicted numbers of a run; None where its machine has no such constants of a run apart."""
+        """Measured and predicted numbers of a run; None without constants of its machine, or a pair above zero."""
         found = constants(run) if self.needs else Constants()
         if found is None or not all(_known(getattr(found, name)) for name in self.needs):
             return None
@@ -283,7 +283,7 @@ PREDICTIONS: dict[str, Prediction] = {}
 def predicts(figure: str, model: Callable, what: str, leaves_out: str, needs: str = "", experiment: str = ""):
     """Register what a ``model`` says of a ``figure``, ``function(run, constants)``; parameters as :class:`Prediction`.
 
-    The function stands in the module of the figure, which draws the same frame: ``predicted = worth_model.frame(run)``.
+    The function stands in the module of the figure, which draws the same frame: ``expected = sharing.frame(run)``.
     """
 
     def register(function: Callable) -> Prediction:
