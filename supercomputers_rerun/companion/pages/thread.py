@@ -110,15 +110,15 @@ def why_more() -> str:
         f"fast, and the forecast's computing about {about(computes)} times. But in 1982 four disks shared the work, "
         f"and together moved {about(rates['disks-diop'] / rates['disk'])} times as much as one of them. So moving the "
         f"files became only about {about(moves)} times as fast. A processor can compute while data moves (overlap). In "
-        f"1982 moving a step's data took {about(hidden)} times as long as computing the step, so that it could go on "
-        f"while the processor computed. These times do not explain why the forecast still waited for {before:.0f} %. "
-        f"Today moving takes {about(longer)} times as long as computing. Even if all computing goes on while data "
-        f"move, the forecast must wait for at least {by_speeds():.0f} % of its time (calculated, for steps that write "
-        f"no output). In fact the forecast waits for {now:.0f} %. The calculation takes the disk's rate for large "
-        "blocks; the forecast asks for smaller ones, and probably waits longer for that reason. Suppose that four "
-        f"disks like ours moved four times as much as one. Then moving would take only {about(with_four)} times as "
-        "long as computing (calculated), and could go on meanwhile. So take the share as a lesson about one disk, not "
-        "as a race of machines. Our program also has other physics than that of 1982."
+        f"1982 moving a step's data took only {about(hidden)} times as long as computing the step, so that all of it "
+        "could go on while the processor computed. These times do not explain why the forecast still waited for "
+        f"{before:.0f} %. Today moving takes {about(longer)} times as long as computing. Even if all computing goes on "
+        f"while data move, the forecast must wait for at least {by_speeds():.0f} % of its time (calculated, for steps "
+        f"that write no output). In fact the forecast waits for {now:.0f} %. The calculation takes the disk's rate for "
+        "large blocks; the forecast asks for smaller ones, and probably waits longer for that reason. Suppose that "
+        f"four disks like ours moved four times as much as one. Then moving would take only {about(with_four)} times "
+        "as long as computing (calculated), and could go on meanwhile. So take the share as a lesson about one disk, "
+        "not as a race of machines. Our program also has other physics than that of 1982."
     )
 
 
@@ -219,7 +219,7 @@ def speed() -> str:
         "Much of the speed went into finer models. In 1982 a forecast also needed jobs that convert its fields. On "
         f"the X-MP, with a file on the SSD, one hour of forecast took {first:.0f} s, these jobs included. On the Cray "
         f"of 2014 one hour took about {last:.3g} s without such jobs. The model there had about {about(points / 1e6)} "
-        f"million points. Our model has as many points as that of 1982, {about(finer)} times fewer than that of 2014. "
+        f"million points, {about(finer)} times as many as ours, which has as many as that of 1982. "
         f"It has physics of its own, and its files on disk. Today it forecasts one hour in {about(again)} s, with the "
         "jobs."
     )

@@ -247,7 +247,7 @@ def no_better() -> Finding:
 @conclusion(
     "aips58-c6",
     place="section 4",
-    says="Further processors and more memory do not matter to AIPS: one processor, and less than 1 Mword.",
+    says="AIPS uses one processor and less than 1 Mword, so that further processors and more memory do not matter.",
 )
 def little_memory() -> Finding:
     """The most memory that a problem of each size holds."""

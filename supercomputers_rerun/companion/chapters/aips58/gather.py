@@ -59,10 +59,10 @@ def gathered(runs) -> "figures.Shown":
     return figures.dots(
         runs,
         frames,
-        {"ratio": "today, a loop over the instruction"},
-        printed={"then, Toronto over Pittsburgh": printed},
+        {"ratio": "today, a loop ÷ the instruction"},
+        printed={"1989, Toronto ÷ Pittsburgh": printed},
         names=[f"{task}, {size}" for task in _TASKS for size in SIZES["paper"] if f"{task}, {size}" in drawn],
-        xlabel="CPU time, gather by software over by hardware",
+        xlabel="CPU time with gather in software ÷ in hardware",
         base=1,
         legend_at="above 1",
         name="aips58_gathered",
@@ -117,7 +117,7 @@ def hardware_gather() -> Finding:
 @conclusion(
     "aips58-c14",
     place="section 3",
-    says="Since it hides the gain of gather, Pittsburgh's cost of files is probably worse than it appears.",
+    says="Pittsburgh's cost of files is probably worse than it appears, since its faster gather hides a part of it.",
 )
 def worse_than_it_appears() -> Finding:
     """CPU time of CLEAN at Toronto over Pittsburgh, as printed and without the cost of files."""

@@ -119,7 +119,7 @@ def wrong(cases: list) -> "figures.Shown":
 @conclusion(
     "aips58-c16",
     place="section 6, notes 9 and 10",
-    says="APCLN's images on the X-MPs are wrong and VTESS no longer converges; its times may be valid all the same.",
+    says="APCLN's images on the X-MPs are wrong. VTESS no longer converges, but its times may be valid all the same.",
 )
 def wrong_images() -> Finding:
     """Of VTESS, whose work does not depend on its success."""

@@ -75,7 +75,7 @@ def loading(runs) -> "figures.Shown":
         frames,
         old,
         name="aips58_loading",
-        title=f"DDTLOAD needed {pittsburgh_cpu / toronto:.0f} times Toronto's CPU time in Pittsburgh{asking}",
+        title=f"In Pittsburgh DDTLOAD needed {pittsburgh_cpu / toronto:.0f} times the CPU time of Toronto{asking}",
         caption="Right: CPU and real time; other users lengthen mostly real time. Below, our stand-in: the more it "
         "does for a message, the longer.",
         tables="ddtload",

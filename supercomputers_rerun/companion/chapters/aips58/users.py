@@ -63,8 +63,8 @@ def shared(runs) -> "figures.Shown":
         legend_at="above 2 0.45",
         name="aips58_shared",
         title=f"Beside busy processes our tasks take up to {most:.1f} times as long as alone{in_cpu}",
-        caption=f"Four tasks with files on the disk, beside as many busy processes as CPUs ({others}). At the line "
-        "they take as long as alone.",
+        caption=f"Four tasks with files on the disk, beside as many busy processes as CPUs ({others}). At 1 "
+        "a task takes as long as alone.",
     )
 
 

@@ -143,8 +143,8 @@ def balance(runs) -> "figures.Shown":
         runs=runs,
         data=pd.concat([old, figures.together(runs, frames)], ignore_index=True),
         tables="table_1 figure_1_axes overheads",
-        title=f"A fast solver waits for its dumps {_percent(fast.middle)} % as long as it computes, a slow one "
-        f"{_percent(slow.middle)} %",
+        title=f"Waiting for dumps adds {_percent(fast.middle)} % to the computing of a fast solver, "
+        f"{_percent(slow.middle)} % to that of a slow one",
         caption=f"Today: all five arrays to the disk. Along a dotted line dumps take equally long.{rest}",
     )
 
@@ -274,7 +274,7 @@ def first_code(runs) -> "figures.Shown":
 @conclusion(
     "nht1-c2",
     place="abstract",
-    says="The CM-2's overhead is typically under 4 %, because its output is fast relative to its computing.",
+    says="The CM-2's overhead is typically under 4 %: it writes fast in comparison with how slowly it computes.",
 )
 def slow_computing() -> Finding:
     """What waiting for the same dumps is of the computing of a fast and of a slow code."""
@@ -292,7 +292,7 @@ def slow_computing() -> Finding:
 @conclusion(
     "nht1-c3",
     place="sections 2.3.3 and 3.0",
-    says="An overhead means something only beside the best time without writing: a low one is no merit of a slow code.",
+    says="An overhead says something only beside the best time without writing, since a slow code has a low overhead.",
 )
 def best_time() -> Finding:
     """Seconds that the fast and the slow code wait for a dump."""

@@ -56,7 +56,7 @@ def conversion_cost(runs) -> "figures.Shown":
         base=1,
         legend_at="above 2",
         name="nht1_conversion",
-        title=f"To Cray numbers a dump takes {to:.1f} times as long as a copy, back {back:.1f}, with reversed bytes "
+        title=f"Converting to Cray numbers takes {to:.1f} times as long as copying, back {back:.1f}, reversing bytes "
         f"{plain:.1f}",
         caption="A dump of the largest grid, converted to numbers of another machine and back. At the right both "
         "ratios.",

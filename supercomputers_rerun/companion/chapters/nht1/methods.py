@@ -281,8 +281,7 @@ def short(run) -> tuple[str, str]:
     return (
         f"A program that saves its results crumb by crumb takes {_longer(run)} times as long today as one that "
         "saves nothing.",
-        f"Asking to save one crumb takes about as long as saving {rounded(size / _point())} crumbs in one larger "
-        "write.",
+        f"The request for one crumb takes about as long as the bytes of {rounded(size / _point())} crumbs.",
     )
 
 
@@ -323,8 +322,8 @@ def cost(run) -> str:
     return (
         f"This chapter counts a write and its seek as one call. Today the call for {_point()} bytes takes about "
         f"{models.spoken(call, 's')}, nearly all of it a fixed cost: the latency, which does not depend on the bytes. "
-        f"Planes move at {models.spoken(rate, 'byte/s')}, the bandwidth. In the time behind this rate the program also "
-        "copies each dump and computes a checksum; without the copy the rate would be "
+        f"Planes move at {models.spoken(rate, 'byte/s')}, the bandwidth. This rate counts also the time in which the "
+        "program copies each dump and computes a checksum; without the copy it would be "
         f"{models.spoken(uncopied, 'byte/s')}. At {models.spoken(rate, 'byte/s')} {_kilobytes(size)} could move in the "
         "time of one call."
     )
@@ -431,7 +430,7 @@ def over_ranks(run) -> str:
         "through MPI, a library for messages. If Python calls MPI for each point, their run takes "
         f"{1 + points['zeta'] / 100:.1f} times as long as without writing. If each process hands all its points of a "
         f"dump to MPI in one call, it takes only {span(rest['zeta'], 0)} % longer than without writing. (There are two "
-        "ways: all processes make a joint call, or each calls by itself. Each number is the median of one.)"
+        "ways: all processes make a joint call, or each calls by itself.)"
     )
 
 
@@ -474,7 +473,7 @@ def verified_by_planes() -> Finding:
 @conclusion(
     "nht1-c7",
     place="section 3.2",
-    says="The CM-2 writes a file that others can read at a sixth of the speed of its own format.",
+    says="The CM-2 writes six times as slowly if other machines must be able to read the file.",
 )
 def own_format() -> Finding:
     """Printed rates of the DataVault."""

@@ -96,9 +96,9 @@ def scaled(run) -> str:
     lost = [np.nanmedian(run[f"observed_{name}"].values[1]) for name in ("barrier", "communication")]
     share = 100 * sum(lost) / np.nanmedian(run["seconds"].values[1])
     assert gain["low"] > 1.5 and share < 10
-    less = "measurably less than twice" if gain["high"] < 2 else "no measurable difference to twice"
+    less = ", measurably less than twice" if gain["high"] < 2 else ""
     return (
-        f"Today two ranks run the small spectral model (chapter 5) {gain['middle']:.1f} times as fast as one ({less}). "
+        f"Today two ranks run the small spectral model (chapter 5) {gain['middle']:.1f} times as fast as one{less}. "
         f"Messages, and waiting at barriers, take {share:.0f} % of their time. The ranks share one machine, "
         "without a network."
     )
@@ -125,7 +125,8 @@ def share_of_peak() -> Finding:
 @conclusion(
     "p5plus-c16",
     place='slide "Times for IFS on P5+ (RAPS9)"',
-    says="The analysis (4D-Var) reaches about half of the forecasts' share of peak, and computes about half its time.",
+    says="The analysis (4D-Var) reaches about half the share of peak of the forecasts, and spends about half of "
+    "its time computing.",
 )
 def analysis_reaches_half() -> Finding:
     """Printed shares of the parallel section."""

@@ -215,8 +215,8 @@ def guessable(run) -> str:
     factor, size = _slower(run), figures.bytes_label(_reach(run).loc["random", "nbytes"])
     assert factor["low"] > 1.25
     return (
-        f"A processor of today loads {size} of data in pieces of 64 bytes. In random order it needs "
-        f"{factor['middle']:.2g} times as long as if each lies {figures.bytes_label(_WALK)} after the one before "
+        f"A processor of today loads {size} of data in pieces of 64 bytes. If they come in random order, it needs "
+        f"{factor['middle']:.2g} times as long as if each next piece lies {figures.bytes_label(_WALK)} further on "
         f"(ratio of medians; its 95 % interval begins at {factor['low']:.1f})."
     )
 

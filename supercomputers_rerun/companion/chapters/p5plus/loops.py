@@ -237,9 +237,7 @@ def outrun(run) -> str:
     rate, old = _rates(run)["one thread"]["middle"], then()
     one = rate.loc[list(LOOPS)]
     assert (one > old["SMT"]).all() and (one / old["no SMT"]).idxmin() == "s10"
-    said = (
-        "In every loop one thread of today is faster than one of 2006, and than two of 2006 together on one processor."
-    )
+    said = "In every loop one thread of today is faster than two threads of 2006 that shared a processor."
     if PRODUCT not in rate:
         return said
     times = rate[PRODUCT] / one["s10"]

@@ -62,7 +62,7 @@ _ITEM, _LINE = 4, 64
     "p5plus_bandwidth",
     models.transfer,
     "the rate of strided reads from memory",
-    "that a core can wait for a limited number of lines at once",
+    "that a core can wait for only so many lines at once",
     "bandwidth",
     "p5plus-bandwidth",
 )

@@ -115,8 +115,8 @@ def differences(runs) -> "figures.Shown":
         runs=shown,
         data=pd.DataFrame({"lead": run["lead"].values, "error_strict": run["error_strict"].values, **columns}),
         title=f"A test for wrong builds calls a harmless build different, too, on {days[1]} of {leads} days",
-        caption=f"{run['members'].values[0]} forecasts a build, paired with a strict one's. Dot: the 95 % interval of "
-        "their mean difference excludes zero. Below: differences; dashed: forecast's error.",
+        caption=f"Each of {run['members'].values[0]} forecasts is paired with that of a strict build. Dot: the 95 % "
+        "interval of their mean difference excludes zero. Below: differences; dashed: forecast's error.",
         tables="scores",
     )
 

@@ -104,7 +104,7 @@ def cores(runs) -> "figures.Shown":
     if len(today) == 1:  # the transforms of the next machine that has them
         today = pd.concat([today, *(frame[1:] for frame in now[1:] if len(frame) > 1)][:2])
     varied = " Long bars: the peak varied." if (today["peak_high"] > 1.3 * today["peak_low"]).any() else ""
-    apart = " Transforms: eight fields, counting operations left out near the poles." if len(today) > 1 else ""
+    apart = " Transforms: of eight fields; operations skipped near the poles count, too." if len(today) > 1 else ""
     older = " and ".join(f"{share:g}" for share in then["share"])
     whole, *alone = (f"{share:.0f} %" for share in now[0]["share"])  # the forecast's, and that of transforms
     rest = f", transforms {alone[0]}" if alone else ""
@@ -205,8 +205,9 @@ def reached(run) -> str:
         f"{_median(whole)}. Transforms turn values at grid points into waves and back. Timed alone{where}, they reach "
         f"{_median(one)} with one field of {truncation()} waves. With eight fields at once they reach "
         f"{_median(eight)}, probably because the shapes of the waves are then computed only once for all (not "
-        "measured). The two shares of transforms timed alone are a little too high: they count operations near "
-        "the poles that our programs skip, about 7 % of all. In the model hardly any are skipped."
+        "measured). The two shares of transforms timed alone are a little too high: they count operations near the "
+        "poles that our programs skip, about 7 % of all. The model skips hardly any, so that its share is hardly too "
+        "high."
     )
 
 

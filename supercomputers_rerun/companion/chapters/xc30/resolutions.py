@@ -124,8 +124,8 @@ def plainly(run) -> str:
     """The finer grid at the old price, for everybody."""
     return (
         f"In our model, which describes the weather by waves, a map with {points_ratio():.1f} times as many points "
-        f"cost {_no_more(over(run, *SAME_PRICE, day=True))} to compute. It left out the shortest waves, and, as we "
-        "assume, needs fewer steps a day."
+        f"cost {_no_more(over(run, *SAME_PRICE, day=True))} to compute. With the finer map we left out the "
+        "shortest waves, and assumed that the day then needs fewer steps."
     )
 
 

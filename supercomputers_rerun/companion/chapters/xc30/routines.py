@@ -92,7 +92,7 @@ def gained(runs) -> "figures.Shown":
         limits.setdefault(columns(run), "of others")
     for row, (limit, words) in enumerate(limits.items(), len(first) - len(limits)):
         axis.axvline(limit, color=figures.meaning("calculated"), linestyle="--", linewidth=1.2)
-        side = "left" if limit < 4 else "right"  # of the line, where no mark is
+        side = "right" if limit == max(limits) and limit >= 4 else "left"  # of the line, where no mark is
         near = {"ha": side, "va": "center", "color": figures.meaning("calculated"), "size": 9}
         axis.text(limit + (0.1 if side == "left" else -0.1), row, f"{words}: {limit}", **near)
     axis.set_xlim(right=max(max(limits) + 1, axis.get_xlim()[1]))  # room for these words
@@ -190,7 +190,7 @@ def by_length(runs) -> "figures.Shown":
     axis.set_xticks(LENGTHS, [str(length) for length in LENGTHS])
     axis.minorticks_off()
     axis.set(xlabel="NPROMA, columns of a block", ylabel="rate [MFLOPS]")
-    _name_at_right(axis)
+    _name_at_right(axis, frames)
     rate = frames[0].pivot(index="routine", columns="nproma", values="rate")
     # of routines that have one column, the largest first
     over_one = (rate.max(axis=1) / rate[1]).dropna().sort_values(ascending=False)
@@ -207,21 +207,26 @@ def by_length(runs) -> "figures.Shown":
     )
 
 
-def _name_at_right(axis) -> None:
-    """Name each line at the right edge of a panel, as high as its end, or above the name below it."""
+def _name_at_right(axis, frames) -> None:
+    """Name each routine at the right edge of a panel, as high as its line in the first frame that has it ends, or above
+    the name below it."""
     bottom, top = np.log10(axis.get_ylim())
-    lines = [line for line in axis.get_lines() if not line.get_label().startswith("_")]
+    ends: dict[str, float] = {}
+    for frame in frames:
+        for name, rate in frame.groupby("routine", sort=False)["rate"].last().items():
+            ends.setdefault(name, rate)
+    colours = {float(line.get_ydata()[-1]): line.get_color() for line in axis.get_lines() if len(line.get_ydata())}
     height = -np.inf
-    for line in sorted(lines, key=lambda each: each.get_xydata()[-1][1]):
-        height = max(np.log10(line.get_xydata()[-1][1]), height + 0.08 * (top - bottom))
-        style = {"transform": axis.get_yaxis_transform(), "va": "center", "color": line.get_color(), "size": 9}
-        axis.text(1.02, 10**height, line.get_label(), **style)
+    for name, rate in sorted(ends.items(), key=lambda each: each[1]):
+        height = max(np.log10(rate), height + 0.08 * (top - bottom))
+        style = {"transform": axis.get_yaxis_transform(), "va": "center", "color": colours[rate], "size": 9}
+        axis.text(1.02, 10**height, name, **style)
 
 
 @conclusion(
     "xc30-c2",
     place='slide "Comparison between IBM and Cray for IFS T1279 10-day Forecast"',
-    says="Since its compiler makes vectors of IFS, the Cray computes relatively faster.",
+    says="The Cray's compiler makes vectors of IFS, so that computing, compared with the rest, is faster there.",
 )
 def vectors() -> Finding:
     """How many times as long the scalar build of each routine takes."""

@@ -348,8 +348,8 @@ def opens(runs) -> "figures.Shown":
         data=frames,
         title=f"If opening a small file takes {1e3 * slow['open']:.0f} ms, our output step takes {slow['times']:.1f} "
         f"times as long ({longer})",
-        caption="Both steps write the same bytes; the fewer these are (grey), the more opens weigh. Leftmost opens "
-        "are not delayed, the others on purpose.",
+        caption="With and without small files a step writes the same bytes; few of them on the grey curve, so that "
+        "opens weigh more. All but the leftmost opens are delayed.",
         tables="hres_io io_to_remove",
         note=models.said(opening, expected),
     )
@@ -411,8 +411,8 @@ def cost(run) -> str:
         f"{slow.times:.1f} times as long ({slow.times_low:.1f} to {slow.times_high:.0f}). Our formula, which takes the "
         f"same rate of writing in all runs, gives {formula:.1f}. In the fastest of our runs, opens of "
         f"{1e3 * here_limit:.1f} ms would take as long as the bytes. In the talk's step opens of {1e3 * limit:.2f} ms "
-        f"already take as long as the bytes. For its bytes move faster, {here_limit / limit:.0f} times as many a "
-        "second as in our fastest run, if all files are written at once."
+        f"already take as long as the bytes. The reason is that its bytes move "
+        f"{here_limit / limit:.0f} times as fast as in our fastest run, if all files are written at once."
     )
 
 
@@ -428,15 +428,15 @@ def on_disk(run) -> str:
     ends = [f"{np.nanmin(each):.2g} to {np.nanmax(each):.2g} s" for each in (small[0], plain[0], single)]
     rounded = float(f"{rate:.2g}")
     return (
-        "These files go to memory. To a disk we write the files of a step one after another. All files of a step then "
-        f"share about {rounded:.0f} MB/s; in the talk each file gets {stated:.0f} and more for itself. When "
-        "steps of the talk's size follow one another, each overwrites the files of the one before, and goes faster: "
-        f"it takes {with_small:.1f} s with small files and {without:.1f} s without, {longer.medians:.2f} times as long "
-        f"({longer.interval[0]:.2f} to {longer.interval[1]:.2f}). Opens that are not delayed explain only "
+        "These files go to memory. To a disk we write the files of a step one after another. All files of a single "
+        f"step then share about {rounded:.0f} MB/s; in the talk each file gets {stated:.0f} and more for itself. When "
+        "steps of the talk's size follow one another, each after the first overwrites files, which is faster. Such a "
+        f"step takes {with_small:.1f} s with small files and {without:.1f} s without, {longer.medians:.2f} times as "
+        f"long ({longer.interval[0]:.2f} to {longer.interval[1]:.2f}). Opens that are not delayed explain only "
         f"{significant(opening_them, 1)} s of the difference. The first step of each series is left out: it takes "
         f"{ends[0]} with small files, but {ends[1]} without. Small files can hardly be why, since the slow steps open "
-        "none. Probably the order is why: the series without small files is timed after the other. If nothing "
-        f"was written before it, a step without small files takes {ends[2]}."
+        "none. Probably the order is why: the series without small files is timed after the other. If nothing was "
+        f"written before it, a step without small files takes {ends[2]}."
     )
 
 

@@ -202,15 +202,15 @@ def bank_times(stride: int = 8, banks: int = 16, cpus: int = 1) -> "figures.Show
     for count in range(most + 1) if few and cpus == 1 else ():
         axis.text(1.01, base + 0.9 * count, f"{count} wait", transform=axis.get_yaxis_transform(), va="center", size=9)
     lost = ", ".join(f"{waiting[:, cpu].sum()} port-cycles of CPU {cpu}" for cpu in range(cpus))
-    taken = "every word" if stride == 1 else f"one word of {stride}"
+    taken = "every word" if stride == 1 else f"every {stride}th word"
     whose = "a CPU's three vectors" if cpus == 1 else f"the vectors of {cpus} CPUs"
     data = pd.DataFrame(seen.holder, columns=[f"bank {bank}" for bank in range(banks)])
     return figures.show(
         figure,
         data=data.rename_axis("cycle").reset_index(),
         name="xmp1982_bank_times",
-        title=f"Taking {taken}, {whose} use {len(used)} of {banks} memory banks, and "
-        f"{f'up to {most} wait' if most else 'none waits'}",
+        title=f"When {whose} take {taken}, they use {len(used)} of {banks} banks, and "
+        f"{f'up to {most} vectors wait' if most else 'none waits'}",
         tables="prose",
         caption="Simulated. A bar is a busy bank; above, how many of a CPU's two loads and one store wait. Each begins "
         "in another bank.",
@@ -236,8 +236,8 @@ def said(run) -> str:
     (job, *_), (kernel, *_) = printed("fig8_1"), printed("fig8_2")
     assert job.max() < 1.01 and kernel[0] < 1.05 and 4 / 3 < kernel.max() < 1.4
     return (
-        "Two copies of the program that does little but ask memory shared half of the banks. A copy took up to "
-        f"{kernel.max():.2f} times the CPU time that it took alone with all banks, mostly due to the other copy. "
+        "The second program does little but load and store. Two copies of it ran on half of the banks. A copy took up "
+        f"to {kernel.max():.2f} times the CPU time that it took alone with all banks, mostly due to the other copy. "
         "What the other copy would cost with all banks was not timed. The report does not print this program. So we "
         f"simulated {int(run['searched'])} loops, each a guess at it; {int(run['within_2_percent'])} come within 2 % "
         "of the printed times. The nearest is *kernel, simulated* in the folded figure above."

@@ -199,14 +199,15 @@ def waits(runs) -> "figures.Shown":
     gain_axis.set_xlim(left=0)
     figures.legend(share_axis, "above 2")
     _, computing, moved = gained(runs[0]).values()
-    why = f": computing sped up {times[1]}, one disk for four {rounded(moved)}" if computing > moved else ""
+    why = f"; computing is {times[1]} as fast, moving its data {rounded(moved)} times" if computing > moved else ""
     return figures.show(
         figure,
         runs=runs,
         data=frames,
         name="xmp1982_waits",
-        title=f"A forecast waited {then:.0f} % in 1982, {now:.0f} now{why}",
-        caption="Rows: then; today. In 1982 time without computing counts as waiting; so counted, today's are "
+        title=f"A forecast waited {then:.0f} % in 1982, {now:.0f} % now{why}",
+        caption="Names of rows: then; today. In 1982 all clock time without CPU time is waiting; counted likewise, "
+        "today: "
         "{:.0f}, {:.0f} and {:.0f} %.".format(*counted)
         + " Below, large blocks on disks.",
         tables="fig4_1 fig4_4 fig7_2 fig7_3 sec3_1",
@@ -725,7 +726,7 @@ def jobs_wait() -> Finding:
 @conclusion(
     "xmp1982-c5",
     place="section 4.1",
-    says="But for its first three steps, one day of the forecast is like any other.",
+    says="One day of the forecast is like any other, except for its first three steps.",
 )
 def typical_day() -> Finding:
     """Clock of an ordinary step of the second day over one of the first; the first three over those of the second."""

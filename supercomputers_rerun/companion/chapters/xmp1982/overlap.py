@@ -231,8 +231,8 @@ def said(run) -> str:
         f"full speed overlap saves {span(own['middle'], 0)} %, and our samples scatter too much to tell the places "
         "apart. All forecasts of this figure leave out the physics, the part that is computed for each column of air "
         "alone, and so compute for a shorter time. For files in the page cache the dashed model says "
-        f"{predicted:.0f} %. It takes moving to be slower than it was in this run, in which without overlap the "
-        f"forecast waited for {waits:.0f} % of its time. So overlap could save no more than that. We measured "
+        f"{predicted:.0f} %. But without overlap the forecast waited in this run for only {waits:.0f} % of its time, "
+        "because moving was faster than the model assumes. So overlap could save no more than that. We measured "
         f"{measured:.0f} %, and do not know why it is not more."
     )
 

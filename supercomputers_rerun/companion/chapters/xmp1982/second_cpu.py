@@ -187,8 +187,8 @@ def worth(runs) -> "figures.Shown":
         title=f"Without a disk two CPUs are worth {span([fast, faster], 1)} of one; with a disk {slow:.1f} in 1982, "
         f"{slower:.1f} today",
         tables="fig5_1 fig5_3",
-        caption="In italics: medians. In turn, SSD forecasts of 1982 have the synchronous driver; over those with "
-        f"the asynchronous, with longer jobs: up to {printed_worth('async').max():.2f}.",
+        caption='In italics: medians. On SSD, "in turn" was timed with the synchronous driver; with the other, '
+        f"whose jobs took longer, the gain reaches {printed_worth('async').max():.2f}.",
         model=models.by_row(expected),
         note=models.said(sharing, expected),
     )
@@ -358,8 +358,8 @@ def idle_in_pairs(runs) -> "figures.Shown":
         title=f"With one of two forecasts on disk a CPU runs out of jobs: for {span(now, 0)} % today, in 1982 for "
         f"{span(one, 0)} %",
         tables="fig5_3",
-        caption=f"Right: 1982 → today on {figures.letter(runs[0])}. Today's include starts of programs; without: "
-        f"{span(without, 0)} % with one on disk, else at most {max(map(np.max, others)):.0f} %.",
+        caption=f"Right: 1982 → today on {figures.letter(runs[0])}. Without the starts of programs today's are "
+        f"{span(without, 0)} % (one on disk), and at most {max(map(np.max, others)):.0f} % elsewhere.",
     )
     figures.at_right(shown.figure.axes[0], [f"{old:.0f} → {new:.0f} %" for old, new in zip(one, now, strict=True)])
     return grouped(shown, {name: len(tests) for name, tests in _by_disks().items()}, at=0.42)
