@@ -357,6 +357,8 @@ def buffered(run) -> str:
     )
 
 
+#: What the solver does while another thread writes its points.
+_GOES_ON = "goes on"
 #: Grid of the first code of the iPSC/860 and numbers of processes that write its points, by preset.
 _POINTS: dict[str, tuple[dict, tuple[int, ...]]] = {
     "quick": ({}, (1, 4)),
@@ -367,12 +369,19 @@ _POINTS: dict[str, tuple[dict, tuple[int, ...]]] = {
 
 @experiment("nht1-points", item="N6", threads=1, rounds=7, seconds={"paper": 900, "modern": 1500}, unit="s a run")
 def by_processes(preset: str, threads: int) -> list[Case]:
-    """Points written by one process, and by several at once, as on the iPSC/860."""
-    from supercomputers_rerun.kernels.files import nodes
+    """Points written by one process, and by several at once, as on the iPSC/860; by one while the solver goes on."""
+    from supercomputers_rerun.kernels.files import application, nodes
 
     size, counts = _POINTS[preset]
     problems = [nodes.Problem(**size, P=P, points=True) for P in counts]
-    return [Case(f"N = {p.N}, P = {p.P}", nodes, p, threads, of(p, "N", "NS", "IW", "P"), _at_once) for p in problems]
+    about = [{**of(p, "N", "NS", "IW", "P"), "solver": "waits"} for p in problems]
+    cases = [
+        Case(f"N = {p.N}, P = {p.P}", nodes, p, threads, each, _at_once)
+        for p, each in zip(problems, about, strict=True)
+    ]
+    later = application.Problem(**size, way="elements", asynchronous=True)
+    beside = {**of(later, "N", "NS", "IW"), "P": 1, "solver": _GOES_ON}
+    return [*cases, Case(f"N = {later.N}, asynchronous", application, later, threads, beside, _beside)]
 
 
 def _at_once(result) -> dict[str, float]:
@@ -380,19 +389,27 @@ def _at_once(result) -> dict[str, float]:
     return {"T_C": result.T_C.min(), "T_T": T_T.min()}
 
 
+def _beside(result) -> dict[str, float]:
+    return {"T_T": result.T_T}
+
+
 @by_processes.figure
 def pointwise(runs) -> "figures.Shown":
-    """Time, rate and overhead by the number of processes that write points."""
-    run, cases = runs[0], figures.cases(runs[0], "N", "NS", "IW", "P")
-    zeta = overhead(run, cases.index, cases.index, "observed_T_C")
+    """Time, rate and overhead by the number of processes that write points: the first run with asynchronous ones."""
+    run = next((each for each in runs if "solver" in each), runs[0])
+    cases = figures.cases(run, "N", "NS", "IW", "P", *(["solver"] if "solver" in run else []))
+    goes_on = cases["solver"] == _GOES_ON if "solver" in cases else cases["P"] < 0
+    # one process that writes in turn has the time without writing of both
+    zeta = overhead(run, cases.index, cases.index.where(~goes_on, cases.index[0]), "observed_T_C")
     cases["T_T"] = figures.sampled(run, "observed_T_T")["middle"]
     cases["R_IO"] = 40e-6 * cases["N"] ** 3 * cases["NS"] / cases["IW"] / cases["T_T"]
     return in_words(
         figures.with_spread(cases, zeta=zeta),
-        ["N", "P", "T_T", "R_IO", "zeta", "zeta_low", "zeta_high"],
+        ["N", "P", *(["solver"] if "solver" in cases else []), "T_T", "R_IO", "zeta", "zeta_low", "zeta_high"],
         name="nht1_points",
         caption="Points written by one process, and by as many as the grid has points in a direction, the method of "
-        f"the iPSC/860's first code: {run['NS'].values[0]} steps. One more process runs the solver, which waits.",
+        f"the iPSC/860's first code: {run['NS'].values[0]} steps, on {figures.cpu(run)}. Another process runs the "
+        "solver.",
     )
 
 

@@ -11,9 +11,10 @@ from supercomputers_rerun.companion import figures, models, tables
 from supercomputers_rerun.companion.bench import Case
 from supercomputers_rerun.companion.chapters.xmp1982 import forecast
 from supercomputers_rerun.companion.chapters.xmp1982.rows import along, at_mark, grouped, in_rows, observed, on_host
-from supercomputers_rerun.companion.common import np, pd, span
+from supercomputers_rerun.companion.common import np, pd, span, xr
 from supercomputers_rerun.companion.conclusions import NOT, PARTLY, Finding, conclusion
 from supercomputers_rerun.companion.experiments import experiment
+from supercomputers_rerun.companion.records.runs import partner
 
 #: Seconds that a step of the paced comparison computes, and its steps.
 _STEP, _PACED_STEPS = {"quick": 0.05, "paper": 0.4}, 6
@@ -176,22 +177,42 @@ def savings(runs) -> "figures.Shown":
 
 @drivers.figure
 def hidden(runs) -> "figures.Shown":
-    """Section 3.1: the share of the transfers that computing can hide, as printed, and that it hid on paced devices."""
+    """Section 3.1: the share of the transfers that computing can hide, as printed, and that it hid on paced devices.
+
+    And in a forecast of the same machine with its files in the places of 1982.
+    """
     possible = tables.printed("xmp1982", "sec3_1").set_index("work_files")["overlap"].astype(float)
-    rows = {"paced as SSD, both": "two files, reads and writes", "paced as BMR, one": "one file, reads alone"}
+    paced = {"paced as SSD, both": "two files, reads and writes", "paced as BMR, one": "one file, reads alone"}
+    own = {"ssd2-async": "two files, reads and writes", "bmr1": "one file, reads alone", "disk4": "four files on disk"}
+
+    def here(run) -> "pd.DataFrame":
+        frame = along(run, paced, "label", paced=_hidden)
+        whole = partner(run, forecast.forecast.id)
+        if whole is None:
+            return frame
+        return frame.merge(along(whole, own, own=_hidden), "outer", ["what", "flagged"], sort=False)
+
+    frames = [*map(here, runs)]
     return figures.dots(
         runs,
-        [along(run, rows, "label", hidden=lambda cases: 100 * cases["overlapped"]) for run in runs],
-        {"hidden": "today, paced"},
-        printed={"possible, 1982": pd.Series(possible.loc[[2, 1]].to_numpy(), [*rows.values()])},
+        frames,
+        {"paced": "today, paced"} | ({"own": "today, whole forecast"} if "own" in frames[0] else {}),
+        printed={"possible, 1982": pd.Series(possible.loc[[2, 1, 4]].to_numpy(), [*own.values()])},
+        names=[*own.values()],
         xlabel="bytes that move while a row is computed [%]",
         legend_at="above 2",
         name="xmp1982_hidden",
         title=f"With two files {possible[2]:.0f} % of the bytes could move while the forecast computes, with one "
         f"{possible[1]:.0f} %",
         tables="sec3_1",
-        caption="The report says what could overlap, we measure what did on paced devices.",
+        caption="The report says what could overlap; we measure what did, on devices paced as in 1982 and in whole "
+        "forecasts (SSD is memory, the buffer the page cache).",
     )
+
+
+def _hidden(cases) -> "xr.DataArray":
+    """Share of the bytes that moved while a row was computed, %."""
+    return 100 * cases["overlapped"]
 
 
 def saved(lines: int | None = None) -> list[float]:
