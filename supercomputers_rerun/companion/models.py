@@ -310,7 +310,7 @@ FORMULAS = {
     "shared_device": "one device for both jobs",
     "overlap": "overlap hides the shorter of two times",
     "slowest": "all wait for the slowest",
-    "chase": "loads × the latency of what holds them",
+    "chase": "loads × the latency of the cache or memory",
 }
 
 
@@ -324,9 +324,10 @@ def said(prediction: Prediction, frame: "pd.DataFrame | None") -> str:
     found = parted(frame["measured"], frame["predicted"])
     far = max(found.worst, 1 / found.worst) > _FAR
     rest = f" The model leaves out {prediction.leaves_out}." if far else ""
-    source = "constants of another run" if prediction.needs else "constants that were not measured with it"
-    ends = f"{significant(found.median, 2)} times the model in the median, {significant(found.worst, 2)} times at worst"
-    return f"Dashed, the model: {FORMULAS[prediction.model]}, with {source}. Measured values are {ends}.{rest}"
+    source = ", with constants of another run" if prediction.needs else ""
+    median, worst = significant(found.median, 2), significant(found.worst, 2)
+    ends = f"{median} times what the model says in the median, {worst} times at worst"
+    return f"Dashed, the model: {FORMULAS[prediction.model]}{source}. Measured values are {ends}.{rest}"
 
 
 def chase(nbytes, levels: tuple[Level, ...]):

@@ -216,10 +216,9 @@ def speed() -> str:
     finer = points / (ours.ni * ours.nj * ours.levels)
     assert again < last / 20 and finer > 100
     return (
-        "Much of the speed went into finer models. In 1982 a forecast also needed jobs that convert its fields. On "
-        f"the X-MP, with a file on the SSD, one hour of forecast took {first:.0f} s, these jobs included. On the Cray "
-        f"of 2014 one hour took about {last:.3g} s without such jobs. The model there had about {about(points / 1e6)} "
-        f"million points, {about(finer)} times as many as ours, which has as many as that of 1982. "
-        f"It has physics of its own, and its files on disk. Today it forecasts one hour in {about(again)} s, with the "
-        "jobs."
+        "Much of the speed went into finer models. In 1982 a forecast also needed jobs that convert its fields. On the "
+        f"X-MP, with a file on the SSD, one hour of forecast took {first:.0f} s, these jobs included. On the Cray of "
+        f"2014 one hour took about {last:.3g} s without such jobs. The model there had about {about(points / 1e6)} "
+        f"million points, {about(finer)} times as many as ours, which has as many as that of 1982. Our model has "
+        f"physics of its own, and its files on disk. Today it forecasts one hour in {about(again)} s, with the jobs."
     )

@@ -78,7 +78,7 @@ def paced(run) -> str:
 @conclusion(
     "aips58-c15",
     place="section 6, note 5",
-    says="Loading from tape, as on the Convex, is to be told apart from loading files, as on the X-MPs.",
+    says="The Convex loaded from tape, the X-MPs from files; these times are not to be compared with each other.",
 )
 def tape_and_files() -> Finding:
     """Real time of loading at the pace of a tape over that from a file."""

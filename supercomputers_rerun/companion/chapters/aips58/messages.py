@@ -76,8 +76,8 @@ def loading(runs) -> "figures.Shown":
         old,
         name="aips58_loading",
         title=f"In Pittsburgh DDTLOAD needed {pittsburgh_cpu / toronto:.0f} times the CPU time of Toronto{asking}",
-        caption="Right: CPU and real time; other users lengthen mostly real time. Below, our stand-in: the more it "
-        "does for a message, the longer.",
+        caption="Right: CPU and real time; other users lengthen mostly real time. Below, our stand-in: the more work "
+        "for each message, the more time.",
         tables="ddtload",
         model=models.by_row(expected, "real"),
         note=models.said(added, expected),

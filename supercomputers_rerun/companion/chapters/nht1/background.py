@@ -94,9 +94,9 @@ def said(run) -> str:
         f"measurably shorter: {gains}. None became measurably longer. Writing in the background can save at most the "
         f"time in which the solver waits for dumps. We timed this waiting separately: it is at most {share:.0f} % of a "
         "run with writing. A free CPU alone does not decide whether it helps: one of the two shorter runs had none. "
-        "Both gained more than the dashed model says. The model assumes that a dump moves at "
-        f"{models.spoken(known.cache_rate, 'byte/s')}, a rate from a separate measurement. But in these two runs dumps "
-        f"moved at {models.spoken(rate, 'byte/s')} or less, so that there was more waiting to hide."
+        "Both shorter runs gained more than the model says (dashed in the figure). The model assumes that a dump moves "
+        f"at {models.spoken(known.cache_rate, 'byte/s')}, a rate from a separate measurement. But in these two runs "
+        f"dumps moved at {models.spoken(rate, 'byte/s')} or less, so that there was more waiting to hide."
     )
 
 

@@ -136,7 +136,7 @@ def balance(runs) -> "figures.Shown":
     fast, slow = ends(runs[0])
     rest = " At the edge: computing not known."
     if fast.low * fast.computing > slow.high * slow.computing:
-        rest = " Why the fast solver's take longer: not measured."
+        rest = " Why dumps of the fast solver take longer was not measured."
     return figures.show(
         figure,
         name="nht1_balance",

@@ -322,8 +322,8 @@ def cost(run) -> str:
     return (
         f"This chapter counts a write and its seek as one call. Today the call for {_point()} bytes takes about "
         f"{models.spoken(call, 's')}, nearly all of it a fixed cost: the latency, which does not depend on the bytes. "
-        f"Planes move at {models.spoken(rate, 'byte/s')}, the bandwidth. This rate counts also the time in which the "
-        "program copies each dump and computes a checksum; without the copy it would be "
+        f"Planes move at {models.spoken(rate, 'byte/s')}, the bandwidth. It includes the time in which the program "
+        "copies each dump and computes its checksum; without the copy alone it would be "
         f"{models.spoken(uncopied, 'byte/s')}. At {models.spoken(rate, 'byte/s')} {_kilobytes(size)} could move in the "
         "time of one call."
     )
@@ -339,8 +339,8 @@ def beyond(run) -> str:
     return (
         f"On grids of {' and '.join(f'{N}³' for N in sorted(set(frame['N'])))} points the sum holds for writes of up "
         f"to {most / 1e6:.0f} MB. Longer ones take {span(far['over'], 0)} times as long as the sum says; we did not "
-        "measure why. So on the largest grid, where an array has more than that and a plane less, arrays add more to a "
-        "run than planes."
+        "measure why. On the largest grid an array is longer than that and a plane shorter, so that there arrays add "
+        "more to a run than planes."
     )
 
 
@@ -357,8 +357,9 @@ def buffered(run) -> str:
     )
 
 
-#: What the solver does while another thread writes its points.
+#: What the solver does while points are written; both ways of the solver's own process, P = 0, in words.
 _GOES_ON = "goes on"
+_ONE_PROCESS = {"in turn": "waits", "asynchronous": _GOES_ON}
 #: Grid of the first code of the iPSC/860 and numbers of processes that write its points, by preset.
 _POINTS: dict[str, tuple[dict, tuple[int, ...]]] = {
     "quick": ({}, (1, 4)),
@@ -379,9 +380,12 @@ def by_processes(preset: str, threads: int) -> list[Case]:
         Case(f"N = {p.N}, P = {p.P}", nodes, p, threads, each, _at_once)
         for p, each in zip(problems, about, strict=True)
     ]
-    later = application.Problem(**size, way="elements", asynchronous=True)
-    beside = {**of(later, "N", "NS", "IW"), "P": 1, "solver": _GOES_ON}
-    return [*cases, Case(f"N = {later.N}, asynchronous", application, later, threads, beside, _beside)]
+    for words, solver in _ONE_PROCESS.items():
+        form = {"way": "elements", "asynchronous": solver == _GOES_ON}
+        one = application.Problem(**{**of(problems[0], "N", "NS", "IW"), **form})
+        parameters = {**of(one, "N", "NS", "IW"), "P": 0, "solver": solver}
+        cases.append(Case(f"N = {one.N}, {words}", application, one, threads, parameters, _of_itself))
+    return cases
 
 
 def _at_once(result) -> dict[str, float]:
@@ -389,7 +393,7 @@ def _at_once(result) -> dict[str, float]:
     return {"T_C": result.T_C.min(), "T_T": T_T.min()}
 
 
-def _beside(result) -> dict[str, float]:
+def _of_itself(result) -> dict[str, float]:
     return {"T_T": result.T_T}
 
 
@@ -398,9 +402,8 @@ def pointwise(runs) -> "figures.Shown":
     """Time, rate and overhead by the number of processes that write points: the first run with asynchronous ones."""
     run = next((each for each in runs if "solver" in each), runs[0])
     cases = figures.cases(run, "N", "NS", "IW", "P", *(["solver"] if "solver" in run else []))
-    goes_on = cases["solver"] == _GOES_ON if "solver" in cases else cases["P"] < 0
-    # one process that writes in turn has the time without writing of both
-    zeta = overhead(run, cases.index, cases.index.where(~goes_on, cases.index[0]), "observed_T_C")
+    # the first case has the time without writing of those that write in the solver's own process, too
+    zeta = overhead(run, cases.index, cases.index.where(cases["P"] > 0, cases.index[0]), "observed_T_C")
     cases["T_T"] = figures.sampled(run, "observed_T_T")["middle"]
     cases["R_IO"] = 40e-6 * cases["N"] ** 3 * cases["NS"] / cases["IW"] / cases["T_T"]
     return in_words(
@@ -408,8 +411,8 @@ def pointwise(runs) -> "figures.Shown":
         ["N", "P", *(["solver"] if "solver" in cases else []), "T_T", "R_IO", "zeta", "zeta_low", "zeta_high"],
         name="nht1_points",
         caption="Points written by one process, and by as many as the grid has points in a direction, the method of "
-        f"the iPSC/860's first code: {run['NS'].values[0]} steps, on {figures.cpu(run)}. Another process runs the "
-        "solver.",
+        f"the iPSC/860's first code: {run['NS'].values[0]} steps, on {figures.cpu(run)}. With 0 processes the "
+        "solver's own writes, with others another computes.",
     )
 
 

@@ -28,8 +28,8 @@ def by_processors(runs) -> "figures.Shown":
         one, most = max(ends, key=lambda pair: pair[1].zeta)
         rest = [row.zeta for pair in ends for row in pair if row.N != one.N]
         title = (
-            f"Writing adds {span(rest, 0)} %; on {one.N}³ points {one.zeta:.0f} or {most.zeta:.0f} %, "
-            "too scattered to compare threads"
+            f"Writing adds {span(rest, 0)} % on larger grids; on {one.N}³ points it scatters too much to compare "
+            "threads"
         )
     only = " (the largest grid with most threads only)" if ends and len(ends) < frames[0]["N"].nunique() else ""
     shown = below_printed(
@@ -69,7 +69,7 @@ def said(run) -> str:
     return (
         f"Not measurably. On each of {len(ends)} grids the median overhead of writing plane by plane is higher with "
         f"{plural(most.threads, 'thread')} than with one, but the intervals overlap, on {one.N}³ points only just. "
-        f"There, where runs scatter most, it goes from {one.zeta:.0f} to {most.zeta:.0f} %."
+        f"There the median goes from {one.zeta:.0f} to {most.zeta:.0f} %, but runs scatter most."
     )
 
 

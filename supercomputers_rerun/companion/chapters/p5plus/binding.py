@@ -120,7 +120,7 @@ def gains(runs) -> "figures.Shown":
     known = frame[["today_low", "today_high"]].dropna()
     within = (known["today_low"] < 0) & (known["today_high"] > 0)
     width = (known["today_high"] - known["today_low"]).max()
-    verdict = f"No change that we tried gains measurably today: the intervals are up to {width:.0f} % wide"
+    verdict = f"No change that we tried gains measurably today: each gain is uncertain by up to {width:.0f} points"
     if not within.all():
         verdict = f"{(~within).sum()} of {len(known)} changes that we tried change the time of a forecast of today"
     return figures.table(
@@ -145,7 +145,7 @@ def faster() -> str:
     old, new = (float(found["wall"].sel(system=name)) for name in ("P4+", "P5+"))
     assert old > 1.5 * new and len({float(each) for each in found["cpus"]}) == 1
     return (
-        f"In 2006 new processors replaced as many old ones, and the weather forecast for ten days became "
+        f"In 2006 a weather forecast for ten days ran on new processors in place of as many old ones, and became "
         f"{old / new:.1f} times as fast. Their clock ticked no faster, but each ran a second thread."
     )
 
@@ -168,11 +168,11 @@ def multiplied() -> str:
     assert tables.printed("p5plus", "p4_p5").set_index("system")["smt"].to_dict() == {"P4+": "N", "P5+": "Y"}
     return (
         f"On {processors} new processors, each with a second thread, the forecast for ten days was {ratio:.2f} times "
-        f"as fast as on {processors} old ones. The gains in the table, multiplied, come to between {least:.1f} and "
-        f"{most:.1f}. But gains depend on each other and on the program. For binding Hague's list has "
+        f"as fast as on {processors} old ones. The gains of speed in the table, multiplied, come to between "
+        f"{least:.1f} and {most:.1f}. But gains depend on each other and on the program. For binding Hague's list has "
         f"{bound['low']:.0f} to {bound['high']:.0f} %, and names no program; in timed forecasts of one day it gained "
-        f"up to {float(alone.max()):.0f} % with one thread on a processor, "
-        f"and up to {float(both.max()):.0f} % with two."
+        f"up to {float(alone.max()):.0f} % with one thread on a processor, and up to {float(both.max()):.0f} % with "
+        "two."
     )
 
 
@@ -299,7 +299,8 @@ def over_power4() -> Finding:
 @conclusion(
     "p5plus-c9",
     place='slide "Comparison of JS21 Blade with Pwr4+ for IFS T399"',
-    says="Power5+ is nearly twice as fast as the blades, which gain less than in proportion from more processors.",
+    says="Power5+ is nearly twice as fast as the blades, and half as many blades more do not make these 1.5 times as "
+    "fast.",
 )
 def over_blades() -> Finding:
     """Printed ratio, and what half as many processors again gained the blades."""

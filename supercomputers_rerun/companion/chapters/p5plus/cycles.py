@@ -62,8 +62,8 @@ def trees() -> "figures.Shown":
         figure,
         name="p5plus_cpi",
         data=frame.rename_axis("routine").reset_index(),
-        title=f"In 2006 code spent {waiting.min():.0f} to {waiting.max():.0f} % of its cycles waiting, in each case "
-        "mostly for something else",
+        title=f"In 2006 code spent {waiting.min():.0f} to {waiting.max():.0f} % of its cycles waiting, each piece "
+        "longest for another thing",
         caption="Printed counts of MAIN, by our reading the whole program, and of two routines. Shaded: what each "
         "waits for most.",
         alt="; ".join(

@@ -125,8 +125,8 @@ def share_of_peak() -> Finding:
 @conclusion(
     "p5plus-c16",
     place='slide "Times for IFS on P5+ (RAPS9)"',
-    says="The analysis (4D-Var) reaches about half the share of peak of the forecasts, and spends about half of "
-    "its time computing.",
+    says="The analysis (4D-Var) reaches about half as large a share of the peak as forecasts, and computes for "
+    "about half of its time.",
 )
 def analysis_reaches_half() -> Finding:
     """Printed shares of the parallel section."""

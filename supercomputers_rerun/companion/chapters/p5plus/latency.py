@@ -65,7 +65,7 @@ def lines(run) -> "pd.DataFrame":
     "p5plus_latency",
     models.chase,
     "the time of a load in a random order",
-    "that other virtual machines may use the last cache, and that a cache holds some sets of lines better than others",
+    "that other virtual machines may use the last cache, and that lines push each other out of a cache",
     "levels",
     "p5plus-latency",
 )
@@ -129,8 +129,8 @@ def load_times(runs) -> "figures.Shown":
         if len(few) and (few["stride"] > few["random"]).all():
             slow, fast = few["stride"].iloc[0], few["random"].iloc[0]
             title = (
-                f"Loads of little data take {fast:.1f} ns at random, {slow:.0f} ns in steps of 4 KB, which share few "
-                "cache sets"
+                f"With little data a load takes {fast:.1f} ns in random order, {slow:.0f} ns in steps of 4 KB that "
+                "share cache sets"
             )
             for words, ns in ((f"{slow:.0f} ns", slow), (f"{fast:.1f} ns", fast)):
                 axis.annotate(words, (few.index[0], ns), xytext=(-4, 8), weight="bold", **style)
@@ -203,8 +203,8 @@ def guessed(run) -> str:
     assert walk["nbytes"] > 8 * chase["nbytes"]  # order, not distance
     return (
         f"The longest walk loads {figures.bytes_label(walk['touched'])} of cache lines, spread over "
-        f"{figures.bytes_label(walk['nbytes'])}, and takes {walk['ns']:.0f} ns a load. In random order we load as many "
-        f"lines, side by side in {figures.bytes_label(chase['nbytes'])}. Yet a load then takes "
+        f"{figures.bytes_label(walk['nbytes'])}, and takes {walk['ns']:.0f} ns a load. As many lines that lie side by "
+        f"side in {figures.bytes_label(chase['nbytes'])} we load in random order. Yet a load then takes "
         f"{factor['middle']:.2g} times as long (ratio of medians; its 95 % interval begins at {factor['low']:.1f}). So "
         "here the order counts more than the distance."
     )
@@ -216,7 +216,7 @@ def guessable(run) -> str:
     assert factor["low"] > 1.25
     return (
         f"A processor of today loads {size} of data in pieces of 64 bytes. If they come in random order, it needs "
-        f"{factor['middle']:.2g} times as long as if each next piece lies {figures.bytes_label(_WALK)} further on "
+        f"{factor['middle']:.2g} times as long as for as many pieces in steps of {figures.bytes_label(_WALK)} "
         f"(ratio of medians; its 95 % interval begins at {factor['low']:.1f})."
     )
 

@@ -85,8 +85,8 @@ def spent(runs) -> "figures.Shown":
         run=runs[0],
         data=figures.together(runs, frames),
         title=title,
-        caption="Bars show what two ranks spend beside their work; the sum is at the right. Black: how far it varies"
-        f"{f', of {figures.letter(runs[0])} alone' if len(runs) > 1 else ''}.",
+        caption="Bars show what two ranks spend beside their work; the sum is at the right. Black: its spread"
+        f"{f', for {figures.letter(runs[0])} alone' if len(runs) > 1 else ''}.",
         alt="; ".join(
             f"{_WAYS[row.way]}: the interruption itself {row.sensor:.1f} %, waiting {row.wait:.1f} %"
             for row in frames[0].itertuples()
@@ -184,8 +184,8 @@ def drift(runs) -> "figures.Shown":
         runs=runs,
         data=frames,
         title=title,
-        caption=f"Two ranks meet at barriers. Drifting: interruptions of the ranks lie one step (of {SLICES}) further "
-        f"apart in each period.{bars}",
+        caption=f"Two ranks. Drifting: each period their interruptions, spread over {SLICES} steps, move one more step "
+        f"apart.{bars}",
         note=models.said(planned, expected),
     )
 

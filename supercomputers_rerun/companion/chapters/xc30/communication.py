@@ -382,7 +382,8 @@ def volume() -> str:
 @conclusion(
     "xc30-c4",
     place='slide "Comparison between IBM and Cray for IFS T1279 10-day Forecast"',
-    says="With fewer hub chips a node, messages are relatively slower on the Cray.",
+    says="A node of the Cray has fewer network chips than one of the IBM, so that messages, compared with the rest, "
+    "are slower.",
 )
 def fewer_hubs() -> Finding:
     """What messages take in a run without a network."""

@@ -104,7 +104,7 @@ def aliasing(runs) -> "figures.Shown":
 @conclusion(
     "xc30-c10",
     place='slide "TL1279 (16km) and TC1279 (8km) Convective precipitation"',
-    says="With the same waves on a cubic grid, the forecast has another rain.",
+    says="With the same waves on a cubic grid, the forecast has different amounts of rain.",
 )
 def another_rain() -> Finding:
     """How much the field on a linear grid differs from that on a cubic one."""

@@ -348,8 +348,8 @@ def opens(runs) -> "figures.Shown":
         data=frames,
         title=f"If opening a small file takes {1e3 * slow['open']:.0f} ms, our output step takes {slow['times']:.1f} "
         f"times as long ({longer})",
-        caption="With and without small files a step writes the same bytes; few of them on the grey curve, so that "
-        "opens weigh more. All but the leftmost opens are delayed.",
+        caption="With and without small files a step writes the same bytes; on the grey curve few bytes, so that opens "
+        "weigh more. All but the leftmost opens are delayed.",
         tables="hres_io io_to_remove",
         note=models.said(opening, expected),
     )

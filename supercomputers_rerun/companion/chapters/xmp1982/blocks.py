@@ -250,7 +250,7 @@ def copies() -> Finding:
 @conclusion(
     "xmp1982-c14",
     place="section 4.7",
-    says="Reading a file backwards by double backspaces costs much.",
+    says="Reading a file backwards, by stepping back two records before each read, costs much.",
 )
 def backwards() -> Finding:
     """Time of reading the same records of a file on disk backwards, forwards and at random."""

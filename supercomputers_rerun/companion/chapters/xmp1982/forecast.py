@@ -209,7 +209,7 @@ def waits(runs) -> "figures.Shown":
         caption="Names of rows: then; today. In 1982 all clock time without CPU time is waiting; counted likewise, "
         "today: "
         "{:.0f}, {:.0f} and {:.0f} %.".format(*counted)
-        + " Below, large blocks on disks.",
+        + " The lower disks' rates are of large blocks.",
         tables="fig4_1 fig4_4 fig7_2 fig7_3 sec3_1",
     )
 
@@ -659,11 +659,11 @@ def why(run) -> list[str]:
         f"{rounded(four / blocks.rates_then()['disk'])} times as much as one disk. So moving "
         f"became only {rounded(moving_gain)} times as fast.",
         "So far we calculated with rates for large blocks. But the forecast asks for small pieces: with four work "
-        f"files each request moves half a row. With the latency of each request, moving alone takes {longer:.1f} "
-        "times as long as the whole forecast does without work files (calculated from a rate and a latency of other "
-        f"tests). Computing is shorter, and can go on meanwhile. So the forecast, too, should take {longer:.1f} times "
-        f"as long as without work files. With four files on disk we measured {took:.1f} times. Not all of the added "
-        "time is waiting, probably because moving takes CPU time, too.",
+        "files each request moves half a row. Let the whole forecast without work files take the time 1. If each "
+        f"request also costs its latency, moving alone takes {longer:.1f} (calculated from a rate and a latency of "
+        f"other tests). Computing is shorter, and can go on meanwhile. So the forecast, too, should take {longer:.1f} "
+        f"times as long as without work files. With four files on disk we measured {took:.1f} times. Not all of the "
+        "added time is waiting, probably because moving takes CPU time, too.",
     ]
 
 

@@ -248,7 +248,7 @@ def said(run) -> str:
     waits = 100 * float((cached["waiting"] / cached["net"]).median("sample"))
     assert measured < waits < predicted
     return (
-        f"Where memory imitates the SSD, a transfer takes {late:.1f} times as long as the time that we set for it. At "
+        f"To imitate the SSD we set how long a transfer in memory should take; it took {late:.1f} times as long. At "
         f"full speed overlap saves {span(own['middle'], 0)} %, and our samples scatter too much to tell the places "
         "apart. All forecasts of this figure leave out the physics, the part that is computed for each column of air "
         "alone, and so compute for a shorter time. For files in the page cache the dashed model says "

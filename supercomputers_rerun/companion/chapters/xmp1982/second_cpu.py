@@ -187,8 +187,8 @@ def worth(runs) -> "figures.Shown":
         title=f"Without a disk two CPUs are worth {span([fast, faster], 1)} of one; with a disk {slow:.1f} in 1982, "
         f"{slower:.1f} today",
         tables="fig5_1 fig5_3",
-        caption='In italics: medians. On SSD, "in turn" was timed with the synchronous driver; with the other, '
-        f"whose jobs took longer, the gain reaches {printed_worth('async').max():.2f}.",
+        caption='In italics: medians. On SSD, "in turn" was timed with the synchronous driver. Over the other, under '
+        f"which jobs took longer, the gain reaches {printed_worth('async').max():.2f}.",
         model=models.by_row(expected),
         note=models.said(sharing, expected),
     )
@@ -358,8 +358,8 @@ def idle_in_pairs(runs) -> "figures.Shown":
         title=f"With one of two forecasts on disk a CPU runs out of jobs: for {span(now, 0)} % today, in 1982 for "
         f"{span(one, 0)} %",
         tables="fig5_3",
-        caption=f"Right: 1982 → today on {figures.letter(runs[0])}. Without the starts of programs today's are "
-        f"{span(without, 0)} % (one on disk), and at most {max(map(np.max, others)):.0f} % elsewhere.",
+        caption=f"Right: 1982 → today on {figures.letter(runs[0])}. Without the time to start programs today's "
+        f"shares are {span(without, 0)} % (one on disk) and at most {max(map(np.max, others)):.0f} %.",
     )
     figures.at_right(shown.figure.axes[0], [f"{old:.0f} → {new:.0f} %" for old, new in zip(one, now, strict=True)])
     return grouped(shown, {name: len(tests) for name, tests in _by_disks().items()}, at=0.42)
@@ -526,8 +526,8 @@ def said(run) -> list[str]:
     assert above.pop("disk4+disk4") < 1 < min(above.values()), "less than by the model, and more"
     assert expected[label("disk4+disk4")] > 1.99, "the disk has time for both"
     return [
-        "In 1982 both CPUs had a job nearly all the time, and the jobs slowed each other down. Two sets of work "
-        "files were spread over all eight disks, so that a write-up step could not always go to a disk not in use. "
+        "In 1982 both CPUs had a job nearly all the time, and the jobs slowed each other down. The work files of two "
+        "forecasts were spread over all eight disks, so that a write-up step often had to share a disk with them. "
         f"Such a step took {least:.0f} to {most:.0f} s in a pair, and {span(usual, 0)} s alone.",
         "Today, with one of two forecasts on disk, the other ends long before it: load imbalance. The CPU that is "
         "then free takes over post-processing jobs of the longer forecast, but mostly it has no job until the longer "

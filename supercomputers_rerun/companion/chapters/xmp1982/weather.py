@@ -72,16 +72,16 @@ def said(runs) -> list[str]:
     """What another build of the source changes in the first of ``runs``, and what another machine changes."""
     last = runs[0]["differing"].values[:, -1]
     assert last.min() == 0 and 0 < apart(runs[0]) < 1e-11
-    # the program of D's record, commit f06d2a04, was run on F, too: it gives all checksums of F's own record
+    # both records are of one commit, 26c3a897
     assert not any(across(runs).values()) and parted_at_once(runs), "on two machines no build gave the same bits"
     return [
         f"If the forecast is compiled so that it rounds in another way, {100 * last.max():.0f} % of its numbers differ "
         "after a day, but no temperature by more than a hundred-billionth of a degree.",
         "On a second machine of today our forecast gives other bits, although the same source was compiled for the "
-        "same target processor on both. The forecasts of the two machines already differ at hour 0. "
-        "At that hour all builds on one machine still agree, so compiling is probably not the cause. More probably it "
-        "is a library: NumPy and its linear algebra choose their routines by the "
-        "processor (not measured).",
+        "same target processor on both. The forecasts of the two machines already differ at hour 0. But on one "
+        "machine, however the forecast is compiled, all agree at that hour. So compiling is probably not the cause. "
+        "More probably it is a library: NumPy and its linear algebra choose their routines by the processor (not "
+        "measured).",
     ]
 
 
