@@ -63,7 +63,8 @@ def test_with_constants_it_draws_the_model_and_says_how_far_it_is(name, monkeypa
     found = models.parted(frame["measured"], frame["predicted"])
     shown = drawn(name)
     assert "model" in labels(shown)
-    assert f"Measured values are {models.significant(found.median, 2)} times what the model says in the median" in shown.html
+    median = models.significant(found.median, 2)
+    assert f"Measured values are {median} times what the model says in the median" in shown.html
     far = max(found.worst, 1 / found.worst) > 2
     assert (f"The model leaves out {PREDICTIONS[name].leaves_out}." in shown.html) == far
 
