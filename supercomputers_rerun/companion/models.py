@@ -326,8 +326,8 @@ def said(prediction: Prediction, frame: "pd.DataFrame | None") -> str:
     rest = f" The model leaves out {prediction.leaves_out}." if far else ""
     source = ", with constants of another run" if prediction.needs else ""
     median, worst = significant(found.median, 2), significant(found.worst, 2)
-    ends = f"{median} times what the model says in the median, {worst} times at worst"
-    return f"Dashed, the model: {FORMULAS[prediction.model]}{source}. Measured values are {ends}.{rest}"
+    ends = f"In the median a measured value is {median} times that of the model, at worst {worst} times"
+    return f"Dashed, the model: {FORMULAS[prediction.model]}{source}. {ends}.{rest}"
 
 
 def chase(nbytes, levels: tuple[Level, ...]):

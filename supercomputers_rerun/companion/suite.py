@@ -95,7 +95,7 @@ def minutes(document: str) -> str:
             seconds = sum(estimate(one, name) for one in (known if limits else each))
             took = plural(max(1, round(seconds / 60)), "minute")
             if limits:
-                guesses += f" With the preset {name} we know the time of some alone: about {took} together."
+                guesses += f" With the preset {name} they take about {took}, or more."
             else:
                 spent[name] = f"{took} with the preset {name}"
         elif each:

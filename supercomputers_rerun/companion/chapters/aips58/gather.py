@@ -83,7 +83,7 @@ def told(run) -> str:
         f"As printed, Toronto led in all {printed.size} medium and large CLEANs. We subtract the toll of the "
         "small test, and expect that Pittsburgh, with gather in hardware, then leads in all. But Toronto still leads "
         f"in {bare.size - ahead}. Either the toll of these CLEANs was higher than that of the small ones, or gather "
-        "brought less than hoped. Today we replace the instruction for gather by a loop. With the loop "
+        "brought less than hoped. Today we replace the instruction for gather by a loop. Then "
         f"{more.size} of our {len(found)} CLEANs take measurably more CPU time ({span(more)} times as much)."
     )
 

@@ -69,9 +69,9 @@ def paced(run) -> str:
     slower = found["tape"] / found["disk"]
     assert slower.min() > 10
     return (
-        "Today we also load as slowly as from a tape: we limit the speed to a tape's. How densely that tape is "
-        f"written, we choose. Loading then takes {slower.min():.0f} to {slower.max():.0f} times as long as from a "
-        "file, because nearly all of its time goes into moving bytes at that speed."
+        "Today we also load as slowly as from a tape: we limit the speed to a tape's. The memo does not print how "
+        f"densely that tape is written; this we choose. Loading then takes {slower.min():.0f} to {slower.max():.0f} "
+        "times as long as from a file, because nearly all of its time goes into moving bytes at that speed."
     )
 
 

@@ -65,7 +65,7 @@ def overheads(runs) -> "figures.Shown":
         name="nht1_overheads",
         title=f"Point by point, writing adds at least {points.min():.0f} % to a run; in larger pieces at most "
         f"{rest.max():.0f} % (into memory)",
-        caption=f"Medians and their intervals; at the right the range of medians.{untried} Beyond // logarithmic.",
+        caption=f"Medians and their intervals; at the right the range of medians.{untried} Right of //: logarithmic.",
     )
     axis, rows = shown.figure.axes[0], frames[0]["what"].tolist()
     percent_axis(axis)
@@ -212,7 +212,7 @@ def opening(runs) -> "figures.Shown":
         name="nht1_opening",
         title=f"Written point by point, a run of today takes {times} times as long as without writing",
         caption="What writing adds: on three machines in 1993 (iPSC/860: probably the second program), arrows for "
-        f"bounds; today by three methods, {largest(runs[0])['N'].iloc[0]}³ points. Beyond // logarithmic.",
+        f"bounds; today by three methods, {largest(runs[0])['N'].iloc[0]}³ points. Right of //: logarithmic.",
         model=models.by_row(expected, "zeta"),
         note=models.said(waits, expected),
     )
@@ -322,8 +322,8 @@ def cost(run) -> str:
     return (
         f"This chapter counts a write and its seek as one call. Today the call for {_point()} bytes takes about "
         f"{models.spoken(call, 's')}, nearly all of it a fixed cost: the latency, which does not depend on the bytes. "
-        f"Planes move at {models.spoken(rate, 'byte/s')}, the bandwidth. It includes the time in which the program "
-        "copies each dump and computes its checksum; without the copy alone it would be "
+        f"Planes move at {models.spoken(rate, 'byte/s')}, the bandwidth. In this rate we count that the program "
+        "copies each dump and computes its checksum; if only the copying is left out, it is "
         f"{models.spoken(uncopied, 'byte/s')}. At {models.spoken(rate, 'byte/s')} {_kilobytes(size)} could move in the "
         "time of one call."
     )

@@ -116,11 +116,12 @@ def gains(runs) -> "figures.Shown":
     said = pd.DataFrame({"change": frame["change"].map(lambda name: _IN_WORDS.get(name, name))})
     ends = frame["low"].map("{:.0f}".format), frame["high"].map("{:.0f}".format)
     said["gain then [%]"] = [low if low == high else f"{low} to {high}" for low, high in zip(*ends, strict=True)]
+    said.loc[frame["less variability"], "gain then [%]"] += " less variation"
     said["gain today [%]"] = [_today(row) for row in frame.itertuples()]
     known = frame[["today_low", "today_high"]].dropna()
     within = (known["today_low"] < 0) & (known["today_high"] > 0)
     width = (known["today_high"] - known["today_low"]).max()
-    verdict = f"No change that we tried gains measurably today: each gain is uncertain by up to {width:.0f} points"
+    verdict = f"No change that we tried gains measurably today: their intervals are up to {width:.0f} points wide"
     if not within.all():
         verdict = f"{(~within).sum()} of {len(known)} changes that we tried change the time of a forecast of today"
     return figures.table(
@@ -299,8 +300,7 @@ def over_power4() -> Finding:
 @conclusion(
     "p5plus-c9",
     place='slide "Comparison of JS21 Blade with Pwr4+ for IFS T399"',
-    says="Power5+ is nearly twice as fast as the blades, and half as many blades more do not make these 1.5 times as "
-    "fast.",
+    says="Power5+ is nearly twice as fast as the blades, and 1.5 times as many blades are not 1.5 times as fast.",
 )
 def over_blades() -> Finding:
     """Printed ratio, and what half as many processors again gained the blades."""

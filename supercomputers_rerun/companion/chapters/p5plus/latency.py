@@ -203,8 +203,8 @@ def guessed(run) -> str:
     assert walk["nbytes"] > 8 * chase["nbytes"]  # order, not distance
     return (
         f"The longest walk loads {figures.bytes_label(walk['touched'])} of cache lines, spread over "
-        f"{figures.bytes_label(walk['nbytes'])}, and takes {walk['ns']:.0f} ns a load. As many lines that lie side by "
-        f"side in {figures.bytes_label(chase['nbytes'])} we load in random order. Yet a load then takes "
+        f"{figures.bytes_label(walk['nbytes'])}, and takes {walk['ns']:.0f} ns a load. We also load as many lines in "
+        f"random order; these lie side by side in {figures.bytes_label(chase['nbytes'])}. Yet a load then takes "
         f"{factor['middle']:.2g} times as long (ratio of medians; its 95 % interval begins at {factor['low']:.1f}). So "
         "here the order counts more than the distance."
     )
@@ -215,8 +215,8 @@ def guessable(run) -> str:
     factor, size = _slower(run), figures.bytes_label(_reach(run).loc["random", "nbytes"])
     assert factor["low"] > 1.25
     return (
-        f"A processor of today loads {size} of data in pieces of 64 bytes. If they come in random order, it needs "
-        f"{factor['middle']:.2g} times as long as for as many pieces in steps of {figures.bytes_label(_WALK)} "
+        f"A processor of today loads {size} of data in pieces of 64 bytes. In random order a piece takes "
+        f"{factor['middle']:.2g} times as long as when each lies {figures.bytes_label(_WALK)} after the one before "
         f"(ratio of medians; its 95 % interval begins at {factor['low']:.1f})."
     )
 

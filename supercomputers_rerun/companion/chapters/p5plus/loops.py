@@ -328,7 +328,8 @@ def no_gain() -> Finding:
 @conclusion(
     "p5plus-c13",
     place='slide "SMT for parallel jobs (on P5+)"',
-    says="What SMT gains a parallel job is S·f/2, the gain of two copies times that of twice the threads, halved.",
+    says="SMT makes a parallel job S·f/2 times as fast: S from two copies on a core, f from twice the threads and "
+    "cores.",
 )
 def product_of_factors() -> Finding:
     """What S and f predict beside what is timed; without SMT the factor that can be measured."""

@@ -184,8 +184,8 @@ def drift(runs) -> "figures.Shown":
         runs=runs,
         data=frames,
         title=title,
-        caption=f"Two ranks. Drifting: each period their interruptions, spread over {SLICES} steps, move one more step "
-        f"apart.{bars}",
+        caption=f"Two ranks. Drifting: in each period the second's interruption, spread over {SLICES} steps, comes one "
+        f"step later.{bars}",
         note=models.said(planned, expected),
     )
 

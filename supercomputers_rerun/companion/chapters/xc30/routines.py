@@ -114,7 +114,11 @@ def _taken(runs) -> str:
 
 def _beyond(frame, limit: int) -> str:
     """What it is if the bar of a gain reaches beyond the limit, though its median does not."""
-    return f"Beyond {limit} times: scatter." if frame["gain"].max() < limit < frame["gain_high"].max() else ""
+    return (
+        f"Where its bar passes {limit} times: scatter."
+        if frame["gain"].max() < limit < frame["gain_high"].max()
+        else ""
+    )
 
 
 def _flagged(run, names) -> list[bool]:

@@ -411,8 +411,8 @@ def cost(run) -> str:
         f"{slow.times:.1f} times as long ({slow.times_low:.1f} to {slow.times_high:.0f}). Our formula, which takes the "
         f"same rate of writing in all runs, gives {formula:.1f}. In the fastest of our runs, opens of "
         f"{1e3 * here_limit:.1f} ms would take as long as the bytes. In the talk's step opens of {1e3 * limit:.2f} ms "
-        f"already take as long as the bytes. The reason is that its bytes move "
-        f"{here_limit / limit:.0f} times as fast as in our fastest run, if all files are written at once."
+        f"already take as long as the bytes, because these "
+        f"move {here_limit / limit:.0f} times as fast there as in our fastest run, if all files are written at once."
     )
 
 
@@ -433,10 +433,10 @@ def on_disk(run) -> str:
         "steps of the talk's size follow one another, each after the first overwrites files, which is faster. Such a "
         f"step takes {with_small:.1f} s with small files and {without:.1f} s without, {longer.medians:.2f} times as "
         f"long ({longer.interval[0]:.2f} to {longer.interval[1]:.2f}). Opens that are not delayed explain only "
-        f"{significant(opening_them, 1)} s of the difference. The first step of each series is left out: it takes "
-        f"{ends[0]} with small files, but {ends[1]} without. Small files can hardly be why, since the slow steps open "
-        "none. Probably the order is why: the series without small files is timed after the other. If nothing was "
-        f"written before it, a step without small files takes {ends[2]}."
+        f"{significant(opening_them, 1)} s of the difference. We time several steps with small files, then several "
+        f"without, and leave out the first of either: it takes {ends[0]} with small files, but {ends[1]} without. "
+        "Small files can hardly be why, since the slow steps open none. Probably those steps are slow because so much "
+        f"was written just before: if nothing was, a step without small files takes {ends[2]}."
     )
 
 

@@ -206,10 +206,9 @@ def waits(runs) -> "figures.Shown":
         data=frames,
         name="xmp1982_waits",
         title=f"A forecast waited {then:.0f} % in 1982, {now:.0f} % now{why}",
-        caption="Names of rows: then; today. In 1982 all clock time without CPU time is waiting; counted likewise, "
-        "today: "
+        caption="Names of rows: then; today. Waiting of 1982 is clock time minus CPU time; counted so, today's is "
         "{:.0f}, {:.0f} and {:.0f} %.".format(*counted)
-        + " The lower disks' rates are of large blocks.",
+        + " In the lower panel disks move large blocks.",
         tables="fig4_1 fig4_4 fig7_2 fig7_3 sec3_1",
     )
 
@@ -650,7 +649,7 @@ def why(run) -> list[str]:
     assert disk["net"] - disk["waiting"] > 1.2 * memory["net"] and disk["moving"] > memory["net"] / 2
     return [
         f"In 1982 computing a step took {before:.1f} s. The four disks needed {moved['disk']:.1f} s to move its data, "
-        "so that nearly all moving could go on behind computing. Still the processor did not compute for "
+        "which could go on behind computing, nearly all of it by the report. Still the processor did not compute for "
         f"{waited()['disk4']:.0f} % of the time. The rates do not explain that. Steps that save fields on disk explain "
         f"only a small part of it. Today computing takes {rounded(1e3 * now)} ms, and the one disk needs "
         f"{rounded(1e3 * moves['disk'])} ms.",

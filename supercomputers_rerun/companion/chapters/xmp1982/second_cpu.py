@@ -187,8 +187,8 @@ def worth(runs) -> "figures.Shown":
         title=f"Without a disk two CPUs are worth {span([fast, faster], 1)} of one; with a disk {slow:.1f} in 1982, "
         f"{slower:.1f} today",
         tables="fig5_1 fig5_3",
-        caption='In italics: medians. On SSD, "in turn" was timed with the synchronous driver. Over the other, under '
-        f"which jobs took longer, the gain reaches {printed_worth('async').max():.2f}.",
+        caption='In italics: medians. On SSD, "in turn" was timed with the synchronous driver. Compared with the '
+        f"other, under which it took longer, the gain reaches {printed_worth('async').max():.2f}.",
         model=models.by_row(expected),
         note=models.said(sharing, expected),
     )
@@ -359,7 +359,7 @@ def idle_in_pairs(runs) -> "figures.Shown":
         f"{span(one, 0)} %",
         tables="fig5_3",
         caption=f"Right: 1982 → today on {figures.letter(runs[0])}. Without the time to start programs today's "
-        f"shares are {span(without, 0)} % (one on disk) and at most {max(map(np.max, others)):.0f} %.",
+        f"shares are {span(without, 0)} % (one on disk), elsewhere at most {max(map(np.max, others)):.0f} %.",
     )
     figures.at_right(shown.figure.axes[0], [f"{old:.0f} → {new:.0f} %" for old, new in zip(one, now, strict=True)])
     return grouped(shown, {name: len(tests) for name, tests in _by_disks().items()}, at=0.42)
@@ -542,7 +542,7 @@ def said(run) -> list[str]:
 @conclusion(
     "xmp1982-c13",
     place="section 4.7",
-    says="With less memory the jobs can run beside the forecast on the second CPU, and the day ends sooner.",
+    says="If the forecast needs less memory, the jobs can run beside it on the second CPU, and the day ends sooner.",
 )
 def less_memory_second_cpu() -> Finding:
     """Until all is complete, degraded and on the second CPU over usual and in turn."""
