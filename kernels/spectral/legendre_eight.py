@@ -71,7 +71,7 @@ from supercomputers_rerun.kernels.spectral.functions import (
 CHUNK = 96
 #: Blocks of latitudes in a panel of the direct transform: 7 KiB, 25 with the data of these latitudes.
 SLICE = 3
-#: Latitudes, or l, whose sums of a strip are in registers at once: 24 of 32 registers of 512 bits, 12 of 16 of 256.
+#: Latitudes, or l, whose sums of a strip are in registers at once: 12 of 32 registers of 512 bits, 12 of 16 of 256.
 SIX = 6
 #: Values of l in a panel of the direct transform: two products.
 STEP = 2 * SIX

@@ -768,8 +768,8 @@ def shares() -> "figures.Shown":
         beside={whole.idxmax(): (most, 8, "bold"), alone.idxmax(): (reach, 20, "bold")}
         | {index: (f"{share:.0f} %", -8, "normal") for index, share in layer.items()},
         title=f"Whole forecasts reached at most {most} of the peak; transforms alone reach {reach} today",
-        seen="Hollow: whole forecasts. Filled: parts of one, without physics and messages; we count operations that "
-        "they skip near the poles. Long bars: the peak varied.",
+        seen="Hollow: whole forecasts. Filled: parts of a forecast, without physics and messages; operations skipped "
+        "near the poles count, too. Long bars: the peak varied.",
     )
 
 
@@ -820,8 +820,8 @@ def hours() -> "figures.Shown":
         beside=beside,
         title=f"An hour of forecast took {first:.0f} s in 1982 with points {about(apart[1982])} km apart, {last:.3g} s "
         f"in 2014 with {about(apart[2014])} km",
-        seen="Models grew: this compares how long forecasters wait. For 1982 we give the distance in our model, which "
-        "has as many points. Below the line: small models of today.",
+        seen="Models grew: this compares how long forecasters wait. For 1982 this is the distance in our model, which "
+        "has as many points as that of 1982. Below the line: small models of today.",
     )
 
 

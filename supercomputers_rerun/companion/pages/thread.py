@@ -74,9 +74,9 @@ def how_long() -> str:
         "not counted here. If only the processor becomes faster, a job may wait for a larger share, because its disks "
         "and other users stay as they were. According to the memo of 1989, the large imaging problems waited for "
         f"{convex:.0f} % of their time on a Convex. On a Cray in Toronto, with a CPU {about(faster)} times as fast, "
-        f"the share was {toronto:.0f} %. Other users hardly explain this larger share: Toronto had them during "
-        "two short tasks only. Today our imaging, with its files in memory, hardly waits. Our flow solver waits for "
-        f"{large:.0f} % of its time, and for {small:.0f} % if it writes 40 bytes at a time."
+        f"the share was {toronto:.0f} %. Other users hardly explain this larger share: in Toronto there were some "
+        "during two short tasks only. Today our imaging, with its files in memory, hardly waits. Our flow solver waits "
+        f"for {large:.0f} % of its time, and for {small:.0f} % if it writes 40 bytes at a time."
     )
 
 
@@ -219,6 +219,6 @@ def speed() -> str:
         "Much of the speed went into finer models. In 1982 a forecast also needed jobs that convert its fields. On the "
         f"X-MP, with a file on the SSD, one hour of forecast took {first:.0f} s, these jobs included. On the Cray of "
         f"2014 one hour took about {last:.3g} s without such jobs. The model there had about {about(points / 1e6)} "
-        f"million points. Ours has as many as that of 1982, one in {about(finer)} of these. Our model has "
-        f"physics of its own, and its files on disk. Today it forecasts one hour in {about(again)} s, with the jobs."
+        f"million points. Our model has as many points as that of 1982, {about(finer)} times fewer. It has physics of "
+        f"its own, and its files on disk. Today it forecasts one hour in {about(again)} s, with the jobs."
     )

@@ -78,7 +78,7 @@ def whole_run(runs) -> "figures.Shown":
         runs=runs,
         data=frames,
         tables="figure_1_axes",
-        title=f"Of {most} processes, {found} at a time are best today; {of_then}all {most} {more[most]}",
+        title=f"Of {most} processes, {found} at a time are best today; {of_then}all {most}, {more[most]}",
         caption=f"{most} processes on {plural(usable_cpus(runs[0]), 'CPU')}, {_points(runs[0])}, after Figure 1 of the "
         "report.",
     )

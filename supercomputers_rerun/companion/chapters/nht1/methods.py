@@ -281,7 +281,7 @@ def short(run) -> tuple[str, str]:
     return (
         f"A program that saves its results crumb by crumb takes {_longer(run)} times as long today as one that "
         "saves nothing.",
-        f"The request for one crumb takes about as long as the bytes of {rounded(size / _point())} crumbs.",
+        f"Asking to save one crumb takes about as long as moving the bytes of {rounded(size / _point())} crumbs.",
     )
 
 
@@ -322,8 +322,8 @@ def cost(run) -> str:
     return (
         f"This chapter counts a write and its seek as one call. Today the call for {_point()} bytes takes about "
         f"{models.spoken(call, 's')}, nearly all of it a fixed cost: the latency, which does not depend on the bytes. "
-        f"Planes move at {models.spoken(rate, 'byte/s')}, the bandwidth. In this rate we count that the program "
-        "copies each dump and computes its checksum; if only the copying is left out, it is "
+        f"Planes move at {models.spoken(rate, 'byte/s')}, the bandwidth. This rate includes the time in which the "
+        "program copies each dump and computes its checksum; without the copy, but with the checksum, it is "
         f"{models.spoken(uncopied, 'byte/s')}. At {models.spoken(rate, 'byte/s')} {_kilobytes(size)} could move in the "
         "time of one call."
     )
@@ -339,8 +339,8 @@ def beyond(run) -> str:
     return (
         f"On grids of {' and '.join(f'{N}³' for N in sorted(set(frame['N'])))} points the sum holds for writes of up "
         f"to {most / 1e6:.0f} MB. Longer ones take {span(far['over'], 0)} times as long as the sum says; we did not "
-        "measure why. On the largest grid an array is longer than that and a plane shorter, so that there arrays add "
-        "more to a run than planes."
+        f"measure why. On the largest grid an array is longer than {most / 1e6:.0f} MB and a plane shorter, so that "
+        "there arrays add more to a run than planes."
     )
 
 

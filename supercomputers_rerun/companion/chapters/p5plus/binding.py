@@ -121,7 +121,9 @@ def gains(runs) -> "figures.Shown":
     known = frame[["today_low", "today_high"]].dropna()
     within = (known["today_low"] < 0) & (known["today_high"] > 0)
     width = (known["today_high"] - known["today_low"]).max()
-    verdict = f"No change that we tried gains measurably today: their intervals are up to {width:.0f} points wide"
+    verdict = (
+        f"No change that we tried gains measurably today: the intervals of gains are up to {width:.0f} points wide"
+    )
     if not within.all():
         verdict = f"{(~within).sum()} of {len(known)} changes that we tried change the time of a forecast of today"
     return figures.table(
@@ -216,7 +218,7 @@ def _resolved(run, found, then: str) -> str:
 @conclusion(
     "p5plus-c2",
     place='slides "Changes for New P5+ System" and "T399 on P5+: SMT and Binding"',
-    says="To bind threads to processors gains a few per cent, most without SMT; a list of changes has up to 30 %.",
+    says="Binding threads to processors gains a few per cent, more without SMT; a list of changes says up to 30 %.",
 )
 def bound() -> Finding:
     """Time without binding over that with it."""
@@ -300,7 +302,7 @@ def over_power4() -> Finding:
 @conclusion(
     "p5plus-c9",
     place='slide "Comparison of JS21 Blade with Pwr4+ for IFS T399"',
-    says="Power5+ is nearly twice as fast as the blades, and 1.5 times as many blades are not 1.5 times as fast.",
+    says="Power5+ is nearly twice as fast as JS21 blades, and 1.5 times as many blades are not 1.5 times as fast.",
 )
 def over_blades() -> Finding:
     """Printed ratio, and what half as many processors again gained the blades."""

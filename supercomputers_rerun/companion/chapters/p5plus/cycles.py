@@ -62,9 +62,9 @@ def trees() -> "figures.Shown":
         figure,
         name="p5plus_cpi",
         data=frame.rename_axis("routine").reset_index(),
-        title=f"In 2006 code spent {waiting.min():.0f} to {waiting.max():.0f} % of its cycles waiting, each piece "
-        "longest for another thing",
-        caption="Printed counts of MAIN, by our reading the whole program, and of two routines. Shaded: what each "
+        title=f"In 2006 code spent {waiting.min():.0f} to {waiting.max():.0f} % of its cycles waiting, and longest for "
+        "different things",
+        caption="Printed counts of two routines, and of MAIN, which we take for the whole program. Shaded: what each "
         "waits for most.",
         alt="; ".join(
             f"{routine}: {', '.join(f'{part} {share:.0f} %' for part, share in row.items())}"

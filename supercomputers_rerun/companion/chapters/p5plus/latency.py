@@ -215,9 +215,9 @@ def guessable(run) -> str:
     factor, size = _slower(run), figures.bytes_label(_reach(run).loc["random", "nbytes"])
     assert factor["low"] > 1.25
     return (
-        f"A processor of today loads {size} of data in pieces of 64 bytes. In random order a piece takes "
-        f"{factor['middle']:.2g} times as long as when each lies {figures.bytes_label(_WALK)} after the one before "
-        f"(ratio of medians; its 95 % interval begins at {factor['low']:.1f})."
+        f"A processor of today loads {size} of data in pieces of 64 bytes. Side by side, but loaded in random order, "
+        f"each takes {factor['middle']:.2g} times as long as when they lie apart, in equal steps of "
+        f"{figures.bytes_label(_WALK)} (ratio of medians; its 95 % interval begins at {factor['low']:.1f})."
     )
 
 

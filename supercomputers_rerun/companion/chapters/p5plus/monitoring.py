@@ -184,8 +184,8 @@ def drift(runs) -> "figures.Shown":
         runs=runs,
         data=frames,
         title=title,
-        caption=f"Two ranks. Drifting: in each period the second's interruption, spread over {SLICES} steps, comes one "
-        f"step later.{bars}",
+        caption=f"Drifting: an interruption lasts over {SLICES} steps, and rank 2's comes a step later each period."
+        f"{bars}",
         note=models.said(planned, expected),
     )
 

@@ -206,8 +206,7 @@ def reached(run) -> str:
         f"{_median(one)} with one field of {truncation()} waves. With eight fields at once they reach "
         f"{_median(eight)}, probably because the shapes of the waves are then computed only once for all (not "
         "measured). The two shares of transforms timed alone are a little too high: they count operations near the "
-        "poles that our programs skip, about 7 % of all. The whole model skips hardly any of what is counted "
-        "for it."
+        "poles that our programs skip, about 7 % of all. For the whole model the count is nearly right."
     )
 
 

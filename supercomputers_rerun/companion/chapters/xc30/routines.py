@@ -105,20 +105,16 @@ def gained(runs) -> "figures.Shown":
 
 
 def _taken(runs) -> str:
-    """``One instruction of F computes 4 of them``, and where machines of runs differ ``, of others 8``."""
+    """``One instruction computes 4 columns on F``, and where machines of runs differ ``, 8 on others``."""
     here, *others = (columns(run) for run in runs)
     more = [number for number in others if number != here]
-    beside = f", of others {max(more)}" if more else ""
-    return f"One instruction of {figures.letter(runs[0])} computes {here} of them{beside}"
+    beside = f", {max(more)} on others" if more else ""
+    return f"One instruction computes {here} columns on {figures.letter(runs[0])}{beside}"
 
 
 def _beyond(frame, limit: int) -> str:
     """What it is if the bar of a gain reaches beyond the limit, though its median does not."""
-    return (
-        f"Where its bar passes {limit} times: scatter."
-        if frame["gain"].max() < limit < frame["gain_high"].max()
-        else ""
-    )
+    return f"A bar beyond {limit} times is scatter." if frame["gain"].max() < limit < frame["gain_high"].max() else ""
 
 
 def _flagged(run, names) -> list[bool]:
@@ -230,7 +226,7 @@ def _name_at_right(axis, frames) -> None:
 @conclusion(
     "xc30-c2",
     place='slide "Comparison between IBM and Cray for IFS T1279 10-day Forecast"',
-    says="The Cray's compiler makes vectors of IFS, so that computing, compared with the rest, is faster there.",
+    says="The Cray's compiler vectorises IFS, so that computing, compared with the rest, is faster there.",
 )
 def vectors() -> Finding:
     """How many times as long the scalar build of each routine takes."""

@@ -411,8 +411,8 @@ def cost(run) -> str:
         f"{slow.times:.1f} times as long ({slow.times_low:.1f} to {slow.times_high:.0f}). Our formula, which takes the "
         f"same rate of writing in all runs, gives {formula:.1f}. In the fastest of our runs, opens of "
         f"{1e3 * here_limit:.1f} ms would take as long as the bytes. In the talk's step opens of {1e3 * limit:.2f} ms "
-        f"already take as long as the bytes, because these "
-        f"move {here_limit / limit:.0f} times as fast there as in our fastest run, if all files are written at once."
+        f"already take as long as the bytes: if all its "
+        f"files are written at once, its bytes move {here_limit / limit:.0f} times as fast as in our fastest run."
     )
 
 
@@ -428,15 +428,16 @@ def on_disk(run) -> str:
     ends = [f"{np.nanmin(each):.2g} to {np.nanmax(each):.2g} s" for each in (small[0], plain[0], single)]
     rounded = float(f"{rate:.2g}")
     return (
-        "These files go to memory. To a disk we write the files of a step one after another. All files of a single "
-        f"step then share about {rounded:.0f} MB/s; in the talk each file gets {stated:.0f} and more for itself. When "
-        "steps of the talk's size follow one another, each after the first overwrites files, which is faster. Such a "
-        f"step takes {with_small:.1f} s with small files and {without:.1f} s without, {longer.medians:.2f} times as "
-        f"long ({longer.interval[0]:.2f} to {longer.interval[1]:.2f}). Opens that are not delayed explain only "
-        f"{significant(opening_them, 1)} s of the difference. We time several steps with small files, then several "
-        f"without, and leave out the first of either: it takes {ends[0]} with small files, but {ends[1]} without. "
-        "Small files can hardly be why, since the slow steps open none. Probably those steps are slow because so much "
-        f"was written just before: if nothing was, a step without small files takes {ends[2]}."
+        "These files go to memory. To a disk we write the files of a step one after another. If only one step is "
+        f"written, its files move at about {rounded:.0f} MB/s, one at a time; in the talk each file gets {stated:.0f} "
+        "and more. When steps of the talk's size follow one another, each after the first overwrites files, which is "
+        f"faster. Such a step takes {with_small:.1f} s with small files and {without:.1f} s without, "
+        f"{longer.medians:.2f} times as long ({longer.interval[0]:.2f} to {longer.interval[1]:.2f}). Opens that are "
+        f"not delayed explain only {significant(opening_them, 1)} s of the difference. We time several steps with "
+        f"small files, then several without. We leave out the first step of either series, which is slow: {ends[0]} "
+        f"with small files, and even {ends[1]} without. Small files can hardly be why, since the slowest step opens "
+        "none. Probably it is slow because the series before it has just written so much. If nothing was written "
+        f"before, a step without small files takes {ends[2]}."
     )
 
 

@@ -649,7 +649,7 @@ def why(run) -> list[str]:
     assert disk["net"] - disk["waiting"] > 1.2 * memory["net"] and disk["moving"] > memory["net"] / 2
     return [
         f"In 1982 computing a step took {before:.1f} s. The four disks needed {moved['disk']:.1f} s to move its data, "
-        "which could go on behind computing, nearly all of it by the report. Still the processor did not compute for "
+        "so that nearly all of this moving could go on while the processor computed. Still it did not compute for "
         f"{waited()['disk4']:.0f} % of the time. The rates do not explain that. Steps that save fields on disk explain "
         f"only a small part of it. Today computing takes {rounded(1e3 * now)} ms, and the one disk needs "
         f"{rounded(1e3 * moves['disk'])} ms.",

@@ -187,8 +187,8 @@ def worth(runs) -> "figures.Shown":
         title=f"Without a disk two CPUs are worth {span([fast, faster], 1)} of one; with a disk {slow:.1f} in 1982, "
         f"{slower:.1f} today",
         tables="fig5_1 fig5_3",
-        caption='In italics: medians. On SSD, "in turn" was timed with the synchronous driver. Compared with the '
-        f"other, under which it took longer, the gain reaches {printed_worth('async').max():.2f}.",
+        caption='In italics: medians. On SSD, "in turn" was timed with the synchronous driver. With the other '
+        f"it took longer; compared with that, the gain reaches {printed_worth('async').max():.2f}.",
         model=models.by_row(expected),
         note=models.said(sharing, expected),
     )
