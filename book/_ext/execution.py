@@ -36,7 +36,7 @@ KEPT_CACHES = 4
 #: Seconds that a quick run of a page samples at most.
 BUDGET, QUICK = "RERUN_BUDGET", "3"
 #: What a page calls that measures.
-MEASURES = re.compile(r"\.run\(")
+MEASURES = re.compile(r"\.run\(|timeit")
 #: The page that measures its reader's device: a book without it needs no kernels for browsers.
 DEVICE = "book/device"
 AT_ONCE = 2

@@ -42,11 +42,11 @@ def conditions() -> str:
         where += "All these are virtual machines with two processors."
     return (
         "Numbers of the past are printed in the reports, or follow from what they print. Today's numbers in the text "
-        "are medians of stored runs. Where our machine allows it, the runs are as large as those of the reports; the "
-        f"book calls this size *paper*. {where} Figures show other virtual machines, too. Files are on a disk, or in "
-        "memory that the system uses for files (the page cache). The point *memory* of the first figure is memory "
-        "that a program reads and writes itself, without a file. Points on one axis may come from different programs "
-        "and from problems of different size."
+        "are medians of stored runs. They have the preset *paper*: the size of the reports, where these print it and "
+        f"our machine allows it, else one nearer to it than that of a quick run. {where} Figures show other virtual "
+        "machines, too. Files are on a disk, or in memory that the system uses for files (the page cache). The point "
+        "*memory* of the first figure is memory that a program reads and writes itself, without a file. Points on one "
+        "axis may come from different programs and from problems of different size."
     )
 
 

@@ -190,12 +190,17 @@ def option_and_pages() -> Finding:
     found = _over(run, "", *(name for name in _WITHOUT if name != "binding, basic"))
     one, other = (f"{row.middle:.3f} ({row.low:.3f} to {row.high:.3f})" for row in found.itertuples())
     faster = found["low"] > 1
+    verdict = HOLDS if faster.all() else PARTLY if faster.any() else _undecided(found)
     return Finding(
-        HOLDS if faster.all() else PARTLY if faster.any() else _undecided(found),
-        f"Without the one our forecast takes {one} times as long, without the other {other}"
-        f"{_resolved(run, found, 'one to three')}",
+        verdict,
+        f"{_TRIED if verdict == UNTESTED else ''}Without the one our forecast takes {one} times as long, without the "
+        f"other {other}{_resolved(run, found, 'one to three')}",
         bears=bool((found["low"] > 0).all()),
     )
+
+
+#: What is said first of a conclusion that runs did not decide.
+_TRIED = "Tried, but runs vary too much to decide. "
 
 
 def _undecided(found) -> str:
@@ -225,10 +230,12 @@ def bound() -> Finding:
     run = changes.runs()[0]
     table = _over(run, "", "binding, basic")
     (found,) = table.itertuples()
+    verdict = HOLDS if found.low > 1.01 else PARTLY if found.low > 1 else _undecided(table)
     return Finding(
-        HOLDS if found.low > 1.01 else PARTLY if found.low > 1 else _undecided(table),
-        f"Without binding our forecast takes {found.middle:.3f} times as long ({found.low:.3f} to {found.high:.3f})"
-        f"{_resolved(run, table, 'a few')} With as many processors as threads there is little to bind.",
+        verdict,
+        f"{_TRIED if verdict == UNTESTED else ''}Without binding our forecast takes {found.middle:.3f} times as long "
+        f"({found.low:.3f} to {found.high:.3f}){_resolved(run, table, 'a few')} With as many processors as threads "
+        "there is little to bind.",
         bears=found.low > 0,
     )
 

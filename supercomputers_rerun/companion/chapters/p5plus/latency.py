@@ -188,8 +188,8 @@ def ranges(run) -> str:
     least, most = chase.iloc[0], chase.iloc[-1]
     assert most > 50 * least
     return (
-        f"A load, which brings one value into the processor, takes between {least:.1f} ns and {most:.0f} ns today. The "
-        "time depends on where the value lies, and on the order of the loads."
+        f"A load, which brings one value into the processor, takes between {least:.1f} ns and {most:.0f} ns today, "
+        "with pages of 2 MB. The time depends on where the value lies, and on the order of the loads."
     )
 
 
@@ -215,9 +215,9 @@ def guessable(run) -> str:
     factor, size = _slower(run), figures.bytes_label(_reach(run).loc["random", "nbytes"])
     assert factor["low"] > 1.25
     return (
-        f"A processor of today loads {size} of data in pieces of 64 bytes. Side by side, but loaded in random order, "
-        f"each takes {factor['middle']:.2g} times as long as when they lie apart, in equal steps of "
-        f"{figures.bytes_label(_WALK)} (ratio of medians; its 95 % interval begins at {factor['low']:.1f})."
+        f"A processor of today loads {size} of data in pieces of 64 bytes. Loaded in random order, though they lie "
+        f"side by side, they take {factor['middle']:.2g} times as long as when they lie {figures.bytes_label(_WALK)} "
+        f"apart and are loaded one after the other (ratio of medians; its 95 % interval begins at {factor['low']:.1f})."
     )
 
 

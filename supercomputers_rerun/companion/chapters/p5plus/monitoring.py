@@ -184,7 +184,7 @@ def drift(runs) -> "figures.Shown":
         runs=runs,
         data=frames,
         title=title,
-        caption=f"Drifting: an interruption lasts over {SLICES} steps, and rank 2's comes a step later each period."
+        caption=f"Drifting: an interruption is spread over {SLICES} steps; rank 2's begins a step later each period."
         f"{bars}",
         note=models.said(planned, expected),
     )

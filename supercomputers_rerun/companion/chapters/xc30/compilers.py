@@ -134,8 +134,8 @@ def told_apart(run) -> str:
     return (
         "The test asks whether a mean difference of scores can be chance, not whether it is large. It finds both "
         f"wrong builds on all {leads} days. What is scored is the height of the air's surface. In the build whose "
-        "rotation is wrong in its last digits, the mean difference of errors is tiny: smaller than the error of "
-        "rounding the air's mean depth once. The test finds the harmless build different, too, on "
+        "rotation is wrong in its last digits, the scores differ on average by less than what is lost when one number, "
+        "the depth of the air, is rounded once. The test finds the harmless build different, too, on "
         f"{plural(harmless, 'day')}. That may be chance: all {leads} days belong to the same forecasts, so that what "
         "happens by chance on one day can show again on another. Or rounding shifts most scores in one direction."
     )

@@ -83,7 +83,7 @@ def gained(runs) -> "figures.Shown":
         height=3.4,
         name="xc30_gains",
         title=f"Vectors make {most} {first['gain'].iloc[0]:.1f} times as fast, and gain least in interpolation",
-        caption=f"The same source, compiled for one column at a time and for {_LANES}. {_taken(runs)}. "
+        caption=f"The same source, compiled for one column at a time and for groups of {_LANES}. {_taken(runs)}. "
         f"{figures.doubts(runs[0]) or _beyond(first, columns(runs[0]))}",
     )
     axis = shown.figure.axes[0]

@@ -368,12 +368,13 @@ def allowed() -> str:
     talk, (each, megabytes, writing) = tables.load("xc30", "hres_io"), _step()
     assert by_task() == 3
     return (
-        f"By the talk, because every task opened small files in every output step. One step had {each:.0f} opens, the "
-        f"whole forecast {_count(counted_opens()['HRES'])}. In the same step {megabytes:.0f} MB of weather went to "
-        f"each of {float(talk['files']):.0f} large files, at {float(talk['file_rate']):.0f} MB/s and more. If all are "
-        f"written at once, as we assume, this takes {significant(writing, 1)} s at most. If one server answers one "
-        f"open after another, {each:.0f} opens double the step when each takes {1e3 * writing / each:.2f} ms. With "
-        "slower opens, the three small files of each task take longer than the weather."
+        f"By the talk, because every task opened small files in every output step. One step had {each:.0f} opens, "
+        f"three from each of {each / by_task():.0f} tasks, the whole forecast {_count(counted_opens()['HRES'])}. In "
+        f"the same step {megabytes:.0f} MB of weather went to each of {float(talk['files']):.0f} large files, at "
+        f"{float(talk['file_rate']):.0f} MB/s and more. If all are written at once, as we assume, this takes "
+        f"{significant(writing, 1)} s at most. If one server answers one open after another, {each:.0f} opens double "
+        f"the step when each takes {1e3 * writing / each:.2f} ms. With slower opens, the three small files of each "
+        "task take longer than the weather."
     )
 
 
@@ -428,10 +429,10 @@ def on_disk(run) -> str:
     ends = [f"{np.nanmin(each):.2g} to {np.nanmax(each):.2g} s" for each in (small[0], plain[0], single)]
     rounded = float(f"{rate:.2g}")
     return (
-        "These files go to memory. To a disk we write the files of a step one after another. If only one step is "
-        f"written, its files move at about {rounded:.0f} MB/s, one at a time; in the talk each file gets {stated:.0f} "
-        "and more. When steps of the talk's size follow one another, each after the first overwrites files, which is "
-        f"faster. Such a step takes {with_small:.1f} s with small files and {without:.1f} s without, "
+        "These files go to memory. In a second test we write steps of the talk's full size to a disk, one file after "
+        f"another. If only one step is written, its files move at about {rounded:.0f} MB/s, one at a time; in the talk "
+        f"each file gets {stated:.0f} and more. When steps follow one another, each after the first overwrites files, "
+        f"which is faster. Such a step takes {with_small:.1f} s with small files and {without:.1f} s without, "
         f"{longer.medians:.2f} times as long ({longer.interval[0]:.2f} to {longer.interval[1]:.2f}). Opens that are "
         f"not delayed explain only {significant(opening_them, 1)} s of the difference. We time several steps with "
         f"small files, then several without. We leave out the first step of either series, which is slow: {ends[0]} "

@@ -250,7 +250,7 @@ def said(run) -> str:
     return (
         f"To imitate the SSD we slow each transfer in memory down to a set time; in fact it took {late:.1f} times "
         f"that. At full speed overlap saves {span(own['middle'], 0)} %, and our samples scatter too much to tell the "
-        "places apart. All our forecasts in this figure leave out the physics, the part that is computed for each "
+        "places apart. Our forecasts at full speed leave out the physics, the part that is computed for each "
         "column of air alone, and so compute for a shorter time. For files in the page cache the dashed model says "
         f"{predicted:.0f} %. But without overlap the forecast waited in this run for only {waits:.0f} % of its time, "
         "because moving was faster than the model assumes. So overlap could save no more than that. We measured "
