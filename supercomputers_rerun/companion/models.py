@@ -326,7 +326,7 @@ def said(prediction: Prediction, frame: "pd.DataFrame | None") -> str:
     rest = f" The model leaves out {prediction.leaves_out}." if far else ""
     source = ", with constants of another run" if prediction.needs else ""
     median, worst = significant(found.median, 2), significant(found.worst, 2)
-    ends = f"In the median a measured value is {median} times that of the model, farthest off {worst} times"
+    ends = f"A measured value is {median} times that of the model in the median; the worst is {worst} times it"
     return f"Dashed, the model: {FORMULAS[prediction.model]}{source}. {ends}.{rest}"
 
 

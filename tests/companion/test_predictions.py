@@ -64,7 +64,7 @@ def test_with_constants_it_draws_the_model_and_says_how_far_it_is(name, monkeypa
     shown = drawn(name)
     assert "model" in labels(shown)
     median = models.significant(found.median, 2)
-    assert f"In the median a measured value is {median} times that of the model" in shown.html
+    assert f"A measured value is {median} times that of the model in the median" in shown.html
     far = max(found.worst, 1 / found.worst) > 2
     assert (f"The model leaves out {PREDICTIONS[name].leaves_out}." in shown.html) == far
 

@@ -663,8 +663,8 @@ def waiting() -> "figures.Shown":
         title=f"The forecast of 1982 waited {then:.0f} % of its time, ours {now:.0f} %; others waited for "
         f"{span(others, 0)} %",
         caption=("Long arrow: four disks then, one today. " if _outgrew_disks() else "")
-        + "Waiting includes other users' turns (Pittsburgh) and serial work (2006). Shares of 1989: all tasks "
-        "together. Short arrow, hollow box: bounds.",
+        + "Waiting includes other users' turns (Pittsburgh) and serial work (2006). 1989: all tasks. Short "
+        "arrow, wide box: bounds.",
         alt=f"Share of the elapsed time without computing, in %. {said(frame)}.",
     )
 
@@ -768,8 +768,8 @@ def shares() -> "figures.Shown":
         beside={whole.idxmax(): (most, 8, "bold"), alone.idxmax(): (reach, 20, "bold")}
         | {index: (f"{share:.0f} %", -8, "normal") for index, share in layer.items()},
         title=f"Whole forecasts reached at most {most} of the peak; transforms alone reach {reach} today",
-        seen="Hollow: whole forecasts. Filled: parts of a forecast, without physics and messages; operations skipped "
-        "near the poles count, too. Long bars: the peak varied.",
+        seen="Hollow: whole forecasts. Filled: parts, without physics and messages, a little too high: operations "
+        "skipped near the poles count. Long bars: the peak varied.",
     )
 
 
@@ -820,8 +820,8 @@ def hours() -> "figures.Shown":
         beside=beside,
         title=f"An hour of forecast took {first:.0f} s in 1982 with points {about(apart[1982])} km apart, {last:.3g} s "
         f"in 2014 with {about(apart[2014])} km",
-        seen="Models grew: this compares how long forecasters wait. For 1982 this is the distance in our model, which "
-        "has as many points as that of 1982. Below the line: small models of today.",
+        seen="Models grew: this compares how long forecasters wait. For 1982 the kilometres are our model's, of that "
+        "size. Below the line: small models of today.",
     )
 
 

@@ -42,11 +42,12 @@ def conditions() -> str:
         where += "All these are virtual machines with two processors."
     return (
         "Numbers of the past are printed in the reports, or follow from what they print. Today's numbers in the text "
-        "are medians of stored runs. They have the preset *paper*: the size of the reports, where these print it and "
-        f"our machine allows it, else one nearer to it than that of a quick run. {where} Figures show other virtual "
-        "machines, too. Files are on a disk, or in memory that the system uses for files (the page cache). The point "
-        "*memory* of the first figure is memory that a program reads and writes itself, without a file. Points on one "
-        "axis may come from different programs and from problems of different size."
+        "are medians of stored runs. They were made with the preset *paper*: problems as large as those of the "
+        "reports, or, where a report prints no size or our machine is too small, larger ones than in a quick run. "
+        f"{where} Figures show other virtual machines, too. Files are on a disk, or in memory that the system uses for "
+        "files (the page cache). The point *memory* of the first figure is memory that a program reads and writes "
+        "itself, without a file. Points on one axis may come from different programs and from problems of different "
+        "size."
     )
 
 
@@ -219,6 +220,7 @@ def speed() -> str:
         "Much of the speed went into finer models. In 1982 a forecast also needed jobs that convert its fields. On the "
         f"X-MP, with a file on the SSD, one hour of forecast took {first:.0f} s, these jobs included. On the Cray of "
         f"2014 one hour took about {last:.3g} s without such jobs. The model there had about {about(points / 1e6)} "
-        f"million points. Our model has as many points as that of 1982, {about(finer)} times fewer. It has physics of "
-        f"its own, and its files on disk. Today it forecasts one hour in {about(again)} s, with the jobs."
+        f"million points. Our model has as many points as that of 1982: one for every {about(finer)} of the model of "
+        f"2014. It has physics of its own, and its files on disk. Today it forecasts one hour in {about(again)} s, "
+        "with the jobs."
     )

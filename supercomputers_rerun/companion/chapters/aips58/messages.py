@@ -75,7 +75,7 @@ def loading(runs) -> "figures.Shown":
         frames,
         old,
         name="aips58_loading",
-        title=f"In Pittsburgh DDTLOAD needed {pittsburgh_cpu / toronto:.0f} times the CPU time of Toronto{asking}",
+        title=f"In Pittsburgh DDTLOAD needed {pittsburgh_cpu / toronto:.0f} times Toronto's CPU time{asking}",
         caption="Right: CPU and real time; other users lengthen mostly real time. Below, our stand-in: the more work "
         "for each message, the more time.",
         tables="ddtload",

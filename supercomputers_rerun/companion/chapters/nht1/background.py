@@ -57,8 +57,8 @@ def beside(runs) -> "figures.Shown":
         legend_at="above 2",
         name="nht1_beside",
         title=f"Writing in the background made {found} shorter",
-        caption="Runs that write all five arrays while the solver goes on, over runs whose solver waits. A whole "
-        "bar left of 1: the background helps.",
+        caption="Time of a run that writes all five arrays in the background, divided by that of one whose solver "
+        "waits. Below 1: it helps.",
         model=models.by_row(expected),
         note=models.said(hiding, expected),
     )

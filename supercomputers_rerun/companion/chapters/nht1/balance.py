@@ -136,7 +136,7 @@ def balance(runs) -> "figures.Shown":
     fast, slow = ends(runs[0])
     rest = " At the edge: computing not known."
     if fast.low * fast.computing > slow.high * slow.computing:
-        rest = " Why dumps of the fast solver take longer was not measured."
+        rest = " Why the fast solver's dumps take longer was not measured."
     return figures.show(
         figure,
         name="nht1_balance",
@@ -232,8 +232,8 @@ def riddle(run) -> str:
     return (
         "The first program of the iPSC/860, too, probably had its low overhead because it computed slowly: the report "
         "says that its run was long and its output rate low. If our two solvers write point by point instead, each on "
-        f"one thread, the slow one's overhead is {slow.zeta:.0f} %, that of the fast "
-        f"one {rounded(fast.zeta)} %. Yet the fast one is done in {fast.T_T:.1f} s, the slow one in {slow.T_T:.0f} s."
+        f"one thread, the slow one's overhead is {slow.zeta:.0f} %, that of the fast one {rounded(fast.zeta)} %. Yet "
+        f"for as many steps the fast one takes {fast.T_T:.1f} s, the slow one {slow.T_T:.0f} s."
     )
 
 
@@ -292,7 +292,7 @@ def slow_computing() -> Finding:
 @conclusion(
     "nht1-c3",
     place="sections 2.3.3 and 3.0",
-    says="An overhead says something only beside the best time without writing, since a slow code has a low overhead.",
+    says="An overhead says something only against the best time without writing, since a slow code has a low overhead.",
 )
 def best_time() -> Finding:
     """Seconds that the fast and the slow code wait for a dump."""

@@ -65,7 +65,7 @@ def overheads(runs) -> "figures.Shown":
         name="nht1_overheads",
         title=f"Point by point, writing adds at least {points.min():.0f} % to a run; in larger pieces at most "
         f"{rest.max():.0f} % (into memory)",
-        caption=f"Medians and their intervals; at the right the range of medians.{untried} Right of //: logarithmic.",
+        caption=f"Medians and their intervals; at the right the range of medians.{untried} Beyond //: logarithmic.",
     )
     axis, rows = shown.figure.axes[0], frames[0]["what"].tolist()
     percent_axis(axis)
@@ -212,7 +212,7 @@ def opening(runs) -> "figures.Shown":
         name="nht1_opening",
         title=f"Written point by point, a run of today takes {times} times as long as without writing",
         caption="What writing adds: on three machines in 1993 (iPSC/860: probably the second program), arrows for "
-        f"bounds; today by three methods, {largest(runs[0])['N'].iloc[0]}³ points. Right of //: logarithmic.",
+        f"bounds; today by three methods, {largest(runs[0])['N'].iloc[0]}³ points. Beyond //: logarithmic.",
         model=models.by_row(expected, "zeta"),
         note=models.said(waits, expected),
     )
@@ -457,7 +457,7 @@ def over_ranks(run) -> str:
 @conclusion(
     "nht1-c5",
     place="abstract and section 3.3",
-    says="Writing can add more than 70 % on the iPSC/860, whose rates depend on how large the blocks are.",
+    says="Writing can add more than 70 % (on the iPSC/860), and its rate depends on how large the blocks are.",
 )
 def small_blocks() -> Finding:
     """Overhead and rate of points and of planes, on the largest grid that has both."""

@@ -43,7 +43,7 @@ def by_processors(runs) -> "figures.Shown":
         name="nht1_by_processors",
         title=title,
         caption=f"What writing plane by plane adds, by grid and threads{only}, and the abstract's range for the Y-MP. "
-        "Right of //: logarithmic.",
+        "Beyond //: logarithmic.",
     )
     percent_axis(shown.figure.axes[0])
     return shown

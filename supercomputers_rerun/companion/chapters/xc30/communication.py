@@ -124,7 +124,7 @@ def divided(run) -> str:
     talk = tables.load("xc30", "runs")
     tasks, threads = (talk[name].astype(int).to_series() for name in ("tasks", "threads"))
     shapes = [f"as {tasks[system]} tasks of {threads[system]} threads on the {system}" for system in tasks.index]
-    said = f"The talk's forecast runs {' and '.join(shapes)}. The talk gives no other way to divide the cores."
+    said = f"The talk's forecast runs {' and '.join(shapes)}. For each machine the talk gives only this division."
     used = (run["ranks"] * run["threads"]).values
     fewest, most = np.flatnonzero(used == used[-1])[[0, -1]]
     if fewest == most:

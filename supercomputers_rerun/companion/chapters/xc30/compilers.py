@@ -115,8 +115,8 @@ def differences(runs) -> "figures.Shown":
         runs=shown,
         data=pd.DataFrame({"lead": run["lead"].values, "error_strict": run["error_strict"].values, **columns}),
         title=f"A test for wrong builds calls a harmless build different, too, on {days[1]} of {leads} days",
-        caption=f"Each of {run['members'].values[0]} forecasts is paired with that of a strict build. Dot: the 95 % "
-        "interval of their mean difference excludes zero. Below: differences; dashed: forecast's error.",
+        caption=f"Each of {run['members'].values[0]} forecasts is paired with a strict build's. Dot: the 95 % interval "
+        "of the mean difference excludes zero. Below, dashed: forecast's error.",
         tables="scores",
     )
 
@@ -132,12 +132,12 @@ def told_apart(run) -> str:
     leads, size = run.sizes["lead_time"], abs(run["difference"]).max("lead_time").values
     assert last == seventh == leads > harmless > 0 and max(size[:2]) < float(run["rounding"])
     return (
-        "The test asks whether a mean difference of scores can be chance, not whether it is large. It finds both "
-        f"wrong builds on all {leads} days. What is scored is the height of the air's surface. In the build whose "
-        "rotation is wrong in its last digits, the scores differ on average by less than what is lost when one number, "
-        "the depth of the air, is rounded once. The test finds the harmless build different, too, on "
-        f"{plural(harmless, 'day')}. That may be chance: all {leads} days belong to the same forecasts, so that what "
-        "happens by chance on one day can show again on another. Or rounding shifts most scores in one direction."
+        "The test asks whether a mean difference of scores can be chance, not whether it is large. It finds both wrong "
+        f"builds on all {leads} days. What is scored is the height of the air's surface. The build whose rotation is "
+        "wrong in its last digits changes the scores, on average, by less than rounding the air's mean depth once "
+        f"would. The test finds the harmless build different, too, on {plural(harmless, 'day')}. That may be chance: "
+        f"all {leads} days belong to the same forecasts, so that what happens by chance on one day can show again on "
+        "another. Or rounding shifts most scores in one direction."
     )
 
 

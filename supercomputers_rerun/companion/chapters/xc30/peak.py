@@ -104,7 +104,7 @@ def cores(runs) -> "figures.Shown":
     if len(today) == 1:  # the transforms of the next machine that has them
         today = pd.concat([today, *(frame[1:] for frame in now[1:] if len(frame) > 1)][:2])
     varied = " Long bars: the peak varied." if (today["peak_high"] > 1.3 * today["peak_low"]).any() else ""
-    apart = " Transforms: of eight fields; operations skipped near the poles count, too." if len(today) > 1 else ""
+    apart = " Transforms: eight fields; operations skipped near the poles count, too." if len(today) > 1 else ""
     older = " and ".join(f"{share:g}" for share in then["share"])
     whole, *alone = (f"{share:.0f} %" for share in now[0]["share"])  # the forecast's, and that of transforms
     rest = f", transforms {alone[0]}" if alone else ""

@@ -83,7 +83,7 @@ def gained(runs) -> "figures.Shown":
         height=3.4,
         name="xc30_gains",
         title=f"Vectors make {most} {first['gain'].iloc[0]:.1f} times as fast, and gain least in interpolation",
-        caption=f"The same source, compiled for one column at a time and for groups of {_LANES}. {_taken(runs)}. "
+        caption=f"The same source, compiled for one column at a time and for {_LANES}. {_taken(runs)}. "
         f"{figures.doubts(runs[0]) or _beyond(first, columns(runs[0]))}",
     )
     axis = shown.figure.axes[0]
@@ -105,16 +105,16 @@ def gained(runs) -> "figures.Shown":
 
 
 def _taken(runs) -> str:
-    """``One instruction computes 4 columns on F``, and where machines of runs differ ``, 8 on others``."""
+    """``An instruction computes 4 on F``, and where machines of runs differ ``, 8 on others``."""
     here, *others = (columns(run) for run in runs)
     more = [number for number in others if number != here]
     beside = f", {max(more)} on others" if more else ""
-    return f"One instruction computes {here} columns on {figures.letter(runs[0])}{beside}"
+    return f"An instruction computes {here} on {figures.letter(runs[0])}{beside}"
 
 
 def _beyond(frame, limit: int) -> str:
     """What it is if the bar of a gain reaches beyond the limit, though its median does not."""
-    return f"A bar beyond {limit} times is scatter." if frame["gain"].max() < limit < frame["gain_high"].max() else ""
+    return f"Beyond {limit}: scatter." if frame["gain"].max() < limit < frame["gain_high"].max() else ""
 
 
 def _flagged(run, names) -> list[bool]:

@@ -348,8 +348,8 @@ def opens(runs) -> "figures.Shown":
         data=frames,
         title=f"If opening a small file takes {1e3 * slow['open']:.0f} ms, our output step takes {slow['times']:.1f} "
         f"times as long ({longer})",
-        caption="With and without small files a step writes the same bytes; on the grey curve few bytes, so that opens "
-        "weigh more. All but the leftmost opens are delayed.",
+        caption="With and without small files a step writes the same bytes, on the grey curve few. All but the "
+        "leftmost opens are delayed.",
         tables="hres_io io_to_remove",
         note=models.said(opening, expected),
     )
@@ -430,15 +430,15 @@ def on_disk(run) -> str:
     rounded = float(f"{rate:.2g}")
     return (
         "These files go to memory. In a second test we write steps of the talk's full size to a disk, one file after "
-        f"another. If only one step is written, its files move at about {rounded:.0f} MB/s, one at a time; in the talk "
-        f"each file gets {stated:.0f} and more. When steps follow one another, each after the first overwrites files, "
-        f"which is faster. Such a step takes {with_small:.1f} s with small files and {without:.1f} s without, "
-        f"{longer.medians:.2f} times as long ({longer.interval[0]:.2f} to {longer.interval[1]:.2f}). Opens that are "
-        f"not delayed explain only {significant(opening_them, 1)} s of the difference. We time several steps with "
-        f"small files, then several without. We leave out the first step of either series, which is slow: {ends[0]} "
-        f"with small files, and even {ends[1]} without. Small files can hardly be why, since the slowest step opens "
-        "none. Probably it is slow because the series before it has just written so much. If nothing was written "
-        f"before, a step without small files takes {ends[2]}."
+        f"another, each record flushed. If only one step is written, each file in its turn gets about {rounded:.0f} "
+        f"MB/s; in the talk each gets {stated:.0f} and more, probably all at once. When steps follow one another, each "
+        f"after the first overwrites files, which is faster. Such a step takes {with_small:.1f} s with small files and "
+        f"{without:.1f} s without, {longer.medians:.2f} times as long ({longer.interval[0]:.2f} to "
+        f"{longer.interval[1]:.2f}). Opens that are not delayed explain only {significant(opening_them, 1)} s of the "
+        "difference. We time several steps with small files, then several without. We leave out the first step of "
+        f"either series, which is slow: {ends[0]} with small files, and even {ends[1]} without. Small files can hardly "
+        "be why, since the slowest step opens none. Probably that step is slow because the series before it has just "
+        f"written so much. If nothing was written before, a step without small files takes {ends[2]}."
     )
 
 

@@ -206,9 +206,8 @@ def waits(runs) -> "figures.Shown":
         data=frames,
         name="xmp1982_waits",
         title=f"A forecast waited {then:.0f} % in 1982, {now:.0f} % now{why}",
-        caption="Names of rows: then; today. Waiting of 1982 is clock time minus CPU time; counted so, today's is "
-        "{:.0f}, {:.0f} and {:.0f} %.".format(*counted)
-        + " In the lower panel disks move large blocks.",
+        caption="Rows: then; today. Waiting of 1982 is clock minus CPU time; counted so, today's is "
+        "{:.0f}, {:.0f} and {:.0f} %. Disks below: large blocks.".format(*counted),
         tables="fig4_1 fig4_4 fig7_2 fig7_3 sec3_1",
     )
 

@@ -206,7 +206,7 @@ def hidden(runs) -> "figures.Shown":
         f"{possible[1]:.0f} %",
         tables="sec3_1",
         caption="The report says what could overlap; we measure what did, on devices paced as in 1982 and in whole "
-        "forecasts (SSD is memory, the buffer the page cache).",
+        "forecasts (SSD: memory; buffer: page cache).",
     )
 
 

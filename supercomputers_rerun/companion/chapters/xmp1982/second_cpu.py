@@ -188,7 +188,7 @@ def worth(runs) -> "figures.Shown":
         f"{slower:.1f} today",
         tables="fig5_1 fig5_3",
         caption='In italics: medians. On SSD, "in turn" was timed with the synchronous driver. With the other '
-        f"it took longer; compared with that, the gain reaches {printed_worth('async').max():.2f}.",
+        f"it took longer, and the gain reaches {printed_worth('async').max():.2f}.",
         model=models.by_row(expected),
         note=models.said(sharing, expected),
     )
@@ -358,8 +358,8 @@ def idle_in_pairs(runs) -> "figures.Shown":
         title=f"With one of two forecasts on disk a CPU runs out of jobs: for {span(now, 0)} % today, in 1982 for "
         f"{span(one, 0)} %",
         tables="fig5_3",
-        caption=f"Right: 1982 → today on {figures.letter(runs[0])}. Without the time to start programs today's "
-        f"shares are {span(without, 0)} % (one on disk), elsewhere at most {max(map(np.max, others)):.0f} %.",
+        caption=f"Right: 1982 → today on {figures.letter(runs[0])}. Today without the start of "
+        f"programs: {span(without, 0)} % (one on disk), elsewhere at most {max(map(np.max, others)):.0f} %.",
     )
     figures.at_right(shown.figure.axes[0], [f"{old:.0f} → {new:.0f} %" for old, new in zip(one, now, strict=True)])
     return grouped(shown, {name: len(tests) for name, tests in _by_disks().items()}, at=0.42)
