@@ -24,10 +24,10 @@ Three units of work recur, all float64::
             ``legendre_one``, one wavenumber of eight rows of one field):
                        | even, real: 8 fields | even, imaginary: 8 | odd, real: 8 | odd, imaginary: 8 |
 
-A strip is the part of a quad of which six fit into the registers: all of it where a vector is one register, else one of
-the four vectors.  Below, ``functions``, ``weights`` and ``column`` are those of one wavenumber (:class:`Wave`);
-``values`` is an address of float64 and ``place`` an offset from it, in doubles; ``streaming`` says whether to write
-whole cache lines past the caches.
+A strip is the part of a quad of which six sums are kept in registers: two of its four vectors where a vector is one
+register of 512 bits, all four in WebAssembly, else one.  Below, ``functions``, ``weights`` and ``column`` are those of
+one wavenumber (:class:`Wave`); ``values`` is an address of float64 and ``place`` an offset from it, in doubles;
+``streaming`` says whether to write whole cache lines past the caches.
 """
 
 from typing import Any, NamedTuple

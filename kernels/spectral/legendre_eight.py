@@ -193,7 +193,7 @@ def _sum_ell(block, chunk, space, column, target):
 
     Streamed stores drain while the next six latitudes are computed.  Meanwhile coefficients of the thread's next
     wavenumber are fetched, a double a term: six latitudes ask for those of one field, from ``chunk.wanted`` on, the
-    next six for those of the next field.  Where a quad takes four strips, each goes on where the last one ended;
+    next six for those of the next field.  Where a quad takes several strips, each goes on where the last one ended;
     panels overlap.
     """
     for j in range(0, BLOCK, SIX):

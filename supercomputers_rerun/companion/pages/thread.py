@@ -43,11 +43,11 @@ def conditions() -> str:
     return (
         "Numbers of the past are printed in the reports, or follow from what they print. Today's numbers in the text "
         "are medians of stored runs. They were made with the preset *paper*: problems as large as those of the "
-        "reports, or, where a report prints no size or our machine is too small, larger ones than in a quick run. "
-        f"{where} Figures show other virtual machines, too. Files are on a disk, or in memory that the system uses for "
-        "files (the page cache). The point *memory* of the first figure is memory that a program reads and writes "
-        "itself, without a file. Points on one axis may come from different programs and from problems of different "
-        "size."
+        "reports. Where a report prints no size, or our machine cannot hold it, we chose one, larger than in a quick "
+        f"run. {where} Figures show other virtual machines, too. Files are on a disk, or in memory that the "
+        "system uses for files (the page cache). The point *memory* of the first figure is memory that a program reads "
+        "and writes itself, without a file. Points on one axis may come from different programs and from problems of "
+        "different size."
     )
 
 
@@ -111,8 +111,8 @@ def why_more() -> str:
         f"fast, and the forecast's computing about {about(computes)} times. But in 1982 four disks shared the work, "
         f"and together moved {about(rates['disks-diop'] / rates['disk'])} times as much as one of them. So moving the "
         f"files became only about {about(moves)} times as fast. A processor can compute while data moves (overlap). In "
-        f"1982 moving a step's data took only {about(hidden)} times as long as computing the step, so that all of it "
-        "could go on while the processor computed. These times do not explain why the forecast still waited for "
+        f"1982 moving a step's data took only {about(hidden)} times as long as computing the step, so that nearly all "
+        "of it could go on while the processor computed. These times do not explain why the forecast still waited for "
         f"{before:.0f} %. Today moving takes {about(longer)} times as long as computing. Even if all computing goes on "
         f"while data move, the forecast must wait for at least {by_speeds():.0f} % of its time (calculated, for steps "
         f"that write no output). In fact the forecast waits for {now:.0f} %. The calculation takes the disk's rate for "
@@ -220,7 +220,7 @@ def speed() -> str:
         "Much of the speed went into finer models. In 1982 a forecast also needed jobs that convert its fields. On the "
         f"X-MP, with a file on the SSD, one hour of forecast took {first:.0f} s, these jobs included. On the Cray of "
         f"2014 one hour took about {last:.3g} s without such jobs. The model there had about {about(points / 1e6)} "
-        f"million points. Our model has as many points as that of 1982: one for every {about(finer)} of the model of "
-        f"2014. It has physics of its own, and its files on disk. Today it forecasts one hour in {about(again)} s, "
+        f"million points. Our model has as many points as that of 1982; the model of 2014 has {about(finer)} times as "
+        f"many. Ours has physics of its own, and its files on disk. Today it forecasts one hour in {about(again)} s, "
         "with the jobs."
     )

@@ -57,8 +57,8 @@ def beside(runs) -> "figures.Shown":
         legend_at="above 2",
         name="nht1_beside",
         title=f"Writing in the background made {found} shorter",
-        caption="Time of a run that writes all five arrays in the background, divided by that of one whose solver "
-        "waits. Below 1: it helps.",
+        caption="Time of a run that writes five arrays in the background over that of one whose solver waits. A whole "
+        "bar below 1: it helps.",
         model=models.by_row(expected),
         note=models.said(hiding, expected),
     )

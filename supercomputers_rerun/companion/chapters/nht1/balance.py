@@ -180,7 +180,7 @@ def short(run) -> str:
     assert slow.high < 2 < fast.low
     return (
         f"The slower a program computes, the cheaper saving looks: in one {slow.computing / fast.computing:.0f} times "
-        "as slow as ours, saving in large pieces seems almost free."
+        "as slow as another, saving in large pieces seems almost free."
     )
 
 

@@ -399,11 +399,12 @@ def _of_itself(result) -> dict[str, float]:
 
 @by_processes.figure
 def pointwise(runs) -> "figures.Shown":
-    """Time, rate and overhead by the number of processes that write points: the first run with asynchronous ones."""
-    run = next((each for each in runs if "solver" in each), runs[0])
+    """Time, rate and overhead by the number of processes that write points; of the solver's own where it is timed."""
+    run = runs[0]
     cases = figures.cases(run, "N", "NS", "IW", "P", *(["solver"] if "solver" in run else []))
     # the first case has the time without writing of those that write in the solver's own process, too
     zeta = overhead(run, cases.index, cases.index.where(cases["P"] > 0, cases.index[0]), "observed_T_C")
+    own = " With 0 processes the solver's own writes, with others another computes." if "solver" in run else ""
     cases["T_T"] = figures.sampled(run, "observed_T_T")["middle"]
     cases["R_IO"] = 40e-6 * cases["N"] ** 3 * cases["NS"] / cases["IW"] / cases["T_T"]
     return in_words(
@@ -411,8 +412,7 @@ def pointwise(runs) -> "figures.Shown":
         ["N", "P", *(["solver"] if "solver" in cases else []), "T_T", "R_IO", "zeta", "zeta_low", "zeta_high"],
         name="nht1_points",
         caption="Points written by one process, and by as many as the grid has points in a direction, the method of "
-        f"the iPSC/860's first code: {run['NS'].values[0]} steps, on {figures.cpu(run)}. With 0 processes the "
-        "solver's own writes, with others another computes.",
+        f"the iPSC/860's first code: {run['NS'].values[0]} steps, on {figures.cpu(run)}.{own}",
     )
 
 

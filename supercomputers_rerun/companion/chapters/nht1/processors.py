@@ -28,7 +28,7 @@ def by_processors(runs) -> "figures.Shown":
         one, most = max(ends, key=lambda pair: pair[1].zeta)
         rest = [row.zeta for pair in ends for row in pair if row.N != one.N]
         title = (
-            f"Writing adds {span(rest, 0)} % on larger grids; on {one.N}³ points it scatters too much to compare "
+            f"Writing adds {span(rest, 0)} % on the other grids; on {one.N}³ points times scatter too much to compare "
             "threads"
         )
     only = " (the largest grid with most threads only)" if ends and len(ends) < frames[0]["N"].nunique() else ""

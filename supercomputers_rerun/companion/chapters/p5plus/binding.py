@@ -116,7 +116,7 @@ def gains(runs) -> "figures.Shown":
     said = pd.DataFrame({"change": frame["change"].map(lambda name: _IN_WORDS.get(name, name))})
     ends = frame["low"].map("{:.0f}".format), frame["high"].map("{:.0f}".format)
     said["gain then [%]"] = [low if low == high else f"{low} to {high}" for low, high in zip(*ends, strict=True)]
-    said.loc[frame["less variability"], "gain then [%]"] += " less variation"
+    said.loc[frame["less variability"], "gain then [%]"] += " (less variation)"
     said["gain today [%]"] = [_today(row) for row in frame.itertuples()]
     known = frame[["today_low", "today_high"]].dropna()
     within = (known["today_low"] < 0) & (known["today_high"] > 0)

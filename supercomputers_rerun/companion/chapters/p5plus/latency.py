@@ -129,8 +129,8 @@ def load_times(runs) -> "figures.Shown":
         if len(few) and (few["stride"] > few["random"]).all():
             slow, fast = few["stride"].iloc[0], few["random"].iloc[0]
             title = (
-                f"With little data a load takes {fast:.1f} ns in random order, {slow:.0f} ns in steps of 4 KB that "
-                "share cache sets"
+                f"With little data a load takes {fast:.1f} ns in random order, {slow:.0f} ns in steps of 4 KB to "
+                "few cache sets"
             )
             for words, ns in ((f"{slow:.0f} ns", slow), (f"{fast:.1f} ns", fast)):
                 axis.annotate(words, (few.index[0], ns), xytext=(-4, 8), weight="bold", **style)

@@ -215,7 +215,11 @@ def _name_at_right(axis, frames) -> None:
     for frame in frames:
         for name, rate in frame.groupby("routine", sort=False)["rate"].last().items():
             ends.setdefault(name, rate)
-    colours = {float(line.get_ydata()[-1]): line.get_color() for line in axis.get_lines() if len(line.get_ydata())}
+    colours = {
+        float(line.get_ydata()[-1]): line.get_color()
+        for line in axis.get_lines()
+        if line.get_marker() != "x" and len(line.get_ydata())
+    }
     height = -np.inf
     for name, rate in sorted(ends.items(), key=lambda each: each[1]):
         height = max(np.log10(rate), height + 0.08 * (top - bottom))

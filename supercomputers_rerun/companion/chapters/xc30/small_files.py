@@ -435,10 +435,10 @@ def on_disk(run) -> str:
         f"after the first overwrites files, which is faster. Such a step takes {with_small:.1f} s with small files and "
         f"{without:.1f} s without, {longer.medians:.2f} times as long ({longer.interval[0]:.2f} to "
         f"{longer.interval[1]:.2f}). Opens that are not delayed explain only {significant(opening_them, 1)} s of the "
-        "difference. We time several steps with small files, then several without. We leave out the first step of "
-        f"either series, which is slow: {ends[0]} with small files, and even {ends[1]} without. Small files can hardly "
-        "be why, since the slowest step opens none. Probably that step is slow because the series before it has just "
-        f"written so much. If nothing was written before, a step without small files takes {ends[2]}."
+        "difference. Steps with and without small files take turns. We leave out the first of either kind, which is "
+        f"slow: {ends[0]} with small files, which goes first, and even {ends[1]} without. Small files can hardly be "
+        "why, since the slowest step opens none. Probably that step is slow because the one before it has just written "
+        f"as much. If nothing was written before, a step without small files takes {ends[2]}."
     )
 
 

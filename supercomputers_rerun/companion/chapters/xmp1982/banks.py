@@ -202,7 +202,7 @@ def bank_times(stride: int = 8, banks: int = 16, cpus: int = 1) -> "figures.Show
     for count in range(most + 1) if few and cpus == 1 else ():
         axis.text(1.01, base + 0.9 * count, f"{count} wait", transform=axis.get_yaxis_transform(), va="center", size=9)
     lost = ", ".join(f"{waiting[:, cpu].sum()} port-cycles of CPU {cpu}" for cpu in range(cpus))
-    taken = "every word" if stride == 1 else f"every {stride}th word"
+    taken = "every word" if stride == 1 else f"one word in {stride}"
     whose = "a CPU's three vectors" if cpus == 1 else f"the vectors of {cpus} CPUs"
     data = pd.DataFrame(seen.holder, columns=[f"bank {bank}" for bank in range(banks)])
     return figures.show(

@@ -527,8 +527,8 @@ def said(run) -> list[str]:
     assert expected[label("disk4+disk4")] > 1.99, "the disk has time for both"
     return [
         "In 1982 both CPUs had a job nearly all the time, and the jobs slowed each other down. The work files of two "
-        "forecasts were spread over all eight disks, so that a write-up step often had to share a disk with them. "
-        f"Such a step took {least:.0f} to {most:.0f} s in a pair, and {span(usual, 0)} s alone.",
+        "forecasts were spread over all eight disks, so that a write-up step could not always find a disk without "
+        f"them. Such a step took {least:.0f} to {most:.0f} s in a pair, and {span(usual, 0)} s alone.",
         "Today, with one of two forecasts on disk, the other ends long before it: load imbalance. The CPU that is "
         "then free takes over post-processing jobs of the longer forecast, but mostly it has no job until the longer "
         "forecast ends. In the dashed model it takes over no jobs, so that the model gives a smaller speed-up. With "

@@ -79,7 +79,7 @@ def said(runs) -> list[str]:
         "after a day, but no temperature by more than a hundred-billionth of a degree.",
         "On a second machine of today our forecast gives other bits, although the same source was compiled for the "
         "same target processor on both. The forecasts of the two machines already differ at hour 0. But on one "
-        "machine, however the forecast is compiled, all agree at that hour. So compiling is probably not the cause. "
+        "machine all forecasts agree at that hour, however they are compiled. So compiling is probably not the cause. "
         "More probably it is a library: NumPy and its linear algebra choose their routines by the processor (not "
         "measured).",
     ]
