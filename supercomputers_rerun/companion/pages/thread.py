@@ -43,11 +43,11 @@ def conditions() -> str:
     return (
         "Numbers of the past are printed in the reports, or follow from what they print. Today's numbers in the text "
         "are medians of stored runs. They were made with the preset *paper*: problems as large as those of the "
-        "reports. Where a report prints no size, or our machine cannot hold it, we chose one, larger than in a quick "
-        f"run. {where} Figures show other virtual machines, too. Files are on a disk, or in memory that the "
-        "system uses for files (the page cache). The point *memory* of the first figure is memory that a program reads "
-        "and writes itself, without a file. Points on one axis may come from different programs and from problems of "
-        "different size."
+        "reports. Where a report prints no size, or its problem does not fit our machine, we chose a size ourselves, "
+        f"larger than that of a quick run. {where} Figures show other virtual machines, too. Files are on a disk, or "
+        "in memory that the system uses for files (the page cache). The point *memory* of the first figure is memory "
+        "that a program reads and writes itself, without a file. Points on one axis may come from different programs "
+        "and from problems of different size."
     )
 
 
@@ -75,7 +75,7 @@ def how_long() -> str:
         "not counted here. If only the processor becomes faster, a job may wait for a larger share, because its disks "
         "and other users stay as they were. According to the memo of 1989, the large imaging problems waited for "
         f"{convex:.0f} % of their time on a Convex. On a Cray in Toronto, with a CPU {about(faster)} times as fast, "
-        f"the share was {toronto:.0f} %. Other users hardly explain this larger share: in Toronto there were some "
+        f"the share was {toronto:.0f} %. Other users hardly explain this larger share: Toronto's machine had them "
         "during two short tasks only. Today our imaging, with its files in memory, hardly waits. Our flow solver waits "
         f"for {large:.0f} % of its time, and for {small:.0f} % if it writes 40 bytes at a time."
     )
