@@ -306,7 +306,7 @@ def _direct_wavenumber(wave, space, source):
     Two things are fetched meanwhile: while the first six l of a panel are summed, the thread's next wavenumber from the
     buffer; while the second six are, the part of the spectrum that will be written, field by field.  A pace is
     what is to be fetched divided by the number of terms, in doubles a term, at most a cache line; where a quad takes
-    four strips, each of them asks for the same again::
+    several strips, each of them asks for the same again::
 
         buffer      height · SPAN doubles      over  count/STEP panels of ``height`` terms
         spectrum    4 · count, of a field      over  as many panels, shared by eight fields

@@ -73,6 +73,22 @@ def test_lab_listens_on_loopback_with_a_token_and_asks_nobody(lab):
     assert hosts <= {"127.0.0.1", "::1", "localhost"}
 
 
+def test_commands_ask_nobody(tmp_path):
+    asked = tmp_path / "asked"
+    (tmp_path / "sitecustomize.py").write_text(WATCH.format(path=str(asked)))
+
+    def python(*words):
+        environment = os.environ | {"PYTHONPATH": str(tmp_path)}
+        subprocess.run([sys.executable, *words], cwd=tmp_path, env=environment, check=True, timeout=120)
+
+    companion = "-m", "supercomputers_rerun.companion"
+    for words in ("list", "run nht1-formats --budget 0 -o records", "report records -o page"):
+        python(*companion, *words.split())
+        assert not asked.exists(), words
+    python("-c", "import socket; socket.socket().connect_ex(('127.0.0.1', 9))")
+    assert asked.read_text() == "127.0.0.1\n", "the watch is awake"
+
+
 def test_a_chapter_that_is_only_opened_does_not_count_as_changed(lab):
     """JupyterLab writes these two into a notebook, and compares them with what it has read."""
     url, token = lab[0]["url"], lab[0]["token"]

@@ -38,8 +38,8 @@ def finding() -> tuple[str, str]:
         f"In 1982 a forecast on the Cray X-MP, with its files on four disks, waited for {then:.0f} % of its time. Our "
         f"forecast, with files of about the same size on one virtual disk of today, waits for {now:.0f} %. Computing "
         f"became about {about(computes)} times as fast. Moving the files became only about {about(moves)} times as "
-        "fast, because one disk now does the work of four. The forecast waits even longer than these speeds "
-        "explain; chapter 1 asks why. It is done sooner all the same: a day of it, with the jobs that follow, takes "
+        "fast, because one disk now does the work of four. The forecast waits even longer than these speeds explain; "
+        "chapter 1 asks why. It is done sooner all the same: a day of it, with the jobs that follow, takes "
         f"{about(day)} s. The Cray 1-A, older than the X-MP, took {old:.0f} minutes. Our program has other physics, so "
         "this is no race of machines.",
     )

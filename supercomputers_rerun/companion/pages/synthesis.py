@@ -663,8 +663,8 @@ def waiting() -> "figures.Shown":
         title=f"The forecast of 1982 waited {then:.0f} % of its time, ours {now:.0f} %; others waited for "
         f"{span(others, 0)} %",
         caption=("Long arrow: four disks then, one today. " if _outgrew_disks() else "")
-        + "Waiting includes other users' turns (Pittsburgh) and serial work (2006). For two "
-        "jobs only a bound is known.",
+        + "Waiting includes other users' turns (Pittsburgh) and serial work (2006). For two jobs only a bound is "
+        "known.",
         alt=f"Share of the elapsed time without computing, in %. {said(frame)}.",
     )
 
@@ -697,8 +697,8 @@ def asked() -> "figures.Shown":
         name="request",
         heading=_measured(frame),
         title=f"While it opens, reads and closes one small file, a core could make {about(additions())} additions",
-        caption="Time of one request today, apart from its bytes. Coloured: how many scalar additions "
-        "in registers a core makes meanwhile.",
+        caption="Time of one request today, apart from its bytes. Coloured: how many scalar additions in registers a "
+        "core makes meanwhile.",
         alt=f"Time of one request in s, on a logarithmic axis. {said(frame)}.",
     )
 
@@ -768,8 +768,8 @@ def shares() -> "figures.Shown":
         beside={whole.idxmax(): (most, 8, "bold"), alone.idxmax(): (reach, 20, "bold")}
         | {index: (f"{share:.0f} %", -8, "normal") for index, share in layer.items()},
         title=f"Whole forecasts reached at most {most} of the peak; transforms alone reach {reach} today",
-        seen="Hollow: whole forecasts. Filled: without physics and messages; transforms a little too "
-        "high, since we count operations that they skip. Long bars: the peak varied.",
+        seen="Hollow: whole forecasts. Filled: without physics and messages; transforms a little too high, since we "
+        "count operations that they skip. Long bars: the peak varied.",
     )
 
 
@@ -820,8 +820,8 @@ def hours() -> "figures.Shown":
         beside=beside,
         title=f"An hour of forecast took {first:.0f} s in 1982 with points {about(apart[1982])} km apart, {last:.3g} s "
         f"in 2014 with {about(apart[2014])} km",
-        seen="Models grew: this compares how long forecasters wait. We take 1982's distance from our "
-        "model, with as many points. Below the line: small models.",
+        seen="Models grew: this compares how long forecasters wait. We take 1982's distance from our model, with as "
+        "many points. Below the line: small models.",
     )
 
 

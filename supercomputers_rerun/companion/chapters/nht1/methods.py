@@ -357,9 +357,6 @@ def buffered(run) -> str:
     )
 
 
-#: What the solver does while points are written; both ways of the solver's own process, P = 0, in words.
-_GOES_ON = "goes on"
-_ONE_PROCESS = {"in turn": "waits", "asynchronous": _GOES_ON}
 #: Grid of the first code of the iPSC/860 and numbers of processes that write its points, by preset.
 _POINTS: dict[str, tuple[dict, tuple[int, ...]]] = {
     "quick": ({}, (1, 4)),
@@ -374,17 +371,16 @@ def by_processes(preset: str, threads: int) -> list[Case]:
     from supercomputers_rerun.kernels.files import application, nodes
 
     size, counts = _POINTS[preset]
-    problems = [nodes.Problem(**size, P=P, points=True) for P in counts]
-    about = [{**of(p, "N", "NS", "IW", "P"), "solver": "waits"} for p in problems]
-    cases = [
-        Case(f"N = {p.N}, P = {p.P}", nodes, p, threads, each, _at_once)
-        for p, each in zip(problems, about, strict=True)
-    ]
-    for words, solver in _ONE_PROCESS.items():
-        form = {"way": "elements", "asynchronous": solver == _GOES_ON}
-        one = application.Problem(**{**of(problems[0], "N", "NS", "IW"), **form})
-        parameters = {**of(one, "N", "NS", "IW"), "P": 0, "solver": solver}
-        cases.append(Case(f"N = {one.N}, {words}", application, one, threads, parameters, _of_itself))
+    cases = []
+    for P in counts:
+        problem = nodes.Problem(**size, P=P, points=True)
+        schedule = of(problem, "N", "NS", "IW")
+        parameters = {**schedule, "P": P, "solver": "waits"}
+        cases.append(Case(f"N = {problem.N}, P = {P}", nodes, problem, threads, parameters, _at_once))
+    for words, solver in (("in turn", "waits"), ("asynchronous", "goes on")):  # the solver's own process: P = 0
+        one = application.Problem(**schedule, way="elements", asynchronous=words == "asynchronous")
+        parameters = {**schedule, "P": 0, "solver": solver}
+        cases.append(Case(f"N = {one.N}, {words}", application, one, threads, parameters, _whole))
     return cases
 
 
@@ -393,7 +389,7 @@ def _at_once(result) -> dict[str, float]:
     return {"T_C": result.T_C.min(), "T_T": T_T.min()}
 
 
-def _of_itself(result) -> dict[str, float]:
+def _whole(result) -> dict[str, float]:
     return {"T_T": result.T_T}
 
 
@@ -401,15 +397,16 @@ def _of_itself(result) -> dict[str, float]:
 def pointwise(runs) -> "figures.Shown":
     """Time, rate and overhead by the number of processes that write points; of the solver's own where it is timed."""
     run = runs[0]
-    cases = figures.cases(run, "N", "NS", "IW", "P", *(["solver"] if "solver" in run else []))
+    solver = ["solver"] if "solver" in run else []
+    cases = figures.cases(run, "N", "NS", "IW", "P", *solver)
     # the first case has the time without writing of those that write in the solver's own process, too
     zeta = overhead(run, cases.index, cases.index.where(cases["P"] > 0, cases.index[0]), "observed_T_C")
-    own = " With 0 processes the solver's own writes, with others another computes." if "solver" in run else ""
+    own = " With 0 processes the solver's own writes, with others another computes." if solver else ""
     cases["T_T"] = figures.sampled(run, "observed_T_T")["middle"]
     cases["R_IO"] = 40e-6 * cases["N"] ** 3 * cases["NS"] / cases["IW"] / cases["T_T"]
     return in_words(
         figures.with_spread(cases, zeta=zeta),
-        ["N", "P", *(["solver"] if "solver" in cases else []), "T_T", "R_IO", "zeta", "zeta_low", "zeta_high"],
+        ["N", "P", *solver, "T_T", "R_IO", "zeta", "zeta_low", "zeta_high"],
         name="nht1_points",
         caption="Points written by one process, and by as many as the grid has points in a direction, the method of "
         f"the iPSC/860's first code: {run['NS'].values[0]} steps, on {figures.cpu(run)}.{own}",
@@ -426,8 +423,7 @@ def over_mpiio(preset: str, threads: int, ranks: int = 2) -> list[Case]:
         if way == "elements" and preset == "modern":
             continue  # forty million calls
         problem = application.Problem.preset(preset, way=way, ranks=ranks)
-        parameters, observe = of(problem, "N", "way"), lambda result: {"T_T": result.T_T}
-        cases.append(Case(f"N = {problem.N}, {way}", application, problem, threads, parameters, observe))
+        cases.append(Case(f"N = {problem.N}, {way}", application, problem, threads, of(problem, "N", "way"), _whole))
     return cases
 
 

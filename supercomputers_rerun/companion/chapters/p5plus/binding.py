@@ -116,14 +116,11 @@ def gains(runs) -> "figures.Shown":
     said = pd.DataFrame({"change": frame["change"].map(lambda name: _IN_WORDS.get(name, name))})
     ends = frame["low"].map("{:.0f}".format), frame["high"].map("{:.0f}".format)
     said["gain then [%]"] = [low if low == high else f"{low} to {high}" for low, high in zip(*ends, strict=True)]
-    said.loc[frame["less variability"], "gain then [%]"] += " (less variation)"
     said["gain today [%]"] = [_today(row) for row in frame.itertuples()]
     known = frame[["today_low", "today_high"]].dropna()
     within = (known["today_low"] < 0) & (known["today_high"] > 0)
     width = (known["today_high"] - known["today_low"]).max()
-    verdict = (
-        f"No change that we tried gains measurably today: the intervals of gains are up to {width:.0f} points wide"
-    )
+    verdict = f"No change that we tried gains measurably today: intervals of gains are up to {width:.0f} points wide"
     if not within.all():
         verdict = f"{(~within).sum()} of {len(known)} changes that we tried change the time of a forecast of today"
     return figures.table(
@@ -190,17 +187,12 @@ def option_and_pages() -> Finding:
     found = _over(run, "", *(name for name in _WITHOUT if name != "binding, basic"))
     one, other = (f"{row.middle:.3f} ({row.low:.3f} to {row.high:.3f})" for row in found.itertuples())
     faster = found["low"] > 1
-    verdict = HOLDS if faster.all() else PARTLY if faster.any() else _undecided(found)
     return Finding(
-        verdict,
-        f"{_TRIED if verdict == UNTESTED else ''}Without the one our forecast takes {one} times as long, without the "
-        f"other {other}{_resolved(run, found, 'one to three')}",
+        HOLDS if faster.all() else PARTLY if faster.any() else _undecided(found),
+        f"Without the one our forecast takes {one} times as long, without the other {other}"
+        f"{_resolved(run, found, 'one to three')}",
         bears=bool((found["low"] > 0).all()),
     )
-
-
-#: What is said first of a conclusion that runs did not decide.
-_TRIED = "Tried, but runs vary too much to decide. "
 
 
 def _undecided(found) -> str:
@@ -230,12 +222,10 @@ def bound() -> Finding:
     run = changes.runs()[0]
     table = _over(run, "", "binding, basic")
     (found,) = table.itertuples()
-    verdict = HOLDS if found.low > 1.01 else PARTLY if found.low > 1 else _undecided(table)
     return Finding(
-        verdict,
-        f"{_TRIED if verdict == UNTESTED else ''}Without binding our forecast takes {found.middle:.3f} times as long "
-        f"({found.low:.3f} to {found.high:.3f}){_resolved(run, table, 'a few')} With as many processors as threads "
-        "there is little to bind.",
+        HOLDS if found.low > 1.01 else PARTLY if found.low > 1 else _undecided(table),
+        f"Without binding our forecast takes {found.middle:.3f} times as long ({found.low:.3f} to {found.high:.3f})"
+        f"{_resolved(run, table, 'a few')} With as many processors as threads there is little to bind.",
         bears=found.low > 0,
     )
 

@@ -1,5 +1,7 @@
 """The section *What does vectorising gain?*: algorithms of routines of a profile, vectorised and scalar."""
 
+from typing import Any
+
 from supercomputers_rerun.companion import figures, tables
 from supercomputers_rerun.companion.bench import Case, Ratio
 from supercomputers_rerun.companion.chapters.xc30.common import rates
@@ -190,7 +192,7 @@ def by_length(runs) -> "figures.Shown":
     axis.set_xticks(LENGTHS, [str(length) for length in LENGTHS])
     axis.minorticks_off()
     axis.set(xlabel="NPROMA, columns of a block", ylabel="rate [MFLOPS]")
-    _name_at_right(axis, frames)
+    _name_at_right(axis)
     rate = frames[0].pivot(index="routine", columns="nproma", values="rate")
     # of routines that have one column, the largest first
     over_one = (rate.max(axis=1) / rate[1]).dropna().sort_values(ascending=False)
@@ -207,23 +209,17 @@ def by_length(runs) -> "figures.Shown":
     )
 
 
-def _name_at_right(axis, frames) -> None:
-    """Name each routine at the right edge of a panel, as high as its line in the first frame that has it ends, or above
-    the name below it."""
+def _name_at_right(axis) -> None:
+    """Name each routine at the right edge of a panel, as high as its first line ends, or above the name below it."""
     bottom, top = np.log10(axis.get_ylim())
-    ends: dict[str, float] = {}
-    for frame in frames:
-        for name, rate in frame.groupby("routine", sort=False)["rate"].last().items():
-            ends.setdefault(name, rate)
-    colours = {
-        float(line.get_ydata()[-1]): line.get_color()
-        for line in axis.get_lines()
-        if line.get_marker() != "x" and len(line.get_ydata())
-    }
+    first: dict[str, Any] = {}  # the lines of the first run that has them: a machine may lack some
+    for line in axis.get_lines():
+        if name := figures.noted(line).get("label"):
+            first.setdefault(name, line)
     height = -np.inf
-    for name, rate in sorted(ends.items(), key=lambda each: each[1]):
-        height = max(np.log10(rate), height + 0.08 * (top - bottom))
-        style = {"transform": axis.get_yaxis_transform(), "va": "center", "color": colours[rate], "size": 9}
+    for name, line in sorted(first.items(), key=lambda each: each[1].get_ydata()[-1]):
+        height = max(np.log10(line.get_ydata()[-1]), height + 0.08 * (top - bottom))
+        style = {"transform": axis.get_yaxis_transform(), "va": "center", "color": line.get_color(), "size": 9}
         axis.text(1.02, 10**height, name, **style)
 
 

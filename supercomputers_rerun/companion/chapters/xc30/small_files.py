@@ -412,8 +412,8 @@ def cost(run) -> str:
         f"{slow.times:.1f} times as long ({slow.times_low:.1f} to {slow.times_high:.0f}). Our formula, which takes the "
         f"same rate of writing in all runs, gives {formula:.1f}. In the fastest of our runs, opens of "
         f"{1e3 * here_limit:.1f} ms would take as long as the bytes. In the talk's step opens of {1e3 * limit:.2f} ms "
-        f"already take as long as the bytes: if all its "
-        f"files are written at once, its bytes move {here_limit / limit:.0f} times as fast as in our fastest run."
+        f"already take as long as the bytes: if all its files are written at once, its bytes move "
+        f"{here_limit / limit:.0f} times as fast as in our fastest run."
     )
 
 

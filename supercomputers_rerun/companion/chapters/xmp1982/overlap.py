@@ -177,13 +177,11 @@ def savings(runs) -> "figures.Shown":
 
 @drivers.figure
 def hidden(runs) -> "figures.Shown":
-    """Section 3.1: the share of the transfers that computing can hide, as printed, and that it hid on paced devices.
-
-    And in a forecast of the same machine with its files in the places of 1982.
-    """
+    """Section 3.1: the share of the transfers that computing can hide, as printed, and that it hid: on paced devices,
+    and in whole forecasts of the same machine with their files in the places of 1982."""
     possible = tables.printed("xmp1982", "sec3_1").set_index("work_files")["overlap"].astype(float)
-    paced = {"paced as SSD, both": "two files, reads and writes", "paced as BMR, one": "one file, reads alone"}
-    own = {"ssd2-async": "two files, reads and writes", "bmr1": "one file, reads alone", "disk4": "four files on disk"}
+    rows = two, one, four = "two files, reads and writes", "one file, reads alone", "four files on disk"
+    paced, own = {"paced as SSD, both": two, "paced as BMR, one": one}, {"ssd2-async": two, "bmr1": one, "disk4": four}
 
     def here(run) -> "pd.DataFrame":
         frame = along(run, paced, "label", paced=_hidden)
@@ -197,8 +195,8 @@ def hidden(runs) -> "figures.Shown":
         runs,
         frames,
         {"paced": "today, paced"} | ({"own": "today, whole forecast"} if "own" in frames[0] else {}),
-        printed={"possible, 1982": pd.Series(possible.loc[[2, 1, 4]].to_numpy(), [*own.values()])},
-        names=[*own.values()],
+        printed={"possible, 1982": pd.Series(possible.loc[[2, 1, 4]].to_numpy(), [*rows])},
+        names=rows,
         xlabel="bytes that move while a row is computed [%]",
         legend_at="above 2",
         name="xmp1982_hidden",
