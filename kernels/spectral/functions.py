@@ -24,10 +24,10 @@ Three units of work recur, all float64::
             ``legendre_one``, one wavenumber of eight rows of one field):
                        | even, real: 8 fields | even, imaginary: 8 | odd, real: 8 | odd, imaginary: 8 |
 
-A strip is the part of a quad of which six sums are kept in registers: two of its four vectors where a vector is one
-register of 512 bits, all four in WebAssembly, else one.  Below, ``functions``, ``weights`` and ``column`` are those of
-one wavenumber (:class:`Wave`); ``values`` is an address of float64 and ``place`` an offset from it, in doubles;
-``streaming`` says whether to write whole cache lines past the caches.
+A strip is the part of a quad of which six fit into the registers: all of it where a vector is one register, else one of
+the four vectors.  Below, ``functions``, ``weights`` and ``column`` are those of one wavenumber (:class:`Wave`);
+``values`` is an address of float64 and ``place`` an offset from it, in doubles; ``streaming`` says whether to write
+whole cache lines past the caches.
 """
 
 from typing import Any, NamedTuple
@@ -59,10 +59,9 @@ from supercomputers_rerun.kernels.runtime.vector import (
 
 #: Whether a vector is one register: of 512 bits, in WebAssembly of 128.  Else it takes two of 256 bits or four of 128.
 WHOLE = NARROW == LANES
-#: Doubles of a quad, and of a strip: of two registers of 512 bits (with four, transforms of eight fields of T159 and of
-#: T399 take 1.01 to 1.03 times as long on a Zen 4, of T639 as long), of a whole quad in WebAssembly, else of a vector.
+#: Doubles of a quad, and of a strip.
 SPAN = 4 * LANES
-STRIP = (2 * LANES if LANES == 8 else SPAN) if WHOLE else LANES
+STRIP = SPAN if WHOLE else LANES
 #: Latitudes of a block: three vectors of eight, four groups of six.
 BLOCK = 3 * LANES
 # what ``load_as`` is told to load: the latitudes of a block, a quad, a strip, three narrow vectors

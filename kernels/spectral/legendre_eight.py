@@ -71,7 +71,7 @@ from supercomputers_rerun.kernels.spectral.functions import (
 CHUNK = 96
 #: Blocks of latitudes in a panel of the direct transform: 7 KiB, 25 with the data of these latitudes.
 SLICE = 3
-#: Latitudes, or l, whose sums of a strip are in registers at once: 12 of 32 registers of 512 bits, 12 of 16 of 256.
+#: Latitudes, or l, whose sums of a strip are in registers at once: 24 of 32 registers of 512 bits, 12 of 16 of 256.
 SIX = 6
 #: Values of l in a panel of the direct transform: two products.
 STEP = 2 * SIX
@@ -193,7 +193,7 @@ def _sum_ell(block, chunk, space, column, target):
 
     Streamed stores drain while the next six latitudes are computed.  Meanwhile coefficients of the thread's next
     wavenumber are fetched, a double a term: six latitudes ask for those of one field, from ``chunk.wanted`` on, the
-    next six for those of the next field.  Where a quad takes several strips, each goes on where the last one ended;
+    next six for those of the next field.  Where a quad takes four strips, each goes on where the last one ended;
     panels overlap.
     """
     for j in range(0, BLOCK, SIX):
@@ -306,7 +306,7 @@ def _direct_wavenumber(wave, space, source):
     Two things are fetched meanwhile: while the first six l of a panel are summed, the thread's next wavenumber from the
     buffer; while the second six are, the part of the spectrum that will be written, field by field.  A pace is
     what is to be fetched divided by the number of terms, in doubles a term, at most a cache line; where a quad takes
-    several strips, each of them asks for the same again::
+    four strips, each of them asks for the same again::
 
         buffer      height · SPAN doubles      over  count/STEP panels of ``height`` terms
         spectrum    4 · count, of a field      over  as many panels, shared by eight fields
