@@ -62,8 +62,9 @@ WHOLE = NARROW == LANES
 #: Doubles of a quad, and of a strip.
 SPAN = 4 * LANES
 STRIP = SPAN if WHOLE else LANES
-#: Latitudes of a block: three vectors of eight, four groups of six.
-BLOCK = 3 * LANES
+#: Vectors of a block of latitudes, and latitudes: three vectors of eight, four groups of six.
+VECTORS = 3
+BLOCK = VECTORS * LANES
 # what ``load_as`` is told to load: the latitudes of a block, a quad, a strip, three narrow vectors
 THREE = ((0.0,) * LANES,) * 3
 QUAD = ((0.0,) * LANES,) * 4
@@ -79,8 +80,10 @@ class LegendreTables(NamedTuple):
     squares: np.ndarray  # float64, (24 · blocks,): μ² of the northern latitudes, then zeros
     rows: int  # latitudes without padding
     first_row: np.ndarray  # int64, (T + 1,): first latitude that carries each wavenumber
-    first: np.ndarray  # int64, (T + 1, blocks): first ell at which the block matters
-    seeds: np.ndarray  # float64, (T + 1, blocks, 2·BLOCK): two values of p to start from
+    #: int16, (T + 1, 24 · blocks): first ell that matters to a latitude, or to one north of it in its block
+    first: np.ndarray
+    seeds: np.ndarray  # float64, (T + 1, blocks, 2·BLOCK): two values of p to start from where the block begins
+    vector_seeds: np.ndarray  # float64, (T + 1, 3 · blocks, 2·LANES): the same where each vector of latitudes begins
 
 
 class Spectra(NamedTuple):
@@ -108,8 +111,10 @@ class Functions(NamedTuple):
     b: Any  # address of its second factors
     term: int  # where this wavenumber's factors start in ``a`` and ``b``
     squares: Any  # address of μ² of every latitude, padded to whole blocks
-    first: Any  # address, int64: first ell that matters, of every block of every wavenumber; ``count`` or more: never
+    first: Any  # address, int16: first ell that matters, of every latitude of every block and wavenumber; ``count`` or
+    # more: never
     seeds: Any  # address of the two values to start from, 2·BLOCK for every block of every wavenumber
+    vector_seeds: Any  # the same, 2·LANES for every vector of latitudes
     block: int  # number of this wavenumber's first block in ``first`` and ``seeds``
     blocks: int  # blocks of a wavenumber
     following: int  # doubles from the seeds of a block to those of the thread's next wavenumber
@@ -170,7 +175,7 @@ def any_wave(tables, spectra, threads):
     Each of ``threads`` threads takes every ``threads``-th wavenumber.  Made once a thread: numba counts the
     references to an array with locked instructions wherever its address is taken.
     """
-    blocks = tables.first.shape[1]
+    blocks = tables.seeds.shape[1]
     functions = Functions(
         count=0,
         a=address(tables.factors[0]),
@@ -179,6 +184,7 @@ def any_wave(tables, spectra, threads):
         squares=address(tables.squares),
         first=address(tables.first),
         seeds=address(tables.seeds),
+        vector_seeds=address(tables.vector_seeds),
         block=0,
         blocks=blocks,
         following=threads * blocks * tables.seeds.shape[2],
@@ -216,6 +222,7 @@ def wave_at(wave, m, tables, spectra):
             squares=functions.squares,
             first=functions.first,
             seeds=functions.seeds,
+            vector_seeds=functions.vector_seeds,
             block=m * functions.blocks,
             blocks=functions.blocks,
             following=functions.following,
@@ -232,12 +239,24 @@ def wave_at(wave, m, tables, spectra):
 
 
 @kernel(inline=True)
-def first_of(functions, block):
-    """First ell of ``functions`` that matters to a ``block`` of latitudes, by number.
+def first_at(functions, latitude):
+    """First ell of ``functions`` that matters to a ``latitude``, by number, or to one north of it in its block.
 
     Below it p_l is so small there (``legendre.TINY``; near the poles p_l ~ cosᵐφ) that it adds nothing to the sums.
     """
-    return at(functions.first, functions.block + block)
+    return at(functions.first, BLOCK * functions.block + latitude)
+
+
+@kernel(inline=True)
+def first_of(functions, block):
+    """First ell of ``functions`` that matters to a ``block`` of latitudes, by number."""
+    return first_at(functions, BLOCK * block + BLOCK - 1)
+
+
+@kernel(inline=True)
+def first_of_vector(functions, vector):
+    """First ell of ``functions`` that matters to a ``vector`` of latitudes, by number."""
+    return first_at(functions, LANES * vector + LANES - 1)
 
 
 @kernel(inline=True)
@@ -264,6 +283,12 @@ def step_one(functions, ell, x, q, p):
 def seeds_of(functions, block):
     """Place of the two values from which the recurrence of a ``block`` starts in ``functions.seeds``."""
     return 2 * BLOCK * (functions.block + block)
+
+
+@kernel(inline=True)
+def vector_seeds_of(functions, vector):
+    """Place of the two values from which the recurrence of a ``vector`` of latitudes starts in ``vector_seeds``."""
+    return 2 * LANES * (VECTORS * functions.block + vector)
 
 
 @kernel(inline=True)

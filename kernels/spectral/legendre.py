@@ -9,9 +9,9 @@ serve both parities: ``P_{m+2l+1} = μ q_l`` and ``P_{m+2l} = ε_{m+2l+1} q_l + 
 Scaled as ``q_l = c_l p_l`` they obey ``p_{l+1} = (a_l μ² + b_l) p_l - p_{l-1}``: two fused
 multiply-adds for two degrees.
 
-``p_l`` underflows near the poles.  For every wavenumber and block of 24 latitudes the plan stores the
-first ``ell`` at which some ``|P|`` of the block exceeds ``TINY`` and the two values to start from, so
-that the transforms need neither rescaling nor branches.
+``p_l`` underflows near the poles.  For every wavenumber the plan stores the first ``ell`` at which ``|P|`` of a
+latitude exceeds ``TINY``, and for every block of 24 latitudes and for every vector of eight the two values to start
+from, so that the transforms need no rescaling.
 
 Source: K. Ishioka, J. Meteor. Soc. Japan 96, 241 (2018).
 """
@@ -20,7 +20,8 @@ import numpy as np
 
 from supercomputers_rerun.kernels.contract import ceil_div
 from supercomputers_rerun.kernels.runtime.jit import kernel
-from supercomputers_rerun.kernels.spectral.functions import BLOCK, LegendreTables
+from supercomputers_rerun.kernels.runtime.vector import LANES
+from supercomputers_rerun.kernels.spectral.functions import BLOCK, VECTORS, LegendreTables
 from supercomputers_rerun.kernels.spectral.grids import Grid, dd_div, dd_mul, half_nodes
 
 TINY = 1e-20  # what a Legendre function must exceed to be summed
@@ -79,42 +80,55 @@ def _ratio_root(m):
 
 
 @kernel
-def _seed_block(tables, latitudes, p, scale, terms, seeds):
-    """Run the recurrence for one block until it matters; give the first ``ell`` (the end: never).
+def _keep(q, p, scale, first, end, seeds):
+    """Two values of the recurrence, (``q``, ``p``) · 2^(256 ``scale``), of a block's latitudes ``first`` to ``end`` − 1
+    as ``seeds``."""
+    for j in range(first, end):
+        u, v = q[j], p[j]
+        for _ in range(min(5, -scale[j])):
+            u *= _DOWN
+            v *= _DOWN
+        seeds[j - first] = u if abs(u) > _FLUSH else 0.0
+        seeds[end - first + j - first] = v if abs(v) > _FLUSH else 0.0
 
-    ``tables``: ``LegendreTables``; ``latitudes``: number of the first one; ``p`` · 2^(256 ``scale``), (size,): the
-    first values; ``terms``: where the wavenumber's factors begin and end; ``seeds``, (2·size,): receives the two
-    values to start from.
+
+@kernel
+def _seed_block(tables, m, block, p, scale):
+    """Run the recurrence of wavenumber ``m`` until all of a ``block`` matters; its ``first``, ``seeds`` and
+    ``vector_seeds`` into ``tables`` (``LegendreTables``).
+
+    ``p`` · 2^(256 ``scale``), (size,): the first values.
     """
     size = p.size
     q, p, k = np.zeros(size), p.copy(), scale.copy()
-    low, high = terms
-    a, b, c = tables.factors[0, low:high], tables.factors[1, low:high], tables.factors[4, low:high]
-    x = tables.squares[latitudes : latitudes + size]
-    ell = 0
-    while ell < high - low:
-        large = 0.0
-        for j in range(size):
-            if k[j] == 0:
-                large = max(large, abs(p[j]))
-        if large * c[ell] > TINY:
+    term = tables.offset[m]
+    a, b, c = tables.factors[0, term:], tables.factors[1, term:], tables.factors[4, term:]
+    x = tables.squares[size * block : size * (block + 1)]
+    first = tables.first[m, size * block : size * (block + 1)]
+    never = first[0]
+    north = size  # the northernmost latitude that matters so far
+    for ell in range(never):
+        begun = north < size
+        for j in range(north):
+            if k[j] == 0 and abs(p[j]) * c[ell] > TINY:
+                first[j:north] = ell
+                for vector in range(VECTORS):
+                    end = LANES * (vector + 1)
+                    if j < end <= north:
+                        _keep(q, p, k, end - LANES, end, tables.vector_seeds[m, VECTORS * block + vector])
+                north = j
+                break
+        if north < size and not begun:
+            _keep(q, p, k, 0, size, tables.seeds[m, block])
+        if north == 0:
             break
-        for j in range(size):
+        for j in range(north):
             new = (a[ell] * x[j] + b[ell]) * p[j] - q[j]
             old = p[j]
             shrink = abs(new) > 2.0**128
             q[j] = old * _DOWN if shrink else old
             p[j] = new * _DOWN if shrink else new
             k[j] += 1 if shrink else 0
-        ell += 1
-    for j in range(size):
-        u, v = q[j], p[j]
-        for _ in range(min(5, -k[j])):
-            u *= _DOWN
-            v *= _DOWN
-        seeds[j] = u if abs(u) > _FLUSH else 0.0
-        seeds[size + j] = v if abs(v) > _FLUSH else 0.0
-    return ell
 
 
 @kernel(inline=True)
@@ -150,24 +164,16 @@ def _plan_seeds(tables, cosine, cosine_low):
     for m in range(top + 1):
         if m:
             _next_sectoral(m, cosine, cosine_low, hi, lo, exponent)
-        k = tables.offset[m]
         count = (top + 1 - m) // 2 + 1
-        divisor = tables.factors[4, k] * _eps(m + 1.0, m)
+        divisor = tables.factors[4, tables.offset[m]] * _eps(m + 1.0, m)
         for j in range(rows):
             start[j] = hi[j] / divisor
         for block in range(rows // size):
             j = block * size
-            if j + size <= tables.first_row[m]:
-                tables.first[m, block] = count
-                continue
-            tables.first[m, block] = _seed_block(
-                tables,
-                j,
-                start[j : j + size],
-                exponent[j : j + size],
-                (k, k + count),
-                tables.seeds[m, block],
-            )
+            here = slice(j, j + size)
+            tables.first[m, here] = count
+            if j + size > tables.first_row[m]:
+                _seed_block(tables, m, block, start[here], exponent[here])
 
 
 def _terms_of(truncation: int) -> np.ndarray:
@@ -182,15 +188,14 @@ def blocks_of(grid: Grid) -> int:
 
 def table_bytes(truncation: int, rows: int) -> int:
     """Bytes of the tables of a plan with so many rows between pole and equator."""
-    begins = (truncation + 1) * ceil_div(rows, BLOCK) * (2 * BLOCK + 1)
-    return 8 * (5 * int(_terms_of(truncation).sum()) + begins)
+    latitudes = ceil_div(rows, BLOCK) * BLOCK
+    return 8 * 5 * int(_terms_of(truncation).sum()) + (truncation + 1) * latitudes * (4 * 8 + 2)
 
 
 def legendre_tables(grid: Grid, truncation: int) -> tuple[LegendreTables, np.ndarray]:
     """LegendreTables, and the number of wavenumbers that each northern latitude carries, int64[N].
 
-    A row of L points carries wavenumbers up to ``(L - 1) // 2``; those that never exceed ``TINY`` in a block
-    are not carried by its rows.
+    A row of L points carries wavenumbers up to ``(L - 1) // 2``, without those that never exceed ``TINY`` there.
     """
     T, blocks = truncation, blocks_of(grid)
     count = _terms_of(T)
@@ -206,13 +211,14 @@ def legendre_tables(grid: Grid, truncation: int) -> tuple[LegendreTables, np.nda
         np.pad(mu * mu + 2 * mu * low, (0, pad)),
         grid.N,
         _first_rows(capped, T),
-        np.zeros((T + 1, blocks), dtype=np.int64),
+        np.zeros((T + 1, BLOCK * blocks), dtype=np.int16),
         np.zeros((T + 1, blocks, 2 * BLOCK)),
+        np.zeros((T + 1, VECTORS * blocks, 2 * LANES)),
     )
     _plan_seeds(tables, np.pad(cosine, (0, pad)), np.pad(cosine_low, (0, pad)))
-    alive = [int(np.flatnonzero(tables.first[:, block] < count).max(initial=0)) + 1 for block in range(blocks)]
-    alive = np.maximum.accumulate(alive)
-    counts = np.minimum(capped, alive[np.arange(grid.N) // BLOCK]).astype(np.int64)
+    matters = tables.first[:, : grid.N] < count[:, None]
+    alive = np.maximum.accumulate(T + 1 - matters[::-1].argmax(axis=0))
+    counts = np.minimum(capped, alive).astype(np.int64)
     return tables._replace(first_row=_first_rows(counts, T)), counts
 
 

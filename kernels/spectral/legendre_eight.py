@@ -33,9 +33,11 @@ Layouts (float64)::
     Fourier buffers  [latitude, m, 4, 8]  of the inverse transform, [m, latitude, 4, 8] of the direct one, so that each
                                           stage writes scattered quads and reads contiguous ones
 
-The sums of the inverse transform of T159 take 1.12 times, those of T399 1.19 times as long as their operations need at
-two fused ones a cycle (Zen 3 at 3.24 GHz); panels take an eighth and a tenth of the Legendre part.  What prefetches,
-SLICE and STEP buy has no number here; ``plan`` and ``book/peers.md`` have whole transforms.
+Six latitudes, or l, begin at the first l, or latitude, that matters to them: where all of a block began together, the
+Legendre part took 1.05 (T159) to 1.03 times (T639) as long.  The sums of the inverse transforms of T159 and T399 take
+1.08 times as long as their operations need at the measured peak, and panels a tenth of the Legendre part, twice as
+long as their operations, since they store as well (Zen 4, 58 Gflop/s).  What prefetches, SLICE and STEP buy has no
+number here; ``plan`` and ``book/peers.md`` have whole transforms.
 
 Functions share ``functions``, the ``column`` and other data of a wavenumber (``functions.Wave``), the ``space`` of a
 thread, and the number of a ``block`` of 24 latitudes.
@@ -57,6 +59,7 @@ from supercomputers_rerun.kernels.spectral.functions import (
     begin,
     build,
     build_or_zero,
+    first_at,
     first_of,
     from_functions,
     load6,
@@ -186,7 +189,7 @@ def _write_row(target, row, part, strip):
 
 
 @kernel
-def _sum_ell(block, chunk, space, column, target):
+def _sum_ell(block, chunk, space, wave, target):
     """Sums over the l of a ``chunk`` for 24 latitudes, six at a time.
 
     They begin with zero or with ``space.sums``, and go to these or to the buffer.
@@ -196,18 +199,21 @@ def _sum_ell(block, chunk, space, column, target):
     next six for those of the next field.  Where a quad takes four strips, each goes on where the last one ended;
     panels overlap.
     """
+    column = wave.column
     for j in range(0, BLOCK, SIX):
         row = block * BLOCK + j
         if row + SIX <= target.first or row >= target.end:
             continue
-        factors = Factors(space.panel, j, 1, BLOCK)
+        # the six begin with the first l that matters to them
+        begin = min(max(first_at(wave.functions, row + SIX - 1) - chunk.start, 0), chunk.count)
+        factors = Factors(space.panel, j + begin * BLOCK, 1, BLOCK)
         field = at(column.lanes, row // SIX % LANES)
         for part in range(0, SPAN, STRIP):
             sums = zero6()
             if chunk.resumed:
                 sums = load6(space.sums, j * SPAN + part)
-            terms = Terms(space.coefficients, chunk.start * SPAN + part, chunk.count)
-            ahead = Ahead(column.values, field + chunk.wanted + part // STRIP * chunk.count, 1)
+            terms = Terms(space.coefficients, (chunk.start + begin) * SPAN + part, chunk.count - begin)
+            ahead = Ahead(column.values, field + chunk.wanted + begin + part // STRIP * chunk.count, 1)
             sums = _six(factors, terms, ahead, sums)
             if chunk.finished:
                 _write_row(target, row, part, sums[0])
@@ -238,7 +244,7 @@ def _inverse_block(block, wave, space, wanted, target):
         count = min(size, functions.count - start)
         build(functions, block, (start, start + count), Panel(space.panel, 0, BLOCK), state)
         chunk = Chunk(start, count, number > 0, number == panels - 1, wanted + number * size)
-        _sum_ell(block, chunk, space, wave.column, target)
+        _sum_ell(block, chunk, space, wave, target)
 
 
 @kernel
@@ -249,7 +255,7 @@ def inverse(share, tables, spectra, work, buffer):
     is written.
     """
     top = tables.offset.size - 1
-    blocks = tables.first.shape[1]
+    blocks = tables.seeds.shape[1]
     any_m = any_wave(tables, spectra, share.threads)
     space = _cut(work, top, blocks)
     fourier = address(buffer.values)
@@ -299,6 +305,14 @@ def _north_of(functions, polar, active, end):
     return active
 
 
+@kernel(inline=True)
+def _first_row(functions, row, bottom, end):
+    """The first of the latitudes ``row`` to ``bottom`` that any l below ``end`` matters to, or ``bottom``."""
+    while row < bottom and first_at(functions, row) >= end:
+        row += 1
+    return row
+
+
 @kernel
 def _direct_wavenumber(wave, space, source):
     """Projections on ``p_l`` of one wavenumber, summed over latitudes, into ``space.coefficients``.
@@ -333,18 +347,18 @@ def _direct_wavenumber(wave, space, source):
             for block in range(north, south):
                 place = (block - north) * BLOCK
                 build_or_zero(functions, block, (start, end), Panel(space.panel, place, _WIDTH), space.states)
-            row = max(source.first, north * BLOCK)
-            rows = min(south * BLOCK, source.end) - row
+            bottom = min(south * BLOCK, source.end)
             resumed = north > active
-            panel = row - north * BLOCK
+            row = _first_row(functions, max(source.first, north * BLOCK), bottom, start + SIX)
             ahead = Ahead(source.values, wanted, data_pace)
-            _sum_latitudes(space, Piece(row, rows, start, panel, resumed), source, ahead)
-            wanted += data_pace * rows
+            _sum_latitudes(space, Piece(row, bottom - row, start, row - north * BLOCK, resumed), source, ahead)
+            wanted += data_pace * (bottom - row)
             if start + SIX < end:
+                row = _first_row(functions, max(source.first, north * BLOCK), row, end)
+                panel = row - north * BLOCK + SIX * _WIDTH
                 ahead = Ahead(column.values, written, spectrum_pace)
-                second_six = Piece(row, rows, start + SIX, panel + SIX * _WIDTH, resumed)
-                _sum_latitudes(space, second_six, source, ahead)
-                written += spectrum_pace * rows
+                _sum_latitudes(space, Piece(row, bottom - row, start + SIX, panel, resumed), source, ahead)
+                written += spectrum_pace * (bottom - row)
 
 
 @kernel
@@ -354,7 +368,7 @@ def direct(share, tables, spectra, work, buffer):
     first_row = tables.first_row
     places = buffer.places
     any_m = any_wave(tables, spectra, share.threads)
-    space = _cut(work, top, tables.first.shape[1])
+    space = _cut(work, top, tables.seeds.shape[1])
     data = address(buffer.values)
     for m in range(share.thread, top + 1, share.threads):
         wave = wave_at(any_m, m, tables, spectra)

@@ -9,7 +9,9 @@ north plus or minus south; in the direct transform it has the weight of the quad
 table of p_l is kept: the recurrence runs along.
 
 Inverse: the sums of some latitudes stay in registers over all l.  Where a vector is one register of 512 bits these are
-the three vectors of a block, else one vector; with registers of 512 bits one at a time takes 16 to 19 % longer.
+three vectors, the last four two by two; else one vector.  With registers of 512 bits one at a time takes 16 to 19 %
+longer.  Each vector begins at the first l that matters to it: where all of a block began together, the Legendre part of
+an inverse transform took 1.03 times as long (T159, Zen 4).
 
 Direct: two l at a time are summed over the latitudes of a slab.  Their eight sums and the factors of the recurrence are
 twelve registers; a register of latitudes takes seven loads and two stores for twelve fused operations.  Two p_l of
@@ -23,12 +25,13 @@ Layouts (float64)::
                                 wavenumber): a quad
     state          [2, padded]  p_{l−1} of every latitude, then p_l of every latitude, in whole blocks
 
-The inverse sums of T159 take 1.10 times, those of T399 1.07 times as long as their operations need at two fused ones a
-cycle (Zen 3 at 3.24 GHz), the direct ones 1.25 and 1.15 times: with 20 to 100 turns a loop, starts and ends of loops
-show.  What prefetches and the height of a slab buy has no number here; ``book/peers.md`` has whole transforms.
+The Legendre part of T159 takes 1.16 times, that of T399 1.08 times as long as the operations of its sums need at the
+measured peak (Zen 4, 58 Gflop/s), the direct one 1.27 and 1.12 times: with 20 to 100 turns a loop, starts and ends of
+loops show, and coefficients take 4 of the 112 µs of T159.  What prefetches and the height of a slab buy has no number
+here; ``book/peers.md`` has whole transforms.
 
 Functions share ``functions``, ``weights`` and ``column`` of a wavenumber ``m`` (``functions.Wave``); ``c``, the address
-of the coefficients; ``block``, the number of a block of latitudes; and the :class:`Target` of the inverse, or the
+of the coefficients; ``vector``, the number of eight latitudes; and the :class:`Target` of the inverse, or the
 :class:`Source` of the direct transform.
 """
 
@@ -58,25 +61,21 @@ from supercomputers_rerun.kernels.spectral.functions import (
     BLOCK,
     QUAD,
     SPAN,
-    THREE,
     WHOLE,
     add_scaled,
     any_wave,
-    first_of,
-    seeds_of,
-    step,
+    first_of_vector,
     step_one,
     terms,
+    vector_seeds_of,
     wave_at,
     write,
     zeros,
 )
 
-#: Most blocks whose two l are summed at once: μ², state and data of 432 latitudes, 1 + 2 + 4 doubles each, take 24 KiB,
-#: and are read again for the next two l from the first-level cache.
-SLAB = 18
-#: Vectors of a block of latitudes.
-VECTORS = BLOCK // LANES
+#: Most vectors whose two l are summed at once: μ², state and data of 432 latitudes, 1 + 2 + 4 doubles each, take 24
+#: KiB, and are read again for the next two l from the first-level cache.
+SLAB = 54
 #: Coefficients of one l: even and odd, real and imaginary.
 PARTS = 4
 # the width in which ``load_as`` loads them
@@ -123,13 +122,6 @@ class Pair(NamedTuple):
     #: address of float64: eight zeros, then c[l, 4].  ``_from_functions`` reads one l back, for l = 0 among the zeros
     out: Any
     fresh: bool  # whether these sums are the first, and not added to others
-
-
-@kernel(inline=True)
-def _blocks(rows):
-    """Full blocks among so many latitudes as ``rows``, and the vectors of latitudes that are left."""
-    vectors = (rows + LANES - 1) // LANES
-    return vectors // VECTORS, vectors % VECTORS
 
 
 # Coefficients of P_n and of p_l
@@ -181,6 +173,19 @@ def _from_functions(out, weights, column):
             store_some(spectrum, here, numbers, 0b0011)  # without an odd coefficient
 
 
+@kernel(inline=True)
+def _begin(functions, vector):
+    """μ² of a ``vector`` of latitudes, by number, and the two values from which its recurrence starts.
+
+    Those of the thread's next wavenumber are asked for.
+    """
+    seeds = vector_seeds_of(functions, vector)
+    prefetch(functions.vector_seeds, seeds + functions.following)
+    prefetch(functions.vector_seeds, seeds + functions.following + LANES)
+    q = load(functions.vector_seeds, seeds)
+    return load(functions.squares, LANES * vector), q, load(functions.vector_seeds, seeds + LANES)
+
+
 # Inverse
 
 
@@ -199,55 +204,100 @@ def _write_vector(target, vector, m, sums):
 
 
 @kernel
-def _sum_block(block, m, functions, c, target):
-    """Sums over l for 24 latitudes into the Fourier buffer."""
-    x = load_as(functions.squares, block * BLOCK, THREE)
-    seeds = seeds_of(functions, block)
-    q = load_as(functions.seeds, seeds, THREE)
-    p = load_as(functions.seeds, seeds + BLOCK, THREE)
-    for i in range(seeds + functions.following, seeds + functions.following + 2 * BLOCK, LANES):
-        prefetch(functions.seeds, i)
+def _sum_three(vector, m, functions, c, target):
+    """Sums over l for a ``vector`` of latitudes and the next two into the Fourier buffer.
+
+    The southernmost begins alone, at the first l that matters to it, and then the next joins.
+    """
+    x0, q0, p0 = _begin(functions, vector)
+    x1, q1, p1 = _begin(functions, vector + 1)
+    x2, q2, p2 = _begin(functions, vector + 2)
+    first0 = first_of_vector(functions, vector)
+    first1 = first_of_vector(functions, vector + 1)
     sums0 = zeros(QUAD)
     sums1 = zeros(QUAD)
     sums2 = zeros(QUAD)
-    for ell in range(first_of(functions, block), functions.count):
+    for ell in range(first_of_vector(functions, vector + 2), first1):
+        sums2 = add_scaled(p2, _in_all_lanes(c, ell), sums2)
+        q2, p2 = step_one(functions, ell, x2, q2, p2)
+    for ell in range(first1, first0):
         quad = _in_all_lanes(c, ell)
-        sums0 = add_scaled(p[0], quad, sums0)
-        sums1 = add_scaled(p[1], quad, sums1)
-        sums2 = add_scaled(p[2], quad, sums2)
-        q, p = step(functions, ell, x, q, p)
-    _write_vector(target, VECTORS * block, m, sums0)
-    _write_vector(target, VECTORS * block + 1, m, sums1)
-    _write_vector(target, VECTORS * block + 2, m, sums2)
+        sums1 = add_scaled(p1, quad, sums1)
+        sums2 = add_scaled(p2, quad, sums2)
+        q1, p1 = step_one(functions, ell, x1, q1, p1)
+        q2, p2 = step_one(functions, ell, x2, q2, p2)
+    for ell in range(first0, functions.count):
+        quad = _in_all_lanes(c, ell)
+        sums0 = add_scaled(p0, quad, sums0)
+        sums1 = add_scaled(p1, quad, sums1)
+        sums2 = add_scaled(p2, quad, sums2)
+        q0, p0 = step_one(functions, ell, x0, q0, p0)
+        q1, p1 = step_one(functions, ell, x1, q1, p1)
+        q2, p2 = step_one(functions, ell, x2, q2, p2)
+    _write_vector(target, vector, m, sums0)
+    _write_vector(target, vector + 1, m, sums1)
+    _write_vector(target, vector + 2, m, sums2)
 
 
 @kernel
-def _sum_vector(vector, block, m, functions, c, target):
-    """Sums over l for one ``vector`` of a block, by number."""
-    lane = LANES * vector
-    x = load(functions.squares, block * BLOCK + lane)
-    seeds = seeds_of(functions, block) + lane
-    q = load(functions.seeds, seeds)
-    p = load(functions.seeds, seeds + BLOCK)
-    prefetch(functions.seeds, seeds + functions.following)
-    prefetch(functions.seeds, seeds + functions.following + BLOCK)
+def _sum_two(vector, m, functions, c, target):
+    """:func:`_sum_three` of a ``vector`` and the next."""
+    x0, q0, p0 = _begin(functions, vector)
+    x1, q1, p1 = _begin(functions, vector + 1)
+    first0 = first_of_vector(functions, vector)
+    sums0 = zeros(QUAD)
+    sums1 = zeros(QUAD)
+    for ell in range(first_of_vector(functions, vector + 1), first0):
+        sums1 = add_scaled(p1, _in_all_lanes(c, ell), sums1)
+        q1, p1 = step_one(functions, ell, x1, q1, p1)
+    for ell in range(first0, functions.count):
+        quad = _in_all_lanes(c, ell)
+        sums0 = add_scaled(p0, quad, sums0)
+        sums1 = add_scaled(p1, quad, sums1)
+        q0, p0 = step_one(functions, ell, x0, q0, p0)
+        q1, p1 = step_one(functions, ell, x1, q1, p1)
+    _write_vector(target, vector, m, sums0)
+    _write_vector(target, vector + 1, m, sums1)
+
+
+@kernel
+def _sum_one(vector, m, functions, c, target):
+    """:func:`_sum_three` of one ``vector``."""
+    x, q, p = _begin(functions, vector)
     sums = zeros(QUAD)
-    for ell in range(first_of(functions, block), functions.count):
+    for ell in range(first_of_vector(functions, vector), functions.count):
         # first what the next l waits for: the processor starts the oldest operation that is ready
         q, later = step_one(functions, ell, x, q, p)
         sums = add_scaled(p, _in_all_lanes(c, ell), sums)
         p = later
-    _write_vector(target, VECTORS * block + vector, m, sums)
+    _write_vector(target, vector, m, sums)
 
 
 @kernel
-def _sum_vectors(block, m, functions, c, target):
-    """:func:`_sum_block`, one vector after the other."""
-    for vector in range(VECTORS):
-        _sum_vector(vector, block, m, functions, c, target)
+def _sum_in_threes(polar, vectors, m, functions, c, target):
+    """Sums over l for vectors ``polar`` to ``vectors`` − 1 of latitudes, three at a time, the last four two by two."""
+    vector = polar
+    while vector < vectors:
+        left = vectors - vector
+        if left == 3 or left > 4:
+            _sum_three(vector, m, functions, c, target)
+            vector += 3
+        elif left > 1:
+            _sum_two(vector, m, functions, c, target)
+            vector += 2
+        else:
+            _sum_one(vector, m, functions, c, target)
+            vector += 1
 
 
-_sums_of_block = _sum_block if WHOLE else _sum_vectors
+@kernel
+def _sum_one_by_one(polar, vectors, m, functions, c, target):
+    """:func:`_sum_in_threes`, one vector at a time."""
+    for vector in range(polar, vectors):
+        _sum_one(vector, m, functions, c, target)
+
+
+_sum_all = _sum_in_threes if WHOLE else _sum_one_by_one
 
 
 @kernel
@@ -259,15 +309,12 @@ def inverse(share, tables, spectra, work, buffer):
     """
     c = address(work)
     any_m = any_wave(tables, spectra, share.threads)
-    full, left = _blocks(tables.rows)
+    vectors = (tables.rows + LANES - 1) // LANES
     target = Target(address(buffer.values), address(buffer.places), address(buffer.counts), buffer.streaming)
     for m in range(share.thread, tables.offset.size, share.threads):
         wave = wave_at(any_m, m, tables, spectra)
         _to_functions(wave.column, wave.weights, c)
-        for block in range(tables.first_row[m] // BLOCK, full):
-            _sums_of_block(block, m, wave.functions, c, target)
-        for vector in range(left):
-            _sum_vector(vector, full, m, wave.functions, c, target)
+        _sum_all(tables.first_row[m] // LANES, vectors, m, wave.functions, c, target)
     fence()
 
 
@@ -275,29 +322,22 @@ def inverse(share, tables, spectra, work, buffer):
 
 
 @kernel(inline=True)
-def _join(functions, block, ell, state):
-    """``p`` of a ``block`` before and at ``ell``, which joins the sums, to the ``state`` of all latitudes.
+def _join(functions, vector, ell, state):
+    """``p`` of a ``vector`` of latitudes, which joins the sums, before and at ``ell`` to the ``state`` of all of them.
 
     They come from the seeds, which stand at the first l that matters: ``ell`` or the next, since l come by two, or an
-    earlier one, where the block to the south joined later.
+    earlier one, where the vector to the south joined later.
     """
-    seeds = seeds_of(functions, block)
-    start = first_of(functions, block)
-    padded = BLOCK * functions.blocks
-    for i in range(0, BLOCK, LANES):
-        latitude = BLOCK * block + i
-        x = load(functions.squares, latitude)
-        q = load(functions.seeds, seeds + i)
-        p = load(functions.seeds, seeds + BLOCK + i)
-        prefetch(functions.seeds, seeds + i + functions.following)
-        prefetch(functions.seeds, seeds + BLOCK + i + functions.following)
-        if start > ell:
-            # the recurrence is its own inverse: of p_{l+1} and p_l it gives p_{l-1}
-            p, q = step_one(functions, ell, x, p, q)
-        for skipped in range(start, ell):
-            q, p = step_one(functions, skipped, x, q, p)
-        store(state, latitude, q)
-        store(state, padded + latitude, p)
+    x, q, p = _begin(functions, vector)
+    start = first_of_vector(functions, vector)
+    latitude = LANES * vector
+    if start > ell:
+        # the recurrence is its own inverse: of p_{l+1} and p_l it gives p_{l-1}
+        p, q = step_one(functions, ell, x, p, q)
+    for skipped in range(start, ell):
+        q, p = step_one(functions, skipped, x, q, p)
+    store(state, latitude, q)
+    store(state, BLOCK * functions.blocks + latitude, p)
 
 
 @kernel(inline=True)
@@ -375,32 +415,32 @@ def _sum_wavenumber(functions, latitudes, out, state, source):
     """Projections of one wavenumber on ``p_l`` into ``out[8 + 4 l …]``, an even number of them; the last may lie beyond
     the last l, runs on the factors that follow in the table, and is not read.
 
-    ``out`` and ``state`` are addresses.  Blocks of latitudes, numbered from the pole, are cut into slabs of one height.
-    Slabs come from the equator; within one each block, from the equator on, joins the sums at the first l that matters
-    to it.  Its data of the next wavenumber are asked for then::
+    ``out`` and ``state`` are addresses.  Vectors of latitudes, numbered from the pole, are cut into slabs of one
+    height.  Slabs come from the equator; within one each vector, from the equator on, joins the sums at the first l
+    that matters to it.  Its data of the next wavenumber are asked for then::
 
-        block   polar …        pole …          active …        equator
+        vector  polar …        pole …          active …        equator
                 the slabs      of this slab,   summed so far   the slabs
                 to come        to join yet                     done
     """
-    polar = latitudes.first // BLOCK  # the block next to the pole that carries the wavenumber
-    blocks = functions.blocks
-    slabs = (blocks - polar + SLAB - 1) // SLAB
-    height = (blocks - polar + slabs - 1) // slabs  # as even as can be, so that the last is not small
-    for equator in range(blocks, polar, -height):
+    polar = latitudes.first // LANES  # the vector next to the pole that carries the wavenumber
+    vectors = latitudes.end // LANES
+    slabs = (vectors - polar + SLAB - 1) // SLAB
+    height = (vectors - polar + slabs - 1) // slabs  # as even as can be, so that the last is not small
+    for equator in range(vectors, polar, -height):
         pole = max(equator - height, polar)
         active = equator
-        fresh = equator == blocks
+        fresh = equator == vectors
         # the first slab writes all l from 0 on, so that the others can add to them
-        start = 0 if fresh else first_of(functions, equator - 1) // 2 * 2
+        start = 0 if fresh else first_of_vector(functions, equator - 1) // 2 * 2
         for ell in range(start, functions.count, 2):
-            while active > pole and first_of(functions, active - 1) < ell + 2:
+            while active > pole and first_of_vector(functions, active - 1) < ell + 2:
                 active -= 1
                 _join(functions, active, ell, state)
-                for i in range(SPAN * VECTORS * active, SPAN * VECTORS * (active + 1), LANES):
+                for i in range(SPAN * active, SPAN * (active + 1), LANES):
                     prefetch(source.values, source.following + i)
-            # from a block's first latitude on: what does not carry the wavenumber is zero in the buffer
-            joint = Latitudes(BLOCK * active, min(BLOCK * equator, latitudes.end))
+            # from a vector's first latitude on: what does not carry the wavenumber is zero in the buffer
+            joint = Latitudes(LANES * active, LANES * equator)
             _two_ell(functions, Pair(ell, out, fresh), joint, state, source)
 
 
@@ -411,7 +451,7 @@ def direct(share, tables, spectra, work, buffer):
     top = tables.offset.size - 1
     end = (tables.rows + LANES - 1) // LANES * LANES
     out = address(work)
-    state = address(work[work.size - 2 * BLOCK * tables.first.shape[1] :])  # behind ``out``, see ``scratch_size``
+    state = address(work[work.size - 2 * BLOCK * tables.seeds.shape[1] :])  # behind ``out``, see ``scratch_size``
     data = address(buffer.values)
     store(out, 0, spread(0.0))
     for m in range(share.thread, top + 1, share.threads):

@@ -11,15 +11,17 @@ as plain tuples; ``spectra`` are complex128 (fields, ncoef), ``values`` float64 
 ``group`` is a pair: the first field of those that are transformed, and the bits of the parts of the transform that are
 done; ``thread`` of ``threads`` takes its share of a part.  Tables, buffers and scratch are kept between calls.
 
-Where the time of one thread goes (Zen 3 at 3.24 GHz, full grids F80 and F320, inverse and direct; the bound is what the
-operations of the Legendre part take at two fused ones of four doubles a cycle)::
+Where the time of one thread goes (Zen 4, full grids F80 and F320, inverse and direct; the bound is what the operations
+of the Legendre part take at the measured peak, 58 Gflop/s)::
 
                      Legendre    bound    Fourier    of which transforms    Python and handing over
-    T159, 1 field    139, 161      115     60,  57                    38                          9    µs
-    T159, 8 fields   909, 947      651    524, 482                   300                          9    µs
-    T639, 8 fields     44, 44       34     12,  11                   6.5                          –    ms
+    T159, 1 field    112, 122       96     39,  39                    21                          7    µs
+    T159, 8 fields   706, 725      578    345, 308                   170                          7    µs
+    T639, 8 fields     34, 36       30    7.7, 7.8                   3.9                          –    ms
 
-What the limit STREAM_DIRECT_FROM gains has no number here; ``book/peers.md`` has whole transforms.
+The rest of the Fourier part moves data: eight fields of T639 do not stay in the caches.
+
+``book/peers.md`` has whole transforms.
 """
 
 import threading
@@ -48,14 +50,14 @@ LARGEST_TRUNCATION = 8000
 COMPLEX = np.dtype(np.complex128)
 REAL = np.dtype(np.float64)
 #: Bytes from which the Fourier buffer of an inverse transform bypasses the caches on its way out: eight fields of T399
-#: and T639 take 5 to 8 % longer otherwise.  A smaller one is read back from the cache immediately afterwards:
+#: and T639 take 6 to 11 % longer otherwise (Zen 4).  A smaller one is read back from the cache immediately afterwards:
 #: bypassing costs 5 to 12 % up to 4 MiB.
 STREAM_FROM = 6 * 2**20
-#: The same of a direct transform, whose buffer is written in scattered pieces.
+#: The same of a direct transform, whose buffer is written in scattered pieces: 6 to 10 % (T399, T639).
 STREAM_DIRECT_FROM = 3 * 2**20
 #: Fields from which on all travel in eight lanes, some of them idle, and not one after the other.  By the table above a
-#: call of eight takes 6.3 (T159, direct) and 6.9 times (inverse) as long as one of one; of six, with a Fourier part in
-#: proportion, lanes would take .97 and 1.05 times as long as six alone; that is no measurement.
+#: call of eight takes 6.2 (T159, direct) and 6.7 times (inverse) as long as one of one; of six, with a Fourier part in
+#: proportion, lanes would take .96 and 1.03 times as long as six alone; that is no measurement.
 FEWEST_TOGETHER = 6
 #: Products of the Legendre part, coefficients times rows of a hemisphere times fields, that are worth a thread; two
 #: threads start at twice as many.  One thread's time over that of two, inverse, at a good and at a bad hour of a shared
@@ -347,9 +349,10 @@ class Plan(VectorTransforms):
         """
         spec = self._spectra("spec", spec)
         out = _output(out, (*spec.shape[:-1], self.grid.points), REAL, spec)
-        self._transform(False, spec.reshape(-1, self.ncoef), out.reshape(-1, self.grid.points), 0, threads)
+        values = out.reshape(-1, self.grid.points)
+        self._transform(False, spec.reshape(-1, self.ncoef), values, 0, threads)
         # a row beside the equator has all waves, and each of its points all of these
-        _name_not_finite("spec", spec, out.reshape(-1, self.grid.points)[:, self.grid.points // 2])
+        _name_not_finite("spec", spec, values[:, self.grid.points // 2])
         return out
 
     def direct(self, values, out=None, threads: int = 1):
@@ -375,8 +378,9 @@ class Plan(VectorTransforms):
         """
         values = self._values("values", values)
         out = _output(out, (*values.shape[:-1], self.ncoef), COMPLEX, values)
-        self._transform(True, out.reshape(-1, self.ncoef), values.reshape(-1, self.grid.points), 0, threads)
-        _name_not_finite("values", values, out.reshape(-1, self.ncoef)[:, 0])  # the mean has all points
+        spectra = out.reshape(-1, self.ncoef)
+        self._transform(True, spectra, values.reshape(-1, self.grid.points), 0, threads)
+        _name_not_finite("values", values, spectra[:, 0])  # the mean has all points
         return out
 
     # --- drivers ------------------------------------------------------------------------------
