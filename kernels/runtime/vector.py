@@ -499,11 +499,16 @@ def store(builder, place, offset, value):
     _stored(builder, place, offset, value, _bytes(place.element))
 
 
+def _past_caches(builder, written):
+    """Mark an LLVM store so that it bypasses the caches."""
+    written.set_metadata("nontemporal", builder.module.add_metadata([ir.Constant(_INT, 1)]))
+
+
 @emitted(_stores)
 def stream(builder, place, offset, value):
     """As ``store``, past the caches; the target must begin a cache line of 64 bytes."""
     for written in _stored(builder, place, offset, value, 64):
-        written.set_metadata("nontemporal", builder.module.add_metadata([ir.Constant(_INT, 1)]))
+        _past_caches(builder, written)
 
 
 @emitted(lambda place, offset, vector, active: signature(types.void, place, types.intp, vector, types.int64))
@@ -588,7 +593,7 @@ def _blocks(source, rows, target, columns):
 
 
 def _transpose(builder, kind, source, rows, target, columns):
-    """``transpose_block`` of LLVM vectors of a ``kind``.
+    """``transpose_block`` of LLVM vectors of a ``kind``; a list of its stores.
 
     In stages, of eight rows with ``width`` 4, 2 and 1: rows so far apart exchange every other piece of so many lanes::
 
@@ -610,8 +615,9 @@ def _transpose(builder, kind, source, rows, target, columns):
             b = values[row + width]
             values[row] = shuffled(builder, a, b, low)
             values[row + width] = shuffled(builder, a, b, high)
-    for value, place in zip(values, targets, strict=True):
-        builder.store(value, builder.bitcast(place, kind.as_pointer()), align=_bytes(kind.element))
+    pairs = zip(values, targets, strict=True)
+    align = _bytes(kind.element)
+    return [builder.store(value, builder.bitcast(place, kind.as_pointer()), align=align) for value, place in pairs]
 
 
 def _places(builder, place, pair, count):
@@ -634,3 +640,12 @@ def transpose_block(builder, source, rows, target, columns):
 def transpose_narrow(builder, source, rows, target, columns):
     """As ``transpose_block``, a block of narrow vectors."""
     _transpose(builder, narrow_type(source.element), source, rows, target, columns)
+
+
+@emitted(_blocks)
+def transpose_stream(builder, source, rows, target, columns):
+    """As ``transpose_narrow``, past the caches; each narrow vector of the target must begin where one may."""
+    kind = narrow_type(source.element)
+    for written in _transpose(builder, kind, source, rows, target, columns):
+        written.align = kind.count * _bytes(kind.element)
+        _past_caches(builder, written)
