@@ -63,10 +63,12 @@ def plain(x: np.ndarray) -> np.ndarray:
 
 
 def factorise(n: int) -> list[int]:
-    """Radices of the passes: as many eights as there are, since each pass costs memory traffic, and they last.
+    """Radices of the passes in order: a 2, a 4 or two of them, odd primes, eights; many eights make few passes, each of
+    which moves all elements.  Two fours replace 8 and 2.
 
-    With eights first rows of 320, 800, 1280 and 2560 points take 1.1, 1.1, 1.1 and 1.2 times as long (Zen 4), probably
-    because their inputs are then too many pieces too far apart for the caches.
+    With eights first rows of 320, 800, 1280 and 2560 points take 1.1, 1.1, 1.1 and 1.3 times as long (Zen 4; with
+    registers of 256 bits rows of 240 and 400 points .95 times), probably because a pass that comes early takes inputs
+    from far apart, and eight compete for more places of a cache than five.
     """
     twos = (n & -n).bit_length() - 1
     n >>= twos

@@ -173,8 +173,9 @@ class Model:
         """The state as it is now: a scan that stops where rows are complete."""
         for rows in self._ahead(self.files, self._groups()):
             for name, field in (found := self._look(rows)).items():
-                whole = self.fields.setdefault(name, page_aligned((self.problem.nj, *field.shape[1:])))
-                whole[rows.start : rows.stop] = field
+                if name not in self.fields:
+                    self.fields[name] = page_aligned((self.problem.nj, *field.shape[1:]))
+                self.fields[name][rows.start : rows.stop] = field
             if writer is not None:
                 writer.rows(rows.start, found)
 

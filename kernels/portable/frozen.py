@@ -54,7 +54,7 @@ def frozen(arguments: tuple) -> Frozen:
     words = np.zeros(begin // _WORD, np.int64)
     for key, array in arrays.items():
         if array.any():
-            words[places[key] // _WORD :][: array.nbytes // _WORD] = array.reshape(-1).view(np.int64)
+            words.view(np.uint8)[places[key] :][: array.nbytes] = array.reshape(-1).view(np.uint8)
     kind = typeof(arguments)
 
     @intrinsic

@@ -15,8 +15,9 @@ no choice (``bt.elimination`` says what it gains there).  For WebAssembly these 
 may lack fused operations, and take a product and a sum.
 
 In memory, offsets count elements from the first of a C-contiguous array or from its ``address``; nothing is checked.
-A vector may begin at any element, except for ``stream``.  Kernels called many thousand times pass addresses: numba
-counts the references to an array with locked instructions in every function that uses it in more than one branch.
+A vector may begin at any element, except for ``stream`` and ``transpose_stream``.  Kernels called many thousand times
+pass addresses: numba counts the references to an array with locked instructions in every function that uses it in more
+than one branch.
 """
 
 import functools
@@ -644,7 +645,7 @@ def transpose_narrow(builder, source, rows, target, columns):
 
 @emitted(_blocks)
 def transpose_stream(builder, source, rows, target, columns):
-    """As ``transpose_narrow``, past the caches; each narrow vector of the target must begin where one may."""
+    """As ``transpose_narrow``, past the caches; narrow vectors of the target must begin at multiples of their size."""
     kind = narrow_type(source.element)
     for written in _transpose(builder, kind, source, rows, target, columns):
         written.align = kind.count * _bytes(kind.element)

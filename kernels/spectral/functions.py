@@ -4,8 +4,8 @@ Functions, at μ = sin φ (source and factors: ``legendre``)::
 
     p_{l+1} = (a_l μ² + b_l) p_l − p_{l−1},    P_{m+2l} = even_l p_l + carry_{l−1} p_{l−1},    P_{m+2l+1} = μ odd_l p_l
 
-So a sum over all degrees n of P_n is one over l of p_l, of a part that is even in μ and one that is odd, whose
-coefficients follow from those s_n of P_n: ``to_functions``, and ``from_functions`` for the transposed sums::
+So Σ_n s_n P_n becomes two sums over l of p_l, one that is even in μ and one that is odd.  ``to_functions`` computes
+their coefficients from s_n, ``from_functions`` does the same for the transposed sums::
 
     even_l s_{m+2l} + carry_l s_{m+2l+2} of the even part,    odd_l s_{m+2l+1} of the odd one
 
@@ -16,9 +16,10 @@ What makes it fast: one recurrence, two fused operations a latitude, serves both
 skipped.  A transform reads each seed once, so seeds are asked for ahead; what that gains has no number here.  ``plan``,
 ``legendre_one`` and ``legendre_eight`` have measured times.
 
-Three units of work recur, all float64::
+Three units of work recur, all float64 (eight and 24 are ``LANES`` and ``BLOCK``; in WebAssembly these are 2 and 6)::
 
     block   24 latitudes from north to south, three vectors of eight:  | 0 … 7 | 8 … 15 | 16 … 23 |
+            both are numbered from the pole
     state   where the recurrence of a block stands:                    | 24 values of p_{l−1} | 24 values of p_l |
     quad    one l of the coefficients, or one wavenumber of a row, of eight fields in lanes (in the Fourier buffers of
             ``legendre_one``, one wavenumber of eight rows of one field):
@@ -80,10 +81,11 @@ class LegendreTables(NamedTuple):
     squares: np.ndarray  # float64, (24 · blocks,): μ² of the northern latitudes, then zeros
     rows: int  # latitudes without padding
     first_row: np.ndarray  # int64, (T + 1,): first latitude that carries each wavenumber
-    #: int16, (T + 1, 24 · blocks): first ell that matters to a latitude, or to one north of it in its block
+    #: int16, (T + 1, 24 · blocks): first ell that matters to a latitude, or to one north of it in its block; it never
+    #: grows towards the equator
     first: np.ndarray
-    seeds: np.ndarray  # float64, (T + 1, blocks, 2·BLOCK): two values of p to start from where the block begins
-    vector_seeds: np.ndarray  # float64, (T + 1, 3 · blocks, 2·LANES): the same where each vector of latitudes begins
+    seeds: np.ndarray  # float64, (T + 1, blocks, 2·BLOCK): p_{l−1} of a block, then p_l, for l = ``first_of``
+    vector_seeds: np.ndarray  # float64, (T + 1, 3 · blocks, 2·LANES): the same of a vector, l = ``first_of_vector``
 
 
 class Spectra(NamedTuple):
@@ -111,13 +113,13 @@ class Functions(NamedTuple):
     b: Any  # address of its second factors
     term: int  # where this wavenumber's factors start in ``a`` and ``b``
     squares: Any  # address of μ² of every latitude, padded to whole blocks
-    first: Any  # address, int16: first ell that matters, of every latitude of every block and wavenumber; ``count`` or
-    # more: never
+    #: address, int16: first ell that matters, of every latitude of every block and wavenumber; ``count`` or more: never
+    first: Any
     seeds: Any  # address of the two values to start from, 2·BLOCK for every block of every wavenumber
     vector_seeds: Any  # the same, 2·LANES for every vector of latitudes
-    block: int  # number of this wavenumber's first block in ``first`` and ``seeds``
+    block: int  # number of this wavenumber's first block among those of all wavenumbers
     blocks: int  # blocks of a wavenumber
-    following: int  # doubles from the seeds of a block to those of the thread's next wavenumber
+    following: int  # doubles from the seeds of a block, or vector, to those of the thread's next wavenumber
 
 
 class Weights(NamedTuple):
@@ -240,22 +242,22 @@ def wave_at(wave, m, tables, spectra):
 
 @kernel(inline=True)
 def first_at(functions, latitude):
-    """First ell of ``functions`` that matters to a ``latitude``, by number, or to one north of it in its block.
+    """First ell of ``functions`` that matters to the ``latitude`` of this number, or to one north of it in its block.
 
-    Below it p_l is so small there (``legendre.TINY``; near the poles p_l ~ cosᵐφ) that it adds nothing to the sums.
+    For smaller ell p_l is so small there (``legendre.TINY``; near the poles p_l ~ cosᵐφ) that it is left out.
     """
     return at(functions.first, BLOCK * functions.block + latitude)
 
 
 @kernel(inline=True)
 def first_of(functions, block):
-    """First ell of ``functions`` that matters to a ``block`` of latitudes, by number."""
+    """First ell of ``functions`` that matters to any latitude of a ``block``: to its southernmost."""
     return first_at(functions, BLOCK * block + BLOCK - 1)
 
 
 @kernel(inline=True)
 def first_of_vector(functions, vector):
-    """First ell of ``functions`` that matters to a ``vector`` of latitudes, by number."""
+    """First ell of ``functions`` that matters to any latitude of a ``vector``, or to one north of it in its block."""
     return first_at(functions, LANES * vector + LANES - 1)
 
 
@@ -287,7 +289,7 @@ def seeds_of(functions, block):
 
 @kernel(inline=True)
 def vector_seeds_of(functions, vector):
-    """Place of the two values from which the recurrence of a ``vector`` of latitudes starts in ``vector_seeds``."""
+    """Place in ``functions.vector_seeds`` of the two values from which the recurrence of a ``vector`` starts."""
     return 2 * LANES * (VECTORS * functions.block + vector)
 
 

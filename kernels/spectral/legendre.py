@@ -9,9 +9,9 @@ serve both parities: ``P_{m+2l+1} = μ q_l`` and ``P_{m+2l} = ε_{m+2l+1} q_l + 
 Scaled as ``q_l = c_l p_l`` they obey ``p_{l+1} = (a_l μ² + b_l) p_l - p_{l-1}``: two fused
 multiply-adds for two degrees.
 
-``p_l`` underflows near the poles.  For every wavenumber the plan stores the first ``ell`` at which ``|P|`` of a
-latitude exceeds ``TINY``, and for every block of 24 latitudes and for every vector of eight the two values to start
-from, so that the transforms need no rescaling.
+``p_l`` underflows near the poles.  For every wavenumber the plan stores the first ``ell`` at which ``|q_l|`` exceeds
+``TINY`` at a latitude, or at one to the north of it in its block, and two values to start from for every block of 24
+latitudes (eight fields) and every vector of eight (one field), so that the transforms need no rescaling.
 
 Source: K. Ishioka, J. Meteor. Soc. Japan 96, 241 (2018).
 """
@@ -24,7 +24,7 @@ from supercomputers_rerun.kernels.runtime.vector import LANES
 from supercomputers_rerun.kernels.spectral.functions import BLOCK, VECTORS, LegendreTables
 from supercomputers_rerun.kernels.spectral.grids import Grid, dd_div, dd_mul, half_nodes
 
-TINY = 1e-20  # what a Legendre function must exceed to be summed
+TINY = 1e-20  # what |q_l| must exceed to be summed
 _FLUSH = 1e-280  # seeds below this are zero, which keeps subnormal numbers out of the hot loops
 _UP, _DOWN = 2.0**256, 2.0**-256
 
@@ -80,24 +80,23 @@ def _ratio_root(m):
 
 
 @kernel
-def _keep(q, p, scale, first, end, seeds):
-    """Two values of the recurrence, (``q``, ``p``) · 2^(256 ``scale``), of a block's latitudes ``first`` to ``end`` − 1
-    as ``seeds``."""
-    for j in range(first, end):
+def _keep(q, p, scale, low, high, seeds):
+    """Latitudes ``low`` to ``high`` − 1 of ``q`` · 2^(256 ``scale``), then of ``p``, as ``seeds``."""
+    for j in range(low, high):
         u, v = q[j], p[j]
         for _ in range(min(5, -scale[j])):
             u *= _DOWN
             v *= _DOWN
-        seeds[j - first] = u if abs(u) > _FLUSH else 0.0
-        seeds[end - first + j - first] = v if abs(v) > _FLUSH else 0.0
+        seeds[j - low] = u if abs(u) > _FLUSH else 0.0
+        seeds[high - low + j - low] = v if abs(v) > _FLUSH else 0.0
 
 
 @kernel
 def _seed_block(tables, m, block, p, scale):
-    """Run the recurrence of wavenumber ``m`` until all of a ``block`` matters; its ``first``, ``seeds`` and
-    ``vector_seeds`` into ``tables`` (``LegendreTables``).
+    """Run the recurrence of wavenumber ``m`` until all of a ``block`` matters, or ell ends; its ``first``, which has
+    the number of ells, ``seeds`` and ``vector_seeds`` into ``tables`` (``LegendreTables``).
 
-    ``p`` · 2^(256 ``scale``), (size,): the first values.
+    ``p`` · 2^(256 ``scale``), (size,): p_0 of each latitude.
     """
     size = p.size
     q, p, k = np.zeros(size), p.copy(), scale.copy()
@@ -106,7 +105,7 @@ def _seed_block(tables, m, block, p, scale):
     x = tables.squares[size * block : size * (block + 1)]
     first = tables.first[m, size * block : size * (block + 1)]
     never = first[0]
-    north = size  # the northernmost latitude that matters so far
+    north = size  # latitudes before this one do not matter yet
     for ell in range(never):
         begun = north < size
         for j in range(north):
@@ -149,7 +148,8 @@ def _next_sectoral(m, cosine, cosine_low, hi, lo, exponent):
 
 @kernel
 def _plan_seeds(tables, cosine, cosine_low):
-    """Write the first ``ell`` and the seeds of every wavenumber and block into ``tables`` (``LegendreTables``).
+    """Write the first ``ell`` of every latitude and the seeds of every block and vector, for every wavenumber, into
+    ``tables`` (``LegendreTables``).
 
     ``cosine + cosine_low`` (float64, (rows,), padded to whole blocks with 0) is cos φ.  A block none of whose
     rows carries the wavenumber never begins.

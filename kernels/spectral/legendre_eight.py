@@ -35,9 +35,9 @@ Layouts (float64)::
 
 Six latitudes, or l, begin at the first l, or latitude, that matters to them: where all of a block began together, the
 Legendre part took 1.05 (T159) to 1.03 times (T639) as long.  The sums of the inverse transforms of T159 and T399 take
-1.08 times as long as their operations need at the measured peak, and panels a tenth of the Legendre part, twice as
-long as their operations, since they store as well (Zen 4, 58 Gflop/s).  What prefetches, SLICE and STEP buy has no
-number here; ``plan`` and ``book/peers.md`` have whole transforms.
+1.08 times as long as their operations need at the measured peak.  Panels take a tenth of the Legendre part, and twice
+as long as their operations need, because each is stored as well (Zen 4, 58 Gflop/s).  What prefetches, SLICE and STEP
+buy has no number here; ``plan`` and ``book/peers.md`` have whole transforms.
 
 Functions share ``functions``, the ``column`` and other data of a wavenumber (``functions.Wave``), the ``space`` of a
 thread, and the number of a ``block`` of 24 latitudes.
@@ -205,15 +205,15 @@ def _sum_ell(block, chunk, space, wave, target):
         if row + SIX <= target.first or row >= target.end:
             continue
         # the six begin with the first l that matters to them
-        begin = min(max(first_at(wave.functions, row + SIX - 1) - chunk.start, 0), chunk.count)
-        factors = Factors(space.panel, j + begin * BLOCK, 1, BLOCK)
+        skipped = min(max(first_at(wave.functions, row + SIX - 1) - chunk.start, 0), chunk.count)
+        factors = Factors(space.panel, j + skipped * BLOCK, 1, BLOCK)
         field = at(column.lanes, row // SIX % LANES)
         for part in range(0, SPAN, STRIP):
             sums = zero6()
             if chunk.resumed:
                 sums = load6(space.sums, j * SPAN + part)
-            terms = Terms(space.coefficients, (chunk.start + begin) * SPAN + part, chunk.count - begin)
-            ahead = Ahead(column.values, field + chunk.wanted + begin + part // STRIP * chunk.count, 1)
+            terms = Terms(space.coefficients, (chunk.start + skipped) * SPAN + part, chunk.count - skipped)
+            ahead = Ahead(column.values, field + chunk.wanted + part // STRIP * terms.count, 1)
             sums = _six(factors, terms, ahead, sums)
             if chunk.finished:
                 _write_row(target, row, part, sums[0])
@@ -322,7 +322,7 @@ def _direct_wavenumber(wave, space, source):
     what is to be fetched divided by the number of terms, in doubles a term, at most a cache line; where a quad takes
     four strips, each of them asks for the same again::
 
-        buffer      height · SPAN doubles      over  count/STEP panels of ``height`` terms
+        buffer      height · SPAN doubles      over  count/STEP panels of at most ``height`` terms
         spectrum    4 · count, of a field      over  as many panels, shared by eight fields
     """
     functions = wave.functions

@@ -9,9 +9,9 @@ north plus or minus south; in the direct transform it has the weight of the quad
 table of p_l is kept: the recurrence runs along.
 
 Inverse: the sums of some latitudes stay in registers over all l.  Where a vector is one register of 512 bits these are
-three vectors, the last four two by two; else one vector.  With registers of 512 bits one at a time takes 16 to 19 %
-longer.  Each vector begins at the first l that matters to it: where all of a block began together, the Legendre part of
-an inverse transform took 1.03 times as long (T159, Zen 4).
+three vectors, or two where threes do not come out even; else one vector.  With registers of 512 bits one at a time
+takes 16 to 19 % longer.  Each vector begins at the first l that matters to it: where all of a block began together, the
+Legendre part of an inverse transform took 1.03 times as long (T159, Zen 4).
 
 Direct: two l at a time are summed over the latitudes of a slab.  Their eight sums and the factors of the recurrence are
 twelve registers; a register of latitudes takes seven loads and two stores for twelve fused operations.  Two p_l of
@@ -25,9 +25,9 @@ Layouts (float64)::
                                 wavenumber): a quad
     state          [2, padded]  p_{l−1} of every latitude, then p_l of every latitude, in whole blocks
 
-The Legendre part of T159 takes 1.16 times, that of T399 1.08 times as long as the operations of its sums need at the
-measured peak (Zen 4, 58 Gflop/s), the direct one 1.27 and 1.12 times: with 20 to 100 turns a loop, starts and ends of
-loops show, and coefficients take 4 of the 112 µs of T159.  What prefetches and the height of a slab buy has no number
+The inverse takes 1.16 (T159) and 1.08 times (T399) as long as the operations of its sums need at the measured peak
+(Zen 4, 58 Gflop/s), the direct transform 1.27 and 1.12 times: with 20 to 100 turns a loop, starts and ends of loops
+show, and coefficients take 4 of the 112 µs of T159.  What prefetches and the height of a slab buy has no number
 here; ``book/peers.md`` has whole transforms.
 
 Functions share ``functions``, ``weights`` and ``column`` of a wavenumber ``m`` (``functions.Wave``); ``c``, the address
@@ -96,7 +96,6 @@ class Target(NamedTuple):
 
     values: Any  # address of float64
     places: Any  # address, int64: where each vector of latitudes starts, doubles
-    counts: Any  # address, int64: wavenumbers that each of them carries
     streaming: bool  # write past the caches
 
 
@@ -198,16 +197,16 @@ def _in_all_lanes(c, ell):
 
 @kernel(inline=True)
 def _write_vector(target, vector, m, sums):
-    """Write the ``sums`` of a ``vector`` of latitudes, by number, if it carries wavenumber ``m``."""
-    if m < at(target.counts, vector):
-        write(target.values, at(target.places, vector) + m * SPAN, sums, target.streaming)
+    """Write the ``sums`` of wavenumber ``m`` of a ``vector`` of latitudes."""
+    write(target.values, at(target.places, vector) + m * SPAN, sums, target.streaming)
 
 
 @kernel
 def _sum_three(vector, m, functions, c, target):
-    """Sums over l for a ``vector`` of latitudes and the next two into the Fourier buffer.
+    """Sums over l for a ``vector`` of latitudes and the two south of it into the Fourier buffer.
 
-    The southernmost begins alone, at the first l that matters to it, and then the next joins.
+    The southernmost begins alone, at the first l that matters to it; the middle one, then the northernmost join: the
+    first l never grows towards the equator, since towards a pole p_l decays without zeros.
     """
     x0, q0, p0 = _begin(functions, vector)
     x1, q1, p1 = _begin(functions, vector + 1)
@@ -275,7 +274,8 @@ def _sum_one(vector, m, functions, c, target):
 
 @kernel
 def _sum_in_threes(polar, vectors, m, functions, c, target):
-    """Sums over l for vectors ``polar`` to ``vectors`` − 1 of latitudes, three at a time, the last four two by two."""
+    """Sums over l for vectors ``polar`` to ``vectors`` − 1, three at a time; for the last two or four two at a time
+    where threes do not come out even; of a vector alone."""
     vector = polar
     while vector < vectors:
         left = vectors - vector
@@ -310,7 +310,7 @@ def inverse(share, tables, spectra, work, buffer):
     c = address(work)
     any_m = any_wave(tables, spectra, share.threads)
     vectors = (tables.rows + LANES - 1) // LANES
-    target = Target(address(buffer.values), address(buffer.places), address(buffer.counts), buffer.streaming)
+    target = Target(address(buffer.values), address(buffer.places), buffer.streaming)
     for m in range(share.thread, tables.offset.size, share.threads):
         wave = wave_at(any_m, m, tables, spectra)
         _to_functions(wave.column, wave.weights, c)
@@ -323,7 +323,7 @@ def inverse(share, tables, spectra, work, buffer):
 
 @kernel(inline=True)
 def _join(functions, vector, ell, state):
-    """``p`` of a ``vector`` of latitudes, which joins the sums, before and at ``ell`` to the ``state`` of all of them.
+    """p_{ell−1} and p_ell of a ``vector`` of latitudes, which joins the sums now, into the ``state`` of all of them.
 
     They come from the seeds, which stand at the first l that matters: ``ell`` or the next, since l come by two, or an
     earlier one, where the vector to the south joined later.
@@ -439,7 +439,7 @@ def _sum_wavenumber(functions, latitudes, out, state, source):
                 _join(functions, active, ell, state)
                 for i in range(SPAN * active, SPAN * (active + 1), LANES):
                     prefetch(source.values, source.following + i)
-            # from a vector's first latitude on: what does not carry the wavenumber is zero in the buffer
+            # from a vector's first latitude on: those of its latitudes to which no l matters add next to nothing
             joint = Latitudes(LANES * active, LANES * equator)
             _two_ell(functions, Pair(ell, out, fresh), joint, state, source)
 

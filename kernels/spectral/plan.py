@@ -51,7 +51,8 @@ COMPLEX = np.dtype(np.complex128)
 REAL = np.dtype(np.float64)
 #: Bytes from which the Fourier buffer of an inverse transform bypasses the caches on its way out: eight fields of T399
 #: and T639 take 6 to 11 % longer otherwise (Zen 4).  A smaller one is read back from the cache immediately afterwards:
-#: bypassing costs 5 to 12 % up to 4 MiB.
+#: bypassing costs 5 to 12 % up to 4 MiB.  From there on grid values bypass them as well, where they can
+#: (``rows.inverse``).
 STREAM_FROM = 6 * 2**20
 #: The same of a direct transform, whose buffer is written in scattered pieces: 6 to 10 % (T399, T639).
 STREAM_DIRECT_FROM = 3 * 2**20
@@ -442,9 +443,9 @@ class Plan(VectorTransforms):
         if direct:
             # the buffer of one field is its own: idle lanes are zero from the start, and nothing else writes there
             values = self._space("waves" if fields == 1 else "fourier", tasks.waves_size)
-            return rows.Buffer(values, tasks.waves, tasks.counts, 8 * values.size >= STREAM_DIRECT_FROM)
+            return rows.Buffer(values, tasks.waves, 8 * values.size >= STREAM_DIRECT_FROM)
         values = self._space("fourier", tasks.size)
-        return rows.Buffer(values, tasks.places, tasks.counts, 8 * values.size >= STREAM_FROM)
+        return rows.Buffer(values, tasks.places, 8 * values.size >= STREAM_FROM)
 
     # --- arguments ----------------------------------------------------------------------------
 

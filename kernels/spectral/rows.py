@@ -8,9 +8,10 @@ Legendre transforms give for wavenumber k::
 
 A task is one transform of eight lanes: a row pair of eight fields, or those of eight neighbouring row pairs of one
 field that have the same length.  Where eight lanes take two registers, one half of the lanes is transformed after the
-other: a row of T159 with its scratch then fits the first-level cache.  A thread's space, float64::
+other: a row of T159 with its scratch then fits the first-level cache.  A thread's space, float64, with a ``GAP`` behind
+each x and y; the second pair is there for the direct transform where lanes are transformed by halves::
 
-    | x of lanes 0 … 3 | y of lanes 0 … 3 | x of lanes 4 … 7 | y of lanes 4 … 7 | square |     each with a GAP behind
+    | x of lanes 0 … 3 | y of lanes 0 … 3 | x of lanes 4 … 7 | y of lanes 4 … 7 | square |
       n elements: [ real: 4 lanes | imaginary: 4 lanes ], of which a transform uses x and y in turns
 
 ``fourier`` is the address of a Fourier buffer, where a wavenumber of a row has a quad (``functions``); ``scales``, two
@@ -44,7 +45,7 @@ from supercomputers_rerun.kernels.runtime.vector import (
     transpose_stream,
     wide,
 )
-from supercomputers_rerun.kernels.spectral.functions import BLOCK, SPAN, write
+from supercomputers_rerun.kernels.spectral.functions import SPAN, write
 
 #: Doubles of an element of as many lanes as are transformed at once.
 ELEMENT = 2 * NARROW
@@ -52,11 +53,12 @@ ELEMENT = 2 * NARROW
 HALVES = LANES // NARROW
 #: Doubles of a square of lanes and points.
 SQUARE = LANES * LANES
-#: Doubles behind a row.  Rows of x and of y that lie whole pages of 4 KiB apart compete for the same places of the
-#: first-level cache: without a gap transforms of 1280, 2560 and 5120 points take 1.1 to 1.2 times as long (Zen 4).
+#: Doubles left free behind each x and each y.  If these lie a multiple of 4 KiB apart, they compete for the same places
+#: of the first-level cache: without a gap transforms of 1280, 2560 and 5120 points take 1.1 to 1.2 times as long
+#: (Zen 4).
 GAP = 128
-#: Whether a narrow vector is a cache line, so that it can go past the caches whole.
-WRITES_LINES = 8 * NARROW == LINE
+#: Whether a narrow vector fills a cache line, as with registers of 512 bits: only then do grid rows bypass the caches.
+NARROW_IS_LINE = 8 * NARROW == LINE
 #: Bits of all lanes.
 ALL = 2**LANES - 1
 _WIDTH = (None,) * NARROW
@@ -100,7 +102,6 @@ class Buffer(NamedTuple):
 
     values: np.ndarray  # float64, flat
     places: np.ndarray  # int64: where each latitude or block starts, or where each wavenumber's first would, doubles
-    counts: np.ndarray  # int64: wavenumbers of each latitude or block
     streaming: bool  # write past the caches
 
 
@@ -109,7 +110,6 @@ class Tasks(NamedTuple):
 
     where: np.ndarray  # int64, (tasks, 11), see ``Task``
     rows: np.ndarray  # int64, (tasks, 8): row pair of every lane
-    counts: np.ndarray  # wavenumbers of a row, or of a block of eight
     places: np.ndarray  # where a row or block starts in the latitude-major buffer, doubles
     waves: np.ndarray  # where row or block 0 would stand for each wavenumber in the other buffer, doubles
     size: int  # doubles of the latitude-major buffer
@@ -135,19 +135,19 @@ def of_eight_fields(ids, grid, counts, first_row) -> Tasks:
     starts, _ = _places(grid.N - first_row)
     task = Task(ids, counts, places, row, ALL, 0, LANES, north, grid.points, south, grid.points)
     where = np.stack(np.broadcast_arrays(*task), axis=1).astype(np.int64)
-    return Tasks(where, np.repeat(row[:, None], LANES, 1), counts, places, starts - first_row * SPAN, size, size)
+    return Tasks(where, np.repeat(row[:, None], LANES, 1), places, starts - first_row * SPAN, size, size)
 
 
 def of_one_field(ids, grid, counts, first_row) -> Tasks:
     """One task for each row length in a block of eight rows; arguments as above."""
-    blocks = ceil_div(grid.N, BLOCK) * BLOCK // LANES
+    blocks = ceil_div(grid.N, LANES)
     row = np.arange(grid.N)
     north = grid.starts[: grid.N]
     south = grid.starts[::-1][: grid.N]
     most = np.zeros(blocks, dtype=np.int64)
     np.maximum.at(most, row // LANES, counts)
     places, size = _places(most)
-    low = first_row // BLOCK * (BLOCK // LANES)
+    low = first_row // LANES
     starts, waves_size = _places(blocks - low)
     where = []
     rows = []
@@ -171,7 +171,7 @@ def of_one_field(ids, grid, counts, first_row) -> Tasks:
         where.append(task)
         rows.append(np.clip(np.arange(LANES), lane, end - 1) + LANES * block)
     tables = (np.array(table, dtype=np.int64) for table in (where, rows))
-    return Tasks(*tables, most, places, starts - low * SPAN, size, waves_size)
+    return Tasks(*tables, places, starts - low * SPAN, size, waves_size)
 
 
 class Lengths(NamedTuple):
@@ -268,15 +268,15 @@ def _expand(fourier, task, n, scales, space):
         store(work, ELEMENT * k, (zero, zero))
 
 
-class Target(NamedTuple):
+class Grid(NamedTuple):
     """Where grid-point values go."""
 
     values: Any  # address of float64
-    streaming: bool  # past the caches; all rows of a task begin cache lines then
+    streaming: bool  # past the caches: only if all rows of a task are wanted and begin cache lines
 
 
 class Ahead(NamedTuple):
-    """What is asked for while a row is written, so that it arrives from memory meanwhile."""
+    """What is prefetched while a row is written, so that it arrives from memory meanwhile."""
 
     values: Any  # address of float64
     place: int  # where it begins, doubles
@@ -284,22 +284,22 @@ class Ahead(NamedTuple):
 
 
 @kernel(inline=True)
-def _write_square(space, source, target, place, step, task):
-    """One part of as many elements as there are lanes to points of the rows that begin at ``place``, ``step`` apart;
-    through the square of the ``space`` unless all rows are there."""
-    if target.streaming:
-        transpose_stream(space.values, (source, ELEMENT), target.values, (place, step))
+def _write_square(space, source, grid, place, step, task):
+    """Real, or imaginary, parts of ``NARROW`` elements to as many points of each row; that of lane j begins at
+    ``place`` + j · ``step``.  Where lanes are missing, through the square of the ``space``."""
+    if grid.streaming:
+        transpose_stream(space.values, (source, ELEMENT), grid.values, (place, step))
     elif task.begin == 0 and task.end == NARROW:
-        transpose_narrow(space.values, (source, ELEMENT), target.values, (place, step))
+        transpose_narrow(space.values, (source, ELEMENT), grid.values, (place, step))
     else:
         transpose_narrow(space.values, (source, ELEMENT), space.values, (space.square, NARROW))
         for lane in range(task.begin, task.end):
-            store(target.values, place + lane * step, load_narrow(space.values, space.square + NARROW * lane))
+            store(grid.values, place + lane * step, load_narrow(space.values, space.square + NARROW * lane))
 
 
 @kernel
-def _write_rows(space, z, n, target, task, ahead):
-    """Real parts to the northern rows, imaginary ones to the southern; meanwhile what is ``ahead`` is fetched."""
+def _write_rows(space, z, n, grid, task, ahead):
+    """Real parts to the northern rows, imaginary ones to the southern; meanwhile what is ``ahead`` is prefetched."""
     body = n - n % NARROW
     wanted = ahead.place
     for j in range(0, body, NARROW):
@@ -307,14 +307,14 @@ def _write_rows(space, z, n, target, task, ahead):
         for _ in range(ahead.pace):
             prefetch(ahead.values, wanted)
             wanted += LANES
-        _write_square(space, source, target, task.north + j, task.north_step, task)
-        _write_square(space, source + NARROW, target, task.south + j, task.south_step, task)
+        _write_square(space, source, grid, task.north + j, task.north_step, task)
+        _write_square(space, source + NARROW, grid, task.south + j, task.south_step, task)
     for lane in range(task.begin, task.end):
         north = task.north + lane * task.north_step
         south = task.south + lane * task.south_step
         for j in range(body, n):
-            store(target.values, north + j, at(space.values, z + ELEMENT * j + lane))
-            store(target.values, south + j, at(space.values, z + ELEMENT * j + NARROW + lane))
+            store(grid.values, north + j, at(space.values, z + ELEMENT * j + lane))
+            store(grid.values, south + j, at(space.values, z + ELEMENT * j + NARROW + lane))
 
 
 @kernel(inline=True)
@@ -330,15 +330,16 @@ def inverse(share, rows, lengths, work, buffer, values):
     ``work`` is the thread's scratch, float64 (scratch_size(lengths),), ``buffer`` latitude-major; ``values``, of
     all fields, are written.
 
-    A buffer that went past the caches comes back from memory: that of the next row is asked for while one is written,
-    and the values pass the caches as well, so that no line of them is read before it is overwritten.  Both together
-    save 0.6 of 3.5 ms (eight fields of T399, Zen 4); either alone saves nothing, or 0.1.
+    A buffer that went past the caches comes back from memory: that of the next row is prefetched while one is written.
+    Where registers have 512 bits and rows begin cache lines, the values pass the caches as well, so that no line of
+    them is read before it is overwritten.  Both together save 0.6 of 3.5 ms (eight fields of T399, Zen 4), prefetches
+    alone 0.1 ms, stores past the caches alone nothing.
     """
     fourier = address(buffer.values)
     factors = address(rows.scales)
     space = _space(lengths, work)
     tasks = rows.where.shape[0]
-    streaming = WRITES_LINES and buffer.streaming and values.ctypes.data % LINE == 0
+    streaming = NARROW_IS_LINE and buffer.streaming and values.ctypes.data % LINE == 0
     for i in range(share.thread, tasks, share.threads):
         task = _task(rows.where, i)
         n = lengths.info[task.length, 0]
@@ -346,7 +347,7 @@ def inverse(share, rows, lengths, work, buffer, values):
         # a quad has four lines; each half of the lanes asks for half of them
         pace = 1 + later.count * 4 * NARROW // (HALVES * n) if buffer.streaming else 0
         whole = task.begin == 0 and task.end == LANES
-        target = Target(address(values), streaming and whole and _starts_lines(task))
+        grid = Grid(address(values), streaming and whole and _starts_lines(task))
         for lane in range(task.begin // NARROW * NARROW, task.end, NARROW):
             part = _part(task, lane)
             first = 2 * LANES * i + lane
@@ -354,7 +355,7 @@ def inverse(share, rows, lengths, work, buffer, values):
             _expand(fourier, part, n, scales, space)
             z = _transform(space, 0, lengths, task.length)
             ahead = Ahead(fourier, later.place + lane // NARROW * pace * n // NARROW * LANES, pace)
-            _write_rows(space, z, n, target, part, ahead)
+            _write_rows(space, z, n, grid, part, ahead)
     fence()
 
 

@@ -277,8 +277,19 @@ def _stockham(work, size, n, radices, roots):
     return fft.stockham(address(work), 0, size, n, address(radices), address(roots))
 
 
-def test_round_trip_of_eight_fields_at_the_largest_truncation_of_2014s_forecasts():
-    problem = spectral.Problem(truncation=1279, grid="F640", fields=8)
+@pytest.mark.parametrize("name, truncation", [("F8", 15), ("F80", 159), ("N80", 159), ("O81", 80), ("F320", 639)])
+def test_what_matters_never_begins_later_towards_the_equator(name, truncation):
+    """Sums of several latitudes rely on it, and on vectors that carry a wavenumber having an l that matters."""
+    tables = spectral.Plan(name, truncation)._tables
+    for m, row in enumerate(tables.first_row):
+        first = tables.first[m, row : tables.rows].astype(int)
+        assert np.all(np.diff(first) <= 0)
+        assert first[0] <= (truncation - m) // 2 + 1
+
+
+@pytest.mark.parametrize("fields", [1, 8])
+def test_round_trip_at_the_largest_truncation_of_2014s_forecasts(fields):
+    problem = spectral.Problem(truncation=1279, grid="F640", fields=fields)
     result = spectral.run(problem, spectral.setup(problem), threads=1)
     for check in spectral.verify(problem, result):
         assert check.ok, str(check)
