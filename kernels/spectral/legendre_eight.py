@@ -52,6 +52,7 @@ from supercomputers_rerun.kernels.spectral.functions import (
     ONE_STRIP,
     SPAN,
     STRIP,
+    Ahead,
     Panel,
     State,
     add_scaled,
@@ -107,14 +108,6 @@ class Terms(NamedTuple):
     values: Any  # address of float64
     place: int  # of the first strip, doubles
     count: int
-
-
-class Ahead(NamedTuple):
-    """What is asked for while a product is computed, so that it arrives from memory meanwhile."""
-
-    values: Any  # address of float64
-    place: int  # where it begins, doubles
-    pace: int  # doubles a term
 
 
 class Target(NamedTuple):

@@ -108,7 +108,7 @@ class Source(NamedTuple):
 
 
 class Latitudes(NamedTuple):
-    """Latitudes from ``first`` to ``end``, whole vectors: those that carry a wavenumber, or are summed."""
+    """Latitudes from ``first`` to ``end``, whole vectors, that are summed."""
 
     first: int
     end: int
@@ -411,11 +411,11 @@ def _two_ell(functions, pair, latitudes, state, source):
 
 
 @kernel
-def _sum_wavenumber(functions, latitudes, out, state, source):
+def _sum_wavenumber(functions, polar, vectors, out, state, source):
     """Projections of one wavenumber on ``p_l`` into ``out[8 + 4 l …]``, an even number of them; the last may lie beyond
     the last l, runs on the factors that follow in the table, and is not read.
 
-    ``out`` and ``state`` are addresses.  Vectors of latitudes, numbered from the pole, are cut into slabs of one
+    ``out`` and ``state`` are addresses.  Vectors ``polar`` to ``vectors`` − 1 of latitudes are cut into slabs of one
     height.  Slabs come from the equator; within one each vector, from the equator on, joins the sums at the first l
     that matters to it.  Its data of the next wavenumber are asked for then::
 
@@ -423,8 +423,6 @@ def _sum_wavenumber(functions, latitudes, out, state, source):
                 the slabs      of this slab,   summed so far   the slabs
                 to come        to join yet                     done
     """
-    polar = latitudes.first // LANES  # the vector next to the pole that carries the wavenumber
-    vectors = latitudes.end // LANES
     slabs = (vectors - polar + SLAB - 1) // SLAB
     height = (vectors - polar + slabs - 1) // slabs  # as even as can be, so that the last is not small
     for equator in range(vectors, polar, -height):
@@ -449,7 +447,7 @@ def direct(share, tables, spectra, work, buffer):
     """Legendre part of the direct transform of one field, as the inverse; ``buffer`` is wavenumber-major."""
     any_m = any_wave(tables, spectra, share.threads)
     top = tables.offset.size - 1
-    end = (tables.rows + LANES - 1) // LANES * LANES
+    vectors = (tables.rows + LANES - 1) // LANES
     out = address(work)
     state = address(work[work.size - 2 * BLOCK * tables.seeds.shape[1] :])  # behind ``out``, see ``scratch_size``
     data = address(buffer.values)
@@ -457,7 +455,7 @@ def direct(share, tables, spectra, work, buffer):
     for m in range(share.thread, top + 1, share.threads):
         wave = wave_at(any_m, m, tables, spectra)
         source = Source(data, buffer.places[m], buffer.places[min(m + share.threads, top)])
-        _sum_wavenumber(wave.functions, Latitudes(tables.first_row[m], end), out, state, source)
+        _sum_wavenumber(wave.functions, tables.first_row[m] // LANES, vectors, out, state, source)
         _from_functions(out, wave.weights, wave.column)
 
 

@@ -45,7 +45,7 @@ from supercomputers_rerun.kernels.runtime.vector import (
     transpose_stream,
     wide,
 )
-from supercomputers_rerun.kernels.spectral.functions import SPAN, write
+from supercomputers_rerun.kernels.spectral.functions import SPAN, Ahead, write
 
 #: Doubles of an element of as many lanes as are transformed at once.
 ELEMENT = 2 * NARROW
@@ -268,53 +268,45 @@ def _expand(fourier, task, n, scales, space):
         store(work, ELEMENT * k, (zero, zero))
 
 
-class Grid(NamedTuple):
+class GridValues(NamedTuple):
     """Where grid-point values go."""
 
     values: Any  # address of float64
     streaming: bool  # past the caches: only if all rows of a task are wanted and begin cache lines
 
 
-class Ahead(NamedTuple):
-    """What is prefetched while a row is written, so that it arrives from memory meanwhile."""
-
-    values: Any  # address of float64
-    place: int  # where it begins, doubles
-    pace: int  # cache lines for every ``NARROW`` points
-
-
 @kernel(inline=True)
-def _write_square(space, source, grid, place, step, task):
+def _write_square(space, source, out, place, step, task):
     """Real, or imaginary, parts of ``NARROW`` elements to as many points of each row; that of lane j begins at
     ``place`` + j · ``step``.  Where lanes are missing, through the square of the ``space``."""
-    if grid.streaming:
-        transpose_stream(space.values, (source, ELEMENT), grid.values, (place, step))
+    if out.streaming:
+        transpose_stream(space.values, (source, ELEMENT), out.values, (place, step))
     elif task.begin == 0 and task.end == NARROW:
-        transpose_narrow(space.values, (source, ELEMENT), grid.values, (place, step))
+        transpose_narrow(space.values, (source, ELEMENT), out.values, (place, step))
     else:
         transpose_narrow(space.values, (source, ELEMENT), space.values, (space.square, NARROW))
         for lane in range(task.begin, task.end):
-            store(grid.values, place + lane * step, load_narrow(space.values, space.square + NARROW * lane))
+            store(out.values, place + lane * step, load_narrow(space.values, space.square + NARROW * lane))
 
 
 @kernel
-def _write_rows(space, z, n, grid, task, ahead):
+def _write_rows(space, z, n, out, task, ahead):
     """Real parts to the northern rows, imaginary ones to the southern; meanwhile what is ``ahead`` is prefetched."""
     body = n - n % NARROW
     wanted = ahead.place
     for j in range(0, body, NARROW):
         source = z + ELEMENT * j
-        for _ in range(ahead.pace):
-            prefetch(ahead.values, wanted)
-            wanted += LANES
-        _write_square(space, source, grid, task.north + j, task.north_step, task)
-        _write_square(space, source + NARROW, grid, task.south + j, task.south_step, task)
+        for line in range(0, ahead.pace, LANES):
+            prefetch(ahead.values, wanted + line)
+        wanted += ahead.pace
+        _write_square(space, source, out, task.north + j, task.north_step, task)
+        _write_square(space, source + NARROW, out, task.south + j, task.south_step, task)
     for lane in range(task.begin, task.end):
         north = task.north + lane * task.north_step
         south = task.south + lane * task.south_step
         for j in range(body, n):
-            store(grid.values, north + j, at(space.values, z + ELEMENT * j + lane))
-            store(grid.values, south + j, at(space.values, z + ELEMENT * j + NARROW + lane))
+            store(out.values, north + j, at(space.values, z + ELEMENT * j + lane))
+            store(out.values, south + j, at(space.values, z + ELEMENT * j + NARROW + lane))
 
 
 @kernel(inline=True)
@@ -336,6 +328,7 @@ def inverse(share, rows, lengths, work, buffer, values):
     alone 0.1 ms, stores past the caches alone nothing.
     """
     fourier = address(buffer.values)
+    points = address(values)
     factors = address(rows.scales)
     space = _space(lengths, work)
     tasks = rows.where.shape[0]
@@ -344,18 +337,18 @@ def inverse(share, rows, lengths, work, buffer, values):
         task = _task(rows.where, i)
         n = lengths.info[task.length, 0]
         later = _task(rows.where, min(i + share.threads, tasks - 1))
-        # a quad has four lines; each half of the lanes asks for half of them
-        pace = 1 + later.count * 4 * NARROW // (HALVES * n) if buffer.streaming else 0
+        # each half of the lanes asks for half of the next row, in whole lines
+        pace = LANES * (1 + later.count * SPAN // LANES * NARROW // (HALVES * n)) if buffer.streaming else 0
         whole = task.begin == 0 and task.end == LANES
-        grid = Grid(address(values), streaming and whole and _starts_lines(task))
+        out = GridValues(points, streaming and whole and _starts_lines(task))
         for lane in range(task.begin // NARROW * NARROW, task.end, NARROW):
             part = _part(task, lane)
             first = 2 * LANES * i + lane
             scales = load_narrow(factors, first), load_narrow(factors, first + LANES)
             _expand(fourier, part, n, scales, space)
             z = _transform(space, 0, lengths, task.length)
-            ahead = Ahead(fourier, later.place + lane // NARROW * pace * n // NARROW * LANES, pace)
-            _write_rows(space, z, n, grid, part, ahead)
+            ahead = Ahead(fourier, later.place + lane // NARROW * (n // NARROW) * pace, pace)
+            _write_rows(space, z, n, out, part, ahead)
     fence()
 
 
